@@ -1,0 +1,174 @@
+//! Access rules that many use cases share (contract section 5).
+
+use serde_json::{Value, json};
+use workforce_domain::actor::CompanyScope;
+use workforce_domain::company::{Company, CompanyStatus};
+use workforce_domain::id::{AgentId, CompanyId};
+use workforce_domain::port::{Failure, Reads, StoreError};
+
+use crate::call::Call;
+use crate::refusal::{Code, Refusal};
+
+/// Why a caller is turned away before a use case begins.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Denied {
+    /// The object does not exist, or belongs to another company: one answer
+    /// for both, so that ids cannot be probed.
+    #[error("no such {0}")]
+    NotFound(&'static str),
+    /// The company in the path is not the caller's.
+    #[error("this company is out of your reach")]
+    CompanyForbidden,
+    /// Only the board may do this.
+    #[error("only the board may do this")]
+    BoardRequired,
+    /// The caller may not do this to this object.
+    #[error("{0}")]
+    Forbidden(&'static str),
+    /// Only an agent can ask this.
+    #[error("authenticate as an agent to ask this")]
+    AgentRequired,
+    /// The agent's company does not work at the moment.
+    #[error("the company is {status}, so its agents cannot change anything")]
+    CompanyNotActive {
+        /// Its status.
+        status: CompanyStatus,
+    },
+}
+
+impl Refusal for Denied {
+    fn code(&self) -> Code {
+        match self {
+            Self::NotFound(_) => Code::NotFound,
+            Self::CompanyForbidden => Code::CompanyForbidden,
+            Self::BoardRequired => Code::BoardRequired,
+            Self::Forbidden(_) => Code::Forbidden,
+            Self::AgentRequired => Code::AgentRequired,
+            Self::CompanyNotActive { .. } => Code::CompanyNotActive,
+        }
+    }
+
+    fn details(&self) -> Option<Value> {
+        match self {
+            Self::CompanyNotActive { status } => Some(json!({ "status": status })),
+            _ => None,
+        }
+    }
+}
+
+/// Turns a refusal that use cases share into the one of the use case at hand.
+pub fn denied<E: From<Denied>>(denied: Denied) -> Failure<E> {
+    Failure::Refused(E::from(denied))
+}
+
+/// The company a caller names in a path: 403 when it is out of reach, 404 when
+/// it does not exist.
+///
+/// # Errors
+/// [`Denied::CompanyForbidden`], [`Denied::NotFound`]
+pub fn company<E: From<Denied>>(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    id: CompanyId,
+) -> Result<Company, Failure<E>> {
+    let scope = call
+        .actor()
+        .enter(id)
+        .ok_or_else(|| denied(Denied::CompanyForbidden))?;
+    reads
+        .companies()
+        .find(scope.into(), id)?
+        .ok_or_else(|| denied(Denied::NotFound("company")))
+}
+
+/// The company of a list, whose existence the list itself does not show.
+///
+/// # Errors
+/// [`Denied::CompanyForbidden`], [`Denied::NotFound`]
+pub fn company_scope<E: From<Denied>>(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    id: CompanyId,
+) -> Result<CompanyScope, Failure<E>> {
+    let scope = call
+        .actor()
+        .enter(id)
+        .ok_or_else(|| denied(Denied::CompanyForbidden))?;
+    // An agent's own company exists, or it could not have authenticated.
+    if call.agent().is_none() && reads.companies().find(scope.into(), id)?.is_none() {
+        return Err(denied(Denied::NotFound("company")));
+    }
+    Ok(scope)
+}
+
+/// True when `manager` stands above `agent` in the chain of command.
+///
+/// # Errors
+/// When the store fails.
+pub fn manages(
+    reads: &mut dyn Reads,
+    company: CompanyScope,
+    manager: AgentId,
+    agent: AgentId,
+) -> Result<bool, StoreError> {
+    let chain = reads.agents().chain_of_command(company, agent)?;
+    Ok(chain.iter().any(|link| link.id == manager))
+}
+
+/// A field whose value breaks a rule that needs more than the field's own
+/// shape.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{pointer}: {message}")]
+pub struct FieldFault {
+    /// The field, as a JSON pointer into the body.
+    pub pointer: String,
+    /// What is wrong.
+    pub message: String,
+    /// The kind of fault.
+    pub code: Code,
+}
+
+impl FieldFault {
+    /// A value that breaks a rule.
+    pub fn invalid(pointer: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            pointer: pointer.into(),
+            message: message.into(),
+            code: Code::InvalidField,
+        }
+    }
+
+    /// A reference to something that does not exist in the company. What
+    /// belongs to another company is answered the same way (amendment A12).
+    pub fn missing(pointer: impl Into<String>, kind: &str) -> Self {
+        Self {
+            pointer: pointer.into(),
+            message: format!("no such {kind} in this company"),
+            code: Code::ReferenceNotFound,
+        }
+    }
+
+    /// A fault with a code of its own.
+    pub fn coded(code: Code, pointer: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            pointer: pointer.into(),
+            message: message.into(),
+            code,
+        }
+    }
+
+    /// The fault as the details of a problem list it.
+    pub fn details(&self) -> Value {
+        json!([{ "pointer": self.pointer, "message": self.message }])
+    }
+}
+
+impl Refusal for FieldFault {
+    fn code(&self) -> Code {
+        self.code
+    }
+
+    fn details(&self) -> Option<Value> {
+        Some(Self::details(self))
+    }
+}

@@ -1,0 +1,61 @@
+//! Reading what happened (contract section 10.11).
+
+use serde_json::Value;
+use workforce_domain::activity::Activity;
+use workforce_domain::actor::Owned;
+use workforce_domain::id::CompanyId;
+use workforce_domain::issue::IssueRef;
+use workforce_domain::page::{Page, PageRequest};
+use workforce_domain::port::{ActivityFilter, ActivityKey, Failure, Reads};
+
+use crate::access::{self, Denied, denied};
+use crate::call::Call;
+use crate::refusal::{Code, Refusal};
+
+/// Why a call about activity is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(transparent)]
+pub struct ActivityError(#[from] pub Denied);
+
+impl Refusal for ActivityError {
+    fn code(&self) -> Code {
+        self.0.code()
+    }
+
+    fn details(&self) -> Option<Value> {
+        self.0.details()
+    }
+}
+
+/// Activity of a company, newest first.
+///
+/// # Errors
+/// [`ActivityError`]
+pub fn list(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    company: CompanyId,
+    filter: &ActivityFilter,
+    page: &PageRequest<ActivityKey>,
+) -> Result<Page<Activity, ActivityKey>, Failure<ActivityError>> {
+    let scope = access::company_scope(reads, call, company)?;
+    Ok(reads.activity().list(scope, filter, page)?)
+}
+
+/// Activity of one issue, newest first.
+///
+/// # Errors
+/// [`ActivityError`]
+pub fn of_issue(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    issue: &IssueRef,
+    page: &PageRequest<ActivityKey>,
+) -> Result<Page<Activity, ActivityKey>, Failure<ActivityError>> {
+    let Some(issue) = reads.issues().find(call.actor().scope(), issue)? else {
+        return Err(denied(Denied::NotFound("issue")));
+    };
+    Ok(reads
+        .activity()
+        .list(issue.scope(), &ActivityFilter::of_issue(issue.id), page)?)
+}

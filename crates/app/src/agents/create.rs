@@ -1,0 +1,110 @@
+use serde_json::json;
+use workforce_domain::Document;
+use workforce_domain::activity::Action;
+use workforce_domain::actor::Owned;
+use workforce_domain::agent::{AdapterType, Agent, AgentLifecycle, first_free, url_key_stem};
+use workforce_domain::change::Change;
+use workforce_domain::id::{AgentId, CompanyId};
+use workforce_domain::money::Budget;
+use workforce_domain::port::{Failure, Tx};
+use workforce_domain::text::{Description, Label, Name, Role};
+
+use super::{AgentDetail, AgentError, adapter_config, check_manager, detail, write_down};
+use crate::access::{self, Denied, denied};
+use crate::call::Call;
+
+/// Hires an agent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateAgent {
+    /// Its name.
+    pub name: Name,
+    /// Its role; `general` unless said otherwise.
+    pub role: Option<Role>,
+    /// Its job title.
+    pub title: Option<Label>,
+    /// An icon's name.
+    pub icon: Option<Label>,
+    /// What it can do.
+    pub capabilities: Option<Description>,
+    /// Its manager.
+    pub reports_to: Option<AgentId>,
+    /// How it is run; as a process unless said otherwise.
+    pub adapter_type: Option<AdapterType>,
+    /// Configuration of the adapter.
+    pub adapter_config: Document,
+    /// Configuration of its heartbeats.
+    pub runtime_config: Document,
+    /// Its monthly limit; for the board to give.
+    pub budget: Change<Budget>,
+    /// Whether it may hire; for the board to give.
+    pub can_create_agents: Option<bool>,
+    /// Anything to keep with it.
+    pub metadata: Document,
+}
+
+/// Hires an agent: the board, or an agent that may hire where the company
+/// wants no approval.
+///
+/// # Errors
+/// [`AgentError`]
+pub fn create(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    company: CompanyId,
+    command: CreateAgent,
+) -> Result<AgentDetail, Failure<AgentError>> {
+    let company = access::company(tx.reads(), call, company)?;
+    let scope = company.scope();
+    call.require_working_company().map_err(denied)?;
+    if let Some(caller) = call.agent() {
+        if !caller.is_ceo() && !caller.can_create_agents {
+            return Err(denied(Denied::Forbidden("this agent may not hire")));
+        }
+        if company.require_board_approval_for_new_agents {
+            return Err(Failure::Refused(AgentError::ApprovalRequired));
+        }
+        // Money and the right to hire come from the board alone, and so does
+        // the command that a new agent would run.
+        let grants = !command.budget.is_keep()
+            || command.can_create_agents.is_some()
+            || !command.adapter_config.is_empty();
+        if grants {
+            return Err(denied(Denied::BoardRequired));
+        }
+    }
+    let faults = adapter_config::check_adapter(&command.adapter_config)
+        .and_then(|()| adapter_config::check_runtime(&command.runtime_config))
+        .and_then(|()| adapter_config::check_size(&command.metadata, "/metadata"));
+    faults.map_err(|fault| Failure::Refused(fault.into()))?;
+    if let Some(manager) = command.reports_to {
+        check_manager(tx.reads(), scope, None, manager)?;
+    }
+    let stem = url_key_stem(&command.name);
+    let taken = tx.agents().url_keys(scope, &stem)?;
+    let agent = Agent {
+        id: call.id(),
+        company: company.id,
+        name: command.name,
+        url_key: first_free(&stem, "-", &taken),
+        role: command.role.unwrap_or_else(Role::general),
+        title: command.title,
+        icon: command.icon,
+        capabilities: command.capabilities,
+        reports_to: command.reports_to,
+        lifecycle: AgentLifecycle::Enabled,
+        consecutive_failures: 0,
+        adapter_type: command.adapter_type.unwrap_or(AdapterType::Process),
+        adapter_config: command.adapter_config,
+        runtime_config: command.runtime_config,
+        can_create_agents: command.can_create_agents.unwrap_or(false),
+        metadata: command.metadata,
+        budget: command.budget.apply(None).unwrap_or_default(),
+        last_heartbeat_at: None,
+        created_at: call.now,
+        updated_at: call.now,
+    };
+    tx.agents_mut().insert(&agent)?;
+    let details = json!({ "name": agent.name, "role": agent.role });
+    write_down(tx, call, Action::AgentCreated, &agent, details);
+    Ok(detail(tx.reads(), call, agent)?)
+}

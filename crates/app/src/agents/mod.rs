@@ -1,0 +1,220 @@
+//! Agents: hire, read, change, switch on and off (specification section 4,
+//! contract sections 2.2, 3.4 and 4.3).
+
+mod adapter_config;
+mod create;
+mod keys;
+mod read;
+mod switches;
+mod update;
+
+use serde_json::{Value, json};
+use workforce_domain::activity::{Action, Entity};
+use workforce_domain::actor::{CompanyScope, Owned};
+use workforce_domain::agent::{Agent, AgentLifecycle, AgentStatus, ChainLink};
+use workforce_domain::budget::Percent;
+use workforce_domain::id::AgentId;
+use workforce_domain::money::Cents;
+use workforce_domain::port::{Failure, Held, Reads, Spender, StoreError, Tx};
+use workforce_domain::time::Month;
+
+pub use adapter_config::REDACTED;
+pub use create::{CreateAgent, create};
+pub use keys::{CreatedKey, create_key, keys, revoke_key};
+pub use read::{AgentRef, OrgEntry, get, list, me, org};
+pub use switches::{pause, resume, terminate};
+pub use update::{UpdateAgent, update};
+
+use crate::access::{self, Denied, FieldFault, denied};
+use crate::call::Call;
+use crate::record::{Deed, document, record};
+use crate::refusal::{Code, Refusal};
+
+/// Why a call about agents is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AgentError {
+    /// The caller may not, or there is no such agent.
+    #[error(transparent)]
+    Denied(#[from] Denied),
+    /// A field's value breaks a rule.
+    #[error(transparent)]
+    Field(#[from] FieldFault),
+    /// The manager reports to this agent.
+    #[error("an agent cannot report to itself or to one of its own reports")]
+    Cycle,
+    /// New agents need an approval in this company.
+    #[error("this company wants an approval for new agents: ask for one with agent-hires")]
+    ApprovalRequired,
+    /// The agent is terminated for good.
+    #[error("the agent is terminated")]
+    Terminated,
+    /// The agent is a draft that waits for the board.
+    #[error("the agent waits for the board's approval")]
+    PendingApproval,
+    /// The agent's month is used up, so it cannot be resumed.
+    #[error(
+        "the agent has used {utilization} % of its monthly budget: raise the budget to resume it"
+    )]
+    BudgetExhausted {
+        /// Spend as a share of the budget.
+        utilization: Percent,
+    },
+    /// A field that nobody may set.
+    #[error("{field} cannot be set")]
+    FieldNotWritable {
+        /// The field.
+        field: &'static str,
+    },
+    /// A short name that several agents of the caller's companies have.
+    #[error("the short name needs ?companyId= to name one agent")]
+    Ambiguous,
+}
+
+impl Refusal for AgentError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Denied(denied) => denied.code(),
+            Self::Field(fault) => fault.code(),
+            Self::Cycle => Code::Cycle,
+            Self::ApprovalRequired => Code::ApprovalRequired,
+            Self::Terminated => Code::AgentTerminated,
+            Self::PendingApproval => Code::AgentPendingApproval,
+            Self::BudgetExhausted { .. } => Code::BudgetExhausted,
+            Self::FieldNotWritable { .. } => Code::FieldNotWritable,
+            Self::Ambiguous => Code::AmbiguousName,
+        }
+    }
+
+    fn details(&self) -> Option<Value> {
+        let at =
+            |pointer: String| Some(json!([{ "pointer": pointer, "message": self.to_string() }]));
+        match self {
+            Self::Denied(denied) => denied.details(),
+            Self::Field(fault) => Some(fault.details()),
+            Self::Cycle => at("/reportsTo".into()),
+            Self::FieldNotWritable { field } => at(format!("/{field}")),
+            Self::BudgetExhausted { utilization } => {
+                Some(json!({ "utilizationPercent": utilization.to_string() }))
+            }
+            Self::ApprovalRequired | Self::Terminated | Self::PendingApproval | Self::Ambiguous => {
+                None
+            }
+        }
+    }
+}
+
+/// An agent with what is derived for its answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AgentView {
+    /// The agent.
+    pub agent: Agent,
+    /// Its status.
+    pub status: AgentStatus,
+    /// What it spent this month.
+    pub spent: Cents,
+    /// Whether the caller may see its configuration: the board, the agent
+    /// itself, and those above it.
+    pub shows_config: bool,
+}
+
+/// An agent with its managers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AgentDetail {
+    /// The agent.
+    pub view: AgentView,
+    /// Its managers, nearest first.
+    pub chain_of_command: Vec<ChainLink>,
+}
+
+/// The detail of an agent as the caller may see it.
+fn detail(reads: &mut dyn Reads, call: &Call<'_>, agent: Agent) -> Result<AgentDetail, StoreError> {
+    let scope = agent.scope();
+    let chain_of_command = reads.agents().chain_of_command(scope, agent.id)?;
+    let running = !reads.agents().running(scope, &[agent.id])?.is_empty();
+    let spent = reads
+        .ledger()
+        .spent(scope, Spender::Agent(agent.id), Month::of(call.now))?;
+    let shows_config = call.agent().is_none_or(|caller| {
+        caller.agent == agent.id || chain_of_command.iter().any(|link| link.id == caller.agent)
+    });
+    let view = AgentView {
+        status: agent.status(running),
+        spent,
+        shows_config,
+        agent,
+    };
+    Ok(AgentDetail {
+        view,
+        chain_of_command,
+    })
+}
+
+/// Locks the agent a caller names.
+fn hold(tx: &mut dyn Tx, call: &Call<'_>, id: AgentId) -> Result<Held<Agent>, Failure<AgentError>> {
+    tx.agents_mut()
+        .lock(call.actor().scope(), id)?
+        .ok_or_else(|| denied(Denied::NotFound("agent")))
+}
+
+/// The same, with the lock of its company taken before it: for changes that
+/// budgets depend on.
+fn hold_with_company(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    id: AgentId,
+) -> Result<Held<Agent>, Failure<AgentError>> {
+    let scope = call.actor().scope();
+    let Some(agent) = tx.agents().find(scope, id)? else {
+        return Err(denied(Denied::NotFound("agent")));
+    };
+    tx.companies_mut()
+        .lock(agent.scope().into(), agent.company)?;
+    hold(tx, call, id)
+}
+
+/// Refuses drafts and terminated agents.
+const fn require_employed(agent: &Agent) -> Result<(), AgentError> {
+    match agent.lifecycle {
+        AgentLifecycle::Enabled | AgentLifecycle::Paused { .. } => Ok(()),
+        AgentLifecycle::PendingApproval => Err(AgentError::PendingApproval),
+        AgentLifecycle::Terminated { .. } => Err(AgentError::Terminated),
+    }
+}
+
+/// The manager an agent is given must exist, work here, and not report to the
+/// agent itself.
+fn check_manager(
+    reads: &mut dyn Reads,
+    scope: CompanyScope,
+    agent: Option<AgentId>,
+    manager: AgentId,
+) -> Result<(), Failure<AgentError>> {
+    let missing = || Failure::Refused(FieldFault::missing("/reportsTo", "agent").into());
+    let found = reads
+        .agents()
+        .find(scope.into(), manager)?
+        .ok_or_else(missing)?;
+    if !found.is_employed() {
+        let fault = FieldFault::invalid("/reportsTo", "the manager is a draft or terminated");
+        return Err(Failure::Refused(fault.into()));
+    }
+    let Some(agent) = agent else { return Ok(()) };
+    if agent == manager || access::manages(reads, scope, agent, manager)? {
+        return Err(Failure::Refused(AgentError::Cycle));
+    }
+    Ok(())
+}
+
+fn write_down(tx: &mut dyn Tx, call: &Call<'_>, action: Action, agent: &Agent, details: Value) {
+    record(
+        tx,
+        call,
+        Deed {
+            company: agent.company,
+            action,
+            entity: Entity::Agent,
+            id: &agent.id,
+            details: document(details),
+        },
+    );
+}

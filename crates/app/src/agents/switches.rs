@@ -1,0 +1,180 @@
+//! Pause, resume, terminate (contract section 3.4). Board only.
+
+use serde_json::json;
+use workforce_domain::activity::{Action, Entity};
+use workforce_domain::actor::Owned;
+use workforce_domain::agent::{Agent, AgentLifecycle};
+use workforce_domain::budget::Standing;
+use workforce_domain::company::PauseReason;
+use workforce_domain::id::AgentId;
+use workforce_domain::issue::{Assignee, Author, Comment};
+use workforce_domain::port::{Failure, Held, Spender, StopScope, StoreError, Tx};
+use workforce_domain::run::RunErrorCode;
+use workforce_domain::text::CommentBody;
+use workforce_domain::time::Month;
+
+use super::{
+    AgentDetail, AgentError, detail, hold, hold_with_company, require_employed, write_down,
+};
+use crate::access::denied;
+use crate::call::Call;
+use crate::record::{Deed, document, record};
+
+/// Stops an agent's heartbeats and asks its live runs to stop. Pausing again
+/// changes nothing, except that a budget's pause becomes the board's.
+///
+/// # Errors
+/// [`AgentError`]
+pub fn pause(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    id: AgentId,
+) -> Result<AgentDetail, Failure<AgentError>> {
+    let mut agent = hold(tx, call, id)?;
+    call.require_board().map_err(denied)?;
+    require_employed(&agent).map_err(Failure::Refused)?;
+    let manual = matches!(
+        agent.lifecycle,
+        AgentLifecycle::Paused {
+            reason: PauseReason::Manual,
+            ..
+        }
+    );
+    if !manual {
+        agent.lifecycle = AgentLifecycle::Paused {
+            reason: PauseReason::Manual,
+            at: call.now,
+        };
+        agent.updated_at = call.now;
+        tx.agents_mut().save(&agent)?;
+        stop(tx, call, &agent)?;
+        write_down(
+            tx,
+            call,
+            Action::AgentPaused,
+            &agent,
+            json!({ "reason": PauseReason::Manual }),
+        );
+    }
+    Ok(detail(tx.reads(), call, agent.into_inner())?)
+}
+
+/// Lets a paused agent run again. What it missed meanwhile is still pending
+/// and is delivered. Refused while the month's budget is used up.
+///
+/// # Errors
+/// [`AgentError`]
+pub fn resume(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    id: AgentId,
+) -> Result<AgentDetail, Failure<AgentError>> {
+    let mut agent = hold_with_company(tx, call, id)?;
+    call.require_board().map_err(denied)?;
+    require_employed(&agent).map_err(Failure::Refused)?;
+    if let AgentLifecycle::Paused { .. } = agent.lifecycle {
+        let month = Month::of(call.now);
+        let spent = tx
+            .ledger()
+            .spent(agent.scope(), Spender::Agent(id), month)?;
+        let standing = Standing {
+            spent,
+            budget: agent.budget,
+        };
+        if standing.exhausted() {
+            let utilization = standing.utilization();
+            return Err(Failure::Refused(AgentError::BudgetExhausted {
+                utilization,
+            }));
+        }
+        agent.lifecycle = AgentLifecycle::Enabled;
+        agent.updated_at = call.now;
+        tx.agents_mut().save(&agent)?;
+        call.signal.raise();
+        write_down(tx, call, Action::AgentResumed, &agent, json!({}));
+    }
+    Ok(detail(tx.reads(), call, agent.into_inner())?)
+}
+
+/// Deactivates an agent for good: its keys are revoked, its wakes cancelled,
+/// its runs asked to stop, its open issues given back, and whoever reports to
+/// it reports to its manager. Terminating again changes nothing.
+///
+/// # Errors
+/// [`AgentError`]
+pub fn terminate(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    id: AgentId,
+) -> Result<AgentDetail, Failure<AgentError>> {
+    let mut agent = hold(tx, call, id)?;
+    call.require_board().map_err(denied)?;
+    if !matches!(agent.lifecycle, AgentLifecycle::Terminated { .. }) {
+        let scope = agent.scope();
+        agent.lifecycle = AgentLifecycle::Terminated { at: call.now };
+        agent.updated_at = call.now;
+        tx.agents_mut().save(&agent)?;
+        tx.agents_mut()
+            .move_reports(scope, id, agent.reports_to, call.now)?;
+        tx.credentials_mut().revoke_keys(scope, id, call.now)?;
+        give_back_issues(tx, call, &agent)?;
+        tx.runs_mut()
+            .cancel_pending(scope, StopScope::Agent(id), call.now)?;
+        stop(tx, call, &agent)?;
+        write_down(
+            tx,
+            call,
+            Action::AgentTerminated,
+            &agent,
+            json!({ "name": agent.name }),
+        );
+    }
+    Ok(detail(tx.reads(), call, agent.into_inner())?)
+}
+
+fn stop(tx: &mut dyn Tx, call: &Call<'_>, agent: &Held<Agent>) -> Result<(), StoreError> {
+    let (stop, reason) = (StopScope::Agent(agent.id), RunErrorCode::CancelRequested);
+    tx.runs_mut()
+        .request_stop(agent.scope(), stop, None, reason, call.now)?;
+    call.signal.raise();
+    Ok(())
+}
+
+/// Releases what a terminated agent was working on, with a comment that says
+/// why.
+fn give_back_issues(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    agent: &Held<Agent>,
+) -> Result<(), Failure<AgentError>> {
+    let body = format!("{} was terminated; the issue is free again.", agent.name);
+    let body = CommentBody::new(&body).ok();
+    for mut issue in tx.issues_mut().lock_open_of(agent.scope(), agent.id)? {
+        issue.progress = issue.progress.release(call.now);
+        issue.assignee = Assignee::Nobody;
+        issue.updated_at = call.now;
+        tx.issues_mut().end_lease(&issue)?;
+        tx.issues_mut().save(&issue)?;
+        if let Some(body) = body.clone() {
+            tx.comments_mut().insert(&Comment {
+                id: call.id(),
+                company: issue.company,
+                issue: issue.id,
+                author: Author::default(),
+                run: None,
+                body,
+                mentions: Vec::new(),
+                created_at: call.now,
+            })?;
+        }
+        let deed = Deed {
+            company: issue.company,
+            action: Action::IssueReleased,
+            entity: Entity::Issue,
+            id: &issue.id,
+            details: document(json!({ "agentTerminated": agent.id })),
+        };
+        record(tx, &call.as_system(), deed);
+    }
+    Ok(())
+}

@@ -1,0 +1,177 @@
+use serde_json::json;
+use workforce_domain::Document;
+use workforce_domain::activity::Action;
+use workforce_domain::actor::Owned;
+use workforce_domain::agent::{AdapterType, Agent};
+use workforce_domain::change::Change;
+use workforce_domain::id::AgentId;
+use workforce_domain::money::Budget;
+use workforce_domain::port::{Failure, Held, Tx};
+use workforce_domain::text::{Description, Label, Name, Role};
+use workforce_domain::time::Month;
+
+use super::{
+    AgentDetail, AgentError, adapter_config, check_manager, detail, hold_with_company, write_down,
+};
+use crate::access::{self, Denied, denied};
+use crate::budgets;
+use crate::call::Call;
+
+/// Changes an agent's fields.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct UpdateAgent {
+    /// Fields the caller sent that nobody may set: `status`,
+    /// `spentMonthlyCents`, `companyId`.
+    pub not_writable: Option<&'static str>,
+    /// Its name.
+    pub name: Option<Name>,
+    /// Its role.
+    pub role: Option<Role>,
+    /// Its job title.
+    pub title: Change<Label>,
+    /// An icon's name.
+    pub icon: Change<Label>,
+    /// What it can do.
+    pub capabilities: Change<Description>,
+    /// Its manager.
+    pub reports_to: Change<AgentId>,
+    /// How it is run.
+    pub adapter_type: Option<AdapterType>,
+    /// Changes of the adapter's configuration, merged key by key.
+    pub adapter_config: Option<Document>,
+    /// Takes `adapter_config` as the whole configuration instead.
+    pub replace_adapter_config: bool,
+    /// Changes of the heartbeats' configuration, merged key by key.
+    pub runtime_config: Option<Document>,
+    /// Its monthly limit.
+    pub budget: Option<Budget>,
+    /// Whether it may hire.
+    pub can_create_agents: Option<bool>,
+    /// Anything to keep with it.
+    pub metadata: Option<Document>,
+}
+
+impl UpdateAgent {
+    /// True when it touches what only the board may change: an agent must not
+    /// raise its own budget, rights or reach (decision D-16).
+    const fn needs_board(&self) -> bool {
+        self.name.is_some()
+            || self.role.is_some()
+            || !self.reports_to.is_keep()
+            || self.adapter_type.is_some()
+            || self.adapter_config.is_some()
+            || self.runtime_config.is_some()
+            || self.budget.is_some()
+            || self.can_create_agents.is_some()
+    }
+}
+
+/// Changes an agent: the board everything, the agent itself and those above it
+/// what describes it (title, icon, capabilities, metadata).
+///
+/// # Errors
+/// [`AgentError`]
+pub fn update(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    id: AgentId,
+    command: UpdateAgent,
+) -> Result<AgentDetail, Failure<AgentError>> {
+    let mut agent = hold_with_company(tx, call, id)?;
+    let scope = agent.scope();
+    if let Some(field) = command.not_writable {
+        return Err(Failure::Refused(AgentError::FieldNotWritable { field }));
+    }
+    if let Some(caller) = call.agent() {
+        if command.needs_board() {
+            return Err(denied(Denied::BoardRequired));
+        }
+        call.require_working_company().map_err(denied)?;
+        if caller.agent != id && !access::manages(tx.reads(), scope, caller.agent, id)? {
+            return Err(denied(Denied::Forbidden(
+                "only its managers may change an agent",
+            )));
+        }
+    }
+    if let Some(manager) = command.reports_to.value() {
+        check_manager(tx.reads(), scope, Some(id), *manager)?;
+    }
+    let before = Agent::clone(&agent);
+    apply(&mut agent, command).map_err(Failure::Refused)?;
+    if *agent != before {
+        agent.updated_at = call.now;
+        let details = json!({ "changed": changed_fields(&before, &agent) });
+        write_down(tx, call, Action::AgentUpdated, &agent, details);
+        if agent.budget != before.budget {
+            budgets::enforce_agent(tx, call, &mut agent, Month::of(call.now))?;
+        }
+        tx.agents_mut().save(&agent)?;
+    }
+    Ok(detail(tx.reads(), call, agent.into_inner())?)
+}
+
+fn apply(agent: &mut Held<Agent>, command: UpdateAgent) -> Result<(), AgentError> {
+    if let Some(name) = command.name {
+        agent.name = name;
+    }
+    if let Some(role) = command.role {
+        agent.role = role;
+    }
+    agent.title = command.title.apply(agent.title.take());
+    agent.icon = command.icon.apply(agent.icon.take());
+    agent.capabilities = command.capabilities.apply(agent.capabilities.take());
+    agent.reports_to = command.reports_to.apply(agent.reports_to);
+    agent.adapter_type = command.adapter_type.unwrap_or(agent.adapter_type);
+    if let Some(change) = command.adapter_config {
+        let base = if command.replace_adapter_config {
+            &Document::new()
+        } else {
+            &agent.adapter_config
+        };
+        let config = adapter_config::merged(base, change);
+        adapter_config::check_adapter(&config)?;
+        agent.adapter_config = config;
+    }
+    if let Some(change) = command.runtime_config {
+        let config = adapter_config::merged(&agent.runtime_config, change);
+        adapter_config::check_runtime(&config)?;
+        agent.runtime_config = config;
+    }
+    agent.budget = command.budget.unwrap_or(agent.budget);
+    agent.can_create_agents = command.can_create_agents.unwrap_or(agent.can_create_agents);
+    if let Some(metadata) = command.metadata {
+        adapter_config::check_size(&metadata, "/metadata")?;
+        agent.metadata = metadata;
+    }
+    Ok(())
+}
+
+fn changed_fields(before: &Agent, after: &Agent) -> Vec<&'static str> {
+    let changes = [
+        ("name", before.name != after.name),
+        ("role", before.role != after.role),
+        ("title", before.title != after.title),
+        ("icon", before.icon != after.icon),
+        ("capabilities", before.capabilities != after.capabilities),
+        ("reportsTo", before.reports_to != after.reports_to),
+        ("adapterType", before.adapter_type != after.adapter_type),
+        (
+            "adapterConfig",
+            before.adapter_config != after.adapter_config,
+        ),
+        (
+            "runtimeConfig",
+            before.runtime_config != after.runtime_config,
+        ),
+        ("budgetMonthlyCents", before.budget != after.budget),
+        (
+            "canCreateAgents",
+            before.can_create_agents != after.can_create_agents,
+        ),
+        ("metadata", before.metadata != after.metadata),
+    ];
+    changes
+        .into_iter()
+        .filter_map(|(field, changed)| changed.then_some(field))
+        .collect()
+}

@@ -1,0 +1,272 @@
+//! Keeping spend within budgets: alerts once per month and threshold, pauses
+//! at 100 %, resumption when the limit is raised or a month begins
+//! (specification section 8, contract section 10.6).
+
+use serde_json::json;
+use workforce_domain::activity::{Action, Entity};
+use workforce_domain::actor::{CompanyScope, Owned};
+use workforce_domain::agent::{Agent, AgentLifecycle};
+use workforce_domain::budget::{
+    AgentPause, Raised, Standing, Threshold, decide_agent, decide_company,
+};
+use workforce_domain::company::{Company, PauseReason};
+use workforce_domain::issue::IssueStatus;
+use workforce_domain::page::PageRequest;
+use workforce_domain::port::{
+    AssigneeFilter, BudgetStop, Failure, Held, IssueFilter, Spender, StopScope, StoreError, Tx,
+};
+use workforce_domain::run::RunErrorCode;
+use workforce_domain::time::Month;
+use workforce_domain::wake::{WakeReason, WakeSource};
+
+use crate::call::Call;
+use crate::record::{Deed, document, record};
+use crate::wakes::{self, WakeRequest};
+
+/// Work that a resumed agent left unfinished and is woken for.
+const RESUMED_ISSUES: usize = 5;
+
+/// Applies an agent's budget after its spend, its limit or the month changed.
+/// The agent is changed, not saved; the caller holds the company's lock too.
+///
+/// # Errors
+/// When the store fails.
+pub fn enforce_agent(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    agent: &mut Held<Agent>,
+    month: Month,
+) -> Result<(), StoreError> {
+    let company = agent.scope();
+    let spender = Spender::Agent(agent.id);
+    let spent = tx.ledger().spent(company, spender, month)?;
+    let standing = Standing {
+        spent,
+        budget: agent.budget,
+    };
+    let raised = raised(tx, company, spender, month, standing)?;
+    let decision = decide_agent(standing, raised, AgentPause::from(agent.lifecycle));
+    for threshold in decision.alerts {
+        let id = agent.id;
+        alert(
+            tx,
+            call,
+            company,
+            spender,
+            month,
+            standing,
+            threshold,
+            (Entity::Agent, &id),
+        )?;
+    }
+    if decision.pause {
+        agent.lifecycle = AgentLifecycle::Paused {
+            reason: PauseReason::Budget,
+            at: call.now,
+        };
+        agent.updated_at = call.now;
+        write_agent_switch(tx, call, agent, Action::AgentPaused);
+        stop_runs(tx, call, company, StopScope::Agent(agent.id))?;
+    }
+    if decision.resume {
+        agent.lifecycle = AgentLifecycle::Enabled;
+        agent.updated_at = call.now;
+        write_agent_switch(tx, call, agent, Action::AgentResumed);
+        wake_for_unfinished(tx, call, agent)?;
+    }
+    Ok(())
+}
+
+/// Applies a company's budget after its spend, its limit or the month changed.
+/// The company is changed, not saved. Its status stays as the board set it
+/// (amendment A7).
+///
+/// # Errors
+/// When the store fails.
+pub fn enforce_company(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    company: &mut Held<Company>,
+    month: Month,
+) -> Result<(), StoreError> {
+    let scope = company.scope();
+    let spent = tx.ledger().spent(scope, Spender::Company, month)?;
+    let standing = Standing {
+        spent,
+        budget: company.budget,
+    };
+    let raised = raised(tx, scope, Spender::Company, month, standing)?;
+    let decision = decide_company(standing, raised, company.pause_reason);
+    for threshold in decision.alerts {
+        let id = company.id;
+        let entity = (Entity::Company, &id as &dyn std::fmt::Display);
+        alert(
+            tx,
+            call,
+            scope,
+            Spender::Company,
+            month,
+            standing,
+            threshold,
+            entity,
+        )?;
+    }
+    if decision.pause {
+        company.pause_reason = Some(PauseReason::Budget);
+        company.paused_at = Some(call.now);
+        company.updated_at = call.now;
+        write_company_switch(tx, call, company, Action::CompanyPaused);
+        stop_runs(tx, call, scope, StopScope::Company)?;
+    }
+    if decision.resume {
+        company.pause_reason = None;
+        company.paused_at = None;
+        company.updated_at = call.now;
+        write_company_switch(tx, call, company, Action::CompanyResumed);
+        call.signal.raise();
+    }
+    Ok(())
+}
+
+/// Lifts one budget stop if the budget of `month` is not used up: what the
+/// engine does when a month begins.
+///
+/// # Errors
+/// When the store fails.
+pub fn lift(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    stop: BudgetStop,
+    month: Month,
+) -> Result<(), Failure<std::convert::Infallible>> {
+    let Some(scope) = call.actor().enter(stop.company) else {
+        return Ok(());
+    };
+    let Some(mut company) = tx.companies_mut().lock(scope.into(), stop.company)? else {
+        return Ok(());
+    };
+    let Some(agent) = stop.agent else {
+        enforce_company(tx, call, &mut company, month)?;
+        return Ok(tx.companies_mut().save(&company)?);
+    };
+    if let Some(mut agent) = tx.agents_mut().lock(scope.into(), agent)? {
+        enforce_agent(tx, call, &mut agent, month)?;
+        tx.agents_mut().save(&agent)?;
+    }
+    Ok(())
+}
+
+/// The alerts raised already; below the first threshold nobody asks.
+fn raised(
+    tx: &mut dyn Tx,
+    company: CompanyScope,
+    spender: Spender,
+    month: Month,
+    standing: Standing,
+) -> Result<Raised, StoreError> {
+    if standing.reached().is_none() {
+        return Ok(Raised::default());
+    }
+    let alerts = tx.ledger().alerts(company, spender, month)?;
+    Ok(Raised {
+        soft: alerts.contains(&Threshold::Soft),
+        hard: alerts.contains(&Threshold::Hard),
+    })
+}
+
+#[expect(
+    clippy::too_many_arguments,
+    reason = "one private call that only writes what it is told"
+)]
+fn alert(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    company: CompanyScope,
+    spender: Spender,
+    month: Month,
+    standing: Standing,
+    threshold: Threshold,
+    (entity, id): (Entity, &dyn std::fmt::Display),
+) -> Result<(), StoreError> {
+    if !tx
+        .ledger_mut()
+        .raise_alert(company, spender, month, threshold, call.now)?
+    {
+        return Ok(());
+    }
+    let action = match threshold {
+        Threshold::Soft => Action::BudgetSoftAlert,
+        Threshold::Hard => Action::BudgetHardStop,
+    };
+    let details = document(json!({
+        "month": month.to_string(),
+        "spentMonthlyCents": standing.spent.to_string(),
+        "budgetMonthlyCents": standing.budget.cents(),
+        "utilizationPercent": standing.utilization().to_string(),
+    }));
+    let deed = Deed {
+        company: company.company(),
+        action,
+        entity,
+        id,
+        details,
+    };
+    record(tx, &call.as_system(), deed);
+    Ok(())
+}
+
+fn stop_runs(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    company: CompanyScope,
+    stop: StopScope,
+) -> Result<(), StoreError> {
+    let reason = RunErrorCode::BudgetExhausted;
+    tx.runs_mut()
+        .request_stop(company, stop, None, reason, call.now)?;
+    call.signal.raise();
+    Ok(())
+}
+
+/// A resumed agent hears of the work it was stopped in.
+fn wake_for_unfinished(tx: &mut dyn Tx, call: &Call<'_>, agent: &Agent) -> Result<(), StoreError> {
+    call.signal.raise();
+    let filter = IssueFilter {
+        statuses: vec![IssueStatus::InProgress],
+        assignee: Some(AssigneeFilter::Agent(agent.id)),
+        ..IssueFilter::default()
+    };
+    let page = PageRequest {
+        limit: RESUMED_ISSUES,
+        ..PageRequest::first()
+    };
+    let unfinished = tx.issues().list(agent.scope(), &filter, &page)?.items;
+    for issue in unfinished {
+        let reason = WakeReason::BudgetResumed;
+        let request = WakeRequest::about(agent, issue.id, WakeSource::Automation, reason);
+        wakes::request(tx, call, request)?;
+    }
+    Ok(())
+}
+
+fn write_agent_switch(tx: &mut dyn Tx, call: &Call<'_>, agent: &Agent, action: Action) {
+    let deed = Deed {
+        company: agent.company,
+        action,
+        entity: Entity::Agent,
+        id: &agent.id,
+        details: document(json!({ "reason": PauseReason::Budget })),
+    };
+    record(tx, &call.as_system(), deed);
+}
+
+fn write_company_switch(tx: &mut dyn Tx, call: &Call<'_>, company: &Company, action: Action) {
+    let deed = Deed {
+        company: company.id,
+        action,
+        entity: Entity::Company,
+        id: &company.id,
+        details: document(json!({ "reason": PauseReason::Budget })),
+    };
+    record(tx, &call.as_system(), deed);
+}

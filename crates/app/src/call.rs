@@ -1,0 +1,109 @@
+//! The call a use case serves: who asks, when, and what the rules lack.
+
+use std::cell::Cell;
+
+use workforce_domain::actor::{Actor, AgentActor};
+use workforce_domain::company::CompanyStatus;
+use workforce_domain::id::Id;
+use workforce_domain::port::{Ids, Tokens};
+use workforce_domain::time::Timestamp;
+
+use crate::access::Denied;
+
+/// An authenticated caller.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Caller {
+    /// Who it is.
+    pub actor: Actor,
+    /// The status of an agent's company as the transaction sees it; `None`
+    /// for the board and for workforce itself.
+    pub company_status: Option<CompanyStatus>,
+}
+
+impl Caller {
+    /// workforce itself.
+    pub const SYSTEM: Self = Self {
+        actor: Actor::System,
+        company_status: None,
+    };
+}
+
+/// Tells, after the commit, that the engine has something to do at once.
+#[derive(Debug, Default)]
+pub struct Signal(Cell<bool>);
+
+impl Signal {
+    /// Notes that a wake was queued or a run asked to stop.
+    pub fn raise(&self) {
+        self.0.set(true);
+    }
+
+    /// True when something was noted.
+    pub fn is_raised(&self) -> bool {
+        self.0.get()
+    }
+}
+
+/// One call.
+#[derive(Clone, Copy)]
+pub struct Call<'a> {
+    /// Who asks.
+    pub caller: &'a Caller,
+    /// When.
+    pub now: Timestamp,
+    /// New ids.
+    pub ids: &'a dyn Ids,
+    /// New credentials.
+    pub tokens: &'a dyn Tokens,
+    /// What the engine is told after the commit.
+    pub signal: &'a Signal,
+}
+
+impl<'a> Call<'a> {
+    /// Who asks.
+    pub const fn actor(&self) -> &'a Actor {
+        &self.caller.actor
+    }
+
+    /// A new id.
+    pub fn id<I: Id>(&self) -> I {
+        I::from(self.ids.next())
+    }
+
+    /// The agent, when an agent asks.
+    pub const fn agent(&self) -> Option<&'a AgentActor> {
+        self.caller.actor.agent()
+    }
+
+    /// The same call as workforce itself: for what a rule does on its own
+    /// account.
+    pub const fn as_system(self) -> Self {
+        Self {
+            caller: &Caller::SYSTEM,
+            ..self
+        }
+    }
+
+    /// Refuses everyone but the board.
+    ///
+    /// # Errors
+    /// [`Denied::BoardRequired`] for agents.
+    pub const fn require_board(&self) -> Result<(), Denied> {
+        match self.caller.actor {
+            Actor::Agent(_) => Err(Denied::BoardRequired),
+            Actor::Board(_) | Actor::System => Ok(()),
+        }
+    }
+
+    /// Refuses agents whose company does not work at the moment (contract
+    /// section 3.3).
+    ///
+    /// # Errors
+    /// [`Denied::CompanyNotActive`]
+    pub const fn require_working_company(&self) -> Result<(), Denied> {
+        match self.caller.company_status {
+            None | Some(CompanyStatus::Active) => Ok(()),
+            Some(status) => Err(Denied::CompanyNotActive { status }),
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! Companies: make, read, change, archive (specification section 4, contract
+//! sections 2.1 and 3.3).
+
+use serde_json::{Value, json};
+use workforce_domain::activity::{Action, Entity};
+use workforce_domain::actor::Owned;
+use workforce_domain::agent::first_free;
+use workforce_domain::change::Change;
+use workforce_domain::company::{Company, CompanyStatus, prefix_stem};
+use workforce_domain::id::CompanyId;
+use workforce_domain::money::{Budget, Cents};
+use workforce_domain::page::{Page, PageRequest};
+use workforce_domain::port::{CompanyKey, Failure, Held, Reads, Spender, StopScope, Tx};
+use workforce_domain::run::RunErrorCode;
+use workforce_domain::text::{Description, Label, Name};
+use workforce_domain::time::Month;
+
+use crate::access::{self, Denied, denied};
+use crate::budgets;
+use crate::call::Call;
+use crate::record::{Deed, document, record};
+use crate::refusal::{Code, Refusal};
+
+/// Why a call about companies is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CompanyError {
+    /// The caller may not, or there is no such company.
+    #[error(transparent)]
+    Denied(#[from] Denied),
+}
+
+impl Refusal for CompanyError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Denied(denied) => denied.code(),
+        }
+    }
+
+    fn details(&self) -> Option<Value> {
+        match self {
+            Self::Denied(denied) => denied.details(),
+        }
+    }
+}
+
+/// A company with its spend of the current month.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CompanyView {
+    /// The company.
+    pub company: Company,
+    /// What its agents spent this month.
+    pub spent: Cents,
+}
+
+/// Makes a company.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CreateCompany {
+    /// Its name.
+    pub name: Name,
+    /// What it does.
+    pub description: Option<Description>,
+    /// Its monthly limit.
+    pub budget: Budget,
+    /// Whether new agents need an approval; they do unless said otherwise.
+    pub require_board_approval_for_new_agents: Option<bool>,
+    /// Whether every issue must be reviewed.
+    pub review_required: bool,
+    /// Language of generated text.
+    pub locale: Option<Label>,
+    /// Colour of its badge.
+    pub brand_color: Option<Label>,
+}
+
+/// Makes a company. Board only.
+///
+/// # Errors
+/// [`CompanyError`]
+pub fn create(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    command: CreateCompany,
+) -> Result<CompanyView, Failure<CompanyError>> {
+    call.require_board().map_err(denied)?;
+    let stem = prefix_stem(&command.name);
+    let taken = tx.companies().prefixes(&stem)?;
+    let company = Company {
+        id: call.id(),
+        name: command.name,
+        description: command.description,
+        status: CompanyStatus::Active,
+        budget: command.budget,
+        issue_prefix: first_free(&stem, "", &taken),
+        require_board_approval_for_new_agents: command
+            .require_board_approval_for_new_agents
+            .unwrap_or(true),
+        review_required: command.review_required,
+        max_concurrent_runs: Company::DEFAULT_MAX_CONCURRENT_RUNS,
+        locale: command.locale,
+        brand_color: command.brand_color,
+        pause_reason: None,
+        paused_at: None,
+        archived_at: None,
+        created_at: call.now,
+        updated_at: call.now,
+    };
+    tx.companies_mut().insert(&company)?;
+    write_down(
+        tx,
+        call,
+        Action::CompanyCreated,
+        &company,
+        json!({ "name": company.name }),
+    );
+    Ok(CompanyView {
+        company,
+        spent: Cents::ZERO,
+    })
+}
+
+/// The companies a caller has access to: all of them for the board, its own
+/// for an agent. Archived ones show only when asked for.
+///
+/// # Errors
+/// [`CompanyError`]
+pub fn list(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    statuses: &[CompanyStatus],
+    page: &PageRequest<CompanyKey>,
+) -> Result<Page<CompanyView, CompanyKey>, Failure<CompanyError>> {
+    let page = reads
+        .companies()
+        .list(call.actor().scope(), statuses, page)?;
+    let scopes: Vec<_> = page.items.iter().map(Owned::scope).collect();
+    let spent = reads
+        .ledger()
+        .spent_by_companies(&scopes, Month::of(call.now))?;
+    Ok(page.map(|company| {
+        let own = company.scope();
+        let spent = spent
+            .iter()
+            .find(|(scope, _)| *scope == own)
+            .map_or(Cents::ZERO, |row| row.1);
+        CompanyView { company, spent }
+    }))
+}
+
+/// One company, archived or not.
+///
+/// # Errors
+/// [`CompanyError`]
+pub fn get(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    id: CompanyId,
+) -> Result<CompanyView, Failure<CompanyError>> {
+    let company = access::company(reads, call, id)?;
+    let spent = reads
+        .ledger()
+        .spent(company.scope(), Spender::Company, Month::of(call.now))?;
+    Ok(CompanyView { company, spent })
+}
+
+/// Changes a company's fields.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UpdateCompany {
+    /// Its name.
+    pub name: Option<Name>,
+    /// What it does.
+    pub description: Change<Description>,
+    /// Its monthly limit; a raise lifts a budget stop, a limit below the spend
+    /// begins one.
+    pub budget: Option<Budget>,
+    /// Whether new agents need an approval.
+    pub require_board_approval_for_new_agents: Option<bool>,
+    /// Whether every issue must be reviewed.
+    pub review_required: Option<bool>,
+    /// Language of generated text.
+    pub locale: Change<Label>,
+    /// Colour of its badge.
+    pub brand_color: Change<Label>,
+}
+
+/// Changes a company. Board only.
+///
+/// # Errors
+/// [`CompanyError`]
+pub fn update(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    id: CompanyId,
+    command: UpdateCompany,
+) -> Result<CompanyView, Failure<CompanyError>> {
+    let mut company = hold(tx, call, id)?;
+    let before = Company::clone(&company);
+    if let Some(name) = command.name {
+        company.name = name;
+    }
+    company.description = command.description.apply(company.description.take());
+    if let Some(budget) = command.budget {
+        company.budget = budget;
+    }
+    if let Some(required) = command.require_board_approval_for_new_agents {
+        company.require_board_approval_for_new_agents = required;
+    }
+    if let Some(required) = command.review_required {
+        company.review_required = required;
+    }
+    company.locale = command.locale.apply(company.locale.take());
+    company.brand_color = command.brand_color.apply(company.brand_color.take());
+    if *company != before {
+        company.updated_at = call.now;
+        let details = json!({ "changed": changed_fields(&before, &company) });
+        write_down(tx, call, Action::CompanyUpdated, &company, details);
+    }
+    if company.budget != before.budget {
+        budgets::enforce_company(tx, call, &mut company, Month::of(call.now))?;
+    }
+    tx.companies_mut().save(&company)?;
+    let spent = tx
+        .ledger()
+        .spent(company.scope(), Spender::Company, Month::of(call.now))?;
+    Ok(CompanyView {
+        company: company.into_inner(),
+        spent,
+    })
+}
+
+fn changed_fields(before: &Company, after: &Company) -> Vec<&'static str> {
+    let changes = [
+        ("name", before.name != after.name),
+        ("description", before.description != after.description),
+        ("budgetMonthlyCents", before.budget != after.budget),
+        (
+            "requireBoardApprovalForNewAgents",
+            before.require_board_approval_for_new_agents
+                != after.require_board_approval_for_new_agents,
+        ),
+        (
+            "reviewRequired",
+            before.review_required != after.review_required,
+        ),
+        ("locale", before.locale != after.locale),
+        ("brandColor", before.brand_color != after.brand_color),
+    ];
+    changes
+        .into_iter()
+        .filter_map(|(field, changed)| changed.then_some(field))
+        .collect()
+}
+
+/// Archives a company: its wakes are cancelled, its runs asked to stop, and
+/// nothing of it starts again. Board only; archiving again changes nothing.
+///
+/// # Errors
+/// [`CompanyError`]
+pub fn archive(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    id: CompanyId,
+) -> Result<CompanyView, Failure<CompanyError>> {
+    let mut company = hold(tx, call, id)?;
+    if company.status != CompanyStatus::Archived {
+        company.status = CompanyStatus::Archived;
+        company.archived_at = Some(call.now);
+        company.updated_at = call.now;
+        tx.companies_mut().save(&company)?;
+        let scope = company.scope();
+        tx.runs_mut()
+            .cancel_pending(scope, StopScope::Company, call.now)?;
+        let reason = RunErrorCode::CancelRequested;
+        tx.runs_mut()
+            .request_stop(scope, StopScope::Company, None, reason, call.now)?;
+        call.signal.raise();
+        write_down(tx, call, Action::CompanyArchived, &company, json!({}));
+    }
+    let spent = tx
+        .ledger()
+        .spent(company.scope(), Spender::Company, Month::of(call.now))?;
+    Ok(CompanyView {
+        company: company.into_inner(),
+        spent,
+    })
+}
+
+fn hold(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    id: CompanyId,
+) -> Result<Held<Company>, Failure<CompanyError>> {
+    let scope = call
+        .actor()
+        .enter(id)
+        .ok_or_else(|| denied(Denied::CompanyForbidden))?;
+    call.require_board().map_err(denied)?;
+    tx.companies_mut()
+        .lock(scope.into(), id)?
+        .ok_or_else(|| denied(Denied::NotFound("company")))
+}
+
+fn write_down(tx: &mut dyn Tx, call: &Call<'_>, action: Action, company: &Company, details: Value) {
+    record(
+        tx,
+        call,
+        Deed {
+            company: company.id,
+            action,
+            entity: Entity::Company,
+            id: &company.id,
+            details: document(details),
+        },
+    );
+}

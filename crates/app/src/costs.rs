@@ -1,0 +1,431 @@
+//! Costs: recording them, and what they add up to (specification section 4,
+//! contract sections 2.6 and 10.6).
+
+use serde_json::{Value, json};
+use workforce_domain::activity::{Action, Entity};
+use workforce_domain::actor::{AgentCredential, CompanyScope, Owned};
+use workforce_domain::agent::{Agent, AgentStatus};
+use workforce_domain::budget::{OccurrenceError, Standing, check_occurrence};
+use workforce_domain::cost::{BillingType, CostEvent, CostSource, CostTotal, TokenUse, Window};
+use workforce_domain::id::{AgentId, CompanyId, GoalId, IssueId, ProjectId, RunId};
+use workforce_domain::issue::Issue;
+use workforce_domain::money::Cents;
+use workforce_domain::page::{Page, PageRequest};
+use workforce_domain::port::{
+    AgentFilter, CostEventKey, Failure, ProjectCost, Reads, Spender, StoreError, Tx,
+};
+use workforce_domain::text::{Label, Name};
+use workforce_domain::time::{Month, Timestamp};
+
+use crate::access::{self, Denied, FieldFault, denied};
+use crate::budgets;
+use crate::call::Call;
+use crate::record::{Deed, document, record};
+use crate::refusal::{Code, Refusal};
+
+/// Why a call about costs is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CostError {
+    /// The caller may not, or there is no such company.
+    #[error(transparent)]
+    Denied(#[from] Denied),
+    /// A field's value breaks a rule.
+    #[error(transparent)]
+    Field(#[from] FieldFault),
+    /// The cost cannot have arisen then.
+    #[error("occurredAt {0}")]
+    Occurrence(OccurrenceError),
+    /// More than can be counted exactly in one month.
+    #[error("costCents is more than a month's total can count exactly")]
+    TooLarge,
+}
+
+impl Refusal for CostError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Denied(denied) => denied.code(),
+            Self::Field(fault) => fault.code(),
+            Self::Occurrence(_) | Self::TooLarge => Code::InvalidField,
+        }
+    }
+
+    fn details(&self) -> Option<Value> {
+        let at = |pointer: &str| Some(json!([{ "pointer": pointer, "message": self.to_string() }]));
+        match self {
+            Self::Denied(denied) => denied.details(),
+            Self::Field(fault) => Some(fault.details()),
+            Self::Occurrence(_) => at("/occurredAt"),
+            Self::TooLarge => at("/costCents"),
+        }
+    }
+}
+
+/// Reports a cost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReportCost {
+    /// The agent that spent.
+    pub agent: AgentId,
+    /// The model provider.
+    pub provider: Name,
+    /// The model.
+    pub model: Name,
+    /// How the provider bills; by use unless said otherwise.
+    pub billing_type: Option<BillingType>,
+    /// Tokens used.
+    pub tokens: TokenUse,
+    /// What it cost.
+    pub cost: Cents,
+    /// The issue worked on; the run's when unsaid.
+    pub issue: Option<IssueId>,
+    /// The project; the issue's when unsaid.
+    pub project: Option<ProjectId>,
+    /// The goal; the issue's when unsaid.
+    pub goal: Option<GoalId>,
+    /// The run that spent; the caller's own when unsaid.
+    pub run: Option<RunId>,
+    /// What it is booked on; the issue's code when unsaid.
+    pub billing_code: Option<Label>,
+    /// When the cost arose; now when unsaid.
+    pub occurred_at: Option<Timestamp>,
+    /// The caller's own key against double counting.
+    pub idempotency_key: Option<String>,
+}
+
+/// What a report led to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReportedCost {
+    /// The event.
+    pub event: CostEvent,
+    /// False when the same report was recorded before.
+    pub created: bool,
+}
+
+/// Records a cost, adds it up and applies the budgets, all in one transaction.
+/// The board may report for any agent, an agent for itself, a run for itself.
+///
+/// # Errors
+/// [`CostError`]
+pub fn report(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    company: CompanyId,
+    command: ReportCost,
+) -> Result<ReportedCost, Failure<CostError>> {
+    let scope = call
+        .actor()
+        .enter(company)
+        .ok_or_else(|| denied(Denied::CompanyForbidden))?;
+    let run = reporting_run(call, &command).map_err(denied)?;
+    let occurred_at = command.occurred_at.unwrap_or(call.now);
+    let month = check_occurrence(call.now, occurred_at)
+        .map_err(|error| Failure::Refused(CostError::Occurrence(error)))?;
+    // Both locks, so that no budget changes beside the decision over it.
+    let Some(mut held_company) = tx.companies_mut().lock(scope.into(), company)? else {
+        return Err(denied(Denied::NotFound("company")));
+    };
+    let Some(mut agent) = tx.agents_mut().lock(scope.into(), command.agent)? else {
+        return Err(Failure::Refused(
+            FieldFault::missing("/agentId", "agent").into(),
+        ));
+    };
+    if let Some(key) = &command.idempotency_key
+        && let Some(event) = tx.ledger().find_by_key(scope, agent.id, key)?
+    {
+        return Ok(ReportedCost {
+            event,
+            created: false,
+        });
+    }
+    let place = attribute(tx.reads(), scope, &command, run)?;
+    let event = CostEvent {
+        id: call.id(),
+        company,
+        agent: agent.id,
+        issue: place.issue.as_ref().map(|issue| issue.id),
+        project: command
+            .project
+            .or(place.issue.as_ref().and_then(|issue| issue.project)),
+        goal: command
+            .goal
+            .or(place.issue.as_ref().and_then(|issue| issue.goal)),
+        run: place.run,
+        billing_code: command
+            .billing_code
+            .or(place.issue.and_then(|issue| issue.billing_code)),
+        provider: command.provider,
+        model: command.model,
+        billing_type: command.billing_type.unwrap_or(BillingType::Api),
+        tokens: command.tokens,
+        cost: command.cost,
+        source: CostSource::Reported,
+        counted: true,
+        idempotency_key: command.idempotency_key,
+        occurred_at,
+        created_at: call.now,
+    };
+    let spent = tx.ledger().spent(scope, Spender::Company, month)?;
+    if spent.checked_add(event.cost).is_none() {
+        return Err(Failure::Refused(CostError::TooLarge));
+    }
+    tx.ledger_mut().record(&event)?;
+    let details = document(json!({
+        "agentId": event.agent,
+        "provider": event.provider,
+        "model": event.model,
+        "costCents": event.cost.to_string(),
+    }));
+    let (action, entity) = (Action::CostReported, Entity::CostEvent);
+    record(
+        tx,
+        call,
+        Deed {
+            company,
+            action,
+            entity,
+            id: &event.id,
+            details,
+        },
+    );
+    // A late report for a past month counts there and stops nobody today.
+    if month == Month::of(call.now) {
+        let (before, company_before) = (agent.lifecycle, held_company.pause_reason);
+        budgets::enforce_agent(tx, call, &mut agent, month)?;
+        budgets::enforce_company(tx, call, &mut held_company, month)?;
+        if agent.lifecycle != before {
+            tx.agents_mut().save(&agent)?;
+        }
+        if held_company.pause_reason != company_before {
+            tx.companies_mut().save(&held_company)?;
+        }
+    }
+    Ok(ReportedCost {
+        event,
+        created: true,
+    })
+}
+
+/// The run a report belongs to, and whether the caller may report it.
+fn reporting_run(call: &Call<'_>, command: &ReportCost) -> Result<Option<RunId>, Denied> {
+    let Some(agent) = call.agent() else {
+        return Ok(command.run);
+    };
+    if agent.agent != command.agent {
+        return Err(Denied::Forbidden("an agent reports its own costs only"));
+    }
+    match agent.credential {
+        AgentCredential::Run { run, .. } => {
+            if command.run.is_some_and(|named| named != run) {
+                return Err(Denied::Forbidden("a run reports its own costs only"));
+            }
+            Ok(Some(run))
+        }
+        AgentCredential::Key { run, .. } => Ok(command.run.or(run)),
+    }
+}
+
+struct Place {
+    run: Option<RunId>,
+    issue: Option<Issue>,
+}
+
+/// One event belongs to one issue: the one named, or the run's.
+fn attribute(
+    reads: &mut dyn Reads,
+    scope: CompanyScope,
+    command: &ReportCost,
+    run: Option<RunId>,
+) -> Result<Place, Failure<CostError>> {
+    let missing =
+        |pointer, kind| Failure::Refused(CostError::Field(FieldFault::missing(pointer, kind)));
+    let run = match run {
+        Some(id) => Some(
+            reads
+                .runs()
+                .find(scope.into(), id)?
+                .filter(|run| run.agent == command.agent)
+                .ok_or_else(|| missing("/runId", "run of this agent"))?,
+        ),
+        None => None,
+    };
+    if let Some(project) = command.project
+        && reads.projects().find(scope.into(), project)?.is_none()
+    {
+        return Err(missing("/projectId", "project"));
+    }
+    if let Some(goal) = command.goal
+        && reads.goals().find(scope.into(), goal)?.is_none()
+    {
+        return Err(missing("/goalId", "goal"));
+    }
+    let issue = match command.issue {
+        Some(id) => Some(
+            reads
+                .issues()
+                .find(scope.into(), &id.into())?
+                .ok_or_else(|| missing("/issueId", "issue"))?,
+        ),
+        None => match run.as_ref().and_then(|run| run.issue) {
+            Some(id) => reads.issues().find(scope.into(), &id.into())?,
+            None => None,
+        },
+    };
+    Ok(Place {
+        run: run.map(|run| run.id),
+        issue,
+    })
+}
+
+/// The window of a breakdown; the current month unless the caller names
+/// another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WindowQuery {
+    /// First instant within.
+    pub from: Option<Timestamp>,
+    /// First instant after.
+    pub to: Option<Timestamp>,
+}
+
+impl WindowQuery {
+    fn window(self, now: Timestamp) -> Window {
+        let month = Month::of(now);
+        let start = self.from.unwrap_or_else(|| month.start());
+        Window {
+            start,
+            end: self.to.unwrap_or_else(|| month.end().max(start)),
+        }
+    }
+}
+
+/// A company's spend in a window.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CostSummary {
+    /// The company.
+    pub company: CompanyId,
+    /// The sums.
+    pub total: CostTotal,
+    /// The company's spend against its budget.
+    pub standing: Standing,
+    /// The window.
+    pub window: Window,
+}
+
+/// Total spend, budget and utilisation; for the current month unless another
+/// window is named.
+///
+/// # Errors
+/// [`CostError`]
+pub fn summary(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    company: CompanyId,
+    query: WindowQuery,
+) -> Result<CostSummary, Failure<CostError>> {
+    let company = access::company(reads, call, company)?;
+    let window = query.window(call.now);
+    let total = reads.ledger().total(company.scope(), window)?;
+    let standing = Standing {
+        spent: total.cost,
+        budget: company.budget,
+    };
+    Ok(CostSummary {
+        company: company.id,
+        total,
+        standing,
+        window,
+    })
+}
+
+/// What one agent cost.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AgentCost {
+    /// The agent.
+    pub agent: Agent,
+    /// Its status.
+    pub status: AgentStatus,
+    /// The sums.
+    pub total: CostTotal,
+    /// Its spend against its budget.
+    pub standing: Standing,
+}
+
+/// What each agent cost, the dearest first, those without any cost too.
+///
+/// # Errors
+/// [`CostError`]
+pub fn by_agent(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    company: CompanyId,
+    query: WindowQuery,
+) -> Result<Vec<AgentCost>, Failure<CostError>> {
+    let scope = access::company_scope(reads, call, company)?;
+    let totals: std::collections::HashMap<AgentId, CostTotal> = reads
+        .ledger()
+        .by_agent(scope, query.window(call.now))?
+        .into_iter()
+        .collect();
+    let agents = all_agents(reads, scope)?;
+    let ids: Vec<AgentId> = agents.iter().map(|agent| agent.id).collect();
+    let running = reads.agents().running(scope, &ids)?;
+    let mut rows: Vec<AgentCost> = agents
+        .into_iter()
+        .map(|agent| {
+            let total = totals.get(&agent.id).copied().unwrap_or_default();
+            AgentCost {
+                status: agent.status(running.contains(&agent.id)),
+                standing: Standing {
+                    spent: total.cost,
+                    budget: agent.budget,
+                },
+                total,
+                agent,
+            }
+        })
+        .collect();
+    rows.sort_by(|a, b| b.total.cost.cmp(&a.total.cost));
+    Ok(rows)
+}
+
+/// A breakdown names at most so many agents.
+const BREAKDOWN_LIMIT: usize = 1000;
+
+fn all_agents(reads: &mut dyn Reads, scope: CompanyScope) -> Result<Vec<Agent>, StoreError> {
+    let filter = AgentFilter {
+        include_terminated: true,
+    };
+    let page = PageRequest {
+        limit: BREAKDOWN_LIMIT,
+        ..PageRequest::first()
+    };
+    Ok(reads.agents().list(scope, filter, &page)?.items)
+}
+
+/// What each project cost, the dearest first; the rows add up to the total.
+///
+/// # Errors
+/// [`CostError`]
+pub fn by_project(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    company: CompanyId,
+    query: WindowQuery,
+) -> Result<Vec<ProjectCost>, Failure<CostError>> {
+    let scope = access::company_scope(reads, call, company)?;
+    let mut rows = reads.ledger().by_project(scope, query.window(call.now))?;
+    rows.sort_by(|a, b| b.total.cost.cmp(&a.total.cost));
+    Ok(rows)
+}
+
+/// Cost events of a company, newest first.
+///
+/// # Errors
+/// [`CostError`]
+pub fn list(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    company: CompanyId,
+    page: &PageRequest<CostEventKey>,
+) -> Result<Page<CostEvent, CostEventKey>, Failure<CostError>> {
+    let scope = access::company_scope(reads, call, company)?;
+    Ok(reads.ledger().list(scope, page)?)
+}

@@ -1,0 +1,232 @@
+//! Goals: make, read, change (specification section 4, contract section 2.4).
+
+use serde_json::{Value, json};
+use workforce_domain::activity::{Action, Entity};
+use workforce_domain::actor::{CompanyScope, Owned};
+use workforce_domain::change::Change;
+use workforce_domain::goal::{Goal, GoalLevel, GoalStatus};
+use workforce_domain::id::{AgentId, CompanyId, GoalId};
+use workforce_domain::page::{Page, PageRequest};
+use workforce_domain::port::{Failure, GoalKey, Reads, Tx};
+use workforce_domain::text::{Description, Title};
+
+use crate::access::{self, Denied, FieldFault, denied};
+use crate::call::Call;
+use crate::record::{Deed, document, record};
+use crate::refusal::{Code, Refusal};
+
+/// Why a call about goals is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum GoalError {
+    /// The caller may not, or there is no such goal.
+    #[error(transparent)]
+    Denied(#[from] Denied),
+    /// A field's value breaks a rule.
+    #[error(transparent)]
+    Field(#[from] FieldFault),
+    /// The goal would lie below itself.
+    #[error("a goal cannot lie below itself")]
+    Cycle,
+}
+
+impl Refusal for GoalError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Denied(denied) => denied.code(),
+            Self::Field(fault) => fault.code(),
+            Self::Cycle => Code::Cycle,
+        }
+    }
+
+    fn details(&self) -> Option<Value> {
+        match self {
+            Self::Denied(denied) => denied.details(),
+            Self::Field(fault) => Some(fault.details()),
+            Self::Cycle => Some(json!([{ "pointer": "/parentId", "message": self.to_string() }])),
+        }
+    }
+}
+
+/// Makes a goal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CreateGoal {
+    /// What is to be reached.
+    pub title: Title,
+    /// More about it.
+    pub description: Option<Description>,
+    /// Its level; a task's unless said otherwise.
+    pub level: Option<GoalLevel>,
+    /// Where it stands; planned unless said otherwise.
+    pub status: Option<GoalStatus>,
+    /// The goal it serves.
+    pub parent: Option<GoalId>,
+    /// The agent that answers for it.
+    pub owner_agent: Option<AgentId>,
+}
+
+/// Makes a goal. Anyone of the company.
+///
+/// # Errors
+/// [`GoalError`]
+pub fn create(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    company: CompanyId,
+    command: CreateGoal,
+) -> Result<Goal, Failure<GoalError>> {
+    let scope = access::company_scope(tx.reads(), call, company)?;
+    call.require_working_company().map_err(denied)?;
+    if let Some(parent) = command.parent {
+        goal_exists(tx.reads(), scope, parent)?;
+    }
+    if let Some(owner) = command.owner_agent {
+        owner_exists(tx.reads(), scope, owner)?;
+    }
+    let goal = Goal {
+        id: call.id(),
+        company,
+        title: command.title,
+        description: command.description,
+        level: command.level.unwrap_or(GoalLevel::Task),
+        status: command.status.unwrap_or(GoalStatus::Planned),
+        parent: command.parent,
+        owner_agent: command.owner_agent,
+        created_at: call.now,
+        updated_at: call.now,
+    };
+    tx.goals_mut().insert(&goal)?;
+    write_down(
+        tx,
+        call,
+        Action::GoalCreated,
+        &goal,
+        json!({ "title": goal.title }),
+    );
+    Ok(goal)
+}
+
+/// Goals of a company, oldest first.
+///
+/// # Errors
+/// [`GoalError`]
+pub fn list(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    company: CompanyId,
+    page: &PageRequest<GoalKey>,
+) -> Result<Page<Goal, GoalKey>, Failure<GoalError>> {
+    let scope = access::company_scope(reads, call, company)?;
+    Ok(reads.goals().list(scope, page)?)
+}
+
+/// One goal.
+///
+/// # Errors
+/// [`GoalError`]
+pub fn get(reads: &mut dyn Reads, call: &Call<'_>, id: GoalId) -> Result<Goal, Failure<GoalError>> {
+    reads
+        .goals()
+        .find(call.actor().scope(), id)?
+        .ok_or_else(|| denied(Denied::NotFound("goal")))
+}
+
+/// Changes a goal's fields.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UpdateGoal {
+    /// What is to be reached.
+    pub title: Option<Title>,
+    /// More about it.
+    pub description: Change<Description>,
+    /// Its level.
+    pub level: Option<GoalLevel>,
+    /// Where it stands.
+    pub status: Option<GoalStatus>,
+    /// The goal it serves.
+    pub parent: Change<GoalId>,
+    /// The agent that answers for it.
+    pub owner_agent: Change<AgentId>,
+}
+
+/// Changes a goal. Anyone of the company.
+///
+/// # Errors
+/// [`GoalError`]
+pub fn update(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    id: GoalId,
+    command: UpdateGoal,
+) -> Result<Goal, Failure<GoalError>> {
+    let scope = call.actor().scope();
+    let Some(mut goal) = tx.goals_mut().lock(scope, id)? else {
+        return Err(denied(Denied::NotFound("goal")));
+    };
+    call.require_working_company().map_err(denied)?;
+    let company = goal.scope();
+    let before = Goal::clone(&goal);
+    if let Some(parent) = command.parent.value() {
+        goal_exists(tx.reads(), company, *parent)?;
+        tx.goals_mut().lock_hierarchy(company)?;
+        if tx.goals().is_within(company, *parent, id)? {
+            return Err(Failure::Refused(GoalError::Cycle));
+        }
+    }
+    if let Some(owner) = command.owner_agent.value() {
+        owner_exists(tx.reads(), company, *owner)?;
+    }
+    if let Some(title) = command.title {
+        goal.title = title;
+    }
+    goal.description = command.description.apply(goal.description.take());
+    goal.level = command.level.unwrap_or(goal.level);
+    goal.status = command.status.unwrap_or(goal.status);
+    goal.parent = command.parent.apply(goal.parent);
+    goal.owner_agent = command.owner_agent.apply(goal.owner_agent);
+    if *goal != before {
+        goal.updated_at = call.now;
+        tx.goals_mut().save(&goal)?;
+        let details = json!({ "status": goal.status });
+        write_down(tx, call, Action::GoalUpdated, &goal, details);
+    }
+    Ok(goal.into_inner())
+}
+
+fn goal_exists(
+    reads: &mut dyn Reads,
+    company: CompanyScope,
+    goal: GoalId,
+) -> Result<(), Failure<GoalError>> {
+    match reads.goals().find(company.into(), goal)? {
+        Some(_) => Ok(()),
+        None => Err(Failure::Refused(
+            FieldFault::missing("/parentId", "goal").into(),
+        )),
+    }
+}
+
+fn owner_exists(
+    reads: &mut dyn Reads,
+    company: CompanyScope,
+    agent: AgentId,
+) -> Result<(), Failure<GoalError>> {
+    match reads.agents().find(company.into(), agent)? {
+        Some(_) => Ok(()),
+        None => Err(Failure::Refused(
+            FieldFault::missing("/ownerAgentId", "agent").into(),
+        )),
+    }
+}
+
+fn write_down(tx: &mut dyn Tx, call: &Call<'_>, action: Action, goal: &Goal, details: Value) {
+    record(
+        tx,
+        call,
+        Deed {
+            company: goal.company,
+            action,
+            entity: Entity::Goal,
+            id: &goal.id,
+            details: document(details),
+        },
+    );
+}

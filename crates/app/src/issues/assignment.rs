@@ -1,0 +1,129 @@
+//! Who may assign work to whom, and who hears of it (contract section 5).
+
+use serde_json::json;
+use workforce_domain::actor::CompanyScope;
+use workforce_domain::agent::Agent;
+use workforce_domain::id::{AgentId, IssueId};
+use workforce_domain::issue::{Issue, IssueStatus};
+use workforce_domain::port::{Failure, Reads, StoreError, Tx};
+use workforce_domain::wake::{WakeReason, WakeSource};
+
+use super::IssueError;
+use crate::access::{self, Denied, FieldFault, denied};
+use crate::call::Call;
+use crate::record::document;
+use crate::wakes::{self, WakeRequest};
+
+/// The agent that work is to be assigned to: it exists here, works here, and
+/// the caller may assign to it. Agents assign to themselves; the ceo to anyone;
+/// managers to whoever reports to them.
+pub(super) fn assignable(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    company: CompanyScope,
+    agent: AgentId,
+) -> Result<Agent, Failure<IssueError>> {
+    let pointer = "/assigneeAgentId";
+    let missing = || Failure::Refused(IssueError::Field(FieldFault::missing(pointer, "agent")));
+    let found = reads
+        .agents()
+        .find(company.into(), agent)?
+        .ok_or_else(missing)?;
+    if !found.is_employed() {
+        let fault = FieldFault::invalid(pointer, "the agent is a draft or terminated");
+        return Err(Failure::Refused(fault.into()));
+    }
+    if !may_assign(reads, call, company, agent)? {
+        return Err(denied(Denied::Forbidden(
+            "an agent assigns work to itself or to those who report to it",
+        )));
+    }
+    Ok(found)
+}
+
+/// True when the caller may decide over the work of `agent`.
+pub(super) fn may_assign(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    company: CompanyScope,
+    agent: AgentId,
+) -> Result<bool, StoreError> {
+    match call.agent() {
+        None => Ok(true),
+        Some(caller) if caller.agent == agent || caller.is_ceo() => Ok(true),
+        Some(caller) => access::manages(reads, company, caller.agent, agent),
+    }
+}
+
+/// Refuses agents that have nothing to do with an issue: its assignee, its
+/// author, the ceo and the assignee's managers may change it.
+pub(super) fn require_stake(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    company: CompanyScope,
+    issue: &Issue,
+) -> Result<(), Failure<IssueError>> {
+    let Some(caller) = call.agent() else {
+        return Ok(());
+    };
+    let own = issue.assignee.agent() == Some(caller.agent)
+        || issue.created_by.agent == Some(caller.agent)
+        || caller.is_ceo();
+    let above = match issue.assignee.agent() {
+        Some(assignee) if !own => access::manages(reads, company, caller.agent, assignee)?,
+        _ => false,
+    };
+    if own || above {
+        return Ok(());
+    }
+    Err(denied(Denied::Forbidden(
+        "only the assignee, the author and the assignee's managers may change an issue",
+    )))
+}
+
+/// Wakes the agent an issue was given to, unless it gave the issue to itself
+/// or the issue is parked or ended.
+pub(super) fn wake_assignee(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    issue: &Issue,
+    agent: &Agent,
+    reason: WakeReason,
+) -> Result<(), StoreError> {
+    let parked = issue.status() == IssueStatus::Backlog || issue.status().is_terminal();
+    if parked || call.actor().agent_id() == Some(agent.id) {
+        return Ok(());
+    }
+    wakes::request(
+        tx,
+        call,
+        WakeRequest {
+            payload: document(json!({ "issueId": issue.id, "identifier": issue.identifier })),
+            ..WakeRequest::about(agent, issue.id, WakeSource::Assignment, reason)
+        },
+    )?;
+    Ok(())
+}
+
+/// Wakes the assignee of the parent when the last open child of it has ended
+/// (amendment A13.14).
+pub(super) fn wake_for_children(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    company: CompanyScope,
+    parent: IssueId,
+) -> Result<(), StoreError> {
+    if tx.issues().open_children(company, parent)? > 0 {
+        return Ok(());
+    }
+    let Some(parent) = tx.issues().find(company.into(), &parent.into())? else {
+        return Ok(());
+    };
+    let Some(assignee) = parent.assignee.agent() else {
+        return Ok(());
+    };
+    let Some(agent) = tx.agents().find(company.into(), assignee)? else {
+        return Ok(());
+    };
+    wake_assignee(tx, call, &parent, &agent, WakeReason::ChildrenCompleted)
+}

@@ -1,0 +1,205 @@
+//! Checking out: the one way an agent begins to work on an issue
+//! (specification section 3, contract section 3.1).
+
+use serde_json::json;
+use workforce_domain::activity::Action;
+use workforce_domain::actor::{AgentCredential, Owned};
+use workforce_domain::agent::Agent;
+use workforce_domain::id::{AgentId, RunId};
+use workforce_domain::issue::{
+    Assignee, CheckoutDecision, CheckoutFacts, CheckoutRequest, DEFAULT_EXPECTED, Holder, Issue,
+    IssueRef, IssueStatus, Lease, Progress,
+};
+use workforce_domain::port::{Failure, Held, Tx};
+use workforce_domain::wake::WakeReason;
+
+use super::{IssueError, IssueView, assignment, hold, require_enabled, write_down};
+use crate::access::{Denied, FieldFault, denied};
+use crate::call::Call;
+
+/// Checks an issue out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckOut {
+    /// The agent that is to own it; the caller itself when unsaid.
+    pub agent: Option<AgentId>,
+    /// The statuses to check out from; todo, backlog and blocked when unsaid.
+    pub expected: Option<Vec<IssueStatus>>,
+}
+
+/// Atomically assigns an issue to an agent and moves it to in_progress. For
+/// the agent that owns it already this succeeds and changes nothing. The board
+/// may check out for an agent, which is woken then.
+///
+/// # Errors
+/// [`IssueError`]; a conflict names holder and reason.
+pub fn check_out(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    issue: &IssueRef,
+    command: CheckOut,
+) -> Result<IssueView, Failure<IssueError>> {
+    let mut issue = hold(tx, call, issue)?;
+    let agent = worker(tx, call, &issue, command.agent)?;
+    let lease = take(tx, call, &mut issue, &agent, command.expected)?;
+    if call.agent().is_none() {
+        let reason = WakeReason::IssueCheckedOut;
+        assignment::wake_assignee(tx, call, &issue, &agent, reason)?;
+    }
+    Ok(IssueView {
+        issue: issue.into_inner(),
+        lease,
+    })
+}
+
+/// The agent that is to own the issue: an agent checks out as itself only.
+fn worker(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    issue: &Issue,
+    named: Option<AgentId>,
+) -> Result<Agent, Failure<IssueError>> {
+    let id = match (call.agent(), named) {
+        (Some(caller), Some(named)) if caller.agent != named => {
+            return Err(denied(Denied::Forbidden(
+                "an agent checks out as itself only",
+            )));
+        }
+        (Some(caller), _) => caller.agent,
+        (None, Some(named)) => named,
+        (None, None) => {
+            let fault = FieldFault::invalid("/agentId", "name the agent to check out for");
+            return Err(Failure::Refused(fault.into()));
+        }
+    };
+    if let Some(AgentCredential::Run { consult: true, .. }) = call.agent().map(|c| c.credential) {
+        return Err(Failure::Refused(IssueError::ConsultRun));
+    }
+    call.require_working_company().map_err(denied)?;
+    let missing = || Failure::Refused(FieldFault::missing("/agentId", "agent").into());
+    let agent = tx
+        .agents()
+        .find(issue.scope().into(), id)?
+        .ok_or_else(missing)?;
+    if !agent.is_employed() {
+        let fault = FieldFault::invalid("/agentId", "the agent is a draft or terminated");
+        return Err(Failure::Refused(fault.into()));
+    }
+    require_enabled(&agent).map_err(Failure::Refused)?;
+    Ok(agent)
+}
+
+/// Decides the checkout and carries it out; the lease the caller then holds.
+pub(super) fn take(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    issue: &mut Held<Issue>,
+    agent: &Agent,
+    expected: Option<Vec<IssueStatus>>,
+) -> Result<Option<Lease>, Failure<IssueError>> {
+    let scope = issue.scope();
+    let expected = expected.unwrap_or_else(|| DEFAULT_EXPECTED.to_vec());
+    // What the agent itself holds is never in its way: outside of any run it
+    // acts for the run that holds the issue, and a run takes over from a key.
+    let lease = tx.issues().lease(scope, issue.id)?;
+    let own = lease
+        .as_ref()
+        .map(|lease| lease.holder)
+        .filter(|h| h.agent() == agent.id);
+    let run = call.actor().run().or(own.and_then(Holder::run));
+    let lease = lease.filter(|lease| lease.holder != Holder::Agent(agent.id));
+    let rework = for_rework(call, issue, agent, &expected);
+    let (progress, expected) = match rework {
+        Some(reopened) => (reopened, vec![IssueStatus::Todo]),
+        None => (
+            issue.progress.clone(),
+            for_caller(call, issue, agent, expected),
+        ),
+    };
+    let facts = CheckoutFacts {
+        progress: &progress,
+        assignee_agent: issue.assignee.agent(),
+        assignee_is_user: issue.assignee.user().is_some(),
+        lease: lease.as_ref(),
+        approval_pending: tx.approvals().undecided_over(scope, issue.id)?,
+    };
+    let request = CheckoutRequest {
+        agent: agent.id,
+        run,
+        expected: &expected,
+        now: call.now,
+    };
+    match facts.decide(request) {
+        CheckoutDecision::Conflict(conflict) => Err(Failure::Refused(IssueError::Conflict {
+            issue: issue.id,
+            conflict,
+        })),
+        CheckoutDecision::AlreadyOwned => Ok(lease_for(tx, call, issue, agent.id, run)?),
+        CheckoutDecision::Take { progress } => {
+            let from = issue.status();
+            issue.progress = progress;
+            issue.assignee = Assignee::Agent(agent.id);
+            issue.updated_at = call.now;
+            tx.issues_mut().save(issue)?;
+            let lease = lease_for(tx, call, issue, agent.id, run)?;
+            let details = json!({ "from": from, "agentId": agent.id });
+            write_down(tx, call, Action::IssueCheckedOut, issue, details);
+            Ok(lease)
+        }
+    }
+}
+
+/// Ended work is taken up again by a checkout only for its own assignee or by
+/// the board, and only when the caller expects it to be ended.
+fn for_rework(
+    call: &Call<'_>,
+    issue: &Issue,
+    agent: &Agent,
+    expected: &[IssueStatus],
+) -> Option<Progress> {
+    let entitled = call.agent().is_none() || issue.assignee.agent() == Some(agent.id);
+    if !entitled || !issue.status().is_terminal() || !expected.contains(&issue.status()) {
+        return None;
+    }
+    issue
+        .progress
+        .reopen(IssueStatus::Todo, call.now)
+        .ok()
+        .map(|moved| moved.progress)
+}
+
+/// What stands in review is taken back into work only by its assignee or the
+/// board; for others the expectation does not count.
+fn for_caller(
+    call: &Call<'_>,
+    issue: &Issue,
+    agent: &Agent,
+    mut expected: Vec<IssueStatus>,
+) -> Vec<IssueStatus> {
+    if call.agent().is_some() && issue.assignee.agent() != Some(agent.id) {
+        expected.retain(|status| *status != IssueStatus::InReview);
+    }
+    expected
+}
+
+/// Puts or renews the caller's lease. The board works on nothing itself and
+/// holds none: ownership is the assignment.
+pub(super) fn lease_for(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    issue: &Held<Issue>,
+    agent: AgentId,
+    run: Option<RunId>,
+) -> Result<Option<Lease>, workforce_domain::port::StoreError> {
+    if call.agent().is_none() {
+        return Ok(None);
+    }
+    let holder = Holder::of(agent, run);
+    let lease = Lease {
+        issue: issue.id,
+        company: issue.company,
+        holder,
+        fence: 0,
+        expires_at: holder.expiry(call.now),
+    };
+    tx.issues_mut().take_lease(issue, lease).map(Some)
+}

@@ -1,0 +1,240 @@
+//! Comments: what they say, whom they wake (contract sections 10.1 and 10.2).
+
+use serde_json::json;
+use workforce_domain::activity::Action;
+use workforce_domain::actor::Owned;
+use workforce_domain::agent::Agent;
+use workforce_domain::id::AgentId;
+use workforce_domain::issue::{Author, Comment, Issue, IssueRef, IssueStatus};
+use workforce_domain::mention::MentionIndex;
+use workforce_domain::page::{Order, Page, PageRequest};
+use workforce_domain::port::{CommentKey, Failure, Held, Reads, StopScope, StoreError, Tx};
+use workforce_domain::run::{RunErrorCode, RunKind};
+use workforce_domain::text::CommentBody;
+use workforce_domain::wake::{WakeReason, WakeSource};
+
+use super::{IssueError, hold, write_down};
+use crate::access::{Denied, denied};
+use crate::call::Call;
+use crate::record::document;
+use crate::wakes::{self, WakeRequest};
+
+/// Comments on an issue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AddComment {
+    /// What it says.
+    pub body: CommentBody,
+    /// Takes an ended issue up again.
+    pub reopen: bool,
+    /// Asks the run that works on the issue to stop; for the board.
+    pub interrupt: bool,
+}
+
+impl AddComment {
+    pub(super) const fn plain(body: CommentBody) -> Self {
+        Self {
+            body,
+            reopen: false,
+            interrupt: false,
+        }
+    }
+}
+
+/// A comment that was added.
+pub type Commented = Comment;
+
+/// Comments on an issue. Anyone of the company. Whoever it mentions is woken,
+/// its author never.
+///
+/// # Errors
+/// [`IssueError`]
+pub fn add_comment(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    issue: &IssueRef,
+    command: AddComment,
+) -> Result<Commented, Failure<IssueError>> {
+    let mut issue = hold(tx, call, issue)?;
+    call.require_working_company().map_err(denied)?;
+    if command.interrupt {
+        call.require_board().map_err(denied)?;
+        let (stop, reason) = (StopScope::Issue(issue.id), RunErrorCode::CancelRequested);
+        tx.runs_mut()
+            .request_stop(issue.scope(), stop, None, reason, call.now)?;
+        call.signal.raise();
+    }
+    let reopened = command.reopen && issue.status().is_terminal();
+    if reopened {
+        let moved = issue
+            .progress
+            .reopen(IssueStatus::Todo, call.now)
+            .map_err(|illegal| Failure::Refused(illegal.into()))?;
+        issue.progress = moved.progress;
+        issue.updated_at = call.now;
+        tx.issues_mut().save(&issue)?;
+        write_down(
+            tx,
+            call,
+            Action::IssueReopened,
+            &issue,
+            json!({ "from": moved.from }),
+        );
+    }
+    insert(
+        tx,
+        call,
+        &issue,
+        AddComment {
+            reopen: reopened,
+            ..command
+        },
+    )
+}
+
+/// Writes the comment down and wakes whom it concerns. `reopen` says that the
+/// comment has just reopened the issue.
+pub(super) fn insert(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    issue: &Held<Issue>,
+    command: AddComment,
+) -> Result<Comment, Failure<IssueError>> {
+    let comment = Comment {
+        id: call.id(),
+        company: issue.company,
+        issue: issue.id,
+        author: Author {
+            agent: call.actor().agent_id(),
+            user: call.actor().user(),
+        },
+        run: call.actor().run(),
+        mentions: mentioned(tx, call, issue, &command.body)?,
+        body: command.body,
+        created_at: call.now,
+    };
+    tx.comments_mut().insert(&comment)?;
+    let details = json!({ "commentId": comment.id, "mentions": comment.mentions });
+    write_down(tx, call, Action::IssueCommentAdded, issue, details);
+    wake_mentioned(tx, call, issue, &comment)?;
+    wake_owner(tx, call, issue, &comment, command.reopen)?;
+    Ok(comment)
+}
+
+/// The agents a comment mentions, its author left out.
+fn mentioned(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    issue: &Issue,
+    body: &CommentBody,
+) -> Result<Vec<AgentId>, StoreError> {
+    // Without a sign of a mention nobody's name is looked up.
+    let signs = ['@', '&'];
+    if !body.contains(signs) && !body.contains("agent://") {
+        return Ok(Vec::new());
+    }
+    let index = MentionIndex::new(tx.agents().mentionable(issue.scope())?);
+    let author = call.actor().agent_id();
+    Ok(index
+        .mentions(body)
+        .into_iter()
+        .filter(|agent| Some(*agent) != author)
+        .collect())
+}
+
+fn wake_mentioned(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    issue: &Issue,
+    comment: &Comment,
+) -> Result<(), StoreError> {
+    for id in &comment.mentions {
+        let Some(agent) = tx.agents().find(issue.scope().into(), *id)? else {
+            continue;
+        };
+        // The owner is called to its own work; everybody else to give advice.
+        let owner = issue.assignee.agent() == Some(*id) && !issue.status().is_terminal();
+        let kind = if owner {
+            RunKind::Execution
+        } else {
+            RunKind::Consult
+        };
+        wake(
+            tx,
+            call,
+            issue,
+            comment,
+            &agent,
+            kind,
+            WakeReason::IssueCommentMentioned,
+        )?;
+    }
+    Ok(())
+}
+
+/// The owner hears of what others write: of people always, of agents only when
+/// they call nobody by name.
+fn wake_owner(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    issue: &Issue,
+    comment: &Comment,
+    reopened: bool,
+) -> Result<(), StoreError> {
+    let Some(owner) = issue.assignee.agent() else {
+        return Ok(());
+    };
+    let author = call.actor().agent_id();
+    let by_agent_to_others = author.is_some() && !comment.mentions.is_empty();
+    let told_already = comment.mentions.contains(&owner);
+    let parked = issue.status().is_terminal() || issue.status() == IssueStatus::Backlog;
+    if author == Some(owner) || by_agent_to_others || told_already || parked {
+        return Ok(());
+    }
+    let Some(agent) = tx.agents().find(issue.scope().into(), owner)? else {
+        return Ok(());
+    };
+    let reason = if reopened {
+        WakeReason::IssueReopenedViaComment
+    } else {
+        WakeReason::IssueCommented
+    };
+    wake(tx, call, issue, comment, &agent, RunKind::Execution, reason)
+}
+
+fn wake(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    issue: &Issue,
+    comment: &Comment,
+    agent: &Agent,
+    kind: RunKind,
+    reason: WakeReason,
+) -> Result<(), StoreError> {
+    let request = WakeRequest {
+        kind,
+        comment: Some(comment.id),
+        payload: document(json!({ "issueId": issue.id, "commentId": comment.id })),
+        ..WakeRequest::about(agent, issue.id, WakeSource::Automation, reason)
+    };
+    wakes::request(tx, call, request)?;
+    Ok(())
+}
+
+/// Comments on an issue, newest first unless asked for otherwise.
+///
+/// # Errors
+/// [`IssueError`]
+pub fn comments(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    issue: &IssueRef,
+    order: Order,
+    page: &PageRequest<CommentKey>,
+) -> Result<Page<Comment, CommentKey>, Failure<IssueError>> {
+    let Some(issue) = reads.issues().find(call.actor().scope(), issue)? else {
+        return Err(denied(Denied::NotFound("issue")));
+    };
+    Ok(reads
+        .comments()
+        .list(issue.scope(), issue.id, order, page)?)
+}

@@ -1,0 +1,138 @@
+use serde_json::json;
+use workforce_domain::Document;
+use workforce_domain::activity::Action;
+use workforce_domain::actor::Owned;
+use workforce_domain::id::{AgentId, CompanyId, GoalId, IssueId, ProjectId};
+use workforce_domain::issue::{
+    Assignee, Author, IllegalTransition, Issue, IssueStatus, Priority, Progress,
+};
+use workforce_domain::port::{Failure, Tx};
+use workforce_domain::text::{Description, Label, Title};
+use workforce_domain::wake::WakeReason;
+
+use super::{IssueError, IssueView, assignment, hierarchy, write_down};
+use crate::access::{self, denied};
+use crate::call::Call;
+
+/// Makes an issue.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateIssue {
+    /// What is to be done.
+    pub title: Title,
+    /// More about it.
+    pub description: Option<Description>,
+    /// Where it stands; backlog unless said otherwise.
+    pub status: Option<IssueStatus>,
+    /// How urgent it is; medium unless said otherwise.
+    pub priority: Option<Priority>,
+    /// Who is to do it.
+    pub assignee_agent: Option<AgentId>,
+    /// The issue it is part of.
+    pub parent: Option<IssueId>,
+    /// Its project.
+    pub project: Option<ProjectId>,
+    /// Its goal.
+    pub goal: Option<GoalId>,
+    /// What its costs are booked on; the parent's code when unsaid.
+    pub billing_code: Option<Label>,
+    /// The ticket that branches are named after.
+    pub ticket_key: Option<Label>,
+    /// How it was delegated.
+    pub delegation: Option<Document>,
+    /// Adapter settings for this issue alone; for the board.
+    pub assignee_adapter_overrides: Option<Document>,
+}
+
+/// Statuses an agent may begin an issue in; work in progress begins with a
+/// checkout.
+const BEGUN_BY_AGENTS: &[IssueStatus] = &[
+    IssueStatus::Backlog,
+    IssueStatus::Todo,
+    IssueStatus::Blocked,
+];
+
+/// Makes an issue. Anyone of the company; its number, activity, event and the
+/// wake of its assignee are written with it.
+///
+/// # Errors
+/// [`IssueError`]
+pub fn create(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    company: CompanyId,
+    command: CreateIssue,
+) -> Result<IssueView, Failure<IssueError>> {
+    let company = access::company(tx.reads(), call, company)?;
+    let scope = company.scope();
+    call.require_working_company().map_err(denied)?;
+    let status = command.status.unwrap_or(IssueStatus::Backlog);
+    if call.agent().is_some() && !BEGUN_BY_AGENTS.contains(&status) {
+        let (from, allowed) = (IssueStatus::Backlog, BEGUN_BY_AGENTS);
+        return Err(Failure::Refused(
+            IllegalTransition {
+                from,
+                to: status,
+                allowed,
+            }
+            .into(),
+        ));
+    }
+    if command.assignee_adapter_overrides.is_some() {
+        call.require_board().map_err(denied)?;
+    }
+    if status == IssueStatus::InProgress && command.assignee_agent.is_none() {
+        return Err(Failure::Refused(IssueError::AssigneeRequired));
+    }
+    let assignee = match command.assignee_agent {
+        Some(agent) => Some(assignment::assignable(tx.reads(), call, scope, agent)?),
+        None => None,
+    };
+    let parent = match command.parent {
+        Some(parent) => Some(hierarchy::parent_of_new(tx.reads(), scope, parent)?),
+        None => None,
+    };
+    hierarchy::check_places(tx.reads(), scope, command.project, command.goal)?;
+    let number = tx.companies_mut().next_issue_number(scope)?;
+    let parent = parent.as_ref();
+    let issue = Issue {
+        id: call.id(),
+        company: company.id,
+        number,
+        identifier: format!("{}-{number}", company.issue_prefix),
+        project: command.project,
+        goal: command.goal,
+        parent: command.parent,
+        title: command.title,
+        description: command.description,
+        progress: Progress::begin(status, call.now),
+        priority: command.priority.unwrap_or(Priority::Medium),
+        assignee: command
+            .assignee_agent
+            .map_or(Assignee::Nobody, Assignee::Agent),
+        created_by: Author {
+            agent: call.actor().agent_id(),
+            user: call.actor().user(),
+        },
+        billing_code: command
+            .billing_code
+            .or_else(|| parent.and_then(|parent| parent.billing_code.clone())),
+        ticket_key: command.ticket_key,
+        request_depth: parent.map_or(0, |parent| parent.request_depth.saturating_add(1)),
+        delegation: command.delegation,
+        assignee_adapter_overrides: command.assignee_adapter_overrides,
+        execution_workspace: parent.and_then(|parent| parent.execution_workspace),
+        hidden_at: None,
+        created_at: call.now,
+        updated_at: call.now,
+    };
+    let issue = tx.issues_mut().insert(issue)?;
+    if let Some(agent) = &assignee {
+        assignment::wake_assignee(tx, call, &issue, agent, WakeReason::IssueAssigned)?;
+    }
+    let details = json!({ "title": issue.title, "status": status });
+    write_down(tx, call, Action::IssueCreated, &issue, details);
+    Ok(IssueView {
+        issue: issue.into_inner(),
+        lease: None,
+    })
+}

@@ -1,0 +1,168 @@
+//! Issues: make, read, change, check out, release, comment (specification
+//! sections 3 and 4, contract sections 2.5, 3.1 and 10.2).
+
+mod assignment;
+mod checkout;
+mod comment;
+mod create;
+mod hierarchy;
+mod read;
+mod release;
+mod status;
+mod update;
+
+use serde_json::{Value, json};
+use workforce_domain::activity::{Action, Entity};
+use workforce_domain::agent::Agent;
+use workforce_domain::company::PauseReason;
+use workforce_domain::issue::{CheckoutConflict, IllegalTransition, Issue, IssueRef, Lease};
+use workforce_domain::port::{Failure, Held, Tx};
+
+pub use checkout::{CheckOut, check_out};
+pub use comment::{AddComment, Commented, add_comment, comments};
+pub use create::{CreateIssue, create};
+pub use read::{IssueDetail, ParentView, ProjectSummary, get, list};
+pub use release::release;
+pub use status::Rewrite;
+pub use update::{UpdateIssue, UpdatedIssue, update};
+
+use crate::access::{Denied, FieldFault, denied};
+use crate::call::Call;
+use crate::record::{Deed, document, record};
+use crate::refusal::{Code, Refusal};
+
+/// Why a call about issues is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum IssueError {
+    /// The caller may not, or there is no such issue.
+    #[error(transparent)]
+    Denied(#[from] Denied),
+    /// A field's value breaks a rule.
+    #[error(transparent)]
+    Field(#[from] FieldFault),
+    /// The lifecycle has no such move.
+    #[error(transparent)]
+    Transition(#[from] IllegalTransition),
+    /// Somebody else has the issue, or it is not in an expected status. Never
+    /// to be tried again as it is.
+    #[error("{conflict}")]
+    Conflict {
+        /// The issue.
+        issue: workforce_domain::id::IssueId,
+        /// Who holds it, and why that is in the way.
+        conflict: CheckoutConflict,
+    },
+    /// Only who holds an issue can release it.
+    #[error("you do not hold this issue")]
+    NotHolder,
+    /// Work in progress needs somebody who does it.
+    #[error("an issue in progress needs an assignee")]
+    AssigneeRequired,
+    /// A run that only answers a mention cannot check out.
+    #[error("this run answers a mention: it may read and comment, not check out")]
+    ConsultRun,
+    /// A paused agent cannot begin work.
+    #[error("the agent is paused ({reason})")]
+    AgentPaused {
+        /// Why it is paused.
+        reason: PauseReason,
+    },
+    /// The issue would lie below itself.
+    #[error("an issue cannot lie below itself")]
+    Cycle,
+    /// The tree of issues would become too deep.
+    #[error("issues nest at most {} levels deep", Issue::MAX_DEPTH)]
+    TooDeep,
+}
+
+impl Refusal for IssueError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Denied(denied) => denied.code(),
+            Self::Field(fault) => fault.code(),
+            Self::Transition(_) => Code::InvalidTransition,
+            Self::Conflict { .. } => Code::CheckoutConflict,
+            Self::NotHolder => Code::NotHolder,
+            Self::AssigneeRequired => Code::AssigneeRequired,
+            Self::ConsultRun => Code::ConsultRun,
+            Self::AgentPaused { .. } => Code::AgentPaused,
+            Self::Cycle => Code::Cycle,
+            Self::TooDeep => Code::TooDeep,
+        }
+    }
+
+    fn details(&self) -> Option<Value> {
+        let at = |pointer: &str| Some(json!([{ "pointer": pointer, "message": self.to_string() }]));
+        match self {
+            Self::Denied(denied) => denied.details(),
+            Self::Field(fault) => Some(fault.details()),
+            Self::Transition(illegal) => Some(json!({
+                "from": illegal.from,
+                "to": illegal.to,
+                "allowed": illegal.allowed,
+            })),
+            Self::Conflict { issue, conflict } => Some(json!({
+                "issueId": issue,
+                "status": conflict.status,
+                "assigneeAgentId": conflict.assignee_agent,
+                "holderAgentId": conflict.holder_agent,
+                "holderRunId": conflict.holder_run,
+                "checkoutRunId": conflict.holder_run,
+                "holderLive": conflict.holder_live,
+                "approvalId": conflict.approval,
+                "reason": conflict.reason,
+            })),
+            Self::AssigneeRequired => at("/assigneeAgentId"),
+            Self::Cycle | Self::TooDeep => at("/parentId"),
+            Self::AgentPaused { reason } => Some(json!({ "pauseReason": reason })),
+            Self::NotHolder | Self::ConsultRun => None,
+        }
+    }
+}
+
+/// An issue with its lease, if somebody holds it now.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IssueView {
+    /// The issue.
+    pub issue: Issue,
+    /// Who holds it; an expired lease does not show.
+    pub lease: Option<Lease>,
+}
+
+/// Locks the issue a caller names.
+fn hold(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    issue: &IssueRef,
+) -> Result<Held<Issue>, Failure<IssueError>> {
+    tx.issues_mut()
+        .lock(call.actor().scope(), issue)?
+        .ok_or_else(|| denied(Denied::NotFound("issue")))
+}
+
+/// Refuses agents that may not begin work.
+const fn require_enabled(agent: &Agent) -> Result<(), IssueError> {
+    use workforce_domain::agent::AgentLifecycle;
+    match agent.lifecycle {
+        AgentLifecycle::Paused { reason, .. } => Err(IssueError::AgentPaused { reason }),
+        AgentLifecycle::Enabled
+        | AgentLifecycle::PendingApproval
+        | AgentLifecycle::Terminated { .. } => Ok(()),
+    }
+}
+
+fn write_down(tx: &mut dyn Tx, call: &Call<'_>, action: Action, issue: &Issue, details: Value) {
+    let mut details = document(details);
+    details.insert("identifier".into(), json!(issue.identifier));
+    record(
+        tx,
+        call,
+        Deed {
+            company: issue.company,
+            action,
+            entity: Entity::Issue,
+            id: &issue.id,
+            details,
+        },
+    );
+}

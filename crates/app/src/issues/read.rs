@@ -1,0 +1,159 @@
+use std::collections::HashMap;
+
+use workforce_domain::actor::{CompanyScope, Owned};
+use workforce_domain::goal::Goal;
+use workforce_domain::id::{CompanyId, GoalId, IssueId, ProjectId};
+use workforce_domain::issue::{Issue, IssueRef, Lease};
+use workforce_domain::page::{Page, PageRequest};
+use workforce_domain::port::{Failure, IssueFilter, IssueKey, Reads, StoreError};
+
+use super::{IssueError, IssueView};
+use crate::access::{self, Denied, denied};
+use crate::call::Call;
+use crate::projects::{self, ProjectView};
+
+/// A project as an issue's answer shows it.
+pub type ProjectSummary = ProjectView;
+
+/// A parent of an issue with its own project and goal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ParentView {
+    /// The parent.
+    pub issue: Issue,
+    /// Its project.
+    pub project: Option<ProjectSummary>,
+    /// Its goal.
+    pub goal: Option<Goal>,
+}
+
+/// One issue with everything around it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IssueDetail {
+    /// The issue and who holds it.
+    pub view: IssueView,
+    /// Its project.
+    pub project: Option<ProjectSummary>,
+    /// Its goal.
+    pub goal: Option<Goal>,
+    /// Its parents, nearest first.
+    pub ancestors: Vec<ParentView>,
+}
+
+/// One issue with its project, goal and parents.
+///
+/// # Errors
+/// [`IssueError`]
+pub fn get(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    issue: &IssueRef,
+) -> Result<IssueDetail, Failure<IssueError>> {
+    let Some(issue) = reads.issues().find(call.actor().scope(), issue)? else {
+        return Err(denied(Denied::NotFound("issue")));
+    };
+    let scope = issue.scope();
+    let lease = live_lease(reads, call, scope, issue.id)?;
+    let parents = match issue.parent {
+        Some(_) => reads.issues().ancestors(scope, issue.id)?,
+        None => Vec::new(),
+    };
+    let places = Places::around(reads, scope, std::iter::once(&issue).chain(&parents))?;
+    let ancestors = parents
+        .into_iter()
+        .map(|parent| ParentView {
+            project: places.project(parent.project),
+            goal: places.goal(parent.goal),
+            issue: parent,
+        })
+        .collect();
+    Ok(IssueDetail {
+        project: places.project(issue.project),
+        goal: places.goal(issue.goal),
+        ancestors,
+        view: IssueView { issue, lease },
+    })
+}
+
+pub(super) fn live_lease(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    scope: CompanyScope,
+    issue: IssueId,
+) -> Result<Option<Lease>, StoreError> {
+    let lease = reads.issues().lease(scope, issue)?;
+    Ok(lease.filter(|lease| lease.is_live(call.now)))
+}
+
+/// The projects and goals around some issues.
+struct Places {
+    projects: HashMap<ProjectId, ProjectSummary>,
+    goals: HashMap<GoalId, Goal>,
+}
+
+impl Places {
+    fn around<'a>(
+        reads: &mut dyn Reads,
+        scope: CompanyScope,
+        issues: impl Iterator<Item = &'a Issue> + Clone,
+    ) -> Result<Self, StoreError> {
+        let mut project_ids: Vec<ProjectId> = issues.clone().filter_map(|i| i.project).collect();
+        let mut goal_ids: Vec<GoalId> = issues.filter_map(|issue| issue.goal).collect();
+        project_ids.sort_unstable();
+        project_ids.dedup();
+        goal_ids.sort_unstable();
+        goal_ids.dedup();
+        let projects = if project_ids.is_empty() {
+            Vec::new()
+        } else {
+            let found = reads.projects().find_all(scope, &project_ids)?;
+            projects::views(reads, scope, found)?
+        };
+        let goals = if goal_ids.is_empty() {
+            Vec::new()
+        } else {
+            reads.goals().find_all(scope, &goal_ids)?
+        };
+        Ok(Self {
+            projects: projects
+                .into_iter()
+                .map(|view| (view.project.id, view))
+                .collect(),
+            goals: goals.into_iter().map(|goal| (goal.id, goal)).collect(),
+        })
+    }
+
+    fn project(&self, id: Option<ProjectId>) -> Option<ProjectSummary> {
+        id.and_then(|id| self.projects.get(&id).cloned())
+    }
+
+    fn goal(&self, id: Option<GoalId>) -> Option<Goal> {
+        id.and_then(|id| self.goals.get(&id).cloned())
+    }
+}
+
+/// Issues of a company: most urgent first, then the latest changed.
+///
+/// # Errors
+/// [`IssueError`]
+pub fn list(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    company: CompanyId,
+    filter: &IssueFilter,
+    page: &PageRequest<IssueKey>,
+) -> Result<Page<IssueView, IssueKey>, Failure<IssueError>> {
+    let scope = access::company_scope(reads, call, company)?;
+    let page = reads.issues().list(scope, filter, page)?;
+    let ids: Vec<IssueId> = page.items.iter().map(|issue| issue.id).collect();
+    let mut leases: HashMap<IssueId, Lease> = reads
+        .issues()
+        .leases(scope, &ids)?
+        .into_iter()
+        .filter(|lease| lease.is_live(call.now))
+        .map(|lease| (lease.issue, lease))
+        .collect();
+    Ok(page.map(|issue| IssueView {
+        lease: leases.remove(&issue.id),
+        issue,
+    }))
+}

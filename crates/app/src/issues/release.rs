@@ -1,0 +1,65 @@
+use serde_json::json;
+use workforce_domain::activity::Action;
+use workforce_domain::actor::Owned;
+use workforce_domain::issue::{Assignee, IssueRef, IssueStatus};
+use workforce_domain::port::{Failure, Tx};
+
+use super::{IssueError, IssueView, hold, write_down};
+use crate::access::denied;
+use crate::call::Call;
+
+/// Gives an issue back: from in_progress it returns to todo and to nobody, in
+/// any other status only the lease ends. Releasing what is free changes
+/// nothing. The board may release for anyone (contract section 3.1).
+///
+/// # Errors
+/// [`IssueError::NotHolder`] when somebody else holds it.
+pub fn release(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    issue: &IssueRef,
+) -> Result<IssueView, Failure<IssueError>> {
+    let mut issue = hold(tx, call, issue)?;
+    call.require_working_company().map_err(denied)?;
+    let lease = tx.issues().lease(issue.scope(), issue.id)?;
+    let live = lease.as_ref().filter(|lease| lease.is_live(call.now));
+    let working = issue.status() == IssueStatus::InProgress;
+    if live.is_none() && !working {
+        return Ok(IssueView {
+            issue: issue.into_inner(),
+            lease: None,
+        });
+    }
+    if let Some(caller) = call.agent() {
+        let owner = if working {
+            issue.assignee.agent()
+        } else {
+            live.map(|lease| lease.holder.agent())
+        };
+        // Another run of the same agent may be at work on it this moment.
+        let other_run = live
+            .and_then(|lease| lease.holder.run())
+            .is_some_and(|holder| caller.run().is_some_and(|run| run != holder));
+        if owner != Some(caller.agent) || other_run {
+            return Err(Failure::Refused(IssueError::NotHolder));
+        }
+    }
+    tx.issues_mut().end_lease(&issue)?;
+    if working {
+        issue.progress = issue.progress.release(call.now);
+        issue.assignee = Assignee::Nobody;
+        issue.updated_at = call.now;
+        tx.issues_mut().save(&issue)?;
+    }
+    write_down(
+        tx,
+        call,
+        Action::IssueReleased,
+        &issue,
+        json!({ "status": issue.status() }),
+    );
+    Ok(IssueView {
+        issue: issue.into_inner(),
+        lease: None,
+    })
+}

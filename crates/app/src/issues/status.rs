@@ -1,0 +1,122 @@
+//! Moving an issue through its lifecycle (contract section 3.1).
+
+use serde_json::{Value, json};
+use workforce_domain::actor::Owned;
+use workforce_domain::issue::{Issue, IssueStatus, Moved, Mover};
+use workforce_domain::port::{Failure, Held, StopScope, StoreError, Tx};
+use workforce_domain::run::RunErrorCode;
+
+use super::{IssueError, assignment};
+use crate::call::Call;
+
+/// A status that was asked for and replaced by another, so that the agent
+/// understands what happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rewrite {
+    /// What was asked for.
+    pub from: IssueStatus,
+    /// Why it was replaced.
+    pub reason: &'static str,
+}
+
+/// The status an issue really goes to when `to` is asked for: an agent's done
+/// becomes in_review where a review is demanded (amendment A5), unless it
+/// reviews the work of somebody else.
+pub(super) fn rewritten(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    issue: &Issue,
+    to: IssueStatus,
+) -> Result<(IssueStatus, Option<Rewrite>), StoreError> {
+    let Some(caller) = call.agent() else {
+        return Ok((to, None));
+    };
+    if to != IssueStatus::Done || issue.status().is_terminal() {
+        return Ok((to, None));
+    }
+    let reviews_another = issue.status() == IssueStatus::InReview
+        && issue
+            .assignee
+            .agent()
+            .is_some_and(|assignee| assignee != caller.agent);
+    if reviews_another || !review_required(tx, issue)? {
+        return Ok((to, None));
+    }
+    Ok((
+        IssueStatus::InReview,
+        Some(Rewrite {
+            from: to,
+            reason: "review_required",
+        }),
+    ))
+}
+
+fn review_required(tx: &mut dyn Tx, issue: &Issue) -> Result<bool, StoreError> {
+    let scope = issue.scope();
+    if let Some(project) = issue.project
+        && tx
+            .projects()
+            .find(scope.into(), project)?
+            .is_some_and(|p| p.review_required)
+    {
+        return Ok(true);
+    }
+    let company = tx.companies().find(scope.into(), issue.company)?;
+    Ok(company.is_some_and(|company| company.review_required))
+}
+
+/// Moves a locked issue, with what belongs to the move: an ended issue ends
+/// its lease and stops whoever still works on it, except the caller's own run.
+pub(super) fn go(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    issue: &mut Held<Issue>,
+    to: IssueStatus,
+) -> Result<Moved, Failure<IssueError>> {
+    let mover = if call.agent().is_some() {
+        Mover::Agent
+    } else {
+        Mover::Board
+    };
+    let moved = issue
+        .progress
+        .go(mover, to, call.now)
+        .map_err(|illegal| Failure::Refused(illegal.into()))?;
+    issue.progress = moved.progress.clone();
+    if moved.is_change() && to.is_terminal() {
+        tx.issues_mut().end_lease(issue)?;
+        let (stop, reason) = (StopScope::Issue(issue.id), RunErrorCode::CancelRequested);
+        let spare = call.actor().run();
+        let stopped = tx
+            .runs_mut()
+            .request_stop(issue.scope(), stop, spare, reason, call.now)?;
+        if !stopped.is_empty() {
+            call.signal.raise();
+        }
+    }
+    Ok(moved)
+}
+
+/// What follows once the moved issue is saved.
+pub(super) fn after(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    issue: &Issue,
+    moved: &Moved,
+) -> Result<(), StoreError> {
+    match issue.parent {
+        Some(parent) if moved.is_change() && issue.status().is_terminal() => {
+            assignment::wake_for_children(tx, call, issue.scope(), parent)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A move as its activity row tells it.
+pub(super) fn told(moved: &Moved) -> Value {
+    let mut told = json!({ "from": moved.from, "to": moved.progress.status() });
+    if moved.overridden {
+        told["override"] = json!(true);
+    }
+    told
+}

@@ -1,0 +1,407 @@
+use serde_json::{Value, json};
+use workforce_domain::Document;
+use workforce_domain::activity::Action;
+use workforce_domain::actor::{AgentCredential, Owned};
+use workforce_domain::agent::Agent;
+use workforce_domain::change::Change;
+use workforce_domain::id::{AgentId, GoalId, IssueId, ProjectId};
+use workforce_domain::issue::{
+    Assignee, CheckoutConflict, Comment, ConflictReason, Issue, IssueRef, IssueStatus, Lease,
+    Moved, Priority,
+};
+use workforce_domain::port::{Failure, Held, StopScope, Tx};
+use workforce_domain::run::RunErrorCode;
+use workforce_domain::text::{CommentBody, Description, Label, Title};
+use workforce_domain::wake::WakeReason;
+
+use super::comment::{self, AddComment};
+use super::status::{self, Rewrite};
+use super::{
+    IssueError, IssueView, assignment, checkout, hierarchy, hold, read, require_enabled, write_down,
+};
+use crate::access::denied;
+use crate::call::Call;
+
+/// Changes an issue's fields, and optionally comments in the same
+/// transaction.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct UpdateIssue {
+    /// What is to be done.
+    pub title: Option<Title>,
+    /// More about it.
+    pub description: Change<Description>,
+    /// Where it is to stand.
+    pub status: Option<IssueStatus>,
+    /// How urgent it is.
+    pub priority: Option<Priority>,
+    /// Who is to do it.
+    pub assignee_agent: Change<AgentId>,
+    /// Its project.
+    pub project: Change<ProjectId>,
+    /// Its goal.
+    pub goal: Change<GoalId>,
+    /// The issue it is part of.
+    pub parent: Change<IssueId>,
+    /// What its costs are booked on.
+    pub billing_code: Change<Label>,
+    /// The ticket that branches are named after.
+    pub ticket_key: Change<Label>,
+    /// Adapter settings for this issue alone; for the board.
+    pub assignee_adapter_overrides: Change<Document>,
+    /// Hides it from lists, or shows it again; for the board.
+    pub hidden: Option<bool>,
+    /// A comment to add.
+    pub comment: Option<CommentBody>,
+}
+
+impl UpdateIssue {
+    /// True when it changes nothing but, perhaps, adds a comment.
+    fn only_comments(&self) -> bool {
+        *self
+            == Self {
+                comment: self.comment.clone(),
+                ..Self::default()
+            }
+    }
+
+    /// True when it takes up work and changes nothing else.
+    fn only_takes_up(&self) -> bool {
+        let rest = Self {
+            status: self.status,
+            assignee_agent: self.assignee_agent,
+            comment: self.comment.clone(),
+            ..Self::default()
+        };
+        self.status == Some(IssueStatus::InProgress) && *self == rest
+    }
+}
+
+/// A changed issue.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UpdatedIssue {
+    /// The issue.
+    pub view: IssueView,
+    /// Set when another status than the one asked for was taken.
+    pub rewritten: Option<Rewrite>,
+    /// The comment, when one was added.
+    pub comment: Option<Comment>,
+}
+
+/// Changes an issue. An agent that sets in_progress checks the issue out; the
+/// board moves it as it likes, except out of an end, which must be a reopening.
+///
+/// # Errors
+/// [`IssueError`]; then nothing was written, not even the comment.
+pub fn update(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    issue: &IssueRef,
+    mut command: UpdateIssue,
+) -> Result<UpdatedIssue, Failure<IssueError>> {
+    let mut issue = hold(tx, call, issue)?;
+    call.require_working_company().map_err(denied)?;
+    let words = command.comment.take();
+    let changes = if command.only_comments() {
+        None
+    } else {
+        check_rights(tx, call, &issue, &command)?;
+        Some(change(tx, call, &mut issue, command)?)
+    };
+    let comment = match words {
+        Some(body) => Some(comment::insert(tx, call, &issue, AddComment::plain(body))?),
+        None => None,
+    };
+    let lease = read::live_lease(tx.reads(), call, issue.scope(), issue.id)?;
+    let rewritten = changes.and_then(|changes| changes.rewritten);
+    Ok(UpdatedIssue {
+        view: IssueView {
+            issue: issue.into_inner(),
+            lease,
+        },
+        rewritten,
+        comment,
+    })
+}
+
+fn check_rights(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    issue: &Issue,
+    command: &UpdateIssue,
+) -> Result<(), Failure<IssueError>> {
+    if command.hidden.is_some() || !command.assignee_adapter_overrides.is_keep() {
+        call.require_board().map_err(denied)?;
+    }
+    let Some(caller) = call.agent() else {
+        return Ok(());
+    };
+    if let AgentCredential::Run { consult: true, .. } = caller.credential {
+        return Err(Failure::Refused(IssueError::ConsultRun));
+    }
+    // Whoever may check an issue out may do so here as well.
+    if !command.only_takes_up() {
+        assignment::require_stake(tx.reads(), call, issue.scope(), issue)?;
+    }
+    if command.status.is_some_and(|to| to != issue.status()) {
+        require_no_other_run(tx, call, issue, caller.agent)?;
+    }
+    Ok(())
+}
+
+/// While one run works on an issue, another run of the same agent must not
+/// move it.
+fn require_no_other_run(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    issue: &Issue,
+    caller: AgentId,
+) -> Result<(), Failure<IssueError>> {
+    let run = call.actor().run();
+    let lease = read::live_lease(tx.reads(), call, issue.scope(), issue.id)?;
+    let other = |lease: &Lease| {
+        let holder = lease.holder;
+        holder.agent() == caller && run.is_some() && holder.run().is_some_and(|r| Some(r) != run)
+    };
+    let Some(lease) = lease.filter(other) else {
+        return Ok(());
+    };
+    let conflict = CheckoutConflict {
+        reason: ConflictReason::LiveRun,
+        status: issue.status(),
+        assignee_agent: issue.assignee.agent(),
+        holder_agent: Some(lease.holder.agent()),
+        holder_run: lease.holder.run(),
+        holder_live: true,
+        approval: None,
+    };
+    Err(Failure::Refused(IssueError::Conflict {
+        issue: issue.id,
+        conflict,
+    }))
+}
+
+struct Changes {
+    rewritten: Option<Rewrite>,
+}
+
+fn change(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    issue: &mut Held<Issue>,
+    command: UpdateIssue,
+) -> Result<Changes, Failure<IssueError>> {
+    let before = Issue::clone(issue);
+    let asked = command.status;
+    let new_assignee = reassign(tx, call, issue, command.assignee_agent, asked)?;
+    describe(tx, call, issue, command)?;
+    let (moved, rewritten) = match asked {
+        Some(IssueStatus::InProgress) if takes_up(call, &before) => {
+            check_out_itself(tx, call, issue, &before)?;
+            (None, None)
+        }
+        Some(to) => {
+            let (to, rewritten) = status::rewritten(tx, call, &before, to)?;
+            (Some(status::go(tx, call, issue, to)?), rewritten)
+        }
+        None => (None, None),
+    };
+    if issue.status() == IssueStatus::InProgress && issue.assignee == Assignee::Nobody {
+        if asked == Some(IssueStatus::InProgress) {
+            return Err(Failure::Refused(IssueError::AssigneeRequired));
+        }
+        // Taking the assignee away gives the work back.
+        issue.progress = issue.progress.release(call.now);
+    }
+    if **issue != before {
+        issue.updated_at = call.now;
+        tx.issues_mut().save(issue)?;
+        let action = match &moved {
+            Some(moved) if moved.reopened => Action::IssueReopened,
+            _ => Action::IssueUpdated,
+        };
+        write_down(
+            tx,
+            call,
+            action,
+            issue,
+            told(&before, issue, moved.as_ref()),
+        );
+    }
+    renew_lease(tx, call, issue)?;
+    if let Some(moved) = &moved {
+        status::after(tx, call, issue, moved)?;
+    }
+    wake(tx, call, issue, &before, new_assignee)?;
+    Ok(Changes { rewritten })
+}
+
+/// True when setting in_progress means that the calling agent begins to work.
+fn takes_up(call: &Call<'_>, before: &Issue) -> bool {
+    let own = before.assignee.agent() == call.actor().agent_id();
+    let goes_on = before.status() == IssueStatus::InProgress && own;
+    call.agent().is_some() && !goes_on && before.status() != IssueStatus::InReview
+}
+
+fn check_out_itself(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    issue: &mut Held<Issue>,
+    before: &Issue,
+) -> Result<(), Failure<IssueError>> {
+    let Some(caller) = call.agent() else {
+        return Ok(());
+    };
+    // The conflict must tell who had the issue, not who asks for it.
+    issue.assignee = before.assignee;
+    if before.status().is_terminal() {
+        status::go(tx, call, issue, IssueStatus::InProgress)?;
+    }
+    let scope = issue.scope();
+    let Some(agent) = tx.agents().find(scope.into(), caller.agent)? else {
+        return Ok(());
+    };
+    require_enabled(&agent).map_err(Failure::Refused)?;
+    checkout::take(tx, call, issue, &agent, None)?;
+    Ok(())
+}
+
+/// Gives the issue to another agent or to nobody. The lease ends in any order
+/// of calls, and whoever worked on it is asked to stop, except the caller's
+/// own run.
+fn reassign(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    issue: &mut Held<Issue>,
+    assignee: Change<AgentId>,
+    asked: Option<IssueStatus>,
+) -> Result<Option<Agent>, Failure<IssueError>> {
+    let scope = issue.scope();
+    let (new, agent) = match assignee {
+        Change::Keep => return Ok(None),
+        Change::Clear => (Assignee::Nobody, None),
+        Change::Set(id) => {
+            let agent = assignment::assignable(tx.reads(), call, scope, id)?;
+            (Assignee::Agent(id), Some(agent))
+        }
+    };
+    if new == issue.assignee {
+        return Ok(None);
+    }
+    let takes_it_itself = asked == Some(IssueStatus::InProgress)
+        && agent.as_ref().map(|agent| agent.id) == call.actor().agent_id();
+    if !takes_it_itself {
+        tx.issues_mut().end_lease(issue)?;
+        let (stop, reason) = (StopScope::Issue(issue.id), RunErrorCode::CancelRequested);
+        let spare = call.actor().run();
+        tx.runs_mut()
+            .request_stop(scope, stop, spare, reason, call.now)?;
+        call.signal.raise();
+    }
+    issue.assignee = new;
+    Ok(agent)
+}
+
+fn describe(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    issue: &mut Held<Issue>,
+    command: UpdateIssue,
+) -> Result<(), Failure<IssueError>> {
+    let scope = issue.scope();
+    let (project, goal) = (
+        command.project.value().copied(),
+        command.goal.value().copied(),
+    );
+    hierarchy::check_places(tx.reads(), scope, project, goal)?;
+    if let Some(parent) = command.parent.value() {
+        hierarchy::check_move(tx, scope, issue, *parent)?;
+    }
+    if let Some(title) = command.title {
+        issue.title = title;
+    }
+    issue.description = command.description.apply(issue.description.take());
+    issue.priority = command.priority.unwrap_or(issue.priority);
+    issue.project = command.project.apply(issue.project);
+    issue.goal = command.goal.apply(issue.goal);
+    issue.parent = command.parent.apply(issue.parent);
+    issue.billing_code = command.billing_code.apply(issue.billing_code.take());
+    issue.ticket_key = command.ticket_key.apply(issue.ticket_key.take());
+    issue.assignee_adapter_overrides = command
+        .assignee_adapter_overrides
+        .apply(issue.assignee_adapter_overrides.take());
+    match command.hidden {
+        Some(true) if issue.hidden_at.is_none() => issue.hidden_at = Some(call.now),
+        Some(false) => issue.hidden_at = None,
+        Some(true) | None => {}
+    }
+    Ok(())
+}
+
+/// Each change by its holder renews a lease that would run out by itself.
+fn renew_lease(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    issue: &Held<Issue>,
+) -> Result<(), Failure<IssueError>> {
+    let Some(caller) = call.agent() else {
+        return Ok(());
+    };
+    let lease = tx.issues().lease(issue.scope(), issue.id)?;
+    let own = lease.filter(|lease| {
+        lease.is_live(call.now) && lease.expires_at.is_some() && lease.held_by(caller.agent, None)
+    });
+    if let Some(lease) = own {
+        tx.issues_mut().take_lease(issue, lease.renewed(call.now))?;
+    }
+    Ok(())
+}
+
+/// Tells the assignee of work that is new to it: given to it now, or taken out
+/// of the backlog, or begun or reopened for it by somebody else.
+fn wake(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    issue: &Issue,
+    before: &Issue,
+    new_assignee: Option<Agent>,
+) -> Result<(), Failure<IssueError>> {
+    let started = before.status() != issue.status()
+        && matches!(issue.status(), IssueStatus::Todo | IssueStatus::InProgress);
+    let agent = match new_assignee {
+        Some(agent) => Some(agent),
+        None if started => match issue.assignee.agent() {
+            Some(id) => tx.agents().find(issue.scope().into(), id)?,
+            None => None,
+        },
+        None => None,
+    };
+    if let Some(agent) = agent {
+        assignment::wake_assignee(tx, call, issue, &agent, WakeReason::IssueAssigned)?;
+    }
+    Ok(())
+}
+
+fn told(before: &Issue, after: &Issue, moved: Option<&Moved>) -> Value {
+    let mut told = moved
+        .filter(|moved| moved.is_change())
+        .map_or_else(|| json!({}), status::told);
+    let changes = [
+        ("title", before.title != after.title),
+        ("description", before.description != after.description),
+        ("status", before.status() != after.status()),
+        ("priority", before.priority != after.priority),
+        ("assigneeAgentId", before.assignee != after.assignee),
+        ("projectId", before.project != after.project),
+        ("goalId", before.goal != after.goal),
+        ("parentId", before.parent != after.parent),
+        ("billingCode", before.billing_code != after.billing_code),
+        ("ticketKey", before.ticket_key != after.ticket_key),
+        ("hiddenAt", before.hidden_at != after.hidden_at),
+    ];
+    let changed: Vec<&str> = changes
+        .into_iter()
+        .filter_map(|(field, changed)| changed.then_some(field))
+        .collect();
+    told["changed"] = json!(changed);
+    told
+}

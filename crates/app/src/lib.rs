@@ -1,0 +1,27 @@
+//! The use cases of workforce: one plain synchronous function each, which
+//! takes an open transaction, the call it serves and a command, and answers
+//! with a value or a refusal.
+//!
+//! Everything a use case causes (rows, wakes, activity, events) is written in
+//! the transaction it is given. Nothing here knows HTTP, a database or an
+//! asynchronous runtime.
+
+pub mod access;
+pub mod activity;
+pub mod agents;
+pub mod authenticate;
+pub mod budgets;
+pub mod call;
+pub mod companies;
+pub mod costs;
+pub mod goals;
+pub mod issues;
+pub mod projects;
+pub mod record;
+pub mod refusal;
+pub mod runs;
+pub mod wakes;
+
+pub use call::{Call, Caller, Signal};
+pub use refusal::{Code, Refusal};
+pub use workforce_domain::port::Failure;

@@ -1,0 +1,120 @@
+//! Refusals: why a use case did not do what it was asked, with a stable code
+//! for programs and a sentence for people (amendment A2).
+
+use serde_json::Value;
+use workforce_domain::words;
+
+/// A refusal of a use case.
+pub trait Refusal: std::fmt::Display {
+    /// The stable machine code.
+    fn code(&self) -> Code;
+
+    /// Facts that help the caller: an object, or a list of
+    /// `{"pointer", "message"}`.
+    fn details(&self) -> Option<Value> {
+        None
+    }
+}
+
+words! {
+    /// The stable machine codes of refusals.
+    pub enum Code {
+        // What the caller sent has not the right shape.
+        /// The body is not JSON, or a field has the wrong type or value.
+        InvalidJson = "invalid_json",
+        /// A query parameter, path or header has the wrong form.
+        InvalidRequest = "invalid_request",
+        /// The run header does not hold an id.
+        InvalidRunId = "invalid_run_id",
+        /// The cursor was not given out for this list.
+        InvalidCursor = "invalid_cursor",
+
+        // Who the caller is.
+        /// No credential was presented where one is needed.
+        CredentialMissing = "credential_missing",
+        /// The presented credential is not valid.
+        CredentialInvalid = "credential_invalid",
+        /// The credential's agent is a draft or terminated.
+        AgentInactive = "agent_inactive",
+        /// The call is for agents.
+        AgentRequired = "agent_required",
+
+        // What the caller may do.
+        /// The call is for the board.
+        BoardRequired = "board_required",
+        /// The caller does not belong to the company in the path.
+        CompanyForbidden = "company_forbidden",
+        /// The caller may not do this to this object.
+        Forbidden = "forbidden",
+        /// The run header names another run than the credential's.
+        RunMismatch = "run_mismatch",
+        /// A run that only answers a mention cannot check out.
+        ConsultRun = "consult_run",
+        /// New agents need an approval in this company.
+        ApprovalRequired = "approval_required",
+        /// The request comes from an address or page that is not allowed.
+        OriginForbidden = "origin_forbidden",
+
+        // What there is.
+        /// No such route.
+        RouteNotFound = "route_not_found",
+        /// The object does not exist, or not for this caller.
+        NotFound = "not_found",
+        /// The route exists, with other methods.
+        MethodNotAllowed = "method_not_allowed",
+        /// The body is too large.
+        BodyTooLarge = "body_too_large",
+
+        // Conflicts with another party.
+        /// The company is paused or archived.
+        CompanyNotActive = "company_not_active",
+        /// Somebody else has the issue, or it is not in an expected status.
+        CheckoutConflict = "checkout_conflict",
+        /// The caller does not hold the issue.
+        NotHolder = "not_holder",
+        /// The agent is paused.
+        AgentPaused = "agent_paused",
+        /// The agent is terminated.
+        AgentTerminated = "agent_terminated",
+        /// The agent is a draft.
+        AgentPendingApproval = "agent_pending_approval",
+        /// The budget is used up.
+        BudgetExhausted = "budget_exhausted",
+        /// The run has ended already.
+        RunNotLive = "run_not_live",
+        /// The first request with this key is still running.
+        RequestInProgress = "request_in_progress",
+        /// An agent's short name names several agents.
+        AmbiguousName = "ambiguous_name",
+
+        // What the caller means cannot be done.
+        /// A field's value breaks a rule.
+        InvalidField = "invalid_field",
+        /// The lifecycle has no such move.
+        InvalidTransition = "invalid_transition",
+        /// A field that nobody may set.
+        FieldNotWritable = "field_not_writable",
+        /// A field names something that does not exist in this company.
+        ReferenceNotFound = "reference_not_found",
+        /// A link would make a cycle.
+        Cycle = "cycle",
+        /// A tree would become too deep.
+        TooDeep = "too_deep",
+        /// Work in progress needs somebody who does it.
+        AssigneeRequired = "assignee_required",
+        /// An environment variable that workforce sets itself.
+        EnvReserved = "env_reserved",
+        /// A secret that does not exist in this company.
+        SecretNotFound = "secret_not_found",
+        /// The key was used for another request.
+        IdempotencyKeyReused = "idempotency_key_reused",
+
+        // workforce itself.
+        /// Too many lost races; try again.
+        Contended = "contended",
+        /// The store cannot be reached.
+        StoreUnavailable = "store_unavailable",
+        /// A fault of workforce.
+        Internal = "internal",
+    }
+}

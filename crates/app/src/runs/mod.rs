@@ -1,0 +1,140 @@
+//! Heartbeat runs: asking for one, looking at them, stopping them, and what the
+//! engine writes when they begin and end (contract sections 4.2 and 10.1).
+
+mod lifecycle;
+mod request;
+
+use serde_json::{Value, json};
+use workforce_domain::activity::{Action, Entity};
+use workforce_domain::actor::Owned;
+use workforce_domain::company::PauseReason;
+use workforce_domain::id::{CompanyId, RunId};
+use workforce_domain::issue::IssueRef;
+use workforce_domain::page::{Page, PageRequest};
+use workforce_domain::port::{Failure, Reads, RunFilter, RunKey, Tx};
+use workforce_domain::run::{Run, RunStatus};
+
+pub use lifecycle::{RunEnd, finish, lose, start};
+pub use request::{InvokeOutcome, cancel, invoke};
+
+use crate::access::{self, Denied, denied};
+use crate::call::Call;
+use crate::record::{Deed, document, record};
+use crate::refusal::{Code, Refusal};
+
+/// Why a call about runs is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RunError {
+    /// The caller may not, or there is no such run.
+    #[error(transparent)]
+    Denied(#[from] Denied),
+    /// The agent is paused, so nobody can invoke it.
+    #[error("the agent is paused ({reason})")]
+    AgentPaused {
+        /// Why it is paused.
+        reason: PauseReason,
+    },
+    /// The agent is terminated.
+    #[error("the agent is terminated")]
+    AgentTerminated,
+    /// The agent is a draft.
+    #[error("the agent waits for the board's approval")]
+    AgentPendingApproval,
+    /// The company is stopped by its budget.
+    #[error("the budget of the month is used up")]
+    BudgetExhausted,
+    /// The run has ended already.
+    #[error("the run has ended: it {status}")]
+    NotLive {
+        /// How it ended.
+        status: RunStatus,
+    },
+}
+
+impl Refusal for RunError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Denied(denied) => denied.code(),
+            Self::AgentPaused { .. } => Code::AgentPaused,
+            Self::AgentTerminated => Code::AgentTerminated,
+            Self::AgentPendingApproval => Code::AgentPendingApproval,
+            Self::BudgetExhausted => Code::BudgetExhausted,
+            Self::NotLive { .. } => Code::RunNotLive,
+        }
+    }
+
+    fn details(&self) -> Option<Value> {
+        match self {
+            Self::Denied(denied) => denied.details(),
+            Self::AgentPaused { reason } => Some(json!({ "pauseReason": reason })),
+            Self::NotLive { status } => Some(json!({ "status": status })),
+            Self::AgentTerminated | Self::AgentPendingApproval | Self::BudgetExhausted => None,
+        }
+    }
+}
+
+/// One run.
+///
+/// # Errors
+/// [`RunError`]
+pub fn get(reads: &mut dyn Reads, call: &Call<'_>, id: RunId) -> Result<Run, Failure<RunError>> {
+    reads
+        .runs()
+        .find(call.actor().scope(), id)?
+        .ok_or_else(|| denied(Denied::NotFound("heartbeat run")))
+}
+
+/// Runs of a company, newest first.
+///
+/// # Errors
+/// [`RunError`]
+pub fn list(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    company: CompanyId,
+    filter: &RunFilter,
+    page: &PageRequest<RunKey>,
+) -> Result<Page<Run, RunKey>, Failure<RunError>> {
+    let scope = access::company_scope(reads, call, company)?;
+    Ok(reads.runs().list(scope, filter, page)?)
+}
+
+/// Runs about one issue, newest first.
+///
+/// # Errors
+/// [`RunError`]
+pub fn of_issue(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    issue: &IssueRef,
+    statuses: &[RunStatus],
+    page: &PageRequest<RunKey>,
+) -> Result<Page<Run, RunKey>, Failure<RunError>> {
+    let Some(issue) = reads.issues().find(call.actor().scope(), issue)? else {
+        return Err(denied(Denied::NotFound("issue")));
+    };
+    let filter = RunFilter {
+        issue: Some(issue.id),
+        statuses: statuses.to_vec(),
+        ..RunFilter::default()
+    };
+    Ok(reads.runs().list(issue.scope(), &filter, page)?)
+}
+
+fn write_down(tx: &mut dyn Tx, call: &Call<'_>, action: Action, run: &Run, details: Value) {
+    let mut details = document(details);
+    details.insert("agentId".into(), json!(run.agent));
+    details.insert("issueId".into(), json!(run.issue));
+    let entity = Entity::HeartbeatRun;
+    record(
+        tx,
+        call,
+        Deed {
+            company: run.company,
+            action,
+            entity,
+            id: &run.id,
+            details,
+        },
+    );
+}

@@ -1,0 +1,157 @@
+use serde_json::json;
+use workforce_domain::Document;
+use workforce_domain::activity::Action;
+use workforce_domain::actor::Owned;
+use workforce_domain::agent::{Agent, AgentLifecycle};
+use workforce_domain::company::CompanyStatus;
+use workforce_domain::id::{AgentId, RunId};
+use workforce_domain::port::{Failure, StoreError, Tx};
+use workforce_domain::run::{Run, RunErrorCode, RunKind, RunStatus, WakeStatus};
+use workforce_domain::wake::{WakeReason, WakeSource};
+
+use super::{RunError, write_down};
+use crate::access::{self, Denied, denied};
+use crate::call::Call;
+use crate::wakes::{self, WakeOutcome, WakeRequest};
+
+/// What an invocation led to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvokeOutcome {
+    /// The queued run.
+    pub run: Run,
+    /// True when it was queued for something else before, so that ten
+    /// invocations lead to one run.
+    pub coalesced: bool,
+}
+
+/// Asks for a heartbeat by hand: the board for anyone, an agent for itself.
+///
+/// # Errors
+/// [`RunError`]
+pub fn invoke(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    id: AgentId,
+    payload: Document,
+) -> Result<InvokeOutcome, Failure<RunError>> {
+    let Some(agent) = tx.agents_mut().lock(call.actor().scope(), id)? else {
+        return Err(denied(Denied::NotFound("agent")));
+    };
+    if call.agent().is_some_and(|caller| caller.agent != id) {
+        return Err(denied(Denied::Forbidden("an agent invokes itself only")));
+    }
+    require_runnable(tx, &agent)?;
+    let request = WakeRequest {
+        agent: &agent,
+        issue: None,
+        kind: RunKind::General,
+        source: WakeSource::OnDemand,
+        reason: WakeReason::Manual,
+        comment: None,
+        payload,
+        not_before: None,
+    };
+    let (run, coalesced) = match wakes::request(tx, call, request)? {
+        WakeOutcome::Queued(run) => (run, false),
+        WakeOutcome::Coalesced(run) => (run, true),
+        WakeOutcome::Dropped => return Err(Failure::Refused(RunError::AgentTerminated)),
+    };
+    let run = found(tx, &agent, run)?;
+    write_down(
+        tx,
+        call,
+        Action::HeartbeatInvoked,
+        &run,
+        json!({ "coalesced": coalesced }),
+    );
+    Ok(InvokeOutcome { run, coalesced })
+}
+
+fn found(tx: &mut dyn Tx, agent: &Agent, run: RunId) -> Result<Run, Failure<RunError>> {
+    // The wake was locked or written in this transaction, so its run exists.
+    tx.runs()
+        .find(agent.scope().into(), run)?
+        .ok_or(Failure::Store(StoreError::Contended))
+}
+
+fn require_runnable(tx: &mut dyn Tx, agent: &Agent) -> Result<(), Failure<RunError>> {
+    let refused = |error| Err(Failure::Refused(error));
+    match agent.lifecycle {
+        AgentLifecycle::Enabled => {}
+        AgentLifecycle::Paused { reason, .. } => return refused(RunError::AgentPaused { reason }),
+        AgentLifecycle::PendingApproval => return refused(RunError::AgentPendingApproval),
+        AgentLifecycle::Terminated { .. } => return refused(RunError::AgentTerminated),
+    }
+    let Some(company) = tx.companies().find(agent.scope().into(), agent.company)? else {
+        return Err(denied(Denied::NotFound("company")));
+    };
+    if company.status != CompanyStatus::Active {
+        return Err(denied(Denied::CompanyNotActive {
+            status: company.status,
+        }));
+    }
+    if company.pause_reason.is_some() {
+        return refused(RunError::BudgetExhausted);
+    }
+    Ok(())
+}
+
+/// Stops a run: one that waits is cancelled at once, a live one is asked to
+/// stop and is cancelled when its processes are gone. The board, or an agent
+/// that stands above.
+///
+/// # Errors
+/// [`RunError`]
+pub fn cancel(tx: &mut dyn Tx, call: &Call<'_>, id: RunId) -> Result<Run, Failure<RunError>> {
+    let scope = call.actor().scope();
+    let Some(seen) = tx.runs().find(scope, id)? else {
+        return Err(denied(Denied::NotFound("heartbeat run")));
+    };
+    let company = seen.scope();
+    if let Some(caller) = call.agent() {
+        call.require_working_company().map_err(denied)?;
+        if !access::manages(tx.reads(), company, caller.agent, seen.agent)? {
+            return Err(denied(Denied::Forbidden(
+                "only its managers may stop a run",
+            )));
+        }
+    }
+    // Wake before run, as everywhere.
+    let wake = match seen.status {
+        RunStatus::Queued => tx
+            .runs_mut()
+            .lock_pending_wake(company, seen.agent, seen.issue)?,
+        _ => None,
+    };
+    let Some(mut run) = tx.runs_mut().lock(company.into(), id)? else {
+        return Err(denied(Denied::NotFound("heartbeat run")));
+    };
+    match run.status {
+        RunStatus::Queued => {
+            if let Some(mut wake) = wake.filter(|wake| wake.run == id) {
+                wake.status = WakeStatus::Cancelled;
+                wake.updated_at = call.now;
+                tx.runs_mut().save_wake(&wake)?;
+            }
+            run.status = RunStatus::Cancelled;
+            run.finished_at = Some(call.now);
+        }
+        RunStatus::Running if run.stop_requested_at.is_none() => {
+            run.stop_requested_at = Some(call.now);
+            run.stop_reason = Some(RunErrorCode::CancelRequested);
+        }
+        RunStatus::Running => return Ok(run.into_inner()),
+        status => return Err(Failure::Refused(RunError::NotLive { status })),
+    }
+    run.updated_at = call.now;
+    tx.runs_mut().save(&run)?;
+    call.signal.raise();
+    write_down(
+        tx,
+        call,
+        Action::HeartbeatCancelled,
+        &run,
+        json!({ "status": run.status }),
+    );
+    Ok(run.into_inner())
+}

@@ -1,0 +1,176 @@
+//! Asking for an agent to be run. At most one wake per agent and key is
+//! pending; whatever else happens meanwhile is added to it (contract section
+//! 10.1).
+
+use serde_json::json;
+use workforce_domain::Document;
+use workforce_domain::activity::{Entity, Event, EventKind};
+use workforce_domain::actor::Owned;
+use workforce_domain::agent::Agent;
+use workforce_domain::id::{CommentId, IssueId, RunId};
+use workforce_domain::port::{Held, StoreError, Tx};
+use workforce_domain::run::{Run, RunKind, RunStatus, WakeStatus};
+use workforce_domain::time::Timestamp;
+use workforce_domain::wake::{Wake, WakeReason, WakeSource};
+
+use crate::call::Call;
+use crate::record::document;
+
+/// A reason to run an agent.
+#[derive(Clone, Debug)]
+pub struct WakeRequest<'a> {
+    /// The agent to run.
+    pub agent: &'a Agent,
+    /// The issue it is about.
+    pub issue: Option<IssueId>,
+    /// What the run may do.
+    pub kind: RunKind,
+    /// What kind of thing causes it.
+    pub source: WakeSource,
+    /// Why.
+    pub reason: WakeReason,
+    /// The comment that causes it.
+    pub comment: Option<CommentId>,
+    /// What the caller wants the agent to know.
+    pub payload: Document,
+    /// Not to be answered before; now when `None`.
+    pub not_before: Option<Timestamp>,
+}
+
+impl<'a> WakeRequest<'a> {
+    /// A wake about an issue, to work on it.
+    pub fn about(agent: &'a Agent, issue: IssueId, source: WakeSource, reason: WakeReason) -> Self {
+        Self {
+            agent,
+            issue: Some(issue),
+            kind: RunKind::Execution,
+            source,
+            reason,
+            comment: None,
+            payload: Document::new(),
+            not_before: None,
+        }
+    }
+}
+
+/// What became of a wake request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WakeOutcome {
+    /// A run was queued for it.
+    Queued(RunId),
+    /// It was added to a wake that is pending already, which this run answers.
+    Coalesced(RunId),
+    /// The agent is a draft or terminated: there is nobody to wake.
+    Dropped,
+}
+
+/// Asks for an agent to be run. Paused agents keep the wake until they may run
+/// again.
+///
+/// # Errors
+/// When the store fails.
+pub fn request(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    request: WakeRequest<'_>,
+) -> Result<WakeOutcome, StoreError> {
+    if !request.agent.is_employed() {
+        return Ok(WakeOutcome::Dropped);
+    }
+    call.signal.raise();
+    let company = request.agent.scope();
+    let pending = tx
+        .runs_mut()
+        .lock_pending_wake(company, request.agent.id, request.issue)?;
+    if let Some(mut wake) = pending {
+        merge(&mut wake, &request, call.now);
+        tx.runs_mut().save_wake(&wake)?;
+        return Ok(WakeOutcome::Coalesced(wake.run));
+    }
+    let (wake, run) = fresh(call, request);
+    tx.runs_mut().queue(&wake, &run)?;
+    tx.journal().event(Event {
+        company: run.company,
+        kind: EventKind::RunQueued,
+        payload: document(json!({
+            "runId": run.id,
+            "agentId": run.agent,
+            "issueId": run.issue,
+            "reason": run.reason,
+            "entityType": Entity::HeartbeatRun,
+        })),
+        created_at: call.now,
+    });
+    Ok(WakeOutcome::Queued(run.id))
+}
+
+fn merge(wake: &mut Held<Wake>, request: &WakeRequest<'_>, now: Timestamp) {
+    if !wake.reasons.contains(&request.reason) {
+        wake.reasons.push(request.reason);
+    }
+    if let Some(comment) = request.comment {
+        wake.comments.push(comment);
+        let surplus = wake.comments.len().saturating_sub(Wake::MAX_COMMENTS);
+        wake.comments.drain(..surplus);
+    }
+    // A run that may do more answers a reason that needs less, not the other
+    // way round.
+    if request.kind == RunKind::Execution {
+        wake.kind = RunKind::Execution;
+    }
+    wake.payload.extend(request.payload.clone());
+    wake.count = wake.count.saturating_add(1);
+    wake.not_before = wake.not_before.min(request.not_before.unwrap_or(now));
+    wake.updated_at = now;
+}
+
+fn fresh(call: &Call<'_>, request: WakeRequest<'_>) -> (Wake, Run) {
+    let (wake, run) = (call.id(), call.id());
+    let requested_by = (request.source == WakeSource::OnDemand).then(|| call.actor().name());
+    let row = Run {
+        id: run,
+        company: request.agent.company,
+        agent: request.agent.id,
+        issue: request.issue,
+        kind: request.kind,
+        status: RunStatus::Queued,
+        source: request.source,
+        reason: request.reason,
+        wake,
+        fence: 0,
+        token_digest: None,
+        instance: None,
+        lease_expires_at: None,
+        stop_requested_at: None,
+        stop_reason: None,
+        exit_code: None,
+        signal: None,
+        error_code: None,
+        error: None,
+        log_bytes: 0,
+        log_tail: None,
+        started_at: None,
+        finished_at: None,
+        created_at: call.now,
+        updated_at: call.now,
+    };
+    let wake = Wake {
+        id: wake,
+        company: request.agent.company,
+        agent: request.agent.id,
+        issue: request.issue,
+        kind: request.kind,
+        status: WakeStatus::Pending,
+        source: request.source,
+        reasons: vec![request.reason],
+        comments: request.comment.into_iter().collect(),
+        payload: request.payload,
+        count: 1,
+        not_before: request.not_before.unwrap_or(call.now),
+        run,
+        requested_by,
+        created_at: call.now,
+        updated_at: call.now,
+    };
+    (wake, row)
+}

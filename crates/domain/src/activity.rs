@@ -1,0 +1,193 @@
+//! The record of what happened: activity rows for people, events for programs
+//! (contract sections 6 and 10.11).
+
+use alloc::string::String;
+
+use crate::Document;
+use crate::actor::ActorKind;
+use crate::id::{ActivityId, AgentId, CompanyId, RunId};
+use crate::time::Timestamp;
+use crate::words;
+
+words! {
+    /// What was done, as `noun.verb`.
+    pub enum Action {
+        /// A company was made.
+        CompanyCreated = "company.created",
+        /// A company's fields changed.
+        CompanyUpdated = "company.updated",
+        /// A company was archived.
+        CompanyArchived = "company.archived",
+        /// A company was stopped by the board.
+        CompanyPaused = "company.paused",
+        /// A company may work again.
+        CompanyResumed = "company.resumed",
+        /// An agent was made.
+        AgentCreated = "agent.created",
+        /// An agent's fields changed.
+        AgentUpdated = "agent.updated",
+        /// An agent was stopped.
+        AgentPaused = "agent.paused",
+        /// An agent may run again.
+        AgentResumed = "agent.resumed",
+        /// An agent was deactivated for good.
+        AgentTerminated = "agent.terminated",
+        /// An agent's configuration was rolled back.
+        AgentConfigRolledBack = "agent.config_rolled_back",
+        /// A key was made.
+        AgentKeyCreated = "agent.key_created",
+        /// A key was revoked.
+        AgentKeyRevoked = "agent.key_revoked",
+        /// A goal was made.
+        GoalCreated = "goal.created",
+        /// A goal changed.
+        GoalUpdated = "goal.updated",
+        /// A goal was deleted.
+        GoalDeleted = "goal.deleted",
+        /// A project was made.
+        ProjectCreated = "project.created",
+        /// A project changed.
+        ProjectUpdated = "project.updated",
+        /// A project was deleted.
+        ProjectDeleted = "project.deleted",
+        /// A workspace was added.
+        WorkspaceCreated = "project.workspace_created",
+        /// A workspace changed.
+        WorkspaceUpdated = "project.workspace_updated",
+        /// A workspace was removed.
+        WorkspaceDeleted = "project.workspace_deleted",
+        /// An issue was made.
+        IssueCreated = "issue.created",
+        /// An issue changed.
+        IssueUpdated = "issue.updated",
+        /// An issue was checked out.
+        IssueCheckedOut = "issue.checked_out",
+        /// An issue was released.
+        IssueReleased = "issue.released",
+        /// An issue was reopened.
+        IssueReopened = "issue.reopened",
+        /// An issue got a comment.
+        IssueCommentAdded = "issue.comment_added",
+        /// An issue was deleted.
+        IssueDeleted = "issue.deleted",
+        /// A cost was recorded.
+        CostReported = "cost.reported",
+        /// Four fifths of a budget are used.
+        BudgetSoftAlert = "budget.soft_alert",
+        /// A budget is used up.
+        BudgetHardStop = "budget.hard_stop",
+        /// A heartbeat was asked for.
+        HeartbeatInvoked = "heartbeat.invoked",
+        /// A run was asked to stop.
+        HeartbeatCancelled = "heartbeat.cancelled",
+        /// A run started.
+        HeartbeatStarted = "heartbeat.started",
+        /// A run ended.
+        HeartbeatFinished = "heartbeat.finished",
+        /// An approval was asked for.
+        ApprovalCreated = "approval.created",
+        /// An approval was granted.
+        ApprovalApproved = "approval.approved",
+        /// An approval was refused.
+        ApprovalRejected = "approval.rejected",
+        /// An approval needs a revision.
+        ApprovalRevisionRequested = "approval.revision_requested",
+        /// An approval was sent again.
+        ApprovalResubmitted = "approval.resubmitted",
+        /// An approval was withdrawn.
+        ApprovalCancelled = "approval.cancelled",
+        /// A wake was kept back because it looks like a loop.
+        WakeLoopSuspected = "wake.loop_suspected",
+    }
+}
+
+words! {
+    /// The kinds of things that activity and events speak of.
+    pub enum Entity {
+        /// A company.
+        Company = "company",
+        /// An agent.
+        Agent = "agent",
+        /// A goal.
+        Goal = "goal",
+        /// A project.
+        Project = "project",
+        /// A workspace of a project.
+        Workspace = "workspace",
+        /// An issue.
+        Issue = "issue",
+        /// An approval.
+        Approval = "approval",
+        /// A cost event.
+        CostEvent = "cost_event",
+        /// A heartbeat run.
+        HeartbeatRun = "heartbeat_run",
+    }
+}
+
+words! {
+    /// The kinds of live events (contract section 6).
+    pub enum EventKind {
+        /// Any activity row was written.
+        ActivityLogged = "activity.logged",
+        /// A run was queued.
+        RunQueued = "heartbeat.run.queued",
+        /// A run changed its status.
+        RunStatus = "heartbeat.run.status",
+        /// Something happened within a run.
+        RunEvent = "heartbeat.run.event",
+        /// A run wrote output.
+        RunLog = "heartbeat.run.log",
+        /// An agent changed its status.
+        AgentStatus = "agent.status",
+        /// An issue changed.
+        IssueUpdated = "issue.updated",
+        /// An approval changed.
+        ApprovalUpdated = "approval.updated",
+        /// Four fifths of a budget are used.
+        BudgetAlert = "budget.alert",
+        /// A budget is used up.
+        BudgetHardStop = "budget.hard_stop",
+    }
+}
+
+/// One row of the activity log: append-only, written in the transaction of
+/// what it tells.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Activity {
+    /// Unique id.
+    pub id: ActivityId,
+    /// The company it belongs to.
+    pub company: CompanyId,
+    /// What kind of actor did it.
+    pub actor_kind: ActorKind,
+    /// The actor's id or name.
+    pub actor_id: String,
+    /// The agent, when an agent did it.
+    pub agent: Option<AgentId>,
+    /// The run it was done in.
+    pub run: Option<RunId>,
+    /// What was done.
+    pub action: Action,
+    /// To what kind of thing.
+    pub entity: Entity,
+    /// To which thing.
+    pub entity_id: String,
+    /// More about it.
+    pub details: Document,
+    /// When.
+    pub created_at: Timestamp,
+}
+
+/// A live event; its number within the company is given when it is stored.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event {
+    /// The company it belongs to.
+    pub company: CompanyId,
+    /// Its kind.
+    pub kind: EventKind,
+    /// What it tells.
+    pub payload: Document,
+    /// When.
+    pub created_at: Timestamp,
+}

@@ -1,0 +1,200 @@
+//! Who acts, and how far a credential reaches (contract section 5).
+
+use alloc::string::String;
+
+use crate::id::{AgentId, AgentKeyId, CompanyId, RunId, UserId};
+use crate::text::Role;
+use crate::words;
+
+/// Whoever causes a change. Built from a credential alone, never from what a
+/// request body says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Actor {
+    /// The board: people who review. `None` is the board of a local
+    /// installation, which has no user accounts.
+    Board(Option<UserId>),
+    /// An agent that authenticated with a key or with its run's token.
+    Agent(AgentActor),
+    /// workforce itself: the engine and the budget rules.
+    System,
+}
+
+/// An authenticated agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentActor {
+    /// The agent's company; it reaches no other.
+    pub company: CompanyId,
+    /// The agent.
+    pub agent: AgentId,
+    /// Its role; only `ceo` carries a privilege.
+    pub role: Role,
+    /// May hire (contract section 5).
+    pub can_create_agents: bool,
+    /// What it authenticated with.
+    pub credential: AgentCredential,
+}
+
+/// What an agent authenticated with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AgentCredential {
+    /// A long-lived key; `run` is the run the caller named, when that is a run
+    /// of this agent that is live or ended recently.
+    Key {
+        /// The key.
+        key: AgentKeyId,
+        /// The run named in the run header.
+        run: Option<RunId>,
+    },
+    /// The token of a run, valid only while the run is running.
+    Run {
+        /// The run.
+        run: RunId,
+        /// True for a run that may read and comment but not check out
+        /// (contract section 10.2).
+        consult: bool,
+    },
+}
+
+impl AgentActor {
+    /// The run on whose behalf the agent acts, if any.
+    pub const fn run(&self) -> Option<RunId> {
+        match self.credential {
+            AgentCredential::Key { run, .. } => run,
+            AgentCredential::Run { run, .. } => Some(run),
+        }
+    }
+
+    /// True for the one role that may assign tasks to anyone.
+    pub fn is_ceo(&self) -> bool {
+        self.role.as_str() == "ceo"
+    }
+}
+
+impl Actor {
+    /// The companies this actor's look-ups reach.
+    pub const fn scope(&self) -> Scope {
+        match self {
+            Self::Board(_) | Self::System => Scope::Instance,
+            Self::Agent(agent) => Scope::Company(CompanyScope(agent.company)),
+        }
+    }
+
+    /// The scope of one company, or `None` when it is out of reach.
+    pub fn enter(&self, company: CompanyId) -> Option<CompanyScope> {
+        match self.scope() {
+            Scope::Instance => Some(CompanyScope(company)),
+            Scope::Company(own) => (own.0 == company).then_some(own),
+        }
+    }
+
+    /// The agent, when an agent acts.
+    pub const fn agent(&self) -> Option<&AgentActor> {
+        match self {
+            Self::Agent(agent) => Some(agent),
+            Self::Board(_) | Self::System => None,
+        }
+    }
+
+    /// The agent's id, when an agent acts.
+    pub fn agent_id(&self) -> Option<AgentId> {
+        self.agent().map(|agent| agent.agent)
+    }
+
+    /// The run on whose behalf an agent acts.
+    pub fn run(&self) -> Option<RunId> {
+        self.agent().and_then(AgentActor::run)
+    }
+
+    /// The person of the board, where accounts exist.
+    pub const fn user(&self) -> Option<UserId> {
+        match self {
+            Self::Board(user) => *user,
+            Self::Agent(_) | Self::System => None,
+        }
+    }
+
+    /// True for the board.
+    pub const fn is_board(&self) -> bool {
+        matches!(self, Self::Board(_))
+    }
+
+    /// The actor as a recorded row names it.
+    pub fn kind(&self) -> ActorKind {
+        match self {
+            Self::Board(_) => ActorKind::Board,
+            Self::Agent(_) => ActorKind::Agent,
+            Self::System => ActorKind::System,
+        }
+    }
+
+    /// The actor's name in a recorded row: an id, `local-board` or `system`.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Board(Some(user)) => alloc::format!("{user}"),
+            Self::Board(None) => "local-board".into(),
+            Self::Agent(agent) => alloc::format!("{}", agent.agent),
+            Self::System => "system".into(),
+        }
+    }
+}
+
+words! {
+    /// The kind of actor, as recorded rows and events name it.
+    pub enum ActorKind {
+        /// A person of the board.
+        Board = "board",
+        /// An agent.
+        Agent = "agent",
+        /// workforce itself.
+        System = "system",
+    }
+}
+
+/// How far a look-up by object id reaches. Comes from a credential
+/// ([`Actor::scope`]) or narrows from a [`CompanyScope`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Every company of the instance.
+    Instance,
+    /// One company; objects of others do not exist.
+    Company(CompanyScope),
+}
+
+impl Scope {
+    /// The one company in reach, or `None` for all of them.
+    pub const fn company(self) -> Option<CompanyId> {
+        match self {
+            Self::Instance => None,
+            Self::Company(CompanyScope(company)) => Some(company),
+        }
+    }
+}
+
+impl From<CompanyScope> for Scope {
+    fn from(scope: CompanyScope) -> Self {
+        Self::Company(scope)
+    }
+}
+
+/// One company, proven to be within a caller's reach. It comes from
+/// [`Actor::enter`], or from a record that was found within a [`Scope`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CompanyScope(CompanyId);
+
+impl CompanyScope {
+    /// The company.
+    pub const fn company(self) -> CompanyId {
+        self.0
+    }
+}
+
+/// A record that belongs to a company; having found it proves the scope.
+pub trait Owned {
+    /// The company that owns the record.
+    fn company(&self) -> CompanyId;
+
+    /// The scope of the owning company.
+    fn scope(&self) -> CompanyScope {
+        CompanyScope(self.company())
+    }
+}

@@ -1,0 +1,263 @@
+//! Agents (specification section 2, contract sections 2.2 and 3.4).
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::Document;
+use crate::actor::Owned;
+use crate::company::PauseReason;
+use crate::id::{AgentId, AgentKeyId, CompanyId};
+use crate::money::Budget;
+use crate::text::{Description, Label, Name, Role};
+use crate::time::Timestamp;
+use crate::words;
+
+words! {
+    /// The kinds of adapter that can run an agent (contract section 10.3).
+    pub enum AdapterType {
+        /// A local command.
+        Process = "process",
+        /// A call to another service.
+        Http = "http",
+        /// The Claude command line.
+        ClaudeLocal = "claude_local",
+        /// The Codex command line.
+        CodexLocal = "codex_local",
+        /// The Cursor command line.
+        Cursor = "cursor",
+        /// The Gemini command line.
+        GeminiLocal = "gemini_local",
+        /// The OpenCode command line.
+        OpencodeLocal = "opencode_local",
+        /// The Pi command line.
+        PiLocal = "pi_local",
+    }
+}
+
+words! {
+    /// An agent's status as callers see it. It is derived, never stored, so
+    /// that it cannot go stale.
+    pub enum AgentStatus {
+        /// Enabled and never run.
+        Active = "active",
+        /// Stopped by the board or by its budget.
+        Paused = "paused",
+        /// Enabled with no live run.
+        Idle = "idle",
+        /// Has a live run.
+        Running = "running",
+        /// Its last runs failed.
+        Error = "error",
+        /// A draft that the board has not approved.
+        PendingApproval = "pending_approval",
+        /// Gone for good.
+        Terminated = "terminated",
+    }
+}
+
+/// The administrative part of an agent's state: what the board or a budget
+/// decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AgentLifecycle {
+    /// May run.
+    Enabled,
+    /// May not start runs.
+    Paused {
+        /// Who or what stopped it.
+        reason: PauseReason,
+        /// Since when.
+        at: Timestamp,
+    },
+    /// A draft waiting for the board; has no keys and no wakes.
+    PendingApproval,
+    /// Permanently deactivated; irreversible.
+    Terminated {
+        /// Since when.
+        at: Timestamp,
+    },
+}
+
+/// An agent: an employee of one company.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Agent {
+    /// Unique id.
+    pub id: AgentId,
+    /// Its company.
+    pub company: CompanyId,
+    /// Its name; others may share it.
+    pub name: Name,
+    /// Short name within the company, unique there.
+    pub url_key: String,
+    /// Its role.
+    pub role: Role,
+    /// Its job title.
+    pub title: Option<Label>,
+    /// An icon's name.
+    pub icon: Option<Label>,
+    /// What it can do, in free text.
+    pub capabilities: Option<Description>,
+    /// Its manager.
+    pub reports_to: Option<AgentId>,
+    /// What the board or a budget decided.
+    pub lifecycle: AgentLifecycle,
+    /// Failed runs since the last success; `error` shows from
+    /// [`Agent::FAILURES_SHOWN_AS_ERROR`] on.
+    pub consecutive_failures: i32,
+    /// How it is run.
+    pub adapter_type: AdapterType,
+    /// Configuration of the adapter.
+    pub adapter_config: Document,
+    /// Configuration of its heartbeats.
+    pub runtime_config: Document,
+    /// May hire without being ceo.
+    pub can_create_agents: bool,
+    /// Anything the board wants to keep with it.
+    pub metadata: Document,
+    /// Monthly limit; set by the board only.
+    pub budget: Budget,
+    /// When its last run ended.
+    pub last_heartbeat_at: Option<Timestamp>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it last changed.
+    pub updated_at: Timestamp,
+}
+
+impl Agent {
+    /// One failure must not make an agent look broken (contract section 10.1).
+    pub const FAILURES_SHOWN_AS_ERROR: i32 = 3;
+
+    /// The status callers see.
+    pub const fn status(&self, has_live_run: bool) -> AgentStatus {
+        match self.lifecycle {
+            AgentLifecycle::Terminated { .. } => AgentStatus::Terminated,
+            AgentLifecycle::PendingApproval => AgentStatus::PendingApproval,
+            _ if has_live_run => AgentStatus::Running,
+            AgentLifecycle::Paused { .. } => AgentStatus::Paused,
+            AgentLifecycle::Enabled => {
+                if self.consecutive_failures >= Self::FAILURES_SHOWN_AS_ERROR {
+                    AgentStatus::Error
+                } else if self.last_heartbeat_at.is_none() {
+                    AgentStatus::Active
+                } else {
+                    AgentStatus::Idle
+                }
+            }
+        }
+    }
+
+    /// True when it may still be given work: neither a draft nor terminated.
+    pub const fn is_employed(&self) -> bool {
+        matches!(
+            self.lifecycle,
+            AgentLifecycle::Enabled | AgentLifecycle::Paused { .. }
+        )
+    }
+
+    /// Runs it may have live at once: `runtimeConfig.heartbeat.maxConcurrentRuns`,
+    /// 1 to 10, 1 when unsaid (contract section 10.1).
+    pub fn max_concurrent_runs(&self) -> i32 {
+        self.runtime_config
+            .get("heartbeat")
+            .and_then(|heartbeat| heartbeat.get("maxConcurrentRuns"))
+            .and_then(serde_json::Value::as_i64)
+            .and_then(|runs| i32::try_from(runs).ok())
+            .map_or(1, |runs| runs.clamp(1, 10))
+    }
+}
+
+impl Owned for Agent {
+    fn company(&self) -> CompanyId {
+        self.company
+    }
+}
+
+/// One manager in a chain of command, nearest first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChainLink {
+    /// The manager.
+    pub id: AgentId,
+    /// Its name.
+    pub name: Name,
+    /// Its role.
+    pub role: Role,
+    /// Its title.
+    pub title: Option<Label>,
+}
+
+/// A chain of command shows at most so many managers (contract section 2.2).
+pub const CHAIN_LIMIT: usize = 50;
+
+/// A long-lived API key of an agent. The key itself is never stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentKey {
+    /// Unique id.
+    pub id: AgentKeyId,
+    /// The company.
+    pub company: CompanyId,
+    /// The agent it authenticates.
+    pub agent: AgentId,
+    /// What it is for.
+    pub name: Name,
+    /// The part that may be shown.
+    pub prefix: String,
+    /// SHA-256 of the whole key.
+    pub digest: [u8; 32],
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was last used, to within a minute.
+    pub last_used_at: Option<Timestamp>,
+    /// When it was revoked.
+    pub revoked_at: Option<Timestamp>,
+}
+
+impl Owned for AgentKey {
+    fn company(&self) -> CompanyId {
+        self.company
+    }
+}
+
+/// The short name for an agent's name: lower-case letters and digits with
+/// single hyphens; `agent` where nothing is left.
+pub fn url_key_stem(name: &str) -> String {
+    let mut key = String::new();
+    for c in name.chars() {
+        if c.is_alphanumeric() {
+            key.extend(c.to_lowercase());
+        } else if !key.is_empty() && !key.ends_with('-') {
+            key.push('-');
+        }
+    }
+    let stem: String = key.trim_end_matches('-').chars().take(60).collect();
+    if stem.is_empty() {
+        "agent".into()
+    } else {
+        stem
+    }
+}
+
+/// The first of `stem`, `stem2`, `stem3`, ... that is not taken, with
+/// `separator` before the number.
+pub fn first_free(stem: &str, separator: &str, taken: &[String]) -> String {
+    let taken: alloc::collections::BTreeSet<&str> = taken.iter().map(String::as_str).collect();
+    if !taken.contains(stem) {
+        return stem.into();
+    }
+    let mut number: u64 = 2;
+    loop {
+        let candidate = alloc::format!("{stem}{separator}{number}");
+        if !taken.contains(candidate.as_str()) {
+            return candidate;
+        }
+        number += 1;
+    }
+}
+
+/// A node of the organisation's tree (contract section 2.6).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OrgNode<T> {
+    /// What stands at the node.
+    pub item: T,
+    /// Those who report to it.
+    pub reports: Vec<OrgNode<T>>,
+}

@@ -1,0 +1,246 @@
+//! Budgets: what a month's spend means (specification section 8, contract
+//! sections 8 and 10.6).
+
+use alloc::vec::Vec;
+use core::fmt;
+use core::time::Duration;
+
+use crate::agent::AgentLifecycle;
+use crate::company::PauseReason;
+use crate::money::{Budget, Cents};
+use crate::time::{Month, Timestamp};
+use crate::words;
+
+words! {
+    /// A part of the budget whose use has a consequence.
+    pub enum Threshold {
+        /// 80 %: an alert, once a month.
+        Soft = "soft",
+        /// 100 %: the hard stop, with an alert once a month.
+        Hard = "hard",
+    }
+}
+
+words! {
+    /// What a budget limits.
+    pub enum BudgetScope {
+        /// One agent.
+        Agent = "agent",
+        /// All agents of a company.
+        Company = "company",
+        /// All issues of a project.
+        Project = "project",
+    }
+}
+
+impl Threshold {
+    /// The part of the budget, in percent.
+    pub const fn percent(self) -> u8 {
+        match self {
+            Self::Soft => 80,
+            Self::Hard => 100,
+        }
+    }
+}
+
+/// How a month's spend stands against the budget.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// What was spent this month.
+    pub spent: Cents,
+    /// The monthly limit.
+    pub budget: Budget,
+}
+
+impl Standing {
+    /// The highest threshold that the spend has reached; none without a limit.
+    pub fn reached(self) -> Option<Threshold> {
+        let limit = i128::from(self.budget.limit()?.micros());
+        let spent = i128::from(self.spent.micros());
+        [Threshold::Hard, Threshold::Soft]
+            .into_iter()
+            .find(|threshold| spent * 100 >= limit * i128::from(threshold.percent()))
+    }
+
+    /// True when the whole limit is used.
+    pub fn exhausted(self) -> bool {
+        self.reached() == Some(Threshold::Hard)
+    }
+
+    /// The part of the limit that is used; zero without a limit.
+    pub fn utilization(self) -> Percent {
+        Percent(self.utilization_percent_hundredths())
+    }
+
+    /// The part of the limit that is used, in hundredths of a percent, rounded
+    /// down so that no threshold shows before it is reached; zero without a
+    /// limit.
+    pub fn utilization_percent_hundredths(self) -> i64 {
+        let Some(limit) = self.budget.limit() else {
+            return 0;
+        };
+        let hundredths = i128::from(self.spent.micros()) * 10_000 / i128::from(limit.micros());
+        i64::try_from(hundredths).unwrap_or(i64::MAX)
+    }
+
+    /// What may still be spent; `None` without a limit.
+    pub fn remaining(self) -> Option<Cents> {
+        self.budget
+            .limit()
+            .map(|limit| limit.saturating_sub(self.spent))
+    }
+}
+
+/// A percentage, exact to two decimals. Prints as a number with two decimals:
+/// `79.99`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Percent(i64);
+
+impl Percent {
+    /// The percentage in hundredths.
+    pub const fn hundredths(self) -> i64 {
+        self.0
+    }
+}
+
+impl fmt::Display for Percent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let magnitude = self.0.unsigned_abs();
+        let sign = if self.0 < 0 { "-" } else { "" };
+        write!(f, "{sign}{}.{:02}", magnitude / 100, magnitude % 100)
+    }
+}
+
+/// Which alerts were raised this month already.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Raised {
+    /// The alert at 80 %.
+    pub soft: bool,
+    /// The alert at 100 %.
+    pub hard: bool,
+}
+
+/// The alerts that are due now: each threshold that the spend has reached and
+/// that was not raised this month, the soft one first. One large cost can
+/// raise both.
+pub fn alerts_due(standing: Standing, raised: Raised) -> Vec<Threshold> {
+    let reached = standing.reached();
+    [
+        (Threshold::Soft, raised.soft),
+        (Threshold::Hard, raised.hard),
+    ]
+    .into_iter()
+    .filter(|&(threshold, done)| !done && Some(threshold) <= reached)
+    .map(|(threshold, _)| threshold)
+    .collect()
+}
+
+/// Whether an agent may run, as far as budgets care.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AgentPause {
+    /// It may run.
+    Running,
+    /// Somebody paused it; no budget ever resumes it.
+    Manual,
+    /// Its budget paused it.
+    Budget,
+    /// A draft, or terminated: it cannot run at all.
+    Inactive,
+}
+
+impl From<AgentLifecycle> for AgentPause {
+    fn from(lifecycle: AgentLifecycle) -> Self {
+        match lifecycle {
+            AgentLifecycle::Enabled => Self::Running,
+            AgentLifecycle::Paused {
+                reason: PauseReason::Budget,
+                ..
+            } => Self::Budget,
+            AgentLifecycle::Paused {
+                reason: PauseReason::Manual | PauseReason::System,
+                ..
+            } => Self::Manual,
+            AgentLifecycle::PendingApproval | AgentLifecycle::Terminated { .. } => Self::Inactive,
+        }
+    }
+}
+
+/// What an agent's budget asks for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AgentBudgetDecision {
+    /// Alerts to raise, in this order.
+    pub alerts: Vec<Threshold>,
+    /// Pause the agent with the reason budget and stop its live runs.
+    pub pause: bool,
+    /// Lift the pause.
+    pub resume: bool,
+}
+
+/// What an agent's budget asks for, whenever its spend, its limit or the month
+/// has changed.
+pub fn decide_agent(standing: Standing, raised: Raised, pause: AgentPause) -> AgentBudgetDecision {
+    let exhausted = standing.exhausted();
+    AgentBudgetDecision {
+        alerts: alerts_due(standing, raised),
+        pause: exhausted && pause == AgentPause::Running,
+        resume: !exhausted && pause == AgentPause::Budget,
+    }
+}
+
+/// What a company's budget asks for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CompanyBudgetDecision {
+    /// Alerts to raise, in this order.
+    pub alerts: Vec<Threshold>,
+    /// Set the company's pause reason to budget, which blocks starts and stops
+    /// live runs of all its agents; its status stays (amendment A7).
+    pub pause: bool,
+    /// Clear the pause reason.
+    pub resume: bool,
+}
+
+/// What a company's budget asks for, whenever its spend, its limit or the
+/// month has changed. `pause` is the company's present pause reason.
+pub fn decide_company(
+    standing: Standing,
+    raised: Raised,
+    pause: Option<PauseReason>,
+) -> CompanyBudgetDecision {
+    let exhausted = standing.exhausted();
+    CompanyBudgetDecision {
+        alerts: alerts_due(standing, raised),
+        pause: exhausted && pause.is_none(),
+        resume: !exhausted && pause == Some(PauseReason::Budget),
+    }
+}
+
+/// A cost may lie so far ahead of the server's clock.
+pub const MAX_AHEAD: Duration = Duration::from_secs(5 * 60);
+
+/// A cost may be reported so late.
+pub const MAX_AGE: Duration = Duration::from_secs(45 * 24 * 60 * 60);
+
+/// A cost cannot have arisen then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OccurrenceError {
+    /// More than [`MAX_AHEAD`] in the future.
+    #[error("must not be more than 5 minutes in the future")]
+    Future,
+    /// More than [`MAX_AGE`] ago.
+    #[error("must not be more than 45 days ago")]
+    TooOld,
+}
+
+/// The month that a cost which arose at `at` belongs to.
+///
+/// # Errors
+/// When `at` is too far from `now`.
+pub fn check_occurrence(now: Timestamp, at: Timestamp) -> Result<Month, OccurrenceError> {
+    if at > now.plus(MAX_AHEAD) {
+        Err(OccurrenceError::Future)
+    } else if at < now.minus(MAX_AGE) {
+        Err(OccurrenceError::TooOld)
+    } else {
+        Ok(Month::of(at))
+    }
+}

@@ -1,0 +1,119 @@
+//! Cost events and what they add up to (specification section 2, contract
+//! sections 2.6 and 10.6).
+
+use alloc::string::String;
+
+use crate::actor::Owned;
+use crate::id::{AgentId, CompanyId, CostEventId, GoalId, IssueId, ProjectId, RunId};
+use crate::money::Cents;
+use crate::text::{Label, Name};
+use crate::time::Timestamp;
+use crate::words;
+
+words! {
+    /// Where a cost event comes from.
+    pub enum CostSource {
+        /// An agent or the board reported it.
+        Reported = "reported",
+        /// workforce read it from a run's output.
+        Metered = "metered",
+    }
+}
+
+words! {
+    /// How the provider bills.
+    pub enum BillingType {
+        /// By use.
+        Api = "api",
+        /// A flat plan.
+        Subscription = "subscription",
+    }
+}
+
+/// Tokens of one or many calls. Cache reads and writes stand apart, since
+/// their prices differ more than tenfold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TokenUse {
+    /// Read by the model.
+    pub input: i64,
+    /// Written by the model.
+    pub output: i64,
+    /// Read from the provider's cache.
+    pub cached_input: i64,
+    /// Written to the provider's cache.
+    pub cache_write: i64,
+}
+
+/// A cost: one entry of the ledger, never changed once written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CostEvent {
+    /// Unique id.
+    pub id: CostEventId,
+    /// Its company.
+    pub company: CompanyId,
+    /// The agent that spent.
+    pub agent: AgentId,
+    /// The issue worked on.
+    pub issue: Option<IssueId>,
+    /// The project of that issue.
+    pub project: Option<ProjectId>,
+    /// The goal of that issue.
+    pub goal: Option<GoalId>,
+    /// The run that spent.
+    pub run: Option<RunId>,
+    /// The billing code of that issue.
+    pub billing_code: Option<Label>,
+    /// The model provider.
+    pub provider: Name,
+    /// The model.
+    pub model: Name,
+    /// How the provider bills.
+    pub billing_type: BillingType,
+    /// Tokens used.
+    pub tokens: TokenUse,
+    /// What it cost.
+    pub cost: Cents,
+    /// Who told.
+    pub source: CostSource,
+    /// False for a report of usage that was metered already (contract
+    /// section 10.6): kept, but not summed.
+    pub counted: bool,
+    /// The caller's own key against double counting.
+    pub idempotency_key: Option<String>,
+    /// When the cost arose; decides the month.
+    pub occurred_at: Timestamp,
+    /// When it was recorded.
+    pub created_at: Timestamp,
+}
+
+impl Owned for CostEvent {
+    fn company(&self) -> CompanyId {
+        self.company
+    }
+}
+
+/// A span of time, from `start` up to but not including `end`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// First instant within.
+    pub start: Timestamp,
+    /// First instant after.
+    pub end: Timestamp,
+}
+
+/// What a set of cost events adds up to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CostTotal {
+    /// The money.
+    pub cost: Cents,
+    /// The tokens.
+    pub tokens: TokenUse,
+    /// Distinct runs billed by use.
+    pub api_runs: i64,
+    /// Distinct runs on a flat plan.
+    pub subscription_runs: i64,
+    /// Tokens read on a flat plan.
+    pub subscription_input: i64,
+    /// Tokens written on a flat plan.
+    pub subscription_output: i64,
+}

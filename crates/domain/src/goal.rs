@@ -1,0 +1,69 @@
+//! Goals: why work is done (specification section 2, contract section 2.4).
+
+use crate::actor::Owned;
+use crate::id::{AgentId, CompanyId, GoalId};
+use crate::text::{Description, Title};
+use crate::time::Timestamp;
+use crate::words;
+
+words! {
+    /// The level of a goal in the hierarchy.
+    pub enum GoalLevel {
+        /// Of the whole company.
+        Company = "company",
+        /// Of a team.
+        Team = "team",
+        /// Of one agent.
+        Agent = "agent",
+        /// Of one piece of work; the default.
+        Task = "task",
+    }
+}
+
+words! {
+    /// Where a goal stands; any value may follow any other. `achieved` and
+    /// `completed` mean the same and are kept as sent.
+    pub enum GoalStatus {
+        /// Not begun; the default.
+        Planned = "planned",
+        /// Being worked towards.
+        Active = "active",
+        /// Reached.
+        Achieved = "achieved",
+        /// Reached.
+        Completed = "completed",
+        /// Given up.
+        Cancelled = "cancelled",
+    }
+}
+
+/// A goal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Goal {
+    /// Unique id.
+    pub id: GoalId,
+    /// Its company.
+    pub company: CompanyId,
+    /// What is to be reached.
+    pub title: Title,
+    /// More about it.
+    pub description: Option<Description>,
+    /// Its level.
+    pub level: GoalLevel,
+    /// Where it stands.
+    pub status: GoalStatus,
+    /// The goal it serves; of the same company, never a cycle.
+    pub parent: Option<GoalId>,
+    /// The agent that answers for it.
+    pub owner_agent: Option<AgentId>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it last changed.
+    pub updated_at: Timestamp,
+}
+
+impl Owned for Goal {
+    fn company(&self) -> CompanyId {
+        self.company
+    }
+}

@@ -1,0 +1,146 @@
+//! Where issues can stand and what they may become (specification section 3,
+//! contract sections 2.5 and 3.1).
+
+mod progress;
+
+pub use progress::{Moved, Progress, ProgressRecord, StatusMismatch};
+
+use crate::word::Listed;
+use crate::words;
+
+words! {
+    /// Where an issue stands (specification section 3).
+    pub enum IssueStatus {
+        /// Parked: nobody is woken for it.
+        Backlog = "backlog",
+        /// Ready to be worked on.
+        Todo = "todo",
+        /// Somebody works on it.
+        InProgress = "in_progress",
+        /// Waiting for a reviewer.
+        InReview = "in_review",
+        /// Finished; terminal.
+        Done = "done",
+        /// Cannot go on for now.
+        Blocked = "blocked",
+        /// Given up; terminal.
+        Cancelled = "cancelled",
+    }
+}
+
+words! {
+    /// How urgent an issue is, most urgent first.
+    pub enum Priority {
+        /// Before everything else; goes on past a budget's soft alert.
+        Critical = "critical",
+        /// Before the ordinary; goes on past a budget's soft alert.
+        High = "high",
+        /// The ordinary, and the default.
+        Medium = "medium",
+        /// When nothing else is to be done.
+        Low = "low",
+    }
+}
+
+impl Priority {
+    /// The place in the order of urgency: 0 for critical to 3 for low.
+    pub const fn rank(self) -> i16 {
+        match self {
+            Self::Critical => 0,
+            Self::High => 1,
+            Self::Medium => 2,
+            Self::Low => 3,
+        }
+    }
+
+    /// The priority with this [`rank`](Self::rank).
+    pub const fn from_rank(rank: i16) -> Option<Self> {
+        match rank {
+            0 => Some(Self::Critical),
+            1 => Some(Self::High),
+            2 => Some(Self::Medium),
+            3 => Some(Self::Low),
+            _ => None,
+        }
+    }
+}
+
+/// Whose transition table applies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mover {
+    /// An agent, which keeps to the lifecycle.
+    Agent,
+    /// The board, which is sovereign except that a terminal state is left
+    /// only by reopening.
+    Board,
+}
+
+impl Mover {
+    /// Every mover.
+    pub const ALL: &'static [Self] = &[Self::Agent, Self::Board];
+}
+
+impl IssueStatus {
+    /// What a reopened issue may become.
+    pub const REOPENED: &'static [Self] = &[Self::Backlog, Self::Todo];
+
+    /// True for done and cancelled, which are left only by reopening.
+    pub const fn is_terminal(self) -> bool {
+        matches!(self, Self::Done | Self::Cancelled)
+    }
+
+    /// What `mover` may change this status to: the one transition table of
+    /// issues (contract section 3.1). The status itself is never listed.
+    pub const fn successors(self, mover: Mover) -> &'static [Self] {
+        match mover {
+            Mover::Agent => self.successors_for_agents(),
+            Mover::Board => self.successors_for_board(),
+        }
+    }
+
+    const fn successors_for_agents(self) -> &'static [Self] {
+        match self {
+            Self::Backlog => &[Self::Todo, Self::InProgress, Self::Cancelled],
+            Self::Todo => &[
+                Self::Backlog,
+                Self::InProgress,
+                Self::Blocked,
+                Self::Cancelled,
+            ],
+            Self::InProgress => &[
+                Self::Todo,
+                Self::InReview,
+                Self::Done,
+                Self::Blocked,
+                Self::Cancelled,
+            ],
+            Self::InReview => &[Self::InProgress, Self::Done, Self::Blocked, Self::Cancelled],
+            Self::Blocked => &[Self::Todo, Self::InProgress, Self::Cancelled],
+            Self::Done | Self::Cancelled => &[],
+        }
+    }
+
+    const fn successors_for_board(self) -> &'static [Self] {
+        use IssueStatus::{Backlog, Blocked, Cancelled, Done, InProgress, InReview, Todo};
+        match self {
+            Backlog => &[Todo, InProgress, InReview, Done, Blocked, Cancelled],
+            Todo => &[Backlog, InProgress, InReview, Done, Blocked, Cancelled],
+            InProgress => &[Backlog, Todo, InReview, Done, Blocked, Cancelled],
+            InReview => &[Backlog, Todo, InProgress, Done, Blocked, Cancelled],
+            Blocked => &[Backlog, Todo, InProgress, InReview, Done, Cancelled],
+            Done | Cancelled => Self::REOPENED,
+        }
+    }
+}
+
+/// The lifecycle does not lead from one status to the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("an issue cannot go from {from} to {to}; from {from} it can go to {}", Listed(.allowed))]
+pub struct IllegalTransition {
+    /// Where the issue stands.
+    pub from: IssueStatus,
+    /// What was asked for.
+    pub to: IssueStatus,
+    /// What could have been asked for.
+    pub allowed: &'static [IssueStatus],
+}

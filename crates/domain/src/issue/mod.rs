@@ -1,0 +1,190 @@
+//! Issues: the unit of work (specification sections 2 and 3, contract
+//! sections 2.5 and 3.1).
+
+mod checkout;
+mod lease;
+mod lifecycle;
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+pub use checkout::{
+    CheckoutConflict, CheckoutDecision, CheckoutFacts, CheckoutRequest, ConflictReason,
+    DEFAULT_EXPECTED,
+};
+pub use lease::{AGENT_LEASE, Holder, Lease};
+pub use lifecycle::{
+    IllegalTransition, IssueStatus, Moved, Mover, Priority, Progress, ProgressRecord,
+    StatusMismatch,
+};
+
+use crate::Document;
+use crate::actor::Owned;
+use crate::id::{
+    AgentId, CommentId, CompanyId, ExecutionWorkspaceId, GoalId, IssueId, ProjectId, RunId, UserId,
+};
+use crate::text::{CommentBody, Description, Label, Title};
+use crate::time::Timestamp;
+
+/// Who an issue is assigned to: never an agent and a person at once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Assignee {
+    /// Nobody.
+    #[default]
+    Nobody,
+    /// One agent.
+    Agent(AgentId),
+    /// One person of the board.
+    User(UserId),
+}
+
+impl Assignee {
+    /// The agent, when an agent is assigned.
+    pub const fn agent(self) -> Option<AgentId> {
+        match self {
+            Self::Agent(agent) => Some(agent),
+            Self::Nobody | Self::User(_) => None,
+        }
+    }
+
+    /// The person, when a person is assigned.
+    pub const fn user(self) -> Option<UserId> {
+        match self {
+            Self::User(user) => Some(user),
+            Self::Nobody | Self::Agent(_) => None,
+        }
+    }
+}
+
+/// Who made a record, as its answer shows it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Author {
+    /// The agent, when an agent made it.
+    pub agent: Option<AgentId>,
+    /// The person, where accounts exist.
+    pub user: Option<UserId>,
+}
+
+/// An issue.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Issue {
+    /// Unique id.
+    pub id: IssueId,
+    /// Its company.
+    pub company: CompanyId,
+    /// Its number within the company.
+    pub number: i64,
+    /// `PREFIX-number`, accepted wherever an id is.
+    pub identifier: String,
+    /// Its project.
+    pub project: Option<ProjectId>,
+    /// Its goal.
+    pub goal: Option<GoalId>,
+    /// The issue it is part of; of the same company, never a cycle.
+    pub parent: Option<IssueId>,
+    /// What is to be done.
+    pub title: Title,
+    /// More about it.
+    pub description: Option<Description>,
+    /// Where it stands, and since when.
+    pub progress: Progress,
+    /// How urgent it is.
+    pub priority: Priority,
+    /// Who works on it.
+    pub assignee: Assignee,
+    /// Who made it.
+    pub created_by: Author,
+    /// What its costs are booked on.
+    pub billing_code: Option<Label>,
+    /// The ticket that branches are named after.
+    pub ticket_key: Option<Label>,
+    /// How many delegations lie above it.
+    pub request_depth: i32,
+    /// How it was delegated.
+    pub delegation: Option<Document>,
+    /// Adapter settings for this issue alone.
+    pub assignee_adapter_overrides: Option<Document>,
+    /// The worktree of its ticket.
+    pub execution_workspace: Option<ExecutionWorkspaceId>,
+    /// When the board hid it.
+    pub hidden_at: Option<Timestamp>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it last changed.
+    pub updated_at: Timestamp,
+}
+
+impl Issue {
+    /// A chain of parents is at most so long (contract section 2.5).
+    pub const MAX_DEPTH: usize = 32;
+
+    /// Where it stands.
+    pub const fn status(&self) -> IssueStatus {
+        self.progress.status()
+    }
+}
+
+impl Owned for Issue {
+    fn company(&self) -> CompanyId {
+        self.company
+    }
+}
+
+/// How a caller names an issue: by id or by identifier.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum IssueRef {
+    /// Its id.
+    Id(IssueId),
+    /// Its identifier in upper case, `ABC-12`.
+    Identifier(String),
+}
+
+impl IssueRef {
+    /// Reads an id or an identifier; `None` for anything else, which names no
+    /// issue.
+    pub fn parse(text: &str) -> Option<Self> {
+        if let Ok(id) = text.parse() {
+            return Some(Self::Id(id));
+        }
+        let (prefix, number) = text.rsplit_once('-')?;
+        let well_formed = (1..=12).contains(&prefix.len())
+            && prefix.bytes().all(|b| b.is_ascii_alphanumeric())
+            && (1..=18).contains(&number.len())
+            && number.bytes().all(|b| b.is_ascii_digit())
+            && !number.starts_with('0');
+        well_formed.then(|| Self::Identifier(text.to_ascii_uppercase()))
+    }
+}
+
+impl From<IssueId> for IssueRef {
+    fn from(id: IssueId) -> Self {
+        Self::Id(id)
+    }
+}
+
+/// A comment on an issue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Comment {
+    /// Unique id.
+    pub id: CommentId,
+    /// Its company.
+    pub company: CompanyId,
+    /// The issue.
+    pub issue: IssueId,
+    /// Who wrote it.
+    pub author: Author,
+    /// The run it was written in.
+    pub run: Option<RunId>,
+    /// What it says, in Markdown.
+    pub body: CommentBody,
+    /// The agents it mentions.
+    pub mentions: Vec<AgentId>,
+    /// When it was written.
+    pub created_at: Timestamp,
+}
+
+impl Owned for Comment {
+    fn company(&self) -> CompanyId {
+        self.company
+    }
+}

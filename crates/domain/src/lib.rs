@@ -1,0 +1,39 @@
+//! The rules of workforce as plain values: money, months, lifecycles, budgets,
+//! mentions, and the ports through which the rest of the system reaches a
+//! store.
+//!
+//! The crate is `no_std` and does no I/O. It knows neither a clock (`now` is
+//! an argument) nor randomness (ids are arguments), so that another program
+//! can embed it; `examples/embedded.rs` drives an issue through its life
+//! without any database.
+#![no_std]
+
+extern crate alloc;
+#[cfg(any(test, feature = "mock"))]
+extern crate std;
+
+pub mod activity;
+pub mod actor;
+pub mod agent;
+pub mod approval;
+pub mod budget;
+pub mod change;
+pub mod company;
+pub mod corrupt;
+pub mod cost;
+pub mod goal;
+pub mod id;
+pub mod issue;
+pub mod mention;
+pub mod money;
+pub mod page;
+pub mod port;
+pub mod project;
+pub mod run;
+pub mod text;
+pub mod time;
+pub mod wake;
+pub mod word;
+
+/// A JSON object: adapter configuration, metadata, activity details.
+pub type Document = serde_json::Map<alloc::string::String, serde_json::Value>;

@@ -1,0 +1,236 @@
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::{Held, StoreError};
+use crate::actor::{CompanyScope, Scope};
+use crate::agent::{Agent, AgentKey, ChainLink};
+use crate::company::CompanyStatus;
+use crate::id::{AgentId, AgentKeyId, CompanyId, RunId};
+use crate::mention::Mentionable;
+use crate::page::{CreationKey, Page, PageRequest};
+use crate::run::{RunKind, RunStatus};
+use crate::time::Timestamp;
+
+/// The place of an agent in a list.
+pub type AgentKeyset = CreationKey<AgentId>;
+
+/// Which agents of a company a list shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AgentFilter {
+    /// Shows terminated agents too.
+    pub include_terminated: bool,
+}
+
+/// Reads of agents.
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait AgentReads {
+    /// The agent with this id.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn find(&mut self, scope: Scope, id: AgentId) -> Result<Option<Agent>, StoreError>;
+
+    /// The agent with this short name.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn find_by_url_key(
+        &mut self,
+        company: CompanyScope,
+        url_key: &str,
+    ) -> Result<Option<Agent>, StoreError>;
+
+    /// Agents of a company, oldest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn list(
+        &mut self,
+        company: CompanyScope,
+        filter: AgentFilter,
+        page: &PageRequest<AgentKeyset>,
+    ) -> Result<Page<Agent, AgentKeyset>, StoreError>;
+
+    /// The managers above an agent, nearest first, at most
+    /// [`crate::agent::CHAIN_LIMIT`]; ends by itself even in a cycle.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn chain_of_command(
+        &mut self,
+        company: CompanyScope,
+        agent: AgentId,
+    ) -> Result<Vec<ChainLink>, StoreError>;
+
+    /// Short names of the company that start with `stem`.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn url_keys(&mut self, company: CompanyScope, stem: &str) -> Result<Vec<String>, StoreError>;
+
+    /// Everyone of the company who can be mentioned: neither drafts nor
+    /// terminated agents.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn mentionable(&mut self, company: CompanyScope) -> Result<Vec<Mentionable>, StoreError>;
+
+    /// Those of `agents` that have a live run.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn running(
+        &mut self,
+        company: CompanyScope,
+        agents: &[AgentId],
+    ) -> Result<Vec<AgentId>, StoreError>;
+}
+
+/// Writes of agents.
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait AgentWrites {
+    /// Stores a new agent.
+    ///
+    /// # Errors
+    /// [`StoreError::Contended`] when another took its short name meanwhile.
+    fn insert(&mut self, agent: &Agent) -> Result<(), StoreError>;
+
+    /// Locks an agent.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn lock(&mut self, scope: Scope, id: AgentId) -> Result<Option<Held<Agent>>, StoreError>;
+
+    /// Stores a locked agent.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn save(&mut self, agent: &Held<Agent>) -> Result<(), StoreError>;
+
+    /// Gives everyone who reports to `from` the manager `to`.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn move_reports(
+        &mut self,
+        company: CompanyScope,
+        from: AgentId,
+        to: Option<AgentId>,
+        now: Timestamp,
+    ) -> Result<(), StoreError>;
+}
+
+/// What an agent key or a run token proves.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CredentialHolder {
+    /// The agent.
+    pub agent: Agent,
+    /// The status of its company.
+    pub company_status: CompanyStatus,
+}
+
+/// A key that a caller presented.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PresentedKey {
+    /// The key.
+    pub key: AgentKey,
+    /// Whom it authenticates.
+    pub holder: CredentialHolder,
+}
+
+/// A run token that a caller presented.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PresentedRunToken {
+    /// The run.
+    pub run: RunId,
+    /// What the run may do.
+    pub kind: RunKind,
+    /// Whom it authenticates.
+    pub holder: CredentialHolder,
+}
+
+/// A run that a caller named in the run header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NamedRun {
+    /// The agent whose run it is.
+    pub agent: AgentId,
+    /// Where it stands.
+    pub status: RunStatus,
+    /// When it ended.
+    pub finished_at: Option<Timestamp>,
+}
+
+/// Reads of credentials. These look-ups carry no scope: they are what a scope
+/// is made from.
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait CredentialReads {
+    /// The key with this digest, revoked or not.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn key(&mut self, digest: &[u8; 32]) -> Result<Option<PresentedKey>, StoreError>;
+
+    /// The running run with this token digest.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn run_token(&mut self, digest: &[u8; 32]) -> Result<Option<PresentedRunToken>, StoreError>;
+
+    /// A run of the company by id.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn named_run(&mut self, company: CompanyId, run: RunId)
+    -> Result<Option<NamedRun>, StoreError>;
+
+    /// The keys of an agent, oldest first, revoked ones too.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn keys(
+        &mut self,
+        company: CompanyScope,
+        agent: AgentId,
+        page: &PageRequest<CreationKey<AgentKeyId>>,
+    ) -> Result<Page<AgentKey, CreationKey<AgentKeyId>>, StoreError>;
+}
+
+/// Writes of credentials.
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait CredentialWrites {
+    /// Stores a new key.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn insert_key(&mut self, key: &AgentKey) -> Result<(), StoreError>;
+
+    /// Revokes a key of an agent; the key afterwards, or `None` when there is
+    /// no such key. Revoking again keeps the first instant.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn revoke_key(
+        &mut self,
+        company: CompanyScope,
+        agent: AgentId,
+        key: AgentKeyId,
+        now: Timestamp,
+    ) -> Result<Option<AgentKey>, StoreError>;
+
+    /// Revokes every key of an agent.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn revoke_keys(
+        &mut self,
+        company: CompanyScope,
+        agent: AgentId,
+        now: Timestamp,
+    ) -> Result<(), StoreError>;
+
+    /// Notes that keys were used.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn note_key_use(&mut self, uses: &[(AgentKeyId, Timestamp)]) -> Result<(), StoreError>;
+}

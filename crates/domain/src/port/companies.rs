@@ -1,0 +1,66 @@
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::{Held, StoreError};
+use crate::actor::{CompanyScope, Scope};
+use crate::company::{Company, CompanyStatus};
+use crate::id::CompanyId;
+use crate::page::{CreationKey, Page, PageRequest};
+
+/// The place of a company in a list.
+pub type CompanyKey = CreationKey<CompanyId>;
+
+/// Reads of companies.
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait CompanyReads {
+    /// The company with this id.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn find(&mut self, scope: Scope, id: CompanyId) -> Result<Option<Company>, StoreError>;
+
+    /// Companies with one of these statuses, oldest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn list(
+        &mut self,
+        scope: Scope,
+        statuses: &[CompanyStatus],
+        page: &PageRequest<CompanyKey>,
+    ) -> Result<Page<Company, CompanyKey>, StoreError>;
+
+    /// The issue prefixes of the instance that start with `stem`.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn prefixes(&mut self, stem: &str) -> Result<Vec<String>, StoreError>;
+}
+
+/// Writes of companies.
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait CompanyWrites {
+    /// Stores a new company and begins its counters.
+    ///
+    /// # Errors
+    /// [`StoreError::Contended`] when another took its prefix meanwhile.
+    fn insert(&mut self, company: &Company) -> Result<(), StoreError>;
+
+    /// Locks a company.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn lock(&mut self, scope: Scope, id: CompanyId) -> Result<Option<Held<Company>>, StoreError>;
+
+    /// Stores a locked company.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn save(&mut self, company: &Held<Company>) -> Result<(), StoreError>;
+
+    /// Takes the next issue number.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn next_issue_number(&mut self, company: CompanyScope) -> Result<i64, StoreError>;
+}

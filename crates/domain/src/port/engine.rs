@@ -1,0 +1,143 @@
+use alloc::vec::Vec;
+
+use super::StoreError;
+use crate::agent::Agent;
+use crate::company::Company;
+use crate::id::{AgentId, CompanyId, InstanceId, RunId};
+use crate::run::{ProcessRecord, Run};
+use crate::time::{Month, Timestamp};
+use crate::wake::Wake;
+
+/// What a claim may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClaimRequest {
+    /// The server that claims.
+    pub instance: InstanceId,
+    /// The present instant.
+    pub now: Timestamp,
+    /// When the run's lease ends unless renewed.
+    pub lease_until: Timestamp,
+    /// Digest of the token minted for the run.
+    pub token_digest: [u8; 32],
+    /// At most so many runs live on this server at once.
+    pub instance_cap: i64,
+}
+
+/// A run that was claimed: its row says `running`, its wake `dispatched`, and
+/// an execution run holds its issue's lease.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClaimedRun {
+    /// The run.
+    pub run: Run,
+    /// The wake it answers.
+    pub wake: Wake,
+    /// The agent to start.
+    pub agent: Agent,
+    /// Its company.
+    pub company: Company,
+}
+
+/// A live run as its server sees it at a renewal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RenewedRun {
+    /// The run.
+    pub run: RunId,
+    /// The fencing number it was claimed with.
+    pub fence: i64,
+    /// Set when somebody asked it to stop.
+    pub stop_reason: Option<crate::run::RunErrorCode>,
+}
+
+/// What only the engine does. These look-ups carry no scope: they serve every
+/// company of the instance.
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait EngineWrites {
+    /// Claims the next run that may start: the one place where a run begins.
+    /// It holds every condition: the wake is pending and due, the agent
+    /// enabled, the company active and not stopped by its budget, agent and
+    /// company below their limit for the month, the caps of agent, company and
+    /// server free, the issue neither ended nor waiting for an approval, and
+    /// its lease free. Companies take turns; within one, the more urgent
+    /// issue and then the older wake come first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn claim(&mut self, request: &ClaimRequest) -> Result<Option<ClaimedRun>, StoreError>;
+
+    /// Renews the leases of a server's live runs and tells which were asked to
+    /// stop. A run that is missing from the answer is no longer the server's.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn renew(
+        &mut self,
+        instance: InstanceId,
+        runs: &[RunId],
+        lease_until: Timestamp,
+    ) -> Result<Vec<RenewedRun>, StoreError>;
+
+    /// Runs whose lease expired, oldest first, at most `limit`.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn expired(&mut self, now: Timestamp, limit: usize) -> Result<Vec<Run>, StoreError>;
+
+    /// Every running run that is not a run of `instance`: what a dead
+    /// predecessor left, on a store that only one server uses.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn running_elsewhere(&mut self, instance: InstanceId) -> Result<Vec<Run>, StoreError>;
+
+    /// Records the process of a run, before it may execute anything.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn record_process(&mut self, process: &ProcessRecord) -> Result<(), StoreError>;
+
+    /// Forgets the process of a run, once its group is empty.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn forget_process(&mut self, run: RunId) -> Result<(), StoreError>;
+
+    /// The recorded processes that `instance` did not start.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn processes_elsewhere(
+        &mut self,
+        instance: InstanceId,
+    ) -> Result<Vec<ProcessRecord>, StoreError>;
+
+    /// When the agent's last retry after a lost process was queued.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn last_retry_of(
+        &mut self,
+        company: CompanyId,
+        agent: AgentId,
+        issue: Option<crate::id::IssueId>,
+    ) -> Result<Option<Timestamp>, StoreError>;
+
+    /// Agents and companies that are stopped by a budget although it is not
+    /// used up in `month`: those to resume.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn budget_stops_to_lift(
+        &mut self,
+        month: Month,
+        limit: usize,
+    ) -> Result<Vec<BudgetStop>, StoreError>;
+}
+
+/// Somebody stopped by a budget.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BudgetStop {
+    /// The company.
+    pub company: CompanyId,
+    /// The agent, or `None` for the company itself.
+    pub agent: Option<AgentId>,
+}

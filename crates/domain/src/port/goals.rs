@@ -1,0 +1,76 @@
+use alloc::vec::Vec;
+
+use super::{Held, StoreError};
+use crate::actor::{CompanyScope, Scope};
+use crate::goal::Goal;
+use crate::id::GoalId;
+use crate::page::{CreationKey, Page, PageRequest};
+
+/// The place of a goal in a list.
+pub type GoalKey = CreationKey<GoalId>;
+
+/// Reads of goals.
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait GoalReads {
+    /// The goal with this id.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn find(&mut self, scope: Scope, id: GoalId) -> Result<Option<Goal>, StoreError>;
+
+    /// Those of `ids` that are goals of the company, in no particular order.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn find_all(&mut self, company: CompanyScope, ids: &[GoalId]) -> Result<Vec<Goal>, StoreError>;
+
+    /// Goals of a company, oldest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn list(
+        &mut self,
+        company: CompanyScope,
+        page: &PageRequest<GoalKey>,
+    ) -> Result<Page<Goal, GoalKey>, StoreError>;
+
+    /// True when `goal` is `ancestor` or lies below it.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn is_within(
+        &mut self,
+        company: CompanyScope,
+        goal: GoalId,
+        ancestor: GoalId,
+    ) -> Result<bool, StoreError>;
+}
+
+/// Writes of goals.
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait GoalWrites {
+    /// Stores a new goal.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn insert(&mut self, goal: &Goal) -> Result<(), StoreError>;
+
+    /// Locks a goal.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn lock(&mut self, scope: Scope, id: GoalId) -> Result<Option<Held<Goal>>, StoreError>;
+
+    /// Locks the goals of a company against changes of their hierarchy, so
+    /// that two moves at once cannot make a cycle.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn lock_hierarchy(&mut self, company: CompanyScope) -> Result<(), StoreError>;
+
+    /// Stores a locked goal.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn save(&mut self, goal: &Held<Goal>) -> Result<(), StoreError>;
+}

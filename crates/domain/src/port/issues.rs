@@ -1,0 +1,231 @@
+use alloc::vec::Vec;
+
+use super::{Held, StoreError};
+use crate::actor::{CompanyScope, Scope};
+use crate::id::{AgentId, ApprovalId, CommentId, GoalId, IssueId, ProjectId, RunId, UserId};
+use crate::issue::{Comment, Issue, IssueRef, IssueStatus, Lease, Priority};
+use crate::page::{CreationKey, Order, Page, PageRequest};
+
+/// The place of an issue in a list: priority, then the latest change, then id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct IssueKey {
+    /// Rank of the priority, 0 the most urgent.
+    pub rank: i16,
+    /// Latest change, in microseconds since 1970.
+    pub updated_at: i64,
+    /// Breaks ties.
+    pub id: IssueId,
+}
+
+/// Which assignee a list of issues asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AssigneeFilter {
+    /// Assigned to nobody.
+    Nobody,
+    /// Assigned to this agent.
+    Agent(AgentId),
+    /// Assigned to this person.
+    User(UserId),
+}
+
+/// Which issues of a company a list shows. An empty list of values asks for
+/// nothing in particular.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct IssueFilter {
+    /// With one of these statuses.
+    pub statuses: Vec<IssueStatus>,
+    /// With one of these priorities.
+    pub priorities: Vec<Priority>,
+    /// With this assignee.
+    pub assignee: Option<AssigneeFilter>,
+    /// Of this project.
+    pub project: Option<ProjectId>,
+    /// Of this goal.
+    pub goal: Option<GoalId>,
+    /// Directly below this issue.
+    pub parent: Option<IssueId>,
+}
+
+/// Reads of issues.
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait IssueReads {
+    /// The issue a caller names. Identifiers are looked up within the scope.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn find(&mut self, scope: Scope, issue: &IssueRef) -> Result<Option<Issue>, StoreError>;
+
+    /// Issues of a company: most urgent first, then the latest changed.
+    /// Hidden ones are left out.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn list(
+        &mut self,
+        company: CompanyScope,
+        filter: &IssueFilter,
+        page: &PageRequest<IssueKey>,
+    ) -> Result<Page<Issue, IssueKey>, StoreError>;
+
+    /// The chain of parents, nearest first, at most 50; ends by itself even in
+    /// a cycle.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn ancestors(
+        &mut self,
+        company: CompanyScope,
+        issue: IssueId,
+    ) -> Result<Vec<Issue>, StoreError>;
+
+    /// How many levels of issues lie below this one, 0 for a leaf; counts no
+    /// further than [`Issue::MAX_DEPTH`].
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn depth_below(&mut self, company: CompanyScope, issue: IssueId) -> Result<usize, StoreError>;
+
+    /// How many children of an issue are neither done nor cancelled.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn open_children(&mut self, company: CompanyScope, issue: IssueId) -> Result<i64, StoreError>;
+
+    /// The lease on an issue, expired or not.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn lease(&mut self, company: CompanyScope, issue: IssueId)
+    -> Result<Option<Lease>, StoreError>;
+
+    /// Leases on issues, expired or not, in no particular order.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn leases(
+        &mut self,
+        company: CompanyScope,
+        issues: &[IssueId],
+    ) -> Result<Vec<Lease>, StoreError>;
+}
+
+/// Writes of issues.
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait IssueWrites {
+    /// Stores a new issue and holds it.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn insert(&mut self, issue: Issue) -> Result<Held<Issue>, StoreError>;
+
+    /// Locks an issue, and with it its lease.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn lock(&mut self, scope: Scope, issue: &IssueRef) -> Result<Option<Held<Issue>>, StoreError>;
+
+    /// Locks the issues of a company against changes of their hierarchy, so
+    /// that two moves at once cannot make a cycle.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn lock_hierarchy(&mut self, company: CompanyScope) -> Result<(), StoreError>;
+
+    /// Stores a locked issue.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn save(&mut self, issue: &Held<Issue>) -> Result<(), StoreError>;
+
+    /// Deletes a locked issue with all that belongs to it. Approvals that lose
+    /// their last issue are cancelled by the caller beforehand.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn delete(&mut self, issue: Held<Issue>) -> Result<(), StoreError>;
+
+    /// Puts the lease on a locked issue, in place of the present one. The
+    /// store gives the fencing number; the lease with it is returned.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn take_lease(&mut self, issue: &Held<Issue>, lease: Lease) -> Result<Lease, StoreError>;
+
+    /// Ends the lease on a locked issue, if there is one.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn end_lease(&mut self, issue: &Held<Issue>) -> Result<(), StoreError>;
+
+    /// Locks every issue that is assigned to an agent and not ended, oldest
+    /// first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn lock_open_of(
+        &mut self,
+        company: CompanyScope,
+        agent: AgentId,
+    ) -> Result<Vec<Held<Issue>>, StoreError>;
+
+    /// Ends every lease an agent holds through this run.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn end_leases_of_run(&mut self, company: CompanyScope, run: RunId) -> Result<(), StoreError>;
+}
+
+/// The place of a comment in a list.
+pub type CommentKey = CreationKey<CommentId>;
+
+/// Reads of comments.
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait CommentReads {
+    /// Comments on an issue.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn list(
+        &mut self,
+        company: CompanyScope,
+        issue: IssueId,
+        order: Order,
+        page: &PageRequest<CommentKey>,
+    ) -> Result<Page<Comment, CommentKey>, StoreError>;
+
+    /// Those of `ids` that are comments of the company, oldest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn find_all(
+        &mut self,
+        company: CompanyScope,
+        ids: &[CommentId],
+    ) -> Result<Vec<Comment>, StoreError>;
+}
+
+/// Writes of comments.
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait CommentWrites {
+    /// Stores a new comment.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn insert(&mut self, comment: &Comment) -> Result<(), StoreError>;
+}
+
+/// Reads of approvals.
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait ApprovalReads {
+    /// The plan approval that still has to be decided and is linked to the
+    /// issue or to one of its ancestors; such an issue cannot be worked on
+    /// (contract section 10.4).
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn undecided_over(
+        &mut self,
+        company: CompanyScope,
+        issue: IssueId,
+    ) -> Result<Option<ApprovalId>, StoreError>;
+}

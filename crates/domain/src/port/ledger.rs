@@ -1,0 +1,164 @@
+use alloc::vec::Vec;
+
+use super::StoreError;
+use crate::actor::CompanyScope;
+use crate::budget::{BudgetScope, Threshold};
+use crate::cost::{CostEvent, CostTotal, Window};
+use crate::id::{AgentId, CostEventId, ProjectId};
+use crate::money::Cents;
+use crate::page::{CreationKey, Page, PageRequest};
+use crate::text::Name;
+use crate::time::{Month, Timestamp};
+
+/// Whose spend a running total counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spender {
+    /// The whole company.
+    Company,
+    /// One agent.
+    Agent(AgentId),
+}
+
+impl Spender {
+    /// The scope of the budget that bounds this spend.
+    pub const fn budget_scope(self) -> BudgetScope {
+        match self {
+            Self::Company => BudgetScope::Company,
+            Self::Agent(_) => BudgetScope::Agent,
+        }
+    }
+}
+
+/// What one project cost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProjectCost {
+    /// The project; `None` gathers what belongs to none, so that the rows add
+    /// up to the total.
+    pub project: Option<(ProjectId, Name)>,
+    /// What it cost.
+    pub total: CostTotal,
+}
+
+/// The place of a cost event in a list.
+pub type CostEventKey = CreationKey<CostEventId>;
+
+/// Reads of the ledger.
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait LedgerReads {
+    /// What was spent in a month, from the running total.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn spent(
+        &mut self,
+        company: CompanyScope,
+        spender: Spender,
+        month: Month,
+    ) -> Result<Cents, StoreError>;
+
+    /// What each of `agents` spent in a month; those who spent nothing may be
+    /// missing.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn spent_by(
+        &mut self,
+        company: CompanyScope,
+        agents: &[AgentId],
+        month: Month,
+    ) -> Result<Vec<(AgentId, Cents)>, StoreError>;
+
+    /// What each of these companies spent in a month; those that spent nothing
+    /// may be missing.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn spent_by_companies(
+        &mut self,
+        companies: &[CompanyScope],
+        month: Month,
+    ) -> Result<Vec<(CompanyScope, Cents)>, StoreError>;
+
+    /// The sum over a company's counted events in a window.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn total(&mut self, company: CompanyScope, window: Window) -> Result<CostTotal, StoreError>;
+
+    /// The sums per agent over a window; agents without events are missing.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn by_agent(
+        &mut self,
+        company: CompanyScope,
+        window: Window,
+    ) -> Result<Vec<(AgentId, CostTotal)>, StoreError>;
+
+    /// The sums per project over a window.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn by_project(
+        &mut self,
+        company: CompanyScope,
+        window: Window,
+    ) -> Result<Vec<ProjectCost>, StoreError>;
+
+    /// The event an agent recorded under its own key before.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn find_by_key(
+        &mut self,
+        company: CompanyScope,
+        agent: AgentId,
+        key: &str,
+    ) -> Result<Option<CostEvent>, StoreError>;
+
+    /// Cost events of a company, newest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn list(
+        &mut self,
+        company: CompanyScope,
+        page: &PageRequest<CostEventKey>,
+    ) -> Result<Page<CostEvent, CostEventKey>, StoreError>;
+
+    /// The thresholds whose alert was raised in a month.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn alerts(
+        &mut self,
+        company: CompanyScope,
+        spender: Spender,
+        month: Month,
+    ) -> Result<Vec<Threshold>, StoreError>;
+}
+
+/// Writes of the ledger. Callers hold the company's and the agent's lock, so
+/// that a budget cannot change beside a decision over it.
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait LedgerWrites {
+    /// Records an event and adds it, when counted, to the running totals of
+    /// its agent and its company for the month it occurred in.
+    ///
+    /// # Errors
+    /// When the store fails, or a total cannot be counted exactly any more.
+    fn record(&mut self, event: &CostEvent) -> Result<(), StoreError>;
+
+    /// Notes that an alert was raised; false when it was noted before.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn raise_alert(
+        &mut self,
+        company: CompanyScope,
+        spender: Spender,
+        month: Month,
+        threshold: Threshold,
+        now: Timestamp,
+    ) -> Result<bool, StoreError>;
+}

@@ -1,0 +1,26 @@
+//! The ports: what the rules and use cases ask of a store, a clock and a
+//! source of randomness.
+
+mod agents;
+mod companies;
+mod engine;
+mod environment;
+mod goals;
+mod issues;
+mod ledger;
+mod projects;
+mod record;
+mod runs;
+mod store;
+
+pub use agents::*;
+pub use companies::*;
+pub use engine::*;
+pub use environment::*;
+pub use goals::*;
+pub use issues::*;
+pub use ledger::*;
+pub use projects::*;
+pub use record::*;
+pub use runs::*;
+pub use store::*;

@@ -1,0 +1,135 @@
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::{Held, StoreError};
+use crate::actor::{CompanyScope, Scope};
+use crate::id::{GoalId, ProjectId, WorkspaceId};
+use crate::page::{CreationKey, Page, PageRequest};
+use crate::project::{GoalLink, Project, Workspace};
+
+/// The place of a project in a list.
+pub type ProjectKey = CreationKey<ProjectId>;
+
+/// Reads of projects and workspaces.
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait ProjectReads {
+    /// The project with this id.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn find(&mut self, scope: Scope, id: ProjectId) -> Result<Option<Project>, StoreError>;
+
+    /// Those of `ids` that are projects of the company, in no particular order.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn find_all(
+        &mut self,
+        company: CompanyScope,
+        ids: &[ProjectId],
+    ) -> Result<Vec<Project>, StoreError>;
+
+    /// Projects of a company, oldest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn list(
+        &mut self,
+        company: CompanyScope,
+        page: &PageRequest<ProjectKey>,
+    ) -> Result<Page<Project, ProjectKey>, StoreError>;
+
+    /// Short names of projects of the company that start with `stem`.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn url_keys(&mut self, company: CompanyScope, stem: &str) -> Result<Vec<String>, StoreError>;
+
+    /// The goals that projects are linked to, in the order they were linked.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn goals(
+        &mut self,
+        company: CompanyScope,
+        projects: &[ProjectId],
+    ) -> Result<Vec<(ProjectId, GoalLink)>, StoreError>;
+
+    /// The workspaces of projects, per project the primary one first and then
+    /// the oldest; at most [`MAX_WORKSPACES`] exist per project.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn workspaces(
+        &mut self,
+        company: CompanyScope,
+        projects: &[ProjectId],
+    ) -> Result<Vec<Workspace>, StoreError>;
+}
+
+/// A project has at most so many workspaces, so that its detail answer stays
+/// bounded.
+pub const MAX_WORKSPACES: usize = 100;
+
+/// A project is linked to at most so many goals.
+pub const MAX_PROJECT_GOALS: usize = 100;
+
+/// Writes of projects and workspaces.
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait ProjectWrites {
+    /// Stores a new project.
+    ///
+    /// # Errors
+    /// [`StoreError::Contended`] when another took its short name meanwhile.
+    fn insert(&mut self, project: &Project) -> Result<(), StoreError>;
+
+    /// Locks a project, and with it its goals and workspaces.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn lock(&mut self, scope: Scope, id: ProjectId) -> Result<Option<Held<Project>>, StoreError>;
+
+    /// Stores a locked project.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn save(&mut self, project: &Held<Project>) -> Result<(), StoreError>;
+
+    /// Replaces the goals a locked project is linked to.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn set_goals(&mut self, project: &Held<Project>, goals: &[GoalId]) -> Result<(), StoreError>;
+
+    /// Adds a workspace to a locked project. A primary one takes that place
+    /// from the present one.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn insert_workspace(
+        &mut self,
+        project: &Held<Project>,
+        workspace: &Workspace,
+    ) -> Result<(), StoreError>;
+
+    /// Stores a workspace of a locked project. A primary one takes that place
+    /// from the present one.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn save_workspace(
+        &mut self,
+        project: &Held<Project>,
+        workspace: &Workspace,
+    ) -> Result<(), StoreError>;
+
+    /// Removes a workspace of a locked project.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn delete_workspace(
+        &mut self,
+        project: &Held<Project>,
+        workspace: WorkspaceId,
+    ) -> Result<(), StoreError>;
+}

@@ -1,0 +1,127 @@
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::StoreError;
+use crate::activity::{Activity, Entity, Event};
+use crate::actor::CompanyScope;
+use crate::id::{ActivityId, AgentId, IssueId};
+use crate::page::{CreationKey, Page, PageRequest};
+use crate::time::Timestamp;
+
+/// The place of an activity row in a list.
+pub type ActivityKey = CreationKey<ActivityId>;
+
+/// Which activity of a company a list shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ActivityFilter {
+    /// Done by this agent.
+    pub agent: Option<AgentId>,
+    /// Done to this kind of thing.
+    pub entity: Option<Entity>,
+    /// Done to this thing.
+    pub entity_id: Option<String>,
+}
+
+impl ActivityFilter {
+    /// What was done to one issue.
+    pub fn of_issue(issue: IssueId) -> Self {
+        Self {
+            agent: None,
+            entity: Some(Entity::Issue),
+            entity_id: Some(alloc::format!("{issue}")),
+        }
+    }
+}
+
+/// A stored event with its number.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NumberedEvent {
+    /// Its number within the company, without gaps, from 1.
+    pub sequence: i64,
+    /// The event.
+    pub event: Event,
+}
+
+/// Reads of what happened.
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait ActivityReads {
+    /// Activity of a company, newest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn list(
+        &mut self,
+        company: CompanyScope,
+        filter: &ActivityFilter,
+        page: &PageRequest<ActivityKey>,
+    ) -> Result<Page<Activity, ActivityKey>, StoreError>;
+
+    /// Events of a company with a number above `after`, in order.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn events(
+        &mut self,
+        company: CompanyScope,
+        after: i64,
+        limit: usize,
+    ) -> Result<Vec<NumberedEvent>, StoreError>;
+}
+
+/// What happened in this transaction. Rows are gathered and written when the
+/// body ends, so that the company's event counter is held only for an instant.
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait Journal {
+    /// Records an activity.
+    fn activity(&mut self, activity: Activity);
+
+    /// Publishes an event; it gets its number when the body ends.
+    fn event(&mut self, event: Event);
+}
+
+/// An answer kept for the repetition of its request (contract section 4.1).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptAnswer {
+    /// Who asked: a name for the credential.
+    pub caller: String,
+    /// The caller's key.
+    pub key: String,
+    /// SHA-256 of method, path and body of the request.
+    pub request_digest: [u8; 32],
+    /// Status of the answer.
+    pub status: u16,
+    /// Body of the answer; sealed when it carries a credential.
+    pub body: Vec<u8>,
+    /// Whether the body is sealed.
+    pub sealed: bool,
+    /// When it was kept.
+    pub created_at: Timestamp,
+}
+
+/// Answers kept for repeated requests.
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait IdempotencyWrites {
+    /// The answer kept under this key, not older than `since`.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn find(
+        &mut self,
+        caller: &str,
+        key: &str,
+        since: Timestamp,
+    ) -> Result<Option<KeptAnswer>, StoreError>;
+
+    /// Keeps an answer, in place of one that is too old.
+    ///
+    /// # Errors
+    /// [`StoreError::Contended`] when another request with the same key was
+    /// faster; the body then runs again and finds its answer.
+    fn keep(&mut self, answer: &KeptAnswer) -> Result<(), StoreError>;
+
+    /// Forgets answers older than `before`, at most `limit`; how many it was.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn forget(&mut self, before: Timestamp, limit: usize) -> Result<usize, StoreError>;
+}

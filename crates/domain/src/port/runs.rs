@@ -1,0 +1,126 @@
+use alloc::vec::Vec;
+
+use super::{Held, StoreError};
+use crate::actor::{CompanyScope, Scope};
+use crate::id::{AgentId, IssueId, RunId};
+use crate::page::{CreationKey, Page, PageRequest};
+use crate::run::{Run, RunErrorCode, RunStatus};
+use crate::time::Timestamp;
+use crate::wake::Wake;
+
+/// The place of a run in a list.
+pub type RunKey = CreationKey<RunId>;
+
+/// Which runs of a company a list shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunFilter {
+    /// Of this agent.
+    pub agent: Option<AgentId>,
+    /// About this issue.
+    pub issue: Option<IssueId>,
+    /// With one of these statuses; any when empty.
+    pub statuses: Vec<RunStatus>,
+}
+
+/// Which wakes and runs a stop concerns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StopScope {
+    /// Those of one agent.
+    Agent(AgentId),
+    /// Those about one issue.
+    Issue(IssueId),
+    /// All of the company.
+    Company,
+}
+
+/// Reads of runs and wakes.
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait RunReads {
+    /// The run with this id.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn find(&mut self, scope: Scope, id: RunId) -> Result<Option<Run>, StoreError>;
+
+    /// Runs of a company, newest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn list(
+        &mut self,
+        company: CompanyScope,
+        filter: &RunFilter,
+        page: &PageRequest<RunKey>,
+    ) -> Result<Page<Run, RunKey>, StoreError>;
+
+    /// The wake that a run answers.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn wake_of(&mut self, company: CompanyScope, run: RunId) -> Result<Option<Wake>, StoreError>;
+}
+
+/// Writes of runs and wakes.
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait RunWrites {
+    /// Locks the pending wake of an agent under a key (see [`Wake::key`]).
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn lock_pending_wake(
+        &mut self,
+        company: CompanyScope,
+        agent: AgentId,
+        issue: Option<IssueId>,
+    ) -> Result<Option<Held<Wake>>, StoreError>;
+
+    /// Stores a new pending wake and the queued run that will answer it.
+    ///
+    /// # Errors
+    /// [`StoreError::Contended`] when another wake with the same key was
+    /// faster.
+    fn queue(&mut self, wake: &Wake, run: &Run) -> Result<(), StoreError>;
+
+    /// Stores a locked wake.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn save_wake(&mut self, wake: &Held<Wake>) -> Result<(), StoreError>;
+
+    /// Locks a run.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn lock(&mut self, scope: Scope, id: RunId) -> Result<Option<Held<Run>>, StoreError>;
+
+    /// Stores a locked run.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn save(&mut self, run: &Held<Run>) -> Result<(), StoreError>;
+
+    /// Cancels pending wakes and their queued runs; the cancelled runs.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn cancel_pending(
+        &mut self,
+        company: CompanyScope,
+        stop: StopScope,
+        now: Timestamp,
+    ) -> Result<Vec<RunId>, StoreError>;
+
+    /// Asks live runs to stop, except `spare`, the caller's own; the runs that
+    /// were asked now and had not been asked before.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn request_stop(
+        &mut self,
+        company: CompanyScope,
+        stop: StopScope,
+        spare: Option<RunId>,
+        reason: RunErrorCode,
+        now: Timestamp,
+    ) -> Result<Vec<RunId>, StoreError>;
+}

@@ -1,0 +1,237 @@
+//! The unit of work.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use core::ops::{Deref, DerefMut};
+
+use super::{
+    ActivityReads, AgentReads, AgentWrites, ApprovalReads, CommentReads, CommentWrites,
+    CompanyReads, CompanyWrites, CredentialReads, CredentialWrites, EngineWrites, GoalReads,
+    GoalWrites, IdempotencyWrites, IssueReads, IssueWrites, Journal, LedgerReads, LedgerWrites,
+    ProjectReads, ProjectWrites, RunReads, RunWrites,
+};
+use crate::corrupt::Corrupt;
+
+/// A failure of the store itself, not of a rule.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The transaction lost a race and may be run again. Seen by callers only
+    /// when it lost every time.
+    #[error("the store is contended")]
+    Contended,
+    /// The store cannot be reached.
+    #[error("the store is unavailable")]
+    Unavailable(#[source] Box<dyn core::error::Error + Send + Sync>),
+    /// A constraint refused a write that the rules let through.
+    #[error("the store refused a write: {constraint}")]
+    Constraint {
+        /// The constraint, as far as the database names it.
+        constraint: String,
+    },
+    /// A stored record breaks a rule.
+    #[error(transparent)]
+    Corrupt(#[from] Corrupt),
+    /// Anything else.
+    #[error("the store failed")]
+    Failed(#[source] Box<dyn core::error::Error + Send + Sync>),
+}
+
+/// Why a use case did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure<E> {
+    /// A rule refused it. Nothing was written.
+    #[error(transparent)]
+    Refused(E),
+    /// The store failed. Nothing was written.
+    #[error("the store failed")]
+    Store(#[source] StoreError),
+}
+
+impl<E> From<StoreError> for Failure<E> {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl<E> Failure<E> {
+    /// The same failure with another refusal.
+    pub fn map<F>(self, convert: impl FnOnce(E) -> F) -> Failure<F> {
+        match self {
+            Self::Refused(refusal) => Failure::Refused(convert(refusal)),
+            Self::Store(error) => Failure::Store(error),
+        }
+    }
+}
+
+/// What a body tells the store to do with its transaction.
+#[derive(Debug)]
+pub enum Verdict {
+    /// Keep what was written.
+    Commit,
+    /// Undo what was written.
+    RollBack,
+}
+
+/// Reads within a read-only transaction: one consistent picture.
+type ReadBody<'a> = dyn FnMut(&mut dyn Reads) -> Result<(), StoreError> + 'a;
+/// Reads and writes within one transaction.
+type WriteBody<'a> = dyn FnMut(&mut dyn Tx) -> Result<Verdict, StoreError> + 'a;
+
+/// A transactional store. Call `read` and `write` of `dyn Store`; the two
+/// methods here are their object-safe cores.
+///
+/// A body may be run again after a lost race, a bounded number of times, so it
+/// must not touch anything outside its transaction.
+pub trait Store: Send + Sync {
+    /// Runs `body` in a read-only transaction.
+    ///
+    /// # Errors
+    /// What the body or the store failed with.
+    fn run_read(&self, body: &mut ReadBody<'_>) -> Result<(), StoreError>;
+
+    /// Runs `body` in a transaction and commits it, durably, when the body says
+    /// so. Returns only after the commit.
+    ///
+    /// # Errors
+    /// What the body or the store failed with; then nothing was written.
+    fn run_write(&self, body: &mut WriteBody<'_>) -> Result<(), StoreError>;
+}
+
+impl dyn Store + '_ {
+    /// Runs `body` in a read-only transaction.
+    ///
+    /// # Errors
+    /// The body's refusal, or the store's failure.
+    pub fn read<T, E>(
+        &self,
+        mut body: impl FnMut(&mut dyn Reads) -> Result<T, Failure<E>>,
+    ) -> Result<T, Failure<E>> {
+        let mut outcome = None;
+        self.run_read(&mut |reads| match body(reads) {
+            Err(Failure::Store(error)) => Err(error),
+            other => {
+                outcome = Some(other);
+                Ok(())
+            }
+        })?;
+        outcome.unwrap_or(Err(Failure::Store(StoreError::Contended)))
+    }
+
+    /// Runs `body` in a transaction: committed when it returns `Ok`, undone
+    /// when it refuses.
+    ///
+    /// # Errors
+    /// The body's refusal, or the store's failure; nothing was written then.
+    pub fn write<T, E>(
+        &self,
+        mut body: impl FnMut(&mut dyn Tx) -> Result<T, Failure<E>>,
+    ) -> Result<T, Failure<E>> {
+        let mut outcome = None;
+        self.run_write(&mut |tx| match body(tx) {
+            Err(Failure::Store(error)) => Err(error),
+            other => {
+                let verdict = if other.is_ok() {
+                    Verdict::Commit
+                } else {
+                    Verdict::RollBack
+                };
+                outcome = Some(other);
+                Ok(verdict)
+            }
+        })?;
+        outcome.unwrap_or(Err(Failure::Store(StoreError::Contended)))
+    }
+}
+
+/// Looks at the store. Each method hands out the reads of one aggregate.
+pub trait Reads {
+    /// Companies.
+    fn companies(&mut self) -> &mut dyn CompanyReads;
+    /// Agents.
+    fn agents(&mut self) -> &mut dyn AgentReads;
+    /// Keys and run tokens.
+    fn credentials(&mut self) -> &mut dyn CredentialReads;
+    /// Goals.
+    fn goals(&mut self) -> &mut dyn GoalReads;
+    /// Projects and workspaces.
+    fn projects(&mut self) -> &mut dyn ProjectReads;
+    /// Issues and their leases.
+    fn issues(&mut self) -> &mut dyn IssueReads;
+    /// Comments on issues.
+    fn comments(&mut self) -> &mut dyn CommentReads;
+    /// Approvals.
+    fn approvals(&mut self) -> &mut dyn ApprovalReads;
+    /// Runs and wakes.
+    fn runs(&mut self) -> &mut dyn RunReads;
+    /// Costs and what they add up to.
+    fn ledger(&mut self) -> &mut dyn LedgerReads;
+    /// What happened.
+    fn activity(&mut self) -> &mut dyn ActivityReads;
+}
+
+/// Changes the store. What is locked here stays as it was read until the
+/// transaction ends. Locks are taken in this order: company, agent, issue,
+/// approval, wake and run.
+pub trait Tx: Reads {
+    /// Companies.
+    fn companies_mut(&mut self) -> &mut dyn CompanyWrites;
+    /// Agents.
+    fn agents_mut(&mut self) -> &mut dyn AgentWrites;
+    /// Keys.
+    fn credentials_mut(&mut self) -> &mut dyn CredentialWrites;
+    /// Goals.
+    fn goals_mut(&mut self) -> &mut dyn GoalWrites;
+    /// Projects and workspaces.
+    fn projects_mut(&mut self) -> &mut dyn ProjectWrites;
+    /// Issues and their leases.
+    fn issues_mut(&mut self) -> &mut dyn IssueWrites;
+    /// Comments on issues.
+    fn comments_mut(&mut self) -> &mut dyn CommentWrites;
+    /// Runs and wakes.
+    fn runs_mut(&mut self) -> &mut dyn RunWrites;
+    /// Costs.
+    fn ledger_mut(&mut self) -> &mut dyn LedgerWrites;
+    /// Answers kept for repeated requests.
+    fn idempotency(&mut self) -> &mut dyn IdempotencyWrites;
+    /// What happened in this transaction.
+    fn journal(&mut self) -> &mut dyn Journal;
+    /// What only the engine does.
+    fn engine(&mut self) -> &mut dyn EngineWrites;
+    /// The reads of this transaction, which see its own writes.
+    fn reads(&mut self) -> &mut dyn Reads;
+}
+
+/// A record that was locked in this transaction. Only such a record can be
+/// saved, so nothing is written over a change that was not seen.
+#[derive(Debug)]
+pub struct Held<T> {
+    record: T,
+}
+
+impl<T> Held<T> {
+    /// Marks a record as locked. For implementations of the port only: they
+    /// call it with what they read under a row lock, or what they just
+    /// inserted.
+    pub const fn locked(record: T) -> Self {
+        Self { record }
+    }
+
+    /// Lets go of the right to save.
+    pub fn into_inner(self) -> T {
+        self.record
+    }
+}
+
+impl<T> Deref for Held<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.record
+    }
+}
+
+impl<T> DerefMut for Held<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.record
+    }
+}

@@ -1,0 +1,159 @@
+//! Projects and their workspaces (specification section 2, contract
+//! section 2.4).
+
+use alloc::string::String;
+
+use crate::Document;
+use crate::actor::Owned;
+use crate::id::{AgentId, CompanyId, GoalId, ProjectId, WorkspaceId};
+use crate::text::{Description, Label, Location, Name, Title};
+use crate::time::Timestamp;
+use crate::words;
+
+words! {
+    /// Where a project stands; any value may follow any other.
+    pub enum ProjectStatus {
+        /// Not planned yet; the default.
+        Backlog = "backlog",
+        /// Planned.
+        Planned = "planned",
+        /// Being worked on.
+        InProgress = "in_progress",
+        /// Finished.
+        Completed = "completed",
+        /// Given up.
+        Cancelled = "cancelled",
+    }
+}
+
+/// A project: what is delivered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Project {
+    /// Unique id.
+    pub id: ProjectId,
+    /// Its company.
+    pub company: CompanyId,
+    /// Its name.
+    pub name: Name,
+    /// Short name within the company, unique there.
+    pub url_key: String,
+    /// What it delivers.
+    pub description: Option<Description>,
+    /// Where it stands.
+    pub status: ProjectStatus,
+    /// The agent that leads it.
+    pub lead_agent: Option<AgentId>,
+    /// When it is to be finished.
+    pub target_date: Option<Timestamp>,
+    /// Colour of its badge.
+    pub color: Option<Label>,
+    /// Whether every issue must be reviewed before it is done (amendment A5).
+    pub review_required: bool,
+    /// When it was archived.
+    pub archived_at: Option<Timestamp>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it last changed.
+    pub updated_at: Timestamp,
+}
+
+impl Owned for Project {
+    fn company(&self) -> CompanyId {
+        self.company
+    }
+}
+
+/// A goal as a project's answer shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GoalLink {
+    /// The goal.
+    pub id: GoalId,
+    /// Its title.
+    pub title: Title,
+}
+
+/// Where a workspace's files are: at least one of a directory and a
+/// repository (specification section 2).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WorkspaceSource {
+    /// A directory on this machine.
+    Directory {
+        /// Its path.
+        cwd: Location,
+        /// The repository it came from.
+        repo_url: Option<Location>,
+    },
+    /// A repository without a directory of its own.
+    Repository {
+        /// Its address.
+        repo_url: Location,
+    },
+}
+
+impl WorkspaceSource {
+    /// The source with these parts; `None` when both are missing.
+    pub fn new(cwd: Option<Location>, repo_url: Option<Location>) -> Option<Self> {
+        match (cwd, repo_url) {
+            (Some(cwd), repo_url) => Some(Self::Directory { cwd, repo_url }),
+            (None, Some(repo_url)) => Some(Self::Repository { repo_url }),
+            (None, None) => None,
+        }
+    }
+
+    /// The directory, if any.
+    pub const fn cwd(&self) -> Option<&Location> {
+        match self {
+            Self::Directory { cwd, .. } => Some(cwd),
+            Self::Repository { .. } => None,
+        }
+    }
+
+    /// The repository, if any.
+    pub const fn repo_url(&self) -> Option<&Location> {
+        match self {
+            Self::Directory { repo_url, .. } => repo_url.as_ref(),
+            Self::Repository { repo_url } => Some(repo_url),
+        }
+    }
+
+    /// A name for a workspace that was given none: the last part of its
+    /// directory or repository.
+    pub fn default_name(&self) -> Option<Name> {
+        let place = self.cwd().or(self.repo_url())?;
+        let last = place.trim_end_matches('/').rsplit(['/', ':']).next()?;
+        Name::new(last.strip_suffix(".git").unwrap_or(last)).ok()
+    }
+}
+
+/// A workspace: a directory or repository that a project works in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Workspace {
+    /// Unique id.
+    pub id: WorkspaceId,
+    /// Its company.
+    pub company: CompanyId,
+    /// Its project.
+    pub project: ProjectId,
+    /// Its name.
+    pub name: Name,
+    /// Where its files are.
+    pub source: WorkspaceSource,
+    /// Branch or ref to start from.
+    pub repo_ref: Option<Label>,
+    /// The branch that work is merged into.
+    pub default_base_branch: Option<Label>,
+    /// Whether project-scoped runs start in it; exactly one of a project is.
+    pub is_primary: bool,
+    /// Anything the board wants to keep with it.
+    pub metadata: Document,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it last changed.
+    pub updated_at: Timestamp,
+}
+
+impl Owned for Workspace {
+    fn company(&self) -> CompanyId {
+        self.company
+    }
+}

@@ -1,0 +1,136 @@
+//! Heartbeat runs: one execution of an agent (contract section 10.1).
+
+mod lifecycle;
+
+use alloc::string::String;
+
+pub use lifecycle::*;
+
+use crate::actor::Owned;
+use crate::id::{AgentId, CompanyId, InstanceId, IssueId, RunId, WakeId};
+use crate::time::Timestamp;
+use crate::wake::{WakeReason, WakeSource};
+use crate::words;
+
+words! {
+    /// What a run may do.
+    pub enum RunKind {
+        /// Works on an issue and holds its lease.
+        Execution = "execution",
+        /// Answers a mention: reads and comments, cannot check out (contract
+        /// section 10.2).
+        Consult = "consult",
+        /// Not about one issue.
+        General = "general",
+    }
+}
+
+words! {
+    /// Why a run ended otherwise than by itself in good order.
+    pub enum RunErrorCode {
+        /// The program ended with a code other than zero.
+        AdapterFailed = "adapter_failed",
+        /// The program could not be started.
+        SpawnFailed = "spawn_failed",
+        /// The adapter's configuration does not say what to start.
+        ConfigInvalid = "config_invalid",
+        /// This kind of adapter cannot run here.
+        AdapterUnavailable = "adapter_unavailable",
+        /// It ran longer than its wall limit.
+        WallLimit = "wall_limit",
+        /// It showed no sign of life for its idle limit.
+        IdleLimit = "idle_limit",
+        /// Its server died.
+        ProcessLost = "process_lost",
+        /// Its lease was not renewed in time.
+        LeaseExpired = "lease_expired",
+        /// The server was stopped.
+        ServerShutdown = "server_shutdown",
+        /// Its agent's or company's budget is used up.
+        BudgetExhausted = "budget_exhausted",
+        /// Somebody asked it to stop.
+        CancelRequested = "cancel_requested",
+        /// workforce itself failed.
+        Internal = "internal",
+    }
+}
+
+/// A run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// Unique id.
+    pub id: RunId,
+    /// Its company.
+    pub company: CompanyId,
+    /// The agent that runs.
+    pub agent: AgentId,
+    /// The issue it is about.
+    pub issue: Option<IssueId>,
+    /// What it may do.
+    pub kind: RunKind,
+    /// Where it stands.
+    pub status: RunStatus,
+    /// What started it.
+    pub source: WakeSource,
+    /// The first reason it was started for.
+    pub reason: WakeReason,
+    /// The wake it answers.
+    pub wake: WakeId,
+    /// Grows with every claim, so that a late writer is refused.
+    pub fence: i64,
+    /// SHA-256 of its token; present only while it is running.
+    pub token_digest: Option<[u8; 32]>,
+    /// The server that runs it.
+    pub instance: Option<InstanceId>,
+    /// When its lease ends unless renewed.
+    pub lease_expires_at: Option<Timestamp>,
+    /// When somebody asked it to stop.
+    pub stop_requested_at: Option<Timestamp>,
+    /// Why it was asked to stop.
+    pub stop_reason: Option<RunErrorCode>,
+    /// The program's exit code.
+    pub exit_code: Option<i32>,
+    /// The signal that ended the program.
+    pub signal: Option<i32>,
+    /// Why it did not end well.
+    pub error_code: Option<RunErrorCode>,
+    /// The same for people.
+    pub error: Option<String>,
+    /// Bytes of output it wrote.
+    pub log_bytes: i64,
+    /// The end of its output.
+    pub log_tail: Option<String>,
+    /// When it was started.
+    pub started_at: Option<Timestamp>,
+    /// When it ended.
+    pub finished_at: Option<Timestamp>,
+    /// When it was queued.
+    pub created_at: Timestamp,
+    /// When it last changed.
+    pub updated_at: Timestamp,
+}
+
+impl Owned for Run {
+    fn company(&self) -> CompanyId {
+        self.company
+    }
+}
+
+/// The operating-system process of a run, recorded before the process may
+/// execute anything, so that it can always be found again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProcessRecord {
+    /// The run.
+    pub run: RunId,
+    /// The company.
+    pub company: CompanyId,
+    /// The server that started it.
+    pub instance: InstanceId,
+    /// Process id of the leader.
+    pub pid: i32,
+    /// Its process group.
+    pub process_group: i32,
+    /// Start time of the leader in clock ticks since boot, which tells it from
+    /// a later process with the same id.
+    pub start_ticks: i64,
+}

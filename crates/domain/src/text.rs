@@ -1,0 +1,162 @@
+//! Bounded text: each type admits only what its field allows (contract
+//! section 8), so that nothing longer or emptier reaches a rule or the store.
+
+use alloc::string::String;
+
+/// Why a text was refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TextError {
+    /// Nothing but white space where something is required.
+    #[error("must not be empty")]
+    Empty,
+    /// Longer than the field allows.
+    #[error("must be at most {max} {unit} long")]
+    TooLong {
+        /// The limit.
+        max: usize,
+        /// What the limit counts: `characters` or `bytes`.
+        unit: &'static str,
+    },
+    /// A NUL character, which not every database can store.
+    #[error("must not contain a NUL character")]
+    Nul,
+    /// Does not have the form the field asks for.
+    #[error("must be {0}")]
+    Form(&'static str),
+}
+
+fn no_nul(text: &str) -> Result<(), TextError> {
+    if text.contains('\0') {
+        Err(TextError::Nul)
+    } else {
+        Ok(())
+    }
+}
+
+/// A line: trimmed, not empty, at most `max` characters.
+fn line(text: &str, max: usize) -> Result<String, TextError> {
+    no_nul(text)?;
+    let trimmed = text.trim();
+    if trimmed.is_empty() {
+        return Err(TextError::Empty);
+    }
+    // A character has at most four bytes: the cheap bound comes first.
+    if trimmed.len() > max * 4 || trimmed.chars().count() > max {
+        return Err(TextError::TooLong {
+            max,
+            unit: "characters",
+        });
+    }
+    Ok(trimmed.into())
+}
+
+/// A body of text: kept as it is, at most `max` bytes; may be empty.
+fn prose(text: &str, max: usize) -> Result<String, TextError> {
+    no_nul(text)?;
+    if text.len() > max {
+        return Err(TextError::TooLong { max, unit: "bytes" });
+    }
+    Ok(text.into())
+}
+
+macro_rules! texts {
+    ($($(#[$meta:meta])* $name:ident($max:expr) = $check:expr;)+) => {$(
+        $(#[$meta])*
+        #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
+        #[serde(transparent)]
+        pub struct $name(String);
+
+        impl $name {
+            /// The longest value admitted.
+            pub const MAX: usize = $max;
+
+            /// Admits `text` if the field allows it.
+            ///
+            /// # Errors
+            /// Says what is wrong with the text.
+            pub fn new(text: &str) -> Result<Self, TextError> {
+                let check: fn(&str, usize) -> Result<String, TextError> = $check;
+                check(text, Self::MAX).map(Self)
+            }
+
+            /// The text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl core::ops::Deref for $name {
+            type Target = str;
+
+            fn deref(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl core::fmt::Display for $name {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(text: $name) -> Self {
+                text.0
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = String::deserialize(deserializer)?;
+                Self::new(&text).map_err(serde::de::Error::custom)
+            }
+        }
+    )+};
+}
+
+fn slug(text: &str, max: usize) -> Result<String, TextError> {
+    const FORM: &str =
+        "a lower-case word: a letter, then letters, digits, `_` or `-`, at most 40 in all";
+    let mut bytes = text.bytes();
+    let starts = bytes.next().is_some_and(|b| b.is_ascii_lowercase());
+    let goes_on =
+        bytes.all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_' || b == b'-');
+    if starts && goes_on && text.len() <= max {
+        Ok(text.into())
+    } else {
+        Err(TextError::Form(FORM))
+    }
+}
+
+fn body(text: &str, max: usize) -> Result<String, TextError> {
+    if text.trim().is_empty() {
+        Err(TextError::Empty)
+    } else {
+        prose(text, max)
+    }
+}
+
+texts! {
+    /// The name of a company, agent, project, workspace, key, provider or model.
+    Name(200) = line;
+    /// The title of an issue or goal.
+    Title(500) = line;
+    /// A short label: an agent's job title, a billing code, a branch, an icon.
+    Label(500) = line;
+    /// A description in Markdown; may be empty.
+    Description(200 * 1024) = prose;
+    /// The body of a comment in Markdown.
+    CommentBody(100 * 1024) = body;
+    /// An agent's role: one of the known ones or any other slug, which then
+    /// carries no privilege (contract section 2.2).
+    Role(40) = slug;
+    /// A directory path or repository address of a workspace.
+    Location(4096) = line;
+}
+
+impl Role {
+    /// The role of an agent that was given none.
+    pub fn general() -> Self {
+        Self("general".into())
+    }
+}

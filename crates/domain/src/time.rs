@@ -1,0 +1,195 @@
+//! Instants and the budget month, both in UTC.
+
+use alloc::string::String;
+use core::fmt;
+use core::time::Duration;
+
+use ::time::format_description::well_known::Rfc3339;
+use ::time::{Date, OffsetDateTime};
+
+/// An instant in UTC, exact to the microsecond, as both databases keep it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Timestamp(i64);
+
+/// The text is not an instant of RFC 3339 within the years 1 to 9999.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("must be an instant such as 2026-01-31T12:00:00Z")]
+pub struct TimestampError;
+
+impl Timestamp {
+    /// The instant so many microseconds after 1970-01-01T00:00:00Z.
+    pub const fn from_micros(micros: i64) -> Self {
+        Self(micros)
+    }
+
+    /// Microseconds since 1970-01-01T00:00:00Z.
+    pub const fn micros(self) -> i64 {
+        self.0
+    }
+
+    /// The first instant of the year 1, before which no text reaches.
+    const FIRST: Self = Self(-62_135_596_800_000_000);
+    /// The last instant of the year 9999, after which no text reaches.
+    const LAST: Self = Self(253_402_300_799_999_999);
+
+    /// Reads RFC 3339; a date alone is its first instant in UTC.
+    ///
+    /// # Errors
+    /// When the text is neither, or lies outside the years 1 to 9999 in UTC.
+    pub fn parse(text: &str) -> Result<Self, TimestampError> {
+        let instant = match OffsetDateTime::parse(text, &Rfc3339) {
+            Ok(instant) => instant,
+            Err(_) => {
+                let form = ::time::macros::format_description!("[year]-[month]-[day]");
+                Date::parse(text, &form)
+                    .or(Err(TimestampError))?
+                    .midnight()
+                    .assume_utc()
+            }
+        };
+        let parsed = Self::from_date_time(instant);
+        if (Self::FIRST..=Self::LAST).contains(&parsed) {
+            Ok(parsed)
+        } else {
+            Err(TimestampError)
+        }
+    }
+
+    /// The instant this long after `self`, or the last one that can be
+    /// counted.
+    pub const fn plus(self, duration: Duration) -> Self {
+        Self(self.0.saturating_add(whole_micros(duration)))
+    }
+
+    /// The instant this long before `self`, or the first one that can be
+    /// counted.
+    pub const fn minus(self, duration: Duration) -> Self {
+        Self(self.0.saturating_sub(whole_micros(duration)))
+    }
+
+    /// How long `self` is after `earlier`; zero when it is not.
+    pub const fn since(self, earlier: Self) -> Duration {
+        let micros = self.0.saturating_sub(earlier.0);
+        Duration::from_micros(if micros < 0 { 0 } else { micros.unsigned_abs() })
+    }
+
+    /// The calendar's view; what lies outside the years 1 to 9999 counts as
+    /// the nearest instant within.
+    fn date_time(self) -> OffsetDateTime {
+        let within = self.clamp(Self::FIRST, Self::LAST);
+        OffsetDateTime::from_unix_timestamp_nanos(i128::from(within.0) * 1000)
+            .unwrap_or(OffsetDateTime::UNIX_EPOCH)
+    }
+
+    fn from_date_time(instant: OffsetDateTime) -> Self {
+        let micros = instant.unix_timestamp_nanos().div_euclid(1000);
+        Self(i64::try_from(micros).unwrap_or(if micros < 0 { i64::MIN } else { i64::MAX }))
+    }
+}
+
+/// A duration in microseconds, as many as can be counted.
+const fn whole_micros(duration: Duration) -> i64 {
+    let micros = duration.as_micros();
+    if micros > i64::MAX as u128 {
+        i64::MAX
+    } else {
+        micros as i64
+    }
+}
+
+impl fmt::Display for Timestamp {
+    /// RFC 3339 in UTC with milliseconds, or microseconds where there are any.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let at = self.date_time();
+        let micros = at.microsecond();
+        write!(
+            f,
+            "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.",
+            at.year(),
+            u8::from(at.month()),
+            at.day(),
+            at.hour(),
+            at.minute(),
+            at.second()
+        )?;
+        if micros.is_multiple_of(1000) {
+            write!(f, "{:03}Z", micros / 1000)
+        } else {
+            write!(f, "{micros:06}Z")
+        }
+    }
+}
+
+impl serde::Serialize for Timestamp {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Timestamp {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::parse(&text).map_err(serde::de::Error::custom)
+    }
+}
+
+/// A calendar month in UTC: the window of every budget (specification
+/// section 8).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Month {
+    year: i32,
+    month: u8,
+}
+
+impl Month {
+    /// The month an instant belongs to.
+    pub fn of(at: Timestamp) -> Self {
+        let date = at.date_time().date();
+        Self {
+            year: date.year(),
+            month: u8::from(date.month()),
+        }
+    }
+
+    /// The first instant of the month; beyond the year 9999 the last one that
+    /// can be counted.
+    pub fn start(self) -> Timestamp {
+        let month = ::time::Month::try_from(self.month).unwrap_or(::time::Month::January);
+        Date::from_calendar_date(self.year, month, 1).map_or(Timestamp(i64::MAX), |date| {
+            Timestamp::from_date_time(date.midnight().assume_utc())
+        })
+    }
+
+    /// The first instant after the month.
+    pub fn end(self) -> Timestamp {
+        self.next().start()
+    }
+
+    /// The month after this one.
+    #[must_use]
+    pub const fn next(self) -> Self {
+        if self.month == 12 {
+            Self {
+                year: self.year + 1,
+                month: 1,
+            }
+        } else {
+            Self {
+                year: self.year,
+                month: self.month + 1,
+            }
+        }
+    }
+
+    /// The month as a number that sorts: year times 100 plus month, 202611.
+    pub const fn number(self) -> i32 {
+        self.year * 100 + self.month as i32
+    }
+}
+
+impl fmt::Display for Month {
+    /// `2026-11`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:04}-{:02}", self.year, self.month)
+    }
+}

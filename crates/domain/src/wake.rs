@@ -1,0 +1,113 @@
+//! Wakes: reasons to run an agent, waiting to be answered (contract
+//! section 10.1).
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::Document;
+use crate::actor::Owned;
+use crate::id::{AgentId, CommentId, CompanyId, IssueId, RunId, WakeId};
+use crate::run::{RunKind, WakeStatus};
+use crate::time::Timestamp;
+use crate::words;
+
+words! {
+    /// What kind of thing caused a wake.
+    pub enum WakeSource {
+        /// The agent's timer.
+        Timer = "timer",
+        /// Somebody asked for it.
+        OnDemand = "on_demand",
+        /// An issue was assigned.
+        Assignment = "assignment",
+        /// Something happened that concerns the agent.
+        Automation = "automation",
+    }
+}
+
+words! {
+    /// Why an agent is woken (amendment A13.10).
+    pub enum WakeReason {
+        /// An issue was assigned to it.
+        IssueAssigned = "issue_assigned",
+        /// Somebody commented on its issue.
+        IssueCommented = "issue_commented",
+        /// A comment mentions it.
+        IssueCommentMentioned = "issue_comment_mentioned",
+        /// A comment reopened its issue.
+        IssueReopenedViaComment = "issue_reopened_via_comment",
+        /// The board checked an issue out for it.
+        IssueCheckedOut = "issue_checked_out",
+        /// Its approval was granted.
+        ApprovalApproved = "approval_approved",
+        /// Its approval was refused.
+        ApprovalRejected = "approval_rejected",
+        /// Its approval needs a revision.
+        ApprovalRevisionRequested = "approval_revision_requested",
+        /// The last open child of its issue ended.
+        ChildrenCompleted = "children_completed",
+        /// Its last run was lost with its server.
+        ProcessLostRetry = "process_lost_retry",
+        /// Its budget was raised or renewed.
+        BudgetResumed = "budget_resumed",
+        /// Its timer is due.
+        HeartbeatTimer = "heartbeat_timer",
+        /// Somebody invoked it by hand.
+        Manual = "manual",
+    }
+}
+
+/// A wake. At most one is pending per agent and key; whatever else happens
+/// meanwhile is added to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wake {
+    /// Unique id.
+    pub id: WakeId,
+    /// Its company.
+    pub company: CompanyId,
+    /// The agent to run.
+    pub agent: AgentId,
+    /// The issue it is about.
+    pub issue: Option<IssueId>,
+    /// What the run may do.
+    pub kind: RunKind,
+    /// Where it stands.
+    pub status: WakeStatus,
+    /// What kind of thing caused it first.
+    pub source: WakeSource,
+    /// Every reason since it is pending, oldest first, without repeats.
+    pub reasons: Vec<WakeReason>,
+    /// The comments that caused it, oldest first, at most
+    /// [`Wake::MAX_COMMENTS`] of the newest.
+    pub comments: Vec<CommentId>,
+    /// What the caller wants the agent to know.
+    pub payload: Document,
+    /// How many wakes it stands for.
+    pub count: i32,
+    /// Not to be answered before.
+    pub not_before: Timestamp,
+    /// The run that answers it, made with it and queued.
+    pub run: RunId,
+    /// Who asked, when somebody did by hand.
+    pub requested_by: Option<String>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When something was last added.
+    pub updated_at: Timestamp,
+}
+
+impl Wake {
+    /// A wake names at most so many comments.
+    pub const MAX_COMMENTS: usize = 50;
+
+    /// The key under which pending wakes of an agent coalesce.
+    pub fn key(issue: Option<IssueId>) -> String {
+        issue.map_or_else(|| "general".into(), |issue| alloc::format!("issue:{issue}"))
+    }
+}
+
+impl Owned for Wake {
+    fn company(&self) -> CompanyId {
+        self.company
+    }
+}

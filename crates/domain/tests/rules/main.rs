@@ -1,0 +1,17 @@
+//! The rules of the domain as its callers see them.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a case that cannot be built is a failed test"
+)]
+
+mod approvals;
+mod budgets;
+mod checkouts;
+mod ids;
+mod issues;
+mod mentions;
+mod money;
+mod runs;
+mod table;
+mod texts;
+mod times;

@@ -1,0 +1,70 @@
+//! The lifecycles of runs and wakes.
+
+use workforce_domain::run::{RunStatus, WakeStatus};
+use workforce_domain::word::Word;
+
+use crate::table::{named, table};
+
+#[test]
+fn every_step_of_a_run() {
+    let printed = table(
+        "",
+        &named::<RunStatus>(),
+        &named::<RunStatus>(),
+        |from, to| from.go(to).map_or(".".into(), |_| "moves".into()),
+    );
+    insta::assert_snapshot!(printed);
+}
+
+#[test]
+fn every_step_of_a_wake() {
+    let printed = table(
+        "",
+        &named::<WakeStatus>(),
+        &named::<WakeStatus>(),
+        |from, to| from.go(to).map_or(".".into(), |_| "moves".into()),
+    );
+    insta::assert_snapshot!(printed);
+}
+
+#[test]
+fn only_a_running_run_is_live_and_an_ended_one_stays_ended() {
+    for status in RunStatus::ALL {
+        assert_eq!(status.is_live(), *status == RunStatus::Running);
+        if status.is_terminal() {
+            assert!(
+                RunStatus::ALL.iter().all(|to| status.go(*to).is_err()),
+                "{status}"
+            );
+        }
+    }
+}
+
+#[test]
+fn predecessors_are_the_table_read_backwards() {
+    for from in RunStatus::ALL {
+        for to in RunStatus::ALL {
+            let forwards = from.successors().contains(to);
+            assert_eq!(
+                to.predecessors().any(|before| before == *from),
+                forwards,
+                "{from} {to}"
+            );
+        }
+    }
+}
+
+#[test]
+fn refusals_say_what_is_possible() {
+    let refused = RunStatus::Queued.go(RunStatus::Succeeded).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "a run cannot go from queued to succeeded; \
+         from queued it can go to running, failed, cancelled"
+    );
+    let refused = WakeStatus::Skipped.go(WakeStatus::Pending).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "a wake cannot go from skipped to pending; from skipped it can go to nothing"
+    );
+}

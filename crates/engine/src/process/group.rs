@@ -1,0 +1,277 @@
+use std::io;
+use std::time::Duration;
+
+use nix::errno::Errno;
+use nix::sys::signal::{Signal, kill, killpg};
+use nix::unistd::Pid;
+use tokio::time::{Instant, sleep, timeout};
+
+use super::environment::RunTag;
+use super::stat::ProcStat;
+
+const FIRST_POLL: Duration = Duration::from_millis(2);
+const LONGEST_POLL: Duration = Duration::from_millis(50);
+/// After this, what is left sleeps in the kernel or belongs to another user.
+const KILL_BOUND: Duration = Duration::from_secs(10);
+/// How often, and how far apart, a process is looked at that is just becoming
+/// another program. Longer than that takes only who waits for a lost disk.
+const SETTLE_LOOKS: u32 = 50;
+const SETTLE_PAUSE: Duration = Duration::from_millis(1);
+
+/// What tells a child from every other process, also after its id was given to
+/// another one. Valid for one boot of the system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProcessIdentity {
+    /// Process id of the leader.
+    pub pid: i32,
+    /// Its process group and session, which it leads.
+    pub process_group: i32,
+    /// Start time of the leader in clock ticks since boot (field 22 of
+    /// `/proc/<pid>/stat`).
+    pub start_ticks: i64,
+}
+
+impl ProcessIdentity {
+    pub(super) fn of(pid: i32) -> io::Result<Self> {
+        let stat = ProcStat::read(pid)?;
+        Ok(Self {
+            pid,
+            process_group: stat.group,
+            start_ticks: stat.start_ticks,
+        })
+    }
+}
+
+/// A leader and everything it started.
+///
+/// Members are the processes of the leader's group and session, and every
+/// process whose environment carries the run's tag, wherever it went. Group
+/// and session count only while they are proven to be the leader's own: by
+/// the leader itself, running or unreaped, or by a tagged member. So a process
+/// that was given a used id later is never touched.
+#[derive(Clone, Debug)]
+pub struct ProcessGroup {
+    identity: ProcessIdentity,
+    tag: RunTag,
+}
+
+#[derive(Debug)]
+struct Member {
+    pid: i32,
+    start_ticks: i64,
+    in_group: bool,
+}
+
+impl ProcessGroup {
+    /// The group of a leader that was recorded before.
+    #[must_use]
+    pub const fn new(identity: ProcessIdentity, tag: RunTag) -> Self {
+        Self { identity, tag }
+    }
+
+    /// The leader as it was recorded.
+    #[must_use]
+    pub const fn identity(&self) -> ProcessIdentity {
+        self.identity
+    }
+
+    /// Asks every member to end (`SIGTERM`).
+    ///
+    /// # Errors
+    ///
+    /// The process table cannot be read, or a member cannot be signalled.
+    pub fn terminate(&self) -> io::Result<()> {
+        self.signal(Signal::SIGTERM)
+    }
+
+    /// Ends every member (`SIGKILL`).
+    ///
+    /// # Errors
+    ///
+    /// The process table cannot be read, or a member cannot be signalled.
+    pub fn kill(&self) -> io::Result<()> {
+        self.signal(Signal::SIGKILL)
+    }
+
+    /// Whether no member executes any more. Zombies are no members.
+    ///
+    /// # Errors
+    ///
+    /// The process table cannot be read.
+    pub fn is_empty(&self) -> io::Result<bool> {
+        // The table is not read in one instant: a member that is about to end
+        // can start another one in the part that was already read.
+        Ok(self.members()?.is_empty() && self.members()?.is_empty())
+    }
+
+    /// Ends the group: `SIGTERM`, up to `grace` for the members to go, then
+    /// `SIGKILL` again and again until none is left. Returns whether none is;
+    /// that can only be `false` for members that the kernel does not let go or
+    /// that belong to another user.
+    pub async fn end(&self, grace: Duration) -> bool {
+        if self.look().await {
+            return true;
+        }
+        if !grace.is_zero() {
+            self.offload(Self::terminate).await;
+            if timeout(grace, self.emptied(None)).await.is_ok() {
+                return true;
+            }
+        }
+        let gone = timeout(KILL_BOUND, self.emptied(Some(Signal::SIGKILL)))
+            .await
+            .is_ok();
+        if !gone {
+            tracing::error!(
+                pid = self.identity.pid,
+                "processes of a run are still there after SIGKILL"
+            );
+        }
+        gone
+    }
+
+    /// The same as [`end`](Self::end) without grace, for a thread that may
+    /// block.
+    pub(super) fn kill_blocking(&self) {
+        let start = std::time::Instant::now();
+        while start.elapsed() < KILL_BOUND {
+            match self.kill().and_then(|()| self.is_empty()) {
+                Ok(true) => return,
+                Ok(false) => {}
+                Err(error) => {
+                    tracing::warn!(%error, pid = self.identity.pid, "killing an abandoned run");
+                }
+            }
+            std::thread::sleep(FIRST_POLL);
+        }
+        tracing::error!(
+            pid = self.identity.pid,
+            "processes of an abandoned run are still there"
+        );
+    }
+
+    async fn emptied(&self, signal: Option<Signal>) {
+        let mut pause = FIRST_POLL;
+        loop {
+            if let Some(signal) = signal {
+                self.offload(move |group| group.signal(signal)).await;
+            }
+            let before = Instant::now();
+            sleep(pause).await;
+            if self.look().await {
+                return;
+            }
+            // Looking costs in proportion to the number of processes on the
+            // system, so it takes at most a part of the time.
+            pause = (pause * 2).min(LONGEST_POLL).max(before.elapsed() / 2);
+        }
+    }
+
+    async fn look(&self) -> bool {
+        let group = self.clone();
+        match tokio::task::spawn_blocking(move || group.is_empty()).await {
+            Ok(Ok(empty)) => empty,
+            Ok(Err(error)) => {
+                tracing::error!(%error, "the process table cannot be read");
+                false
+            }
+            Err(_) => false,
+        }
+    }
+
+    async fn offload(&self, work: impl FnOnce(&Self) -> io::Result<()> + Send + 'static) {
+        let group = self.clone();
+        if let Ok(Err(error)) = tokio::task::spawn_blocking(move || work(&group)).await {
+            tracing::warn!(%error, pid = self.identity.pid, "a process of a run was not signalled");
+        }
+    }
+
+    fn signal(&self, signal: Signal) -> io::Result<()> {
+        let members = self.members()?;
+        let mut outcome = Ok(());
+        let mut note = |result: Result<(), Errno>| match result {
+            Ok(()) | Err(Errno::ESRCH) => {}
+            Err(error) => outcome = Err(error.into()),
+        };
+        if members.iter().any(|member| member.in_group) {
+            note(killpg(Pid::from_raw(self.identity.process_group), signal));
+        }
+        for member in members.iter().filter(|member| !member.in_group) {
+            // Between reading the table and now its id may have changed hands.
+            if ProcStat::read(member.pid).is_ok_and(|stat| stat.start_ticks == member.start_ticks) {
+                note(kill(Pid::from_raw(member.pid), signal));
+            }
+        }
+        outcome
+    }
+
+    fn members(&self) -> io::Result<Vec<Member>> {
+        let own = std::process::id().cast_signed();
+        let mut related = Vec::new();
+        let mut escaped = Vec::new();
+        let mut proven = false;
+        for entry in std::fs::read_dir("/proc")? {
+            let Some(pid) = entry?
+                .file_name()
+                .to_str()
+                .and_then(|name| name.parse().ok())
+            else {
+                continue;
+            };
+            if pid == own {
+                continue;
+            }
+            // A process that ended meanwhile is no member.
+            let Ok(stat) = ProcStat::read(pid) else {
+                continue;
+            };
+            proven |= pid == self.identity.pid && stat.start_ticks == self.identity.start_ticks;
+            // Whatever the leader started is not older than the leader.
+            if !stat.is_live() || stat.start_ticks < self.identity.start_ticks {
+                continue;
+            }
+            let in_group = stat.group == self.identity.process_group;
+            let member = Member {
+                pid,
+                start_ticks: stat.start_ticks,
+                in_group,
+            };
+            if in_group || stat.session == self.identity.process_group {
+                proven = proven || self.is_tagged(pid);
+                related.push(member);
+            } else if self.is_tagged(pid) {
+                escaped.push(member);
+            }
+        }
+        if proven && self.identity.process_group > 1 {
+            escaped.append(&mut related);
+        }
+        Ok(escaped)
+    }
+
+    fn is_tagged(&self, pid: i32) -> bool {
+        let mut was_settled = false;
+        for _ in 0..SETTLE_LOOKS {
+            // Of another user, or gone: neither is ours to find.
+            let Ok(environ) = std::fs::read(format!("/proc/{pid}/environ")) else {
+                return false;
+            };
+            if !environ.is_empty() {
+                return self.tag.marks(&environ);
+            }
+            match ProcStat::read(pid) {
+                Ok(stat) if stat.is_between_programs() => std::thread::sleep(SETTLE_PAUSE),
+                // It may have settled after its environment was read.
+                Ok(_) if !was_settled => was_settled = true,
+                Ok(_) | Err(_) => return false,
+            }
+        }
+        false
+    }
+}
+
+/// Kills what a dead server left of a run, at once. Safe when the leader's id
+/// names another process by now. Returns whether nothing of the run is left.
+pub async fn kill_leftover(identity: ProcessIdentity, tag: RunTag) -> bool {
+    ProcessGroup::new(identity, tag).end(Duration::ZERO).await
+}

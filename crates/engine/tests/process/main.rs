@@ -1,0 +1,13 @@
+//! The process primitives against real children.
+#![expect(
+    clippy::expect_used,
+    reason = "a fixture that cannot be made fails the test that wants it"
+)]
+
+mod environment;
+mod groups;
+mod limits;
+mod logs;
+mod output;
+mod spawning;
+mod support;

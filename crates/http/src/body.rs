@@ -1,0 +1,182 @@
+//! Reading JSON bodies (amendments A10 and A11): lenient about what is left
+//! out, exact about what is wrong and where, linear in the size of the body.
+
+use serde::de::DeserializeOwned;
+use serde_json::error::Category;
+use serde_path_to_error::{Path, Segment};
+use workforce_app::Code;
+
+use crate::problem::Problem;
+
+/// A JSON body is at most so many bytes (contract section 8).
+pub(crate) const MAX_BODY: usize = 2 * 1024 * 1024;
+
+/// A message quotes at most so many characters of what the caller sent.
+const MAX_MESSAGE: usize = 300;
+
+/// Reads a body as `T`. An empty body counts as `{}`, so that actions need
+/// none.
+///
+/// # Errors
+/// `invalid_json` with a pointer to the fault.
+pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    let text = std::str::from_utf8(bytes)
+        .map_err(|error| invalid("", &format!("the body is not UTF-8 at byte {}", error.valid_up_to())))?;
+    let text = match text.trim_ascii() {
+        "" => "{}",
+        text => text,
+    };
+    // A list would be read as the fields in their order.
+    if text.starts_with('[') {
+        return Err(invalid("", "the body must be a JSON object"));
+    }
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+        let path = pointer(error.path());
+        fault(path, error.inner())
+    })?;
+    deserializer.end().map_err(|error| fault(String::new(), &error))?;
+    if has_nul(text.as_bytes()) {
+        return Err(invalid("", "a text must not contain a NUL character"));
+    }
+    Ok(value)
+}
+
+fn invalid(pointer: &str, message: &str) -> Problem {
+    Problem::at(Code::InvalidJson, pointer, message)
+}
+
+fn fault(mut pointer: String, error: &serde_json::Error) -> Problem {
+    let message = error.to_string();
+    let message = match error.classify() {
+        // A fault of syntax is found by its line, one of meaning by its pointer.
+        Category::Syntax | Category::Eof | Category::Io => {
+            return invalid("", &format!("not JSON: {}", clip(&message)));
+        }
+        Category::Data => message.rsplit_once(" at line ").map_or(&*message, |(text, _)| text),
+    };
+    let missing = message.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`'));
+    match missing {
+        Some(field) => {
+            push(&mut pointer, field);
+            invalid(&pointer, "is required")
+        }
+        None => invalid(&pointer, &clip(message)),
+    }
+}
+
+fn clip(message: &str) -> String {
+    match message.char_indices().nth(MAX_MESSAGE) {
+        Some((end, _)) => format!("{}...", &message[..end]),
+        None => message.to_owned(),
+    }
+}
+
+/// The JSON pointer of RFC 6901.
+fn pointer(path: &Path) -> String {
+    let mut pointer = String::new();
+    for segment in path {
+        match segment {
+            Segment::Seq { index } => push(&mut pointer, &index.to_string()),
+            Segment::Map { key } => push(&mut pointer, key),
+            Segment::Enum { .. } | Segment::Unknown => {}
+        }
+    }
+    pointer
+}
+
+fn push(pointer: &mut String, token: &str) {
+    pointer.push('/');
+    pointer.push_str(&token.replace('~', "~0").replace('/', "~1"));
+}
+
+/// True when a JSON text spells a NUL character, which not every database can
+/// store.
+fn has_nul(text: &[u8]) -> bool {
+    let mut rest = text;
+    while let Some(at) = rest.iter().position(|&byte| byte == b'\\') {
+        let escape = rest.get(at + 1..).unwrap_or_default();
+        if escape.starts_with(b"u0000") {
+            return true;
+        }
+        rest = escape.get(1..).unwrap_or_default();
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::Deserialize;
+    use serde_json::Value;
+    use workforce_domain::text::Name;
+
+    #[derive(Debug, Deserialize)]
+    struct Body {
+        name: Name,
+        #[serde(default)]
+        children: Vec<Self>,
+        #[serde(default)]
+        #[expect(dead_code, reason = "read by the parser only")]
+        extra: Value,
+    }
+
+    #[derive(Debug, Default, Deserialize, PartialEq)]
+    #[serde(default)]
+    struct Lenient {
+        force: bool,
+    }
+
+    fn faults<T: DeserializeOwned + std::fmt::Debug>(body: &[u8]) -> String {
+        let problem = parse::<T>(body).unwrap_err();
+        assert_eq!(problem.code(), Code::InvalidJson);
+        format!("{problem:?}")
+    }
+
+    fn assert_fault(body: &str, pointer: &str, message: &str) {
+        let problem = faults::<Body>(body.as_bytes());
+        assert!(problem.contains(&format!("String(\"{pointer}\")")), "{problem}");
+        assert!(problem.contains(message), "{problem}");
+    }
+
+    #[test]
+    fn nothing_at_all_is_an_empty_object() {
+        for body in ["", "  \r\n", "{}", r#"{"other": [1]}"#] {
+            assert_eq!(parse::<Lenient>(body.as_bytes()).unwrap(), Lenient::default());
+        }
+    }
+
+    #[test]
+    fn the_pointer_names_the_faulty_field() {
+        assert_fault("{}", "/name", "is required");
+        assert_fault(r#"{"name": 5}"#, "/name", "invalid type");
+        assert_fault(r#"{"name": " "}"#, "/name", "must not be empty");
+        assert_fault(r#"{"name":"a","children":[{"name":"b"},{}]}"#, "/children/1/name", "required");
+        assert_fault(r#"["a"]"#, "", "must be a JSON object");
+        assert_fault(r#""a""#, "", "invalid type");
+    }
+
+    #[test]
+    fn what_is_not_json_is_refused() {
+        for body in [&b"{"[..], b"{]", b"{} {}", b"\xff\xfe", b"{\"name\":\"\xc3\x28\"}", b"nul"] {
+            faults::<Body>(body);
+        }
+    }
+
+    #[test]
+    fn nul_is_refused_wherever_it_hides() {
+        faults::<Body>(br#"{"name":"a","extra":{"deep":["\u0000"]}}"#);
+        faults::<Body>(br#"{"name":"a","extra":{"\u0000":1}}"#);
+        let escaped = parse::<Body>(br#"{"name":"a","extra":"\\u0000"}"#).unwrap();
+        assert_eq!(&*escaped.name, "a");
+        assert!(escaped.children.is_empty());
+    }
+
+    #[test]
+    fn deep_nesting_and_long_quotes_are_bounded() {
+        let deep = format!(r#"{{"name":"a","extra":{}1{}}}"#, "[".repeat(100_000), "]".repeat(100_000));
+        assert!(faults::<Body>(deep.as_bytes()).len() < 1000);
+        let long = format!(r#"{{"name":"a","children":"{}"}}"#, "x".repeat(1_000_000));
+        assert!(faults::<Body>(long.as_bytes()).len() < 2000);
+    }
+}

@@ -1,0 +1,137 @@
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use workforce_domain::id::AgentKeyId;
+use workforce_domain::port::{Failure, Store, StoreError};
+use workforce_domain::time::Timestamp;
+
+const MINUTE: i64 = 60 * 1_000_000;
+
+/// Gathers which agent keys were used, to within a minute, so that a request
+/// that only reads need not write.
+#[derive(Debug, Default)]
+pub struct KeyUses(Mutex<Uses>);
+
+#[derive(Debug, Default)]
+struct Uses {
+    pending: HashMap<AgentKeyId, Timestamp>,
+    /// The minute last stored per key.
+    stored: HashMap<AgentKeyId, i64>,
+}
+
+impl KeyUses {
+    /// At most so many keys are remembered; what comes beyond waits for the
+    /// next use after a flush.
+    pub const CAPACITY: usize = 10_000;
+
+    /// Notes that a key was used.
+    pub fn note(&self, key: AgentKeyId, at: Timestamp) {
+        let mut uses = self.lock();
+        if uses.stored.get(&key) == Some(&minute(at)) {
+            return;
+        }
+        if uses.pending.len() < Self::CAPACITY || uses.pending.contains_key(&key) {
+            let latest = uses.pending.entry(key).or_insert(at);
+            *latest = at.max(*latest);
+        }
+    }
+
+    /// Stores what was gathered; how many keys it was. What cannot be stored
+    /// is kept for the next flush.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub fn flush(&self, store: &dyn Store) -> Result<usize, StoreError> {
+        let pending = std::mem::take(&mut self.lock().pending);
+        if pending.is_empty() {
+            return Ok(0);
+        }
+        let rows: Vec<_> = pending.iter().map(|(key, at)| (*key, *at)).collect();
+        let outcome = store.write(|tx| -> Result<(), Failure<Never>> {
+            Ok(tx.credentials_mut().note_key_use(&rows)?)
+        });
+        let mut uses = self.lock();
+        match outcome {
+            Ok(()) => {
+                if uses.stored.len() + rows.len() > Self::CAPACITY {
+                    uses.stored.clear();
+                }
+                uses.stored.extend(rows.iter().map(|(key, at)| (*key, minute(*at))));
+                Ok(rows.len())
+            }
+            Err(Failure::Store(error)) => {
+                for (key, at) in rows {
+                    let latest = uses.pending.entry(key).or_insert(at);
+                    *latest = at.max(*latest);
+                }
+                Err(error)
+            }
+            Err(Failure::Refused(never)) => match never {},
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Uses> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The refusal of what is never refused.
+#[derive(Debug)]
+enum Never {}
+
+const fn minute(at: Timestamp) -> i64 {
+    at.micros().div_euclid(MINUTE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use workforce_domain::port::{Reads, Tx, Verdict};
+
+    /// A store that cannot be reached, or that must not be asked.
+    struct Broken;
+
+    impl Store for Broken {
+        fn run_read(
+            &self,
+            _body: &mut dyn FnMut(&mut dyn Reads) -> Result<(), StoreError>,
+        ) -> Result<(), StoreError> {
+            Err(StoreError::Contended)
+        }
+
+        fn run_write(
+            &self,
+            _body: &mut dyn FnMut(&mut dyn Tx) -> Result<Verdict, StoreError>,
+        ) -> Result<(), StoreError> {
+            Err(StoreError::Contended)
+        }
+    }
+
+    fn key(number: u128) -> AgentKeyId {
+        AgentKeyId::from(uuid::Uuid::from_u128(number))
+    }
+
+    #[test]
+    fn a_failed_flush_loses_nothing_and_later_uses_win() {
+        let uses = KeyUses::default();
+        uses.note(key(1), Timestamp::from_micros(5));
+        uses.note(key(1), Timestamp::from_micros(9));
+        uses.note(key(1), Timestamp::from_micros(7));
+        assert!(uses.flush(&Broken).is_err());
+        assert_eq!(uses.lock().pending.get(&key(1)), Some(&Timestamp::from_micros(9)));
+    }
+
+    #[test]
+    fn nothing_gathered_does_not_ask_the_store() {
+        assert_eq!(KeyUses::default().flush(&Broken).ok(), Some(0));
+    }
+
+    #[test]
+    fn what_is_remembered_is_bounded() {
+        let uses = KeyUses::default();
+        for number in 0..KeyUses::CAPACITY as u128 + 100 {
+            uses.note(key(number), Timestamp::from_micros(1));
+        }
+        assert_eq!(uses.lock().pending.len(), KeyUses::CAPACITY);
+    }
+}

@@ -1,0 +1,32 @@
+//! The REST interface of workforce.
+//!
+//! A handler names three steps: how the request becomes a command, which use
+//! case serves it, and how the answer looks. Everything between them, who
+//! asks, one hop to the blocking pool, the transaction, repeated requests and
+//! refusals, is [`exchange`]'s. A route is registered through
+//! [`registry::Endpoints`] only, which demands its access rule.
+
+mod body;
+mod exchange;
+mod guard;
+mod idempotency;
+mod key_uses;
+mod metrics;
+mod middleware;
+mod openapi;
+mod paging;
+pub mod problem;
+mod query;
+pub mod registry;
+mod reply;
+pub mod routes;
+mod schema;
+pub mod server;
+mod state;
+mod wire;
+
+pub use guard::AllowedHosts;
+pub use key_uses::KeyUses;
+pub use openapi::document;
+pub use server::{Options, serve};
+pub use state::{Ports, State};

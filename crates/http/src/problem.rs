@@ -1,0 +1,253 @@
+//! What a caller learns when something was not done: problem documents of RFC
+//! 9457 (amendment A2).
+
+mod table;
+
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use actix_web::http::header::{self, HeaderValue};
+use serde::Serialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+use workforce_app::{Code, Failure, Refusal};
+use workforce_domain::port::StoreError;
+
+pub use table::{Entry, catalogue, entry};
+
+/// Why a request was not served.
+#[derive(Clone, Debug)]
+pub struct Problem(Box<Inner>);
+
+#[derive(Clone, Debug)]
+struct Inner {
+    code: Code,
+    detail: String,
+    details: Option<Value>,
+    allow: Option<String>,
+}
+
+/// The body of a problem document.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ProblemBody {
+    /// Names the kind of problem: `urn:workforce:problem:` and the code.
+    #[serde(rename = "type")]
+    #[schema(example = "urn:workforce:problem:not_found")]
+    kind: String,
+    /// The kind of problem in a few words.
+    title: &'static str,
+    /// The status of the answer.
+    #[schema(minimum = 400, maximum = 599)]
+    status: u16,
+    /// What went wrong this time, for people.
+    detail: String,
+    /// The same sentence as `detail`.
+    error: String,
+    /// The stable machine code.
+    #[schema(value_type = crate::schema::Code)]
+    code: Code,
+    /// Facts that help: an object, or a list of `pointer` and `message`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    details: Option<Value>,
+    /// Whether the same request may succeed later without a change of state by
+    /// somebody else. Present with 409 and 503.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retryable: Option<bool>,
+    /// The same as the `X-Request-Id` header.
+    request_id: String,
+}
+
+impl Problem {
+    /// A problem of a kind, told by a sentence.
+    pub fn new(code: Code, detail: impl Into<String>) -> Self {
+        Self(Box::new(Inner { code, detail: detail.into(), details: None, allow: None }))
+    }
+
+    /// A fault at one place of the body (`/name`) or query (`?limit`).
+    pub(crate) fn at(code: Code, pointer: &str, message: &str) -> Self {
+        let detail =
+            if pointer.is_empty() { message.to_owned() } else { format!("{pointer}: {message}") };
+        Self::new(code, detail).with(json!([{ "pointer": pointer, "message": message }]))
+    }
+
+    /// Something a path names that does not exist.
+    pub(crate) fn missing(kind: &str) -> Self {
+        Self::new(Code::NotFound, format!("no such {kind}"))
+    }
+
+    /// A method that a path does not have.
+    pub(crate) fn method_not_allowed(allow: &str) -> Self {
+        let mut problem =
+            Self::new(Code::MethodNotAllowed, format!("this path answers to {allow} only"));
+        problem.0.allow = Some(allow.to_owned());
+        problem
+    }
+
+    /// The refusal of a use case.
+    #[expect(clippy::needless_pass_by_value, reason = "it is the function given to Failure::map")]
+    pub(crate) fn refused<E: Refusal>(refusal: E) -> Self {
+        let problem = Self::new(refusal.code(), refusal.to_string());
+        match refusal.details() {
+            Some(details) => problem.with(details),
+            None => problem,
+        }
+    }
+
+    /// The same problem with facts that help.
+    #[must_use]
+    pub(crate) fn with(mut self, details: Value) -> Self {
+        self.0.details = Some(details);
+        self
+    }
+
+    /// The stable machine code.
+    pub const fn code(&self) -> Code {
+        self.0.code
+    }
+
+    /// The status it is answered with.
+    pub const fn status(&self) -> StatusCode {
+        entry(self.0.code).status
+    }
+
+    /// The answer to the request with this id.
+    pub(crate) fn answer(self, request_id: &str) -> HttpResponse {
+        let Inner { code, detail, details, allow } = *self.0;
+        let entry = entry(code);
+        let mut response = HttpResponse::build(entry.status);
+        response.content_type("application/problem+json");
+        response.insert_header((header::CACHE_CONTROL, "no-store"));
+        if entry.status == StatusCode::UNAUTHORIZED {
+            response.insert_header((header::WWW_AUTHENTICATE, "Bearer"));
+        }
+        let retryable = match entry.status {
+            StatusCode::CONFLICT => Some(false),
+            StatusCode::SERVICE_UNAVAILABLE => {
+                response.insert_header((header::RETRY_AFTER, "1"));
+                Some(true)
+            }
+            _ => None,
+        };
+        if let Some(allow) = allow.and_then(|allow| HeaderValue::from_str(&allow).ok()) {
+            response.insert_header((header::ALLOW, allow));
+        }
+        response.json(ProblemBody {
+            kind: format!("urn:workforce:problem:{code}"),
+            title: entry.title,
+            status: entry.status.as_u16(),
+            error: detail.clone(),
+            detail,
+            code,
+            details,
+            retryable,
+            request_id: request_id.to_owned(),
+        })
+    }
+}
+
+/// Writes the causes of a failure of the store to the log, none of which the
+/// caller learns.
+fn log_store_failure(error: &StoreError) {
+    let mut chain = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        chain.push_str(": ");
+        chain.push_str(&error.to_string());
+        cause = error.source();
+    }
+    tracing::error!(cause = %chain, "the store failed");
+}
+
+impl From<StoreError> for Problem {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Contended => {
+                Self::new(Code::Contended, "too many requests change the same thing; try again")
+            }
+            StoreError::Unavailable(_) => {
+                log_store_failure(&error);
+                Self::new(Code::StoreUnavailable, "the store cannot be reached; try again")
+            }
+            StoreError::Constraint { .. } | StoreError::Corrupt(_) | StoreError::Failed(_) => {
+                log_store_failure(&error);
+                Self::internal()
+            }
+        }
+    }
+}
+
+impl Problem {
+    /// A fault of workforce, whose cause stands in the log only.
+    pub(crate) fn internal() -> Self {
+        Self::new(Code::Internal, "workforce failed; the log tells why under this request id")
+    }
+}
+
+impl<E: Refusal> From<Failure<E>> for Problem {
+    fn from(failure: Failure<E>) -> Self {
+        match failure {
+            Failure::Refused(refusal) => Self::refused(refusal),
+            Failure::Store(error) => error.into(),
+        }
+    }
+}
+
+/// What a transaction of this crate failed with.
+pub(crate) fn settled(failure: Failure<Problem>) -> Problem {
+    match failure {
+        Failure::Refused(problem) => problem,
+        Failure::Store(error) => error.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use actix_web::body::to_bytes;
+
+    async fn body_of(problem: Problem) -> (HttpResponse<()>, Value) {
+        let (head, body) = problem.answer("r-1").into_parts();
+        let bytes = to_bytes(body).await.ok().unwrap();
+        (head, serde_json::from_slice(&bytes).unwrap())
+    }
+
+    #[actix_web::test]
+    async fn a_problem_says_everything_twice_where_clients_look() {
+        let (head, body) = body_of(Problem::at(Code::InvalidJson, "/name", "must not be empty")).await;
+        assert_eq!(head.headers().get("content-type").unwrap(), "application/problem+json");
+        assert_eq!(
+            body,
+            json!({
+                "type": "urn:workforce:problem:invalid_json",
+                "title": "Malformed body",
+                "status": 400,
+                "detail": "/name: must not be empty",
+                "error": "/name: must not be empty",
+                "code": "invalid_json",
+                "details": [{"pointer": "/name", "message": "must not be empty"}],
+                "requestId": "r-1",
+            })
+        );
+    }
+
+    #[actix_web::test]
+    async fn statuses_bring_their_headers() {
+        let (head, _) = body_of(Problem::new(Code::CredentialMissing, "x")).await;
+        assert_eq!(head.headers().get("www-authenticate").unwrap(), "Bearer");
+        let (head, body) = body_of(Problem::from(StoreError::Contended)).await;
+        assert_eq!(head.headers().get("retry-after").unwrap(), "1");
+        assert_eq!((body["status"].clone(), body["retryable"].clone()), (json!(503), json!(true)));
+        let (_, body) = body_of(Problem::new(Code::CheckoutConflict, "x")).await;
+        assert_eq!(body["retryable"], json!(false));
+        let (head, _) = body_of(Problem::method_not_allowed("GET, POST")).await;
+        assert_eq!(head.headers().get("allow").unwrap(), "GET, POST");
+    }
+
+    #[actix_web::test]
+    async fn the_cause_of_a_fault_is_not_told() {
+        let error = StoreError::Failed("password=hunter2".into());
+        let (head, body) = body_of(Problem::from(error)).await;
+        assert_eq!(head.status(), 500);
+        assert!(!body.to_string().contains("hunter2"));
+    }
+}

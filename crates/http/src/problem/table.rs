@@ -1,0 +1,239 @@
+use actix_web::http::StatusCode;
+use workforce_app::Code;
+use workforce_domain::word::Word;
+
+/// How a machine code is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The status of the answer.
+    pub status: StatusCode,
+    /// The kind of problem in a few words.
+    pub title: &'static str,
+    /// What the caller should do.
+    pub advice: &'static str,
+}
+
+/// Every machine code with how it is answered, in the order of the
+/// documentation.
+pub fn catalogue() -> impl Iterator<Item = (Code, Entry)> {
+    Code::ALL.iter().map(|&code| (code, entry(code)))
+}
+
+/// How a machine code is answered: the one table of statuses (contract section
+/// 7). 400 is a fault of form, 422 one of meaning, 409 a conflict with another
+/// party.
+pub const fn entry(code: Code) -> Entry {
+    let (status, title, advice) = match code {
+        Code::InvalidJson => (
+            StatusCode::BAD_REQUEST,
+            "Malformed body",
+            "Correct the field that `details` points at.",
+        ),
+        Code::InvalidRequest => (
+            StatusCode::BAD_REQUEST,
+            "Malformed request",
+            "Correct the parameter or header that `details` points at.",
+        ),
+        Code::InvalidRunId => (
+            StatusCode::BAD_REQUEST,
+            "Malformed run id",
+            "Send the run's id in X-Service-Run-Id, or leave the header out.",
+        ),
+        Code::InvalidCursor => (
+            StatusCode::BAD_REQUEST,
+            "Unknown cursor",
+            "Send the X-Next-Cursor of the preceding page unchanged, or start over without one.",
+        ),
+        Code::CredentialMissing => (
+            StatusCode::UNAUTHORIZED,
+            "Credential missing",
+            "Send `Authorization: Bearer` with a key, a run token or the board token.",
+        ),
+        Code::CredentialInvalid => (
+            StatusCode::UNAUTHORIZED,
+            "Credential not valid",
+            "Stop using this credential; it is unknown, revoked, or its run has ended.",
+        ),
+        Code::AgentInactive => (
+            StatusCode::UNAUTHORIZED,
+            "Agent not active",
+            "Stop; the agent is a draft or terminated.",
+        ),
+        Code::AgentRequired => (
+            StatusCode::UNAUTHORIZED,
+            "Agent credential required",
+            "Ask with an agent's key or run token.",
+        ),
+        Code::BoardRequired => (
+            StatusCode::FORBIDDEN,
+            "Board only",
+            "Ask a person of the board to do this.",
+        ),
+        Code::CompanyForbidden => (
+            StatusCode::FORBIDDEN,
+            "Another company",
+            "Use the id of your own company.",
+        ),
+        Code::Forbidden => (
+            StatusCode::FORBIDDEN,
+            "Not allowed",
+            "Ask the assignee, a manager or the board.",
+        ),
+        Code::RunMismatch => (
+            StatusCode::FORBIDDEN,
+            "Another run",
+            "Leave X-Service-Run-Id out; a run token names its run by itself.",
+        ),
+        Code::ConsultRun => (
+            StatusCode::FORBIDDEN,
+            "Consulting run",
+            "Answer with a comment; a run that answers a mention works on nothing.",
+        ),
+        Code::ApprovalRequired => (
+            StatusCode::FORBIDDEN,
+            "Approval required",
+            "Ask for the hire instead; the board decides on it.",
+        ),
+        Code::OriginForbidden => (
+            StatusCode::FORBIDDEN,
+            "Host or origin not allowed",
+            "Add the name to the allowed hosts of the server.",
+        ),
+        Code::RouteNotFound => (
+            StatusCode::NOT_FOUND,
+            "No such route",
+            "See /api/openapi.json for the routes there are.",
+        ),
+        Code::NotFound => (
+            StatusCode::NOT_FOUND,
+            "Not found",
+            "Check the id; what belongs to another company does not exist for you.",
+        ),
+        Code::MethodNotAllowed => (
+            StatusCode::METHOD_NOT_ALLOWED,
+            "Method not allowed",
+            "Use a method that the Allow header lists.",
+        ),
+        Code::BodyTooLarge => (
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "Body too large",
+            "Send less.",
+        ),
+        Code::CompanyNotActive => (
+            StatusCode::CONFLICT,
+            "Company not active",
+            "Stop; the board must resume the company first.",
+        ),
+        Code::CheckoutConflict => (
+            StatusCode::CONFLICT,
+            "Issue not available",
+            "Do not try again; pick another issue. `details.reason` tells why.",
+        ),
+        Code::NotHolder => (
+            StatusCode::CONFLICT,
+            "Issue not held",
+            "Check the issue out first, or leave it to its holder.",
+        ),
+        Code::AgentPaused => (
+            StatusCode::CONFLICT,
+            "Agent paused",
+            "Wait until the board resumes the agent.",
+        ),
+        Code::AgentTerminated => (
+            StatusCode::CONFLICT,
+            "Agent terminated",
+            "Choose another agent; this cannot be undone.",
+        ),
+        Code::AgentPendingApproval => (
+            StatusCode::CONFLICT,
+            "Agent pending approval",
+            "Wait until the board approves the hire.",
+        ),
+        Code::BudgetExhausted => (
+            StatusCode::CONFLICT,
+            "Budget used up",
+            "Wait for the next month, or ask the board to raise the budget.",
+        ),
+        Code::RunNotLive => (
+            StatusCode::CONFLICT,
+            "Run has ended",
+            "Nothing is left to do for this run.",
+        ),
+        Code::RequestInProgress => (
+            StatusCode::CONFLICT,
+            "First request still running",
+            "Wait for the answer to the first request with this Idempotency-Key.",
+        ),
+        Code::AmbiguousName => (
+            StatusCode::CONFLICT,
+            "Ambiguous name",
+            "Use the agent's id.",
+        ),
+        Code::InvalidField => (
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "Value breaks a rule",
+            "Correct the field that `details` points at.",
+        ),
+        Code::InvalidTransition => (
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "No such transition",
+            "Choose one of `details.allowed`.",
+        ),
+        Code::FieldNotWritable => (
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "Field not writable",
+            "Leave the field out; it changes through actions only.",
+        ),
+        Code::ReferenceNotFound => (
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "Reference not found",
+            "Name something that exists in this company.",
+        ),
+        Code::Cycle => (
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "Cycle",
+            "Choose a parent or manager that does not lie below.",
+        ),
+        Code::TooDeep => (
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "Too deep",
+            "Attach it further up.",
+        ),
+        Code::AssigneeRequired => (
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "Assignee required",
+            "Check the issue out, or assign somebody in the same call.",
+        ),
+        Code::EnvReserved => (
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "Variable reserved",
+            "Use another name; workforce sets this variable itself.",
+        ),
+        Code::SecretNotFound => (
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "Secret not found",
+            "Name a secret that exists in this company.",
+        ),
+        Code::IdempotencyKeyReused => (
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "Idempotency key reused",
+            "Use a fresh Idempotency-Key for another request.",
+        ),
+        Code::Contended => (
+            StatusCode::SERVICE_UNAVAILABLE,
+            "Contended",
+            "Try again after Retry-After seconds.",
+        ),
+        Code::StoreUnavailable => (
+            StatusCode::SERVICE_UNAVAILABLE,
+            "Store unavailable",
+            "Try again after Retry-After seconds.",
+        ),
+        Code::Internal => (
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "Internal fault",
+            "Report it with its requestId.",
+        ),
+    };
+    Entry { status, title, advice }
+}

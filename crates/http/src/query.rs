@@ -1,0 +1,165 @@
+//! Reading query parameters: what is sent twice or malformed is refused, what
+//! is unknown is ignored.
+
+use std::str::FromStr;
+
+use actix_web::web;
+use workforce_app::Code;
+use workforce_domain::time::Timestamp;
+use workforce_domain::word::Word;
+
+use crate::problem::Problem;
+
+/// The decoded parameters of a query string.
+#[derive(Debug)]
+pub(crate) struct Query(Vec<(String, String)>);
+
+impl Query {
+    /// Decodes a query string.
+    ///
+    /// # Errors
+    /// `invalid_request` when a parameter holds a NUL character.
+    pub(crate) fn parse(text: &str) -> Result<Self, Problem> {
+        let pairs = web::Query::<Vec<(String, String)>>::from_query(text)
+            .map_err(|error| Problem::new(Code::InvalidRequest, error.to_string()))?
+            .into_inner();
+        match pairs.iter().find(|(_, value)| value.contains('\0')) {
+            Some((name, _)) => Err(fault(name, "must not contain a NUL character")),
+            None => Ok(Self(pairs)),
+        }
+    }
+
+    /// The text of a parameter; an empty one counts as absent.
+    ///
+    /// # Errors
+    /// `invalid_request` when it is sent twice.
+    pub(crate) fn text(&self, name: &str) -> Result<Option<&str>, Problem> {
+        let mut values = self.0.iter().filter(|(key, _)| key == name).map(|(_, value)| value.trim());
+        match (values.next(), values.next()) {
+            (_, Some(_)) => Err(fault(name, "must be sent once only")),
+            (value, None) => Ok(value.filter(|value| !value.is_empty())),
+        }
+    }
+
+    /// A parameter in the form that `T` reads.
+    ///
+    /// # Errors
+    /// `invalid_request` when it is malformed.
+    pub(crate) fn value<T: FromStr>(&self, name: &str, form: &str) -> Result<Option<T>, Problem> {
+        self.text(name)?
+            .map(|text| text.parse().map_err(|_malformed| fault(name, &format!("must be {form}"))))
+            .transpose()
+    }
+
+    /// An id.
+    ///
+    /// # Errors
+    /// `invalid_request` when it is malformed.
+    pub(crate) fn id<T: FromStr>(&self, name: &str) -> Result<Option<T>, Problem> {
+        self.value(name, "an id")
+    }
+
+    /// A switch; absent means `default`.
+    ///
+    /// # Errors
+    /// `invalid_request` when it is neither true nor false.
+    pub(crate) fn flag(&self, name: &str, default: bool) -> Result<bool, Problem> {
+        match self.text(name)? {
+            None => Ok(default),
+            Some("true" | "1") => Ok(true),
+            Some("false" | "0") => Ok(false),
+            Some(_) => Err(fault(name, "must be true or false")),
+        }
+    }
+
+    /// An instant.
+    ///
+    /// # Errors
+    /// `invalid_request` when it is malformed.
+    pub(crate) fn instant(&self, name: &str) -> Result<Option<Timestamp>, Problem> {
+        self.text(name)?
+            .map(|text| Timestamp::parse(text).map_err(|error| fault(name, &error.to_string())))
+            .transpose()
+    }
+
+    /// One word of a vocabulary.
+    ///
+    /// # Errors
+    /// `invalid_request` when it is not one of its words.
+    pub(crate) fn word<W: Word>(&self, name: &str) -> Result<Option<W>, Problem> {
+        self.text(name)?.map(|text| known(name, text)).transpose()
+    }
+
+    /// Words of a vocabulary, separated by commas; none when absent.
+    ///
+    /// # Errors
+    /// `invalid_request` when one is not of its words.
+    pub(crate) fn words<W: Word + PartialEq>(&self, name: &str) -> Result<Vec<W>, Problem> {
+        let mut words = Vec::new();
+        for text in self.text(name)?.into_iter().flat_map(|text| text.split(',')) {
+            let text = text.trim();
+            if !text.is_empty() {
+                let word = known(name, text)?;
+                if !words.contains(&word) {
+                    words.push(word);
+                }
+            }
+        }
+        Ok(words)
+    }
+}
+
+fn known<W: Word>(name: &str, text: &str) -> Result<W, Problem> {
+    W::parse(text).ok_or_else(|| {
+        let words: Vec<_> = W::ALL.iter().map(|word| word.as_str()).collect();
+        fault(name, &format!("must be one of {}", words.join(", ")))
+    })
+}
+
+/// A fault of the parameter `name`.
+pub(crate) fn fault(name: &str, message: &str) -> Problem {
+    Problem::at(Code::InvalidRequest, &format!("?{name}"), message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use workforce_domain::id::AgentId;
+    use workforce_domain::issue::IssueStatus;
+
+    fn query(text: &str) -> Query {
+        Query::parse(text).unwrap()
+    }
+
+    #[test]
+    fn words_are_separated_by_commas_and_trimmed() {
+        let statuses: Vec<IssueStatus> =
+            query("status=todo,%20blocked%20,todo,").words("status").unwrap();
+        assert_eq!(statuses, [IssueStatus::Todo, IssueStatus::Blocked]);
+        assert!(query("status=").words::<IssueStatus>("status").unwrap().is_empty());
+        assert!(query("").words::<IssueStatus>("status").unwrap().is_empty());
+    }
+
+    #[test]
+    fn what_is_malformed_is_refused_with_its_name() {
+        let refusals = [
+            query("status=nope").words::<IssueStatus>("status").unwrap_err(),
+            query("a=x").id::<AgentId>("a").unwrap_err(),
+            query("a=maybe").flag("a", true).unwrap_err(),
+            query("a=yesterday").instant("a").unwrap_err(),
+            query("a=1&a=2").text("a").unwrap_err(),
+            Query::parse("a=%00").unwrap_err(),
+        ];
+        for problem in refusals {
+            assert_eq!(problem.code(), Code::InvalidRequest);
+            assert!(format!("{problem:?}").contains('?'), "{problem:?}");
+        }
+    }
+
+    #[test]
+    fn switches_have_a_default() {
+        assert!(query("").flag("a", true).unwrap());
+        assert!(query("a=1").flag("a", false).unwrap());
+        assert!(!query("a=false").flag("a", true).unwrap());
+    }
+}

@@ -1,0 +1,52 @@
+use actix_web::http::StatusCode;
+use serde::Serialize;
+use workforce_domain::page::Page;
+
+use crate::paging;
+
+/// What a served request is answered with.
+#[derive(Debug)]
+pub(crate) struct Reply<B> {
+    pub(crate) status: StatusCode,
+    pub(crate) body: B,
+    /// Continues a list.
+    pub(crate) next_cursor: Option<String>,
+    /// Whether the body carries a credential, so that it is sealed when it is
+    /// kept for a repeated request, and never cached.
+    pub(crate) secret: bool,
+}
+
+impl<B: Serialize> Reply<B> {
+    const fn new(status: StatusCode, body: B) -> Self {
+        Self { status, body, next_cursor: None, secret: false }
+    }
+
+    /// 200: what was asked for, or what an action led to.
+    pub(crate) const fn ok(body: B) -> Self {
+        Self::new(StatusCode::OK, body)
+    }
+
+    /// 201: what was made.
+    pub(crate) const fn created(body: B) -> Self {
+        Self::new(StatusCode::CREATED, body)
+    }
+
+    /// 202: what will be done.
+    pub(crate) const fn accepted(body: B) -> Self {
+        Self::new(StatusCode::ACCEPTED, body)
+    }
+
+    /// 201: what was made, with a credential that is shown this once.
+    pub(crate) const fn credential(body: B) -> Self {
+        Self { secret: true, ..Self::new(StatusCode::CREATED, body) }
+    }
+}
+
+impl<B: Serialize> Reply<Vec<B>> {
+    /// 200: one page of a list, as a bare array.
+    pub(crate) fn page<T: Into<B>, K: Serialize>(page: Page<T, K>) -> Self {
+        let next_cursor = page.next.as_ref().and_then(paging::encode);
+        let body = page.items.into_iter().map(Into::into).collect();
+        Self { next_cursor, ..Self::new(StatusCode::OK, body) }
+    }
+}

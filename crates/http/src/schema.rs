@@ -1,0 +1,125 @@
+//! Schemas of the domain's values, under which the OpenAPI document names
+//! them. Each type here stands for the domain's type of the same name in
+//! `#[schema(value_type = ...)]`.
+
+use serde_json::Value;
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, Schema, SchemaFormat, Type};
+use utoipa::{PartialSchema, ToSchema};
+use workforce_domain::word::Word;
+use workforce_domain::{activity, actor, agent, company, cost, goal, issue, project, run, text, wake};
+
+fn word<W: Word>() -> RefOr<Schema> {
+    let words = W::ALL.iter().map(|word| Value::from(word.as_str()));
+    ObjectBuilder::new().schema_type(Type::String).enum_values(Some(words)).into()
+}
+
+/// Text of 1 to `max` characters. White space around it does not count, so the
+/// schema cannot say more.
+fn line(max: usize) -> RefOr<Schema> {
+    ObjectBuilder::new()
+        .schema_type(Type::String)
+        .min_length(Some(1))
+        .max_length(Some(max))
+        .pattern(Some(r"\S"))
+        .into()
+}
+
+/// Text bounded by its bytes; a schema counts characters, so that this is the
+/// outer bound.
+fn prose(max: usize) -> RefOr<Schema> {
+    ObjectBuilder::new().schema_type(Type::String).max_length(Some(max)).into()
+}
+
+fn body(max: usize) -> RefOr<Schema> {
+    ObjectBuilder::new()
+        .schema_type(Type::String)
+        .min_length(Some(1))
+        .max_length(Some(max))
+        .pattern(Some(r"\S"))
+        .into()
+}
+
+fn slug(max: usize) -> RefOr<Schema> {
+    ObjectBuilder::new()
+        .schema_type(Type::String)
+        .max_length(Some(max))
+        .pattern(Some("^[a-z][a-z0-9_-]*$"))
+        .into()
+}
+
+fn formatted(format: KnownFormat) -> RefOr<Schema> {
+    ObjectBuilder::new()
+        .schema_type(Type::String)
+        .format(Some(SchemaFormat::KnownFormat(format)))
+        .into()
+}
+
+macro_rules! schemas {
+    ($($name:ident = $schema:expr;)+) => {$(
+        #[doc = concat!("Stands for the domain's `", stringify!($name), "`.")]
+        pub(crate) enum $name {}
+
+        impl PartialSchema for $name {
+            fn schema() -> RefOr<Schema> {
+                $schema
+            }
+        }
+
+        impl ToSchema for $name {}
+    )+};
+}
+
+schemas! {
+    Id = formatted(KnownFormat::Uuid);
+    Timestamp = formatted(KnownFormat::DateTime);
+    Document = ObjectBuilder::new().schema_type(Type::Object).into();
+
+    Name = line(text::Name::MAX);
+    Title = line(text::Title::MAX);
+    Label = line(text::Label::MAX);
+    Location = line(text::Location::MAX);
+    Description = prose(text::Description::MAX);
+    CommentBody = body(text::CommentBody::MAX);
+    Role = slug(text::Role::MAX);
+
+    Code = word::<workforce_app::Code>();
+    CompanyStatus = word::<company::CompanyStatus>();
+    PauseReason = word::<company::PauseReason>();
+    AgentStatus = word::<agent::AgentStatus>();
+    AdapterType = word::<agent::AdapterType>();
+    GoalLevel = word::<goal::GoalLevel>();
+    GoalStatus = word::<goal::GoalStatus>();
+    ProjectStatus = word::<project::ProjectStatus>();
+    IssueStatus = word::<issue::IssueStatus>();
+    Priority = word::<issue::Priority>();
+    RunStatus = word::<run::RunStatus>();
+    RunKind = word::<run::RunKind>();
+    RunErrorCode = word::<run::RunErrorCode>();
+    WakeSource = word::<wake::WakeSource>();
+    WakeReason = word::<wake::WakeReason>();
+    BillingType = word::<cost::BillingType>();
+    CostSource = word::<cost::CostSource>();
+    Action = word::<activity::Action>();
+    Entity = word::<activity::Entity>();
+    ActorKind = word::<actor::ActorKind>();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_vocabulary_lists_its_words() {
+        let schema = serde_json::to_value(Priority::schema()).unwrap();
+        assert_eq!(schema, json!({"type": "string", "enum": ["critical", "high", "medium", "low"]}));
+    }
+
+    #[test]
+    fn a_text_tells_its_bounds() {
+        let schema = serde_json::to_value(Title::schema()).unwrap();
+        assert_eq!(schema["maxLength"], json!(500));
+        assert_eq!(Title::name(), "Title");
+    }
+}

@@ -1,0 +1,62 @@
+use std::sync::Arc;
+
+use workforce_app::authenticate::AnonymousPolicy;
+use workforce_domain::port::{Clock, EngineSignal, Ids, RunLogs, Store, Tokens, Vault};
+use workforce_domain::time::Timestamp;
+
+use crate::guard::AllowedHosts;
+use crate::idempotency::InFlight;
+use crate::key_uses::KeyUses;
+use crate::metrics::Metrics;
+
+/// Everything outside of this crate that answering a request takes.
+#[derive(Clone)]
+pub struct Ports {
+    /// Where records are kept.
+    pub store: Arc<dyn Store>,
+    /// Tells the time.
+    pub clock: Arc<dyn Clock>,
+    /// Gives out ids.
+    pub ids: Arc<dyn Ids>,
+    /// Makes credentials and their digests.
+    pub tokens: Arc<dyn Tokens>,
+    /// Seals kept answers that carry a credential.
+    pub vault: Arc<dyn Vault>,
+    /// Where the output of runs is kept.
+    pub logs: Arc<dyn RunLogs>,
+    /// Told when the engine has something to do at once.
+    pub engine: Arc<dyn EngineSignal>,
+}
+
+/// What every worker thread shares.
+pub struct State {
+    pub(crate) ports: Ports,
+    pub(crate) anonymous: AnonymousPolicy,
+    pub(crate) hosts: AllowedHosts,
+    pub(crate) in_flight: InFlight,
+    pub(crate) metrics: Metrics,
+    pub(crate) started_at: Timestamp,
+    key_uses: KeyUses,
+}
+
+impl State {
+    /// The state of a server that starts now.
+    pub fn new(ports: Ports, anonymous: AnonymousPolicy, hosts: AllowedHosts) -> Self {
+        let started_at = ports.clock.now();
+        Self {
+            ports,
+            anonymous,
+            hosts,
+            in_flight: InFlight::default(),
+            metrics: Metrics::default(),
+            started_at,
+            key_uses: KeyUses::default(),
+        }
+    }
+
+    /// The uses of agent keys that are not stored yet. Whoever runs the server
+    /// flushes them about once a minute and at the end.
+    pub const fn key_uses(&self) -> &KeyUses {
+        &self.key_uses
+    }
+}

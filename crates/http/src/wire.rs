@@ -1,0 +1,209 @@
+//! Values that JSON spells in more ways than one, or more exactly than a float
+//! can (amendments A1 and A10).
+
+use std::fmt;
+
+use serde::de::{Deserializer, Error as _, IgnoredAny, Visitor};
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::value::RawValue;
+use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, Schema, SchemaFormat, Type};
+use utoipa::openapi::RefOr;
+use utoipa::{PartialSchema, ToSchema};
+use workforce_domain::money::{Budget, Cents};
+
+/// A whole number, which may be spelt `5`, `5.0` or `5e0`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub(crate) struct Whole(pub(crate) i64);
+
+impl<'de> Deserialize<'de> for Whole {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct WholeVisitor;
+
+        impl Visitor<'_> for WholeVisitor {
+            type Value = Whole;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a whole number")
+            }
+
+            fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<Whole, E> {
+                Ok(Whole(value))
+            }
+
+            fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<Whole, E> {
+                i64::try_from(value).map(Whole).map_err(|_too_large| E::custom("is too large"))
+            }
+
+            fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Whole, E> {
+                /// Beyond this a float does not tell neighbours apart.
+                const EXACT: f64 = 9_007_199_254_740_992.0;
+                if value.fract() != 0.0 {
+                    return Err(E::custom("must be a whole number"));
+                }
+                if value.abs() > EXACT {
+                    return Err(E::custom("is too large"));
+                }
+                #[expect(clippy::cast_possible_truncation, reason = "whole and within 2^53")]
+                let whole = value as i64;
+                Ok(Whole(whole))
+            }
+        }
+
+        deserializer.deserialize_any(WholeVisitor)
+    }
+}
+
+impl PartialSchema for Whole {
+    fn schema() -> RefOr<Schema> {
+        let format = SchemaFormat::KnownFormat(KnownFormat::Int64);
+        ObjectBuilder::new().schema_type(Type::Integer).format(Some(format)).into()
+    }
+}
+
+impl ToSchema for Whole {}
+
+/// An amount of money in cents with up to six decimals, read from and written
+/// to the digits themselves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Amount(pub(crate) Cents);
+
+impl Serialize for Amount {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        RawValue::from_string(self.0.to_string())
+            .map_err(serde::ser::Error::custom)?
+            .serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Amount {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let digits = Box::<RawValue>::deserialize(deserializer)?;
+        Cents::parse_json(digits.get()).map(Self).map_err(D::Error::custom)
+    }
+}
+
+impl PartialSchema for Amount {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::Number)
+            .minimum(Some(0.0))
+            .description(Some("Cents, exact to a millionth."))
+            .into()
+    }
+}
+
+impl ToSchema for Amount {}
+
+/// A monthly limit in whole cents; zero for no limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Limit(pub(crate) Budget);
+
+impl Serialize for Limit {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_i64(self.0.cents())
+    }
+}
+
+impl<'de> Deserialize<'de> for Limit {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let digits = Box::<RawValue>::deserialize(deserializer)?;
+        Budget::parse_json(digits.get()).map(Self).map_err(D::Error::custom)
+    }
+}
+
+impl PartialSchema for Limit {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::Integer)
+            .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
+            .minimum(Some(0_i64))
+            .maximum(Some(Budget::MAX_CENTS))
+            .description(Some("Whole cents per calendar month in UTC; 0 for no limit."))
+            .into()
+    }
+}
+
+impl ToSchema for Limit {}
+
+/// Whether a field is there at all, whatever it holds: for fields that nobody
+/// may set. Needs `#[serde(default)]`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Present(pub(crate) bool);
+
+impl<'de> Deserialize<'de> for Present {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        IgnoredAny::deserialize(deserializer).map(|_anything| Self(true))
+    }
+}
+
+/// A field that may be left out but not be `null`. Needs `#[serde(default)]`.
+///
+/// # Errors
+/// When the value is not a `T`.
+pub(crate) fn given<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    T: Deserialize<'de>,
+    D: Deserializer<'de>,
+{
+    T::deserialize(deserializer).map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::body::parse;
+
+    #[derive(Debug, Default, Deserialize)]
+    #[serde(default, rename_all = "camelCase")]
+    struct Body {
+        tokens: Option<Whole>,
+        cost: Amount,
+        budget: Limit,
+        status: Present,
+        #[serde(deserialize_with = "given")]
+        flag: Option<bool>,
+    }
+
+    fn read(text: &str) -> Result<Body, String> {
+        parse(text.as_bytes()).map_err(|problem| format!("{problem:?}"))
+    }
+
+    #[test]
+    fn whole_numbers_may_be_spelt_as_floats() {
+        for (text, value) in [("5", 5), ("5.0", 5), ("5e2", 500), ("-0.0", 0)] {
+            let body = read(&format!(r#"{{"tokens": {text}}}"#)).unwrap();
+            assert_eq!(body.tokens, Some(Whole(value)), "{text}");
+        }
+        for text in ["5.5", "1e300", "\"5\"", "18446744073709551615"] {
+            assert!(read(&format!(r#"{{"tokens": {text}}}"#)).unwrap_err().contains("/tokens"));
+        }
+    }
+
+    #[test]
+    fn money_is_exact_both_ways() {
+        for text in ["0.3", "0.000001", "9007199254740993", "300", "0.1"] {
+            let body = read(&format!(r#"{{"cost": {text}}}"#)).unwrap();
+            assert_eq!(serde_json::to_string(&body.cost).unwrap(), text);
+        }
+        for text in ["-1", "0.0000001", "\"3\"", "true"] {
+            assert!(read(&format!(r#"{{"cost": {text}}}"#)).unwrap_err().contains("/cost"), "{text}");
+        }
+    }
+
+    #[test]
+    fn budgets_are_whole_cents() {
+        assert_eq!(read(r#"{"budget": 5.0}"#).unwrap().budget.0.cents(), 5);
+        assert!(read(r#"{"budget": 5.5}"#).unwrap_err().contains("/budget"));
+        assert!(read(r#"{"budget": -1}"#).unwrap_err().contains("/budget"));
+    }
+
+    #[test]
+    fn presence_and_null_are_told_apart() {
+        assert!(!read("{}").unwrap().status.0);
+        assert!(read(r#"{"status": null}"#).unwrap().status.0);
+        assert!(read(r#"{"status": {"a": [1]}}"#).unwrap().status.0);
+        assert_eq!(read(r#"{"flag": true}"#).unwrap().flag, Some(true));
+        assert!(read(r#"{"flag": null}"#).unwrap_err().contains("/flag"));
+    }
+}

@@ -1,0 +1,59 @@
+//! Ids that sort by creation.
+
+use std::sync::{Mutex, PoisonError};
+
+use uuid::{ContextV7, Timestamp, Uuid};
+use workforce_domain::port::{Clock, Ids};
+
+/// Gives out UUIDs v7, each greater than the one before, also within one millisecond and when
+/// the clock goes back.
+pub struct UuidV7Ids<C> {
+    clock: C,
+    context: Mutex<ContextV7>,
+}
+
+impl<C: Clock> UuidV7Ids<C> {
+    /// Ids that carry the time of `clock`.
+    pub fn new(clock: C) -> Self {
+        Self { clock, context: Mutex::new(ContextV7::new().with_additional_precision()) }
+    }
+}
+
+impl<C: Clock> Ids for UuidV7Ids<C> {
+    fn next(&self) -> Uuid {
+        let context = self.context.lock().unwrap_or_else(PoisonError::into_inner);
+        let micros = self.clock.now().micros().unsigned_abs();
+        let nanos = u32::try_from(micros % 1_000_000 * 1000).unwrap_or_default();
+        Uuid::new_v7(Timestamp::from_unix(&*context, micros / 1_000_000, nanos))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicI64, Ordering};
+
+    use super::*;
+    use crate::clock::SystemClock;
+
+    #[test]
+    fn ids_ascend() {
+        let ids = UuidV7Ids::new(SystemClock);
+        let many: Vec<Uuid> = (0..10_000).map(|_| ids.next()).collect();
+        assert!(many.is_sorted_by(|one, next| one < next));
+        assert!(many.iter().all(|id| id.get_version_num() == 7));
+    }
+
+    #[test]
+    fn ids_ascend_while_the_clock_goes_back() {
+        struct Backwards(AtomicI64);
+        impl Clock for Backwards {
+            fn now(&self) -> workforce_domain::time::Timestamp {
+                let micros = self.0.fetch_sub(10_000, Ordering::SeqCst);
+                workforce_domain::time::Timestamp::from_micros(micros)
+            }
+        }
+        let ids = UuidV7Ids::new(Backwards(AtomicI64::new(1_700_000_000_000_000)));
+        let many: Vec<Uuid> = (0..100).map(|_| ids.next()).collect();
+        assert!(many.is_sorted_by(|one, next| one < next));
+    }
+}

@@ -1,0 +1,16 @@
+//! The outside of workforce as its ports see it: both databases, the clock, ids, credentials
+//! and the vault.
+
+pub mod clock;
+pub mod ids;
+pub mod store;
+pub mod tokens;
+pub mod vault;
+
+// Named for their features alone: they compile the C libraries in.
+#[cfg(feature = "sqlite")]
+use libsqlite3_sys as _;
+#[cfg(feature = "tls-postgres")]
+use openssl_sys as _;
+#[cfg(feature = "postgres")]
+use pq_sys as _;

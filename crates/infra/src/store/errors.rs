@@ -1,0 +1,110 @@
+//! How a failure of a database reaches the port.
+
+use diesel::result::{DatabaseErrorKind, Error};
+use workforce_domain::corrupt::Corrupt;
+use workforce_domain::port::StoreError;
+
+/// Unique constraints that only a lost race breaks, since the rules look before they write:
+/// by name, as PostgreSQL reports them, and by columns, as SQLite does. The loser runs again
+/// and then sees what the winner wrote.
+const RACES: [(&str, &str); 6] = [
+    ("agents_company_id_url_key_key", "agents.company_id, agents.url_key"),
+    ("projects_company_id_url_key_key", "projects.company_id, projects.url_key"),
+    ("companies_issue_prefix_key", "companies.issue_prefix"),
+    ("wakes_one_pending", "wakes.agent_id, wakes.coalesce_key"),
+    ("idempotency_keys_pkey", "idempotency_keys.idem_scope, idempotency_keys.idem_key"),
+    (
+        "cost_events_by_key",
+        "cost_events.company_id, cost_events.agent_id, cost_events.idempotency_key",
+    ),
+];
+
+/// Messages of lost races that carry no kind of their own: deadlock and lock timeout on
+/// PostgreSQL, a busy or locked database on SQLite.
+const CONTENTION: [&str; 6] = [
+    "deadlock detected",
+    "due to lock timeout",
+    "could not serialize access",
+    "database is locked",
+    "database table is locked",
+    "database schema is locked",
+];
+
+/// The failure of a statement as the port tells it.
+pub(crate) fn failed(error: Error) -> StoreError {
+    match error {
+        Error::DatabaseError(kind, ref information) => match kind {
+            DatabaseErrorKind::SerializationFailure => StoreError::Contended,
+            DatabaseErrorKind::ClosedConnection => StoreError::Unavailable(Box::new(error)),
+            DatabaseErrorKind::UniqueViolation
+            | DatabaseErrorKind::ForeignKeyViolation
+            | DatabaseErrorKind::NotNullViolation
+            | DatabaseErrorKind::CheckViolation
+            | DatabaseErrorKind::RestrictViolation
+            | DatabaseErrorKind::ExclusionViolation => {
+                let constraint = information
+                    .constraint_name()
+                    .or_else(|| information.message().split_once("failed: ").map(|(_, it)| it))
+                    .unwrap_or_else(|| information.message());
+                if RACES.iter().any(|(name, columns)| [*name, *columns].contains(&constraint)) {
+                    StoreError::Contended
+                } else {
+                    StoreError::Constraint { constraint: constraint.to_owned() }
+                }
+            }
+            _ if CONTENTION.iter().any(|it| information.message().contains(it)) => {
+                StoreError::Contended
+            }
+            _ => StoreError::Failed(Box::new(error)),
+        },
+        Error::DeserializationError(cause) => Corrupt::new("record", cause.to_string()).into(),
+        other => StoreError::Failed(Box::new(other)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn database(kind: DatabaseErrorKind, message: &str) -> StoreError {
+        failed(Error::DatabaseError(kind, Box::new(message.to_owned())))
+    }
+
+    #[test]
+    fn lost_races_may_be_run_again() {
+        for (kind, message) in [
+            (DatabaseErrorKind::SerializationFailure, "any"),
+            (DatabaseErrorKind::Unknown, "deadlock detected"),
+            (DatabaseErrorKind::Unknown, "canceling statement due to lock timeout"),
+            (DatabaseErrorKind::Unknown, "database is locked"),
+            (
+                DatabaseErrorKind::UniqueViolation,
+                "UNIQUE constraint failed: agents.company_id, agents.url_key",
+            ),
+        ] {
+            assert!(matches!(database(kind, message), StoreError::Contended), "{message}");
+        }
+    }
+
+    #[test]
+    fn other_constraints_are_told_by_name() {
+        let error = database(
+            DatabaseErrorKind::UniqueViolation,
+            "UNIQUE constraint failed: issues.company_id, issues.number",
+        );
+        let StoreError::Constraint { constraint } = error else { panic!("{error:?}") };
+        assert_eq!(constraint, "issues.company_id, issues.number");
+    }
+
+    #[test]
+    fn a_lost_connection_is_no_fault_of_the_statement() {
+        let error = database(DatabaseErrorKind::ClosedConnection, "gone");
+        assert!(matches!(error, StoreError::Unavailable(_)), "{error:?}");
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_corrupt() {
+        let error = failed(Error::DeserializationError("`x` is not a word".into()));
+        assert_eq!(error.to_string(), "stored record breaks a rule: `x` is not a word");
+    }
+}

@@ -1,0 +1,61 @@
+use diesel::connection::SimpleConnection;
+use diesel::sql_types::BigInt;
+use diesel::{Connection as _, PgConnection, RunQueryDsl, sql_query};
+use diesel_migrations::{EmbeddedMigrations, embed_migrations};
+
+use super::store::PostgresStore;
+use crate::store::migrations::{migrate, revert};
+use crate::store::pool::{ConnectError, pool};
+use crate::store::{OpenError, OpenOptions};
+
+const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
+
+/// Names the lock under which one server at a time changes tables.
+const MIGRATION_LOCK: i64 = 0x776f_726b_666f_7263;
+
+/// Nobody waits for a row, or keeps one locked, for ever.
+const SETTINGS: &str =
+    "SET lock_timeout = '10s'; SET idle_in_transaction_session_timeout = '60s';";
+
+/// Opens the database at `url`.
+///
+/// # Errors
+/// What stands in the way.
+pub(crate) fn open(url: &str, options: &OpenOptions) -> Result<PostgresStore, OpenError> {
+    under_migration_lock(url, |conn| migrate(conn, MIGRATIONS))?;
+    let url = url.to_owned();
+    Ok(PostgresStore::new(pool(options.pool_size, move || connect(&url))))
+}
+
+/// Undoes every migration of the database at `url`.
+///
+/// # Errors
+/// What stands in the way.
+pub(crate) fn migrate_down(url: &str) -> Result<(), OpenError> {
+    under_migration_lock(url, |conn| revert(conn, MIGRATIONS))
+}
+
+/// The lock belongs to the session, which ends here.
+fn under_migration_lock(
+    url: &str,
+    change: impl FnOnce(&mut PgConnection) -> Result<(), OpenError>,
+) -> Result<(), OpenError> {
+    let mut conn =
+        PgConnection::establish(url).map_err(|error| OpenError::Connect(error.into()))?;
+    sql_query("SELECT pg_advisory_lock($1)")
+        .bind::<BigInt, _>(MIGRATION_LOCK)
+        .execute(&mut conn)
+        .map_err(|error| OpenError::Connect(error.into()))?;
+    change(&mut conn)
+}
+
+fn connect(url: &str) -> Result<PgConnection, ConnectError> {
+    let mut conn = PgConnection::establish(url)?;
+    conn.batch_execute(SETTINGS)?;
+    // Deadlocks are told by their message. Only some users may choose its language; English is
+    // what servers are commonly set up with.
+    if let Err(error) = conn.batch_execute("SET lc_messages = 'C'") {
+        tracing::debug!(%error, "the language of the database's messages stays as it is");
+    }
+    Ok(conn)
+}

@@ -1,0 +1,46 @@
+//! Locks on what is no row.
+
+use diesel::QueryResult;
+use uuid::Uuid;
+
+/// A connection whose transaction can exclude others from a named thing.
+pub(super) trait AdvisoryLock {
+    /// Waits until no other transaction holds this lock, and holds it until
+    /// the transaction ends.
+    fn advisory_lock(&mut self, lock: i64) -> QueryResult<()>;
+}
+
+#[cfg(feature = "sqlite")]
+impl AdvisoryLock for diesel::SqliteConnection {
+    /// Whoever writes is alone, so nobody has to be excluded.
+    fn advisory_lock(&mut self, _lock: i64) -> QueryResult<()> {
+        Ok(())
+    }
+}
+
+#[cfg(feature = "postgres")]
+impl AdvisoryLock for diesel::PgConnection {
+    fn advisory_lock(&mut self, lock: i64) -> QueryResult<()> {
+        use diesel::RunQueryDsl;
+
+        diesel::sql_query("SELECT pg_advisory_xact_lock($1)")
+            .bind::<diesel::sql_types::BigInt, _>(lock)
+            .execute(self)
+            .map(drop)
+    }
+}
+
+/// Excludes other transactions from `what` of the owner with this id. Two
+/// different things share a lock only with negligible chance, and then they
+/// merely wait for each other.
+pub(super) fn advisory_lock(
+    connection: &mut impl AdvisoryLock,
+    what: &str,
+    owner: Uuid,
+) -> QueryResult<()> {
+    // FNV-1a: the same on every server and in every version.
+    let hash = what.bytes().chain(*owner.as_bytes()).fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    connection.advisory_lock(hash.cast_signed())
+}

@@ -1,0 +1,187 @@
+use diesel::prelude::*;
+use diesel::sql_query;
+use diesel::sql_types::BigInt;
+use workforce_domain::actor::{CompanyScope, Scope};
+use workforce_domain::corrupt::Corrupt;
+use workforce_domain::goal::{Goal, GoalLevel, GoalStatus};
+use workforce_domain::id::{AgentId, CompanyId, GoalId};
+use workforce_domain::page::{CreationKey, Page, PageRequest};
+use workforce_domain::port::{GoalKey, GoalReads, GoalWrites, Held, StoreError};
+use workforce_domain::text::{Description, Title};
+use workforce_domain::time::Timestamp;
+
+use super::super::{LoadingMode, held};
+use super::super::transaction::Transaction;
+use super::advisory::advisory_lock;
+use super::page::{fetch_limit, page_of};
+use super::row::{Row, admit, admit_some, all, exactly_one, in_scope, length, one};
+use crate::store::columns::{IdColumn, InstantColumn, Key, WordColumn};
+use crate::store::errors::failed;
+use crate::store::schema::goals;
+
+#[derive(Queryable, Selectable, Insertable, AsChangeset)]
+#[diesel(table_name = goals, treat_none_as_null = true, treat_none_as_default_value = false)]
+struct GoalRow {
+    id: IdColumn<GoalId>,
+    company_id: IdColumn<CompanyId>,
+    title: String,
+    description: Option<String>,
+    level: WordColumn<GoalLevel>,
+    status: WordColumn<GoalStatus>,
+    parent_id: Option<IdColumn<GoalId>>,
+    owner_agent_id: Option<IdColumn<AgentId>>,
+    created_at: InstantColumn,
+    updated_at: InstantColumn,
+}
+
+impl Row for GoalRow {
+    type Record = Goal;
+
+    fn weight(&self) -> usize {
+        length(self.description.as_ref())
+    }
+
+    fn restore(self) -> Result<Goal, Corrupt> {
+        Ok(Goal {
+            id: self.id.0,
+            company: self.company_id.0,
+            title: admit("goal", &self.title, Title::new)?,
+            description: admit_some("goal", self.description.as_deref(), Description::new)?,
+            level: self.level.0,
+            status: self.status.0,
+            parent: self.parent_id.map(|id| id.0),
+            owner_agent: self.owner_agent_id.map(|id| id.0),
+            created_at: self.created_at.0,
+            updated_at: self.updated_at.0,
+        })
+    }
+}
+
+impl From<&Goal> for GoalRow {
+    fn from(goal: &Goal) -> Self {
+        Self {
+            id: IdColumn(goal.id),
+            company_id: IdColumn(goal.company),
+            title: goal.title.to_string(),
+            description: goal.description.as_ref().map(ToString::to_string),
+            level: WordColumn(goal.level),
+            status: WordColumn(goal.status),
+            parent_id: goal.parent.map(IdColumn),
+            owner_agent_id: goal.owner_agent.map(IdColumn),
+            created_at: InstantColumn(goal.created_at),
+            updated_at: InstantColumn(goal.updated_at),
+        }
+    }
+}
+
+#[derive(QueryableByName)]
+struct Count {
+    #[diesel(sql_type = BigInt)]
+    count: i64,
+}
+
+impl GoalReads for Transaction<'_> {
+    fn find(&mut self, scope: Scope, id: GoalId) -> Result<Option<Goal>, StoreError> {
+        let query = goals::table.filter(goals::id.eq(IdColumn(id)));
+        let row = in_scope!(scope, goals, query, |query| query
+            .select(GoalRow::as_select())
+            .first(self.conn)
+            .optional());
+        one(row.map_err(failed)?)
+    }
+
+    fn find_all(
+        &mut self,
+        company: CompanyScope,
+        ids: &[GoalId],
+    ) -> Result<Vec<Goal>, StoreError> {
+        let ids: Vec<_> = ids.iter().copied().map(IdColumn).collect();
+        let rows: Vec<GoalRow> = goals::table
+            .filter(goals::company_id.eq(IdColumn(company.company())))
+            .filter(goals::id.eq_any(ids))
+            .select(GoalRow::as_select())
+            .load(self.conn)
+            .map_err(failed)?;
+        all(rows)
+    }
+
+    fn list(
+        &mut self,
+        company: CompanyScope,
+        page: &PageRequest<GoalKey>,
+    ) -> Result<Page<Goal, GoalKey>, StoreError> {
+        let mut query = goals::table
+            .filter(goals::company_id.eq(IdColumn(company.company())))
+            .select(GoalRow::as_select())
+            .into_boxed();
+        if let Some(after) = page.after {
+            let at = InstantColumn(Timestamp::from_micros(after.at));
+            query = query
+                .filter(goals::created_at.ge(at))
+                .filter(goals::created_at.gt(at).or(goals::id.gt(IdColumn(after.id))));
+        }
+        let rows = query
+            .order((goals::created_at, goals::id))
+            .limit(fetch_limit(page))
+            .load_iter::<GoalRow, LoadingMode>(self.conn)
+            .map_err(failed)?;
+        page_of(rows, page, |goal| CreationKey { at: goal.created_at.micros(), id: goal.id })
+    }
+
+    fn is_within(
+        &mut self,
+        company: CompanyScope,
+        goal: GoalId,
+        ancestor: GoalId,
+    ) -> Result<bool, StoreError> {
+        // UNION drops what was met before, so that a cycle ends.
+        let found: Count = sql_query(
+            "WITH RECURSIVE up (id) AS (
+                SELECT id FROM goals WHERE company_id = $1 AND id = $2
+                UNION
+                SELECT g.parent_id
+                FROM up JOIN goals g ON g.company_id = $1 AND g.id = up.id
+                WHERE g.parent_id IS NOT NULL
+            )
+            SELECT COUNT(*) AS count FROM up WHERE id = $3",
+        )
+        .bind::<Key, _>(IdColumn(company.company()))
+        .bind::<Key, _>(IdColumn(goal))
+        .bind::<Key, _>(IdColumn(ancestor))
+        .get_result(self.conn)
+        .map_err(failed)?;
+        Ok(found.count > 0)
+    }
+}
+
+impl GoalWrites for Transaction<'_> {
+    fn insert(&mut self, goal: &Goal) -> Result<(), StoreError> {
+        diesel::insert_into(goals::table)
+            .values(GoalRow::from(goal))
+            .execute(self.conn)
+            .map_err(failed)?;
+        Ok(())
+    }
+
+    fn lock(&mut self, scope: Scope, id: GoalId) -> Result<Option<Held<Goal>>, StoreError> {
+        let query = goals::table.filter(goals::id.eq(IdColumn(id)));
+        let row = in_scope!(scope, goals, query, |query| held!(query.select(GoalRow::as_select()))
+            .first(self.conn)
+            .optional());
+        Ok(one(row.map_err(failed)?)?.map(Held::locked))
+    }
+
+    fn lock_hierarchy(&mut self, company: CompanyScope) -> Result<(), StoreError> {
+        advisory_lock(self.conn, "goals", company.company().into()).map_err(failed)
+    }
+
+    fn save(&mut self, goal: &Held<Goal>) -> Result<(), StoreError> {
+        diesel::update(goals::table)
+            .filter(goals::company_id.eq(IdColumn(goal.company)))
+            .filter(goals::id.eq(IdColumn(goal.id)))
+            .set(GoalRow::from(&**goal))
+            .execute(self.conn)
+            .map_err(failed)
+            .and_then(exactly_one)
+    }
+}

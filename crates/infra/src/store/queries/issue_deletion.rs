@@ -1,0 +1,74 @@
+//! The end of an issue: what goes with it and what outlives it.
+
+use diesel::prelude::*;
+use workforce_domain::id::IssueId;
+use workforce_domain::issue::Issue;
+use workforce_domain::port::StoreError;
+use workforce_domain::run::{RunStatus, WakeStatus};
+
+use super::super::Connection;
+use super::row::exactly_one;
+use crate::store::columns::{IdColumn, WordColumn};
+use crate::store::errors::failed;
+use crate::store::schema::{approvals, cost_events, heartbeat_runs, issues, wakes};
+
+/// Deletes an issue. The database deletes its comments, its lease and its
+/// links to approvals with it.
+pub(super) fn delete(conn: &mut Connection, issue: &Issue) -> Result<(), StoreError> {
+    let company = IdColumn(issue.company);
+    let id = IdColumn(issue.id);
+    let nothing = None::<IdColumn<IssueId>>;
+    diesel::update(wakes::table)
+        .filter(wakes::company_id.eq(company))
+        .filter(wakes::issue_id.eq(id))
+        .filter(wakes::status.eq(WordColumn(WakeStatus::Pending)))
+        .set(wakes::status.eq(WordColumn(WakeStatus::Cancelled)))
+        .execute(conn)
+        .map_err(failed)?;
+    diesel::update(wakes::table)
+        .filter(wakes::company_id.eq(company))
+        .filter(wakes::issue_id.eq(id))
+        .set(wakes::issue_id.eq(nothing))
+        .execute(conn)
+        .map_err(failed)?;
+    diesel::update(heartbeat_runs::table)
+        .filter(heartbeat_runs::company_id.eq(company))
+        .filter(heartbeat_runs::issue_id.eq(id))
+        .filter(heartbeat_runs::status.eq(WordColumn(RunStatus::Queued)))
+        .set((
+            heartbeat_runs::status.eq(WordColumn(RunStatus::Cancelled)),
+            heartbeat_runs::finished_at.eq(heartbeat_runs::updated_at.nullable()),
+        ))
+        .execute(conn)
+        .map_err(failed)?;
+    diesel::update(heartbeat_runs::table)
+        .filter(heartbeat_runs::company_id.eq(company))
+        .filter(heartbeat_runs::issue_id.eq(id))
+        .set(heartbeat_runs::issue_id.eq(nothing))
+        .execute(conn)
+        .map_err(failed)?;
+    diesel::update(cost_events::table)
+        .filter(cost_events::company_id.eq(company))
+        .filter(cost_events::issue_id.eq(id))
+        .set(cost_events::issue_id.eq(nothing))
+        .execute(conn)
+        .map_err(failed)?;
+    diesel::update(approvals::table)
+        .filter(approvals::company_id.eq(company))
+        .filter(approvals::primary_issue_id.eq(id))
+        .set(approvals::primary_issue_id.eq(nothing))
+        .execute(conn)
+        .map_err(failed)?;
+    diesel::update(issues::table)
+        .filter(issues::company_id.eq(company))
+        .filter(issues::parent_id.eq(id))
+        .set(issues::parent_id.eq(nothing))
+        .execute(conn)
+        .map_err(failed)?;
+    diesel::delete(issues::table)
+        .filter(issues::company_id.eq(company))
+        .filter(issues::id.eq(id))
+        .execute(conn)
+        .map_err(failed)
+        .and_then(exactly_one)
+}

@@ -1,0 +1,176 @@
+//! The list of issues: most urgent first, then the latest changed.
+//!
+//! A page is read in stretches, each of which one index holds in the order of
+//! the list, and per status where the index asks for one; what is read is
+//! bounded by the page, however many issues the company has.
+
+use diesel::prelude::*;
+use workforce_domain::actor::CompanyScope;
+use workforce_domain::issue::{Issue, IssueStatus};
+use workforce_domain::page::{Page, PageRequest};
+use workforce_domain::port::{AssigneeFilter, IssueFilter, IssueKey, StoreError};
+use workforce_domain::time::Timestamp;
+use workforce_domain::word::Word;
+
+use super::super::{Connection, LoadingMode};
+use super::issues::IssueRow;
+use super::page::{Merged, Stream, row_limit};
+use crate::store::columns::{IdColumn, InstantColumn, WordColumn};
+use crate::store::errors::failed;
+use crate::store::schema::issues;
+
+/// A part of the list that follows the one before it.
+#[derive(Clone, Copy)]
+enum Stretch {
+    /// All of it.
+    Whole,
+    /// What has this rank.
+    Rank(i16),
+    /// What has the rank of this place and comes after it.
+    RankAfter(IssueKey),
+    /// What is less urgent than this rank.
+    Below(i16),
+}
+
+/// The stretches from `after` on, in the order of the list.
+fn stretches(filter: &IssueFilter, after: Option<IssueKey>) -> Vec<Stretch> {
+    if filter.priorities.is_empty() {
+        return match after {
+            None => vec![Stretch::Whole],
+            Some(key) => vec![Stretch::RankAfter(key), Stretch::Below(key.rank)],
+        };
+    }
+    let mut ranks: Vec<i16> = filter.priorities.iter().map(|priority| priority.rank()).collect();
+    ranks.sort_unstable();
+    ranks.dedup();
+    ranks
+        .into_iter()
+        .filter_map(|rank| match after {
+            Some(key) if rank < key.rank => None,
+            Some(key) if rank == key.rank => Some(Stretch::RankAfter(key)),
+            _ => Some(Stretch::Rank(rank)),
+        })
+        .collect()
+}
+
+/// The statuses to read one by one, `None` for any. The index of an agent's
+/// issues and the one by status are ordered only within one status.
+fn lanes(filter: &IssueFilter) -> Vec<Option<IssueStatus>> {
+    let asked = || {
+        let mut statuses = filter.statuses.clone();
+        statuses.sort_unstable();
+        statuses.dedup();
+        statuses.into_iter().map(Some).collect::<Vec<_>>()
+    };
+    match filter.assignee {
+        Some(AssigneeFilter::Agent(_)) if filter.statuses.is_empty() => {
+            IssueStatus::ALL.iter().copied().map(Some).collect()
+        }
+        Some(AssigneeFilter::Agent(_)) => asked(),
+        Some(AssigneeFilter::User(_)) => vec![None],
+        None | Some(AssigneeFilter::Nobody) => {
+            let other = filter.project.is_some() || filter.goal.is_some() || filter.parent.is_some();
+            if other || filter.statuses.is_empty() { vec![None] } else { asked() }
+        }
+    }
+}
+
+fn key(issue: &Issue) -> IssueKey {
+    IssueKey {
+        rank: issue.priority.rank(),
+        updated_at: issue.updated_at.micros(),
+        id: issue.id,
+    }
+}
+
+fn before(one: &Issue, other: &Issue) -> bool {
+    let place = |issue: &Issue| {
+        (issue.priority.rank(), core::cmp::Reverse(issue.updated_at), issue.id)
+    };
+    place(one) < place(other)
+}
+
+/// One page of the issues of a company.
+pub(super) fn list(
+    conn: &mut Connection,
+    company: CompanyScope,
+    filter: &IssueFilter,
+    page: &PageRequest<IssueKey>,
+) -> Result<Page<Issue, IssueKey>, StoreError> {
+    let lanes = lanes(filter);
+    let mut merged = Merged::new(page);
+    for stretch in stretches(filter, page.after) {
+        let room = merged.room();
+        if room == 0 {
+            break;
+        }
+        let mut streams = Vec::with_capacity(lanes.len());
+        for status in &lanes {
+            streams.push(read(conn, company, filter, stretch, *status, room, merged.room_bytes())?);
+        }
+        merged.take(streams, before);
+    }
+    Ok(merged.finish(key))
+}
+
+/// The beginning of one stretch in one lane.
+fn read(
+    conn: &mut Connection,
+    company: CompanyScope,
+    filter: &IssueFilter,
+    stretch: Stretch,
+    lane: Option<IssueStatus>,
+    room: usize,
+    room_bytes: usize,
+) -> Result<Stream<Issue>, StoreError> {
+    let mut query = issues::table
+        .filter(issues::company_id.eq(IdColumn(company.company())))
+        .filter(issues::hidden_at.is_null())
+        .select(IssueRow::as_select())
+        .into_boxed();
+    if let Some(status) = lane {
+        query = query.filter(issues::status.eq(WordColumn(status)));
+    } else if !filter.statuses.is_empty() {
+        let statuses: Vec<_> = filter.statuses.iter().copied().map(WordColumn).collect();
+        query = query.filter(issues::status.eq_any(statuses));
+    }
+    query = match filter.assignee {
+        None => query,
+        Some(AssigneeFilter::Nobody) => query
+            .filter(issues::assignee_agent_id.is_null())
+            .filter(issues::assignee_user_id.is_null()),
+        Some(AssigneeFilter::Agent(agent)) => {
+            query.filter(issues::assignee_agent_id.eq(IdColumn(agent)))
+        }
+        Some(AssigneeFilter::User(user)) => {
+            query.filter(issues::assignee_user_id.eq(IdColumn(user)))
+        }
+    };
+    if let Some(project) = filter.project {
+        query = query.filter(issues::project_id.eq(IdColumn(project)));
+    }
+    if let Some(goal) = filter.goal {
+        query = query.filter(issues::goal_id.eq(IdColumn(goal)));
+    }
+    if let Some(parent) = filter.parent {
+        query = query.filter(issues::parent_id.eq(IdColumn(parent)));
+    }
+    query = match stretch {
+        Stretch::Whole => query,
+        Stretch::Rank(rank) => query.filter(issues::priority.eq(rank)),
+        Stretch::Below(rank) => query.filter(issues::priority.gt(rank)),
+        Stretch::RankAfter(key) => {
+            let at = InstantColumn(Timestamp::from_micros(key.updated_at));
+            query
+                .filter(issues::priority.eq(key.rank))
+                .filter(issues::updated_at.le(at))
+                .filter(issues::updated_at.lt(at).or(issues::id.gt(IdColumn(key.id))))
+        }
+    };
+    let rows = query
+        .order((issues::priority, issues::updated_at.desc(), issues::id))
+        .limit(row_limit(room.saturating_add(1)))
+        .load_iter::<IssueRow, LoadingMode>(conn)
+        .map_err(failed)?;
+    Stream::read(rows, room, room_bytes)
+}

@@ -1,0 +1,132 @@
+//! Leases on issues. Whoever calls these holds the issue.
+
+use diesel::prelude::*;
+use workforce_domain::actor::CompanyScope;
+use workforce_domain::corrupt::Corrupt;
+use workforce_domain::id::{AgentId, CompanyId, IssueId, RunId};
+use workforce_domain::issue::{Holder, Issue, Lease};
+use workforce_domain::port::StoreError;
+
+use super::super::Connection;
+use super::row::{Row, all};
+use crate::store::columns::{IdColumn, InstantColumn};
+use crate::store::errors::failed;
+use crate::store::schema::{issue_leases, issues};
+
+#[derive(Queryable, Selectable, Insertable, AsChangeset)]
+#[diesel(
+    table_name = issue_leases,
+    primary_key(issue_id),
+    treat_none_as_null = true,
+    treat_none_as_default_value = false
+)]
+struct LeaseRow {
+    issue_id: IdColumn<IssueId>,
+    company_id: IdColumn<CompanyId>,
+    agent_id: IdColumn<AgentId>,
+    run_id: Option<IdColumn<RunId>>,
+    fence: i64,
+    expires_at: Option<InstantColumn>,
+}
+
+impl Row for LeaseRow {
+    type Record = Lease;
+
+    fn weight(&self) -> usize {
+        0
+    }
+
+    fn restore(self) -> Result<Lease, Corrupt> {
+        if self.run_id.is_none() != self.expires_at.is_some() {
+            return Err(Corrupt::new("lease", "exactly those without a run expire by themselves"));
+        }
+        Ok(Lease {
+            issue: self.issue_id.0,
+            company: self.company_id.0,
+            holder: Holder::of(self.agent_id.0, self.run_id.map(|run| run.0)),
+            fence: self.fence,
+            expires_at: self.expires_at.map(|at| at.0),
+        })
+    }
+}
+
+impl From<&Lease> for LeaseRow {
+    fn from(lease: &Lease) -> Self {
+        Self {
+            issue_id: IdColumn(lease.issue),
+            company_id: IdColumn(lease.company),
+            agent_id: IdColumn(lease.holder.agent()),
+            run_id: lease.holder.run().map(IdColumn),
+            fence: lease.fence,
+            expires_at: lease.expires_at.map(InstantColumn),
+        }
+    }
+}
+
+/// The leases on issues, expired or not.
+pub(super) fn of_issues(
+    conn: &mut Connection,
+    company: CompanyScope,
+    issues: &[IssueId],
+) -> Result<Vec<Lease>, StoreError> {
+    let ids: Vec<_> = issues.iter().copied().map(IdColumn).collect();
+    let rows: Vec<LeaseRow> = issue_leases::table
+        .filter(issue_leases::company_id.eq(IdColumn(company.company())))
+        .filter(issue_leases::issue_id.eq_any(ids))
+        .select(LeaseRow::as_select())
+        .load(conn)
+        .map_err(failed)?;
+    all(rows)
+}
+
+/// Puts a lease on an issue, in place of the present one. The fencing number
+/// is counted on the issue itself, so it grows even from a lease that was
+/// deleted to the next.
+pub(super) fn take(
+    conn: &mut Connection,
+    company: CompanyId,
+    issue: IssueId,
+    lease: Lease,
+) -> Result<Lease, StoreError> {
+    let fence: i64 = diesel::update(issues::table)
+        .filter(issues::company_id.eq(IdColumn(company)))
+        .filter(issues::id.eq(IdColumn(issue)))
+        .set(issues::lease_fence.eq(issues::lease_fence + 1))
+        .returning(issues::lease_fence)
+        .get_result(conn)
+        .map_err(failed)?;
+    let lease = Lease { issue, company, fence, ..lease };
+    let row = LeaseRow::from(&lease);
+    diesel::insert_into(issue_leases::table)
+        .values(&row)
+        .on_conflict(issue_leases::issue_id)
+        .do_update()
+        .set(&row)
+        .execute(conn)
+        .map_err(failed)?;
+    Ok(lease)
+}
+
+/// Ends the lease on an issue, if there is one.
+pub(super) fn end(conn: &mut Connection, issue: &Issue) -> Result<(), StoreError> {
+    diesel::delete(issue_leases::table)
+        .filter(issue_leases::company_id.eq(IdColumn(issue.company)))
+        .filter(issue_leases::issue_id.eq(IdColumn(issue.id)))
+        .execute(conn)
+        .map_err(failed)?;
+    Ok(())
+}
+
+/// Ends every lease a run holds.
+pub(super) fn end_of_run(
+    conn: &mut Connection,
+    company: CompanyScope,
+    run: RunId,
+) -> Result<(), StoreError> {
+    diesel::delete(issue_leases::table)
+        .filter(issue_leases::company_id.eq(IdColumn(company.company())))
+        .filter(issue_leases::run_id.eq(IdColumn(run)))
+        .execute(conn)
+        .map_err(failed)?;
+    Ok(())
+}

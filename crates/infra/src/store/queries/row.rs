@@ -1,0 +1,76 @@
+//! How a row becomes a record again.
+
+use diesel::result::Error;
+use workforce_domain::corrupt::Corrupt;
+use workforce_domain::port::StoreError;
+use workforce_domain::text::TextError;
+
+use crate::store::errors::failed;
+
+/// The row of one table, as it is read and written.
+pub(super) trait Row {
+    /// The record it holds.
+    type Record;
+
+    /// Bytes of its long columns, by which a page ends early.
+    fn weight(&self) -> usize;
+
+    /// The record, through the checks of its type.
+    fn restore(self) -> Result<Self::Record, Corrupt>;
+}
+
+/// The record of a row, if there is a row.
+pub(super) fn one<R: Row>(row: Option<R>) -> Result<Option<R::Record>, StoreError> {
+    Ok(row.map(Row::restore).transpose()?)
+}
+
+/// The records of rows.
+pub(super) fn all<R: Row>(rows: Vec<R>) -> Result<Vec<R::Record>, StoreError> {
+    Ok(rows.into_iter().map(Row::restore).collect::<Result<_, _>>()?)
+}
+
+/// A text that its type must admit.
+pub(super) fn admit<T>(
+    kind: &'static str,
+    text: &str,
+    check: fn(&str) -> Result<T, TextError>,
+) -> Result<T, Corrupt> {
+    check(text).map_err(|error| Corrupt::new(kind, error.to_string()))
+}
+
+/// A text that its type must admit, where there is one.
+pub(super) fn admit_some<T>(
+    kind: &'static str,
+    text: Option<&str>,
+    check: fn(&str) -> Result<T, TextError>,
+) -> Result<Option<T>, Corrupt> {
+    text.map(|text| admit(kind, text, check)).transpose()
+}
+
+/// The length of a text that may be missing.
+pub(super) fn length(text: Option<&String>) -> usize {
+    text.map_or(0, String::len)
+}
+
+/// A statement on a locked record has to meet exactly that record.
+pub(super) fn exactly_one(rows: usize) -> Result<(), StoreError> {
+    if rows == 1 { Ok(()) } else { Err(failed(Error::NotFound)) }
+}
+
+/// Restricts `$query` on `$table` to `$scope` and hands it to `$run`. A foreign
+/// record is missing, whether it is read or locked.
+macro_rules! in_scope {
+    ($scope:expr, $table:ident, $query:expr, |$scoped:ident| $run:expr) => {
+        match $scope.company() {
+            None => {
+                let $scoped = $query;
+                $run
+            }
+            Some(company) => {
+                let $scoped = $query.filter($table::company_id.eq(IdColumn(company)));
+                $run
+            }
+        }
+    };
+}
+pub(super) use in_scope;

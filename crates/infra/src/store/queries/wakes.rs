@@ -1,0 +1,208 @@
+//! Wakes as rows, and what stops them.
+
+use diesel::prelude::*;
+use workforce_domain::Document;
+use workforce_domain::actor::CompanyScope;
+use workforce_domain::corrupt::Corrupt;
+use workforce_domain::id::{AgentId, CommentId, CompanyId, IssueId, RunId, WakeId};
+use workforce_domain::port::{StopScope, StoreError};
+use workforce_domain::run::{RunKind, RunStatus, WakeStatus};
+use workforce_domain::time::Timestamp;
+use workforce_domain::wake::{Wake, WakeReason, WakeSource};
+
+use super::super::{Connection, held};
+use super::row::{Row, exactly_one, one};
+use crate::store::columns::{IdColumn, InstantColumn, JsonColumn, WordColumn};
+use crate::store::errors::failed;
+use crate::store::schema::{heartbeat_runs, wakes};
+
+#[derive(Queryable, Selectable, Insertable, AsChangeset)]
+#[diesel(table_name = wakes, treat_none_as_null = true, treat_none_as_default_value = false)]
+pub(super) struct WakeRow {
+    id: IdColumn<WakeId>,
+    company_id: IdColumn<CompanyId>,
+    agent_id: IdColumn<AgentId>,
+    issue_id: Option<IdColumn<IssueId>>,
+    coalesce_key: String,
+    kind: WordColumn<RunKind>,
+    status: WordColumn<WakeStatus>,
+    source: WordColumn<WakeSource>,
+    reasons: JsonColumn<Vec<WakeReason>>,
+    comment_ids: JsonColumn<Vec<CommentId>>,
+    payload: JsonColumn<Document>,
+    count: i32,
+    not_before: InstantColumn,
+    run_id: IdColumn<RunId>,
+    requested_by: Option<String>,
+    created_at: InstantColumn,
+    updated_at: InstantColumn,
+}
+
+impl Row for WakeRow {
+    type Record = Wake;
+
+    fn weight(&self) -> usize {
+        0
+    }
+
+    fn restore(self) -> Result<Wake, Corrupt> {
+        Ok(Wake {
+            id: self.id.0,
+            company: self.company_id.0,
+            agent: self.agent_id.0,
+            issue: self.issue_id.map(|id| id.0),
+            kind: self.kind.0,
+            status: self.status.0,
+            source: self.source.0,
+            reasons: self.reasons.0,
+            comments: self.comment_ids.0,
+            payload: self.payload.0,
+            count: self.count,
+            not_before: self.not_before.0,
+            run: self.run_id.0,
+            requested_by: self.requested_by,
+            created_at: self.created_at.0,
+            updated_at: self.updated_at.0,
+        })
+    }
+}
+
+impl From<&Wake> for WakeRow {
+    fn from(wake: &Wake) -> Self {
+        Self {
+            id: IdColumn(wake.id),
+            company_id: IdColumn(wake.company),
+            agent_id: IdColumn(wake.agent),
+            issue_id: wake.issue.map(IdColumn),
+            coalesce_key: Wake::key(wake.issue),
+            kind: WordColumn(wake.kind),
+            status: WordColumn(wake.status),
+            source: WordColumn(wake.source),
+            reasons: JsonColumn(wake.reasons.clone()),
+            comment_ids: JsonColumn(wake.comments.clone()),
+            payload: JsonColumn(wake.payload.clone()),
+            count: wake.count,
+            not_before: InstantColumn(wake.not_before),
+            run_id: IdColumn(wake.run),
+            requested_by: wake.requested_by.clone(),
+            created_at: InstantColumn(wake.created_at),
+            updated_at: InstantColumn(wake.updated_at),
+        }
+    }
+}
+
+/// True for pending wakes. Spelled out, since a partial index is used only by
+/// a condition that is known before values are bound.
+#[diesel::dsl::auto_type(no_type_alias)]
+pub(super) fn pending() -> _ {
+    diesel::dsl::sql::<diesel::sql_types::Bool>("wakes.status = 'pending'")
+}
+
+/// The wake that a run answers.
+pub(super) fn of_run(
+    conn: &mut Connection,
+    company: CompanyId,
+    run: RunId,
+) -> Result<Option<Wake>, StoreError> {
+    let row = wakes::table
+        .filter(wakes::company_id.eq(IdColumn(company)))
+        .filter(wakes::run_id.eq(IdColumn(run)))
+        .select(WakeRow::as_select())
+        .first(conn)
+        .optional();
+    one(row.map_err(failed)?)
+}
+
+/// Locks the pending wake of an agent under a key.
+pub(super) fn lock_pending(
+    conn: &mut Connection,
+    company: CompanyScope,
+    agent: AgentId,
+    issue: Option<IssueId>,
+) -> Result<Option<Wake>, StoreError> {
+    let query = wakes::table
+        .filter(wakes::company_id.eq(IdColumn(company.company())))
+        .filter(wakes::agent_id.eq(IdColumn(agent)))
+        .filter(wakes::coalesce_key.eq(Wake::key(issue)))
+        .filter(pending())
+        .select(WakeRow::as_select());
+    let row = held!(query).first(conn).optional();
+    one(row.map_err(failed)?)
+}
+
+/// Stores a new wake.
+pub(super) fn insert(conn: &mut Connection, wake: &Wake) -> Result<(), StoreError> {
+    diesel::insert_into(wakes::table)
+        .values(WakeRow::from(wake))
+        .execute(conn)
+        .map_err(failed)?;
+    Ok(())
+}
+
+/// Stores a locked wake.
+pub(super) fn save(conn: &mut Connection, wake: &Wake) -> Result<(), StoreError> {
+    diesel::update(wakes::table)
+        .filter(wakes::company_id.eq(IdColumn(wake.company)))
+        .filter(wakes::id.eq(IdColumn(wake.id)))
+        .set(WakeRow::from(wake))
+        .execute(conn)
+        .map_err(failed)
+        .and_then(exactly_one)
+}
+
+/// Cancels pending wakes and their queued runs; the cancelled runs.
+pub(super) fn cancel_pending(
+    conn: &mut Connection,
+    company: CompanyScope,
+    stop: StopScope,
+    now: Timestamp,
+) -> Result<Vec<RunId>, StoreError> {
+    let at = InstantColumn(now);
+    let of_company = wakes::company_id.eq(IdColumn(company.company())).and(pending());
+    let changes =
+        (wakes::status.eq(WordColumn(WakeStatus::Cancelled)), wakes::updated_at.eq(at));
+    let runs: QueryResult<Vec<IdColumn<RunId>>> = match stop {
+        StopScope::Agent(agent) => diesel::update(wakes::table)
+            .filter(of_company)
+            .filter(wakes::agent_id.eq(IdColumn(agent)))
+            .set(changes)
+            .returning(wakes::run_id)
+            .get_results(conn),
+        StopScope::Issue(issue) => diesel::update(wakes::table)
+            .filter(of_company)
+            .filter(wakes::issue_id.eq(IdColumn(issue)))
+            .set(changes)
+            .returning(wakes::run_id)
+            .get_results(conn),
+        StopScope::Company => diesel::update(wakes::table)
+            .filter(of_company)
+            .set(changes)
+            .returning(wakes::run_id)
+            .get_results(conn),
+    };
+    cancel_queued(conn, runs.map_err(failed)?, now)
+}
+
+/// Cancels those of `runs` that are still queued; which ones it was.
+pub(super) fn cancel_queued(
+    conn: &mut Connection,
+    runs: Vec<IdColumn<RunId>>,
+    now: Timestamp,
+) -> Result<Vec<RunId>, StoreError> {
+    if runs.is_empty() {
+        return Ok(Vec::new());
+    }
+    let at = InstantColumn(now);
+    let cancelled: Vec<IdColumn<RunId>> = diesel::update(heartbeat_runs::table)
+        .filter(heartbeat_runs::id.eq_any(runs))
+        .filter(heartbeat_runs::status.eq(WordColumn(RunStatus::Queued)))
+        .set((
+            heartbeat_runs::status.eq(WordColumn(RunStatus::Cancelled)),
+            heartbeat_runs::finished_at.eq(at),
+            heartbeat_runs::updated_at.eq(at),
+        ))
+        .returning(heartbeat_runs::id)
+        .get_results(conn)
+        .map_err(failed)?;
+    Ok(cancelled.into_iter().map(|run| run.0).collect())
+}

@@ -1,0 +1,83 @@
+//! The one place where a transaction that lost a race is run again.
+
+use core::time::Duration;
+use std::thread::sleep;
+
+use workforce_domain::port::StoreError;
+
+/// How often a transaction is run at most.
+const ATTEMPTS: u32 = 6;
+/// The mean pause before the second run; it doubles with each further one.
+const FIRST_PAUSE: Duration = Duration::from_millis(4);
+
+/// Runs `transaction` until it does not lose a race, at most [`ATTEMPTS`] times.
+///
+/// # Errors
+/// What the last run failed with; [`StoreError::Contended`] when every run lost.
+pub(super) fn until_settled(
+    mut transaction: impl FnMut() -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
+    for attempt in 1..ATTEMPTS {
+        match transaction() {
+            Err(StoreError::Contended) => sleep(pause_after(attempt)),
+            settled => return settled,
+        }
+    }
+    transaction()
+}
+
+/// Between half and one and a half of a pause that doubles, so that two that met do not meet
+/// again.
+fn pause_after(attempt: u32) -> Duration {
+    let mean = FIRST_PAUSE * 2_u32.pow(attempt - 1);
+    // Without randomness the mean will do.
+    let share = getrandom::u32().map_or(0.5, |random| f64::from(random) / f64::from(u32::MAX));
+    mean.mul_f64(0.5 + share)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lost_race_is_run_again_until_it_is_won() {
+        let mut runs = 0;
+        let outcome = until_settled(|| {
+            runs += 1;
+            if runs < 3 { Err(StoreError::Contended) } else { Ok(()) }
+        });
+        assert!(outcome.is_ok());
+        assert_eq!(runs, 3);
+    }
+
+    #[test]
+    fn who_always_loses_is_told_so() {
+        let mut runs = 0;
+        let outcome = until_settled(|| {
+            runs += 1;
+            Err(StoreError::Contended)
+        });
+        assert!(matches!(outcome, Err(StoreError::Contended)));
+        assert_eq!(runs, ATTEMPTS);
+    }
+
+    #[test]
+    fn any_other_failure_is_final() {
+        let mut runs = 0;
+        let outcome = until_settled(|| {
+            runs += 1;
+            Err(StoreError::Constraint { constraint: "c".into() })
+        });
+        assert!(matches!(outcome, Err(StoreError::Constraint { .. })));
+        assert_eq!(runs, 1);
+    }
+
+    #[test]
+    fn pauses_grow() {
+        for attempt in 1..ATTEMPTS {
+            let mean = FIRST_PAUSE * 2_u32.pow(attempt - 1);
+            let pause = pause_after(attempt);
+            assert!(pause >= mean / 2 && pause <= mean + mean / 2, "{attempt}: {pause:?}");
+        }
+    }
+}

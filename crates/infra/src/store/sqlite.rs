@@ -1,0 +1,29 @@
+//! SQLite: readers in a pool, one writer whose commits are shared.
+
+mod lock;
+mod open;
+mod statement;
+mod store;
+mod writer;
+
+#[path = "queries/mod.rs"]
+mod queries;
+#[path = "transaction.rs"]
+mod transaction;
+
+pub(crate) use open::{migrate_down, open};
+use transaction::Transaction;
+
+/// Where statements run.
+pub(crate) type Connection = diesel::SqliteConnection;
+/// How rows arrive when a list is cut short while it is read.
+pub(crate) type LoadingMode = diesel::connection::DefaultLoadingMode;
+
+/// A query whose rows stay as they are until the transaction ends. The writer is alone here, so
+/// there is nothing to lock.
+macro_rules! held {
+    ($query:expr) => {
+        $query
+    };
+}
+pub(crate) use held;

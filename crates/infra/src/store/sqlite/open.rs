@@ -1,0 +1,61 @@
+use std::path::Path;
+
+use diesel::connection::SimpleConnection;
+use diesel::{Connection as _, SqliteConnection};
+use diesel_migrations::{EmbeddedMigrations, embed_migrations};
+
+use super::lock::ExclusiveLock;
+use super::store::SqliteStore;
+use super::writer::Writer;
+use crate::store::migrations::{migrate, revert};
+use crate::store::pool::{ConnectError, pool};
+use crate::store::{Durability, OpenError, OpenOptions};
+
+const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
+
+/// What every connection sets, its patience first: each of the others may meet a lock.
+const EACH: &str = "PRAGMA busy_timeout = 5000; PRAGMA foreign_keys = ON;";
+/// What the file keeps. Set on one connection before any other is opened, since connections that
+/// switch together would race.
+const WAL: &str = "PRAGMA journal_mode = WAL; PRAGMA journal_size_limit = 67108864;";
+/// Readers are many, so each keeps little: 2 MiB of pages, and 64 MiB mapped that all share.
+const READER: &str =
+    "PRAGMA query_only = ON; PRAGMA cache_size = -2048; PRAGMA mmap_size = 67108864;";
+const WRITER: &str = "PRAGMA cache_size = -16384;";
+
+/// Opens the database file at `path`, alone.
+///
+/// # Errors
+/// [`OpenError::InUse`] when another process has it open; else what stands in the way.
+pub(crate) fn open(path: &Path, options: &OpenOptions) -> Result<SqliteStore, OpenError> {
+    let lock = ExclusiveLock::take(path)?;
+    let mut writer = connect(path, WAL).map_err(OpenError::Connect)?;
+    migrate(&mut writer, MIGRATIONS)?;
+    let synchronous = match options.durability {
+        Durability::PowerLoss => "PRAGMA synchronous = FULL;",
+        Durability::ProcessEnd => "PRAGMA synchronous = OFF;",
+    };
+    writer
+        .batch_execute(&format!("{WRITER} {synchronous}"))
+        .map_err(|error| OpenError::Connect(error.into()))?;
+    let path = path.to_owned();
+    let readers = pool(options.pool_size, move || connect(&path, READER));
+    Ok(SqliteStore::new(readers, Writer::new(writer), lock))
+}
+
+/// Undoes every migration of the database file at `path`.
+///
+/// # Errors
+/// As [`open`].
+pub(crate) fn migrate_down(path: &Path) -> Result<(), OpenError> {
+    let _lock = ExclusiveLock::take(path)?;
+    revert(&mut connect(path, WAL).map_err(OpenError::Connect)?, MIGRATIONS)
+}
+
+fn connect(path: &Path, settings: &str) -> Result<SqliteConnection, ConnectError> {
+    let path = path.to_str().ok_or("the path of the database is not valid UTF-8")?;
+    let mut conn = SqliteConnection::establish(path)?;
+    conn.batch_execute(EACH)?;
+    conn.batch_execute(settings)?;
+    Ok(conn)
+}

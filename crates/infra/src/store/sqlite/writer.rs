@@ -1,0 +1,205 @@
+//! The one writer, whose commits are shared.
+//!
+//! Making a commit durable costs a flush to disk, whatever it holds. So callers that wait for the
+//! writer at the same time become members of one batch: each runs its body on its own thread,
+//! within a savepoint of the batch's transaction, and whoever finds nobody waiting commits for
+//! all. No caller is answered before the commit that holds its writes.
+
+use core::panic::AssertUnwindSafe;
+use core::sync::atomic::{AtomicUsize, Ordering};
+use core::time::Duration;
+use std::panic::{catch_unwind, resume_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use workforce_domain::port::{StoreError, Verdict};
+
+use super::statement::{
+    BeginImmediate, Commit, Release, Rollback, RollbackTo, Savepoint, Statement,
+};
+use super::{Connection, Transaction};
+
+/// A batch with so many members is committed even when others wait.
+const MAX_MEMBERS: usize = 64;
+/// A batch that is open for so long is committed even when others wait.
+const MAX_AGE: Duration = Duration::from_millis(25);
+
+/// What a caller does within its transaction.
+type Body<'a> = dyn FnMut(&mut Transaction<'_>) -> Result<Verdict, StoreError> + 'a;
+
+/// The writer.
+pub(super) struct Writer {
+    /// Callers that wait for the turn to run their body. Each of them will take its turn, so an
+    /// open batch may be left to them.
+    waiting: AtomicUsize,
+    turn: Mutex<Turn>,
+}
+
+/// What the caller whose turn it is works with.
+struct Turn {
+    conn: Connection,
+    batch: Option<Batch>,
+}
+
+/// An open transaction and those who share it.
+struct Batch {
+    opened: Instant,
+    members: usize,
+    outcome: Arc<Outcome>,
+}
+
+/// How a batch ended, for those who wait for it.
+#[derive(Debug, Default)]
+struct Outcome {
+    settled: Mutex<Option<Result<(), SharedError>>>,
+    changed: Condvar,
+}
+
+/// The failure of a batch, which each of its members is told.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("the shared commit failed")]
+struct SharedError(#[source] Arc<StoreError>);
+
+impl Writer {
+    pub(super) fn new(conn: Connection) -> Self {
+        Self {
+            waiting: AtomicUsize::new(0),
+            turn: Mutex::new(Turn { conn, batch: None }),
+        }
+    }
+
+    /// Runs `body` in a savepoint of the open batch, or of a new one, and returns when the batch
+    /// is settled. A body that refuses waits as well: what it saw may not have been committed.
+    ///
+    /// # Errors
+    /// What the body failed with, or the commit; nothing of the body was written then.
+    pub(super) fn run(&self, body: &mut Body<'_>) -> Result<(), StoreError> {
+        self.waiting.fetch_add(1, Ordering::SeqCst);
+        let mut turn = self.turn();
+        self.waiting.fetch_sub(1, Ordering::SeqCst);
+
+        let outcome = turn.join()?;
+        let own = catch_unwind(AssertUnwindSafe(|| turn.member(body)));
+        // Even after a panic the batch must be settled or left to somebody.
+        let own = match own {
+            Ok(Ok(result)) => Ok(result),
+            Ok(Err(Lost(error))) => {
+                turn.give_up(error);
+                Ok(Ok(()))
+            }
+            Err(panic) => {
+                if let Err(Lost(error)) = turn.undo_member() {
+                    turn.give_up(error);
+                }
+                Err(panic)
+            }
+        };
+        turn.settle_unless(self.waiting.load(Ordering::SeqCst) > 0);
+        drop(turn);
+
+        let shared = outcome.wait();
+        match own {
+            Ok(own) => shared.and(own),
+            Err(panic) => resume_unwind(panic),
+        }
+    }
+
+    fn turn(&self) -> MutexGuard<'_, Turn> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The transaction of the whole batch is gone or cannot be trusted.
+struct Lost(StoreError);
+
+impl Turn {
+    /// Becomes a member of the open batch, or opens one.
+    fn join(&mut self) -> Result<Arc<Outcome>, StoreError> {
+        let batch = match &mut self.batch {
+            Some(batch) => batch,
+            none => {
+                BeginImmediate.run(&mut self.conn)?;
+                none.insert(Batch { opened: Instant::now(), members: 0, outcome: Arc::default() })
+            }
+        };
+        batch.members += 1;
+        Ok(Arc::clone(&batch.outcome))
+    }
+
+    /// Runs the body of one member, and undoes it when it fails or refuses.
+    fn member(&mut self, body: &mut Body<'_>) -> Result<Result<(), StoreError>, Lost> {
+        Savepoint.run(&mut self.conn).map_err(Lost)?;
+        let mut tx = Transaction::on(&mut self.conn);
+        let verdict = body(&mut tx).and_then(|verdict| {
+            if matches!(verdict, Verdict::Commit) {
+                tx.write_journal()?;
+            }
+            Ok(verdict)
+        });
+        match verdict {
+            Ok(Verdict::Commit) => Release.run(&mut self.conn).map(Ok).map_err(Lost),
+            Ok(Verdict::RollBack) => self.undo_member().map(Ok),
+            Err(error) => self.undo_member().map(|()| Err(error)),
+        }
+    }
+
+    fn undo_member(&mut self) -> Result<(), Lost> {
+        RollbackTo.run(&mut self.conn).and_then(|()| Release.run(&mut self.conn)).map_err(Lost)
+    }
+
+    /// Commits the batch, unless others wait, who then see to it.
+    fn settle_unless(&mut self, others_wait: bool) {
+        let Some(batch) = &self.batch else { return };
+        let has_room = batch.members < MAX_MEMBERS && batch.opened.elapsed() < MAX_AGE;
+        if others_wait && has_room {
+            return;
+        }
+        match Commit.run(&mut self.conn) {
+            Ok(()) => self.close(Ok(())),
+            Err(error) => self.give_up(error),
+        }
+    }
+
+    /// Undoes the whole batch and tells everybody in it.
+    fn give_up(&mut self, error: StoreError) {
+        // Fails when SQLite has undone the transaction by itself, as it does on a full disk.
+        if let Err(rollback) = Rollback.run(&mut self.conn) {
+            tracing::debug!(error = %rollback, "nothing was left to roll back");
+        }
+        tracing::error!(%error, "a shared commit failed");
+        self.close(Err(SharedError(Arc::new(error))));
+    }
+
+    fn close(&mut self, result: Result<(), SharedError>) {
+        if let Some(batch) = self.batch.take() {
+            batch.outcome.settle(result);
+        }
+    }
+}
+
+impl Outcome {
+    fn settle(&self, result: Result<(), SharedError>) {
+        *self.settled.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+        self.changed.notify_all();
+    }
+
+    fn wait(&self) -> Result<(), StoreError> {
+        let mut settled = self.settled.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            match &*settled {
+                None => {
+                    settled = self.changed.wait(settled).unwrap_or_else(PoisonError::into_inner);
+                }
+                Some(Ok(())) => return Ok(()),
+                Some(Err(SharedError(cause))) if matches!(**cause, StoreError::Contended) => {
+                    return Err(StoreError::Contended);
+                }
+                Some(Err(shared)) => return Err(StoreError::Failed(Box::new(shared.clone()))),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "writer_tests.rs"]
+mod tests;

@@ -1,0 +1,203 @@
+use std::sync::atomic::AtomicBool;
+use std::thread;
+
+use diesel::connection::SimpleConnection;
+use diesel::prelude::*;
+use diesel::sql_types::BigInt;
+use diesel::{insert_into, sql_query};
+use tempfile::TempDir;
+use workforce_domain::corrupt::Corrupt;
+
+use super::*;
+use crate::store::errors::failed;
+
+diesel::table! {
+    notes (n) {
+        n -> BigInt,
+    }
+}
+
+fn writer() -> (TempDir, Writer) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut conn = connection(&folder);
+    conn.batch_execute(
+        "PRAGMA journal_mode = WAL;
+         CREATE TABLE notes (n INTEGER PRIMARY KEY, parent INTEGER REFERENCES notes (n));",
+    )
+    .unwrap();
+    (folder, Writer::new(conn))
+}
+
+fn connection(folder: &TempDir) -> Connection {
+    let path = folder.path().join("notes.db");
+    let mut conn = Connection::establish(path.to_str().unwrap()).unwrap();
+    conn.batch_execute("PRAGMA busy_timeout = 5000; PRAGMA foreign_keys = ON;").unwrap();
+    conn
+}
+
+fn note(tx: &mut Transaction<'_>, n: i64) -> Result<Verdict, StoreError> {
+    insert_into(notes::table).values(notes::n.eq(n)).execute(tx.conn).map_err(failed)?;
+    Ok(Verdict::Commit)
+}
+
+/// What somebody else sees.
+fn committed(folder: &TempDir) -> Vec<i64> {
+    notes::table.order(notes::n).load(&mut connection(folder)).unwrap()
+}
+
+/// Waits within a body until so many others wait for their turn.
+fn until_waiting(writer: &Writer, others: usize) {
+    while writer.waiting.load(Ordering::SeqCst) < others {
+        thread::yield_now();
+    }
+}
+
+/// Runs `first` as the first member of a batch, with `second` waiting for its turn meanwhile.
+fn together(
+    writer: &Writer,
+    first: impl Fn(&mut Transaction<'_>) -> Result<Verdict, StoreError> + Sync,
+    second: impl Fn(&mut Transaction<'_>) -> Result<Verdict, StoreError> + Sync,
+) -> (thread::Result<Result<(), StoreError>>, thread::Result<Result<(), StoreError>>) {
+    let first_runs = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let one = scope.spawn(|| {
+            writer.run(&mut |tx| {
+                first_runs.store(true, Ordering::SeqCst);
+                until_waiting(writer, 1);
+                first(tx)
+            })
+        });
+        let other = scope.spawn(|| {
+            while !first_runs.load(Ordering::SeqCst) {
+                thread::yield_now();
+            }
+            writer.run(&mut |tx| second(tx))
+        });
+        (one.join(), other.join())
+    })
+}
+
+#[test]
+fn members_of_a_batch_share_one_commit() {
+    let (folder, writer) = writer();
+    let (one, other) = together(
+        &writer,
+        |tx| note(tx, 1),
+        |tx| {
+            // The first has ended its body; had it committed, others would see its row.
+            assert_eq!(notes::table.load::<i64>(tx.conn).unwrap(), [1]);
+            assert!(committed(&folder).is_empty());
+            note(tx, 2)
+        },
+    );
+    one.unwrap().unwrap();
+    other.unwrap().unwrap();
+    assert_eq!(committed(&folder), [1, 2]);
+}
+
+#[test]
+fn a_failing_member_harms_nobody() {
+    let (folder, writer) = writer();
+    let (one, other) = together(
+        &writer,
+        |tx| note(tx, 1).and_then(|_| Err(Corrupt::new("note", "it is odd").into())),
+        |tx| note(tx, 2),
+    );
+    assert!(matches!(one.unwrap(), Err(StoreError::Corrupt(_))));
+    other.unwrap().unwrap();
+    assert_eq!(committed(&folder), [2]);
+}
+
+#[test]
+fn a_refusing_member_leaves_nothing() {
+    let (folder, writer) = writer();
+    let (one, other) =
+        together(&writer, |tx| note(tx, 1), |tx| note(tx, 2).map(|_| Verdict::RollBack));
+    one.unwrap().unwrap();
+    other.unwrap().unwrap();
+    assert_eq!(committed(&folder), [1]);
+}
+
+#[test]
+fn a_panic_stays_in_its_own_thread() {
+    let (folder, writer) = writer();
+    let (one, other) = together(
+        &writer,
+        |tx| {
+            note(tx, 1)?;
+            panic!("the rule is wrong");
+        },
+        |tx| note(tx, 2),
+    );
+    assert_eq!(one.unwrap_err().downcast_ref(), Some(&"the rule is wrong"));
+    other.unwrap().unwrap();
+    assert_eq!(committed(&folder), [2]);
+    writer.run(&mut |tx| note(tx, 3)).unwrap();
+    assert_eq!(committed(&folder), [2, 3]);
+}
+
+/// A reference that may be mended until the commit, but is not.
+fn dangling_note(tx: &mut Transaction<'_>) -> Result<Verdict, StoreError> {
+    tx.conn.batch_execute("PRAGMA defer_foreign_keys = ON").map_err(failed)?;
+    sql_query("INSERT INTO notes (n, parent) VALUES (7, 8)").execute(tx.conn).map_err(failed)?;
+    Ok(Verdict::Commit)
+}
+
+#[test]
+fn a_failed_commit_fails_everybody_in_the_batch() {
+    let (folder, writer) = writer();
+    let (one, other) = together(&writer, |tx| note(tx, 1), dangling_note);
+    assert!(matches!(one.unwrap(), Err(StoreError::Failed(_))));
+    assert!(matches!(other.unwrap(), Err(StoreError::Failed(_))));
+    assert!(committed(&folder).is_empty());
+    writer.run(&mut |tx| note(tx, 3)).unwrap();
+    assert_eq!(committed(&folder), [3]);
+}
+
+#[test]
+fn a_refusal_over_what_was_not_committed_is_a_failure() {
+    let (_folder, writer) = writer();
+    let (one, other) = together(&writer, |_| Ok(Verdict::RollBack), dangling_note);
+    assert!(matches!(one.unwrap(), Err(StoreError::Failed(_))));
+    assert!(other.unwrap().is_err());
+}
+
+#[test]
+fn a_transaction_that_sqlite_undid_is_told_to_everybody() {
+    let (folder, writer) = writer();
+    // As SQLite does by itself on a full disk.
+    let undo = |tx: &mut Transaction<'_>| {
+        tx.conn.batch_execute("ROLLBACK").map_err(failed)?;
+        Ok(Verdict::Commit)
+    };
+    let (one, other) = together(&writer, |tx| note(tx, 1), undo);
+    assert!(one.unwrap().is_err());
+    assert!(other.unwrap().is_err());
+    writer.run(&mut |tx| note(tx, 3)).unwrap();
+    assert_eq!(committed(&folder), [3]);
+}
+
+#[test]
+fn many_writers_are_all_durable() {
+    const WRITERS: i64 = 16;
+    const NOTES: i64 = 40;
+    let (folder, writer) = writer();
+    thread::scope(|scope| {
+        for number in 0..WRITERS {
+            let (writer, folder) = (&writer, &folder);
+            scope.spawn(move || {
+                let mut own = connection(folder);
+                for n in (0..NOTES).map(|n| number * NOTES + n) {
+                    // Every seventh note is refused.
+                    let verdict = || if n % 7 == 0 { Verdict::RollBack } else { Verdict::Commit };
+                    writer.run(&mut |tx| note(tx, n).map(|_| verdict())).unwrap();
+                    let seen: i64 =
+                        notes::table.filter(notes::n.eq(n)).count().get_result(&mut own).unwrap();
+                    assert_eq!(seen, i64::from(n % 7 != 0), "after the answer, {n}");
+                }
+            });
+        }
+    });
+    let expected: Vec<i64> = (0..WRITERS * NOTES).filter(|n| n % 7 != 0).collect();
+    assert_eq!(committed(&folder), expected);
+}

@@ -1,0 +1,242 @@
+//! One transaction as the ports see it.
+
+use diesel::prelude::*;
+use diesel::{insert_into, update};
+use workforce_domain::Document;
+use workforce_domain::activity::{Action, Activity, Entity, Event, EventKind};
+use workforce_domain::actor::ActorKind;
+use workforce_domain::corrupt::Corrupt;
+use workforce_domain::id::{ActivityId, AgentId, CompanyId, RunId};
+use workforce_domain::port::{
+    ActivityReads, AgentReads, AgentWrites, ApprovalReads, CommentReads, CommentWrites,
+    CompanyReads, CompanyWrites, CredentialReads, CredentialWrites, EngineWrites, GoalReads,
+    GoalWrites, IdempotencyWrites, IssueReads, IssueWrites, Journal, LedgerReads, LedgerWrites,
+    ProjectReads, ProjectWrites, Reads, RunReads, RunWrites, StoreError, Tx,
+};
+
+use super::Connection;
+use crate::store::columns::{IdColumn, InstantColumn, JsonColumn, WordColumn};
+use crate::store::errors::failed;
+use crate::store::schema::{activity, company_counters, events};
+
+/// Rows in one statement; stays below every limit on bound values.
+const BATCH: usize = 500;
+
+/// A transaction on one connection, and what it has to tell when it ends.
+pub(crate) struct Transaction<'c> {
+    /// Where statements run.
+    pub(crate) conn: &'c mut Connection,
+    activity: Vec<Activity>,
+    events: Vec<Event>,
+}
+
+impl<'c> Transaction<'c> {
+    /// The transaction that is open on `conn`.
+    pub(super) const fn on(conn: &'c mut Connection) -> Self {
+        Self { conn, activity: Vec::new(), events: Vec::new() }
+    }
+
+    /// Writes the gathered activity and numbers the gathered events. Comes last, because the
+    /// counter of a company is locked from here to the commit: numbers become visible in order
+    /// and without gaps.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub(super) fn write_journal(&mut self) -> Result<(), StoreError> {
+        let rows: Vec<_> = self.activity.iter().map(ActivityRow::of).collect();
+        for batch in rows.chunks(BATCH) {
+            insert_into(activity::table).values(batch).execute(self.conn).map_err(failed)?;
+        }
+        // Sorted, so that two transactions take the counters of several companies in one order.
+        self.events.sort_by_key(|event| event.company);
+        for of_company in self.events.chunk_by(|one, other| one.company == other.company) {
+            write_events(self.conn, of_company)?;
+        }
+        self.activity.clear();
+        self.events.clear();
+        Ok(())
+    }
+}
+
+fn write_events(conn: &mut Connection, of_company: &[Event]) -> Result<(), StoreError> {
+    let Some(first) = of_company.first() else { return Ok(()) };
+    let last_number: i64 = update(company_counters::table.find(IdColumn(first.company)))
+        .set(
+            company_counters::event_sequence
+                .eq(company_counters::event_sequence + of_company.len() as i64),
+        )
+        .returning(company_counters::event_sequence)
+        .get_result(conn)
+        .optional()
+        .map_err(failed)?
+        .ok_or_else(|| Corrupt::new("company", "it has counters"))?;
+    let first_number = last_number - of_company.len() as i64 + 1;
+    let rows: Vec<_> = (first_number..)
+        .zip(of_company)
+        .map(|(number, event)| EventRow {
+            company_id: IdColumn(event.company),
+            seq: number,
+            type_: WordColumn(event.kind),
+            payload: JsonColumn(&event.payload),
+            created_at: InstantColumn(event.created_at),
+        })
+        .collect();
+    for batch in rows.chunks(BATCH) {
+        insert_into(events::table).values(batch).execute(conn).map_err(failed)?;
+    }
+    Ok(())
+}
+
+#[derive(Insertable)]
+#[diesel(table_name = activity, treat_none_as_default_value = false)]
+struct ActivityRow<'a> {
+    id: IdColumn<ActivityId>,
+    company_id: IdColumn<CompanyId>,
+    actor_type: WordColumn<ActorKind>,
+    actor_id: &'a str,
+    agent_id: Option<IdColumn<AgentId>>,
+    run_id: Option<IdColumn<RunId>>,
+    action: WordColumn<Action>,
+    entity_type: WordColumn<Entity>,
+    entity_id: &'a str,
+    details: JsonColumn<&'a Document>,
+    created_at: InstantColumn,
+}
+
+impl<'a> ActivityRow<'a> {
+    fn of(activity: &'a Activity) -> Self {
+        Self {
+            id: IdColumn(activity.id),
+            company_id: IdColumn(activity.company),
+            actor_type: WordColumn(activity.actor_kind),
+            actor_id: &activity.actor_id,
+            agent_id: activity.agent.map(IdColumn),
+            run_id: activity.run.map(IdColumn),
+            action: WordColumn(activity.action),
+            entity_type: WordColumn(activity.entity),
+            entity_id: &activity.entity_id,
+            details: JsonColumn(&activity.details),
+            created_at: InstantColumn(activity.created_at),
+        }
+    }
+}
+
+#[derive(Insertable)]
+#[diesel(table_name = events, treat_none_as_default_value = false)]
+struct EventRow<'a> {
+    company_id: IdColumn<CompanyId>,
+    seq: i64,
+    type_: WordColumn<EventKind>,
+    payload: JsonColumn<&'a Document>,
+    created_at: InstantColumn,
+}
+
+impl Journal for Transaction<'_> {
+    fn activity(&mut self, activity: Activity) {
+        self.activity.push(activity);
+    }
+
+    fn event(&mut self, event: Event) {
+        self.events.push(event);
+    }
+}
+
+impl Reads for Transaction<'_> {
+    fn companies(&mut self) -> &mut dyn CompanyReads {
+        self
+    }
+
+    fn agents(&mut self) -> &mut dyn AgentReads {
+        self
+    }
+
+    fn credentials(&mut self) -> &mut dyn CredentialReads {
+        self
+    }
+
+    fn goals(&mut self) -> &mut dyn GoalReads {
+        self
+    }
+
+    fn projects(&mut self) -> &mut dyn ProjectReads {
+        self
+    }
+
+    fn issues(&mut self) -> &mut dyn IssueReads {
+        self
+    }
+
+    fn comments(&mut self) -> &mut dyn CommentReads {
+        self
+    }
+
+    fn approvals(&mut self) -> &mut dyn ApprovalReads {
+        self
+    }
+
+    fn runs(&mut self) -> &mut dyn RunReads {
+        self
+    }
+
+    fn ledger(&mut self) -> &mut dyn LedgerReads {
+        self
+    }
+
+    fn activity(&mut self) -> &mut dyn ActivityReads {
+        self
+    }
+}
+
+impl Tx for Transaction<'_> {
+    fn companies_mut(&mut self) -> &mut dyn CompanyWrites {
+        self
+    }
+
+    fn agents_mut(&mut self) -> &mut dyn AgentWrites {
+        self
+    }
+
+    fn credentials_mut(&mut self) -> &mut dyn CredentialWrites {
+        self
+    }
+
+    fn goals_mut(&mut self) -> &mut dyn GoalWrites {
+        self
+    }
+
+    fn projects_mut(&mut self) -> &mut dyn ProjectWrites {
+        self
+    }
+
+    fn issues_mut(&mut self) -> &mut dyn IssueWrites {
+        self
+    }
+
+    fn comments_mut(&mut self) -> &mut dyn CommentWrites {
+        self
+    }
+
+    fn runs_mut(&mut self) -> &mut dyn RunWrites {
+        self
+    }
+
+    fn ledger_mut(&mut self) -> &mut dyn LedgerWrites {
+        self
+    }
+
+    fn idempotency(&mut self) -> &mut dyn IdempotencyWrites {
+        self
+    }
+
+    fn journal(&mut self) -> &mut dyn Journal {
+        self
+    }
+
+    fn engine(&mut self) -> &mut dyn EngineWrites {
+        self
+    }
+
+    fn reads(&mut self) -> &mut dyn Reads {
+        self
+    }
+}

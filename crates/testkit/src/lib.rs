@@ -1,0 +1,6 @@
+//! What the tests of workforce share.
+//!
+//! Only ever a dev-dependency: nothing that is shipped may depend on this crate.
+
+pub mod postgres;
+pub mod store;

@@ -1,0 +1,289 @@
+//! Starts and ends the server.
+
+use std::ffi::OsStr;
+use std::io::Read;
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+use std::{fs, io, thread};
+
+use diesel::{Connection, PgConnection};
+use tempfile::TempDir;
+use thiserror::Error;
+
+use super::programs::{self, Account};
+
+/// How long a server may take from its start to its first accepted connection.
+const START_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// How often to start again on another port: the port was free when it was chosen, but another
+/// process may take it before the server does.
+const START_ATTEMPTS: u32 = 3;
+
+const MAX_CONNECTIONS: &str = "300";
+
+/// Settings of the server in the form `name=value`.
+type Settings = [&'static str; 3];
+
+/// For data that is thrown away: nothing waits for the disk.
+const WITHOUT_DURABILITY: Settings = ["fsync=off", "synchronous_commit=off", "full_page_writes=off"];
+/// PostgreSQL's own defaults, spelled out.
+const WITH_DURABILITY: Settings = ["fsync=on", "synchronous_commit=on", "full_page_writes=on"];
+
+/// Runs `"$@"` until standard input closes, then ends it and removes the working directory.
+///
+/// The operating system closes the pipe for a process that was killed too, so no server outlives
+/// the tests it was started for. QUIT is PostgreSQL's immediate shutdown: the data is thrown away,
+/// so it need not be written. The file `ended` tells the starting process that the server ended by
+/// itself.
+const WATCHER: &str = r#"
+exec 3<&0
+"$@" 3<&- </dev/null &
+server=$!
+(
+    while read -r _; do :; done
+    [ -e ended ] || kill -QUIT "$server"
+) <&3 &
+guard=$!
+wait "$server"
+: >ended
+wait "$guard"
+rm -rf -- "$PWD"
+"#;
+
+/// Why no cluster could be started.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ClusterError {
+    /// No PostgreSQL server is installed.
+    #[error(
+        "no PostgreSQL server found: neither on PATH nor under /usr/lib/postgresql is there a directory with initdb and postgres"
+    )]
+    NotInstalled,
+    /// This process is root, PostgreSQL refuses root, and there is nobody else to run it.
+    #[error("PostgreSQL does not run as root, and there is no user `postgres` or `nobody`")]
+    NoUnprivilegedUser,
+    /// A step outside of PostgreSQL failed.
+    #[error("failed to {step}")]
+    Io {
+        /// What was tried, as a verb phrase.
+        step: &'static str,
+        /// The cause.
+        #[source]
+        source: io::Error,
+    },
+    /// `initdb` refused.
+    #[error("initdb failed:\n{output}")]
+    Initdb {
+        /// What it printed.
+        output: String,
+    },
+    /// The server ended at once or accepted no connection in time.
+    #[error("the PostgreSQL server did not start:\n{log}")]
+    Start {
+        /// The server's log.
+        log: String,
+    },
+}
+
+fn failed_to(step: &'static str) -> impl FnOnce(io::Error) -> ClusterError {
+    move |source| ClusterError::Io { step, source }
+}
+
+/// A running PostgreSQL server with an empty maintenance database.
+///
+/// It is stopped and its data removed when this value is dropped, and also when the process ends
+/// without dropping it.
+#[derive(Debug)]
+pub struct Cluster {
+    url: String,
+    home: PathBuf,
+    watcher: Child,
+}
+
+impl Cluster {
+    /// Creates a cluster in a temporary directory and waits until it accepts connections.
+    ///
+    /// As root, the server runs as the user `postgres`, or else `nobody`.
+    ///
+    /// # Errors
+    ///
+    /// [`ClusterError::NotInstalled`] when there is no PostgreSQL server on this machine; the
+    /// other variants when there is one that does not start.
+    pub fn start() -> Result<Self, ClusterError> {
+        Self::start_with(WITHOUT_DURABILITY)
+    }
+
+    /// As [`start`](Self::start), but a commit survives loss of power, as it would in production:
+    /// for measurements.
+    ///
+    /// # Errors
+    ///
+    /// As [`start`](Self::start).
+    pub fn start_durable() -> Result<Self, ClusterError> {
+        Self::start_with(WITH_DURABILITY)
+    }
+
+    fn start_with(durability: Settings) -> Result<Self, ClusterError> {
+        let programs = programs::directory(std::env::var_os("PATH").as_deref())
+            .ok_or(ClusterError::NotInstalled)?;
+        let account = Account::unprivileged()?;
+        let mut attempt = 1;
+        loop {
+            match Self::start_once(&programs, &account, durability) {
+                Err(ClusterError::Start { .. }) if attempt < START_ATTEMPTS => attempt += 1,
+                result => return result,
+            }
+        }
+    }
+
+    /// The URL of the maintenance database, as a superuser.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    fn start_once(
+        programs: &Path,
+        account: &Account,
+        durability: Settings,
+    ) -> Result<Self, ClusterError> {
+        let home = tempfile::Builder::new()
+            .prefix("workforce-postgres-")
+            .tempdir()
+            .map_err(failed_to("create a temporary directory"))?;
+        account
+            .own(home.path())
+            .map_err(failed_to("hand over the temporary directory"))?;
+        initialise(programs, account, home.path())?;
+        let port = free_port().map_err(failed_to("find a free port"))?;
+        let mut cluster = Self::spawn(programs, account, home, port, durability)?;
+        cluster.wait_until_ready(port)?;
+        Ok(cluster)
+    }
+
+    fn spawn(
+        programs: &Path,
+        account: &Account,
+        home: TempDir,
+        port: u16,
+        durability: Settings,
+    ) -> Result<Self, ClusterError> {
+        let log = fs::File::create(home.path().join("log"))
+            .map_err(failed_to("create the log of the server"))?;
+        let errors = log
+            .try_clone()
+            .map_err(failed_to("create the log of the server"))?;
+        let settings = [
+            "listen_addresses=127.0.0.1".to_owned(),
+            format!("port={port}"),
+            format!("unix_socket_directories={}", home.path().display()),
+            format!("max_connections={MAX_CONNECTIONS}"),
+        ];
+        let settings = settings.iter().map(String::as_str).chain(durability);
+        let watcher = account
+            .command(OsStr::new("/bin/sh"), home.path())
+            .args(["-c", WATCHER, "workforce-postgres"])
+            .arg(programs.join("postgres"))
+            .args(["-D", "data"])
+            .args(settings.flat_map(|setting| ["-c", setting]))
+            .stdin(Stdio::piped())
+            .stdout(log)
+            .stderr(errors)
+            .spawn()
+            .map_err(failed_to("start the server"))?;
+        Ok(Self {
+            url: format!("postgres://postgres@127.0.0.1:{port}/postgres"),
+            // From here on the watcher removes the directory.
+            home: home.keep(),
+            watcher,
+        })
+    }
+
+    fn wait_until_ready(&mut self, port: u16) -> Result<(), ClusterError> {
+        // By the socket in our own directory: on the port a server of someone else may answer.
+        let socket = format!(
+            "host='{}' port={port} user=postgres dbname=postgres",
+            self.home.display()
+        );
+        let deadline = Instant::now() + START_TIMEOUT;
+        loop {
+            let ended = self.home.join("ended").exists();
+            if PgConnection::establish(&socket).is_ok() {
+                return Ok(());
+            }
+            if ended || Instant::now() > deadline {
+                let log = fs::read_to_string(self.home.join("log"))
+                    .unwrap_or_else(|error| format!("(its log cannot be read: {error})"));
+                return Err(ClusterError::Start { log });
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        drop(self.watcher.stdin.take());
+        if let Err(error) = self.watcher.wait() {
+            eprintln!("failed to wait for the end of the PostgreSQL server: {error}");
+        }
+    }
+}
+
+fn initialise(programs: &Path, account: &Account, home: &Path) -> Result<(), ClusterError> {
+    let (mut reader, writer) = io::pipe().map_err(failed_to("create a pipe"))?;
+    let errors = writer.try_clone().map_err(failed_to("create a pipe"))?;
+    let mut initdb = account
+        .command(programs.join("initdb").as_os_str(), home)
+        .args(["--pgdata=data", "--username=postgres", "--auth=trust"])
+        .args([
+            "--encoding=UTF8",
+            "--locale=C",
+            "--no-sync",
+            "--no-instructions",
+        ])
+        .stdin(Stdio::null())
+        .stdout(writer)
+        .stderr(errors)
+        .spawn()
+        .map_err(failed_to("run initdb"))?;
+    let mut output = String::new();
+    reader
+        .read_to_string(&mut output)
+        .map_err(failed_to("read the output of initdb"))?;
+    let status = initdb.wait().map_err(failed_to("wait for initdb"))?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(ClusterError::Initdb { output })
+    }
+}
+
+fn free_port() -> io::Result<u16> {
+    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?
+        .local_addr()?
+        .port())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_directory_of_a_dropped_cluster_is_gone() {
+        let cluster = match Cluster::start() {
+            Err(ClusterError::NotInstalled) if !super::super::shared::is_required() => return,
+            result => result.unwrap(),
+        };
+        let (url, directory) = (cluster.url().to_owned(), cluster.home.clone());
+        assert!(PgConnection::establish(&url).is_ok());
+        assert!(directory.join("data").is_dir());
+
+        drop(cluster);
+
+        assert!(PgConnection::establish(&url).is_err());
+        assert!(!directory.exists());
+    }
+}

@@ -1,0 +1,47 @@
+//! One cluster for many tests.
+
+use std::sync::OnceLock;
+
+use super::{Cluster, ClusterError};
+
+/// The environment variable that names a running cluster, by the URL of a database on it whose
+/// user may create databases.
+pub const CLUSTER_URL_VARIABLE: &str = "WORKFORCE_TEST_POSTGRES_URL";
+
+/// The URL of the cluster that the tests of this process share.
+///
+/// It is the value of [`CLUSTER_URL_VARIABLE`], or else of a cluster that the first call starts
+/// and that ends with this process. `None`, with a message on standard error, when no PostgreSQL
+/// server is installed; tests that need one return early then.
+///
+/// # Panics
+///
+/// When an installed server does not start, and with `CI=true` also when none is installed: there
+/// the tests on PostgreSQL may not be left out.
+#[must_use]
+pub fn shared_cluster_url() -> Option<String> {
+    static CLUSTER: OnceLock<Option<Cluster>> = OnceLock::new();
+    match std::env::var(CLUSTER_URL_VARIABLE) {
+        Ok(url) if !url.is_empty() => Some(url),
+        _ => CLUSTER
+            .get_or_init(start_if_installed)
+            .as_ref()
+            .map(|it| it.url().to_owned()),
+    }
+}
+
+/// Whether a missing PostgreSQL server is a failure and not a reason to leave tests out.
+pub(super) fn is_required() -> bool {
+    std::env::var("CI").is_ok_and(|value| value == "true")
+}
+
+fn start_if_installed() -> Option<Cluster> {
+    match Cluster::start() {
+        Ok(cluster) => Some(cluster),
+        Err(error @ ClusterError::NotInstalled) if !is_required() => {
+            eprintln!("WARNING: tests on PostgreSQL are left out: {error}");
+            None
+        }
+        Err(error) => panic!("the tests need PostgreSQL: {error}"),
+    }
+}

@@ -1,0 +1,124 @@
+//! A store to throw away after a test, on either database.
+
+use core::ops::Deref;
+use std::sync::Arc;
+
+use tempfile::TempDir;
+use workforce_domain::port::Store;
+use workforce_infra::store::{DatabaseUrl, Durability, OpenOptions, open};
+
+use crate::postgres::{TestDatabase, database, shared_cluster_url};
+
+/// An open store with empty tables, removed with everything in it when this value is dropped.
+pub struct TestStore {
+    // Dropped in this order: connections first.
+    store: Arc<dyn Store>,
+    url: DatabaseUrl,
+    connection: String,
+    _data: Data,
+}
+
+/// Where the data lies; kept for its end.
+#[expect(dead_code, reason = "dropping the value removes the data")]
+enum Data {
+    Sqlite(TempDir),
+    Postgres(TestDatabase),
+}
+
+impl TestStore {
+    /// The store, to share with what is tested.
+    #[must_use]
+    pub fn shared(&self) -> Arc<dyn Store> {
+        Arc::clone(&self.store)
+    }
+
+    /// What the store was opened with.
+    #[must_use]
+    pub const fn url(&self) -> &DatabaseUrl {
+        &self.url
+    }
+
+    /// What a connection of one's own is established with: a path, or a PostgreSQL URL.
+    #[must_use]
+    pub fn connection(&self) -> &str {
+        &self.connection
+    }
+}
+
+impl Deref for TestStore {
+    type Target = dyn Store;
+
+    fn deref(&self) -> &(dyn Store + 'static) {
+        &*self.store
+    }
+}
+
+/// A new store on SQLite.
+///
+/// # Panics
+/// When it cannot be opened: there is no test to run then.
+#[must_use]
+#[track_caller]
+pub fn sqlite_store() -> TestStore {
+    let folder = tempfile::tempdir().unwrap_or_else(|error| panic!("no folder: {error}"));
+    let connection = format!("{}/workforce.db", folder.path().display());
+    opened(DatabaseUrl::sqlite(&connection), connection, Data::Sqlite(folder))
+}
+
+/// A new store on PostgreSQL; `None` where no server is installed.
+///
+/// # Panics
+/// When it cannot be opened: there is no test to run then.
+#[must_use]
+#[track_caller]
+pub fn postgres_store() -> Option<TestStore> {
+    let database = database(&shared_cluster_url()?);
+    let connection = database.url().to_owned();
+    let url = connection.parse().unwrap_or_else(|error| panic!("{connection}: {error}"));
+    Some(opened(url, connection, Data::Postgres(database)))
+}
+
+#[track_caller]
+fn opened(url: DatabaseUrl, connection: String, data: Data) -> TestStore {
+    let options = OpenOptions { durability: Durability::ProcessEnd, ..OpenOptions::default() };
+    match open(&url, &options) {
+        Ok(store) => TestStore { store, url, connection, _data: data },
+        Err(error) => panic!("failed to open {url}: {error:?}"),
+    }
+}
+
+/// Turns functions that take a `&TestStore` into tests on both databases: each `name` becomes
+/// `sqlite::name` and `postgres::name`. Once per module, since it declares those two.
+///
+/// ```
+/// # #[expect(unused_imports)]
+/// use workforce_testkit::store::TestStore;
+///
+/// workforce_testkit::on_both_databases! {
+///     fn an_empty_store_answers(store: &TestStore) {
+///         store.read::<_, std::convert::Infallible>(|_| Ok(())).unwrap();
+///     }
+/// }
+/// ```
+#[macro_export]
+macro_rules! on_both_databases {
+    ($($(#[$meta:meta])* fn $name:ident($store:ident: &TestStore) $body:block)+) => {
+        $($(#[$meta])* fn $name($store: &$crate::store::TestStore) $body)+
+
+        mod sqlite {
+            $(#[test]
+            fn $name() {
+                super::$name(&$crate::store::sqlite_store());
+            })+
+        }
+
+        mod postgres {
+            $(#[test]
+            fn $name() {
+                if let Some(store) = $crate::store::postgres_store() {
+                    super::$name(&store);
+                }
+            })+
+        }
+    };
+}

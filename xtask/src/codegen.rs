@@ -1,0 +1,179 @@
+//! `cargo xtask codegen`: the parts of the documentation that come from the code.
+//!
+//! A part stands between `<!-- generated:NAME -->` and `<!-- /generated -->`, each on a line of its
+//! own. To add one, put the two lines in a file of `docs/`, a line in [`SECTIONS`], and run
+//! `cargo xtask codegen`.
+
+use std::fs;
+
+use anyhow::{Context as _, Result, bail};
+use clap::Args;
+
+use crate::repository::Repository;
+
+/// One generated part of one file.
+struct Section {
+    /// The path from the root of the repository.
+    file: &'static str,
+    /// The name in the opening marker.
+    name: &'static str,
+    /// Makes the text between the markers.
+    render: fn() -> String,
+}
+
+/// Every generated part.
+const SECTIONS: &[Section] = &[];
+
+const CLOSING_MARKER: &str = "<!-- /generated -->";
+
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Write nothing; fail when a part is out of date
+    #[arg(long)]
+    pub(crate) check: bool,
+}
+
+/// Writes every part of [`SECTIONS`] that is out of date, or names them when only checking.
+pub(crate) fn run(repository: &Repository, options: &Options) -> Result<()> {
+    let stale = stale(repository, SECTIONS)?;
+    if options.check && !stale.is_empty() {
+        let hints: Vec<_> = stale.iter().map(|stale| stale.hint.as_str()).collect();
+        bail!(
+            "generated text is out of date; run `cargo xtask codegen`\n{}",
+            hints.join("\n")
+        );
+    }
+    for Stale { file, content, .. } in &stale {
+        fs::write(repository.root().join(file), content)
+            .with_context(|| format!("failed to write {file}"))?;
+        println!("wrote {file}");
+    }
+    println!("{} generated parts are up to date", SECTIONS.len());
+    Ok(())
+}
+
+/// A file whose content is not what the code says.
+struct Stale {
+    file: &'static str,
+    /// What the file should hold.
+    content: String,
+    /// Where the two first differ, for people.
+    hint: String,
+}
+
+fn stale(repository: &Repository, sections: &[Section]) -> Result<Vec<Stale>> {
+    let mut files: Vec<_> = sections.iter().map(|section| section.file).collect();
+    files.sort_unstable();
+    files.dedup();
+    let mut stale = Vec::new();
+    for file in files {
+        let old = repository.read(file)?;
+        let mut content = old.clone();
+        for section in sections.iter().filter(|section| section.file == file) {
+            content = replace(&content, section.name, &(section.render)())
+                .with_context(|| format!("failed to generate a part of {file}"))?;
+        }
+        if content != old {
+            let hint = first_difference(file, &old, &content);
+            stale.push(Stale {
+                file,
+                content,
+                hint,
+            });
+        }
+    }
+    Ok(stale)
+}
+
+/// `text` with `generated` between the markers of `name`.
+fn replace(text: &str, name: &str, generated: &str) -> Result<String> {
+    let opening = format!("<!-- generated:{name} -->");
+    let mut parts = text.split(&opening);
+    let (Some(before), Some(rest), None) = (parts.next(), parts.next(), parts.next()) else {
+        bail!("`{opening}` must stand there exactly once");
+    };
+    let Some((old, after)) = rest.split_once(CLOSING_MARKER) else {
+        bail!("`{opening}` has no `{CLOSING_MARKER}`");
+    };
+    if old.contains("<!-- generated:") {
+        bail!("`{opening}` has no `{CLOSING_MARKER}` before the next part");
+    }
+    // The blank lines keep Markdown from taking a table for a part of the comment.
+    Ok(format!(
+        "{before}{opening}\n\n{}\n\n{CLOSING_MARKER}{after}",
+        generated.trim()
+    ))
+}
+
+fn first_difference(file: &str, old: &str, new: &str) -> String {
+    let (mut old_lines, mut new_lines) = (old.lines(), new.lines());
+    let mut number = 0;
+    loop {
+        number += 1;
+        match (old_lines.next(), new_lines.next()) {
+            (Some(old), Some(new)) if old == new => {}
+            (None, None) => return format!("{file}: the ends of lines differ"),
+            (old, new) => {
+                let shown = |line: Option<&str>| line.unwrap_or("(end of file)").to_owned();
+                return format!("{file}:{number}\n  - {}\n  + {}", shown(old), shown(new));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: &str = "# Page\n<!-- generated:colours -->\nold\n<!-- /generated -->\n\nBy hand.\n";
+    const SECTION: Section = Section {
+        file: "docs/page.md",
+        name: "colours",
+        render: || "red\nblue\n".to_owned(),
+    };
+
+    fn repository(page: &str) -> (tempfile::TempDir, Repository) {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir(root.path().join("docs")).unwrap();
+        fs::write(root.path().join("docs/page.md"), page).unwrap();
+        let repository = Repository::at(root.path());
+        (root, repository)
+    }
+
+    #[test]
+    fn generated_text_of_this_repository_is_up_to_date() {
+        run(&Repository::own(), &Options { check: true }).unwrap();
+    }
+
+    #[test]
+    fn only_the_text_between_the_markers_is_replaced() {
+        assert_eq!(
+            replace(PAGE, "colours", "red\nblue\n").unwrap(),
+            "# Page\n<!-- generated:colours -->\n\nred\nblue\n\n<!-- /generated -->\n\nBy hand.\n"
+        );
+    }
+
+    #[test]
+    fn a_stale_page_is_shown_by_its_first_different_line_and_is_fresh_once_written() {
+        let (_root, repository) = repository(PAGE);
+
+        let found = stale(&repository, &[SECTION]).unwrap();
+
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].hint, "docs/page.md:3\n  - old\n  + ");
+        fs::write(repository.root().join(found[0].file), &found[0].content).unwrap();
+        assert!(stale(&repository, &[SECTION]).unwrap().is_empty());
+    }
+
+    #[test]
+    fn missing_repeated_and_unclosed_markers_are_refused() {
+        for page in [
+            "",
+            "<!-- generated:colours -->",
+            "<!-- generated:colours --><!-- generated:other --><!-- /generated -->",
+            &PAGE.repeat(2),
+        ] {
+            assert!(replace(page, "colours", "red").is_err(), "{page}");
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Tasks of the repository, started with `cargo xtask`.
+
+#![expect(
+    clippy::print_stdout,
+    reason = "a command line tool talks on standard output"
+)]
+
+mod ci;
+mod codegen;
+mod command;
+mod postgres;
+mod repository;
+mod test;
+mod test_count;
+mod tidy;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::repository::Repository;
+
+/// Tasks of the repository.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Run all tests, on SQLite and on a throw-away PostgreSQL
+    Test(test::Options),
+    /// Check formatting, lints, rules, generated text, documentation, features and licences, then
+    /// run all tests
+    Ci,
+    /// Check the rules of this repository
+    Tidy,
+    /// Write the parts of the documentation that come from the code
+    Codegen(codegen::Options),
+    /// Start a throw-away PostgreSQL, print its URL, and keep it until standard input closes
+    Postgres,
+}
+
+fn main() -> ExitCode {
+    let repository = Repository::own();
+    let outcome = match Arguments::parse().task {
+        Task::Test(options) => test::run(&repository, &options),
+        Task::Ci => ci::run(&repository),
+        Task::Tidy => tidy::run(&repository),
+        Task::Codegen(options) => codegen::run(&repository, &options),
+        Task::Postgres => postgres::run(),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("\nerror: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

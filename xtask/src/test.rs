@@ -1,0 +1,103 @@
+//! `cargo xtask test`.
+
+use anyhow::{Context as _, Result, bail};
+use cargo_metadata::{MetadataCommand, TargetKind};
+use clap::Args;
+use workforce_testkit::postgres::CLUSTER_URL_VARIABLE;
+
+use crate::command::{self, cargo, has_cargo_subcommand};
+use crate::postgres;
+use crate::repository::Repository;
+use crate::test_count::{self, TestCount};
+
+/// The package whose examples show how to embed it, and so must run.
+const PACKAGE_WITH_EXAMPLES: &str = "workforce-domain";
+
+#[derive(Debug, Default, Args)]
+pub(crate) struct Options {
+    /// What to pass on to `cargo nextest run` (or to `cargo test` where nextest is not installed).
+    /// With any of these, documentation tests and examples are left out.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<String>,
+}
+
+/// Runs every test of the workspace, then the documentation tests and the examples, and prints how
+/// many tests ran.
+pub(crate) fn run(repository: &Repository, options: &Options) -> Result<()> {
+    let is_ci = std::env::var("CI").is_ok_and(|value| value == "true");
+    let mut total = TestCount::default();
+    let outcome = run_all(repository, options, is_ci, &mut total);
+    println!("\n{total}");
+    outcome
+}
+
+fn run_all(
+    repository: &Repository,
+    options: &Options,
+    is_ci: bool,
+    total: &mut TestCount,
+) -> Result<()> {
+    let cluster = match std::env::var(CLUSTER_URL_VARIABLE) {
+        Ok(url) if !url.is_empty() => None,
+        _ => postgres::for_tests(is_ci)?,
+    };
+
+    let mut tests = if has_cargo_subcommand(repository, "nextest") {
+        cargo(repository, ["nextest", "run", "--workspace"])
+    } else {
+        println!("cargo-nextest is not installed; using cargo test");
+        cargo(
+            repository,
+            ["test", "--workspace", "--all-targets", "--no-fail-fast"],
+        )
+    };
+    tests.args(&options.arguments);
+    if let Some(cluster) = &cluster {
+        tests.env(CLUSTER_URL_VARIABLE, cluster.url());
+    }
+    let outcome = test_count::run(tests, total);
+    if !options.arguments.is_empty() {
+        return outcome;
+    }
+
+    let doc_tests = cargo(repository, ["test", "--doc", "--workspace"]);
+    let doc_outcome = test_count::run(doc_tests, total);
+    let example_outcome = run_examples(repository);
+
+    // All three ran, so that one report holds every failure.
+    let failures: Vec<String> = [outcome, doc_outcome, example_outcome]
+        .into_iter()
+        .filter_map(Result::err)
+        .map(|error| format!("{error:#}"))
+        .collect();
+    if failures.is_empty() {
+        Ok(())
+    } else {
+        bail!("{}", failures.join("\nerror: "))
+    }
+}
+
+fn run_examples(repository: &Repository) -> Result<()> {
+    let metadata = MetadataCommand::new()
+        .current_dir(repository.root())
+        .no_deps()
+        .exec()
+        .context("failed to read the workspace")?;
+    let examples = metadata
+        .packages
+        .iter()
+        .filter(|package| package.name.as_str() == PACKAGE_WITH_EXAMPLES)
+        .flat_map(|package| &package.targets)
+        .filter(|target| target.kind.contains(&TargetKind::Example));
+    for example in examples {
+        let arguments = [
+            "run",
+            "-p",
+            PACKAGE_WITH_EXAMPLES,
+            "--example",
+            &example.name,
+        ];
+        command::run(cargo(repository, arguments))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,262 @@
+//! Who may depend on whom: the table of `docs/architecture.md`.
+
+use anyhow::{Context as _, Result};
+use cargo_metadata::{DependencyKind, MetadataCommand};
+
+use super::Violation;
+use crate::repository::Repository;
+
+/// What one package may depend on.
+struct Permission {
+    package: &'static str,
+    /// Packages of this workspace.
+    may_use: &'static [&'static str],
+    /// Third-party packages it must not name, not even for its tests.
+    must_not_see: &'static [&'static str],
+}
+
+/// Test code may depend on this package from everywhere.
+const TESTKIT: &str = "workforce-testkit";
+
+/// Errors nobody branches on belong to binaries.
+const ANYHOW: &str = "anyhow";
+const BINARIES: [&str; 2] = ["workforce", "xtask"];
+
+const PERMISSIONS: &[Permission] = &[
+    Permission {
+        package: "workforce-domain",
+        may_use: &[],
+        must_not_see: &[
+            "actix-web",
+            "chacha20poly1305",
+            "diesel",
+            "diesel_migrations",
+            "fs4",
+            "futures-util",
+            "getrandom",
+            "libsqlite3-sys",
+            "nix",
+            "pq-sys",
+            "r2d2",
+            "rand",
+            "tempfile",
+            "tokio",
+            "tokio-util",
+            "tracing",
+            "ureq",
+            "utoipa",
+            "walkdir",
+        ],
+    },
+    Permission {
+        package: "workforce-app",
+        may_use: &["workforce-domain"],
+        must_not_see: &[
+            "actix-web",
+            "diesel",
+            "diesel_migrations",
+            "fs4",
+            "futures-util",
+            "libsqlite3-sys",
+            "nix",
+            "pq-sys",
+            "r2d2",
+            "tokio",
+            "tokio-util",
+            "ureq",
+            "utoipa",
+        ],
+    },
+    Permission {
+        package: "workforce-infra",
+        may_use: &["workforce-domain"],
+        must_not_see: &["actix-web", "tokio", "tokio-util", "ureq", "utoipa"],
+    },
+    Permission {
+        package: "workforce-engine",
+        may_use: &["workforce-domain", "workforce-app"],
+        must_not_see: &[
+            "actix-web",
+            "diesel",
+            "diesel_migrations",
+            "libsqlite3-sys",
+            "pq-sys",
+            "r2d2",
+            "utoipa",
+        ],
+    },
+    Permission {
+        package: "workforce-http",
+        may_use: &["workforce-domain", "workforce-app"],
+        must_not_see: &[
+            "diesel",
+            "diesel_migrations",
+            "libsqlite3-sys",
+            "nix",
+            "pq-sys",
+            "r2d2",
+        ],
+    },
+    Permission {
+        package: "workforce",
+        may_use: &[
+            "workforce-domain",
+            "workforce-app",
+            "workforce-infra",
+            "workforce-engine",
+            "workforce-http",
+        ],
+        must_not_see: &[],
+    },
+    Permission {
+        package: TESTKIT,
+        may_use: &[
+            "workforce-domain",
+            "workforce-app",
+            "workforce-infra",
+            "workforce-engine",
+            "workforce-http",
+        ],
+        must_not_see: &[],
+    },
+    Permission {
+        package: "xtask",
+        may_use: &[
+            "workforce-domain",
+            "workforce-app",
+            "workforce-infra",
+            "workforce-engine",
+            "workforce-http",
+            TESTKIT,
+        ],
+        must_not_see: &[],
+    },
+];
+
+/// Every dependency of every member is one that [`PERMISSIONS`] allows.
+pub(super) fn allowed(repository: &Repository) -> Result<Vec<Violation>> {
+    let metadata = MetadataCommand::new()
+        .current_dir(repository.root())
+        .no_deps()
+        .exec()
+        .context("failed to read the workspace")?;
+    let ours: Vec<&str> = metadata
+        .packages
+        .iter()
+        .map(|package| package.name.as_str())
+        .collect();
+    let mut violations = Vec::new();
+    for package in &metadata.packages {
+        let manifest = package.manifest_path.as_std_path();
+        let manifest = manifest.strip_prefix(repository.root()).unwrap_or(manifest);
+        for dependency in &package.dependencies {
+            let edge = Edge {
+                from: &package.name,
+                to: &dependency.name,
+                is_ours: ours.contains(&dependency.name.as_str()),
+                is_for_tests: dependency.kind == DependencyKind::Development,
+            };
+            if let Err(reason) = edge.check() {
+                violations.push(Violation::of_path(manifest, reason));
+            }
+        }
+    }
+    Ok(violations)
+}
+
+/// One dependency.
+struct Edge<'a> {
+    from: &'a str,
+    to: &'a str,
+    is_ours: bool,
+    is_for_tests: bool,
+}
+
+impl Edge<'_> {
+    fn check(&self) -> Result<(), String> {
+        let Self {
+            from,
+            to,
+            is_ours,
+            is_for_tests,
+        } = *self;
+        let permission = PERMISSIONS
+            .iter()
+            .find(|permission| permission.package == from)
+            .ok_or_else(|| format!("{from} is not in the table of permitted dependencies"))?;
+        // A package may name itself for its tests, to switch on a feature.
+        let is_test_code = is_for_tests && (to == TESTKIT || to == from);
+        if is_ours && !permission.may_use.contains(&to) && !is_test_code {
+            return Err(format!("{from} must not depend on {to}"));
+        }
+        if permission.must_not_see.contains(&to) {
+            return Err(format!("{from} must not see {to}"));
+        }
+        if to == ANYHOW && !BINARIES.contains(&from) {
+            return Err(format!(
+                "{from} must not use {ANYHOW}: its callers branch on errors"
+            ));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(from: &str, to: &str, is_for_tests: bool, expected: Result<(), &str>) {
+        let edge = Edge {
+            from,
+            to,
+            is_ours: to.starts_with("workforce"),
+            is_for_tests,
+        };
+        assert_eq!(edge.check(), expected.map_err(str::to_owned));
+    }
+
+    #[test]
+    fn the_permitted_dependencies_are_those_of_the_table() {
+        check("workforce-app", "workforce-domain", false, Ok(()));
+        check("workforce", "workforce-infra", false, Ok(()));
+        check("workforce-app", "workforce-testkit", true, Ok(()));
+        check("workforce-domain", "thiserror", false, Ok(()));
+        check(
+            "workforce-http",
+            "workforce-infra",
+            false,
+            Err("workforce-http must not depend on workforce-infra"),
+        );
+        check(
+            "workforce-engine",
+            "workforce-infra",
+            true,
+            Err("workforce-engine must not depend on workforce-infra"),
+        );
+        check(
+            "workforce",
+            "workforce-testkit",
+            false,
+            Err("workforce must not depend on workforce-testkit"),
+        );
+        check(
+            "workforce-domain",
+            "tokio",
+            false,
+            Err("workforce-domain must not see tokio"),
+        );
+        check(
+            "workforce-app",
+            "anyhow",
+            true,
+            Err("workforce-app must not use anyhow: its callers branch on errors"),
+        );
+        check(
+            "newcomer",
+            "serde",
+            false,
+            Err("newcomer is not in the table of permitted dependencies"),
+        );
+    }
+}
