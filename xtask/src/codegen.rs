@@ -9,6 +9,7 @@ use std::fs;
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
 
+use crate::reference;
 use crate::repository::Repository;
 
 /// One generated part of one file.
@@ -22,7 +23,15 @@ struct Section {
 }
 
 /// Every generated part.
-const SECTIONS: &[Section] = &[];
+const SECTIONS: &[Section] = &[
+    Section { file: "docs/errors.md", name: "errors", render: reference::errors },
+    Section { file: "docs/endpoints.md", name: "endpoints", render: reference::endpoints },
+    Section { file: "docs/lifecycles.md", name: "issue-agents", render: reference::issue_agents },
+    Section { file: "docs/lifecycles.md", name: "issue-board", render: reference::issue_board },
+    Section { file: "docs/lifecycles.md", name: "approval", render: reference::approval },
+    Section { file: "docs/lifecycles.md", name: "run", render: reference::run },
+    Section { file: "docs/lifecycles.md", name: "wake", render: reference::wake },
+];
 
 const CLOSING_MARKER: &str = "<!-- /generated -->";
 

@@ -9,6 +9,7 @@ mod ci;
 mod codegen;
 mod command;
 mod postgres;
+mod reference;
 mod repository;
 mod test;
 mod test_count;

@@ -94,14 +94,14 @@ mod tests {
     impl Store for Broken {
         fn run_read(
             &self,
-            _body: &mut dyn FnMut(&mut dyn Reads) -> Result<(), StoreError>,
+            _body: &mut (dyn FnMut(&mut dyn Reads) -> Result<(), StoreError> + '_),
         ) -> Result<(), StoreError> {
             Err(StoreError::Contended)
         }
 
         fn run_write(
             &self,
-            _body: &mut dyn FnMut(&mut dyn Tx) -> Result<Verdict, StoreError>,
+            _body: &mut (dyn FnMut(&mut dyn Tx) -> Result<Verdict, StoreError> + '_),
         ) -> Result<(), StoreError> {
             Err(StoreError::Contended)
         }

@@ -37,7 +37,7 @@ impl<B: Serialize> Reply<B> {
     }
 
     /// 201: what was made, with a credential that is shown this once.
-    pub(crate) const fn credential(body: B) -> Self {
+    pub(crate) fn credential(body: B) -> Self {
         Self { secret: true, ..Self::new(StatusCode::CREATED, body) }
     }
 }

@@ -48,10 +48,10 @@ fn slug(max: usize) -> RefOr<Schema> {
         .into()
 }
 
-fn formatted(format: KnownFormat) -> RefOr<Schema> {
+fn formatted(format: SchemaFormat) -> RefOr<Schema> {
     ObjectBuilder::new()
         .schema_type(Type::String)
-        .format(Some(SchemaFormat::KnownFormat(format)))
+        .format(Some(format))
         .into()
 }
 
@@ -71,8 +71,8 @@ macro_rules! schemas {
 }
 
 schemas! {
-    Id = formatted(KnownFormat::Uuid);
-    Timestamp = formatted(KnownFormat::DateTime);
+    Id = formatted(SchemaFormat::Custom("uuid".to_owned()));
+    Timestamp = formatted(SchemaFormat::KnownFormat(KnownFormat::DateTime));
     Document = ObjectBuilder::new().schema_type(Type::Object).into();
 
     Name = line(text::Name::MAX);

@@ -11,57 +11,68 @@ use utoipa::openapi::RefOr;
 use utoipa::{PartialSchema, ToSchema};
 use workforce_domain::money::{Budget, Cents};
 
-/// A whole number, which may be spelt `5`, `5.0` or `5e0`.
+/// How many: a whole number of at least zero, which may be spelt `5`, `5.0` or
+/// `5e0`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
-pub(crate) struct Whole(pub(crate) i64);
+pub(crate) struct Count(pub(crate) i64);
 
-impl<'de> Deserialize<'de> for Whole {
+impl<'de> Deserialize<'de> for Count {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct WholeVisitor;
+        struct CountVisitor;
 
-        impl Visitor<'_> for WholeVisitor {
-            type Value = Whole;
+        impl Visitor<'_> for CountVisitor {
+            type Value = Count;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a whole number")
             }
 
-            fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<Whole, E> {
-                Ok(Whole(value))
+            fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<Count, E> {
+                if value < 0 {
+                    return Err(E::custom("must not be negative"));
+                }
+                Ok(Count(value))
             }
 
-            fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<Whole, E> {
-                i64::try_from(value).map(Whole).map_err(|_too_large| E::custom("is too large"))
+            fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<Count, E> {
+                i64::try_from(value).map(Count).map_err(|_too_large| E::custom("is too large"))
             }
 
-            fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Whole, E> {
+            fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Count, E> {
                 /// Beyond this a float does not tell neighbours apart.
                 const EXACT: f64 = 9_007_199_254_740_992.0;
                 if value.fract() != 0.0 {
                     return Err(E::custom("must be a whole number"));
                 }
-                if value.abs() > EXACT {
+                if value < 0.0 {
+                    return Err(E::custom("must not be negative"));
+                }
+                if value > EXACT {
                     return Err(E::custom("is too large"));
                 }
                 #[expect(clippy::cast_possible_truncation, reason = "whole and within 2^53")]
                 let whole = value as i64;
-                Ok(Whole(whole))
+                Ok(Count(whole))
             }
         }
 
-        deserializer.deserialize_any(WholeVisitor)
+        deserializer.deserialize_any(CountVisitor)
     }
 }
 
-impl PartialSchema for Whole {
+impl PartialSchema for Count {
     fn schema() -> RefOr<Schema> {
         let format = SchemaFormat::KnownFormat(KnownFormat::Int64);
-        ObjectBuilder::new().schema_type(Type::Integer).format(Some(format)).into()
+        ObjectBuilder::new()
+            .schema_type(Type::Integer)
+            .format(Some(format))
+            .minimum(Some(0_i64))
+            .into()
     }
 }
 
-impl ToSchema for Whole {}
+impl ToSchema for Count {}
 
 /// An amount of money in cents with up to six decimals, read from and written
 /// to the digits themselves.
@@ -119,7 +130,7 @@ impl PartialSchema for Limit {
             .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
             .minimum(Some(0_i64))
             .maximum(Some(Budget::MAX_CENTS))
-            .description(Some("Whole cents per calendar month in UTC; 0 for no limit."))
+            .description(Some("Count cents per calendar month in UTC; 0 for no limit."))
             .into()
     }
 }
@@ -157,7 +168,7 @@ mod tests {
     #[derive(Debug, Default, Deserialize)]
     #[serde(default, rename_all = "camelCase")]
     struct Body {
-        tokens: Option<Whole>,
+        tokens: Option<Count>,
         cost: Amount,
         budget: Limit,
         status: Present,
@@ -173,9 +184,9 @@ mod tests {
     fn whole_numbers_may_be_spelt_as_floats() {
         for (text, value) in [("5", 5), ("5.0", 5), ("5e2", 500), ("-0.0", 0)] {
             let body = read(&format!(r#"{{"tokens": {text}}}"#)).unwrap();
-            assert_eq!(body.tokens, Some(Whole(value)), "{text}");
+            assert_eq!(body.tokens, Some(Count(value)), "{text}");
         }
-        for text in ["5.5", "1e300", "\"5\"", "18446744073709551615"] {
+        for text in ["5.5", "1e300", "\"5\"", "18446744073709551615", "-1", "-1.0"] {
             assert!(read(&format!(r#"{{"tokens": {text}}}"#)).unwrap_err().contains("/tokens"));
         }
     }

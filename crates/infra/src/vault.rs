@@ -150,8 +150,10 @@ fn create(path: &Path) -> io::Result<Zeroizing<[u8; KEY]>> {
     }
     let mut key = Zeroizing::new([0; KEY]);
     fill(key.as_mut_slice());
+    let mut suffix = [0; 8];
+    fill(&mut suffix);
     let mut draft = path.as_os_str().to_owned();
-    draft.push(format!(".{}.new", std::process::id()));
+    draft.push(format!(".{}.new", HEXLOWER_PERMISSIVE.encode(&suffix)));
     let draft = PathBuf::from(draft);
     let written = write(&draft, &key).and_then(|()| {
         // Unlike a rename, a link never replaces a key that another process made meanwhile.

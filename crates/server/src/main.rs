@@ -1,1 +1,50 @@
-fn main() {}
+//! `workforce`: the service and its command line.
+
+mod api;
+mod client;
+mod config;
+mod demo;
+mod logging;
+mod service;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Manages AI agents as employees of companies.
+///
+/// Without a command it serves.
+#[derive(Debug, Parser)]
+#[command(name = "workforce", version, args_conflicts_with_subcommands = true)]
+struct CommandLine {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    serve: config::ServeArgs,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Serve the REST interface and run the agents (the default).
+    Serve(config::ServeArgs),
+    /// Watch two agents work on an issue, in a service of its own.
+    Demo(demo::DemoArgs),
+    /// Call the REST interface, as a script of an agent does.
+    Api(api::ApiArgs),
+}
+
+fn main() -> ExitCode {
+    let line = CommandLine::parse();
+    let outcome = match line.command.unwrap_or(Command::Serve(line.serve)) {
+        Command::Serve(args) => service::serve(&args),
+        Command::Demo(args) => demo::run(&args),
+        Command::Api(args) => return api::run(&args),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("workforce: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,9 +1,9 @@
 //! A real PostgreSQL to throw away after the tests.
 //!
 //! One [`Cluster`] serves many tests, each with a [`TestDatabase`] of its own. The cluster runs
-//! without durability (unless it is started to measure), listens on a free port of 127.0.0.1 only, trusts every local connection,
-//! and lives in a temporary directory. It ends with the process that started it, however that
-//! process ends.
+//! without durability unless it is started to measure, listens on a free port of 127.0.0.1 only,
+//! trusts every local connection, and lives in a temporary directory. It ends with the process that
+//! started it, however that process ends.
 //!
 //! ```no_run
 //! use workforce_testkit::postgres;

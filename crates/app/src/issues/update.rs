@@ -135,7 +135,10 @@ fn check_rights(
     let Some(caller) = call.agent() else {
         return Ok(());
     };
-    if let AgentCredential::Run { consult: true, .. } = caller.credential {
+    let begins = command.status == Some(IssueStatus::InProgress);
+    if let AgentCredential::Run { consult: true, .. } = caller.credential
+        && begins
+    {
         return Err(Failure::Refused(IssueError::ConsultRun));
     }
     // Whoever may check an issue out may do so here as well.

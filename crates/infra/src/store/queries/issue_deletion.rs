@@ -10,10 +10,11 @@ use super::super::Connection;
 use super::row::exactly_one;
 use crate::store::columns::{IdColumn, WordColumn};
 use crate::store::errors::failed;
-use crate::store::schema::{approvals, cost_events, heartbeat_runs, issues, wakes};
+use crate::store::schema::{heartbeat_runs, issues, wakes};
 
 /// Deletes an issue. The database deletes its comments, its lease and its
-/// links to approvals with it.
+/// links to approvals with it, and empties what else refers to it; runs and
+/// wakes it would delete too, so they are detached first.
 pub(super) fn delete(conn: &mut Connection, issue: &Issue) -> Result<(), StoreError> {
     let company = IdColumn(issue.company);
     let id = IdColumn(issue.id);
@@ -45,24 +46,6 @@ pub(super) fn delete(conn: &mut Connection, issue: &Issue) -> Result<(), StoreEr
         .filter(heartbeat_runs::company_id.eq(company))
         .filter(heartbeat_runs::issue_id.eq(id))
         .set(heartbeat_runs::issue_id.eq(nothing))
-        .execute(conn)
-        .map_err(failed)?;
-    diesel::update(cost_events::table)
-        .filter(cost_events::company_id.eq(company))
-        .filter(cost_events::issue_id.eq(id))
-        .set(cost_events::issue_id.eq(nothing))
-        .execute(conn)
-        .map_err(failed)?;
-    diesel::update(approvals::table)
-        .filter(approvals::company_id.eq(company))
-        .filter(approvals::primary_issue_id.eq(id))
-        .set(approvals::primary_issue_id.eq(nothing))
-        .execute(conn)
-        .map_err(failed)?;
-    diesel::update(issues::table)
-        .filter(issues::company_id.eq(company))
-        .filter(issues::parent_id.eq(id))
-        .set(issues::parent_id.eq(nothing))
         .execute(conn)
         .map_err(failed)?;
     diesel::delete(issues::table)

@@ -1,14 +1,13 @@
-//! The queries of each aggregate: the traits of the ports, implemented on a transaction.
-//!
-//! Conditions that a partial index covers are written as literals or as bare columns, never as
-//! bound values, or neither database uses the index: `.filter(cost_events::counted)`.
+//! The queries, per aggregate: written once, mounted by each database.
 
 mod activity;
 mod advisory;
 mod agents;
 mod approvals;
+mod claim;
 mod comments;
 mod companies;
+mod cost_events;
 mod credentials;
 mod engine;
 mod goals;
@@ -22,3 +21,4 @@ mod page;
 mod projects;
 mod row;
 mod runs;
+mod wakes;

@@ -1,7 +1,6 @@
 //! Pages of lists: read with one row to spare, ended early by their weight.
 
 use diesel::QueryResult;
-use diesel::prelude::*;
 use workforce_domain::page::{Page, PageRequest};
 use workforce_domain::port::StoreError;
 

@@ -1,4 +1,7 @@
+use diesel::dsl::sql;
+use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
+use diesel::sql_types::Bool;
 use workforce_domain::actor::{CompanyScope, Scope};
 use workforce_domain::corrupt::Corrupt;
 use workforce_domain::id::{AgentId, CompanyId, InstanceId, IssueId, RunId, WakeId};
@@ -134,9 +137,8 @@ impl From<&Run> for RunRow {
 
 /// True for running runs. Spelled out, since a partial index is used only by a
 /// condition that is known before values are bound.
-#[diesel::dsl::auto_type(no_type_alias)]
-pub(super) fn running() -> _ {
-    diesel::dsl::sql::<diesel::sql_types::Bool>("heartbeat_runs.status = 'running'")
+pub(super) fn running() -> SqlLiteral<Bool> {
+    sql("heartbeat_runs.status = 'running'")
 }
 
 fn before(one: &Run, other: &Run) -> bool {

@@ -1,6 +1,9 @@
 //! Wakes as rows, and what stops them.
 
+use diesel::dsl::sql;
+use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
+use diesel::sql_types::Bool;
 use workforce_domain::Document;
 use workforce_domain::actor::CompanyScope;
 use workforce_domain::corrupt::Corrupt;
@@ -93,9 +96,8 @@ impl From<&Wake> for WakeRow {
 
 /// True for pending wakes. Spelled out, since a partial index is used only by
 /// a condition that is known before values are bound.
-#[diesel::dsl::auto_type(no_type_alias)]
-pub(super) fn pending() -> _ {
-    diesel::dsl::sql::<diesel::sql_types::Bool>("wakes.status = 'pending'")
+pub(super) fn pending() -> SqlLiteral<Bool> {
+    sql("wakes.status = 'pending'")
 }
 
 /// The wake that a run answers.

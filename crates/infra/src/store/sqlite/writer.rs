@@ -39,6 +39,7 @@ pub(super) struct Writer {
 struct Turn {
     conn: Connection,
     batch: Option<Batch>,
+    max_age: Duration,
 }
 
 /// An open transaction and those who share it.
@@ -64,7 +65,7 @@ impl Writer {
     pub(super) fn new(conn: Connection) -> Self {
         Self {
             waiting: AtomicUsize::new(0),
-            turn: Mutex::new(Turn { conn, batch: None }),
+            turn: Mutex::new(Turn { conn, batch: None, max_age: MAX_AGE }),
         }
     }
 
@@ -150,7 +151,7 @@ impl Turn {
     /// Commits the batch, unless others wait, who then see to it.
     fn settle_unless(&mut self, others_wait: bool) {
         let Some(batch) = &self.batch else { return };
-        let has_room = batch.members < MAX_MEMBERS && batch.opened.elapsed() < MAX_AGE;
+        let has_room = batch.members < MAX_MEMBERS && batch.opened.elapsed() < self.max_age;
         if others_wait && has_room {
             return;
         }

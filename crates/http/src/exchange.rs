@@ -1,0 +1,132 @@
+//! One request and its answer: what every handler has in common.
+
+mod incoming;
+mod serve;
+
+pub(crate) use incoming::Incoming;
+
+use std::sync::Arc;
+
+use actix_web::http::header;
+use actix_web::{HttpResponse, web};
+use serde::Serialize;
+use workforce_app::{Call, Failure, Refusal};
+use workforce_domain::port::{Reads, Tx};
+
+use crate::idempotency::REPLAYED;
+use crate::paging::{NEXT_CURSOR, next_link};
+use crate::problem::Problem;
+use crate::registry::Access;
+use crate::reply::Reply;
+use crate::state::State;
+use serve::Served;
+
+/// The answer header that tells what was ignored.
+const WARNING: &str = "X-Workforce-Warning";
+/// An answer below this size is not worth compressing.
+const COMPRESSED_FROM: usize = 16 * 1024;
+
+/// A request on its way to an answer. A handler says how the request becomes
+/// an input (`parse`), which use case serves it (`act`) and how the outcome is
+/// answered (`answer`); all three run on the blocking pool.
+///
+/// The caller is authenticated in the transaction of the use case and before
+/// anything about the input is told: 401, 403, then 400 or 404, then the use
+/// case's own refusal.
+pub(crate) struct Exchange {
+    pub(crate) state: Arc<State>,
+    pub(crate) incoming: Incoming,
+    pub(crate) access: Access,
+}
+
+impl Exchange {
+    /// Serves a request that changes nothing.
+    pub(crate) async fn read<I, T, E, B>(
+        self,
+        parse: impl FnOnce(&Incoming) -> Result<I, Problem> + Send + 'static,
+        act: impl Fn(&mut dyn Reads, &Call<'_>, &I) -> Result<T, Failure<E>> + Send + 'static,
+        answer: impl Fn(T) -> Reply<B> + Send + 'static,
+    ) -> HttpResponse
+    where
+        E: Refusal,
+        B: Serialize,
+    {
+        self.hop(move |exchange| exchange.read_now(parse, act, |_, value| Ok(answer(value)))).await
+    }
+
+    /// Serves a request that changes nothing, and whose answer needs more than
+    /// the store: `finish` runs after the transaction.
+    pub(crate) async fn read_and<I, T, E, B>(
+        self,
+        parse: impl FnOnce(&Incoming) -> Result<I, Problem> + Send + 'static,
+        act: impl Fn(&mut dyn Reads, &Call<'_>, &I) -> Result<T, Failure<E>> + Send + 'static,
+        finish: impl FnOnce(&State, T) -> Result<Reply<B>, Problem> + Send + 'static,
+    ) -> HttpResponse
+    where
+        E: Refusal,
+        B: Serialize,
+    {
+        self.hop(move |exchange| exchange.read_now(parse, act, finish)).await
+    }
+
+    /// Serves a request that changes something. A repetition under the same
+    /// `Idempotency-Key` gets the first answer.
+    pub(crate) async fn write<I, T, E, B>(
+        self,
+        parse: impl FnOnce(&Incoming) -> Result<I, Problem> + Send + 'static,
+        act: impl Fn(&mut dyn Tx, &Call<'_>, &I) -> Result<T, Failure<E>> + Send + 'static,
+        answer: impl Fn(T) -> Reply<B> + Send + 'static,
+    ) -> HttpResponse
+    where
+        E: Refusal,
+        B: Serialize,
+    {
+        self.hop(move |exchange| exchange.write_now(parse, act, answer)).await
+    }
+
+    /// One hop to the blocking pool and back.
+    async fn hop(
+        self,
+        serve: impl FnOnce(&Self) -> Result<Served, Problem> + Send + 'static,
+    ) -> HttpResponse {
+        let request_id = self.incoming.request_id.clone();
+        let span = tracing::Span::current();
+        let served = web::block(move || {
+            let _entered = span.enter();
+            let outcome = serve(&self);
+            outcome.map(|served| (self, served))
+        });
+        match served.await {
+            Ok(Ok((exchange, served))) => exchange.answer(served),
+            Ok(Err(problem)) => problem.answer(&request_id),
+            Err(_panicked) => {
+                tracing::error!("a handler panicked");
+                Problem::internal().answer(&request_id)
+            }
+        }
+    }
+
+    fn answer(&self, served: Served) -> HttpResponse {
+        if served.signal {
+            self.state.ports.engine.wake_up();
+        }
+        let mut response = HttpResponse::build(served.status);
+        response.content_type("application/json");
+        response.insert_header((header::CACHE_CONTROL, "no-store"));
+        if served.body.len() < COMPRESSED_FROM {
+            response.insert_header((header::CONTENT_ENCODING, "identity"));
+        }
+        if served.replayed {
+            response.insert_header((REPLAYED, "true"));
+        }
+        if served.ignored_run {
+            response.insert_header((WARNING, "the run header names no run of this agent; ignored"));
+        }
+        if let Some(cursor) = served.next_cursor {
+            let link = next_link(&self.incoming.path, &self.incoming.query, &cursor);
+            response.insert_header((header::LINK, link));
+            response.insert_header((NEXT_CURSOR, cursor));
+        }
+        response.body(served.body)
+    }
+}

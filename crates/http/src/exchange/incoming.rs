@@ -1,0 +1,122 @@
+use std::str::FromStr;
+
+use actix_web::web::Bytes;
+use actix_web::{HttpMessage, HttpRequest};
+use serde::de::DeserializeOwned;
+use workforce_app::authenticate::Presented;
+use workforce_domain::id::Id;
+use workforce_domain::page::PageRequest;
+
+use crate::body;
+use crate::idempotency::{IDEMPOTENCY_KEY, Repeatable};
+use crate::middleware::RequestId;
+use crate::paging;
+use crate::problem::Problem;
+use crate::query::Query;
+
+/// The headers that name a run, the own one first (amendment A6).
+const RUN_HEADERS: [&str; 2] = ["X-Service-Run-Id", "X-Paperclip-Run-Id"];
+
+/// What a request says, free of the connection it came on.
+#[derive(Debug)]
+pub(crate) struct Incoming {
+    pub(crate) method: String,
+    pub(crate) path: String,
+    pub(crate) query: String,
+    pub(crate) request_id: String,
+    pub(crate) body: Bytes,
+    params: Vec<(String, String)>,
+    authorization: Option<String>,
+    run_header: Option<String>,
+    idempotency_key: Option<String>,
+}
+
+impl Incoming {
+    /// Captures a request; nothing of it is believed yet.
+    pub(crate) fn capture(request: &HttpRequest, body: Bytes) -> Self {
+        // Text that is no header text is kept as such: presented and not valid.
+        let header = |name: &str| {
+            request.headers().get(name).map(|value| value.to_str().unwrap_or("\u{fffd}").to_owned())
+        };
+        let params = request.match_info().iter();
+        Self {
+            method: request.method().to_string(),
+            path: request.path().to_owned(),
+            query: request.query_string().to_owned(),
+            request_id: RequestId::of(&request.extensions()),
+            body,
+            params: params.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+            authorization: header("Authorization"),
+            run_header: RUN_HEADERS
+                .iter()
+                .find_map(|name| header(name).filter(|value| !value.trim().is_empty())),
+            idempotency_key: header(IDEMPOTENCY_KEY),
+        }
+    }
+
+    /// What the caller presents as credentials.
+    pub(crate) fn presented(&self) -> Presented<'_> {
+        Presented {
+            authorization: self.authorization.as_deref(),
+            run_header: self.run_header.as_deref(),
+        }
+    }
+
+    /// The request as one that may be a repetition, when it carries a key.
+    ///
+    /// # Errors
+    /// `invalid_request` for a malformed key.
+    pub(crate) fn repeatable(&self) -> Result<Option<Repeatable>, Problem> {
+        self.idempotency_key
+            .as_deref()
+            .filter(|_key| self.method == "POST")
+            .map(|key| Repeatable::new(key, &self.method, &self.path, &self.body))
+            .transpose()
+    }
+
+    /// A part of the path as text.
+    ///
+    /// # Errors
+    /// `not_found`, told as a `kind`, for what no record can be named.
+    pub(crate) fn param(&self, name: &str, kind: &str) -> Result<&str, Problem> {
+        self.params
+            .iter()
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| value.as_str())
+            .filter(|value| !value.contains('\0'))
+            .ok_or_else(|| Problem::missing(kind))
+    }
+
+    /// An id in the path. A malformed one names nothing.
+    ///
+    /// # Errors
+    /// `not_found`
+    pub(crate) fn id<I: Id + FromStr>(&self, name: &str) -> Result<I, Problem> {
+        let text = self.param(name, I::KIND)?;
+        text.parse().map_err(|_malformed| Problem::missing(I::KIND))
+    }
+
+    /// The body as JSON; an empty one counts as `{}`.
+    ///
+    /// # Errors
+    /// `invalid_json`
+    pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, Problem> {
+        body::parse(&self.body)
+    }
+
+    /// The query parameters.
+    ///
+    /// # Errors
+    /// `invalid_request`
+    pub(crate) fn query(&self) -> Result<Query, Problem> {
+        Query::parse(&self.query)
+    }
+
+    /// The page that is asked for.
+    ///
+    /// # Errors
+    /// `invalid_request`, `invalid_cursor`
+    pub(crate) fn page<K: DeserializeOwned>(&self) -> Result<PageRequest<K>, Problem> {
+        paging::page(&self.query()?)
+    }
+}

@@ -1,0 +1,183 @@
+//! What happens on the blocking pool.
+
+use actix_web::http::StatusCode;
+use serde::Serialize;
+use workforce_app::authenticate::{Authenticated, authenticate};
+use workforce_app::{Call, Code, Failure, Refusal, Signal};
+use workforce_domain::port::{Reads, Tx};
+use workforce_domain::time::Timestamp;
+
+use super::{Exchange, Incoming};
+use crate::idempotency::Kept;
+use crate::problem::{Problem, settled};
+use crate::registry::Access;
+use crate::reply::Reply;
+use crate::state::State;
+
+/// A served request, ready to be sent.
+pub(super) struct Served {
+    pub(super) status: StatusCode,
+    pub(super) body: Vec<u8>,
+    pub(super) next_cursor: Option<String>,
+    /// The answer is that of an earlier request.
+    pub(super) replayed: bool,
+    /// The run header named a run that is not the caller's.
+    pub(super) ignored_run: bool,
+    /// The engine has something to do.
+    pub(super) signal: bool,
+    secret: bool,
+}
+
+impl Served {
+    fn encode<B: Serialize>(reply: &Reply<B>, ignored_run: bool) -> Result<Self, Problem> {
+        let body = serde_json::to_vec(&reply.body).map_err(|error| {
+            tracing::error!(%error, "an answer cannot be written as JSON");
+            Problem::internal()
+        })?;
+        Ok(Self {
+            status: reply.status,
+            body,
+            next_cursor: reply.next_cursor.clone(),
+            replayed: false,
+            ignored_run,
+            signal: false,
+            secret: reply.secret,
+        })
+    }
+}
+
+impl Exchange {
+    pub(super) fn read_now<I, T, E: Refusal, B: Serialize>(
+        &self,
+        parse: impl FnOnce(&Incoming) -> Result<I, Problem>,
+        act: impl Fn(&mut dyn Reads, &Call<'_>, &I) -> Result<T, Failure<E>>,
+        finish: impl FnOnce(&State, T) -> Result<Reply<B>, Problem>,
+    ) -> Result<Served, Problem> {
+        let input = parse(&self.incoming);
+        let now = self.state.ports.clock.now();
+        let (value, ignored_run) = self
+            .state
+            .ports
+            .store
+            .read(|reads| {
+                let caller = self.admit(reads, now)?;
+                let input = input.as_ref().map_err(|problem| Failure::Refused(problem.clone()))?;
+                let signal = Signal::default();
+                let value = act(reads, &self.call(&caller, now, &signal), input)
+                    .map_err(|failure| failure.map(Problem::refused))?;
+                Ok((value, caller.ignored_run))
+            })
+            .map_err(settled)?;
+        Served::encode(&finish(&self.state, value)?, ignored_run)
+    }
+
+    pub(super) fn write_now<I, T, E: Refusal, B: Serialize>(
+        &self,
+        parse: impl FnOnce(&Incoming) -> Result<I, Problem>,
+        act: impl Fn(&mut dyn Tx, &Call<'_>, &I) -> Result<T, Failure<E>>,
+        answer: impl Fn(T) -> Reply<B>,
+    ) -> Result<Served, Problem> {
+        let ports = &self.state.ports;
+        let parsed = parse(&self.incoming).and_then(|input| {
+            let repeatable = self.incoming.repeatable()?;
+            Ok((input, repeatable))
+        });
+        let (input, repeatable) = match parsed {
+            Ok(parsed) => parsed,
+            // What cannot be served must not queue for the right to write.
+            Err(problem) => {
+                let now = ports.clock.now();
+                return Err(ports
+                    .store
+                    .read(|reads| self.admit(reads, now))
+                    .map_or_else(settled, |_admitted| problem));
+            }
+        };
+        let _claim = repeatable
+            .as_ref()
+            .map(|repeatable| {
+                let credential = self.incoming.presented().authorization;
+                self.state.in_flight.claim(credential, repeatable.key())
+            })
+            .transpose()?;
+        let vault = &*ports.vault;
+        ports
+            .store
+            .write(|tx| {
+                let now = ports.clock.now();
+                let caller = self.admit(tx.reads(), now)?;
+                let name = caller_name(&caller);
+                if let Some(repeatable) = &repeatable
+                    && let Some((status, body)) = repeatable.find(tx, vault, &name, now)?
+                {
+                    return Ok(Served {
+                        status,
+                        body,
+                        next_cursor: None,
+                        replayed: true,
+                        ignored_run: caller.ignored_run,
+                        signal: false,
+                        secret: true,
+                    });
+                }
+                let signal = Signal::default();
+                let value = act(tx, &self.call(&caller, now, &signal), &input)
+                    .map_err(|failure| failure.map(Problem::refused))?;
+                let mut served = Served::encode(&answer(value), caller.ignored_run)
+                    .map_err(Failure::Refused)?;
+                served.signal = signal.is_raised();
+                if let Some(repeatable) = &repeatable {
+                    let Served { status, ref body, secret, .. } = served;
+                    repeatable.keep(tx, vault, &name, now, Kept { status, body, secret })?;
+                }
+                Ok(served)
+            })
+            .map_err(settled)
+    }
+
+    fn call<'a>(&'a self, caller: &'a Authenticated, now: Timestamp, signal: &'a Signal) -> Call<'a> {
+        Call {
+            caller: &caller.caller,
+            now,
+            ids: &*self.state.ports.ids,
+            tokens: &*self.state.ports.tokens,
+            signal,
+        }
+    }
+
+    /// Finds out who asks and whether the route is for them.
+    fn admit(
+        &self,
+        reads: &mut dyn Reads,
+        now: Timestamp,
+    ) -> Result<Authenticated, Failure<Problem>> {
+        let state = &*self.state;
+        let presented = self.incoming.presented();
+        let tokens = &*state.ports.tokens;
+        let caller = authenticate(reads, tokens, now, state.anonymous, presented)
+            .map_err(|failure| failure.map(Problem::refused))?;
+        let actor = &caller.caller.actor;
+        let refused = match self.access {
+            Access::Public | Access::Anyone => None,
+            Access::Board => (!actor.is_board())
+                .then(|| Problem::new(Code::BoardRequired, "only the board may do this")),
+            Access::Agent => actor.agent().is_none().then(|| {
+                Problem::new(Code::AgentRequired, "authenticate as an agent to ask this")
+            }),
+        };
+        if let Some(problem) = refused {
+            return Err(Failure::Refused(problem));
+        }
+        if let Some(key) = caller.key {
+            state.key_uses().note(key, now);
+        }
+        Ok(caller)
+    }
+}
+
+/// Whose requests an idempotency key belongs to: an agent may repeat in a later
+/// run what its last one did not see the answer to.
+fn caller_name(caller: &Authenticated) -> String {
+    let actor = &caller.caller.actor;
+    format!("{}:{}", actor.kind(), actor.name())
+}

@@ -1,0 +1,223 @@
+//! Repeated requests (contract section 4.1): a POST with an `Idempotency-Key`
+//! is carried out once, and its repetition gets the first answer.
+
+use std::collections::HashSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use actix_web::http::StatusCode;
+use sha2::{Digest, Sha256};
+use workforce_app::{Code, Failure};
+use workforce_domain::port::{KeptAnswer, Tx, Vault};
+use workforce_domain::time::Timestamp;
+
+use crate::problem::Problem;
+
+/// The request header with the caller's key.
+pub(crate) const IDEMPOTENCY_KEY: &str = "Idempotency-Key";
+/// The answer header that marks a repetition.
+pub(crate) const REPLAYED: &str = "Idempotency-Replayed";
+/// For how long an answer is kept.
+pub const KEPT_FOR: Duration = Duration::from_secs(24 * 60 * 60);
+
+const MAX_KEY: usize = 200;
+
+/// The keys whose first request is still being served by this process, each
+/// beside the credential it came with.
+#[derive(Debug, Default)]
+pub(crate) struct InFlight(Mutex<HashSet<[u8; 32]>>);
+
+impl InFlight {
+    fn lock(&self) -> MutexGuard<'_, HashSet<[u8; 32]>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a key until the claim is dropped.
+    ///
+    /// # Errors
+    /// `request_in_progress` while another request has it.
+    pub(crate) fn claim(
+        &self,
+        credential: Option<&str>,
+        key: &str,
+    ) -> Result<Claim<'_>, Problem> {
+        // A presented credential and none are told apart, as is where the
+        // credential ends and the key begins.
+        let digest = digest_of(&[credential.map_or("none", |_| "some"), credential.unwrap_or(""), key]
+            .map(str::as_bytes));
+        if self.lock().insert(digest) {
+            Ok(Claim { keys: self, digest })
+        } else {
+            Err(Problem::new(
+                Code::RequestInProgress,
+                "the first request with this Idempotency-Key is still running",
+            ))
+        }
+    }
+}
+
+/// A key that is being served.
+#[derive(Debug)]
+pub(crate) struct Claim<'a> {
+    keys: &'a InFlight,
+    digest: [u8; 32],
+}
+
+impl Drop for Claim<'_> {
+    fn drop(&mut self) {
+        self.keys.lock().remove(&self.digest);
+    }
+}
+
+/// Digests several parts, none of which can run into the next.
+fn digest_of(parts: &[&[u8]]) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update((part.len() as u64).to_be_bytes());
+        hash.update(part);
+    }
+    hash.finalize().into()
+}
+
+/// A request that may be a repetition.
+#[derive(Debug)]
+pub(crate) struct Repeatable {
+    key: String,
+    request_digest: [u8; 32],
+}
+
+impl Repeatable {
+    /// A request with this key.
+    ///
+    /// # Errors
+    /// `invalid_request` when the key is not 1 to 200 printable characters.
+    pub(crate) fn new(key: &str, method: &str, path: &str, body: &[u8]) -> Result<Self, Problem> {
+        let printable = key.bytes().all(|byte| (0x20..0x7f).contains(&byte));
+        if key.is_empty() || key.len() > MAX_KEY || !printable {
+            return Err(Problem::at(
+                Code::InvalidRequest,
+                IDEMPOTENCY_KEY,
+                "must be 1 to 200 printable ASCII characters",
+            ));
+        }
+        Ok(Self {
+            key: key.to_owned(),
+            request_digest: digest_of(&[method.as_bytes(), path.as_bytes(), body]),
+        })
+    }
+
+    /// The caller's key.
+    pub(crate) fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// The answer to the first such request of `caller`, if there was one.
+    ///
+    /// # Errors
+    /// `idempotency_key_reused` when the first request was another.
+    pub(crate) fn find(
+        &self,
+        tx: &mut dyn Tx,
+        vault: &dyn Vault,
+        caller: &str,
+        now: Timestamp,
+    ) -> Result<Option<(StatusCode, Vec<u8>)>, Failure<Problem>> {
+        let Some(kept) = tx.idempotency().find(caller, &self.key, now.minus(KEPT_FOR))? else {
+            return Ok(None);
+        };
+        if kept.request_digest != self.request_digest {
+            return Err(Failure::Refused(Problem::new(
+                Code::IdempotencyKeyReused,
+                "this Idempotency-Key was used for another request",
+            )));
+        }
+        let body = if kept.sealed {
+            vault.open(&self.context(caller), &kept.body).map_err(|error| {
+                tracing::error!(%error, "a kept answer cannot be opened");
+                Failure::Refused(Problem::internal())
+            })?
+        } else {
+            kept.body
+        };
+        let status = StatusCode::from_u16(kept.status).unwrap_or(StatusCode::OK);
+        Ok(Some((status, body)))
+    }
+
+    /// Keeps the answer in the transaction of what it tells.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub(crate) fn keep(
+        &self,
+        tx: &mut dyn Tx,
+        vault: &dyn Vault,
+        caller: &str,
+        now: Timestamp,
+        answer: Kept<'_>,
+    ) -> Result<(), Failure<Problem>> {
+        let body = if answer.secret {
+            vault.seal(&self.context(caller), answer.body)
+        } else {
+            answer.body.to_vec()
+        };
+        Ok(tx.idempotency().keep(&KeptAnswer {
+            caller: caller.to_owned(),
+            key: self.key.clone(),
+            request_digest: self.request_digest,
+            status: answer.status.as_u16(),
+            body,
+            sealed: answer.secret,
+            created_at: now,
+        })?)
+    }
+
+    fn context(&self, caller: &str) -> String {
+        format!("idempotency {caller} {}", self.key)
+    }
+}
+
+/// An answer to keep.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kept<'a> {
+    pub(crate) status: StatusCode,
+    pub(crate) body: &'a [u8],
+    pub(crate) secret: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_served_once_at_a_time_per_credential() {
+        let keys = InFlight::default();
+        let first = keys.claim(Some("Bearer a"), "k").unwrap();
+        assert_eq!(keys.claim(Some("Bearer a"), "k").unwrap_err().code(), Code::RequestInProgress);
+        let _other_credential = keys.claim(Some("Bearer b"), "k").unwrap();
+        let _no_credential = keys.claim(None, "k").unwrap();
+        let _other_key = keys.claim(Some("Bearer a"), "k2").unwrap();
+        drop(first);
+        assert!(keys.claim(Some("Bearer a"), "k").is_ok());
+    }
+
+    #[test]
+    fn keys_are_short_and_printable() {
+        for key in ["", "a\tb", "caf\u{e9}", &"k".repeat(201)] {
+            let problem = Repeatable::new(key, "POST", "/", b"").unwrap_err();
+            assert_eq!(problem.code(), Code::InvalidRequest);
+        }
+        assert!(Repeatable::new(&"k".repeat(200), "POST", "/", b"").is_ok());
+    }
+
+    #[test]
+    fn other_requests_have_other_digests() {
+        let digest = |method, path, body: &[u8]| {
+            Repeatable::new("k", method, path, body).unwrap().request_digest
+        };
+        let first = digest("POST", "/a", b"{}");
+        assert_eq!(first, digest("POST", "/a", b"{}"));
+        for other in [digest("PUT", "/a", b"{}"), digest("POST", "/a{}", b""), digest("POST", "/", b"a{}")] {
+            assert_ne!(first, other);
+        }
+    }
+}

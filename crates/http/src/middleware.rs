@@ -1,0 +1,128 @@
+//! What happens around every request: its id, the host and origin check, the
+//! log, the counters and the headers of every answer.
+
+use std::time::{Duration, Instant};
+
+use actix_web::body::MessageBody;
+use actix_web::dev::{Extensions, ServiceRequest, ServiceResponse};
+use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use actix_web::http::{Method, StatusCode};
+use actix_web::middleware::Next;
+use actix_web::{Error, HttpMessage, web};
+use tracing::Instrument;
+use workforce_app::Code;
+
+use crate::problem::Problem;
+use crate::state::State;
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const VERSION: HeaderName = HeaderName::from_static("x-workforce-version");
+/// An answer that takes longer is worth a line in the log.
+const SLOW: Duration = Duration::from_secs(1);
+
+/// The id under which a request is answered and logged.
+#[derive(Clone, Debug)]
+pub(crate) struct RequestId(String);
+
+impl RequestId {
+    /// The id of the request with these extensions.
+    pub(crate) fn of(extensions: &Extensions) -> String {
+        extensions.get::<Self>().map_or_else(String::new, |id| id.0.clone())
+    }
+
+    /// The id that the request brings, if it is fit to be written to a log and
+    /// a header; a new one otherwise.
+    fn choose(headers: &HeaderMap, state: &State) -> Self {
+        let sane = |id: &&str| {
+            (1..=128).contains(&id.len())
+                && id.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.:".contains(&b))
+        };
+        let brought = headers.get(REQUEST_ID).and_then(|id| id.to_str().ok()).filter(sane);
+        Self(brought.map_or_else(|| state.ports.ids.next().to_string(), str::to_owned))
+    }
+}
+
+/// Surrounds every request.
+///
+/// # Errors
+/// Those of actix for requests that never reached a handler.
+pub(crate) async fn surround(
+    state: web::Data<State>,
+    request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+) -> Result<ServiceResponse<impl MessageBody>, Error> {
+    let began = Instant::now();
+    let id = RequestId::choose(request.headers(), &state);
+    let span = tracing::debug_span!(
+        "request",
+        id = %id.0,
+        method = %request.method(),
+        path = %request.path(),
+    );
+    request.extensions_mut().insert(id.clone());
+    let refused = turned_away(&request, &state);
+    let in_span = span.clone();
+    let mut response = async move {
+        match refused {
+            Some(problem) => Ok(request
+                .into_response(problem.answer(&id.0))
+                .map_into_right_body()),
+            None => next.call(request).await.map(ServiceResponse::map_into_left_body),
+        }
+    }
+    .instrument(in_span)
+    .await?;
+    let took = began.elapsed();
+    let status = response.status();
+    state.metrics.count(status.as_u16(), took);
+    span.in_scope(|| log(status, took));
+    finish(&mut response);
+    Ok(response)
+}
+
+fn log(status: StatusCode, took: Duration) {
+    let status_code = status.as_u16();
+    let millis = took.as_millis();
+    if status.is_server_error() {
+        tracing::warn!(status = status_code, millis, "failed");
+    } else if took > SLOW {
+        tracing::warn!(status = status_code, millis, "slow");
+    } else {
+        tracing::debug!(status = status_code, millis, "answered");
+    }
+}
+
+/// The host and origin check (contract section 5).
+fn turned_away(request: &ServiceRequest, state: &State) -> Option<Problem> {
+    let text = |name: HeaderName| request.headers().get(name).map(|v| v.to_str().unwrap_or(""));
+    // HTTP/1.1 lets a full URI stand in for the header.
+    let authority = request.uri().authority().map(actix_web::http::uri::Authority::as_str);
+    let host = authority.or_else(|| text(header::HOST));
+    if let Some(host) = host
+        && !state.hosts.admits_host(host)
+    {
+        let detail = "the Host header names a host that this server does not answer to";
+        return Some(Problem::new(Code::OriginForbidden, detail));
+    }
+    let changes = !matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
+    let origin = text(header::ORIGIN).filter(|_origin| changes)?;
+    (!state.hosts.admits_origin(origin, host.unwrap_or(""))).then(|| {
+        let detail = "pages of this origin may not change anything here";
+        Problem::new(Code::OriginForbidden, detail)
+    })
+}
+
+/// The headers of every answer.
+fn finish<B>(response: &mut ServiceResponse<B>) {
+    let id = RequestId::of(&response.request().extensions());
+    let headers = response.headers_mut();
+    if let Ok(id) = HeaderValue::from_str(&id) {
+        headers.insert(REQUEST_ID, id);
+    }
+    headers.insert(VERSION, HeaderValue::from_static(env!("CARGO_PKG_VERSION")));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    // It kept a small answer from being compressed and says nothing else.
+    if headers.get(header::CONTENT_ENCODING).is_some_and(|encoding| encoding == "identity") {
+        headers.remove(header::CONTENT_ENCODING);
+    }
+}

@@ -1,0 +1,183 @@
+//! The OpenAPI 3.1 document, made from the registered routes.
+
+use std::collections::BTreeSet;
+
+use actix_web::http::StatusCode;
+use serde_json::Value;
+use utoipa::openapi::extensions::Extensions;
+use utoipa::openapi::header::HeaderBuilder;
+use utoipa::openapi::path::{HttpMethod, Operation, ParameterBuilder, ParameterIn, PathItem};
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
+use utoipa::openapi::{
+    Components, ContentBuilder, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, PathsBuilder,
+    Ref, RefOr, Required, ResponseBuilder,
+};
+use utoipa::{PartialSchema, ToSchema};
+
+use crate::idempotency::{IDEMPOTENCY_KEY, REPLAYED};
+use crate::problem::{ProblemBody, catalogue};
+use crate::registry::{Access, Endpoint, Endpoints};
+use crate::routes;
+
+const BEARER: &str = "bearer";
+
+/// The OpenAPI document of every route there is.
+pub fn document() -> OpenApi {
+    describe(&routes::all())
+}
+
+/// The document of these routes.
+pub(crate) fn describe(endpoints: &Endpoints) -> OpenApi {
+    let mut paths = PathsBuilder::new().build();
+    for endpoint in endpoints.endpoints() {
+        let item = PathItem::new(endpoint.method.clone(), described(endpoint));
+        paths
+            .paths
+            .entry(endpoint.path.clone())
+            .and_modify(|present| present.merge_operations(item.clone()))
+            .or_insert(item);
+    }
+    OpenApiBuilder::new()
+        .info(
+            InfoBuilder::new()
+                .title("workforce")
+                .version(env!("CARGO_PKG_VERSION"))
+                .description(Some(
+                    "Manages AI agents as employees of companies. Every refusal is a problem \
+                     document of RFC 9457.",
+                ))
+                .license(Some(LicenseBuilder::new().name("Apache-2.0").build()))
+                .build(),
+        )
+        .paths(paths)
+        .components(Some(components(endpoints)))
+        .build()
+}
+
+fn components(endpoints: &Endpoints) -> Components {
+    let mut components = Components::new();
+    components.schemas.extend(endpoints.schemas().iter().cloned());
+    let mut schemas = Vec::new();
+    ProblemBody::schemas(&mut schemas);
+    components.schemas.extend(schemas);
+    components.schemas.insert(ProblemBody::name().into_owned(), ProblemBody::schema());
+    components.add_security_scheme(
+        BEARER,
+        SecurityScheme::Http(
+            HttpBuilder::new()
+                .scheme(HttpAuthScheme::Bearer)
+                .description(Some(
+                    "An agent's key (`wfk_...`), the token of a run (`wfr_...`) or of the board \
+                     (`wfb_...`). A local installation takes a request without any for the board's.",
+                ))
+                .build(),
+        ),
+    );
+    components
+}
+
+/// An operation with what every operation of its kind has.
+fn described(endpoint: &Endpoint) -> Operation {
+    let mut operation = endpoint.operation.clone();
+    let mut extensions = Extensions::default();
+    extensions.insert("x-access".to_owned(), Value::from(endpoint.access.as_str()));
+    operation.extensions.get_or_insert_default().merge(extensions);
+    if endpoint.access == Access::Public {
+        operation.security = Some(Vec::new());
+    } else {
+        operation.security = Some(vec![
+            SecurityRequirement::new(BEARER, Vec::<String>::new()),
+            SecurityRequirement::default(),
+        ]);
+        header(
+            &mut operation,
+            "X-Service-Run-Id",
+            "The run on whose behalf an agent asks with its key.",
+            36,
+        );
+    }
+    if endpoint.method == HttpMethod::Post {
+        header(
+            &mut operation,
+            IDEMPOTENCY_KEY,
+            "A repetition of the request under the same key within 24 hours gets the first answer.",
+            200,
+        );
+        mark_repeatable(&mut operation);
+    }
+    for status in problem_statuses(endpoint) {
+        let present = operation.responses.responses.contains_key(status.as_str());
+        if !present {
+            operation
+                .responses
+                .responses
+                .insert(status.as_str().to_owned(), RefOr::T(problem_response(status)));
+        }
+    }
+    operation
+}
+
+fn header(operation: &mut Operation, name: &str, description: &str, max: usize) {
+    let schema = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .min_length(Some(1))
+        .max_length(Some(max))
+        .build();
+    let parameter = ParameterBuilder::new()
+        .name(name)
+        .parameter_in(ParameterIn::Header)
+        .required(Required::False)
+        .description(Some(description))
+        .schema(Some(schema))
+        .build();
+    operation.parameters.get_or_insert_default().push(RefOr::T(parameter));
+}
+
+fn mark_repeatable(operation: &mut Operation) {
+    for response in operation.responses.responses.values_mut() {
+        if let RefOr::T(response) = response {
+            let header = HeaderBuilder::new()
+                .schema(Some(ObjectBuilder::new().schema_type(Type::String).build()))
+                .description(Some("`true` when this is the answer to an earlier request."))
+                .build();
+            response.headers.insert(REPLAYED.to_owned(), header.into());
+        }
+    }
+}
+
+/// The statuses with which an operation of its kind may be refused.
+fn problem_statuses(endpoint: &Endpoint) -> BTreeSet<StatusCode> {
+    let mut statuses = BTreeSet::from([
+        StatusCode::INTERNAL_SERVER_ERROR,
+        StatusCode::SERVICE_UNAVAILABLE,
+        StatusCode::FORBIDDEN,
+    ]);
+    if endpoint.access != Access::Public {
+        statuses.extend([StatusCode::BAD_REQUEST, StatusCode::UNAUTHORIZED]);
+    }
+    if endpoint.path.contains('{') {
+        statuses.insert(StatusCode::NOT_FOUND);
+    }
+    statuses.insert(StatusCode::PAYLOAD_TOO_LARGE);
+    if endpoint.method != HttpMethod::Get {
+        statuses.extend([StatusCode::CONFLICT, StatusCode::UNPROCESSABLE_ENTITY]);
+    }
+    statuses
+}
+
+/// A problem answer, which lists the codes that come with its status.
+fn problem_response(status: StatusCode) -> utoipa::openapi::Response {
+    let codes: Vec<_> = catalogue()
+        .filter(|(_, entry)| entry.status == status)
+        .map(|(code, _)| format!("`{code}`"))
+        .collect();
+    let schema = Ref::from_schema_name(ProblemBody::name());
+    ResponseBuilder::new()
+        .description(codes.join(", "))
+        .content(
+            "application/problem+json",
+            ContentBuilder::new().schema(Some(schema)).build(),
+        )
+        .build()
+}

@@ -1,0 +1,230 @@
+//! The one way to register a route. It takes the access rule, the handler and
+//! the description of the operation together, so that none can be missing.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::sync::Arc;
+
+use actix_web::http::Method;
+use actix_web::web::{self, Bytes, BytesMut, Payload, ServiceConfig};
+use actix_web::{HttpMessage, HttpRequest, HttpResponse, Route, guard};
+use futures_util::StreamExt;
+use utoipa::__dev::SchemaReferences;
+use utoipa::openapi::path::{HttpMethod, Operation};
+use utoipa::openapi::{RefOr, Schema};
+use workforce_app::Code;
+
+use crate::body::MAX_BODY;
+use crate::exchange::{Exchange, Incoming};
+use crate::middleware::RequestId;
+use crate::problem::Problem;
+use crate::state::State;
+
+/// Who may call a route. Rules that need the object at hand are the use
+/// case's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Access {
+    /// Anybody, without a credential.
+    Public,
+    /// Whoever presents a valid credential.
+    Anyone,
+    /// The board.
+    Board,
+    /// Agents.
+    Agent,
+}
+
+impl Access {
+    /// The rule as the OpenAPI document names it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Public => "public",
+            Self::Anyone => "anyone",
+            Self::Board => "board",
+            Self::Agent => "agent",
+        }
+    }
+}
+
+/// A route as tests and documentation list it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Listed {
+    /// Its path, with parameters in braces.
+    pub path: String,
+    /// Its method in upper case.
+    pub method: String,
+    /// Who may call it.
+    pub access: Access,
+}
+
+/// A registered route.
+pub(crate) struct Endpoint {
+    pub(crate) path: String,
+    pub(crate) method: HttpMethod,
+    pub(crate) access: Access,
+    pub(crate) operation: Operation,
+    route: Route,
+}
+
+/// The routes of a server.
+#[derive(Default)]
+pub struct Endpoints {
+    endpoints: Vec<Endpoint>,
+    schemas: Vec<(String, RefOr<Schema>)>,
+}
+
+impl Endpoints {
+    /// No routes yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Registers a handler under the path and methods of its description,
+    /// which `#[utoipa::path]` makes beside it.
+    #[must_use]
+    pub(crate) fn add<P, F, A>(mut self, _description: P, access: Access, handler: F) -> Self
+    where
+        P: utoipa::Path + SchemaReferences,
+        F: Fn(Exchange) -> A + Clone + 'static,
+        A: Future<Output = HttpResponse> + 'static,
+    {
+        P::schemas(&mut self.schemas);
+        for method in P::methods() {
+            let handler = handler.clone();
+            let answer = move |request: HttpRequest, state: web::Data<State>, payload: Payload| {
+                let handler = handler.clone();
+                async move {
+                    match read(&request, payload).await {
+                        Ok(body) => {
+                            let incoming = Incoming::capture(&request, body);
+                            let state = Arc::clone(&state);
+                            handler(Exchange { state, incoming, access }).await
+                        }
+                        Err(problem) => problem.answer(&RequestId::of(&request.extensions())),
+                    }
+                }
+            };
+            self.endpoints.push(Endpoint {
+                path: P::path(),
+                route: guarded(&method).to(answer),
+                method,
+                access,
+                operation: P::operation(),
+            });
+        }
+        self
+    }
+
+    /// The registered routes, by path and method.
+    pub fn list(&self) -> Vec<Listed> {
+        let mut list: Vec<_> = self
+            .endpoints
+            .iter()
+            .map(|endpoint| Listed {
+                path: endpoint.path.clone(),
+                method: name(&endpoint.method).to_string(),
+                access: endpoint.access,
+            })
+            .collect();
+        list.sort();
+        list
+    }
+
+    pub(crate) fn endpoints(&self) -> &[Endpoint] {
+        &self.endpoints
+    }
+
+    pub(crate) fn schemas(&self) -> &[(String, RefOr<Schema>)] {
+        &self.schemas
+    }
+
+    /// Puts the routes into an application: one resource per path, so that a
+    /// wrong method is 405 with the right ones, and literal paths before those
+    /// with a parameter in the same place.
+    pub(crate) fn mount(self, config: &mut ServiceConfig) {
+        let mut paths: BTreeMap<Vec<Place>, (String, Vec<Endpoint>)> = BTreeMap::new();
+        for endpoint in self.endpoints {
+            let places = endpoint.path.split('/').map(Place::of).collect();
+            let (_, group) =
+                paths.entry(places).or_insert_with(|| (endpoint.path.clone(), Vec::new()));
+            group.push(endpoint);
+        }
+        for (path, group) in paths.into_values() {
+            let allow = allowed(&group);
+            let mut resource = web::resource(path);
+            for endpoint in group {
+                resource = resource.route(endpoint.route);
+            }
+            config.service(resource.default_service(web::to(move |request: HttpRequest| {
+                let problem = Problem::method_not_allowed(&allow);
+                async move { problem.answer(&RequestId::of(&request.extensions())) }
+            })));
+        }
+    }
+}
+
+/// One place of a path; literals come first.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    Literal(String),
+    Parameter,
+}
+
+impl Place {
+    fn of(segment: &str) -> Self {
+        if segment.starts_with('{') { Self::Parameter } else { Self::Literal(segment.to_owned()) }
+    }
+}
+
+fn allowed(group: &[Endpoint]) -> String {
+    let mut methods: Vec<_> = group.iter().map(|endpoint| name(&endpoint.method)).collect();
+    if methods.contains(&Method::GET) {
+        methods.push(Method::HEAD);
+    }
+    methods.iter().map(Method::as_str).collect::<Vec<_>>().join(", ")
+}
+
+fn guarded(method: &HttpMethod) -> Route {
+    match method {
+        HttpMethod::Get => web::route().guard(guard::Any(guard::Get()).or(guard::Head())),
+        other => web::route().guard(guard::Method(name(other))),
+    }
+}
+
+pub(crate) const fn name(method: &HttpMethod) -> Method {
+    match method {
+        HttpMethod::Get => Method::GET,
+        HttpMethod::Post => Method::POST,
+        HttpMethod::Put => Method::PUT,
+        HttpMethod::Delete => Method::DELETE,
+        HttpMethod::Options => Method::OPTIONS,
+        HttpMethod::Head => Method::HEAD,
+        HttpMethod::Patch => Method::PATCH,
+        HttpMethod::Trace => Method::TRACE,
+    }
+}
+
+/// Reads a body within its limit. A body above it is still taken off the
+/// connection, within reason, so that the caller sees the answer.
+async fn read(request: &HttpRequest, mut payload: Payload) -> Result<Bytes, Problem> {
+    const DRAINED: usize = 8 * MAX_BODY;
+    let mut body = BytesMut::new();
+    let mut length = 0_usize;
+    while let Some(chunk) = payload.next().await {
+        let chunk = chunk.map_err(|error| {
+            tracing::debug!(%error, path = request.path(), "a body ended early");
+            Problem::new(Code::InvalidRequest, "the body ended early")
+        })?;
+        length = length.saturating_add(chunk.len());
+        if length <= MAX_BODY {
+            body.extend_from_slice(&chunk);
+        } else if length > DRAINED {
+            break;
+        }
+    }
+    if length > MAX_BODY {
+        let detail = format!("a JSON body may have at most {MAX_BODY} bytes");
+        return Err(Problem::new(Code::BodyTooLarge, detail));
+    }
+    Ok(body.freeze())
+}

@@ -1,0 +1,129 @@
+use actix_web::HttpResponse;
+use serde::Serialize;
+use utoipa::ToSchema;
+use workforce_app::activity;
+use workforce_domain::Document;
+use workforce_domain::activity::{Action, Activity, Entity};
+use workforce_domain::actor::ActorKind;
+use workforce_domain::id::{ActivityId, AgentId, CompanyId, RunId};
+use workforce_domain::port::{ActivityFilter, ActivityKey};
+use workforce_domain::time::Timestamp;
+
+use super::issue_ref;
+use crate::exchange::{Exchange, Incoming};
+use crate::paging::Paging;
+use crate::problem::Problem;
+use crate::registry::{Access, Endpoints};
+use crate::reply::Reply;
+use crate::schema;
+
+const TAG: &str = "Activity";
+
+pub(super) fn register(endpoints: Endpoints) -> Endpoints {
+    endpoints
+        .add(__path_list, Access::Anyone, list)
+        .add(__path_of_issue, Access::Anyone, of_issue)
+}
+
+/// Something that happened.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Activity)]
+struct ActivityBody {
+    /// Unique id.
+    #[schema(value_type = schema::Id)]
+    id: ActivityId,
+    /// The company it belongs to.
+    #[schema(value_type = schema::Id)]
+    company_id: CompanyId,
+    /// What kind of actor did it.
+    #[schema(value_type = schema::ActorKind)]
+    actor_type: ActorKind,
+    /// The actor's id or name.
+    actor_id: String,
+    /// The agent, when an agent did it.
+    #[schema(value_type = Option<schema::Id>)]
+    agent_id: Option<AgentId>,
+    /// The run it was done in.
+    #[schema(value_type = Option<schema::Id>)]
+    run_id: Option<RunId>,
+    /// What was done.
+    #[schema(value_type = schema::Action)]
+    action: Action,
+    /// To what kind of thing.
+    #[schema(value_type = schema::Entity)]
+    entity_type: Entity,
+    /// To which thing.
+    entity_id: String,
+    /// More about it.
+    #[schema(value_type = schema::Document)]
+    details: Document,
+    /// When.
+    #[schema(value_type = schema::Timestamp)]
+    created_at: Timestamp,
+}
+
+impl From<Activity> for ActivityBody {
+    fn from(activity: Activity) -> Self {
+        Self {
+            id: activity.id,
+            company_id: activity.company,
+            actor_type: activity.actor_kind,
+            actor_id: activity.actor_id,
+            agent_id: activity.agent,
+            run_id: activity.run,
+            action: activity.action,
+            entity_type: activity.entity,
+            entity_id: activity.entity_id,
+            details: activity.details,
+            created_at: activity.created_at,
+        }
+    }
+}
+
+/// What happened in a company, newest first.
+#[utoipa::path(get, path = "/api/companies/{companyId}/activity", tag = TAG,
+    operation_id = "listActivity",
+    params(
+        ("companyId" = schema::Id, Path, description = "The company."),
+        ("agentId" = Option<schema::Id>, Query, description = "Done by this agent."),
+        ("entityType" = Option<schema::Entity>, Query, description = "Done to this kind of thing."),
+        ("entityId" = Option<String>, Query, description = "Done to this thing."),
+        Paging,
+    ),
+    responses((status = 200, description = "The activity.", body = Vec<ActivityBody>)))]
+async fn list(exchange: Exchange) -> HttpResponse {
+    exchange
+        .read(
+            |rq| Ok((rq.id("companyId")?, filter(rq)?, rq.page::<ActivityKey>()?)),
+            |reads, call, (company, filter, page)| {
+                activity::list(reads, call, *company, filter, page)
+            },
+            Reply::<Vec<ActivityBody>>::page,
+        )
+        .await
+}
+
+fn filter(rq: &Incoming) -> Result<ActivityFilter, Problem> {
+    let query = rq.query()?;
+    Ok(ActivityFilter {
+        agent: query.id("agentId")?,
+        entity: query.word("entityType")?,
+        entity_id: query.text("entityId")?.map(str::to_owned),
+    })
+}
+
+/// What happened to an issue, newest first.
+#[utoipa::path(get, path = "/api/issues/{issueId}/activity", tag = TAG,
+    operation_id = "listIssueActivity",
+    params(("issueId" = String, Path, description = "The issue, by id or identifier."), Paging),
+    responses((status = 200, description = "The activity.", body = Vec<ActivityBody>)))]
+async fn of_issue(exchange: Exchange) -> HttpResponse {
+    exchange
+        .read(
+            |rq| Ok((issue_ref(rq)?, rq.page::<ActivityKey>()?)),
+            |reads, call, (issue, page)| activity::of_issue(reads, call, issue, page),
+            Reply::<Vec<ActivityBody>>::page,
+        )
+        .await
+}

@@ -1,0 +1,285 @@
+use actix_web::HttpResponse;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use workforce_app::companies::{self, CompanyView, CreateCompany, UpdateCompany};
+use workforce_domain::change::Change;
+use workforce_domain::company::{CompanyStatus, PauseReason};
+use workforce_domain::id::CompanyId;
+use workforce_domain::port::CompanyKey;
+use workforce_domain::text::{Description, Label, Name};
+use workforce_domain::time::Timestamp;
+
+use crate::exchange::{Exchange, Incoming};
+use crate::paging::Paging;
+use crate::problem::Problem;
+use crate::registry::{Access, Endpoints};
+use crate::reply::Reply;
+use crate::schema;
+use crate::wire::{Amount, Limit, Present, given};
+
+const TAG: &str = "Companies";
+
+pub(super) fn register(endpoints: Endpoints) -> Endpoints {
+    endpoints
+        .add(__path_list, Access::Anyone, list)
+        .add(__path_create, Access::Board, create)
+        .add(__path_get, Access::Anyone, get)
+        .add(__path_update, Access::Board, update)
+        .add(__path_archive, Access::Board, archive)
+}
+
+/// A company.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Company)]
+pub(super) struct CompanyBody {
+    /// Unique id.
+    #[schema(value_type = schema::Id)]
+    id: CompanyId,
+    /// Its name.
+    #[schema(value_type = schema::Name)]
+    name: Name,
+    /// What it does.
+    #[schema(value_type = Option<schema::Description>)]
+    description: Option<Description>,
+    /// Administrative state, set by the board.
+    #[schema(value_type = schema::CompanyStatus)]
+    status: CompanyStatus,
+    /// Monthly limit over all its agents.
+    budget_monthly_cents: Limit,
+    /// What its agents spent in the current month.
+    spent_monthly_cents: Amount,
+    /// Starts every issue identifier.
+    issue_prefix: String,
+    /// Whether new agents need an approval.
+    require_board_approval_for_new_agents: bool,
+    /// Whether every issue must be reviewed before it is done.
+    review_required: bool,
+    /// At most so many of its runs are live at once.
+    max_concurrent_runs: i32,
+    /// Language of generated text.
+    #[schema(value_type = Option<schema::Label>)]
+    locale: Option<Label>,
+    /// Colour of its badge.
+    #[schema(value_type = Option<schema::Label>)]
+    brand_color: Option<Label>,
+    /// Why no run may start, beside the status.
+    #[schema(value_type = Option<schema::PauseReason>)]
+    pause_reason: Option<PauseReason>,
+    /// Since when.
+    #[schema(value_type = Option<schema::Timestamp>)]
+    paused_at: Option<Timestamp>,
+    /// When it was archived.
+    #[schema(value_type = Option<schema::Timestamp>)]
+    archived_at: Option<Timestamp>,
+    /// When it was made.
+    #[schema(value_type = schema::Timestamp)]
+    created_at: Timestamp,
+    /// When it last changed.
+    #[schema(value_type = schema::Timestamp)]
+    updated_at: Timestamp,
+}
+
+impl From<CompanyView> for CompanyBody {
+    fn from(CompanyView { company, spent }: CompanyView) -> Self {
+        Self {
+            id: company.id,
+            name: company.name,
+            description: company.description,
+            status: company.status,
+            budget_monthly_cents: Limit(company.budget),
+            spent_monthly_cents: Amount(spent),
+            issue_prefix: company.issue_prefix,
+            require_board_approval_for_new_agents: company.require_board_approval_for_new_agents,
+            review_required: company.review_required,
+            max_concurrent_runs: company.max_concurrent_runs,
+            locale: company.locale,
+            brand_color: company.brand_color,
+            pause_reason: company.pause_reason,
+            paused_at: company.paused_at,
+            archived_at: company.archived_at,
+            created_at: company.created_at,
+            updated_at: company.updated_at,
+        }
+    }
+}
+
+/// The companies the caller has access to, oldest first. Archived ones show
+/// only when asked for.
+#[utoipa::path(get, path = "/api/companies", tag = TAG, operation_id = "listCompanies",
+    params(
+        ("status" = Option<String>, Query, description = "Statuses, separated by commas."),
+        ("includeArchived" = Option<bool>, Query, description = "Shows archived companies too."),
+        Paging,
+    ),
+    responses((status = 200, description = "The companies.", body = Vec<CompanyBody>)))]
+async fn list(exchange: Exchange) -> HttpResponse {
+    exchange
+        .read(
+            |rq| Ok((statuses(rq)?, rq.page::<CompanyKey>()?)),
+            |reads, call, (statuses, page)| companies::list(reads, call, statuses, page),
+            Reply::<Vec<CompanyBody>>::page,
+        )
+        .await
+}
+
+fn statuses(rq: &Incoming) -> Result<Vec<CompanyStatus>, Problem> {
+    let query = rq.query()?;
+    let mut statuses = query.words("status")?;
+    if statuses.is_empty() {
+        statuses.extend([CompanyStatus::Active, CompanyStatus::Paused]);
+    }
+    let archived = query.flag("includeArchived", false)?;
+    if archived && !statuses.contains(&CompanyStatus::Archived) {
+        statuses.push(CompanyStatus::Archived);
+    }
+    Ok(statuses)
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct CreateCompanyBody {
+    /// Its name.
+    #[schema(value_type = schema::Name)]
+    name: Name,
+    /// What it does.
+    #[schema(value_type = Option<schema::Description>)]
+    description: Option<Description>,
+    /// Monthly limit over all its agents; none when left out.
+    budget_monthly_cents: Option<Limit>,
+    /// Whether new agents need an approval; they do when left out.
+    require_board_approval_for_new_agents: Option<bool>,
+    /// Whether every issue must be reviewed before it is done.
+    review_required: Option<bool>,
+    /// Language of generated text.
+    #[schema(value_type = Option<schema::Label>)]
+    locale: Option<Label>,
+    /// Colour of its badge.
+    #[schema(value_type = Option<schema::Label>)]
+    brand_color: Option<Label>,
+}
+
+impl CreateCompanyBody {
+    fn command(self) -> CreateCompany {
+        CreateCompany {
+            name: self.name,
+            description: self.description,
+            budget: self.budget_monthly_cents.unwrap_or_default().0,
+            require_board_approval_for_new_agents: self.require_board_approval_for_new_agents,
+            review_required: self.review_required.unwrap_or(false),
+            locale: self.locale,
+            brand_color: self.brand_color,
+        }
+    }
+}
+
+/// Makes a company.
+#[utoipa::path(post, path = "/api/companies", tag = TAG, operation_id = "createCompany",
+    request_body = CreateCompanyBody,
+    responses((status = 201, description = "The company.", body = CompanyBody)))]
+async fn create(exchange: Exchange) -> HttpResponse {
+    exchange
+        .write(
+            |rq| Ok(rq.json::<CreateCompanyBody>()?.command()),
+            |tx, call, command| companies::create(tx, call, command.clone()),
+            |view| Reply::created(CompanyBody::from(view)),
+        )
+        .await
+}
+
+/// One company, archived or not.
+#[utoipa::path(get, path = "/api/companies/{companyId}", tag = TAG, operation_id = "getCompany",
+    params(("companyId" = schema::Id, Path, description = "The company.")),
+    responses((status = 200, description = "The company.", body = CompanyBody)))]
+async fn get(exchange: Exchange) -> HttpResponse {
+    exchange
+        .read(
+            |rq| rq.id("companyId"),
+            |reads, call, id| companies::get(reads, call, *id),
+            |view| Reply::ok(CompanyBody::from(view)),
+        )
+        .await
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", default)]
+#[derive(Default)]
+struct UpdateCompanyBody {
+    /// Its name.
+    #[serde(deserialize_with = "given")]
+    #[schema(value_type = schema::Name, required = false)]
+    name: Option<Name>,
+    /// What it does.
+    #[schema(value_type = Option<schema::Description>)]
+    description: Change<Description>,
+    /// Monthly limit over all its agents. A raise lifts a budget stop.
+    #[serde(deserialize_with = "given")]
+    #[schema(value_type = Limit, required = false)]
+    budget_monthly_cents: Option<Limit>,
+    /// Whether new agents need an approval.
+    #[serde(deserialize_with = "given")]
+    #[schema(value_type = bool, required = false)]
+    require_board_approval_for_new_agents: Option<bool>,
+    /// Whether every issue must be reviewed before it is done.
+    #[serde(deserialize_with = "given")]
+    #[schema(value_type = bool, required = false)]
+    review_required: Option<bool>,
+    /// Language of generated text.
+    #[schema(value_type = Option<schema::Label>)]
+    locale: Change<Label>,
+    /// Colour of its badge.
+    #[schema(value_type = Option<schema::Label>)]
+    brand_color: Change<Label>,
+    #[schema(ignore)]
+    status: Present,
+    #[schema(ignore)]
+    spent_monthly_cents: Present,
+}
+
+impl UpdateCompanyBody {
+    fn command(self) -> Result<UpdateCompany, Problem> {
+        self.status.refuse("status")?;
+        self.spent_monthly_cents.refuse("spentMonthlyCents")?;
+        Ok(UpdateCompany {
+            name: self.name,
+            description: self.description,
+            budget: self.budget_monthly_cents.map(|limit| limit.0),
+            require_board_approval_for_new_agents: self.require_board_approval_for_new_agents,
+            review_required: self.review_required,
+            locale: self.locale,
+            brand_color: self.brand_color,
+        })
+    }
+}
+
+/// Changes a company.
+#[utoipa::path(patch, path = "/api/companies/{companyId}", tag = TAG,
+    operation_id = "updateCompany",
+    params(("companyId" = schema::Id, Path, description = "The company.")),
+    request_body = UpdateCompanyBody,
+    responses((status = 200, description = "The company.", body = CompanyBody)))]
+async fn update(exchange: Exchange) -> HttpResponse {
+    exchange
+        .write(
+            |rq| Ok((rq.id("companyId")?, rq.json::<UpdateCompanyBody>()?.command()?)),
+            |tx, call, (id, command)| companies::update(tx, call, *id, command.clone()),
+            |view| Reply::ok(CompanyBody::from(view)),
+        )
+        .await
+}
+
+/// Archives a company: nothing of it starts again, and it no longer shows in
+/// lists.
+#[utoipa::path(post, path = "/api/companies/{companyId}/archive", tag = TAG,
+    operation_id = "archiveCompany",
+    params(("companyId" = schema::Id, Path, description = "The company.")),
+    responses((status = 200, description = "The company.", body = CompanyBody)))]
+async fn archive(exchange: Exchange) -> HttpResponse {
+    exchange
+        .write(
+            |rq| rq.id("companyId"),
+            |tx, call, id| companies::archive(tx, call, *id),
+            |view| Reply::ok(CompanyBody::from(view)),
+        )
+        .await
+}

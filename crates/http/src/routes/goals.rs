@@ -1,0 +1,216 @@
+use actix_web::HttpResponse;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use workforce_app::goals::{self, CreateGoal, UpdateGoal};
+use workforce_domain::change::Change;
+use workforce_domain::goal::{Goal, GoalLevel, GoalStatus};
+use workforce_domain::id::{AgentId, CompanyId, GoalId};
+use workforce_domain::port::GoalKey;
+use workforce_domain::text::{Description, Title};
+use workforce_domain::time::Timestamp;
+
+use crate::exchange::Exchange;
+use crate::paging::Paging;
+use crate::registry::{Access, Endpoints};
+use crate::reply::Reply;
+use crate::schema;
+use crate::wire::given;
+
+const TAG: &str = "Goals";
+
+pub(super) fn register(endpoints: Endpoints) -> Endpoints {
+    endpoints
+        .add(__path_list, Access::Anyone, list)
+        .add(__path_create, Access::Anyone, create)
+        .add(__path_get, Access::Anyone, get)
+        .add(__path_update, Access::Anyone, update)
+}
+
+/// A goal.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Goal)]
+pub(super) struct GoalBody {
+    /// Unique id.
+    #[schema(value_type = schema::Id)]
+    id: GoalId,
+    /// Its company.
+    #[schema(value_type = schema::Id)]
+    company_id: CompanyId,
+    /// What is to be reached.
+    #[schema(value_type = schema::Title)]
+    title: Title,
+    /// More about it.
+    #[schema(value_type = Option<schema::Description>)]
+    description: Option<Description>,
+    /// Its level in the hierarchy.
+    #[schema(value_type = schema::GoalLevel)]
+    level: GoalLevel,
+    /// Where it stands.
+    #[schema(value_type = schema::GoalStatus)]
+    status: GoalStatus,
+    /// The goal it serves.
+    #[schema(value_type = Option<schema::Id>)]
+    parent_id: Option<GoalId>,
+    /// The agent that answers for it.
+    #[schema(value_type = Option<schema::Id>)]
+    owner_agent_id: Option<AgentId>,
+    /// When it was made.
+    #[schema(value_type = schema::Timestamp)]
+    created_at: Timestamp,
+    /// When it last changed.
+    #[schema(value_type = schema::Timestamp)]
+    updated_at: Timestamp,
+}
+
+impl From<Goal> for GoalBody {
+    fn from(goal: Goal) -> Self {
+        Self {
+            id: goal.id,
+            company_id: goal.company,
+            title: goal.title,
+            description: goal.description,
+            level: goal.level,
+            status: goal.status,
+            parent_id: goal.parent,
+            owner_agent_id: goal.owner_agent,
+            created_at: goal.created_at,
+            updated_at: goal.updated_at,
+        }
+    }
+}
+
+/// Goals of a company, oldest first.
+#[utoipa::path(get, path = "/api/companies/{companyId}/goals", tag = TAG,
+    operation_id = "listGoals",
+    params(("companyId" = schema::Id, Path, description = "The company."), Paging),
+    responses((status = 200, description = "The goals.", body = Vec<GoalBody>)))]
+async fn list(exchange: Exchange) -> HttpResponse {
+    exchange
+        .read(
+            |rq| Ok((rq.id("companyId")?, rq.page::<GoalKey>()?)),
+            |reads, call, (company, page)| goals::list(reads, call, *company, page),
+            Reply::<Vec<GoalBody>>::page,
+        )
+        .await
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct CreateGoalBody {
+    /// What is to be reached.
+    #[schema(value_type = schema::Title)]
+    title: Title,
+    /// More about it.
+    #[schema(value_type = Option<schema::Description>)]
+    description: Option<Description>,
+    /// Its level; `task` when left out.
+    #[schema(value_type = Option<schema::GoalLevel>)]
+    level: Option<GoalLevel>,
+    /// Where it stands; `planned` when left out.
+    #[schema(value_type = Option<schema::GoalStatus>)]
+    status: Option<GoalStatus>,
+    /// The goal it serves.
+    #[schema(value_type = Option<schema::Id>)]
+    parent_id: Option<GoalId>,
+    /// The agent that answers for it.
+    #[schema(value_type = Option<schema::Id>)]
+    owner_agent_id: Option<AgentId>,
+}
+
+impl CreateGoalBody {
+    fn command(self) -> CreateGoal {
+        CreateGoal {
+            title: self.title,
+            description: self.description,
+            level: self.level,
+            status: self.status,
+            parent: self.parent_id,
+            owner_agent: self.owner_agent_id,
+        }
+    }
+}
+
+/// Makes a goal.
+#[utoipa::path(post, path = "/api/companies/{companyId}/goals", tag = TAG,
+    operation_id = "createGoal",
+    params(("companyId" = schema::Id, Path, description = "The company.")),
+    request_body = CreateGoalBody,
+    responses((status = 201, description = "The goal.", body = GoalBody)))]
+async fn create(exchange: Exchange) -> HttpResponse {
+    exchange
+        .write(
+            |rq| Ok((rq.id("companyId")?, rq.json::<CreateGoalBody>()?.command())),
+            |tx, call, (company, command)| goals::create(tx, call, *company, command.clone()),
+            |goal| Reply::created(GoalBody::from(goal)),
+        )
+        .await
+}
+
+/// One goal.
+#[utoipa::path(get, path = "/api/goals/{goalId}", tag = TAG, operation_id = "getGoal",
+    params(("goalId" = schema::Id, Path, description = "The goal.")),
+    responses((status = 200, description = "The goal.", body = GoalBody)))]
+async fn get(exchange: Exchange) -> HttpResponse {
+    exchange
+        .read(
+            |rq| rq.id("goalId"),
+            |reads, call, id| goals::get(reads, call, *id),
+            |goal| Reply::ok(GoalBody::from(goal)),
+        )
+        .await
+}
+
+#[derive(Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", default)]
+struct UpdateGoalBody {
+    /// What is to be reached.
+    #[serde(deserialize_with = "given")]
+    #[schema(value_type = schema::Title, required = false)]
+    title: Option<Title>,
+    /// More about it.
+    #[schema(value_type = Option<schema::Description>)]
+    description: Change<Description>,
+    /// Its level.
+    #[serde(deserialize_with = "given")]
+    #[schema(value_type = schema::GoalLevel, required = false)]
+    level: Option<GoalLevel>,
+    /// Where it stands.
+    #[serde(deserialize_with = "given")]
+    #[schema(value_type = schema::GoalStatus, required = false)]
+    status: Option<GoalStatus>,
+    /// The goal it serves.
+    #[schema(value_type = Option<schema::Id>)]
+    parent_id: Change<GoalId>,
+    /// The agent that answers for it.
+    #[schema(value_type = Option<schema::Id>)]
+    owner_agent_id: Change<AgentId>,
+}
+
+impl UpdateGoalBody {
+    fn command(self) -> UpdateGoal {
+        UpdateGoal {
+            title: self.title,
+            description: self.description,
+            level: self.level,
+            status: self.status,
+            parent: self.parent_id,
+            owner_agent: self.owner_agent_id,
+        }
+    }
+}
+
+/// Changes a goal.
+#[utoipa::path(patch, path = "/api/goals/{goalId}", tag = TAG, operation_id = "updateGoal",
+    params(("goalId" = schema::Id, Path, description = "The goal.")),
+    request_body = UpdateGoalBody,
+    responses((status = 200, description = "The goal.", body = GoalBody)))]
+async fn update(exchange: Exchange) -> HttpResponse {
+    exchange
+        .write(
+            |rq| Ok((rq.id("goalId")?, rq.json::<UpdateGoalBody>()?.command())),
+            |tx, call, (id, command)| goals::update(tx, call, *id, command.clone()),
+            |goal| Reply::ok(GoalBody::from(goal)),
+        )
+        .await
+}

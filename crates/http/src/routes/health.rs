@@ -1,0 +1,94 @@
+use actix_web::HttpResponse;
+use actix_web::http::header;
+use serde::Serialize;
+use utoipa::ToSchema;
+use workforce_app::Failure;
+use workforce_app::authenticate::AnonymousPolicy;
+use workforce_domain::port::StoreError;
+
+use crate::exchange::Exchange;
+use crate::problem::Problem;
+use crate::registry::{Access, Endpoints};
+
+const TAG: &str = "Health";
+
+pub(super) fn register(endpoints: Endpoints) -> Endpoints {
+    endpoints
+        .add(__path_health, Access::Public, health)
+        .add(__path_ready, Access::Public, ready)
+        .add(__path_metrics, Access::Public, metrics)
+}
+
+/// What a health check tells.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct Health {
+    /// `ok` or `ready`.
+    status: &'static str,
+    /// The version of the server.
+    version: &'static str,
+    /// `local_trusted` where a request without a credential is the board's,
+    /// `authenticated` elsewhere.
+    deployment_mode: &'static str,
+    /// Seconds since the server started.
+    uptime_seconds: u64,
+}
+
+impl Health {
+    fn of(exchange: &Exchange, status: &'static str) -> HttpResponse {
+        let state = &*exchange.state;
+        let uptime = state.ports.clock.now().since(state.started_at);
+        HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(Self {
+            status,
+            version: env!("CARGO_PKG_VERSION"),
+            deployment_mode: match state.anonymous {
+                AnonymousPolicy::Board => "local_trusted",
+                AnonymousPolicy::Refused => "authenticated",
+            },
+            uptime_seconds: uptime.as_secs(),
+        })
+    }
+}
+
+/// Tells that the server answers.
+#[utoipa::path(get, path = "/api/health", tag = TAG, operation_id = "getHealth",
+    responses((status = 200, description = "It answers.", body = Health)))]
+async fn health(exchange: Exchange) -> HttpResponse {
+    Health::of(&exchange, "ok")
+}
+
+/// Tells that the server can do its work: its store answers.
+#[utoipa::path(get, path = "/api/health/ready", tag = TAG, operation_id = "getReadiness",
+    responses((status = 200, description = "It can work.", body = Health)))]
+async fn ready(exchange: Exchange) -> HttpResponse {
+    let store = exchange.state.ports.store.clone();
+    let probe = move || {
+        store.read(|reads| -> Result<(), Failure<Problem>> {
+            Ok(reads.companies().prefixes("-").map(|_none| ())?)
+        })
+    };
+    let outcome = actix_web::web::block(probe).await;
+    match outcome {
+        Ok(Ok(())) => Health::of(&exchange, "ready"),
+        Ok(Err(Failure::Store(error))) => {
+            let problem = match error {
+                StoreError::Failed(cause) => StoreError::Unavailable(cause).into(),
+                other => Problem::from(other),
+            };
+            problem.answer(&exchange.incoming.request_id)
+        }
+        Ok(Err(Failure::Refused(problem))) => problem.answer(&exchange.incoming.request_id),
+        Err(_panicked) => Problem::internal().answer(&exchange.incoming.request_id),
+    }
+}
+
+/// Counters in the text format of Prometheus.
+#[utoipa::path(get, path = "/metrics", tag = TAG, operation_id = "getMetrics",
+    responses((status = 200, description = "The counters.", body = String, content_type = "text/plain")))]
+async fn metrics(exchange: Exchange) -> HttpResponse {
+    let state = &*exchange.state;
+    let uptime = state.ports.clock.now().since(state.started_at);
+    HttpResponse::Ok()
+        .content_type("text/plain; version=0.0.4; charset=utf-8")
+        .body(state.metrics.render(uptime))
+}

@@ -1,0 +1,89 @@
+//! The listening server.
+
+use std::io;
+use std::net::TcpListener;
+use std::time::Duration;
+
+use actix_web::dev::Server;
+use actix_web::http::header;
+use actix_web::middleware::{Compress, from_fn};
+use actix_web::web::{Bytes, Data, ServiceConfig};
+use actix_web::{App, HttpMessage, HttpRequest, HttpResponse, HttpServer, web};
+use utoipa_swagger_ui::{Config, SwaggerUi};
+use workforce_app::Code;
+
+use crate::middleware::{RequestId, surround};
+use crate::openapi::describe;
+use crate::problem::Problem;
+use crate::routes;
+use crate::state::State;
+
+/// How many threads serve, and how the server stops.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Threads that talk to clients.
+    pub workers: usize,
+    /// Threads per worker that talk to the store; best as many as there are
+    /// connections to it for each worker.
+    pub blocking_threads: usize,
+    /// For how long a graceful stop waits for requests that are being served.
+    pub drain: Duration,
+}
+
+/// Starts to serve on `listener`. The server runs when the result is awaited;
+/// its [`handle`](Server::handle) stops it. Signals are the caller's.
+///
+/// # Errors
+/// When the listener cannot be used.
+pub fn serve(state: Data<State>, listener: TcpListener, options: Options) -> io::Result<Server> {
+    let document = Bytes::from(describe(&routes::all()).to_json()?);
+    let server = HttpServer::new(move || {
+        let state = state.clone();
+        let document = document.clone();
+        App::new()
+            .wrap(Compress::default())
+            .wrap(from_fn(surround))
+            .configure(move |config| configure(config, state, document))
+    })
+    .workers(options.workers)
+    .worker_max_blocking_threads(options.blocking_threads)
+    .shutdown_timeout(options.drain.as_secs())
+    .disable_signals()
+    .listen(listener)?;
+    Ok(server.run())
+}
+
+/// Puts every route, the document and its page into an application.
+fn configure(config: &mut ServiceConfig, state: Data<State>, document: Bytes) {
+    config.app_data(state);
+    routes::all().mount(config);
+    config
+        .service(
+            web::resource("/api/openapi.json")
+                .route(web::get().to(move || {
+                    let document = document.clone();
+                    async move { HttpResponse::Ok().content_type("application/json").body(document) }
+                }))
+                .default_service(web::to(get_only)),
+        )
+        .service(
+            web::resource("/docs")
+                .route(web::get().to(async || {
+                    HttpResponse::PermanentRedirect()
+                        .insert_header((header::LOCATION, "/docs/"))
+                        .finish()
+                }))
+                .default_service(web::to(get_only)),
+        )
+        .service(SwaggerUi::new("/docs/{_:.*}").config(Config::from("/api/openapi.json")))
+        .default_service(web::to(nowhere));
+}
+
+async fn get_only(request: HttpRequest) -> HttpResponse {
+    Problem::method_not_allowed("GET").answer(&RequestId::of(&request.extensions()))
+}
+
+async fn nowhere(request: HttpRequest) -> HttpResponse {
+    Problem::new(Code::RouteNotFound, "this server has no such path")
+        .answer(&RequestId::of(&request.extensions()))
+}

@@ -1,0 +1,223 @@
+use diesel::prelude::*;
+use diesel::sql_query;
+use diesel::sql_types::{BigInt, Integer};
+use workforce_domain::corrupt::Corrupt;
+use workforce_domain::id::{AgentId, CompanyId, InstanceId, IssueId, RunId};
+use workforce_domain::port::{
+    BudgetStop, ClaimRequest, ClaimedRun, EngineWrites, RenewedRun, StoreError,
+};
+use workforce_domain::run::{ProcessRecord, Run, RunErrorCode};
+use workforce_domain::time::{Month, Timestamp};
+use workforce_domain::wake::WakeReason;
+
+use super::super::transaction::Transaction;
+use super::claim;
+use super::page::row_limit;
+use super::row::{Row, all};
+use super::runs::{RunRow, running};
+use crate::store::columns::{IdColumn, InstantColumn, Key, WordColumn};
+use crate::store::errors::failed;
+use crate::store::schema::{heartbeat_runs, run_processes};
+
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = run_processes, treat_none_as_default_value = false)]
+struct ProcessRow {
+    run_id: IdColumn<RunId>,
+    company_id: IdColumn<CompanyId>,
+    instance_id: IdColumn<InstanceId>,
+    pid: i32,
+    process_group: i32,
+    start_ticks: i64,
+}
+
+impl Row for ProcessRow {
+    type Record = ProcessRecord;
+
+    fn weight(&self) -> usize {
+        0
+    }
+
+    fn restore(self) -> Result<ProcessRecord, Corrupt> {
+        Ok(ProcessRecord {
+            run: self.run_id.0,
+            company: self.company_id.0,
+            instance: self.instance_id.0,
+            pid: self.pid,
+            process_group: self.process_group,
+            start_ticks: self.start_ticks,
+        })
+    }
+}
+
+#[derive(QueryableByName)]
+struct StoppedCompany {
+    #[diesel(sql_type = Key)]
+    company_id: IdColumn<CompanyId>,
+}
+
+#[derive(QueryableByName)]
+struct StoppedAgent {
+    #[diesel(sql_type = Key)]
+    company_id: IdColumn<CompanyId>,
+    #[diesel(sql_type = Key)]
+    agent_id: IdColumn<AgentId>,
+}
+
+impl EngineWrites for Transaction<'_> {
+    fn claim(&mut self, request: &ClaimRequest) -> Result<Option<ClaimedRun>, StoreError> {
+        claim::claim(self.conn, request)
+    }
+
+    fn renew(
+        &mut self,
+        instance: InstanceId,
+        runs: &[RunId],
+        lease_until: Timestamp,
+    ) -> Result<Vec<RenewedRun>, StoreError> {
+        type Renewed = (IdColumn<RunId>, i64, Option<WordColumn<RunErrorCode>>);
+        let runs: Vec<_> = runs.iter().copied().map(IdColumn).collect();
+        let renewed: Vec<Renewed> = diesel::update(heartbeat_runs::table)
+            .filter(heartbeat_runs::id.eq_any(runs))
+            .filter(heartbeat_runs::instance_id.eq(IdColumn(instance)))
+            .filter(running())
+            .set(heartbeat_runs::lease_expires_at.eq(InstantColumn(lease_until)))
+            .returning((heartbeat_runs::id, heartbeat_runs::fence, heartbeat_runs::stop_reason))
+            .get_results(self.conn)
+            .map_err(failed)?;
+        Ok(renewed
+            .into_iter()
+            .map(|(run, fence, stop_reason)| RenewedRun {
+                run: run.0,
+                fence,
+                stop_reason: stop_reason.map(|reason| reason.0),
+            })
+            .collect())
+    }
+
+    fn expired(&mut self, now: Timestamp, limit: usize) -> Result<Vec<Run>, StoreError> {
+        let rows: Vec<RunRow> = heartbeat_runs::table
+            .filter(running())
+            .filter(heartbeat_runs::lease_expires_at.le(InstantColumn(now)))
+            .order((heartbeat_runs::lease_expires_at, heartbeat_runs::id))
+            .limit(row_limit(limit))
+            .select(RunRow::as_select())
+            .load(self.conn)
+            .map_err(failed)?;
+        all(rows)
+    }
+
+    fn running_elsewhere(&mut self, instance: InstanceId) -> Result<Vec<Run>, StoreError> {
+        let rows: Vec<RunRow> = heartbeat_runs::table
+            .filter(running())
+            .filter(heartbeat_runs::instance_id.ne(IdColumn(instance)))
+            .order((heartbeat_runs::lease_expires_at, heartbeat_runs::id))
+            .select(RunRow::as_select())
+            .load(self.conn)
+            .map_err(failed)?;
+        all(rows)
+    }
+
+    fn record_process(&mut self, process: &ProcessRecord) -> Result<(), StoreError> {
+        diesel::insert_into(run_processes::table)
+            .values(ProcessRow {
+                run_id: IdColumn(process.run),
+                company_id: IdColumn(process.company),
+                instance_id: IdColumn(process.instance),
+                pid: process.pid,
+                process_group: process.process_group,
+                start_ticks: process.start_ticks,
+            })
+            .execute(self.conn)
+            .map_err(failed)?;
+        Ok(())
+    }
+
+    fn forget_process(&mut self, run: RunId) -> Result<(), StoreError> {
+        diesel::delete(run_processes::table.find(IdColumn(run)))
+            .execute(self.conn)
+            .map_err(failed)?;
+        Ok(())
+    }
+
+    fn processes_elsewhere(
+        &mut self,
+        instance: InstanceId,
+    ) -> Result<Vec<ProcessRecord>, StoreError> {
+        let rows: Vec<ProcessRow> = run_processes::table
+            .filter(run_processes::instance_id.ne(IdColumn(instance)))
+            .order(run_processes::run_id)
+            .select(ProcessRow::as_select())
+            .load(self.conn)
+            .map_err(failed)?;
+        all(rows)
+    }
+
+    /// Counts the runs that were queued for such a retry in the first place; a
+    /// retry that joined a wake for another reason did not cause a run.
+    fn last_retry_of(
+        &mut self,
+        company: CompanyId,
+        agent: AgentId,
+        issue: Option<IssueId>,
+    ) -> Result<Option<Timestamp>, StoreError> {
+        let query = heartbeat_runs::table
+            .filter(heartbeat_runs::company_id.eq(IdColumn(company)))
+            .filter(heartbeat_runs::agent_id.eq(IdColumn(agent)))
+            .filter(heartbeat_runs::reason.eq(WordColumn(WakeReason::ProcessLostRetry)))
+            .order(heartbeat_runs::created_at.desc())
+            .select(heartbeat_runs::created_at);
+        let last: Option<InstantColumn> = match issue {
+            Some(issue) => query
+                .filter(heartbeat_runs::issue_id.eq(IdColumn(issue)))
+                .first(self.conn)
+                .optional(),
+            None => query.filter(heartbeat_runs::issue_id.is_null()).first(self.conn).optional(),
+        }
+        .map_err(failed)?;
+        Ok(last.map(|at| at.0))
+    }
+
+    fn budget_stops_to_lift(
+        &mut self,
+        month: Month,
+        limit: usize,
+    ) -> Result<Vec<BudgetStop>, StoreError> {
+        let companies: Vec<StoppedCompany> = sql_query(
+            "SELECT c.id AS company_id
+             FROM companies c
+             LEFT JOIN spend_totals t ON t.company_id = c.id AND t.scope_type = 'company'
+                 AND t.scope_id = c.id AND t.month = $1
+             WHERE c.pause_reason IS NOT NULL AND c.pause_reason = 'budget'
+                 AND (c.budget_monthly_cents = 0
+                     OR COALESCE(t.spent_micros, 0) < c.budget_monthly_cents * 1000000)
+             ORDER BY c.id
+             LIMIT $2",
+        )
+        .bind::<Integer, _>(month.number())
+        .bind::<BigInt, _>(row_limit(limit))
+        .load(self.conn)
+        .map_err(failed)?;
+        let agents: Vec<StoppedAgent> = sql_query(
+            "SELECT a.company_id AS company_id, a.id AS agent_id
+             FROM agents a
+             LEFT JOIN spend_totals t ON t.company_id = a.company_id AND t.scope_type = 'agent'
+                 AND t.scope_id = a.id AND t.month = $1
+             WHERE a.pause_reason = 'budget'
+                 AND (a.budget_monthly_cents = 0
+                     OR COALESCE(t.spent_micros, 0) < a.budget_monthly_cents * 1000000)
+             ORDER BY a.company_id, a.id
+             LIMIT $2",
+        )
+        .bind::<Integer, _>(month.number())
+        .bind::<BigInt, _>(row_limit(limit.saturating_sub(companies.len())))
+        .load(self.conn)
+        .map_err(failed)?;
+        let companies =
+            companies.into_iter().map(|row| BudgetStop { company: row.company_id.0, agent: None });
+        let agents = agents.into_iter().map(|row| BudgetStop {
+            company: row.company_id.0,
+            agent: Some(row.agent_id.0),
+        });
+        Ok(companies.chain(agents).collect())
+    }
+}

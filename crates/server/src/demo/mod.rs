@@ -1,0 +1,100 @@
+//! `workforce demo`: a manager and an engineer work on an issue from backlog
+//! to done, in a service of its own and through its public interface.
+
+mod story;
+
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::{Args, Parser};
+
+use crate::client::Client;
+use crate::config::ServeArgs;
+use crate::logging;
+use crate::service::{self, Service};
+
+/// Flags of `workforce demo`.
+#[derive(Args, Debug)]
+pub(crate) struct DemoArgs {
+    /// Keep everything in this folder, to look around in it later; a temporary
+    /// folder when unsaid.
+    #[arg(long)]
+    data_dir: Option<PathBuf>,
+
+    /// End as soon as the story is told, also in a terminal.
+    #[arg(long)]
+    exit: bool,
+}
+
+#[derive(Parser)]
+struct Defaults {
+    #[command(flatten)]
+    serve: ServeArgs,
+}
+
+/// Tells the story.
+pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<()> {
+    logging::begin(crate::config::LogFormat::Text, "error");
+    let temporary = tempfile::Builder::new()
+        .prefix("workforce-demo-")
+        .tempdir()?;
+    let folder = match &args.data_dir {
+        Some(folder) => std::path::absolute(folder)?,
+        None => temporary.path().to_owned(),
+    };
+    std::fs::create_dir_all(&folder)?;
+    let runtime = service::runtime()?;
+    let linger = !args.exit && std::io::stdout().is_terminal();
+    let told = runtime.block_on(async {
+        let service = Service::start(&settings(&folder)).await?;
+        let base = format!("http://{}", service.address);
+        let told = tokio::select! {
+            told = tell(base, folder.clone(), args.data_dir.is_some(), linger) => told,
+            interrupted = tokio::signal::ctrl_c() => interrupted.context("waiting for Ctrl-C"),
+        };
+        service.stop().await;
+        told
+    });
+    runtime.shutdown_timeout(std::time::Duration::from_secs(1));
+    told
+}
+
+/// A service on a free port with everything else as it comes.
+fn settings(folder: &Path) -> ServeArgs {
+    let mut args = Defaults::parse_from(["workforce"]).serve;
+    args.listen = std::net::SocketAddr::from(([127, 0, 0, 1], 0));
+    args.data_dir = folder.join("data");
+    args.database_url = None;
+    args.auth = crate::config::AuthMode::LocalTrusted;
+    args.drain_sec = 2;
+    args
+}
+
+async fn tell(base: String, folder: PathBuf, kept: bool, linger: bool) -> anyhow::Result<()> {
+    let client = Client::new(&base, None);
+    let place = folder.clone();
+    tokio::task::spawn_blocking(move || story::tell(&client, &place)).await??;
+    let mut out = std::io::stdout();
+    if kept {
+        let data = folder.join("data");
+        writeln!(
+            out,
+            "\nIt is all kept: workforce serve --data-dir {}",
+            data.display()
+        )?;
+    }
+    if linger {
+        writeln!(out, "\nLook around, for example:")?;
+        writeln!(out, "  {base}/docs/")?;
+        writeln!(out, "  curl -s {base}/api/companies")?;
+        writeln!(out, "\nCtrl-C ends the service.")?;
+        std::future::pending::<()>().await;
+    } else if !kept {
+        writeln!(
+            out,
+            "\nTo look around yourself: workforce demo --data-dir ./demo"
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,207 @@
+//! The service: its parts wired together, started, and stopped in order.
+
+use std::net::{SocketAddr, TcpListener};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_web::web::Data;
+use anyhow::Context;
+use tokio::signal::unix::{SignalKind, signal};
+use workforce_app::authenticate::AnonymousPolicy;
+use workforce_domain::id::InstanceId;
+use workforce_domain::port::{Clock, Ids, Store, Tokens};
+use workforce_engine::{Engine, EngineConfig, EngineHandle, FileRunLogs};
+use workforce_http::{AllowedHosts, Options, State};
+use workforce_infra::clock::SystemClock;
+use workforce_infra::ids::UuidV7Ids;
+use workforce_infra::store::{self, OpenOptions};
+use workforce_infra::tokens::RandomTokens;
+use workforce_infra::vault::FileVault;
+
+use crate::config::ServeArgs;
+use crate::logging;
+
+/// Threads that talk to clients. They only parse and answer; the store is
+/// asked on other threads.
+const WORKERS: usize = 2;
+
+/// How often the uses of agent keys are written down.
+const KEY_USE_INTERVAL: Duration = Duration::from_secs(30);
+
+/// How long requests get to be answered once the service stops.
+const REQUEST_DRAIN: Duration = Duration::from_secs(5);
+
+/// Serves until SIGTERM or SIGINT.
+pub(crate) fn serve(args: &ServeArgs) -> anyhow::Result<()> {
+    logging::begin(args.log_format, "info");
+    let runtime = runtime()?;
+    runtime.block_on(async {
+        let mut terminate = signal(SignalKind::terminate())?;
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        let mut service = Service::start(args).await?;
+        banner(&service, args);
+        tokio::select! {
+            _ = terminate.recv() => tracing::info!("SIGTERM: stopping"),
+            _ = interrupt.recv() => tracing::info!("SIGINT: stopping"),
+            outcome = &mut service.http => outcome.context("the listener failed")??,
+        }
+        // A second signal does not wait for the runs.
+        tokio::select! {
+            () = service.stop() => {}
+            _ = terminate.recv() => tracing::warn!("second signal: stopping at once"),
+            _ = interrupt.recv() => tracing::warn!("second signal: stopping at once"),
+        }
+        Ok(())
+    })
+}
+
+/// The runtime of the service. Rules and queries run on the web server's
+/// blocking threads, so that few threads do here.
+pub(crate) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(WORKERS)
+        .enable_all()
+        .build()
+        .context("failed to start the runtime")
+}
+
+fn banner(service: &Service, args: &ServeArgs) {
+    let address = service.address;
+    tracing::info!(
+        data_dir = %args.data_dir.display(),
+        "workforce {} serves http://{address}/api, documentation at http://{address}/docs/",
+        env!("CARGO_PKG_VERSION"),
+    );
+    tracing::warn!(
+        "local_trusted mode: every process of this machine that sends no credential is the board"
+    );
+}
+
+/// A started service.
+pub(crate) struct Service {
+    /// Where it listens.
+    pub(crate) address: SocketAddr,
+    http: tokio::task::JoinHandle<std::io::Result<()>>,
+    http_handle: actix_web::dev::ServerHandle,
+    engine: Arc<EngineHandle>,
+    state: Data<State>,
+    store: Arc<dyn Store>,
+    key_uses: tokio::task::JoinHandle<()>,
+}
+
+impl Service {
+    /// Opens the store, starts the engine and listens.
+    pub(crate) async fn start(args: &ServeArgs) -> anyhow::Result<Self> {
+        let listen = args.checked_listen()?;
+        make_private_folder(&args.data_dir)?;
+        let data_dir = std::path::absolute(&args.data_dir)?;
+        let database = args.database()?;
+        let options = OpenOptions::default();
+        let exclusive = database.sqlite_path().is_some();
+        let store = tokio::task::spawn_blocking(move || store::open(&database, &options)).await??;
+        let vault = FileVault::open(&data_dir.join("master.key"))?;
+        let listener =
+            TcpListener::bind(listen).with_context(|| format!("failed to listen on {listen}"))?;
+        let address = listener.local_addr()?;
+
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let ids: Arc<dyn Ids> = Arc::new(UuidV7Ids::new(SystemClock));
+        let tokens: Arc<dyn Tokens> = Arc::new(RandomTokens);
+        let runs_dir = data_dir.join("runs");
+        let engine = Engine::start(
+            EngineConfig {
+                instance: InstanceId::from(ids.next()),
+                api_url: format!("http://{address}"),
+                runs_dir: runs_dir.clone(),
+                agents_dir: data_dir.join("agents"),
+                instance_cap: args.max_concurrent_runs.map(i64::from),
+                drain: args.drain(),
+                allowed_env: args.agent_env.clone(),
+                server_env: std::env::vars_os().collect(),
+                exclusive_store: exclusive,
+                ..EngineConfig::default()
+            },
+            workforce_engine::Ports {
+                store: Arc::clone(&store),
+                clock: Arc::clone(&clock),
+                ids: Arc::clone(&ids),
+                tokens: Arc::clone(&tokens),
+            },
+        )
+        .await?;
+        let engine = Arc::new(engine);
+
+        let state = Data::new(State::new(
+            workforce_http::Ports {
+                store: Arc::clone(&store),
+                clock,
+                ids,
+                tokens,
+                vault: Arc::new(vault),
+                logs: Arc::new(FileRunLogs::new(runs_dir)),
+                engine: engine.clone(),
+            },
+            AnonymousPolicy::Board,
+            AllowedHosts::new(args.allowed_hosts.iter().cloned()),
+        ));
+        let blocking_threads = (options.pool_size as usize).div_ceil(WORKERS) * 2;
+        let server = workforce_http::serve(
+            state.clone(),
+            listener,
+            Options {
+                workers: WORKERS,
+                blocking_threads,
+                drain: REQUEST_DRAIN,
+            },
+        )?;
+        let http_handle = server.handle();
+        let key_uses = tokio::spawn(note_key_uses(state.clone(), Arc::clone(&store)));
+        let http = tokio::spawn(server);
+        Ok(Self {
+            address,
+            http,
+            http_handle,
+            engine,
+            state,
+            store,
+            key_uses,
+        })
+    }
+
+    /// Stops in order: no new runs, live runs drained and ended, then the
+    /// listener, so that runs can report until they are gone.
+    pub(crate) async fn stop(&self) {
+        self.engine.shutdown().await;
+        self.http_handle.stop(true).await;
+        self.key_uses.abort();
+        flush_key_uses(&self.state, &self.store).await;
+    }
+}
+
+async fn note_key_uses(state: Data<State>, store: Arc<dyn Store>) {
+    loop {
+        tokio::time::sleep(KEY_USE_INTERVAL).await;
+        flush_key_uses(&state, &store).await;
+    }
+}
+
+async fn flush_key_uses(state: &Data<State>, store: &Arc<dyn Store>) {
+    let (state, store) = (state.clone(), Arc::clone(store));
+    let flushed = tokio::task::spawn_blocking(move || state.key_uses().flush(store.as_ref())).await;
+    match flushed {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => tracing::warn!(%error, "failed to note the use of agent keys"),
+        Err(error) => tracing::warn!(%error, "failed to note the use of agent keys"),
+    }
+}
+
+/// The data folder holds keys and logs: it is made for its owner alone.
+fn make_private_folder(path: &Path) -> anyhow::Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(path)
+        .with_context(|| format!("failed to make the data folder {}", path.display()))
+}

@@ -1,0 +1,94 @@
+//! The limit of a write: the statements that the server runs for it, in a bare loop.
+
+use anyhow::{Result, bail};
+
+use super::company::Company;
+use super::figure::Figure;
+use super::load::{Measurement, Pace, measure};
+use super::seed::Issues;
+use super::statement::{Database, Preparations};
+use super::write::Writer;
+
+/// How the loop runs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Bare<'a> {
+    pub(crate) url: &'a str,
+    /// As many threads, each with a connection of its own.
+    pub(crate) connections: usize,
+    /// So many transactions share one commit; 1 where each has its own.
+    pub(crate) group: usize,
+}
+
+/// Operations after which every statement is prepared.
+const PREPARING: usize = 2;
+
+/// Runs the statements of `figure` without any server.
+///
+/// # Errors
+///
+/// Also when a statement was prepared more than once: that would be no limit.
+pub(crate) fn run<D: Database>(
+    bare: Bare<'_>,
+    figure: Figure,
+    pace: Pace,
+    company: &Company,
+    issues: &Issues,
+) -> Result<Measurement> {
+    let mut prepared: Vec<(Preparations, usize)> = Vec::new();
+    let mut workers = Vec::new();
+    for connection in 0..bare.connections {
+        let mut session = Session {
+            database: D::open(bare.url)?,
+            group: bare.group,
+            members: 0,
+        };
+        let preparations = session.database.count_preparations();
+        let mut writer = Writer::new(&mut session.database, company, issues, connection)?;
+        for _ in 0..PREPARING {
+            writer.write(figure, &mut session)?;
+        }
+        session.settle()?;
+        prepared.push((preparations.clone(), preparations.count()));
+        workers.push(move || writer.write(figure, &mut session));
+    }
+    let measurement = measure(pace, workers)?;
+    for (preparations, expected) in prepared {
+        if expected == 0 || preparations.count() != expected {
+            let count = preparations.count();
+            bail!("a bare loop prepared {count} statements instead of {expected}");
+        }
+    }
+    Ok(measurement)
+}
+
+/// A connection whose transactions may share commits.
+#[derive(Debug)]
+pub(crate) struct Session<D> {
+    database: D,
+    group: usize,
+    /// Transactions since the last commit.
+    members: usize,
+}
+
+impl<D: Database> Session<D> {
+    /// Runs one transaction, or one member of a shared one.
+    pub(crate) fn transact(&mut self, body: impl FnOnce(&mut D) -> Result<()>) -> Result<()> {
+        if self.members == 0 {
+            self.database.begin()?;
+        }
+        self.members += 1;
+        body(&mut self.database)?;
+        if self.members >= self.group {
+            self.settle()?;
+        }
+        Ok(())
+    }
+
+    fn settle(&mut self) -> Result<()> {
+        if self.members > 0 {
+            self.members = 0;
+            self.database.commit()?;
+        }
+        Ok(())
+    }
+}

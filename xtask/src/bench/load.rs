@@ -1,0 +1,175 @@
+//! Closed loops on several threads, and what they measured.
+
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, anyhow, bail};
+use serde::Serialize;
+
+/// How long each figure is measured.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(crate) struct Pace {
+    /// Not counted: caches fill, connections open, statements are prepared.
+    pub(crate) warm_up: Duration,
+    /// Counted.
+    pub(crate) duration: Duration,
+}
+
+/// What was measured of one operation.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Measurement {
+    pub(crate) operations: usize,
+    pub(crate) per_second: f64,
+    pub(crate) p50_ms: f64,
+    pub(crate) p99_ms: f64,
+    pub(crate) max_ms: f64,
+}
+
+impl Measurement {
+    fn of(mut latencies: Vec<Duration>, elapsed: Duration) -> Result<Self> {
+        latencies.sort_unstable();
+        let Some(longest) = latencies.last() else {
+            bail!("not one operation ended in time");
+        };
+        Ok(Self {
+            operations: latencies.len(),
+            per_second: latencies.len() as f64 / elapsed.as_secs_f64(),
+            p50_ms: milliseconds(percentile(&latencies, 50)),
+            p99_ms: milliseconds(percentile(&latencies, 99)),
+            max_ms: milliseconds(*longest),
+        })
+    }
+}
+
+/// The smallest of `sorted` that is not exceeded by `percent` of them (nearest rank, exact).
+fn percentile(sorted: &[Duration], percent: usize) -> Duration {
+    let rank = (sorted.len() * percent).div_ceil(100).max(1);
+    sorted.get(rank - 1).copied().unwrap_or_default()
+}
+
+pub(crate) fn milliseconds(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1000.0
+}
+
+/// Runs each of `workers` in a loop on a thread of its own. One call is one operation.
+///
+/// # Errors
+///
+/// The first failure of any worker, which ends all of them.
+pub(crate) fn measure<W>(pace: Pace, workers: Vec<W>) -> Result<Measurement>
+where
+    W: FnMut() -> Result<()> + Send,
+{
+    let barrier = Barrier::new(workers.len());
+    let failed = AtomicBool::new(false);
+    let outcomes: Vec<Result<Loop>> = thread::scope(|scope| {
+        let threads: Vec<_> = workers
+            .into_iter()
+            .map(|worker| {
+                scope.spawn(|| {
+                    barrier.wait();
+                    let outcome = run(pace, &failed, worker);
+                    if outcome.is_err() {
+                        failed.store(true, Ordering::Relaxed);
+                    }
+                    outcome
+                })
+            })
+            .collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|_| Err(anyhow!("a thread panicked"))))
+            .collect()
+    });
+    let mut latencies = Vec::new();
+    let mut elapsed = Duration::ZERO;
+    for outcome in outcomes {
+        let of_worker = outcome?;
+        latencies.extend(of_worker.latencies);
+        elapsed = elapsed.max(of_worker.elapsed);
+    }
+    Measurement::of(latencies, elapsed)
+}
+
+/// What one worker measured.
+struct Loop {
+    latencies: Vec<Duration>,
+    elapsed: Duration,
+}
+
+fn run(
+    pace: Pace,
+    failed: &AtomicBool,
+    mut worker: impl FnMut() -> Result<()>,
+) -> Result<Loop> {
+    let warm = Instant::now() + pace.warm_up;
+    while Instant::now() < warm && !failed.load(Ordering::Relaxed) {
+        worker()?;
+    }
+    let mut latencies = Vec::with_capacity(1 << 16);
+    let start = Instant::now();
+    let mut before = start;
+    while before - start < pace.duration && !failed.load(Ordering::Relaxed) {
+        worker()?;
+        let after = Instant::now();
+        latencies.push(after - before);
+        before = after;
+    }
+    Ok(Loop {
+        latencies,
+        elapsed: before - start,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHORT: Pace = Pace {
+        warm_up: Duration::ZERO,
+        duration: Duration::from_millis(50),
+    };
+
+    #[test]
+    fn percentiles_are_exact() {
+        let millis = |range: std::ops::RangeInclusive<u64>| {
+            range.map(Duration::from_millis).collect::<Vec<_>>()
+        };
+        for (latencies, p50, p99) in [
+            (millis(1..=1), 1, 1),
+            (millis(1..=2), 1, 2),
+            (millis(1..=100), 50, 99),
+            (millis(1..=1000), 500, 990),
+        ] {
+            let percentiles = (percentile(&latencies, 50), percentile(&latencies, 99));
+            let expected = (Duration::from_millis(p50), Duration::from_millis(p99));
+            assert_eq!(percentiles, expected, "{} latencies", latencies.len());
+        }
+    }
+
+    #[test]
+    fn the_throughput_counts_all_workers() {
+        let sleep = || {
+            thread::sleep(Duration::from_millis(5));
+            Ok(())
+        };
+        let measured = measure(SHORT, vec![sleep; 4]).unwrap();
+        assert!(measured.operations >= 4, "{measured:?}");
+        assert!(measured.per_second <= 4.0 * 200.0, "{measured:?}");
+        assert!(measured.p50_ms >= 5.0, "{measured:?}");
+        assert!(measured.max_ms >= measured.p99_ms, "{measured:?}");
+    }
+
+    #[test]
+    fn a_failure_ends_the_measurement() {
+        let mut calls = 0;
+        let worker = || {
+            calls += 1;
+            if calls > 3 { bail!("broken") } else { Ok(()) }
+        };
+        let message = measure(SHORT, vec![worker]).unwrap_err().to_string();
+        assert_eq!(message, "broken");
+    }
+}

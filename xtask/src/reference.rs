@@ -1,0 +1,67 @@
+//! Tables of the documentation, made from the code they describe.
+
+use std::fmt::{Display, Write as _};
+
+use workforce_domain::approval::ApprovalStatus;
+use workforce_domain::issue::{IssueStatus, Mover};
+use workforce_domain::run::{RunStatus, WakeStatus};
+use workforce_domain::word::Word;
+use workforce_http::{problem, routes};
+
+/// Every machine code: its status and what the caller should do.
+pub(crate) fn errors() -> String {
+    let rows = problem::catalogue().map(|(code, entry)| {
+        [format!("`{code}`"), entry.status.as_u16().to_string(), entry.advice.to_owned()]
+    });
+    table(["Code", "Status", "What to do"], rows)
+}
+
+/// Every route: its method, path and access rule.
+pub(crate) fn endpoints() -> String {
+    let rows = routes::all().list().into_iter().map(|route| {
+        [route.method, format!("`{}`", route.path), route.access.as_str().to_owned()]
+    });
+    table(["Method", "Path", "Who may call"], rows)
+}
+
+/// The moves of an issue by agents.
+pub(crate) fn issue_agents() -> String {
+    lifecycle::<IssueStatus>(|status| status.successors(Mover::Agent))
+}
+
+/// The moves of an issue by the board.
+pub(crate) fn issue_board() -> String {
+    lifecycle::<IssueStatus>(|status| status.successors(Mover::Board))
+}
+
+/// The moves of an approval.
+pub(crate) fn approval() -> String {
+    lifecycle::<ApprovalStatus>(ApprovalStatus::successors)
+}
+
+/// The moves of a run.
+pub(crate) fn run() -> String {
+    lifecycle::<RunStatus>(RunStatus::successors)
+}
+
+/// The moves of a wake.
+pub(crate) fn wake() -> String {
+    lifecycle::<WakeStatus>(WakeStatus::successors)
+}
+
+fn lifecycle<W: Word + Display>(successors: fn(W) -> &'static [W]) -> String {
+    let rows = W::ALL.iter().map(|&from| {
+        let to: Vec<String> = successors(from).iter().map(|to| format!("`{to}`")).collect();
+        [format!("`{from}`"), if to.is_empty() { "nothing".into() } else { to.join(", ") }]
+    });
+    table(["From", "To"], rows)
+}
+
+fn table<const N: usize>(heading: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
+    let mut text = format!("| {} |\n|{}\n", heading.join(" | "), "---|".repeat(N));
+    for row in rows {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "| {} |", row.join(" | "));
+    }
+    text
+}
