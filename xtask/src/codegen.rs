@@ -24,13 +24,41 @@ struct Section {
 
 /// Every generated part.
 const SECTIONS: &[Section] = &[
-    Section { file: "docs/errors.md", name: "errors", render: reference::errors },
-    Section { file: "docs/endpoints.md", name: "endpoints", render: reference::endpoints },
-    Section { file: "docs/lifecycles.md", name: "issue-agents", render: reference::issue_agents },
-    Section { file: "docs/lifecycles.md", name: "issue-board", render: reference::issue_board },
-    Section { file: "docs/lifecycles.md", name: "approval", render: reference::approval },
-    Section { file: "docs/lifecycles.md", name: "run", render: reference::run },
-    Section { file: "docs/lifecycles.md", name: "wake", render: reference::wake },
+    Section {
+        file: "docs/errors.md",
+        name: "errors",
+        render: reference::errors,
+    },
+    Section {
+        file: "docs/endpoints.md",
+        name: "endpoints",
+        render: reference::endpoints,
+    },
+    Section {
+        file: "docs/lifecycles.md",
+        name: "issue-agents",
+        render: reference::issue_agents,
+    },
+    Section {
+        file: "docs/lifecycles.md",
+        name: "issue-board",
+        render: reference::issue_board,
+    },
+    Section {
+        file: "docs/lifecycles.md",
+        name: "approval",
+        render: reference::approval,
+    },
+    Section {
+        file: "docs/lifecycles.md",
+        name: "run",
+        render: reference::run,
+    },
+    Section {
+        file: "docs/lifecycles.md",
+        name: "wake",
+        render: reference::wake,
+    },
 ];
 
 const CLOSING_MARKER: &str = "<!-- /generated -->";

@@ -5,6 +5,7 @@
     reason = "a command line tool talks on standard output"
 )]
 
+mod bench;
 mod ci;
 mod codegen;
 mod command;
@@ -40,6 +41,8 @@ enum Task {
     Tidy,
     /// Write the parts of the documentation that come from the code
     Codegen(codegen::Options),
+    /// Measure the release binary, and print each write beside the limit of its database
+    Bench(bench::Options),
     /// Start a throw-away PostgreSQL, print its URL, and keep it until standard input closes
     Postgres,
 }
@@ -51,6 +54,7 @@ fn main() -> ExitCode {
         Task::Ci => ci::run(&repository),
         Task::Tidy => tidy::run(&repository),
         Task::Codegen(options) => codegen::run(&repository, &options),
+        Task::Bench(options) => bench::run(&repository, &options),
         Task::Postgres => postgres::run(),
     };
     match outcome {

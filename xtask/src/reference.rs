@@ -11,7 +11,11 @@ use workforce_http::{problem, routes};
 /// Every machine code: its status and what the caller should do.
 pub(crate) fn errors() -> String {
     let rows = problem::catalogue().map(|(code, entry)| {
-        [format!("`{code}`"), entry.status.as_u16().to_string(), entry.advice.to_owned()]
+        [
+            format!("`{code}`"),
+            entry.status.as_u16().to_string(),
+            entry.advice.to_owned(),
+        ]
     });
     table(["Code", "Status", "What to do"], rows)
 }
@@ -19,7 +23,11 @@ pub(crate) fn errors() -> String {
 /// Every route: its method, path and access rule.
 pub(crate) fn endpoints() -> String {
     let rows = routes::all().list().into_iter().map(|route| {
-        [route.method, format!("`{}`", route.path), route.access.as_str().to_owned()]
+        [
+            route.method,
+            format!("`{}`", route.path),
+            route.access.as_str().to_owned(),
+        ]
     });
     table(["Method", "Path", "Who may call"], rows)
 }
@@ -51,8 +59,18 @@ pub(crate) fn wake() -> String {
 
 fn lifecycle<W: Word + Display>(successors: fn(W) -> &'static [W]) -> String {
     let rows = W::ALL.iter().map(|&from| {
-        let to: Vec<String> = successors(from).iter().map(|to| format!("`{to}`")).collect();
-        [format!("`{from}`"), if to.is_empty() { "nothing".into() } else { to.join(", ") }]
+        let to: Vec<String> = successors(from)
+            .iter()
+            .map(|to| format!("`{to}`"))
+            .collect();
+        [
+            format!("`{from}`"),
+            if to.is_empty() {
+                "nothing".into()
+            } else {
+                to.join(", ")
+            },
+        ]
     });
     table(["From", "To"], rows)
 }

@@ -1,7 +1,10 @@
 //! Access rules that many use cases share (contract section 5).
 
+use std::collections::HashSet;
+
 use serde_json::{Value, json};
 use workforce_domain::actor::CompanyScope;
+use workforce_domain::agent::CHAIN_LIMIT;
 use workforce_domain::company::{Company, CompanyStatus};
 use workforce_domain::id::{AgentId, CompanyId};
 use workforce_domain::port::{Failure, Reads, StoreError};
@@ -111,8 +114,19 @@ pub fn manages(
     manager: AgentId,
     agent: AgentId,
 ) -> Result<bool, StoreError> {
-    let chain = reads.agents().chain_of_command(company, agent)?;
-    Ok(chain.iter().any(|link| link.id == manager))
+    // A chain is read piece by piece: one cut short would hide a cycle.
+    let (mut below, mut seen) = (agent, HashSet::new());
+    while seen.insert(below) {
+        let chain = reads.agents().chain_of_command(company, below)?;
+        if chain.iter().any(|link| link.id == manager) {
+            return Ok(true);
+        }
+        match chain.last() {
+            Some(last) if chain.len() >= CHAIN_LIMIT => below = last.id,
+            _ => break,
+        }
+    }
+    Ok(false)
 }
 
 /// A field whose value breaks a rule that needs more than the field's own

@@ -171,7 +171,12 @@ fn with_key(
     let Some(found) = reads.credentials().key(&tokens.digest(token))? else {
         return refused(AuthError::Invalid);
     };
-    if found.key.revoked_at.is_some() {
+    // Its keys were revoked with it, yet whoever has one learns why.
+    let revoked = found.key.revoked_at.is_some();
+    if !found.holder.agent.is_employed() {
+        return refused(AuthError::AgentInactive);
+    }
+    if revoked {
         return refused(AuthError::Invalid);
     }
     let named = named_run(run_header).map_err(Failure::Refused)?;
@@ -181,8 +186,8 @@ fn with_key(
             .named_run(found.key.company, run)?
             .filter(|row| row.agent == found.key.agent)
             .filter(|row| {
-                row.finished_at
-                    .is_none_or(|at| now.since(at) <= RECENTLY_ENDED)
+                let recent = |at| now.since(at) <= RECENTLY_ENDED;
+                row.status.is_live() || row.finished_at.is_some_and(recent)
             })
             .map(|_row| run),
         None => None,

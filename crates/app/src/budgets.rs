@@ -10,7 +10,7 @@ use workforce_domain::budget::{
     AgentPause, Raised, Standing, Threshold, decide_agent, decide_company,
 };
 use workforce_domain::company::{Company, PauseReason};
-use workforce_domain::issue::IssueStatus;
+use workforce_domain::issue::{Issue, IssueStatus};
 use workforce_domain::page::PageRequest;
 use workforce_domain::port::{
     AssigneeFilter, BudgetStop, Failure, Held, IssueFilter, Spender, StopScope, StoreError, Tx,
@@ -25,6 +25,9 @@ use crate::wakes::{self, WakeRequest};
 
 /// Work that a resumed agent left unfinished and is woken for.
 const RESUMED_ISSUES: usize = 5;
+
+/// Work that the agents of a resumed company left unfinished and are woken for.
+const RESUMED_COMPANY_ISSUES: usize = 100;
 
 /// Applies an agent's budget after its spend, its limit or the month changed.
 /// The agent is changed, not saved; the caller holds the company's lock too.
@@ -123,7 +126,7 @@ pub fn enforce_company(
         company.paused_at = None;
         company.updated_at = call.now;
         write_company_switch(tx, call, company, Action::CompanyResumed);
-        call.signal.raise();
+        wake_company(tx, call, company)?;
     }
     Ok(())
 }
@@ -231,21 +234,55 @@ fn stop_runs(
 /// A resumed agent hears of the work it was stopped in.
 fn wake_for_unfinished(tx: &mut dyn Tx, call: &Call<'_>, agent: &Agent) -> Result<(), StoreError> {
     call.signal.raise();
+    let assignee = Some(AssigneeFilter::Agent(agent.id));
+    for issue in unfinished(tx, agent.scope(), assignee, RESUMED_ISSUES)? {
+        wake_about(tx, call, agent, &issue)?;
+    }
+    Ok(())
+}
+
+/// The agents of a resumed company hear of the work they were stopped in.
+fn wake_company(tx: &mut dyn Tx, call: &Call<'_>, company: &Company) -> Result<(), StoreError> {
+    call.signal.raise();
+    let scope = company.scope();
+    for issue in unfinished(tx, scope, None, RESUMED_COMPANY_ISSUES)? {
+        let Some(assignee) = issue.assignee.agent() else {
+            continue;
+        };
+        if let Some(agent) = tx.agents().find(scope.into(), assignee)? {
+            wake_about(tx, call, &agent, &issue)?;
+        }
+    }
+    Ok(())
+}
+
+fn unfinished(
+    tx: &mut dyn Tx,
+    company: CompanyScope,
+    assignee: Option<AssigneeFilter>,
+    limit: usize,
+) -> Result<Vec<Issue>, StoreError> {
     let filter = IssueFilter {
         statuses: vec![IssueStatus::InProgress],
-        assignee: Some(AssigneeFilter::Agent(agent.id)),
+        assignee,
         ..IssueFilter::default()
     };
     let page = PageRequest {
-        limit: RESUMED_ISSUES,
+        limit,
         ..PageRequest::first()
     };
-    let unfinished = tx.issues().list(agent.scope(), &filter, &page)?.items;
-    for issue in unfinished {
-        let reason = WakeReason::BudgetResumed;
-        let request = WakeRequest::about(agent, issue.id, WakeSource::Automation, reason);
-        wakes::request(tx, call, request)?;
-    }
+    Ok(tx.issues().list(company, &filter, &page)?.items)
+}
+
+fn wake_about(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    agent: &Agent,
+    issue: &Issue,
+) -> Result<(), StoreError> {
+    let reason = WakeReason::BudgetResumed;
+    let request = WakeRequest::about(agent, issue.id, WakeSource::Automation, reason);
+    wakes::request(tx, call, request)?;
     Ok(())
 }
 

@@ -1,6 +1,8 @@
 //! Companies: make, read, change, archive (specification section 4, contract
 //! sections 2.1 and 3.3).
 
+use std::collections::HashMap;
+
 use serde_json::{Value, json};
 use workforce_domain::activity::{Action, Entity};
 use workforce_domain::actor::Owned;
@@ -132,16 +134,15 @@ pub fn list(
         .companies()
         .list(call.actor().scope(), statuses, page)?;
     let scopes: Vec<_> = page.items.iter().map(Owned::scope).collect();
-    let spent = reads
+    let spent: HashMap<CompanyId, Cents> = reads
         .ledger()
-        .spent_by_companies(&scopes, Month::of(call.now))?;
-    Ok(page.map(|company| {
-        let own = company.scope();
-        let spent = spent
-            .iter()
-            .find(|(scope, _)| *scope == own)
-            .map_or(Cents::ZERO, |row| row.1);
-        CompanyView { company, spent }
+        .spent_by_companies(&scopes, Month::of(call.now))?
+        .into_iter()
+        .map(|(scope, spent)| (scope.company(), spent))
+        .collect();
+    Ok(page.map(|company| CompanyView {
+        spent: spent.get(&company.id).copied().unwrap_or_default(),
+        company,
     }))
 }
 

@@ -12,12 +12,13 @@ use workforce_domain::issue::Issue;
 use workforce_domain::money::Cents;
 use workforce_domain::page::{Page, PageRequest};
 use workforce_domain::port::{
-    AgentFilter, CostEventKey, Failure, ProjectCost, Reads, Spender, StoreError, Tx,
+    CostEventKey, Failure, ProjectCost, Reads, Spender, Tx,
 };
 use workforce_domain::text::{Label, Name};
 use workforce_domain::time::{Month, Timestamp};
 
 use crate::access::{self, Denied, FieldFault, denied};
+use crate::agents;
 use crate::budgets;
 use crate::call::Call;
 use crate::record::{Deed, document, record};
@@ -101,7 +102,8 @@ pub struct ReportedCost {
 }
 
 /// Records a cost, adds it up and applies the budgets, all in one transaction.
-/// The board may report for any agent, an agent for itself, a run for itself.
+/// The board may report for any agent, an agent for itself, a run for itself;
+/// also where the company is stopped, since what was spent then was spent.
 ///
 /// # Errors
 /// [`CostError`]
@@ -364,7 +366,7 @@ pub fn by_agent(
         .by_agent(scope, query.window(call.now))?
         .into_iter()
         .collect();
-    let agents = all_agents(reads, scope)?;
+    let agents = agents::everyone(reads, scope, true)?;
     let ids: Vec<AgentId> = agents.iter().map(|agent| agent.id).collect();
     let running = reads.agents().running(scope, &ids)?;
     let mut rows: Vec<AgentCost> = agents
@@ -384,20 +386,6 @@ pub fn by_agent(
         .collect();
     rows.sort_by(|a, b| b.total.cost.cmp(&a.total.cost));
     Ok(rows)
-}
-
-/// A breakdown names at most so many agents.
-const BREAKDOWN_LIMIT: usize = 1000;
-
-fn all_agents(reads: &mut dyn Reads, scope: CompanyScope) -> Result<Vec<Agent>, StoreError> {
-    let filter = AgentFilter {
-        include_terminated: true,
-    };
-    let page = PageRequest {
-        limit: BREAKDOWN_LIMIT,
-        ..PageRequest::first()
-    };
-    Ok(reads.agents().list(scope, filter, &page)?.items)
 }
 
 /// What each project cost, the dearest first; the rows add up to the total.

@@ -5,9 +5,9 @@
 use serde_json::json;
 use workforce_domain::Document;
 use workforce_domain::activity::{Entity, Event, EventKind};
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::{CompanyScope, Owned};
 use workforce_domain::agent::Agent;
-use workforce_domain::id::{CommentId, IssueId, RunId};
+use workforce_domain::id::{AgentId, CommentId, IssueId, RunId};
 use workforce_domain::port::{Held, StoreError, Tx};
 use workforce_domain::run::{Run, RunKind, RunStatus, WakeStatus};
 use workforce_domain::time::Timestamp;
@@ -60,12 +60,13 @@ pub enum WakeOutcome {
     Queued(RunId),
     /// It was added to a wake that is pending already, which this run answers.
     Coalesced(RunId),
-    /// The agent is a draft or terminated: there is nobody to wake.
+    /// There is nobody to wake: the agent is a draft or terminated, or the
+    /// board stopped its company.
     Dropped,
 }
 
 /// Asks for an agent to be run. Paused agents keep the wake until they may run
-/// again.
+/// again; a company that the board stopped takes none (contract section 3.3).
 ///
 /// # Errors
 /// When the store fails.
@@ -77,12 +78,21 @@ pub fn request(
     if !request.agent.is_employed() {
         return Ok(WakeOutcome::Dropped);
     }
-    call.signal.raise();
     let company = request.agent.scope();
+    let employer = tx.companies().find(company.into(), company.company())?;
+    if !employer.is_some_and(|employer| employer.is_active()) {
+        return Ok(WakeOutcome::Dropped);
+    }
+    call.signal.raise();
     let pending = tx
         .runs_mut()
         .lock_pending_wake(company, request.agent.id, request.issue)?;
     if let Some(mut wake) = pending {
+        // A run that may do more answers a reason that needs less, not the
+        // other way round.
+        if request.kind == RunKind::Execution {
+            become_kind(tx, call, &mut wake, RunKind::Execution)?;
+        }
         merge(&mut wake, &request, call.now);
         tx.runs_mut().save_wake(&wake)?;
         return Ok(WakeOutcome::Coalesced(wake.run));
@@ -104,6 +114,58 @@ pub fn request(
     Ok(WakeOutcome::Queued(run.id))
 }
 
+/// Takes back the pending wake that would have an agent work on an issue which
+/// is its own no longer. An agent that was also called by name is still asked
+/// for its advice.
+///
+/// # Errors
+/// When the store fails.
+pub fn withdraw(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    company: CompanyScope,
+    agent: AgentId,
+    issue: IssueId,
+) -> Result<(), StoreError> {
+    let pending = tx.runs_mut().lock_pending_wake(company, agent, Some(issue))?;
+    let Some(mut wake) = pending.filter(|wake| wake.kind == RunKind::Execution) else {
+        return Ok(());
+    };
+    if wake.reasons.contains(&WakeReason::IssueCommentMentioned) {
+        become_kind(tx, call, &mut wake, RunKind::Consult)?;
+    } else {
+        wake.status = WakeStatus::Cancelled;
+        if let Some(mut run) = tx.runs_mut().lock(company.into(), wake.run)? {
+            run.status = RunStatus::Cancelled;
+            run.finished_at = Some(call.now);
+            run.updated_at = call.now;
+            tx.runs_mut().save(&run)?;
+        }
+    }
+    wake.updated_at = call.now;
+    tx.runs_mut().save_wake(&wake)
+}
+
+/// Changes what the run of a pending wake may do. The wake is changed, not
+/// saved.
+fn become_kind(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    wake: &mut Held<Wake>,
+    kind: RunKind,
+) -> Result<(), StoreError> {
+    if wake.kind == kind {
+        return Ok(());
+    }
+    wake.kind = kind;
+    if let Some(mut run) = tx.runs_mut().lock(wake.scope().into(), wake.run)? {
+        run.kind = kind;
+        run.updated_at = call.now;
+        tx.runs_mut().save(&run)?;
+    }
+    Ok(())
+}
+
 fn merge(wake: &mut Held<Wake>, request: &WakeRequest<'_>, now: Timestamp) {
     if !wake.reasons.contains(&request.reason) {
         wake.reasons.push(request.reason);
@@ -112,11 +174,6 @@ fn merge(wake: &mut Held<Wake>, request: &WakeRequest<'_>, now: Timestamp) {
         wake.comments.push(comment);
         let surplus = wake.comments.len().saturating_sub(Wake::MAX_COMMENTS);
         wake.comments.drain(..surplus);
-    }
-    // A run that may do more answers a reason that needs less, not the other
-    // way round.
-    if request.kind == RunKind::Execution {
-        wake.kind = RunKind::Execution;
     }
     wake.payload.extend(request.payload.clone());
     wake.count = wake.count.saturating_add(1);

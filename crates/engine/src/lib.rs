@@ -1,7 +1,28 @@
-//! What makes agents run: the primitives that start, watch and end one child
-//! process, and everything built on them.
+//! What makes agents run: the dispatcher that claims due wakes, the tasks that
+//! stay with their runs, and the primitives that start, watch and end one
+//! child process.
 //!
 //! The crate reaches the store only through the ports of the domain. It never
 //! sees a database, a web framework or a configuration file.
 
+mod adapter;
+mod briefing;
+mod config;
+mod core;
+mod dispatcher;
+mod environment;
+mod handle;
+mod housekeeping;
+mod live;
+mod logs;
 pub mod process;
+mod recovery;
+mod renewal;
+mod run_task;
+mod scrub;
+mod transactions;
+mod wake_payload;
+
+pub use config::{EngineConfig, Ports};
+pub use handle::{Engine, EngineHandle};
+pub use logs::FileRunLogs;

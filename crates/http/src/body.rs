@@ -20,8 +20,12 @@ const MAX_MESSAGE: usize = 300;
 /// # Errors
 /// `invalid_json` with a pointer to the fault.
 pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
-    let text = std::str::from_utf8(bytes)
-        .map_err(|error| invalid("", &format!("the body is not UTF-8 at byte {}", error.valid_up_to())))?;
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        invalid(
+            "",
+            &format!("the body is not UTF-8 at byte {}", error.valid_up_to()),
+        )
+    })?;
     let text = match text.trim_ascii() {
         "" => "{}",
         text => text,
@@ -35,7 +39,9 @@ pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
         let path = pointer(error.path());
         fault(path, error.inner())
     })?;
-    deserializer.end().map_err(|error| fault(String::new(), &error))?;
+    deserializer
+        .end()
+        .map_err(|error| fault(String::new(), &error))?;
     if has_nul(text.as_bytes()) {
         return Err(invalid("", "a text must not contain a NUL character"));
     }
@@ -53,9 +59,13 @@ fn fault(mut pointer: String, error: &serde_json::Error) -> Problem {
         Category::Syntax | Category::Eof | Category::Io => {
             return invalid("", &format!("not JSON: {}", clip(&message)));
         }
-        Category::Data => message.rsplit_once(" at line ").map_or(&*message, |(text, _)| text),
+        Category::Data => message
+            .rsplit_once(" at line ")
+            .map_or(&*message, |(text, _)| text),
     };
-    let missing = message.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`'));
+    let missing = message
+        .strip_prefix("missing field `")
+        .and_then(|rest| rest.strip_suffix('`'));
     match missing {
         Some(field) => {
             push(&mut pointer, field);
@@ -135,14 +145,20 @@ mod tests {
 
     fn assert_fault(body: &str, pointer: &str, message: &str) {
         let problem = faults::<Body>(body.as_bytes());
-        assert!(problem.contains(&format!("String(\"{pointer}\")")), "{problem}");
+        assert!(
+            problem.contains(&format!("String(\"{pointer}\")")),
+            "{problem}"
+        );
         assert!(problem.contains(message), "{problem}");
     }
 
     #[test]
     fn nothing_at_all_is_an_empty_object() {
         for body in ["", "  \r\n", "{}", r#"{"other": [1]}"#] {
-            assert_eq!(parse::<Lenient>(body.as_bytes()).unwrap(), Lenient::default());
+            assert_eq!(
+                parse::<Lenient>(body.as_bytes()).unwrap(),
+                Lenient::default()
+            );
         }
     }
 
@@ -151,14 +167,25 @@ mod tests {
         assert_fault("{}", "/name", "is required");
         assert_fault(r#"{"name": 5}"#, "/name", "invalid type");
         assert_fault(r#"{"name": " "}"#, "/name", "must not be empty");
-        assert_fault(r#"{"name":"a","children":[{"name":"b"},{}]}"#, "/children/1/name", "required");
+        assert_fault(
+            r#"{"name":"a","children":[{"name":"b"},{}]}"#,
+            "/children/1/name",
+            "required",
+        );
         assert_fault(r#"["a"]"#, "", "must be a JSON object");
         assert_fault(r#""a""#, "", "invalid type");
     }
 
     #[test]
     fn what_is_not_json_is_refused() {
-        for body in [&b"{"[..], b"{]", b"{} {}", b"\xff\xfe", b"{\"name\":\"\xc3\x28\"}", b"nul"] {
+        for body in [
+            &b"{"[..],
+            b"{]",
+            b"{} {}",
+            b"\xff\xfe",
+            b"{\"name\":\"\xc3\x28\"}",
+            b"nul",
+        ] {
             faults::<Body>(body);
         }
     }
@@ -174,7 +201,11 @@ mod tests {
 
     #[test]
     fn deep_nesting_and_long_quotes_are_bounded() {
-        let deep = format!(r#"{{"name":"a","extra":{}1{}}}"#, "[".repeat(100_000), "]".repeat(100_000));
+        let deep = format!(
+            r#"{{"name":"a","extra":{}1{}}}"#,
+            "[".repeat(100_000),
+            "]".repeat(100_000)
+        );
         assert!(faults::<Body>(deep.as_bytes()).len() < 1000);
         let long = format!(r#"{{"name":"a","children":"{}"}}"#, "x".repeat(1_000_000));
         assert!(faults::<Body>(long.as_bytes()).len() < 2000);

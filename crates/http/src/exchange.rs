@@ -51,7 +51,8 @@ impl Exchange {
         E: Refusal,
         B: Serialize,
     {
-        self.hop(move |exchange| exchange.read_now(parse, act, |_, value| Ok(answer(value)))).await
+        self.hop(move |exchange| exchange.read_now(parse, act, |_, value| Ok(answer(value))))
+            .await
     }
 
     /// Serves a request that changes nothing, and whose answer needs more than
@@ -66,7 +67,8 @@ impl Exchange {
         E: Refusal,
         B: Serialize,
     {
-        self.hop(move |exchange| exchange.read_now(parse, act, finish)).await
+        self.hop(move |exchange| exchange.read_now(parse, act, finish))
+            .await
     }
 
     /// Serves a request that changes something. A repetition under the same
@@ -81,7 +83,8 @@ impl Exchange {
         E: Refusal,
         B: Serialize,
     {
-        self.hop(move |exchange| exchange.write_now(parse, act, answer)).await
+        self.hop(move |exchange| exchange.write_now(parse, act, answer))
+            .await
     }
 
     /// One hop to the blocking pool and back.
@@ -120,7 +123,10 @@ impl Exchange {
             response.insert_header((REPLAYED, "true"));
         }
         if served.ignored_run {
-            response.insert_header((WARNING, "the run header names no run of this agent; ignored"));
+            response.insert_header((
+                WARNING,
+                "the run header names no run of this agent; ignored",
+            ));
         }
         if let Some(cursor) = served.next_cursor {
             let link = next_link(&self.incoming.path, &self.incoming.query, &cursor);

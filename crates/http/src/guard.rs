@@ -17,9 +17,14 @@ impl AllowedHosts {
     /// merely resolves to this machine is refused otherwise; an address cannot
     /// be made to point elsewhere, so it needs no entry.
     pub fn new(hosts: impl IntoIterator<Item = String>) -> Self {
-        let hosts: Vec<String> =
-            hosts.into_iter().map(|host| host.trim().to_ascii_lowercase()).collect();
-        Self { any: hosts.iter().any(|host| host == "*"), hosts }
+        let hosts: Vec<String> = hosts
+            .into_iter()
+            .map(|host| host.trim().to_ascii_lowercase())
+            .collect();
+        Self {
+            any: hosts.iter().any(|host| host == "*"),
+            hosts,
+        }
     }
 
     /// True when a request with this `Host` header is answered.
@@ -30,15 +35,19 @@ impl AllowedHosts {
             || name == "localhost"
             || name.ends_with(".localhost")
             || name.trim_matches(['[', ']']).parse::<IpAddr>().is_ok()
-            || self.hosts.iter().any(|allowed| *allowed == host || *allowed == name)
+            || self
+                .hosts
+                .iter()
+                .any(|allowed| *allowed == host || *allowed == name)
     }
 
     /// True when a page of `origin` may change something on the server that
     /// was addressed as `host`: its own pages, and those of listed hosts.
     pub(crate) fn admits_origin(&self, origin: &str, host: &str) -> bool {
         let origin = origin.trim().to_ascii_lowercase();
-        let Some(authority) =
-            origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"))
+        let Some(authority) = origin
+            .strip_prefix("http://")
+            .or_else(|| origin.strip_prefix("https://"))
         else {
             return false;
         };
@@ -65,10 +74,21 @@ mod tests {
     #[test]
     fn loopback_names_and_addresses_are_served_and_other_names_are_not() {
         let hosts = AllowedHosts::default();
-        for host in ["localhost:3100", "LOCALHOST", "127.0.0.1:3100", "[::1]:3100", "10.1.2.3"] {
+        for host in [
+            "localhost:3100",
+            "LOCALHOST",
+            "127.0.0.1:3100",
+            "[::1]:3100",
+            "10.1.2.3",
+        ] {
             assert!(hosts.admits_host(host), "{host}");
         }
-        for host in ["evil.example", "evil.example:3100", "localhost.evil.example", ""] {
+        for host in [
+            "evil.example",
+            "evil.example:3100",
+            "localhost.evil.example",
+            "",
+        ] {
             assert!(!hosts.admits_host(host), "{host}");
         }
     }

@@ -36,15 +36,17 @@ impl InFlight {
     ///
     /// # Errors
     /// `request_in_progress` while another request has it.
-    pub(crate) fn claim(
-        &self,
-        credential: Option<&str>,
-        key: &str,
-    ) -> Result<Claim<'_>, Problem> {
+    pub(crate) fn claim(&self, credential: Option<&str>, key: &str) -> Result<Claim<'_>, Problem> {
         // A presented credential and none are told apart, as is where the
         // credential ends and the key begins.
-        let digest = digest_of(&[credential.map_or("none", |_| "some"), credential.unwrap_or(""), key]
-            .map(str::as_bytes));
+        let digest = digest_of(
+            &[
+                credential.map_or("none", |_| "some"),
+                credential.unwrap_or(""),
+                key,
+            ]
+            .map(str::as_bytes),
+        );
         if self.lock().insert(digest) {
             Ok(Claim { keys: self, digest })
         } else {
@@ -122,7 +124,10 @@ impl Repeatable {
         caller: &str,
         now: Timestamp,
     ) -> Result<Option<(StatusCode, Vec<u8>)>, Failure<Problem>> {
-        let Some(kept) = tx.idempotency().find(caller, &self.key, now.minus(KEPT_FOR))? else {
+        let Some(kept) = tx
+            .idempotency()
+            .find(caller, &self.key, now.minus(KEPT_FOR))?
+        else {
             return Ok(None);
         };
         if kept.request_digest != self.request_digest {
@@ -132,10 +137,12 @@ impl Repeatable {
             )));
         }
         let body = if kept.sealed {
-            vault.open(&self.context(caller), &kept.body).map_err(|error| {
-                tracing::error!(%error, "a kept answer cannot be opened");
-                Failure::Refused(Problem::internal())
-            })?
+            vault
+                .open(&self.context(caller), &kept.body)
+                .map_err(|error| {
+                    tracing::error!(%error, "a kept answer cannot be opened");
+                    Failure::Refused(Problem::internal())
+                })?
         } else {
             kept.body
         };
@@ -192,7 +199,10 @@ mod tests {
     fn a_key_is_served_once_at_a_time_per_credential() {
         let keys = InFlight::default();
         let first = keys.claim(Some("Bearer a"), "k").unwrap();
-        assert_eq!(keys.claim(Some("Bearer a"), "k").unwrap_err().code(), Code::RequestInProgress);
+        assert_eq!(
+            keys.claim(Some("Bearer a"), "k").unwrap_err().code(),
+            Code::RequestInProgress
+        );
         let _other_credential = keys.claim(Some("Bearer b"), "k").unwrap();
         let _no_credential = keys.claim(None, "k").unwrap();
         let _other_key = keys.claim(Some("Bearer a"), "k2").unwrap();
@@ -212,11 +222,17 @@ mod tests {
     #[test]
     fn other_requests_have_other_digests() {
         let digest = |method, path, body: &[u8]| {
-            Repeatable::new("k", method, path, body).unwrap().request_digest
+            Repeatable::new("k", method, path, body)
+                .unwrap()
+                .request_digest
         };
         let first = digest("POST", "/a", b"{}");
         assert_eq!(first, digest("POST", "/a", b"{}"));
-        for other in [digest("PUT", "/a", b"{}"), digest("POST", "/a{}", b""), digest("POST", "/", b"a{}")] {
+        for other in [
+            digest("PUT", "/a", b"{}"),
+            digest("POST", "/a{}", b""),
+            digest("POST", "/", b"a{}"),
+        ] {
             assert_ne!(first, other);
         }
     }

@@ -56,7 +56,8 @@ impl KeyUses {
                 if uses.stored.len() + rows.len() > Self::CAPACITY {
                     uses.stored.clear();
                 }
-                uses.stored.extend(rows.iter().map(|(key, at)| (*key, minute(*at))));
+                uses.stored
+                    .extend(rows.iter().map(|(key, at)| (*key, minute(*at))));
                 Ok(rows.len())
             }
             Err(Failure::Store(error)) => {
@@ -118,7 +119,10 @@ mod tests {
         uses.note(key(1), Timestamp::from_micros(9));
         uses.note(key(1), Timestamp::from_micros(7));
         assert!(uses.flush(&Broken).is_err());
-        assert_eq!(uses.lock().pending.get(&key(1)), Some(&Timestamp::from_micros(9)));
+        assert_eq!(
+            uses.lock().pending.get(&key(1)),
+            Some(&Timestamp::from_micros(9))
+        );
     }
 
     #[test]

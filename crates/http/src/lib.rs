@@ -26,6 +26,7 @@ mod state;
 mod wire;
 
 pub use guard::AllowedHosts;
+pub use idempotency::KEPT_FOR;
 pub use key_uses::KeyUses;
 pub use openapi::document;
 pub use server::{Options, serve};

@@ -34,14 +34,19 @@ impl Metrics {
         for (class, counter) in (1..).zip(&self.answers) {
             let count = counter.load(Ordering::Relaxed);
             total += count;
-            let _infallible =
-                writeln!(text, "workforce_http_requests_total{{class=\"{class}xx\"}} {count}");
+            let _infallible = writeln!(
+                text,
+                "workforce_http_requests_total{{class=\"{class}xx\"}} {count}"
+            );
         }
         let busy = Duration::from_micros(self.busy_micros.load(Ordering::Relaxed));
         text.push_str("# HELP workforce_http_request_seconds Time spent answering.\n");
         text.push_str("# TYPE workforce_http_request_seconds summary\n");
-        let _infallible =
-            writeln!(text, "workforce_http_request_seconds_sum {:.6}", busy.as_secs_f64());
+        let _infallible = writeln!(
+            text,
+            "workforce_http_request_seconds_sum {:.6}",
+            busy.as_secs_f64()
+        );
         let _infallible = writeln!(text, "workforce_http_request_seconds_count {total}");
         text
     }

@@ -27,7 +27,9 @@ pub(crate) struct RequestId(String);
 impl RequestId {
     /// The id of the request with these extensions.
     pub(crate) fn of(extensions: &Extensions) -> String {
-        extensions.get::<Self>().map_or_else(String::new, |id| id.0.clone())
+        extensions
+            .get::<Self>()
+            .map_or_else(String::new, |id| id.0.clone())
     }
 
     /// The id that the request brings, if it is fit to be written to a log and
@@ -35,9 +37,14 @@ impl RequestId {
     fn choose(headers: &HeaderMap, state: &State) -> Self {
         let sane = |id: &&str| {
             (1..=128).contains(&id.len())
-                && id.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.:".contains(&b))
+                && id
+                    .bytes()
+                    .all(|b| b.is_ascii_alphanumeric() || b"-_.:".contains(&b))
         };
-        let brought = headers.get(REQUEST_ID).and_then(|id| id.to_str().ok()).filter(sane);
+        let brought = headers
+            .get(REQUEST_ID)
+            .and_then(|id| id.to_str().ok())
+            .filter(sane);
         Self(brought.map_or_else(|| state.ports.ids.next().to_string(), str::to_owned))
     }
 }
@@ -67,7 +74,10 @@ pub(crate) async fn surround(
             Some(problem) => Ok(request
                 .into_response(problem.answer(&id.0))
                 .map_into_right_body()),
-            None => next.call(request).await.map(ServiceResponse::map_into_left_body),
+            None => next
+                .call(request)
+                .await
+                .map(ServiceResponse::map_into_left_body),
         }
     }
     .instrument(in_span)
@@ -94,9 +104,17 @@ fn log(status: StatusCode, took: Duration) {
 
 /// The host and origin check (contract section 5).
 fn turned_away(request: &ServiceRequest, state: &State) -> Option<Problem> {
-    let text = |name: HeaderName| request.headers().get(name).map(|v| v.to_str().unwrap_or(""));
+    let text = |name: HeaderName| {
+        request
+            .headers()
+            .get(name)
+            .map(|v| v.to_str().unwrap_or(""))
+    };
     // HTTP/1.1 lets a full URI stand in for the header.
-    let authority = request.uri().authority().map(actix_web::http::uri::Authority::as_str);
+    let authority = request
+        .uri()
+        .authority()
+        .map(actix_web::http::uri::Authority::as_str);
     let host = authority.or_else(|| text(header::HOST));
     if let Some(host) = host
         && !state.hosts.admits_host(host)
@@ -104,7 +122,10 @@ fn turned_away(request: &ServiceRequest, state: &State) -> Option<Problem> {
         let detail = "the Host header names a host that this server does not answer to";
         return Some(Problem::new(Code::OriginForbidden, detail));
     }
-    let changes = !matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
+    let changes = !matches!(
+        *request.method(),
+        Method::GET | Method::HEAD | Method::OPTIONS
+    );
     let origin = text(header::ORIGIN).filter(|_origin| changes)?;
     (!state.hosts.admits_origin(origin, host.unwrap_or(""))).then(|| {
         let detail = "pages of this origin may not change anything here";
@@ -120,9 +141,15 @@ fn finish<B>(response: &mut ServiceResponse<B>) {
         headers.insert(REQUEST_ID, id);
     }
     headers.insert(VERSION, HeaderValue::from_static(env!("CARGO_PKG_VERSION")));
-    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(
+        header::X_CONTENT_TYPE_OPTIONS,
+        HeaderValue::from_static("nosniff"),
+    );
     // It kept a small answer from being compressed and says nothing else.
-    if headers.get(header::CONTENT_ENCODING).is_some_and(|encoding| encoding == "identity") {
+    if headers
+        .get(header::CONTENT_ENCODING)
+        .is_some_and(|encoding| encoding == "identity")
+    {
         headers.remove(header::CONTENT_ENCODING);
     }
 }

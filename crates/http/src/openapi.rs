@@ -57,11 +57,15 @@ pub(crate) fn describe(endpoints: &Endpoints) -> OpenApi {
 
 fn components(endpoints: &Endpoints) -> Components {
     let mut components = Components::new();
-    components.schemas.extend(endpoints.schemas().iter().cloned());
+    components
+        .schemas
+        .extend(endpoints.schemas().iter().cloned());
     let mut schemas = Vec::new();
     ProblemBody::schemas(&mut schemas);
     components.schemas.extend(schemas);
-    components.schemas.insert(ProblemBody::name().into_owned(), ProblemBody::schema());
+    components
+        .schemas
+        .insert(ProblemBody::name().into_owned(), ProblemBody::schema());
     components.add_security_scheme(
         BEARER,
         SecurityScheme::Http(
@@ -82,7 +86,10 @@ fn described(endpoint: &Endpoint) -> Operation {
     let mut operation = endpoint.operation.clone();
     let mut extensions = Extensions::default();
     extensions.insert("x-access".to_owned(), Value::from(endpoint.access.as_str()));
-    operation.extensions.get_or_insert_default().merge(extensions);
+    operation
+        .extensions
+        .get_or_insert_default()
+        .merge(extensions);
     if endpoint.access == Access::Public {
         operation.security = Some(Vec::new());
     } else {
@@ -109,10 +116,10 @@ fn described(endpoint: &Endpoint) -> Operation {
     for status in problem_statuses(endpoint) {
         let present = operation.responses.responses.contains_key(status.as_str());
         if !present {
-            operation
-                .responses
-                .responses
-                .insert(status.as_str().to_owned(), RefOr::T(problem_response(status)));
+            operation.responses.responses.insert(
+                status.as_str().to_owned(),
+                RefOr::T(problem_response(status)),
+            );
         }
     }
     operation
@@ -131,7 +138,10 @@ fn header(operation: &mut Operation, name: &str, description: &str, max: usize) 
         .description(Some(description))
         .schema(Some(schema))
         .build();
-    operation.parameters.get_or_insert_default().push(RefOr::T(parameter));
+    operation
+        .parameters
+        .get_or_insert_default()
+        .push(RefOr::T(parameter));
 }
 
 fn mark_repeatable(operation: &mut Operation) {
@@ -139,7 +149,9 @@ fn mark_repeatable(operation: &mut Operation) {
         if let RefOr::T(response) = response {
             let header = HeaderBuilder::new()
                 .schema(Some(ObjectBuilder::new().schema_type(Type::String).build()))
-                .description(Some("`true` when this is the answer to an earlier request."))
+                .description(Some(
+                    "`true` when this is the answer to an earlier request.",
+                ))
                 .build();
             response.headers.insert(REPLAYED.to_owned(), header.into());
         }

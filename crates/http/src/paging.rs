@@ -41,13 +41,19 @@ pub(crate) fn page<K: DeserializeOwned>(query: &Query) -> Result<PageRequest<K>,
         Some(_) => return Err(fault("limit", &format!("must be {form}"))),
     };
     let after = query.text("cursor")?.map(decode).transpose()?;
-    Ok(PageRequest { after, limit, ..PageRequest::first() })
+    Ok(PageRequest {
+        after,
+        limit,
+        ..PageRequest::first()
+    })
 }
 
 /// The cursor that continues after a key; `None` if the key cannot be written,
 /// which none of ours is.
 pub(crate) fn encode<K: Serialize>(key: &K) -> Option<String> {
-    serde_json::to_vec(key).ok().map(|json| BASE64URL_NOPAD.encode(&json))
+    serde_json::to_vec(key)
+        .ok()
+        .map(|json| BASE64URL_NOPAD.encode(&json))
 }
 
 fn decode<K: DeserializeOwned>(cursor: &str) -> Result<K, Problem> {
@@ -56,7 +62,11 @@ fn decode<K: DeserializeOwned>(cursor: &str) -> Result<K, Problem> {
         .ok()
         .and_then(|json| serde_json::from_slice(&json).ok())
         .ok_or_else(|| {
-            Problem::at(Code::InvalidCursor, "?cursor", "was not given out for this list")
+            Problem::at(
+                Code::InvalidCursor,
+                "?cursor",
+                "was not given out for this list",
+            )
         })
 }
 
@@ -91,7 +101,10 @@ mod tests {
 
     #[test]
     fn a_cursor_comes_back_as_it_was_given() {
-        let key = Key { at: -5, id: GoalId::from(uuid::Uuid::from_u128(7)) };
+        let key = Key {
+            at: -5,
+            id: GoalId::from(uuid::Uuid::from_u128(7)),
+        };
         let cursor = encode(&key).unwrap();
         let request = read(&format!("limit=2&cursor={cursor}")).unwrap();
         assert_eq!((request.after, request.limit), (Some(key), 2));
@@ -108,10 +121,17 @@ mod tests {
 
     #[test]
     fn foreign_cursors_are_refused() {
-        let other = IssueKey { rank: 1, updated_at: 2, id: IssueId::from(uuid::Uuid::nil()) };
+        let other = IssueKey {
+            rank: 1,
+            updated_at: 2,
+            id: IssueId::from(uuid::Uuid::nil()),
+        };
         let other = encode(&other).unwrap();
         for cursor in ["x", "%20%20a", "e30", &other] {
-            assert_eq!(read(&format!("cursor={cursor}")).unwrap_err(), Code::InvalidCursor);
+            assert_eq!(
+                read(&format!("cursor={cursor}")).unwrap_err(),
+                Code::InvalidCursor
+            );
         }
     }
 
@@ -121,6 +141,9 @@ mod tests {
             next_link("/api/x", "status=todo&cursor=old&limit=5", "new"),
             "</api/x?status=todo&limit=5&cursor=new>; rel=\"next\""
         );
-        assert_eq!(next_link("/api/x", "", "new"), "</api/x?cursor=new>; rel=\"next\"");
+        assert_eq!(
+            next_link("/api/x", "", "new"),
+            "</api/x?cursor=new>; rel=\"next\""
+        );
     }
 }

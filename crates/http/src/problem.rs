@@ -3,6 +3,8 @@
 
 mod table;
 
+use std::fmt;
+
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderValue};
@@ -60,13 +62,21 @@ pub struct ProblemBody {
 impl Problem {
     /// A problem of a kind, told by a sentence.
     pub fn new(code: Code, detail: impl Into<String>) -> Self {
-        Self(Box::new(Inner { code, detail: detail.into(), details: None, allow: None }))
+        Self(Box::new(Inner {
+            code,
+            detail: detail.into(),
+            details: None,
+            allow: None,
+        }))
     }
 
     /// A fault at one place of the body (`/name`) or query (`?limit`).
     pub(crate) fn at(code: Code, pointer: &str, message: &str) -> Self {
-        let detail =
-            if pointer.is_empty() { message.to_owned() } else { format!("{pointer}: {message}") };
+        let detail = if pointer.is_empty() {
+            message.to_owned()
+        } else {
+            format!("{pointer}: {message}")
+        };
         Self::new(code, detail).with(json!([{ "pointer": pointer, "message": message }]))
     }
 
@@ -77,14 +87,19 @@ impl Problem {
 
     /// A method that a path does not have.
     pub(crate) fn method_not_allowed(allow: &str) -> Self {
-        let mut problem =
-            Self::new(Code::MethodNotAllowed, format!("this path answers to {allow} only"));
+        let mut problem = Self::new(
+            Code::MethodNotAllowed,
+            format!("this path answers to {allow} only"),
+        );
         problem.0.allow = Some(allow.to_owned());
         problem
     }
 
     /// The refusal of a use case.
-    #[expect(clippy::needless_pass_by_value, reason = "it is the function given to Failure::map")]
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "it is the function given to Failure::map"
+    )]
     pub(crate) fn refused<E: Refusal>(refusal: E) -> Self {
         let problem = Self::new(refusal.code(), refusal.to_string());
         match refusal.details() {
@@ -112,7 +127,12 @@ impl Problem {
 
     /// The answer to the request with this id.
     pub(crate) fn answer(self, request_id: &str) -> HttpResponse {
-        let Inner { code, detail, details, allow } = *self.0;
+        let Inner {
+            code,
+            detail,
+            details,
+            allow,
+        } = *self.0;
         let entry = entry(code);
         let mut response = HttpResponse::build(entry.status);
         response.content_type("application/problem+json");
@@ -145,6 +165,22 @@ impl Problem {
     }
 }
 
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.detail)
+    }
+}
+
+impl Refusal for Problem {
+    fn code(&self) -> Code {
+        self.0.code
+    }
+
+    fn details(&self) -> Option<Value> {
+        self.0.details.clone()
+    }
+}
+
 /// Writes the causes of a failure of the store to the log, none of which the
 /// caller learns.
 fn log_store_failure(error: &StoreError) {
@@ -161,12 +197,16 @@ fn log_store_failure(error: &StoreError) {
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::Contended => {
-                Self::new(Code::Contended, "too many requests change the same thing; try again")
-            }
+            StoreError::Contended => Self::new(
+                Code::Contended,
+                "too many requests change the same thing; try again",
+            ),
             StoreError::Unavailable(_) => {
                 log_store_failure(&error);
-                Self::new(Code::StoreUnavailable, "the store cannot be reached; try again")
+                Self::new(
+                    Code::StoreUnavailable,
+                    "the store cannot be reached; try again",
+                )
             }
             StoreError::Constraint { .. } | StoreError::Corrupt(_) | StoreError::Failed(_) => {
                 log_store_failure(&error);
@@ -179,7 +219,10 @@ impl From<StoreError> for Problem {
 impl Problem {
     /// A fault of workforce, whose cause stands in the log only.
     pub(crate) fn internal() -> Self {
-        Self::new(Code::Internal, "workforce failed; the log tells why under this request id")
+        Self::new(
+            Code::Internal,
+            "workforce failed; the log tells why under this request id",
+        )
     }
 }
 
@@ -213,8 +256,12 @@ mod tests {
 
     #[actix_web::test]
     async fn a_problem_says_everything_twice_where_clients_look() {
-        let (head, body) = body_of(Problem::at(Code::InvalidJson, "/name", "must not be empty")).await;
-        assert_eq!(head.headers().get("content-type").unwrap(), "application/problem+json");
+        let (head, body) =
+            body_of(Problem::at(Code::InvalidJson, "/name", "must not be empty")).await;
+        assert_eq!(
+            head.headers().get("content-type").unwrap(),
+            "application/problem+json"
+        );
         assert_eq!(
             body,
             json!({
@@ -236,7 +283,10 @@ mod tests {
         assert_eq!(head.headers().get("www-authenticate").unwrap(), "Bearer");
         let (head, body) = body_of(Problem::from(StoreError::Contended)).await;
         assert_eq!(head.headers().get("retry-after").unwrap(), "1");
-        assert_eq!((body["status"].clone(), body["retryable"].clone()), (json!(503), json!(true)));
+        assert_eq!(
+            (body["status"].clone(), body["retryable"].clone()),
+            (json!(503), json!(true))
+        );
         let (_, body) = body_of(Problem::new(Code::CheckoutConflict, "x")).await;
         assert_eq!(body["retryable"], json!(false));
         let (head, _) = body_of(Problem::method_not_allowed("GET, POST")).await;

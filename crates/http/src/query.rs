@@ -34,7 +34,11 @@ impl Query {
     /// # Errors
     /// `invalid_request` when it is sent twice.
     pub(crate) fn text(&self, name: &str) -> Result<Option<&str>, Problem> {
-        let mut values = self.0.iter().filter(|(key, _)| key == name).map(|(_, value)| value.trim());
+        let mut values = self
+            .0
+            .iter()
+            .filter(|(key, _)| key == name)
+            .map(|(_, value)| value.trim());
         match (values.next(), values.next()) {
             (_, Some(_)) => Err(fault(name, "must be sent once only")),
             (value, None) => Ok(value.filter(|value| !value.is_empty())),
@@ -47,7 +51,10 @@ impl Query {
     /// `invalid_request` when it is malformed.
     pub(crate) fn value<T: FromStr>(&self, name: &str, form: &str) -> Result<Option<T>, Problem> {
         self.text(name)?
-            .map(|text| text.parse().map_err(|_malformed| fault(name, &format!("must be {form}"))))
+            .map(|text| {
+                text.parse()
+                    .map_err(|_malformed| fault(name, &format!("must be {form}")))
+            })
             .transpose()
     }
 
@@ -96,7 +103,11 @@ impl Query {
     /// `invalid_request` when one is not of its words.
     pub(crate) fn words<W: Word + PartialEq>(&self, name: &str) -> Result<Vec<W>, Problem> {
         let mut words = Vec::new();
-        for text in self.text(name)?.into_iter().flat_map(|text| text.split(',')) {
+        for text in self
+            .text(name)?
+            .into_iter()
+            .flat_map(|text| text.split(','))
+        {
             let text = text.trim();
             if !text.is_empty() {
                 let word = known(name, text)?;
@@ -133,17 +144,25 @@ mod tests {
 
     #[test]
     fn words_are_separated_by_commas_and_trimmed() {
-        let statuses: Vec<IssueStatus> =
-            query("status=todo,%20blocked%20,todo,").words("status").unwrap();
+        let statuses: Vec<IssueStatus> = query("status=todo,%20blocked%20,todo,")
+            .words("status")
+            .unwrap();
         assert_eq!(statuses, [IssueStatus::Todo, IssueStatus::Blocked]);
-        assert!(query("status=").words::<IssueStatus>("status").unwrap().is_empty());
+        assert!(
+            query("status=")
+                .words::<IssueStatus>("status")
+                .unwrap()
+                .is_empty()
+        );
         assert!(query("").words::<IssueStatus>("status").unwrap().is_empty());
     }
 
     #[test]
     fn what_is_malformed_is_refused_with_its_name() {
         let refusals = [
-            query("status=nope").words::<IssueStatus>("status").unwrap_err(),
+            query("status=nope")
+                .words::<IssueStatus>("status")
+                .unwrap_err(),
             query("a=x").id::<AgentId>("a").unwrap_err(),
             query("a=maybe").flag("a", true).unwrap_err(),
             query("a=yesterday").instant("a").unwrap_err(),

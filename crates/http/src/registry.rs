@@ -98,7 +98,12 @@ impl Endpoints {
                         Ok(body) => {
                             let incoming = Incoming::capture(&request, body);
                             let state = Arc::clone(&state);
-                            handler(Exchange { state, incoming, access }).await
+                            handler(Exchange {
+                                state,
+                                incoming,
+                                access,
+                            })
+                            .await
                         }
                         Err(problem) => problem.answer(&RequestId::of(&request.extensions())),
                     }
@@ -145,8 +150,9 @@ impl Endpoints {
         let mut paths: BTreeMap<Vec<Place>, (String, Vec<Endpoint>)> = BTreeMap::new();
         for endpoint in self.endpoints {
             let places = endpoint.path.split('/').map(Place::of).collect();
-            let (_, group) =
-                paths.entry(places).or_insert_with(|| (endpoint.path.clone(), Vec::new()));
+            let (_, group) = paths
+                .entry(places)
+                .or_insert_with(|| (endpoint.path.clone(), Vec::new()));
             group.push(endpoint);
         }
         for (path, group) in paths.into_values() {
@@ -155,10 +161,12 @@ impl Endpoints {
             for endpoint in group {
                 resource = resource.route(endpoint.route);
             }
-            config.service(resource.default_service(web::to(move |request: HttpRequest| {
-                let problem = Problem::method_not_allowed(&allow);
-                async move { problem.answer(&RequestId::of(&request.extensions())) }
-            })));
+            config.service(
+                resource.default_service(web::to(move |request: HttpRequest| {
+                    let problem = Problem::method_not_allowed(&allow);
+                    async move { problem.answer(&RequestId::of(&request.extensions())) }
+                })),
+            );
         }
     }
 }
@@ -172,16 +180,27 @@ enum Place {
 
 impl Place {
     fn of(segment: &str) -> Self {
-        if segment.starts_with('{') { Self::Parameter } else { Self::Literal(segment.to_owned()) }
+        if segment.starts_with('{') {
+            Self::Parameter
+        } else {
+            Self::Literal(segment.to_owned())
+        }
     }
 }
 
 fn allowed(group: &[Endpoint]) -> String {
-    let mut methods: Vec<_> = group.iter().map(|endpoint| name(&endpoint.method)).collect();
+    let mut methods: Vec<_> = group
+        .iter()
+        .map(|endpoint| name(&endpoint.method))
+        .collect();
     if methods.contains(&Method::GET) {
         methods.push(Method::HEAD);
     }
-    methods.iter().map(Method::as_str).collect::<Vec<_>>().join(", ")
+    methods
+        .iter()
+        .map(Method::as_str)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 fn guarded(method: &HttpMethod) -> Route {

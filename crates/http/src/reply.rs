@@ -18,7 +18,12 @@ pub(crate) struct Reply<B> {
 
 impl<B: Serialize> Reply<B> {
     const fn new(status: StatusCode, body: B) -> Self {
-        Self { status, body, next_cursor: None, secret: false }
+        Self {
+            status,
+            body,
+            next_cursor: None,
+            secret: false,
+        }
     }
 
     /// 200: what was asked for, or what an action led to.
@@ -38,7 +43,10 @@ impl<B: Serialize> Reply<B> {
 
     /// 201: what was made, with a credential that is shown this once.
     pub(crate) fn credential(body: B) -> Self {
-        Self { secret: true, ..Self::new(StatusCode::CREATED, body) }
+        Self {
+            secret: true,
+            ..Self::new(StatusCode::CREATED, body)
+        }
     }
 }
 
@@ -47,6 +55,9 @@ impl<B: Serialize> Reply<Vec<B>> {
     pub(crate) fn page<T: Into<B>, K: Serialize>(page: Page<T, K>) -> Self {
         let next_cursor = page.next.as_ref().and_then(paging::encode);
         let body = page.items.into_iter().map(Into::into).collect();
-        Self { next_cursor, ..Self::new(StatusCode::OK, body) }
+        Self {
+            next_cursor,
+            ..Self::new(StatusCode::OK, body)
+        }
     }
 }

@@ -7,11 +7,16 @@ use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, Schema, SchemaFormat, Type};
 use utoipa::{PartialSchema, ToSchema};
 use workforce_domain::word::Word;
-use workforce_domain::{activity, actor, agent, company, cost, goal, issue, project, run, text, wake};
+use workforce_domain::{
+    activity, actor, agent, company, cost, goal, issue, project, run, text, wake,
+};
 
 fn word<W: Word>() -> RefOr<Schema> {
     let words = W::ALL.iter().map(|word| Value::from(word.as_str()));
-    ObjectBuilder::new().schema_type(Type::String).enum_values(Some(words)).into()
+    ObjectBuilder::new()
+        .schema_type(Type::String)
+        .enum_values(Some(words))
+        .into()
 }
 
 /// Text of 1 to `max` characters. White space around it does not count, so the
@@ -28,7 +33,10 @@ fn line(max: usize) -> RefOr<Schema> {
 /// Text bounded by its bytes; a schema counts characters, so that this is the
 /// outer bound.
 fn prose(max: usize) -> RefOr<Schema> {
-    ObjectBuilder::new().schema_type(Type::String).max_length(Some(max)).into()
+    ObjectBuilder::new()
+        .schema_type(Type::String)
+        .max_length(Some(max))
+        .into()
 }
 
 fn body(max: usize) -> RefOr<Schema> {
@@ -113,7 +121,10 @@ mod tests {
     #[test]
     fn a_vocabulary_lists_its_words() {
         let schema = serde_json::to_value(Priority::schema()).unwrap();
-        assert_eq!(schema, json!({"type": "string", "enum": ["critical", "high", "medium", "low"]}));
+        assert_eq!(
+            schema,
+            json!({"type": "string", "enum": ["critical", "high", "medium", "low"]})
+        );
     }
 
     #[test]

@@ -62,7 +62,11 @@ fn configure(config: &mut ServiceConfig, state: Data<State>, document: Bytes) {
             web::resource("/api/openapi.json")
                 .route(web::get().to(move || {
                     let document = document.clone();
-                    async move { HttpResponse::Ok().content_type("application/json").body(document) }
+                    async move {
+                        HttpResponse::Ok()
+                            .content_type("application/json")
+                            .body(document)
+                    }
                 }))
                 .default_service(web::to(get_only)),
         )

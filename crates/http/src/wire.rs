@@ -6,10 +6,13 @@ use std::fmt;
 use serde::de::{Deserializer, Error as _, IgnoredAny, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
-use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, Schema, SchemaFormat, Type};
 use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, Schema, SchemaFormat, Type};
 use utoipa::{PartialSchema, ToSchema};
+use workforce_app::Code;
 use workforce_domain::money::{Budget, Cents};
+
+use crate::problem::Problem;
 
 /// How many: a whole number of at least zero, which may be spelt `5`, `5.0` or
 /// `5e0`.
@@ -36,7 +39,9 @@ impl<'de> Deserialize<'de> for Count {
             }
 
             fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<Count, E> {
-                i64::try_from(value).map(Count).map_err(|_too_large| E::custom("is too large"))
+                i64::try_from(value)
+                    .map(Count)
+                    .map_err(|_too_large| E::custom("is too large"))
             }
 
             fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Count, E> {
@@ -90,7 +95,9 @@ impl Serialize for Amount {
 impl<'de> Deserialize<'de> for Amount {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let digits = Box::<RawValue>::deserialize(deserializer)?;
-        Cents::parse_json(digits.get()).map(Self).map_err(D::Error::custom)
+        Cents::parse_json(digits.get())
+            .map(Self)
+            .map_err(D::Error::custom)
     }
 }
 
@@ -119,7 +126,9 @@ impl Serialize for Limit {
 impl<'de> Deserialize<'de> for Limit {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let digits = Box::<RawValue>::deserialize(deserializer)?;
-        Budget::parse_json(digits.get()).map(Self).map_err(D::Error::custom)
+        Budget::parse_json(digits.get())
+            .map(Self)
+            .map_err(D::Error::custom)
     }
 }
 
@@ -130,7 +139,9 @@ impl PartialSchema for Limit {
             .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
             .minimum(Some(0_i64))
             .maximum(Some(Budget::MAX_CENTS))
-            .description(Some("Count cents per calendar month in UTC; 0 for no limit."))
+            .description(Some(
+                "Count cents per calendar month in UTC; 0 for no limit.",
+            ))
             .into()
     }
 }
@@ -141,6 +152,24 @@ impl ToSchema for Limit {}
 /// may set. Needs `#[serde(default)]`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Present(pub(crate) bool);
+
+impl Present {
+    /// Refuses a body that has the field.
+    ///
+    /// # Errors
+    /// `field_not_writable`
+    pub(crate) fn refuse(self, field: &str) -> Result<(), Problem> {
+        if self.0 {
+            let message = "cannot be set";
+            return Err(Problem::at(
+                Code::FieldNotWritable,
+                &format!("/{field}"),
+                message,
+            ));
+        }
+        Ok(())
+    }
+}
 
 impl<'de> Deserialize<'de> for Present {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -186,19 +215,35 @@ mod tests {
             let body = read(&format!(r#"{{"tokens": {text}}}"#)).unwrap();
             assert_eq!(body.tokens, Some(Count(value)), "{text}");
         }
-        for text in ["5.5", "1e300", "\"5\"", "18446744073709551615", "-1", "-1.0"] {
-            assert!(read(&format!(r#"{{"tokens": {text}}}"#)).unwrap_err().contains("/tokens"));
+        for text in [
+            "5.5",
+            "1e300",
+            "\"5\"",
+            "18446744073709551615",
+            "-1",
+            "-1.0",
+        ] {
+            assert!(
+                read(&format!(r#"{{"tokens": {text}}}"#))
+                    .unwrap_err()
+                    .contains("/tokens")
+            );
         }
     }
 
     #[test]
     fn money_is_exact_both_ways() {
-        for text in ["0.3", "0.000001", "9007199254740993", "300", "0.1"] {
+        for text in ["0.3", "0.000001", "9007199254739.000001", "300", "0.1"] {
             let body = read(&format!(r#"{{"cost": {text}}}"#)).unwrap();
             assert_eq!(serde_json::to_string(&body.cost).unwrap(), text);
         }
         for text in ["-1", "0.0000001", "\"3\"", "true"] {
-            assert!(read(&format!(r#"{{"cost": {text}}}"#)).unwrap_err().contains("/cost"), "{text}");
+            assert!(
+                read(&format!(r#"{{"cost": {text}}}"#))
+                    .unwrap_err()
+                    .contains("/cost"),
+                "{text}"
+            );
         }
     }
 

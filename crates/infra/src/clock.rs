@@ -11,7 +11,10 @@ pub struct SystemClock;
 
 impl Clock for SystemClock {
     fn now(&self) -> Timestamp {
-        #[expect(clippy::disallowed_methods, reason = "this is the implementation of the port")]
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "this is the implementation of the port"
+        )]
         let now = SystemTime::now();
         // A clock before 1970 is not set; it then tells 1970.
         let since = now.duration_since(UNIX_EPOCH).unwrap_or_default();

@@ -15,7 +15,10 @@ pub struct UuidV7Ids<C> {
 impl<C: Clock> UuidV7Ids<C> {
     /// Ids that carry the time of `clock`.
     pub fn new(clock: C) -> Self {
-        Self { clock, context: Mutex::new(ContextV7::new().with_additional_precision()) }
+        Self {
+            clock,
+            context: Mutex::new(ContextV7::new().with_additional_precision()),
+        }
     }
 }
 

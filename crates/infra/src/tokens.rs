@@ -24,7 +24,11 @@ impl Tokens for RandomTokens {
         let prefix = format!("{}_{}", kind.as_str(), handle());
         let token = format!("{prefix}_{}", BASE64URL_NOPAD.encode(secret.as_slice()));
         let digest = self.digest(&token);
-        MintedToken { token, prefix, digest }
+        MintedToken {
+            token,
+            prefix,
+            digest,
+        }
     }
 
     fn digest(&self, token: &str) -> [u8; 32] {
@@ -39,8 +43,15 @@ fn handle() -> String {
         let mut bytes = [0; 2 * HANDLE];
         fill(&mut bytes);
         // Six bits each; what falls beyond the alphabet is thrown again.
-        let characters = bytes.iter().filter_map(|byte| ALPHABET.get(usize::from(byte & 0x3f)));
-        handle.extend(characters.take(HANDLE - handle.len()).copied().map(char::from));
+        let characters = bytes
+            .iter()
+            .filter_map(|byte| ALPHABET.get(usize::from(byte & 0x3f)));
+        handle.extend(
+            characters
+                .take(HANDLE - handle.len())
+                .copied()
+                .map(char::from),
+        );
     }
     handle
 }
@@ -50,7 +61,10 @@ fn handle() -> String {
 /// # Panics
 /// When the operating system has no randomness to give. No credential may be made then.
 pub(crate) fn fill(bytes: &mut [u8]) {
-    #[expect(clippy::expect_used, reason = "nothing can be secret without randomness")]
+    #[expect(
+        clippy::expect_used,
+        reason = "nothing can be secret without randomness"
+    )]
     getrandom::fill(bytes).expect("the operating system gives randomness");
 }
 
@@ -65,10 +79,16 @@ mod tests {
         for kind in TokenKind::ALL {
             let minted = RandomTokens.mint(*kind);
             let parts: Vec<&str> = minted.token.splitn(3, '_').collect();
-            let [word, handle, secret] = parts[..] else { panic!("{} parts", parts.len()) };
+            let [word, handle, secret] = parts[..] else {
+                panic!("{} parts", parts.len())
+            };
             assert_eq!(word, kind.as_str());
             assert_eq!(handle.len(), 8);
-            assert!(handle.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit()));
+            assert!(
+                handle
+                    .bytes()
+                    .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
+            );
             assert_eq!(secret.len(), 43);
             assert_eq!(BASE64URL_NOPAD.decode(secret.as_bytes()).unwrap().len(), 32);
             assert_eq!(minted.prefix, format!("{word}_{handle}"));
@@ -78,7 +98,9 @@ mod tests {
 
     #[test]
     fn no_two_credentials_are_alike() {
-        let minted: Vec<_> = (0..1000).map(|_| RandomTokens.mint(TokenKind::AgentKey)).collect();
+        let minted: Vec<_> = (0..1000)
+            .map(|_| RandomTokens.mint(TokenKind::AgentKey))
+            .collect();
         let secrets: HashSet<_> = minted.iter().map(|it| &it.token[13..]).collect();
         let digests: HashSet<_> = minted.iter().map(|it| it.digest).collect();
         assert_eq!((secrets.len(), digests.len()), (1000, 1000));

@@ -61,7 +61,10 @@ impl FileVault {
     /// # Errors
     /// When the file cannot be read or written, holds no key, or may be read by others.
     pub fn open(path: &Path) -> Result<Self, VaultError> {
-        let failed = |source| VaultError::File { path: path.into(), source };
+        let failed = |source| VaultError::File {
+            path: path.into(),
+            source,
+        };
         match create(path) {
             Ok(key) => Ok(Self::with_key(&key)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -85,7 +88,9 @@ impl FileVault {
     /// # Errors
     /// When the text is neither.
     pub fn from_text(key: &str) -> Result<Self, VaultError> {
-        decode(key).map(|key| Self::with_key(&key)).ok_or(VaultError::Form)
+        decode(key)
+            .map(|key| Self::with_key(&key))
+            .ok_or(VaultError::Form)
     }
 
     fn with_key(key: &[u8; KEY]) -> Self {
@@ -96,13 +101,18 @@ impl FileVault {
         for (to, from) in key_id.iter_mut().zip(hasher.finalize()) {
             *to = from;
         }
-        Self { cipher: XChaCha20Poly1305::new(&(*key).into()), key_id }
+        Self {
+            cipher: XChaCha20Poly1305::new(&(*key).into()),
+            key_id,
+        }
     }
 }
 
 impl core::fmt::Debug for FileVault {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("FileVault").field("key_id", &self.key_id).finish_non_exhaustive()
+        f.debug_struct("FileVault")
+            .field("key_id", &self.key_id)
+            .finish_non_exhaustive()
     }
 }
 
@@ -114,10 +124,18 @@ impl Vault for FileVault {
         sealed.push(VERSION);
         sealed.extend_from_slice(&self.key_id);
         sealed.extend_from_slice(&nonce);
-        let payload = Payload { msg: plain, aad: &authenticated(&sealed, context) };
-        #[expect(clippy::expect_used, reason = "only more than 256 GiB of plain text fail")]
-        let cipher_text =
-            self.cipher.encrypt(&XNonce::from(nonce), payload).expect("the plain text is short");
+        let payload = Payload {
+            msg: plain,
+            aad: &authenticated(&sealed, context),
+        };
+        #[expect(
+            clippy::expect_used,
+            reason = "only more than 256 GiB of plain text fail"
+        )]
+        let cipher_text = self
+            .cipher
+            .encrypt(&XNonce::from(nonce), payload)
+            .expect("the plain text is short");
         sealed.extend_from_slice(&cipher_text);
         sealed
     }
@@ -126,12 +144,17 @@ impl Vault for FileVault {
         let (header, cipher_text) = sealed.split_at_checked(HEADER).ok_or(SealError)?;
         let (version, rest) = header.split_first().ok_or(SealError)?;
         let (key_id, nonce) = rest.split_at_checked(KEY_ID).ok_or(SealError)?;
-        let nonce: [u8; NONCE] = nonce.try_into().map_err(|_| SealError)?;
+        let nonce: [u8; NONCE] = nonce.try_into().or(Err(SealError))?;
         if *version != VERSION || !bool::from(key_id.ct_eq(&self.key_id)) {
             return Err(SealError);
         }
-        let payload = Payload { msg: cipher_text, aad: &authenticated(header, context) };
-        self.cipher.decrypt(&XNonce::from(nonce), payload).map_err(|_| SealError)
+        let payload = Payload {
+            msg: cipher_text,
+            aad: &authenticated(header, context),
+        };
+        self.cipher
+            .decrypt(&XNonce::from(nonce), payload)
+            .or(Err(SealError))
     }
 }
 
@@ -164,7 +187,12 @@ fn create(path: &Path) -> io::Result<Zeroizing<[u8; KEY]>> {
 }
 
 fn write(path: &Path, key: &[u8; KEY]) -> io::Result<()> {
-    let mut file = File::options().write(true).create(true).truncate(true).mode(0o600).open(path)?;
+    let mut file = File::options()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(path)?;
     file.set_permissions(Permissions::from_mode(0o600))?;
     let text = Zeroizing::new(BASE64.encode(key));
     file.write_all(text.as_bytes())?;
@@ -174,8 +202,14 @@ fn write(path: &Path, key: &[u8; KEY]) -> io::Result<()> {
 
 fn decode(text: &str) -> Option<Zeroizing<[u8; KEY]>> {
     let text = text.trim().as_bytes();
-    [HEXLOWER_PERMISSIVE, BASE64, BASE64_NOPAD, BASE64URL, BASE64URL_NOPAD]
-        .iter()
-        .filter_map(|encoding| encoding.decode(text).ok().map(Zeroizing::new))
-        .find_map(|bytes| bytes.as_slice().try_into().ok().map(Zeroizing::new))
+    [
+        HEXLOWER_PERMISSIVE,
+        BASE64,
+        BASE64_NOPAD,
+        BASE64URL,
+        BASE64URL_NOPAD,
+    ]
+    .iter()
+    .filter_map(|encoding| encoding.decode(text).ok().map(Zeroizing::new))
+    .find_map(|bytes| bytes.as_slice().try_into().ok().map(Zeroizing::new))
 }

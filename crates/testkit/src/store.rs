@@ -62,7 +62,11 @@ impl Deref for TestStore {
 pub fn sqlite_store() -> TestStore {
     let folder = tempfile::tempdir().unwrap_or_else(|error| panic!("no folder: {error}"));
     let connection = format!("{}/workforce.db", folder.path().display());
-    opened(DatabaseUrl::sqlite(&connection), connection, Data::Sqlite(folder))
+    opened(
+        DatabaseUrl::sqlite(&connection),
+        connection,
+        Data::Sqlite(folder),
+    )
 }
 
 /// A new store on PostgreSQL; `None` where no server is installed.
@@ -74,15 +78,25 @@ pub fn sqlite_store() -> TestStore {
 pub fn postgres_store() -> Option<TestStore> {
     let database = database(&shared_cluster_url()?);
     let connection = database.url().to_owned();
-    let url = connection.parse().unwrap_or_else(|error| panic!("{connection}: {error}"));
+    let url = connection
+        .parse()
+        .unwrap_or_else(|error| panic!("{connection}: {error}"));
     Some(opened(url, connection, Data::Postgres(database)))
 }
 
 #[track_caller]
 fn opened(url: DatabaseUrl, connection: String, data: Data) -> TestStore {
-    let options = OpenOptions { durability: Durability::ProcessEnd, ..OpenOptions::default() };
+    let options = OpenOptions {
+        durability: Durability::ProcessEnd,
+        ..OpenOptions::default()
+    };
     match open(&url, &options) {
-        Ok(store) => TestStore { store, url, connection, _data: data },
+        Ok(store) => TestStore {
+            store,
+            url,
+            connection,
+            _data: data,
+        },
         Err(error) => panic!("failed to open {url}: {error:?}"),
     }
 }

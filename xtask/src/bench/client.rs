@@ -140,7 +140,9 @@ pub(crate) fn post(path: &str, key: Option<&str>, body: &str) -> Vec<u8> {
 }
 
 fn headers(key: Option<&str>) -> String {
-    let credential = key.map_or_else(String::new, |key| format!("Authorization: Bearer {key}\r\n"));
+    let credential = key.map_or_else(String::new, |key| {
+        format!("Authorization: Bearer {key}\r\n")
+    });
     format!("Host: 127.0.0.1\r\n{credential}")
 }
 
@@ -157,7 +159,7 @@ mod tests {
         let address = listener.local_addr().unwrap();
         let server = thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
-            stream.read(&mut [0; 1024]).unwrap();
+            assert_ne!(stream.read(&mut [0; 1024]).unwrap(), 0);
             for part in parts {
                 stream.write_all(part.as_bytes()).unwrap();
                 thread::sleep(Duration::from_millis(5));
@@ -192,10 +194,7 @@ mod tests {
     #[test]
     fn a_length_is_needed_unless_there_is_no_content() {
         let head = |text: &str| Head::parse(text.as_bytes()).map(|it| (it.status, it.body_length));
-        assert_eq!(
-            head("HTTP/1.1 204 No Content\r\n\r\n").unwrap(),
-            (204, 0)
-        );
+        assert_eq!(head("HTTP/1.1 204 No Content\r\n\r\n").unwrap(), (204, 0));
         assert!(head("HTTP/1.1 200 OK\r\n\r\n").is_err());
         assert!(head("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n").is_err());
     }

@@ -32,7 +32,9 @@ impl Company {
     /// Founds a company on a running server.
     pub(crate) fn found(server: &Server) -> Result<Self> {
         let mut board = Board(Client::connect(server.address())?);
-        let id = board.create("/api/companies", &json!({ "name": "Measured" }))?.id()?;
+        let id = board
+            .create("/api/companies", &json!({ "name": "Measured" }))?
+            .id()?;
         let below = |kind: &str| format!("/api/companies/{}/{kind}", id.0);
         let goal = json!({ "title": "Answer fast", "level": "company" });
         let goal = board.create(&below("goals"), &goal)?.id()?;
@@ -95,7 +97,9 @@ struct Created(Json);
 impl Board {
     fn create(&mut self, path: &str, body: &Json) -> Result<Created> {
         let answer = self.0.send(&post(path, None, &body.to_string()))?;
-        answer.require_success().with_context(|| format!("POST {path}"))?;
+        answer
+            .require_success()
+            .with_context(|| format!("POST {path}"))?;
         let body = serde_json::from_slice(answer.body).context("an answer is not JSON")?;
         Ok(Created(body))
     }

@@ -70,14 +70,6 @@ impl Figure {
         if self.is_write() { AGENTS } else { 8 }
     }
 
-    /// How many transactions one operation is.
-    pub(crate) const fn transactions(self) -> usize {
-        match self {
-            Self::CheckoutRelease => 2,
-            _ => 1,
-        }
-    }
-
     /// Measures the server.
     pub(crate) fn measure(
         self,
@@ -167,7 +159,11 @@ const SPREAD: usize = 2000;
 
 /// The issues that only the connection with this number touches, at most [`SPREAD`].
 pub(crate) fn own<T: Copy>(of: &[T], connection: usize) -> impl Iterator<Item = T> {
-    of.iter().copied().skip(connection).step_by(AGENTS).take(SPREAD)
+    of.iter()
+        .copied()
+        .skip(connection)
+        .step_by(AGENTS)
+        .take(SPREAD)
 }
 
 pub(crate) const TITLE: &str = "Answer the second page of the report as fast as the first";
@@ -186,8 +182,9 @@ mod tests {
     #[test]
     fn no_two_connections_share_an_issue() {
         let issues: Vec<usize> = (0..100).collect();
-        let mut seen: Vec<usize> =
-            (0..AGENTS).flat_map(|connection| own(&issues, connection)).collect();
+        let mut seen: Vec<usize> = (0..AGENTS)
+            .flat_map(|connection| own(&issues, connection))
+            .collect();
         seen.sort_unstable();
         assert_eq!(seen, issues);
     }

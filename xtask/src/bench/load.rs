@@ -80,7 +80,11 @@ where
             .collect();
         threads
             .into_iter()
-            .map(|thread| thread.join().unwrap_or_else(|_| Err(anyhow!("a thread panicked"))))
+            .map(|thread| {
+                thread
+                    .join()
+                    .unwrap_or_else(|_| Err(anyhow!("a thread panicked")))
+            })
             .collect()
     });
     let mut latencies = Vec::new();
@@ -99,11 +103,7 @@ struct Loop {
     elapsed: Duration,
 }
 
-fn run(
-    pace: Pace,
-    failed: &AtomicBool,
-    mut worker: impl FnMut() -> Result<()>,
-) -> Result<Loop> {
+fn run(pace: Pace, failed: &AtomicBool, mut worker: impl FnMut() -> Result<()>) -> Result<Loop> {
     let warm = Instant::now() + pace.warm_up;
     while Instant::now() < warm && !failed.load(Ordering::Relaxed) {
         worker()?;

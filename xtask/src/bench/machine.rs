@@ -19,7 +19,9 @@ impl Machine {
     pub(crate) fn of(data: &Path) -> Self {
         Self {
             cores: std::thread::available_parallelism().map_or(1, usize::from),
-            cpu: fs::read_to_string("/proc/cpuinfo").ok().and_then(|it| cpu(&it)),
+            cpu: fs::read_to_string("/proc/cpuinfo")
+                .ok()
+                .and_then(|it| cpu(&it)),
             kernel: fs::read_to_string("/proc/sys/kernel/osrelease")
                 .ok()
                 .map(|it| it.trim().to_owned()),
@@ -65,9 +67,14 @@ mod tests {
 
     #[test]
     fn the_deepest_mount_counts() {
-        let mounts = "/dev/sda / ext4 rw 0 0\ntmpfs /tmp tmpfs rw 0 0\n/dev/sdb /tmp/a xfs rw 0 0\n";
+        let mounts =
+            "/dev/sda / ext4 rw 0 0\ntmpfs /tmp tmpfs rw 0 0\n/dev/sdb /tmp/a xfs rw 0 0\n";
         for (path, expected) in [("/home", "ext4"), ("/tmp/b", "tmpfs"), ("/tmp/a/b", "xfs")] {
-            assert_eq!(file_system(mounts, Path::new(path)).unwrap(), expected, "{path}");
+            assert_eq!(
+                file_system(mounts, Path::new(path)).unwrap(),
+                expected,
+                "{path}"
+            );
         }
     }
 

@@ -2,8 +2,6 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use uuid::Uuid;
-
 use super::statement::Key;
 
 /// A generator after Steele, Lea and Flood (SplitMix64): no secret hangs on it.
@@ -58,6 +56,8 @@ pub(crate) fn now() -> i64 {
 
 #[cfg(test)]
 mod tests {
+    use uuid::Uuid;
+
     use super::*;
 
     #[test]

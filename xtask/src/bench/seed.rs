@@ -4,7 +4,7 @@ use anyhow::{Context as _, Result};
 
 use super::company::Company;
 use super::random::{Random, now};
-use super::statement::{Database, Document, Instant, Key, Statement, Value};
+use super::statement::{Database, Instant, Key, Statement, Value};
 
 /// Rows per statement; below the limits of both databases on bound values.
 const BATCH: usize = 50;
@@ -93,7 +93,9 @@ pub(crate) fn issues(
         insert(database, company, &batch)?;
         issues.all.extend(batch.iter().map(|issue| issue.id));
         let free = |issue: &&Issue| issue.status == "todo" && issue.assignee.is_none();
-        issues.free.extend(batch.iter().filter(free).map(|issue| issue.id));
+        issues
+            .free
+            .extend(batch.iter().filter(free).map(|issue| issue.id));
     }
     let sql = "UPDATE company_counters SET issue_number = ? WHERE company_id = ?";
     let values = [Value::BigInt(i64::try_from(count)?), Value::Key(company.id)];
@@ -112,7 +114,8 @@ impl Issue {
             "backlog" | "cancelled" => false,
             _ => true,
         };
-        let updated_at = Instant(created_at + i64::try_from(random.below(20)).unwrap_or(0) * DAY / 24);
+        let updated_at =
+            Instant(created_at + i64::try_from(random.below(20)).unwrap_or(0) * DAY / 24);
         let begun = !matches!(status, "todo" | "backlog" | "cancelled");
         Self {
             id: random.key(created_at),
@@ -149,7 +152,10 @@ fn drawn<const N: usize>(random: &mut Random, shares: [usize; N]) -> usize {
 }
 
 fn text(random: &mut Random, words: usize) -> String {
-    (0..words).map(|_| *random.pick(&WORDS)).collect::<Vec<_>>().join(" ")
+    (0..words)
+        .map(|_| *random.pick(&WORDS))
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// Columns whose value is drawn; those after them are the same in every row.
@@ -210,11 +216,15 @@ mod tests {
             goal: key(4),
         };
         let mut random = Random::seeded(3);
-        let issues: Vec<Issue> =
-            (0..10_000).map(|_| Issue::draw(&mut random, &company, 0)).collect();
+        let issues: Vec<Issue> = (0..10_000)
+            .map(|_| Issue::draw(&mut random, &company, 0))
+            .collect();
         for (status, share) in STATUSES {
             let count = issues.iter().filter(|issue| issue.status == status).count();
-            assert!(count.abs_diff(share * 100) < 250, "{count} issues are {status}");
+            assert!(
+                count.abs_diff(share * 100) < 250,
+                "{count} issues are {status}"
+            );
         }
         for issue in &issues {
             assert_eq!(issue.completed_at.is_some(), issue.status == "done");

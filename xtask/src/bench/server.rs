@@ -195,7 +195,8 @@ mod tests {
 
     #[test]
     fn memory_is_read_in_mebibytes() {
-        let status = "Name:\tworkforce\nVmHWM:\t   20480 kB\nVmRSS:\t   10240 kB\nRssAnon:\t 512 kB\n";
+        let status =
+            "Name:\tworkforce\nVmHWM:\t   20480 kB\nVmRSS:\t   10240 kB\nRssAnon:\t 512 kB\n";
         let expected = Memory {
             resident_mib: 10.0,
             peak_mib: 20.0,

@@ -16,17 +16,26 @@ use uuid::Uuid;
 
 /// A key: `uuid` on PostgreSQL, hyphenated `TEXT` on SQLite.
 #[derive(Debug, Clone, Copy, QueryId, SqlType)]
-#[diesel(postgres_type(oid = 2950, array_oid = 2951), sqlite_type(name = "Text"))]
+#[diesel(
+    postgres_type(oid = 2950, array_oid = 2951),
+    sqlite_type(name = "Text")
+)]
 struct KeyType;
 
 /// An instant: `timestamptz` on PostgreSQL, microseconds since 1970 on SQLite.
 #[derive(Debug, Clone, Copy, QueryId, SqlType)]
-#[diesel(postgres_type(oid = 1184, array_oid = 1185), sqlite_type(name = "Long"))]
+#[diesel(
+    postgres_type(oid = 1184, array_oid = 1185),
+    sqlite_type(name = "Long")
+)]
 struct InstantType;
 
 /// A document: `jsonb` on PostgreSQL, `TEXT` on SQLite.
 #[derive(Debug, Clone, Copy, QueryId, SqlType)]
-#[diesel(postgres_type(oid = 3802, array_oid = 3807), sqlite_type(name = "Text"))]
+#[diesel(
+    postgres_type(oid = 3802, array_oid = 3807),
+    sqlite_type(name = "Text")
+)]
 struct DocumentType;
 
 /// The value of one `?`.
@@ -35,7 +44,6 @@ pub(crate) enum Value<'v> {
     Key(Key),
     MaybeKey(Option<Key>),
     Text(&'v str),
-    MaybeText(Option<&'v str>),
     Document(Document<'v>),
     Instant(Instant),
     MaybeInstant(Option<Instant>),
@@ -154,11 +162,8 @@ macro_rules! walk {
                         };
                         match value {
                             Value::Key(it) => out.push_bind_param::<KeyType, _>(it),
-                            Value::MaybeKey(it) => {
-                                out.push_bind_param::<Nullable<KeyType>, _>(it)
-                            }
+                            Value::MaybeKey(it) => out.push_bind_param::<Nullable<KeyType>, _>(it),
                             Value::Text(it) => out.push_bind_param::<Text, _>(*it),
-                            Value::MaybeText(it) => out.push_bind_param::<Nullable<Text>, _>(it),
                             Value::Document(it) => out.push_bind_param::<DocumentType, _>(it),
                             Value::Instant(it) => out.push_bind_param::<InstantType, _>(it),
                             Value::MaybeInstant(it) => {
@@ -237,6 +242,8 @@ pub(crate) trait Database: Sized + Send {
     fn text(&mut self, statement: Statement<'_>) -> Result<String>;
     /// Runs statements that are not worth preparing.
     fn batch(&mut self, sql: &str) -> Result<()>;
+    /// Puts a database in order after many rows were written.
+    fn settle(&mut self) -> Result<()>;
     /// Counts from here on what is prepared.
     fn count_preparations(&mut self) -> Preparations;
 }
@@ -267,19 +274,26 @@ macro_rules! run_statements {
         }
 
         fn number(&mut self, statement: Statement<'_>) -> Result<i64> {
-            AnsweringNumber(statement).get_result(self).with_context(|| failed(statement))
+            AnsweringNumber(statement)
+                .get_result(self)
+                .with_context(|| failed(statement))
         }
 
         fn bytes(&mut self, statement: Statement<'_>) -> Result<Vec<u8>> {
-            AnsweringBytes(statement).get_result(self).with_context(|| failed(statement))
+            AnsweringBytes(statement)
+                .get_result(self)
+                .with_context(|| failed(statement))
         }
 
         fn text(&mut self, statement: Statement<'_>) -> Result<String> {
-            AnsweringText(statement).get_result(self).with_context(|| failed(statement))
+            AnsweringText(statement)
+                .get_result(self)
+                .with_context(|| failed(statement))
         }
 
         fn batch(&mut self, sql: &str) -> Result<()> {
-            self.batch_execute(sql).with_context(|| format!("failed to run `{sql}`"))
+            self.batch_execute(sql)
+                .with_context(|| format!("failed to run `{sql}`"))
         }
 
         fn count_preparations(&mut self) -> Preparations {
@@ -313,6 +327,10 @@ impl Database for SqliteConnection {
         self.run(Statement::new("COMMIT", &[]))
     }
 
+    fn settle(&mut self) -> Result<()> {
+        self.batch("PRAGMA wal_checkpoint(TRUNCATE)")
+    }
+
     run_statements!();
 }
 
@@ -327,6 +345,10 @@ impl Database for PgConnection {
 
     fn commit(&mut self) -> Result<()> {
         self.batch("COMMIT")
+    }
+
+    fn settle(&mut self) -> Result<()> {
+        self.batch("VACUUM ANALYZE")
     }
 
     run_statements!();
@@ -371,7 +393,9 @@ mod tests {
         let preparations = connection.count_preparations();
         for n in 0..10 {
             let sql = "SELECT count(*) FROM t WHERE n = ?";
-            connection.number(Statement::new(sql, &[Value::BigInt(n)])).unwrap();
+            connection
+                .number(Statement::new(sql, &[Value::BigInt(n)]))
+                .unwrap();
             connection.begin().unwrap();
             connection.commit().unwrap();
         }

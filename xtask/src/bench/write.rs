@@ -1,16 +1,30 @@
 //! The statements of each write, in the order in which the server runs them.
 //!
-//! They follow the queries of `crates/infra` and the use cases of `crates/app`; whoever changes
-//! what a write does, changes its list here. Columns that the write leaves empty are not named.
+//! They follow the use cases of `crates/app` and the queries of `crates/infra`: whoever changes
+//! what one of these writes does changes it here as well. Columns that a write leaves empty are
+//! not named, and those that an update stores as they were are assigned to themselves, which is
+//! the same work for the indexes.
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
+use serde_json::{Value as Json, json};
+use workforce_domain::time::{Month, Timestamp};
 
 use super::company::Company;
 use super::figure::{COMMENT, DESCRIPTION, Figure, MODEL, PROVIDER, TITLE, own};
 use super::limit::Session;
 use super::random::{Random, now};
 use super::seed::Issues;
+use super::sql;
 use super::statement::{Database, Document, Instant, Key, Statement, Value};
+
+/// How long an agent without a run keeps an issue, in microseconds.
+const LEASE: i64 = 15 * 60 * 1_000_000;
+/// A chain of parents is followed so far.
+const MAX_ANCESTORS: i32 = 50;
+/// 2 cents in the unit of the ledger.
+const COST: i64 = 2_000_000;
+/// The value of `LIMIT`.
+const ONE: Value<'static> = Value::BigInt(1);
 
 /// What one connection writes with.
 #[derive(Debug)]
@@ -20,29 +34,353 @@ pub(crate) struct Writer {
     digest: Vec<u8>,
     project: Key,
     prefix: String,
+    /// The agent's id as rows about what happened name it.
     actor: String,
-    month: i32,
     /// Issues that no other connection touches.
     issues: Vec<Key>,
     turn: usize,
     random: Random,
 }
 
-const COMPANY_COLUMNS: &str = "id, name, description, status, budget_monthly_cents, issue_prefix, \
-     require_board_approval_for_new_agents, review_required, max_concurrent_runs, locale, \
-     brand_color, pause_reason, paused_at, archived_at, created_at, updated_at";
+/// Something that happened, as a write records it.
+struct Deed<'a> {
+    action: &'a str,
+    entity: &'a str,
+    id: Key,
+    details: Json,
+    /// The events beside `activity.logged`.
+    event: Option<&'a str>,
+    at: i64,
+}
 
-macro_rules! agent_columns {
-    ($prefix:literal) => {
-        concat!(
-            $prefix, "id, ", $prefix, "company_id, ", $prefix, "name, ", $prefix, "url_key, ",
-            $prefix, "role, ", $prefix, "title, ", $prefix, "icon, ", $prefix, "capabilities, ",
-            $prefix, "reports_to, ", $prefix, "lifecycle, ", $prefix, "lifecycle_at, ",
-            $prefix, "pause_reason, ", $prefix, "consecutive_failures, ", $prefix, "adapter_type, ",
-            $prefix, "adapter_config, ", $prefix, "runtime_config, ",
-            $prefix, "max_concurrent_runs, ", $prefix, "can_create_agents, ", $prefix, "metadata, ",
-            $prefix, "budget_monthly_cents, ", $prefix, "last_heartbeat_at, ",
-            $prefix, "created_at, ", $prefix, "updated_at"
-        )
-    };
+impl Writer {
+    pub(crate) fn new(
+        database: &mut impl Database,
+        company: &Company,
+        issues: &Issues,
+        connection: usize,
+    ) -> Result<Self> {
+        let agent = company.agent(connection);
+        Ok(Self {
+            company: company.id,
+            agent: agent.id,
+            digest: company.digest(database, agent)?,
+            project: company.projects[connection % company.projects.len()],
+            prefix: company.issue_prefix(database)?,
+            actor: agent.id.0.to_string(),
+            issues: own(&issues.free, connection).collect(),
+            turn: 0,
+            // Not the numbers of any other connection, nor of an earlier figure.
+            random: Random::seeded(now().unsigned_abs().wrapping_mul(31) + connection as u64),
+        })
+    }
+
+    /// One operation of `figure`. A figure that only reads has no limit and does nothing here.
+    pub(crate) fn write<D: Database>(
+        &mut self,
+        figure: Figure,
+        session: &mut Session<D>,
+    ) -> Result<()> {
+        match figure {
+            Figure::AgentMe | Figure::GetIssue | Figure::ListIssues => Ok(()),
+            Figure::PostComment => session.transact(|database| self.comment(database)),
+            Figure::PostCost => session.transact(|database| self.report_cost(database)),
+            Figure::PostIssue => session.transact(|database| self.create_issue(database)),
+            Figure::CheckoutRelease => {
+                let (issue, at) = (self.next_issue()?, now());
+                session.transact(|database| self.check_out(database, issue, at))?;
+                session.transact(|database| self.release(database, issue, at))
+            }
+        }
+    }
+
+    fn next_issue(&mut self) -> Result<Key> {
+        let index = self.turn % self.issues.len().max(1);
+        self.turn += 1;
+        self.issues
+            .get(index)
+            .copied()
+            .context("too few issues for every connection")
+    }
+
+    fn create_issue(&mut self, database: &mut impl Database) -> Result<()> {
+        let at = now();
+        self.authenticate(database)?;
+        database.run(Statement::new(
+            sql::COMPANY,
+            &[Value::Key(self.company), ONE],
+        ))?;
+        let place = [Value::Key(self.project), Value::Key(self.company), ONE];
+        database.run(Statement::new(sql::PROJECT, &place))?;
+        let counter = [Value::Key(self.company)];
+        let number = database.number(Statement::new(sql::NEXT_ISSUE_NUMBER, &counter))?;
+        let id = self.random.key(at);
+        let identifier = format!("{}-{number}", self.prefix);
+        let values = [
+            Value::Key(id),
+            Value::Key(self.company),
+            Value::BigInt(number),
+            Value::Text(&identifier),
+            Value::Key(self.project),
+            Value::Text(TITLE),
+            Value::Text(DESCRIPTION),
+            Value::Text("todo"),
+            Value::SmallInt(2),
+            Value::Key(self.agent),
+            Value::Integer(0),
+            Value::Integer(0),
+            Value::Instant(Instant(at)),
+            Value::Instant(Instant(at)),
+        ];
+        database.run(Statement::new(sql::INSERT_ISSUE, &values))?;
+        let details = json!({ "title": TITLE, "status": "todo", "identifier": identifier });
+        self.record_issue(database, "issue.created", id, details, at)
+    }
+
+    fn comment(&mut self, database: &mut impl Database) -> Result<()> {
+        let (issue, at) = (self.next_issue()?, now());
+        self.authenticate(database)?;
+        self.lock_issue(database, issue)?;
+        let id = self.random.key(at);
+        let values = [
+            Value::Key(id),
+            Value::Key(self.company),
+            Value::Key(issue),
+            Value::Key(self.agent),
+            Value::Text(COMMENT),
+            Value::Document(Document("[]")),
+            Value::Instant(Instant(at)),
+        ];
+        database.run(Statement::new(sql::INSERT_COMMENT, &values))?;
+        let identifier = format!("{}-1", self.prefix);
+        let details = json!({ "commentId": id.0, "mentions": [], "identifier": identifier });
+        self.record_issue(database, "issue.comment_added", issue, details, at)
+    }
+
+    fn report_cost(&mut self, database: &mut impl Database) -> Result<()> {
+        let at = now();
+        let month = Month::of(Timestamp::from_micros(at)).number();
+        self.authenticate(database)?;
+        database.run(Statement::locking(
+            sql::COMPANY,
+            &[Value::Key(self.company), ONE],
+        ))?;
+        let agent = [Value::Key(self.agent), Value::Key(self.company), ONE];
+        database.run(Statement::locking(sql::AGENT, &agent))?;
+        self.look_up_spend(database, "company", self.company, month)?;
+        let id = self.random.key(at);
+        let values = [
+            Value::Key(id),
+            Value::Key(self.company),
+            Value::Key(self.agent),
+            Value::Text(PROVIDER),
+            Value::Text(MODEL),
+            Value::Text("api"),
+            Value::BigInt(1200),
+            Value::BigInt(340),
+            Value::BigInt(0),
+            Value::BigInt(0),
+            Value::BigInt(COST),
+            Value::Text("reported"),
+            Value::Bool(true),
+            Value::Instant(Instant(at)),
+            Value::Instant(Instant(at)),
+        ];
+        database.run(Statement::new(sql::INSERT_COST_EVENT, &values))?;
+        for (scope, spender) in [("company", self.company), ("agent", self.agent)] {
+            let values = [
+                Value::Key(self.company),
+                Value::Text(scope),
+                Value::Key(spender),
+                Value::Integer(month),
+                Value::BigInt(COST),
+            ];
+            database.run(Statement::new(sql::ADD_TO_TOTAL, &values))?;
+        }
+        self.look_up_spend(database, "agent", self.agent, month)?;
+        self.look_up_spend(database, "company", self.company, month)?;
+        let deed = Deed {
+            action: "cost.reported",
+            entity: "cost_event",
+            id,
+            details: json!({
+                "agentId": self.agent.0,
+                "provider": PROVIDER,
+                "model": MODEL,
+                "costCents": "2",
+            }),
+            event: None,
+            at,
+        };
+        self.record(database, &deed)
+    }
+
+    fn check_out(&mut self, database: &mut impl Database, issue: Key, at: i64) -> Result<()> {
+        self.authenticate(database)?;
+        self.lock_issue(database, issue)?;
+        let agent = [Value::Key(self.agent), Value::Key(self.company), ONE];
+        database.run(Statement::new(sql::AGENT, &agent))?;
+        self.look_up_lease(database, issue)?;
+        let company = Value::Key(self.company);
+        let approvals = [
+            company.clone(),
+            Value::Key(issue),
+            company.clone(),
+            Value::Integer(MAX_ANCESTORS),
+            company.clone(),
+            company.clone(),
+            company,
+        ];
+        database.run(Statement::new(sql::UNDECIDED_APPROVAL, &approvals))?;
+        self.save_issue(database, issue, "in_progress", Some(self.agent), at, at)?;
+        let values = [Value::Key(self.company), Value::Key(issue)];
+        let fence = database.number(Statement::new(sql::NEXT_FENCE, &values))?;
+        let lease = [
+            Value::Key(issue),
+            Value::Key(self.company),
+            Value::Key(self.agent),
+            Value::BigInt(fence),
+            Value::Instant(Instant(at + LEASE)),
+        ];
+        database.run(Statement::new(sql::PUT_LEASE, &lease))?;
+        let details = json!({ "from": "todo", "agentId": self.agent.0, "identifier": "MEA-1" });
+        self.record_issue(database, "issue.checked_out", issue, details, at)
+    }
+
+    fn release(&mut self, database: &mut impl Database, issue: Key, begun: i64) -> Result<()> {
+        let at = now();
+        self.authenticate(database)?;
+        self.lock_issue(database, issue)?;
+        self.look_up_lease(database, issue)?;
+        let values = [Value::Key(self.company), Value::Key(issue)];
+        database.run(Statement::new(sql::END_LEASE, &values))?;
+        self.save_issue(database, issue, "todo", None, begun, at)?;
+        let details = json!({ "status": "todo", "identifier": "MEA-1" });
+        self.record_issue(database, "issue.released", issue, details, at)
+    }
+
+    fn authenticate(&self, database: &mut impl Database) -> Result<()> {
+        database.run(Statement::new(
+            sql::CREDENTIAL,
+            &[Value::Bytes(&self.digest), ONE],
+        ))
+    }
+
+    fn lock_issue(&self, database: &mut impl Database, issue: Key) -> Result<()> {
+        let values = [Value::Key(issue), Value::Key(self.company), ONE];
+        database.run(Statement::locking(sql::ISSUE, &values))
+    }
+
+    fn look_up_lease(&self, database: &mut impl Database, issue: Key) -> Result<()> {
+        let values = [Value::Key(self.company), Value::Key(issue)];
+        database.run(Statement::new(sql::LEASE, &values))
+    }
+
+    fn look_up_spend(
+        &self,
+        database: &mut impl Database,
+        scope: &str,
+        spender: Key,
+        month: i32,
+    ) -> Result<()> {
+        let values = [
+            Value::Key(self.company),
+            Value::Text(scope),
+            Value::Key(spender),
+            Value::Integer(month),
+            ONE,
+        ];
+        database.run(Statement::new(sql::SPENT, &values))
+    }
+
+    fn save_issue(
+        &self,
+        database: &mut impl Database,
+        issue: Key,
+        status: &str,
+        assignee: Option<Key>,
+        begun: i64,
+        at: i64,
+    ) -> Result<()> {
+        let values = [
+            Value::Text(status),
+            Value::MaybeKey(assignee),
+            Value::Instant(Instant(begun)),
+            Value::Instant(Instant(begun)),
+            Value::Instant(Instant(at)),
+            Value::Key(self.company),
+            Value::Key(issue),
+        ];
+        database.run(Statement::new(sql::SAVE_ISSUE, &values))
+    }
+
+    fn record_issue(
+        &mut self,
+        database: &mut impl Database,
+        action: &str,
+        id: Key,
+        details: Json,
+        at: i64,
+    ) -> Result<()> {
+        let deed = Deed {
+            action,
+            entity: "issue",
+            id,
+            details,
+            event: Some("issue.updated"),
+            at,
+        };
+        self.record(database, &deed)
+    }
+
+    /// The activity, the numbers of the events, and the events: the end of every write.
+    fn record(&mut self, database: &mut impl Database, deed: &Deed<'_>) -> Result<()> {
+        let entity_id = deed.id.0.to_string();
+        let at = Value::Instant(Instant(deed.at));
+        let details = deed.details.to_string();
+        let activity = [
+            Value::Key(self.random.key(deed.at)),
+            Value::Key(self.company),
+            Value::Text("agent"),
+            Value::Text(&self.actor),
+            Value::Key(self.agent),
+            Value::Text(deed.action),
+            Value::Text(deed.entity),
+            Value::Text(&entity_id),
+            Value::Document(Document(&details)),
+            at.clone(),
+        ];
+        database.run(Statement::new(sql::INSERT_ACTIVITY, &activity))?;
+        let payload = json!({
+            "action": deed.action,
+            "actorType": "agent",
+            "actorId": self.actor,
+            "agentId": self.actor,
+            "runId": null,
+            "entityType": deed.entity,
+            "entityId": entity_id,
+            "details": deed.details,
+        })
+        .to_string();
+        let kinds = deed.event.into_iter().chain(["activity.logged"]);
+        let count = if deed.event.is_some() { 2 } else { 1 };
+        let counter = [Value::BigInt(count), Value::Key(self.company)];
+        let last = database.number(Statement::new(sql::NEXT_EVENT_NUMBERS, &counter))?;
+        let mut events = Vec::with_capacity(10);
+        for (number, kind) in (last - count + 1..).zip(kinds) {
+            events.extend([
+                Value::Key(self.company),
+                Value::BigInt(number),
+                Value::Text(kind),
+                Value::Document(Document(&payload)),
+                at.clone(),
+            ]);
+        }
+        let insert = if count == 2 {
+            sql::INSERT_TWO_EVENTS
+        } else {
+            sql::INSERT_EVENT
+        };
+        database.run(Statement::new(insert, &events))
+    }
 }

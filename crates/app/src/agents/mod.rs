@@ -11,7 +11,7 @@ mod update;
 use serde_json::{Value, json};
 use workforce_domain::activity::{Action, Entity};
 use workforce_domain::actor::{CompanyScope, Owned};
-use workforce_domain::agent::{Agent, AgentLifecycle, AgentStatus, ChainLink};
+use workforce_domain::agent::{Agent, AgentLifecycle, AgentStatus, CHAIN_LIMIT, ChainLink};
 use workforce_domain::budget::Percent;
 use workforce_domain::id::AgentId;
 use workforce_domain::money::Cents;
@@ -21,6 +21,7 @@ use workforce_domain::time::Month;
 pub use adapter_config::REDACTED;
 pub use create::{CreateAgent, create};
 pub use keys::{CreatedKey, create_key, keys, revoke_key};
+pub(crate) use read::everyone;
 pub use read::{AgentRef, OrgEntry, get, list, me, org};
 pub use switches::{pause, resume, terminate};
 pub use update::{UpdateAgent, update};
@@ -197,6 +198,10 @@ fn check_manager(
     if !found.is_employed() {
         let fault = FieldFault::invalid("/reportsTo", "the manager is a draft or terminated");
         return Err(Failure::Refused(fault.into()));
+    }
+    if reads.agents().chain_of_command(scope, manager)?.len() >= CHAIN_LIMIT {
+        let message = format!("a chain of command has at most {CHAIN_LIMIT} managers");
+        return Err(Failure::Refused(FieldFault::invalid("/reportsTo", message).into()));
     }
     let Some(agent) = agent else { return Ok(()) };
     if agent == manager || access::manages(reads, scope, agent, manager)? {

@@ -189,10 +189,11 @@ fn grow(
         .collect()
 }
 
-/// A company's tree shows at most so many agents.
+/// A company's tree or breakdown shows about so many agents at most.
 const ORG_LIMIT: usize = 5000;
 
-fn everyone(
+/// Every agent of a company, oldest first, up to the limit above.
+pub(crate) fn everyone(
     reads: &mut dyn Reads,
     scope: CompanyScope,
     include_terminated: bool,

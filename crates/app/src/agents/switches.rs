@@ -107,7 +107,8 @@ pub fn terminate(
     call: &Call<'_>,
     id: AgentId,
 ) -> Result<AgentDetail, Failure<AgentError>> {
-    let mut agent = hold(tx, call, id)?;
+    // With its company, so that nobody is put below it at the same time.
+    let mut agent = hold_with_company(tx, call, id)?;
     call.require_board().map_err(denied)?;
     if !matches!(agent.lifecycle, AgentLifecycle::Terminated { .. }) {
         let scope = agent.scope();

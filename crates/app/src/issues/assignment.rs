@@ -90,40 +90,53 @@ pub(super) fn wake_assignee(
     agent: &Agent,
     reason: WakeReason,
 ) -> Result<(), StoreError> {
-    let parked = issue.status() == IssueStatus::Backlog || issue.status().is_terminal();
-    if parked || call.actor().agent_id() == Some(agent.id) {
+    if issue.status() == IssueStatus::Backlog {
         return Ok(());
     }
-    wakes::request(
-        tx,
-        call,
-        WakeRequest {
-            payload: document(json!({ "issueId": issue.id, "identifier": issue.identifier })),
-            ..WakeRequest::about(agent, issue.id, WakeSource::Assignment, reason)
-        },
-    )?;
+    wake(tx, call, issue, agent, WakeSource::Assignment, reason)
+}
+
+/// Wakes an agent about an open issue, unless it is the one that acts.
+fn wake(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    issue: &Issue,
+    agent: &Agent,
+    source: WakeSource,
+    reason: WakeReason,
+) -> Result<(), StoreError> {
+    if issue.status().is_terminal() || call.actor().agent_id() == Some(agent.id) {
+        return Ok(());
+    }
+    let request = WakeRequest {
+        payload: document(json!({ "issueId": issue.id, "identifier": issue.identifier })),
+        ..WakeRequest::about(agent, issue.id, source, reason)
+    };
+    wakes::request(tx, call, request)?;
     Ok(())
 }
 
 /// Wakes the assignee of the parent when the last open child of it has ended
-/// (amendment A13.14).
+/// (amendment A13.14). The parent is locked before its children are counted,
+/// so that of two that end at the same time one is the last.
 pub(super) fn wake_for_children(
     tx: &mut dyn Tx,
     call: &Call<'_>,
     company: CompanyScope,
     parent: IssueId,
 ) -> Result<(), StoreError> {
-    if tx.issues().open_children(company, parent)? > 0 {
-        return Ok(());
-    }
-    let Some(parent) = tx.issues().find(company.into(), &parent.into())? else {
+    let Some(parent) = tx.issues_mut().lock(company.into(), &parent.into())? else {
         return Ok(());
     };
+    if tx.issues().open_children(company, parent.id)? > 0 {
+        return Ok(());
+    }
     let Some(assignee) = parent.assignee.agent() else {
         return Ok(());
     };
     let Some(agent) = tx.agents().find(company.into(), assignee)? else {
         return Ok(());
     };
-    wake_assignee(tx, call, &parent, &agent, WakeReason::ChildrenCompleted)
+    let (source, reason) = (WakeSource::Automation, WakeReason::ChildrenCompleted);
+    wake(tx, call, &parent, &agent, source, reason)
 }

@@ -10,10 +10,10 @@ use workforce_domain::issue::{
     Assignee, CheckoutDecision, CheckoutFacts, CheckoutRequest, DEFAULT_EXPECTED, Holder, Issue,
     IssueRef, IssueStatus, Lease, Progress,
 };
-use workforce_domain::port::{Failure, Held, Tx};
+use workforce_domain::port::{Failure, Held, StoreError, Tx};
 use workforce_domain::wake::WakeReason;
 
-use super::{IssueError, IssueView, assignment, hold, require_enabled, write_down};
+use super::{IssueError, IssueView, assignment, hold, read, require_enabled, work, write_down};
 use crate::access::{Denied, FieldFault, denied};
 use crate::call::Call;
 
@@ -40,11 +40,12 @@ pub fn check_out(
 ) -> Result<IssueView, Failure<IssueError>> {
     let mut issue = hold(tx, call, issue)?;
     let agent = worker(tx, call, &issue, command.agent)?;
-    let lease = take(tx, call, &mut issue, &agent, command.expected)?;
-    if call.agent().is_none() {
+    let taken = take(tx, call, &mut issue, &agent, command.expected)?;
+    if taken && call.agent().is_none() {
         let reason = WakeReason::IssueCheckedOut;
         assignment::wake_assignee(tx, call, &issue, &agent, reason)?;
     }
+    let lease = read::live_lease(tx.reads(), call, issue.scope(), issue.id)?;
     Ok(IssueView {
         issue: issue.into_inner(),
         lease,
@@ -88,14 +89,15 @@ fn worker(
     Ok(agent)
 }
 
-/// Decides the checkout and carries it out; the lease the caller then holds.
+/// Decides the checkout and carries it out; false when the agent had the issue
+/// already.
 pub(super) fn take(
     tx: &mut dyn Tx,
     call: &Call<'_>,
     issue: &mut Held<Issue>,
     agent: &Agent,
     expected: Option<Vec<IssueStatus>>,
-) -> Result<Option<Lease>, Failure<IssueError>> {
+) -> Result<bool, Failure<IssueError>> {
     let scope = issue.scope();
     let expected = expected.unwrap_or_else(|| DEFAULT_EXPECTED.to_vec());
     // What the agent itself holds is never in its way: outside of any run it
@@ -105,7 +107,7 @@ pub(super) fn take(
         .as_ref()
         .map(|lease| lease.holder)
         .filter(|h| h.agent() == agent.id);
-    let run = call.actor().run().or(own.and_then(Holder::run));
+    let run = work::working_run(tx, call, scope)?.or(own.and_then(Holder::run));
     let lease = lease.filter(|lease| lease.holder != Holder::Agent(agent.id));
     let rework = for_rework(call, issue, agent, &expected);
     let (progress, expected) = match rework {
@@ -133,17 +135,20 @@ pub(super) fn take(
             issue: issue.id,
             conflict,
         })),
-        CheckoutDecision::AlreadyOwned => Ok(lease_for(tx, call, issue, agent.id, run)?),
+        CheckoutDecision::AlreadyOwned => {
+            put_lease(tx, call, issue, agent.id, run)?;
+            Ok(false)
+        }
         CheckoutDecision::Take { progress } => {
             let from = issue.status();
             issue.progress = progress;
             issue.assignee = Assignee::Agent(agent.id);
             issue.updated_at = call.now;
             tx.issues_mut().save(issue)?;
-            let lease = lease_for(tx, call, issue, agent.id, run)?;
+            put_lease(tx, call, issue, agent.id, run)?;
             let details = json!({ "from": from, "agentId": agent.id });
             write_down(tx, call, Action::IssueCheckedOut, issue, details);
-            Ok(lease)
+            Ok(true)
         }
     }
 }
@@ -183,15 +188,15 @@ fn for_caller(
 
 /// Puts or renews the caller's lease. The board works on nothing itself and
 /// holds none: ownership is the assignment.
-pub(super) fn lease_for(
+fn put_lease(
     tx: &mut dyn Tx,
     call: &Call<'_>,
     issue: &Held<Issue>,
     agent: AgentId,
     run: Option<RunId>,
-) -> Result<Option<Lease>, workforce_domain::port::StoreError> {
+) -> Result<(), StoreError> {
     if call.agent().is_none() {
-        return Ok(None);
+        return Ok(());
     }
     let holder = Holder::of(agent, run);
     let lease = Lease {
@@ -201,5 +206,6 @@ pub(super) fn lease_for(
         fence: 0,
         expires_at: holder.expiry(call.now),
     };
-    tx.issues_mut().take_lease(issue, lease).map(Some)
+    tx.issues_mut().take_lease(issue, lease)?;
+    Ok(())
 }

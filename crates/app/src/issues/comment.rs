@@ -8,12 +8,12 @@ use workforce_domain::id::AgentId;
 use workforce_domain::issue::{Author, Comment, Issue, IssueRef, IssueStatus};
 use workforce_domain::mention::MentionIndex;
 use workforce_domain::page::{Order, Page, PageRequest};
-use workforce_domain::port::{CommentKey, Failure, Held, Reads, StopScope, StoreError, Tx};
-use workforce_domain::run::{RunErrorCode, RunKind};
+use workforce_domain::port::{CommentKey, Failure, Held, Reads, StoreError, Tx};
+use workforce_domain::run::RunKind;
 use workforce_domain::text::CommentBody;
 use workforce_domain::wake::{WakeReason, WakeSource};
 
-use super::{IssueError, hold, write_down};
+use super::{IssueError, hold, work, write_down};
 use crate::access::{Denied, denied};
 use crate::call::Call;
 use crate::record::document;
@@ -58,10 +58,7 @@ pub fn add_comment(
     call.require_working_company().map_err(denied)?;
     if command.interrupt {
         call.require_board().map_err(denied)?;
-        let (stop, reason) = (StopScope::Issue(issue.id), RunErrorCode::CancelRequested);
-        tx.runs_mut()
-            .request_stop(issue.scope(), stop, None, reason, call.now)?;
-        call.signal.raise();
+        work::stop(tx, call, &issue)?;
     }
     let reopened = command.reopen && issue.status().is_terminal();
     if reopened {
@@ -80,6 +77,7 @@ pub fn add_comment(
             json!({ "from": moved.from }),
         );
     }
+    work::renew_lease(tx, call, &issue)?;
     insert(
         tx,
         call,
@@ -172,7 +170,8 @@ fn wake_mentioned(
 }
 
 /// The owner hears of what others write: of people always, of agents only when
-/// they call nobody by name.
+/// they call nobody by name. What was reopened is its work again, whoever did
+/// it.
 fn wake_owner(
     tx: &mut dyn Tx,
     call: &Call<'_>,
@@ -186,8 +185,8 @@ fn wake_owner(
     let author = call.actor().agent_id();
     let by_agent_to_others = author.is_some() && !comment.mentions.is_empty();
     let told_already = comment.mentions.contains(&owner);
-    let parked = issue.status().is_terminal() || issue.status() == IssueStatus::Backlog;
-    if author == Some(owner) || by_agent_to_others || told_already || parked {
+    let only_recorded = issue.status().is_terminal() || by_agent_to_others || told_already;
+    if author == Some(owner) || (only_recorded && !reopened) {
         return Ok(());
     }
     let Some(agent) = tx.agents().find(issue.scope().into(), owner)? else {

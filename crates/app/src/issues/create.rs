@@ -126,11 +126,11 @@ pub fn create(
         updated_at: call.now,
     };
     let issue = tx.issues_mut().insert(issue)?;
+    let details = json!({ "title": issue.title, "status": status });
+    write_down(tx, call, Action::IssueCreated, &issue, details);
     if let Some(agent) = &assignee {
         assignment::wake_assignee(tx, call, &issue, agent, WakeReason::IssueAssigned)?;
     }
-    let details = json!({ "title": issue.title, "status": status });
-    write_down(tx, call, Action::IssueCreated, &issue, details);
     Ok(IssueView {
         issue: issue.into_inner(),
         lease: None,

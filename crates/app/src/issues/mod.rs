@@ -7,9 +7,11 @@ mod comment;
 mod create;
 mod hierarchy;
 mod read;
+mod reassign;
 mod release;
 mod status;
 mod update;
+mod work;
 
 use serde_json::{Value, json};
 use workforce_domain::activity::{Action, Entity};

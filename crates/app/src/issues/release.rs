@@ -4,13 +4,15 @@ use workforce_domain::actor::Owned;
 use workforce_domain::issue::{Assignee, IssueRef, IssueStatus};
 use workforce_domain::port::{Failure, Tx};
 
-use super::{IssueError, IssueView, hold, write_down};
+use super::{IssueError, IssueView, hold, work, write_down};
 use crate::access::denied;
 use crate::call::Call;
+use crate::wakes;
 
 /// Gives an issue back: from in_progress it returns to todo and to nobody, in
 /// any other status only the lease ends. Releasing what is free changes
-/// nothing. The board may release for anyone (contract section 3.1).
+/// nothing. The board may release for anyone, whose run is asked to stop then
+/// (contract section 3.1).
 ///
 /// # Errors
 /// [`IssueError::NotHolder`] when somebody else holds it.
@@ -44,8 +46,14 @@ pub fn release(
             return Err(Failure::Refused(IssueError::NotHolder));
         }
     }
+    if call.agent().is_none() {
+        work::stop(tx, call, &issue)?;
+    }
     tx.issues_mut().end_lease(&issue)?;
     if working {
+        if let Some(owner) = issue.assignee.agent() {
+            wakes::withdraw(tx, call, issue.scope(), owner, issue.id)?;
+        }
         issue.progress = issue.progress.release(call.now);
         issue.assignee = Assignee::Nobody;
         issue.updated_at = call.now;

@@ -3,10 +3,9 @@
 use serde_json::{Value, json};
 use workforce_domain::actor::Owned;
 use workforce_domain::issue::{Issue, IssueStatus, Moved, Mover};
-use workforce_domain::port::{Failure, Held, StopScope, StoreError, Tx};
-use workforce_domain::run::RunErrorCode;
+use workforce_domain::port::{Failure, Held, StoreError, Tx};
 
-use super::{IssueError, assignment};
+use super::{IssueError, assignment, work};
 use crate::call::Call;
 
 /// A status that was asked for and replaced by another, so that the agent
@@ -31,7 +30,9 @@ pub(super) fn rewritten(
     let Some(caller) = call.agent() else {
         return Ok((to, None));
     };
-    if to != IssueStatus::Done || issue.status().is_terminal() {
+    // What could not become done cannot become anything in its place.
+    let leads_there = issue.status().successors(Mover::Agent).contains(&to);
+    if to != IssueStatus::Done || !leads_there {
         return Ok((to, None));
     }
     let reviews_another = issue.status() == IssueStatus::InReview
@@ -84,15 +85,8 @@ pub(super) fn go(
         .map_err(|illegal| Failure::Refused(illegal.into()))?;
     issue.progress = moved.progress.clone();
     if moved.is_change() && to.is_terminal() {
+        work::stop(tx, call, issue)?;
         tx.issues_mut().end_lease(issue)?;
-        let (stop, reason) = (StopScope::Issue(issue.id), RunErrorCode::CancelRequested);
-        let spare = call.actor().run();
-        let stopped = tx
-            .runs_mut()
-            .request_stop(issue.scope(), stop, spare, reason, call.now)?;
-        if !stopped.is_empty() {
-            call.signal.raise();
-        }
     }
     Ok(moved)
 }

@@ -6,20 +6,19 @@ use workforce_domain::agent::Agent;
 use workforce_domain::change::Change;
 use workforce_domain::id::{AgentId, GoalId, IssueId, ProjectId};
 use workforce_domain::issue::{
-    Assignee, CheckoutConflict, Comment, ConflictReason, Issue, IssueRef, IssueStatus, Lease,
-    Moved, Priority,
+    Assignee, Comment, DEFAULT_EXPECTED, Issue, IssueRef, IssueStatus, Moved, Priority,
 };
-use workforce_domain::port::{Failure, Held, StopScope, Tx};
-use workforce_domain::run::RunErrorCode;
+use workforce_domain::port::{Failure, Held, Tx};
 use workforce_domain::text::{CommentBody, Description, Label, Title};
 use workforce_domain::wake::WakeReason;
 
 use super::comment::{self, AddComment};
 use super::status::{self, Rewrite};
 use super::{
-    IssueError, IssueView, assignment, checkout, hierarchy, hold, read, require_enabled, write_down,
+    IssueError, IssueView, assignment, checkout, hierarchy, hold, read, reassign, require_enabled,
+    work, write_down,
 };
-use crate::access::denied;
+use crate::access::{Denied, denied};
 use crate::call::Call;
 
 /// Changes an issue's fields, and optionally comments in the same
@@ -107,6 +106,7 @@ pub fn update(
         check_rights(tx, call, &issue, &command)?;
         Some(change(tx, call, &mut issue, command)?)
     };
+    work::renew_lease(tx, call, &issue)?;
     let comment = match words {
         Some(body) => Some(comment::insert(tx, call, &issue, AddComment::plain(body))?),
         None => None,
@@ -146,41 +146,9 @@ fn check_rights(
         assignment::require_stake(tx.reads(), call, issue.scope(), issue)?;
     }
     if command.status.is_some_and(|to| to != issue.status()) {
-        require_no_other_run(tx, call, issue, caller.agent)?;
+        work::require_no_other_run(tx, call, issue, caller.agent)?;
     }
     Ok(())
-}
-
-/// While one run works on an issue, another run of the same agent must not
-/// move it.
-fn require_no_other_run(
-    tx: &mut dyn Tx,
-    call: &Call<'_>,
-    issue: &Issue,
-    caller: AgentId,
-) -> Result<(), Failure<IssueError>> {
-    let run = call.actor().run();
-    let lease = read::live_lease(tx.reads(), call, issue.scope(), issue.id)?;
-    let other = |lease: &Lease| {
-        let holder = lease.holder;
-        holder.agent() == caller && run.is_some() && holder.run().is_some_and(|r| Some(r) != run)
-    };
-    let Some(lease) = lease.filter(other) else {
-        return Ok(());
-    };
-    let conflict = CheckoutConflict {
-        reason: ConflictReason::LiveRun,
-        status: issue.status(),
-        assignee_agent: issue.assignee.agent(),
-        holder_agent: Some(lease.holder.agent()),
-        holder_run: lease.holder.run(),
-        holder_live: true,
-        approval: None,
-    };
-    Err(Failure::Refused(IssueError::Conflict {
-        issue: issue.id,
-        conflict,
-    }))
 }
 
 struct Changes {
@@ -195,11 +163,16 @@ fn change(
 ) -> Result<Changes, Failure<IssueError>> {
     let before = Issue::clone(issue);
     let asked = command.status;
-    let new_assignee = reassign(tx, call, issue, command.assignee_agent, asked)?;
+    let takes_up = asked == Some(IssueStatus::InProgress) && takes_up(call, &before, &command)?;
+    let new_assignee = match takes_up {
+        // The checkout decides who gets it.
+        true => None,
+        false => reassign::reassign(tx, call, issue, command.assignee_agent)?,
+    };
     describe(tx, call, issue, command)?;
     let (moved, rewritten) = match asked {
-        Some(IssueStatus::InProgress) if takes_up(call, &before) => {
-            check_out_itself(tx, call, issue, &before)?;
+        Some(IssueStatus::InProgress) if takes_up => {
+            check_out_itself(tx, call, issue)?;
             (None, None)
         }
         Some(to) => {
@@ -230,7 +203,6 @@ fn change(
             told(&before, issue, moved.as_ref()),
         );
     }
-    renew_lease(tx, call, issue)?;
     if let Some(moved) = &moved {
         status::after(tx, call, issue, moved)?;
     }
@@ -238,25 +210,44 @@ fn change(
     Ok(Changes { rewritten })
 }
 
-/// True when setting in_progress means that the calling agent begins to work.
-fn takes_up(call: &Call<'_>, before: &Issue) -> bool {
-    let own = before.assignee.agent() == call.actor().agent_id();
-    let goes_on = before.status() == IssueStatus::InProgress && own;
-    call.agent().is_some() && !goes_on && before.status() != IssueStatus::InReview
+/// True when setting in_progress means that the calling agent begins to work,
+/// which is a checkout (contract section 3.1). What stands in review goes back
+/// to its assignee when somebody else sends it there.
+fn takes_up(
+    call: &Call<'_>,
+    before: &Issue,
+    command: &UpdateIssue,
+) -> Result<bool, Failure<IssueError>> {
+    let Some(caller) = call.agent() else {
+        return Ok(false);
+    };
+    let own = before.assignee.agent() == Some(caller.agent);
+    let (status, in_review) = (before.status(), before.status() == IssueStatus::InReview);
+    let goes_on = status == IssueStatus::InProgress && own;
+    match command.assignee_agent {
+        Change::Clear => Err(Failure::Refused(IssueError::AssigneeRequired)),
+        Change::Set(other) if other != caller.agent => {
+            if in_review || status == IssueStatus::InProgress {
+                return Ok(false);
+            }
+            Err(denied(Denied::Forbidden(
+                "an agent checks out as itself only",
+            )))
+        }
+        Change::Set(_) => Ok(!goes_on),
+        Change::Keep => Ok(!goes_on && (own || !in_review)),
+    }
 }
 
 fn check_out_itself(
     tx: &mut dyn Tx,
     call: &Call<'_>,
     issue: &mut Held<Issue>,
-    before: &Issue,
 ) -> Result<(), Failure<IssueError>> {
     let Some(caller) = call.agent() else {
         return Ok(());
     };
-    // The conflict must tell who had the issue, not who asks for it.
-    issue.assignee = before.assignee;
-    if before.status().is_terminal() {
+    if issue.status().is_terminal() {
         status::go(tx, call, issue, IssueStatus::InProgress)?;
     }
     let scope = issue.scope();
@@ -264,44 +255,9 @@ fn check_out_itself(
         return Ok(());
     };
     require_enabled(&agent).map_err(Failure::Refused)?;
-    checkout::take(tx, call, issue, &agent, None)?;
+    let expected = [DEFAULT_EXPECTED.as_slice(), &[IssueStatus::InReview]].concat();
+    checkout::take(tx, call, issue, &agent, Some(expected))?;
     Ok(())
-}
-
-/// Gives the issue to another agent or to nobody. The lease ends in any order
-/// of calls, and whoever worked on it is asked to stop, except the caller's
-/// own run.
-fn reassign(
-    tx: &mut dyn Tx,
-    call: &Call<'_>,
-    issue: &mut Held<Issue>,
-    assignee: Change<AgentId>,
-    asked: Option<IssueStatus>,
-) -> Result<Option<Agent>, Failure<IssueError>> {
-    let scope = issue.scope();
-    let (new, agent) = match assignee {
-        Change::Keep => return Ok(None),
-        Change::Clear => (Assignee::Nobody, None),
-        Change::Set(id) => {
-            let agent = assignment::assignable(tx.reads(), call, scope, id)?;
-            (Assignee::Agent(id), Some(agent))
-        }
-    };
-    if new == issue.assignee {
-        return Ok(None);
-    }
-    let takes_it_itself = asked == Some(IssueStatus::InProgress)
-        && agent.as_ref().map(|agent| agent.id) == call.actor().agent_id();
-    if !takes_it_itself {
-        tx.issues_mut().end_lease(issue)?;
-        let (stop, reason) = (StopScope::Issue(issue.id), RunErrorCode::CancelRequested);
-        let spare = call.actor().run();
-        tx.runs_mut()
-            .request_stop(scope, stop, spare, reason, call.now)?;
-        call.signal.raise();
-    }
-    issue.assignee = new;
-    Ok(agent)
 }
 
 fn describe(
@@ -336,25 +292,6 @@ fn describe(
         Some(true) if issue.hidden_at.is_none() => issue.hidden_at = Some(call.now),
         Some(false) => issue.hidden_at = None,
         Some(true) | None => {}
-    }
-    Ok(())
-}
-
-/// Each change by its holder renews a lease that would run out by itself.
-fn renew_lease(
-    tx: &mut dyn Tx,
-    call: &Call<'_>,
-    issue: &Held<Issue>,
-) -> Result<(), Failure<IssueError>> {
-    let Some(caller) = call.agent() else {
-        return Ok(());
-    };
-    let lease = tx.issues().lease(issue.scope(), issue.id)?;
-    let own = lease.filter(|lease| {
-        lease.is_live(call.now) && lease.expires_at.is_some() && lease.held_by(caller.agent, None)
-    });
-    if let Some(lease) = own {
-        tx.issues_mut().take_lease(issue, lease.renewed(call.now))?;
     }
     Ok(())
 }

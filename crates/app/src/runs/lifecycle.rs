@@ -8,7 +8,7 @@ use workforce_domain::activity::Action;
 use workforce_domain::actor::Owned;
 use workforce_domain::id::RunId;
 use workforce_domain::port::{ClaimRequest, ClaimedRun, Failure, Held, Tx};
-use workforce_domain::run::{Run, RunErrorCode, RunStatus};
+use workforce_domain::run::{Run, RunErrorCode, RunKind, RunStatus};
 use workforce_domain::time::Timestamp;
 use workforce_domain::wake::{WakeReason, WakeSource};
 
@@ -141,6 +141,18 @@ fn close(run: &mut Held<Run>, end: RunEnd, now: Timestamp) {
     run.updated_at = now;
 }
 
+/// False when a lost run worked on an issue that has ended or is somebody
+/// else's by now.
+fn is_still_its_own(tx: &mut dyn Tx, run: &Run) -> Result<bool, Failure<Infallible>> {
+    let Some(issue) = run.issue.filter(|_| run.kind == RunKind::Execution) else {
+        return Ok(true);
+    };
+    let issue = tx.issues().find(run.scope().into(), &issue.into())?;
+    Ok(issue.is_some_and(|issue| {
+        !issue.status().is_terminal() && issue.assignee.agent() == Some(run.agent)
+    }))
+}
+
 /// Ends a run whose server is gone or was stopped, and queues the work once
 /// more, unless somebody had asked it to stop or it was retried recently.
 ///
@@ -171,6 +183,9 @@ pub fn lose(
         .engine()
         .last_retry_of(run.company, run.agent, run.issue)?;
     if last.is_some_and(|last| call.now.since(last) < RETRY_SPACING) {
+        return Ok(true);
+    }
+    if !is_still_its_own(tx, run)? {
         return Ok(true);
     }
     if let Some(agent) = tx.agents().find(run.scope().into(), run.agent)? {

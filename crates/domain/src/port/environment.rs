@@ -118,4 +118,9 @@ pub trait RunLogs: Send + Sync {
 pub trait EngineSignal: Send + Sync {
     /// A wake was queued or a run asked to stop; the change is committed.
     fn wake_up(&self);
+
+    /// A call was made with this run's credential, which is a sign of life:
+    /// the run's idle limit counts from here again (contract section 10.1).
+    /// Without effect for a run that is not live on this server.
+    fn run_is_active(&self, _run: crate::id::RunId) {}
 }

@@ -36,7 +36,10 @@ impl Incoming {
     pub(crate) fn capture(request: &HttpRequest, body: Bytes) -> Self {
         // Text that is no header text is kept as such: presented and not valid.
         let header = |name: &str| {
-            request.headers().get(name).map(|value| value.to_str().unwrap_or("\u{fffd}").to_owned())
+            request
+                .headers()
+                .get(name)
+                .map(|value| value.to_str().unwrap_or("\u{fffd}").to_owned())
         };
         let params = request.match_info().iter();
         Self {
@@ -45,7 +48,9 @@ impl Incoming {
             query: request.query_string().to_owned(),
             request_id: RequestId::of(&request.extensions()),
             body,
-            params: params.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+            params: params
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .collect(),
             authorization: header("Authorization"),
             run_header: RUN_HEADERS
                 .iter()

@@ -61,7 +61,9 @@ impl Exchange {
             .store
             .read(|reads| {
                 let caller = self.admit(reads, now)?;
-                let input = input.as_ref().map_err(|problem| Failure::Refused(problem.clone()))?;
+                let input = input
+                    .as_ref()
+                    .map_err(|problem| Failure::Refused(problem.clone()))?;
                 let signal = Signal::default();
                 let value = act(reads, &self.call(&caller, now, &signal), input)
                     .map_err(|failure| failure.map(Problem::refused))?;
@@ -123,19 +125,39 @@ impl Exchange {
                 let signal = Signal::default();
                 let value = act(tx, &self.call(&caller, now, &signal), &input)
                     .map_err(|failure| failure.map(Problem::refused))?;
-                let mut served = Served::encode(&answer(value), caller.ignored_run)
-                    .map_err(Failure::Refused)?;
+                let mut served =
+                    Served::encode(&answer(value), caller.ignored_run).map_err(Failure::Refused)?;
                 served.signal = signal.is_raised();
                 if let Some(repeatable) = &repeatable {
-                    let Served { status, ref body, secret, .. } = served;
-                    repeatable.keep(tx, vault, &name, now, Kept { status, body, secret })?;
+                    let Served {
+                        status,
+                        ref body,
+                        secret,
+                        ..
+                    } = served;
+                    repeatable.keep(
+                        tx,
+                        vault,
+                        &name,
+                        now,
+                        Kept {
+                            status,
+                            body,
+                            secret,
+                        },
+                    )?;
                 }
                 Ok(served)
             })
             .map_err(settled)
     }
 
-    fn call<'a>(&'a self, caller: &'a Authenticated, now: Timestamp, signal: &'a Signal) -> Call<'a> {
+    fn call<'a>(
+        &'a self,
+        caller: &'a Authenticated,
+        now: Timestamp,
+        signal: &'a Signal,
+    ) -> Call<'a> {
         Call {
             caller: &caller.caller,
             now,
@@ -161,9 +183,10 @@ impl Exchange {
             Access::Public | Access::Anyone => None,
             Access::Board => (!actor.is_board())
                 .then(|| Problem::new(Code::BoardRequired, "only the board may do this")),
-            Access::Agent => actor.agent().is_none().then(|| {
-                Problem::new(Code::AgentRequired, "authenticate as an agent to ask this")
-            }),
+            Access::Agent => actor
+                .agent()
+                .is_none()
+                .then(|| Problem::new(Code::AgentRequired, "authenticate as an agent to ask this")),
         };
         if let Some(problem) = refused {
             return Err(Failure::Refused(problem));

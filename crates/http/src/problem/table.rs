@@ -235,5 +235,9 @@ pub const fn entry(code: Code) -> Entry {
             "Report it with its requestId.",
         ),
     };
-    Entry { status, title, advice }
+    Entry {
+        status,
+        title,
+        advice,
+    }
 }

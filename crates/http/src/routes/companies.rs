@@ -202,36 +202,40 @@ async fn get(exchange: Exchange) -> HttpResponse {
 }
 
 #[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", default)]
-#[derive(Default)]
+#[serde(rename_all = "camelCase")]
 struct UpdateCompanyBody {
     /// Its name.
-    #[serde(deserialize_with = "given")]
-    #[schema(value_type = schema::Name, required = false)]
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = schema::Name)]
     name: Option<Name>,
     /// What it does.
+    #[serde(default)]
     #[schema(value_type = Option<schema::Description>)]
     description: Change<Description>,
     /// Monthly limit over all its agents. A raise lifts a budget stop.
-    #[serde(deserialize_with = "given")]
-    #[schema(value_type = Limit, required = false)]
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Limit)]
     budget_monthly_cents: Option<Limit>,
     /// Whether new agents need an approval.
-    #[serde(deserialize_with = "given")]
-    #[schema(value_type = bool, required = false)]
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = bool)]
     require_board_approval_for_new_agents: Option<bool>,
     /// Whether every issue must be reviewed before it is done.
-    #[serde(deserialize_with = "given")]
-    #[schema(value_type = bool, required = false)]
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = bool)]
     review_required: Option<bool>,
     /// Language of generated text.
+    #[serde(default)]
     #[schema(value_type = Option<schema::Label>)]
     locale: Change<Label>,
     /// Colour of its badge.
+    #[serde(default)]
     #[schema(value_type = Option<schema::Label>)]
     brand_color: Change<Label>,
+    #[serde(default)]
     #[schema(ignore)]
     status: Present,
+    #[serde(default)]
     #[schema(ignore)]
     spent_monthly_cents: Present,
 }
@@ -261,7 +265,12 @@ impl UpdateCompanyBody {
 async fn update(exchange: Exchange) -> HttpResponse {
     exchange
         .write(
-            |rq| Ok((rq.id("companyId")?, rq.json::<UpdateCompanyBody>()?.command()?)),
+            |rq| {
+                Ok((
+                    rq.id("companyId")?,
+                    rq.json::<UpdateCompanyBody>()?.command()?,
+                ))
+            },
             |tx, call, (id, command)| companies::update(tx, call, *id, command.clone()),
             |view| Reply::ok(CompanyBody::from(view)),
         )

@@ -161,28 +161,31 @@ async fn get(exchange: Exchange) -> HttpResponse {
         .await
 }
 
-#[derive(Default, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", default)]
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 struct UpdateGoalBody {
     /// What is to be reached.
-    #[serde(deserialize_with = "given")]
-    #[schema(value_type = schema::Title, required = false)]
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = schema::Title)]
     title: Option<Title>,
     /// More about it.
+    #[serde(default)]
     #[schema(value_type = Option<schema::Description>)]
     description: Change<Description>,
     /// Its level.
-    #[serde(deserialize_with = "given")]
-    #[schema(value_type = schema::GoalLevel, required = false)]
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = schema::GoalLevel)]
     level: Option<GoalLevel>,
     /// Where it stands.
-    #[serde(deserialize_with = "given")]
-    #[schema(value_type = schema::GoalStatus, required = false)]
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = schema::GoalStatus)]
     status: Option<GoalStatus>,
     /// The goal it serves.
+    #[serde(default)]
     #[schema(value_type = Option<schema::Id>)]
     parent_id: Change<GoalId>,
     /// The agent that answers for it.
+    #[serde(default)]
     #[schema(value_type = Option<schema::Id>)]
     owner_agent_id: Change<AgentId>,
 }

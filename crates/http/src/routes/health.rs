@@ -38,15 +38,17 @@ impl Health {
     fn of(exchange: &Exchange, status: &'static str) -> HttpResponse {
         let state = &*exchange.state;
         let uptime = state.ports.clock.now().since(state.started_at);
-        HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(Self {
-            status,
-            version: env!("CARGO_PKG_VERSION"),
-            deployment_mode: match state.anonymous {
-                AnonymousPolicy::Board => "local_trusted",
-                AnonymousPolicy::Refused => "authenticated",
-            },
-            uptime_seconds: uptime.as_secs(),
-        })
+        HttpResponse::Ok()
+            .insert_header((header::CACHE_CONTROL, "no-store"))
+            .json(Self {
+                status,
+                version: env!("CARGO_PKG_VERSION"),
+                deployment_mode: match state.anonymous {
+                    AnonymousPolicy::Board => "local_trusted",
+                    AnonymousPolicy::Refused => "authenticated",
+                },
+                uptime_seconds: uptime.as_secs(),
+            })
     }
 }
 

@@ -12,19 +12,28 @@ use workforce_domain::word::Word;
 
 /// A key: `uuid` on PostgreSQL, hyphenated `TEXT` on SQLite.
 #[derive(Clone, Copy, Debug, QueryId, SqlType)]
-#[cfg_attr(feature = "postgres", diesel(postgres_type(oid = 2950, array_oid = 2951)))]
+#[cfg_attr(
+    feature = "postgres",
+    diesel(postgres_type(oid = 2950, array_oid = 2951))
+)]
 #[cfg_attr(feature = "sqlite", diesel(sqlite_type(name = "Text")))]
 pub struct Key;
 
 /// An instant: `timestamptz` on PostgreSQL, `INTEGER` microseconds since 1970 on SQLite.
 #[derive(Clone, Copy, Debug, QueryId, SqlType)]
-#[cfg_attr(feature = "postgres", diesel(postgres_type(oid = 1184, array_oid = 1185)))]
+#[cfg_attr(
+    feature = "postgres",
+    diesel(postgres_type(oid = 1184, array_oid = 1185))
+)]
 #[cfg_attr(feature = "sqlite", diesel(sqlite_type(name = "Long")))]
 pub struct Instant;
 
 /// A JSON document: `jsonb` on PostgreSQL, `TEXT` on SQLite.
 #[derive(Clone, Copy, Debug, QueryId, SqlType)]
-#[cfg_attr(feature = "postgres", diesel(postgres_type(oid = 3802, array_oid = 3807)))]
+#[cfg_attr(
+    feature = "postgres",
+    diesel(postgres_type(oid = 3802, array_oid = 3807))
+)]
 #[cfg_attr(feature = "sqlite", diesel(sqlite_type(name = "Text")))]
 pub struct Json;
 
@@ -121,11 +130,16 @@ enum ColumnError {
 }
 
 fn word<W: Word>(text: &str) -> Result<WordColumn<W>, ColumnError> {
-    W::parse(text).map(WordColumn).ok_or_else(|| ColumnError::UnknownWord(text.to_owned()))
+    W::parse(text)
+        .map(WordColumn)
+        .ok_or_else(|| ColumnError::UnknownWord(text.to_owned()))
 }
 
 fn digest(bytes: &[u8]) -> Result<DigestColumn, ColumnError> {
-    bytes.try_into().map(DigestColumn).map_err(|_| ColumnError::DigestLength(bytes.len()))
+    bytes
+        .try_into()
+        .map(DigestColumn)
+        .or(Err(ColumnError::DigestLength(bytes.len())))
 }
 
 #[cfg(feature = "sqlite")]
@@ -248,7 +262,11 @@ mod postgres {
 
     impl ToSql<Instant, Pg> for InstantColumn {
         fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Pg>) -> serialize::Result {
-            let micros = self.0.micros().checked_sub(EPOCH).ok_or(ColumnError::InstantRange)?;
+            let micros = self
+                .0
+                .micros()
+                .checked_sub(EPOCH)
+                .ok_or(ColumnError::InstantRange)?;
             ToSql::<Timestamptz, Pg>::to_sql(&PgTimestamp(micros), &mut out.reborrow())
         }
     }

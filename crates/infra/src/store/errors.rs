@@ -8,11 +8,20 @@ use workforce_domain::port::StoreError;
 /// by name, as PostgreSQL reports them, and by columns, as SQLite does. The loser runs again
 /// and then sees what the winner wrote.
 const RACES: [(&str, &str); 6] = [
-    ("agents_company_id_url_key_key", "agents.company_id, agents.url_key"),
-    ("projects_company_id_url_key_key", "projects.company_id, projects.url_key"),
+    (
+        "agents_company_id_url_key_key",
+        "agents.company_id, agents.url_key",
+    ),
+    (
+        "projects_company_id_url_key_key",
+        "projects.company_id, projects.url_key",
+    ),
     ("companies_issue_prefix_key", "companies.issue_prefix"),
     ("wakes_one_pending", "wakes.agent_id, wakes.coalesce_key"),
-    ("idempotency_keys_pkey", "idempotency_keys.idem_scope, idempotency_keys.idem_key"),
+    (
+        "idempotency_keys_pkey",
+        "idempotency_keys.idem_scope, idempotency_keys.idem_key",
+    ),
     (
         "cost_events_by_key",
         "cost_events.company_id, cost_events.agent_id, cost_events.idempotency_key",
@@ -44,15 +53,28 @@ pub(crate) fn failed(error: Error) -> StoreError {
             | DatabaseErrorKind::ExclusionViolation => {
                 let constraint = information
                     .constraint_name()
-                    .or_else(|| information.message().split_once("failed: ").map(|(_, it)| it))
+                    .or_else(|| {
+                        information
+                            .message()
+                            .split_once("failed: ")
+                            .map(|(_, it)| it)
+                    })
                     .unwrap_or_else(|| information.message());
-                if RACES.iter().any(|(name, columns)| [*name, *columns].contains(&constraint)) {
+                if RACES
+                    .iter()
+                    .any(|(name, columns)| [*name, *columns].contains(&constraint))
+                {
                     StoreError::Contended
                 } else {
-                    StoreError::Constraint { constraint: constraint.to_owned() }
+                    StoreError::Constraint {
+                        constraint: constraint.to_owned(),
+                    }
                 }
             }
-            _ if CONTENTION.iter().any(|it| information.message().contains(it)) => {
+            _ if CONTENTION
+                .iter()
+                .any(|it| information.message().contains(it)) =>
+            {
                 StoreError::Contended
             }
             _ => StoreError::Failed(Box::new(error)),
@@ -75,14 +97,20 @@ mod tests {
         for (kind, message) in [
             (DatabaseErrorKind::SerializationFailure, "any"),
             (DatabaseErrorKind::Unknown, "deadlock detected"),
-            (DatabaseErrorKind::Unknown, "canceling statement due to lock timeout"),
+            (
+                DatabaseErrorKind::Unknown,
+                "canceling statement due to lock timeout",
+            ),
             (DatabaseErrorKind::Unknown, "database is locked"),
             (
                 DatabaseErrorKind::UniqueViolation,
                 "UNIQUE constraint failed: agents.company_id, agents.url_key",
             ),
         ] {
-            assert!(matches!(database(kind, message), StoreError::Contended), "{message}");
+            assert!(
+                matches!(database(kind, message), StoreError::Contended),
+                "{message}"
+            );
         }
     }
 
@@ -92,7 +120,9 @@ mod tests {
             DatabaseErrorKind::UniqueViolation,
             "UNIQUE constraint failed: issues.company_id, issues.number",
         );
-        let StoreError::Constraint { constraint } = error else { panic!("{error:?}") };
+        let StoreError::Constraint { constraint } = error else {
+            panic!("{error:?}")
+        };
         assert_eq!(constraint, "issues.company_id, issues.number");
     }
 
@@ -105,6 +135,9 @@ mod tests {
     #[test]
     fn what_cannot_be_read_is_corrupt() {
         let error = failed(Error::DeserializationError("`x` is not a word".into()));
-        assert_eq!(error.to_string(), "stored record breaks a rule: `x` is not a word");
+        assert_eq!(
+            error.to_string(),
+            "stored record breaks a rule: `x` is not a word"
+        );
     }
 }

@@ -12,7 +12,17 @@ mod retry;
 mod schema;
 mod url;
 
+#[cfg(not(any(feature = "postgres", feature = "sqlite")))]
+compile_error!("a store needs at least one of the features `sqlite` and `postgres`");
+
 #[cfg(feature = "postgres")]
+#[cfg_attr(
+    feature = "sqlite",
+    expect(
+        clippy::duplicate_mod,
+        reason = "queries are written once for both databases"
+    )
+)]
 mod postgres;
 #[cfg(feature = "sqlite")]
 mod sqlite;

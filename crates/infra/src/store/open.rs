@@ -31,7 +31,10 @@ pub struct OpenOptions {
 
 impl Default for OpenOptions {
     fn default() -> Self {
-        Self { pool_size: 8, durability: Durability::PowerLoss }
+        Self {
+            pool_size: 8,
+            durability: Durability::PowerLoss,
+        }
     }
 }
 

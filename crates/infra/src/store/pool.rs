@@ -39,7 +39,10 @@ impl<C: Send + 'static> ManageConnection for Manager<C> {
 
     fn connect(&self) -> Result<Pooled<C>, ManagerError> {
         let conn = (self.connect)().map_err(ManagerError)?;
-        Ok(Pooled { conn, in_transaction: false })
+        Ok(Pooled {
+            conn,
+            in_transaction: false,
+        })
     }
 
     fn is_valid(&self, _conn: &mut Pooled<C>) -> Result<(), ManagerError> {
@@ -64,12 +67,15 @@ pub(super) fn pool<C: Send + 'static>(
         .connection_timeout(PATIENCE)
         // A failure to connect reaches whoever asks for a connection.
         .error_handler(Box::new(NopErrorHandler))
-        .build_unchecked(Manager { connect: Box::new(connect) })
+        .build_unchecked(Manager {
+            connect: Box::new(connect),
+        })
 }
 
 /// A connection of the pool.
 pub(super) fn take<C: Send + 'static>(
     pool: &Pool<Manager<C>>,
 ) -> Result<PooledConnection<Manager<C>>, StoreError> {
-    pool.get().map_err(|error| StoreError::Unavailable(Box::new(error)))
+    pool.get()
+        .map_err(|error| StoreError::Unavailable(Box::new(error)))
 }

@@ -44,7 +44,11 @@ mod tests {
         let mut runs = 0;
         let outcome = until_settled(|| {
             runs += 1;
-            if runs < 3 { Err(StoreError::Contended) } else { Ok(()) }
+            if runs < 3 {
+                Err(StoreError::Contended)
+            } else {
+                Ok(())
+            }
         });
         assert!(outcome.is_ok());
         assert_eq!(runs, 3);
@@ -66,7 +70,9 @@ mod tests {
         let mut runs = 0;
         let outcome = until_settled(|| {
             runs += 1;
-            Err(StoreError::Constraint { constraint: "c".into() })
+            Err(StoreError::Constraint {
+                constraint: "c".into(),
+            })
         });
         assert!(matches!(outcome, Err(StoreError::Constraint { .. })));
         assert_eq!(runs, 1);
@@ -77,7 +83,10 @@ mod tests {
         for attempt in 1..ATTEMPTS {
             let mean = FIRST_PAUSE * 2_u32.pow(attempt - 1);
             let pause = pause_after(attempt);
-            assert!(pause >= mean / 2 && pause <= mean + mean / 2, "{attempt}: {pause:?}");
+            assert!(
+                pause >= mean / 2 && pause <= mean + mean / 2,
+                "{attempt}: {pause:?}"
+            );
         }
     }
 }

@@ -33,7 +33,11 @@ pub(crate) struct Transaction<'c> {
 impl<'c> Transaction<'c> {
     /// The transaction that is open on `conn`.
     pub(super) const fn on(conn: &'c mut Connection) -> Self {
-        Self { conn, activity: Vec::new(), events: Vec::new() }
+        Self {
+            conn,
+            activity: Vec::new(),
+            events: Vec::new(),
+        }
     }
 
     /// Writes the gathered activity and numbers the gathered events. Comes last, because the
@@ -45,11 +49,17 @@ impl<'c> Transaction<'c> {
     pub(super) fn write_journal(&mut self) -> Result<(), StoreError> {
         let rows: Vec<_> = self.activity.iter().map(ActivityRow::of).collect();
         for batch in rows.chunks(BATCH) {
-            insert_into(activity::table).values(batch).execute(self.conn).map_err(failed)?;
+            insert_into(activity::table)
+                .values(batch)
+                .execute(self.conn)
+                .map_err(failed)?;
         }
         // Sorted, so that two transactions take the counters of several companies in one order.
         self.events.sort_by_key(|event| event.company);
-        for of_company in self.events.chunk_by(|one, other| one.company == other.company) {
+        for of_company in self
+            .events
+            .chunk_by(|one, other| one.company == other.company)
+        {
             write_events(self.conn, of_company)?;
         }
         self.activity.clear();
@@ -59,7 +69,9 @@ impl<'c> Transaction<'c> {
 }
 
 fn write_events(conn: &mut Connection, of_company: &[Event]) -> Result<(), StoreError> {
-    let Some(first) = of_company.first() else { return Ok(()) };
+    let Some(first) = of_company.first() else {
+        return Ok(());
+    };
     let last_number: i64 = update(company_counters::table.find(IdColumn(first.company)))
         .set(
             company_counters::event_sequence
@@ -82,7 +94,10 @@ fn write_events(conn: &mut Connection, of_company: &[Event]) -> Result<(), Store
         })
         .collect();
     for batch in rows.chunks(BATCH) {
-        insert_into(events::table).values(batch).execute(conn).map_err(failed)?;
+        insert_into(events::table)
+            .values(batch)
+            .execute(conn)
+            .map_err(failed)?;
     }
     Ok(())
 }

@@ -106,7 +106,9 @@ impl Address {
     fn parse(rest: &str) -> Self {
         let (location, parameters) = rest.split_once('?').unwrap_or((rest, ""));
         let authority = location.split('/').next().unwrap_or_default();
-        let hosts = authority.rsplit_once('@').map_or(authority, |(_, hosts)| hosts);
+        let hosts = authority
+            .rsplit_once('@')
+            .map_or(authority, |(_, hosts)| hosts);
         let mut address = Self::default();
         address.add_hosts(hosts, without_port);
         for parameter in parameters.split('&') {
@@ -155,7 +157,9 @@ fn is_this_machine(host: &str) -> bool {
     host.is_empty()
         || host.starts_with(['/', '@'])
         || host.eq_ignore_ascii_case("localhost")
-        || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+        || host
+            .parse::<IpAddr>()
+            .is_ok_and(|address| address.is_loopback())
 }
 
 fn percent_decoded(text: &str) -> String {
@@ -181,7 +185,9 @@ fn percent_decoded(text: &str) -> String {
 }
 
 fn hex(digit: u8) -> Option<u8> {
-    char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok())
+    char::from(digit)
+        .to_digit(16)
+        .and_then(|value| u8::try_from(value).ok())
 }
 
 #[cfg(test)]
@@ -197,14 +203,22 @@ mod tests {
         let url: DatabaseUrl = "sqlite:data/workforce.db".parse().unwrap();
         assert_eq!(url.sqlite_path(), Some(Path::new("data/workforce.db")));
         for text in ["sqlite:", "sqlite:///a", "sqlite::memory:"] {
-            assert_eq!(text.parse::<DatabaseUrl>(), Err(DatabaseUrlError::Path), "{text}");
+            assert_eq!(
+                text.parse::<DatabaseUrl>(),
+                Err(DatabaseUrlError::Path),
+                "{text}"
+            );
         }
     }
 
     #[test]
     fn other_schemes_are_refused() {
         for text in ["", "mysql://h/db", "data.db", "host=h dbname=d", "Postgres"] {
-            assert_eq!(text.parse::<DatabaseUrl>(), Err(DatabaseUrlError::Scheme), "{text}");
+            assert_eq!(
+                text.parse::<DatabaseUrl>(),
+                Err(DatabaseUrlError::Scheme),
+                "{text}"
+            );
         }
     }
 

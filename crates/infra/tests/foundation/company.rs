@@ -50,8 +50,11 @@ pub(crate) fn store_company(store: &dyn Store, company: &Company) -> Result<(), 
 
 /// The company, if it is stored.
 pub(crate) fn find_company(store: &dyn Store, id: CompanyId) -> Option<Company> {
-    let found: Result<_, Never> =
-        store.read(|reads| Ok(reads.companies().find(workforce_domain::actor::Scope::Instance, id)?));
+    let found: Result<_, Never> = store.read(|reads| {
+        Ok(reads
+            .companies()
+            .find(workforce_domain::actor::Scope::Instance, id)?)
+    });
     found.unwrap()
 }
 

@@ -6,9 +6,9 @@ use workforce_testkit::on_both_databases;
 use crate::raw::{Raw, Reference};
 use crate::rows::Value::{Digest, Flag, Instant, Key, Null, Number, Text};
 use crate::rows::{
-    BOSS, COMPANY, ISSUE, OTHER, PARENT, RUN, Row, WORKER, WORKTREE, agent, agent_key,
-    alert, approval, company, cost, event, insert_company, issue, kept_answer, lease, live_run,
-    revision, run, secret_version, wake, workspace,
+    BOSS, COMPANY, ISSUE, OTHER, PARENT, RUN, Row, WORKER, WORKTREE, agent, agent_key, alert,
+    approval, company, cost, event, insert_company, issue, kept_answer, lease, live_run, revision,
+    run, secret_version, wake, workspace,
 };
 
 /// How a refusal begins, on SQLite and on PostgreSQL.
@@ -24,7 +24,10 @@ impl Kind {
         let [sqlite, postgres] = match self {
             Self::Unique => ["UNIQUE constraint failed", "violates unique constraint"],
             Self::Check => ["CHECK constraint failed", "violates check constraint"],
-            Self::ForeignKey => ["FOREIGN KEY constraint failed", "violates foreign key constraint"],
+            Self::ForeignKey => [
+                "FOREIGN KEY constraint failed",
+                "violates foreign key constraint",
+            ],
         };
         error.contains(sqlite) || error.contains(postgres)
     }
@@ -155,7 +158,7 @@ on_both_databases! {
         let taken = Number(ISSUE.into());
         let second = issue(0, OTHER).with("number", taken);
         refused(&mut raw, Kind::Unique, &second);
-        second.clone().with("number", Number(100)).insert(&mut raw);
+        second.with("number", Number(100)).insert(&mut raw);
         refused(&mut raw, Kind::Unique, &issue(1, OTHER).with("identifier", Text("ACM-9")));
         issue(1, OTHER).with("number", taken).with("identifier", Text("BEE-9")).insert(&mut raw);
     }
@@ -211,7 +214,7 @@ on_both_databases! {
         refused(&mut raw, Kind::Check, &ended.clone().with("token_hash", Digest(1)));
         refused(&mut raw, Kind::Check, &ended.clone().with("instance_id", Key(0, 1)));
         refused(&mut raw, Kind::Check, &ended.clone().with("lease_expires_at", Instant));
-        refused(&mut raw, Kind::Check, &ended.clone().with("finished_at", Null));
+        refused(&mut raw, Kind::Check, &ended.with("finished_at", Null));
         refused(&mut raw, Kind::Check, &live_run(0, OTHER).with("finished_at", Instant));
         let short = live_run(0, OTHER).with("token_hash", crate::rows::Value::Bytes(31));
         only_good(&mut raw, &live_run(0, OTHER), &short);
@@ -301,7 +304,7 @@ on_both_databases! {
         ] {
             refused(&mut raw, Kind::Check, &keyless.clone().with(column, Number(-1)));
         }
-        keyless.clone().insert(&mut raw);
+        keyless.insert(&mut raw);
         keyless.with("id", Key(0, 3)).insert(&mut raw);
     }
 

@@ -105,7 +105,9 @@ on_both_databases! {
 
 #[test]
 fn two_who_wait_for_each_other_both_end_well() {
-    let Some(store) = postgres_store() else { return };
+    let Some(store) = postgres_store() else {
+        return;
+    };
     let companies = [company("AAA"), company("BBB")];
     for it in &companies {
         store_company(&*store, it).unwrap();
@@ -122,8 +124,10 @@ fn two_who_wait_for_each_other_both_end_well() {
                     runs.fetch_add(1, Ordering::SeqCst);
                     for place in order {
                         let id = companies[place].id;
-                        let mut held =
-                            tx.companies_mut().lock(Scope::Instance, id)?.expect("it is stored");
+                        let mut held = tx
+                            .companies_mut()
+                            .lock(Scope::Instance, id)?
+                            .expect("it is stored");
                         if core::mem::take(&mut is_first) {
                             both_hold_one.wait();
                         }
@@ -144,7 +148,9 @@ fn two_who_wait_for_each_other_both_end_well() {
 
 #[test]
 fn a_connection_that_was_closed_meanwhile_is_replaced() {
-    let Some(store) = postgres_store() else { return };
+    let Some(store) = postgres_store() else {
+        return;
+    };
     let new = company("ACM");
     store_company(&*store, &new).unwrap();
     let mut raw = crate::raw::Raw::of(&store);

@@ -9,7 +9,11 @@ use crate::rows::{BOSS, GOAL, ISSUE, PARENT, PROJECT, RUN, WORKER, WORKTREE, ins
 const WITHOUT_COMPANY: [&str; 1] = ["idempotency_keys"];
 
 fn rows_of(raw: &mut Raw, table: &str, company: u8) -> i64 {
-    let column = if table == "companies" { "id" } else { "company_id" };
+    let column = if table == "companies" {
+        "id"
+    } else {
+        "company_id"
+    };
     raw.count(&format!(
         "SELECT count(*) AS n FROM {table} WHERE {column} = '{}'",
         key(company, 0)
@@ -26,16 +30,26 @@ fn delete_and_look(raw: &mut Raw, table: &str, thing: u8, emptied: &[(&str, &str
             key(0, thing)
         ))
     };
-    let before: Vec<i64> = emptied.iter().map(|(child, _)| rows_of(raw, child, 0)).collect();
+    let before: Vec<i64> = emptied
+        .iter()
+        .map(|(child, _)| rows_of(raw, child, 0))
+        .collect();
     for reference in emptied {
         assert!(set(raw, *reference) > 0, "{reference:?} is set before");
     }
-    let deleted = raw.run(&format!("DELETE FROM {table} WHERE id = '{}'", key(0, thing)));
+    let deleted = raw.run(&format!(
+        "DELETE FROM {table} WHERE id = '{}'",
+        key(0, thing)
+    ));
     assert_eq!(deleted, 1);
     for (reference, before) in emptied.iter().zip(before) {
         assert_eq!(set(raw, *reference), 0, "{reference:?} is empty afterwards");
         let own = i64::from(reference.0 == table);
-        assert_eq!(rows_of(raw, reference.0, 0), before - own, "{reference:?} stays");
+        assert_eq!(
+            rows_of(raw, reference.0, 0),
+            before - own,
+            "{reference:?} stays"
+        );
     }
 }
 

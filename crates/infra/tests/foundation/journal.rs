@@ -7,10 +7,10 @@ use workforce_domain::activity::{Action, Activity, Entity, Event, EventKind};
 use workforce_domain::actor::{ActorKind, Owned};
 use workforce_domain::company::Company;
 use workforce_domain::page::PageRequest;
-use workforce_domain::port::{ActivityFilter, Failure, Store};
+use workforce_domain::port::{ActivityFilter, Failure, Store, StoreError};
 use workforce_testkit::on_both_databases;
 
-use crate::company::{Never, company, new_id, store_company};
+use crate::company::{Never, company, new_id, store_company, store_error};
 
 fn event(company: &Company, number: usize) -> Event {
     let mut payload = Document::new();
@@ -114,5 +114,23 @@ on_both_databases! {
             Ok(reads.activity().list(it.scope(), &filter, &PageRequest::first())?)
         });
         assert_eq!(page.unwrap().items, [told]);
+    }
+
+    fn a_word_that_nobody_knows_is_named(store: &TestStore) {
+        let it = company("ACM");
+        store_company(&**store, &it).unwrap();
+        let outcome: Result<(), Never> = store.write(|tx| {
+            tx.journal().activity(activity(&it));
+            Ok(())
+        });
+        outcome.unwrap();
+        crate::raw::Raw::of(store).run("UPDATE activity SET action = 'company.vanished'");
+        let page: Result<_, Never> = store.read(|reads| {
+            let filter = ActivityFilter::default();
+            Ok(reads.activity().list(it.scope(), &filter, &PageRequest::first())?)
+        });
+        let error = store_error(page.unwrap_err());
+        assert!(matches!(error, StoreError::Corrupt(_)), "{error:?}");
+        assert!(error.to_string().contains("`company.vanished`"), "{error}");
     }
 }

@@ -29,7 +29,11 @@ fn declared(postgres: bool) -> BTreeMap<String, Vec<Column>> {
         let mut table = None;
         let mut columns = Vec::new();
         let mut renamed = None;
-        for line in block.lines().map(str::trim).take_while(|line| !line.starts_with("diesel::")) {
+        for line in block
+            .lines()
+            .map(str::trim)
+            .take_while(|line| !line.starts_with("diesel::"))
+        {
             if let Some(name) = line.strip_prefix("#[sql_name = \"") {
                 renamed = name.strip_suffix("\"]").map(str::to_owned);
             } else if let Some((name, keys)) = line.split_once(" (")
@@ -39,12 +43,17 @@ fn declared(postgres: bool) -> BTreeMap<String, Vec<Column>> {
                 table = Some((name.to_owned(), keys));
             } else if let Some((name, kind)) = line.split_once(" -> ") {
                 let kind = kind.trim_end_matches(',');
-                let nullable = kind.strip_prefix("Nullable<").and_then(|it| it.strip_suffix('>'));
+                let nullable = kind
+                    .strip_prefix("Nullable<")
+                    .and_then(|it| it.strip_suffix('>'));
                 let known = TYPES.iter().find(|it| it.0 == nullable.unwrap_or(kind));
                 let (_, in_sqlite, in_postgres) = known.unwrap_or_else(|| panic!("{line}"));
                 let name = renamed.take().unwrap_or_else(|| name.to_owned());
                 let keys = table.as_ref().map_or(&[][..], |(_, keys)| keys);
-                let key_place = keys.iter().position(|key| *key == name).map_or(0, |it| it + 1);
+                let key_place = keys
+                    .iter()
+                    .position(|key| *key == name)
+                    .map_or(0, |it| it + 1);
                 columns.push(Column {
                     key_place: key_place.try_into().unwrap(),
                     name,
@@ -74,7 +83,9 @@ on_both_databases! {
 #[test]
 fn both_databases_have_the_same_indexes_and_references() {
     let sqlite = sqlite_store();
-    let Some(postgres) = postgres_store() else { return };
+    let Some(postgres) = postgres_store() else {
+        return;
+    };
     let (mut sqlite, mut postgres) = (Raw::of(&sqlite), Raw::of(&postgres));
     let indexes = sqlite.indexes();
     assert!(indexes.len() > 20, "{} indexes", indexes.len());

@@ -1,4 +1,9 @@
 //! What the rules rely on: tables, constraints, transactions, and what lies around them.
+#![expect(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    reason = "a test that cannot go on fails"
+)]
 
 mod company;
 mod constraints;

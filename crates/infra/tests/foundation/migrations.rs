@@ -50,10 +50,16 @@ impl Copy {
     fn of(store: &workforce_testkit::store::TestStore) -> Self {
         if store.url().sqlite_path().is_none() {
             let url = store.connection().parse().unwrap();
-            return Self { url, connection: store.connection().to_owned() };
+            return Self {
+                url,
+                connection: store.connection().to_owned(),
+            };
         }
         let connection = format!("{}.copy", store.connection());
         Raw::of(store).run(&format!("VACUUM INTO '{connection}'"));
-        Self { url: workforce_infra::store::DatabaseUrl::sqlite(&connection), connection }
+        Self {
+            url: workforce_infra::store::DatabaseUrl::sqlite(&connection),
+            connection,
+        }
     }
 }

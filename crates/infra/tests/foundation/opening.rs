@@ -15,7 +15,11 @@ fn a_file_is_open_once() {
     let store = sqlite_store();
     let error = open(store.url(), &OpenOptions::default()).err().unwrap();
     assert!(matches!(error, OpenError::InUse(_)), "{error:?}");
-    assert!(error.to_string().ends_with("workforce.db is in use by another process"));
+    assert!(
+        error
+            .to_string()
+            .ends_with("workforce.db is in use by another process")
+    );
 }
 
 #[test]
@@ -24,7 +28,10 @@ fn a_file_may_be_opened_again_and_has_everything() {
     let path = folder.path().join("data/deep/workforce.db");
     let url = DatabaseUrl::sqlite(&path);
     let new = company("ACM");
-    let options = OpenOptions { pool_size: 2, durability: Durability::PowerLoss };
+    let options = OpenOptions {
+        pool_size: 2,
+        durability: Durability::PowerLoss,
+    };
     let store = open(&url, &options).unwrap();
     store_company(&*store, &new).unwrap();
     drop(store);
@@ -45,7 +52,9 @@ fn a_folder_that_cannot_be_made_is_told() {
 
 #[test]
 fn a_server_that_does_not_answer_is_told() {
-    let url: DatabaseUrl = "postgres://127.0.0.1:1/none?connect_timeout=2".parse().unwrap();
+    let url: DatabaseUrl = "postgres://127.0.0.1:1/none?connect_timeout=2"
+        .parse()
+        .unwrap();
     let error = open(&url, &OpenOptions::default()).err().unwrap();
     assert!(matches!(error, OpenError::Connect(_)), "{error:?}");
 }
@@ -58,7 +67,9 @@ fn clear_text_over_a_network_is_refused() {
 
 #[test]
 fn several_servers_share_a_database() {
-    let Some(store) = postgres_store() else { return };
+    let Some(store) = postgres_store() else {
+        return;
+    };
     let other = open(store.url(), &OpenOptions::default()).unwrap();
     let new = company("ACM");
     store_company(&*other, &new).unwrap();

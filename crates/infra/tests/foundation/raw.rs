@@ -61,7 +61,8 @@ impl Raw {
             Self::Postgres(PgConnection::establish(connection).unwrap())
         } else {
             let mut conn = SqliteConnection::establish(connection).unwrap();
-            conn.batch_execute("PRAGMA busy_timeout = 5000; PRAGMA foreign_keys = ON;").unwrap();
+            conn.batch_execute("PRAGMA busy_timeout = 5000; PRAGMA foreign_keys = ON;")
+                .unwrap();
             Self::Sqlite(conn)
         }
     }
@@ -80,7 +81,8 @@ impl Raw {
 
     #[track_caller]
     pub(crate) fn run(&mut self, sql: &str) -> usize {
-        self.try_run(sql).unwrap_or_else(|error| panic!("{sql}: {error}"))
+        self.try_run(sql)
+            .unwrap_or_else(|error| panic!("{sql}: {error}"))
     }
 
     /// The one number that `SELECT ... AS n` gives.

@@ -26,7 +26,11 @@ impl Value {
     fn sql(self, postgres: bool) -> String {
         let bytes = |byte: u8, length: usize| {
             let hex = format!("{byte:02x}").repeat(length);
-            if postgres { format!("'\\x{hex}'") } else { format!("x'{hex}'") }
+            if postgres {
+                format!("'\\x{hex}'")
+            } else {
+                format!("x'{hex}'")
+            }
         };
         match self {
             Null => "NULL".into(),
@@ -60,15 +64,30 @@ impl Row {
     #[must_use]
     pub(crate) fn with(mut self, column: &'static str, value: Value) -> Self {
         let place = self.values.iter_mut().find(|(name, _)| *name == column);
-        place.unwrap_or_else(|| panic!("{} has no {column}", self.table)).1 = value;
+        place
+            .unwrap_or_else(|| panic!("{} has no {column}", self.table))
+            .1 = value;
         self
     }
 
     /// The statement that inserts it.
     pub(crate) fn sql(&self, postgres: bool) -> String {
-        let columns: Vec<_> = self.values.iter().map(|(name, _)| format!("\"{name}\"")).collect();
-        let values: Vec<_> = self.values.iter().map(|(_, value)| value.sql(postgres)).collect();
-        format!("INSERT INTO {} ({}) VALUES ({})", self.table, columns.join(", "), values.join(", "))
+        let columns: Vec<_> = self
+            .values
+            .iter()
+            .map(|(name, _)| format!("\"{name}\""))
+            .collect();
+        let values: Vec<_> = self
+            .values
+            .iter()
+            .map(|(_, value)| value.sql(postgres))
+            .collect();
+        format!(
+            "INSERT INTO {} ({}) VALUES ({})",
+            self.table,
+            columns.join(", "),
+            values.join(", ")
+        )
     }
 
     pub(crate) fn try_insert(&self, raw: &mut Raw) -> Result<usize, String> {
@@ -78,7 +97,8 @@ impl Row {
 
     #[track_caller]
     pub(crate) fn insert(&self, raw: &mut Raw) {
-        self.try_insert(raw).unwrap_or_else(|error| panic!("{self:?}: {error}"));
+        self.try_insert(raw)
+            .unwrap_or_else(|error| panic!("{self:?}: {error}"));
     }
 }
 
@@ -109,67 +129,129 @@ pub(crate) const OTHER: u8 = 15;
 
 pub(crate) fn company(c: u8) -> Row {
     row!(companies {
-        id: Key(c, COMPANY), name: Text("Acme"), description: Null, status: Text("active"),
+        id: Key(c, COMPANY),
+        name: Text("Acme"),
+        description: Null,
+        status: Text("active"),
         budget_monthly_cents: Number(0),
         issue_prefix: Text(["ACM", "BEE", "CEE"][usize::from(c)]),
-        require_board_approval_for_new_agents: Flag(false), review_required: Flag(false),
-        max_concurrent_runs: Number(4), locale: Null, brand_color: Null, pause_reason: Null,
-        paused_at: Null, archived_at: Null, created_at: Instant, updated_at: Instant,
+        require_board_approval_for_new_agents: Flag(false),
+        review_required: Flag(false),
+        max_concurrent_runs: Number(4),
+        locale: Null,
+        brand_color: Null,
+        pause_reason: Null,
+        paused_at: Null,
+        archived_at: Null,
+        created_at: Instant,
+        updated_at: Instant,
     })
 }
 
 pub(crate) fn agent(c: u8, thing: u8) -> Row {
     row!(agents {
-        id: Key(c, thing), company_id: Key(c, COMPANY), name: Text("Ann"),
+        id: Key(c, thing),
+        company_id: Key(c, COMPANY),
+        name: Text("Ann"),
         url_key: Text(["zero", "boss", "worker", "three"][usize::from(thing.min(3))]),
-        role: Text("general"), title: Null, icon: Null, capabilities: Null, reports_to: Null,
-        lifecycle: Text("enabled"), lifecycle_at: Null, pause_reason: Null,
-        consecutive_failures: Number(0), adapter_type: Text("process"), adapter_config: Json("{}"),
-        runtime_config: Json("{}"), max_concurrent_runs: Number(1), can_create_agents: Flag(false),
-        metadata: Json("{}"), budget_monthly_cents: Number(0), last_heartbeat_at: Null,
-        next_heartbeat_at: Null, created_at: Instant, updated_at: Instant,
+        role: Text("general"),
+        title: Null,
+        icon: Null,
+        capabilities: Null,
+        reports_to: Null,
+        lifecycle: Text("enabled"),
+        lifecycle_at: Null,
+        pause_reason: Null,
+        consecutive_failures: Number(0),
+        adapter_type: Text("process"),
+        adapter_config: Json("{}"),
+        runtime_config: Json("{}"),
+        max_concurrent_runs: Number(1),
+        can_create_agents: Flag(false),
+        metadata: Json("{}"),
+        budget_monthly_cents: Number(0),
+        last_heartbeat_at: Null,
+        next_heartbeat_at: Null,
+        created_at: Instant,
+        updated_at: Instant,
     })
 }
 
 pub(crate) fn agent_key(c: u8) -> Row {
     row!(agent_keys {
-        id: Key(c, 1), company_id: Key(c, COMPANY), agent_id: Key(c, WORKER), name: Text("k"),
-        prefix: Text("wfk_abcdefgh"), key_hash: Digest(c), created_at: Instant,
-        last_used_at: Null, revoked_at: Null,
+        id: Key(c, 1),
+        company_id: Key(c, COMPANY),
+        agent_id: Key(c, WORKER),
+        name: Text("k"),
+        prefix: Text("wfk_abcdefgh"),
+        key_hash: Digest(c),
+        created_at: Instant,
+        last_used_at: Null,
+        revoked_at: Null,
     })
 }
 
 pub(crate) fn goal(c: u8, thing: u8) -> Row {
     row!(goals {
-        id: Key(c, thing), company_id: Key(c, COMPANY), title: Text("grow"), description: Null,
-        level: Text("company"), status: Text("active"), parent_id: Null, owner_agent_id: Null,
-        created_at: Instant, updated_at: Instant,
+        id: Key(c, thing),
+        company_id: Key(c, COMPANY),
+        title: Text("grow"),
+        description: Null,
+        level: Text("company"),
+        status: Text("active"),
+        parent_id: Null,
+        owner_agent_id: Null,
+        created_at: Instant,
+        updated_at: Instant,
     })
 }
 
 pub(crate) fn project(c: u8) -> Row {
     row!(projects {
-        id: Key(c, PROJECT), company_id: Key(c, COMPANY), name: Text("Site"),
-        url_key: Text("site"), description: Null, status: Text("planned"),
-        lead_agent_id: Key(c, BOSS), target_date: Null, color: Null, review_required: Flag(false),
-        archived_at: Null, created_at: Instant, updated_at: Instant,
+        id: Key(c, PROJECT),
+        company_id: Key(c, COMPANY),
+        name: Text("Site"),
+        url_key: Text("site"),
+        description: Null,
+        status: Text("planned"),
+        lead_agent_id: Key(c, BOSS),
+        target_date: Null,
+        color: Null,
+        review_required: Flag(false),
+        archived_at: Null,
+        created_at: Instant,
+        updated_at: Instant,
     })
 }
 
 pub(crate) fn workspace(c: u8) -> Row {
     row!(project_workspaces {
-        id: Key(c, WORKSPACE), company_id: Key(c, COMPANY), project_id: Key(c, PROJECT),
-        name: Text("main"), cwd: Text("/srv"), repo_url: Null, repo_ref: Null,
-        default_base_branch: Null, is_primary: Flag(true), metadata: Json("{}"),
-        created_at: Instant, updated_at: Instant,
+        id: Key(c, WORKSPACE),
+        company_id: Key(c, COMPANY),
+        project_id: Key(c, PROJECT),
+        name: Text("main"),
+        cwd: Text("/srv"),
+        repo_url: Null,
+        repo_ref: Null,
+        default_base_branch: Null,
+        is_primary: Flag(true),
+        metadata: Json("{}"),
+        created_at: Instant,
+        updated_at: Instant,
     })
 }
 
 pub(crate) fn worktree(c: u8) -> Row {
     row!(execution_workspaces {
-        id: Key(c, WORKTREE), company_id: Key(c, COMPANY), project_workspace_id: Key(c, WORKSPACE),
-        ticket_key: Text("ACM-1"), branch: Text("b"), base_branch: Text("main"),
-        path: Text("/srv/b"), created_at: Instant, updated_at: Instant,
+        id: Key(c, WORKTREE),
+        company_id: Key(c, COMPANY),
+        project_workspace_id: Key(c, WORKSPACE),
+        ticket_key: Text("ACM-1"),
+        branch: Text("b"),
+        base_branch: Text("main"),
+        path: Text("/srv/b"),
+        created_at: Instant,
+        updated_at: Instant,
     })
 }
 
@@ -182,42 +264,92 @@ pub(crate) fn issue(c: u8, thing: u8) -> Row {
         _ => "ACM-100",
     };
     row!(issues {
-        id: Key(c, thing), company_id: Key(c, COMPANY), number: Number(thing.into()),
-        identifier: Text(identifier), project_id: Null, goal_id: Null, parent_id: Null,
-        title: Text("do"), description: Null, status: Text("todo"), priority: Number(2),
-        assignee_agent_id: Null, assignee_user_id: Null, created_by_agent_id: Null,
-        created_by_user_id: Null, billing_code: Null, ticket_key: Null, request_depth: Number(0),
-        delegation: Null, assignee_adapter_overrides: Null, execution_workspace_id: Null,
-        workflow_epoch: Number(0), started_at: Null, last_started_at: Null, completed_at: Null,
-        cancelled_at: Null, hidden_at: Null, created_at: Instant, updated_at: Instant,
+        id: Key(c, thing),
+        company_id: Key(c, COMPANY),
+        number: Number(thing.into()),
+        identifier: Text(identifier),
+        project_id: Null,
+        goal_id: Null,
+        parent_id: Null,
+        title: Text("do"),
+        description: Null,
+        status: Text("todo"),
+        priority: Number(2),
+        assignee_agent_id: Null,
+        assignee_user_id: Null,
+        created_by_agent_id: Null,
+        created_by_user_id: Null,
+        billing_code: Null,
+        ticket_key: Null,
+        request_depth: Number(0),
+        delegation: Null,
+        assignee_adapter_overrides: Null,
+        execution_workspace_id: Null,
+        workflow_epoch: Number(0),
+        started_at: Null,
+        last_started_at: Null,
+        completed_at: Null,
+        cancelled_at: Null,
+        hidden_at: Null,
+        created_at: Instant,
+        updated_at: Instant,
     })
 }
 
 pub(crate) fn lease(c: u8) -> Row {
     row!(issue_leases {
-        issue_id: Key(c, ISSUE), company_id: Key(c, COMPANY), agent_id: Key(c, WORKER),
-        run_id: Key(c, RUN), fence: Number(1), expires_at: Null,
+        issue_id: Key(c, ISSUE),
+        company_id: Key(c, COMPANY),
+        agent_id: Key(c, WORKER),
+        run_id: Key(c, RUN),
+        fence: Number(1),
+        expires_at: Null,
     })
 }
 
 pub(crate) fn comment(c: u8) -> Row {
     row!(issue_comments {
-        id: Key(c, 1), company_id: Key(c, COMPANY), issue_id: Key(c, ISSUE),
-        author_agent_id: Key(c, BOSS), author_user_id: Null, run_id: Key(c, RUN), body: Text("b"),
-        mentions: Json("[]"), created_at: Instant,
+        id: Key(c, 1),
+        company_id: Key(c, COMPANY),
+        issue_id: Key(c, ISSUE),
+        author_agent_id: Key(c, BOSS),
+        author_user_id: Null,
+        run_id: Key(c, RUN),
+        body: Text("b"),
+        mentions: Json("[]"),
+        created_at: Instant,
     })
 }
 
 /// A run that ended.
 pub(crate) fn run(c: u8, thing: u8) -> Row {
     row!(heartbeat_runs {
-        id: Key(c, thing), company_id: Key(c, COMPANY), agent_id: Key(c, WORKER), issue_id: Null,
-        execution_workspace_id: Null, kind: Text("execution"), status: Text("succeeded"),
-        source: Text("assignment"), reason: Text("issue_assigned"), wake_id: Key(c, thing),
-        fence: Number(1), token_hash: Null, instance_id: Null, lease_expires_at: Null,
-        stop_requested_at: Null, stop_reason: Null, exit_code: Null, signal: Null,
-        error_code: Null, error: Null, log_bytes: Number(0), log_tail: Null, started_at: Null,
-        finished_at: Instant, created_at: Instant, updated_at: Instant,
+        id: Key(c, thing),
+        company_id: Key(c, COMPANY),
+        agent_id: Key(c, WORKER),
+        issue_id: Null,
+        execution_workspace_id: Null,
+        kind: Text("execution"),
+        status: Text("succeeded"),
+        source: Text("assignment"),
+        reason: Text("issue_assigned"),
+        wake_id: Key(c, thing),
+        fence: Number(1),
+        token_hash: Null,
+        instance_id: Null,
+        lease_expires_at: Null,
+        stop_requested_at: Null,
+        stop_reason: Null,
+        exit_code: Null,
+        signal: Null,
+        error_code: Null,
+        error: Null,
+        log_bytes: Number(0),
+        log_tail: Null,
+        started_at: Null,
+        finished_at: Instant,
+        created_at: Instant,
+        updated_at: Instant,
     })
 }
 
@@ -233,77 +365,141 @@ pub(crate) fn live_run(c: u8, thing: u8) -> Row {
 
 pub(crate) fn process(c: u8) -> Row {
     row!(run_processes {
-        run_id: Key(c, RUN), company_id: Key(c, COMPANY), instance_id: Key(c, 1), pid: Number(9),
-        process_group: Number(9), start_ticks: Number(1),
+        run_id: Key(c, RUN),
+        company_id: Key(c, COMPANY),
+        instance_id: Key(c, 1),
+        pid: Number(9),
+        process_group: Number(9),
+        start_ticks: Number(1),
     })
 }
 
 pub(crate) fn wake(c: u8, thing: u8) -> Row {
     row!(wakes {
-        id: Key(c, thing), company_id: Key(c, COMPANY), agent_id: Key(c, WORKER),
-        issue_id: Key(c, ISSUE), coalesce_key: Text("k"), kind: Text("execution"),
-        status: Text("pending"), source: Text("assignment"), reasons: Json("[]"),
-        comment_ids: Json("[]"), payload: Json("{}"), count: Number(1), not_before: Instant,
-        run_id: Key(c, RUN), requested_by: Null, created_at: Instant, updated_at: Instant,
+        id: Key(c, thing),
+        company_id: Key(c, COMPANY),
+        agent_id: Key(c, WORKER),
+        issue_id: Key(c, ISSUE),
+        coalesce_key: Text("k"),
+        kind: Text("execution"),
+        status: Text("pending"),
+        source: Text("assignment"),
+        reasons: Json("[]"),
+        comment_ids: Json("[]"),
+        payload: Json("{}"),
+        count: Number(1),
+        not_before: Instant,
+        run_id: Key(c, RUN),
+        requested_by: Null,
+        created_at: Instant,
+        updated_at: Instant,
     })
 }
 
 pub(crate) fn cost(c: u8) -> Row {
     row!(cost_events {
-        id: Key(c, 1), company_id: Key(c, COMPANY), agent_id: Key(c, WORKER),
-        issue_id: Key(c, PARENT), project_id: Key(c, PROJECT), goal_id: Key(c, GOAL),
-        run_id: Key(c, RUN), billing_code: Null, provider: Text("p"), model: Text("m"),
-        billing_type: Text("api"), input_tokens: Number(1), output_tokens: Number(1),
-        cached_input_tokens: Number(0), cache_write_tokens: Number(0), cost_micros: Number(1),
-        source: Text("reported"), counted: Flag(true), idempotency_key: Text("once"),
-        occurred_at: Instant, created_at: Instant,
+        id: Key(c, 1),
+        company_id: Key(c, COMPANY),
+        agent_id: Key(c, WORKER),
+        issue_id: Key(c, PARENT),
+        project_id: Key(c, PROJECT),
+        goal_id: Key(c, GOAL),
+        run_id: Key(c, RUN),
+        billing_code: Null,
+        provider: Text("p"),
+        model: Text("m"),
+        billing_type: Text("api"),
+        input_tokens: Number(1),
+        output_tokens: Number(1),
+        cached_input_tokens: Number(0),
+        cache_write_tokens: Number(0),
+        cost_micros: Number(1),
+        source: Text("reported"),
+        counted: Flag(true),
+        idempotency_key: Text("once"),
+        occurred_at: Instant,
+        created_at: Instant,
     })
 }
 
 pub(crate) fn alert(c: u8) -> Row {
     row!(budget_alerts {
-        company_id: Key(c, COMPANY), scope_type: Text("agent"), scope_id: Key(c, WORKER),
-        month: Number(202601), threshold: Text("soft"), created_at: Instant,
+        company_id: Key(c, COMPANY),
+        scope_type: Text("agent"),
+        scope_id: Key(c, WORKER),
+        month: Number(202601),
+        threshold: Text("soft"),
+        created_at: Instant,
     })
 }
 
 pub(crate) fn approval(c: u8, thing: u8) -> Row {
     row!(approvals {
-        id: Key(c, thing), company_id: Key(c, COMPANY), type_: Text("done"),
-        status: Text("pending"), payload: Json("{}"), requested_by_agent_id: Null,
-        requested_by_user_id: Null, primary_issue_id: Key(c, PARENT), decision_note: Null,
-        decided_by: Null, decided_at: Null, resubmit_count: Number(0), created_at: Instant,
+        id: Key(c, thing),
+        company_id: Key(c, COMPANY),
+        type_: Text("done"),
+        status: Text("pending"),
+        payload: Json("{}"),
+        requested_by_agent_id: Null,
+        requested_by_user_id: Null,
+        primary_issue_id: Key(c, PARENT),
+        decision_note: Null,
+        decided_by: Null,
+        decided_at: Null,
+        resubmit_count: Number(0),
+        created_at: Instant,
         updated_at: Instant,
     })
 }
 
 pub(crate) fn secret_version(c: u8) -> Row {
     row!(secret_versions {
-        company_id: Key(c, COMPANY), secret_id: Key(c, 1), version: Number(1), key_id: Text("k"),
-        wrapped_key: Bytes(1), sealed_value: Bytes(1), created_at: Instant,
+        company_id: Key(c, COMPANY),
+        secret_id: Key(c, 1),
+        version: Number(1),
+        key_id: Text("k"),
+        wrapped_key: Bytes(1),
+        sealed_value: Bytes(1),
+        created_at: Instant,
     })
 }
 
 pub(crate) fn revision(c: u8, thing: u8) -> Row {
     row!(agent_config_revisions {
-        id: Key(c, thing), company_id: Key(c, COMPANY), agent_id: Key(c, WORKER),
-        n: Number(thing.into()), source: Text("api"), rolled_back_from: Null,
-        changed_keys: Json("[]"), before_config: Null, after_config: Bytes(1),
-        created_by_agent_id: Key(c, BOSS), created_by_user_id: Null, created_at: Instant,
+        id: Key(c, thing),
+        company_id: Key(c, COMPANY),
+        agent_id: Key(c, WORKER),
+        n: Number(thing.into()),
+        source: Text("api"),
+        rolled_back_from: Null,
+        changed_keys: Json("[]"),
+        before_config: Null,
+        after_config: Bytes(1),
+        created_by_agent_id: Key(c, BOSS),
+        created_by_user_id: Null,
+        created_at: Instant,
     })
 }
 
 pub(crate) fn event(c: u8) -> Row {
     row!(events {
-        company_id: Key(c, COMPANY), seq: Number(1), type_: Text("issue.updated"),
-        payload: Json("{}"), created_at: Instant,
+        company_id: Key(c, COMPANY),
+        seq: Number(1),
+        type_: Text("issue.updated"),
+        payload: Json("{}"),
+        created_at: Instant,
     })
 }
 
 pub(crate) fn kept_answer() -> Row {
     row!(idempotency_keys {
-        idem_scope: Text("agent"), idem_key: Text("k"), request_hash: Digest(1),
-        status: Number(201), body: Bytes(2), sealed: Flag(false), created_at: Instant,
+        idem_scope: Text("agent"),
+        idem_key: Text("k"),
+        request_hash: Digest(1),
+        status: Number(201),
+        body: Bytes(2),
+        sealed: Flag(false),
+        created_at: Instant,
     })
 }
 
@@ -313,17 +509,23 @@ pub(crate) fn every_table(c: u8) -> Vec<Row> {
     vec![
         company(c),
         row!(company_counters {
-            company_id: Key(c, COMPANY), issue_number: Number(9), event_sequence: Number(1),
+            company_id: Key(c, COMPANY),
+            issue_number: Number(9),
+            event_sequence: Number(1),
             last_dispatched_at: Null,
         }),
         agent(c, BOSS),
         agent(c, WORKER).with("reports_to", Key(c, BOSS)),
         agent_key(c),
         goal(c, GOAL),
-        goal(c, SUBGOAL).with("parent_id", Key(c, GOAL)).with("owner_agent_id", Key(c, BOSS)),
+        goal(c, SUBGOAL)
+            .with("parent_id", Key(c, GOAL))
+            .with("owner_agent_id", Key(c, BOSS)),
         project(c),
         row!(project_goals {
-            company_id: Key(c, COMPANY), project_id: Key(c, PROJECT), goal_id: Key(c, SUBGOAL),
+            company_id: Key(c, COMPANY),
+            project_id: Key(c, PROJECT),
+            goal_id: Key(c, SUBGOAL),
             position: Number(0),
         }),
         workspace(c),
@@ -347,28 +549,47 @@ pub(crate) fn every_table(c: u8) -> Vec<Row> {
         comment(c),
         cost(c),
         row!(spend_totals {
-            company_id: Key(c, COMPANY), scope_type: Text("agent"), scope_id: Key(c, WORKER),
-            month: Number(202601), spent_micros: Number(1),
+            company_id: Key(c, COMPANY),
+            scope_type: Text("agent"),
+            scope_id: Key(c, WORKER),
+            month: Number(202601),
+            spent_micros: Number(1),
         }),
         alert(c),
         approval(c, 1).with("requested_by_agent_id", Key(c, WORKER)),
         row!(approval_issues {
-            company_id: Key(c, COMPANY), approval_id: Key(c, 1), issue_id: Key(c, ISSUE),
+            company_id: Key(c, COMPANY),
+            approval_id: Key(c, 1),
+            issue_id: Key(c, ISSUE),
         }),
         row!(secrets {
-            id: Key(c, 1), company_id: Key(c, COMPANY), name: Text("s"), provider: Text("local"),
-            external_ref: Null, description: Null, latest_version: Number(1),
-            created_by_agent_id: Key(c, BOSS), created_by_user_id: Null, created_at: Instant,
+            id: Key(c, 1),
+            company_id: Key(c, COMPANY),
+            name: Text("s"),
+            provider: Text("local"),
+            external_ref: Null,
+            description: Null,
+            latest_version: Number(1),
+            created_by_agent_id: Key(c, BOSS),
+            created_by_user_id: Null,
+            created_at: Instant,
             updated_at: Instant,
         }),
         secret_version(c),
         revision(c, 1),
         revision(c, 2).with("rolled_back_from", Key(c, 1)),
         row!(activity {
-            id: Key(c, 1), company_id: Key(c, COMPANY), actor_type: Text("agent"),
-            actor_id: Text("a"), agent_id: Key(c, BOSS), run_id: Key(c, RUN),
-            action: Text("issue.created"), entity_type: Text("issue"), entity_id: Text("i"),
-            details: Json("{}"), created_at: Instant,
+            id: Key(c, 1),
+            company_id: Key(c, COMPANY),
+            actor_type: Text("agent"),
+            actor_id: Text("a"),
+            agent_id: Key(c, BOSS),
+            run_id: Key(c, RUN),
+            action: Text("issue.created"),
+            entity_type: Text("issue"),
+            entity_id: Text("i"),
+            details: Json("{}"),
+            created_at: Instant,
         }),
         event(c),
     ]

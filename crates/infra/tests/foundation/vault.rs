@@ -34,7 +34,11 @@ fn every_changed_bit_is_noticed() {
         for bit in 0..8 {
             let mut changed = sealed.clone();
             changed[place] ^= 1 << bit;
-            assert_eq!(vault().open("secret 1", &changed), Err(SealError), "{place}.{bit}");
+            assert_eq!(
+                vault().open("secret 1", &changed),
+                Err(SealError),
+                "{place}.{bit}"
+            );
         }
     }
 }
@@ -43,7 +47,11 @@ fn every_changed_bit_is_noticed() {
 fn no_part_of_a_sealed_value_opens() {
     let sealed = vault().seal("c", b"hunter2");
     for length in 0..sealed.len() {
-        assert_eq!(vault().open("c", &sealed[..length]), Err(SealError), "{length}");
+        assert_eq!(
+            vault().open("c", &sealed[..length]),
+            Err(SealError),
+            "{length}"
+        );
     }
     let longer = [sealed.as_slice(), &[0]].concat();
     assert_eq!(vault().open("c", &longer), Err(SealError));
@@ -52,7 +60,10 @@ fn no_part_of_a_sealed_value_opens() {
 #[test]
 fn another_key_does_not_open_it() {
     let other = FileVault::from_text(&KEY.replace("1f", "2f")).unwrap();
-    assert_eq!(other.open("c", &vault().seal("c", b"hunter2")), Err(SealError));
+    assert_eq!(
+        other.open("c", &vault().seal("c", b"hunter2")),
+        Err(SealError)
+    );
 }
 
 #[test]
@@ -77,7 +88,10 @@ fn a_key_may_be_given_in_several_forms() {
         assert_eq!(opened.as_deref(), Ok(&b"hunter2"[..]), "{text}");
     }
     for text in ["", "hunter2", &KEY[2..], &format!("{KEY}20")] {
-        assert!(matches!(FileVault::from_text(text), Err(VaultError::Form)), "{text}");
+        assert!(
+            matches!(FileVault::from_text(text), Err(VaultError::Form)),
+            "{text}"
+        );
     }
 }
 
@@ -86,7 +100,10 @@ fn the_key_is_made_once_and_kept_private() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("data/master.key");
     let sealed = FileVault::open(&path).unwrap().seal("c", b"hunter2");
-    assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(
+        std::fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+        0o600
+    );
     let again = FileVault::open(&path).unwrap();
     assert_eq!(again.open("c", &sealed).as_deref(), Ok(&b"hunter2"[..]));
     let files = std::fs::read_dir(path.parent().unwrap()).unwrap().count();
@@ -99,7 +116,10 @@ fn a_key_that_others_may_read_is_refused() {
     let path = folder.path().join("master.key");
     FileVault::open(&path).unwrap();
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
-    assert!(matches!(FileVault::open(&path), Err(VaultError::Exposed(_))));
+    assert!(matches!(
+        FileVault::open(&path),
+        Err(VaultError::Exposed(_))
+    ));
 }
 
 #[test]
@@ -108,7 +128,10 @@ fn a_damaged_key_is_not_replaced() {
     let path = folder.path().join("master.key");
     FileVault::open(&path).unwrap();
     std::fs::write(&path, "AAEC").unwrap();
-    assert!(matches!(FileVault::open(&path), Err(VaultError::Damaged(_))));
+    assert!(matches!(
+        FileVault::open(&path),
+        Err(VaultError::Damaged(_))
+    ));
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "AAEC");
 }
 
@@ -119,7 +142,10 @@ fn those_who_start_at_once_have_one_key() {
     let vaults: Vec<FileVault> = std::thread::scope(|scope| {
         let open = || FileVault::open(&path).unwrap();
         let threads: Vec<_> = (0..8).map(|_| scope.spawn(open)).collect();
-        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap())
+            .collect()
     });
     let sealed = vaults[0].seal("c", b"hunter2");
     for vault in &vaults {

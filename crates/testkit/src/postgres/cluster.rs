@@ -27,7 +27,11 @@ const MAX_CONNECTIONS: &str = "300";
 type Settings = [&'static str; 3];
 
 /// For data that is thrown away: nothing waits for the disk.
-const WITHOUT_DURABILITY: Settings = ["fsync=off", "synchronous_commit=off", "full_page_writes=off"];
+const WITHOUT_DURABILITY: Settings = [
+    "fsync=off",
+    "synchronous_commit=off",
+    "full_page_writes=off",
+];
 /// PostgreSQL's own defaults, spelled out.
 const WITH_DURABILITY: Settings = ["fsync=on", "synchronous_commit=on", "full_page_writes=on"];
 

@@ -14,8 +14,7 @@ const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/postg
 const MIGRATION_LOCK: i64 = 0x776f_726b_666f_7263;
 
 /// Nobody waits for a row, or keeps one locked, for ever.
-const SETTINGS: &str =
-    "SET lock_timeout = '10s'; SET idle_in_transaction_session_timeout = '60s';";
+const SETTINGS: &str = "SET lock_timeout = '10s'; SET idle_in_transaction_session_timeout = '60s';";
 
 /// Opens the database at `url`.
 ///
@@ -24,7 +23,9 @@ const SETTINGS: &str =
 pub(crate) fn open(url: &str, options: &OpenOptions) -> Result<PostgresStore, OpenError> {
     under_migration_lock(url, |conn| migrate(conn, MIGRATIONS))?;
     let url = url.to_owned();
-    Ok(PostgresStore::new(pool(options.pool_size, move || connect(&url))))
+    Ok(PostgresStore::new(pool(options.pool_size, move || {
+        connect(&url)
+    })))
 }
 
 /// Undoes every migration of the database at `url`.

@@ -223,10 +223,13 @@ fn start(
         .returning(WakeRow::as_returning())
         .get_result(conn)
         .map_err(failed)?;
+    // What was added to the wake since may have made it one to work.
+    let wake = wake.restore()?;
     let run: RunRow = diesel::update(heartbeat_runs::table.find(candidate.run))
         .filter(heartbeat_runs::status.eq(WordColumn(RunStatus::Queued)))
         .set((
             heartbeat_runs::status.eq(WordColumn(RunStatus::Running)),
+            heartbeat_runs::kind.eq(WordColumn(wake.kind)),
             heartbeat_runs::fence.eq(heartbeat_runs::fence + 1),
             heartbeat_runs::instance_id.eq(IdColumn(request.instance)),
             heartbeat_runs::token_hash.eq(DigestColumn(request.token_digest)),
@@ -237,7 +240,7 @@ fn start(
         .returning(RunRow::as_returning())
         .get_result(conn)
         .map_err(failed)?;
-    let (run, wake) = (run.restore()?, wake.restore()?);
+    let run = run.restore()?;
     if run.kind == RunKind::Execution
         && let Some(issue) = run.issue
     {

@@ -17,7 +17,10 @@ pub(super) struct ExclusiveLock {
 impl ExclusiveLock {
     /// Takes the lock beside `database`, making its folder first.
     pub(super) fn take(database: &Path) -> Result<Self, OpenError> {
-        let failed = |path: &Path, source| OpenError::DataFolder { path: path.into(), source };
+        let failed = |path: &Path, source| OpenError::DataFolder {
+            path: path.into(),
+            source,
+        };
         if let Some(folder) = database.parent().filter(|it| !it.as_os_str().is_empty()) {
             std::fs::create_dir_all(folder).map_err(|source| failed(folder, source))?;
         }
@@ -42,5 +45,11 @@ fn lock_path(database: &Path) -> PathBuf {
 
 /// Opens a file, which only its owner may read when it is new.
 fn private_file(path: &Path) -> std::io::Result<File> {
-    File::options().create(true).truncate(false).read(true).write(true).mode(0o600).open(path)
+    File::options()
+        .create(true)
+        .truncate(false)
+        .read(true)
+        .write(true)
+        .mode(0o600)
+        .open(path)
 }

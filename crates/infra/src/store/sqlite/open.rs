@@ -49,11 +49,16 @@ pub(crate) fn open(path: &Path, options: &OpenOptions) -> Result<SqliteStore, Op
 /// As [`open`].
 pub(crate) fn migrate_down(path: &Path) -> Result<(), OpenError> {
     let _lock = ExclusiveLock::take(path)?;
-    revert(&mut connect(path, WAL).map_err(OpenError::Connect)?, MIGRATIONS)
+    revert(
+        &mut connect(path, WAL).map_err(OpenError::Connect)?,
+        MIGRATIONS,
+    )
 }
 
 fn connect(path: &Path, settings: &str) -> Result<SqliteConnection, ConnectError> {
-    let path = path.to_str().ok_or("the path of the database is not valid UTF-8")?;
+    let path = path
+        .to_str()
+        .ok_or("the path of the database is not valid UTF-8")?;
     let mut conn = SqliteConnection::establish(path)?;
     conn.batch_execute(EACH)?;
     conn.batch_execute(settings)?;

@@ -9,7 +9,9 @@ use super::Connection;
 use crate::store::errors::failed;
 
 /// A statement without values.
-pub(super) trait Statement: QueryFragment<Sqlite> + QueryId + RunQueryDsl<Connection> {
+pub(super) trait Statement:
+    QueryFragment<Sqlite> + QueryId + RunQueryDsl<Connection>
+{
     /// Runs it.
     fn run(self, conn: &mut Connection) -> Result<(), StoreError>;
 }

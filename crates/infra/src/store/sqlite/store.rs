@@ -22,7 +22,11 @@ impl SqliteStore {
         writer: Writer,
         lock: ExclusiveLock,
     ) -> Self {
-        Self { readers, writer, _lock: lock }
+        Self {
+            readers,
+            writer,
+            _lock: lock,
+        }
     }
 }
 
@@ -35,8 +39,9 @@ impl Store for SqliteStore {
             let mut reader = take(&self.readers)?;
             reader.in_transaction = true;
             let conn = &mut reader.conn;
-            let outcome =
-                Begin.run(conn).and_then(|()| body(&mut Transaction::on(conn)));
+            let outcome = Begin
+                .run(conn)
+                .and_then(|()| body(&mut Transaction::on(conn)));
             if Rollback.run(conn).is_ok() {
                 reader.in_transaction = false;
             }

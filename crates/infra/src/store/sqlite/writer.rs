@@ -65,7 +65,11 @@ impl Writer {
     pub(super) fn new(conn: Connection) -> Self {
         Self {
             waiting: AtomicUsize::new(0),
-            turn: Mutex::new(Turn { conn, batch: None, max_age: MAX_AGE }),
+            turn: Mutex::new(Turn {
+                conn,
+                batch: None,
+                max_age: MAX_AGE,
+            }),
         }
     }
 
@@ -120,7 +124,11 @@ impl Turn {
             Some(batch) => batch,
             none => {
                 BeginImmediate.run(&mut self.conn)?;
-                none.insert(Batch { opened: Instant::now(), members: 0, outcome: Arc::default() })
+                none.insert(Batch {
+                    opened: Instant::now(),
+                    members: 0,
+                    outcome: Arc::default(),
+                })
             }
         };
         batch.members += 1;
@@ -145,7 +153,10 @@ impl Turn {
     }
 
     fn undo_member(&mut self) -> Result<(), Lost> {
-        RollbackTo.run(&mut self.conn).and_then(|()| Release.run(&mut self.conn)).map_err(Lost)
+        RollbackTo
+            .run(&mut self.conn)
+            .and_then(|()| Release.run(&mut self.conn))
+            .map_err(Lost)
     }
 
     /// Commits the batch, unless others wait, who then see to it.
@@ -189,7 +200,10 @@ impl Outcome {
         loop {
             match &*settled {
                 None => {
-                    settled = self.changed.wait(settled).unwrap_or_else(PoisonError::into_inner);
+                    settled = self
+                        .changed
+                        .wait(settled)
+                        .unwrap_or_else(PoisonError::into_inner);
                 }
                 Some(Ok(())) => return Ok(()),
                 Some(Err(SharedError(cause))) if matches!(**cause, StoreError::Contended) => {

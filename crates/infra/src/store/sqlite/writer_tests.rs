@@ -33,18 +33,26 @@ fn writer() -> (TempDir, Writer) {
 fn connection(folder: &TempDir) -> SqliteConnection {
     let path = folder.path().join("notes.db");
     let mut conn = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
-    conn.batch_execute("PRAGMA busy_timeout = 5000; PRAGMA foreign_keys = ON;").unwrap();
+    conn.batch_execute("PRAGMA busy_timeout = 5000; PRAGMA foreign_keys = ON;")
+        .unwrap();
     conn
 }
 
 fn note(tx: &mut Transaction<'_>, n: i64) -> Result<Verdict, StoreError> {
-    insert_into(notes::table).values(notes::n.eq(n)).execute(tx.conn).map_err(failed)?;
+    insert_into(notes::table)
+        .values(notes::n.eq(n))
+        .execute(tx.conn)
+        .map_err(failed)?;
     Ok(Verdict::Commit)
 }
 
 /// What somebody else sees.
 fn committed(folder: &TempDir) -> Vec<i64> {
-    notes::table.select(notes::n).order(notes::n).load(&mut connection(folder)).unwrap()
+    notes::table
+        .select(notes::n)
+        .order(notes::n)
+        .load(&mut connection(folder))
+        .unwrap()
 }
 
 /// Waits within a body until so many others wait for their turn.
@@ -54,12 +62,15 @@ fn until_waiting(writer: &Writer, others: usize) {
     }
 }
 
+/// How the thread of a member ended.
+type Ended = thread::Result<Result<(), StoreError>>;
+
 /// Runs `first` as the first member of a batch, with `second` waiting for its turn meanwhile.
 fn together(
     writer: &Writer,
     first: impl Fn(&mut Transaction<'_>) -> Result<Verdict, StoreError> + Sync,
     second: impl Fn(&mut Transaction<'_>) -> Result<Verdict, StoreError> + Sync,
-) -> (thread::Result<Result<(), StoreError>>, thread::Result<Result<(), StoreError>>) {
+) -> (Ended, Ended) {
     let first_runs = AtomicBool::new(false);
     thread::scope(|scope| {
         let one = scope.spawn(|| {
@@ -87,7 +98,10 @@ fn members_of_a_batch_share_one_commit() {
         |tx| note(tx, 1),
         |tx| {
             // The first has ended its body; had it committed, others would see its row.
-            assert_eq!(notes::table.select(notes::n).load::<i64>(tx.conn).unwrap(), [1]);
+            assert_eq!(
+                notes::table.select(notes::n).load::<i64>(tx.conn).unwrap(),
+                [1]
+            );
             assert!(committed(&folder).is_empty());
             note(tx, 2)
         },
@@ -113,8 +127,11 @@ fn a_failing_member_harms_nobody() {
 #[test]
 fn a_refusing_member_leaves_nothing() {
     let (folder, writer) = writer();
-    let (one, other) =
-        together(&writer, |tx| note(tx, 1), |tx| note(tx, 2).map(|_| Verdict::RollBack));
+    let (one, other) = together(
+        &writer,
+        |tx| note(tx, 1),
+        |tx| note(tx, 2).map(|_| Verdict::RollBack),
+    );
     one.unwrap().unwrap();
     other.unwrap().unwrap();
     assert_eq!(committed(&folder), [1]);
@@ -140,8 +157,12 @@ fn a_panic_stays_in_its_own_thread() {
 
 /// A reference that may be mended until the commit, but is not.
 fn dangling_note(tx: &mut Transaction<'_>) -> Result<Verdict, StoreError> {
-    tx.conn.batch_execute("PRAGMA defer_foreign_keys = ON").map_err(failed)?;
-    sql_query("INSERT INTO notes (n, parent) VALUES (7, 8)").execute(tx.conn).map_err(failed)?;
+    tx.conn
+        .batch_execute("PRAGMA defer_foreign_keys = ON")
+        .map_err(failed)?;
+    sql_query("INSERT INTO notes (n, parent) VALUES (7, 8)")
+        .execute(tx.conn)
+        .map_err(failed)?;
     Ok(Verdict::Commit)
 }
 
@@ -191,10 +212,21 @@ fn many_writers_are_all_durable() {
                 let mut own = connection(folder);
                 for n in (0..NOTES).map(|n| number * NOTES + n) {
                     // Every seventh note is refused.
-                    let verdict = || if n % 7 == 0 { Verdict::RollBack } else { Verdict::Commit };
-                    writer.run(&mut |tx| note(tx, n).map(|_| verdict())).unwrap();
-                    let seen: i64 =
-                        notes::table.filter(notes::n.eq(n)).count().get_result(&mut own).unwrap();
+                    let verdict = || {
+                        if n % 7 == 0 {
+                            Verdict::RollBack
+                        } else {
+                            Verdict::Commit
+                        }
+                    };
+                    writer
+                        .run(&mut |tx| note(tx, n).map(|_| verdict()))
+                        .unwrap();
+                    let seen: i64 = notes::table
+                        .filter(notes::n.eq(n))
+                        .count()
+                        .get_result(&mut own)
+                        .unwrap();
                     assert_eq!(seen, i64::from(n % 7 != 0), "after the answer, {n}");
                 }
             });

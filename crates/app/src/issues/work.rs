@@ -1,0 +1,124 @@
+//! The work on an issue while it goes on: whose run it is, the lease it lives
+//! by, and how it is stopped.
+
+use workforce_domain::actor::{AgentCredential, CompanyScope, Owned};
+use workforce_domain::id::{AgentId, RunId};
+use workforce_domain::issue::{CheckoutConflict, ConflictReason, Issue, Lease};
+use workforce_domain::page::PageRequest;
+use workforce_domain::port::{Failure, Held, RunFilter, StoreError, Tx};
+use workforce_domain::run::{RunErrorCode, RunKind, RunStatus};
+
+use super::{IssueError, read};
+use crate::access::{Denied, denied};
+use crate::call::Call;
+
+/// The run that the caller works in. It is locked, so that it cannot end
+/// beside a lease that it is given and leave that behind. A run that a key
+/// merely names counts for attribution only, once it has ended.
+pub(super) fn working_run(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    company: CompanyScope,
+) -> Result<Option<RunId>, Failure<IssueError>> {
+    let Some((caller, run)) = call.agent().and_then(|caller| Some((caller, caller.run()?))) else {
+        return Ok(None);
+    };
+    let found = tx.runs_mut().lock(company.into(), run)?;
+    let live = found.is_some_and(|run| run.status.is_live());
+    match caller.credential {
+        _ if live => Ok(Some(run)),
+        AgentCredential::Key { .. } => Ok(None),
+        AgentCredential::Run { .. } => Err(denied(Denied::Forbidden("this run has ended"))),
+    }
+}
+
+/// Asks whoever works on an issue to stop, except the caller's own run: the
+/// run that holds it and any execution run about it. Runs that only give
+/// advice go on. To be called before the lease ends.
+pub(super) fn stop(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    issue: &Held<Issue>,
+) -> Result<(), StoreError> {
+    let scope = issue.scope();
+    let filter = RunFilter {
+        issue: Some(issue.id),
+        statuses: vec![RunStatus::Running],
+        ..RunFilter::default()
+    };
+    let about = tx.runs().list(scope, &filter, &PageRequest::first())?.items;
+    let mut runs: Vec<RunId> = about
+        .into_iter()
+        .filter(|run| run.kind == RunKind::Execution)
+        .map(|run| run.id)
+        .collect();
+    let lease = tx.issues().lease(scope, issue.id)?;
+    runs.extend(lease.and_then(|lease| lease.holder.run()));
+    runs.sort_unstable();
+    runs.dedup();
+    runs.retain(|run| call.actor().run() != Some(*run));
+    for id in runs {
+        let Some(mut run) = tx.runs_mut().lock(scope.into(), id)? else {
+            continue;
+        };
+        if run.status.is_live() && run.stop_requested_at.is_none() {
+            run.stop_requested_at = Some(call.now);
+            run.stop_reason = Some(RunErrorCode::CancelRequested);
+            run.updated_at = call.now;
+            tx.runs_mut().save(&run)?;
+            call.signal.raise();
+        }
+    }
+    Ok(())
+}
+
+/// Each change by its holder renews a lease that would run out by itself.
+pub(super) fn renew_lease(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    issue: &Held<Issue>,
+) -> Result<(), StoreError> {
+    let Some(caller) = call.agent() else {
+        return Ok(());
+    };
+    let lease = tx.issues().lease(issue.scope(), issue.id)?;
+    let own = lease.filter(|lease| {
+        lease.is_live(call.now) && lease.expires_at.is_some() && lease.held_by(caller.agent, None)
+    });
+    if let Some(lease) = own {
+        tx.issues_mut().take_lease(issue, lease.renewed(call.now))?;
+    }
+    Ok(())
+}
+
+/// While one run works on an issue, another run of the same agent must not
+/// move it.
+pub(super) fn require_no_other_run(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    issue: &Issue,
+    caller: AgentId,
+) -> Result<(), Failure<IssueError>> {
+    let run = call.actor().run();
+    let lease = read::live_lease(tx.reads(), call, issue.scope(), issue.id)?;
+    let other = |lease: &Lease| {
+        let holder = lease.holder;
+        holder.agent() == caller && run.is_some() && holder.run().is_some_and(|r| Some(r) != run)
+    };
+    let Some(lease) = lease.filter(other) else {
+        return Ok(());
+    };
+    let conflict = CheckoutConflict {
+        reason: ConflictReason::LiveRun,
+        status: issue.status(),
+        assignee_agent: issue.assignee.agent(),
+        holder_agent: Some(lease.holder.agent()),
+        holder_run: lease.holder.run(),
+        holder_live: true,
+        approval: None,
+    };
+    Err(Failure::Refused(IssueError::Conflict {
+        issue: issue.id,
+        conflict,
+    }))
+}

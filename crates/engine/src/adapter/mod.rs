@@ -1,0 +1,76 @@
+//! How agents are run: one implementation per kind of adapter.
+
+mod process;
+mod settings;
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use workforce_app::runs::RunEnd;
+use workforce_domain::agent::AdapterType;
+use workforce_domain::run::RunErrorCode;
+
+use crate::briefing::Assignment;
+use crate::core::Core;
+use crate::live::{Halt, LiveRun};
+
+/// How a run came to its end.
+#[derive(Clone, Debug)]
+pub(crate) struct Ending {
+    /// What made it stop, when something did.
+    pub(crate) halt: Option<Halt>,
+    /// What is written down.
+    pub(crate) end: RunEnd,
+    /// Whether nothing of it executes any more.
+    pub(crate) group_empty: bool,
+}
+
+impl Ending {
+    /// A run that failed without having executed anything.
+    pub(crate) fn failed(code: RunErrorCode, error: impl Into<String>) -> Self {
+        Self {
+            halt: None,
+            end: RunEnd::failed(code, error),
+            group_empty: true,
+        }
+    }
+
+    /// A run that was stopped before it executed anything.
+    pub(crate) fn halted(halt: Halt) -> Self {
+        let mut ending = Self::failed(RunErrorCode::Internal, "it was stopped before its start");
+        ending.halt = Some(halt);
+        ending
+    }
+}
+
+/// The future of a run.
+pub(crate) type Execution<'a> = Pin<Box<dyn Future<Output = Ending> + Send + 'a>>;
+
+/// A way to run agents.
+///
+/// Whatever it starts belongs to the run: it ends when the run is halted, and
+/// it is noted in the store before it may do anything.
+pub(crate) trait Adapter: Send + Sync {
+    /// Runs an agent once, from start to end.
+    fn execute<'a>(
+        &'a self,
+        core: &'a Arc<Core>,
+        live: &'a Arc<LiveRun>,
+        assignment: &'a Assignment,
+    ) -> Execution<'a>;
+}
+
+/// The adapter for a kind; `None` where this server has none. Nothing else is
+/// run in its place (contract section 10.3).
+pub(crate) fn adapter(kind: AdapterType) -> Option<&'static dyn Adapter> {
+    match kind {
+        AdapterType::Process => Some(&process::ProcessAdapter),
+        AdapterType::Http
+        | AdapterType::ClaudeLocal
+        | AdapterType::CodexLocal
+        | AdapterType::Cursor
+        | AdapterType::GeminiLocal
+        | AdapterType::OpencodeLocal
+        | AdapterType::PiLocal => None,
+    }
+}

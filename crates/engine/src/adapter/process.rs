@@ -1,0 +1,299 @@
+use std::error::Error;
+use std::fs::DirBuilder;
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use workforce_app::runs::RunEnd;
+use workforce_domain::actor::Scope;
+use workforce_domain::port::Failure;
+use workforce_domain::run::{ProcessRecord, RunErrorCode, RunStatus};
+
+use super::settings::ProcessSettings;
+use super::{Adapter, Ending, Execution};
+use crate::briefing::Assignment;
+use crate::core::Core;
+use crate::environment::{API_KEY, environment};
+use crate::live::{Halt, LiveRun};
+use crate::process::{
+    ChildSpec, DEFAULT_LOG_CAP, EndedBy, Exit, LogSummary, Outcome, OutputSinks, ProcessGroup,
+    ProcessIdentity, RunLog, RunTag, SpawnError, spawn, supervise,
+};
+use crate::scrub::CredentialScrubber;
+
+/// Runs an agent as a local program (contract section 10.3).
+pub(super) struct ProcessAdapter;
+
+impl Adapter for ProcessAdapter {
+    fn execute<'a>(
+        &'a self,
+        core: &'a Arc<Core>,
+        live: &'a Arc<LiveRun>,
+        assignment: &'a Assignment,
+    ) -> Execution<'a> {
+        Box::pin(async move {
+            match run(core, live, assignment).await {
+                Ok(ending) | Err(ending) => ending,
+            }
+        })
+    }
+}
+
+/// Runs the program; an ending before its start is the error.
+async fn run(
+    core: &Arc<Core>,
+    live: &Arc<LiveRun>,
+    assignment: &Assignment,
+) -> Result<Ending, Ending> {
+    let run = &assignment.claimed.run;
+    let settings = ProcessSettings::read(&assignment.settings)
+        .map_err(|fault| Ending::failed(RunErrorCode::ConfigInvalid, fault.to_string()))?;
+    let cwd = working_directory(core, assignment, &settings).await?;
+    let environment = environment(&core.config, assignment, &settings.env, &cwd)
+        .map_err(|fault| Ending::failed(RunErrorCode::ConfigInvalid, fault.to_string()))?;
+    let log = open_log(core.config.log_path(run.company, run.id)).await?;
+    if let Some(halt) = live.halted() {
+        return Err(Ending::halted(halt));
+    }
+    let own_key = settings.env.iter().find(|(name, _)| name == API_KEY);
+    let credentials = [Some(&assignment.token.token), own_key.map(|(_, key)| key)];
+    let scrubber = CredentialScrubber::new(credentials.into_iter().flatten().map(String::as_bytes));
+    let spec = ChildSpec {
+        program: settings.command.into(),
+        arguments: settings.args.into_iter().map(Into::into).collect(),
+        cwd,
+        environment,
+        tag: RunTag::from(run.id),
+        stdin: settings.stdin.map(String::into_bytes),
+    };
+    let child = spawn(spec, |identity| record(core, live, assignment, identity))
+        .await
+        .map_err(|error| not_spawned(&error))?;
+    let sinks = OutputSinks {
+        log,
+        scrub: Some(Box::new(scrubber)),
+        on_stdout: &mut |_| (),
+    };
+    let group = child.group().clone();
+    let activity = Arc::clone(&live.activity);
+    let supervision = supervise(child, settings.limits, sinks, activity, live.halts());
+    Ok(ending(with_kill(live, group, supervision).await))
+}
+
+/// Waits for a supervision, and takes the processes away when they are to go
+/// at once.
+async fn with_kill<T>(
+    live: &LiveRun,
+    group: ProcessGroup,
+    supervision: impl Future<Output = T>,
+) -> T {
+    let kill = async {
+        live.killed().await;
+        group.end(Duration::ZERO).await;
+        // The supervision sees the end for itself.
+        std::future::pending().await
+    };
+    tokio::select! {
+        outcome = supervision => outcome,
+        never = kill => never,
+    }
+}
+
+/// The agent's own directory, else that of the project's workspace, else a
+/// home that is the agent's alone.
+async fn working_directory(
+    core: &Core,
+    assignment: &Assignment,
+    settings: &ProcessSettings,
+) -> Result<PathBuf, Ending> {
+    if let Some(cwd) = &settings.cwd {
+        return Ok(cwd.clone());
+    }
+    let workspace = assignment.workspace.as_ref();
+    if let Some(cwd) = workspace.and_then(|workspace| workspace.source.cwd()) {
+        return Ok(Path::new(cwd.as_str()).to_owned());
+    }
+    let home = core.config.home_of(assignment.claimed.agent.id);
+    let made = offload({
+        let home = home.clone();
+        move || DirBuilder::new().recursive(true).mode(0o700).create(home)
+    });
+    match made.await {
+        Ok(()) => Ok(home),
+        Err(error) => Err(Ending::failed(
+            RunErrorCode::SpawnFailed,
+            format!(
+                "the agent's home {} cannot be made: {error}",
+                home.display()
+            ),
+        )),
+    }
+}
+
+async fn open_log(path: PathBuf) -> Result<RunLog, Ending> {
+    let opened = offload({
+        let path = path.clone();
+        move || RunLog::open(&path, DEFAULT_LOG_CAP)
+    });
+    opened.await.map_err(|error| {
+        tracing::error!(%error, path = %path.display(), "the log of a run cannot be opened");
+        Ending::failed(
+            RunErrorCode::Internal,
+            format!("its log cannot be opened: {error}"),
+        )
+    })
+}
+
+async fn offload<T: Send + 'static>(
+    work: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> io::Result<T> {
+    tokio::task::spawn_blocking(work)
+        .await
+        .unwrap_or_else(|error| Err(io::Error::other(error)))
+}
+
+/// The run is another server's by now, or has ended.
+#[derive(Debug, thiserror::Error)]
+#[error("the run is no longer this server's")]
+struct NotOurs;
+
+/// Records the process while its program does not run yet.
+async fn record(
+    core: &Core,
+    live: &LiveRun,
+    assignment: &Assignment,
+    identity: ProcessIdentity,
+) -> Result<(), Box<dyn Error + Send + Sync>> {
+    live.note_group(ProcessGroup::new(identity, RunTag::from(live.run)));
+    let fence = live.fence;
+    let process = ProcessRecord {
+        run: live.run,
+        company: assignment.claimed.company.id,
+        instance: core.config.instance,
+        pid: identity.pid,
+        process_group: identity.process_group,
+        start_ticks: identity.start_ticks,
+    };
+    let recorded = core.store.write(move |tx, _| {
+        let run = tx.runs().find(Scope::Instance, process.run)?;
+        let is_ours = run.is_some_and(|run| run.fence == fence && run.status.is_live());
+        if is_ours {
+            tx.engine().record_process(&process)?;
+        }
+        Ok::<_, Failure<_>>(is_ours)
+    });
+    if recorded.await? {
+        Ok(())
+    } else {
+        live.halt(Halt::LeaseLost);
+        Err(NotOurs.into())
+    }
+}
+
+fn not_spawned(error: &SpawnError) -> Ending {
+    let code = match error {
+        SpawnError::Record { .. } => RunErrorCode::Internal,
+        SpawnError::Cwd { .. }
+        | SpawnError::ProgramNotFound { .. }
+        | SpawnError::ProgramNotExecutable { .. }
+        | SpawnError::NulByte { .. }
+        | SpawnError::Process { .. }
+        | SpawnError::Exec { .. } => RunErrorCode::SpawnFailed,
+    };
+    Ending::failed(code, with_causes(error))
+}
+
+/// An error with everything that led to it.
+fn with_causes(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}
+
+fn ending(outcome: Outcome<Halt>) -> Ending {
+    let (exit_code, signal) = match outcome.exit {
+        Some(Exit::Code(code)) => (Some(code), None),
+        Some(Exit::Signal(signal)) => (None, Some(signal)),
+        None => (None, None),
+    };
+    let (status, error_code, error) = verdict(outcome.ended_by, outcome.exit);
+    let halt = match outcome.ended_by {
+        EndedBy::Stopped(halt) => Some(halt),
+        EndedBy::Itself | EndedBy::WallLimit | EndedBy::IdleLimit => None,
+    };
+    let (log_bytes, log_tail) = stored(outcome.log);
+    let end = RunEnd {
+        status,
+        error_code,
+        error,
+        exit_code,
+        signal,
+        log_bytes,
+        log_tail,
+    };
+    Ending {
+        halt,
+        end,
+        group_empty: outcome.group_empty,
+    }
+}
+
+fn verdict(
+    ended_by: EndedBy<Halt>,
+    exit: Option<Exit>,
+) -> (RunStatus, Option<RunErrorCode>, Option<String>) {
+    let (status, code, error) = match (ended_by, exit) {
+        (EndedBy::Itself, Some(Exit::Code(0))) => return (RunStatus::Succeeded, None, None),
+        (EndedBy::Itself, Some(Exit::Code(code))) => {
+            let error = format!("the program ended with code {code}");
+            (RunStatus::Failed, RunErrorCode::AdapterFailed, error)
+        }
+        (EndedBy::Itself, Some(Exit::Signal(signal))) => {
+            let error = format!("signal {signal} ended the program");
+            (RunStatus::Failed, RunErrorCode::AdapterFailed, error)
+        }
+        (EndedBy::Itself, None) => {
+            let error = "the system tells no exit code of the program".into();
+            (RunStatus::Failed, RunErrorCode::AdapterFailed, error)
+        }
+        (EndedBy::WallLimit, _) => {
+            let error = "the run took longer than its time limit".into();
+            (RunStatus::TimedOut, RunErrorCode::WallLimit, error)
+        }
+        (EndedBy::IdleLimit, _) => {
+            let error = "the run showed no sign of life for its idle limit".into();
+            (RunStatus::TimedOut, RunErrorCode::IdleLimit, error)
+        }
+        (EndedBy::Stopped(Halt::Requested(code)), _) => {
+            let error = match code {
+                RunErrorCode::BudgetExhausted => "the budget of the month is used up",
+                _ => "somebody asked the run to stop",
+            };
+            (RunStatus::Cancelled, code, error.into())
+        }
+        (EndedBy::Stopped(Halt::ServerShutdown), _) => {
+            let error = "the server was stopped".into();
+            (RunStatus::Failed, RunErrorCode::ServerShutdown, error)
+        }
+        (EndedBy::Stopped(Halt::LeaseLost), _) => {
+            let error = "the run is no longer this server's".into();
+            (RunStatus::Failed, RunErrorCode::LeaseExpired, error)
+        }
+    };
+    (status, Some(code), Some(error))
+}
+
+fn stored(log: LogSummary) -> (i64, Option<String>) {
+    if let Some(fault) = log.fault {
+        tracing::error!(fault, "output of a run is missing from its log");
+    }
+    let bytes = i64::try_from(log.total_bytes).unwrap_or(i64::MAX);
+    (bytes, (!log.tail.is_empty()).then_some(log.tail))
+}

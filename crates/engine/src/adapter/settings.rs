@@ -1,0 +1,219 @@
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::Value;
+use workforce_domain::Document;
+
+use crate::environment::API_KEY;
+use crate::process::Limits;
+
+const DEFAULT_WALL: Duration = Duration::from_secs(4 * 60 * 60);
+const DEFAULT_IDLE: Duration = Duration::from_secs(20 * 60);
+const DEFAULT_GRACE: Duration = Duration::from_secs(20);
+
+/// The configuration of the `process` adapter (contract section 10.3).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ProcessSettings {
+    /// The program: a name looked up in `PATH`, or a path.
+    pub(super) command: String,
+    /// Its arguments; no shell reads them.
+    pub(super) args: Vec<String>,
+    /// The working directory, when the agent has one of its own.
+    pub(super) cwd: Option<PathBuf>,
+    /// The agent's own variables.
+    pub(super) env: Vec<(String, String)>,
+    /// What the program reads from its standard input.
+    pub(super) stdin: Option<String>,
+    /// What the run may take.
+    pub(super) limits: Limits,
+}
+
+/// What is wrong with a configuration, for people.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("adapterConfig.{key} {fault}")]
+pub(super) struct SettingsFault {
+    key: String,
+    fault: &'static str,
+}
+
+const fn fault<T>(key: String, fault: &'static str) -> Result<T, SettingsFault> {
+    Err(SettingsFault { key, fault })
+}
+
+impl ProcessSettings {
+    /// Reads a configuration. It was checked when it was saved, but not with
+    /// what an issue overrides.
+    pub(super) fn read(config: &Document) -> Result<Self, SettingsFault> {
+        let Some(command) = text(config, "command")?.filter(|command| !command.is_empty()) else {
+            return fault("command".into(), "must name the program to run");
+        };
+        let cwd = text(config, "cwd")?
+            .filter(|cwd| !cwd.is_empty())
+            .map(PathBuf::from);
+        if cwd.as_ref().is_some_and(|cwd| !cwd.is_absolute()) {
+            return fault("cwd".into(), "must be an absolute path");
+        }
+        Ok(Self {
+            command,
+            args: args(config)?,
+            cwd,
+            env: env(config)?,
+            stdin: text(config, "stdin")?,
+            limits: Limits {
+                wall: limit(config, "timeoutSec", DEFAULT_WALL)?,
+                idle: limit(config, "idleTimeoutSec", DEFAULT_IDLE)?,
+                grace: seconds(config, "graceSec")?.unwrap_or(DEFAULT_GRACE),
+            },
+        })
+    }
+}
+
+fn text(config: &Document, key: &str) -> Result<Option<String>, SettingsFault> {
+    match config.get(key) {
+        None => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(_) => fault(key.into(), "must be a string"),
+    }
+}
+
+fn args(config: &Document) -> Result<Vec<String>, SettingsFault> {
+    const FAULT: &str = "must be an array of strings";
+    let args = match config.get("args") {
+        None => return Ok(Vec::new()),
+        Some(Value::Array(args)) => args,
+        Some(_) => return fault("args".into(), FAULT),
+    };
+    args.iter()
+        .map(|arg| match arg.as_str() {
+            Some(arg) => Ok(arg.to_owned()),
+            None => fault("args".into(), FAULT),
+        })
+        .collect()
+}
+
+fn env(config: &Document) -> Result<Vec<(String, String)>, SettingsFault> {
+    let env = match config.get("env") {
+        None => return Ok(Vec::new()),
+        Some(Value::Object(env)) => env,
+        Some(_) => return fault("env".into(), "must be an object"),
+    };
+    env.iter()
+        .map(|(name, binding)| {
+            let key = || format!("env.{name}");
+            if name.starts_with("WORKFORCE_") && name != API_KEY {
+                return fault(key(), "is set by workforce itself");
+            }
+            let value = match binding {
+                Value::String(value) => Some(value.as_str()),
+                Value::Object(object) if object.get("type").is_some_and(|kind| kind == "plain") => {
+                    object.get("value").and_then(Value::as_str)
+                }
+                _ => None,
+            };
+            match value {
+                Some(value) => Ok((name.clone(), value.to_owned())),
+                None => fault(key(), "must be a string or a plain binding"),
+            }
+        })
+        .collect()
+}
+
+/// A limit in seconds, none for 0.
+fn limit(
+    config: &Document,
+    key: &str,
+    default: Duration,
+) -> Result<Option<Duration>, SettingsFault> {
+    let limit = seconds(config, key)?.unwrap_or(default);
+    Ok((!limit.is_zero()).then_some(limit))
+}
+
+fn seconds(config: &Document, key: &str) -> Result<Option<Duration>, SettingsFault> {
+    let Some(value) = config.get(key) else {
+        return Ok(None);
+    };
+    match value.as_f64().map(Duration::try_from_secs_f64) {
+        Some(Ok(duration)) => Ok(Some(duration)),
+        Some(Err(_)) | None => fault(key.into(), "must be a number of seconds, at least 0"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use workforce_app::record::document;
+
+    use super::*;
+
+    fn read(config: Value) -> Result<ProcessSettings, String> {
+        ProcessSettings::read(&document(config)).map_err(|fault| fault.to_string())
+    }
+
+    #[test]
+    fn what_is_unsaid_has_the_usual_values() {
+        let settings = read(json!({ "command": "x" })).unwrap();
+        assert_eq!(
+            settings.limits,
+            Limits {
+                wall: Some(Duration::from_secs(14_400)),
+                idle: Some(Duration::from_secs(1200)),
+                grace: Duration::from_secs(20),
+            }
+        );
+        assert_eq!((settings.cwd, settings.stdin), (None, None));
+    }
+
+    #[test]
+    fn zero_lifts_a_limit_and_fractions_count() {
+        let config =
+            json!({ "command": "x", "timeoutSec": 0, "idleTimeoutSec": 0.5, "graceSec": 0 });
+        assert_eq!(
+            read(config).unwrap().limits,
+            Limits {
+                wall: None,
+                idle: Some(Duration::from_millis(500)),
+                grace: Duration::ZERO
+            }
+        );
+    }
+
+    #[test]
+    fn variables_are_strings_or_plain_bindings() {
+        let env = json!({ "A": "1", "B": { "type": "plain", "value": "2" } });
+        let settings = read(json!({ "command": "x", "env": env })).unwrap();
+        assert_eq!(
+            settings.env,
+            [("A".into(), "1".into()), ("B".into(), "2".into())]
+        );
+    }
+
+    #[test]
+    fn faults_name_their_place() {
+        let fault = |config: Value| read(config).unwrap_err();
+        assert_eq!(
+            fault(json!({})),
+            "adapterConfig.command must name the program to run"
+        );
+        assert_eq!(fault(json!({ "command": "" })), fault(json!({})));
+        assert_eq!(
+            fault(json!({ "command": "x", "cwd": "a/b" })),
+            "adapterConfig.cwd must be an absolute path"
+        );
+        assert_eq!(
+            fault(json!({ "command": "x", "args": ["a", 1] })),
+            "adapterConfig.args must be an array of strings"
+        );
+        assert_eq!(
+            fault(json!({ "command": "x", "env": { "WORKFORCE_RUN_ID": "x" } })),
+            "adapterConfig.env.WORKFORCE_RUN_ID is set by workforce itself"
+        );
+        assert_eq!(
+            fault(json!({ "command": "x", "env": { "A": { "type": "secret_ref" } } })),
+            "adapterConfig.env.A must be a string or a plain binding"
+        );
+        assert_eq!(
+            fault(json!({ "command": "x", "timeoutSec": -1 })),
+            "adapterConfig.timeoutSec must be a number of seconds, at least 0"
+        );
+    }
+}

@@ -1,0 +1,103 @@
+use workforce_domain::Document;
+use workforce_domain::actor::Owned;
+use workforce_domain::id::AgentId;
+use workforce_domain::issue::{Comment, Issue};
+use workforce_domain::port::{ClaimedRun, MintedToken, Reads, StoreError};
+use workforce_domain::project::Workspace;
+
+use crate::transactions::Transactions;
+
+/// All that an adapter needs to know about a run.
+pub(crate) struct Assignment {
+    pub(crate) claimed: ClaimedRun,
+    /// The run's credential.
+    pub(crate) token: MintedToken,
+    /// The issue it is about.
+    pub(crate) issue: Option<Issue>,
+    /// Where the issue's project is worked on.
+    pub(crate) workspace: Option<Workspace>,
+    /// The comments that caused it, oldest first.
+    pub(crate) comments: Vec<Comment>,
+    /// The adapter's configuration, with what the issue says otherwise.
+    pub(crate) settings: Document,
+}
+
+/// Gathers what a claimed run needs to know.
+pub(crate) async fn prepare(
+    store: &Transactions,
+    claimed: ClaimedRun,
+    token: MintedToken,
+) -> Result<Assignment, StoreError> {
+    let facts = claimed.clone();
+    let (issue, workspace, comments) = store.read(move |reads| look_up(reads, &facts)).await?;
+    let settings = settings(
+        &claimed.agent.adapter_config,
+        claimed.agent.id,
+        issue.as_ref(),
+    );
+    Ok(Assignment {
+        claimed,
+        token,
+        issue,
+        workspace,
+        comments,
+        settings,
+    })
+}
+
+type Facts = (Option<Issue>, Option<Workspace>, Vec<Comment>);
+
+fn look_up(reads: &mut dyn Reads, claimed: &ClaimedRun) -> Result<Facts, StoreError> {
+    let company = claimed.company.scope();
+    let issue = match claimed.run.issue {
+        Some(issue) => reads.issues().find(company.into(), &issue.into())?,
+        None => None,
+    };
+    let workspace = match issue.as_ref().and_then(|issue| issue.project) {
+        Some(project) => {
+            let workspaces = reads.projects().workspaces(company, &[project])?;
+            workspaces
+                .into_iter()
+                .find(|workspace| workspace.is_primary)
+        }
+        None => None,
+    };
+    let comments = match claimed.wake.comments.as_slice() {
+        [] => Vec::new(),
+        ids => reads.comments().find_all(company, ids)?,
+    };
+    Ok((issue, workspace, comments))
+}
+
+/// The agent's configuration with the keys that the issue overrides for its
+/// assignee; `env` is overridden variable by variable, and `null` removes.
+fn settings(config: &Document, agent: AgentId, issue: Option<&Issue>) -> Document {
+    let mut settings = config.clone();
+    let overrides = issue
+        .filter(|issue| issue.assignee.agent() == Some(agent))
+        .and_then(|issue| issue.assignee_adapter_overrides.as_ref())
+        .and_then(|overrides| overrides.get("adapterConfig"))
+        .and_then(|overrides| overrides.as_object());
+    for (key, value) in overrides.into_iter().flatten() {
+        match (
+            settings.get_mut(key).and_then(|env| env.as_object_mut()),
+            value.as_object(),
+        ) {
+            (Some(env), Some(change)) if key == "env" => {
+                change
+                    .iter()
+                    .for_each(|(name, value)| override_key(env, name, value));
+            }
+            _ => override_key(&mut settings, key, value),
+        }
+    }
+    settings
+}
+
+fn override_key(target: &mut Document, key: &str, value: &serde_json::Value) {
+    if value.is_null() {
+        target.remove(key);
+    } else {
+        target.insert(key.to_owned(), value.clone());
+    }
+}

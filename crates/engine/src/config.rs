@@ -1,0 +1,98 @@
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use workforce_domain::id::{AgentId, CompanyId, InstanceId, RunId};
+use workforce_domain::port::{Clock, Ids, Store, Tokens};
+
+/// More runs than this are not live at once unless the operator says so.
+const HIGHEST_DEFAULT_CAP: usize = 8;
+
+/// How an engine works.
+#[derive(Clone)]
+pub struct EngineConfig {
+    /// This server among those that share the store; new with every start.
+    pub instance: InstanceId,
+    /// Where agents reach the API, without a path (amendment A13.4).
+    pub api_url: String,
+    /// Where the logs of runs are kept: `<runs_dir>/<company>/<run>.log`. The
+    /// homes of agents lie beside it, in `agents`.
+    pub runs_dir: PathBuf,
+    /// At most so many runs are live at once on this server.
+    pub instance_cap: usize,
+    /// For how long a run stays this server's without a renewal.
+    pub lease: Duration,
+    /// How often the leases of live runs are renewed, and expired ones of
+    /// others looked for.
+    pub renew_every: Duration,
+    /// How often due wakes are looked for without a nudge.
+    pub poll_every: Duration,
+    /// How long a shutdown waits for live runs to end by themselves.
+    pub drain: Duration,
+    /// Names of variables of the server that agents may see too.
+    pub allowed_env: Vec<String>,
+    /// Whether no other server uses the store: then whatever is live on it at
+    /// the start was left by a dead predecessor.
+    pub exclusive_store: bool,
+    /// The environment of the server, of which agents see the allowed part.
+    pub server_environment: Vec<(OsString, OsString)>,
+}
+
+impl EngineConfig {
+    /// A configuration with the usual times: a lease of 60 s renewed every
+    /// 10 s, a look for due wakes every second, and 30 s to drain. The store
+    /// counts as shared.
+    pub fn new(
+        instance: InstanceId,
+        api_url: impl Into<String>,
+        runs_dir: impl Into<PathBuf>,
+        server_environment: impl IntoIterator<Item = (OsString, OsString)>,
+    ) -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        Self {
+            instance,
+            api_url: api_url.into(),
+            runs_dir: runs_dir.into(),
+            instance_cap: cores.min(HIGHEST_DEFAULT_CAP),
+            lease: Duration::from_secs(60),
+            renew_every: Duration::from_secs(10),
+            poll_every: Duration::from_secs(1),
+            drain: Duration::from_secs(30),
+            allowed_env: Vec::new(),
+            exclusive_store: false,
+            server_environment: server_environment.into_iter().collect(),
+        }
+    }
+
+    /// Where the output of a run is kept.
+    pub(crate) fn log_path(&self, company: CompanyId, run: RunId) -> PathBuf {
+        log_path(&self.runs_dir, company, run)
+    }
+
+    /// Where an agent works that has no other place.
+    pub(crate) fn home_of(&self, agent: AgentId) -> PathBuf {
+        let parent = self.runs_dir.parent().unwrap_or(&self.runs_dir);
+        parent.join("agents").join(agent.to_string())
+    }
+}
+
+/// The file of a run's output.
+pub(crate) fn log_path(runs_dir: &Path, company: CompanyId, run: RunId) -> PathBuf {
+    runs_dir
+        .join(company.to_string())
+        .join(format!("{run}.log"))
+}
+
+/// What the engine reaches the rest of the system through.
+#[derive(Clone)]
+pub struct Ports {
+    /// Where records are kept.
+    pub store: Arc<dyn Store>,
+    /// Tells the time.
+    pub clock: Arc<dyn Clock>,
+    /// Gives out ids.
+    pub ids: Arc<dyn Ids>,
+    /// Makes credentials.
+    pub tokens: Arc<dyn Tokens>,
+}

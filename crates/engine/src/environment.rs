@@ -1,0 +1,127 @@
+use std::ffi::OsString;
+use std::path::Path;
+
+use serde_json::Value;
+use workforce_domain::id::IssueId;
+
+use crate::briefing::Assignment;
+use crate::config::EngineConfig;
+use crate::process::{ChildEnvironment, InvalidVariable};
+use crate::wake_payload::wake_payload;
+
+/// The variable with which an agent may bring a key of its own.
+pub(crate) const API_KEY: &str = "WORKFORCE_API_KEY";
+
+/// The environment of a run's child: the allowed part of the server's, the
+/// agent's own variables, and what workforce tells it, which nothing replaces
+/// (contract section 10.3).
+///
+/// # Errors
+/// A variable that an environment cannot hold.
+pub(crate) fn environment(
+    config: &EngineConfig,
+    assignment: &Assignment,
+    own: &[(String, String)],
+    cwd: &Path,
+) -> Result<ChildEnvironment, InvalidVariable> {
+    let inherited = config.server_environment.iter().cloned();
+    let mut environment = ChildEnvironment::inherit_allowed(inherited, &config.allowed_env);
+    for (name, value) in own {
+        environment.set(name, value)?;
+    }
+    let own_key = own
+        .iter()
+        .find(|(name, _)| name == API_KEY)
+        .map(|(_, key)| key);
+    let key = own_key.unwrap_or(&assignment.token.token);
+    let wants_paperclip = assignment
+        .claimed
+        .agent
+        .runtime_config
+        .get("compat")
+        .and_then(Value::as_str)
+        == Some("paperclip");
+    let mut told = facts(config, assignment, cwd);
+    told.push(("API_KEY", key.into()));
+    for (suffix, value) in told {
+        if wants_paperclip {
+            environment.set(format!("PAPERCLIP_{suffix}"), &value)?;
+        }
+        environment.set(format!("WORKFORCE_{suffix}"), value)?;
+    }
+    Ok(environment)
+}
+
+/// What workforce tells an agent about its run, by the end of the variable's
+/// name.
+fn facts(
+    config: &EngineConfig,
+    assignment: &Assignment,
+    cwd: &Path,
+) -> Vec<(&'static str, OsString)> {
+    let claimed = &assignment.claimed;
+    let mut facts: Vec<(&'static str, OsString)> = vec![
+        ("API_URL", config.api_url.as_str().into()),
+        ("AGENT_ID", text(claimed.agent.id)),
+        ("COMPANY_ID", text(claimed.company.id)),
+        ("RUN_ID", text(claimed.run.id)),
+        ("WAKE_REASON", text(claimed.run.reason)),
+        ("WAKE_PAYLOAD_JSON", wake_payload(assignment).into()),
+    ];
+    let mut tell = |suffix, value: Option<OsString>| {
+        facts.extend(value.map(|value| (suffix, value)));
+    };
+    tell("TASK_ID", claimed.run.issue.map(text));
+    let issue = assignment.issue.as_ref();
+    tell(
+        "TASK_IDENTIFIER",
+        issue.map(|issue| text(&issue.identifier)),
+    );
+    tell(
+        "TICKET_KEY",
+        issue
+            .and_then(|issue| issue.ticket_key.as_deref())
+            .map(text),
+    );
+    tell("WAKE_COMMENT_ID", claimed.wake.comments.last().map(text));
+    tell("LINKED_ISSUE_IDS", linked_issues(assignment));
+    tell("LOCALE", claimed.company.locale.as_deref().map(text));
+    let workspace = assignment.workspace.as_ref();
+    let workspace_cwd = workspace.and_then(|workspace| workspace.source.cwd());
+    let in_workspace = workspace_cwd.map(|cwd| text(cwd.as_str()));
+    tell(
+        "WORKSPACE_CWD",
+        Some(in_workspace.unwrap_or_else(|| cwd.into())),
+    );
+    tell(
+        "WORKSPACE_ID",
+        workspace.map(|workspace| text(workspace.id)),
+    );
+    let repo_url = workspace.and_then(|workspace| workspace.source.repo_url());
+    tell("WORKSPACE_REPO_URL", repo_url.map(|url| text(url.as_str())));
+    let repo_ref = workspace.and_then(|workspace| workspace.repo_ref.as_deref());
+    tell("WORKSPACE_REPO_REF", repo_ref.map(text));
+    facts
+}
+
+fn text(value: impl std::fmt::Display) -> OsString {
+    value.to_string().into()
+}
+
+/// The issue of the run and those that its wake names, without repeats.
+fn linked_issues(assignment: &Assignment) -> Option<OsString> {
+    let wake = &assignment.claimed.wake;
+    let named = wake.payload.get("issueIds").and_then(Value::as_array);
+    let named = named
+        .into_iter()
+        .flatten()
+        .filter_map(|id| id.as_str()?.parse::<IssueId>().ok());
+    let mut issues: Vec<IssueId> = Vec::new();
+    for issue in assignment.claimed.run.issue.into_iter().chain(named) {
+        if !issues.contains(&issue) {
+            issues.push(issue);
+        }
+    }
+    let issues: Vec<String> = issues.iter().map(ToString::to_string).collect();
+    (!issues.is_empty()).then(|| issues.join(",").into())
+}

@@ -1,0 +1,127 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::timeout;
+use tokio_util::task::TaskTracker;
+use workforce_domain::id::RunId;
+use workforce_domain::port::EngineSignal;
+use workforce_domain::time::Timestamp;
+
+use crate::config::{EngineConfig, Ports};
+use crate::core::Core;
+use crate::live::Halt;
+use crate::transactions::{Nudges, Transactions};
+use crate::{dispatcher, renewal};
+
+/// The longest grace a run gets when the server stops, whatever its agent's
+/// configuration says.
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(10);
+/// For how long the ends of killed runs are written down.
+const SHUTDOWN_BOUND: Duration = Duration::from_secs(30);
+
+/// Makes agents run.
+#[derive(Debug)]
+pub struct Engine;
+
+impl Engine {
+    /// Starts an engine on the current runtime. What a dead predecessor left
+    /// is cleared away before the first run starts.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime.
+    #[must_use]
+    pub fn start(mut config: EngineConfig, ports: Ports) -> EngineHandle {
+        // A child has another working directory.
+        if let Ok(absolute) = std::path::absolute(&config.runs_dir) {
+            config.runs_dir = absolute;
+        }
+        let nudges = Arc::new(Nudges::default());
+        let core = Core::new(config, Transactions { ports, nudges });
+        let loops = TaskTracker::new();
+        loops.spawn(dispatcher::run(Arc::clone(&core)));
+        loops.close();
+        let renewals = TaskTracker::new();
+        renewals.spawn(renewal::run(Arc::clone(&core)));
+        renewals.close();
+        EngineHandle {
+            core,
+            loops,
+            renewals,
+        }
+    }
+}
+
+/// A started engine. Clones are handles on the same one. It goes on when they
+/// are dropped; only [`shutdown`](Self::shutdown) ends it.
+#[derive(Clone)]
+pub struct EngineHandle {
+    core: Arc<Core>,
+    loops: TaskTracker,
+    renewals: TaskTracker,
+}
+
+impl EngineHandle {
+    /// Notes a sign of life of a run, such as a call of its API.
+    pub fn touch(&self, run: RunId) {
+        if let Some(live) = self.core.live.get(run) {
+            live.activity.touch();
+        }
+    }
+
+    /// When the dispatcher last looked for due wakes and the store answered;
+    /// `None` before the first time.
+    #[must_use]
+    pub fn last_tick(&self) -> Option<Timestamp> {
+        self.core.last_tick()
+    }
+
+    /// How many runs are live on this server.
+    #[must_use]
+    pub fn live_runs(&self) -> usize {
+        self.core.live.len()
+    }
+
+    /// Stops the engine (contract section 10.1, "Shutdown"): starts nothing
+    /// any more, waits for live runs to end, makes those stop that do not, and
+    /// queues their work once more. Returns when no process is left and every
+    /// end is written down; what the kernel does not let go, or the store does
+    /// not take, is given up after 30 s and is left to the next start.
+    pub async fn shutdown(&self) {
+        let core = &self.core;
+        core.closing.cancel();
+        self.loops.wait().await;
+        core.runs.close();
+        if timeout(core.config.drain, core.runs.wait()).await.is_err() {
+            self.stop_runs().await;
+        }
+        core.abandoning.cancel();
+        self.renewals.wait().await;
+    }
+
+    async fn stop_runs(&self) {
+        let core = &self.core;
+        for live in core.live.all() {
+            live.halt(Halt::ServerShutdown);
+        }
+        if timeout(SHUTDOWN_GRACE, core.runs.wait()).await.is_ok() {
+            return;
+        }
+        for live in core.live.all() {
+            live.kill_now();
+        }
+        if timeout(SHUTDOWN_BOUND, core.runs.wait()).await.is_err() {
+            let left = core.live.len();
+            tracing::error!(left, "runs are left to the next start of the server");
+        }
+    }
+}
+
+impl EngineSignal for EngineHandle {
+    fn wake_up(&self) {
+        self.core.store.nudges.wake_up();
+    }
+
+    fn run_is_active(&self, run: RunId) {
+        self.touch(run);
+    }
+}

@@ -1,0 +1,254 @@
+use std::collections::HashSet;
+use std::path::Path;
+use std::time::Duration;
+
+use tokio::time::Instant;
+use workforce_app::runs::{self, RunEnd};
+use workforce_app::{Call, budgets};
+use workforce_domain::actor::Owned;
+use workforce_domain::id::{AgentId, CompanyId, RunId};
+use workforce_domain::port::{BudgetStop, Failure, Held, StoreError, Tx};
+use workforce_domain::run::{ProcessRecord, Run, RunErrorCode};
+use workforce_domain::time::{Month, Timestamp};
+
+use crate::core::Core;
+use crate::process::{ProcessGroup, ProcessIdentity, RunLog, RunTag, TAIL_LEN, read_log};
+
+/// Runs whose lease expired are taken over so many at a time.
+const TAKEN_OVER: usize = 50;
+/// Budget stops are looked up so many at a time.
+const LIFTED: usize = 100;
+/// Answers kept for repeated requests are forgotten so many at a time.
+const FORGOTTEN: usize = 500;
+/// For how long they are kept (contract section 4.1).
+const ANSWER_AGE: Duration = Duration::from_secs(24 * 60 * 60);
+const FORGET_EVERY: Duration = Duration::from_secs(60);
+
+/// What the dispatcher does now and then beside starting runs.
+#[derive(Default)]
+pub(crate) struct Housekeeping {
+    looked_at: Option<Instant>,
+    forgot_at: Option<Instant>,
+    lifted_in: Option<Month>,
+}
+
+impl Housekeeping {
+    /// Does what is due. A failure is told and left to the next time.
+    pub(crate) async fn run(&mut self, core: &Core) {
+        if is_due(self.looked_at, core.config.renew_every) {
+            self.looked_at = Some(Instant::now());
+            told(
+                "expired runs are not taken over",
+                take_over_expired(core).await,
+            );
+        }
+        let month = Month::of(core.store.ports.clock.now());
+        if self.lifted_in != Some(month)
+            && told(
+                "budget stops are not lifted",
+                lift_budget_stops(core, month).await,
+            )
+            .is_some()
+        {
+            self.lifted_in = Some(month);
+        }
+        if is_due(self.forgot_at, FORGET_EVERY) {
+            let forgotten = told("old answers are not forgotten", forget_answers(core).await);
+            // Where there were that many, there are more.
+            if forgotten != Some(FORGOTTEN) {
+                self.forgot_at = Some(Instant::now());
+            }
+        }
+    }
+}
+
+fn is_due(last: Option<Instant>, every: Duration) -> bool {
+    last.is_none_or(|last| last.elapsed() >= every)
+}
+
+fn told<T>(what: &'static str, outcome: Result<T, StoreError>) -> Option<T> {
+    outcome
+        .inspect_err(|error| tracing::error!(%error, cause = ?error, "{what}"))
+        .ok()
+}
+
+async fn forget_answers(core: &Core) -> Result<usize, StoreError> {
+    core.store
+        .write(|tx, call| {
+            Ok(tx
+                .idempotency()
+                .forget(call.now.minus(ANSWER_AGE), FORGOTTEN)?)
+        })
+        .await
+}
+
+/// Lifts the budget stops that have no reason in this month.
+async fn lift_budget_stops(core: &Core, month: Month) -> Result<(), StoreError> {
+    let mut seen: HashSet<(CompanyId, Option<AgentId>)> = HashSet::new();
+    while !core.closing.is_cancelled() {
+        let stops = core
+            .store
+            .write(move |tx, _| Ok(tx.engine().budget_stops_to_lift(month, LIFTED)?))
+            .await?;
+        let is_new = |stop: &BudgetStop| seen.insert((stop.company, stop.agent));
+        let new: Vec<BudgetStop> = stops.into_iter().filter(is_new).collect();
+        if new.is_empty() {
+            break;
+        }
+        for stop in new {
+            core.store
+                .write(move |tx, call| budgets::lift(tx, call, stop, month))
+                .await?;
+        }
+    }
+    Ok(())
+}
+
+/// Ends the runs whose server did not renew their lease, and queues their work
+/// once more. This server's live runs are renewed by their own task.
+async fn take_over_expired(core: &Core) -> Result<(), StoreError> {
+    let expired = core
+        .store
+        .write(|tx, call| Ok(tx.engine().expired(call.now, TAKEN_OVER)?))
+        .await?;
+    let expired: Vec<Run> = expired
+        .into_iter()
+        .filter(|run| !core.live.contains(run.id))
+        .collect();
+    if expired.is_empty() {
+        return Ok(());
+    }
+    let processes = processes_elsewhere(core).await?;
+    for run in expired {
+        let process = processes.iter().find(|process| process.run == run.id);
+        if let Some(process) = process
+            && clear(core, process).await? == Clearing::StillThere
+        {
+            continue;
+        }
+        tracing::warn!(run = %run.id, instance = ?run.instance, "a run lost its server");
+        let error = "the server of the run did not renew its lease";
+        let end = lost(core, &run, RunErrorCode::LeaseExpired, error).await;
+        core.store
+            .write(move |tx, call| match still_expired(tx, call, &run)? {
+                Some(run) => runs::lose(tx, call, &run, end.clone()),
+                None => Ok(false),
+            })
+            .await?;
+    }
+    Ok(())
+}
+
+/// The run as it is now, if it still has no server. Locks what ending it
+/// locks, in the same order, so that its server cannot renew the lease
+/// meanwhile.
+fn still_expired(tx: &mut dyn Tx, call: &Call<'_>, run: &Run) -> Result<Option<Run>, StoreError> {
+    let company = run.scope();
+    tx.agents_mut().lock(company.into(), run.agent)?;
+    if let Some(issue) = run.issue {
+        tx.issues_mut().lock(company.into(), &issue.into())?;
+    }
+    let run = tx.runs_mut().lock(company.into(), run.id)?;
+    Ok(run
+        .map(Held::into_inner)
+        .filter(|run| run.status.is_live() && !has_server(run, call.now)))
+}
+
+/// Whether a server holds the lease of a run.
+pub(crate) fn has_server(run: &Run, now: Timestamp) -> bool {
+    run.status.is_live() && run.lease_expires_at.is_some_and(|until| until > now)
+}
+
+/// The processes that other instances recorded.
+pub(crate) async fn processes_elsewhere(core: &Core) -> Result<Vec<ProcessRecord>, StoreError> {
+    let instance = core.config.instance;
+    core.store
+        .write(move |tx, _| Ok(tx.engine().processes_elsewhere(instance)?))
+        .await
+}
+
+/// What became of the recorded process of a run that lost its server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Clearing {
+    /// It was here, and is gone.
+    Killed,
+    /// There was nothing of it here: it ended, or it is on another host.
+    NotHere,
+    /// It was here and cannot be killed.
+    StillThere,
+}
+
+/// Kills what is left of a run on this host. The record is forgotten when
+/// something was, or when the record can only be of this host.
+pub(crate) async fn clear(core: &Core, process: &ProcessRecord) -> Result<Clearing, StoreError> {
+    let clearing = kill(process).await;
+    match clearing {
+        Clearing::StillThere => {
+            tracing::error!(run = %process.run, "processes of a lost run cannot be killed");
+            return Ok(clearing);
+        }
+        Clearing::NotHere if !core.config.exclusive_store => return Ok(clearing),
+        Clearing::NotHere => {}
+        Clearing::Killed => {
+            tracing::warn!(run = %process.run, "processes of a lost run were killed");
+        }
+    }
+    let log = core.config.log_path(process.company, process.run);
+    let recovered = tokio::task::spawn_blocking(move || RunLog::recover(&log)).await;
+    if let Ok(Err(error)) = recovered {
+        tracing::warn!(%error, run = %process.run, "the log of a lost run is not complete");
+    }
+    forget_process(core, process.run).await?;
+    Ok(clearing)
+}
+
+async fn kill(process: &ProcessRecord) -> Clearing {
+    let identity = ProcessIdentity {
+        pid: process.pid,
+        process_group: process.process_group,
+        start_ticks: process.start_ticks,
+    };
+    let group = ProcessGroup::new(identity, RunTag::from(process.run));
+    let look = {
+        let group = group.clone();
+        tokio::task::spawn_blocking(move || group.is_empty()).await
+    };
+    if matches!(look, Ok(Ok(true))) {
+        Clearing::NotHere
+    } else if group.end(Duration::ZERO).await {
+        Clearing::Killed
+    } else {
+        Clearing::StillThere
+    }
+}
+
+/// Forgets the process of a run.
+pub(crate) async fn forget_process(core: &Core, run: RunId) -> Result<(), StoreError> {
+    core.store
+        .write(move |tx, _| Ok::<_, Failure<_>>(tx.engine().forget_process(run)?))
+        .await
+}
+
+/// The end of a run that lost its server, with what its log here holds.
+pub(crate) async fn lost(core: &Core, run: &Run, code: RunErrorCode, error: &str) -> RunEnd {
+    let path = core.config.log_path(run.company, run.id);
+    let tail = tokio::task::spawn_blocking(move || log_tail(&path)).await;
+    let (log_bytes, log_tail) = tail.unwrap_or_default();
+    RunEnd {
+        log_bytes,
+        log_tail,
+        ..RunEnd::failed(code, error)
+    }
+}
+
+fn log_tail(path: &Path) -> (i64, Option<String>) {
+    let Ok(whole) = path.metadata().map(|metadata| metadata.len()) else {
+        return (0, None);
+    };
+    let from = whole.saturating_sub(TAIL_LEN as u64);
+    let tail = read_log(path, from, TAIL_LEN).map(|slice| slice.content.replace('\0', "\u{fffd}"));
+    (
+        i64::try_from(whole).unwrap_or(i64::MAX),
+        tail.ok().filter(|tail| !tail.is_empty()),
+    )
+}

@@ -1,0 +1,146 @@
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use tokio::sync::watch;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use workforce_domain::id::RunId;
+use workforce_domain::run::RunErrorCode;
+
+use crate::process::{ActivityClock, ProcessGroup};
+
+/// Why a run is made to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Halt {
+    /// Somebody asked for it, for this reason.
+    Requested(RunErrorCode),
+    /// The server is being stopped.
+    ServerShutdown,
+    /// The run is not this server's any more.
+    LeaseLost,
+}
+
+/// A run that this server claimed and has not ended yet.
+#[derive(Debug)]
+pub(crate) struct LiveRun {
+    pub(crate) run: RunId,
+    /// What it was claimed with.
+    pub(crate) fence: i64,
+    pub(crate) activity: Arc<ActivityClock>,
+    halt: watch::Sender<Option<Halt>>,
+    kill: CancellationToken,
+    renewed_at: Mutex<Instant>,
+    group: OnceLock<ProcessGroup>,
+}
+
+impl LiveRun {
+    /// A run whose lease was taken at `claimed_at` or later.
+    pub(crate) fn new(run: RunId, fence: i64, claimed_at: Instant) -> Self {
+        Self {
+            run,
+            fence,
+            activity: Arc::default(),
+            halt: watch::Sender::new(None),
+            kill: CancellationToken::new(),
+            renewed_at: Mutex::new(claimed_at),
+            group: OnceLock::new(),
+        }
+    }
+
+    /// Makes the run stop. The first reason counts, except that a lost lease
+    /// is one whatever came before, and takes the processes away at once.
+    pub(crate) fn halt(&self, reason: Halt) {
+        let is_new = self.halt.send_if_modified(|present| {
+            let replaces = present.is_none() || reason == Halt::LeaseLost;
+            if replaces {
+                *present = Some(reason);
+            }
+            replaces
+        });
+        if is_new {
+            tracing::info!(run = %self.run, ?reason, "a run is stopped");
+        }
+        if reason == Halt::LeaseLost {
+            self.kill_now();
+        }
+    }
+
+    /// Why the run is to stop, if it is.
+    pub(crate) fn halted(&self) -> Option<Halt> {
+        *self.halt.borrow()
+    }
+
+    /// Tells when the run is to stop.
+    pub(crate) fn halts(&self) -> watch::Receiver<Option<Halt>> {
+        self.halt.subscribe()
+    }
+
+    /// Ends what is left of the grace of a run that is stopped.
+    pub(crate) fn kill_now(&self) {
+        self.kill.cancel();
+    }
+
+    /// Waits until the processes are to go without any grace.
+    pub(crate) async fn killed(&self) {
+        self.kill.cancelled().await;
+    }
+
+    /// Notes that the lease was renewed at `at` or later.
+    pub(crate) fn note_renewal(&self, at: Instant) {
+        *lock(&self.renewed_at) = at;
+    }
+
+    /// Since when at least the lease was not renewed.
+    pub(crate) fn renewed_at(&self) -> Instant {
+        *lock(&self.renewed_at)
+    }
+
+    /// Notes the processes of the run.
+    pub(crate) fn note_group(&self, group: ProcessGroup) {
+        // A run has one child in its life.
+        let _ = self.group.set(group);
+    }
+
+    /// The processes of the run, once there were any.
+    pub(crate) fn group(&self) -> Option<&ProcessGroup> {
+        self.group.get()
+    }
+}
+
+/// The runs that are live on this server.
+#[derive(Debug, Default)]
+pub(crate) struct LiveRuns {
+    runs: Mutex<HashMap<RunId, Arc<LiveRun>>>,
+}
+
+impl LiveRuns {
+    pub(crate) fn insert(&self, run: Arc<LiveRun>) {
+        lock(&self.runs).insert(run.run, run);
+    }
+
+    pub(crate) fn remove(&self, run: RunId) {
+        lock(&self.runs).remove(&run);
+    }
+
+    pub(crate) fn get(&self, run: RunId) -> Option<Arc<LiveRun>> {
+        lock(&self.runs).get(&run).cloned()
+    }
+
+    pub(crate) fn contains(&self, run: RunId) -> bool {
+        lock(&self.runs).contains_key(&run)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        lock(&self.runs).len()
+    }
+
+    pub(crate) fn all(&self) -> Vec<Arc<LiveRun>> {
+        lock(&self.runs).values().cloned().collect()
+    }
+}
+
+/// Nothing under these locks can be left half done, so a panic elsewhere does
+/// not spoil them.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

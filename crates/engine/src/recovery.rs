@@ -1,0 +1,79 @@
+use std::time::Duration;
+
+use workforce_app::runs;
+use workforce_domain::actor::Scope;
+use workforce_domain::port::StoreError;
+use workforce_domain::run::{ProcessRecord, RunErrorCode};
+
+use crate::core::Core;
+use crate::housekeeping::{Clearing, clear, forget_process, has_server, lost, processes_elsewhere};
+
+/// The record of a process that was on another host is forgotten so long
+/// after the end of its run.
+const RECORD_AGE: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Clears away what servers that are gone left behind, before the first run
+/// starts (contract section 10.1, "Orphans"). May be done again after a
+/// failure.
+pub(crate) async fn recover(core: &Core) -> Result<(), StoreError> {
+    for process in processes_elsewhere(core).await? {
+        if core.config.exclusive_store {
+            clear(core, &process).await?;
+        } else {
+            clear_shared(core, &process).await?;
+        }
+    }
+    if core.config.exclusive_store {
+        end_left_runs(core).await?;
+    }
+    Ok(())
+}
+
+/// On a shared store the server of a record may well be alive, here or
+/// elsewhere. Only a run that has ended, or whose lease has expired, has no
+/// right to a process any more.
+async fn clear_shared(core: &Core, process: &ProcessRecord) -> Result<(), StoreError> {
+    let run = process.run;
+    let found = core
+        .store
+        .read(move |reads| reads.runs().find(Scope::Instance, run))
+        .await?;
+    let now = core.store.ports.clock.now();
+    let Some(run) = found.filter(|run| !has_server(run, now)) else {
+        return Ok(());
+    };
+    let is_old = run.finished_at.is_some_and(|at| now.since(at) > RECORD_AGE);
+    if clear(core, process).await? == Clearing::NotHere && is_old {
+        forget_process(core, run.id).await?;
+    }
+    Ok(())
+}
+
+/// On a store that only one server uses, every live run is a dead
+/// predecessor's. One whose processes cannot be killed keeps its place until
+/// its lease expires, and then until they are gone.
+async fn end_left_runs(core: &Core) -> Result<(), StoreError> {
+    let still_there = processes_elsewhere(core).await?;
+    let instance = core.config.instance;
+    let left = core
+        .store
+        .write(move |tx, _| Ok(tx.engine().running_elsewhere(instance)?))
+        .await?;
+    for run in left {
+        if still_there.iter().any(|process| process.run == run.id) {
+            continue;
+        }
+        tracing::warn!(run = %run.id, "a run was lost with its server");
+        let end = lost(
+            core,
+            &run,
+            RunErrorCode::ProcessLost,
+            "its server ended before it",
+        )
+        .await;
+        core.store
+            .write(move |tx, call| runs::lose(tx, call, &run, end.clone()))
+            .await?;
+    }
+    Ok(())
+}

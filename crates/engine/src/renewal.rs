@@ -1,0 +1,119 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep_until, timeout};
+use workforce_domain::actor::Scope;
+use workforce_domain::id::RunId;
+use workforce_domain::port::{RenewedRun, StoreError};
+use workforce_domain::run::Run;
+
+use crate::core::Core;
+use crate::live::{Halt, LiveRun};
+
+/// After a renewal that failed the next one comes sooner.
+const RETRY: Duration = Duration::from_secs(1);
+
+/// Keeps the leases of live runs, and stops the runs that somebody asked to
+/// stop or that are not this server's any more. Ends when the engine has.
+pub(crate) async fn run(core: Arc<Core>) {
+    let mut due = Instant::now() + core.config.renew_every;
+    loop {
+        tokio::select! {
+            biased;
+            () = core.abandoning.cancelled() => return,
+            () = sleep_until(due) => {
+                let pause = match renew(&core).await {
+                    Ok(()) => core.config.renew_every,
+                    Err(error) => {
+                        tracing::error!(%error, cause = ?error, "leases are not renewed");
+                        RETRY.min(core.config.renew_every)
+                    }
+                };
+                due = Instant::now() + pause;
+            }
+            () = core.store.nudges.stops.notified() => {
+                if let Err(error) = look_for_stops(&core).await {
+                    tracing::warn!(%error, "stop requests are seen at the next renewal only");
+                }
+            }
+        }
+        give_up_unrenewed(&core);
+    }
+}
+
+async fn renew(core: &Core) -> Result<(), StoreError> {
+    let live = core.live.all();
+    if live.is_empty() {
+        return Ok(());
+    }
+    let begun = Instant::now();
+    let runs: Vec<RunId> = live.iter().map(|live| live.run).collect();
+    let (instance, lease) = (core.config.instance, core.config.lease);
+    let renewal = core
+        .store
+        .write(move |tx, call| Ok(tx.engine().renew(instance, &runs, call.now.plus(lease))?));
+    // A store that hangs must not keep this task from giving up its runs.
+    let renewed = match timeout(core.config.renew_every, renewal).await {
+        Ok(renewed) => renewed?,
+        Err(elapsed) => return Err(StoreError::Unavailable(elapsed.into())),
+    };
+    for live in live {
+        apply(&live, begun, renewed.iter().find(|row| row.run == live.run));
+    }
+    Ok(())
+}
+
+fn apply(live: &LiveRun, begun: Instant, renewed: Option<&RenewedRun>) {
+    match renewed {
+        Some(row) if row.fence == live.fence => {
+            live.note_renewal(begun);
+            if let Some(reason) = row.stop_reason {
+                live.halt(Halt::Requested(reason));
+            }
+        }
+        Some(_) | None => live.halt(Halt::LeaseLost),
+    }
+}
+
+/// Looks for stop requests alone: nudges are frequent and this only reads.
+async fn look_for_stops(core: &Core) -> Result<(), StoreError> {
+    let live = core.live.all();
+    if live.is_empty() {
+        return Ok(());
+    }
+    let runs: Vec<RunId> = live.iter().map(|live| live.run).collect();
+    let seen: Vec<Option<Run>> = core
+        .store
+        .read(move |reads| {
+            let find = |run: &RunId| reads.runs().find(Scope::Instance, *run);
+            runs.iter().map(find).collect()
+        })
+        .await?;
+    for (live, run) in live.iter().zip(seen) {
+        match run {
+            Some(run) if run.fence == live.fence && run.status.is_live() => {
+                if let Some(reason) = run.stop_reason {
+                    live.halt(Halt::Requested(reason));
+                }
+            }
+            // Also one that ended here a moment ago, which then has nothing
+            // left to stop.
+            Some(_) | None => live.halt(Halt::LeaseLost),
+        }
+    }
+    Ok(())
+}
+
+/// On a shared store another server takes a run over when its lease expires,
+/// so its processes must be gone by then, also when the store does not answer.
+fn give_up_unrenewed(core: &Core) {
+    if core.config.exclusive_store {
+        return;
+    }
+    let bound = core.config.lease.saturating_sub(core.config.renew_every);
+    for live in core.live.all() {
+        if live.renewed_at().elapsed() >= bound {
+            live.halt(Halt::LeaseLost);
+        }
+    }
+}

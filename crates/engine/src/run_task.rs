@@ -1,0 +1,197 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::sleep;
+use workforce_app::Call;
+use workforce_app::runs::{self, RunEnd};
+use workforce_domain::actor::Scope;
+use workforce_domain::port::{ClaimedRun, Failure, MintedToken, Tx};
+use workforce_domain::run::{RunErrorCode, RunStatus};
+
+use crate::adapter::{Ending, adapter};
+use crate::briefing;
+use crate::core::Core;
+use crate::live::{Halt, LiveRun};
+
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_PAUSE: Duration = Duration::from_secs(10);
+
+/// Stays with a claimed run until its processes are gone and its end is
+/// written down. Only then is its slot free.
+pub(crate) async fn run(
+    core: Arc<Core>,
+    live: Arc<LiveRun>,
+    claimed: ClaimedRun,
+    token: MintedToken,
+) {
+    // A task of its own, so that the run ends in order whatever happens in it.
+    let execution = tokio::spawn(execute(
+        Arc::clone(&core),
+        Arc::clone(&live),
+        claimed,
+        token,
+    ));
+    let ending = execution.await.unwrap_or_else(|error| {
+        tracing::error!(%error, run = %live.run, "the task of a run broke down");
+        let failed = Ending::failed(RunErrorCode::Internal, "workforce itself failed");
+        Ending {
+            group_empty: live.group().is_none(),
+            ..failed
+        }
+    });
+    if ending.group_empty || emptied(&core, &live).await {
+        settle(&core, &live, ending).await;
+    }
+    core.live.remove(live.run);
+    core.store.nudges.wake_up();
+}
+
+async fn execute(
+    core: Arc<Core>,
+    live: Arc<LiveRun>,
+    claimed: ClaimedRun,
+    token: MintedToken,
+) -> Ending {
+    let kind = claimed.agent.adapter_type;
+    let Some(adapter) = adapter(kind) else {
+        let error = format!("adapter type {kind} cannot be run by this server");
+        return Ending::failed(RunErrorCode::AdapterUnavailable, error);
+    };
+    match briefing::prepare(&core.store, claimed, token).await {
+        Ok(assignment) => adapter.execute(&core, &live, &assignment).await,
+        Err(error) => {
+            tracing::error!(%error, cause = ?error, run = %live.run, "a run cannot be prepared");
+            Ending::failed(RunErrorCode::Internal, "the store failed before the start")
+        }
+    }
+}
+
+/// Waits for processes that the kernel does not let go; false when the engine
+/// gives up first.
+async fn emptied(core: &Core, live: &LiveRun) -> bool {
+    let Some(group) = live.group() else {
+        return true;
+    };
+    while !group.end(Duration::ZERO).await {
+        tracing::error!(run = %live.run, "processes of a run are still there; its slot stays taken");
+        if pause(core, LONGEST_PAUSE).await {
+            return false;
+        }
+    }
+    true
+}
+
+/// Waits; true when the engine gives up meanwhile.
+async fn pause(core: &Core, time: Duration) -> bool {
+    core.abandoning
+        .run_until_cancelled(sleep(time))
+        .await
+        .is_none()
+}
+
+/// What is to be written about the end of a run.
+#[derive(Clone, Debug)]
+enum Record {
+    /// It ended.
+    Finished(RunEnd),
+    /// It ended by no doing of its own and is tried once more.
+    Lost(RunEnd),
+    /// Nothing: it is another server's to write about.
+    Nothing,
+}
+
+impl Record {
+    fn of(ending: Ending) -> Self {
+        let Ending { halt, mut end, .. } = ending;
+        // PostgreSQL has no text with a NUL in it.
+        for text in [&mut end.error, &mut end.log_tail].into_iter().flatten() {
+            if text.contains('\0') {
+                *text = text.replace('\0', "\u{fffd}");
+            }
+        }
+        match halt {
+            Some(Halt::LeaseLost) => Self::Nothing,
+            Some(Halt::ServerShutdown) => {
+                end.status = RunStatus::Failed;
+                end.error_code = Some(RunErrorCode::ServerShutdown);
+                Self::Lost(end)
+            }
+            Some(Halt::Requested(code)) => {
+                end.status = RunStatus::Cancelled;
+                end.error_code = Some(code);
+                Self::Finished(end)
+            }
+            None if end.error_code == Some(RunErrorCode::Internal) => Self::Lost(end),
+            None => Self::Finished(end),
+        }
+    }
+}
+
+/// Writes the end of a run down, again and again until the store takes it or
+/// the run is another server's.
+async fn settle(core: &Core, live: &LiveRun, ending: Ending) {
+    let status = ending.end.status;
+    let mut record = Record::of(ending);
+    let had_process = live.group().is_some();
+    let mut wait = FIRST_PAUSE;
+    loop {
+        if live.halted() == Some(Halt::LeaseLost) {
+            record = Record::Nothing;
+        }
+        if matches!(record, Record::Nothing) && !had_process {
+            return;
+        }
+        let (run, fence, attempt) = (live.run, live.fence, record.clone());
+        let written = core
+            .store
+            .write(move |tx, call| {
+                let written = write(tx, call, run, fence, &attempt)?;
+                if had_process {
+                    tx.engine().forget_process(run)?;
+                }
+                Ok(written)
+            })
+            .await;
+        match written {
+            Ok(true) => {
+                tracing::info!(run = %live.run, %status, "a run ended");
+                return;
+            }
+            Ok(false) => {
+                tracing::warn!(run = %live.run, "a run that was no longer this server's ended");
+                return;
+            }
+            Err(error) => {
+                tracing::error!(%error, cause = ?error, run = %live.run, "an end is not written down");
+            }
+        }
+        if pause(core, wait).await {
+            return;
+        }
+        wait = (wait * 2).min(LONGEST_PAUSE);
+    }
+}
+
+fn write(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    run: workforce_domain::id::RunId,
+    fence: i64,
+    record: &Record,
+) -> Result<bool, Failure<std::convert::Infallible>> {
+    match record {
+        Record::Nothing => Ok(false),
+        Record::Finished(end) => runs::finish(tx, call, run, fence, end.clone()),
+        Record::Lost(end) => {
+            let Some(row) = tx.runs().find(Scope::Instance, run)? else {
+                return Ok(false);
+            };
+            if row.fence != fence {
+                return Ok(false);
+            }
+            let mut end = end.clone();
+            end.error_code = row.stop_reason.or(end.error_code);
+            runs::lose(tx, call, &row, end)
+        }
+    }
+}

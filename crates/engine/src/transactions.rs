@@ -1,0 +1,93 @@
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use tokio::sync::Notify;
+use workforce_app::{Call, Caller, Signal};
+use workforce_domain::port::{Failure, Reads, StoreError, Tx};
+
+use crate::config::Ports;
+
+/// What makes the engine look at once.
+#[derive(Debug, Default)]
+pub(crate) struct Nudges {
+    /// For whoever starts runs.
+    pub(crate) dispatch: Notify,
+    /// For whoever stops them.
+    pub(crate) stops: Notify,
+}
+
+impl Nudges {
+    pub(crate) fn wake_up(&self) {
+        self.dispatch.notify_one();
+        self.stops.notify_one();
+    }
+}
+
+/// The store as asynchronous code uses it: every transaction runs on the
+/// blocking pool, as workforce itself.
+#[derive(Clone)]
+pub(crate) struct Transactions {
+    pub(crate) ports: Ports,
+    pub(crate) nudges: Arc<Nudges>,
+}
+
+impl Transactions {
+    /// Runs `body` in a transaction of its own, commits it, and passes on what
+    /// it signalled.
+    pub(crate) async fn write<T, F>(&self, mut body: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnMut(&mut dyn Tx, &Call<'_>) -> Result<T, Failure<Infallible>> + Send + 'static,
+    {
+        let Self { ports, nudges } = self.clone();
+        blocking(move || {
+            let signal = Signal::default();
+            let call = Call {
+                caller: &Caller::SYSTEM,
+                now: ports.clock.now(),
+                ids: &*ports.ids,
+                tokens: &*ports.tokens,
+                signal: &signal,
+            };
+            let outcome = ports
+                .store
+                .write(|tx| body(tx, &call))
+                .map_err(store_error)?;
+            if signal.is_raised() {
+                nudges.wake_up();
+            }
+            Ok(outcome)
+        })
+        .await
+    }
+
+    /// Runs `body` in a read-only transaction.
+    pub(crate) async fn read<T, F>(&self, mut body: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnMut(&mut dyn Reads) -> Result<T, StoreError> + Send + 'static,
+    {
+        let store = Arc::clone(&self.ports.store);
+        blocking(move || {
+            store
+                .read(|reads| Ok::<_, Failure<Infallible>>(body(reads)?))
+                .map_err(store_error)
+        })
+        .await
+    }
+}
+
+fn store_error(failure: Failure<Infallible>) -> StoreError {
+    match failure {
+        Failure::Refused(never) => match never {},
+        Failure::Store(error) => error,
+    }
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
+) -> Result<T, StoreError> {
+    tokio::task::spawn_blocking(work)
+        .await
+        .unwrap_or_else(|error| Err(StoreError::Failed(error.into())))
+}

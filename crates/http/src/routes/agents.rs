@@ -1,0 +1,130 @@
+mod bodies;
+mod keys;
+mod masking;
+mod org;
+mod switches;
+
+use actix_web::HttpResponse;
+use workforce_app::agents::{self, AgentRef};
+use workforce_domain::port::{AgentFilter, AgentKeyset};
+
+use crate::exchange::{Exchange, Incoming};
+use crate::paging::Paging;
+use crate::problem::Problem;
+use crate::registry::{Access, Endpoints};
+use crate::reply::Reply;
+use crate::schema;
+use bodies::{AgentBody, AgentDetailBody, CreateAgentBody, UpdateAgentBody};
+
+const TAG: &str = "Agents";
+
+pub(super) fn register(endpoints: Endpoints) -> Endpoints {
+    let endpoints = endpoints
+        .add(__path_list, Access::Anyone, list)
+        .add(__path_create, Access::Anyone, create)
+        .add(__path_me, Access::Agent, me)
+        .add(__path_get, Access::Anyone, get)
+        .add(__path_update, Access::Anyone, update);
+    org::register(keys::register(switches::register(endpoints)))
+}
+
+/// Agents of a company, oldest first.
+#[utoipa::path(get, path = "/api/companies/{companyId}/agents", tag = TAG,
+    operation_id = "listAgents",
+    params(
+        ("companyId" = schema::Id, Path, description = "The company."),
+        ("includeTerminated" = Option<bool>, Query,
+            description = "Shows terminated agents too; true when left out."),
+        Paging,
+    ),
+    responses((status = 200, description = "The agents.", body = Vec<AgentBody>)))]
+async fn list(exchange: Exchange) -> HttpResponse {
+    exchange
+        .read(
+            |rq| {
+                let include_terminated = rq.query()?.flag("includeTerminated", true)?;
+                let filter = AgentFilter { include_terminated };
+                Ok((rq.id("companyId")?, filter, rq.page::<AgentKeyset>()?))
+            },
+            |reads, call, (company, filter, page)| {
+                agents::list(reads, call, *company, *filter, page)
+            },
+            Reply::<Vec<AgentBody>>::page,
+        )
+        .await
+}
+
+/// Hires an agent.
+#[utoipa::path(post, path = "/api/companies/{companyId}/agents", tag = TAG,
+    operation_id = "createAgent",
+    params(("companyId" = schema::Id, Path, description = "The company.")),
+    request_body = CreateAgentBody,
+    responses((status = 201, description = "The agent.", body = AgentDetailBody)))]
+async fn create(exchange: Exchange) -> HttpResponse {
+    exchange
+        .write(
+            |rq| Ok((rq.id("companyId")?, rq.json::<CreateAgentBody>()?.command())),
+            |tx, call, (company, command)| agents::create(tx, call, *company, command.clone()),
+            |detail| Reply::created(AgentDetailBody::from(detail)),
+        )
+        .await
+}
+
+/// The agent that asks.
+#[utoipa::path(get, path = "/api/agents/me", tag = TAG, operation_id = "getCurrentAgent",
+    responses((status = 200, description = "The agent.", body = AgentDetailBody)))]
+async fn me(exchange: Exchange) -> HttpResponse {
+    exchange
+        .read(
+            |_rq| Ok(()),
+            |reads, call, ()| agents::me(reads, call),
+            |detail| Reply::ok(AgentDetailBody::from(detail)),
+        )
+        .await
+}
+
+/// One agent with its chain of command.
+#[utoipa::path(get, path = "/api/agents/{agentId}", tag = TAG, operation_id = "getAgent",
+    params(
+        ("agentId" = String, Path, description = "The agent, by id or short name."),
+        ("companyId" = Option<schema::Id>, Query,
+            description = "The company in which a short name is looked up."),
+    ),
+    responses((status = 200, description = "The agent.", body = AgentDetailBody)))]
+async fn get(exchange: Exchange) -> HttpResponse {
+    exchange
+        .read(
+            named,
+            |reads, call, agent| agents::get(reads, call, agent),
+            |detail| Reply::ok(AgentDetailBody::from(detail)),
+        )
+        .await
+}
+
+fn named(rq: &Incoming) -> Result<AgentRef, Problem> {
+    let text = rq.param("agentId", "agent")?;
+    if let Ok(id) = text.parse() {
+        return Ok(AgentRef::Id(id));
+    }
+    let company = rq.query()?.id("companyId")?;
+    Ok(AgentRef::UrlKey {
+        key: text.to_owned(),
+        company,
+    })
+}
+
+/// Changes an agent. The board changes everything, the agent itself and those
+/// above it what describes it.
+#[utoipa::path(patch, path = "/api/agents/{agentId}", tag = TAG, operation_id = "updateAgent",
+    params(("agentId" = schema::Id, Path, description = "The agent.")),
+    request_body = UpdateAgentBody,
+    responses((status = 200, description = "The agent.", body = AgentDetailBody)))]
+async fn update(exchange: Exchange) -> HttpResponse {
+    exchange
+        .write(
+            |rq| Ok((rq.id("agentId")?, rq.json::<UpdateAgentBody>()?.command())),
+            |tx, call, (id, command)| agents::update(tx, call, *id, command.clone()),
+            |detail| Reply::ok(AgentDetailBody::from(detail)),
+        )
+        .await
+}

@@ -1,0 +1,357 @@
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use workforce_app::agents::{AgentDetail, AgentView, CreateAgent, UpdateAgent};
+use workforce_domain::Document;
+use workforce_domain::agent::{AdapterType, AgentLifecycle, AgentStatus, ChainLink};
+use workforce_domain::change::Change;
+use workforce_domain::company::PauseReason;
+use workforce_domain::id::{AgentId, CompanyId};
+use workforce_domain::text::{Description, Label, Name, Role};
+use workforce_domain::time::Timestamp;
+
+use super::masking::masked;
+use crate::schema;
+use crate::wire::{Amount, Limit, Present, given};
+
+/// An agent.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Agent)]
+pub(super) struct AgentBody {
+    /// Unique id.
+    #[schema(value_type = schema::Id)]
+    id: AgentId,
+    /// Its company.
+    #[schema(value_type = schema::Id)]
+    company_id: CompanyId,
+    /// Its name; others may share it.
+    #[schema(value_type = schema::Name)]
+    name: Name,
+    /// Short name, unique in the company.
+    url_key: String,
+    /// Its role; only `ceo` carries a privilege.
+    #[schema(value_type = schema::Role)]
+    role: Role,
+    /// Its job title.
+    #[schema(value_type = Option<schema::Label>)]
+    title: Option<Label>,
+    /// An icon's name.
+    #[schema(value_type = Option<schema::Label>)]
+    icon: Option<Label>,
+    /// What it can do.
+    #[schema(value_type = Option<schema::Description>)]
+    capabilities: Option<Description>,
+    /// Its manager.
+    #[schema(value_type = Option<schema::Id>)]
+    reports_to: Option<AgentId>,
+    /// Where it stands; derived, so that it is never stale.
+    #[schema(value_type = schema::AgentStatus)]
+    status: AgentStatus,
+    /// Who or what paused it.
+    #[schema(value_type = Option<schema::PauseReason>)]
+    pause_reason: Option<PauseReason>,
+    /// Since when it is paused.
+    #[schema(value_type = Option<schema::Timestamp>)]
+    paused_at: Option<Timestamp>,
+    /// How it is run.
+    #[schema(value_type = schema::AdapterType)]
+    adapter_type: AdapterType,
+    /// Configuration of the adapter; empty for whoever may not see it.
+    #[schema(value_type = schema::Document)]
+    adapter_config: Document,
+    /// Configuration of its heartbeats; empty for whoever may not see it.
+    #[schema(value_type = schema::Document)]
+    runtime_config: Document,
+    /// What it may do.
+    permissions: Permissions,
+    /// Monthly limit.
+    budget_monthly_cents: Limit,
+    /// What it spent in the current month.
+    spent_monthly_cents: Amount,
+    /// When its last run ended.
+    #[schema(value_type = Option<schema::Timestamp>)]
+    last_heartbeat_at: Option<Timestamp>,
+    /// Anything the board keeps with it.
+    #[schema(value_type = schema::Document)]
+    metadata: Document,
+    /// When it was made.
+    #[schema(value_type = schema::Timestamp)]
+    created_at: Timestamp,
+    /// When it last changed.
+    #[schema(value_type = schema::Timestamp)]
+    updated_at: Timestamp,
+}
+
+/// What an agent may do beyond its work.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = AgentPermissions)]
+struct Permissions {
+    /// It may hire.
+    can_create_agents: bool,
+}
+
+impl From<AgentView> for AgentBody {
+    fn from(view: AgentView) -> Self {
+        let AgentView {
+            agent,
+            status,
+            spent,
+            shows_config,
+        } = view;
+        let (pause_reason, paused_at) = match agent.lifecycle {
+            AgentLifecycle::Paused { reason, at } => (Some(reason), Some(at)),
+            AgentLifecycle::Enabled
+            | AgentLifecycle::PendingApproval
+            | AgentLifecycle::Terminated { .. } => (None, None),
+        };
+        let (adapter_config, runtime_config) = if shows_config {
+            (masked(agent.adapter_config), agent.runtime_config)
+        } else {
+            Default::default()
+        };
+        Self {
+            id: agent.id,
+            company_id: agent.company,
+            name: agent.name,
+            url_key: agent.url_key,
+            role: agent.role,
+            title: agent.title,
+            icon: agent.icon,
+            capabilities: agent.capabilities,
+            reports_to: agent.reports_to,
+            status,
+            pause_reason,
+            paused_at,
+            adapter_type: agent.adapter_type,
+            adapter_config,
+            runtime_config,
+            permissions: Permissions {
+                can_create_agents: agent.can_create_agents,
+            },
+            budget_monthly_cents: Limit(agent.budget),
+            spent_monthly_cents: Amount(spent),
+            last_heartbeat_at: agent.last_heartbeat_at,
+            metadata: agent.metadata,
+            created_at: agent.created_at,
+            updated_at: agent.updated_at,
+        }
+    }
+}
+
+/// An agent with its managers.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = AgentDetail)]
+pub(super) struct AgentDetailBody {
+    #[serde(flatten)]
+    agent: AgentBody,
+    /// Its managers, the direct one first.
+    chain_of_command: Vec<Manager>,
+}
+
+/// A manager in a chain of command.
+#[derive(Serialize, ToSchema)]
+struct Manager {
+    /// The manager.
+    #[schema(value_type = schema::Id)]
+    id: AgentId,
+    /// Its name.
+    #[schema(value_type = schema::Name)]
+    name: Name,
+    /// Its role.
+    #[schema(value_type = schema::Role)]
+    role: Role,
+    /// Its job title.
+    #[schema(value_type = Option<schema::Label>)]
+    title: Option<Label>,
+}
+
+impl From<ChainLink> for Manager {
+    fn from(link: ChainLink) -> Self {
+        Self {
+            id: link.id,
+            name: link.name,
+            role: link.role,
+            title: link.title,
+        }
+    }
+}
+
+impl From<AgentDetail> for AgentDetailBody {
+    fn from(detail: AgentDetail) -> Self {
+        Self {
+            agent: detail.view.into(),
+            chain_of_command: detail
+                .chain_of_command
+                .into_iter()
+                .map(Into::into)
+                .collect(),
+        }
+    }
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct GrantedBody {
+    /// It may hire.
+    can_create_agents: Option<bool>,
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct CreateAgentBody {
+    /// Its name.
+    #[schema(value_type = schema::Name)]
+    name: Name,
+    /// Its role; `general` when left out.
+    #[schema(value_type = Option<schema::Role>)]
+    role: Option<Role>,
+    /// Its job title.
+    #[schema(value_type = Option<schema::Label>)]
+    title: Option<Label>,
+    /// An icon's name.
+    #[schema(value_type = Option<schema::Label>)]
+    icon: Option<Label>,
+    /// What it can do.
+    #[schema(value_type = Option<schema::Description>)]
+    capabilities: Option<Description>,
+    /// Its manager.
+    #[schema(value_type = Option<schema::Id>)]
+    reports_to: Option<AgentId>,
+    /// How it is run; `process` when left out.
+    #[schema(value_type = Option<schema::AdapterType>)]
+    adapter_type: Option<AdapterType>,
+    /// Configuration of the adapter.
+    #[schema(value_type = Option<schema::Document>)]
+    adapter_config: Option<Document>,
+    /// Configuration of its heartbeats.
+    #[schema(value_type = Option<schema::Document>)]
+    runtime_config: Option<Document>,
+    /// Monthly limit; for the board to give.
+    #[serde(default)]
+    #[schema(value_type = Option<Limit>)]
+    budget_monthly_cents: Change<Limit>,
+    /// What it may do; for the board to give.
+    permissions: Option<GrantedBody>,
+    /// Anything to keep with it.
+    #[schema(value_type = Option<schema::Document>)]
+    metadata: Option<Document>,
+}
+
+impl CreateAgentBody {
+    pub(super) fn command(self) -> CreateAgent {
+        CreateAgent {
+            name: self.name,
+            role: self.role,
+            title: self.title,
+            icon: self.icon,
+            capabilities: self.capabilities,
+            reports_to: self.reports_to,
+            adapter_type: self.adapter_type,
+            adapter_config: self.adapter_config.unwrap_or_default(),
+            runtime_config: self.runtime_config.unwrap_or_default(),
+            budget: self.budget_monthly_cents.map(|limit| limit.0),
+            can_create_agents: self
+                .permissions
+                .and_then(|granted| granted.can_create_agents),
+            metadata: self.metadata.unwrap_or_default(),
+        }
+    }
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct UpdateAgentBody {
+    /// Its name.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = schema::Name)]
+    name: Option<Name>,
+    /// Its role.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = schema::Role)]
+    role: Option<Role>,
+    /// Its job title.
+    #[serde(default)]
+    #[schema(value_type = Option<schema::Label>)]
+    title: Change<Label>,
+    /// An icon's name.
+    #[serde(default)]
+    #[schema(value_type = Option<schema::Label>)]
+    icon: Change<Label>,
+    /// What it can do.
+    #[serde(default)]
+    #[schema(value_type = Option<schema::Description>)]
+    capabilities: Change<Description>,
+    /// Its manager.
+    #[serde(default)]
+    #[schema(value_type = Option<schema::Id>)]
+    reports_to: Change<AgentId>,
+    /// How it is run.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = schema::AdapterType)]
+    adapter_type: Option<AdapterType>,
+    /// Changes of the adapter's configuration, merged key by key; `null`
+    /// removes a key.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = schema::Document)]
+    adapter_config: Option<Document>,
+    /// Takes `adapterConfig` as the whole configuration instead.
+    #[serde(default)]
+    replace_adapter_config: bool,
+    /// Changes of the heartbeats' configuration, merged key by key.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = schema::Document)]
+    runtime_config: Option<Document>,
+    /// Monthly limit; for the board to set.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Limit)]
+    budget_monthly_cents: Option<Limit>,
+    /// What it may do; for the board to set.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = GrantedBody)]
+    permissions: Option<GrantedBody>,
+    /// Anything to keep with it.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = schema::Document)]
+    metadata: Option<Document>,
+    #[serde(default)]
+    #[schema(ignore)]
+    status: Present,
+    #[serde(default)]
+    #[schema(ignore)]
+    spent_monthly_cents: Present,
+    #[serde(default)]
+    #[schema(ignore)]
+    company_id: Present,
+}
+
+impl UpdateAgentBody {
+    pub(super) fn command(self) -> UpdateAgent {
+        let fields = [
+            (self.status, "status"),
+            (self.spent_monthly_cents, "spentMonthlyCents"),
+            (self.company_id, "companyId"),
+        ];
+        UpdateAgent {
+            not_writable: fields
+                .iter()
+                .find_map(|(field, name)| field.0.then_some(*name)),
+            name: self.name,
+            role: self.role,
+            title: self.title,
+            icon: self.icon,
+            capabilities: self.capabilities,
+            reports_to: self.reports_to,
+            adapter_type: self.adapter_type,
+            adapter_config: self.adapter_config,
+            replace_adapter_config: self.replace_adapter_config,
+            runtime_config: self.runtime_config,
+            budget: self.budget_monthly_cents.map(|limit| limit.0),
+            can_create_agents: self
+                .permissions
+                .and_then(|granted| granted.can_create_agents),
+            metadata: self.metadata,
+        }
+    }
+}

@@ -1,0 +1,167 @@
+use actix_web::HttpResponse;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use workforce_app::agents::{self, CreatedKey};
+use workforce_domain::agent::AgentKey;
+use workforce_domain::id::{AgentId, AgentKeyId};
+use workforce_domain::page::CreationKey;
+use workforce_domain::text::Name;
+use workforce_domain::time::Timestamp;
+
+use super::TAG;
+use crate::exchange::{Exchange, Incoming};
+use crate::paging::Paging;
+use crate::problem::Problem;
+use crate::registry::{Access, Endpoints};
+use crate::reply::Reply;
+use crate::schema;
+
+pub(super) fn register(endpoints: Endpoints) -> Endpoints {
+    endpoints
+        .add(__path_create, Access::Board, create)
+        .add(__path_list, Access::Anyone, list)
+        .add(__path_revoke, Access::Board, revoke)
+}
+
+/// A key of an agent, without its value.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = AgentKey)]
+struct KeyBody {
+    /// Unique id.
+    #[schema(value_type = schema::Id)]
+    id: AgentKeyId,
+    /// The agent it authenticates.
+    #[schema(value_type = schema::Id)]
+    agent_id: AgentId,
+    /// What it is for.
+    #[schema(value_type = schema::Name)]
+    name: Name,
+    /// How the value begins.
+    prefix: String,
+    /// When it was made.
+    #[schema(value_type = schema::Timestamp)]
+    created_at: Timestamp,
+    /// When it was last used, to within a minute.
+    #[schema(value_type = Option<schema::Timestamp>)]
+    last_used_at: Option<Timestamp>,
+    /// When it was revoked.
+    #[schema(value_type = Option<schema::Timestamp>)]
+    revoked_at: Option<Timestamp>,
+}
+
+impl From<AgentKey> for KeyBody {
+    fn from(key: AgentKey) -> Self {
+        Self {
+            id: key.id,
+            agent_id: key.agent,
+            name: key.name,
+            prefix: key.prefix,
+            created_at: key.created_at,
+            last_used_at: key.last_used_at,
+            revoked_at: key.revoked_at,
+        }
+    }
+}
+
+/// A key just made. The value is shown this once.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = CreatedAgentKey)]
+struct CreatedKeyBody {
+    /// Unique id.
+    #[schema(value_type = schema::Id)]
+    id: AgentKeyId,
+    /// The agent it authenticates.
+    #[schema(value_type = schema::Id)]
+    agent_id: AgentId,
+    /// What it is for.
+    #[schema(value_type = schema::Name)]
+    name: Name,
+    /// The full value.
+    key: String,
+    /// The same value.
+    token: String,
+    /// How the value begins.
+    prefix: String,
+    /// When it was made.
+    #[schema(value_type = schema::Timestamp)]
+    created_at: Timestamp,
+}
+
+impl From<CreatedKey> for CreatedKeyBody {
+    fn from(CreatedKey { key, token }: CreatedKey) -> Self {
+        Self {
+            id: key.id,
+            agent_id: key.agent,
+            name: key.name,
+            key: token.clone(),
+            token,
+            prefix: key.prefix,
+            created_at: key.created_at,
+        }
+    }
+}
+
+#[derive(Deserialize, ToSchema)]
+struct CreateKeyBody {
+    /// What it is for; `default` when left out.
+    #[schema(value_type = Option<schema::Name>)]
+    name: Option<Name>,
+}
+
+fn name(rq: &Incoming) -> Result<Name, Problem> {
+    match rq.json::<CreateKeyBody>()?.name {
+        Some(name) => Ok(name),
+        None => Name::new("default").map_err(|_too_long| Problem::internal()),
+    }
+}
+
+/// Makes a key for an agent.
+#[utoipa::path(post, path = "/api/agents/{agentId}/keys", tag = TAG,
+    operation_id = "createAgentKey",
+    params(("agentId" = schema::Id, Path, description = "The agent.")),
+    request_body = Option<CreateKeyBody>,
+    responses((status = 201, description = "The key with its value.", body = CreatedKeyBody)))]
+async fn create(exchange: Exchange) -> HttpResponse {
+    exchange
+        .write(
+            |rq| Ok((rq.id("agentId")?, name(rq)?)),
+            |tx, call, (id, name)| agents::create_key(tx, call, *id, name.clone()),
+            |created| Reply::credential(CreatedKeyBody::from(created)),
+        )
+        .await
+}
+
+/// The keys of an agent, oldest first, revoked ones too.
+#[utoipa::path(get, path = "/api/agents/{agentId}/keys", tag = TAG,
+    operation_id = "listAgentKeys",
+    params(("agentId" = schema::Id, Path, description = "The agent."), Paging),
+    responses((status = 200, description = "The keys.", body = Vec<KeyBody>)))]
+async fn list(exchange: Exchange) -> HttpResponse {
+    exchange
+        .read(
+            |rq| Ok((rq.id("agentId")?, rq.page::<CreationKey<AgentKeyId>>()?)),
+            |reads, call, (id, page)| agents::keys(reads, call, *id, page),
+            Reply::<Vec<KeyBody>>::page,
+        )
+        .await
+}
+
+/// Revokes a key.
+#[utoipa::path(delete, path = "/api/agents/{agentId}/keys/{keyId}", tag = TAG,
+    operation_id = "revokeAgentKey",
+    params(
+        ("agentId" = schema::Id, Path, description = "The agent."),
+        ("keyId" = schema::Id, Path, description = "The key."),
+    ),
+    responses((status = 200, description = "The revoked key.", body = KeyBody)))]
+async fn revoke(exchange: Exchange) -> HttpResponse {
+    exchange
+        .write(
+            |rq| Ok((rq.id("agentId")?, rq.id("keyId")?)),
+            |tx, call, (id, key)| agents::revoke_key(tx, call, *id, *key),
+            |key| Reply::ok(KeyBody::from(key)),
+        )
+        .await
+}

@@ -1,0 +1,75 @@
+use actix_web::HttpResponse;
+use serde::Serialize;
+use utoipa::ToSchema;
+use workforce_app::agents::{self, OrgEntry};
+use workforce_domain::agent::{AgentStatus, OrgNode};
+use workforce_domain::id::AgentId;
+use workforce_domain::text::{Label, Name, Role};
+
+use super::TAG;
+use crate::exchange::Exchange;
+use crate::registry::{Access, Endpoints};
+use crate::reply::Reply;
+use crate::schema;
+
+pub(super) fn register(endpoints: Endpoints) -> Endpoints {
+    endpoints.add(__path_org, Access::Anyone, org)
+}
+
+/// An agent in the organisation's tree.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = OrgNode)]
+struct OrgNodeBody {
+    /// The agent.
+    #[schema(value_type = schema::Id)]
+    id: AgentId,
+    /// Its name.
+    #[schema(value_type = schema::Name)]
+    name: Name,
+    /// Its role.
+    #[schema(value_type = schema::Role)]
+    role: Role,
+    /// Its job title.
+    #[schema(value_type = Option<schema::Label>)]
+    title: Option<Label>,
+    /// Its short name.
+    url_key: String,
+    /// Where it stands.
+    #[schema(value_type = schema::AgentStatus)]
+    status: AgentStatus,
+    /// Those who report to it.
+    #[schema(no_recursion)]
+    reports: Vec<Self>,
+}
+
+impl From<OrgNode<OrgEntry>> for OrgNodeBody {
+    fn from(node: OrgNode<OrgEntry>) -> Self {
+        let OrgEntry { agent, status } = node.item;
+        Self {
+            id: agent.id,
+            name: agent.name,
+            role: agent.role,
+            title: agent.title,
+            url_key: agent.url_key,
+            status,
+            reports: node.reports.into_iter().map(Into::into).collect(),
+        }
+    }
+}
+
+/// The organisation of a company: agents without a living manager at the
+/// roots, terminated ones left out.
+#[utoipa::path(get, path = "/api/companies/{companyId}/org", tag = TAG,
+    operation_id = "getOrganization",
+    params(("companyId" = schema::Id, Path, description = "The company.")),
+    responses((status = 200, description = "The roots.", body = Vec<OrgNodeBody>)))]
+async fn org(exchange: Exchange) -> HttpResponse {
+    exchange
+        .read(
+            |rq| rq.id("companyId"),
+            |reads, call, company| agents::org(reads, call, *company),
+            |roots| Reply::ok(roots.into_iter().map(OrgNodeBody::from).collect::<Vec<_>>()),
+        )
+        .await
+}

@@ -1,0 +1,244 @@
+mod summaries;
+mod window;
+
+use actix_web::HttpResponse;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use workforce_app::Code;
+use workforce_app::costs::{self, ReportCost};
+use workforce_domain::cost::{BillingType, CostEvent, CostSource, TokenUse};
+use workforce_domain::id::{AgentId, CompanyId, CostEventId, GoalId, IssueId, ProjectId, RunId};
+use workforce_domain::port::CostEventKey;
+use workforce_domain::text::{Label, Name};
+use workforce_domain::time::Timestamp;
+
+use crate::exchange::Exchange;
+use crate::paging::Paging;
+use crate::problem::Problem;
+use crate::registry::{Access, Endpoints};
+use crate::reply::Reply;
+use crate::schema;
+use crate::wire::{Amount, Count};
+
+const TAG: &str = "Costs";
+
+pub(super) fn register(endpoints: Endpoints) -> Endpoints {
+    let endpoints =
+        endpoints
+            .add(__path_report, Access::Anyone, report)
+            .add(__path_list, Access::Anyone, list);
+    summaries::register(endpoints)
+}
+
+/// A cost: one entry of the ledger, never changed.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = CostEvent)]
+struct CostEventBody {
+    /// Unique id.
+    #[schema(value_type = schema::Id)]
+    id: CostEventId,
+    /// Its company.
+    #[schema(value_type = schema::Id)]
+    company_id: CompanyId,
+    /// The agent that spent.
+    #[schema(value_type = schema::Id)]
+    agent_id: AgentId,
+    /// The issue worked on.
+    #[schema(value_type = Option<schema::Id>)]
+    issue_id: Option<IssueId>,
+    /// The project of that issue.
+    #[schema(value_type = Option<schema::Id>)]
+    project_id: Option<ProjectId>,
+    /// The goal of that issue.
+    #[schema(value_type = Option<schema::Id>)]
+    goal_id: Option<GoalId>,
+    /// The run that spent.
+    #[schema(value_type = Option<schema::Id>)]
+    run_id: Option<RunId>,
+    /// The billing code of that issue.
+    #[schema(value_type = Option<schema::Label>)]
+    billing_code: Option<Label>,
+    /// The model provider.
+    #[schema(value_type = schema::Name)]
+    provider: Name,
+    /// The model.
+    #[schema(value_type = schema::Name)]
+    model: Name,
+    /// How the provider bills.
+    #[schema(value_type = schema::BillingType)]
+    billing_type: BillingType,
+    /// Tokens read by the model.
+    input_tokens: Count,
+    /// Tokens written by the model.
+    output_tokens: Count,
+    /// Tokens read from the provider's cache.
+    cached_input_tokens: Count,
+    /// Tokens written to the provider's cache.
+    cache_write_tokens: Count,
+    /// What it cost.
+    cost_cents: Amount,
+    /// Who told.
+    #[schema(value_type = schema::CostSource)]
+    source: CostSource,
+    /// False for a report of usage that was metered already: kept, not summed.
+    counted: bool,
+    /// The caller's own key against double counting.
+    idempotency_key: Option<String>,
+    /// When the cost arose; decides the month.
+    #[schema(value_type = schema::Timestamp)]
+    occurred_at: Timestamp,
+    /// When it was recorded.
+    #[schema(value_type = schema::Timestamp)]
+    created_at: Timestamp,
+}
+
+impl From<CostEvent> for CostEventBody {
+    fn from(event: CostEvent) -> Self {
+        Self {
+            id: event.id,
+            company_id: event.company,
+            agent_id: event.agent,
+            issue_id: event.issue,
+            project_id: event.project,
+            goal_id: event.goal,
+            run_id: event.run,
+            billing_code: event.billing_code,
+            provider: event.provider,
+            model: event.model,
+            billing_type: event.billing_type,
+            input_tokens: Count(event.tokens.input),
+            output_tokens: Count(event.tokens.output),
+            cached_input_tokens: Count(event.tokens.cached_input),
+            cache_write_tokens: Count(event.tokens.cache_write),
+            cost_cents: Amount(event.cost),
+            source: event.source,
+            counted: event.counted,
+            idempotency_key: event.idempotency_key,
+            occurred_at: event.occurred_at,
+            created_at: event.created_at,
+        }
+    }
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct ReportCostBody {
+    /// The agent that spent.
+    #[schema(value_type = schema::Id)]
+    agent_id: AgentId,
+    /// The model provider.
+    #[schema(value_type = schema::Name)]
+    provider: Name,
+    /// The model.
+    #[schema(value_type = schema::Name)]
+    model: Name,
+    /// Tokens read by the model.
+    input_tokens: Option<Count>,
+    /// Tokens written by the model.
+    output_tokens: Option<Count>,
+    /// Tokens read from the provider's cache.
+    cached_input_tokens: Option<Count>,
+    /// Tokens written to the provider's cache.
+    cache_write_tokens: Option<Count>,
+    /// What it cost.
+    cost_cents: Amount,
+    /// How the provider bills; `api` when left out.
+    #[schema(value_type = Option<schema::BillingType>)]
+    billing_type: Option<BillingType>,
+    /// The issue worked on; the run's when left out.
+    #[schema(value_type = Option<schema::Id>)]
+    issue_id: Option<IssueId>,
+    /// The project; the issue's when left out.
+    #[schema(value_type = Option<schema::Id>)]
+    project_id: Option<ProjectId>,
+    /// The goal; the issue's when left out.
+    #[schema(value_type = Option<schema::Id>)]
+    goal_id: Option<GoalId>,
+    /// The run that spent; the caller's own when left out.
+    #[schema(value_type = Option<schema::Id>)]
+    run_id: Option<RunId>,
+    /// What it is booked on; the issue's code when left out.
+    #[schema(value_type = Option<schema::Label>)]
+    billing_code: Option<Label>,
+    /// When the cost arose; now when left out.
+    #[schema(value_type = Option<schema::Timestamp>)]
+    occurred_at: Option<Timestamp>,
+    /// The caller's own key against double counting.
+    #[schema(min_length = 1, max_length = 200)]
+    idempotency_key: Option<String>,
+}
+
+impl ReportCostBody {
+    fn command(self) -> Result<ReportCost, Problem> {
+        let count = |tokens: Option<Count>| tokens.unwrap_or_default().0;
+        let key_fits =
+            |key: &String| (1..=200).contains(&key.chars().count()) && !key.contains('\0');
+        if !self.idempotency_key.as_ref().is_none_or(key_fits) {
+            let message = "must be 1 to 200 characters";
+            return Err(Problem::at(Code::InvalidJson, "/idempotencyKey", message));
+        }
+        Ok(ReportCost {
+            agent: self.agent_id,
+            provider: self.provider,
+            model: self.model,
+            billing_type: self.billing_type,
+            tokens: TokenUse {
+                input: count(self.input_tokens),
+                output: count(self.output_tokens),
+                cached_input: count(self.cached_input_tokens),
+                cache_write: count(self.cache_write_tokens),
+            },
+            cost: self.cost_cents.0,
+            issue: self.issue_id,
+            project: self.project_id,
+            goal: self.goal_id,
+            run: self.run_id,
+            billing_code: self.billing_code,
+            occurred_at: self.occurred_at,
+            idempotency_key: self.idempotency_key,
+        })
+    }
+}
+
+/// Records a cost and applies the budgets.
+#[utoipa::path(post, path = "/api/companies/{companyId}/cost-events", tag = TAG,
+    operation_id = "reportCost",
+    params(("companyId" = schema::Id, Path, description = "The company.")),
+    request_body = ReportCostBody,
+    responses(
+        (status = 201, description = "The cost event.", body = CostEventBody),
+        (status = 200, description = "The event recorded before under the same key.",
+            body = CostEventBody),
+    ))]
+async fn report(exchange: Exchange) -> HttpResponse {
+    exchange
+        .write(
+            |rq| Ok((rq.id("companyId")?, rq.json::<ReportCostBody>()?.command()?)),
+            |tx, call, (company, command)| costs::report(tx, call, *company, command.clone()),
+            |reported| {
+                let body = CostEventBody::from(reported.event);
+                if reported.created {
+                    Reply::created(body)
+                } else {
+                    Reply::ok(body)
+                }
+            },
+        )
+        .await
+}
+
+/// Cost events of a company, newest first.
+#[utoipa::path(get, path = "/api/companies/{companyId}/cost-events", tag = TAG,
+    operation_id = "listCostEvents",
+    params(("companyId" = schema::Id, Path, description = "The company."), Paging),
+    responses((status = 200, description = "The events.", body = Vec<CostEventBody>)))]
+async fn list(exchange: Exchange) -> HttpResponse {
+    exchange
+        .read(
+            |rq| Ok((rq.id("companyId")?, rq.page::<CostEventKey>()?)),
+            |reads, call, (company, page)| costs::list(reads, call, *company, page),
+            Reply::<Vec<CostEventBody>>::page,
+        )
+        .await
+}

@@ -1,0 +1,251 @@
+use actix_web::HttpResponse;
+use serde::Serialize;
+use utoipa::ToSchema;
+use workforce_app::costs::{self, AgentCost, CostSummary};
+use workforce_domain::agent::AgentStatus;
+use workforce_domain::budget::Percent;
+use workforce_domain::cost::{CostTotal, Window};
+use workforce_domain::id::{AgentId, CompanyId, ProjectId};
+use workforce_domain::port::ProjectCost;
+use workforce_domain::text::Name;
+use workforce_domain::time::Timestamp;
+
+use super::TAG;
+use super::window::{WindowParams, window};
+use crate::exchange::Exchange;
+use crate::registry::{Access, Endpoints};
+use crate::reply::Reply;
+use crate::schema;
+use crate::wire::{Amount, Count, Limit};
+
+pub(super) fn register(endpoints: Endpoints) -> Endpoints {
+    endpoints
+        .add(__path_summary, Access::Anyone, summary)
+        .add(__path_by_agent, Access::Anyone, by_agent)
+        .add(__path_by_project, Access::Anyone, by_project)
+}
+
+/// Hundredths of a percent as a number.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "a share of a budget for people to read"
+)]
+fn percent(percent: Percent) -> f64 {
+    percent.hundredths() as f64 / 100.0
+}
+
+/// The window that sums are over.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Window)]
+struct WindowBody {
+    /// First instant within.
+    #[schema(value_type = schema::Timestamp)]
+    start: Timestamp,
+    /// First instant after.
+    #[schema(value_type = schema::Timestamp)]
+    end: Timestamp,
+}
+
+impl From<Window> for WindowBody {
+    fn from(window: Window) -> Self {
+        Self {
+            start: window.start,
+            end: window.end,
+        }
+    }
+}
+
+/// Tokens of many calls.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct Tokens {
+    /// Read by the model.
+    input_tokens: Count,
+    /// Written by the model.
+    output_tokens: Count,
+    /// Read from the provider's cache.
+    cached_input_tokens: Count,
+    /// Written to the provider's cache.
+    cache_write_tokens: Count,
+}
+
+impl From<&CostTotal> for Tokens {
+    fn from(total: &CostTotal) -> Self {
+        Self {
+            input_tokens: Count(total.tokens.input),
+            output_tokens: Count(total.tokens.output),
+            cached_input_tokens: Count(total.tokens.cached_input),
+            cache_write_tokens: Count(total.tokens.cache_write),
+        }
+    }
+}
+
+/// A company's spend against its budget.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = CostSummary)]
+struct SummaryBody {
+    /// The company.
+    #[schema(value_type = schema::Id)]
+    company_id: CompanyId,
+    /// What was spent.
+    spend_cents: Amount,
+    /// The monthly limit.
+    budget_cents: Limit,
+    /// The part of the limit that is used, to two decimals; 0 without a limit.
+    utilization_percent: f64,
+    /// What the sums are over.
+    window: WindowBody,
+    #[serde(flatten)]
+    tokens: Tokens,
+}
+
+impl From<CostSummary> for SummaryBody {
+    fn from(summary: CostSummary) -> Self {
+        Self {
+            company_id: summary.company,
+            spend_cents: Amount(summary.total.cost),
+            budget_cents: Limit(summary.standing.budget),
+            utilization_percent: percent(summary.standing.utilization()),
+            window: summary.window.into(),
+            tokens: Tokens::from(&summary.total),
+        }
+    }
+}
+
+/// Total spend, budget and utilisation; for the current month unless another
+/// window is named.
+#[utoipa::path(get, path = "/api/companies/{companyId}/costs/summary", tag = TAG,
+    operation_id = "getCostSummary",
+    params(("companyId" = schema::Id, Path, description = "The company."), WindowParams),
+    responses((status = 200, description = "The summary.", body = SummaryBody)))]
+async fn summary(exchange: Exchange) -> HttpResponse {
+    exchange
+        .read(
+            |rq| Ok((rq.id("companyId")?, window(rq)?)),
+            |reads, call, (company, window)| costs::summary(reads, call, *company, *window),
+            |summary| Reply::ok(SummaryBody::from(summary)),
+        )
+        .await
+}
+
+/// What one agent cost.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = AgentCost)]
+struct AgentCostBody {
+    /// The agent.
+    #[schema(value_type = schema::Id)]
+    agent_id: AgentId,
+    /// Its name.
+    #[schema(value_type = schema::Name)]
+    agent_name: Name,
+    /// Where it stands.
+    #[schema(value_type = schema::AgentStatus)]
+    agent_status: AgentStatus,
+    /// What it spent.
+    cost_cents: Amount,
+    /// Its monthly limit.
+    budget_cents: Limit,
+    /// The part of the limit that is used, to two decimals; 0 without a limit.
+    utilization_percent: f64,
+    /// Runs billed by use.
+    api_run_count: Count,
+    /// Runs on a flat plan.
+    subscription_run_count: Count,
+    /// Tokens read on a flat plan.
+    subscription_input_tokens: Count,
+    /// Tokens written on a flat plan.
+    subscription_output_tokens: Count,
+    #[serde(flatten)]
+    tokens: Tokens,
+}
+
+impl From<AgentCost> for AgentCostBody {
+    fn from(row: AgentCost) -> Self {
+        Self {
+            agent_id: row.agent.id,
+            agent_name: row.agent.name,
+            agent_status: row.status,
+            cost_cents: Amount(row.total.cost),
+            budget_cents: Limit(row.standing.budget),
+            utilization_percent: percent(row.standing.utilization()),
+            api_run_count: Count(row.total.api_runs),
+            subscription_run_count: Count(row.total.subscription_runs),
+            subscription_input_tokens: Count(row.total.subscription_input),
+            subscription_output_tokens: Count(row.total.subscription_output),
+            tokens: Tokens::from(&row.total),
+        }
+    }
+}
+
+/// What each agent cost, the dearest first, those without any cost too.
+#[utoipa::path(get, path = "/api/companies/{companyId}/costs/by-agent", tag = TAG,
+    operation_id = "listCostsByAgent",
+    params(("companyId" = schema::Id, Path, description = "The company."), WindowParams),
+    responses((status = 200, description = "One row per agent.", body = Vec<AgentCostBody>)))]
+async fn by_agent(exchange: Exchange) -> HttpResponse {
+    exchange
+        .read(
+            |rq| Ok((rq.id("companyId")?, window(rq)?)),
+            |reads, call, (company, window)| costs::by_agent(reads, call, *company, *window),
+            |rows| {
+                Reply::ok(
+                    rows.into_iter()
+                        .map(AgentCostBody::from)
+                        .collect::<Vec<_>>(),
+                )
+            },
+        )
+        .await
+}
+
+/// What one project cost.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = ProjectCost)]
+struct ProjectCostBody {
+    /// The project; `null` gathers what belongs to none.
+    #[schema(value_type = Option<schema::Id>)]
+    project_id: Option<ProjectId>,
+    /// Its name.
+    #[schema(value_type = Option<schema::Name>)]
+    project_name: Option<Name>,
+    /// What it cost.
+    cost_cents: Amount,
+    #[serde(flatten)]
+    tokens: Tokens,
+}
+
+impl From<ProjectCost> for ProjectCostBody {
+    fn from(row: ProjectCost) -> Self {
+        let (project_id, project_name) = row.project.unzip();
+        Self {
+            project_id,
+            project_name,
+            cost_cents: Amount(row.total.cost),
+            tokens: Tokens::from(&row.total),
+        }
+    }
+}
+
+/// What each project cost, the dearest first; the rows add up to the total.
+#[utoipa::path(get, path = "/api/companies/{companyId}/costs/by-project", tag = TAG,
+    operation_id = "listCostsByProject",
+    params(("companyId" = schema::Id, Path, description = "The company."), WindowParams),
+    responses((status = 200, description = "One row per project.", body = Vec<ProjectCostBody>)))]
+async fn by_project(exchange: Exchange) -> HttpResponse {
+    exchange
+        .read(
+            |rq| Ok((rq.id("companyId")?, window(rq)?)),
+            |reads, call, (company, window)| costs::by_project(reads, call, *company, *window),
+            |rows| {
+                Reply::ok(
+                    rows.into_iter()
+                        .map(ProjectCostBody::from)
+                        .collect::<Vec<_>>(),
+                )
+            },
+        )
+        .await
+}

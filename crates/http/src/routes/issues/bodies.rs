@@ -1,0 +1,282 @@
+use serde::Serialize;
+use utoipa::ToSchema;
+use workforce_app::issues::{IssueDetail, IssueView, ParentView, Rewrite, UpdatedIssue};
+use workforce_domain::Document;
+use workforce_domain::id::{
+    AgentId, CompanyId, ExecutionWorkspaceId, GoalId, IssueId, ProjectId, RunId, UserId,
+};
+use workforce_domain::issue::{Issue, IssueStatus, Lease, Priority};
+use workforce_domain::text::{Description, Label, Title};
+use workforce_domain::time::Timestamp;
+
+use super::super::goals::GoalBody;
+use super::super::projects::ProjectBody;
+use super::comments::CommentedBody;
+use crate::schema;
+
+/// An issue.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Issue)]
+pub(super) struct IssueBody {
+    /// Unique id.
+    #[schema(value_type = schema::Id)]
+    id: IssueId,
+    /// Its company.
+    #[schema(value_type = schema::Id)]
+    company_id: CompanyId,
+    /// `PREFIX-number`, accepted wherever an issue's id is.
+    identifier: String,
+    /// Its number within the company.
+    issue_number: i64,
+    /// Its project.
+    #[schema(value_type = Option<schema::Id>)]
+    project_id: Option<ProjectId>,
+    /// Its goal.
+    #[schema(value_type = Option<schema::Id>)]
+    goal_id: Option<GoalId>,
+    /// The issue it is part of.
+    #[schema(value_type = Option<schema::Id>)]
+    parent_id: Option<IssueId>,
+    /// What is to be done.
+    #[schema(value_type = schema::Title)]
+    title: Title,
+    /// More about it.
+    #[schema(value_type = Option<schema::Description>)]
+    description: Option<Description>,
+    /// Where it stands.
+    #[schema(value_type = schema::IssueStatus)]
+    status: IssueStatus,
+    /// How urgent it is.
+    #[schema(value_type = schema::Priority)]
+    priority: Priority,
+    /// The agent it is assigned to.
+    #[schema(value_type = Option<schema::Id>)]
+    assignee_agent_id: Option<AgentId>,
+    /// The person it is assigned to.
+    #[schema(value_type = Option<schema::Id>)]
+    assignee_user_id: Option<UserId>,
+    /// The agent that made it.
+    #[schema(value_type = Option<schema::Id>)]
+    created_by_agent_id: Option<AgentId>,
+    /// The person that made it.
+    #[schema(value_type = Option<schema::Id>)]
+    created_by_user_id: Option<UserId>,
+    /// What its costs are booked on.
+    #[schema(value_type = Option<schema::Label>)]
+    billing_code: Option<Label>,
+    /// The ticket that branches are named after.
+    #[schema(value_type = Option<schema::Label>)]
+    ticket_key: Option<Label>,
+    /// How many delegations lie above it.
+    request_depth: i32,
+    /// How it was delegated.
+    #[schema(value_type = Option<schema::Document>)]
+    delegation: Option<Document>,
+    /// Adapter settings for this issue alone.
+    #[schema(value_type = Option<schema::Document>)]
+    assignee_adapter_overrides: Option<Document>,
+    /// The worktree of its ticket.
+    #[schema(value_type = Option<schema::Id>)]
+    execution_workspace_id: Option<ExecutionWorkspaceId>,
+    /// The run that holds it.
+    #[schema(value_type = Option<schema::Id>)]
+    checkout_run_id: Option<RunId>,
+    /// Since when somebody holds it.
+    #[schema(value_type = Option<schema::Timestamp>)]
+    checked_out_at: Option<Timestamp>,
+    /// Who holds it.
+    lease: Option<LeaseBody>,
+    /// How often it was reopened.
+    workflow_epoch: i32,
+    /// When it first became in_progress.
+    #[schema(value_type = Option<schema::Timestamp>)]
+    started_at: Option<Timestamp>,
+    /// The same instant.
+    #[serde(rename = "started_at")]
+    #[schema(value_type = Option<schema::Timestamp>)]
+    started_at_alias: Option<Timestamp>,
+    /// When it last became in_progress.
+    #[schema(value_type = Option<schema::Timestamp>)]
+    last_started_at: Option<Timestamp>,
+    /// When it became done.
+    #[schema(value_type = Option<schema::Timestamp>)]
+    completed_at: Option<Timestamp>,
+    /// The same instant.
+    #[serde(rename = "completed_at")]
+    #[schema(value_type = Option<schema::Timestamp>)]
+    completed_at_alias: Option<Timestamp>,
+    /// When it became cancelled.
+    #[schema(value_type = Option<schema::Timestamp>)]
+    cancelled_at: Option<Timestamp>,
+    /// When the board hid it from lists.
+    #[schema(value_type = Option<schema::Timestamp>)]
+    hidden_at: Option<Timestamp>,
+    /// When it was made.
+    #[schema(value_type = schema::Timestamp)]
+    created_at: Timestamp,
+    /// When it last changed.
+    #[schema(value_type = schema::Timestamp)]
+    updated_at: Timestamp,
+}
+
+/// Who works on an issue right now.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Lease)]
+struct LeaseBody {
+    /// The run; none for an agent that works outside of any.
+    #[schema(value_type = Option<schema::Id>)]
+    run_id: Option<RunId>,
+    /// The agent.
+    #[schema(value_type = schema::Id)]
+    agent_id: AgentId,
+    /// When it ends by itself; never for a run, which ends it.
+    #[schema(value_type = Option<schema::Timestamp>)]
+    expires_at: Option<Timestamp>,
+}
+
+impl IssueBody {
+    fn new(issue: Issue, lease: Option<Lease>) -> Self {
+        let progress = issue.progress;
+        let started_at = progress.started_at();
+        let completed_at = progress.completed_at();
+        Self {
+            id: issue.id,
+            company_id: issue.company,
+            identifier: issue.identifier,
+            issue_number: issue.number,
+            project_id: issue.project,
+            goal_id: issue.goal,
+            parent_id: issue.parent,
+            title: issue.title,
+            description: issue.description,
+            status: progress.status(),
+            priority: issue.priority,
+            assignee_agent_id: issue.assignee.agent(),
+            assignee_user_id: issue.assignee.user(),
+            created_by_agent_id: issue.created_by.agent,
+            created_by_user_id: issue.created_by.user,
+            billing_code: issue.billing_code,
+            ticket_key: issue.ticket_key,
+            request_depth: issue.request_depth,
+            delegation: issue.delegation,
+            assignee_adapter_overrides: issue.assignee_adapter_overrides,
+            execution_workspace_id: issue.execution_workspace,
+            checkout_run_id: lease.as_ref().and_then(|lease| lease.holder.run()),
+            checked_out_at: lease.as_ref().and(progress.last_started_at()),
+            lease: lease.map(|lease| LeaseBody {
+                run_id: lease.holder.run(),
+                agent_id: lease.holder.agent(),
+                expires_at: lease.expires_at,
+            }),
+            workflow_epoch: progress.workflow_epoch(),
+            started_at,
+            started_at_alias: started_at,
+            last_started_at: progress.last_started_at(),
+            completed_at,
+            completed_at_alias: completed_at,
+            cancelled_at: progress.cancelled_at(),
+            hidden_at: issue.hidden_at,
+            created_at: issue.created_at,
+            updated_at: issue.updated_at,
+        }
+    }
+}
+
+impl From<IssueView> for IssueBody {
+    fn from(view: IssueView) -> Self {
+        Self::new(view.issue, view.lease)
+    }
+}
+
+/// An issue with everything around it.
+#[derive(Serialize, ToSchema)]
+#[schema(as = IssueDetail)]
+pub(super) struct IssueDetailBody {
+    #[serde(flatten)]
+    issue: IssueBody,
+    /// Its project.
+    project: Option<ProjectBody>,
+    /// Its goal.
+    goal: Option<GoalBody>,
+    /// Its parents, the nearest first.
+    ancestors: Vec<AncestorBody>,
+}
+
+/// A parent of an issue with its own project and goal.
+#[derive(Serialize, ToSchema)]
+#[schema(as = IssueAncestor)]
+struct AncestorBody {
+    #[serde(flatten)]
+    issue: IssueBody,
+    /// Its project.
+    project: Option<ProjectBody>,
+    /// Its goal.
+    goal: Option<GoalBody>,
+}
+
+impl From<ParentView> for AncestorBody {
+    fn from(parent: ParentView) -> Self {
+        Self {
+            issue: IssueBody::new(parent.issue, None),
+            project: parent.project.map(Into::into),
+            goal: parent.goal.map(Into::into),
+        }
+    }
+}
+
+impl From<IssueDetail> for IssueDetailBody {
+    fn from(detail: IssueDetail) -> Self {
+        Self {
+            issue: detail.view.into(),
+            project: detail.project.map(Into::into),
+            goal: detail.goal.map(Into::into),
+            ancestors: detail.ancestors.into_iter().map(Into::into).collect(),
+        }
+    }
+}
+
+/// A changed issue.
+#[derive(Serialize, ToSchema)]
+#[schema(as = UpdatedIssue)]
+pub(super) struct UpdatedIssueBody {
+    #[serde(flatten)]
+    issue: IssueBody,
+    /// Present when another status than the one asked for was taken.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rewritten: Option<RewriteBody>,
+    /// The comment, when one was added.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    comment: Option<CommentedBody>,
+}
+
+/// A status that was replaced by another.
+#[derive(Serialize, ToSchema)]
+#[schema(as = StatusRewrite)]
+struct RewriteBody {
+    /// What was asked for.
+    #[schema(value_type = schema::IssueStatus)]
+    from: IssueStatus,
+    /// Why it was replaced.
+    reason: &'static str,
+}
+
+impl From<Rewrite> for RewriteBody {
+    fn from(rewrite: Rewrite) -> Self {
+        Self {
+            from: rewrite.from,
+            reason: rewrite.reason,
+        }
+    }
+}
+
+impl From<UpdatedIssue> for UpdatedIssueBody {
+    fn from(updated: UpdatedIssue) -> Self {
+        Self {
+            issue: updated.view.into(),
+            rewritten: updated.rewritten.map(Into::into),
+            comment: updated.comment.map(Into::into),
+        }
+    }
+}

@@ -1,0 +1,145 @@
+use actix_web::HttpResponse;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use workforce_app::issues::{self, AddComment};
+use workforce_domain::id::{AgentId, CommentId, CompanyId, IssueId, RunId, UserId};
+use workforce_domain::issue::Comment;
+use workforce_domain::page::Order;
+use workforce_domain::port::CommentKey;
+use workforce_domain::text::CommentBody;
+use workforce_domain::time::Timestamp;
+
+use super::super::issue_ref;
+use super::TAG;
+use crate::exchange::{Exchange, Incoming};
+use crate::paging::Paging;
+use crate::problem::Problem;
+use crate::query::fault;
+use crate::registry::{Access, Endpoints};
+use crate::reply::Reply;
+use crate::schema;
+
+pub(super) fn register(endpoints: Endpoints) -> Endpoints {
+    endpoints
+        .add(__path_list, Access::Anyone, list)
+        .add(__path_add, Access::Anyone, add)
+}
+
+/// A comment on an issue.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Comment)]
+pub(super) struct CommentedBody {
+    /// Unique id.
+    #[schema(value_type = schema::Id)]
+    id: CommentId,
+    /// Its company.
+    #[schema(value_type = schema::Id)]
+    company_id: CompanyId,
+    /// The issue.
+    #[schema(value_type = schema::Id)]
+    issue_id: IssueId,
+    /// The agent that wrote it.
+    #[schema(value_type = Option<schema::Id>)]
+    author_agent_id: Option<AgentId>,
+    /// The person that wrote it.
+    #[schema(value_type = Option<schema::Id>)]
+    author_user_id: Option<UserId>,
+    /// The run it was written in.
+    #[schema(value_type = Option<schema::Id>)]
+    created_by_run_id: Option<RunId>,
+    /// What it says, in Markdown.
+    #[schema(value_type = schema::CommentBody)]
+    body: CommentBody,
+    /// The agents it mentions.
+    #[schema(value_type = Vec<schema::Id>)]
+    mentions: Vec<AgentId>,
+    /// When it was written.
+    #[schema(value_type = schema::Timestamp)]
+    created_at: Timestamp,
+    /// The same instant: comments do not change.
+    #[schema(value_type = schema::Timestamp)]
+    updated_at: Timestamp,
+}
+
+impl From<Comment> for CommentedBody {
+    fn from(comment: Comment) -> Self {
+        Self {
+            id: comment.id,
+            company_id: comment.company,
+            issue_id: comment.issue,
+            author_agent_id: comment.author.agent,
+            author_user_id: comment.author.user,
+            created_by_run_id: comment.run,
+            body: comment.body,
+            mentions: comment.mentions,
+            created_at: comment.created_at,
+            updated_at: comment.created_at,
+        }
+    }
+}
+
+/// Comments on an issue, newest first.
+#[utoipa::path(get, path = "/api/issues/{issueId}/comments", tag = TAG,
+    operation_id = "listIssueComments",
+    params(
+        ("issueId" = String, Path, description = "The issue, by id or identifier."),
+        ("order" = Option<String>, Query,
+            description = "`asc` for the oldest first, `desc` for the newest first."),
+        Paging,
+    ),
+    responses((status = 200, description = "The comments.", body = Vec<CommentedBody>)))]
+async fn list(exchange: Exchange) -> HttpResponse {
+    exchange
+        .read(
+            |rq| Ok((issue_ref(rq)?, order(rq)?, rq.page::<CommentKey>()?)),
+            |reads, call, (issue, order, page)| issues::comments(reads, call, issue, *order, page),
+            Reply::<Vec<CommentedBody>>::page,
+        )
+        .await
+}
+
+fn order(rq: &Incoming) -> Result<Order, Problem> {
+    match rq.query()?.text("order")? {
+        None | Some("desc") => Ok(Order::Descending),
+        Some("asc") => Ok(Order::Ascending),
+        Some(_) => Err(fault("order", "must be asc or desc")),
+    }
+}
+
+#[derive(Deserialize, ToSchema)]
+struct AddCommentBody {
+    /// What it says, in Markdown. `@name` mentions an agent and wakes it.
+    #[schema(value_type = schema::CommentBody)]
+    body: CommentBody,
+    /// Takes an ended issue up again.
+    reopen: Option<bool>,
+    /// Asks the run that works on the issue to stop; for the board.
+    interrupt: Option<bool>,
+}
+
+impl AddCommentBody {
+    fn command(self) -> AddComment {
+        AddComment {
+            body: self.body,
+            reopen: self.reopen.unwrap_or(false),
+            interrupt: self.interrupt.unwrap_or(false),
+        }
+    }
+}
+
+/// Comments on an issue.
+#[utoipa::path(post, path = "/api/issues/{issueId}/comments", tag = TAG,
+    operation_id = "addIssueComment",
+    params(("issueId" = String, Path, description = "The issue, by id or identifier.")),
+    request_body = AddCommentBody,
+    responses((status = 201, description = "The comment.", body = CommentedBody)))]
+async fn add(exchange: Exchange) -> HttpResponse {
+    exchange
+        .write(
+            |rq| Ok((issue_ref(rq)?, rq.json::<AddCommentBody>()?.command())),
+            |tx, call, (issue, command)| issues::add_comment(tx, call, issue, command.clone()),
+            |comment| Reply::created(CommentedBody::from(comment)),
+        )
+        .await
+}

@@ -1,0 +1,81 @@
+use actix_web::HttpResponse;
+use serde::Deserialize;
+use utoipa::ToSchema;
+use workforce_app::Code;
+use workforce_app::issues::{self, CheckOut};
+use workforce_domain::id::AgentId;
+use workforce_domain::issue::IssueStatus;
+
+use super::super::issue_ref;
+use super::TAG;
+use super::bodies::IssueBody;
+use crate::exchange::Exchange;
+use crate::problem::Problem;
+use crate::registry::{Access, Endpoints};
+use crate::reply::Reply;
+use crate::schema;
+
+pub(super) fn register(endpoints: Endpoints) -> Endpoints {
+    endpoints
+        .add(__path_check_out, Access::Anyone, check_out)
+        .add(__path_release, Access::Anyone, release)
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct CheckOutBody {
+    /// The agent that is to own it; the caller itself when left out.
+    #[schema(value_type = Option<schema::Id>)]
+    agent_id: Option<AgentId>,
+    /// The statuses to check out from; `todo`, `backlog` and `blocked` when
+    /// left out.
+    #[schema(value_type = Option<Vec<schema::IssueStatus>>, min_items = 1)]
+    expected_statuses: Option<Vec<IssueStatus>>,
+}
+
+impl CheckOutBody {
+    fn command(self) -> Result<CheckOut, Problem> {
+        if self.expected_statuses.as_ref().is_some_and(Vec::is_empty) {
+            let message = "must name at least one status";
+            return Err(Problem::at(Code::InvalidJson, "/expectedStatuses", message));
+        }
+        Ok(CheckOut {
+            agent: self.agent_id,
+            expected: self.expected_statuses,
+        })
+    }
+}
+
+/// Assigns an issue to an agent and moves it to in_progress, in one step that
+/// only one caller wins. For the agent that owns it already this succeeds.
+/// Never repeat a 409.
+#[utoipa::path(post, path = "/api/issues/{issueId}/checkout", tag = TAG,
+    operation_id = "checkOutIssue",
+    params(("issueId" = String, Path, description = "The issue, by id or identifier.")),
+    request_body = Option<CheckOutBody>,
+    responses((status = 200, description = "The issue.", body = IssueBody)))]
+async fn check_out(exchange: Exchange) -> HttpResponse {
+    exchange
+        .write(
+            |rq| Ok((issue_ref(rq)?, rq.json::<CheckOutBody>()?.command()?)),
+            |tx, call, (issue, command)| issues::check_out(tx, call, issue, command.clone()),
+            |view| Reply::ok(IssueBody::from(view)),
+        )
+        .await
+}
+
+/// Gives an issue back: from in_progress it returns to todo and to nobody, in
+/// any other status only the hold on it ends.
+#[utoipa::path(post, path = "/api/issues/{issueId}/release", tag = TAG,
+    operation_id = "releaseIssue",
+    params(("issueId" = String, Path, description = "The issue, by id or identifier.")),
+    responses((status = 200, description = "The issue.", body = IssueBody)))]
+async fn release(exchange: Exchange) -> HttpResponse {
+    exchange
+        .write(
+            issue_ref,
+            |tx, call, issue| issues::release(tx, call, issue),
+            |view| Reply::ok(IssueBody::from(view)),
+        )
+        .await
+}

@@ -1,0 +1,157 @@
+use serde::Deserialize;
+use utoipa::ToSchema;
+use workforce_app::issues::{CreateIssue, UpdateIssue};
+use workforce_domain::Document;
+use workforce_domain::change::Change;
+use workforce_domain::id::{AgentId, GoalId, IssueId, ProjectId};
+use workforce_domain::issue::{IssueStatus, Priority};
+use workforce_domain::text::{CommentBody, Description, Label, Title};
+use workforce_domain::time::Timestamp;
+
+use crate::problem::Problem;
+use crate::schema;
+use crate::wire::{Present, given};
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct CreateIssueBody {
+    /// What is to be done.
+    #[schema(value_type = schema::Title)]
+    title: Title,
+    /// More about it.
+    #[schema(value_type = Option<schema::Description>)]
+    description: Option<Description>,
+    /// Where it stands; `backlog` when left out.
+    #[schema(value_type = Option<schema::IssueStatus>)]
+    status: Option<IssueStatus>,
+    /// How urgent it is; `medium` when left out.
+    #[schema(value_type = Option<schema::Priority>)]
+    priority: Option<Priority>,
+    /// The agent that is to do it.
+    #[schema(value_type = Option<schema::Id>)]
+    assignee_agent_id: Option<AgentId>,
+    /// The issue it is part of.
+    #[schema(value_type = Option<schema::Id>)]
+    parent_id: Option<IssueId>,
+    /// Its project.
+    #[schema(value_type = Option<schema::Id>)]
+    project_id: Option<ProjectId>,
+    /// Its goal.
+    #[schema(value_type = Option<schema::Id>)]
+    goal_id: Option<GoalId>,
+    /// What its costs are booked on; the parent's code when left out.
+    #[schema(value_type = Option<schema::Label>)]
+    billing_code: Option<Label>,
+    /// The ticket that branches are named after.
+    #[schema(value_type = Option<schema::Label>)]
+    ticket_key: Option<Label>,
+    /// How it was delegated.
+    #[schema(value_type = Option<schema::Document>)]
+    delegation: Option<Document>,
+    /// Adapter settings for this issue alone; for the board to give.
+    #[schema(value_type = Option<schema::Document>)]
+    assignee_adapter_overrides: Option<Document>,
+}
+
+impl CreateIssueBody {
+    pub(super) fn command(self) -> CreateIssue {
+        CreateIssue {
+            title: self.title,
+            description: self.description,
+            status: self.status,
+            priority: self.priority,
+            assignee_agent: self.assignee_agent_id,
+            parent: self.parent_id,
+            project: self.project_id,
+            goal: self.goal_id,
+            billing_code: self.billing_code,
+            ticket_key: self.ticket_key,
+            delegation: self.delegation,
+            assignee_adapter_overrides: self.assignee_adapter_overrides,
+        }
+    }
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct UpdateIssueBody {
+    /// What is to be done.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = schema::Title)]
+    title: Option<Title>,
+    /// More about it.
+    #[serde(default)]
+    #[schema(value_type = Option<schema::Description>)]
+    description: Change<Description>,
+    /// Where it is to stand.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = schema::IssueStatus)]
+    status: Option<IssueStatus>,
+    /// How urgent it is.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = schema::Priority)]
+    priority: Option<Priority>,
+    /// The agent that is to do it.
+    #[serde(default)]
+    #[schema(value_type = Option<schema::Id>)]
+    assignee_agent_id: Change<AgentId>,
+    /// Its project.
+    #[serde(default)]
+    #[schema(value_type = Option<schema::Id>)]
+    project_id: Change<ProjectId>,
+    /// Its goal.
+    #[serde(default)]
+    #[schema(value_type = Option<schema::Id>)]
+    goal_id: Change<GoalId>,
+    /// The issue it is part of.
+    #[serde(default)]
+    #[schema(value_type = Option<schema::Id>)]
+    parent_id: Change<IssueId>,
+    /// What its costs are booked on.
+    #[serde(default)]
+    #[schema(value_type = Option<schema::Label>)]
+    billing_code: Change<Label>,
+    /// The ticket that branches are named after.
+    #[serde(default)]
+    #[schema(value_type = Option<schema::Label>)]
+    ticket_key: Change<Label>,
+    /// Adapter settings for this issue alone; for the board to set.
+    #[serde(default)]
+    #[schema(value_type = Option<schema::Document>)]
+    assignee_adapter_overrides: Change<Document>,
+    /// Any instant hides it from lists, `null` shows it again; for the board.
+    #[serde(default)]
+    #[schema(value_type = Option<schema::Timestamp>)]
+    hidden_at: Change<Timestamp>,
+    /// A comment to add.
+    #[schema(value_type = Option<schema::CommentBody>)]
+    comment: Option<CommentBody>,
+    #[serde(default)]
+    #[schema(ignore)]
+    company_id: Present,
+}
+
+impl UpdateIssueBody {
+    pub(super) fn command(self) -> Result<UpdateIssue, Problem> {
+        self.company_id.refuse("companyId")?;
+        Ok(UpdateIssue {
+            title: self.title,
+            description: self.description,
+            status: self.status,
+            priority: self.priority,
+            assignee_agent: self.assignee_agent_id,
+            project: self.project_id,
+            goal: self.goal_id,
+            parent: self.parent_id,
+            billing_code: self.billing_code,
+            ticket_key: self.ticket_key,
+            assignee_adapter_overrides: self.assignee_adapter_overrides,
+            hidden: match self.hidden_at {
+                Change::Keep => None,
+                Change::Clear => Some(false),
+                Change::Set(_at) => Some(true),
+            },
+            comment: self.comment,
+        })
+    }
+}

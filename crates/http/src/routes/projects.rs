@@ -1,0 +1,96 @@
+mod bodies;
+mod workspaces;
+
+use actix_web::HttpResponse;
+use workforce_app::projects;
+use workforce_domain::port::ProjectKey;
+
+use crate::exchange::Exchange;
+use crate::paging::Paging;
+use crate::registry::{Access, Endpoints};
+use crate::reply::Reply;
+use crate::schema;
+pub(super) use bodies::ProjectBody;
+use bodies::{CreateProjectBody, UpdateProjectBody};
+
+const TAG: &str = "Projects";
+
+pub(super) fn register(endpoints: Endpoints) -> Endpoints {
+    let endpoints = endpoints
+        .add(__path_list, Access::Anyone, list)
+        .add(__path_create, Access::Anyone, create)
+        .add(__path_get, Access::Anyone, get)
+        .add(__path_update, Access::Anyone, update);
+    workspaces::register(endpoints)
+}
+
+/// Projects of a company, oldest first.
+#[utoipa::path(get, path = "/api/companies/{companyId}/projects", tag = TAG,
+    operation_id = "listProjects",
+    params(("companyId" = schema::Id, Path, description = "The company."), Paging),
+    responses((status = 200, description = "The projects.", body = Vec<ProjectBody>)))]
+async fn list(exchange: Exchange) -> HttpResponse {
+    exchange
+        .read(
+            |rq| Ok((rq.id("companyId")?, rq.page::<ProjectKey>()?)),
+            |reads, call, (company, page)| projects::list(reads, call, *company, page),
+            Reply::<Vec<ProjectBody>>::page,
+        )
+        .await
+}
+
+/// Makes a project, seeded with a workspace if one is given.
+#[utoipa::path(post, path = "/api/companies/{companyId}/projects", tag = TAG,
+    operation_id = "createProject",
+    params(("companyId" = schema::Id, Path, description = "The company.")),
+    request_body = CreateProjectBody,
+    responses((status = 201, description = "The project.", body = ProjectBody)))]
+async fn create(exchange: Exchange) -> HttpResponse {
+    exchange
+        .write(
+            |rq| {
+                Ok((
+                    rq.id("companyId")?,
+                    rq.json::<CreateProjectBody>()?.command(),
+                ))
+            },
+            |tx, call, (company, command)| projects::create(tx, call, *company, command.clone()),
+            |view| Reply::created(ProjectBody::from(view)),
+        )
+        .await
+}
+
+/// One project with its goals and workspaces.
+#[utoipa::path(get, path = "/api/projects/{projectId}", tag = TAG, operation_id = "getProject",
+    params(("projectId" = schema::Id, Path, description = "The project.")),
+    responses((status = 200, description = "The project.", body = ProjectBody)))]
+async fn get(exchange: Exchange) -> HttpResponse {
+    exchange
+        .read(
+            |rq| rq.id("projectId"),
+            |reads, call, id| projects::get(reads, call, *id),
+            |view| Reply::ok(ProjectBody::from(view)),
+        )
+        .await
+}
+
+/// Changes a project.
+#[utoipa::path(patch, path = "/api/projects/{projectId}", tag = TAG,
+    operation_id = "updateProject",
+    params(("projectId" = schema::Id, Path, description = "The project.")),
+    request_body = UpdateProjectBody,
+    responses((status = 200, description = "The project.", body = ProjectBody)))]
+async fn update(exchange: Exchange) -> HttpResponse {
+    exchange
+        .write(
+            |rq| {
+                Ok((
+                    rq.id("projectId")?,
+                    rq.json::<UpdateProjectBody>()?.command(),
+                ))
+            },
+            |tx, call, (id, command)| projects::update(tx, call, *id, command.clone()),
+            |view| Reply::ok(ProjectBody::from(view)),
+        )
+        .await
+}

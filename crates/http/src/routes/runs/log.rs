@@ -1,0 +1,94 @@
+use actix_web::HttpResponse;
+use serde::Serialize;
+use utoipa::ToSchema;
+use workforce_app::runs;
+use workforce_domain::id::RunId;
+
+use super::TAG;
+use crate::exchange::{Exchange, Incoming};
+use crate::problem::Problem;
+use crate::query::fault;
+use crate::registry::{Access, Endpoints};
+use crate::reply::Reply;
+use crate::schema;
+
+/// A piece of a log has at most so many bytes.
+const MAX_BYTES: u64 = 1024 * 1024;
+/// And so many when the caller names no limit.
+const DEFAULT_BYTES: u64 = 64 * 1024;
+
+pub(super) fn register(endpoints: Endpoints) -> Endpoints {
+    endpoints.add(__path_log, Access::Anyone, log)
+}
+
+/// A piece of a run's log.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = RunLog)]
+struct LogBody {
+    /// The run.
+    #[schema(value_type = schema::Id)]
+    run_id: RunId,
+    /// The text.
+    content: String,
+    /// Where it begins, in bytes.
+    offset: u64,
+    /// Where the next piece begins, in bytes.
+    next_offset: u64,
+    /// How long the log is now, in bytes.
+    total_bytes: u64,
+    /// True when the run has ended and nothing follows this piece.
+    complete: bool,
+}
+
+/// A piece of a run's output.
+#[utoipa::path(get, path = "/api/heartbeat-runs/{runId}/log", tag = TAG,
+    operation_id = "getHeartbeatRunLog",
+    params(
+        ("runId" = schema::Id, Path, description = "The run."),
+        ("offset" = Option<u64>, Query, description = "Where to begin, in bytes."),
+        ("limitBytes" = Option<u64>, Query, minimum = 1, maximum = 1048576,
+            description = "At most so many bytes; 65536 when left out."),
+    ),
+    responses((status = 200, description = "The piece.", body = LogBody)))]
+async fn log(exchange: Exchange) -> HttpResponse {
+    exchange
+        .read_and(
+            |rq| Ok((rq.id("runId")?, span(rq)?)),
+            |reads, call, (id, span)| Ok((runs::get(reads, call, *id)?, *span)),
+            |state, (run, (offset, limit))| {
+                let slice = state
+                    .ports
+                    .logs
+                    .read(run.company, run.id, offset, limit)
+                    .map_err(|error| {
+                        tracing::error!(run = %run.id, cause = ?error.0, "a log cannot be read");
+                        Problem::internal()
+                    })?;
+                Ok(Reply::ok(LogBody {
+                    run_id: run.id,
+                    complete: run.status.is_terminal() && slice.next_offset >= slice.total,
+                    content: slice.content,
+                    offset,
+                    next_offset: slice.next_offset,
+                    total_bytes: slice.total,
+                }))
+            },
+        )
+        .await
+}
+
+fn span(rq: &Incoming) -> Result<(u64, u64), Problem> {
+    let query = rq.query()?;
+    let offset = query.value("offset", "a number of bytes")?.unwrap_or(0);
+    let limit = query
+        .value("limitBytes", "a number of bytes")?
+        .unwrap_or(DEFAULT_BYTES);
+    if !(1..=MAX_BYTES).contains(&limit) {
+        return Err(fault(
+            "limitBytes",
+            &format!("must be from 1 to {MAX_BYTES}"),
+        ));
+    }
+    Ok((offset, limit))
+}

@@ -1,0 +1,72 @@
+use actix_web::HttpResponse;
+use workforce_app::access::{Denied, denied};
+use workforce_app::runs::{self, RunError};
+use workforce_domain::page::PageRequest;
+use workforce_domain::port::RunKey;
+
+use super::super::issue_ref;
+use super::bodies::RunBody;
+use super::{OPEN, TAG};
+use crate::exchange::Exchange;
+use crate::paging::Paging;
+use crate::registry::{Access, Endpoints};
+use crate::reply::Reply;
+
+pub(super) fn register(endpoints: Endpoints) -> Endpoints {
+    endpoints
+        .add(__path_list, Access::Anyone, list)
+        .add(__path_live, Access::Anyone, live)
+        .add(__path_active, Access::Anyone, active)
+}
+
+/// Runs about an issue, newest first.
+#[utoipa::path(get, path = "/api/issues/{issueId}/runs", tag = TAG,
+    operation_id = "listIssueRuns",
+    params(("issueId" = String, Path, description = "The issue, by id or identifier."), Paging),
+    responses((status = 200, description = "The runs.", body = Vec<RunBody>)))]
+async fn list(exchange: Exchange) -> HttpResponse {
+    exchange
+        .read(
+            |rq| Ok((issue_ref(rq)?, rq.page::<RunKey>()?)),
+            |reads, call, (issue, page)| runs::of_issue(reads, call, issue, &[], page),
+            Reply::<Vec<RunBody>>::page,
+        )
+        .await
+}
+
+/// Runs about an issue that have not ended, newest first.
+#[utoipa::path(get, path = "/api/issues/{issueId}/live-runs", tag = TAG,
+    operation_id = "listLiveIssueRuns",
+    params(("issueId" = String, Path, description = "The issue, by id or identifier."), Paging),
+    responses((status = 200, description = "The runs.", body = Vec<RunBody>)))]
+async fn live(exchange: Exchange) -> HttpResponse {
+    exchange
+        .read(
+            |rq| Ok((issue_ref(rq)?, rq.page::<RunKey>()?)),
+            |reads, call, (issue, page)| runs::of_issue(reads, call, issue, &OPEN, page),
+            Reply::<Vec<RunBody>>::page,
+        )
+        .await
+}
+
+/// The run that works on an issue: one whose program runs before one that
+/// waits.
+#[utoipa::path(get, path = "/api/issues/{issueId}/active-run", tag = TAG,
+    operation_id = "getActiveIssueRun",
+    params(("issueId" = String, Path, description = "The issue, by id or identifier.")),
+    responses((status = 200, description = "The run.", body = RunBody)))]
+async fn active(exchange: Exchange) -> HttpResponse {
+    exchange
+        .read(
+            issue_ref,
+            |reads, call, issue| {
+                let page = runs::of_issue(reads, call, issue, &OPEN, &PageRequest::first())?;
+                page.items
+                    .into_iter()
+                    .max_by_key(|run| (run.status.is_live(), run.created_at))
+                    .ok_or_else(|| denied::<RunError>(Denied::NotFound("active run")))
+            },
+            |run| Reply::ok(RunBody::from(run)),
+        )
+        .await
+}

@@ -1,0 +1,17 @@
+//! The contract of the store's ports, held to on both databases.
+
+mod agents;
+mod claim;
+mod claim_conditions;
+mod companies;
+mod credentials;
+mod engine;
+mod goals_and_projects;
+mod idempotency;
+mod issue_list;
+mod issues;
+mod ledger;
+mod lists;
+mod runs;
+mod scopes;
+mod world;

@@ -1,0 +1,105 @@
+use serde_json::{Value, json};
+
+use crate::harness::{Server, folder, is_alive, script, wait_for_pid};
+
+fn hire(server: &Server, company: &str, name: &str, adapter: &Value) -> String {
+    let agent = server.post(
+        &format!("/api/companies/{company}/agents"),
+        &json!({ "name": name, "role": "engineer", "adapterConfig": adapter }),
+    );
+    agent["id"].as_str().unwrap().to_owned()
+}
+
+fn found(server: &Server) -> String {
+    server.post("/api/companies", &json!({ "name": "Acme" }))["id"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_run_sees_only_allowed_variables_and_its_token_dies_with_it() {
+    let data = folder();
+    let server = Server::start_with(
+        data.path(),
+        &[],
+        &[("SERVER_ONLY_SECRET", "hush"), ("DATABASE_PASSWORD", "hush")],
+    );
+    let company = found(&server);
+    let seen = data.path().join("seen");
+    let program = script(
+        data.path(),
+        "agent.sh",
+        &format!("env > {0}.part && mv {0}.part {0}\n", seen.display()),
+    );
+    let adapter = json!({ "command": "/bin/sh", "args": [program], "env": { "MINE": "yes" } });
+    let agent = hire(&server, &company, "Ada", &adapter);
+    let run = server.post(&format!("/api/agents/{agent}/heartbeat/invoke"), &json!({}));
+    let run = format!("/api/heartbeat-runs/{}", run["id"].as_str().unwrap());
+    let ended = server.wait_for(&run, |run| run["status"] != "queued" && run["status"] != "running");
+    assert_eq!(ended["status"], "succeeded", "{ended}");
+
+    let seen = std::fs::read_to_string(seen).unwrap();
+    let value = |name: &str| {
+        seen.lines().find_map(|line| line.strip_prefix(&format!("{name}="))).map(str::to_owned)
+    };
+    assert_eq!(value("SERVER_ONLY_SECRET"), None);
+    assert_eq!(value("DATABASE_PASSWORD"), None);
+    assert_eq!(value("MINE").as_deref(), Some("yes"));
+    assert_eq!(value("WORKFORCE_AGENT_ID").as_deref(), Some(agent.as_str()));
+    assert_eq!(value("WORKFORCE_WAKE_REASON").as_deref(), Some("manual"));
+    assert_eq!(value("WORKFORCE_API_URL"), Some(server.base.clone()));
+    let token = value("WORKFORCE_API_KEY").unwrap();
+    assert!(token.starts_with("wfr_"));
+    let (status, answer) = server.send("GET", "/api/agents/me", Some(&token), &Value::Null);
+    assert_eq!((status, &answer["code"]), (401, &json!("credential_invalid")));
+}
+
+#[test]
+fn a_run_works_through_the_interface_with_its_token() {
+    let data = folder();
+    let server = Server::start(data.path());
+    let company = found(&server);
+    let cli = env!("CARGO_BIN_EXE_workforce");
+    let program = script(
+        data.path(),
+        "agent.sh",
+        "set -eu\n\
+         issue=/api/issues/$WORKFORCE_TASK_ID\n\
+         $CLI api POST $issue/checkout \"{\\\"agentId\\\": \\\"$WORKFORCE_AGENT_ID\\\"}\"\n\
+         $CLI api PATCH $issue '{\"status\": \"done\", \"comment\": \"Finished.\"}'\n",
+    );
+    let adapter = json!({ "command": "/bin/sh", "args": [program], "env": { "CLI": cli } });
+    let agent = hire(&server, &company, "Ada", &adapter);
+    let issue = server.post(
+        &format!("/api/companies/{company}/issues"),
+        &json!({ "title": "Say hello", "status": "todo", "assigneeAgentId": agent }),
+    );
+    let issue = format!("/api/issues/{}", issue["id"].as_str().unwrap());
+    let done = server.wait_for(&issue, |issue| issue["status"] == "done");
+    assert!(done["started_at"].is_string() && done["completedAt"].is_string(), "{done}");
+    let comments = server.get(&format!("{issue}/comments"));
+    assert_eq!(comments[0]["body"], "Finished.");
+    assert_eq!(comments[0]["authorAgentId"], json!(agent));
+    assert!(comments[0]["createdByRunId"].is_string());
+}
+
+#[test]
+fn a_grandchild_that_ignores_term_is_gone_when_the_run_is_over() {
+    let data = folder();
+    let server = Server::start(data.path());
+    let company = found(&server);
+    let pid_file = data.path().join("grandchild");
+    let program = script(
+        data.path(),
+        "agent.sh",
+        &format!(
+            "setsid sh -c 'trap \"\" TERM; echo $$ > {0}; while :; do sleep 1; done' &\n\
+             while [ ! -s {0} ]; do sleep 0.05; done\n",
+            pid_file.display()
+        ),
+    );
+    let adapter = json!({ "command": "/bin/sh", "args": [program], "graceSec": 0.2 });
+    let agent = hire(&server, &company, "Ada", &adapter);
+    let run = server.post(&format!("/api/agents/{agent}/heartbeat/invoke"), &json!({}));
+    let run = format!("/api/heartbeat-runs/{}", run["id"].as_str().unwrap());
+    server.wait_for(&run, |run| run["status"] == "succeeded");
+    assert!(!is_alive(wait_for_pid(&pid_file)));
+}

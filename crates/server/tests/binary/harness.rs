@@ -1,0 +1,192 @@
+//! A started server and a client of it.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// Nothing in these tests takes nearly so long.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The binary, with nothing of the test's own settings in its environment.
+pub(crate) fn binary() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_workforce"));
+    for (name, _) in std::env::vars() {
+        if name.starts_with("WORKFORCE_") {
+            command.env_remove(name);
+        }
+    }
+    command
+}
+
+/// A running server. Killed with everything it holds when dropped.
+pub(crate) struct Server {
+    child: Child,
+    pub(crate) base: String,
+    agent: ureq::Agent,
+}
+
+impl Server {
+    /// Starts a server on a free port with its data in `folder`.
+    pub(crate) fn start(folder: &Path) -> Self {
+        Self::start_with(folder, &[], &[])
+    }
+
+    /// The same with more flags and variables.
+    pub(crate) fn start_with(folder: &Path, flags: &[&str], variables: &[(&str, &str)]) -> Self {
+        let mut child = binary()
+            .args(["serve", "--listen", "127.0.0.1:0", "--data-dir"])
+            .arg(folder)
+            .args(flags)
+            .envs(variables.iter().copied())
+            .env("NO_COLOR", "1")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let base = address(child.stderr.take().unwrap());
+        let config = ureq::Agent::config_builder().http_status_as_error(false).build();
+        Self { child, base, agent: config.into() }
+    }
+
+    /// Sends a request; status and body.
+    pub(crate) fn send(
+        &self,
+        method: &str,
+        path: &str,
+        token: Option<&str>,
+        body: &Value,
+    ) -> (u16, Value) {
+        let mut request =
+            ureq::http::Request::builder().method(method).uri(format!("{}{path}", self.base));
+        if let Some(token) = token {
+            request = request.header("Authorization", format!("Bearer {token}"));
+        }
+        let mut answer = if body.is_null() {
+            self.agent.run(request.body(()).unwrap()).unwrap()
+        } else {
+            self.agent.run(request.body(body.to_string()).unwrap()).unwrap()
+        };
+        let text = answer.body_mut().read_to_string().unwrap();
+        (answer.status().as_u16(), serde_json::from_str(&text).unwrap_or(Value::Null))
+    }
+
+    /// What must succeed as the board.
+    pub(crate) fn post(&self, path: &str, body: &Value) -> Value {
+        let (status, answer) = self.send("POST", path, None, body);
+        assert!((200..300).contains(&status), "POST {path}: {status} {answer}");
+        answer
+    }
+
+    /// What must be there.
+    pub(crate) fn get(&self, path: &str) -> Value {
+        let (status, answer) = self.send("GET", path, None, &Value::Null);
+        assert_eq!(status, 200, "GET {path}: {answer}");
+        answer
+    }
+
+    /// Asks until the answer satisfies `done`.
+    pub(crate) fn wait_for(&self, path: &str, done: impl Fn(&Value) -> bool) -> Value {
+        let begun = Instant::now();
+        loop {
+            let answer = self.get(path);
+            if done(&answer) {
+                return answer;
+            }
+            assert!(begun.elapsed() < PATIENCE, "GET {path} is still {answer}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// Sends a signal to the server.
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill(Pid::from_raw(self.child.id().try_into().unwrap()), signal).unwrap();
+    }
+
+    /// Waits for the server to end.
+    pub(crate) fn wait(mut self) -> ExitStatus {
+        let begun = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status;
+            }
+            assert!(begun.elapsed() < PATIENCE, "the server did not end");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The address the banner names. What follows it is read and thrown away, so
+/// that the server never waits for its log to be read.
+fn address(stderr: impl Read + Send + 'static) -> String {
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut shown = String::new();
+        for line in BufReader::new(stderr).lines().map_while(Result::ok) {
+            if let Some(start) = line.find("serves http://") {
+                let rest = &line[start + "serves ".len()..];
+                let _ = sender.send(Ok(rest.split("/api").next().unwrap().to_owned()));
+            }
+            shown.push_str(&line);
+            shown.push('\n');
+        }
+        let _ = sender.send(Err(shown));
+    });
+    receiver.recv_timeout(PATIENCE).unwrap().unwrap_or_else(|log| panic!("no banner in:\n{log}"))
+}
+
+/// A folder for one test.
+pub(crate) fn folder() -> TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+/// Writes a shell script.
+pub(crate) fn script(folder: &Path, name: &str, text: &str) -> PathBuf {
+    let path = folder.join(name);
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+/// True while a process with this id runs.
+pub(crate) fn is_alive(pid: i32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // A zombie is gone for all that matters.
+    stat.rsplit(')').next().is_some_and(|rest| !rest.is_empty() && !rest.trim().starts_with('Z'))
+}
+
+/// Waits until a process is gone.
+pub(crate) fn wait_until_gone(pid: i32) {
+    let begun = Instant::now();
+    while is_alive(pid) {
+        assert!(begun.elapsed() < PATIENCE, "process {pid} is still there");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Waits for a file and reads it as a process id.
+pub(crate) fn wait_for_pid(path: &Path) -> i32 {
+    let begun = Instant::now();
+    loop {
+        if let Some(pid) =
+            std::fs::read_to_string(path).ok().and_then(|text| text.trim().parse().ok())
+        {
+            return pid;
+        }
+        assert!(begun.elapsed() < PATIENCE, "{} was not written", path.display());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}

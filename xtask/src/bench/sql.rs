@@ -1,0 +1,147 @@
+//! The text of the statements, once for both databases.
+
+macro_rules! agent_columns {
+    () => {
+        "agents.id, agents.company_id, agents.name, agents.url_key, agents.role, agents.title, \
+         agents.icon, agents.capabilities, agents.reports_to, agents.lifecycle, \
+         agents.lifecycle_at, agents.pause_reason, agents.consecutive_failures, \
+         agents.adapter_type, agents.adapter_config, agents.runtime_config, \
+         agents.max_concurrent_runs, agents.can_create_agents, agents.metadata, \
+         agents.budget_monthly_cents, agents.last_heartbeat_at, agents.created_at, \
+         agents.updated_at"
+    };
+}
+
+/// Who presents a key. Values: digest, 1.
+pub(super) const CREDENTIAL: &str = concat!(
+    "SELECT agent_keys.id, agent_keys.company_id, agent_keys.agent_id, agent_keys.name, \
+     agent_keys.prefix, agent_keys.key_hash, agent_keys.created_at, agent_keys.last_used_at, \
+     agent_keys.revoked_at, ",
+    agent_columns!(),
+    ", companies.status FROM agent_keys INNER JOIN (agents INNER JOIN companies ON \
+     agents.company_id = companies.id) ON agent_keys.agent_id = agents.id \
+     WHERE agent_keys.key_hash = ? LIMIT ?"
+);
+
+/// One company. Values: id, 1.
+pub(super) const COMPANY: &str = "SELECT id, name, description, status, budget_monthly_cents, \
+     issue_prefix, require_board_approval_for_new_agents, review_required, max_concurrent_runs, \
+     locale, brand_color, pause_reason, paused_at, archived_at, created_at, updated_at \
+     FROM companies WHERE id = ? LIMIT ?";
+
+/// One agent. Values: id, company, 1.
+pub(super) const AGENT: &str = concat!(
+    "SELECT ",
+    agent_columns!(),
+    " FROM agents WHERE agents.id = ? AND agents.company_id = ? LIMIT ?"
+);
+
+/// One project. Values: id, company, 1.
+pub(super) const PROJECT: &str = "SELECT id, company_id, name, url_key, description, status, \
+     lead_agent_id, target_date, color, review_required, archived_at, created_at, updated_at \
+     FROM projects WHERE id = ? AND company_id = ? LIMIT ?";
+
+/// One issue. Values: id, company, 1.
+pub(super) const ISSUE: &str = "SELECT id, company_id, number, identifier, project_id, goal_id, \
+     parent_id, title, description, status, priority, assignee_agent_id, assignee_user_id, \
+     created_by_agent_id, created_by_user_id, billing_code, ticket_key, request_depth, \
+     delegation, assignee_adapter_overrides, execution_workspace_id, workflow_epoch, started_at, \
+     last_started_at, completed_at, cancelled_at, hidden_at, created_at, updated_at \
+     FROM issues WHERE id = ? AND company_id = ? LIMIT ?";
+
+/// Takes the number of a new issue. Values: company.
+pub(super) const NEXT_ISSUE_NUMBER: &str = "UPDATE company_counters SET \
+     issue_number = issue_number + 1 WHERE company_id = ? RETURNING issue_number";
+
+/// A new issue.
+pub(super) const INSERT_ISSUE: &str = "INSERT INTO issues (id, company_id, number, identifier, \
+     project_id, title, description, status, priority, created_by_agent_id, request_depth, \
+     workflow_epoch, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+
+/// Stores a changed issue. Values: status, assignee, begun, begun again, changed, company, id.
+pub(super) const SAVE_ISSUE: &str = "UPDATE issues SET company_id = company_id, number = number, \
+     identifier = identifier, project_id = project_id, goal_id = goal_id, parent_id = parent_id, \
+     title = title, description = description, status = ?, priority = priority, \
+     assignee_agent_id = ?, assignee_user_id = assignee_user_id, \
+     created_by_agent_id = created_by_agent_id, created_by_user_id = created_by_user_id, \
+     billing_code = billing_code, ticket_key = ticket_key, request_depth = request_depth, \
+     delegation = delegation, assignee_adapter_overrides = assignee_adapter_overrides, \
+     execution_workspace_id = execution_workspace_id, workflow_epoch = workflow_epoch, \
+     started_at = ?, last_started_at = ?, completed_at = completed_at, \
+     cancelled_at = cancelled_at, hidden_at = hidden_at, created_at = created_at, \
+     updated_at = ? WHERE company_id = ? AND id = ?";
+
+/// A new comment.
+pub(super) const INSERT_COMMENT: &str = "INSERT INTO issue_comments (id, company_id, issue_id, \
+     author_agent_id, body, mentions, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)";
+
+/// The lease on an issue. Values: company, issue.
+pub(super) const LEASE: &str = "SELECT issue_id, company_id, agent_id, run_id, fence, expires_at \
+     FROM issue_leases WHERE company_id = ? AND issue_id IN (?)";
+
+/// Takes the fencing number of a new lease. Values: company, issue.
+pub(super) const NEXT_FENCE: &str = "UPDATE issues SET lease_fence = lease_fence + 1 \
+     WHERE company_id = ? AND id = ? RETURNING lease_fence";
+
+/// A new lease in the place of the old one. Values: issue, company, agent, fence, end.
+pub(super) const PUT_LEASE: &str = "INSERT INTO issue_leases (issue_id, company_id, agent_id, \
+     fence, expires_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (issue_id) DO UPDATE SET \
+     company_id = excluded.company_id, agent_id = excluded.agent_id, run_id = NULL, \
+     fence = excluded.fence, expires_at = excluded.expires_at";
+
+/// Ends a lease. Values: company, issue.
+pub(super) const END_LEASE: &str = "DELETE FROM issue_leases WHERE company_id = ? AND issue_id = ?";
+
+/// The plan that somebody has still to decide on. Values: company, issue, company, depth, and the
+/// company three times more.
+pub(super) const UNDECIDED_APPROVAL: &str = "WITH RECURSIVE chain (id, depth) AS ( \
+         SELECT id, 0 FROM issues WHERE company_id = ? AND id = ? \
+         UNION \
+         SELECT i.parent_id, chain.depth + 1 \
+         FROM chain JOIN issues i ON i.company_id = ? AND i.id = chain.id \
+         WHERE i.parent_id IS NOT NULL AND chain.depth < ? \
+     ) \
+     SELECT a.id, chain.depth \
+     FROM chain JOIN approvals a ON a.company_id = ? AND a.primary_issue_id = chain.id \
+     WHERE a.type = 'approve_issue_plan' AND a.status IN ('pending', 'revision_requested') \
+     UNION ALL \
+     SELECT a.id, chain.depth \
+     FROM chain \
+     JOIN approval_issues l ON l.company_id = ? AND l.issue_id = chain.id \
+     JOIN approvals a ON a.company_id = ? AND a.id = l.approval_id \
+     WHERE a.type = 'approve_issue_plan' AND a.status IN ('pending', 'revision_requested') \
+     ORDER BY 2, 1 LIMIT 1";
+
+/// What was spent in a month. Values: company, scope, spender, month, 1.
+pub(super) const SPENT: &str = "SELECT spent_micros FROM spend_totals WHERE company_id = ? \
+     AND scope_type = ? AND scope_id = ? AND month = ? LIMIT ?";
+
+/// A new cost event.
+pub(super) const INSERT_COST_EVENT: &str = "INSERT INTO cost_events (id, company_id, agent_id, \
+     provider, model, billing_type, input_tokens, output_tokens, cached_input_tokens, \
+     cache_write_tokens, cost_micros, source, counted, occurred_at, created_at) \
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+
+/// Adds to a month's spend. Values: company, scope, spender, month, cost.
+pub(super) const ADD_TO_TOTAL: &str = "INSERT INTO spend_totals (company_id, scope_type, \
+     scope_id, month, spent_micros) VALUES (?, ?, ?, ?, ?) \
+     ON CONFLICT (company_id, scope_type, scope_id, month) \
+     DO UPDATE SET spent_micros = spend_totals.spent_micros + excluded.spent_micros \
+     WHERE spend_totals.spent_micros <= 9223372036854775807 - excluded.spent_micros";
+
+/// What happened.
+pub(super) const INSERT_ACTIVITY: &str = "INSERT INTO activity (id, company_id, actor_type, \
+     actor_id, agent_id, action, entity_type, entity_id, details, created_at) \
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+
+/// Takes the numbers of events. Values: how many, company.
+pub(super) const NEXT_EVENT_NUMBERS: &str = "UPDATE company_counters SET \
+     event_sequence = event_sequence + ? WHERE company_id = ? RETURNING event_sequence";
+
+/// One event. Values: company, number, kind, payload, instant.
+pub(super) const INSERT_EVENT: &str =
+    "INSERT INTO events (company_id, seq, type, payload, created_at) VALUES (?, ?, ?, ?, ?)";
+
+/// Two events.
+pub(super) const INSERT_TWO_EVENTS: &str = "INSERT INTO events (company_id, seq, type, payload, \
+     created_at) VALUES (?, ?, ?, ?, ?), (?, ?, ?, ?, ?)";
