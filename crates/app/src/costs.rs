@@ -11,9 +11,7 @@ use workforce_domain::id::{AgentId, CompanyId, GoalId, IssueId, ProjectId, RunId
 use workforce_domain::issue::Issue;
 use workforce_domain::money::Cents;
 use workforce_domain::page::{Page, PageRequest};
-use workforce_domain::port::{
-    CostEventKey, Failure, ProjectCost, Reads, Spender, Tx,
-};
+use workforce_domain::port::{CostEventKey, Failure, ProjectCost, Reads, Spender, Tx};
 use workforce_domain::text::{Label, Name};
 use workforce_domain::time::{Month, Timestamp};
 
@@ -384,7 +382,7 @@ pub fn by_agent(
             }
         })
         .collect();
-    rows.sort_by(|a, b| b.total.cost.cmp(&a.total.cost));
+    rows.sort_by_key(|row| std::cmp::Reverse(row.total.cost));
     Ok(rows)
 }
 
@@ -400,7 +398,7 @@ pub fn by_project(
 ) -> Result<Vec<ProjectCost>, Failure<CostError>> {
     let scope = access::company_scope(reads, call, company)?;
     let mut rows = reads.ledger().by_project(scope, query.window(call.now))?;
-    rows.sort_by(|a, b| b.total.cost.cmp(&a.total.cost));
+    rows.sort_by_key(|row| std::cmp::Reverse(row.total.cost));
     Ok(rows)
 }
 

@@ -127,7 +127,9 @@ pub fn withdraw(
     agent: AgentId,
     issue: IssueId,
 ) -> Result<(), StoreError> {
-    let pending = tx.runs_mut().lock_pending_wake(company, agent, Some(issue))?;
+    let pending = tx
+        .runs_mut()
+        .lock_pending_wake(company, agent, Some(issue))?;
     let Some(mut wake) = pending.filter(|wake| wake.kind == RunKind::Execution) else {
         return Ok(());
     };

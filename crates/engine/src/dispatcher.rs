@@ -5,9 +5,9 @@ use tokio::time::{Instant, sleep};
 use workforce_app::runs;
 use workforce_domain::port::{ClaimRequest, ClaimedRun, MintedToken, StoreError, TokenKind};
 
-use crate::core::Core;
 use crate::housekeeping::Housekeeping;
 use crate::live::LiveRun;
+use crate::shared::Core;
 use crate::{recovery, run_task};
 
 /// After a failure of the store it is left alone for this long.

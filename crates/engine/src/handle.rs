@@ -8,8 +8,8 @@ use workforce_domain::port::EngineSignal;
 use workforce_domain::time::Timestamp;
 
 use crate::config::{EngineConfig, Ports};
-use crate::core::Core;
 use crate::live::Halt;
+use crate::shared::Core;
 use crate::transactions::{Nudges, Transactions};
 use crate::{dispatcher, renewal};
 

@@ -11,8 +11,8 @@ use workforce_domain::port::{BudgetStop, Failure, Held, StoreError, Tx};
 use workforce_domain::run::{ProcessRecord, Run, RunErrorCode};
 use workforce_domain::time::{Month, Timestamp};
 
-use crate::core::Core;
 use crate::process::{ProcessGroup, ProcessIdentity, RunLog, RunTag, TAIL_LEN, read_log};
+use crate::shared::Core;
 
 /// Runs whose lease expired are taken over so many at a time.
 const TAKEN_OVER: usize = 50;

@@ -8,7 +8,7 @@
 mod adapter;
 mod briefing;
 mod config;
-mod core;
+
 mod dispatcher;
 mod environment;
 mod handle;
@@ -20,6 +20,7 @@ mod recovery;
 mod renewal;
 mod run_task;
 mod scrub;
+mod shared;
 mod transactions;
 mod wake_payload;
 

@@ -5,8 +5,8 @@ use workforce_domain::actor::Scope;
 use workforce_domain::port::StoreError;
 use workforce_domain::run::{ProcessRecord, RunErrorCode};
 
-use crate::core::Core;
 use crate::housekeeping::{Clearing, clear, forget_process, has_server, lost, processes_elsewhere};
+use crate::shared::Core;
 
 /// The record of a process that was on another host is forgotten so long
 /// after the end of its run.

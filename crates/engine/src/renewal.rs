@@ -7,8 +7,8 @@ use workforce_domain::id::RunId;
 use workforce_domain::port::{RenewedRun, StoreError};
 use workforce_domain::run::Run;
 
-use crate::core::Core;
 use crate::live::{Halt, LiveRun};
+use crate::shared::Core;
 
 /// After a renewal that failed the next one comes sooner.
 const RETRY: Duration = Duration::from_secs(1);

@@ -10,8 +10,8 @@ use workforce_domain::run::{RunErrorCode, RunStatus};
 
 use crate::adapter::{Ending, adapter};
 use crate::briefing;
-use crate::core::Core;
 use crate::live::{Halt, LiveRun};
+use crate::shared::Core;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);

@@ -31,6 +31,7 @@ struct Inner {
 /// The body of a problem document.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = Problem)]
 pub struct ProblemBody {
     /// Names the kind of problem: `urn:workforce:problem:` and the code.
     #[serde(rename = "type")]

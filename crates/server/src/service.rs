@@ -109,27 +109,24 @@ impl Service {
         let ids: Arc<dyn Ids> = Arc::new(UuidV7Ids::new(SystemClock));
         let tokens: Arc<dyn Tokens> = Arc::new(RandomTokens);
         let runs_dir = data_dir.join("runs");
+        let instance = InstanceId::from(ids.next());
+        let api_url = format!("http://{address}");
+        let mut config = EngineConfig::new(instance, api_url, &runs_dir, std::env::vars_os());
+        if let Some(cap) = args.max_concurrent_runs {
+            config.instance_cap = cap.into();
+        }
+        config.drain = args.drain();
+        config.allowed_env.clone_from(&args.agent_env);
+        config.exclusive_store = exclusive;
         let engine = Engine::start(
-            EngineConfig {
-                instance: InstanceId::from(ids.next()),
-                api_url: format!("http://{address}"),
-                runs_dir: runs_dir.clone(),
-                agents_dir: data_dir.join("agents"),
-                instance_cap: args.max_concurrent_runs.map(i64::from),
-                drain: args.drain(),
-                allowed_env: args.agent_env.clone(),
-                server_env: std::env::vars_os().collect(),
-                exclusive_store: exclusive,
-                ..EngineConfig::default()
-            },
+            config,
             workforce_engine::Ports {
                 store: Arc::clone(&store),
                 clock: Arc::clone(&clock),
                 ids: Arc::clone(&ids),
                 tokens: Arc::clone(&tokens),
             },
-        )
-        .await?;
+        );
         let engine = Arc::new(engine);
 
         let state = Data::new(State::new(
@@ -190,7 +187,7 @@ async fn flush_key_uses(state: &Data<State>, store: &Arc<dyn Store>) {
     let (state, store) = (state.clone(), Arc::clone(store));
     let flushed = tokio::task::spawn_blocking(move || state.key_uses().flush(store.as_ref())).await;
     match flushed {
-        Ok(Ok(())) => {}
+        Ok(Ok(_noted)) => {}
         Ok(Err(error)) => tracing::warn!(%error, "failed to note the use of agent keys"),
         Err(error) => tracing::warn!(%error, "failed to note the use of agent keys"),
     }

@@ -2,5 +2,7 @@
 //!
 //! Only ever a dev-dependency: nothing that is shipped may depend on this crate.
 
+pub mod ports;
 pub mod postgres;
 pub mod store;
+pub mod world;

@@ -66,7 +66,10 @@ pub fn create(
         // Money and the right to hire come from the board alone, and so do
         // the command that a new agent would run and the one role with rights.
         let grants = !command.budget.is_keep()
-            || command.role.as_ref().is_some_and(|role| role.as_str() == "ceo")
+            || command
+                .role
+                .as_ref()
+                .is_some_and(|role| role.as_str() == "ceo")
             || command.can_create_agents.is_some()
             || !command.adapter_config.is_empty();
         if grants {

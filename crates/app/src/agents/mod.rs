@@ -201,7 +201,9 @@ fn check_manager(
     }
     if reads.agents().chain_of_command(scope, manager)?.len() >= CHAIN_LIMIT {
         let message = format!("a chain of command has at most {CHAIN_LIMIT} managers");
-        return Err(Failure::Refused(FieldFault::invalid("/reportsTo", message).into()));
+        return Err(Failure::Refused(
+            FieldFault::invalid("/reportsTo", message).into(),
+        ));
     }
     let Some(agent) = agent else { return Ok(()) };
     if agent == manager || access::manages(reads, scope, agent, manager)? {

@@ -4,7 +4,7 @@ use serde_json::json;
 use workforce_domain::actor::CompanyScope;
 use workforce_domain::agent::Agent;
 use workforce_domain::id::{AgentId, IssueId};
-use workforce_domain::issue::{Issue, IssueStatus};
+use workforce_domain::issue::{Assignee, Issue, IssueStatus};
 use workforce_domain::port::{Failure, Reads, StoreError, Tx};
 use workforce_domain::wake::{WakeReason, WakeSource};
 
@@ -56,12 +56,14 @@ pub(super) fn may_assign(
 }
 
 /// Refuses agents that have nothing to do with an issue: its assignee, its
-/// author, the ceo and the assignee's managers may change it.
+/// author, the ceo and the assignee's managers may change it, and where nobody
+/// has it, whoever hands it out (`to`).
 pub(super) fn require_stake(
     reads: &mut dyn Reads,
     call: &Call<'_>,
     company: CompanyScope,
     issue: &Issue,
+    to: Option<AgentId>,
 ) -> Result<(), Failure<IssueError>> {
     let Some(caller) = call.agent() else {
         return Ok(());
@@ -69,11 +71,15 @@ pub(super) fn require_stake(
     let own = issue.assignee.agent() == Some(caller.agent)
         || issue.created_by.agent == Some(caller.agent)
         || caller.is_ceo();
-    let above = match issue.assignee.agent() {
-        Some(assignee) if !own => access::manages(reads, company, caller.agent, assignee)?,
-        _ => false,
+    let above = match (issue.assignee, to) {
+        _ if own => true,
+        (Assignee::Agent(assignee), _) => {
+            access::manages(reads, company, caller.agent, assignee)?
+        }
+        (Assignee::Nobody, Some(to)) => may_assign(reads, call, company, to)?,
+        (Assignee::Nobody | Assignee::User(_), _) => false,
     };
-    if own || above {
+    if above {
         return Ok(());
     }
     Err(denied(Denied::Forbidden(

@@ -142,8 +142,10 @@ fn check_rights(
         return Err(Failure::Refused(IssueError::ConsultRun));
     }
     // Whoever may check an issue out may do so here as well.
-    if !command.only_takes_up() {
-        assignment::require_stake(tx.reads(), call, issue.scope(), issue)?;
+    let takes_up = begins && takes_up(call, issue, command)?;
+    if !takes_up || !command.only_takes_up() {
+        let to = command.assignee_agent.value().copied();
+        assignment::require_stake(tx.reads(), call, issue.scope(), issue, to)?;
     }
     if command.status.is_some_and(|to| to != issue.status()) {
         work::require_no_other_run(tx, call, issue, caller.agent)?;

@@ -20,7 +20,10 @@ pub(super) fn working_run(
     call: &Call<'_>,
     company: CompanyScope,
 ) -> Result<Option<RunId>, Failure<IssueError>> {
-    let Some((caller, run)) = call.agent().and_then(|caller| Some((caller, caller.run()?))) else {
+    let Some((caller, run)) = call
+        .agent()
+        .and_then(|caller| Some((caller, caller.run()?)))
+    else {
         return Ok(None);
     };
     let found = tx.runs_mut().lock(company.into(), run)?;

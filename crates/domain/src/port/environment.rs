@@ -1,6 +1,7 @@
 //! What the rules do not have: a clock, randomness, and credentials made of it.
 
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use uuid::Uuid;
 
@@ -72,13 +73,13 @@ pub struct SealError;
 #[cfg_attr(feature = "mock", mockall::automock)]
 pub trait Vault: Send + Sync {
     /// Seals `plain`; it opens only with the same `context`.
-    fn seal(&self, context: &str, plain: &[u8]) -> alloc::vec::Vec<u8>;
+    fn seal(&self, context: &str, plain: &[u8]) -> Vec<u8>;
 
     /// Opens what was sealed with the same `context`.
     ///
     /// # Errors
     /// When it was sealed with another key or context, or changed since.
-    fn open(&self, context: &str, sealed: &[u8]) -> Result<alloc::vec::Vec<u8>, SealError>;
+    fn open(&self, context: &str, sealed: &[u8]) -> Result<Vec<u8>, SealError>;
 }
 
 /// A piece of a run's log.

@@ -11,8 +11,8 @@ use workforce_domain::agent::AdapterType;
 use workforce_domain::run::RunErrorCode;
 
 use crate::briefing::Assignment;
-use crate::core::Core;
 use crate::live::{Halt, LiveRun};
+use crate::shared::Core;
 
 /// How a run came to its end.
 #[derive(Clone, Debug)]

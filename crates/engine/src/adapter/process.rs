@@ -14,7 +14,6 @@ use workforce_domain::run::{ProcessRecord, RunErrorCode, RunStatus};
 use super::settings::ProcessSettings;
 use super::{Adapter, Ending, Execution};
 use crate::briefing::Assignment;
-use crate::core::Core;
 use crate::environment::{API_KEY, environment};
 use crate::live::{Halt, LiveRun};
 use crate::process::{
@@ -22,6 +21,7 @@ use crate::process::{
     ProcessIdentity, RunLog, RunTag, SpawnError, spawn, supervise,
 };
 use crate::scrub::CredentialScrubber;
+use crate::shared::Core;
 
 /// Runs an agent as a local program (contract section 10.3).
 pub(super) struct ProcessAdapter;

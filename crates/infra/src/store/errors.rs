@@ -79,9 +79,20 @@ pub(crate) fn failed(error: Error) -> StoreError {
             }
             _ => StoreError::Failed(Box::new(error)),
         },
-        Error::DeserializationError(cause) => Corrupt::new("record", cause.to_string()).into(),
+        Error::DeserializationError(cause) => Corrupt::new("record", with_causes(&*cause)).into(),
         other => StoreError::Failed(Box::new(other)),
     }
+}
+
+/// The outermost tells the column, the innermost what is wrong with its value.
+fn with_causes(error: &dyn core::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        text = format!("{text}: {cause}");
+        next = cause.source();
+    }
+    text
 }
 
 #[cfg(test)]

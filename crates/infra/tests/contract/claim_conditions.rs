@@ -15,9 +15,7 @@ use workforce_testkit::store::TestStore;
 
 use crate::engine::cost;
 use crate::issues::{approval, approve};
-use crate::world::{
-    World, archive, claim, execute, heartbeat, id, later, literal, now, request,
-};
+use crate::world::{World, archive, claim, execute, heartbeat, id, later, literal, now, request};
 
 /// Asserts that `block` alone keeps a queued wake from starting, and that
 /// after `lift` it starts.
@@ -39,7 +37,10 @@ fn check<B>(
 
 fn take(world: &World<'_>, issue: &Issue, holder: Holder, at: Timestamp) {
     world.write(|tx| {
-        let held = tx.issues_mut().lock(Scope::Instance, &issue.id.into())?.expect("exists");
+        let held = tx
+            .issues_mut()
+            .lock(Scope::Instance, &issue.id.into())?
+            .expect("exists");
         let lease = Lease {
             issue: issue.id,
             company: issue.company,
@@ -53,8 +54,10 @@ fn take(world: &World<'_>, issue: &Issue, holder: Holder, at: Timestamp) {
 
 fn end_lease(world: &World<'_>) {
     world.write(|tx| {
-        let held =
-            tx.issues_mut().lock(Scope::Instance, &world.issue.id.into())?.expect("exists");
+        let held = tx
+            .issues_mut()
+            .lock(Scope::Instance, &world.issue.id.into())?
+            .expect("exists");
         tx.issues_mut().end_lease(&held)
     });
 }
@@ -361,10 +364,13 @@ on_both_databases! {
 
 /// A worktree, stored past the ports.
 fn worktree(world: &World<'_>) -> ExecutionWorkspaceId {
-    let (workspace, project, place): (ExecutionWorkspaceId, IssueId, IssueId) =
-        (id(), id(), id());
+    let (workspace, project, place): (ExecutionWorkspaceId, IssueId, IssueId) = (id(), id(), id());
     let (company, at) = (world.company.id, literal(world.store, now()));
-    let no = if world.store.connection().starts_with("postgres") { "false" } else { "0" };
+    let no = if world.store.connection().starts_with("postgres") {
+        "false"
+    } else {
+        "0"
+    };
     for statement in [
         format!(
             "INSERT INTO projects (id, company_id, name, url_key, status, review_required, \

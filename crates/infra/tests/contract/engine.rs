@@ -19,7 +19,10 @@ fn start(world: &World<'_>, instance: InstanceId, lease_seconds: u64) -> Run {
     world.queue(&world.agent, None);
     let mut request = request(instance);
     request.lease_until = later(lease_seconds);
-    world.write(|tx| tx.engine().claim(&request)).expect("it may start").run
+    world
+        .write(|tx| tx.engine().claim(&request))
+        .expect("it may start")
+        .run
 }
 
 /// A cost of the world's agent, now.

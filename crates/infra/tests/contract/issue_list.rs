@@ -47,27 +47,64 @@ fn fill(world: &World<'_>) -> (Vec<Issue>, Vec<IssueFilter>) {
         all.push(issue);
     }
     let base = IssueFilter::default;
-    let statuses = |statuses: &[IssueStatus]| IssueFilter { statuses: statuses.to_vec(), ..base() };
-    let assigned = |assignee| IssueFilter { assignee: Some(assignee), ..base() };
+    let statuses = |statuses: &[IssueStatus]| IssueFilter {
+        statuses: statuses.to_vec(),
+        ..base()
+    };
+    let assigned = |assignee| IssueFilter {
+        assignee: Some(assignee),
+        ..base()
+    };
     let own = AssigneeFilter::Agent(world.agent.id);
-    let open = [IssueStatus::Todo, IssueStatus::InProgress, IssueStatus::Blocked];
+    let open = [
+        IssueStatus::Todo,
+        IssueStatus::InProgress,
+        IssueStatus::Blocked,
+    ];
     let filters = vec![
         base(),
         statuses(&[IssueStatus::Todo]),
         statuses(&[IssueStatus::Done, IssueStatus::Backlog, IssueStatus::Done]),
         statuses(IssueStatus::ALL),
-        IssueFilter { priorities: vec![Priority::Low, Priority::Critical], ..base() },
-        IssueFilter { priorities: vec![Priority::High], ..statuses(&open) },
+        IssueFilter {
+            priorities: vec![Priority::Low, Priority::Critical],
+            ..base()
+        },
+        IssueFilter {
+            priorities: vec![Priority::High],
+            ..statuses(&open)
+        },
         assigned(own),
         assigned(AssigneeFilter::User(user)),
         assigned(AssigneeFilter::Nobody),
-        IssueFilter { assignee: Some(own), ..statuses(&open) },
-        IssueFilter { assignee: Some(AssigneeFilter::Nobody), ..statuses(&open) },
-        IssueFilter { assignee: Some(AssigneeFilter::User(user)), ..statuses(&open) },
-        IssueFilter { project: Some(project.id), ..base() },
-        IssueFilter { project: Some(project.id), ..statuses(&open) },
-        IssueFilter { goal: Some(goal.id), ..base() },
-        IssueFilter { parent: Some(world.issue.id), ..base() },
+        IssueFilter {
+            assignee: Some(own),
+            ..statuses(&open)
+        },
+        IssueFilter {
+            assignee: Some(AssigneeFilter::Nobody),
+            ..statuses(&open)
+        },
+        IssueFilter {
+            assignee: Some(AssigneeFilter::User(user)),
+            ..statuses(&open)
+        },
+        IssueFilter {
+            project: Some(project.id),
+            ..base()
+        },
+        IssueFilter {
+            project: Some(project.id),
+            ..statuses(&open)
+        },
+        IssueFilter {
+            goal: Some(goal.id),
+            ..base()
+        },
+        IssueFilter {
+            parent: Some(world.issue.id),
+            ..base()
+        },
         IssueFilter {
             priorities: vec![Priority::Medium, Priority::High, Priority::Medium],
             project: Some(project.id),

@@ -29,7 +29,10 @@ fn comment(world: &World<'_>, issue: &Issue) -> Comment {
 
 fn take(world: &World<'_>, issue: &Issue, holder: Holder) -> Lease {
     world.write(|tx| {
-        let held = tx.issues_mut().lock(Scope::Instance, &issue.id.into())?.expect("exists");
+        let held = tx
+            .issues_mut()
+            .lock(Scope::Instance, &issue.id.into())?
+            .expect("exists");
         let lease = Lease {
             issue: issue.id,
             company: issue.company,
@@ -47,7 +50,10 @@ fn lease(world: &World<'_>, issue: &Issue) -> Option<Lease> {
 
 fn end_lease(world: &World<'_>, issue: &Issue) {
     world.write(|tx| {
-        let held = tx.issues_mut().lock(Scope::Instance, &issue.id.into())?.expect("exists");
+        let held = tx
+            .issues_mut()
+            .lock(Scope::Instance, &issue.id.into())?
+            .expect("exists");
         tx.issues_mut().end_lease(&held)
     });
 }
@@ -55,7 +61,10 @@ fn end_lease(world: &World<'_>, issue: &Issue) {
 fn set_parent(world: &World<'_>, child: &Issue, parent: Option<IssueId>) {
     world.write(|tx| {
         tx.issues_mut().lock_hierarchy(world.scope())?;
-        let mut held = tx.issues_mut().lock(Scope::Instance, &child.id.into())?.expect("exists");
+        let mut held = tx
+            .issues_mut()
+            .lock(Scope::Instance, &child.id.into())?
+            .expect("exists");
         held.parent = parent;
         tx.issues_mut().save(&held)
     });

@@ -13,11 +13,18 @@ use crate::world::{World, claim, goal, heartbeat, id, later, now, project, try_w
 
 fn november() -> Window {
     let month = Month::of(now());
-    Window { start: month.start(), end: month.end() }
+    Window {
+        start: month.start(),
+        end: month.end(),
+    }
 }
 
 fn spent(world: &World<'_>, spender: Spender) -> Cents {
-    world.read(|reads| reads.ledger().spent(world.scope(), spender, Month::of(now())))
+    world.read(|reads| {
+        reads
+            .ledger()
+            .spent(world.scope(), spender, Month::of(now()))
+    })
 }
 
 fn whole(cents: i64) -> Cents {

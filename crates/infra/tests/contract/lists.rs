@@ -1,10 +1,11 @@
 //! Pages of every list: walked to the end in pages of any size they are the
 //! whole list, in order, each row once, ties among them.
 
+use workforce_domain::Document;
 use workforce_domain::activity::{Action, Activity, Entity, Event, EventKind};
 use workforce_domain::actor::ActorKind;
-use workforce_domain::agent::AgentKey;
 use workforce_domain::actor::{Owned, Scope};
+use workforce_domain::agent::AgentKey;
 use workforce_domain::cost::CostEvent;
 use workforce_domain::goal::Goal;
 use workforce_domain::issue::{Author, Comment};
@@ -12,7 +13,6 @@ use workforce_domain::page::{CreationKey, Order, PageRequest};
 use workforce_domain::port::{ActivityFilter, AgentFilter, RunFilter};
 use workforce_domain::run::{Run, RunStatus};
 use workforce_domain::text::{CommentBody, Description, Name};
-use workforce_domain::Document;
 use workforce_testkit::on_both_databases;
 
 use crate::engine::cost;

@@ -1,4 +1,9 @@
 //! The contract of the store's ports, held to on both databases.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "the bodies of tests are plain functions here, shared by both databases"
+)]
 
 mod agents;
 mod claim;
@@ -6,6 +11,7 @@ mod claim_conditions;
 mod companies;
 mod credentials;
 mod engine;
+mod explain;
 mod goals_and_projects;
 mod idempotency;
 mod issue_list;

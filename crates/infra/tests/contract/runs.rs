@@ -10,7 +10,10 @@ use crate::world::{World, claim, end, heartbeat, id, later, try_write, wake};
 /// Saves `run` as a writer that saw it as it is given here.
 fn save_as_seen(world: &World<'_>, seen: &Run) -> Result<(), StoreError> {
     try_write(&**world.store, |tx| {
-        let mut held = tx.runs_mut().lock(Scope::Instance, seen.id)?.expect("exists");
+        let mut held = tx
+            .runs_mut()
+            .lock(Scope::Instance, seen.id)?
+            .expect("exists");
         held.clone_from(seen);
         tx.runs_mut().save(&held)
     })

@@ -14,9 +14,7 @@ use workforce_domain::id::{CompanyId, InstanceId};
 use workforce_domain::issue::{Assignee, Author, Issue, IssueStatus, Priority, Progress};
 use workforce_domain::money::Budget;
 use workforce_domain::page::{Page, PageRequest};
-use workforce_domain::port::{
-    ClaimRequest, ClaimedRun, Failure, Reads, Store, StoreError, Tx,
-};
+use workforce_domain::port::{ClaimRequest, ClaimedRun, Failure, Reads, Store, StoreError, Tx};
 use workforce_domain::project::{Project, ProjectStatus};
 use workforce_domain::run::{Run, RunKind, RunStatus, WakeStatus};
 use workforce_domain::text::{Name, Role, Title};
@@ -51,12 +49,12 @@ pub(crate) fn try_write<T>(
     store: &dyn Store,
     mut body: impl FnMut(&mut dyn Tx) -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
-    store.write(|tx| body(tx).map_err(Failure::<core::convert::Infallible>::Store)).map_err(
-        |failure| match failure {
+    store
+        .write(|tx| body(tx).map_err(Failure::<core::convert::Infallible>::Store))
+        .map_err(|failure| match failure {
             Failure::Store(error) => error,
             Failure::Refused(never) => match never {},
-        },
-    )
+        })
 }
 
 /// Runs `body` in a writing transaction that must succeed.
@@ -88,7 +86,9 @@ pub(crate) fn execute(store: &TestStore, statement: &str) {
         sql_query(statement).execute(&mut connection).unwrap();
     } else {
         let mut connection = SqliteConnection::establish(target).unwrap();
-        sql_query("PRAGMA busy_timeout = 5000").execute(&mut connection).unwrap();
+        sql_query("PRAGMA busy_timeout = 5000")
+            .execute(&mut connection)
+            .unwrap();
         sql_query(statement).execute(&mut connection).unwrap();
     }
 }
@@ -219,7 +219,11 @@ pub(crate) fn issue(company: &Company) -> Issue {
 /// A wake with the queued run that will answer it.
 pub(crate) fn wake(agent: &Agent, issue: Option<&Issue>) -> (Wake, Run) {
     let (wake_id, run_id) = (id(), id());
-    let kind = if issue.is_some() { RunKind::Execution } else { RunKind::General };
+    let kind = if issue.is_some() {
+        RunKind::Execution
+    } else {
+        RunKind::General
+    };
     let wake = Wake {
         id: wake_id,
         company: agent.company,
@@ -288,7 +292,12 @@ impl<'s> World<'s> {
             tx.issues_mut().insert(issue.clone())?;
             Ok(())
         });
-        Self { store, company, agent, issue }
+        Self {
+            store,
+            company,
+            agent,
+            issue,
+        }
     }
 
     pub(crate) fn scope(&self) -> CompanyScope {
@@ -332,8 +341,10 @@ impl<'s> World<'s> {
     #[track_caller]
     pub(crate) fn change_company(&self, change: impl Fn(&mut Company)) {
         self.write(|tx| {
-            let mut held =
-                tx.companies_mut().lock(Scope::Instance, self.company.id)?.expect("it exists");
+            let mut held = tx
+                .companies_mut()
+                .lock(Scope::Instance, self.company.id)?
+                .expect("it exists");
             change(&mut held);
             tx.companies_mut().save(&held)
         });
@@ -342,7 +353,10 @@ impl<'s> World<'s> {
     #[track_caller]
     pub(crate) fn change_agent(&self, agent: &Agent, change: impl Fn(&mut Agent)) {
         self.write(|tx| {
-            let mut held = tx.agents_mut().lock(Scope::Instance, agent.id)?.expect("it exists");
+            let mut held = tx
+                .agents_mut()
+                .lock(Scope::Instance, agent.id)?
+                .expect("it exists");
             change(&mut held);
             tx.agents_mut().save(&held)
         });
@@ -351,8 +365,10 @@ impl<'s> World<'s> {
     #[track_caller]
     pub(crate) fn change_issue(&self, issue: &Issue, change: impl Fn(&mut Issue)) {
         self.write(|tx| {
-            let mut held =
-                tx.issues_mut().lock(Scope::Instance, &issue.id.into())?.expect("it exists");
+            let mut held = tx
+                .issues_mut()
+                .lock(Scope::Instance, &issue.id.into())?
+                .expect("it exists");
             change(&mut held);
             tx.issues_mut().save(&held)
         });
@@ -360,14 +376,18 @@ impl<'s> World<'s> {
 
     #[track_caller]
     pub(crate) fn run(&self, run: &Run) -> Run {
-        self.read(|reads| reads.runs().find(Scope::Instance, run.id)).expect("it exists")
+        self.read(|reads| reads.runs().find(Scope::Instance, run.id))
+            .expect("it exists")
     }
 
     /// Ends a running run and the lease it holds.
     #[track_caller]
     pub(crate) fn finish(&self, run: &Run) {
         self.write(|tx| {
-            let mut held = tx.runs_mut().lock(Scope::Instance, run.id)?.expect("it exists");
+            let mut held = tx
+                .runs_mut()
+                .lock(Scope::Instance, run.id)?
+                .expect("it exists");
             end(&mut held);
             tx.runs_mut().save(&held)?;
             tx.issues_mut().end_leases_of_run(self.scope(), run.id)
@@ -408,7 +428,10 @@ pub(crate) fn claim(store: &TestStore) -> Option<ClaimedRun> {
 #[track_caller]
 pub(crate) fn archive(store: &TestStore, company: CompanyId) {
     write(&**store, |tx| {
-        let mut held = tx.companies_mut().lock(Scope::Instance, company)?.expect("it exists");
+        let mut held = tx
+            .companies_mut()
+            .lock(Scope::Instance, company)?
+            .expect("it exists");
         held.status = CompanyStatus::Archived;
         tx.companies_mut().save(&held)
     });
@@ -420,11 +443,19 @@ pub(crate) fn walk<T, K>(
     limit: usize,
     mut list: impl FnMut(&PageRequest<K>) -> Page<T, K>,
 ) -> Vec<T> {
-    let mut request = PageRequest { after: None, limit, max_bytes: usize::MAX };
+    let mut request = PageRequest {
+        after: None,
+        limit,
+        max_bytes: usize::MAX,
+    };
     let mut all = Vec::new();
     loop {
         let page = list(&request);
-        assert!(page.items.len() <= limit, "a page of {} in pages of {limit}", page.items.len());
+        assert!(
+            page.items.len() <= limit,
+            "a page of {} in pages of {limit}",
+            page.items.len()
+        );
         assert!(
             page.next.is_none() || !page.items.is_empty(),
             "an empty page cannot lead to another"

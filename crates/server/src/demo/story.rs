@@ -14,7 +14,7 @@ const MANAGER: &str = include_str!("manager.sh");
 const ENGINEER: &str = include_str!("engineer.sh");
 
 /// The story ends well long before.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(30);
 /// How often the activity is looked at.
 const GLANCE: Duration = Duration::from_millis(150);
 

@@ -11,7 +11,10 @@ fn hire(server: &Server, company: &str, name: &str, adapter: &Value) -> String {
 }
 
 fn found(server: &Server) -> String {
-    server.post("/api/companies", &json!({ "name": "Acme" }))["id"].as_str().unwrap().to_owned()
+    server.post("/api/companies", &json!({ "name": "Acme" }))["id"]
+        .as_str()
+        .unwrap()
+        .to_owned()
 }
 
 #[test]
@@ -20,7 +23,10 @@ fn a_run_sees_only_allowed_variables_and_its_token_dies_with_it() {
     let server = Server::start_with(
         data.path(),
         &[],
-        &[("SERVER_ONLY_SECRET", "hush"), ("DATABASE_PASSWORD", "hush")],
+        &[
+            ("SERVER_ONLY_SECRET", "hush"),
+            ("DATABASE_PASSWORD", "hush"),
+        ],
     );
     let company = found(&server);
     let seen = data.path().join("seen");
@@ -33,12 +39,16 @@ fn a_run_sees_only_allowed_variables_and_its_token_dies_with_it() {
     let agent = hire(&server, &company, "Ada", &adapter);
     let run = server.post(&format!("/api/agents/{agent}/heartbeat/invoke"), &json!({}));
     let run = format!("/api/heartbeat-runs/{}", run["id"].as_str().unwrap());
-    let ended = server.wait_for(&run, |run| run["status"] != "queued" && run["status"] != "running");
+    let ended = server.wait_for(&run, |run| {
+        run["status"] != "queued" && run["status"] != "running"
+    });
     assert_eq!(ended["status"], "succeeded", "{ended}");
 
     let seen = std::fs::read_to_string(seen).unwrap();
     let value = |name: &str| {
-        seen.lines().find_map(|line| line.strip_prefix(&format!("{name}="))).map(str::to_owned)
+        seen.lines()
+            .find_map(|line| line.strip_prefix(&format!("{name}=")))
+            .map(str::to_owned)
     };
     assert_eq!(value("SERVER_ONLY_SECRET"), None);
     assert_eq!(value("DATABASE_PASSWORD"), None);
@@ -49,7 +59,10 @@ fn a_run_sees_only_allowed_variables_and_its_token_dies_with_it() {
     let token = value("WORKFORCE_API_KEY").unwrap();
     assert!(token.starts_with("wfr_"));
     let (status, answer) = server.send("GET", "/api/agents/me", Some(&token), &Value::Null);
-    assert_eq!((status, &answer["code"]), (401, &json!("credential_invalid")));
+    assert_eq!(
+        (status, &answer["code"]),
+        (401, &json!("credential_invalid"))
+    );
 }
 
 #[test]
@@ -74,7 +87,10 @@ fn a_run_works_through_the_interface_with_its_token() {
     );
     let issue = format!("/api/issues/{}", issue["id"].as_str().unwrap());
     let done = server.wait_for(&issue, |issue| issue["status"] == "done");
-    assert!(done["started_at"].is_string() && done["completedAt"].is_string(), "{done}");
+    assert!(
+        done["started_at"].is_string() && done["completedAt"].is_string(),
+        "{done}"
+    );
     let comments = server.get(&format!("{issue}/comments"));
     assert_eq!(comments[0]["body"], "Finished.");
     assert_eq!(comments[0]["authorAgentId"], json!(agent));

@@ -5,12 +5,18 @@ use crate::harness::{Server, binary, folder};
 #[test]
 fn the_demo_tells_its_whole_story() {
     let told = binary().arg("demo").output().unwrap();
-    let (out, err) =
-        (String::from_utf8_lossy(&told.stdout), String::from_utf8_lossy(&told.stderr));
+    let (out, err) = (
+        String::from_utf8_lossy(&told.stdout),
+        String::from_utf8_lossy(&told.stderr),
+    );
     assert!(told.status.success(), "{out}\n{err}");
-    for part in
-        ["checks the issue out", "409 checkout_conflict", "alerts: Eli Engineer", "is done", "cents"]
-    {
+    for part in [
+        "checks the issue out",
+        "409 checkout_conflict",
+        "alerts: Eli Engineer",
+        "is done",
+        "cents",
+    ] {
         assert!(out.contains(part), "no {part:?} in:\n{out}");
     }
 }
@@ -20,9 +26,19 @@ fn api_calls_print_the_answer_and_tell_success_by_exit_code() {
     let data = folder();
     let server = Server::start(data.path());
     let api = |arguments: &[&str]| {
-        binary().args(["api", "--url", &server.base]).args(arguments).output().unwrap()
+        binary()
+            .args(["api", "--url", &server.base])
+            .args(arguments)
+            .output()
+            .unwrap()
     };
-    let made = api(&["--get", "/name", "POST", "/api/companies", "{\"name\": \"Acme\"}"]);
+    let made = api(&[
+        "--get",
+        "/name",
+        "POST",
+        "/api/companies",
+        "{\"name\": \"Acme\"}",
+    ]);
     assert_eq!(String::from_utf8_lossy(&made.stdout), "Acme\n");
     assert_eq!(made.status.code(), Some(0));
 
@@ -31,6 +47,9 @@ fn api_calls_print_the_answer_and_tell_success_by_exit_code() {
     let problem: Value = serde_json::from_slice(&refused.stdout).unwrap();
     assert_eq!(problem["details"][0]["pointer"], json!("/name"));
 
-    let nobody = binary().args(["api", "--url", "http://127.0.0.1:1", "GET", "/x"]).output().unwrap();
+    let nobody = binary()
+        .args(["api", "--url", "http://127.0.0.1:1", "GET", "/x"])
+        .output()
+        .unwrap();
     assert_eq!(nobody.status.code(), Some(2));
 }

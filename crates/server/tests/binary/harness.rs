@@ -52,8 +52,14 @@ impl Server {
             .spawn()
             .unwrap();
         let base = address(child.stderr.take().unwrap());
-        let config = ureq::Agent::config_builder().http_status_as_error(false).build();
-        Self { child, base, agent: config.into() }
+        let config = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .build();
+        Self {
+            child,
+            base,
+            agent: config.into(),
+        }
     }
 
     /// Sends a request; status and body.
@@ -64,24 +70,33 @@ impl Server {
         token: Option<&str>,
         body: &Value,
     ) -> (u16, Value) {
-        let mut request =
-            ureq::http::Request::builder().method(method).uri(format!("{}{path}", self.base));
+        let mut request = ureq::http::Request::builder()
+            .method(method)
+            .uri(format!("{}{path}", self.base));
         if let Some(token) = token {
             request = request.header("Authorization", format!("Bearer {token}"));
         }
         let mut answer = if body.is_null() {
             self.agent.run(request.body(()).unwrap()).unwrap()
         } else {
-            self.agent.run(request.body(body.to_string()).unwrap()).unwrap()
+            self.agent
+                .run(request.body(body.to_string()).unwrap())
+                .unwrap()
         };
         let text = answer.body_mut().read_to_string().unwrap();
-        (answer.status().as_u16(), serde_json::from_str(&text).unwrap_or(Value::Null))
+        (
+            answer.status().as_u16(),
+            serde_json::from_str(&text).unwrap_or(Value::Null),
+        )
     }
 
     /// What must succeed as the board.
     pub(crate) fn post(&self, path: &str, body: &Value) -> Value {
         let (status, answer) = self.send("POST", path, None, body);
-        assert!((200..300).contains(&status), "POST {path}: {status} {answer}");
+        assert!(
+            (200..300).contains(&status),
+            "POST {path}: {status} {answer}"
+        );
         answer
     }
 
@@ -146,7 +161,10 @@ fn address(stderr: impl Read + Send + 'static) -> String {
         }
         let _ = sender.send(Err(shown));
     });
-    receiver.recv_timeout(PATIENCE).unwrap().unwrap_or_else(|log| panic!("no banner in:\n{log}"))
+    receiver
+        .recv_timeout(PATIENCE)
+        .unwrap()
+        .unwrap_or_else(|log| panic!("no banner in:\n{log}"))
 }
 
 /// A folder for one test.
@@ -165,7 +183,9 @@ pub(crate) fn script(folder: &Path, name: &str, text: &str) -> PathBuf {
 pub(crate) fn is_alive(pid: i32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     // A zombie is gone for all that matters.
-    stat.rsplit(')').next().is_some_and(|rest| !rest.is_empty() && !rest.trim().starts_with('Z'))
+    stat.rsplit(')')
+        .next()
+        .is_some_and(|rest| !rest.is_empty() && !rest.trim().starts_with('Z'))
 }
 
 /// Waits until a process is gone.
@@ -181,12 +201,17 @@ pub(crate) fn wait_until_gone(pid: i32) {
 pub(crate) fn wait_for_pid(path: &Path) -> i32 {
     let begun = Instant::now();
     loop {
-        if let Some(pid) =
-            std::fs::read_to_string(path).ok().and_then(|text| text.trim().parse().ok())
+        if let Some(pid) = std::fs::read_to_string(path)
+            .ok()
+            .and_then(|text| text.trim().parse().ok())
         {
             return pid;
         }
-        assert!(begun.elapsed() < PATIENCE, "{} was not written", path.display());
+        assert!(
+            begun.elapsed() < PATIENCE,
+            "{} was not written",
+            path.display()
+        );
         std::thread::sleep(Duration::from_millis(20));
     }
 }

@@ -39,13 +39,28 @@ fn a_killed_server_leaves_nothing_behind_and_loses_no_work() {
 
     let server = Server::start(data.path());
     let lost = server.wait_for(&run, |run| run["status"] != "running");
-    assert_eq!((&lost["status"], &lost["errorCode"]), (&json!("failed"), &json!("process_lost")));
+    assert_eq!(
+        (&lost["status"], &lost["errorCode"]),
+        (&json!("failed"), &json!("process_lost"))
+    );
     wait_until_gone(pid);
     let company = lost["companyId"].as_str().unwrap();
-    let retried = server.wait_for(&format!("/api/companies/{company}/heartbeat-runs"), |runs| {
-        runs.as_array().unwrap().iter().filter(|run| run["status"] == "succeeded").count() == 1
-    });
-    assert_eq!(retried.as_array().unwrap().len(), 2, "one retry, no more: {retried}");
+    let retried = server.wait_for(
+        &format!("/api/companies/{company}/heartbeat-runs"),
+        |runs| {
+            runs.as_array()
+                .unwrap()
+                .iter()
+                .filter(|run| run["status"] == "succeeded")
+                .count()
+                == 1
+        },
+    );
+    assert_eq!(
+        retried.as_array().unwrap().len(),
+        2,
+        "one retry, no more: {retried}"
+    );
     assert_eq!(retried[0]["reason"], "process_lost_retry");
 }
 
@@ -66,9 +81,15 @@ fn a_stopped_server_ends_its_runs_and_queues_their_work_again() {
     let outcome = (&ended["status"], &ended["errorCode"]);
     assert_eq!(outcome, (&json!("failed"), &json!("server_shutdown")));
     let company = ended["companyId"].as_str().unwrap();
-    server.wait_for(&format!("/api/companies/{company}/heartbeat-runs"), |runs| {
-        runs.as_array().unwrap().iter().any(|run| run["status"] == "succeeded")
-    });
+    server.wait_for(
+        &format!("/api/companies/{company}/heartbeat-runs"),
+        |runs| {
+            runs.as_array()
+                .unwrap()
+                .iter()
+                .any(|run| run["status"] == "succeeded")
+        },
+    );
 }
 
 #[test]

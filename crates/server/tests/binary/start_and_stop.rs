@@ -14,7 +14,10 @@ fn what_was_written_is_there_after_a_restart() {
     assert_eq!(server.wait().code(), Some(0), "SIGTERM ends in good order");
 
     let server = Server::start(data.path());
-    let found = server.get(&format!("/api/companies/{}", company["id"].as_str().unwrap()));
+    let found = server.get(&format!(
+        "/api/companies/{}",
+        company["id"].as_str().unwrap()
+    ));
     assert_eq!(found["name"], "Acme");
 }
 
@@ -59,7 +62,12 @@ fn the_service_describes_itself() {
     let data = folder();
     let server = Server::start(data.path());
     assert_eq!(server.get("/api/health")["status"], "ok");
-    assert_eq!(server.send("GET", "/api/health/ready", None, &json!(null)).0, 200);
+    assert_eq!(
+        server
+            .send("GET", "/api/health/ready", None, &json!(null))
+            .0,
+        200
+    );
     let document = server.get("/api/openapi.json");
     assert!(document["openapi"].as_str().unwrap().starts_with("3.1"));
     assert!(document["paths"]["/api/issues/{issueId}/checkout"]["post"].is_object());

@@ -39,7 +39,11 @@ impl Row for ActivityRow {
     type Record = Activity;
 
     fn weight(&self) -> usize {
-        self.details.0.values().map(|value| value.as_str().map_or(16, str::len)).sum()
+        self.details
+            .0
+            .values()
+            .map(|value| value.as_str().map_or(16, str::len))
+            .sum()
     }
 
     fn restore(self) -> Result<Activity, Corrupt> {
@@ -117,9 +121,11 @@ fn read(
     }
     if let Some(after) = page.after {
         let at = InstantColumn(Timestamp::from_micros(after.at));
-        query = query
-            .filter(activity::created_at.le(at))
-            .filter(activity::created_at.lt(at).or(activity::id.lt(IdColumn(after.id))));
+        query = query.filter(activity::created_at.le(at)).filter(
+            activity::created_at
+                .lt(at)
+                .or(activity::id.lt(IdColumn(after.id))),
+        );
     }
     let rows = query
         .order((activity::created_at.desc(), activity::id.desc()))
@@ -148,7 +154,10 @@ impl ActivityReads for Transaction<'_> {
         }
         let mut merged = Merged::new(page);
         merged.take(streams, before);
-        Ok(merged.finish(|row| CreationKey { at: row.created_at.micros(), id: row.id }))
+        Ok(merged.finish(|row| CreationKey {
+            at: row.created_at.micros(),
+            id: row.id,
+        }))
     }
 
     fn events(

@@ -39,8 +39,11 @@ pub(super) fn advisory_lock(
     owner: Uuid,
 ) -> QueryResult<()> {
     // FNV-1a: the same on every server and in every version.
-    let hash = what.bytes().chain(*owner.as_bytes()).fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
+    let hash = what
+        .bytes()
+        .chain(*owner.as_bytes())
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
     connection.advisory_lock(hash.cast_signed())
 }

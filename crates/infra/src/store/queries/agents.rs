@@ -1,155 +1,27 @@
 use std::collections::BTreeSet;
 
+use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_query;
-use diesel::sql_types::{Integer, Nullable, Text};
-use workforce_domain::Document;
+use diesel::sql_types::{Bool, Integer, Nullable, Text};
 use workforce_domain::actor::{CompanyScope, Scope};
-use workforce_domain::agent::{Agent, AdapterType, AgentLifecycle, CHAIN_LIMIT, ChainLink};
-use workforce_domain::company::PauseReason;
-use workforce_domain::corrupt::Corrupt;
-use workforce_domain::id::{AgentId, CompanyId};
+use workforce_domain::agent::{Agent, CHAIN_LIMIT, ChainLink};
+use workforce_domain::id::AgentId;
 use workforce_domain::mention::Mentionable;
-use workforce_domain::money::Budget;
 use workforce_domain::page::{CreationKey, Page, PageRequest};
 use workforce_domain::port::{AgentFilter, AgentKeyset, AgentReads, AgentWrites, Held, StoreError};
-use workforce_domain::text::{Description, Label, Name, Role};
+use workforce_domain::text::{Label, Name, Role};
 use workforce_domain::time::Timestamp;
-use workforce_domain::words;
 
 use super::super::transaction::Transaction;
 use super::super::{LoadingMode, held};
+use super::agent_row::{AgentRow, LifecycleWord};
 use super::page::{MAX_WHOLE, characters, fetch_limit, page_of, substr};
-use super::row::{Row, admit, admit_some, exactly_one, in_scope, length, one};
+use super::row::{admit, admit_some, exactly_one, in_scope, one};
 use super::runs::running;
-use crate::store::columns::{IdColumn, InstantColumn, JsonColumn, Key, WordColumn};
+use crate::store::columns::{IdColumn, InstantColumn, Key, WordColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{agents, heartbeat_runs};
-
-words! {
-    /// How the lifecycle of an agent is spelled in its row.
-    pub(super) enum LifecycleWord {
-        /// May run.
-        Enabled = "enabled",
-        /// Stopped.
-        Paused = "paused",
-        /// A draft.
-        PendingApproval = "pending_approval",
-        /// Gone for good.
-        Terminated = "terminated",
-    }
-}
-
-#[derive(Queryable, Selectable, Insertable, AsChangeset)]
-#[diesel(table_name = agents, treat_none_as_null = true, treat_none_as_default_value = false)]
-pub(super) struct AgentRow {
-    id: IdColumn<AgentId>,
-    company_id: IdColumn<CompanyId>,
-    name: String,
-    url_key: String,
-    role: String,
-    title: Option<String>,
-    icon: Option<String>,
-    capabilities: Option<String>,
-    reports_to: Option<IdColumn<AgentId>>,
-    lifecycle: WordColumn<LifecycleWord>,
-    lifecycle_at: Option<InstantColumn>,
-    pause_reason: Option<WordColumn<PauseReason>>,
-    consecutive_failures: i32,
-    adapter_type: WordColumn<AdapterType>,
-    adapter_config: JsonColumn<Document>,
-    runtime_config: JsonColumn<Document>,
-    // A copy of what the configuration says, for the conditions of the claim.
-    max_concurrent_runs: i32,
-    can_create_agents: bool,
-    metadata: JsonColumn<Document>,
-    budget_monthly_cents: i64,
-    last_heartbeat_at: Option<InstantColumn>,
-    created_at: InstantColumn,
-    updated_at: InstantColumn,
-}
-
-impl Row for AgentRow {
-    type Record = Agent;
-
-    fn weight(&self) -> usize {
-        length(self.capabilities.as_ref())
-    }
-
-    fn restore(self) -> Result<Agent, Corrupt> {
-        const KIND: &str = "agent";
-        let lifecycle = match (self.lifecycle.0, self.lifecycle_at, self.pause_reason) {
-            (LifecycleWord::Enabled, None, None) => AgentLifecycle::Enabled,
-            (LifecycleWord::Paused, Some(at), Some(reason)) => {
-                AgentLifecycle::Paused { reason: reason.0, at: at.0 }
-            }
-            (LifecycleWord::PendingApproval, None, None) => AgentLifecycle::PendingApproval,
-            (LifecycleWord::Terminated, Some(at), None) => AgentLifecycle::Terminated { at: at.0 },
-            _ => return Err(Corrupt::new(KIND, "its lifecycle and its instants disagree")),
-        };
-        Ok(Agent {
-            id: self.id.0,
-            company: self.company_id.0,
-            name: admit(KIND, &self.name, Name::new)?,
-            url_key: self.url_key,
-            role: admit(KIND, &self.role, Role::new)?,
-            title: admit_some(KIND, self.title.as_deref(), Label::new)?,
-            icon: admit_some(KIND, self.icon.as_deref(), Label::new)?,
-            capabilities: admit_some(KIND, self.capabilities.as_deref(), Description::new)?,
-            reports_to: self.reports_to.map(|id| id.0),
-            lifecycle,
-            consecutive_failures: self.consecutive_failures,
-            adapter_type: self.adapter_type.0,
-            adapter_config: self.adapter_config.0,
-            runtime_config: self.runtime_config.0,
-            can_create_agents: self.can_create_agents,
-            metadata: self.metadata.0,
-            budget: Budget::from_cents(self.budget_monthly_cents)
-                .map_err(|error| Corrupt::new(KIND, error.to_string()))?,
-            last_heartbeat_at: self.last_heartbeat_at.map(|at| at.0),
-            created_at: self.created_at.0,
-            updated_at: self.updated_at.0,
-        })
-    }
-}
-
-impl From<&Agent> for AgentRow {
-    fn from(agent: &Agent) -> Self {
-        let (lifecycle, lifecycle_at, pause_reason) = match agent.lifecycle {
-            AgentLifecycle::Enabled => (LifecycleWord::Enabled, None, None),
-            AgentLifecycle::Paused { reason, at } => {
-                (LifecycleWord::Paused, Some(at), Some(reason))
-            }
-            AgentLifecycle::PendingApproval => (LifecycleWord::PendingApproval, None, None),
-            AgentLifecycle::Terminated { at } => (LifecycleWord::Terminated, Some(at), None),
-        };
-        Self {
-            id: IdColumn(agent.id),
-            company_id: IdColumn(agent.company),
-            name: agent.name.to_string(),
-            url_key: agent.url_key.clone(),
-            role: agent.role.to_string(),
-            title: agent.title.as_ref().map(ToString::to_string),
-            icon: agent.icon.as_ref().map(ToString::to_string),
-            capabilities: agent.capabilities.as_ref().map(ToString::to_string),
-            reports_to: agent.reports_to.map(IdColumn),
-            lifecycle: WordColumn(lifecycle),
-            lifecycle_at: lifecycle_at.map(InstantColumn),
-            pause_reason: pause_reason.map(WordColumn),
-            consecutive_failures: agent.consecutive_failures,
-            adapter_type: WordColumn(agent.adapter_type),
-            adapter_config: JsonColumn(agent.adapter_config.clone()),
-            runtime_config: JsonColumn(agent.runtime_config.clone()),
-            max_concurrent_runs: agent.max_concurrent_runs(),
-            can_create_agents: agent.can_create_agents,
-            metadata: JsonColumn(agent.metadata.clone()),
-            budget_monthly_cents: agent.budget.cents(),
-            last_heartbeat_at: agent.last_heartbeat_at.map(InstantColumn),
-            created_at: InstantColumn(agent.created_at),
-            updated_at: InstantColumn(agent.updated_at),
-        }
-    }
-}
 
 #[derive(QueryableByName)]
 struct LinkRow {
@@ -166,7 +38,7 @@ struct LinkRow {
 impl AgentReads for Transaction<'_> {
     fn find(&mut self, scope: Scope, id: AgentId) -> Result<Option<Agent>, StoreError> {
         let query = agents::table.filter(agents::id.eq(IdColumn(id)));
-        let row = in_scope!(scope, agents, query, |query| query
+        let row = in_scope!(scope, agents, query, |scoped| scoped
             .select(AgentRow::as_select())
             .first(self.conn)
             .optional());
@@ -198,20 +70,27 @@ impl AgentReads for Transaction<'_> {
             .select(AgentRow::as_select())
             .into_boxed();
         if !filter.include_terminated {
-            query = query.filter(agents::lifecycle.ne(WordColumn(LifecycleWord::Terminated)));
+            // Spelled out: of a value to be bound PostgreSQL takes it to be
+            // that of nearly every row, and then sorts the few that are left.
+            query = query.filter(sql::<Bool>("agents.lifecycle <> 'terminated'"));
         }
         if let Some(after) = page.after {
             let at = InstantColumn(Timestamp::from_micros(after.at));
-            query = query
-                .filter(agents::created_at.ge(at))
-                .filter(agents::created_at.gt(at).or(agents::id.gt(IdColumn(after.id))));
+            query = query.filter(agents::created_at.ge(at)).filter(
+                agents::created_at
+                    .gt(at)
+                    .or(agents::id.gt(IdColumn(after.id))),
+            );
         }
         let rows = query
             .order((agents::created_at, agents::id))
             .limit(fetch_limit(page))
             .load_iter::<AgentRow, LoadingMode>(self.conn)
             .map_err(failed)?;
-        page_of(rows, page, |agent| CreationKey { at: agent.created_at.micros(), id: agent.id })
+        page_of(rows, page, |agent| CreationKey {
+            at: agent.created_at.micros(),
+            id: agent.id,
+        })
     }
 
     fn chain_of_command(
@@ -276,7 +155,11 @@ impl AgentReads for Transaction<'_> {
             .map_err(failed)?;
         Ok(rows
             .into_iter()
-            .map(|(id, name, url_key)| Mentionable { id: id.0, name, url_key })
+            .map(|(id, name, url_key)| Mentionable {
+                id: id.0,
+                name,
+                url_key,
+            })
             .collect())
     }
 
@@ -309,8 +192,8 @@ impl AgentWrites for Transaction<'_> {
 
     fn lock(&mut self, scope: Scope, id: AgentId) -> Result<Option<Held<Agent>>, StoreError> {
         let query = agents::table.filter(agents::id.eq(IdColumn(id)));
-        let row = in_scope!(scope, agents, query, |query| held!(
-            query.select(AgentRow::as_select())
+        let row = in_scope!(scope, agents, query, |scoped| held!(
+            scoped.select(AgentRow::as_select())
         )
         .first(self.conn)
         .optional());

@@ -12,28 +12,23 @@ use workforce_domain::id::{AgentId, CompanyId, InstanceId, IssueId, RunId, WakeI
 use workforce_domain::issue::{Holder, Lease};
 use workforce_domain::port::{ClaimRequest, ClaimedRun, StoreError};
 use workforce_domain::run::{Run, RunKind, RunStatus, WakeStatus};
-use workforce_domain::time::{Month, Timestamp};
+use workforce_domain::time::Month;
 
 use super::super::{Connection, held};
 use super::advisory::advisory_lock;
-use super::agents::AgentRow;
+use super::agent_row::AgentRow;
 use super::companies::CompanyRow;
 use super::row::{Row, exactly_one};
-use super::runs::RunRow;
-use super::wakes::{WakeRow, cancel_queued, pending};
-use super::leases;
-use crate::store::columns::{
-    DigestColumn, IdColumn, Instant, InstantColumn, Key, WordColumn,
-};
+use super::run_row::RunRow;
+use super::wakes::{WakeRow, pending};
+use super::{leases, purposeless};
+use crate::store::columns::{DigestColumn, IdColumn, Instant, InstantColumn, Key, WordColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{agents, companies, company_counters, heartbeat_runs, issues, wakes};
 
 /// So many candidates may be lost to other servers before the claim gives up
 /// until it is asked again.
 const ATTEMPTS: usize = 8;
-
-/// So many wakes without a purpose are cancelled at a time.
-const MAX_CANCELLED: i64 = 100;
 
 /// The conditions of a start. `$1` is the present, `$2` the month, `$3` the
 /// server and `$4` its cap.
@@ -121,10 +116,12 @@ pub(super) fn claim(
     // The cap of a server is counted over companies, so nothing else that is
     // locked below protects it.
     advisory_lock(conn, "claims", request.instance.into()).map_err(failed)?;
-    cancel_purposeless(conn, request.now)?;
+    purposeless::cancel(conn, request.now)?;
     let mut locked = None;
     for _ in 0..ATTEMPTS {
-        let Some(candidate) = next(conn, request)? else { return Ok(None) };
+        let Some(candidate) = next(conn, request)? else {
+            return Ok(None);
+        };
         // Whoever holds one company must not wait for another, so the others
         // are left to a fresh transaction.
         if locked.is_some_and(|company| company != candidate.company) {
@@ -181,16 +178,24 @@ fn lock_company(
     conn: &mut Connection,
     company: IdColumn<CompanyId>,
 ) -> Result<CompanyRow, StoreError> {
-    held!(companies::table.find(company).select(CompanyRow::as_select()))
-        .first(conn)
-        .map_err(failed)
+    held!(
+        companies::table
+            .find(company)
+            .select(CompanyRow::as_select())
+    )
+    .first(conn)
+    .map_err(failed)
 }
 
 /// Locks agent, issue, wake and run; the agent.
 fn lock_rest(conn: &mut Connection, candidate: &Candidate) -> Result<AgentRow, StoreError> {
-    let agent = held!(agents::table.find(candidate.agent).select(AgentRow::as_select()))
-        .first(conn)
-        .map_err(failed)?;
+    let agent = held!(
+        agents::table
+            .find(candidate.agent)
+            .select(AgentRow::as_select())
+    )
+    .first(conn)
+    .map_err(failed)?;
     if let Some(issue) = candidate.issue {
         held!(issues::table.find(issue).select(issues::id))
             .first::<IdColumn<IssueId>>(conn)
@@ -199,9 +204,13 @@ fn lock_rest(conn: &mut Connection, candidate: &Candidate) -> Result<AgentRow, S
     held!(wakes::table.find(candidate.wake).select(wakes::id))
         .first::<IdColumn<WakeId>>(conn)
         .map_err(failed)?;
-    held!(heartbeat_runs::table.find(candidate.run).select(heartbeat_runs::id))
-        .first::<IdColumn<RunId>>(conn)
-        .map_err(failed)?;
+    held!(
+        heartbeat_runs::table
+            .find(candidate.run)
+            .select(heartbeat_runs::id)
+    )
+    .first::<IdColumn<RunId>>(conn)
+    .map_err(failed)?;
     Ok(agent)
 }
 
@@ -251,7 +260,12 @@ fn start(
         .execute(conn)
         .map_err(failed)
         .and_then(exactly_one)?;
-    Ok(ClaimedRun { run, wake, agent: agent.restore()?, company: company.restore()? })
+    Ok(ClaimedRun {
+        run,
+        wake,
+        agent: agent.restore()?,
+        company: company.restore()?,
+    })
 }
 
 /// Gives an execution run the lease of its issue and the worktree of its
@@ -269,84 +283,13 @@ fn occupy(conn: &mut Connection, run: &Run, issue: IssueId) -> Result<(), StoreE
     let lease = Lease {
         issue,
         company: run.company,
-        holder: Holder::Run { agent: run.agent, run: run.id },
+        holder: Holder::Run {
+            agent: run.agent,
+            run: run.id,
+        },
         fence: 0,
         expires_at: None,
     };
-    leases::take(conn, run.company, issue, lease)?;
-    Ok(())
-}
-
-/// A wake that nobody will ever answer.
-#[derive(QueryableByName)]
-struct Purposeless {
-    #[diesel(sql_type = Key)]
-    wake: IdColumn<WakeId>,
-    #[diesel(sql_type = Key)]
-    agent: IdColumn<AgentId>,
-    #[diesel(sql_type = Nullable<Key>)]
-    issue: Option<IdColumn<IssueId>>,
-}
-
-fn purposeless(conn: &mut Connection) -> Result<Vec<Purposeless>, StoreError> {
-    sql_query(
-        "SELECT w.id AS wake, w.agent_id AS agent, w.issue_id AS issue
-         FROM wakes w
-         JOIN agents a ON a.company_id = w.company_id AND a.id = w.agent_id
-         LEFT JOIN issues i ON i.company_id = w.company_id AND i.id = w.issue_id
-         WHERE w.status = 'pending'
-             AND (a.lifecycle = 'terminated'
-                 OR (w.kind = 'execution' AND i.status IN ('done', 'cancelled')))
-         ORDER BY w.id
-         LIMIT $1",
-    )
-    .bind::<BigInt, _>(MAX_CANCELLED)
-    .load(conn)
-    .map_err(failed)
-}
-
-/// Cancels the wakes, with their queued runs, whose agent is terminated or
-/// whose issue has ended.
-fn cancel_purposeless(conn: &mut Connection, now: Timestamp) -> Result<(), StoreError> {
-    let met = purposeless(conn)?;
-    if met.is_empty() {
-        return Ok(());
-    }
-    // An issue may be reopened at this very moment: hold it, then look again.
-    let of_agents: Vec<_> = met.iter().map(|wake| wake.agent).collect();
-    held!(
-        agents::table
-            .filter(agents::id.eq_any(of_agents))
-            .order(agents::id)
-            .select(agents::id)
-    )
-    .load::<IdColumn<AgentId>>(conn)
-    .map_err(failed)?;
-    let of_issues: Vec<_> = met.iter().filter_map(|wake| wake.issue).collect();
-    held!(
-        issues::table
-            .filter(issues::id.eq_any(of_issues))
-            .order(issues::id)
-            .select(issues::id)
-    )
-    .load::<IdColumn<IssueId>>(conn)
-    .map_err(failed)?;
-    let known: Vec<_> = met.iter().map(|wake| wake.wake).collect();
-    let wakes: Vec<_> = purposeless(conn)?
-        .into_iter()
-        .map(|wake| wake.wake)
-        .filter(|wake| known.contains(wake))
-        .collect();
-    let runs: Vec<IdColumn<RunId>> = diesel::update(wakes::table)
-        .filter(wakes::id.eq_any(wakes))
-        .filter(pending())
-        .set((
-            wakes::status.eq(WordColumn(WakeStatus::Cancelled)),
-            wakes::updated_at.eq(InstantColumn(now)),
-        ))
-        .returning(wakes::run_id)
-        .get_results(conn)
-        .map_err(failed)?;
-    cancel_queued(conn, runs, now)?;
+    leases::take(conn, run.company, issue, &lease)?;
     Ok(())
 }

@@ -84,8 +84,12 @@ impl CommentReads for Transaction<'_> {
             .select(CommentRow::as_select())
             .limit(fetch_limit(page))
             .into_boxed();
-        let after =
-            page.after.map(|key| (InstantColumn(Timestamp::from_micros(key.at)), IdColumn(key.id)));
+        let after = page.after.map(|key| {
+            (
+                InstantColumn(Timestamp::from_micros(key.at)),
+                IdColumn(key.id),
+            )
+        });
         query = match order {
             Order::Ascending => query.order((issue_comments::created_at, issue_comments::id)),
             Order::Descending => {
@@ -94,14 +98,24 @@ impl CommentReads for Transaction<'_> {
         };
         query = match (after, order) {
             (None, _) => query,
-            (Some((at, id)), Order::Ascending) => query
-                .filter(issue_comments::created_at.ge(at))
-                .filter(issue_comments::created_at.gt(at).or(issue_comments::id.gt(id))),
-            (Some((at, id)), Order::Descending) => query
-                .filter(issue_comments::created_at.le(at))
-                .filter(issue_comments::created_at.lt(at).or(issue_comments::id.lt(id))),
+            (Some((at, id)), Order::Ascending) => {
+                query.filter(issue_comments::created_at.ge(at)).filter(
+                    issue_comments::created_at
+                        .gt(at)
+                        .or(issue_comments::id.gt(id)),
+                )
+            }
+            (Some((at, id)), Order::Descending) => {
+                query.filter(issue_comments::created_at.le(at)).filter(
+                    issue_comments::created_at
+                        .lt(at)
+                        .or(issue_comments::id.lt(id)),
+                )
+            }
         };
-        let rows = query.load_iter::<CommentRow, LoadingMode>(self.conn).map_err(failed)?;
+        let rows = query
+            .load_iter::<CommentRow, LoadingMode>(self.conn)
+            .map_err(failed)?;
         page_of(rows, page, |comment| CreationKey {
             at: comment.created_at.micros(),
             id: comment.id,

@@ -116,7 +116,9 @@ impl CompanyReads for Transaction<'_> {
         statuses: &[CompanyStatus],
         page: &PageRequest<CompanyKey>,
     ) -> Result<Page<Company, CompanyKey>, StoreError> {
-        let mut query = companies::table.select(CompanyRow::as_select()).into_boxed();
+        let mut query = companies::table
+            .select(CompanyRow::as_select())
+            .into_boxed();
         if let Some(own) = scope.company() {
             query = query.filter(companies::id.eq(IdColumn(own)));
         }
@@ -127,7 +129,9 @@ impl CompanyReads for Transaction<'_> {
         if let Some(after) = page.after {
             let at = InstantColumn(Timestamp::from_micros(after.at));
             query = query.filter(companies::created_at.ge(at)).filter(
-                companies::created_at.gt(at).or(companies::id.gt(IdColumn(after.id))),
+                companies::created_at
+                    .gt(at)
+                    .or(companies::id.gt(IdColumn(after.id))),
             );
         }
         let rows = query
@@ -173,7 +177,9 @@ impl CompanyWrites for Transaction<'_> {
         if !reaches(scope, id) {
             return Ok(None);
         }
-        let query = companies::table.find(IdColumn(id)).select(CompanyRow::as_select());
+        let query = companies::table
+            .find(IdColumn(id))
+            .select(CompanyRow::as_select());
         let row = held!(query).first(self.conn).optional();
         Ok(one(row.map_err(failed)?)?.map(Held::locked))
     }

@@ -15,7 +15,7 @@ use workforce_domain::time::Timestamp;
 
 use super::super::LoadingMode;
 use super::super::transaction::Transaction;
-use super::agents::AgentRow;
+use super::agent_row::AgentRow;
 use super::page::{fetch_limit, page_of};
 use super::row::{Row, admit, one};
 use super::runs::running;
@@ -80,11 +80,17 @@ impl CredentialReads for Transaction<'_> {
         let found: Option<(KeyRow, AgentRow, WordColumn<CompanyStatus>)> = agent_keys::table
             .inner_join(agents::table.inner_join(companies::table))
             .filter(agent_keys::key_hash.eq(DigestColumn(*digest)))
-            .select((KeyRow::as_select(), AgentRow::as_select(), companies::status))
+            .select((
+                KeyRow::as_select(),
+                AgentRow::as_select(),
+                companies::status,
+            ))
             .first(self.conn)
             .optional()
             .map_err(failed)?;
-        let Some((key, agent, company_status)) = found else { return Ok(None) };
+        let Some((key, agent, company_status)) = found else {
+            return Ok(None);
+        };
         Ok(Some(PresentedKey {
             key: key.restore()?,
             holder: CredentialHolder {
@@ -95,8 +101,12 @@ impl CredentialReads for Transaction<'_> {
     }
 
     fn run_token(&mut self, digest: &[u8; 32]) -> Result<Option<PresentedRunToken>, StoreError> {
-        type Found =
-            (IdColumn<RunId>, WordColumn<RunKind>, AgentRow, WordColumn<CompanyStatus>);
+        type Found = (
+            IdColumn<RunId>,
+            WordColumn<RunKind>,
+            AgentRow,
+            WordColumn<CompanyStatus>,
+        );
         let found: Option<Found> = heartbeat_runs::table
             .inner_join(agents::table.inner_join(companies::table))
             .filter(heartbeat_runs::token_hash.eq(DigestColumn(*digest)))
@@ -110,7 +120,9 @@ impl CredentialReads for Transaction<'_> {
             .first(self.conn)
             .optional()
             .map_err(failed)?;
-        let Some((run, kind, agent, company_status)) = found else { return Ok(None) };
+        let Some((run, kind, agent, company_status)) = found else {
+            return Ok(None);
+        };
         Ok(Some(PresentedRunToken {
             run: run.0,
             kind: kind.0,
@@ -126,7 +138,11 @@ impl CredentialReads for Transaction<'_> {
         company: CompanyId,
         run: RunId,
     ) -> Result<Option<NamedRun>, StoreError> {
-        type Found = (IdColumn<AgentId>, WordColumn<RunStatus>, Option<InstantColumn>);
+        type Found = (
+            IdColumn<AgentId>,
+            WordColumn<RunStatus>,
+            Option<InstantColumn>,
+        );
         let found: Option<Found> = heartbeat_runs::table
             .filter(heartbeat_runs::company_id.eq(IdColumn(company)))
             .filter(heartbeat_runs::id.eq(IdColumn(run)))
@@ -158,16 +174,21 @@ impl CredentialReads for Transaction<'_> {
             .into_boxed();
         if let Some(after) = page.after {
             let at = InstantColumn(Timestamp::from_micros(after.at));
-            query = query
-                .filter(agent_keys::created_at.ge(at))
-                .filter(agent_keys::created_at.gt(at).or(agent_keys::id.gt(IdColumn(after.id))));
+            query = query.filter(agent_keys::created_at.ge(at)).filter(
+                agent_keys::created_at
+                    .gt(at)
+                    .or(agent_keys::id.gt(IdColumn(after.id))),
+            );
         }
         let rows = query
             .order((agent_keys::created_at, agent_keys::id))
             .limit(fetch_limit(page))
             .load_iter::<KeyRow, LoadingMode>(self.conn)
             .map_err(failed)?;
-        page_of(rows, page, |key| CreationKey { at: key.created_at.micros(), id: key.id })
+        page_of(rows, page, |key| CreationKey {
+            at: key.created_at.micros(),
+            id: key.id,
+        })
     }
 }
 
@@ -228,7 +249,11 @@ impl CredentialWrites for Transaction<'_> {
         for (key, at) in uses {
             let at = InstantColumn(at);
             diesel::update(agent_keys::table.find(IdColumn(key)))
-                .filter(agent_keys::last_used_at.is_null().or(agent_keys::last_used_at.lt(at)))
+                .filter(
+                    agent_keys::last_used_at
+                        .is_null()
+                        .or(agent_keys::last_used_at.lt(at)),
+                )
                 .set(agent_keys::last_used_at.eq(at))
                 .execute(self.conn)
                 .map_err(failed)?;

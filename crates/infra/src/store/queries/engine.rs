@@ -14,7 +14,8 @@ use super::super::transaction::Transaction;
 use super::claim;
 use super::page::row_limit;
 use super::row::{Row, all};
-use super::runs::{RunRow, running};
+use super::run_row::RunRow;
+use super::runs::running;
 use crate::store::columns::{IdColumn, InstantColumn, Key, WordColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{heartbeat_runs, run_processes};
@@ -81,7 +82,11 @@ impl EngineWrites for Transaction<'_> {
             .filter(heartbeat_runs::instance_id.eq(IdColumn(instance)))
             .filter(running())
             .set(heartbeat_runs::lease_expires_at.eq(InstantColumn(lease_until)))
-            .returning((heartbeat_runs::id, heartbeat_runs::fence, heartbeat_runs::stop_reason))
+            .returning((
+                heartbeat_runs::id,
+                heartbeat_runs::fence,
+                heartbeat_runs::stop_reason,
+            ))
             .get_results(self.conn)
             .map_err(failed)?;
         Ok(renewed
@@ -171,7 +176,10 @@ impl EngineWrites for Transaction<'_> {
                 .filter(heartbeat_runs::issue_id.eq(IdColumn(issue)))
                 .first(self.conn)
                 .optional(),
-            None => query.filter(heartbeat_runs::issue_id.is_null()).first(self.conn).optional(),
+            None => query
+                .filter(heartbeat_runs::issue_id.is_null())
+                .first(self.conn)
+                .optional(),
         }
         .map_err(failed)?;
         Ok(last.map(|at| at.0))
@@ -212,8 +220,10 @@ impl EngineWrites for Transaction<'_> {
         .bind::<BigInt, _>(row_limit(limit.saturating_sub(companies.len())))
         .load(self.conn)
         .map_err(failed)?;
-        let companies =
-            companies.into_iter().map(|row| BudgetStop { company: row.company_id.0, agent: None });
+        let companies = companies.into_iter().map(|row| BudgetStop {
+            company: row.company_id.0,
+            agent: None,
+        });
         let agents = agents.into_iter().map(|row| BudgetStop {
             company: row.company_id.0,
             agent: Some(row.agent_id.0),

@@ -10,8 +10,8 @@ use workforce_domain::port::{GoalKey, GoalReads, GoalWrites, Held, StoreError};
 use workforce_domain::text::{Description, Title};
 use workforce_domain::time::Timestamp;
 
-use super::super::{LoadingMode, held};
 use super::super::transaction::Transaction;
+use super::super::{LoadingMode, held};
 use super::advisory::advisory_lock;
 use super::page::{fetch_limit, page_of};
 use super::row::{Row, admit, admit_some, all, exactly_one, in_scope, length, one};
@@ -83,18 +83,14 @@ struct Count {
 impl GoalReads for Transaction<'_> {
     fn find(&mut self, scope: Scope, id: GoalId) -> Result<Option<Goal>, StoreError> {
         let query = goals::table.filter(goals::id.eq(IdColumn(id)));
-        let row = in_scope!(scope, goals, query, |query| query
+        let row = in_scope!(scope, goals, query, |scoped| scoped
             .select(GoalRow::as_select())
             .first(self.conn)
             .optional());
         one(row.map_err(failed)?)
     }
 
-    fn find_all(
-        &mut self,
-        company: CompanyScope,
-        ids: &[GoalId],
-    ) -> Result<Vec<Goal>, StoreError> {
+    fn find_all(&mut self, company: CompanyScope, ids: &[GoalId]) -> Result<Vec<Goal>, StoreError> {
         let ids: Vec<_> = ids.iter().copied().map(IdColumn).collect();
         let rows: Vec<GoalRow> = goals::table
             .filter(goals::company_id.eq(IdColumn(company.company())))
@@ -116,16 +112,21 @@ impl GoalReads for Transaction<'_> {
             .into_boxed();
         if let Some(after) = page.after {
             let at = InstantColumn(Timestamp::from_micros(after.at));
-            query = query
-                .filter(goals::created_at.ge(at))
-                .filter(goals::created_at.gt(at).or(goals::id.gt(IdColumn(after.id))));
+            query = query.filter(goals::created_at.ge(at)).filter(
+                goals::created_at
+                    .gt(at)
+                    .or(goals::id.gt(IdColumn(after.id))),
+            );
         }
         let rows = query
             .order((goals::created_at, goals::id))
             .limit(fetch_limit(page))
             .load_iter::<GoalRow, LoadingMode>(self.conn)
             .map_err(failed)?;
-        page_of(rows, page, |goal| CreationKey { at: goal.created_at.micros(), id: goal.id })
+        page_of(rows, page, |goal| CreationKey {
+            at: goal.created_at.micros(),
+            id: goal.id,
+        })
     }
 
     fn is_within(
@@ -165,9 +166,11 @@ impl GoalWrites for Transaction<'_> {
 
     fn lock(&mut self, scope: Scope, id: GoalId) -> Result<Option<Held<Goal>>, StoreError> {
         let query = goals::table.filter(goals::id.eq(IdColumn(id)));
-        let row = in_scope!(scope, goals, query, |query| held!(query.select(GoalRow::as_select()))
-            .first(self.conn)
-            .optional());
+        let row = in_scope!(scope, goals, query, |scoped| held!(
+            scoped.select(GoalRow::as_select())
+        )
+        .first(self.conn)
+        .optional());
         Ok(one(row.map_err(failed)?)?.map(Held::locked))
     }
 

@@ -13,7 +13,7 @@ use workforce_domain::time::Timestamp;
 use workforce_domain::word::Word;
 
 use super::super::{Connection, LoadingMode};
-use super::issues::IssueRow;
+use super::issue_row::IssueRow;
 use super::page::{Merged, Stream, row_limit};
 use crate::store::columns::{IdColumn, InstantColumn, WordColumn};
 use crate::store::errors::failed;
@@ -40,7 +40,11 @@ fn stretches(filter: &IssueFilter, after: Option<IssueKey>) -> Vec<Stretch> {
             Some(key) => vec![Stretch::RankAfter(key), Stretch::Below(key.rank)],
         };
     }
-    let mut ranks: Vec<i16> = filter.priorities.iter().map(|priority| priority.rank()).collect();
+    let mut ranks: Vec<i16> = filter
+        .priorities
+        .iter()
+        .map(|priority| priority.rank())
+        .collect();
     ranks.sort_unstable();
     ranks.dedup();
     ranks
@@ -69,8 +73,13 @@ fn lanes(filter: &IssueFilter) -> Vec<Option<IssueStatus>> {
         Some(AssigneeFilter::Agent(_)) => asked(),
         Some(AssigneeFilter::User(_)) => vec![None],
         None | Some(AssigneeFilter::Nobody) => {
-            let other = filter.project.is_some() || filter.goal.is_some() || filter.parent.is_some();
-            if other || filter.statuses.is_empty() { vec![None] } else { asked() }
+            let other =
+                filter.project.is_some() || filter.goal.is_some() || filter.parent.is_some();
+            if other || filter.statuses.is_empty() {
+                vec![None]
+            } else {
+                asked()
+            }
         }
     }
 }
@@ -85,7 +94,11 @@ fn key(issue: &Issue) -> IssueKey {
 
 fn before(one: &Issue, other: &Issue) -> bool {
     let place = |issue: &Issue| {
-        (issue.priority.rank(), core::cmp::Reverse(issue.updated_at), issue.id)
+        (
+            issue.priority.rank(),
+            core::cmp::Reverse(issue.updated_at),
+            issue.id,
+        )
     };
     place(one) < place(other)
 }
@@ -106,7 +119,15 @@ pub(super) fn list(
         }
         let mut streams = Vec::with_capacity(lanes.len());
         for status in &lanes {
-            streams.push(read(conn, company, filter, stretch, *status, room, merged.room_bytes())?);
+            streams.push(read(
+                conn,
+                company,
+                filter,
+                stretch,
+                *status,
+                room,
+                merged.room_bytes(),
+            )?);
         }
         merged.take(streams, before);
     }
@@ -164,7 +185,11 @@ fn read(
             query
                 .filter(issues::priority.eq(key.rank))
                 .filter(issues::updated_at.le(at))
-                .filter(issues::updated_at.lt(at).or(issues::id.gt(IdColumn(key.id))))
+                .filter(
+                    issues::updated_at
+                        .lt(at)
+                        .or(issues::id.gt(IdColumn(key.id))),
+                )
         }
     };
     let rows = query

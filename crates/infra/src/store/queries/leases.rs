@@ -38,7 +38,10 @@ impl Row for LeaseRow {
 
     fn restore(self) -> Result<Lease, Corrupt> {
         if self.run_id.is_none() != self.expires_at.is_some() {
-            return Err(Corrupt::new("lease", "exactly those without a run expire by themselves"));
+            return Err(Corrupt::new(
+                "lease",
+                "exactly those without a run expire by themselves",
+            ));
         }
         Ok(Lease {
             issue: self.issue_id.0,
@@ -86,7 +89,7 @@ pub(super) fn take(
     conn: &mut Connection,
     company: CompanyId,
     issue: IssueId,
-    lease: Lease,
+    lease: &Lease,
 ) -> Result<Lease, StoreError> {
     let fence: i64 = diesel::update(issues::table)
         .filter(issues::company_id.eq(IdColumn(company)))
@@ -95,7 +98,7 @@ pub(super) fn take(
         .returning(issues::lease_fence)
         .get_result(conn)
         .map_err(failed)?;
-    let lease = Lease { issue, company, fence, ..lease };
+    let lease = Lease { issue, company, fence, ..lease.clone() };
     let row = LeaseRow::from(&lease);
     diesel::insert_into(issue_leases::table)
         .values(&row)

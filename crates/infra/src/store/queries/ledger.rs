@@ -2,26 +2,26 @@ use core::fmt;
 
 use diesel::prelude::*;
 use diesel::sql_query;
-use diesel::sql_types::{BigInt, Integer, Nullable, Text};
+use diesel::sql_types::{BigInt, Integer, Text};
 use uuid::Uuid;
 use workforce_domain::actor::CompanyScope;
 use workforce_domain::budget::{BudgetScope, Threshold};
-use workforce_domain::cost::{CostEvent, CostTotal, TokenUse, Window};
-use workforce_domain::id::{AgentId, CompanyId, CostEventId, Id, ProjectId};
+use workforce_domain::cost::{CostEvent, CostTotal, Window};
+use workforce_domain::id::{AgentId, CompanyId, CostEventId, Id};
 use workforce_domain::money::Cents;
 use workforce_domain::page::{CreationKey, Page, PageRequest};
 use workforce_domain::port::{
     CostEventKey, LedgerReads, LedgerWrites, ProjectCost, Spender, StoreError,
 };
-use workforce_domain::text::Name;
 use workforce_domain::time::{Month, Timestamp};
 
 use super::super::transaction::Transaction;
 use super::super::{Connection, LoadingMode};
 use super::cost_events::CostEventRow;
-use super::page::{MAX_WHOLE, fetch_limit, page_of};
-use super::row::{admit, one};
-use crate::store::columns::{IdColumn, Instant, InstantColumn, Key, WordColumn};
+use super::cost_sums;
+use super::page::{fetch_limit, page_of};
+use super::row::one;
+use crate::store::columns::{IdColumn, InstantColumn, Key, WordColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{budget_alerts, cost_events, spend_totals};
 
@@ -60,90 +60,6 @@ impl SpenderId {
     }
 }
 
-/// What every sum over cost events selects; `e` is the event. The casts are
-/// for PostgreSQL, where a sum of whole numbers is a decimal one.
-macro_rules! sums {
-    () => {
-        "CAST(COALESCE(SUM(e.cost_micros), 0) AS BIGINT) AS cost, \
-         CAST(COALESCE(SUM(e.input_tokens), 0) AS BIGINT) AS input, \
-         CAST(COALESCE(SUM(e.output_tokens), 0) AS BIGINT) AS output, \
-         CAST(COALESCE(SUM(e.cached_input_tokens), 0) AS BIGINT) AS cached_input, \
-         CAST(COALESCE(SUM(e.cache_write_tokens), 0) AS BIGINT) AS cache_write, \
-         COUNT(DISTINCT CASE WHEN e.billing_type = 'api' THEN e.run_id END) AS api_runs, \
-         COUNT(DISTINCT CASE WHEN e.billing_type = 'subscription' THEN e.run_id END) \
-             AS subscription_runs, \
-         CAST(COALESCE(SUM(CASE WHEN e.billing_type = 'subscription' \
-             THEN e.input_tokens ELSE 0 END), 0) AS BIGINT) AS subscription_input, \
-         CAST(COALESCE(SUM(CASE WHEN e.billing_type = 'subscription' \
-             THEN e.output_tokens ELSE 0 END), 0) AS BIGINT) AS subscription_output "
-    };
-}
-
-/// Which cost events every sum adds up.
-macro_rules! counted {
-    () => {
-        "WHERE e.company_id = $1 AND e.occurred_at >= $2 AND e.occurred_at < $3 AND e.counted "
-    };
-}
-
-#[derive(QueryableByName)]
-struct Sums {
-    #[diesel(sql_type = BigInt)]
-    cost: i64,
-    #[diesel(sql_type = BigInt)]
-    input: i64,
-    #[diesel(sql_type = BigInt)]
-    output: i64,
-    #[diesel(sql_type = BigInt)]
-    cached_input: i64,
-    #[diesel(sql_type = BigInt)]
-    cache_write: i64,
-    #[diesel(sql_type = BigInt)]
-    api_runs: i64,
-    #[diesel(sql_type = BigInt)]
-    subscription_runs: i64,
-    #[diesel(sql_type = BigInt)]
-    subscription_input: i64,
-    #[diesel(sql_type = BigInt)]
-    subscription_output: i64,
-}
-
-impl From<Sums> for CostTotal {
-    fn from(sums: Sums) -> Self {
-        Self {
-            cost: Cents::from_micros(sums.cost),
-            tokens: TokenUse {
-                input: sums.input,
-                output: sums.output,
-                cached_input: sums.cached_input,
-                cache_write: sums.cache_write,
-            },
-            api_runs: sums.api_runs,
-            subscription_runs: sums.subscription_runs,
-            subscription_input: sums.subscription_input,
-            subscription_output: sums.subscription_output,
-        }
-    }
-}
-
-#[derive(QueryableByName)]
-struct AgentSums {
-    #[diesel(sql_type = Key)]
-    agent_id: IdColumn<AgentId>,
-    #[diesel(embed)]
-    sums: Sums,
-}
-
-#[derive(QueryableByName)]
-struct ProjectSums {
-    #[diesel(sql_type = Nullable<Key>)]
-    project_id: Option<IdColumn<ProjectId>>,
-    #[diesel(sql_type = Nullable<Text>)]
-    project_name: Option<String>,
-    #[diesel(embed)]
-    sums: Sums,
-}
-
 impl LedgerReads for Transaction<'_> {
     fn spent(
         &mut self,
@@ -180,7 +96,10 @@ impl LedgerReads for Transaction<'_> {
             .select((spend_totals::scope_id, spend_totals::spent_micros))
             .load(self.conn)
             .map_err(failed)?;
-        Ok(rows.into_iter().map(|(agent, spent)| (agent.0, Cents::from_micros(spent))).collect())
+        Ok(rows
+            .into_iter()
+            .map(|(agent, spent)| (agent.0, Cents::from_micros(spent)))
+            .collect())
     }
 
     fn spent_by_companies(
@@ -188,7 +107,10 @@ impl LedgerReads for Transaction<'_> {
         companies: &[CompanyScope],
         month: Month,
     ) -> Result<Vec<(CompanyScope, Cents)>, StoreError> {
-        let ids: Vec<_> = companies.iter().map(|scope| IdColumn(scope.company())).collect();
+        let ids: Vec<_> = companies
+            .iter()
+            .map(|scope| IdColumn(scope.company()))
+            .collect();
         let rows: Vec<(IdColumn<CompanyId>, i64)> = spend_totals::table
             .filter(spend_totals::company_id.eq_any(ids))
             .filter(spend_totals::scope_type.eq(WordColumn(BudgetScope::Company)))
@@ -200,20 +122,16 @@ impl LedgerReads for Transaction<'_> {
         Ok(rows
             .into_iter()
             .filter_map(|(company, spent)| {
-                let scope = companies.iter().find(|scope| scope.company() == company.0)?;
+                let scope = companies
+                    .iter()
+                    .find(|scope| scope.company() == company.0)?;
                 Some((*scope, Cents::from_micros(spent)))
             })
             .collect())
     }
 
     fn total(&mut self, company: CompanyScope, window: Window) -> Result<CostTotal, StoreError> {
-        let sums: Sums = sql_query(concat!("SELECT ", sums!(), "FROM cost_events e ", counted!()))
-            .bind::<Key, _>(IdColumn(company.company()))
-            .bind::<Instant, _>(InstantColumn(window.start))
-            .bind::<Instant, _>(InstantColumn(window.end))
-            .get_result(self.conn)
-            .map_err(failed)?;
-        Ok(sums.into())
+        cost_sums::total(self.conn, company, window)
     }
 
     /// The most expensive first.
@@ -222,20 +140,7 @@ impl LedgerReads for Transaction<'_> {
         company: CompanyScope,
         window: Window,
     ) -> Result<Vec<(AgentId, CostTotal)>, StoreError> {
-        let rows: Vec<AgentSums> = sql_query(concat!(
-            "SELECT e.agent_id AS agent_id, ",
-            sums!(),
-            "FROM cost_events e ",
-            counted!(),
-            "GROUP BY e.agent_id ORDER BY cost DESC, e.agent_id LIMIT $4"
-        ))
-        .bind::<Key, _>(IdColumn(company.company()))
-        .bind::<Instant, _>(InstantColumn(window.start))
-        .bind::<Instant, _>(InstantColumn(window.end))
-        .bind::<BigInt, _>(MAX_WHOLE)
-        .load(self.conn)
-        .map_err(failed)?;
-        Ok(rows.into_iter().map(|row| (row.agent_id.0, row.sums.into())).collect())
+        cost_sums::by_agent(self.conn, company, window)
     }
 
     /// The most expensive first.
@@ -244,29 +149,7 @@ impl LedgerReads for Transaction<'_> {
         company: CompanyScope,
         window: Window,
     ) -> Result<Vec<ProjectCost>, StoreError> {
-        let rows: Vec<ProjectSums> = sql_query(concat!(
-            "SELECT p.id AS project_id, p.name AS project_name, ",
-            sums!(),
-            "FROM cost_events e ",
-            "LEFT JOIN projects p ON p.company_id = e.company_id AND p.id = e.project_id ",
-            counted!(),
-            "GROUP BY p.id, p.name ORDER BY cost DESC, p.id LIMIT $4"
-        ))
-        .bind::<Key, _>(IdColumn(company.company()))
-        .bind::<Instant, _>(InstantColumn(window.start))
-        .bind::<Instant, _>(InstantColumn(window.end))
-        .bind::<BigInt, _>(MAX_WHOLE)
-        .load(self.conn)
-        .map_err(failed)?;
-        rows.into_iter()
-            .map(|row| {
-                let project = match (row.project_id, row.project_name) {
-                    (Some(id), Some(name)) => Some((id.0, admit("project", &name, Name::new)?)),
-                    _ => None,
-                };
-                Ok(ProjectCost { project, total: row.sums.into() })
-            })
-            .collect()
+        cost_sums::by_project(self.conn, company, window)
     }
 
     fn find_by_key(
@@ -296,9 +179,11 @@ impl LedgerReads for Transaction<'_> {
             .into_boxed();
         if let Some(after) = page.after {
             let at = InstantColumn(Timestamp::from_micros(after.at));
-            query = query
-                .filter(cost_events::created_at.le(at))
-                .filter(cost_events::created_at.lt(at).or(cost_events::id.lt(IdColumn(after.id))));
+            query = query.filter(cost_events::created_at.le(at)).filter(
+                cost_events::created_at
+                    .lt(at)
+                    .or(cost_events::id.lt(IdColumn(after.id))),
+            );
         }
         let rows = query
             .order((cost_events::created_at.desc(), cost_events::id.desc()))
@@ -355,7 +240,9 @@ fn add_to_total(
     if counted == 1 {
         Ok(())
     } else {
-        Err(StoreError::Constraint { constraint: "spend_totals.spent_micros".into() })
+        Err(StoreError::Constraint {
+            constraint: "spend_totals.spent_micros".into(),
+        })
     }
 }
 

@@ -71,7 +71,10 @@ impl<T> Stream<T> {
         limit: usize,
         max_bytes: usize,
     ) -> Result<Self, StoreError> {
-        let mut stream = Self { rows: std::collections::VecDeque::new(), cut: false };
+        let mut stream = Self {
+            rows: std::collections::VecDeque::new(),
+            cut: false,
+        };
         let mut weight = 0_usize;
         for row in rows {
             let row = row.map_err(failed)?;
@@ -111,7 +114,11 @@ impl<T> Merged<T> {
     /// How many rows the page can still take; none once it is known that the
     /// list goes on. A full page asks for one row that tells whether it does.
     pub(super) fn room(&self) -> usize {
-        if self.more { 0 } else { (self.limit - self.items.len()).max(1) }
+        if self.more {
+            0
+        } else {
+            (self.limit - self.items.len()).max(1)
+        }
     }
 
     /// How many bytes the page can still take.
@@ -125,7 +132,9 @@ impl<T> Merged<T> {
         loop {
             let mut least: Option<usize> = None;
             for (index, stream) in streams.iter().enumerate() {
-                let Some((_, row)) = stream.rows.front() else { continue };
+                let Some((_, row)) = stream.rows.front() else {
+                    continue;
+                };
                 let best = least.and_then(|least| streams[least].rows.front());
                 if best.is_none_or(|(_, best)| before(row, best)) {
                     least = Some(index);
@@ -148,7 +157,14 @@ impl<T> Merged<T> {
 
     /// The finished page.
     pub(super) fn finish<K>(self, key: impl Fn(&T) -> K) -> Page<T, K> {
-        let next = if self.more { self.items.last().map(key) } else { None };
-        Page { items: self.items, next }
+        let next = if self.more {
+            self.items.last().map(key)
+        } else {
+            None
+        };
+        Page {
+            items: self.items,
+            next,
+        }
     }
 }

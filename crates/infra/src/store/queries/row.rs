@@ -26,7 +26,10 @@ pub(super) fn one<R: Row>(row: Option<R>) -> Result<Option<R::Record>, StoreErro
 
 /// The records of rows.
 pub(super) fn all<R: Row>(rows: Vec<R>) -> Result<Vec<R::Record>, StoreError> {
-    Ok(rows.into_iter().map(Row::restore).collect::<Result<_, _>>()?)
+    Ok(rows
+        .into_iter()
+        .map(Row::restore)
+        .collect::<Result<_, _>>()?)
 }
 
 /// A text that its type must admit.
@@ -54,7 +57,11 @@ pub(super) fn length(text: Option<&String>) -> usize {
 
 /// A statement on a locked record has to meet exactly that record.
 pub(super) fn exactly_one(rows: usize) -> Result<(), StoreError> {
-    if rows == 1 { Ok(()) } else { Err(failed(Error::NotFound)) }
+    if rows == 1 {
+        Ok(())
+    } else {
+        Err(failed(Error::NotFound))
+    }
 }
 
 /// Restricts `$query` on `$table` to `$scope` and hands it to `$run`. A foreign

@@ -3,137 +3,22 @@ use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
 use diesel::sql_types::Bool;
 use workforce_domain::actor::{CompanyScope, Scope};
-use workforce_domain::corrupt::Corrupt;
-use workforce_domain::id::{AgentId, CompanyId, InstanceId, IssueId, RunId, WakeId};
+use workforce_domain::id::{AgentId, IssueId, RunId};
 use workforce_domain::page::{CreationKey, Page, PageRequest};
-use workforce_domain::port::{
-    Held, RunFilter, RunKey, RunReads, RunWrites, StopScope, StoreError,
-};
-use workforce_domain::run::{Run, RunErrorCode, RunKind, RunStatus};
+use workforce_domain::port::{Held, RunFilter, RunKey, RunReads, RunWrites, StopScope, StoreError};
+use workforce_domain::run::{Run, RunErrorCode, RunStatus};
 use workforce_domain::time::Timestamp;
-use workforce_domain::wake::{Wake, WakeReason, WakeSource};
+use workforce_domain::wake::Wake;
 
 use super::super::transaction::Transaction;
 use super::super::{Connection, LoadingMode, held};
 use super::page::{Merged, Stream, fetch_limit};
-use super::row::{Row, in_scope, length, one};
+use super::row::{in_scope, one};
+use super::run_row::RunRow;
 use super::wakes;
-use crate::store::columns::{DigestColumn, IdColumn, InstantColumn, WordColumn};
+use crate::store::columns::{IdColumn, InstantColumn, WordColumn};
 use crate::store::errors::failed;
 use crate::store::schema::heartbeat_runs;
-
-#[derive(Queryable, Selectable, Insertable, AsChangeset)]
-#[diesel(
-    table_name = heartbeat_runs,
-    treat_none_as_null = true,
-    treat_none_as_default_value = false
-)]
-pub(super) struct RunRow {
-    id: IdColumn<RunId>,
-    company_id: IdColumn<CompanyId>,
-    agent_id: IdColumn<AgentId>,
-    issue_id: Option<IdColumn<IssueId>>,
-    kind: WordColumn<RunKind>,
-    status: WordColumn<RunStatus>,
-    source: WordColumn<WakeSource>,
-    reason: WordColumn<WakeReason>,
-    wake_id: IdColumn<WakeId>,
-    fence: i64,
-    token_hash: Option<DigestColumn>,
-    instance_id: Option<IdColumn<InstanceId>>,
-    lease_expires_at: Option<InstantColumn>,
-    stop_requested_at: Option<InstantColumn>,
-    stop_reason: Option<WordColumn<RunErrorCode>>,
-    exit_code: Option<i32>,
-    signal: Option<i32>,
-    error_code: Option<WordColumn<RunErrorCode>>,
-    error: Option<String>,
-    log_bytes: i64,
-    log_tail: Option<String>,
-    started_at: Option<InstantColumn>,
-    finished_at: Option<InstantColumn>,
-    created_at: InstantColumn,
-    updated_at: InstantColumn,
-}
-
-impl Row for RunRow {
-    type Record = Run;
-
-    fn weight(&self) -> usize {
-        length(self.error.as_ref()) + length(self.log_tail.as_ref())
-    }
-
-    fn restore(self) -> Result<Run, Corrupt> {
-        if self.status.0.is_live() != self.instance_id.is_some()
-            || self.status.0.is_live() != self.token_hash.is_some()
-            || self.status.0.is_live() != self.lease_expires_at.is_some()
-        {
-            return Err(Corrupt::new(
-                "heartbeat run",
-                "a token, a server and a lease belong to running runs and to no others",
-            ));
-        }
-        Ok(Run {
-            id: self.id.0,
-            company: self.company_id.0,
-            agent: self.agent_id.0,
-            issue: self.issue_id.map(|id| id.0),
-            kind: self.kind.0,
-            status: self.status.0,
-            source: self.source.0,
-            reason: self.reason.0,
-            wake: self.wake_id.0,
-            fence: self.fence,
-            token_digest: self.token_hash.map(|digest| digest.0),
-            instance: self.instance_id.map(|id| id.0),
-            lease_expires_at: self.lease_expires_at.map(|at| at.0),
-            stop_requested_at: self.stop_requested_at.map(|at| at.0),
-            stop_reason: self.stop_reason.map(|reason| reason.0),
-            exit_code: self.exit_code,
-            signal: self.signal,
-            error_code: self.error_code.map(|code| code.0),
-            error: self.error,
-            log_bytes: self.log_bytes,
-            log_tail: self.log_tail,
-            started_at: self.started_at.map(|at| at.0),
-            finished_at: self.finished_at.map(|at| at.0),
-            created_at: self.created_at.0,
-            updated_at: self.updated_at.0,
-        })
-    }
-}
-
-impl From<&Run> for RunRow {
-    fn from(run: &Run) -> Self {
-        Self {
-            id: IdColumn(run.id),
-            company_id: IdColumn(run.company),
-            agent_id: IdColumn(run.agent),
-            issue_id: run.issue.map(IdColumn),
-            kind: WordColumn(run.kind),
-            status: WordColumn(run.status),
-            source: WordColumn(run.source),
-            reason: WordColumn(run.reason),
-            wake_id: IdColumn(run.wake),
-            fence: run.fence,
-            token_hash: run.token_digest.map(DigestColumn),
-            instance_id: run.instance.map(IdColumn),
-            lease_expires_at: run.lease_expires_at.map(InstantColumn),
-            stop_requested_at: run.stop_requested_at.map(InstantColumn),
-            stop_reason: run.stop_reason.map(WordColumn),
-            exit_code: run.exit_code,
-            signal: run.signal,
-            error_code: run.error_code.map(WordColumn),
-            error: run.error.clone(),
-            log_bytes: run.log_bytes,
-            log_tail: run.log_tail.clone(),
-            started_at: run.started_at.map(InstantColumn),
-            finished_at: run.finished_at.map(InstantColumn),
-            created_at: InstantColumn(run.created_at),
-            updated_at: InstantColumn(run.updated_at),
-        }
-    }
-}
 
 /// True for running runs. Spelled out, since a partial index is used only by a
 /// condition that is known before values are bound.
@@ -172,9 +57,11 @@ fn read(
     }
     if let Some(after) = page.after {
         let at = InstantColumn(Timestamp::from_micros(after.at));
-        query = query
-            .filter(heartbeat_runs::created_at.le(at))
-            .filter(heartbeat_runs::created_at.lt(at).or(heartbeat_runs::id.lt(IdColumn(after.id))));
+        query = query.filter(heartbeat_runs::created_at.le(at)).filter(
+            heartbeat_runs::created_at
+                .lt(at)
+                .or(heartbeat_runs::id.lt(IdColumn(after.id))),
+        );
     }
     let rows = query
         .order((heartbeat_runs::created_at.desc(), heartbeat_runs::id.desc()))
@@ -187,7 +74,7 @@ fn read(
 impl RunReads for Transaction<'_> {
     fn find(&mut self, scope: Scope, id: RunId) -> Result<Option<Run>, StoreError> {
         let query = heartbeat_runs::table.filter(heartbeat_runs::id.eq(IdColumn(id)));
-        let row = in_scope!(scope, heartbeat_runs, query, |query| query
+        let row = in_scope!(scope, heartbeat_runs, query, |scoped| scoped
             .select(RunRow::as_select())
             .first(self.conn)
             .optional());
@@ -202,22 +89,25 @@ impl RunReads for Transaction<'_> {
         filter: &RunFilter,
         page: &PageRequest<RunKey>,
     ) -> Result<Page<Run, RunKey>, StoreError> {
-        let lanes = if filter.agent.is_some() || filter.issue.is_some() || filter.statuses.is_empty()
-        {
-            vec![None]
-        } else {
-            let mut statuses = filter.statuses.clone();
-            statuses.sort_unstable();
-            statuses.dedup();
-            statuses.into_iter().map(Some).collect()
-        };
+        let lanes =
+            if filter.agent.is_some() || filter.issue.is_some() || filter.statuses.is_empty() {
+                vec![None]
+            } else {
+                let mut statuses = filter.statuses.clone();
+                statuses.sort_unstable();
+                statuses.dedup();
+                statuses.into_iter().map(Some).collect()
+            };
         let mut streams = Vec::with_capacity(lanes.len());
         for lane in lanes {
             streams.push(read(self.conn, company, filter, lane, page)?);
         }
         let mut merged = Merged::new(page);
         merged.take(streams, before);
-        Ok(merged.finish(|run| CreationKey { at: run.created_at.micros(), id: run.id }))
+        Ok(merged.finish(|run| CreationKey {
+            at: run.created_at.micros(),
+            id: run.id,
+        }))
     }
 
     fn wake_of(&mut self, company: CompanyScope, run: RunId) -> Result<Option<Wake>, StoreError> {
@@ -249,8 +139,8 @@ impl RunWrites for Transaction<'_> {
 
     fn lock(&mut self, scope: Scope, id: RunId) -> Result<Option<Held<Run>>, StoreError> {
         let query = heartbeat_runs::table.filter(heartbeat_runs::id.eq(IdColumn(id)));
-        let row = in_scope!(scope, heartbeat_runs, query, |query| held!(
-            query.select(RunRow::as_select())
+        let row = in_scope!(scope, heartbeat_runs, query, |scoped| held!(
+            scoped.select(RunRow::as_select())
         )
         .first(self.conn)
         .optional());
@@ -276,7 +166,9 @@ impl RunWrites for Transaction<'_> {
         if saved == 1 {
             Ok(())
         } else {
-            Err(StoreError::Constraint { constraint: "heartbeat_runs.fence".into() })
+            Err(StoreError::Constraint {
+                constraint: "heartbeat_runs.fence".into(),
+            })
         }
     }
 
@@ -316,8 +208,10 @@ impl RunWrites for Transaction<'_> {
             StopScope::Issue(issue) => update.filter(heartbeat_runs::issue_id.eq(IdColumn(issue))),
             StopScope::Company => update,
         };
-        let asked: Vec<IdColumn<RunId>> =
-            update.returning(heartbeat_runs::id).get_results(self.conn).map_err(failed)?;
+        let asked: Vec<IdColumn<RunId>> = update
+            .returning(heartbeat_runs::id)
+            .get_results(self.conn)
+            .map_err(failed)?;
         Ok(asked.into_iter().map(|run| run.0).collect())
     }
 }

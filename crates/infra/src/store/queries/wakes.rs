@@ -160,9 +160,13 @@ pub(super) fn cancel_pending(
     now: Timestamp,
 ) -> Result<Vec<RunId>, StoreError> {
     let at = InstantColumn(now);
-    let of_company = wakes::company_id.eq(IdColumn(company.company())).and(pending());
-    let changes =
-        (wakes::status.eq(WordColumn(WakeStatus::Cancelled)), wakes::updated_at.eq(at));
+    let of_company = wakes::company_id
+        .eq(IdColumn(company.company()))
+        .and(pending());
+    let changes = (
+        wakes::status.eq(WordColumn(WakeStatus::Cancelled)),
+        wakes::updated_at.eq(at),
+    );
     let runs: QueryResult<Vec<IdColumn<RunId>>> = match stop {
         StopScope::Agent(agent) => diesel::update(wakes::table)
             .filter(of_company)

@@ -1,0 +1,88 @@
+use serde_json::json;
+use workforce_domain::activity::{Action, Entity};
+use workforce_domain::agent::{first_free, url_key_stem};
+use workforce_domain::id::{AgentId, CompanyId, GoalId};
+use workforce_domain::port::{Failure, Held, Tx};
+use workforce_domain::project::{Project, ProjectStatus};
+use workforce_domain::text::{Description, Label, Name};
+use workforce_domain::time::Timestamp;
+
+use super::workspaces::{CreateWorkspace, insert_workspace};
+use super::{ProjectError, ProjectView, check_goals, check_lead, read, write_down};
+use crate::access::{self, denied};
+use crate::call::Call;
+
+/// Makes a project.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateProject {
+    /// Its name.
+    pub name: Name,
+    /// What it delivers.
+    pub description: Option<Description>,
+    /// Where it stands; backlog unless said otherwise.
+    pub status: Option<ProjectStatus>,
+    /// The goals it is linked to.
+    pub goals: Vec<GoalId>,
+    /// The agent that leads it.
+    pub lead_agent: Option<AgentId>,
+    /// When it is to be finished.
+    pub target_date: Option<Timestamp>,
+    /// Colour of its badge.
+    pub color: Option<Label>,
+    /// Whether every issue must be reviewed.
+    pub review_required: bool,
+    /// Its first workspace.
+    pub workspace: Option<CreateWorkspace>,
+}
+
+/// Makes a project, seeded with a workspace if one is given. Anyone of the
+/// company; the workspace is for the board, since runs start in it.
+///
+/// # Errors
+/// [`ProjectError`]
+pub fn create(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    company: CompanyId,
+    command: CreateProject,
+) -> Result<ProjectView, Failure<ProjectError>> {
+    let scope = access::company_scope(tx.reads(), call, company)?;
+    call.require_working_company().map_err(denied)?;
+    let goals = check_goals(tx.reads(), scope, command.goals)?;
+    check_lead(tx.reads(), scope, command.lead_agent)?;
+    let stem = url_key_stem(&command.name);
+    let taken = tx.projects().url_keys(scope, &stem)?;
+    let project = Project {
+        id: call.id(),
+        company,
+        name: command.name,
+        url_key: first_free(&stem, "-", &taken),
+        description: command.description,
+        status: command.status.unwrap_or(ProjectStatus::Backlog),
+        lead_agent: command.lead_agent,
+        target_date: command.target_date,
+        color: command.color,
+        review_required: command.review_required,
+        archived_at: None,
+        created_at: call.now,
+        updated_at: call.now,
+    };
+    tx.projects_mut().insert(&project)?;
+    let project = Held::locked(project);
+    if !goals.is_empty() {
+        tx.projects_mut().set_goals(&project, &goals)?;
+    }
+    if let Some(workspace) = command.workspace {
+        insert_workspace(tx, call, &project, workspace, 0, "/workspace")?;
+    }
+    let details = json!({ "name": project.name });
+    write_down(
+        tx,
+        call,
+        Action::ProjectCreated,
+        (Entity::Project, &project.id),
+        &project,
+        details,
+    );
+    Ok(read::view(tx.reads(), project.into_inner())?)
+}

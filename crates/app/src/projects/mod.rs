@@ -1,0 +1,158 @@
+//! Projects and workspaces: make, read, change (specification section 4,
+//! contract section 2.4).
+
+mod create;
+mod read;
+mod update;
+mod workspaces;
+
+use std::collections::HashSet;
+
+use serde_json::{Value, json};
+use workforce_domain::activity::{Action, Entity};
+use workforce_domain::actor::CompanyScope;
+use workforce_domain::id::{AgentId, GoalId, ProjectId};
+use workforce_domain::port::{Failure, Held, MAX_PROJECT_GOALS, Reads, Tx};
+use workforce_domain::project::{GoalLink, Project, Workspace};
+
+pub use create::{CreateProject, create};
+pub(crate) use read::views;
+pub use read::{get, list, workspaces};
+pub use update::{UpdateProject, update};
+pub use workspaces::{
+    CreateWorkspace, UpdateWorkspace, create_workspace, delete_workspace, update_workspace,
+};
+
+use crate::access::{Denied, FieldFault, denied};
+use crate::call::Call;
+use crate::record::{Deed, document, record};
+use crate::refusal::{Code, Refusal};
+
+/// Why a call about projects is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ProjectError {
+    /// The caller may not, or there is no such project or workspace.
+    #[error(transparent)]
+    Denied(#[from] Denied),
+    /// A field's value breaks a rule.
+    #[error(transparent)]
+    Field(#[from] FieldFault),
+    /// A workspace has neither a directory nor a repository.
+    #[error("a workspace needs at least one of cwd and repoUrl")]
+    NoSource {
+        /// Where the workspace stands in the body.
+        pointer: &'static str,
+    },
+}
+
+impl Refusal for ProjectError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Denied(denied) => denied.code(),
+            Self::Field(fault) => fault.code(),
+            Self::NoSource { .. } => Code::InvalidField,
+        }
+    }
+
+    fn details(&self) -> Option<Value> {
+        match self {
+            Self::Denied(denied) => denied.details(),
+            Self::Field(fault) => Some(fault.details()),
+            Self::NoSource { pointer } => Some(json!([
+                { "pointer": format!("{pointer}/cwd"), "message": self.to_string() },
+                { "pointer": format!("{pointer}/repoUrl"), "message": self.to_string() },
+            ])),
+        }
+    }
+}
+
+/// A project with what belongs to it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProjectView {
+    /// The project.
+    pub project: Project,
+    /// The goals it is linked to.
+    pub goals: Vec<GoalLink>,
+    /// Its workspaces, the primary one first.
+    pub workspaces: Vec<Workspace>,
+}
+
+fn hold(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    id: ProjectId,
+) -> Result<Held<Project>, Failure<ProjectError>> {
+    let Some(project) = tx.projects_mut().lock(call.actor().scope(), id)? else {
+        return Err(denied(Denied::NotFound("project")));
+    };
+    call.require_working_company().map_err(denied)?;
+    Ok(project)
+}
+
+fn check_goals(
+    reads: &mut dyn Reads,
+    scope: CompanyScope,
+    mut goals: Vec<GoalId>,
+) -> Result<Vec<GoalId>, Failure<ProjectError>> {
+    if goals.len() > MAX_PROJECT_GOALS {
+        let message = format!("at most {MAX_PROJECT_GOALS} goals");
+        return Err(Failure::Refused(
+            FieldFault::invalid("/goalIds", message).into(),
+        ));
+    }
+    let mut seen = HashSet::new();
+    goals.retain(|goal| seen.insert(*goal));
+    if goals.is_empty() {
+        return Ok(goals);
+    }
+    let found: HashSet<GoalId> = reads
+        .goals()
+        .find_all(scope, &goals)?
+        .into_iter()
+        .map(|goal| goal.id)
+        .collect();
+    match goals.iter().position(|goal| !found.contains(goal)) {
+        Some(index) => {
+            let fault = FieldFault::missing(format!("/goalIds/{index}"), "goal");
+            Err(Failure::Refused(fault.into()))
+        }
+        None => Ok(goals),
+    }
+}
+
+fn check_lead(
+    reads: &mut dyn Reads,
+    scope: CompanyScope,
+    lead: Option<AgentId>,
+) -> Result<(), Failure<ProjectError>> {
+    let Some(lead) = lead else { return Ok(()) };
+    match reads.agents().find(scope.into(), lead)? {
+        Some(_) => Ok(()),
+        None => Err(Failure::Refused(
+            FieldFault::missing("/leadAgentId", "agent").into(),
+        )),
+    }
+}
+
+fn write_down(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    action: Action,
+    (entity, id): (Entity, &dyn std::fmt::Display),
+    project: &Project,
+    details: Value,
+) {
+    let mut details = document(details);
+    details.insert("projectId".into(), json!(project.id));
+    record(
+        tx,
+        call,
+        Deed {
+            company: project.company,
+            action,
+            entity,
+            id,
+            details,
+        },
+    );
+}

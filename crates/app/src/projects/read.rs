@@ -1,0 +1,130 @@
+use std::collections::HashMap;
+
+use workforce_domain::actor::{CompanyScope, Owned};
+use workforce_domain::id::{CompanyId, ProjectId};
+use workforce_domain::page::{Page, PageRequest};
+use workforce_domain::port::{Failure, ProjectKey, Reads, StoreError};
+use workforce_domain::project::{GoalLink, Project, Workspace};
+
+use super::{ProjectError, ProjectView};
+use crate::access::{self, Denied, denied};
+use crate::call::Call;
+
+/// Projects of a company, oldest first.
+///
+/// # Errors
+/// [`ProjectError`]
+pub fn list(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    company: CompanyId,
+    page: &PageRequest<ProjectKey>,
+) -> Result<Page<ProjectView, ProjectKey>, Failure<ProjectError>> {
+    let scope = access::company_scope(reads, call, company)?;
+    let page = reads.projects().list(scope, page)?;
+    let next = page.next;
+    Ok(Page {
+        items: views(reads, scope, page.items)?,
+        next,
+    })
+}
+
+/// One project with its goals and workspaces.
+///
+/// # Errors
+/// [`ProjectError`]
+pub fn get(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    id: ProjectId,
+) -> Result<ProjectView, Failure<ProjectError>> {
+    let project = find(reads, call, id)?;
+    Ok(view(reads, project)?)
+}
+
+/// The workspaces of a project, the primary one first.
+///
+/// # Errors
+/// [`ProjectError`]
+pub fn workspaces(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    id: ProjectId,
+) -> Result<Vec<Workspace>, Failure<ProjectError>> {
+    let project = find(reads, call, id)?;
+    Ok(reads.projects().workspaces(project.scope(), &[id])?)
+}
+
+fn find(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    id: ProjectId,
+) -> Result<Project, Failure<ProjectError>> {
+    reads
+        .projects()
+        .find(call.actor().scope(), id)?
+        .ok_or_else(|| denied(Denied::NotFound("project")))
+}
+
+/// One project with what belongs to it.
+///
+/// # Errors
+/// When the store fails.
+pub(super) fn view(reads: &mut dyn Reads, project: Project) -> Result<ProjectView, StoreError> {
+    let scope = project.scope();
+    let (mut goals, mut workspaces) = belongings(reads, scope, &[project.id])?;
+    Ok(assemble(project, &mut goals, &mut workspaces))
+}
+
+/// Several projects with what belongs to them, in two queries. Projects
+/// without anything beside them, such as those around an issue, come out the
+/// same way.
+///
+/// # Errors
+/// When the store fails.
+pub(crate) fn views(
+    reads: &mut dyn Reads,
+    scope: CompanyScope,
+    projects: Vec<Project>,
+) -> Result<Vec<ProjectView>, StoreError> {
+    let ids: Vec<ProjectId> = projects.iter().map(|project| project.id).collect();
+    let (mut goals, mut workspaces) = belongings(reads, scope, &ids)?;
+    Ok(projects
+        .into_iter()
+        .map(|project| assemble(project, &mut goals, &mut workspaces))
+        .collect())
+}
+
+type ByProject<T> = HashMap<ProjectId, Vec<T>>;
+
+/// What belongs to projects, in the order of the store.
+fn belongings(
+    reads: &mut dyn Reads,
+    scope: CompanyScope,
+    projects: &[ProjectId],
+) -> Result<(ByProject<GoalLink>, ByProject<Workspace>), StoreError> {
+    let mut goals: ByProject<GoalLink> = HashMap::new();
+    for (project, goal) in reads.projects().goals(scope, projects)? {
+        goals.entry(project).or_default().push(goal);
+    }
+    let mut workspaces: ByProject<Workspace> = HashMap::new();
+    for workspace in reads.projects().workspaces(scope, projects)? {
+        workspaces
+            .entry(workspace.project)
+            .or_default()
+            .push(workspace);
+    }
+    Ok((goals, workspaces))
+}
+
+fn assemble(
+    project: Project,
+    goals: &mut ByProject<GoalLink>,
+    workspaces: &mut ByProject<Workspace>,
+) -> ProjectView {
+    ProjectView {
+        goals: goals.remove(&project.id).unwrap_or_default(),
+        workspaces: workspaces.remove(&project.id).unwrap_or_default(),
+        project,
+    }
+}

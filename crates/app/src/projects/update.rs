@@ -1,0 +1,81 @@
+use serde_json::json;
+use workforce_domain::activity::{Action, Entity};
+use workforce_domain::actor::Owned;
+use workforce_domain::change::Change;
+use workforce_domain::id::{AgentId, GoalId, ProjectId};
+use workforce_domain::port::{Failure, Tx};
+use workforce_domain::project::{Project, ProjectStatus};
+use workforce_domain::text::{Description, Label, Name};
+use workforce_domain::time::Timestamp;
+
+use super::{ProjectError, ProjectView, check_goals, check_lead, hold, read, write_down};
+use crate::access::denied;
+use crate::call::Call;
+
+/// Changes a project's fields.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct UpdateProject {
+    /// Its name.
+    pub name: Option<Name>,
+    /// What it delivers.
+    pub description: Change<Description>,
+    /// Where it stands.
+    pub status: Option<ProjectStatus>,
+    /// The goals it is linked to, in place of the present ones.
+    pub goals: Change<Vec<GoalId>>,
+    /// The agent that leads it.
+    pub lead_agent: Change<AgentId>,
+    /// When it is to be finished.
+    pub target_date: Change<Timestamp>,
+    /// Colour of its badge.
+    pub color: Change<Label>,
+    /// Whether every issue must be reviewed; for the board.
+    pub review_required: Option<bool>,
+    /// When it was archived.
+    pub archived_at: Change<Timestamp>,
+}
+
+/// Changes a project. Anyone of the company.
+///
+/// # Errors
+/// [`ProjectError`]
+pub fn update(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    id: ProjectId,
+    command: UpdateProject,
+) -> Result<ProjectView, Failure<ProjectError>> {
+    let mut project = hold(tx, call, id)?;
+    let scope = project.scope();
+    let before = Project::clone(&project);
+    if command.review_required.is_some() {
+        call.require_board().map_err(denied)?;
+    }
+    check_lead(tx.reads(), scope, command.lead_agent.value().copied())?;
+    let goals = match command.goals {
+        Change::Keep => None,
+        Change::Clear => Some(Vec::new()),
+        Change::Set(goals) => Some(check_goals(tx.reads(), scope, goals)?),
+    };
+    if let Some(name) = command.name {
+        project.name = name;
+    }
+    project.description = command.description.apply(project.description.take());
+    project.status = command.status.unwrap_or(project.status);
+    project.lead_agent = command.lead_agent.apply(project.lead_agent);
+    project.target_date = command.target_date.apply(project.target_date);
+    project.color = command.color.apply(project.color.take());
+    project.review_required = command.review_required.unwrap_or(project.review_required);
+    project.archived_at = command.archived_at.apply(project.archived_at);
+    if let Some(goals) = &goals {
+        tx.projects_mut().set_goals(&project, goals)?;
+    }
+    if *project != before || goals.is_some() {
+        project.updated_at = call.now;
+        tx.projects_mut().save(&project)?;
+        let details = json!({ "status": project.status });
+        let entity = (Entity::Project, &project.id as &dyn std::fmt::Display);
+        write_down(tx, call, Action::ProjectUpdated, entity, &project, details);
+    }
+    Ok(read::view(tx.reads(), project.into_inner())?)
+}

@@ -1,0 +1,206 @@
+use serde_json::json;
+use workforce_domain::Document;
+use workforce_domain::activity::{Action, Entity};
+use workforce_domain::actor::Owned;
+use workforce_domain::change::Change;
+use workforce_domain::id::{ProjectId, WorkspaceId};
+use workforce_domain::port::{Failure, Held, MAX_WORKSPACES, Tx};
+use workforce_domain::project::{Project, Workspace, WorkspaceSource};
+use workforce_domain::text::{Label, Location, Name};
+
+use super::{ProjectError, hold, write_down};
+use crate::access::{Denied, FieldFault, denied};
+use crate::call::Call;
+
+/// Fields of a new workspace.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateWorkspace {
+    /// Its name; taken from the directory or repository when unsaid.
+    pub name: Option<Name>,
+    /// Its directory.
+    pub cwd: Option<Location>,
+    /// Its repository.
+    pub repo_url: Option<Location>,
+    /// Branch or ref to start from.
+    pub repo_ref: Option<Label>,
+    /// The branch that work is merged into.
+    pub default_base_branch: Option<Label>,
+    /// Whether it is to be the primary one; the first always is.
+    pub is_primary: bool,
+    /// Anything the board wants to keep with it.
+    pub metadata: Document,
+}
+
+/// Adds a workspace to a project. Board only, since runs start in it.
+///
+/// # Errors
+/// [`ProjectError`]
+pub fn create_workspace(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    id: ProjectId,
+    command: CreateWorkspace,
+) -> Result<Workspace, Failure<ProjectError>> {
+    let project = hold(tx, call, id)?;
+    let present = tx.projects().workspaces(project.scope(), &[id])?.len();
+    insert_workspace(tx, call, &project, command, present, "")
+}
+
+/// Changes a workspace's fields.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct UpdateWorkspace {
+    /// Its name.
+    pub name: Option<Name>,
+    /// Its directory.
+    pub cwd: Change<Location>,
+    /// Its repository.
+    pub repo_url: Change<Location>,
+    /// Branch or ref to start from.
+    pub repo_ref: Change<Label>,
+    /// The branch that work is merged into.
+    pub default_base_branch: Change<Label>,
+    /// `true` makes it the primary one; the primary one cannot give that up by
+    /// itself, another takes it.
+    pub is_primary: Option<bool>,
+    /// Anything the board wants to keep with it.
+    pub metadata: Change<Document>,
+}
+
+/// Changes a workspace, which must still have a directory or a repository
+/// afterwards. Board only.
+///
+/// # Errors
+/// [`ProjectError`]
+pub fn update_workspace(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    project: ProjectId,
+    id: WorkspaceId,
+    command: UpdateWorkspace,
+) -> Result<Workspace, Failure<ProjectError>> {
+    let project = hold(tx, call, project)?;
+    let mut workspace = held_workspace(tx, call, &project, id)?;
+    let cwd = command.cwd.apply(workspace.source.cwd().cloned());
+    let repo_url = command.repo_url.apply(workspace.source.repo_url().cloned());
+    workspace.source = WorkspaceSource::new(cwd, repo_url)
+        .ok_or(Failure::Refused(ProjectError::NoSource { pointer: "" }))?;
+    if let Some(name) = command.name {
+        workspace.name = name;
+    }
+    workspace.repo_ref = command.repo_ref.apply(workspace.repo_ref);
+    workspace.default_base_branch = command
+        .default_base_branch
+        .apply(workspace.default_base_branch);
+    if command.is_primary == Some(true) {
+        workspace.is_primary = true;
+    }
+    workspace.metadata = match command.metadata {
+        Change::Keep => workspace.metadata,
+        Change::Clear => Document::new(),
+        Change::Set(metadata) => metadata,
+    };
+    workspace.updated_at = call.now;
+    tx.projects_mut().save_workspace(&project, &workspace)?;
+    let entity = (Entity::Workspace, &workspace.id as &dyn std::fmt::Display);
+    write_down(
+        tx,
+        call,
+        Action::WorkspaceUpdated,
+        entity,
+        &project,
+        json!({}),
+    );
+    Ok(workspace)
+}
+
+/// Removes a workspace; the oldest remaining one takes the primary place.
+/// Board only.
+///
+/// # Errors
+/// [`ProjectError`]
+pub fn delete_workspace(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    project: ProjectId,
+    id: WorkspaceId,
+) -> Result<(), Failure<ProjectError>> {
+    let project = hold(tx, call, project)?;
+    let gone = held_workspace(tx, call, &project, id)?;
+    tx.projects_mut().delete_workspace(&project, id)?;
+    if gone.is_primary {
+        let left = tx.projects().workspaces(project.scope(), &[project.id])?;
+        if let Some(mut heir) = left
+            .into_iter()
+            .min_by_key(|left| (left.created_at, left.id))
+        {
+            heir.is_primary = true;
+            heir.updated_at = call.now;
+            tx.projects_mut().save_workspace(&project, &heir)?;
+        }
+    }
+    let entity = (Entity::Workspace, &id as &dyn std::fmt::Display);
+    write_down(
+        tx,
+        call,
+        Action::WorkspaceDeleted,
+        entity,
+        &project,
+        json!({}),
+    );
+    Ok(())
+}
+
+pub(super) fn insert_workspace(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    project: &Held<Project>,
+    command: CreateWorkspace,
+    present: usize,
+    pointer: &'static str,
+) -> Result<Workspace, Failure<ProjectError>> {
+    call.require_board().map_err(denied)?;
+    if present >= MAX_WORKSPACES {
+        let fault = FieldFault::invalid(pointer, "the project has as many workspaces as it may");
+        return Err(Failure::Refused(fault.into()));
+    }
+    let source = WorkspaceSource::new(command.cwd, command.repo_url)
+        .ok_or(Failure::Refused(ProjectError::NoSource { pointer }))?;
+    let name = match command.name.or_else(|| source.default_name()) {
+        Some(name) => name,
+        None => project.name.clone(),
+    };
+    let workspace = Workspace {
+        id: call.id(),
+        company: project.company,
+        project: project.id,
+        name,
+        source,
+        repo_ref: command.repo_ref,
+        default_base_branch: command.default_base_branch,
+        is_primary: command.is_primary || present == 0,
+        metadata: command.metadata,
+        created_at: call.now,
+        updated_at: call.now,
+    };
+    tx.projects_mut().insert_workspace(project, &workspace)?;
+    let entity = (Entity::Workspace, &workspace.id as &dyn std::fmt::Display);
+    let details = json!({ "name": workspace.name });
+    write_down(tx, call, Action::WorkspaceCreated, entity, project, details);
+    Ok(workspace)
+}
+
+fn held_workspace(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    project: &Held<Project>,
+    id: WorkspaceId,
+) -> Result<Workspace, Failure<ProjectError>> {
+    let found = tx
+        .projects()
+        .workspaces(project.scope(), &[project.id])?
+        .into_iter()
+        .find(|workspace| workspace.id == id)
+        .ok_or_else(|| denied(Denied::NotFound("workspace")))?;
+    call.require_board().map_err(denied)?;
+    Ok(found)
+}

@@ -1,0 +1,116 @@
+use std::time::Duration;
+
+use workforce_app::runs::{self, RunEnd};
+use workforce_domain::run::{RunErrorCode, RunStatus};
+use workforce_testkit::store::postgres_store;
+
+use crate::support::{House, UNTIL_GO, eventually, is_live};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_lost_its_lease_writes_nothing_more() {
+    let Some(store) = postgres_store() else {
+        return;
+    };
+    let house = House::on(store);
+    let mut config = house.config();
+    config.exclusive_store = false;
+    config.instance_cap = 1;
+    let engine = house.start_with(config);
+    let agent = house.hire_shell(&format!("trap 'echo late > late' TERM; {UNTIL_GO}"));
+    let run = house.invoke(agent).run.id;
+    let pid: i32 = house
+        .file("ready")
+        .await
+        .trim()
+        .parse()
+        .expect("a process id");
+
+    // What another server does after a lease has expired.
+    let before = house.run(run);
+    let taken = RunEnd::failed(RunErrorCode::LeaseExpired, "taken over");
+    assert!(house.act(|tx, call| runs::lose(tx, call, &before, taken.clone())));
+    let written = house.run(run);
+
+    eventually("the end of its process", || (!is_live(pid)).then_some(())).await;
+    eventually("the end of its task", || {
+        house.processes().is_empty().then_some(())
+    })
+    .await;
+    engine.shutdown().await;
+    assert_eq!(house.run(run), written);
+    assert_eq!(written.status, RunStatus::Failed);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn leases_are_renewed_while_a_run_is_live() {
+    let house = House::new();
+    let mut config = house.config();
+    config.lease = Duration::from_millis(600);
+    let engine = house.start_with(config);
+    let agent = house.hire_shell(UNTIL_GO);
+    let run = house.invoke(agent).run.id;
+    house.file("ready").await;
+    tokio::time::sleep(Duration::from_millis(1500)).await;
+    assert_eq!(house.run(run).status, RunStatus::Running);
+    house.go();
+    assert_eq!(house.ended(run).await.status, RunStatus::Succeeded);
+    engine.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_end_of_a_run_is_written_when_the_store_is_there_again() {
+    let house = House::new();
+    let (engine, store) = house.start_fragile(house.config());
+    let agent = house.hire_shell(&format!("{UNTIL_GO}; exit 5"));
+    let run = house.invoke(agent).run.id;
+    let pid: i32 = house
+        .file("ready")
+        .await
+        .trim()
+        .parse()
+        .expect("a process id");
+    store.set_broken(true);
+    house.go();
+    eventually("the end of its process", || (!is_live(pid)).then_some(())).await;
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert_eq!(house.run(run).status, RunStatus::Running);
+    let tick = engine.last_tick();
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    assert_eq!(
+        engine.last_tick(),
+        tick,
+        "a server without a store is not ready"
+    );
+    store.set_broken(false);
+    let run = house.ended(run).await;
+    assert_eq!((run.status, run.exit_code), (RunStatus::Failed, Some(5)));
+    engine.shutdown().await;
+    assert_eq!(house.processes(), []);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_whose_lease_cannot_be_renewed_is_gone_before_another_server_may_have_it() {
+    let house = House::new();
+    let mut config = house.config();
+    config.exclusive_store = false;
+    config.lease = Duration::from_secs(2);
+    let (engine, store) = house.start_fragile(config);
+    let agent = house.hire_shell(&format!("trap '' TERM; {UNTIL_GO}"));
+    let run = house.invoke(agent).run.id;
+    let pid: i32 = house
+        .file("ready")
+        .await
+        .trim()
+        .parse()
+        .expect("a process id");
+    store.set_broken(true);
+    eventually("the end of its process", || (!is_live(pid)).then_some(())).await;
+    let left = house.run(run);
+    assert!(left.lease_expires_at > Some(house.ports.clock.now()));
+    assert_eq!(left.status, RunStatus::Running);
+    house.go();
+    store.set_broken(false);
+    let ended = house.ended(run).await;
+    assert_eq!(ended.error_code, Some(RunErrorCode::LeaseExpired));
+    engine.shutdown().await;
+}

@@ -1,0 +1,14 @@
+//! The engine against real children and a real store.
+#![expect(
+    clippy::expect_used,
+    reason = "a fixture that cannot be made fails the test that wants it"
+)]
+
+mod dispatch;
+mod ends;
+mod environment;
+mod housekeeping;
+mod leases;
+mod recovery;
+mod shutdown;
+mod support;

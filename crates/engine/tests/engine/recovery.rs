@@ -1,0 +1,148 @@
+use std::time::Duration;
+
+use workforce_domain::run::{RunErrorCode, RunStatus};
+use workforce_domain::wake::WakeReason;
+use workforce_testkit::store::postgres_store;
+
+use crate::support::{House, Stray, eventually};
+
+const A_MINUTE: Duration = Duration::from_secs(60);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_dead_server_left_is_killed_failed_and_tried_once_more() {
+    let house = House::new();
+    let agent = house.hire_shell("echo again");
+    house.invoke(agent);
+    let dead = house.new_instance();
+    let lost = house.claim_as(dead, A_MINUTE).run;
+    let stray = Stray::of(lost.id);
+    house.record(dead, lost.id, &stray);
+    let logs = house.path(&format!("data/runs/{}", house.company));
+    std::fs::create_dir_all(&logs).expect("a folder");
+    std::fs::write(logs.join(format!("{}.log", lost.id)), "so far\n").expect("a log");
+
+    let engine = house.start();
+    let runs = eventually("a second run", || {
+        Some(house.runs(&[RunStatus::Succeeded])).filter(|runs| !runs.is_empty())
+    })
+    .await;
+    assert!(!stray.is_live());
+    assert_eq!(house.processes(), []);
+    let lost = house.run(lost.id);
+    assert_eq!(lost.status, RunStatus::Failed);
+    assert_eq!(lost.error_code, Some(RunErrorCode::ProcessLost));
+    assert_eq!(
+        (lost.log_bytes, lost.log_tail.as_deref()),
+        (7, Some("so far\n"))
+    );
+    assert_eq!(runs.len(), 1);
+    assert_eq!(
+        (runs[0].agent, runs[0].reason),
+        (agent, WakeReason::ProcessLostRetry)
+    );
+    engine.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_lost_again_at_once_is_not_tried_for_ever() {
+    let house = House::new();
+    let agent = house.hire_shell("true");
+    house.invoke(agent);
+    house.claim_as(house.new_instance(), A_MINUTE);
+    let mut config = house.config();
+    // Lets the retry be claimed by a server that dies too.
+    config.instance_cap = 0;
+    let engine = house.start_with(config);
+    eventually("the retry", || {
+        Some(house.runs(&[RunStatus::Queued])).filter(|runs| !runs.is_empty())
+    })
+    .await;
+    engine.shutdown().await;
+    let retry = house.claim_as(house.new_instance(), A_MINUTE).run;
+    assert_eq!(retry.reason, WakeReason::ProcessLostRetry);
+
+    let engine = house.start();
+    assert_eq!(
+        house.ended(retry.id).await.error_code,
+        Some(RunErrorCode::ProcessLost)
+    );
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    assert_eq!(house.runs(&[]).len(), 2);
+    engine.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_that_is_not_the_runs_is_left_alone() {
+    let house = House::new();
+    let agent = house.hire_shell("true");
+    house.invoke(agent);
+    let dead = house.new_instance();
+    let lost = house.claim_as(dead, A_MINUTE).run;
+    // The id of the run's process was given to another one since.
+    let other = Stray::of(house.ports.ids.next().into());
+    house.record(dead, lost.id, &other);
+    let mut record = house.processes().remove(0);
+    record.start_ticks -= 1;
+    house.act(|tx, _| {
+        tx.engine().forget_process(lost.id)?;
+        Ok::<_, workforce_app::Failure<()>>(tx.engine().record_process(&record)?)
+    });
+    let engine = house.start();
+    assert_eq!(
+        house.ended(lost.id).await.error_code,
+        Some(RunErrorCode::ProcessLost)
+    );
+    assert!(other.is_live());
+    assert_eq!(house.processes(), []);
+    engine.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn on_a_shared_store_a_server_takes_over_only_what_another_lost() {
+    let Some(store) = postgres_store() else {
+        return;
+    };
+    let house = House::on(store);
+    let (alive, dead) = (house.new_instance(), house.new_instance());
+    house.invoke(house.hire_shell("true"));
+    let kept = house.claim_as(alive, A_MINUTE).run;
+    let its_child = Stray::of(kept.id);
+    house.record(alive, kept.id, &its_child);
+    let lost_agent = house.hire_shell("true");
+    house.invoke(lost_agent);
+    let lost = house.claim_as(dead, Duration::from_millis(1500)).run;
+    let stray = Stray::of(lost.id);
+    house.record(dead, lost.id, &stray);
+
+    let mut config = house.config();
+    config.exclusive_store = false;
+    let engine = house.start_with(config);
+    eventually("a look at the store", || engine.last_tick()).await;
+    assert_eq!(
+        house.run(lost.id).status,
+        RunStatus::Running,
+        "its lease has not ended yet"
+    );
+    assert!(stray.is_live());
+
+    let ended = house.ended(lost.id).await;
+    assert_eq!(ended.error_code, Some(RunErrorCode::LeaseExpired));
+    assert!(!stray.is_live());
+    let retried = eventually("the second attempt", || {
+        house.runs(&[RunStatus::Succeeded]).into_iter().next()
+    })
+    .await;
+    assert_eq!(
+        (retried.agent, retried.reason),
+        (lost_agent, WakeReason::ProcessLostRetry)
+    );
+    assert_eq!(house.run(kept.id).status, RunStatus::Running);
+    assert!(its_child.is_live());
+    let recorded: Vec<_> = house
+        .processes()
+        .iter()
+        .map(|process| process.run)
+        .collect();
+    assert_eq!(recorded, [kept.id]);
+    engine.shutdown().await;
+}

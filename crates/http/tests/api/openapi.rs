@@ -1,0 +1,129 @@
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::support::Api;
+
+/// Every method and path of the specification that is served so far.
+const SPECIFIED: &[&str] = &[
+    "GET /api/companies",
+    "GET /api/companies/{companyId}",
+    "POST /api/companies",
+    "PATCH /api/companies/{companyId}",
+    "POST /api/companies/{companyId}/archive",
+    "GET /api/companies/{companyId}/agents",
+    "GET /api/agents/{agentId}",
+    "GET /api/agents/me",
+    "POST /api/companies/{companyId}/agents",
+    "PATCH /api/agents/{agentId}",
+    "POST /api/agents/{agentId}/pause",
+    "POST /api/agents/{agentId}/resume",
+    "POST /api/agents/{agentId}/terminate",
+    "POST /api/agents/{agentId}/keys",
+    "POST /api/agents/{agentId}/heartbeat/invoke",
+    "GET /api/companies/{companyId}/org",
+    "GET /api/companies/{companyId}/goals",
+    "GET /api/goals/{goalId}",
+    "POST /api/companies/{companyId}/goals",
+    "PATCH /api/goals/{goalId}",
+    "GET /api/companies/{companyId}/projects",
+    "GET /api/projects/{projectId}",
+    "POST /api/companies/{companyId}/projects",
+    "PATCH /api/projects/{projectId}",
+    "GET /api/projects/{projectId}/workspaces",
+    "POST /api/projects/{projectId}/workspaces",
+    "PATCH /api/projects/{projectId}/workspaces/{workspaceId}",
+    "DELETE /api/projects/{projectId}/workspaces/{workspaceId}",
+    "GET /api/companies/{companyId}/issues",
+    "GET /api/issues/{issueId}",
+    "POST /api/companies/{companyId}/issues",
+    "PATCH /api/issues/{issueId}",
+    "POST /api/issues/{issueId}/checkout",
+    "POST /api/issues/{issueId}/release",
+    "GET /api/issues/{issueId}/comments",
+    "POST /api/issues/{issueId}/comments",
+    "POST /api/companies/{companyId}/cost-events",
+    "GET /api/companies/{companyId}/costs/summary",
+    "GET /api/companies/{companyId}/costs/by-agent",
+    "GET /api/companies/{companyId}/costs/by-project",
+];
+
+#[test]
+fn every_specified_route_is_registered() {
+    let registered: BTreeSet<String> = workforce_http::routes::all()
+        .list()
+        .into_iter()
+        .map(|route| format!("{} {}", route.method, route.path))
+        .collect();
+    let missing: Vec<_> = SPECIFIED
+        .iter()
+        .filter(|route| !registered.contains(**route))
+        .collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+/// Calls `see` with every object in a document.
+fn walk(value: &Value, see: &mut impl FnMut(&serde_json::Map<String, Value>)) {
+    match value {
+        Value::Object(object) => {
+            see(object);
+            object.values().for_each(|value| walk(value, see));
+        }
+        Value::Array(items) => items.iter().for_each(|item| walk(item, see)),
+        _ => {}
+    }
+}
+
+#[test]
+fn the_document_holds_together() {
+    let api = Api::start();
+    let document = api.get("/api/openapi.json").ok(200);
+    assert!(document["openapi"].as_str().unwrap().starts_with("3.1"));
+    walk(&document, &mut |object| {
+        if let Some(target) = object.get("$ref").and_then(Value::as_str) {
+            let pointer = target.strip_prefix('#').unwrap();
+            assert!(
+                document.pointer(pointer).is_some(),
+                "{target} leads nowhere"
+            );
+        }
+    });
+    let mut ids = BTreeSet::new();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            let id = operation["operationId"].as_str().unwrap();
+            assert!(ids.insert(id.to_owned()), "{id} stands twice");
+            assert!(operation["x-access"].is_string(), "{method} {path}");
+            let problem = &operation["responses"]["500"]["content"]["application/problem+json"];
+            assert_eq!(problem["schema"]["$ref"], "#/components/schemas/Problem");
+            let named = path.matches('{').count();
+            let described = operation["parameters"].as_array().map_or(0, |parameters| {
+                parameters
+                    .iter()
+                    .filter(|parameter| parameter["in"] == "path")
+                    .count()
+            });
+            assert_eq!(named, described, "{method} {path}");
+        }
+    }
+    assert_eq!(ids.len(), workforce_http::routes::all().list().len());
+}
+
+#[test]
+fn the_documentation_page_is_served_from_here() {
+    let api = Api::start();
+    let redirect = api.get("/docs");
+    assert_eq!(
+        (redirect.status, redirect.header("location")),
+        (308, Some("/docs/"))
+    );
+    let page = api.get("/docs/");
+    assert_eq!(page.status, 200);
+    assert!(!page.text.contains("https://") && !page.text.contains("http://"));
+    assert_eq!(api.get("/docs/swagger-ui-bundle.js").status, 200);
+    assert!(
+        api.get("/docs/swagger-initializer.js")
+            .text
+            .contains("/api/openapi.json")
+    );
+}

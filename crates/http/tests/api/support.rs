@@ -1,0 +1,311 @@
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use actix_web::dev::ServerHandle;
+use actix_web::web::Data;
+use serde_json::{Value, json};
+use ureq::http::{HeaderMap, Request};
+use workforce_app::authenticate::AnonymousPolicy;
+use workforce_domain::id::{CompanyId, RunId};
+use workforce_domain::port::{EngineSignal, LogError, LogSlice, RunLogs};
+use workforce_http::{AllowedHosts, Options, Ports, State, serve};
+use workforce_infra::clock::SystemClock;
+use workforce_infra::ids::UuidV7Ids;
+use workforce_infra::tokens::RandomTokens;
+use workforce_infra::vault::FileVault;
+use workforce_testkit::store::{TestStore, sqlite_store};
+
+/// A running server, stopped when dropped.
+pub struct Api {
+    base: String,
+    client: ureq::Agent,
+    handle: ServerHandle,
+    thread: Option<JoinHandle<()>>,
+    pub store: TestStore,
+    pub state: Data<State>,
+    pub signals: Arc<Signals>,
+}
+
+/// Counts how often the engine was told.
+#[derive(Default)]
+pub struct Signals(AtomicUsize);
+
+impl Signals {
+    pub fn count(&self) -> usize {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+impl EngineSignal for Signals {
+    fn wake_up(&self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+/// Every run wrote the digits over and over.
+struct Digits;
+
+impl RunLogs for Digits {
+    fn read(
+        &self,
+        _company: CompanyId,
+        _run: RunId,
+        offset: u64,
+        limit: u64,
+    ) -> Result<LogSlice, LogError> {
+        let log = "0123456789".repeat(10);
+        let total = log.len() as u64;
+        let (start, end) = (offset.min(total), offset.saturating_add(limit).min(total));
+        let content = log[start as usize..end as usize].to_owned();
+        Ok(LogSlice {
+            content,
+            next_offset: end,
+            total,
+        })
+    }
+}
+
+/// An answer.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub headers: HeaderMap,
+    pub text: String,
+}
+
+impl Answer {
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {}", self.text))
+    }
+
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).map(|value| value.to_str().unwrap())
+    }
+
+    /// The body of a success.
+    #[track_caller]
+    pub fn ok(&self, status: u16) -> Value {
+        assert_eq!(self.status, status, "{}", self.text);
+        assert_eq!(self.header("content-type"), Some("application/json"));
+        self.json()
+    }
+
+    /// The body of a problem, whose shape is checked.
+    #[track_caller]
+    pub fn problem(&self, status: u16, code: &str) -> Value {
+        assert_eq!(self.status, status, "{}", self.text);
+        assert_eq!(
+            self.header("content-type"),
+            Some("application/problem+json")
+        );
+        let body = self.json();
+        assert_eq!(body["code"], code, "{body}");
+        assert_eq!(body["status"], status);
+        assert_eq!(body["error"], body["detail"]);
+        assert_eq!(body["type"], format!("urn:workforce:problem:{code}"));
+        assert_eq!(body["requestId"].as_str(), self.header("x-request-id"));
+        body
+    }
+}
+
+impl Api {
+    /// A server where a request without a credential is the board's.
+    pub fn start() -> Self {
+        Self::with(AnonymousPolicy::Board)
+    }
+
+    pub fn with(anonymous: AnonymousPolicy) -> Self {
+        let store = sqlite_store();
+        let signals = Arc::new(Signals::default());
+        let ports = Ports {
+            store: store.shared(),
+            clock: Arc::new(SystemClock),
+            ids: Arc::new(UuidV7Ids::new(SystemClock)),
+            tokens: Arc::new(RandomTokens),
+            vault: Arc::new(FileVault::from_text(VAULT_KEY).unwrap()),
+            logs: Arc::new(Digits),
+            engine: Arc::clone(&signals) as Arc<dyn EngineSignal>,
+        };
+        let hosts = AllowedHosts::new(["board.example".to_owned()]);
+        let state = Data::new(State::new(ports, anonymous, hosts));
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let base = format!("http://{}", listener.local_addr().unwrap());
+        let (sender, receiver) = mpsc::channel();
+        let served = state.clone();
+        let thread = std::thread::spawn(move || {
+            actix_web::rt::System::new().block_on(async move {
+                let options = Options {
+                    workers: 2,
+                    blocking_threads: 4,
+                    drain: Duration::from_secs(1),
+                };
+                let server = serve(served, listener, options).unwrap();
+                sender.send(server.handle()).unwrap();
+                server.await.unwrap();
+            });
+        });
+        let config = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .allow_non_standard_methods(true)
+            .timeout_global(Some(Duration::from_secs(30)))
+            .build();
+        Self {
+            base,
+            client: config.new_agent(),
+            handle: receiver.recv().unwrap(),
+            thread: Some(thread),
+            store,
+            state,
+            signals,
+        }
+    }
+
+    /// Sends a request; `headers` are names and values.
+    pub fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
+        let mut request = Request::builder()
+            .method(method)
+            .uri(format!("{}{path}", self.base));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let sent = if body.is_empty() {
+            self.client.run(request.body(()).unwrap())
+        } else {
+            self.client.run(request.body(body).unwrap())
+        };
+        let mut response = sent.unwrap_or_else(|error| panic!("{method} {path}: {error}"));
+        Answer {
+            status: response.status().as_u16(),
+            headers: response.headers().clone(),
+            text: response.body_mut().read_to_string().unwrap(),
+        }
+    }
+
+    /// How long the answer is as it travels.
+    pub fn travelled_length(&self, path: &str, headers: &[(&str, &str)]) -> usize {
+        let mut request = Request::get(format!("{}{path}", self.base));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let mut response = self.client.run(request.body(()).unwrap()).unwrap();
+        response.body_mut().read_to_vec().unwrap().len()
+    }
+
+    pub fn get(&self, path: &str) -> Answer {
+        self.send("GET", path, &[], b"")
+    }
+
+    pub fn post(&self, path: &str, body: &Value) -> Answer {
+        self.send("POST", path, &[], body.to_string().as_bytes())
+    }
+
+    pub fn patch(&self, path: &str, body: &Value) -> Answer {
+        self.send("PATCH", path, &[], body.to_string().as_bytes())
+    }
+
+    /// The same server as seen with a credential.
+    pub fn bearing<'a>(&'a self, token: &str) -> Bearing<'a> {
+        Bearing {
+            api: self,
+            authorization: format!("Bearer {token}"),
+        }
+    }
+
+    /// A new company whose agents need no approval.
+    pub fn company(&self, name: &str) -> Value {
+        let body = json!({ "name": name, "requireBoardApprovalForNewAgents": false });
+        self.post("/api/companies", &body).ok(201)
+    }
+
+    /// A new agent of a company.
+    pub fn agent(&self, company: &Value, name: &str) -> Value {
+        let path = format!("/api/companies/{}/agents", id(company));
+        self.post(&path, &json!({ "name": name, "role": "engineer" }))
+            .ok(201)
+    }
+
+    /// A key of an agent.
+    pub fn key(&self, agent: &Value) -> String {
+        let path = format!("/api/agents/{}/keys", id(agent));
+        self.post(&path, &json!({})).ok(201)["key"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    }
+
+    /// A new issue of a company.
+    pub fn issue(&self, company: &Value, body: &Value) -> Value {
+        self.post(&format!("/api/companies/{}/issues", id(company)), body)
+            .ok(201)
+    }
+}
+
+impl Drop for Api {
+    fn drop(&mut self) {
+        // Told from outside of its runtime, so there is nothing to await.
+        drop(self.handle.stop(false));
+        if let Some(thread) = self.thread.take() {
+            let ended = thread.join();
+            if !std::thread::panicking() {
+                ended.unwrap();
+            }
+        }
+    }
+}
+
+/// A caller with a credential.
+pub struct Bearing<'a> {
+    api: &'a Api,
+    authorization: String,
+}
+
+impl Bearing<'_> {
+    pub fn send(&self, method: &str, path: &str, body: &Value) -> Answer {
+        self.send_with(method, path, &[], body)
+    }
+
+    pub fn send_with(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &Value,
+    ) -> Answer {
+        let mut all = vec![("Authorization", self.authorization.as_str())];
+        all.extend_from_slice(headers);
+        let body = if body.is_null() {
+            String::new()
+        } else {
+            body.to_string()
+        };
+        self.api.send(method, path, &all, body.as_bytes())
+    }
+
+    pub fn get(&self, path: &str) -> Answer {
+        self.send("GET", path, &Value::Null)
+    }
+
+    pub fn post(&self, path: &str, body: &Value) -> Answer {
+        self.send("POST", path, body)
+    }
+
+    pub fn patch(&self, path: &str, body: &Value) -> Answer {
+        self.send("PATCH", path, body)
+    }
+}
+
+/// The id of a record.
+#[track_caller]
+pub fn id(record: &Value) -> &str {
+    record["id"].as_str().unwrap()
+}
+
+/// An id that names nothing.
+pub const NOTHING: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
+
+const VAULT_KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";

@@ -1,0 +1,146 @@
+//! Agents as rows.
+
+use diesel::prelude::*;
+use workforce_domain::Document;
+use workforce_domain::agent::{AdapterType, Agent, AgentLifecycle};
+use workforce_domain::company::PauseReason;
+use workforce_domain::corrupt::Corrupt;
+use workforce_domain::id::{AgentId, CompanyId};
+use workforce_domain::money::Budget;
+use workforce_domain::text::{Description, Label, Name, Role};
+use workforce_domain::words;
+
+use super::row::{Row, admit, admit_some, length};
+use crate::store::columns::{IdColumn, InstantColumn, JsonColumn, WordColumn};
+use crate::store::schema::agents;
+
+words! {
+    /// How the lifecycle of an agent is spelled in its row.
+    pub(super) enum LifecycleWord {
+        /// May run.
+        Enabled = "enabled",
+        /// Stopped.
+        Paused = "paused",
+        /// A draft.
+        PendingApproval = "pending_approval",
+        /// Gone for good.
+        Terminated = "terminated",
+    }
+}
+
+#[derive(Queryable, Selectable, Insertable, AsChangeset)]
+#[diesel(table_name = agents, treat_none_as_null = true, treat_none_as_default_value = false)]
+pub(super) struct AgentRow {
+    id: IdColumn<AgentId>,
+    company_id: IdColumn<CompanyId>,
+    name: String,
+    url_key: String,
+    role: String,
+    title: Option<String>,
+    icon: Option<String>,
+    capabilities: Option<String>,
+    reports_to: Option<IdColumn<AgentId>>,
+    lifecycle: WordColumn<LifecycleWord>,
+    lifecycle_at: Option<InstantColumn>,
+    pause_reason: Option<WordColumn<PauseReason>>,
+    consecutive_failures: i32,
+    adapter_type: WordColumn<AdapterType>,
+    adapter_config: JsonColumn<Document>,
+    runtime_config: JsonColumn<Document>,
+    // A copy of what the configuration says, for the conditions of the claim.
+    max_concurrent_runs: i32,
+    can_create_agents: bool,
+    metadata: JsonColumn<Document>,
+    budget_monthly_cents: i64,
+    last_heartbeat_at: Option<InstantColumn>,
+    created_at: InstantColumn,
+    updated_at: InstantColumn,
+}
+
+impl Row for AgentRow {
+    type Record = Agent;
+
+    fn weight(&self) -> usize {
+        length(self.capabilities.as_ref())
+    }
+
+    fn restore(self) -> Result<Agent, Corrupt> {
+        const KIND: &str = "agent";
+        let lifecycle = match (self.lifecycle.0, self.lifecycle_at, self.pause_reason) {
+            (LifecycleWord::Enabled, None, None) => AgentLifecycle::Enabled,
+            (LifecycleWord::Paused, Some(at), Some(reason)) => AgentLifecycle::Paused {
+                reason: reason.0,
+                at: at.0,
+            },
+            (LifecycleWord::PendingApproval, None, None) => AgentLifecycle::PendingApproval,
+            (LifecycleWord::Terminated, Some(at), None) => AgentLifecycle::Terminated { at: at.0 },
+            _ => {
+                return Err(Corrupt::new(
+                    KIND,
+                    "its lifecycle and its instants disagree",
+                ));
+            }
+        };
+        Ok(Agent {
+            id: self.id.0,
+            company: self.company_id.0,
+            name: admit(KIND, &self.name, Name::new)?,
+            url_key: self.url_key,
+            role: admit(KIND, &self.role, Role::new)?,
+            title: admit_some(KIND, self.title.as_deref(), Label::new)?,
+            icon: admit_some(KIND, self.icon.as_deref(), Label::new)?,
+            capabilities: admit_some(KIND, self.capabilities.as_deref(), Description::new)?,
+            reports_to: self.reports_to.map(|id| id.0),
+            lifecycle,
+            consecutive_failures: self.consecutive_failures,
+            adapter_type: self.adapter_type.0,
+            adapter_config: self.adapter_config.0,
+            runtime_config: self.runtime_config.0,
+            can_create_agents: self.can_create_agents,
+            metadata: self.metadata.0,
+            budget: Budget::from_cents(self.budget_monthly_cents)
+                .map_err(|error| Corrupt::new(KIND, error.to_string()))?,
+            last_heartbeat_at: self.last_heartbeat_at.map(|at| at.0),
+            created_at: self.created_at.0,
+            updated_at: self.updated_at.0,
+        })
+    }
+}
+
+impl From<&Agent> for AgentRow {
+    fn from(agent: &Agent) -> Self {
+        let (lifecycle, lifecycle_at, pause_reason) = match agent.lifecycle {
+            AgentLifecycle::Enabled => (LifecycleWord::Enabled, None, None),
+            AgentLifecycle::Paused { reason, at } => {
+                (LifecycleWord::Paused, Some(at), Some(reason))
+            }
+            AgentLifecycle::PendingApproval => (LifecycleWord::PendingApproval, None, None),
+            AgentLifecycle::Terminated { at } => (LifecycleWord::Terminated, Some(at), None),
+        };
+        Self {
+            id: IdColumn(agent.id),
+            company_id: IdColumn(agent.company),
+            name: agent.name.to_string(),
+            url_key: agent.url_key.clone(),
+            role: agent.role.to_string(),
+            title: agent.title.as_ref().map(ToString::to_string),
+            icon: agent.icon.as_ref().map(ToString::to_string),
+            capabilities: agent.capabilities.as_ref().map(ToString::to_string),
+            reports_to: agent.reports_to.map(IdColumn),
+            lifecycle: WordColumn(lifecycle),
+            lifecycle_at: lifecycle_at.map(InstantColumn),
+            pause_reason: pause_reason.map(WordColumn),
+            consecutive_failures: agent.consecutive_failures,
+            adapter_type: WordColumn(agent.adapter_type),
+            adapter_config: JsonColumn(agent.adapter_config.clone()),
+            runtime_config: JsonColumn(agent.runtime_config.clone()),
+            max_concurrent_runs: agent.max_concurrent_runs(),
+            can_create_agents: agent.can_create_agents,
+            metadata: JsonColumn(agent.metadata.clone()),
+            budget_monthly_cents: agent.budget.cents(),
+            last_heartbeat_at: agent.last_heartbeat_at.map(InstantColumn),
+            created_at: InstantColumn(agent.created_at),
+            updated_at: InstantColumn(agent.updated_at),
+        }
+    }
+}

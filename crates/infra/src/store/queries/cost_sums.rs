@@ -1,0 +1,180 @@
+//! Sums over the ledger.
+
+use diesel::prelude::*;
+use diesel::sql_query;
+use diesel::sql_types::{BigInt, Nullable, Text};
+use workforce_domain::actor::CompanyScope;
+use workforce_domain::cost::{CostTotal, TokenUse, Window};
+use workforce_domain::id::{AgentId, ProjectId};
+use workforce_domain::money::Cents;
+use workforce_domain::port::{ProjectCost, StoreError};
+use workforce_domain::text::Name;
+
+use super::super::Connection;
+use super::page::MAX_WHOLE;
+use super::row::admit;
+use crate::store::columns::{IdColumn, Instant, InstantColumn, Key};
+use crate::store::errors::failed;
+
+/// What every sum over cost events selects; `e` is the event. The casts are
+/// for PostgreSQL, where a sum of whole numbers is a decimal one.
+macro_rules! sums {
+    () => {
+        "CAST(COALESCE(SUM(e.cost_micros), 0) AS BIGINT) AS cost, \
+         CAST(COALESCE(SUM(e.input_tokens), 0) AS BIGINT) AS input, \
+         CAST(COALESCE(SUM(e.output_tokens), 0) AS BIGINT) AS output, \
+         CAST(COALESCE(SUM(e.cached_input_tokens), 0) AS BIGINT) AS cached_input, \
+         CAST(COALESCE(SUM(e.cache_write_tokens), 0) AS BIGINT) AS cache_write, \
+         COUNT(DISTINCT CASE WHEN e.billing_type = 'api' THEN e.run_id END) AS api_runs, \
+         COUNT(DISTINCT CASE WHEN e.billing_type = 'subscription' THEN e.run_id END) \
+             AS subscription_runs, \
+         CAST(COALESCE(SUM(CASE WHEN e.billing_type = 'subscription' \
+             THEN e.input_tokens ELSE 0 END), 0) AS BIGINT) AS subscription_input, \
+         CAST(COALESCE(SUM(CASE WHEN e.billing_type = 'subscription' \
+             THEN e.output_tokens ELSE 0 END), 0) AS BIGINT) AS subscription_output "
+    };
+}
+
+/// Which cost events every sum adds up.
+macro_rules! counted {
+    () => {
+        "WHERE e.company_id = $1 AND e.occurred_at >= $2 AND e.occurred_at < $3 AND e.counted "
+    };
+}
+
+#[derive(QueryableByName)]
+struct Sums {
+    #[diesel(sql_type = BigInt)]
+    cost: i64,
+    #[diesel(sql_type = BigInt)]
+    input: i64,
+    #[diesel(sql_type = BigInt)]
+    output: i64,
+    #[diesel(sql_type = BigInt)]
+    cached_input: i64,
+    #[diesel(sql_type = BigInt)]
+    cache_write: i64,
+    #[diesel(sql_type = BigInt)]
+    api_runs: i64,
+    #[diesel(sql_type = BigInt)]
+    subscription_runs: i64,
+    #[diesel(sql_type = BigInt)]
+    subscription_input: i64,
+    #[diesel(sql_type = BigInt)]
+    subscription_output: i64,
+}
+
+impl From<Sums> for CostTotal {
+    fn from(sums: Sums) -> Self {
+        Self {
+            cost: Cents::from_micros(sums.cost),
+            tokens: TokenUse {
+                input: sums.input,
+                output: sums.output,
+                cached_input: sums.cached_input,
+                cache_write: sums.cache_write,
+            },
+            api_runs: sums.api_runs,
+            subscription_runs: sums.subscription_runs,
+            subscription_input: sums.subscription_input,
+            subscription_output: sums.subscription_output,
+        }
+    }
+}
+
+#[derive(QueryableByName)]
+struct AgentSums {
+    #[diesel(sql_type = Key)]
+    agent_id: IdColumn<AgentId>,
+    #[diesel(embed)]
+    sums: Sums,
+}
+
+#[derive(QueryableByName)]
+struct ProjectSums {
+    #[diesel(sql_type = Nullable<Key>)]
+    project_id: Option<IdColumn<ProjectId>>,
+    #[diesel(sql_type = Nullable<Text>)]
+    project_name: Option<String>,
+    #[diesel(embed)]
+    sums: Sums,
+}
+
+/// The sum over a company's counted events.
+pub(super) fn total(
+    conn: &mut Connection,
+    company: CompanyScope,
+    window: Window,
+) -> Result<CostTotal, StoreError> {
+    let sums: Sums = sql_query(concat!(
+        "SELECT ",
+        sums!(),
+        "FROM cost_events e ",
+        counted!()
+    ))
+    .bind::<Key, _>(IdColumn(company.company()))
+    .bind::<Instant, _>(InstantColumn(window.start))
+    .bind::<Instant, _>(InstantColumn(window.end))
+    .get_result(conn)
+    .map_err(failed)?;
+    Ok(sums.into())
+}
+
+/// The sums per agent, the most expensive first.
+pub(super) fn by_agent(
+    conn: &mut Connection,
+    company: CompanyScope,
+    window: Window,
+) -> Result<Vec<(AgentId, CostTotal)>, StoreError> {
+    let rows: Vec<AgentSums> = sql_query(concat!(
+        "SELECT e.agent_id AS agent_id, ",
+        sums!(),
+        "FROM cost_events e ",
+        counted!(),
+        "GROUP BY e.agent_id ORDER BY cost DESC, e.agent_id LIMIT $4"
+    ))
+    .bind::<Key, _>(IdColumn(company.company()))
+    .bind::<Instant, _>(InstantColumn(window.start))
+    .bind::<Instant, _>(InstantColumn(window.end))
+    .bind::<BigInt, _>(MAX_WHOLE)
+    .load(conn)
+    .map_err(failed)?;
+    Ok(rows
+        .into_iter()
+        .map(|row| (row.agent_id.0, row.sums.into()))
+        .collect())
+}
+
+/// The sums per project, the most expensive first.
+pub(super) fn by_project(
+    conn: &mut Connection,
+    company: CompanyScope,
+    window: Window,
+) -> Result<Vec<ProjectCost>, StoreError> {
+    let rows: Vec<ProjectSums> = sql_query(concat!(
+        "SELECT p.id AS project_id, p.name AS project_name, ",
+        sums!(),
+        "FROM cost_events e ",
+        "LEFT JOIN projects p ON p.company_id = e.company_id AND p.id = e.project_id ",
+        counted!(),
+        "GROUP BY p.id, p.name ORDER BY cost DESC, p.id LIMIT $4"
+    ))
+    .bind::<Key, _>(IdColumn(company.company()))
+    .bind::<Instant, _>(InstantColumn(window.start))
+    .bind::<Instant, _>(InstantColumn(window.end))
+    .bind::<BigInt, _>(MAX_WHOLE)
+    .load(conn)
+    .map_err(failed)?;
+    rows.into_iter()
+        .map(|row| {
+            let project = match (row.project_id, row.project_name) {
+                (Some(id), Some(name)) => Some((id.0, admit("project", &name, Name::new)?)),
+                _ => None,
+            };
+            Ok(ProjectCost {
+                project,
+                total: row.sums.into(),
+            })
+        })
+        .collect()
+}

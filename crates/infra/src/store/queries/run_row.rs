@@ -1,0 +1,124 @@
+//! Runs as rows.
+
+use diesel::prelude::*;
+use workforce_domain::corrupt::Corrupt;
+use workforce_domain::id::{AgentId, CompanyId, InstanceId, IssueId, RunId, WakeId};
+use workforce_domain::run::{Run, RunErrorCode, RunKind, RunStatus};
+use workforce_domain::wake::{WakeReason, WakeSource};
+
+use super::row::{Row, length};
+use crate::store::columns::{DigestColumn, IdColumn, InstantColumn, WordColumn};
+use crate::store::schema::heartbeat_runs;
+
+#[derive(Queryable, Selectable, Insertable, AsChangeset)]
+#[diesel(
+    table_name = heartbeat_runs,
+    treat_none_as_null = true,
+    treat_none_as_default_value = false
+)]
+pub(super) struct RunRow {
+    id: IdColumn<RunId>,
+    company_id: IdColumn<CompanyId>,
+    agent_id: IdColumn<AgentId>,
+    issue_id: Option<IdColumn<IssueId>>,
+    kind: WordColumn<RunKind>,
+    status: WordColumn<RunStatus>,
+    source: WordColumn<WakeSource>,
+    reason: WordColumn<WakeReason>,
+    wake_id: IdColumn<WakeId>,
+    fence: i64,
+    token_hash: Option<DigestColumn>,
+    instance_id: Option<IdColumn<InstanceId>>,
+    lease_expires_at: Option<InstantColumn>,
+    stop_requested_at: Option<InstantColumn>,
+    stop_reason: Option<WordColumn<RunErrorCode>>,
+    exit_code: Option<i32>,
+    signal: Option<i32>,
+    error_code: Option<WordColumn<RunErrorCode>>,
+    error: Option<String>,
+    log_bytes: i64,
+    log_tail: Option<String>,
+    started_at: Option<InstantColumn>,
+    finished_at: Option<InstantColumn>,
+    created_at: InstantColumn,
+    updated_at: InstantColumn,
+}
+
+impl Row for RunRow {
+    type Record = Run;
+
+    fn weight(&self) -> usize {
+        length(self.error.as_ref()) + length(self.log_tail.as_ref())
+    }
+
+    fn restore(self) -> Result<Run, Corrupt> {
+        if self.status.0.is_live() != self.instance_id.is_some()
+            || self.status.0.is_live() != self.token_hash.is_some()
+            || self.status.0.is_live() != self.lease_expires_at.is_some()
+        {
+            return Err(Corrupt::new(
+                "heartbeat run",
+                "a token, a server and a lease belong to running runs and to no others",
+            ));
+        }
+        Ok(Run {
+            id: self.id.0,
+            company: self.company_id.0,
+            agent: self.agent_id.0,
+            issue: self.issue_id.map(|id| id.0),
+            kind: self.kind.0,
+            status: self.status.0,
+            source: self.source.0,
+            reason: self.reason.0,
+            wake: self.wake_id.0,
+            fence: self.fence,
+            token_digest: self.token_hash.map(|digest| digest.0),
+            instance: self.instance_id.map(|id| id.0),
+            lease_expires_at: self.lease_expires_at.map(|at| at.0),
+            stop_requested_at: self.stop_requested_at.map(|at| at.0),
+            stop_reason: self.stop_reason.map(|reason| reason.0),
+            exit_code: self.exit_code,
+            signal: self.signal,
+            error_code: self.error_code.map(|code| code.0),
+            error: self.error,
+            log_bytes: self.log_bytes,
+            log_tail: self.log_tail,
+            started_at: self.started_at.map(|at| at.0),
+            finished_at: self.finished_at.map(|at| at.0),
+            created_at: self.created_at.0,
+            updated_at: self.updated_at.0,
+        })
+    }
+}
+
+impl From<&Run> for RunRow {
+    fn from(run: &Run) -> Self {
+        Self {
+            id: IdColumn(run.id),
+            company_id: IdColumn(run.company),
+            agent_id: IdColumn(run.agent),
+            issue_id: run.issue.map(IdColumn),
+            kind: WordColumn(run.kind),
+            status: WordColumn(run.status),
+            source: WordColumn(run.source),
+            reason: WordColumn(run.reason),
+            wake_id: IdColumn(run.wake),
+            fence: run.fence,
+            token_hash: run.token_digest.map(DigestColumn),
+            instance_id: run.instance.map(IdColumn),
+            lease_expires_at: run.lease_expires_at.map(InstantColumn),
+            stop_requested_at: run.stop_requested_at.map(InstantColumn),
+            stop_reason: run.stop_reason.map(WordColumn),
+            exit_code: run.exit_code,
+            signal: run.signal,
+            error_code: run.error_code.map(WordColumn),
+            error: run.error.clone(),
+            log_bytes: run.log_bytes,
+            log_tail: run.log_tail.clone(),
+            started_at: run.started_at.map(InstantColumn),
+            finished_at: run.finished_at.map(InstantColumn),
+            created_at: InstantColumn(run.created_at),
+            updated_at: InstantColumn(run.updated_at),
+        }
+    }
+}

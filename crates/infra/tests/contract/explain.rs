@@ -1,0 +1,582 @@
+//! Every list is read along an index: no table is scanned and nothing is
+//! sorted, however much there is.
+//!
+//! The statements are taken from the connections of the store as they run, and
+//! explained on a connection of our own. PostgreSQL explains the generic plan,
+//! which knows the shape of a statement but not its values.
+
+use std::cell::RefCell;
+use std::fmt::Write as _;
+
+use diesel::connection::{
+    Instrumentation, InstrumentationEvent, SimpleConnection, set_default_instrumentation,
+};
+use diesel::sql_types::Text;
+use diesel::{Connection, PgConnection, QueryableByName, RunQueryDsl, SqliteConnection, sql_query};
+use workforce_domain::Document;
+use workforce_domain::activity::{Action, Activity, Entity, Event, EventKind};
+use workforce_domain::actor::{ActorKind, CompanyScope, Owned, Scope};
+use workforce_domain::agent::{Agent, AgentKey};
+use workforce_domain::cost::{CostEvent, Window};
+use workforce_domain::goal::Goal;
+use workforce_domain::id::{AgentId, GoalId, IssueId, ProjectId};
+use workforce_domain::issue::{
+    Assignee, Author, Comment, Holder, Issue, IssueStatus, Lease, Priority, Progress,
+};
+use workforce_domain::page::{CreationKey, Order, PageRequest};
+use workforce_domain::port::{
+    ActivityFilter, AgentFilter, AssigneeFilter, IssueFilter, IssueKey, Reads, RunFilter,
+    StoreError,
+};
+use workforce_domain::project::Project;
+use workforce_domain::run::RunStatus;
+use workforce_domain::text::{CommentBody, Name};
+use workforce_domain::time::Month;
+use workforce_domain::word::Word;
+use workforce_testkit::store::{TestStore, postgres_store, sqlite_store};
+
+use crate::engine::cost;
+use crate::world::{
+    World, agent, execute, goal, id, issue, later, now, number, project, read, wake,
+};
+
+const COMPANIES: usize = 3;
+const ROWS: usize = 1200;
+const PLACES: usize = 20;
+
+thread_local! {
+    /// The statements that this thread ran, while it records them.
+    static STATEMENTS: RefCell<Option<Vec<String>>> = const { RefCell::new(None) };
+}
+
+fn recorder() -> Option<Box<dyn Instrumentation>> {
+    Some(Box::new(|event: InstrumentationEvent<'_>| {
+        if let InstrumentationEvent::StartQuery { query, .. } = event {
+            STATEMENTS.with_borrow_mut(|statements| {
+                if let Some(statements) = statements {
+                    statements.push(query.to_string());
+                }
+            });
+        }
+    }))
+}
+
+/// The queries that `body` runs, without their values.
+fn recorded(
+    store: &TestStore,
+    body: impl FnMut(&mut dyn Reads) -> Result<(), StoreError>,
+) -> Vec<String> {
+    STATEMENTS.set(Some(Vec::new()));
+    read(&**store, body);
+    STATEMENTS
+        .take()
+        .unwrap_or_default()
+        .into_iter()
+        .filter_map(|statement| {
+            let query = statement.split(" -- binds").next()?.trim().to_owned();
+            (query.starts_with("SELECT") || query.starts_with("WITH")).then_some(query)
+        })
+        .collect()
+}
+
+#[derive(QueryableByName)]
+struct SqliteLine {
+    #[diesel(sql_type = Text)]
+    detail: String,
+}
+
+#[derive(QueryableByName)]
+struct PostgresLine {
+    #[diesel(sql_type = Text, column_name = "QUERY PLAN")]
+    line: String,
+}
+
+fn plan(store: &TestStore, query: &str) -> Vec<String> {
+    if store.connection().starts_with("postgres") {
+        let mut connection = PgConnection::establish(store.connection()).unwrap();
+        let (query, parameters) = prepared(query);
+        let nulls = vec!["NULL"; parameters].join(", ");
+        let arguments = if nulls.is_empty() {
+            nulls
+        } else {
+            format!("({nulls})")
+        };
+        connection
+            .batch_execute(&format!(
+                "SET plan_cache_mode = force_generic_plan; PREPARE explained AS {query}"
+            ))
+            .unwrap();
+        let lines: Vec<PostgresLine> = sql_query(format!("EXPLAIN EXECUTE explained {arguments}"))
+            .load(&mut connection)
+            .unwrap();
+        lines.into_iter().map(|line| line.line).collect()
+    } else {
+        let mut connection = SqliteConnection::establish(store.connection()).unwrap();
+        let lines: Vec<SqliteLine> = sql_query(format!("EXPLAIN QUERY PLAN {query}"))
+            .load(&mut connection)
+            .unwrap();
+        lines.into_iter().map(|line| line.detail).collect()
+    }
+}
+
+/// The query with a page's size in the place of its last parameter, which
+/// PostgreSQL would otherwise take for a tenth of the table; and how many
+/// parameters are left.
+fn prepared(query: &str) -> (String, usize) {
+    let query = match query.rfind("LIMIT $") {
+        Some(limit) => format!("{}LIMIT 21", &query[..limit]),
+        None => query.to_owned(),
+    };
+    let parameters = query
+        .split('$')
+        .skip(1)
+        .filter_map(|rest| {
+            let digits = rest
+                .find(|c: char| !c.is_ascii_digit())
+                .unwrap_or(rest.len());
+            rest[..digits].parse().ok()
+        })
+        .max()
+        .unwrap_or(0);
+    (query, parameters)
+}
+
+/// What a plan must not do.
+fn fault(line: &str, may_sort: bool) -> bool {
+    let scans = line.contains("Seq Scan") || line.starts_with("SCAN");
+    let sorts = line.contains("Sort") || line.contains("TEMP B-TREE FOR");
+    let in_memory = ["chain", "up", "below", "CTE"]
+        .iter()
+        .any(|it| line.contains(it));
+    (scans && !in_memory) || (sorts && !may_sort)
+}
+
+/// What the lists are asked about.
+struct Asked {
+    scope: CompanyScope,
+    agent: AgentId,
+    project: ProjectId,
+    goal: GoalId,
+    issue: IssueId,
+}
+
+/// Companies with some thousand rows in each table, of which the last is asked
+/// about.
+fn fill(store: &TestStore) -> Asked {
+    let mut asked = None;
+    for _ in 0..COMPANIES {
+        let world = World::new(store);
+        let agents: Vec<Agent> = (0..ROWS / 4).map(|_| agent(&world.company)).collect();
+        let goals: Vec<Goal> = (0..ROWS / 4).map(|_| goal(&world.company)).collect();
+        let projects: Vec<Project> = (0..ROWS / 4).map(|_| project(&world.company)).collect();
+        let issues: Vec<Issue> = (0..ROWS)
+            .map(|n| Issue {
+                project: Some(projects[n % PLACES].id),
+                goal: Some(goals[n % PLACES].id),
+                assignee: Assignee::Agent(agents[n % PLACES].id),
+                progress: Progress::begin(IssueStatus::ALL[n % 7], now()),
+                priority: Priority::ALL[n % 4],
+                updated_at: later(n as u64),
+                ..issue(&world.company)
+            })
+            .collect();
+        world.write(|tx| {
+            for (agent, (goal, project)) in agents.iter().zip(goals.iter().zip(&projects)) {
+                tx.agents_mut().insert(agent)?;
+                tx.goals_mut().insert(goal)?;
+                tx.projects_mut().insert(project)?;
+            }
+            for (n, issue) in issues.iter().enumerate() {
+                let issue = Issue {
+                    parent: (n >= PLACES).then(|| issues[n % PLACES].id),
+                    ..issue.clone()
+                };
+                let held = tx.issues_mut().insert(issue)?;
+                let holder = Holder::Agent(agents[n % PLACES].id);
+                let lease = Lease {
+                    issue: held.id,
+                    company: held.company,
+                    holder,
+                    fence: 0,
+                    expires_at: holder.expiry(now()),
+                };
+                tx.issues_mut().take_lease(&held, lease)?;
+            }
+            for n in 0..ROWS {
+                add_records(
+                    tx,
+                    &world,
+                    &agents[n % PLACES],
+                    &issues[n % PLACES],
+                    n as u64,
+                )?;
+            }
+            Ok(())
+        });
+        asked = Some(Asked {
+            scope: world.company.scope(),
+            agent: agents[0].id,
+            project: projects[0].id,
+            goal: goals[0].id,
+            issue: issues[0].id,
+        });
+    }
+    asked.expect("there are companies")
+}
+
+/// A comment, a run, an activity, an event, a key and a cost.
+fn add_records(
+    tx: &mut dyn workforce_domain::port::Tx,
+    world: &World<'_>,
+    agent: &Agent,
+    issue: &Issue,
+    seconds: u64,
+) -> Result<(), StoreError> {
+    tx.comments_mut().insert(&Comment {
+        id: id(),
+        company: world.company.id,
+        issue: issue.id,
+        author: Author::default(),
+        run: None,
+        body: CommentBody::new("x").unwrap(),
+        mentions: Vec::new(),
+        created_at: later(seconds),
+    })?;
+    let (wake, mut run) = wake(agent, Some(issue));
+    run.created_at = later(seconds);
+    tx.runs_mut().cancel_pending(
+        world.scope(),
+        workforce_domain::port::StopScope::Agent(agent.id),
+        later(seconds),
+    )?;
+    tx.runs_mut().queue(&wake, &run)?;
+    tx.journal().activity(Activity {
+        id: id(),
+        company: world.company.id,
+        actor_kind: ActorKind::Agent,
+        actor_id: "x".into(),
+        agent: Some(agent.id),
+        run: None,
+        action: Action::IssueUpdated,
+        entity: Entity::Issue,
+        entity_id: issue.id.to_string(),
+        details: Document::new(),
+        created_at: later(seconds),
+    });
+    tx.journal().event(Event {
+        company: world.company.id,
+        kind: EventKind::IssueUpdated,
+        payload: Document::new(),
+        created_at: later(seconds),
+    });
+    let mut digest = [0; 32];
+    digest[..8].copy_from_slice(&number().to_be_bytes());
+    tx.credentials_mut().insert_key(&AgentKey {
+        id: id(),
+        company: world.company.id,
+        agent: agent.id,
+        name: Name::new("k").unwrap(),
+        prefix: "wfk".into(),
+        digest,
+        created_at: later(seconds),
+        last_used_at: None,
+        revoked_at: None,
+    })?;
+    tx.ledger_mut().record(&CostEvent {
+        agent: agent.id,
+        created_at: later(seconds),
+        ..cost(world, "1")
+    })
+}
+
+/// The first page, and one from the middle of the list.
+fn pages<K: Copy>(after: K) -> [PageRequest<K>; 2] {
+    [None, Some(after)].map(|after| PageRequest {
+        after,
+        limit: 20,
+        max_bytes: usize::MAX,
+    })
+}
+
+type Body<'a> = Box<dyn FnMut(&mut dyn Reads) -> Result<(), StoreError> + 'a>;
+
+/// Every list, under the filters that have an index.
+fn lists(asked: &Asked) -> Vec<(String, Body<'_>)> {
+    let scope = asked.scope;
+    let mut lists: Vec<(String, Body<'_>)> = Vec::new();
+    for filter in issue_filters(asked) {
+        let middle = IssueKey {
+            rank: 2,
+            updated_at: later(500).micros(),
+            id: asked.issue,
+        };
+        lists.push((
+            format!("issues {filter:?}"),
+            Box::new(move |reads| {
+                for page in pages(middle) {
+                    reads.issues().list(scope, &filter, &page)?;
+                }
+                Ok(())
+            }),
+        ));
+    }
+    for filter in run_filters(asked) {
+        lists.push((
+            format!("runs {filter:?}"),
+            Box::new(move |reads| {
+                for page in pages(CreationKey {
+                    at: later(500).micros(),
+                    id: id(),
+                }) {
+                    reads.runs().list(scope, &filter, &page)?;
+                }
+                Ok(())
+            }),
+        ));
+    }
+    for filter in [
+        ActivityFilter::default(),
+        ActivityFilter::of_issue(asked.issue),
+        ActivityFilter {
+            entity_id: Some("x".into()),
+            ..ActivityFilter::default()
+        },
+        ActivityFilter {
+            agent: Some(asked.agent),
+            ..ActivityFilter::default()
+        },
+    ] {
+        lists.push((
+            format!("activity {filter:?}"),
+            Box::new(move |reads| {
+                for page in pages(CreationKey {
+                    at: later(500).micros(),
+                    id: id(),
+                }) {
+                    reads.activity().list(scope, &filter, &page)?;
+                }
+                Ok(())
+            }),
+        ));
+    }
+    for order in [Order::Ascending, Order::Descending] {
+        lists.push((
+            format!("comments {order:?}"),
+            Box::new(move |reads| {
+                for page in pages(CreationKey {
+                    at: later(500).micros(),
+                    id: id(),
+                }) {
+                    reads.comments().list(scope, asked.issue, order, &page)?;
+                }
+                Ok(())
+            }),
+        ));
+    }
+    lists.push((
+        "agents, goals, projects, keys, costs and events".into(),
+        Box::new(move |reads| {
+            let at = later(0).micros();
+            let filter = AgentFilter {
+                include_terminated: false,
+            };
+            for page in pages(CreationKey { at, id: id() }) {
+                reads.agents().list(scope, filter, &page)?;
+            }
+            for page in pages(CreationKey { at, id: id() }) {
+                reads.goals().list(scope, &page)?;
+            }
+            for page in pages(CreationKey { at, id: id() }) {
+                reads.projects().list(scope, &page)?;
+            }
+            for page in pages(CreationKey { at, id: id() }) {
+                reads.credentials().keys(scope, asked.agent, &page)?;
+            }
+            for page in pages(CreationKey { at, id: id() }) {
+                reads.ledger().list(scope, &page)?;
+            }
+            reads.activity().events(scope, 5, 20)?;
+            Ok(())
+        }),
+    ));
+    lists
+}
+
+fn issue_filters(asked: &Asked) -> Vec<IssueFilter> {
+    let base = IssueFilter::default;
+    let open = vec![
+        IssueStatus::Todo,
+        IssueStatus::InProgress,
+        IssueStatus::Blocked,
+    ];
+    let assignee = Some(AssigneeFilter::Agent(asked.agent));
+    vec![
+        base(),
+        IssueFilter {
+            statuses: vec![IssueStatus::Todo],
+            ..base()
+        },
+        IssueFilter {
+            statuses: open.clone(),
+            ..base()
+        },
+        IssueFilter {
+            priorities: vec![Priority::High, Priority::Medium],
+            ..base()
+        },
+        IssueFilter { assignee, ..base() },
+        IssueFilter {
+            assignee,
+            statuses: open.clone(),
+            ..base()
+        },
+        IssueFilter {
+            assignee: Some(AssigneeFilter::User(id())),
+            ..base()
+        },
+        IssueFilter {
+            project: Some(asked.project),
+            ..base()
+        },
+        IssueFilter {
+            project: Some(asked.project),
+            statuses: open,
+            ..base()
+        },
+        IssueFilter {
+            goal: Some(asked.goal),
+            ..base()
+        },
+        IssueFilter {
+            parent: Some(asked.issue),
+            ..base()
+        },
+    ]
+}
+
+fn run_filters(asked: &Asked) -> Vec<RunFilter> {
+    vec![
+        RunFilter::default(),
+        RunFilter {
+            agent: Some(asked.agent),
+            ..RunFilter::default()
+        },
+        RunFilter {
+            issue: Some(asked.issue),
+            ..RunFilter::default()
+        },
+        RunFilter {
+            statuses: vec![RunStatus::Queued, RunStatus::Running],
+            ..RunFilter::default()
+        },
+    ]
+}
+
+/// Look-ups and sums that need no order of their own.
+fn others(asked: &Asked) -> Vec<(String, Body<'_>)> {
+    let scope = asked.scope;
+    let month = Month::of(now());
+    vec![
+        (
+            "look-ups".into(),
+            Box::new(move |reads: &mut dyn Reads| {
+                reads.agents().find(Scope::Instance, asked.agent)?;
+                reads.agents().find_by_url_key(scope, "ada")?;
+                reads.agents().chain_of_command(scope, asked.agent)?;
+                reads.agents().running(scope, &[asked.agent])?;
+                reads.credentials().key(&[0; 32])?;
+                reads.credentials().run_token(&[0; 32])?;
+                reads.issues().find(Scope::Instance, &asked.issue.into())?;
+                reads.issues().find(
+                    scope.into(),
+                    &workforce_domain::issue::IssueRef::Identifier("A-1".into()),
+                )?;
+                reads.issues().ancestors(scope, asked.issue)?;
+                reads.issues().depth_below(scope, asked.issue)?;
+                reads.issues().open_children(scope, asked.issue)?;
+                reads.issues().lease(scope, asked.issue)?;
+                reads.goals().is_within(scope, asked.goal, asked.goal)?;
+                reads.runs().wake_of(scope, id())?;
+                reads.ledger().find_by_key(scope, asked.agent, "k")?;
+                Ok(())
+            }) as Body<'_>,
+        ),
+        (
+            "sums".into(),
+            Box::new(move |reads: &mut dyn Reads| {
+                let window = Window {
+                    start: month.start(),
+                    end: month.end(),
+                };
+                reads.ledger().total(scope, window)?;
+                reads.ledger().by_agent(scope, window)?;
+                Ok(())
+            }),
+        ),
+    ]
+}
+
+/// Collects every fault of every plan.
+fn faults(store: &TestStore, asked: &Asked) -> String {
+    let mut report = String::new();
+    let all = lists(asked).into_iter().map(|list| (list, false));
+    for ((name, body), may_sort) in all.chain(others(asked).into_iter().map(|it| (it, true))) {
+        let queries = recorded(store, body);
+        assert!(!queries.is_empty(), "{name} asks the database");
+        for query in queries {
+            let lines = plan(store, &query);
+            if lines.iter().any(|line| fault(line, may_sort)) {
+                let _ = writeln!(report, "{name}\n{query}\n  {}\n", lines.join("\n  "));
+            }
+        }
+    }
+    report
+}
+
+#[test]
+fn sqlite_reads_every_list_along_an_index() {
+    set_default_instrumentation(recorder).unwrap();
+    let store = sqlite_store();
+    let asked = fill(&store);
+    let blind = faults(&store, &asked);
+    assert!(blind.is_empty(), "{blind}");
+    execute(&store, "ANALYZE");
+    let informed = faults(&store, &asked);
+    assert!(informed.is_empty(), "{informed}");
+}
+
+#[test]
+fn postgres_reads_every_list_along_an_index() {
+    set_default_instrumentation(recorder).unwrap();
+    let Some(store) = postgres_store() else {
+        return;
+    };
+    let asked = fill(&store);
+    execute(&store, "ANALYZE");
+    let faults = faults(&store, &asked);
+    assert!(faults.is_empty(), "{faults}");
+}
+
+#[test]
+fn a_scan_and_a_sort_are_told_from_the_use_of_an_index() {
+    for (line, scans, sorts) in [
+        ("Seq Scan on issues", true, false),
+        ("SCAN issues", true, false),
+        ("SCAN issues USING INDEX issues_by_goal", true, false),
+        ("SCAN chain", false, false),
+        ("CTE Scan on chain", false, false),
+        (
+            "SEARCH issues USING INDEX issues_by_goal (company_id=?)",
+            false,
+            false,
+        ),
+        ("Index Scan using issues_by_goal on issues", false, false),
+        ("USE TEMP B-TREE FOR ORDER BY", false, true),
+        ("USE TEMP B-TREE FOR LAST TERM OF ORDER BY", false, true),
+        ("  Sort Key: updated_at", false, true),
+        ("  ->  Incremental Sort", false, true),
+    ] {
+        assert_eq!(fault(line, true), scans, "{line}");
+        assert_eq!(fault(line, false), scans || sorts, "{line}");
+    }
+}

@@ -1,0 +1,262 @@
+//! A store with everything a use case is called with: a clock that tests set, ids, credentials,
+//! and callers of every kind.
+
+mod builders;
+mod clock;
+mod runs;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use workforce_app::{Call, Caller, Failure, Signal};
+use workforce_domain::actor::{Actor, AgentActor, AgentCredential, Scope};
+use workforce_domain::id::{AgentId, Id, RunId};
+use workforce_domain::port::{Clock, Ids, Reads, Store, StoreError, Tx};
+use workforce_domain::run::RunKind;
+use workforce_domain::time::{Month, Timestamp};
+use workforce_infra::ids::UuidV7Ids;
+use workforce_infra::tokens::RandomTokens;
+
+pub use builders::{
+    description, key_name, label, name, new_agent, new_company, new_goal, new_issue, new_project,
+    new_workspace, no_change, report_of, title,
+};
+pub use clock::SettableClock;
+pub use runs::StartedRun;
+
+use crate::store::{TestStore, sqlite_store};
+
+/// A store and what belongs to a call.
+pub struct World {
+    store: Arc<dyn Store>,
+    clock: SettableClock,
+    ids: UuidV7Ids<SettableClock>,
+    tokens: RandomTokens,
+    signalled: AtomicBool,
+    // Dropped last: it removes the data.
+    _data: Option<TestStore>,
+}
+
+impl World {
+    /// A world on a store of its own, in a SQLite file.
+    #[must_use]
+    #[track_caller]
+    pub fn sqlite() -> Self {
+        let store = sqlite_store();
+        let mut world = Self::on(&store);
+        world._data = Some(store);
+        world
+    }
+
+    /// A world on a store that outlives it.
+    #[must_use]
+    pub fn on(store: &TestStore) -> Self {
+        Self::over(store.shared())
+    }
+
+    /// A world on any store.
+    #[must_use]
+    pub fn over(store: Arc<dyn Store>) -> Self {
+        let clock = SettableClock::default();
+        Self {
+            store,
+            ids: UuidV7Ids::new(clock.clone()),
+            clock,
+            tokens: RandomTokens,
+            signalled: AtomicBool::new(false),
+            _data: None,
+        }
+    }
+
+    /// The store.
+    #[must_use]
+    pub fn store(&self) -> &dyn Store {
+        &*self.store
+    }
+
+    /// The clock that calls take the present from.
+    #[must_use]
+    pub const fn clock(&self) -> &SettableClock {
+        &self.clock
+    }
+
+    /// The present.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// The month of the present.
+    #[must_use]
+    pub fn month(&self) -> Month {
+        Month::of(self.now())
+    }
+
+    /// Lets time pass.
+    pub fn advance(&self, time: Duration) {
+        self.clock.set(self.now().plus(time));
+    }
+
+    /// What makes and recognises credentials.
+    #[must_use]
+    pub const fn tokens(&self) -> &RandomTokens {
+        &self.tokens
+    }
+
+    /// A new id, which names nothing.
+    #[must_use]
+    pub fn id<I: Id>(&self) -> I {
+        I::from(self.ids.next())
+    }
+
+    /// True when a call since the last look had something for the engine to do at once.
+    pub fn take_signal(&self) -> bool {
+        self.signalled.swap(false, Ordering::SeqCst)
+    }
+
+    /// The board.
+    #[must_use]
+    pub const fn board(&self) -> Acting<'_> {
+        Acting { world: self, who: Who::Board }
+    }
+
+    /// workforce itself.
+    #[must_use]
+    pub const fn system(&self) -> Acting<'_> {
+        Acting { world: self, who: Who::System }
+    }
+
+    /// An agent with a long-lived key, outside of any run.
+    #[must_use]
+    pub const fn agent(&self, agent: AgentId) -> Acting<'_> {
+        Acting { world: self, who: Who::Key { agent, run: None } }
+    }
+
+    /// An agent with a long-lived key that names one of its runs.
+    #[must_use]
+    pub const fn agent_naming(&self, agent: AgentId, run: RunId) -> Acting<'_> {
+        Acting { world: self, who: Who::Key { agent, run: Some(run) } }
+    }
+
+    /// The agent of a run, with the run's token.
+    #[must_use]
+    pub const fn run_of(&self, run: RunId) -> Acting<'_> {
+        Acting { world: self, who: Who::Run(run) }
+    }
+}
+
+/// Somebody who calls use cases. Each call is one transaction, in which the caller is looked up
+/// as a server does it with a credential.
+#[derive(Clone, Copy)]
+pub struct Acting<'w> {
+    world: &'w World,
+    who: Who,
+}
+
+#[derive(Clone, Copy)]
+enum Who {
+    Board,
+    System,
+    Key { agent: AgentId, run: Option<RunId> },
+    Run(RunId),
+}
+
+impl Acting<'_> {
+    /// Calls a use case that writes.
+    ///
+    /// # Errors
+    /// What the use case or the store fails with.
+    pub fn write<T, E>(
+        &self,
+        mut body: impl FnMut(&mut dyn Tx, &Call<'_>) -> Result<T, Failure<E>>,
+    ) -> Result<T, Failure<E>> {
+        self.world.store.write(|tx| {
+            let caller = self.caller(tx.reads())?;
+            self.with(&caller, |call| body(tx, call))
+        })
+    }
+
+    /// Calls a use case that reads.
+    ///
+    /// # Errors
+    /// What the use case or the store fails with.
+    pub fn read<T, E>(
+        &self,
+        mut body: impl FnMut(&mut dyn Reads, &Call<'_>) -> Result<T, Failure<E>>,
+    ) -> Result<T, Failure<E>> {
+        self.world.store.read(|reads| {
+            let caller = self.caller(reads)?;
+            self.with(&caller, |call| body(reads, call))
+        })
+    }
+
+    fn with<T>(&self, caller: &Caller, body: impl FnOnce(&Call<'_>) -> T) -> T {
+        let signal = Signal::default();
+        let world = self.world;
+        let outcome = body(&Call {
+            caller,
+            now: world.now(),
+            ids: &world.ids,
+            tokens: &world.tokens,
+            signal: &signal,
+        });
+        if signal.is_raised() {
+            world.signalled.store(true, Ordering::SeqCst);
+        }
+        outcome
+    }
+
+    fn caller(&self, reads: &mut dyn Reads) -> Result<Caller, StoreError> {
+        let (agent, credential) = match self.who {
+            Who::Board => {
+                return Ok(Caller { actor: Actor::Board(None), company_status: None });
+            }
+            Who::System => return Ok(Caller::SYSTEM),
+            Who::Key { agent, run } => (agent, AgentCredential::Key { key: self.world.id(), run }),
+            Who::Run(id) => {
+                let run = there(reads.runs().find(Scope::Instance, id)?, "run");
+                let consult = run.kind == RunKind::Consult;
+                (run.agent, AgentCredential::Run { run: id, consult })
+            }
+        };
+        let agent = there(reads.agents().find(Scope::Instance, agent)?, "agent");
+        let company = there(reads.companies().find(Scope::Instance, agent.company)?, "company");
+        Ok(Caller {
+            actor: Actor::Agent(AgentActor {
+                company: agent.company,
+                agent: agent.id,
+                role: agent.role,
+                can_create_agents: agent.can_create_agents,
+                credential,
+            }),
+            company_status: Some(company.status),
+        })
+    }
+}
+
+#[track_caller]
+fn there<T>(found: Option<T>, kind: &str) -> T {
+    found.unwrap_or_else(|| panic!("no such {kind}"))
+}
+
+/// The value of a call that a test does not expect to fail.
+///
+/// # Panics
+/// When the call was refused or the store failed.
+#[track_caller]
+pub fn done<T, E: std::fmt::Debug>(outcome: Result<T, Failure<E>>) -> T {
+    outcome.unwrap_or_else(|failure| panic!("{failure:?}"))
+}
+
+/// The refusal of a call that a test expects to be refused.
+///
+/// # Panics
+/// When the call succeeded or the store failed.
+#[track_caller]
+pub fn refused<T: std::fmt::Debug, E: std::fmt::Debug>(outcome: Result<T, Failure<E>>) -> E {
+    match outcome {
+        Err(Failure::Refused(refusal)) => refusal,
+        other => panic!("not refused: {other:?}"),
+    }
+}
