@@ -2,6 +2,7 @@
 
 mod client;
 mod company;
+mod comparison;
 mod figure;
 mod limit;
 mod load;
@@ -30,7 +31,7 @@ use self::figure::Figure;
 use self::limit::Bare;
 use self::load::{Measurement, Pace, milliseconds};
 use self::machine::{Machine, load_average};
-use self::report::{Limit, Report, Row, Run, acceptance, acceptance_lines};
+use self::report::{Limit, Report, Row, Run, SQLITE, acceptance, acceptance_lines};
 use self::seed::Issues;
 use self::server::{Server, Start};
 use self::statement::Database;
@@ -105,7 +106,7 @@ pub(crate) fn run(repository: &Repository, options: &Options) -> Result<()> {
     };
     let began_at = Timestamp::from_micros(random::now()).to_string();
     let load_average_at_begin = load_average();
-    let mut runs = Vec::new();
+    let (mut runs, mut statement_differences) = (Vec::new(), Vec::new());
     for count in &options.issues {
         if options.database != Databases::Postgres {
             runs.push(bench.on_sqlite(*count)?);
@@ -113,12 +114,16 @@ pub(crate) fn run(repository: &Repository, options: &Options) -> Result<()> {
     }
     if options.database != Databases::Sqlite {
         let cluster = Cluster::start_durable().context("failed to start PostgreSQL")?;
+        statement_differences = bench.compare_statements(&cluster)?;
         for count in &options.issues {
             runs.push(bench.on_postgres(&cluster, *count)?);
         }
     }
     let acceptance = acceptance(&runs);
     println!("\nTargets\n\n{}", acceptance_lines(&acceptance));
+    for difference in &statement_differences {
+        eprintln!("WARNING: this limit is not that of the server: {difference}");
+    }
     let report = Report {
         began_at,
         machine,
@@ -126,6 +131,7 @@ pub(crate) fn run(repository: &Repository, options: &Options) -> Result<()> {
         load_average_at_end: load_average(),
         pace: bench.pace,
         runs,
+        statement_differences,
         acceptance,
     };
     let path = write(repository, &report)?;
@@ -193,7 +199,7 @@ impl Bench<'_> {
             .to_str()
             .context("the temporary folder has no name in UTF-8")?;
         let place = Place {
-            name: "SQLite",
+            name: SQLITE,
             home: &home,
             server_url: None,
             url,
@@ -215,6 +221,27 @@ impl Bench<'_> {
             groups_commits: false,
         };
         self.on::<PgConnection>(&place, count)
+    }
+
+    /// See [`comparison`].
+    fn compare_statements(&self, cluster: &Cluster) -> Result<Vec<String>> {
+        println!("\nPostgreSQL: comparing the statements of the server and of the bare loops");
+        let home = tempfile::tempdir().context("failed to create a temporary folder")?;
+        let database = postgres::database(cluster.url());
+        PgConnection::open(database.url())?.batch(comparison::LOG_STATEMENTS)?;
+        let server = Server::start(&Start {
+            repository: self.repository,
+            program: &self.program,
+            data_dir: home.path(),
+            log: &home.path().join("log"),
+            database_url: Some(database.url()),
+        })?;
+        let company = Company::found(&server)?;
+        let issues = seed_issues::<PgConnection>(database.url(), &company, FEWEST_ISSUES)?;
+        let differences =
+            comparison::differences(cluster, database.url(), &server, &company, &issues)?;
+        server.stop()?;
+        Ok(differences)
     }
 
     fn on<D: Database>(&self, place: &Place<'_>, count: usize) -> Result<Run> {

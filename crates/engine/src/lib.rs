@@ -8,7 +8,6 @@
 mod adapter;
 mod briefing;
 mod config;
-
 mod dispatcher;
 mod environment;
 mod handle;

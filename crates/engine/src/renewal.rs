@@ -7,6 +7,7 @@ use workforce_domain::id::RunId;
 use workforce_domain::port::{RenewedRun, StoreError};
 use workforce_domain::run::Run;
 
+use crate::config::EngineConfig;
 use crate::live::{Halt, LiveRun};
 use crate::shared::Core;
 
@@ -110,7 +111,14 @@ fn give_up_unrenewed(core: &Core) {
     if core.config.exclusive_store {
         return;
     }
-    let bound = core.config.lease.saturating_sub(core.config.renew_every);
+    let EngineConfig {
+        lease, renew_every, ..
+    } = core.config;
+    // An attempt that hangs takes up to one interval, and so may the killing.
+    let bound = lease
+        .saturating_sub(2 * renew_every)
+        .min(lease * 3 / 4)
+        .max(lease / 2);
     for live in core.live.all() {
         if live.renewed_at().elapsed() >= bound {
             live.halt(Halt::LeaseLost);

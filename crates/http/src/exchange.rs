@@ -102,10 +102,7 @@ impl Exchange {
         match served.await {
             Ok(Ok((exchange, served))) => exchange.answer(served),
             Ok(Err(problem)) => problem.answer(&request_id),
-            Err(_panicked) => {
-                tracing::error!("a handler panicked");
-                Problem::internal().answer(&request_id)
-            }
+            Err(panicked) => Problem::internal(&panicked).answer(&request_id),
         }
     }
 

@@ -139,10 +139,7 @@ impl Repeatable {
         let body = if kept.sealed {
             vault
                 .open(&self.context(caller), &kept.body)
-                .map_err(|error| {
-                    tracing::error!(%error, "a kept answer cannot be opened");
-                    Failure::Refused(Problem::internal())
-                })?
+                .map_err(|error| Failure::Refused(Problem::internal(&error)))?
         } else {
             kept.body
         };

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use actix_web::body::MessageBody;
 use actix_web::dev::{Extensions, ServiceRequest, ServiceResponse};
+use actix_web::http::Method;
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
-use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage, web};
 use tracing::Instrument;
@@ -85,20 +85,27 @@ pub(crate) async fn surround(
     let took = began.elapsed();
     let status = response.status();
     state.metrics.count(status.as_u16(), took);
-    span.in_scope(|| log(status, took));
     finish(&mut response);
+    log(&response, took);
     Ok(response)
 }
 
-fn log(status: StatusCode, took: Duration) {
-    let status_code = status.as_u16();
-    let millis = took.as_millis();
-    if status.is_server_error() {
-        tracing::warn!(status = status_code, millis, "failed");
-    } else if took > SLOW {
-        tracing::warn!(status = status_code, millis, "slow");
+/// One line per request: only what failed or took long shows unless somebody
+/// debugs.
+fn log<B>(response: &ServiceResponse<B>, took: Duration) {
+    let request = response.request();
+    let status = response.status();
+    let slow = took > SLOW;
+    if !slow && !status.is_server_error() && !tracing::enabled!(tracing::Level::DEBUG) {
+        return;
+    }
+    let request_id = RequestId::of(&request.extensions());
+    let (method, path) = (request.method(), request.path());
+    let (status_code, millis) = (status.as_u16(), took.as_millis());
+    if slow || status.is_server_error() {
+        tracing::warn!(request_id, %method, path, status = status_code, millis, slow, "answered");
     } else {
-        tracing::debug!(status = status_code, millis, "answered");
+        tracing::debug!(request_id, %method, path, status = status_code, millis, "answered");
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod table;
 
+use std::error::Error;
 use std::fmt;
 
 use actix_web::HttpResponse;
@@ -26,6 +27,8 @@ struct Inner {
     detail: String,
     details: Option<Value>,
     allow: Option<String>,
+    /// For the log alone.
+    cause: Option<String>,
 }
 
 /// The body of a problem document.
@@ -68,6 +71,7 @@ impl Problem {
             detail: detail.into(),
             details: None,
             allow: None,
+            cause: None,
         }))
     }
 
@@ -133,11 +137,16 @@ impl Problem {
             detail,
             details,
             allow,
+            cause,
         } = *self.0;
+        if let Some(cause) = cause {
+            tracing::error!(request_id, %code, %cause, "a request failed");
+        }
         let entry = entry(code);
         let mut response = HttpResponse::build(entry.status);
         response.content_type("application/problem+json");
         response.insert_header((header::CACHE_CONTROL, "no-store"));
+        response.insert_header((header::CONTENT_ENCODING, "identity"));
         if entry.status == StatusCode::UNAUTHORIZED {
             response.insert_header((header::WWW_AUTHENTICATE, "Bearer"));
         }
@@ -182,19 +191,6 @@ impl Refusal for Problem {
     }
 }
 
-/// Writes the causes of a failure of the store to the log, none of which the
-/// caller learns.
-fn log_store_failure(error: &StoreError) {
-    let mut chain = error.to_string();
-    let mut cause = std::error::Error::source(error);
-    while let Some(error) = cause {
-        chain.push_str(": ");
-        chain.push_str(&error.to_string());
-        cause = error.source();
-    }
-    tracing::error!(cause = %chain, "the store failed");
-}
-
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
         match error {
@@ -203,27 +199,34 @@ impl From<StoreError> for Problem {
                 "too many requests change the same thing; try again",
             ),
             StoreError::Unavailable(_) => {
-                log_store_failure(&error);
-                Self::new(
-                    Code::StoreUnavailable,
-                    "the store cannot be reached; try again",
-                )
+                let detail = "the store cannot be reached; try again";
+                Self::new(Code::StoreUnavailable, detail).because(&error)
             }
             StoreError::Constraint { .. } | StoreError::Corrupt(_) | StoreError::Failed(_) => {
-                log_store_failure(&error);
-                Self::internal()
+                Self::internal(&error)
             }
         }
     }
 }
 
 impl Problem {
-    /// A fault of workforce, whose cause stands in the log only.
-    pub(crate) fn internal() -> Self {
-        Self::new(
-            Code::Internal,
-            "workforce failed; the log tells why under this request id",
-        )
+    /// A fault of workforce. Its cause goes to the log when it is answered, and
+    /// nowhere else.
+    pub(crate) fn internal(cause: &dyn Error) -> Self {
+        let detail = "workforce failed; the log tells why under this request id";
+        Self::new(Code::Internal, detail).because(cause)
+    }
+
+    fn because(mut self, error: &dyn Error) -> Self {
+        let mut chain = error.to_string();
+        let mut cause = error.source();
+        while let Some(error) = cause {
+            chain.push_str(": ");
+            chain.push_str(&error.to_string());
+            cause = error.source();
+        }
+        self.0.cause = Some(chain);
+        self
     }
 }
 

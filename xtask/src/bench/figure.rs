@@ -97,7 +97,7 @@ impl Figure {
 
     /// The requests of some operations of one connection, to be repeated. They are made beforehand,
     /// so that the client does nothing but send and receive.
-    fn operations(
+    pub(crate) fn operations(
         self,
         company: &Company,
         issues: &Issues,

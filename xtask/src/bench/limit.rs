@@ -37,13 +37,9 @@ pub(crate) fn run<D: Database>(
     let mut prepared: Vec<(Preparations, usize)> = Vec::new();
     let mut workers = Vec::new();
     for connection in 0..bare.connections {
-        let mut session = Session {
-            database: D::open(bare.url)?,
-            group: bare.group,
-            members: 0,
-        };
+        let mut session = Session::new(D::open(bare.url)?, bare.group);
         let preparations = session.database.count_preparations();
-        let mut writer = Writer::new(&mut session.database, company, issues, connection)?;
+        let mut writer = Writer::new(session.database(), company, issues, connection)?;
         for _ in 0..PREPARING {
             writer.write(figure, &mut session)?;
         }
@@ -71,6 +67,18 @@ pub(crate) struct Session<D> {
 }
 
 impl<D: Database> Session<D> {
+    pub(crate) fn new(database: D, group: usize) -> Self {
+        Self {
+            database,
+            group,
+            members: 0,
+        }
+    }
+
+    pub(crate) fn database(&mut self) -> &mut D {
+        &mut self.database
+    }
+
     /// Runs one transaction, or one member of a shared one.
     pub(crate) fn transact(&mut self, body: impl FnOnce(&mut D) -> Result<()>) -> Result<()> {
         if self.members == 0 {

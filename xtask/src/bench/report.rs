@@ -19,6 +19,8 @@ pub(crate) struct Report {
     pub(crate) load_average_at_end: Option<f64>,
     pub(crate) pace: Pace,
     pub(crate) runs: Vec<Run>,
+    /// Writes whose limit runs other statements than the server.
+    pub(crate) statement_differences: Vec<String>,
     pub(crate) acceptance: Vec<Criterion>,
 }
 
@@ -84,6 +86,9 @@ impl Target {
     }
 }
 
+/// How runs on a file are named.
+pub(crate) const SQLITE: &str = "SQLite";
+
 /// A read of one object answers 99 of 100 requests in less, in milliseconds.
 const SINGLE_READ_P99: f64 = 10.0;
 /// A write reaches at least this part of its limit.
@@ -110,7 +115,7 @@ pub(crate) fn acceptance(runs: &[Run]) -> Vec<Criterion> {
         let place = format!("{}, {} issues", run.database, thousands(run.issues));
         for row in &run.rows {
             let title = row.figure.title();
-            if row.figure.is_single_read() {
+            if run.has_read_target() && row.figure.is_single_read() {
                 let target = Target::Below(SINGLE_READ_P99);
                 add(
                     format!("{place}: {title}, p99"),
@@ -147,6 +152,12 @@ pub(crate) fn acceptance(runs: &[Run]) -> Vec<Criterion> {
 }
 
 impl Run {
+    /// Whether reads of one object have a target here: it was set for a large file on the same
+    /// machine, not for a round trip to another process per statement.
+    fn has_read_target(&self) -> bool {
+        self.database == SQLITE && self.issues >= 100_000
+    }
+
     /// The table of this run.
     pub(crate) fn table(&self) -> String {
         let mut text = format!(
@@ -284,7 +295,7 @@ mod tests {
             grouped_limit: None,
         };
         Run {
-            database: "SQLite",
+            database: SQLITE,
             issues: 100_000,
             start_up_ms: 300.0,
             start_ups_ms: vec![300.0],

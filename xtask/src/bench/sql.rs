@@ -92,24 +92,33 @@ pub(super) const PUT_LEASE: &str = "INSERT INTO issue_leases (issue_id, company_
 /// Ends a lease. Values: company, issue.
 pub(super) const END_LEASE: &str = "DELETE FROM issue_leases WHERE company_id = ? AND issue_id = ?";
 
-/// The plan that somebody has still to decide on. Values: company, issue, company, depth, and the
+/// The wake that an agent has not answered. Values: company, agent, key, 1.
+pub(super) const PENDING_WAKE: &str = "SELECT id, company_id, agent_id, issue_id, coalesce_key, \
+     kind, status, source, reasons, comment_ids, payload, count, not_before, run_id, requested_by, \
+     created_at, updated_at FROM wakes WHERE company_id = ? AND agent_id = ? \
+     AND coalesce_key = ? AND status = 'pending' LIMIT ?";
+
+/// The plan that somebody has still to decide on, looked up from the issue outwards (SQLite keeps
+/// the order of a `CROSS JOIN`). Values: company, issue, company, depth, and the
 /// company three times more.
 pub(super) const UNDECIDED_APPROVAL: &str = "WITH RECURSIVE chain (id, depth) AS ( \
          SELECT id, 0 FROM issues WHERE company_id = ? AND id = ? \
          UNION \
          SELECT i.parent_id, chain.depth + 1 \
-         FROM chain JOIN issues i ON i.company_id = ? AND i.id = chain.id \
-         WHERE i.parent_id IS NOT NULL AND chain.depth < ? \
+         FROM chain CROSS JOIN issues i \
+         WHERE i.company_id = ? AND i.id = chain.id AND i.parent_id IS NOT NULL \
+             AND chain.depth < ? \
      ) \
      SELECT a.id, chain.depth \
-     FROM chain JOIN approvals a ON a.company_id = ? AND a.primary_issue_id = chain.id \
-     WHERE a.type = 'approve_issue_plan' AND a.status IN ('pending', 'revision_requested') \
+     FROM chain CROSS JOIN approvals a \
+     WHERE a.company_id = ? AND a.primary_issue_id = chain.id \
+         AND a.type = 'approve_issue_plan' AND a.status IN ('pending', 'revision_requested') \
      UNION ALL \
      SELECT a.id, chain.depth \
-     FROM chain \
-     JOIN approval_issues l ON l.company_id = ? AND l.issue_id = chain.id \
-     JOIN approvals a ON a.company_id = ? AND a.id = l.approval_id \
-     WHERE a.type = 'approve_issue_plan' AND a.status IN ('pending', 'revision_requested') \
+     FROM chain CROSS JOIN approval_issues l CROSS JOIN approvals a \
+     WHERE l.company_id = ? AND l.issue_id = chain.id AND a.company_id = ? \
+         AND a.id = l.approval_id \
+         AND a.type = 'approve_issue_plan' AND a.status IN ('pending', 'revision_requested') \
      ORDER BY 2, 1 LIMIT 1";
 
 /// What was spent in a month. Values: company, scope, spender, month, 1.

@@ -1,7 +1,8 @@
 //! The statements of each write, in the order in which the server runs them.
 //!
 //! They follow the use cases of `crates/app` and the queries of `crates/infra`: whoever changes
-//! what one of these writes does changes it here as well. Columns that a write leaves empty are
+//! what one of these writes does changes it here as well, and is told so by
+//! [`comparison`](super::comparison). Columns that a write leaves empty are
 //! not named, and those that an update stores as they were are assigned to themselves, which is
 //! the same work for the indexes.
 
@@ -141,6 +142,7 @@ impl Writer {
         let (issue, at) = (self.next_issue()?, now());
         self.authenticate(database)?;
         self.lock_issue(database, issue)?;
+        self.look_up_lease(database, issue)?;
         let id = self.random.key(at);
         let values = [
             Value::Key(id),
@@ -243,6 +245,7 @@ impl Writer {
             Value::Instant(Instant(at + LEASE)),
         ];
         database.run(Statement::new(sql::PUT_LEASE, &lease))?;
+        self.look_up_lease(database, issue)?;
         let details = json!({ "from": "todo", "agentId": self.agent.0, "identifier": "MEA-1" });
         self.record_issue(database, "issue.checked_out", issue, details, at)
     }
@@ -254,6 +257,14 @@ impl Writer {
         self.look_up_lease(database, issue)?;
         let values = [Value::Key(self.company), Value::Key(issue)];
         database.run(Statement::new(sql::END_LEASE, &values))?;
+        let coalesce_key = format!("issue:{}", issue.0);
+        let wake = [
+            Value::Key(self.company),
+            Value::Key(self.agent),
+            Value::Text(&coalesce_key),
+            ONE,
+        ];
+        database.run(Statement::locking(sql::PENDING_WAKE, &wake))?;
         self.save_issue(database, issue, "todo", None, begun, at)?;
         let details = json!({ "status": "todo", "identifier": "MEA-1" });
         self.record_issue(database, "issue.released", issue, details, at)

@@ -30,10 +30,7 @@ pub(super) struct Served {
 
 impl Served {
     fn encode<B: Serialize>(reply: &Reply<B>, ignored_run: bool) -> Result<Self, Problem> {
-        let body = serde_json::to_vec(&reply.body).map_err(|error| {
-            tracing::error!(%error, "an answer cannot be written as JSON");
-            Problem::internal()
-        })?;
+        let body = serde_json::to_vec(&reply.body).map_err(|error| Problem::internal(&error))?;
         Ok(Self {
             status: reply.status,
             body,
@@ -193,6 +190,10 @@ impl Exchange {
         }
         if let Some(key) = caller.key {
             state.key_uses().note(key, now);
+        }
+        // A run that calls is alive, even when it prints nothing.
+        if let Some(run) = actor.run() {
+            state.ports.engine.run_is_active(run);
         }
         Ok(caller)
     }

@@ -2,6 +2,7 @@ mod bodies;
 mod keys;
 mod masking;
 mod org;
+mod requests;
 mod switches;
 
 use actix_web::HttpResponse;
@@ -14,7 +15,8 @@ use crate::problem::Problem;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::schema;
-use bodies::{AgentBody, AgentDetailBody, CreateAgentBody, UpdateAgentBody};
+use bodies::{AgentBody, AgentDetailBody};
+use requests::{CreateAgentBody, UpdateAgentBody};
 
 const TAG: &str = "Agents";
 

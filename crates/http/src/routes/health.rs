@@ -80,7 +80,7 @@ async fn ready(exchange: Exchange) -> HttpResponse {
             problem.answer(&exchange.incoming.request_id)
         }
         Ok(Err(Failure::Refused(problem))) => problem.answer(&exchange.incoming.request_id),
-        Err(_panicked) => Problem::internal().answer(&exchange.incoming.request_id),
+        Err(panicked) => Problem::internal(&panicked).answer(&exchange.incoming.request_id),
     }
 }
 

@@ -217,8 +217,8 @@ fn filters_narrow_and_urgency_orders() {
     };
     let (low, high) = (low["id"].clone(), high["id"].clone());
     assert_eq!(list(""), [high.clone(), low.clone()]);
-    assert_eq!(list("?status=todo,%20blocked"), [low.clone()]);
-    assert_eq!(list("?assigneeAgentId=me"), [high.clone()]);
+    assert_eq!(list("?status=todo,%20blocked"), std::slice::from_ref(&low));
+    assert_eq!(list("?assigneeAgentId=me"), std::slice::from_ref(&high));
     assert_eq!(list("?assigneeAgentId=null"), [low]);
     assert_eq!(list(&format!("?assigneeAgentId={}", id(&ada))), [high]);
     assert!(list("?assigneeUserId=me").is_empty());

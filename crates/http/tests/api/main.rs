@@ -1,4 +1,5 @@
 //! Whole-API tests: a real server on a real store, asked over loopback.
+#![expect(clippy::unwrap_used, reason = "a test panics where it cannot go on")]
 
 mod support;
 
@@ -6,6 +7,7 @@ mod agents;
 mod callers;
 mod companies;
 mod costs;
+mod databases;
 mod edges;
 mod idempotency;
 mod issues;

@@ -20,22 +20,22 @@ use workforce_infra::vault::FileVault;
 use workforce_testkit::store::{TestStore, sqlite_store};
 
 /// A running server, stopped when dropped.
-pub struct Api {
+pub(crate) struct Api {
     base: String,
     client: ureq::Agent,
     handle: ServerHandle,
     thread: Option<JoinHandle<()>>,
-    pub store: TestStore,
-    pub state: Data<State>,
-    pub signals: Arc<Signals>,
+    pub(crate) store: TestStore,
+    pub(crate) state: Data<State>,
+    pub(crate) signals: Arc<Signals>,
 }
 
 /// Counts how often the engine was told.
 #[derive(Default)]
-pub struct Signals(AtomicUsize);
+pub(crate) struct Signals(AtomicUsize);
 
 impl Signals {
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.0.load(Ordering::SeqCst)
     }
 }
@@ -71,24 +71,24 @@ impl RunLogs for Digits {
 
 /// An answer.
 #[derive(Debug)]
-pub struct Answer {
-    pub status: u16,
-    pub headers: HeaderMap,
-    pub text: String,
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) text: String,
 }
 
 impl Answer {
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {}", self.text))
     }
 
-    pub fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).map(|value| value.to_str().unwrap())
     }
 
     /// The body of a success.
     #[track_caller]
-    pub fn ok(&self, status: u16) -> Value {
+    pub(crate) fn ok(&self, status: u16) -> Value {
         assert_eq!(self.status, status, "{}", self.text);
         assert_eq!(self.header("content-type"), Some("application/json"));
         self.json()
@@ -96,7 +96,7 @@ impl Answer {
 
     /// The body of a problem, whose shape is checked.
     #[track_caller]
-    pub fn problem(&self, status: u16, code: &str) -> Value {
+    pub(crate) fn problem(&self, status: u16, code: &str) -> Value {
         assert_eq!(self.status, status, "{}", self.text);
         assert_eq!(
             self.header("content-type"),
@@ -114,12 +114,21 @@ impl Answer {
 
 impl Api {
     /// A server where a request without a credential is the board's.
-    pub fn start() -> Self {
+    pub(crate) fn start() -> Self {
         Self::with(AnonymousPolicy::Board)
     }
 
-    pub fn with(anonymous: AnonymousPolicy) -> Self {
-        let store = sqlite_store();
+    pub(crate) fn with(anonymous: AnonymousPolicy) -> Self {
+        Self::serve(sqlite_store(), anonymous)
+    }
+
+    /// A server on this store where a request without a credential is the
+    /// board's.
+    pub(crate) fn on(store: TestStore) -> Self {
+        Self::serve(store, AnonymousPolicy::Board)
+    }
+
+    fn serve(store: TestStore, anonymous: AnonymousPolicy) -> Self {
         let signals = Arc::new(Signals::default());
         let ports = Ports {
             store: store.shared(),
@@ -166,7 +175,13 @@ impl Api {
     }
 
     /// Sends a request; `headers` are names and values.
-    pub fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
+    pub(crate) fn send(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &[u8],
+    ) -> Answer {
         let mut request = Request::builder()
             .method(method)
             .uri(format!("{}{path}", self.base));
@@ -187,7 +202,7 @@ impl Api {
     }
 
     /// How long the answer is as it travels.
-    pub fn travelled_length(&self, path: &str, headers: &[(&str, &str)]) -> usize {
+    pub(crate) fn travelled_length(&self, path: &str, headers: &[(&str, &str)]) -> usize {
         let mut request = Request::get(format!("{}{path}", self.base));
         for (name, value) in headers {
             request = request.header(*name, *value);
@@ -196,20 +211,20 @@ impl Api {
         response.body_mut().read_to_vec().unwrap().len()
     }
 
-    pub fn get(&self, path: &str) -> Answer {
+    pub(crate) fn get(&self, path: &str) -> Answer {
         self.send("GET", path, &[], b"")
     }
 
-    pub fn post(&self, path: &str, body: &Value) -> Answer {
+    pub(crate) fn post(&self, path: &str, body: &Value) -> Answer {
         self.send("POST", path, &[], body.to_string().as_bytes())
     }
 
-    pub fn patch(&self, path: &str, body: &Value) -> Answer {
+    pub(crate) fn patch(&self, path: &str, body: &Value) -> Answer {
         self.send("PATCH", path, &[], body.to_string().as_bytes())
     }
 
     /// The same server as seen with a credential.
-    pub fn bearing<'a>(&'a self, token: &str) -> Bearing<'a> {
+    pub(crate) fn bearing<'a>(&'a self, token: &str) -> Bearing<'a> {
         Bearing {
             api: self,
             authorization: format!("Bearer {token}"),
@@ -217,20 +232,20 @@ impl Api {
     }
 
     /// A new company whose agents need no approval.
-    pub fn company(&self, name: &str) -> Value {
+    pub(crate) fn company(&self, name: &str) -> Value {
         let body = json!({ "name": name, "requireBoardApprovalForNewAgents": false });
         self.post("/api/companies", &body).ok(201)
     }
 
     /// A new agent of a company.
-    pub fn agent(&self, company: &Value, name: &str) -> Value {
+    pub(crate) fn agent(&self, company: &Value, name: &str) -> Value {
         let path = format!("/api/companies/{}/agents", id(company));
         self.post(&path, &json!({ "name": name, "role": "engineer" }))
             .ok(201)
     }
 
     /// A key of an agent.
-    pub fn key(&self, agent: &Value) -> String {
+    pub(crate) fn key(&self, agent: &Value) -> String {
         let path = format!("/api/agents/{}/keys", id(agent));
         self.post(&path, &json!({})).ok(201)["key"]
             .as_str()
@@ -239,7 +254,7 @@ impl Api {
     }
 
     /// A new issue of a company.
-    pub fn issue(&self, company: &Value, body: &Value) -> Value {
+    pub(crate) fn issue(&self, company: &Value, body: &Value) -> Value {
         self.post(&format!("/api/companies/{}/issues", id(company)), body)
             .ok(201)
     }
@@ -259,17 +274,17 @@ impl Drop for Api {
 }
 
 /// A caller with a credential.
-pub struct Bearing<'a> {
+pub(crate) struct Bearing<'a> {
     api: &'a Api,
     authorization: String,
 }
 
 impl Bearing<'_> {
-    pub fn send(&self, method: &str, path: &str, body: &Value) -> Answer {
+    pub(crate) fn send(&self, method: &str, path: &str, body: &Value) -> Answer {
         self.send_with(method, path, &[], body)
     }
 
-    pub fn send_with(
+    pub(crate) fn send_with(
         &self,
         method: &str,
         path: &str,
@@ -286,26 +301,26 @@ impl Bearing<'_> {
         self.api.send(method, path, &all, body.as_bytes())
     }
 
-    pub fn get(&self, path: &str) -> Answer {
+    pub(crate) fn get(&self, path: &str) -> Answer {
         self.send("GET", path, &Value::Null)
     }
 
-    pub fn post(&self, path: &str, body: &Value) -> Answer {
+    pub(crate) fn post(&self, path: &str, body: &Value) -> Answer {
         self.send("POST", path, body)
     }
 
-    pub fn patch(&self, path: &str, body: &Value) -> Answer {
+    pub(crate) fn patch(&self, path: &str, body: &Value) -> Answer {
         self.send("PATCH", path, body)
     }
 }
 
 /// The id of a record.
 #[track_caller]
-pub fn id(record: &Value) -> &str {
+pub(crate) fn id(record: &Value) -> &str {
     record["id"].as_str().unwrap()
 }
 
 /// An id that names nothing.
-pub const NOTHING: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
+pub(crate) const NOTHING: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
 
 const VAULT_KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";

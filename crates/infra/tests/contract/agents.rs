@@ -52,11 +52,11 @@ on_both_databases! {
         let refused = try_write(&**store, |tx| tx.agents_mut().insert(&twin));
         assert!(matches!(refused, Err(StoreError::Contended)), "{refused:?}");
         let other = World::new(store);
-        let namesake = Agent { url_key: world.agent.url_key.clone(), ..agent(&other.company) };
+        let namesake = Agent { url_key: twin.url_key, ..agent(&other.company) };
         other.write(|tx| tx.agents_mut().insert(&namesake));
         let taken =
             other.read(|reads| reads.agents().url_keys(other.scope(), &namesake.url_key));
-        assert_eq!(taken, [namesake.url_key.clone()]);
+        assert_eq!(taken, [namesake.url_key]);
         let none = other.read(|reads| reads.agents().url_keys(other.scope(), "ADA"));
         assert!(none.is_empty());
     }

@@ -36,20 +36,20 @@ on_both_databases! {
             parent: Some(parent.id),
             owner_agent: Some(world.agent.id),
             updated_at: later(1),
-            ..plain.clone()
+            ..plain
         };
         world.write(|tx| {
             tx.goals_mut().insert(&parent)?;
             tx.goals_mut().insert(&plain)
         });
-        for version in [full, plain] {
+        for version in [&full, &plain] {
             world.write(|tx| {
                 let mut held = tx.goals_mut().lock(Scope::Instance, version.id)?.expect("exists");
-                held.clone_from(&version);
+                held.clone_from(version);
                 tx.goals_mut().save(&held)
             });
             let found = world.read(|reads| reads.goals().find(Scope::Instance, version.id));
-            assert_eq!(found, Some(version));
+            assert_eq!(found.as_ref(), Some(version));
         }
     }
 
@@ -98,18 +98,18 @@ on_both_databases! {
             review_required: true,
             archived_at: Some(later(8)),
             updated_at: later(7),
-            ..plain.clone()
+            ..plain
         };
         world.write(|tx| tx.projects_mut().insert(&plain));
-        for version in [full, plain.clone()] {
+        for version in [&full, &plain] {
             world.write(|tx| {
                 let mut held =
                     tx.projects_mut().lock(Scope::Instance, version.id)?.expect("exists");
-                held.clone_from(&version);
+                held.clone_from(version);
                 tx.projects_mut().save(&held)
             });
             let found = world.read(|reads| reads.projects().find(Scope::Instance, version.id));
-            assert_eq!(found, Some(version));
+            assert_eq!(found.as_ref(), Some(version));
         }
         let twin = Project { url_key: plain.url_key.clone(), ..project(&world.company) };
         let refused = try_write(&**store, |tx| tx.projects_mut().insert(&twin));

@@ -179,7 +179,7 @@ on_both_databases! {
                     },
                 },
                 ProjectCost {
-                    project: Some((project.id, project.name.clone())),
+                    project: Some((project.id, project.name)),
                     total: in_project,
                 },
             ]

@@ -115,7 +115,7 @@ on_both_databases! {
     fn a_queued_run_cannot_succeed(store: &TestStore) {
         let world = World::new(store);
         let (_, queued) = world.queue(&world.agent, None);
-        let mut ended = queued.clone();
+        let mut ended = queued;
         end(&mut ended);
         let refused = save_as_seen(&world, &ended);
         assert!(matches!(refused, Err(StoreError::Constraint { .. })), "{refused:?}");

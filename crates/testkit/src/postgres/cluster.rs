@@ -148,6 +148,15 @@ impl Cluster {
         &self.url
     }
 
+    /// What the server logged so far.
+    ///
+    /// # Errors
+    ///
+    /// When the log cannot be read.
+    pub fn log(&self) -> io::Result<String> {
+        fs::read_to_string(self.home.join("log"))
+    }
+
     fn start_once(
         programs: &Path,
         account: &Account,
@@ -218,7 +227,8 @@ impl Cluster {
                 return Ok(());
             }
             if ended || Instant::now() > deadline {
-                let log = fs::read_to_string(self.home.join("log"))
+                let log = self
+                    .log()
                     .unwrap_or_else(|error| format!("(its log cannot be read: {error})"));
                 return Err(ClusterError::Start { log });
             }

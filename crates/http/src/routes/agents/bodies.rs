@@ -1,9 +1,8 @@
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use utoipa::ToSchema;
-use workforce_app::agents::{AgentDetail, AgentView, CreateAgent, UpdateAgent};
+use workforce_app::agents::{AgentDetail, AgentView};
 use workforce_domain::Document;
 use workforce_domain::agent::{AdapterType, AgentLifecycle, AgentStatus, ChainLink};
-use workforce_domain::change::Change;
 use workforce_domain::company::PauseReason;
 use workforce_domain::id::{AgentId, CompanyId};
 use workforce_domain::text::{Description, Label, Name, Role};
@@ -11,7 +10,7 @@ use workforce_domain::time::Timestamp;
 
 use super::masking::masked;
 use crate::schema;
-use crate::wire::{Amount, Limit, Present, given};
+use crate::wire::{Amount, Limit};
 
 /// An agent.
 #[derive(Serialize, ToSchema)]
@@ -187,171 +186,6 @@ impl From<AgentDetail> for AgentDetailBody {
                 .into_iter()
                 .map(Into::into)
                 .collect(),
-        }
-    }
-}
-
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct GrantedBody {
-    /// It may hire.
-    can_create_agents: Option<bool>,
-}
-
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct CreateAgentBody {
-    /// Its name.
-    #[schema(value_type = schema::Name)]
-    name: Name,
-    /// Its role; `general` when left out.
-    #[schema(value_type = Option<schema::Role>)]
-    role: Option<Role>,
-    /// Its job title.
-    #[schema(value_type = Option<schema::Label>)]
-    title: Option<Label>,
-    /// An icon's name.
-    #[schema(value_type = Option<schema::Label>)]
-    icon: Option<Label>,
-    /// What it can do.
-    #[schema(value_type = Option<schema::Description>)]
-    capabilities: Option<Description>,
-    /// Its manager.
-    #[schema(value_type = Option<schema::Id>)]
-    reports_to: Option<AgentId>,
-    /// How it is run; `process` when left out.
-    #[schema(value_type = Option<schema::AdapterType>)]
-    adapter_type: Option<AdapterType>,
-    /// Configuration of the adapter.
-    #[schema(value_type = Option<schema::Document>)]
-    adapter_config: Option<Document>,
-    /// Configuration of its heartbeats.
-    #[schema(value_type = Option<schema::Document>)]
-    runtime_config: Option<Document>,
-    /// Monthly limit; for the board to give.
-    #[serde(default)]
-    #[schema(value_type = Option<Limit>)]
-    budget_monthly_cents: Change<Limit>,
-    /// What it may do; for the board to give.
-    permissions: Option<GrantedBody>,
-    /// Anything to keep with it.
-    #[schema(value_type = Option<schema::Document>)]
-    metadata: Option<Document>,
-}
-
-impl CreateAgentBody {
-    pub(super) fn command(self) -> CreateAgent {
-        CreateAgent {
-            name: self.name,
-            role: self.role,
-            title: self.title,
-            icon: self.icon,
-            capabilities: self.capabilities,
-            reports_to: self.reports_to,
-            adapter_type: self.adapter_type,
-            adapter_config: self.adapter_config.unwrap_or_default(),
-            runtime_config: self.runtime_config.unwrap_or_default(),
-            budget: self.budget_monthly_cents.map(|limit| limit.0),
-            can_create_agents: self
-                .permissions
-                .and_then(|granted| granted.can_create_agents),
-            metadata: self.metadata.unwrap_or_default(),
-        }
-    }
-}
-
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct UpdateAgentBody {
-    /// Its name.
-    #[serde(default, deserialize_with = "given")]
-    #[schema(value_type = schema::Name)]
-    name: Option<Name>,
-    /// Its role.
-    #[serde(default, deserialize_with = "given")]
-    #[schema(value_type = schema::Role)]
-    role: Option<Role>,
-    /// Its job title.
-    #[serde(default)]
-    #[schema(value_type = Option<schema::Label>)]
-    title: Change<Label>,
-    /// An icon's name.
-    #[serde(default)]
-    #[schema(value_type = Option<schema::Label>)]
-    icon: Change<Label>,
-    /// What it can do.
-    #[serde(default)]
-    #[schema(value_type = Option<schema::Description>)]
-    capabilities: Change<Description>,
-    /// Its manager.
-    #[serde(default)]
-    #[schema(value_type = Option<schema::Id>)]
-    reports_to: Change<AgentId>,
-    /// How it is run.
-    #[serde(default, deserialize_with = "given")]
-    #[schema(value_type = schema::AdapterType)]
-    adapter_type: Option<AdapterType>,
-    /// Changes of the adapter's configuration, merged key by key; `null`
-    /// removes a key.
-    #[serde(default, deserialize_with = "given")]
-    #[schema(value_type = schema::Document)]
-    adapter_config: Option<Document>,
-    /// Takes `adapterConfig` as the whole configuration instead.
-    #[serde(default)]
-    replace_adapter_config: bool,
-    /// Changes of the heartbeats' configuration, merged key by key.
-    #[serde(default, deserialize_with = "given")]
-    #[schema(value_type = schema::Document)]
-    runtime_config: Option<Document>,
-    /// Monthly limit; for the board to set.
-    #[serde(default, deserialize_with = "given")]
-    #[schema(value_type = Limit)]
-    budget_monthly_cents: Option<Limit>,
-    /// What it may do; for the board to set.
-    #[serde(default, deserialize_with = "given")]
-    #[schema(value_type = GrantedBody)]
-    permissions: Option<GrantedBody>,
-    /// Anything to keep with it.
-    #[serde(default, deserialize_with = "given")]
-    #[schema(value_type = schema::Document)]
-    metadata: Option<Document>,
-    #[serde(default)]
-    #[schema(ignore)]
-    status: Present,
-    #[serde(default)]
-    #[schema(ignore)]
-    spent_monthly_cents: Present,
-    #[serde(default)]
-    #[schema(ignore)]
-    company_id: Present,
-}
-
-impl UpdateAgentBody {
-    pub(super) fn command(self) -> UpdateAgent {
-        let fields = [
-            (self.status, "status"),
-            (self.spent_monthly_cents, "spentMonthlyCents"),
-            (self.company_id, "companyId"),
-        ];
-        UpdateAgent {
-            not_writable: fields
-                .iter()
-                .find_map(|(field, name)| field.0.then_some(*name)),
-            name: self.name,
-            role: self.role,
-            title: self.title,
-            icon: self.icon,
-            capabilities: self.capabilities,
-            reports_to: self.reports_to,
-            adapter_type: self.adapter_type,
-            adapter_config: self.adapter_config,
-            replace_adapter_config: self.replace_adapter_config,
-            runtime_config: self.runtime_config,
-            budget: self.budget_monthly_cents.map(|limit| limit.0),
-            can_create_agents: self
-                .permissions
-                .and_then(|granted| granted.can_create_agents),
-            metadata: self.metadata,
         }
     }
 }

@@ -113,7 +113,7 @@ struct CreateKeyBody {
 fn name(rq: &Incoming) -> Result<Name, Problem> {
     match rq.json::<CreateKeyBody>()?.name {
         Some(name) => Ok(name),
-        None => Name::new("default").map_err(|_too_long| Problem::internal()),
+        None => Name::new("default").map_err(|error| Problem::internal(&error)),
     }
 }
 

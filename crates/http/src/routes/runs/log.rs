@@ -61,10 +61,7 @@ async fn log(exchange: Exchange) -> HttpResponse {
                     .ports
                     .logs
                     .read(run.company, run.id, offset, limit)
-                    .map_err(|error| {
-                        tracing::error!(run = %run.id, cause = ?error.0, "a log cannot be read");
-                        Problem::internal()
-                    })?;
+                    .map_err(|error| Problem::internal(&error))?;
                 Ok(Reply::ok(LogBody {
                     run_id: run.id,
                     complete: run.status.is_terminal() && slice.next_offset >= slice.total,

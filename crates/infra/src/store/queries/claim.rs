@@ -31,7 +31,8 @@ use crate::store::schema::{agents, companies, company_counters, heartbeat_runs, 
 const ATTEMPTS: usize = 8;
 
 /// The conditions of a start. `$1` is the present, `$2` the month, `$3` the
-/// server and `$4` its cap.
+/// server and `$4` its cap. Parents are followed only in companies that have
+/// an undecided plan at all.
 macro_rules! startable {
     ($rest:literal) => {
         concat!(
@@ -72,7 +73,10 @@ macro_rules! startable {
                 AND NOT EXISTS (SELECT 1 FROM issue_leases l \
                     WHERE l.issue_id = i.id AND (l.run_id IS NOT NULL \
                         OR (l.expires_at > $1 AND l.agent_id <> w.agent_id))) \
-                AND NOT EXISTS ( \
+                AND (NOT EXISTS (SELECT 1 FROM approvals v \
+                    WHERE v.company_id = w.company_id AND v.type = 'approve_issue_plan' \
+                    AND v.status IN ('pending', 'revision_requested')) \
+                OR NOT EXISTS ( \
                     WITH RECURSIVE chain (id, depth) AS ( \
                         SELECT i.id, 0 \
                         UNION \
@@ -86,7 +90,7 @@ macro_rules! startable {
                     AND v.status IN ('pending', 'revision_requested') \
                     AND (v.primary_issue_id = chain.id OR EXISTS ( \
                         SELECT 1 FROM approval_issues k \
-                        WHERE k.approval_id = v.id AND k.issue_id = chain.id))) \
+                        WHERE k.approval_id = v.id AND k.issue_id = chain.id)))) \
             )) ",
             $rest
         )

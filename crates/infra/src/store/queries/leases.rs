@@ -98,7 +98,12 @@ pub(super) fn take(
         .returning(issues::lease_fence)
         .get_result(conn)
         .map_err(failed)?;
-    let lease = Lease { issue, company, fence, ..lease.clone() };
+    let lease = Lease {
+        issue,
+        company,
+        fence,
+        ..lease.clone()
+    };
     let row = LeaseRow::from(&lease);
     diesel::insert_into(issue_leases::table)
         .values(&row)

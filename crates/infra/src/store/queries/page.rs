@@ -15,7 +15,7 @@ diesel::define_sql_function! {
     fn substr(text: diesel::sql_types::Text, from: diesel::sql_types::Integer, count: diesel::sql_types::Integer) -> diesel::sql_types::Text;
 }
 
-/// How many characters a stem has, for [`substr`].
+/// How many characters a stem has, for `substr`.
 pub(super) fn characters(stem: &str) -> i32 {
     i32::try_from(stem.chars().count()).unwrap_or(i32::MAX)
 }
