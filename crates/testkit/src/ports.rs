@@ -1,11 +1,12 @@
-//! The real clock, ids and credentials, for tests of crates that reach them as ports only.
+//! The real clock, ids, credentials and vault, for tests of crates that reach them as ports only.
 
 use std::sync::Arc;
 
-use workforce_domain::port::{Clock, Ids, Tokens};
+use workforce_domain::port::{Clock, Ids, Tokens, Vault};
 use workforce_infra::clock::SystemClock;
 use workforce_infra::ids::UuidV7Ids;
 use workforce_infra::tokens::RandomTokens;
+use workforce_infra::vault::FileVault;
 
 /// The clock of the operating system.
 #[must_use]
@@ -23,4 +24,16 @@ pub fn ids() -> Arc<dyn Ids> {
 #[must_use]
 pub fn tokens() -> Arc<dyn Tokens> {
     Arc::new(RandomTokens)
+}
+
+/// A vault with a key of its own.
+///
+/// # Panics
+/// When a key of the right length is refused.
+#[must_use]
+pub fn vault() -> Arc<dyn Vault> {
+    match FileVault::from_text(&"5a".repeat(32)) {
+        Ok(vault) => Arc::new(vault),
+        Err(error) => panic!("a vault from a key of 32 bytes: {error}"),
+    }
 }

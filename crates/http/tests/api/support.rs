@@ -13,10 +13,7 @@ use workforce_app::authenticate::AnonymousPolicy;
 use workforce_domain::id::{CompanyId, RunId};
 use workforce_domain::port::{EngineSignal, LogError, LogSlice, RunLogs};
 use workforce_http::{AllowedHosts, Options, Ports, State, serve};
-use workforce_infra::clock::SystemClock;
-use workforce_infra::ids::UuidV7Ids;
-use workforce_infra::tokens::RandomTokens;
-use workforce_infra::vault::FileVault;
+use workforce_testkit::ports;
 use workforce_testkit::store::{TestStore, sqlite_store};
 
 /// A running server, stopped when dropped.
@@ -132,10 +129,10 @@ impl Api {
         let signals = Arc::new(Signals::default());
         let ports = Ports {
             store: store.shared(),
-            clock: Arc::new(SystemClock),
-            ids: Arc::new(UuidV7Ids::new(SystemClock)),
-            tokens: Arc::new(RandomTokens),
-            vault: Arc::new(FileVault::from_text(VAULT_KEY).unwrap()),
+            clock: ports::clock(),
+            ids: ports::ids(),
+            tokens: ports::tokens(),
+            vault: ports::vault(),
             logs: Arc::new(Digits),
             engine: Arc::clone(&signals) as Arc<dyn EngineSignal>,
         };
@@ -323,4 +320,3 @@ pub(crate) fn id(record: &Value) -> &str {
 /// An id that names nothing.
 pub(crate) const NOTHING: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
 
-const VAULT_KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";

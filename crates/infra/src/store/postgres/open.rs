@@ -14,7 +14,8 @@ const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/postg
 const MIGRATION_LOCK: i64 = 0x776f_726b_666f_7263;
 
 /// Nobody waits for a row, or keeps one locked, for ever.
-const SETTINGS: &str = "SET lock_timeout = '10s'; SET idle_in_transaction_session_timeout = '60s';";
+const SETTINGS: &str = "SET lock_timeout = '10s'; SET idle_in_transaction_session_timeout = '60s'; \
+    SET jit = off;";
 
 /// Opens the database at `url`.
 ///
