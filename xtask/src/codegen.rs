@@ -12,11 +12,14 @@ use clap::Args;
 use crate::reference;
 use crate::repository::Repository;
 
+/// The name of a part that is a whole file, which needs no markers.
+const WHOLE_FILE: &str = "";
+
 /// One generated part of one file.
 struct Section {
     /// The path from the root of the repository.
     file: &'static str,
-    /// The name in the opening marker.
+    /// The name in the opening marker, or [`WHOLE_FILE`].
     name: &'static str,
     /// Makes the text between the markers.
     render: fn() -> String,
@@ -24,6 +27,11 @@ struct Section {
 
 /// Every generated part.
 const SECTIONS: &[Section] = &[
+    Section {
+        file: "openapi.json",
+        name: WHOLE_FILE,
+        render: reference::openapi,
+    },
     Section {
         file: "docs/errors.md",
         name: "errors",
@@ -107,8 +115,12 @@ fn stale(repository: &Repository, sections: &[Section]) -> Result<Vec<Stale>> {
         let old = repository.read(file)?;
         let mut content = old.clone();
         for section in sections.iter().filter(|section| section.file == file) {
-            content = replace(&content, section.name, &(section.render)())
-                .with_context(|| format!("failed to generate a part of {file}"))?;
+            let generated = (section.render)();
+            content = match section.name {
+                WHOLE_FILE => generated,
+                name => replace(&content, name, &generated)
+                    .with_context(|| format!("failed to generate a part of {file}"))?,
+            };
         }
         if content != old {
             let hint = first_difference(file, &old, &content);

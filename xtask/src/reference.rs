@@ -8,6 +8,14 @@ use workforce_domain::run::{RunStatus, WakeStatus};
 use workforce_domain::word::Word;
 use workforce_http::{problem, routes};
 
+/// The OpenAPI document, as the server serves it.
+pub(crate) fn openapi() -> String {
+    match workforce_http::document().to_pretty_json() {
+        Ok(json) => json + "\n",
+        Err(error) => format!("the document cannot be written: {error}\n"),
+    }
+}
+
 /// Every machine code: its status and what the caller should do.
 pub(crate) fn errors() -> String {
     let rows = problem::catalogue().map(|(code, entry)| {

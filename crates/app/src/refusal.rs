@@ -114,6 +114,8 @@ words! {
         Contended = "contended",
         /// The store cannot be reached.
         StoreUnavailable = "store_unavailable",
+        /// The engine does not look for work at the moment.
+        EngineStalled = "engine_stalled",
         /// A fault of workforce.
         Internal = "internal",
     }

@@ -124,4 +124,13 @@ impl EngineSignal for EngineHandle {
     fn run_is_active(&self, run: RunId) {
         self.touch(run);
     }
+
+    fn is_dispatching(&self, now: Timestamp) -> bool {
+        self.last_tick()
+            .is_some_and(|tick| now.since(tick) <= STALLED_AFTER)
+    }
 }
+
+/// A dispatcher that has not looked for so long is stalled; it looks every
+/// second.
+const STALLED_AFTER: Duration = Duration::from_secs(30);

@@ -4,6 +4,7 @@
 mod adapter_config;
 mod create;
 mod keys;
+mod org;
 mod read;
 mod switches;
 mod update;
@@ -21,8 +22,9 @@ use workforce_domain::time::Month;
 pub use adapter_config::REDACTED;
 pub use create::{CreateAgent, create};
 pub use keys::{CreatedKey, create_key, keys, revoke_key};
+pub use org::{OrgEntry, org};
 pub(crate) use read::everyone;
-pub use read::{AgentRef, OrgEntry, get, list, me, org};
+pub use read::{AgentRef, ListAgents, get, list, me};
 pub use switches::{pause, resume, terminate};
 pub use update::{UpdateAgent, update};
 

@@ -1,7 +1,7 @@
 use std::collections::{HashMap, HashSet};
 
 use workforce_domain::actor::CompanyScope;
-use workforce_domain::agent::{Agent, AgentStatus, OrgNode};
+use workforce_domain::agent::{Agent, AgentStatus};
 use workforce_domain::id::{AgentId, CompanyId};
 use workforce_domain::money::Cents;
 use workforce_domain::page::{Page, PageRequest};
@@ -61,8 +61,17 @@ pub fn me(reads: &mut dyn Reads, call: &Call<'_>) -> Result<AgentDetail, Failure
     get(reads, call, &AgentRef::Id(caller.agent))
 }
 
-/// All agents of a company, oldest first, terminated ones too unless the
-/// filter leaves them out.
+/// Which agents a list shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListAgents {
+    /// With one of these statuses; with any when empty.
+    pub statuses: Vec<AgentStatus>,
+    /// Terminated ones too.
+    pub include_terminated: bool,
+}
+
+/// All agents of a company, oldest first. A status is derived, so a page that
+/// asks for some may hold fewer agents than its limit and still go on.
 ///
 /// # Errors
 /// [`AgentError`]
@@ -70,16 +79,20 @@ pub fn list(
     reads: &mut dyn Reads,
     call: &Call<'_>,
     company: CompanyId,
-    filter: AgentFilter,
+    query: &ListAgents,
     page: &PageRequest<AgentKeyset>,
 ) -> Result<Page<AgentView, AgentKeyset>, Failure<AgentError>> {
     let scope = access::company_scope(reads, call, company)?;
-    let page = reads.agents().list(scope, filter, page)?;
+    let include_terminated = query.include_terminated;
+    let page = reads
+        .agents()
+        .list(scope, AgentFilter { include_terminated }, page)?;
     let next = page.next;
-    Ok(Page {
-        items: views(reads, call, scope, page.items)?,
-        next,
-    })
+    let mut items = views(reads, call, scope, page.items)?;
+    if !query.statuses.is_empty() {
+        items.retain(|view| query.statuses.contains(&view.status));
+    }
+    Ok(Page { items, next })
 }
 
 fn views(
@@ -133,60 +146,6 @@ fn stands_above(managers: &Managers, caller: AgentId, agent: AgentId) -> bool {
         }
     }
     false
-}
-
-/// What the tree shows of an agent.
-#[derive(Clone, Debug, PartialEq)]
-pub struct OrgEntry {
-    /// The agent.
-    pub agent: Agent,
-    /// Its status.
-    pub status: AgentStatus,
-}
-
-/// A company's organisation: agents without a living manager at the roots,
-/// terminated ones left out.
-///
-/// # Errors
-/// [`AgentError`]
-pub fn org(
-    reads: &mut dyn Reads,
-    call: &Call<'_>,
-    company: CompanyId,
-) -> Result<Vec<OrgNode<OrgEntry>>, Failure<AgentError>> {
-    let scope = access::company_scope(reads, call, company)?;
-    let agents = everyone(reads, scope, false)?;
-    let ids: Vec<AgentId> = agents.iter().map(|agent| agent.id).collect();
-    let running: HashSet<AgentId> = reads.agents().running(scope, &ids)?.into_iter().collect();
-    let known: HashSet<AgentId> = ids.iter().copied().collect();
-    let mut reports: HashMap<Option<AgentId>, Vec<OrgEntry>> = HashMap::new();
-    for agent in agents {
-        let manager = agent.reports_to.filter(|manager| known.contains(manager));
-        let status = agent.status(running.contains(&agent.id));
-        reports
-            .entry(manager)
-            .or_default()
-            .push(OrgEntry { agent, status });
-    }
-    Ok(grow(&mut reports, None))
-}
-
-/// Takes each group of reports once, so that it ends even in a cycle.
-fn grow(
-    reports: &mut HashMap<Option<AgentId>, Vec<OrgEntry>>,
-    manager: Option<AgentId>,
-) -> Vec<OrgNode<OrgEntry>> {
-    let group = reports.remove(&manager).unwrap_or_default();
-    group
-        .into_iter()
-        .map(|entry| {
-            let below = grow(reports, Some(entry.agent.id));
-            OrgNode {
-                item: entry,
-                reports: below,
-            }
-        })
-        .collect()
 }
 
 /// A company's tree or breakdown shows about so many agents at most.

@@ -73,9 +73,7 @@ pub(super) fn require_stake(
         || caller.is_ceo();
     let above = match (issue.assignee, to) {
         _ if own => true,
-        (Assignee::Agent(assignee), _) => {
-            access::manages(reads, company, caller.agent, assignee)?
-        }
+        (Assignee::Agent(assignee), _) => access::manages(reads, company, caller.agent, assignee)?,
         (Assignee::Nobody, Some(to)) => may_assign(reads, call, company, to)?,
         (Assignee::Nobody | Assignee::User(_), _) => false,
     };

@@ -124,4 +124,10 @@ pub trait EngineSignal: Send + Sync {
     /// the run's idle limit counts from here again (contract section 10.1).
     /// Without effect for a run that is not live on this server.
     fn run_is_active(&self, _run: crate::id::RunId) {}
+
+    /// True while due wakes are looked for: `now` is not long after the last
+    /// look that the store answered.
+    fn is_dispatching(&self, _now: Timestamp) -> bool {
+        true
+    }
 }

@@ -224,6 +224,11 @@ pub const fn entry(code: Code) -> Entry {
             "Contended",
             "Try again after Retry-After seconds.",
         ),
+        Code::EngineStalled => (
+            StatusCode::SERVICE_UNAVAILABLE,
+            "Engine stalled",
+            "Wait as long as Retry-After says; if it stays so, look at the server's log.",
+        ),
         Code::StoreUnavailable => (
             StatusCode::SERVICE_UNAVAILABLE,
             "Store unavailable",

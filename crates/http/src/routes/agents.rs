@@ -6,8 +6,8 @@ mod requests;
 mod switches;
 
 use actix_web::HttpResponse;
-use workforce_app::agents::{self, AgentRef};
-use workforce_domain::port::{AgentFilter, AgentKeyset};
+use workforce_app::agents::{self, AgentRef, ListAgents};
+use workforce_domain::port::AgentKeyset;
 
 use crate::exchange::{Exchange, Incoming};
 use crate::paging::Paging;
@@ -37,6 +37,8 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
         ("companyId" = schema::Id, Path, description = "The company."),
         ("includeTerminated" = Option<bool>, Query,
             description = "Shows terminated agents too; true when left out."),
+        ("status" = Option<String>, Query,
+            description = "Agents with one of these statuses, separated by commas."),
         Paging,
     ),
     responses((status = 200, description = "The agents.", body = Vec<AgentBody>)))]
@@ -44,12 +46,15 @@ async fn list(exchange: Exchange) -> HttpResponse {
     exchange
         .read(
             |rq| {
-                let include_terminated = rq.query()?.flag("includeTerminated", true)?;
-                let filter = AgentFilter { include_terminated };
-                Ok((rq.id("companyId")?, filter, rq.page::<AgentKeyset>()?))
+                let query = rq.query()?;
+                let wanted = ListAgents {
+                    statuses: query.words("status")?,
+                    include_terminated: query.flag("includeTerminated", true)?,
+                };
+                Ok((rq.id("companyId")?, wanted, rq.page::<AgentKeyset>()?))
             },
-            |reads, call, (company, filter, page)| {
-                agents::list(reads, call, *company, *filter, page)
+            |reads, call, (company, wanted, page)| {
+                agents::list(reads, call, *company, wanted, page)
             },
             Reply::<Vec<AgentBody>>::page,
         )

@@ -2,6 +2,7 @@ use actix_web::HttpResponse;
 use actix_web::http::header;
 use serde::Serialize;
 use utoipa::ToSchema;
+use workforce_app::Code;
 use workforce_app::Failure;
 use workforce_app::authenticate::AnonymousPolicy;
 use workforce_domain::port::StoreError;
@@ -59,7 +60,8 @@ async fn health(exchange: Exchange) -> HttpResponse {
     Health::of(&exchange, "ok")
 }
 
-/// Tells that the server can do its work: its store answers.
+/// Tells that the server can do its work: its store answers, and its engine
+/// looks for runs to start.
 #[utoipa::path(get, path = "/api/health/ready", tag = TAG, operation_id = "getReadiness",
     responses((status = 200, description = "It can work.", body = Health)))]
 async fn ready(exchange: Exchange) -> HttpResponse {
@@ -70,7 +72,12 @@ async fn ready(exchange: Exchange) -> HttpResponse {
         })
     };
     let outcome = actix_web::web::block(probe).await;
+    let ports = &exchange.state.ports;
     match outcome {
+        Ok(Ok(())) if !ports.engine.is_dispatching(ports.clock.now()) => {
+            let detail = "the engine does not look for runs to start at the moment";
+            Problem::new(Code::EngineStalled, detail).answer(&exchange.incoming.request_id)
+        }
         Ok(Ok(())) => Health::of(&exchange, "ready"),
         Ok(Err(Failure::Store(error))) => {
             let problem = match error {

@@ -319,4 +319,3 @@ pub(crate) fn id(record: &Value) -> &str {
 
 /// An id that names nothing.
 pub(crate) const NOTHING: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
-
