@@ -3,6 +3,7 @@
 mod client;
 mod company;
 mod comparison;
+mod database;
 mod figure;
 mod limit;
 mod load;
@@ -27,6 +28,7 @@ use workforce_domain::time::Timestamp;
 use workforce_testkit::postgres::{self, Cluster, TestDatabase};
 
 use self::company::Company;
+use self::database::Database;
 use self::figure::Figure;
 use self::limit::Bare;
 use self::load::{Measurement, Pace, milliseconds};
@@ -34,7 +36,6 @@ use self::machine::{Machine, load_average};
 use self::report::{Limit, Report, Row, Run, SQLITE, acceptance, acceptance_lines};
 use self::seed::Issues;
 use self::server::{Server, Start};
-use self::statement::Database;
 use crate::command::{self, cargo};
 use crate::repository::Repository;
 

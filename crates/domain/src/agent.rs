@@ -132,8 +132,10 @@ impl Agent {
         match self.lifecycle {
             AgentLifecycle::Terminated { .. } => AgentStatus::Terminated,
             AgentLifecycle::PendingApproval => AgentStatus::PendingApproval,
-            _ if has_live_run => AgentStatus::Running,
+            // Whoever paused it wants to see that, also while its last run is
+            // still being stopped.
             AgentLifecycle::Paused { .. } => AgentStatus::Paused,
+            AgentLifecycle::Enabled if has_live_run => AgentStatus::Running,
             AgentLifecycle::Enabled => {
                 if self.consecutive_failures >= Self::FAILURES_SHOWN_AS_ERROR {
                     AgentStatus::Error

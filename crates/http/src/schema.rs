@@ -39,15 +39,6 @@ fn prose(max: usize) -> RefOr<Schema> {
         .into()
 }
 
-fn body(max: usize) -> RefOr<Schema> {
-    ObjectBuilder::new()
-        .schema_type(Type::String)
-        .min_length(Some(1))
-        .max_length(Some(max))
-        .pattern(Some(r"\S"))
-        .into()
-}
-
 fn slug(max: usize) -> RefOr<Schema> {
     ObjectBuilder::new()
         .schema_type(Type::String)
@@ -88,7 +79,7 @@ schemas! {
     Label = line(text::Label::MAX);
     Location = line(text::Location::MAX);
     Description = prose(text::Description::MAX);
-    CommentBody = body(text::CommentBody::MAX);
+    CommentBody = line(text::CommentBody::MAX);
     Role = slug(text::Role::MAX);
 
     Code = word::<workforce_app::Code>();

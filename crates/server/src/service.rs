@@ -34,7 +34,7 @@ const REQUEST_DRAIN: Duration = Duration::from_secs(5);
 
 /// Serves until SIGTERM or SIGINT.
 pub(crate) fn serve(args: &ServeArgs) -> anyhow::Result<()> {
-    logging::begin(args.log_format, "info");
+    logging::begin(args.log_format, "info,actix_server=warn");
     let runtime = runtime()?;
     runtime.block_on(async {
         let mut terminate = signal(SignalKind::terminate())?;

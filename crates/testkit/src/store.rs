@@ -3,8 +3,10 @@
 use core::ops::Deref;
 use std::sync::Arc;
 
+use diesel::{Connection, PgConnection, RunQueryDsl, SqliteConnection, sql_query};
 use tempfile::TempDir;
 use workforce_domain::port::Store;
+use workforce_domain::time::Timestamp;
 use workforce_infra::store::{DatabaseUrl, Durability, OpenOptions, open};
 
 use crate::postgres::{TestDatabase, database, shared_cluster_url};
@@ -15,7 +17,7 @@ pub struct TestStore {
     store: Arc<dyn Store>,
     url: DatabaseUrl,
     connection: String,
-    _data: Data,
+    data: Data,
 }
 
 /// Where the data lies; kept for its end.
@@ -42,6 +44,36 @@ impl TestStore {
     #[must_use]
     pub fn connection(&self) -> &str {
         &self.connection
+    }
+
+    /// Runs a statement past the store, on a connection of its own.
+    ///
+    /// # Panics
+    /// When the statement fails.
+    #[track_caller]
+    pub fn execute(&self, statement: &str) {
+        let outcome = match self.data {
+            Data::Postgres(_) => PgConnection::establish(&self.connection)
+                .map(|mut connection| sql_query(statement).execute(&mut connection)),
+            Data::Sqlite(_) => SqliteConnection::establish(&self.connection).map(|mut connection| {
+                sql_query("PRAGMA busy_timeout = 5000").execute(&mut connection)?;
+                sql_query(statement).execute(&mut connection)
+            }),
+        };
+        match outcome {
+            Ok(Ok(_)) => {}
+            Ok(Err(error)) => panic!("{statement}: {error}"),
+            Err(error) => panic!("{}: {error}", self.connection),
+        }
+    }
+
+    /// An instant as a statement for [`execute`](Self::execute) spells it.
+    #[must_use]
+    pub fn literal(&self, at: Timestamp) -> String {
+        match self.data {
+            Data::Postgres(_) => format!("'{at}'"),
+            Data::Sqlite(_) => at.micros().to_string(),
+        }
     }
 }
 
@@ -95,7 +127,7 @@ fn opened(url: DatabaseUrl, connection: String, data: Data) -> TestStore {
             store,
             url,
             connection,
-            _data: data,
+            data,
         },
         Err(error) => panic!("failed to open {url}: {error:?}"),
     }

@@ -5,8 +5,9 @@ use anyhow::{Context as _, Result};
 use serde_json::{Value as Json, json};
 
 use super::client::{Client, post};
+use super::database::Database;
 use super::server::Server;
-use super::statement::{Database, Key, Statement, Value};
+use super::statement::{Key, Statement, Value};
 
 /// As many agents check issues out at once.
 pub(crate) const AGENTS: usize = 16;

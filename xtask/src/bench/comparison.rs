@@ -12,11 +12,11 @@ use workforce_testkit::postgres::Cluster;
 
 use super::client::Client;
 use super::company::Company;
+use super::database::Database;
 use super::figure::Figure;
 use super::limit::Session;
 use super::seed::Issues;
 use super::server::Server;
-use super::statement::Database;
 use super::write::Writer;
 
 /// Makes the database of a connection log every statement of later connections.

@@ -3,10 +3,10 @@
 use anyhow::{Result, bail};
 
 use super::company::Company;
+use super::database::{Database, Preparations};
 use super::figure::Figure;
 use super::load::{Measurement, Pace, measure};
 use super::seed::Issues;
-use super::statement::{Database, Preparations};
 use super::write::Writer;
 
 /// How the loop runs.

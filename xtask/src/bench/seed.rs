@@ -3,8 +3,9 @@
 use anyhow::{Context as _, Result};
 
 use super::company::Company;
+use super::database::Database;
 use super::random::{Random, now};
-use super::statement::{Database, Instant, Key, Statement, Value};
+use super::statement::{Instant, Key, Statement, Value};
 
 /// Rows per statement; below the limits of both databases on bound values.
 const BATCH: usize = 50;

@@ -11,12 +11,13 @@ use serde_json::{Value as Json, json};
 use workforce_domain::time::{Month, Timestamp};
 
 use super::company::Company;
+use super::database::Database;
 use super::figure::{COMMENT, DESCRIPTION, Figure, MODEL, PROVIDER, TITLE, own};
 use super::limit::Session;
 use super::random::{Random, now};
 use super::seed::Issues;
 use super::sql;
-use super::statement::{Database, Document, Instant, Key, Statement, Value};
+use super::statement::{Document, Instant, Key, Statement, Value};
 
 /// How long an agent without a run keeps an issue, in microseconds.
 const LEASE: i64 = 15 * 60 * 1_000_000;

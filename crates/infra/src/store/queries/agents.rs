@@ -103,11 +103,12 @@ impl AgentReads for Transaction<'_> {
                 SELECT reports_to, 1 FROM agents WHERE company_id = $1 AND id = $2
                 UNION ALL
                 SELECT a.reports_to, chain.depth + 1
-                FROM chain JOIN agents a ON a.company_id = $1 AND a.id = chain.id
-                WHERE chain.depth < $3
+                FROM chain CROSS JOIN agents a
+                WHERE a.company_id = $1 AND a.id = chain.id AND chain.depth < $3
             )
             SELECT a.id, a.name, a.role, a.title
-            FROM chain JOIN agents a ON a.company_id = $1 AND a.id = chain.id
+            FROM chain CROSS JOIN agents a
+            WHERE a.company_id = $1 AND a.id = chain.id
             ORDER BY chain.depth",
         )
         .bind::<Key, _>(IdColumn(company.company()))

@@ -27,18 +27,22 @@ impl ApprovalReads for Transaction<'_> {
                 SELECT id, 0 FROM issues WHERE company_id = $1 AND id = $2
                 UNION
                 SELECT i.parent_id, chain.depth + 1
-                FROM chain JOIN issues i ON i.company_id = $1 AND i.id = chain.id
-                WHERE i.parent_id IS NOT NULL AND chain.depth < $3
+                FROM chain CROSS JOIN issues i
+                WHERE i.company_id = $1 AND i.id = chain.id
+                    AND i.parent_id IS NOT NULL AND chain.depth < $3
             )
             SELECT a.id, chain.depth
-            FROM chain JOIN approvals a ON a.company_id = $1 AND a.primary_issue_id = chain.id
-            WHERE a.type = 'approve_issue_plan' AND a.status IN ('pending', 'revision_requested')
+            FROM chain CROSS JOIN approvals a
+            WHERE a.company_id = $1 AND a.primary_issue_id = chain.id
+                AND a.type = 'approve_issue_plan'
+                AND a.status IN ('pending', 'revision_requested')
             UNION ALL
             SELECT a.id, chain.depth
-            FROM chain
-            JOIN approval_issues l ON l.company_id = $1 AND l.issue_id = chain.id
-            JOIN approvals a ON a.company_id = $1 AND a.id = l.approval_id
-            WHERE a.type = 'approve_issue_plan' AND a.status IN ('pending', 'revision_requested')
+            FROM chain CROSS JOIN approval_issues l CROSS JOIN approvals a
+            WHERE l.company_id = $1 AND l.issue_id = chain.id
+                AND a.company_id = $1 AND a.id = l.approval_id
+                AND a.type = 'approve_issue_plan'
+                AND a.status IN ('pending', 'revision_requested')
             ORDER BY 2, 1
             LIMIT 1",
         )

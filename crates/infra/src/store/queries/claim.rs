@@ -81,12 +81,12 @@ macro_rules! startable {
                         SELECT i.id, 0 \
                         UNION \
                         SELECT p.parent_id, chain.depth + 1 \
-                        FROM chain JOIN issues p \
-                            ON p.company_id = w.company_id AND p.id = chain.id \
-                        WHERE p.parent_id IS NOT NULL AND chain.depth < 50 \
+                        FROM chain CROSS JOIN issues p \
+                        WHERE p.company_id = w.company_id AND p.id = chain.id \
+                        AND p.parent_id IS NOT NULL AND chain.depth < 50 \
                     ) \
-                    SELECT 1 FROM chain JOIN approvals v ON v.company_id = w.company_id \
-                    WHERE v.type = 'approve_issue_plan' \
+                    SELECT 1 FROM chain CROSS JOIN approvals v \
+                    WHERE v.company_id = w.company_id AND v.type = 'approve_issue_plan' \
                     AND v.status IN ('pending', 'revision_requested') \
                     AND (v.primary_issue_id = chain.id OR EXISTS ( \
                         SELECT 1 FROM approval_issues k \

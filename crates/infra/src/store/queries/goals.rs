@@ -141,8 +141,8 @@ impl GoalReads for Transaction<'_> {
                 SELECT id FROM goals WHERE company_id = $1 AND id = $2
                 UNION
                 SELECT g.parent_id
-                FROM up JOIN goals g ON g.company_id = $1 AND g.id = up.id
-                WHERE g.parent_id IS NOT NULL
+                FROM up CROSS JOIN goals g
+                WHERE g.company_id = $1 AND g.id = up.id AND g.parent_id IS NOT NULL
             )
             SELECT COUNT(*) AS count FROM up WHERE id = $3",
         )

@@ -92,11 +92,12 @@ impl IssueReads for Transaction<'_> {
                 SELECT parent_id, 1 FROM issues WHERE company_id = $1 AND id = $2
                 UNION ALL
                 SELECT i.parent_id, chain.depth + 1
-                FROM chain JOIN issues i ON i.company_id = $1 AND i.id = chain.id
-                WHERE chain.depth < $3
+                FROM chain CROSS JOIN issues i
+                WHERE i.company_id = $1 AND i.id = chain.id AND chain.depth < $3
             )
             SELECT i.*
-            FROM chain JOIN issues i ON i.company_id = $1 AND i.id = chain.id
+            FROM chain CROSS JOIN issues i
+            WHERE i.company_id = $1 AND i.id = chain.id
             ORDER BY chain.depth",
         )
         .bind::<Key, _>(IdColumn(company.company()))
@@ -118,8 +119,8 @@ impl IssueReads for Transaction<'_> {
                 SELECT id, 0 FROM issues WHERE company_id = $1 AND id = $2
                 UNION
                 SELECT i.id, below.depth + 1
-                FROM below JOIN issues i ON i.company_id = $1 AND i.parent_id = below.id
-                WHERE below.depth < $3
+                FROM below CROSS JOIN issues i
+                WHERE i.company_id = $1 AND i.parent_id = below.id AND below.depth < $3
             )
             SELECT CAST(COALESCE(MAX(depth), 0) AS BIGINT) AS depth FROM below",
         )

@@ -1,4 +1,8 @@
 //! The queries, per aggregate: written once, mounted by each database.
+//!
+//! Recursive queries name the row they come from first and join the table with
+//! `CROSS JOIN`: SQLite keeps that order then, where it would otherwise walk
+//! through the whole company for each step.
 
 mod activity;
 mod advisory;

@@ -1,0 +1,26 @@
+//! What the use cases of issues promise (specification section 3, contract sections 2.5, 3.1,
+//! 10.1 and 10.2).
+#![expect(
+    clippy::unwrap_used,
+    reason = "what a test sets up is there, and a test that finds it missing ends"
+)]
+
+mod approvals;
+mod assignment;
+mod checkout;
+mod coalescing;
+mod comments;
+mod deeds;
+mod expectations;
+mod histories;
+mod instants;
+mod list;
+mod parents;
+mod patches;
+mod racing;
+mod references;
+mod release;
+mod review;
+mod rights;
+mod scene;
+mod transitions;

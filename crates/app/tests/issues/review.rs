@@ -1,0 +1,233 @@
+//! Work that somebody else must look at before it is done (amendment A5).
+
+use workforce_app::access::Denied;
+use workforce_app::issues::{CreateIssue, IssueError, Rewrite};
+use workforce_app::projects::CreateProject;
+use workforce_domain::agent::Agent;
+use workforce_domain::issue::{Issue, IssueStatus};
+use workforce_testkit::world::{World, done, new_company, new_issue, new_project};
+
+use crate::deeds::{Deeds, taken_away};
+use crate::scene::Scene;
+
+const REWRITTEN: Option<Rewrite> = Some(Rewrite {
+    from: IssueStatus::Done,
+    reason: "review_required",
+});
+
+/// A company where all work is reviewed, with an author, a worker and its manager.
+struct Reviewed {
+    world: World,
+    author: Agent,
+    manager: Agent,
+    worker: Agent,
+    outsider: Agent,
+}
+
+impl Reviewed {
+    fn new() -> Self {
+        let world = World::sqlite();
+        let strict = workforce_app::companies::CreateCompany {
+            review_required: true,
+            ..new_company("Strict")
+        };
+        let company = world.company_with(&strict).id;
+        let manager = world.hired(company, "Manager");
+        Self {
+            author: world.hired(company, "Author"),
+            worker: world.hired_below(&manager, "Worker"),
+            outsider: world.hired(company, "Outsider"),
+            manager,
+            world,
+        }
+    }
+
+    /// An issue of the author that the worker works on.
+    fn work(&self) -> Issue {
+        let company = self.worker.company;
+        let issue = done(
+            self.world
+                .agent(self.author.id)
+                .creates(company, &new_issue("Work")),
+        );
+        done(
+            self.world
+                .board()
+                .changes(&issue, &crate::deeds::given_to(&self.worker)),
+        );
+        done(self.world.agent(self.worker.id).checks_out(&issue)).issue
+    }
+
+    /// Such an issue in review.
+    fn in_review(&self) -> Issue {
+        let issue = self.work();
+        let updated = done(
+            self.world
+                .agent(self.worker.id)
+                .moves(&issue, IssueStatus::Done),
+        );
+        assert_eq!(updated.rewritten, REWRITTEN);
+        updated.view.issue
+    }
+}
+
+#[test]
+fn an_agents_done_becomes_in_review_where_the_company_demands_it() {
+    let it = Reviewed::new();
+    let issue = it.work();
+    let updated = done(
+        it.world
+            .agent(it.worker.id)
+            .moves(&issue, IssueStatus::Done),
+    );
+    assert_eq!(updated.view.issue.status(), IssueStatus::InReview);
+    assert_eq!(updated.view.issue.progress.completed_at(), None);
+    assert_eq!(updated.rewritten, REWRITTEN);
+    assert_eq!(
+        it.world.stored_issue(issue.id).status(),
+        IssueStatus::InReview
+    );
+}
+
+#[test]
+fn an_agents_done_becomes_in_review_where_the_project_demands_it() {
+    let scene = Scene::new();
+    let ada = scene.world.agent(scene.ada.id);
+    for strict in [true, false] {
+        let command = CreateProject {
+            review_required: strict,
+            ..new_project("Printers")
+        };
+        let project = scene
+            .world
+            .project_with(scene.company.id, &command)
+            .project
+            .id;
+        let issue = CreateIssue {
+            assignee_agent: Some(scene.ada.id),
+            project: Some(project),
+            ..new_issue("Fix it")
+        };
+        let issue = done(ada.creates(scene.company.id, &issue));
+        done(ada.checks_out(&issue));
+        let updated = done(ada.moves(&issue, IssueStatus::Done));
+        let expected = match strict {
+            true => (IssueStatus::InReview, REWRITTEN),
+            false => (IssueStatus::Done, None),
+        };
+        assert_eq!((updated.view.issue.status(), updated.rewritten), expected);
+    }
+}
+
+#[test]
+fn the_assignee_cannot_finish_the_review_of_its_own_work() {
+    let it = Reviewed::new();
+    let issue = it.in_review();
+    let worker = it.world.agent(it.worker.id);
+    let updated = done(worker.moves(&issue, IssueStatus::Done));
+    assert_eq!(
+        (updated.view.issue.status(), updated.rewritten),
+        (IssueStatus::InReview, REWRITTEN)
+    );
+}
+
+#[test]
+fn the_author_a_manager_and_the_board_finish_a_review() {
+    let it = Reviewed::new();
+    let reviewers = [
+        it.world.agent(it.author.id),
+        it.world.agent(it.manager.id),
+        it.world.board(),
+    ];
+    for reviewer in reviewers {
+        let issue = it.in_review();
+        let updated = done(reviewer.moves(&issue, IssueStatus::Done));
+        assert_eq!(
+            (updated.view.issue.status(), updated.rewritten),
+            (IssueStatus::Done, None)
+        );
+        assert!(updated.view.issue.progress.completed_at().is_some());
+    }
+}
+
+#[test]
+fn whoever_has_no_stake_finishes_no_review() {
+    let it = Reviewed::new();
+    let issue = it.in_review();
+    let refusal = workforce_testkit::world::refused(
+        it.world
+            .agent(it.outsider.id)
+            .moves(&issue, IssueStatus::Done),
+    );
+    assert!(
+        matches!(refusal, IssueError::Denied(Denied::Forbidden(_))),
+        "{refusal:?}"
+    );
+    assert_eq!(it.world.stored_issue(issue.id), issue);
+}
+
+#[test]
+fn a_reviewer_sends_work_back_to_its_assignee() {
+    let it = Reviewed::new();
+    let issue = it.in_review();
+    let updated = done(
+        it.world
+            .agent(it.manager.id)
+            .moves(&issue, IssueStatus::InProgress),
+    );
+    let stored = &updated.view.issue;
+    assert_eq!(stored.status(), IssueStatus::InProgress);
+    assert_eq!(stored.assignee.agent(), Some(it.worker.id));
+    assert_eq!(
+        it.world.pending_wakes(&it.worker).len(),
+        1,
+        "it is told of it"
+    );
+}
+
+#[test]
+fn giving_work_up_does_not_spare_it_the_review() {
+    let it = Reviewed::new();
+    let worker = it.world.agent(it.worker.id);
+    let own = done(worker.creates(it.worker.company, &new_issue("Own")));
+    done(worker.checks_out(&own));
+    done(worker.moves(&own, IssueStatus::InReview));
+    done(worker.changes(&own, &taken_away()));
+    let updated = done(worker.moves(&own, IssueStatus::Done));
+    assert_eq!(
+        (updated.view.issue.status(), updated.rewritten),
+        (IssueStatus::InReview, REWRITTEN)
+    );
+}
+
+#[test]
+fn what_could_not_become_done_is_refused_and_not_rewritten() {
+    let it = Reviewed::new();
+    let worker = it.world.agent(it.worker.id);
+    for status in [
+        IssueStatus::Backlog,
+        IssueStatus::Todo,
+        IssueStatus::Blocked,
+    ] {
+        let command = CreateIssue {
+            status: Some(status),
+            assignee_agent: Some(it.worker.id),
+            ..new_issue("Early")
+        };
+        let issue = done(worker.creates(it.worker.company, &command));
+        let refusal = workforce_testkit::world::refused(worker.moves(&issue, IssueStatus::Done));
+        assert!(matches!(refusal, IssueError::Transition(_)), "{refusal:?}");
+        assert_eq!(it.world.stored_issue(issue.id), issue);
+    }
+}
+
+#[test]
+fn the_board_needs_no_review() {
+    let it = Reviewed::new();
+    let issue = it.work();
+    let updated = done(it.world.board().moves(&issue, IssueStatus::Done));
+    assert_eq!(
+        (updated.view.issue.status(), updated.rewritten),
+        (IssueStatus::Done, None)
+    );
+}
