@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use serde_json::{Value, json};
+use workforce_domain::Document;
 use workforce_domain::actor::CompanyScope;
 use workforce_domain::agent::CHAIN_LIMIT;
 use workforce_domain::company::{Company, CompanyStatus};
@@ -175,6 +176,24 @@ impl FieldFault {
     pub fn details(&self) -> Value {
         json!([{ "pointer": self.pointer, "message": self.message }])
     }
+}
+
+/// Refuses a JSON object that is longer than `max` bytes.
+///
+/// # Errors
+/// The fault at `pointer`.
+pub(crate) fn check_document(
+    document: &Document,
+    pointer: &str,
+    max: usize,
+) -> Result<(), FieldFault> {
+    // Serialising a JSON object cannot fail; a failure counts as too long.
+    let length = serde_json::to_vec(document).map_or(usize::MAX, |bytes| bytes.len());
+    if length > max {
+        let message = format!("must be at most {max} bytes of JSON");
+        return Err(FieldFault::invalid(pointer, message));
+    }
+    Ok(())
 }
 
 impl Refusal for FieldFault {

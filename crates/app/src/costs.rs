@@ -1,6 +1,8 @@
 //! Costs: recording them, and what they add up to (specification section 4,
 //! contract sections 2.6 and 10.6).
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use workforce_domain::activity::{Action, Entity};
 use workforce_domain::actor::{AgentCredential, CompanyScope, Owned};
@@ -34,6 +36,9 @@ pub enum CostError {
     /// The cost cannot have arisen then.
     #[error("occurredAt {0}")]
     Occurrence(OccurrenceError),
+    /// The report's own key stands for another report.
+    #[error("this idempotencyKey was used for another report")]
+    KeyReused,
     /// More than can be counted exactly in one month.
     #[error("costCents is more than a month's total can count exactly")]
     TooLarge,
@@ -44,6 +49,7 @@ impl Refusal for CostError {
         match self {
             Self::Denied(denied) => denied.code(),
             Self::Field(fault) => fault.code(),
+            Self::KeyReused => Code::IdempotencyKeyReused,
             Self::Occurrence(_) | Self::TooLarge => Code::InvalidField,
         }
     }
@@ -54,6 +60,7 @@ impl Refusal for CostError {
             Self::Denied(denied) => denied.details(),
             Self::Field(fault) => Some(fault.details()),
             Self::Occurrence(_) => at("/occurredAt"),
+            Self::KeyReused => at("/idempotencyKey"),
             Self::TooLarge => at("/costCents"),
         }
     }
@@ -111,6 +118,7 @@ pub fn report(
     company: CompanyId,
     command: ReportCost,
 ) -> Result<ReportedCost, Failure<CostError>> {
+    check_tokens(&command.tokens).map_err(|fault| Failure::Refused(fault.into()))?;
     let scope = call
         .actor()
         .enter(company)
@@ -131,6 +139,9 @@ pub fn report(
     if let Some(key) = &command.idempotency_key
         && let Some(event) = tx.ledger().find_by_key(scope, agent.id, key)?
     {
+        if !repeats(&command, &event) {
+            return Err(Failure::Refused(CostError::KeyReused));
+        }
         return Ok(ReportedCost {
             event,
             created: false,
@@ -202,6 +213,33 @@ pub fn report(
         event,
         created: true,
     })
+}
+
+/// True when a report tells what was recorded under its key.
+fn repeats(command: &ReportCost, event: &CostEvent) -> bool {
+    command.cost == event.cost
+        && command.tokens == event.tokens
+        && command.provider == event.provider
+        && command.model == event.model
+}
+
+/// More tokens than any call uses; below it no month's sum overflows.
+const MAX_TOKENS: i64 = 1_000_000_000_000;
+
+fn check_tokens(tokens: &TokenUse) -> Result<(), FieldFault> {
+    let counts = [
+        ("/inputTokens", tokens.input),
+        ("/outputTokens", tokens.output),
+        ("/cachedInputTokens", tokens.cached_input),
+        ("/cacheWriteTokens", tokens.cache_write),
+    ];
+    match counts.into_iter().find(|(_, count)| *count > MAX_TOKENS) {
+        Some((pointer, _)) => {
+            let message = format!("must be at most {MAX_TOKENS}");
+            Err(FieldFault::invalid(pointer, message))
+        }
+        None => Ok(()),
+    }
 }
 
 /// The run a report belongs to, and whether the caller may report it.
@@ -288,10 +326,21 @@ pub struct WindowQuery {
 impl WindowQuery {
     fn window(self, now: Timestamp) -> Window {
         let month = Month::of(now);
-        let start = self.from.unwrap_or_else(|| month.start());
-        Window {
-            start,
-            end: self.to.unwrap_or_else(|| month.end().max(start)),
+        match (self.from, self.to) {
+            (Some(start), Some(end)) => Window { start, end },
+            (Some(start), None) => Window {
+                start,
+                end: month.end().max(start),
+            },
+            // The month that ends, or is cut short, there.
+            (None, Some(end)) => Window {
+                start: Month::of(end.minus(Duration::from_micros(1))).start(),
+                end,
+            },
+            (None, None) => Window {
+                start: month.start(),
+                end: month.end(),
+            },
         }
     }
 }

@@ -16,6 +16,7 @@ pub mod companies;
 pub mod costs;
 pub mod goals;
 pub mod issues;
+mod loop_breaker;
 pub mod projects;
 pub mod record;
 pub mod refusal;

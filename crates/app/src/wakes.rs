@@ -14,7 +14,11 @@ use workforce_domain::time::Timestamp;
 use workforce_domain::wake::{Wake, WakeReason, WakeSource};
 
 use crate::call::Call;
+use crate::loop_breaker;
 use crate::record::document;
+
+/// Facts that a pending wake gathers for its agent.
+const MAX_FACTS: usize = 100;
 
 /// A reason to run an agent.
 #[derive(Clone, Debug)]
@@ -73,7 +77,7 @@ pub enum WakeOutcome {
 pub fn request(
     tx: &mut dyn Tx,
     call: &Call<'_>,
-    request: WakeRequest<'_>,
+    mut request: WakeRequest<'_>,
 ) -> Result<WakeOutcome, StoreError> {
     if !request.agent.is_employed() {
         return Ok(WakeOutcome::Dropped);
@@ -93,9 +97,20 @@ pub fn request(
         if request.kind == RunKind::Execution {
             become_kind(tx, call, &mut wake, RunKind::Execution)?;
         }
-        merge(&mut wake, &request, call.now);
+        // A wake that is kept back is released only by what is no part of the
+        // loop itself.
+        if wake.not_before > call.now
+            && let Some(until) = loop_breaker::held_until(tx, call, &request)?
+        {
+            request.not_before = Some(until);
+        }
+        merge(&mut wake, request, call.now);
         tx.runs_mut().save_wake(&wake)?;
         return Ok(WakeOutcome::Coalesced(wake.run));
+    }
+    if let Some(until) = loop_breaker::held_until(tx, call, &request)? {
+        loop_breaker::tell(tx, call, &request, until);
+        request.not_before = Some(until);
     }
     let (wake, run) = fresh(call, request);
     tx.runs_mut().queue(&wake, &run)?;
@@ -168,7 +183,7 @@ fn become_kind(
     Ok(())
 }
 
-fn merge(wake: &mut Held<Wake>, request: &WakeRequest<'_>, now: Timestamp) {
+fn merge(wake: &mut Held<Wake>, request: WakeRequest<'_>, now: Timestamp) {
     if !wake.reasons.contains(&request.reason) {
         wake.reasons.push(request.reason);
     }
@@ -177,7 +192,10 @@ fn merge(wake: &mut Held<Wake>, request: &WakeRequest<'_>, now: Timestamp) {
         let surplus = wake.comments.len().saturating_sub(Wake::MAX_COMMENTS);
         wake.comments.drain(..surplus);
     }
-    wake.payload.extend(request.payload.clone());
+    // One more fact is not worth a wake that no agent could read.
+    if wake.payload.len() < MAX_FACTS {
+        wake.payload.extend(request.payload);
+    }
     wake.count = wake.count.saturating_add(1);
     wake.not_before = wake.not_before.min(request.not_before.unwrap_or(now));
     wake.updated_at = now;

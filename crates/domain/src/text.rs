@@ -50,6 +50,15 @@ fn line(text: &str, max: usize) -> Result<String, TextError> {
     Ok(trimmed.into())
 }
 
+/// A line without control characters, which no path or address needs.
+fn place(text: &str, max: usize) -> Result<String, TextError> {
+    let line = line(text, max)?;
+    if line.chars().any(char::is_control) {
+        return Err(TextError::Form("free of control characters"));
+    }
+    Ok(line)
+}
+
 /// A body of text: kept as it is, at most `max` bytes; may be empty.
 fn prose(text: &str, max: usize) -> Result<String, TextError> {
     no_nul(text)?;
@@ -151,7 +160,7 @@ texts! {
     /// carries no privilege (contract section 2.2).
     Role(40) = slug;
     /// A directory path or repository address of a workspace.
-    Location(4096) = line;
+    Location(4096) = place;
 }
 
 impl Role {

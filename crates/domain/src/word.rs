@@ -1,6 +1,9 @@
 //! Closed vocabularies: enums whose variants have one stable spelling on the
 //! wire, in the store and in the documentation.
 
+use core::fmt;
+use core::marker::PhantomData;
+
 /// An enum with one stable snake_case spelling per variant.
 pub trait Word: Sized + Copy + 'static {
     /// Every variant, in the order the documentation lists them.
@@ -15,6 +18,27 @@ pub trait Word: Sized + Copy + 'static {
     }
 }
 
+/// Reads a word from its spelling and from nothing else.
+#[doc(hidden)]
+pub struct Spelling<W>(pub PhantomData<W>);
+
+impl<W: Word> serde::de::Visitor<'_> for Spelling<W> {
+    type Value = W;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("one of ")?;
+        for (n, word) in W::ALL.iter().enumerate() {
+            let separator = if n == 0 { "" } else { ", " };
+            write!(f, "{separator}`{}`", word.as_str())?;
+        }
+        Ok(())
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<W, E> {
+        W::parse(text).ok_or_else(|| E::invalid_value(serde::de::Unexpected::Str(text), &self))
+    }
+}
+
 /// Declares a closed vocabulary: the enum, its [`Word`] implementation,
 /// `Display`, and serde by spelling.
 #[macro_export]
@@ -26,12 +50,26 @@ macro_rules! words {
         }
     ) => {
         $(#[$meta])*
-        #[derive(
-            Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord,
-            ::serde::Serialize, ::serde::Deserialize,
-        )]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         $vis enum $name {
-            $($(#[$variant_meta])* #[serde(rename = $text)] $variant,)+
+            $($(#[$variant_meta])* $variant,)+
+        }
+
+        impl ::serde::Serialize for $name {
+            fn serialize<S: ::serde::Serializer>(
+                &self,
+                serializer: S,
+            ) -> ::core::result::Result<S::Ok, S::Error> {
+                serializer.serialize_str($crate::word::Word::as_str(*self))
+            }
+        }
+
+        impl<'de> ::serde::Deserialize<'de> for $name {
+            fn deserialize<D: ::serde::Deserializer<'de>>(
+                deserializer: D,
+            ) -> ::core::result::Result<Self, D::Error> {
+                deserializer.deserialize_str($crate::word::Spelling(::core::marker::PhantomData))
+            }
         }
 
         impl $crate::word::Word for $name {
@@ -53,8 +91,8 @@ macro_rules! words {
 /// Words as an error message lists them: `todo, blocked`, or `nothing`.
 pub(crate) struct Listed<W: 'static>(pub(crate) &'static [W]);
 
-impl<W: Word> core::fmt::Display for Listed<W> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+impl<W: Word> fmt::Display for Listed<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some((first, others)) = self.0.split_first() else {
             return f.write_str("nothing");
         };

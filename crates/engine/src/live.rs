@@ -1,4 +1,5 @@
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tokio::sync::watch;
@@ -31,6 +32,7 @@ pub(crate) struct LiveRun {
     kill: CancellationToken,
     renewed_at: Mutex<Instant>,
     group: OnceLock<ProcessGroup>,
+    settling: AtomicBool,
 }
 
 impl LiveRun {
@@ -44,6 +46,7 @@ impl LiveRun {
             kill: CancellationToken::new(),
             renewed_at: Mutex::new(claimed_at),
             group: OnceLock::new(),
+            settling: AtomicBool::new(false),
         }
     }
 
@@ -62,6 +65,19 @@ impl LiveRun {
         }
         if reason == Halt::LeaseLost {
             self.kill_now();
+        }
+    }
+
+    /// Notes that the processes are gone and the end is being written down.
+    pub(crate) fn begin_settling(&self) {
+        self.settling.store(true, Ordering::Release);
+    }
+
+    /// The store shows that the run is not this server's. Nothing new once its
+    /// end is being written down, which is what the store shows then.
+    pub(crate) fn lose(&self) {
+        if !self.settling.load(Ordering::Acquire) {
+            self.halt(Halt::LeaseLost);
         }
     }
 

@@ -72,7 +72,7 @@ fn apply(live: &LiveRun, begun: Instant, renewed: Option<&RenewedRun>) {
                 live.halt(Halt::Requested(reason));
             }
         }
-        Some(_) | None => live.halt(Halt::LeaseLost),
+        Some(_) | None => live.lose(),
     }
 }
 
@@ -97,9 +97,7 @@ async fn look_for_stops(core: &Core) -> Result<(), StoreError> {
                     live.halt(Halt::Requested(reason));
                 }
             }
-            // Also one that ended here a moment ago, which then has nothing
-            // left to stop.
-            Some(_) | None => live.halt(Halt::LeaseLost),
+            Some(_) | None => live.lose(),
         }
     }
     Ok(())

@@ -130,6 +130,7 @@ impl Record {
 /// Writes the end of a run down, again and again until the store takes it or
 /// the run is another server's.
 async fn settle(core: &Core, live: &LiveRun, ending: Ending) {
+    live.begin_settling();
     let status = ending.end.status;
     let mut record = Record::of(ending);
     let had_process = live.group().is_some();

@@ -29,6 +29,9 @@ const WORKERS: usize = 2;
 /// How often the uses of agent keys are written down.
 const KEY_USE_INTERVAL: Duration = Duration::from_secs(30);
 
+/// How much longer than the drain time the engine may take to stop.
+const SHUTDOWN_BOUND: Duration = Duration::from_secs(45);
+
 /// How long requests get to be answered once the service stops.
 const REQUEST_DRAIN: Duration = Duration::from_secs(5);
 
@@ -88,6 +91,7 @@ pub(crate) struct Service {
     state: Data<State>,
     store: Arc<dyn Store>,
     key_uses: tokio::task::JoinHandle<()>,
+    drain: Duration,
 }
 
 impl Service {
@@ -163,13 +167,21 @@ impl Service {
             state,
             store,
             key_uses,
+            drain: args.drain(),
         })
     }
 
     /// Stops in order: no new runs, live runs drained and ended, then the
     /// listener, so that runs can report until they are gone.
     pub(crate) async fn stop(&self) {
-        self.engine.shutdown().await;
+        // A store that does not answer must not keep the service from ending.
+        let bound = self.drain + SHUTDOWN_BOUND;
+        if tokio::time::timeout(bound, self.engine.shutdown())
+            .await
+            .is_err()
+        {
+            tracing::error!("the engine did not stop in time; its runs are left to the next start");
+        }
         self.http_handle.stop(true).await;
         self.key_uses.abort();
         flush_key_uses(&self.state, &self.store).await;

@@ -55,10 +55,12 @@ impl TestStore {
         let outcome = match self.data {
             Data::Postgres(_) => PgConnection::establish(&self.connection)
                 .map(|mut connection| sql_query(statement).execute(&mut connection)),
-            Data::Sqlite(_) => SqliteConnection::establish(&self.connection).map(|mut connection| {
-                sql_query("PRAGMA busy_timeout = 5000").execute(&mut connection)?;
-                sql_query(statement).execute(&mut connection)
-            }),
+            Data::Sqlite(_) => {
+                SqliteConnection::establish(&self.connection).map(|mut connection| {
+                    sql_query("PRAGMA busy_timeout = 5000").execute(&mut connection)?;
+                    sql_query(statement).execute(&mut connection)
+                })
+            }
         };
         match outcome {
             Ok(Ok(_)) => {}

@@ -4,7 +4,7 @@
 use serde_json::Value;
 use workforce_domain::Document;
 
-use crate::access::FieldFault;
+use crate::access::{FieldFault, check_document};
 use crate::refusal::Code;
 
 /// What answers show in the place of a value that is not shown. In a change it
@@ -15,7 +15,7 @@ pub const REDACTED: &str = "***REDACTED***";
 const MAX_VARIABLES: usize = 200;
 
 /// A configuration is at most so long as JSON.
-const MAX_BYTES: usize = 256 * 1024;
+pub(super) const MAX_BYTES: usize = 256 * 1024;
 
 /// Shortest time between two timer heartbeats, in seconds.
 const MIN_INTERVAL_SEC: f64 = 30.0;
@@ -61,7 +61,7 @@ fn is_redacted(value: &Value) -> bool {
 
 /// Checks an adapter's configuration.
 pub(super) fn check_adapter(config: &Document) -> Result<(), FieldFault> {
-    check_size(config, "/adapterConfig")?;
+    check_document(config, "/adapterConfig", MAX_BYTES)?;
     text(config, "command")?;
     text(config, "cwd")?;
     text(config, "stdin")?;
@@ -173,7 +173,7 @@ fn check_binding(name: &str, binding: &Value) -> Result<(), FieldFault> {
 
 /// Checks the configuration of heartbeats.
 pub(super) fn check_runtime(config: &Document) -> Result<(), FieldFault> {
-    check_size(config, "/runtimeConfig")?;
+    check_document(config, "/runtimeConfig", MAX_BYTES)?;
     let Some(heartbeat) = config.get("heartbeat") else {
         return Ok(());
     };
@@ -209,17 +209,6 @@ pub(super) fn check_runtime(config: &Document) -> Result<(), FieldFault> {
             let pointer = format!("/runtimeConfig/heartbeat/{key}");
             return Err(FieldFault::invalid(pointer, "must be true or false"));
         }
-    }
-    Ok(())
-}
-
-/// Checks anything else that is kept as it is.
-pub(super) fn check_size(document: &Document, pointer: &str) -> Result<(), FieldFault> {
-    // Serialising a JSON object cannot fail; a failure counts as too long.
-    let length = serde_json::to_vec(document).map_or(usize::MAX, |bytes| bytes.len());
-    if length > MAX_BYTES {
-        let message = format!("must be at most {MAX_BYTES} bytes of JSON");
-        return Err(FieldFault::invalid(pointer, message));
     }
     Ok(())
 }

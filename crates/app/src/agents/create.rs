@@ -78,7 +78,9 @@ pub fn create(
     }
     let faults = adapter_config::check_adapter(&command.adapter_config)
         .and_then(|()| adapter_config::check_runtime(&command.runtime_config))
-        .and_then(|()| adapter_config::check_size(&command.metadata, "/metadata"));
+        .and_then(|()| {
+            access::check_document(&command.metadata, "/metadata", adapter_config::MAX_BYTES)
+        });
     faults.map_err(|fault| Failure::Refused(fault.into()))?;
     if let Some(manager) = command.reports_to {
         check_manager(tx.reads(), scope, None, manager)?;

@@ -140,7 +140,7 @@ fn apply(agent: &mut Held<Agent>, command: UpdateAgent) -> Result<(), AgentError
     agent.budget = command.budget.unwrap_or(agent.budget);
     agent.can_create_agents = command.can_create_agents.unwrap_or(agent.can_create_agents);
     if let Some(metadata) = command.metadata {
-        adapter_config::check_size(&metadata, "/metadata")?;
+        access::check_document(&metadata, "/metadata", adapter_config::MAX_BYTES)?;
         agent.metadata = metadata;
     }
     Ok(())

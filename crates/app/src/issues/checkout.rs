@@ -7,8 +7,8 @@ use workforce_domain::actor::{AgentCredential, Owned};
 use workforce_domain::agent::Agent;
 use workforce_domain::id::{AgentId, RunId};
 use workforce_domain::issue::{
-    Assignee, CheckoutDecision, CheckoutFacts, CheckoutRequest, DEFAULT_EXPECTED, Holder, Issue,
-    IssueRef, IssueStatus, Lease, Progress,
+    Assignee, CheckoutConflict, CheckoutDecision, CheckoutFacts, CheckoutRequest, DEFAULT_EXPECTED,
+    Holder, Issue, IssueRef, IssueStatus, Lease, Progress,
 };
 use workforce_domain::port::{Failure, Held, StoreError, Tx};
 use workforce_domain::wake::WakeReason;
@@ -86,7 +86,19 @@ fn worker(
         return Err(Failure::Refused(fault.into()));
     }
     require_enabled(&agent).map_err(Failure::Refused)?;
+    if call.agent().is_some() {
+        require_money(tx, issue)?;
+    }
     Ok(agent)
+}
+
+/// A company whose month is used up begins no work, whoever would do it.
+pub(super) fn require_money(tx: &mut dyn Tx, issue: &Issue) -> Result<(), Failure<IssueError>> {
+    let company = tx.companies().find(issue.scope().into(), issue.company)?;
+    match company.and_then(|company| company.pause_reason) {
+        Some(_) => Err(Failure::Refused(IssueError::BudgetExhausted)),
+        None => Ok(()),
+    }
 }
 
 /// Decides the checkout and carries it out; false when the agent had the issue
@@ -133,7 +145,11 @@ pub(super) fn take(
     match facts.decide(request) {
         CheckoutDecision::Conflict(conflict) => Err(Failure::Refused(IssueError::Conflict {
             issue: issue.id,
-            conflict,
+            // What was decided as reopened work has ended all the same.
+            conflict: CheckoutConflict {
+                status: issue.status(),
+                ..conflict
+            },
         })),
         CheckoutDecision::AlreadyOwned => {
             put_lease(tx, call, issue, agent.id, run)?;

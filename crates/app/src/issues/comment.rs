@@ -13,7 +13,7 @@ use workforce_domain::run::RunKind;
 use workforce_domain::text::CommentBody;
 use workforce_domain::wake::{WakeReason, WakeSource};
 
-use super::{IssueError, hold, work, write_down};
+use super::{IssueError, assignment, hold, work, write_down};
 use crate::access::{Denied, denied};
 use crate::call::Call;
 use crate::record::document;
@@ -62,6 +62,7 @@ pub fn add_comment(
     }
     let reopened = command.reopen && issue.status().is_terminal();
     if reopened {
+        assignment::require_stake(tx.reads(), call, issue.scope(), &issue, None)?;
         let moved = issue
             .progress
             .reopen(IssueStatus::Todo, call.now)

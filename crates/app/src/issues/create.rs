@@ -10,7 +10,7 @@ use workforce_domain::port::{Failure, Tx};
 use workforce_domain::text::{Description, Label, Title};
 use workforce_domain::wake::WakeReason;
 
-use super::{IssueError, IssueView, assignment, hierarchy, write_down};
+use super::{IssueError, IssueView, MAX_DOCUMENT, assignment, hierarchy, write_down};
 use crate::access::{self, denied};
 use crate::call::Call;
 
@@ -79,6 +79,18 @@ pub fn create(
     }
     if command.assignee_adapter_overrides.is_some() {
         call.require_board().map_err(denied)?;
+    }
+    for (document, pointer) in [
+        (&command.delegation, "/delegation"),
+        (
+            &command.assignee_adapter_overrides,
+            "/assigneeAdapterOverrides",
+        ),
+    ] {
+        if let Some(document) = document {
+            access::check_document(document, pointer, MAX_DOCUMENT)
+                .map_err(|fault| Failure::Refused(fault.into()))?;
+        }
     }
     if status == IssueStatus::InProgress && command.assignee_agent.is_none() {
         return Err(Failure::Refused(IssueError::AssigneeRequired));

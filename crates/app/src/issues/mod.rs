@@ -69,6 +69,9 @@ pub enum IssueError {
         /// Why it is paused.
         reason: PauseReason,
     },
+    /// The company's month is used up.
+    #[error("the company's budget of the month is used up")]
+    BudgetExhausted,
     /// The issue would lie below itself.
     #[error("an issue cannot lie below itself")]
     Cycle,
@@ -88,6 +91,7 @@ impl Refusal for IssueError {
             Self::AssigneeRequired => Code::AssigneeRequired,
             Self::ConsultRun => Code::ConsultRun,
             Self::AgentPaused { .. } => Code::AgentPaused,
+            Self::BudgetExhausted => Code::BudgetExhausted,
             Self::Cycle => Code::Cycle,
             Self::TooDeep => Code::TooDeep,
         }
@@ -117,7 +121,7 @@ impl Refusal for IssueError {
             Self::AssigneeRequired => at("/assigneeAgentId"),
             Self::Cycle | Self::TooDeep => at("/parentId"),
             Self::AgentPaused { reason } => Some(json!({ "pauseReason": reason })),
-            Self::NotHolder | Self::ConsultRun => None,
+            Self::NotHolder | Self::ConsultRun | Self::BudgetExhausted => None,
         }
     }
 }
@@ -130,6 +134,10 @@ pub struct IssueView {
     /// Who holds it; an expired lease does not show.
     pub lease: Option<Lease>,
 }
+
+/// The documents beside an issue are at most so long as JSON, since lists
+/// carry them.
+const MAX_DOCUMENT: usize = 16 * 1024;
 
 /// Locks the issue a caller names.
 fn hold(

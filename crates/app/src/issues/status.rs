@@ -53,17 +53,20 @@ pub(super) fn rewritten(
 }
 
 fn review_required(tx: &mut dyn Tx, issue: &Issue) -> Result<bool, StoreError> {
-    let scope = issue.scope();
-    if let Some(project) = issue.project
-        && tx
-            .projects()
-            .find(scope.into(), project)?
-            .is_some_and(|p| p.review_required)
-    {
+    if project_demands_review(tx, issue)? {
         return Ok(true);
     }
-    let company = tx.companies().find(scope.into(), issue.company)?;
+    let company = tx.companies().find(issue.scope().into(), issue.company)?;
     Ok(company.is_some_and(|company| company.review_required))
+}
+
+/// True when the issue's project demands reviews.
+pub(super) fn project_demands_review(tx: &mut dyn Tx, issue: &Issue) -> Result<bool, StoreError> {
+    let Some(project) = issue.project else {
+        return Ok(false);
+    };
+    let project = tx.projects().find(issue.scope().into(), project)?;
+    Ok(project.is_some_and(|project| project.review_required))
 }
 
 /// Moves a locked issue, with what belongs to the move: an ended issue ends

@@ -15,10 +15,10 @@ use workforce_domain::wake::WakeReason;
 use super::comment::{self, AddComment};
 use super::status::{self, Rewrite};
 use super::{
-    IssueError, IssueView, assignment, checkout, hierarchy, hold, read, reassign, require_enabled,
-    work, write_down,
+    IssueError, IssueView, MAX_DOCUMENT, assignment, checkout, hierarchy, hold, read, reassign,
+    require_enabled, work, write_down,
 };
-use crate::access::{Denied, denied};
+use crate::access::{self, Denied, denied};
 use crate::call::Call;
 
 /// Changes an issue's fields, and optionally comments in the same
@@ -132,6 +132,10 @@ fn check_rights(
     if command.hidden.is_some() || !command.assignee_adapter_overrides.is_keep() {
         call.require_board().map_err(denied)?;
     }
+    if let Some(overrides) = command.assignee_adapter_overrides.value() {
+        access::check_document(overrides, "/assigneeAdapterOverrides", MAX_DOCUMENT)
+            .map_err(|fault| Failure::Refused(fault.into()))?;
+    }
     let Some(caller) = call.agent() else {
         return Ok(());
     };
@@ -149,6 +153,12 @@ fn check_rights(
     }
     if command.status.is_some_and(|to| to != issue.status()) {
         work::require_no_other_run(tx, call, issue, caller.agent)?;
+    }
+    // An issue cannot be moved out of the reach of its project's demand.
+    if !command.project.is_keep() && status::project_demands_review(tx, issue)? {
+        return Err(denied(Denied::Forbidden(
+            "only the board takes an issue out of a project that demands reviews",
+        )));
     }
     Ok(())
 }

@@ -99,6 +99,7 @@ pub fn update_workspace(
         Change::Clear => Document::new(),
         Change::Set(metadata) => metadata,
     };
+    check_git(&workspace, "").map_err(|fault| Failure::Refused(fault.into()))?;
     workspace.updated_at = call.now;
     tx.projects_mut().save_workspace(&project, &workspace)?;
     let entity = (Entity::Workspace, &workspace.id as &dyn std::fmt::Display);
@@ -182,6 +183,7 @@ pub(super) fn insert_workspace(
         created_at: call.now,
         updated_at: call.now,
     };
+    check_git(&workspace, pointer).map_err(|fault| Failure::Refused(fault.into()))?;
     tx.projects_mut().insert_workspace(project, &workspace)?;
     let entity = (Entity::Workspace, &workspace.id as &dyn std::fmt::Display);
     let details = json!({ "name": workspace.name });
@@ -203,4 +205,40 @@ fn held_workspace(
         .ok_or_else(|| denied(Denied::NotFound("workspace")))?;
     call.require_board().map_err(denied)?;
     Ok(found)
+}
+
+/// Refuses what git would take for an option, for a command to run, or for a
+/// credential that everybody who sees the project would see.
+fn check_git(workspace: &Workspace, pointer: &str) -> Result<(), FieldFault> {
+    let refs = [
+        ("repoRef", &workspace.repo_ref),
+        ("defaultBaseBranch", &workspace.default_base_branch),
+    ];
+    for (field, name) in refs {
+        if name.as_ref().is_some_and(|name| name.starts_with('-')) {
+            let message = "a branch or ref does not begin with `-`";
+            return Err(FieldFault::invalid(format!("{pointer}/{field}"), message));
+        }
+    }
+    let Some(url) = workspace.source.repo_url() else {
+        return Ok(());
+    };
+    let fault = |message: &str| Err(FieldFault::invalid(format!("{pointer}/repoUrl"), message));
+    if url.starts_with('-') {
+        return fault("a repository's address does not begin with `-`");
+    }
+    if url.contains("::") && !url.contains("://") {
+        return fault("git's remote helpers are not admitted");
+    }
+    let authority = url
+        .split_once("://")
+        .map(|(_, rest)| rest.split('/').next());
+    if let Some(Some(authority)) = authority
+        && authority
+            .rsplit_once('@')
+            .is_some_and(|(user, _)| user.contains(':'))
+    {
+        return fault("leave the password out: whoever sees the project would see it");
+    }
+    Ok(())
 }

@@ -17,7 +17,7 @@ use workforce_domain::run::{Run, RunStatus};
 pub use lifecycle::{RunEnd, finish, lose, start};
 pub use request::{InvokeOutcome, cancel, invoke};
 
-use crate::access::{self, Denied, denied};
+use crate::access::{self, Denied, FieldFault, denied};
 use crate::call::Call;
 use crate::record::{Deed, document, record};
 use crate::refusal::{Code, Refusal};
@@ -28,6 +28,9 @@ pub enum RunError {
     /// The caller may not, or there is no such run.
     #[error(transparent)]
     Denied(#[from] Denied),
+    /// A field's value breaks a rule.
+    #[error(transparent)]
+    Field(#[from] FieldFault),
     /// The agent is paused, so nobody can invoke it.
     #[error("the agent is paused ({reason})")]
     AgentPaused {
@@ -55,6 +58,7 @@ impl Refusal for RunError {
     fn code(&self) -> Code {
         match self {
             Self::Denied(denied) => denied.code(),
+            Self::Field(fault) => fault.code(),
             Self::AgentPaused { .. } => Code::AgentPaused,
             Self::AgentTerminated => Code::AgentTerminated,
             Self::AgentPendingApproval => Code::AgentPendingApproval,
@@ -66,6 +70,7 @@ impl Refusal for RunError {
     fn details(&self) -> Option<Value> {
         match self {
             Self::Denied(denied) => denied.details(),
+            Self::Field(fault) => Some(fault.details()),
             Self::AgentPaused { reason } => Some(json!({ "pauseReason": reason })),
             Self::NotLive { status } => Some(json!({ "status": status })),
             Self::AgentTerminated | Self::AgentPendingApproval | Self::BudgetExhausted => None,

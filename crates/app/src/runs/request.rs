@@ -14,6 +14,10 @@ use crate::access::{self, Denied, denied};
 use crate::call::Call;
 use crate::wakes::{self, WakeOutcome, WakeRequest};
 
+/// What a caller wants the agent to know is at most so long as JSON, since it
+/// is handed to the program in a variable.
+const MAX_PAYLOAD: usize = 16 * 1024;
+
 /// What an invocation led to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvokeOutcome {
@@ -40,6 +44,8 @@ pub fn invoke(
     if call.agent().is_some_and(|caller| caller.agent != id) {
         return Err(denied(Denied::Forbidden("an agent invokes itself only")));
     }
+    access::check_document(&payload, "/payload", MAX_PAYLOAD)
+        .map_err(|fault| Failure::Refused(fault.into()))?;
     require_runnable(tx, &agent)?;
     let request = WakeRequest {
         agent: &agent,

@@ -54,8 +54,10 @@ impl Objects {
                 .board()
                 .write(|tx, call| agents::create_key(tx, call, agent.id, key_name())),
         );
-        let seeded =
-            CreateProject { workspace: Some(new_workspace("/srv/site")), ..new_project("Site") };
+        let seeded = CreateProject {
+            workspace: Some(new_workspace("/srv/site")),
+            ..new_project("Site")
+        };
         let project = world.project_with(company, &seeded);
         Self {
             agent: agent.id,
@@ -92,7 +94,10 @@ fn answers_about(who: Acting<'_>, at: &Objects) -> Vec<(&'static str, Told)> {
             "agents::get",
             told(who.read(|r, call| agents::get(r, call, &AgentRef::Id(at.agent)))),
         ),
-        ("agents::update", told(change_agent(who, at.agent, &UpdateAgent::default()))),
+        (
+            "agents::update",
+            told(change_agent(who, at.agent, &UpdateAgent::default())),
+        ),
         ("agents::pause", told(pause(who, at.agent))),
         ("agents::resume", told(resume(who, at.agent))),
         ("agents::terminate", told(terminate(who, at.agent))),
@@ -100,17 +105,26 @@ fn answers_about(who: Acting<'_>, at: &Objects) -> Vec<(&'static str, Told)> {
             "agents::create_key",
             told(who.write(|tx, call| agents::create_key(tx, call, at.agent, key_name()))),
         ),
-        ("agents::keys", told(who.read(|r, call| agents::keys(r, call, at.agent, &page())))),
+        (
+            "agents::keys",
+            told(who.read(|r, call| agents::keys(r, call, at.agent, &page()))),
+        ),
         (
             "agents::revoke_key",
             told(who.write(|tx, call| agents::revoke_key(tx, call, at.agent, at.key))),
         ),
-        ("goals::get", told(who.read(|r, call| goals::get(r, call, at.goal)))),
+        (
+            "goals::get",
+            told(who.read(|r, call| goals::get(r, call, at.goal))),
+        ),
         (
             "goals::update",
             told(who.write(|tx, call| goals::update(tx, call, at.goal, change_goal()))),
         ),
-        ("projects::get", told(who.read(|r, call| projects::get(r, call, at.project)))),
+        (
+            "projects::get",
+            told(who.read(|r, call| projects::get(r, call, at.project))),
+        ),
         (
             "projects::workspaces",
             told(who.read(|r, call| projects::workspaces(r, call, at.project))),
@@ -134,12 +148,20 @@ fn answers_about(who: Acting<'_>, at: &Objects) -> Vec<(&'static str, Told)> {
         ),
         (
             "projects::delete_workspace",
-            told(who.write(|tx, call| {
-                projects::delete_workspace(tx, call, at.project, at.workspace)
-            })),
+            told(
+                who.write(|tx, call| {
+                    projects::delete_workspace(tx, call, at.project, at.workspace)
+                }),
+            ),
         ),
-        ("runs::get", told(who.read(|r, call| runs::get(r, call, at.run)))),
-        ("runs::cancel", told(who.write(|tx, call| runs::cancel(tx, call, at.run)))),
+        (
+            "runs::get",
+            told(who.read(|r, call| runs::get(r, call, at.run))),
+        ),
+        (
+            "runs::cancel",
+            told(who.write(|tx, call| runs::cancel(tx, call, at.run))),
+        ),
         ("runs::invoke", told(invoke(who, at.agent))),
         (
             "runs::of_issue",
@@ -155,11 +177,19 @@ fn answers_about(who: Acting<'_>, at: &Objects) -> Vec<(&'static str, Told)> {
 /// What a caller is told by every call that names a company.
 fn answers_of(world: &World, who: Acting<'_>, company: CompanyId) -> Vec<(&'static str, Told)> {
     let window = WindowQuery::default();
-    let everyone = AgentFilter { include_terminated: true };
+    let everyone = AgentFilter {
+        include_terminated: true,
+    };
     let cost = report_of(world.id(), "1");
     vec![
-        ("companies::get", told(who.read(|r, call| companies::get(r, call, company)))),
-        ("companies::update", told(change_company(who, company, &UpdateCompany::default()))),
+        (
+            "companies::get",
+            told(who.read(|r, call| companies::get(r, call, company))),
+        ),
+        (
+            "companies::update",
+            told(change_company(who, company, &UpdateCompany::default())),
+        ),
         ("companies::archive", told(archive(who, company))),
         (
             "agents::create",
@@ -167,11 +197,14 @@ fn answers_of(world: &World, who: Acting<'_>, company: CompanyId) -> Vec<(&'stat
         ),
         (
             "agents::list",
-            told(who.read(|r, call| {
-                agents::list(r, call, company, everyone, &PageRequest::first())
-            })),
+            told(
+                who.read(|r, call| agents::list(r, call, company, everyone, &PageRequest::first())),
+            ),
         ),
-        ("agents::org", told(who.read(|r, call| agents::org(r, call, company)))),
+        (
+            "agents::org",
+            told(who.read(|r, call| agents::org(r, call, company))),
+        ),
         (
             "goals::create",
             told(who.write(|tx, call| goals::create(tx, call, company, new_goal("Harm")))),
@@ -189,8 +222,14 @@ fn answers_of(world: &World, who: Acting<'_>, company: CompanyId) -> Vec<(&'stat
             told(who.read(|r, call| projects::list(r, call, company, &PageRequest::first()))),
         ),
         ("costs::report", told(report(who, company, &cost))),
-        ("costs::summary", told(who.read(|r, call| costs::summary(r, call, company, window)))),
-        ("costs::by_agent", told(who.read(|r, call| costs::by_agent(r, call, company, window)))),
+        (
+            "costs::summary",
+            told(who.read(|r, call| costs::summary(r, call, company, window))),
+        ),
+        (
+            "costs::by_agent",
+            told(who.read(|r, call| costs::by_agent(r, call, company, window))),
+        ),
         (
             "costs::by_project",
             told(who.read(|r, call| costs::by_project(r, call, company, window))),
@@ -202,7 +241,13 @@ fn answers_of(world: &World, who: Acting<'_>, company: CompanyId) -> Vec<(&'stat
         (
             "runs::list",
             told(who.read(|r, call| {
-                runs::list(r, call, company, &RunFilter::default(), &PageRequest::first())
+                runs::list(
+                    r,
+                    call,
+                    company,
+                    &RunFilter::default(),
+                    &PageRequest::first(),
+                )
             })),
         ),
         (
@@ -221,7 +266,10 @@ fn every_object_of_another_company_is_answered_like_a_missing_one() {
     let spy = world.hired(world.company("Spies").id, "Spy");
     let theirs = Objects::of(&world, world.company("Acme").id);
     let foreign = answers_about(world.agent(spy.id), &theirs);
-    assert_eq!(foreign, answers_about(world.agent(spy.id), &Objects::missing(&world)));
+    assert_eq!(
+        foreign,
+        answers_about(world.agent(spy.id), &Objects::missing(&world))
+    );
     for (call, (code, ..)) in foreign {
         assert_eq!(code, Code::NotFound, "{call}");
     }
@@ -315,23 +363,47 @@ fn answers_to_references(
     let cost = |command: ReportCost| told(report(who, company, &command));
     let plain = || report_of(own.agent, "1");
     vec![
-        ("goal parent", goal(CreateGoal { parent: Some(named.goal), ..new_goal("Sub") })),
-        ("goal owner", goal(CreateGoal { owner_agent: Some(named.agent), ..new_goal("Sub") })),
+        (
+            "goal parent",
+            goal(CreateGoal {
+                parent: Some(named.goal),
+                ..new_goal("Sub")
+            }),
+        ),
+        (
+            "goal owner",
+            goal(CreateGoal {
+                owner_agent: Some(named.agent),
+                ..new_goal("Sub")
+            }),
+        ),
         (
             "goal new parent",
-            moved(UpdateGoal { parent: Change::Set(named.goal), ..UpdateGoal::default() }),
+            moved(UpdateGoal {
+                parent: Change::Set(named.goal),
+                ..UpdateGoal::default()
+            }),
         ),
         (
             "goal new owner",
-            moved(UpdateGoal { owner_agent: Change::Set(named.agent), ..UpdateGoal::default() }),
+            moved(UpdateGoal {
+                owner_agent: Change::Set(named.agent),
+                ..UpdateGoal::default()
+            }),
         ),
         (
             "project goals",
-            project(CreateProject { goals: vec![own.goal, named.goal], ..new_project("P") }),
+            project(CreateProject {
+                goals: vec![own.goal, named.goal],
+                ..new_project("P")
+            }),
         ),
         (
             "project lead",
-            project(CreateProject { lead_agent: Some(named.agent), ..new_project("P") }),
+            project(CreateProject {
+                lead_agent: Some(named.agent),
+                ..new_project("P")
+            }),
         ),
         (
             "project new goals",
@@ -347,10 +419,34 @@ fn answers_to_references(
                 ..UpdateProject::default()
             }),
         ),
-        ("cost run", cost(ReportCost { run: Some(named.run), ..plain() })),
-        ("cost issue", cost(ReportCost { issue: Some(named.issue), ..plain() })),
-        ("cost project", cost(ReportCost { project: Some(named.project), ..plain() })),
-        ("cost goal", cost(ReportCost { goal: Some(named.goal), ..plain() })),
+        (
+            "cost run",
+            cost(ReportCost {
+                run: Some(named.run),
+                ..plain()
+            }),
+        ),
+        (
+            "cost issue",
+            cost(ReportCost {
+                issue: Some(named.issue),
+                ..plain()
+            }),
+        ),
+        (
+            "cost project",
+            cost(ReportCost {
+                project: Some(named.project),
+                ..plain()
+            }),
+        ),
+        (
+            "cost goal",
+            cost(ReportCost {
+                goal: Some(named.goal),
+                ..plain()
+            }),
+        ),
     ]
 }
 
@@ -379,8 +475,14 @@ fn a_foreign_agent_named_by_the_board_is_answered_like_a_missing_one() {
     let theirs = world.hired(world.company("Other").id, "Worker").id;
     let board = world.board();
     let ask = |named: AgentId| {
-        let hire = CreateAgent { reports_to: Some(named), ..new_agent("New") };
-        let change = UpdateAgent { reports_to: Change::Set(named), ..UpdateAgent::default() };
+        let hire = CreateAgent {
+            reports_to: Some(named),
+            ..new_agent("New")
+        };
+        let change = UpdateAgent {
+            reports_to: Change::Set(named),
+            ..UpdateAgent::default()
+        };
         [
             told(board.write(|tx, call| agents::create(tx, call, company, hire.clone()))),
             told(change_agent(board, agent.id, &change)),
@@ -401,7 +503,13 @@ fn an_agent_that_reports_for_another_learns_nothing_of_whom_it_named() {
     let agent = world.hired(company, "Worker");
     let peer = world.hired(company, "Peer");
     let theirs = world.hired(world.company("Other").id, "Worker");
-    let ask = |named: AgentId| told(report(world.agent(agent.id), company, &report_of(named, "1")));
+    let ask = |named: AgentId| {
+        told(report(
+            world.agent(agent.id),
+            company,
+            &report_of(named, "1"),
+        ))
+    };
     let missing = ask(world.id());
     assert_eq!(missing.0, Code::Forbidden);
     assert_eq!(ask(peer.id), missing);
@@ -417,7 +525,10 @@ fn a_short_name_is_looked_up_in_the_callers_company() {
     let theirs = world.hired(other, "Worker");
     let secret = world.hired(other, "Secret");
     let named = |who: Acting<'_>, key: &str, company: Option<CompanyId>| {
-        let reference = AgentRef::UrlKey { key: key.into(), company };
+        let reference = AgentRef::UrlKey {
+            key: key.into(),
+            company,
+        };
         who.read(|reads, call| agents::get(reads, call, &reference))
             .map(|detail| detail.view.agent.id)
     };
@@ -438,10 +549,15 @@ fn a_list_filtered_by_a_foreign_agent_is_empty() {
     let company = world.company("Acme").id;
     let agent = world.hired(company, "Worker");
     let theirs = Objects::of(&world, world.company("Other").id);
-    let filter = RunFilter { agent: Some(theirs.agent), ..RunFilter::default() };
-    let found = done(world.agent(agent.id).read(|reads, call| {
-        runs::list(reads, call, company, &filter, &PageRequest::first())
-    }));
+    let filter = RunFilter {
+        agent: Some(theirs.agent),
+        ..RunFilter::default()
+    };
+    let found = done(
+        world
+            .agent(agent.id)
+            .read(|reads, call| runs::list(reads, call, company, &filter, &PageRequest::first())),
+    );
     assert!(found.items.is_empty());
 }
 
@@ -451,7 +567,11 @@ fn an_agent_sees_its_own_company_alone() {
     let company = world.company("Acme");
     world.company("Other");
     let agent = world.hired(company.id, "Worker");
-    let every = [CompanyStatus::Active, CompanyStatus::Paused, CompanyStatus::Archived];
+    let every = [
+        CompanyStatus::Active,
+        CompanyStatus::Paused,
+        CompanyStatus::Archived,
+    ];
     let seen = done(
         world
             .agent(agent.id)

@@ -20,21 +20,84 @@ fn changes_for_the_board(manager: AgentId) -> Vec<(&'static str, UpdateAgent)> {
     let config = || Some(document(json!({ "command": "sh" })));
     let none = UpdateAgent::default;
     vec![
-        ("name", UpdateAgent { name: Some(name("Somebody else")), ..none() }),
-        ("role", UpdateAgent { role: Some(role("ceo")), ..none() }),
-        ("reportsTo: null", UpdateAgent { reports_to: Change::Clear, ..none() }),
-        ("reportsTo", UpdateAgent { reports_to: Change::Set(manager), ..none() }),
-        ("adapterType", UpdateAgent { adapter_type: Some(AdapterType::Http), ..none() }),
-        ("adapterConfig", UpdateAgent { adapter_config: config(), ..none() }),
-        ("runtimeConfig", UpdateAgent { runtime_config: config(), ..none() }),
-        ("budgetMonthlyCents", UpdateAgent { budget: Some(budget(1_000_000)), ..none() }),
-        ("budgetMonthlyCents: 0", UpdateAgent { budget: Some(Budget::UNLIMITED), ..none() }),
-        ("canCreateAgents", UpdateAgent { can_create_agents: Some(true), ..none() }),
+        (
+            "name",
+            UpdateAgent {
+                name: Some(name("Somebody else")),
+                ..none()
+            },
+        ),
+        (
+            "role",
+            UpdateAgent {
+                role: Some(role("ceo")),
+                ..none()
+            },
+        ),
+        (
+            "reportsTo: null",
+            UpdateAgent {
+                reports_to: Change::Clear,
+                ..none()
+            },
+        ),
+        (
+            "reportsTo",
+            UpdateAgent {
+                reports_to: Change::Set(manager),
+                ..none()
+            },
+        ),
+        (
+            "adapterType",
+            UpdateAgent {
+                adapter_type: Some(AdapterType::Http),
+                ..none()
+            },
+        ),
+        (
+            "adapterConfig",
+            UpdateAgent {
+                adapter_config: config(),
+                ..none()
+            },
+        ),
+        (
+            "runtimeConfig",
+            UpdateAgent {
+                runtime_config: config(),
+                ..none()
+            },
+        ),
+        (
+            "budgetMonthlyCents",
+            UpdateAgent {
+                budget: Some(budget(1_000_000)),
+                ..none()
+            },
+        ),
+        (
+            "budgetMonthlyCents: 0",
+            UpdateAgent {
+                budget: Some(Budget::UNLIMITED),
+                ..none()
+            },
+        ),
+        (
+            "canCreateAgents",
+            UpdateAgent {
+                can_create_agents: Some(true),
+                ..none()
+            },
+        ),
     ]
 }
 
 fn titled(title: &str) -> UpdateAgent {
-    UpdateAgent { title: Change::Set(label(title)), ..UpdateAgent::default() }
+    UpdateAgent {
+        title: Change::Set(label(title)),
+        ..UpdateAgent::default()
+    }
 }
 
 #[test]
@@ -72,7 +135,10 @@ fn one_forbidden_field_keeps_the_allowed_ones_from_being_written() {
     let world = World::sqlite();
     let company = world.company("Acme");
     let agent = world.hired(company.id, "Worker");
-    let change = UpdateAgent { budget: Some(budget(5)), ..titled("Chief of everything") };
+    let change = UpdateAgent {
+        budget: Some(budget(5)),
+        ..titled("Chief of everything")
+    };
     refused(change_agent(world.agent(agent.id), agent.id, &change));
     assert_eq!(world.stored_agent(agent.id), agent);
 }
@@ -84,7 +150,10 @@ fn nobody_sets_status_spend_or_company() {
     let chief = world.hired(company.id, "Chief");
     let agent = world.hired_below(&chief, "Worker");
     for field in ["status", "spentMonthlyCents", "companyId"] {
-        let change = UpdateAgent { not_writable: Some(field), ..titled("Other") };
+        let change = UpdateAgent {
+            not_writable: Some(field),
+            ..titled("Other")
+        };
         for who in [world.board(), world.agent(agent.id), world.agent(chief.id)] {
             let told = refused(change_agent(who, agent.id, &change));
             assert_eq!(told, AgentError::FieldNotWritable { field });
@@ -110,7 +179,11 @@ fn an_agent_describes_itself_and_those_below_it_and_nobody_else() {
         assert_eq!(changed.view.agent.title, Some(label(&title)));
     }
     for (who, whom) in [(&middle, &peer), (&below, &middle), (&middle, &chief)] {
-        let told = refused(change_agent(world.agent(who.id), whom.id, &titled("Nobody")));
+        let told = refused(change_agent(
+            world.agent(who.id),
+            whom.id,
+            &titled("Nobody"),
+        ));
         assert_eq!(told.code(), Code::Forbidden);
         assert_ne!(world.stored_agent(whom.id).title, Some(label("Nobody")));
     }
@@ -140,8 +213,14 @@ fn an_agent_cannot_make_change_or_archive_a_company() {
     let board_required = CompanyError::Denied(Denied::BoardRequired);
     let made = who.write(|tx, call| companies::create(tx, call, new_company("Mine")));
     assert_eq!(refused(made), board_required);
-    let change = UpdateCompany { budget: Some(Budget::UNLIMITED), ..UpdateCompany::default() };
-    assert_eq!(refused(change_company(who, company.id, &change)), board_required);
+    let change = UpdateCompany {
+        budget: Some(Budget::UNLIMITED),
+        ..UpdateCompany::default()
+    };
+    assert_eq!(
+        refused(change_company(who, company.id, &change)),
+        board_required
+    );
     assert_eq!(refused(archive(who, company.id)), board_required);
 }
 
@@ -151,7 +230,10 @@ fn an_agent_cannot_lift_the_demand_for_reviews() {
     let company = world.company("Acme");
     let agent = world.hired(company.id, "Worker");
     let project = world.project_with(company.id, &new_project("Site"));
-    let change = UpdateProject { review_required: Some(false), ..UpdateProject::default() };
+    let change = UpdateProject {
+        review_required: Some(false),
+        ..UpdateProject::default()
+    };
     let told = refused(
         world
             .agent(agent.id)

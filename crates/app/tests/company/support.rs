@@ -100,19 +100,29 @@ pub(crate) fn change_company(
 
 #[track_caller]
 pub(crate) fn limit_agent(world: &World, id: AgentId, cents: i64) -> Agent {
-    let change = UpdateAgent { budget: Some(budget(cents)), ..UpdateAgent::default() };
+    let change = UpdateAgent {
+        budget: Some(budget(cents)),
+        ..UpdateAgent::default()
+    };
     done(change_agent(world.board(), id, &change)).view.agent
 }
 
 #[track_caller]
 pub(crate) fn limit_company(world: &World, id: CompanyId, cents: i64) -> Company {
-    let change = UpdateCompany { budget: Some(budget(cents)), ..UpdateCompany::default() };
+    let change = UpdateCompany {
+        budget: Some(budget(cents)),
+        ..UpdateCompany::default()
+    };
     done(change_company(world.board(), id, &change)).company
 }
 
 #[track_caller]
 pub(crate) fn company_view(world: &World, id: CompanyId) -> CompanyView {
-    done(world.board().read(|reads, call| companies::get(reads, call, id)))
+    done(
+        world
+            .board()
+            .read(|reads, call| companies::get(reads, call, id)),
+    )
 }
 
 #[track_caller]
@@ -127,7 +137,9 @@ pub(crate) fn spent(world: &World, agent: &Agent) -> Cents {
 }
 
 pub(crate) fn spent_in(world: &World, company: CompanyId, spender: Spender, month: Month) -> Cents {
-    look(world, |reads| reads.ledger().spent(scope(company), spender, month))
+    look(world, |reads| {
+        reads.ledger().spent(scope(company), spender, month)
+    })
 }
 
 /// The alerts that were noted for a month, the soft one first.
@@ -137,7 +149,9 @@ pub(crate) fn alerts(
     spender: Spender,
     month: Month,
 ) -> Vec<Threshold> {
-    let mut alerts = look(world, |reads| reads.ledger().alerts(scope(company), spender, month));
+    let mut alerts = look(world, |reads| {
+        reads.ledger().alerts(scope(company), spender, month)
+    });
     alerts.sort_by_key(|threshold| threshold.percent());
     alerts
 }
@@ -148,7 +162,9 @@ pub(crate) fn happened(world: &World, company: CompanyId) -> Vec<Activity> {
     let filter = ActivityFilter::default();
     let page = PageRequest::first();
     let mut rows = done(
-        world.board().read(|reads, call| activity::list(reads, call, company, &filter, &page)),
+        world
+            .board()
+            .read(|reads, call| activity::list(reads, call, company, &filter, &page)),
     )
     .items;
     rows.reverse();
@@ -157,7 +173,10 @@ pub(crate) fn happened(world: &World, company: CompanyId) -> Vec<Activity> {
 
 #[track_caller]
 pub(crate) fn count(world: &World, company: CompanyId, action: Action) -> usize {
-    happened(world, company).iter().filter(|row| row.action == action).count()
+    happened(world, company)
+        .iter()
+        .filter(|row| row.action == action)
+        .count()
 }
 
 pub(crate) fn pause(who: Acting<'_>, id: AgentId) -> Result<AgentDetail, Failure<AgentError>> {
@@ -202,7 +221,10 @@ pub(crate) fn working(world: &World, agent: &Agent, titled: &str) -> (Issue, Sta
     let issue = world.todo_for(agent, titled);
     let started = world.start_next().unwrap();
     assert_eq!(started.run.issue, Some(issue.id));
-    let take = CheckOut { agent: None, expected: None };
+    let take = CheckOut {
+        agent: None,
+        expected: None,
+    };
     let taken = done(
         world
             .run_of(started.run.id)

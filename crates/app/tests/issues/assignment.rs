@@ -46,9 +46,14 @@ fn an_agent_that_hands_its_work_down_is_not_stopped_itself() {
     assert_eq!(updated.view.lease, None);
     assert_eq!(scene.world.stored_run(run.id).stop_requested_at, None);
     assert_eq!(scene.told(&report), TOLD_OF_IT);
-    let run = scene.world.start_next().unwrap().run;
-    assert_eq!(run.agent, report.id);
-    done(scene.world.run_of(run.id).checks_out(&issue));
+    assert!(
+        scene.world.start_next().is_none(),
+        "one run works on an issue at a time"
+    );
+    assert!(scene.world.finish(&run));
+    let next = scene.world.start_next().unwrap().run;
+    assert_eq!(next.agent, report.id);
+    done(scene.world.run_of(next.id).checks_out(&issue));
 }
 
 #[test]

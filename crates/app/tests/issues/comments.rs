@@ -10,7 +10,7 @@ use workforce_domain::wake::{WakeReason, WakeSource};
 use workforce_testkit::world::{done, new_agent};
 
 use crate::deeds::{Deeds, reopening, saying};
-use crate::scene::Scene;
+use crate::scene::{Scene, with_role};
 
 const COMMENTED: [[WakeReason; 1]; 1] = [[WakeReason::IssueCommented]];
 const MENTIONED: [[WakeReason; 1]; 1] = [[WakeReason::IssueCommentMentioned]];
@@ -158,18 +158,36 @@ fn a_mention_on_an_ended_issue_asks_for_advice() {
 #[test]
 fn a_comment_that_reopens_wakes_the_owner_whoever_writes_it() {
     let (scene, qa) = with_qa();
+    let ceo = with_role("Cleo", "ceo");
+    let ceo = scene.world.hired_with(scene.company.id, &ceo);
     let (first, second) = (
         scene.adas(IssueStatus::Done),
         scene.adas(IssueStatus::Cancelled),
     );
     done(scene.world.board().adds(&first, &reopening("It broke")));
     assert_eq!(scene.told(&scene.ada), REOPENED);
-    let bob = scene.world.agent(scene.bob.id);
-    done(bob.adds(&second, &reopening("@QA Engineer, it broke")));
+    let ceo = scene.world.agent(ceo.id);
+    done(ceo.adds(&second, &reopening("@QA Engineer, it broke")));
     assert_eq!(scene.told(&qa), MENTIONED);
     assert_eq!(scene.told(&scene.ada), [REOPENED[0], REOPENED[0]]);
     assert_eq!(scene.status(&first), IssueStatus::Todo);
     assert_eq!(scene.status(&second), IssueStatus::Todo);
+}
+
+#[test]
+fn an_agent_without_a_stake_reopens_nothing() {
+    let (scene, qa) = with_qa();
+    for end in [IssueStatus::Done, IssueStatus::Cancelled] {
+        let issue = scene.adas(end);
+        let bob = scene.world.agent(scene.bob.id);
+        let command = reopening("@QA Engineer, it broke");
+        let refusal = scene.refused(&issue, || bob.adds(&issue, &command));
+        assert!(
+            matches!(refusal, IssueError::Denied(Denied::Forbidden(_))),
+            "{refusal:?}"
+        );
+    }
+    assert!(scene.told(&qa).is_empty() && scene.told(&scene.ada).is_empty());
 }
 
 #[test]

@@ -4,13 +4,12 @@ use workforce_app::Failure;
 use workforce_app::issues::{
     self, AddComment, CheckOut, CreateIssue, IssueError, IssueView, UpdateIssue, UpdatedIssue,
 };
+use workforce_domain::agent::Agent;
 use workforce_domain::change::Change;
 use workforce_domain::id::CompanyId;
 use workforce_domain::issue::{Comment, Issue, IssueStatus};
 use workforce_domain::text::CommentBody;
 use workforce_testkit::world::{Acting, no_change};
-
-use workforce_domain::agent::Agent;
 
 pub(crate) type Outcome<T> = Result<T, Failure<IssueError>>;
 

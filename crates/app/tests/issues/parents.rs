@@ -1,9 +1,9 @@
 //! The tree of issues: no cycle, not too deep (contract section 2.5).
 
-use workforce_app::issues::{CreateIssue, IssueError, UpdateIssue};
+use workforce_app::issues::{self, CreateIssue, IssueError, UpdateIssue};
 use workforce_domain::change::Change;
 use workforce_domain::id::IssueId;
-use workforce_domain::issue::Issue;
+use workforce_domain::issue::{Issue, IssueRef};
 use workforce_domain::text::Label;
 use workforce_testkit::world::{done, label, new_issue, no_change, refused};
 
@@ -137,9 +137,9 @@ fn one_issue_is_shown_with_its_parents_nearest_first() {
         .world
         .issue_with(scene.company.id, &below(Some(middle.id)));
     let ada = scene.world.agent(scene.ada.id);
-    let by_identifier = workforce_domain::issue::IssueRef::parse(&low.identifier).unwrap();
+    let by_identifier = IssueRef::parse(&low.identifier).unwrap();
     for named in [low.id.into(), by_identifier] {
-        let detail = done(ada.read(|reads, call| workforce_app::issues::get(reads, call, &named)));
+        let detail = done(ada.read(|reads, call| issues::get(reads, call, &named)));
         let parents: Vec<_> = detail.ancestors.iter().map(|it| it.issue.id).collect();
         assert_eq!(parents, [middle.id, top.id]);
         assert_eq!(

@@ -1,6 +1,7 @@
 //! What holds when many act at the same time.
 
 use std::collections::HashMap;
+use std::sync::Barrier;
 use std::thread;
 
 use workforce_app::Failure;
@@ -8,7 +9,6 @@ use workforce_app::issues::{CreateIssue, IssueError};
 use workforce_domain::id::AgentId;
 use workforce_domain::issue::{ConflictReason, Issue, IssueStatus};
 use workforce_testkit::on_both_databases;
-use workforce_testkit::store::TestStore;
 use workforce_testkit::world::{World, done, new_issue};
 
 use crate::deeds::Deeds;
@@ -122,28 +122,34 @@ on_both_databases! {
         let world = World::on(store);
         let company = world.company("Acme").id;
         let (lead, worker) = (world.hired(company, "Lead"), world.hired(company, "Worker"));
-        let backlog = CreateIssue { assignee_agent: Some(lead.id), ..new_issue("The whole") };
-        let parent = world.issue_with(company, &backlog);
-        let children: Vec<_> = (0..8)
-            .map(|n| {
-                let child = CreateIssue {
-                    status: Some(IssueStatus::InProgress),
-                    assignee_agent: Some(worker.id),
-                    parent: Some(parent.id),
-                    ..new_issue(&format!("Part {n}"))
-                };
-                world.issue_with(company, &child)
-            })
-            .collect();
-        thread::scope(|scope| {
-            let (world, worker) = (&world, worker.id);
-            for child in &children {
-                scope.spawn(move || done(world.agent(worker).moves(child, IssueStatus::Done)));
-            }
-        });
-        let wakes = world.pending_wakes(&lead);
-        assert_eq!(wakes.len(), 1);
-        assert_eq!((wakes[0].issue, wakes[0].count), (Some(parent.id), 1));
+        let below = |parent: &Issue| {
+            let child = CreateIssue {
+                status: Some(IssueStatus::InProgress),
+                assignee_agent: Some(worker.id),
+                parent: Some(parent.id),
+                ..new_issue("A part")
+            };
+            world.issue_with(company, &child)
+        };
+        let parked = CreateIssue { assignee_agent: Some(lead.id), ..new_issue("The whole") };
+        // Each pair is ended at one moment, which is missed now and then.
+        let parents: Vec<_> = (0..20).map(|_| world.issue_with(company, &parked)).collect();
+        for parent in &parents {
+            let (children, start) = ([below(parent), below(parent)], Barrier::new(2));
+            thread::scope(|scope| {
+                let (world, worker, start) = (&world, worker.id, &start);
+                for child in &children {
+                    scope.spawn(move || {
+                        start.wait();
+                        done(world.agent(worker).moves(child, IssueStatus::Done))
+                    });
+                }
+            });
+        }
+        let told: Vec<_> =
+            world.pending_wakes(&lead).iter().map(|wake| (wake.issue.unwrap(), wake.count)).collect();
+        let expected: Vec<_> = parents.iter().map(|parent| (parent.id, 1)).collect();
+        assert_eq!(told, expected);
     }
 
     fn ten_causes_at_once_make_one_pending_wake(store: &TestStore) {

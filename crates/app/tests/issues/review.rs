@@ -1,13 +1,17 @@
 //! Work that somebody else must look at before it is done (amendment A5).
 
 use workforce_app::access::Denied;
-use workforce_app::issues::{CreateIssue, IssueError, Rewrite};
+use workforce_app::companies::CreateCompany;
+use workforce_app::issues::{CreateIssue, IssueError, Rewrite, UpdateIssue};
 use workforce_app::projects::CreateProject;
 use workforce_domain::agent::Agent;
+use workforce_domain::change::Change;
 use workforce_domain::issue::{Issue, IssueStatus};
-use workforce_testkit::world::{World, done, new_company, new_issue, new_project};
+use workforce_testkit::world::{
+    World, done, new_company, new_issue, new_project, no_change, refused,
+};
 
-use crate::deeds::{Deeds, taken_away};
+use crate::deeds::{Deeds, given_to, taken_away};
 use crate::scene::Scene;
 
 const REWRITTEN: Option<Rewrite> = Some(Rewrite {
@@ -27,7 +31,7 @@ struct Reviewed {
 impl Reviewed {
     fn new() -> Self {
         let world = World::sqlite();
-        let strict = workforce_app::companies::CreateCompany {
+        let strict = CreateCompany {
             review_required: true,
             ..new_company("Strict")
         };
@@ -50,11 +54,7 @@ impl Reviewed {
                 .agent(self.author.id)
                 .creates(company, &new_issue("Work")),
         );
-        done(
-            self.world
-                .board()
-                .changes(&issue, &crate::deeds::given_to(&self.worker)),
-        );
+        done(self.world.board().changes(&issue, &given_to(&self.worker)));
         done(self.world.agent(self.worker.id).checks_out(&issue)).issue
     }
 
@@ -154,7 +154,7 @@ fn the_author_a_manager_and_the_board_finish_a_review() {
 fn whoever_has_no_stake_finishes_no_review() {
     let it = Reviewed::new();
     let issue = it.in_review();
-    let refusal = workforce_testkit::world::refused(
+    let refusal = refused(
         it.world
             .agent(it.outsider.id)
             .moves(&issue, IssueStatus::Done),
@@ -215,7 +215,7 @@ fn what_could_not_become_done_is_refused_and_not_rewritten() {
             ..new_issue("Early")
         };
         let issue = done(worker.creates(it.worker.company, &command));
-        let refusal = workforce_testkit::world::refused(worker.moves(&issue, IssueStatus::Done));
+        let refusal = refused(worker.moves(&issue, IssueStatus::Done));
         assert!(matches!(refusal, IssueError::Transition(_)), "{refusal:?}");
         assert_eq!(it.world.stored_issue(issue.id), issue);
     }
@@ -230,4 +230,41 @@ fn the_board_needs_no_review() {
         (updated.view.issue.status(), updated.rewritten),
         (IssueStatus::Done, None)
     );
+}
+
+#[test]
+fn agents_do_not_take_an_issue_out_of_a_project_that_demands_reviews() {
+    let scene = Scene::new();
+    let project = |strict| {
+        let command = CreateProject {
+            review_required: strict,
+            ..new_project("Printers")
+        };
+        let view = scene.world.project_with(scene.company.id, &command);
+        view.project.id
+    };
+    let (strict, lax) = (project(true), project(false));
+    let ada = scene.world.agent(scene.ada.id);
+    let issue = CreateIssue {
+        project: Some(strict),
+        ..new_issue("Fix it")
+    };
+    let issue = done(ada.creates(scene.company.id, &issue));
+    for project in [Change::Set(lax), Change::Clear] {
+        let elsewhere = UpdateIssue {
+            project,
+            ..no_change()
+        };
+        let refusal = scene.refused(&issue, || ada.changes(&issue, &elsewhere));
+        assert!(
+            matches!(refusal, IssueError::Denied(Denied::Forbidden(_))),
+            "{refusal:?}"
+        );
+    }
+    let elsewhere = UpdateIssue {
+        project: Change::Set(lax),
+        ..no_change()
+    };
+    done(scene.world.board().changes(&issue, &elsewhere));
+    assert_eq!(scene.now(&issue).project, Some(lax));
 }

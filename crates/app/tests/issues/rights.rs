@@ -8,7 +8,7 @@ use workforce_domain::change::Change;
 use workforce_domain::issue::{Issue, IssueStatus, Priority};
 use workforce_testkit::world::{World, done, new_issue, no_change, refused, title};
 
-use crate::deeds::{Deeds, given_to, taken_away, to};
+use crate::deeds::{Deeds, given_to, taken_away, to, words};
 use crate::scene::{Footprint, with_role};
 
 /// A company with a chain of command and an issue that every rule concerns.
@@ -98,7 +98,7 @@ fn others_change_nothing_but_may_comment() {
         it.forbidden(&it.other, &command);
     }
     let with_words = UpdateIssue {
-        comment: Some(crate::deeds::words("Mine!")),
+        comment: Some(words("Mine!")),
         ..urgent()
     };
     it.forbidden(&it.other, &with_words);

@@ -2,9 +2,10 @@
 
 use serde_json::json;
 use workforce_app::activity;
+use workforce_app::issues::{CreateIssue, IssueError};
 use workforce_domain::issue::{Issue, IssueStatus};
 use workforce_domain::page::PageRequest;
-use workforce_testkit::world::{Acting, done};
+use workforce_testkit::world::{Acting, done, new_issue, refused};
 
 use crate::deeds::{Deeds, reopening, saying};
 use crate::scene::Scene;
@@ -112,9 +113,7 @@ fn the_board_moves_as_it_likes_except_out_of_an_end() {
     let board = scene.world.board();
     let logged = |issue: &Issue| {
         let page = PageRequest::first();
-        let all =
-            |reads: &mut _, call: &_| activity::of_issue(reads, call, &issue.id.into(), &page);
-        done(board.read(|reads, call| all(reads, call)))
+        done(board.read(|reads, call| activity::of_issue(reads, call, &issue.id.into(), &page)))
             .items
             .remove(0)
     };
@@ -191,18 +190,18 @@ fn agents_begin_issues_in_backlog_todo_or_blocked() {
     let scene = Scene::new();
     let ada = scene.world.agent(scene.ada.id);
     for status in ALL {
-        let command = workforce_app::issues::CreateIssue {
+        let command = CreateIssue {
             status: Some(status),
             assignee_agent: Some(scene.ada.id),
-            ..workforce_testkit::world::new_issue("Begin")
+            ..new_issue("Begin")
         };
         let outcome = ada.creates(scene.company.id, &command);
         if matches!(status, Backlog | Todo | Blocked) {
             assert_eq!(done(outcome).status(), status);
         } else {
-            let refusal = workforce_testkit::world::refused(outcome);
+            let refusal = refused(outcome);
             assert!(
-                matches!(refusal, workforce_app::issues::IssueError::Transition(it) if it.to == status),
+                matches!(refusal, IssueError::Transition(it) if it.to == status),
                 "{refusal:?}"
             );
         }

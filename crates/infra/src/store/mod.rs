@@ -3,6 +3,7 @@
 //! The queries are written once and mounted twice, by `sqlite` and by `postgres`, each of which
 //! names its `Connection`, its `LoadingMode` and how it locks rows (`held!`).
 
+mod cached;
 mod columns;
 mod errors;
 mod migrations;

@@ -15,12 +15,38 @@ use workforce_domain::port::{
 };
 
 use super::Connection;
+use crate::store::cached::cached;
 use crate::store::columns::{IdColumn, InstantColumn, JsonColumn, WordColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{activity, company_counters, events};
 
 /// Rows in one statement; stays below every limit on bound values.
 const BATCH: usize = 500;
+
+/// So few rows are inserted one by one: that statement stays prepared, while one for several
+/// rows is prepared each time, which costs as much as a second row.
+const FEW: usize = 2;
+
+/// Inserts rows of one table.
+macro_rules! insert_rows {
+    ($table:expr, $rows:expr, $conn:expr) => {
+        if $rows.len() <= FEW {
+            for row in &$rows {
+                insert_into($table)
+                    .values(row)
+                    .execute($conn)
+                    .map_err(failed)?;
+            }
+        } else {
+            for batch in $rows.chunks(BATCH) {
+                insert_into($table)
+                    .values(batch)
+                    .execute($conn)
+                    .map_err(failed)?;
+            }
+        }
+    };
+}
 
 /// A transaction on one connection, and what it has to tell when it ends.
 pub(crate) struct Transaction<'c> {
@@ -48,12 +74,7 @@ impl<'c> Transaction<'c> {
     /// When the store fails.
     pub(super) fn write_journal(&mut self) -> Result<(), StoreError> {
         let rows: Vec<_> = self.activity.iter().map(ActivityRow::of).collect();
-        for batch in rows.chunks(BATCH) {
-            insert_into(activity::table)
-                .values(batch)
-                .execute(self.conn)
-                .map_err(failed)?;
-        }
+        insert_rows!(activity::table, rows, self.conn);
         // Sorted, so that two transactions take the counters of several companies in one order.
         self.events.sort_by_key(|event| event.company);
         for of_company in self
@@ -72,12 +93,13 @@ fn write_events(conn: &mut Connection, of_company: &[Event]) -> Result<(), Store
     let Some(first) = of_company.first() else {
         return Ok(());
     };
-    let last_number: i64 = update(company_counters::table.find(IdColumn(first.company)))
+    let count = update(company_counters::table.find(IdColumn(first.company)))
         .set(
             company_counters::event_sequence
                 .eq(company_counters::event_sequence + of_company.len() as i64),
         )
-        .returning(company_counters::event_sequence)
+        .returning(company_counters::event_sequence);
+    let last_number: i64 = cached(count)
         .get_result(conn)
         .optional()
         .map_err(failed)?
@@ -93,12 +115,7 @@ fn write_events(conn: &mut Connection, of_company: &[Event]) -> Result<(), Store
             created_at: InstantColumn(event.created_at),
         })
         .collect();
-    for batch in rows.chunks(BATCH) {
-        insert_into(events::table)
-            .values(batch)
-            .execute(conn)
-            .map_err(failed)?;
-    }
+    insert_rows!(events::table, rows, conn);
     Ok(())
 }
 

@@ -23,10 +23,9 @@ impl AdvisoryLock for diesel::PgConnection {
     fn advisory_lock(&mut self, lock: i64) -> QueryResult<()> {
         use diesel::RunQueryDsl;
 
-        diesel::sql_query("SELECT pg_advisory_xact_lock($1)")
-            .bind::<diesel::sql_types::BigInt, _>(lock)
-            .execute(self)
-            .map(drop)
+        let query = diesel::sql_query("SELECT pg_advisory_xact_lock($1)")
+            .bind::<diesel::sql_types::BigInt, _>(lock);
+        crate::store::cached::cached(query).execute(self).map(drop)
     }
 }
 

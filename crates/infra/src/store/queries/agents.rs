@@ -19,6 +19,7 @@ use super::agent_row::{AgentRow, LifecycleWord};
 use super::page::{MAX_WHOLE, characters, fetch_limit, page_of, substr};
 use super::row::{admit, admit_some, exactly_one, in_scope, one};
 use super::runs::running;
+use crate::store::cached::cached;
 use crate::store::columns::{IdColumn, InstantColumn, Key, WordColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{agents, heartbeat_runs};
@@ -98,7 +99,7 @@ impl AgentReads for Transaction<'_> {
         company: CompanyScope,
         agent: AgentId,
     ) -> Result<Vec<ChainLink>, StoreError> {
-        let links: Vec<LinkRow> = sql_query(
+        let chain = sql_query(
             "WITH RECURSIVE chain (id, depth) AS (
                 SELECT reports_to, 1 FROM agents WHERE company_id = $1 AND id = $2
                 UNION ALL
@@ -113,9 +114,8 @@ impl AgentReads for Transaction<'_> {
         )
         .bind::<Key, _>(IdColumn(company.company()))
         .bind::<Key, _>(IdColumn(agent))
-        .bind::<Integer, _>(i32::try_from(CHAIN_LIMIT).unwrap_or(i32::MAX))
-        .load(self.conn)
-        .map_err(failed)?;
+        .bind::<Integer, _>(i32::try_from(CHAIN_LIMIT).unwrap_or(i32::MAX));
+        let links: Vec<LinkRow> = cached(chain).load(self.conn).map_err(failed)?;
         let mut seen = BTreeSet::from([agent]);
         let mut chain = Vec::with_capacity(links.len());
         for link in links {
@@ -146,14 +146,14 @@ impl AgentReads for Transaction<'_> {
 
     fn mentionable(&mut self, company: CompanyScope) -> Result<Vec<Mentionable>, StoreError> {
         let employed = [LifecycleWord::Enabled, LifecycleWord::Paused].map(WordColumn);
-        let rows: Vec<(IdColumn<AgentId>, String, String)> = agents::table
+        let query = agents::table
             .filter(agents::company_id.eq(IdColumn(company.company())))
             .filter(agents::lifecycle.eq_any(employed))
             .select((agents::id, agents::name, agents::url_key))
             .order((agents::created_at, agents::id))
-            .limit(MAX_WHOLE)
-            .load(self.conn)
-            .map_err(failed)?;
+            .limit(MAX_WHOLE);
+        let rows: Vec<(IdColumn<AgentId>, String, String)> =
+            cached(query).load(self.conn).map_err(failed)?;
         Ok(rows
             .into_iter()
             .map(|(id, name, url_key)| Mentionable {

@@ -7,6 +7,7 @@ use workforce_domain::port::{ApprovalReads, StoreError};
 
 use super::super::transaction::Transaction;
 use super::issues::MAX_ANCESTORS;
+use crate::store::cached::cached;
 use crate::store::columns::{IdColumn, Key};
 use crate::store::errors::failed;
 
@@ -22,7 +23,7 @@ impl ApprovalReads for Transaction<'_> {
         company: CompanyScope,
         issue: IssueId,
     ) -> Result<Option<ApprovalId>, StoreError> {
-        let found: Option<Found> = sql_query(
+        let undecided = sql_query(
             "WITH RECURSIVE chain (id, depth) AS (
                 SELECT id, 0 FROM issues WHERE company_id = $1 AND id = $2
                 UNION
@@ -48,8 +49,9 @@ impl ApprovalReads for Transaction<'_> {
         )
         .bind::<Key, _>(IdColumn(company.company()))
         .bind::<Key, _>(IdColumn(issue))
-        .bind::<Integer, _>(MAX_ANCESTORS)
-        .get_result(self.conn)
+        .bind::<Integer, _>(MAX_ANCESTORS);
+        let found: Option<Found> = cached(undecided)
+            .get_result(self.conn)
         .optional()
         .map_err(failed)?;
         Ok(found.map(|found| found.id.0))

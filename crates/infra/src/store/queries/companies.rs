@@ -13,6 +13,7 @@ use super::super::transaction::Transaction;
 use super::super::{LoadingMode, held};
 use super::page::{MAX_WHOLE, characters, fetch_limit, page_of, substr};
 use super::row::{Row, admit, admit_some, exactly_one, length, one};
+use crate::store::cached::cached;
 use crate::store::columns::{IdColumn, InstantColumn, WordColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{companies, company_counters};
@@ -193,10 +194,9 @@ impl CompanyWrites for Transaction<'_> {
     }
 
     fn next_issue_number(&mut self, company: CompanyScope) -> Result<i64, StoreError> {
-        diesel::update(company_counters::table.find(IdColumn(company.company())))
+        let count = diesel::update(company_counters::table.find(IdColumn(company.company())))
             .set(company_counters::issue_number.eq(company_counters::issue_number + 1))
-            .returning(company_counters::issue_number)
-            .get_result(self.conn)
-            .map_err(failed)
+            .returning(company_counters::issue_number);
+        cached(count).get_result(self.conn).map_err(failed)
     }
 }

@@ -15,6 +15,7 @@ use super::advisory::advisory_lock;
 use super::issue_row::IssueRow;
 use super::row::{all, exactly_one, in_scope, one};
 use super::{issue_deletion, issue_list, leases};
+use crate::store::cached::cached;
 use crate::store::columns::{IdColumn, Key, WordColumn};
 use crate::store::errors::failed;
 use crate::store::schema::issues;
@@ -87,7 +88,8 @@ impl IssueReads for Transaction<'_> {
         company: CompanyScope,
         issue: IssueId,
     ) -> Result<Vec<Issue>, StoreError> {
-        let rows: Vec<IssueRow> = sql_query(
+        // Columns are named, since others may be added while the statement is kept.
+        let chain = sql_query(
             "WITH RECURSIVE chain (id, depth) AS (
                 SELECT parent_id, 1 FROM issues WHERE company_id = $1 AND id = $2
                 UNION ALL
@@ -95,16 +97,21 @@ impl IssueReads for Transaction<'_> {
                 FROM chain CROSS JOIN issues i
                 WHERE i.company_id = $1 AND i.id = chain.id AND chain.depth < $3
             )
-            SELECT i.*
+            SELECT i.id, i.company_id, i.number, i.identifier, i.project_id, i.goal_id,
+                i.parent_id, i.title, i.description, i.status, i.priority,
+                i.assignee_agent_id, i.assignee_user_id, i.created_by_agent_id,
+                i.created_by_user_id, i.billing_code, i.ticket_key, i.request_depth,
+                i.delegation, i.assignee_adapter_overrides, i.execution_workspace_id,
+                i.workflow_epoch, i.started_at, i.last_started_at, i.completed_at,
+                i.cancelled_at, i.hidden_at, i.created_at, i.updated_at
             FROM chain CROSS JOIN issues i
             WHERE i.company_id = $1 AND i.id = chain.id
             ORDER BY chain.depth",
         )
         .bind::<Key, _>(IdColumn(company.company()))
         .bind::<Key, _>(IdColumn(issue))
-        .bind::<Integer, _>(MAX_ANCESTORS)
-        .load(self.conn)
-        .map_err(failed)?;
+        .bind::<Integer, _>(MAX_ANCESTORS);
+        let rows: Vec<IssueRow> = cached(chain).load(self.conn).map_err(failed)?;
         let mut seen = BTreeSet::from([issue]);
         // Whatever stands there twice closes a cycle.
         all(rows
@@ -114,7 +121,7 @@ impl IssueReads for Transaction<'_> {
     }
 
     fn depth_below(&mut self, company: CompanyScope, issue: IssueId) -> Result<usize, StoreError> {
-        let deepest: Depth = sql_query(
+        let below = sql_query(
             "WITH RECURSIVE below (id, depth) AS (
                 SELECT id, 0 FROM issues WHERE company_id = $1 AND id = $2
                 UNION
@@ -126,20 +133,18 @@ impl IssueReads for Transaction<'_> {
         )
         .bind::<Key, _>(IdColumn(company.company()))
         .bind::<Key, _>(IdColumn(issue))
-        .bind::<Integer, _>(i32::try_from(Issue::MAX_DEPTH).unwrap_or(i32::MAX))
-        .get_result(self.conn)
-        .map_err(failed)?;
+        .bind::<Integer, _>(i32::try_from(Issue::MAX_DEPTH).unwrap_or(i32::MAX));
+        let deepest: Depth = cached(below).get_result(self.conn).map_err(failed)?;
         Ok(usize::try_from(deepest.depth).unwrap_or(0))
     }
 
     fn open_children(&mut self, company: CompanyScope, issue: IssueId) -> Result<i64, StoreError> {
-        issues::table
+        let open = issues::table
             .filter(issues::company_id.eq(IdColumn(company.company())))
             .filter(issues::parent_id.eq(IdColumn(issue)))
             .filter(issues::status.ne_all(ENDED.map(WordColumn)))
-            .count()
-            .get_result(self.conn)
-            .map_err(failed)
+            .count();
+        cached(open).get_result(self.conn).map_err(failed)
     }
 
     fn lease(
@@ -147,7 +152,7 @@ impl IssueReads for Transaction<'_> {
         company: CompanyScope,
         issue: IssueId,
     ) -> Result<Option<Lease>, StoreError> {
-        Ok(leases::of_issues(self.conn, company, &[issue])?.pop())
+        leases::of_issue(self.conn, company, issue)
     }
 
     fn leases(
@@ -182,10 +187,11 @@ impl IssueWrites for Transaction<'_> {
     }
 
     fn save(&mut self, issue: &Held<Issue>) -> Result<(), StoreError> {
-        diesel::update(issues::table)
+        let change = diesel::update(issues::table)
             .filter(issues::company_id.eq(IdColumn(issue.company)))
             .filter(issues::id.eq(IdColumn(issue.id)))
-            .set(IssueRow::from(&**issue))
+            .set(IssueRow::from(&**issue));
+        cached(change)
             .execute(self.conn)
             .map_err(failed)
             .and_then(exactly_one)

@@ -8,7 +8,8 @@ use workforce_domain::issue::{Holder, Issue, Lease};
 use workforce_domain::port::StoreError;
 
 use super::super::Connection;
-use super::row::{Row, all};
+use super::row::{Row, all, one};
+use crate::store::cached::cached;
 use crate::store::columns::{IdColumn, InstantColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{issue_leases, issues};
@@ -66,6 +67,22 @@ impl From<&Lease> for LeaseRow {
     }
 }
 
+/// The lease on an issue, expired or not.
+pub(super) fn of_issue(
+    conn: &mut Connection,
+    company: CompanyScope,
+    issue: IssueId,
+) -> Result<Option<Lease>, StoreError> {
+    let row: Option<LeaseRow> = issue_leases::table
+        .filter(issue_leases::company_id.eq(IdColumn(company.company())))
+        .filter(issue_leases::issue_id.eq(IdColumn(issue)))
+        .select(LeaseRow::as_select())
+        .first(conn)
+        .optional()
+        .map_err(failed)?;
+    one(row)
+}
+
 /// The leases on issues, expired or not.
 pub(super) fn of_issues(
     conn: &mut Connection,
@@ -91,13 +108,12 @@ pub(super) fn take(
     issue: IssueId,
     lease: &Lease,
 ) -> Result<Lease, StoreError> {
-    let fence: i64 = diesel::update(issues::table)
+    let count = diesel::update(issues::table)
         .filter(issues::company_id.eq(IdColumn(company)))
         .filter(issues::id.eq(IdColumn(issue)))
         .set(issues::lease_fence.eq(issues::lease_fence + 1))
-        .returning(issues::lease_fence)
-        .get_result(conn)
-        .map_err(failed)?;
+        .returning(issues::lease_fence);
+    let fence: i64 = cached(count).get_result(conn).map_err(failed)?;
     let lease = Lease {
         issue,
         company,
@@ -105,13 +121,12 @@ pub(super) fn take(
         ..lease.clone()
     };
     let row = LeaseRow::from(&lease);
-    diesel::insert_into(issue_leases::table)
+    let put = diesel::insert_into(issue_leases::table)
         .values(&row)
         .on_conflict(issue_leases::issue_id)
         .do_update()
-        .set(&row)
-        .execute(conn)
-        .map_err(failed)?;
+        .set(&row);
+    cached(put).execute(conn).map_err(failed)?;
     Ok(lease)
 }
 

@@ -21,6 +21,7 @@ use super::cost_events::CostEventRow;
 use super::cost_sums;
 use super::page::{fetch_limit, page_of};
 use super::row::one;
+use crate::store::cached::cached;
 use crate::store::columns::{IdColumn, InstantColumn, Key, WordColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{budget_alerts, cost_events, spend_totals};
@@ -223,7 +224,7 @@ fn add_to_total(
     month: Month,
     cost: Cents,
 ) -> Result<(), StoreError> {
-    let counted = sql_query(
+    let sum = sql_query(
         "INSERT INTO spend_totals (company_id, scope_type, scope_id, month, spent_micros)
          VALUES ($1, $2, $3, $4, $5)
          ON CONFLICT (company_id, scope_type, scope_id, month)
@@ -234,9 +235,8 @@ fn add_to_total(
     .bind::<Text, _>(WordColumn(spender.budget_scope()))
     .bind::<Key, _>(SpenderId::of(company, spender))
     .bind::<Integer, _>(month.number())
-    .bind::<BigInt, _>(cost.micros())
-    .execute(conn)
-    .map_err(failed)?;
+    .bind::<BigInt, _>(cost.micros());
+    let counted = cached(sum).execute(conn).map_err(failed)?;
     if counted == 1 {
         Ok(())
     } else {

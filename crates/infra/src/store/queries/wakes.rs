@@ -15,6 +15,7 @@ use workforce_domain::wake::{Wake, WakeReason, WakeSource};
 
 use super::super::{Connection, held};
 use super::row::{Row, exactly_one, one};
+use crate::store::cached::cached;
 use crate::store::columns::{IdColumn, InstantColumn, JsonColumn, WordColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{heartbeat_runs, wakes};
@@ -127,8 +128,9 @@ pub(super) fn lock_pending(
         .filter(wakes::agent_id.eq(IdColumn(agent)))
         .filter(wakes::coalesce_key.eq(Wake::key(issue)))
         .filter(pending())
-        .select(WakeRow::as_select());
-    let row = held!(query).first(conn).optional();
+        .select(WakeRow::as_select())
+        .limit(1);
+    let row = cached(held!(query)).get_result(conn).optional();
     one(row.map_err(failed)?)
 }
 
@@ -143,10 +145,11 @@ pub(super) fn insert(conn: &mut Connection, wake: &Wake) -> Result<(), StoreErro
 
 /// Stores a locked wake.
 pub(super) fn save(conn: &mut Connection, wake: &Wake) -> Result<(), StoreError> {
-    diesel::update(wakes::table)
+    let change = diesel::update(wakes::table)
         .filter(wakes::company_id.eq(IdColumn(wake.company)))
         .filter(wakes::id.eq(IdColumn(wake.id)))
-        .set(WakeRow::from(wake))
+        .set(WakeRow::from(wake));
+    cached(change)
         .execute(conn)
         .map_err(failed)
         .and_then(exactly_one)

@@ -1,0 +1,141 @@
+//! Keeping agents from waking each other without end (contract section 10.1,
+//! "Loop breaker").
+//!
+//! When an agent was run for one issue and one reason more than a few times in
+//! half an hour, and meanwhile neither a person spoke nor the issue got
+//! anywhere, its next automatic wake is kept pending for a while that doubles
+//! each time. Nothing is lost: whatever happens is added to the kept wake, and
+//! a person's word releases it at once.
+
+use std::time::Duration;
+
+use serde_json::json;
+use workforce_domain::activity::{Action, Entity};
+use workforce_domain::actor::{CompanyScope, Owned};
+use workforce_domain::id::IssueId;
+use workforce_domain::page::{Order, PageRequest};
+use workforce_domain::port::{RunFilter, StoreError, Tx};
+use workforce_domain::time::Timestamp;
+use workforce_domain::wake::{WakeReason, WakeSource};
+
+use crate::call::Call;
+use crate::record::{Deed, document, record};
+use crate::wakes::WakeRequest;
+
+/// How far back runs count.
+const WINDOW: Duration = Duration::from_secs(30 * 60);
+
+/// So many runs within the window are no loop yet.
+const HARMLESS_RUNS: usize = 6;
+
+/// How long the first wake beyond is kept; each further one twice as long.
+const FIRST_DELAY: Duration = Duration::from_secs(60);
+
+/// No wake is kept longer.
+const LONGEST_DELAY: Duration = Duration::from_secs(60 * 60);
+
+/// Comments that are looked through for a person's word.
+const RECENT_COMMENTS: usize = 20;
+
+/// Until when a wake is to be kept; `None` for one that is no part of a loop.
+///
+/// # Errors
+/// When the store fails.
+pub(crate) fn held_until(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    request: &WakeRequest<'_>,
+) -> Result<Option<Timestamp>, StoreError> {
+    let automatic = matches!(
+        request.source,
+        WakeSource::Automation | WakeSource::Assignment
+    );
+    let (Some(issue), true, false) = (request.issue, automatic, call.actor().is_board()) else {
+        return Ok(None);
+    };
+    // What workforce itself resumes has a bound of its own.
+    if matches!(
+        request.reason,
+        WakeReason::ProcessLostRetry | WakeReason::BudgetResumed
+    ) {
+        return Ok(None);
+    }
+    let company = request.agent.scope();
+    let filter = RunFilter {
+        agent: Some(request.agent.id),
+        issue: Some(issue),
+        statuses: Vec::new(),
+    };
+    let page = PageRequest {
+        limit: HARMLESS_RUNS + 8,
+        ..PageRequest::first()
+    };
+    let since = call.now.minus(WINDOW);
+    let runs: Vec<Timestamp> = tx
+        .runs()
+        .list(company, &filter, &page)?
+        .items
+        .into_iter()
+        .filter(|run| run.reason == request.reason && run.created_at > since)
+        .map(|run| run.created_at)
+        .collect();
+    if runs.len() <= HARMLESS_RUNS {
+        return Ok(None);
+    }
+    let since = last_progress(tx, company, issue)?.unwrap_or(since);
+    let runs = runs.into_iter().filter(|begun| *begun > since).count();
+    let Some(surplus) = runs.checked_sub(HARMLESS_RUNS + 1) else {
+        return Ok(None);
+    };
+    let doublings = u32::try_from(surplus).unwrap_or(u32::MAX).min(10);
+    let delay = FIRST_DELAY
+        .saturating_mul(2_u32.pow(doublings))
+        .min(LONGEST_DELAY);
+    Ok(Some(call.now.plus(delay)))
+}
+
+/// When the issue last got anywhere, or a person last spoke on it.
+fn last_progress(
+    tx: &mut dyn Tx,
+    company: CompanyScope,
+    issue: IssueId,
+) -> Result<Option<Timestamp>, StoreError> {
+    let page = PageRequest {
+        limit: RECENT_COMMENTS,
+        ..PageRequest::first()
+    };
+    let spoken = tx
+        .comments()
+        .list(company, issue, Order::Descending, &page)?
+        .items
+        .into_iter()
+        .find(|comment| comment.author.agent.is_none())
+        .map(|comment| comment.created_at);
+    let moved = tx
+        .issues()
+        .find(company.into(), &issue.into())?
+        .map(|issue| issue.progress)
+        .and_then(|progress| {
+            progress
+                .last_started_at()
+                .max(progress.completed_at())
+                .max(progress.cancelled_at())
+        });
+    Ok(spoken.max(moved))
+}
+
+/// Tells that a wake is kept because it looks like a part of a loop.
+pub(crate) fn tell(tx: &mut dyn Tx, call: &Call<'_>, request: &WakeRequest<'_>, until: Timestamp) {
+    let deed = Deed {
+        company: request.agent.company,
+        action: Action::WakeLoopSuspected,
+        entity: Entity::Agent,
+        id: &request.agent.id,
+        details: document(json!({
+            "issueId": request.issue,
+            "reason": request.reason,
+            "notBefore": until,
+        })),
+    };
+    record(tx, &call.as_system(), deed);
+}
