@@ -1,12 +1,15 @@
 //! Reading JSON bodies (amendments A10 and A11): lenient about what is left
 //! out, exact about what is wrong and where, linear in the size of the body.
 
+use std::borrow::Cow;
+
 use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 use serde_path_to_error::{Path, Segment};
 use workforce_app::Code;
 
 use crate::problem::Problem;
+use crate::wire::Object;
 
 /// A JSON body is at most so many bytes (contract section 8).
 pub(crate) const MAX_BODY: usize = 2 * 1024 * 1024;
@@ -30,12 +33,8 @@ pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
         "" => "{}",
         text => text,
     };
-    // A list would be read as the fields in their order.
-    if text.starts_with('[') {
-        return Err(invalid("", "the body must be a JSON object"));
-    }
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+    let Object(value) = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
         let path = pointer(error.path());
         fault(path, error.inner())
     })?;
@@ -71,7 +70,20 @@ fn fault(mut pointer: String, error: &serde_json::Error) -> Problem {
             push(&mut pointer, field);
             invalid(&pointer, "is required")
         }
-        None => invalid(&pointer, &clip(message)),
+        None => invalid(&pointer, &clip(&expected(message))),
+    }
+}
+
+/// What a value must be, said to whoever writes JSON.
+fn expected(message: &str) -> Cow<'_, str> {
+    let wanted = message
+        .strip_prefix("invalid type: ")
+        .and_then(|rest| rest.rsplit_once(", expected "));
+    match wanted {
+        Some((_found, "a map")) => "must be an object".into(),
+        Some((_found, "a sequence")) => "must be an array".into(),
+        Some((_found, wanted)) => format!("must be {wanted}").into(),
+        None => message.into(),
     }
 }
 
@@ -165,15 +177,16 @@ mod tests {
     #[test]
     fn the_pointer_names_the_faulty_field() {
         assert_fault("{}", "/name", "is required");
-        assert_fault(r#"{"name": 5}"#, "/name", "invalid type");
+        assert_fault(r#"{"name": 5}"#, "/name", "must be a string");
         assert_fault(r#"{"name": " "}"#, "/name", "must not be empty");
         assert_fault(
             r#"{"name":"a","children":[{"name":"b"},{}]}"#,
             "/children/1/name",
             "required",
         );
-        assert_fault(r#"["a"]"#, "", "must be a JSON object");
-        assert_fault(r#""a""#, "", "invalid type");
+        for body in [r#"["a"]"#, r#""a""#, "null", "5", "-5", "0.5", "true"] {
+            assert_fault(body, "", "must be an object");
+        }
     }
 
     #[test]

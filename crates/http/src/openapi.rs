@@ -7,7 +7,7 @@ use serde_json::Value;
 use utoipa::openapi::extensions::Extensions;
 use utoipa::openapi::header::HeaderBuilder;
 use utoipa::openapi::path::{HttpMethod, Operation, ParameterBuilder, ParameterIn, PathItem};
-use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::schema::{ObjectBuilder, Schema, SchemaType, Type};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::{
     Components, ContentBuilder, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, PathsBuilder,
@@ -113,6 +113,7 @@ fn described(endpoint: &Endpoint) -> Operation {
         );
         mark_repeatable(&mut operation);
     }
+    not_null(&mut operation);
     for status in problem_statuses(endpoint) {
         let present = operation.responses.responses.contains_key(status.as_str());
         if !present {
@@ -123,6 +124,27 @@ fn described(endpoint: &Endpoint) -> Operation {
         }
     }
     operation
+}
+
+/// A body that may be left out may still not be `null`.
+fn not_null(operation: &mut Operation) {
+    let Some(RefOr::T(body)) = &mut operation.request_body else {
+        return;
+    };
+    for content in body.content.values_mut() {
+        let RefOr::T(content) = content else { continue };
+        if let Some(RefOr::T(Schema::OneOf(choice))) = &mut content.schema {
+            choice.items.retain(|item| !is_null(item));
+            if choice.items.len() == 1 {
+                content.schema = choice.items.pop();
+            }
+        }
+    }
+}
+
+fn is_null(schema: &RefOr<Schema>) -> bool {
+    matches!(schema, RefOr::T(Schema::Object(object))
+        if object.schema_type == SchemaType::Type(Type::Null))
 }
 
 fn header(operation: &mut Operation, name: &str, description: &str, max: usize) {

@@ -4,8 +4,10 @@
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 
-use actix_web::http::Method;
+use actix_web::http::{Method, header};
+use actix_web::rt::time::timeout;
 use actix_web::web::{self, Bytes, BytesMut, Payload, ServiceConfig};
 use actix_web::{HttpMessage, HttpRequest, HttpResponse, Route, guard};
 use futures_util::StreamExt;
@@ -94,7 +96,7 @@ impl Endpoints {
             let answer = move |request: HttpRequest, state: web::Data<State>, payload: Payload| {
                 let handler = handler.clone();
                 async move {
-                    match read(&request, payload).await {
+                    match read(&request, payload, state.body_deadline).await {
                         Ok(body) => {
                             let incoming = Incoming::capture(&request, body);
                             let state = Arc::clone(&state);
@@ -223,9 +225,32 @@ pub(crate) const fn name(method: &HttpMethod) -> Method {
     }
 }
 
-/// Reads a body within its limit. A body above it is still taken off the
-/// connection, within reason, so that the caller sees the answer.
-async fn read(request: &HttpRequest, mut payload: Payload) -> Result<Bytes, Problem> {
+/// Reads a body within its limit and its time. One that says itself that it is
+/// above the limit is refused unread.
+async fn read(
+    request: &HttpRequest,
+    payload: Payload,
+    deadline: Duration,
+) -> Result<Bytes, Problem> {
+    let announced = request
+        .headers()
+        .get(header::CONTENT_LENGTH)
+        .and_then(|length| length.to_str().ok())
+        .and_then(|length| length.parse::<u64>().ok());
+    if announced.is_some_and(|length| length > MAX_BODY as u64) {
+        return Err(too_large());
+    }
+    timeout(deadline, collect(request, payload))
+        .await
+        .unwrap_or_else(|_elapsed| {
+            let detail = "the body did not arrive in time";
+            Err(Problem::new(Code::InvalidRequest, detail))
+        })
+}
+
+/// Takes a body off the connection. One above the limit is still taken, within
+/// reason, so that the caller sees the answer.
+async fn collect(request: &HttpRequest, mut payload: Payload) -> Result<Bytes, Problem> {
     const DRAINED: usize = 8 * MAX_BODY;
     let mut body = BytesMut::new();
     let mut length = 0_usize;
@@ -242,8 +267,12 @@ async fn read(request: &HttpRequest, mut payload: Payload) -> Result<Bytes, Prob
         }
     }
     if length > MAX_BODY {
-        let detail = format!("a JSON body may have at most {MAX_BODY} bytes");
-        return Err(Problem::new(Code::BodyTooLarge, detail));
+        return Err(too_large());
     }
     Ok(body.freeze())
+}
+
+fn too_large() -> Problem {
+    let detail = format!("a JSON body may have at most {MAX_BODY} bytes");
+    Problem::new(Code::BodyTooLarge, detail)
 }

@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::time::Duration;
 
 use workforce_app::authenticate::AnonymousPolicy;
 use workforce_domain::port::{Clock, EngineSignal, Ids, RunLogs, Store, Tokens, Vault};
@@ -28,6 +29,9 @@ pub struct Ports {
     pub engine: Arc<dyn EngineSignal>,
 }
 
+/// For how long a body may take to arrive in all, unless told otherwise.
+const BODY_DEADLINE: Duration = Duration::from_secs(30);
+
 /// What every worker thread shares.
 pub struct State {
     pub(crate) ports: Ports,
@@ -36,6 +40,7 @@ pub struct State {
     pub(crate) in_flight: InFlight,
     pub(crate) metrics: Metrics,
     pub(crate) started_at: Timestamp,
+    pub(crate) body_deadline: Duration,
     key_uses: KeyUses,
 }
 
@@ -50,8 +55,17 @@ impl State {
             in_flight: InFlight::default(),
             metrics: Metrics::default(),
             started_at,
+            body_deadline: BODY_DEADLINE,
             key_uses: KeyUses::default(),
         }
+    }
+
+    /// The same state, but a request's body may take `deadline` in all to
+    /// arrive, rather than 30 seconds.
+    #[must_use]
+    pub const fn with_body_deadline(mut self, deadline: Duration) -> Self {
+        self.body_deadline = deadline;
+        self
     }
 
     /// The uses of agent keys that are not stored yet. Whoever runs the server

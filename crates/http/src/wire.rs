@@ -2,8 +2,10 @@
 //! can (amendments A1 and A10).
 
 use std::fmt;
+use std::marker::PhantomData;
 
-use serde::de::{Deserializer, Error as _, IgnoredAny, Visitor};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 use utoipa::openapi::RefOr;
@@ -147,6 +149,31 @@ impl PartialSchema for Limit {
 }
 
 impl ToSchema for Limit {}
+
+/// What only an object is read as; a derived reader takes the values of an array
+/// for the fields in their order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Object<T>(pub(crate) T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ObjectVisitor<T>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {
+            type Value = Object<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Object<T>, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(map)).map(Object)
+            }
+        }
+
+        deserializer.deserialize_map(ObjectVisitor(PhantomData))
+    }
+}
 
 /// Whether a field is there at all, whatever it holds: for fields that nobody
 /// may set. Needs `#[serde(default)]`.

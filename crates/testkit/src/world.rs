@@ -118,31 +118,49 @@ impl World {
     /// The board.
     #[must_use]
     pub const fn board(&self) -> Acting<'_> {
-        Acting { world: self, who: Who::Board }
+        Acting {
+            world: self,
+            who: Who::Board,
+        }
     }
 
     /// workforce itself.
     #[must_use]
     pub const fn system(&self) -> Acting<'_> {
-        Acting { world: self, who: Who::System }
+        Acting {
+            world: self,
+            who: Who::System,
+        }
     }
 
     /// An agent with a long-lived key, outside of any run.
     #[must_use]
     pub const fn agent(&self, agent: AgentId) -> Acting<'_> {
-        Acting { world: self, who: Who::Key { agent, run: None } }
+        Acting {
+            world: self,
+            who: Who::Key { agent, run: None },
+        }
     }
 
     /// An agent with a long-lived key that names one of its runs.
     #[must_use]
     pub const fn agent_naming(&self, agent: AgentId, run: RunId) -> Acting<'_> {
-        Acting { world: self, who: Who::Key { agent, run: Some(run) } }
+        Acting {
+            world: self,
+            who: Who::Key {
+                agent,
+                run: Some(run),
+            },
+        }
     }
 
     /// The agent of a run, with the run's token.
     #[must_use]
     pub const fn run_of(&self, run: RunId) -> Acting<'_> {
-        Acting { world: self, who: Who::Run(run) }
+        Acting {
+            world: self,
+            who: Who::Run(run),
+        }
     }
 }
 
@@ -210,10 +228,19 @@ impl Acting<'_> {
     fn caller(&self, reads: &mut dyn Reads) -> Result<Caller, StoreError> {
         let (agent, credential) = match self.who {
             Who::Board => {
-                return Ok(Caller { actor: Actor::Board(None), company_status: None });
+                return Ok(Caller {
+                    actor: Actor::Board(None),
+                    company_status: None,
+                });
             }
             Who::System => return Ok(Caller::SYSTEM),
-            Who::Key { agent, run } => (agent, AgentCredential::Key { key: self.world.id(), run }),
+            Who::Key { agent, run } => (
+                agent,
+                AgentCredential::Key {
+                    key: self.world.id(),
+                    run,
+                },
+            ),
             Who::Run(id) => {
                 let run = there(reads.runs().find(Scope::Instance, id)?, "run");
                 let consult = run.kind == RunKind::Consult;
@@ -221,7 +248,10 @@ impl Acting<'_> {
             }
         };
         let agent = there(reads.agents().find(Scope::Instance, agent)?, "agent");
-        let company = there(reads.companies().find(Scope::Instance, agent.company)?, "company");
+        let company = there(
+            reads.companies().find(Scope::Instance, agent.company)?,
+            "company",
+        );
         Ok(Caller {
             actor: Actor::Agent(AgentActor {
                 company: agent.company,

@@ -150,7 +150,3 @@ pub(super) const NEXT_EVENT_NUMBERS: &str = "UPDATE company_counters SET \
 /// One event. Values: company, number, kind, payload, instant.
 pub(super) const INSERT_EVENT: &str =
     "INSERT INTO events (company_id, seq, type, payload, created_at) VALUES (?, ?, ?, ?, ?)";
-
-/// Two events.
-pub(super) const INSERT_TWO_EVENTS: &str = "INSERT INTO events (company_id, seq, type, payload, \
-     created_at) VALUES (?, ?, ?, ?, ?), (?, ?, ?, ?, ?)";

@@ -223,6 +223,10 @@ impl Writer {
         self.lock_issue(database, issue)?;
         let agent = [Value::Key(self.agent), Value::Key(self.company), ONE];
         database.run(Statement::new(sql::AGENT, &agent))?;
+        database.run(Statement::new(
+            sql::COMPANY,
+            &[Value::Key(self.company), ONE],
+        ))?;
         self.look_up_lease(database, issue)?;
         let company = Value::Key(self.company);
         let approvals = [
@@ -378,21 +382,16 @@ impl Writer {
         let count = if deed.event.is_some() { 2 } else { 1 };
         let counter = [Value::BigInt(count), Value::Key(self.company)];
         let last = database.number(Statement::new(sql::NEXT_EVENT_NUMBERS, &counter))?;
-        let mut events = Vec::with_capacity(10);
         for (number, kind) in (last - count + 1..).zip(kinds) {
-            events.extend([
+            let event = [
                 Value::Key(self.company),
                 Value::BigInt(number),
                 Value::Text(kind),
                 Value::Document(Document(&payload)),
                 at.clone(),
-            ]);
+            ];
+            database.run(Statement::new(sql::INSERT_EVENT, &event))?;
         }
-        let insert = if count == 2 {
-            sql::INSERT_TWO_EVENTS
-        } else {
-            sql::INSERT_EVENT
-        };
-        database.run(Statement::new(insert, &events))
+        Ok(())
     }
 }

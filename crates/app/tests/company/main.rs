@@ -5,6 +5,18 @@
     reason = "what tests share are plain functions, not tests themselves"
 )]
 
+mod agents;
+mod authentication;
+mod costs;
+mod faults;
+mod goals;
+mod keys;
+mod org;
+mod projects;
 mod reach;
 mod rights;
+mod run_ends;
+mod runs;
 mod support;
+mod switches;
+mod workspaces;

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use serde_json::Value;
-use workforce_app::agents::{self, AgentRef, CreateAgent, UpdateAgent};
+use workforce_app::agents::{self, AgentRef, CreateAgent, ListAgents, UpdateAgent};
 use workforce_app::companies::UpdateCompany;
 use workforce_app::costs::{self, ReportCost, WindowQuery};
 use workforce_app::goals::{self, CreateGoal, UpdateGoal};
@@ -15,7 +15,7 @@ use workforce_domain::id::{
     AgentId, AgentKeyId, CompanyId, GoalId, IssueId, ProjectId, RunId, WorkspaceId,
 };
 use workforce_domain::page::PageRequest;
-use workforce_domain::port::{ActivityFilter, AgentFilter, RunFilter};
+use workforce_domain::port::{ActivityFilter, RunFilter};
 use workforce_testkit::world::{
     Acting, World, done, key_name, new_agent, new_goal, new_project, new_workspace, refused,
     report_of,
@@ -165,11 +165,15 @@ fn answers_about(who: Acting<'_>, at: &Objects) -> Vec<(&'static str, Told)> {
         ("runs::invoke", told(invoke(who, at.agent))),
         (
             "runs::of_issue",
-            told(who.read(|r, call| runs::of_issue(r, call, &at.issue.into(), &[], &page()))),
+            told(who.read(|r, call| {
+                runs::of_issue(r, call, &at.issue.into(), &[], &PageRequest::first())
+            })),
         ),
         (
             "activity::of_issue",
-            told(who.read(|r, call| activity::of_issue(r, call, &at.issue.into(), &page()))),
+            told(who.read(|r, call| {
+                activity::of_issue(r, call, &at.issue.into(), &PageRequest::first())
+            })),
         ),
     ]
 }
@@ -177,7 +181,8 @@ fn answers_about(who: Acting<'_>, at: &Objects) -> Vec<(&'static str, Told)> {
 /// What a caller is told by every call that names a company.
 fn answers_of(world: &World, who: Acting<'_>, company: CompanyId) -> Vec<(&'static str, Told)> {
     let window = WindowQuery::default();
-    let everyone = AgentFilter {
+    let everyone = ListAgents {
+        statuses: Vec::new(),
         include_terminated: true,
     };
     let cost = report_of(world.id(), "1");
@@ -198,7 +203,9 @@ fn answers_of(world: &World, who: Acting<'_>, company: CompanyId) -> Vec<(&'stat
         (
             "agents::list",
             told(
-                who.read(|r, call| agents::list(r, call, company, everyone, &PageRequest::first())),
+                who.read(|r, call| {
+                    agents::list(r, call, company, &everyone, &PageRequest::first())
+                }),
             ),
         ),
         (

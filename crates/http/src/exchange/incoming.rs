@@ -2,6 +2,7 @@ use std::str::FromStr;
 
 use actix_web::web::Bytes;
 use actix_web::{HttpMessage, HttpRequest};
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use workforce_app::authenticate::Presented;
 use workforce_domain::id::Id;
@@ -16,6 +17,10 @@ use crate::query::Query;
 
 /// The headers that name a run, the own one first (amendment A6).
 const RUN_HEADERS: [&str; 2] = ["X-Service-Run-Id", "X-Paperclip-Run-Id"];
+
+/// A body of which no field is known.
+#[derive(Deserialize)]
+struct Nothing {}
 
 /// What a request says, free of the connection it came on.
 #[derive(Debug)]
@@ -52,9 +57,8 @@ impl Incoming {
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
                 .collect(),
             authorization: header("Authorization"),
-            run_header: RUN_HEADERS
-                .iter()
-                .find_map(|name| header(name).filter(|value| !value.trim().is_empty())),
+            // An empty one is present too: it must not make its sender the board.
+            run_header: RUN_HEADERS.iter().find_map(|name| header(name)),
             idempotency_key: header(IDEMPOTENCY_KEY),
         }
     }
@@ -107,6 +111,15 @@ impl Incoming {
     /// `invalid_json`
     pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, Problem> {
         body::parse(&self.body)
+    }
+
+    /// Makes sure that the body of an action says nothing: none, white space or
+    /// an object.
+    ///
+    /// # Errors
+    /// `invalid_json`
+    pub(crate) fn no_body(&self) -> Result<(), Problem> {
+        body::parse::<Nothing>(&self.body).map(|Nothing {}| ())
     }
 
     /// The query parameters.

@@ -70,7 +70,12 @@ async fn list(exchange: Exchange) -> HttpResponse {
 async fn create(exchange: Exchange) -> HttpResponse {
     exchange
         .write(
-            |rq| Ok((rq.id("companyId")?, rq.json::<CreateAgentBody>()?.command())),
+            |rq| {
+                Ok((
+                    rq.id("companyId")?,
+                    rq.json::<CreateAgentBody>()?.command()?,
+                ))
+            },
             |tx, call, (company, command)| agents::create(tx, call, *company, command.clone()),
             |detail| Reply::created(AgentDetailBody::from(detail)),
         )
@@ -129,7 +134,7 @@ fn named(rq: &Incoming) -> Result<AgentRef, Problem> {
 async fn update(exchange: Exchange) -> HttpResponse {
     exchange
         .write(
-            |rq| Ok((rq.id("agentId")?, rq.json::<UpdateAgentBody>()?.command())),
+            |rq| Ok((rq.id("agentId")?, rq.json::<UpdateAgentBody>()?.command()?)),
             |tx, call, (id, command)| agents::update(tx, call, *id, command.clone()),
             |detail| Reply::ok(AgentDetailBody::from(detail)),
         )

@@ -286,7 +286,10 @@ async fn update(exchange: Exchange) -> HttpResponse {
 async fn archive(exchange: Exchange) -> HttpResponse {
     exchange
         .write(
-            |rq| rq.id("companyId"),
+            |rq| {
+                rq.no_body()?;
+                rq.id("companyId")
+            },
             |tx, call, id| companies::archive(tx, call, *id),
             |view| Reply::ok(CompanyBody::from(view)),
         )

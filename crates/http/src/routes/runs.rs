@@ -136,7 +136,10 @@ async fn get(exchange: Exchange) -> HttpResponse {
 async fn cancel(exchange: Exchange) -> HttpResponse {
     exchange
         .write(
-            |rq| rq.id("runId"),
+            |rq| {
+                rq.no_body()?;
+                rq.id("runId")
+            },
             |tx, call, id| runs::cancel(tx, call, *id),
             |run| Reply::ok(RunBody::from(run)),
         )

@@ -1,4 +1,4 @@
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{Api, NOTHING, id};
 
@@ -163,4 +163,28 @@ fn the_organisation_is_a_tree() {
     let cycle = json!({ "reportsTo": id(&ada) });
     api.patch(&format!("/api/agents/{}", id(&boss)), &cycle)
         .problem(422, "cycle");
+}
+
+#[test]
+fn an_unknown_adapter_is_a_fault_of_meaning() {
+    let api = Api::start();
+    let company = api.company("Acme");
+    let ada = api.agent(&company, "Ada");
+    let body = |adapter: Value| json!({ "name": "Bob", "adapterType": adapter });
+    let agents = format!("/api/companies/{}/agents", id(&company));
+    let own = format!("/api/agents/{}", id(&ada));
+    for (method, path) in [("POST", &agents), ("PATCH", &own)] {
+        let send = |adapter: Value| {
+            let body = body(adapter).to_string();
+            api.send(method, path, &[], body.as_bytes())
+        };
+        let problem = send(json!("telepathy")).problem(422, "invalid_field");
+        let fault = &problem["details"][0];
+        assert_eq!(fault["pointer"], "/adapterType");
+        let message = fault["message"].as_str().unwrap();
+        assert!(message.contains("process, http, claude_local"), "{message}");
+        send(json!(5)).problem(400, "invalid_json");
+    }
+    let known = api.patch(&own, &json!({ "adapterType": "http" })).ok(200);
+    assert_eq!(known["adapterType"], "http");
 }

@@ -33,8 +33,22 @@ fn a_run_header_alone_is_no_credential() {
         let answer = api.send("GET", "/api/companies", &[(name, NOTHING)], b"");
         answer.problem(401, "credential_missing");
     }
-    api.send("GET", "/api/companies", &[("X-Service-Run-Id", "")], b"")
-        .ok(200);
+}
+
+#[test]
+fn an_empty_run_header_is_present_all_the_same() {
+    let api = Api::start();
+    let key = api.key(&api.agent(&api.company("Acme"), "Ada"));
+    for name in ["X-Service-Run-Id", "X-Paperclip-Run-Id"] {
+        for run in ["", "  "] {
+            let headers = [(name, run)];
+            api.send("GET", "/api/companies", &headers, b"")
+                .problem(401, "credential_missing");
+            api.bearing(&key)
+                .send_with("GET", "/api/agents/me", &headers, &Value::Null)
+                .problem(400, "invalid_run_id");
+        }
+    }
 }
 
 #[test]

@@ -223,3 +223,42 @@ fn filters_narrow_and_urgency_orders() {
     assert_eq!(list(&format!("?assigneeAgentId={}", id(&ada))), [high]);
     assert!(list("?assigneeUserId=me").is_empty());
 }
+
+#[test]
+fn a_filter_that_is_not_served_is_refused() {
+    let api = Api::start();
+    let company = api.company("Acme");
+    let path = format!("/api/companies/{}/issues", id(&company));
+    for (query, name) in [("q=step", "?q"), ("status=todo&labelId=x", "?labelId")] {
+        let problem = api
+            .get(&format!("{path}?{query}"))
+            .problem(400, "invalid_request");
+        assert_eq!(
+            problem["details"],
+            json!([{ "pointer": name, "message": "this version cannot filter by it" }])
+        );
+    }
+    api.get(&path).ok(200);
+}
+
+#[test]
+fn nothing_is_assigned_to_a_person_that_does_not_exist() {
+    let api = Api::start();
+    let company = api.company("Acme");
+    let nobody = json!({ "title": "Step", "assigneeUserId": null });
+    let issue = api.issue(&company, &nobody);
+    let path = format!("/api/issues/{}", id(&issue));
+    assert_eq!(
+        api.patch(&path, &nobody).ok(200)["assigneeUserId"],
+        Value::Null
+    );
+    let issues = format!("/api/companies/{}/issues", id(&company));
+    for person in [NOTHING, "local-board"] {
+        let body = json!({ "title": "Other", "assigneeUserId": person });
+        for answer in [api.post(&issues, &body), api.patch(&path, &body)] {
+            let problem = answer.problem(422, "reference_not_found");
+            assert_eq!(problem["details"][0]["pointer"], "/assigneeUserId");
+        }
+    }
+    assert_eq!(api.get(&path).ok(200)["title"], "Step");
+}

@@ -4,6 +4,7 @@
 mod support;
 
 mod agents;
+mod bodies;
 mod callers;
 mod companies;
 mod costs;

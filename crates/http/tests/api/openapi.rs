@@ -104,6 +104,11 @@ fn the_document_holds_together() {
                     .count()
             });
             assert_eq!(named, described, "{method} {path}");
+            let body = &operation["requestBody"]["content"]["application/json"]["schema"];
+            assert!(
+                body.is_null() || body["$ref"].is_string(),
+                "{method} {path} takes more than an object: {body}"
+            );
         }
     }
     assert_eq!(ids.len(), workforce_http::routes::all().list().len());

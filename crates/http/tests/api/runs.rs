@@ -1,4 +1,8 @@
+use std::convert::Infallible;
+
 use serde_json::json;
+use workforce_domain::actor::Scope;
+use workforce_domain::port::Failure;
 
 use crate::support::{Api, NOTHING, id};
 
@@ -109,4 +113,52 @@ fn an_issue_shows_its_runs() {
     let idle = api.issue(&company, &json!({ "title": "Idle" }));
     api.get(&format!("/api/issues/{}/active-run", id(&idle)))
         .problem(404, "not_found");
+}
+
+#[test]
+fn a_log_of_another_server_is_not_passed_off_as_whole() {
+    let api = Api::start();
+    let ada = api.agent(&api.company("Acme"), "Ada");
+    let invoke = format!("/api/agents/{}/heartbeat/invoke", id(&ada));
+    let ended = |bytes: i64| {
+        let run = api.post(&invoke, &json!({})).ok(202);
+        wrote(&api, id(&run), bytes, "the end");
+        let path = format!("/api/heartbeat-runs/{}", id(&run));
+        api.post(&format!("{path}/cancel"), &json!({})).ok(200);
+        format!("{path}/log")
+    };
+    let whole = api.get(&ended(100)).ok(200);
+    assert_eq!(
+        (&whole["complete"], whole.get("note")),
+        (&json!(true), None)
+    );
+
+    let log = ended(200);
+    let partial = api.get(&log).ok(200);
+    assert_eq!(
+        (&partial["complete"], &partial["nextOffset"]),
+        (&json!(false), &json!(100))
+    );
+    api.logs.resize(0);
+    let elsewhere = api.get(&log).ok(200);
+    assert_eq!(
+        (&elsewhere["complete"], &elsewhere["content"]),
+        (&json!(false), &json!("the end"))
+    );
+    let note = elsewhere["note"].as_str().unwrap();
+    assert!(note.contains("another server"), "{note}");
+    let later = api.get(&format!("{log}?offset=7")).ok(200);
+    assert_eq!(later["content"], "");
+}
+
+/// Has a run that waits say that its output was this long and ended so.
+fn wrote(api: &Api, run: &str, bytes: i64, tail: &str) {
+    let id = run.parse().unwrap();
+    let saved: Result<(), Failure<Infallible>> = api.store.write(|tx| {
+        let mut run = tx.runs_mut().lock(Scope::Instance, id)?.unwrap();
+        run.log_bytes = bytes;
+        run.log_tail = Some(tail.to_owned());
+        Ok(tx.runs_mut().save(&run)?)
+    });
+    saved.unwrap();
 }

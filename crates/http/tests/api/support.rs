@@ -1,4 +1,4 @@
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -16,6 +16,9 @@ use workforce_http::{AllowedHosts, Options, Ports, State, serve};
 use workforce_testkit::ports;
 use workforce_testkit::store::{TestStore, sqlite_store};
 
+/// As long as a server gives a body by default.
+const BODY_DEADLINE: Duration = Duration::from_secs(30);
+
 /// A running server, stopped when dropped.
 pub(crate) struct Api {
     base: String,
@@ -25,6 +28,7 @@ pub(crate) struct Api {
     pub(crate) store: TestStore,
     pub(crate) state: Data<State>,
     pub(crate) signals: Arc<Signals>,
+    pub(crate) logs: Arc<Digits>,
 }
 
 /// Counts how often the engine was told.
@@ -43,8 +47,15 @@ impl EngineSignal for Signals {
     }
 }
 
-/// Every run wrote the digits over and over.
-struct Digits;
+/// Every run wrote the digits over and over, this many bytes.
+pub(crate) struct Digits(AtomicUsize);
+
+impl Digits {
+    /// From now on the logs are this long here.
+    pub(crate) fn resize(&self, length: usize) {
+        self.0.store(length, Ordering::SeqCst);
+    }
+}
 
 impl RunLogs for Digits {
     fn read(
@@ -54,7 +65,8 @@ impl RunLogs for Digits {
         offset: u64,
         limit: u64,
     ) -> Result<LogSlice, LogError> {
-        let log = "0123456789".repeat(10);
+        let mut log = "0123456789".repeat(10);
+        log.truncate(self.0.load(Ordering::SeqCst));
         let total = log.len() as u64;
         let (start, end) = (offset.min(total), offset.saturating_add(limit).min(total));
         let content = log[start as usize..end as usize].to_owned();
@@ -116,28 +128,44 @@ impl Api {
     }
 
     pub(crate) fn with(anonymous: AnonymousPolicy) -> Self {
-        Self::serve(sqlite_store(), anonymous)
+        Self::serve(sqlite_store(), anonymous, BODY_DEADLINE)
     }
 
     /// A server on this store where a request without a credential is the
     /// board's.
     pub(crate) fn on(store: TestStore) -> Self {
-        Self::serve(store, AnonymousPolicy::Board)
+        Self::serve(store, AnonymousPolicy::Board, BODY_DEADLINE)
     }
 
-    fn serve(store: TestStore, anonymous: AnonymousPolicy) -> Self {
+    /// A server on which bodies must arrive within `deadline`.
+    pub(crate) fn hasty(deadline: Duration) -> Self {
+        Self::serve(sqlite_store(), AnonymousPolicy::Board, deadline)
+    }
+
+    /// A connection to it.
+    pub(crate) fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(self.base.trim_start_matches("http://")).unwrap();
+        stream
+            .set_read_timeout(Some(Duration::from_secs(20)))
+            .unwrap();
+        stream
+    }
+
+    fn serve(store: TestStore, anonymous: AnonymousPolicy, deadline: Duration) -> Self {
         let signals = Arc::new(Signals::default());
+        let logs = Arc::new(Digits(AtomicUsize::new(100)));
         let ports = Ports {
             store: store.shared(),
             clock: ports::clock(),
             ids: ports::ids(),
             tokens: ports::tokens(),
             vault: ports::vault(),
-            logs: Arc::new(Digits),
+            logs: Arc::clone(&logs) as Arc<dyn RunLogs>,
             engine: Arc::clone(&signals) as Arc<dyn EngineSignal>,
         };
         let hosts = AllowedHosts::new(["board.example".to_owned()]);
-        let state = Data::new(State::new(ports, anonymous, hosts));
+        let state = State::new(ports, anonymous, hosts);
+        let state = Data::new(state.with_body_deadline(deadline));
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let base = format!("http://{}", listener.local_addr().unwrap());
         let (sender, receiver) = mpsc::channel();
@@ -168,6 +196,7 @@ impl Api {
             store,
             state,
             signals,
+            logs,
         }
     }
 

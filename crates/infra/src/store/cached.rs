@@ -5,10 +5,12 @@
 //! prepared anew for each execution, which on PostgreSQL is one more round trip while rows are
 //! locked.
 
-use diesel::QueryResult;
-use diesel::RunQueryDsl;
+use core::cell::Cell;
+
 use diesel::backend::Backend;
+use diesel::internal::derives::multiconnection::AstPassHelper;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
+use diesel::{QueryResult, RunQueryDsl};
 
 /// A statement that stays prepared; see [`cached`].
 #[derive(Clone, Copy, Debug)]
@@ -16,9 +18,6 @@ pub(crate) struct Cached<Q>(Q);
 
 /// Keeps `statement` prepared on the connection that runs it. Only for statements whose text is
 /// the same for all values: nothing is ever dropped from what a connection keeps.
-///
-/// The outermost part of a statement has to be wrapped; what is wrapped within another is as if
-/// it were not.
 pub(crate) const fn cached<Q>(statement: Q) -> Cached<Q> {
     Cached(statement)
 }
@@ -42,11 +41,27 @@ where
     DB: Backend,
     Q: QueryFragment<DB>,
 {
+    /// Walks the statement to write its text, to gather its values and to show them. Diesel
+    /// walks it once more to be told by one of its parts that the text may vary, which is left
+    /// out. To answer `is_safe_to_cache_prepared` would not do: references do not pass it on.
     fn walk_ast<'b>(&'b self, pass: AstPass<'_, 'b, DB>) -> QueryResult<()> {
-        self.0.walk_ast(pass)
-    }
-
-    fn is_safe_to_cache_prepared(&self, _backend: &DB) -> QueryResult<bool> {
-        Ok(true)
+        let needed = Cell::new(false);
+        let mut pass = pass.cast_database::<DB>(
+            |values| {
+                needed.set(true);
+                values
+            },
+            |text| {
+                needed.set(true);
+                text
+            },
+            |backend| backend,
+            |lookup| lookup,
+        );
+        if needed.get() || pass.debug_binds().is_some() {
+            self.0.walk_ast(pass)
+        } else {
+            Ok(())
+        }
     }
 }

@@ -5,12 +5,9 @@
 //! explained on a connection of our own. PostgreSQL explains the generic plan,
 //! which knows the shape of a statement but not its values.
 
-use std::cell::RefCell;
 use std::fmt::Write as _;
 
-use diesel::connection::{
-    Instrumentation, InstrumentationEvent, SimpleConnection, set_default_instrumentation,
-};
+use diesel::connection::SimpleConnection;
 use diesel::sql_types::Text;
 use diesel::{Connection, PgConnection, QueryableByName, RunQueryDsl, SqliteConnection, sql_query};
 use workforce_domain::Document;
@@ -36,6 +33,7 @@ use workforce_domain::word::Word;
 use workforce_testkit::store::{TestStore, postgres_store, sqlite_store};
 
 use crate::engine::cost;
+use crate::recorder;
 use crate::world::{
     World, agent, execute, goal, id, issue, later, now, number, project, read, wake,
 };
@@ -44,39 +42,14 @@ const COMPANIES: usize = 3;
 const ROWS: usize = 1200;
 const PLACES: usize = 20;
 
-thread_local! {
-    /// The statements that this thread ran, while it records them.
-    static STATEMENTS: RefCell<Option<Vec<String>>> = const { RefCell::new(None) };
-}
-
-fn recorder() -> Option<Box<dyn Instrumentation>> {
-    Some(Box::new(|event: InstrumentationEvent<'_>| {
-        if let InstrumentationEvent::StartQuery { query, .. } = event {
-            STATEMENTS.with_borrow_mut(|statements| {
-                if let Some(statements) = statements {
-                    statements.push(query.to_string());
-                }
-            });
-        }
-    }))
-}
-
 /// The queries that `body` runs, without their values.
 fn recorded(
     store: &TestStore,
     body: impl FnMut(&mut dyn Reads) -> Result<(), StoreError>,
 ) -> Vec<String> {
-    STATEMENTS.set(Some(Vec::new()));
-    read(&**store, body);
-    STATEMENTS
-        .take()
-        .unwrap_or_default()
-        .into_iter()
-        .filter_map(|statement| {
-            let query = statement.split(" -- binds").next()?.trim().to_owned();
-            (query.starts_with("SELECT") || query.starts_with("WITH")).then_some(query)
-        })
-        .collect()
+    let mut statements = recorder::recorded(|| read(&**store, body)).run;
+    statements.retain(|query| query.starts_with("SELECT") || query.starts_with("WITH"));
+    statements
 }
 
 #[derive(QueryableByName)]
@@ -535,7 +508,7 @@ fn faults(store: &TestStore, asked: &Asked) -> String {
 
 #[test]
 fn sqlite_reads_every_list_along_an_index() {
-    set_default_instrumentation(recorder).unwrap();
+    recorder::install();
     let store = sqlite_store();
     let asked = fill(&store);
     let blind = faults(&store, &asked);
@@ -547,7 +520,7 @@ fn sqlite_reads_every_list_along_an_index() {
 
 #[test]
 fn postgres_reads_every_list_along_an_index() {
-    set_default_instrumentation(recorder).unwrap();
+    recorder::install();
     let Some(store) = postgres_store() else {
         return;
     };

@@ -18,6 +18,8 @@ mod issue_list;
 mod issues;
 mod ledger;
 mod lists;
+mod prepared;
+mod recorder;
 mod runs;
 mod scopes;
 mod world;

@@ -173,7 +173,11 @@ pub fn report_of(agent: AgentId, cents: &str) -> ReportCost {
         provider: name("anthropic"),
         model: name("claude"),
         billing_type: None,
-        tokens: TokenUse { input: 10, output: 5, ..TokenUse::default() },
+        tokens: TokenUse {
+            input: 10,
+            output: 5,
+            ..TokenUse::default()
+        },
         cost: Cents::parse_json(cents).unwrap_or_else(|error| panic!("{cents}: {error}")),
         issue: None,
         project: None,
@@ -196,7 +200,11 @@ impl World {
     /// A company.
     #[track_caller]
     pub fn company_with(&self, command: &CreateCompany) -> Company {
-        done(self.board().write(|tx, call| companies::create(tx, call, command.clone()))).company
+        done(
+            self.board()
+                .write(|tx, call| companies::create(tx, call, command.clone())),
+        )
+        .company
     }
 
     /// An agent.
@@ -208,7 +216,10 @@ impl World {
     /// An agent that reports to another.
     #[track_caller]
     pub fn hired_below(&self, manager: &Agent, called: &str) -> Agent {
-        let below = CreateAgent { reports_to: Some(manager.id), ..new_agent(called) };
+        let below = CreateAgent {
+            reports_to: Some(manager.id),
+            ..new_agent(called)
+        };
         self.hired_with(manager.company, &below)
     }
 
@@ -216,7 +227,9 @@ impl World {
     #[track_caller]
     pub fn hired_with(&self, company: CompanyId, command: &CreateAgent) -> Agent {
         let board = self.board();
-        done(board.write(|tx, call| agents::create(tx, call, company, command.clone()))).view.agent
+        done(board.write(|tx, call| agents::create(tx, call, company, command.clone())))
+            .view
+            .agent
     }
 
     /// A goal.
@@ -236,7 +249,10 @@ impl World {
     /// An issue in todo that is assigned to nobody.
     #[track_caller]
     pub fn todo(&self, company: CompanyId, titled: &str) -> Issue {
-        let todo = CreateIssue { status: Some(IssueStatus::Todo), ..new_issue(titled) };
+        let todo = CreateIssue {
+            status: Some(IssueStatus::Todo),
+            ..new_issue(titled)
+        };
         self.issue_with(company, &todo)
     }
 

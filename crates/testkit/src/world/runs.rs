@@ -37,9 +37,16 @@ impl World {
             token_digest: minted.digest,
             instance_cap: 100,
         };
-        let claimed = done(self.system().write(|tx, call| runs::start(tx, call, &request)))?;
+        let claimed = done(
+            self.system()
+                .write(|tx, call| runs::start(tx, call, &request)),
+        )?;
         let ClaimedRun { run, wake, .. } = claimed;
-        Some(StartedRun { run, wake, token: minted.token })
+        Some(StartedRun {
+            run,
+            wake,
+            token: minted.token,
+        })
     }
 
     /// Starts every run that may start.
@@ -78,8 +85,9 @@ impl World {
             .into_iter()
             .map(|run| {
                 let company = run.scope();
-                let found: Result<_, workforce_app::Failure<std::convert::Infallible>> =
-                    self.store().read(|reads| Ok(reads.runs().wake_of(company, run.id)?));
+                let found: Result<_, workforce_app::Failure<std::convert::Infallible>> = self
+                    .store()
+                    .read(|reads| Ok(reads.runs().wake_of(company, run.id)?));
                 there(done(found), "wake")
             })
             .collect();
@@ -113,24 +121,27 @@ impl World {
     /// An issue as it is stored now.
     #[track_caller]
     pub fn stored_issue(&self, id: IssueId) -> Issue {
-        let found: Result<_, workforce_app::Failure<std::convert::Infallible>> =
-            self.store().read(|reads| Ok(reads.issues().find(Scope::Instance, &id.into())?));
+        let found: Result<_, workforce_app::Failure<std::convert::Infallible>> = self
+            .store()
+            .read(|reads| Ok(reads.issues().find(Scope::Instance, &id.into())?));
         there(done(found), "issue")
     }
 
     /// The lease on an issue as it is stored now, expired or not.
     #[track_caller]
     pub fn stored_lease(&self, issue: &Issue) -> Option<Lease> {
-        let found: Result<_, workforce_app::Failure<std::convert::Infallible>> =
-            self.store().read(|reads| Ok(reads.issues().lease(issue.scope(), issue.id)?));
+        let found: Result<_, workforce_app::Failure<std::convert::Infallible>> = self
+            .store()
+            .read(|reads| Ok(reads.issues().lease(issue.scope(), issue.id)?));
         done(found)
     }
 
     /// An agent as it is stored now.
     #[track_caller]
     pub fn stored_agent(&self, id: AgentId) -> Agent {
-        let found: Result<_, workforce_app::Failure<std::convert::Infallible>> =
-            self.store().read(|reads| Ok(reads.agents().find(Scope::Instance, id)?));
+        let found: Result<_, workforce_app::Failure<std::convert::Infallible>> = self
+            .store()
+            .read(|reads| Ok(reads.agents().find(Scope::Instance, id)?));
         there(done(found), "agent")
     }
 }

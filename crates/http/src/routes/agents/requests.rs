@@ -1,14 +1,27 @@
 use serde::Deserialize;
 use utoipa::ToSchema;
+use workforce_app::Code;
 use workforce_app::agents::{CreateAgent, UpdateAgent};
 use workforce_domain::Document;
 use workforce_domain::agent::AdapterType;
 use workforce_domain::change::Change;
 use workforce_domain::id::AgentId;
 use workforce_domain::text::{Description, Label, Name, Role};
+use workforce_domain::word::Word;
 
+use crate::problem::Problem;
 use crate::schema;
-use crate::wire::{Limit, Present, given};
+use crate::wire::{Limit, Object, Present, given};
+
+/// The adapter of this name. One that is unknown is a fault of meaning
+/// (contract section 10.3).
+fn adapter(name: &str) -> Result<AdapterType, Problem> {
+    AdapterType::parse(name).ok_or_else(|| {
+        let words: Vec<_> = AdapterType::ALL.iter().map(|word| word.as_str()).collect();
+        let message = format!("must be one of {}", words.join(", "));
+        Problem::at(Code::InvalidField, "/adapterType", &message)
+    })
+}
 
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -40,7 +53,7 @@ pub(super) struct CreateAgentBody {
     reports_to: Option<AgentId>,
     /// How it is run; `process` when left out.
     #[schema(value_type = Option<schema::AdapterType>)]
-    adapter_type: Option<AdapterType>,
+    adapter_type: Option<String>,
     /// Configuration of the adapter.
     #[schema(value_type = Option<schema::Document>)]
     adapter_config: Option<Document>,
@@ -52,30 +65,31 @@ pub(super) struct CreateAgentBody {
     #[schema(value_type = Option<Limit>)]
     budget_monthly_cents: Change<Limit>,
     /// What it may do; for the board to give.
-    permissions: Option<GrantedBody>,
+    #[schema(value_type = Option<GrantedBody>)]
+    permissions: Option<Object<GrantedBody>>,
     /// Anything to keep with it.
     #[schema(value_type = Option<schema::Document>)]
     metadata: Option<Document>,
 }
 
 impl CreateAgentBody {
-    pub(super) fn command(self) -> CreateAgent {
-        CreateAgent {
+    pub(super) fn command(self) -> Result<CreateAgent, Problem> {
+        Ok(CreateAgent {
             name: self.name,
             role: self.role,
             title: self.title,
             icon: self.icon,
             capabilities: self.capabilities,
             reports_to: self.reports_to,
-            adapter_type: self.adapter_type,
+            adapter_type: self.adapter_type.as_deref().map(adapter).transpose()?,
             adapter_config: self.adapter_config.unwrap_or_default(),
             runtime_config: self.runtime_config.unwrap_or_default(),
             budget: self.budget_monthly_cents.map(|limit| limit.0),
             can_create_agents: self
                 .permissions
-                .and_then(|granted| granted.can_create_agents),
+                .and_then(|Object(granted)| granted.can_create_agents),
             metadata: self.metadata.unwrap_or_default(),
-        }
+        })
     }
 }
 
@@ -109,7 +123,7 @@ pub(super) struct UpdateAgentBody {
     /// How it is run.
     #[serde(default, deserialize_with = "given")]
     #[schema(value_type = schema::AdapterType)]
-    adapter_type: Option<AdapterType>,
+    adapter_type: Option<String>,
     /// Changes of the adapter's configuration, merged key by key; `null`
     /// removes a key.
     #[serde(default, deserialize_with = "given")]
@@ -129,7 +143,7 @@ pub(super) struct UpdateAgentBody {
     /// What it may do; for the board to set.
     #[serde(default, deserialize_with = "given")]
     #[schema(value_type = GrantedBody)]
-    permissions: Option<GrantedBody>,
+    permissions: Option<Object<GrantedBody>>,
     /// Anything to keep with it.
     #[serde(default, deserialize_with = "given")]
     #[schema(value_type = schema::Document)]
@@ -146,13 +160,13 @@ pub(super) struct UpdateAgentBody {
 }
 
 impl UpdateAgentBody {
-    pub(super) fn command(self) -> UpdateAgent {
+    pub(super) fn command(self) -> Result<UpdateAgent, Problem> {
         let fields = [
             (self.status, "status"),
             (self.spent_monthly_cents, "spentMonthlyCents"),
             (self.company_id, "companyId"),
         ];
-        UpdateAgent {
+        Ok(UpdateAgent {
             not_writable: fields
                 .iter()
                 .find_map(|(field, name)| field.0.then_some(*name)),
@@ -162,15 +176,15 @@ impl UpdateAgentBody {
             icon: self.icon,
             capabilities: self.capabilities,
             reports_to: self.reports_to,
-            adapter_type: self.adapter_type,
+            adapter_type: self.adapter_type.as_deref().map(adapter).transpose()?,
             adapter_config: self.adapter_config,
             replace_adapter_config: self.replace_adapter_config,
             runtime_config: self.runtime_config,
             budget: self.budget_monthly_cents.map(|limit| limit.0),
             can_create_agents: self
                 .permissions
-                .and_then(|granted| granted.can_create_agents),
+                .and_then(|Object(granted)| granted.can_create_agents),
             metadata: self.metadata,
-        }
+        })
     }
 }

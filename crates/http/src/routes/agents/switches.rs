@@ -22,7 +22,10 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
 async fn pause(exchange: Exchange) -> HttpResponse {
     exchange
         .write(
-            |rq| rq.id("agentId"),
+            |rq| {
+                rq.no_body()?;
+                rq.id("agentId")
+            },
             |tx, call, id| agents::pause(tx, call, *id),
             |detail| Reply::ok(AgentDetailBody::from(detail)),
         )
@@ -37,7 +40,10 @@ async fn pause(exchange: Exchange) -> HttpResponse {
 async fn resume(exchange: Exchange) -> HttpResponse {
     exchange
         .write(
-            |rq| rq.id("agentId"),
+            |rq| {
+                rq.no_body()?;
+                rq.id("agentId")
+            },
             |tx, call, id| agents::resume(tx, call, *id),
             |detail| Reply::ok(AgentDetailBody::from(detail)),
         )
@@ -52,7 +58,10 @@ async fn resume(exchange: Exchange) -> HttpResponse {
 async fn terminate(exchange: Exchange) -> HttpResponse {
     exchange
         .write(
-            |rq| rq.id("agentId"),
+            |rq| {
+                rq.no_body()?;
+                rq.id("agentId")
+            },
             |tx, call, id| agents::terminate(tx, call, *id),
             |detail| Reply::ok(AgentDetailBody::from(detail)),
         )

@@ -73,7 +73,10 @@ async fn check_out(exchange: Exchange) -> HttpResponse {
 async fn release(exchange: Exchange) -> HttpResponse {
     exchange
         .write(
-            issue_ref,
+            |rq| {
+                rq.no_body()?;
+                issue_ref(rq)
+            },
             |tx, call, issue| issues::release(tx, call, issue),
             |view| Reply::ok(IssueBody::from(view)),
         )

@@ -1,5 +1,7 @@
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use utoipa::ToSchema;
+use workforce_app::Code;
 use workforce_app::issues::{CreateIssue, UpdateIssue};
 use workforce_domain::Document;
 use workforce_domain::change::Change;
@@ -11,6 +13,19 @@ use workforce_domain::time::Timestamp;
 use crate::problem::Problem;
 use crate::schema;
 use crate::wire::{Present, given};
+
+/// Refuses a person as assignee: an issue that seemed assigned would wait for
+/// nobody.
+fn refuse_person(person: Option<IgnoredAny>) -> Result<(), Problem> {
+    match person {
+        None => Ok(()),
+        Some(IgnoredAny) => Err(Problem::at(
+            Code::ReferenceNotFound,
+            "/assigneeUserId",
+            "there are no accounts of persons yet",
+        )),
+    }
+}
 
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -30,6 +45,10 @@ pub(super) struct CreateIssueBody {
     /// The agent that is to do it.
     #[schema(value_type = Option<schema::Id>)]
     assignee_agent_id: Option<AgentId>,
+    /// The person that is to do it: `null` or left out, since there are no
+    /// accounts of persons yet.
+    #[schema(value_type = Option<schema::Id>)]
+    assignee_user_id: Option<IgnoredAny>,
     /// The issue it is part of.
     #[schema(value_type = Option<schema::Id>)]
     parent_id: Option<IssueId>,
@@ -54,8 +73,9 @@ pub(super) struct CreateIssueBody {
 }
 
 impl CreateIssueBody {
-    pub(super) fn command(self) -> CreateIssue {
-        CreateIssue {
+    pub(super) fn command(self) -> Result<CreateIssue, Problem> {
+        refuse_person(self.assignee_user_id)?;
+        Ok(CreateIssue {
             title: self.title,
             description: self.description,
             status: self.status,
@@ -68,7 +88,7 @@ impl CreateIssueBody {
             ticket_key: self.ticket_key,
             delegation: self.delegation,
             assignee_adapter_overrides: self.assignee_adapter_overrides,
-        }
+        })
     }
 }
 
@@ -95,6 +115,10 @@ pub(super) struct UpdateIssueBody {
     #[serde(default)]
     #[schema(value_type = Option<schema::Id>)]
     assignee_agent_id: Change<AgentId>,
+    /// The person that is to do it: `null` or left out, since there are no
+    /// accounts of persons yet.
+    #[schema(value_type = Option<schema::Id>)]
+    assignee_user_id: Option<IgnoredAny>,
     /// Its project.
     #[serde(default)]
     #[schema(value_type = Option<schema::Id>)]
@@ -134,6 +158,7 @@ pub(super) struct UpdateIssueBody {
 impl UpdateIssueBody {
     pub(super) fn command(self) -> Result<UpdateIssue, Problem> {
         self.company_id.refuse("companyId")?;
+        refuse_person(self.assignee_user_id)?;
         Ok(UpdateIssue {
             title: self.title,
             description: self.description,

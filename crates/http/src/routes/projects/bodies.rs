@@ -9,7 +9,7 @@ use workforce_domain::time::Timestamp;
 
 use super::workspaces::{CreateWorkspaceBody, WorkspaceBody};
 use crate::schema;
-use crate::wire::given;
+use crate::wire::{Object, given};
 
 /// A project.
 #[derive(Serialize, ToSchema)]
@@ -150,7 +150,8 @@ pub(super) struct CreateProjectBody {
     /// Whether every issue must be reviewed before it is done.
     review_required: Option<bool>,
     /// Its first workspace; for the board to give.
-    workspace: Option<CreateWorkspaceBody>,
+    #[schema(value_type = Option<CreateWorkspaceBody>)]
+    workspace: Option<Object<CreateWorkspaceBody>>,
 }
 
 impl CreateProjectBody {
@@ -166,7 +167,7 @@ impl CreateProjectBody {
             target_date: self.target_date,
             color: self.color,
             review_required: self.review_required.unwrap_or(false),
-            workspace: self.workspace.map(CreateWorkspaceBody::command),
+            workspace: self.workspace.map(|Object(body)| body.command()),
         }
     }
 }

@@ -35,11 +35,20 @@ struct LogBody {
     offset: u64,
     /// Where the next piece begins, in bytes.
     next_offset: u64,
-    /// How long the log is now, in bytes.
+    /// How long the log is on this server now, in bytes.
     total_bytes: u64,
-    /// True when the run has ended and nothing follows this piece.
+    /// True when the run has ended and nothing it wrote follows this piece, here
+    /// or on another server.
     complete: bool,
+    /// Why the log cannot be read here, when the run wrote one and this server
+    /// has none of it. The piece at offset 0 is the run's `logTail` then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String)]
+    note: Option<&'static str>,
 }
+
+/// Said of a log that another server wrote.
+const ELSEWHERE: &str = "the log lies on another server; this is what the run keeps of its end";
 
 /// A piece of a run's output.
 #[utoipa::path(get, path = "/api/heartbeat-runs/{runId}/log", tag = TAG,
@@ -62,10 +71,18 @@ async fn log(exchange: Exchange) -> HttpResponse {
                     .logs
                     .read(run.company, run.id, offset, limit)
                     .map_err(|error| Problem::internal(&error))?;
+                let ended = run.status.is_terminal();
+                let elsewhere = ended && slice.total == 0 && run.log_bytes > 0;
+                let content = if elsewhere && offset == 0 {
+                    run.log_tail.unwrap_or_default()
+                } else {
+                    slice.content
+                };
                 Ok(Reply::ok(LogBody {
                     run_id: run.id,
-                    complete: run.status.is_terminal() && slice.next_offset >= slice.total,
-                    content: slice.content,
+                    complete: ended && !elsewhere && slice.next_offset >= slice.total,
+                    content,
+                    note: elsewhere.then_some(ELSEWHERE),
                     offset,
                     next_offset: slice.next_offset,
                     total_bytes: slice.total,

@@ -52,8 +52,8 @@ impl ApprovalReads for Transaction<'_> {
         .bind::<Integer, _>(MAX_ANCESTORS);
         let found: Option<Found> = cached(undecided)
             .get_result(self.conn)
-        .optional()
-        .map_err(failed)?;
+            .optional()
+            .map_err(failed)?;
         Ok(found.map(|found| found.id.0))
     }
 }

@@ -18,10 +18,10 @@ const EACH: &str = "PRAGMA busy_timeout = 5000; PRAGMA foreign_keys = ON;";
 /// What the file keeps. Set on one connection before any other is opened, since connections that
 /// switch together would race.
 const WAL: &str = "PRAGMA journal_mode = WAL; PRAGMA journal_size_limit = 67108864;";
-/// Readers are many, so each keeps little: 1 MiB of pages. Nothing is mapped: the operating system
+/// Readers are many, so each keeps little: half a MiB of pages. Nothing is mapped: the operating system
 /// keeps the file's pages once for all, while each mapping would count them again.
-const READER: &str = "PRAGMA query_only = ON; PRAGMA cache_size = -1024; PRAGMA mmap_size = 0;";
-const WRITER: &str = "PRAGMA cache_size = -4096;";
+const READER: &str = "PRAGMA query_only = ON; PRAGMA cache_size = -512; PRAGMA mmap_size = 0;";
+const WRITER: &str = "PRAGMA cache_size = -2048;";
 
 /// Opens the database file at `path`, alone.
 ///

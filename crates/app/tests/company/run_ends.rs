@@ -1,0 +1,148 @@
+//! How runs end, well, badly, or with their server (contract section 10.1).
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use serde_json::json;
+use workforce_app::access::Denied;
+use workforce_app::record::document;
+use workforce_app::runs::{self, RunEnd, RunError};
+use workforce_app::{Code, Failure, Refusal};
+use workforce_domain::activity::Action;
+use workforce_domain::agent::{Agent, AgentStatus};
+use workforce_domain::company::{CompanyStatus, PauseReason};
+use workforce_domain::run::{Run, RunErrorCode, RunStatus};
+use workforce_domain::wake::WakeReason;
+use workforce_testkit::world::{World, done, refused};
+
+use crate::support::{
+    agent_detail, archive, cancel, count, ended, invoke, look, make_draft, pause, resume, running,
+    terminate, working,
+};
+
+fn hired(world: &World) -> Agent {
+    world.hired(world.company("Acme").id, "Worker")
+}
+
+/// The engine finds a run whose server is gone.
+#[track_caller]
+fn lose(world: &World, run: &Run) -> bool {
+    let outcome: Result<bool, Failure<Infallible>> = world.system().write(|tx, call| {
+        let end = RunEnd::failed(RunErrorCode::LeaseExpired, "its server is gone");
+        runs::lose(tx, call, run, end)
+    });
+    done(outcome)
+}
+
+fn has_token(world: &World, token: &str) -> bool {
+    use workforce_domain::port::Tokens;
+    let digest = world.tokens().digest(token);
+    look(world, |reads| reads.credentials().run_token(&digest)).is_some()
+}
+
+#[test]
+fn the_end_of_a_run_ends_its_token_and_its_leases() {
+    let world = World::sqlite();
+    let agent = hired(&world);
+    let (issue, started) = working(&world, &agent, "Work");
+    assert!(has_token(&world, &started.token));
+    let other = Run {
+        fence: started.run.fence + 1,
+        ..started.run.clone()
+    };
+    for end in [RunStatus::Succeeded, RunStatus::Failed] {
+        assert!(!world.finish_as(&other, &ended(end, None)));
+    }
+    assert_eq!(world.stored_run(started.run.id).status, RunStatus::Running);
+    assert!(has_token(&world, &started.token) && world.stored_lease(&issue).is_some());
+    assert!(world.finish(&started.run));
+    assert!(!has_token(&world, &started.token));
+    assert_eq!(world.stored_lease(&issue), None);
+    let over = world.stored_run(started.run.id);
+    assert_eq!(
+        (over.token_digest, over.instance, over.lease_expires_at),
+        (None, None, None)
+    );
+    assert_eq!(over.finished_at, Some(world.now()));
+    assert_eq!(
+        world.stored_agent(agent.id).last_heartbeat_at,
+        Some(world.now())
+    );
+    // Whoever ends it again, or late, changes nothing.
+    assert!(!world.finish_as(&started.run, &ended(RunStatus::Failed, None)));
+    assert_eq!(world.stored_run(started.run.id), over);
+    assert_eq!(count(&world, agent.company, Action::HeartbeatFinished), 1);
+}
+
+#[test]
+fn failures_in_a_row_are_counted_and_stops_are_not() {
+    let world = World::sqlite();
+    let agent = hired(&world);
+    let after = |status: RunStatus| {
+        let run = running(&world, &agent).run;
+        assert!(world.finish_as(&run, &ended(status, None)));
+        let failures = world.stored_agent(agent.id).consecutive_failures;
+        (failures, agent_detail(world.board(), agent.id).view.status)
+    };
+    assert_eq!(after(RunStatus::Failed), (1, AgentStatus::Idle));
+    assert_eq!(after(RunStatus::TimedOut), (2, AgentStatus::Idle));
+    assert_eq!(after(RunStatus::Cancelled), (2, AgentStatus::Idle));
+    assert_eq!(after(RunStatus::Failed), (3, AgentStatus::Error));
+    assert_eq!(after(RunStatus::Succeeded), (0, AgentStatus::Idle));
+}
+
+#[test]
+fn lost_work_is_tried_again_once_in_an_hour() {
+    let world = World::sqlite();
+    let agent = hired(&world);
+    let (issue, first) = working(&world, &agent, "Work");
+    assert!(lose(&world, &first.run));
+    assert_eq!(world.stored_run(first.run.id).status, RunStatus::Failed);
+    assert!(!lose(&world, &first.run));
+    let retry = world.start_next().unwrap();
+    assert_eq!(retry.run.reason, WakeReason::ProcessLostRetry);
+    assert_eq!(retry.run.issue, Some(issue.id));
+    world.advance(Duration::from_secs(60 * 60 - 1));
+    assert!(lose(&world, &retry.run));
+    assert!(world.start_next().is_none());
+    // Another issue has an hour of its own.
+    let (_, other) = working(&world, &agent, "Other");
+    assert!(lose(&world, &other.run));
+    let other = world.start_next().unwrap();
+    assert_eq!(other.run.reason, WakeReason::ProcessLostRetry);
+    assert!(world.finish(&other.run));
+    world.advance(Duration::from_secs(1));
+    let asked = done(world.system().write(|tx, call| {
+        use workforce_app::wakes::{self, WakeRequest};
+        use workforce_domain::wake::WakeSource;
+        let (source, reason) = (WakeSource::Assignment, WakeReason::IssueAssigned);
+        let request = WakeRequest::about(&agent, issue.id, source, reason);
+        wakes::request(tx, call, request).map_err(Failure::<Infallible>::from)
+    }));
+    assert!(matches!(
+        asked,
+        workforce_app::wakes::WakeOutcome::Queued(_)
+    ));
+    let again = world.start_next().unwrap();
+    assert!(lose(&world, &again.run));
+    assert_eq!(
+        world.start_next().unwrap().run.reason,
+        WakeReason::ProcessLostRetry
+    );
+}
+
+#[test]
+fn lost_work_that_was_asked_to_stop_is_not_tried_again() {
+    let world = World::sqlite();
+    let agent = hired(&world);
+    let (_, started) = working(&world, &agent, "Work");
+    let stopped = done(cancel(world.board(), &started.run));
+    assert!(lose(&world, &stopped));
+    assert_eq!(
+        world.stored_run(started.run.id).status,
+        RunStatus::Cancelled
+    );
+    assert_eq!(world.stored_agent(agent.id).consecutive_failures, 0);
+    assert!(world.pending_wakes(&agent).is_empty());
+    assert!(world.start_next().is_none());
+}

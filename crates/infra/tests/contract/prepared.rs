@@ -1,0 +1,204 @@
+//! The statements of the writes that come most often stay prepared.
+
+use std::collections::HashSet;
+
+use workforce_domain::Document;
+use workforce_domain::activity::{Action, Activity, Entity, Event, EventKind};
+use workforce_domain::actor::{ActorKind, CompanyScope, Scope};
+use workforce_domain::agent::Agent;
+use workforce_domain::budget::Threshold;
+use workforce_domain::company::Company;
+use workforce_domain::cost::CostEvent;
+use workforce_domain::issue::{Assignee, Author, Comment, Holder, Issue, Lease};
+use workforce_domain::port::{Spender, Store, StoreError, Tx};
+use workforce_domain::text::{CommentBody, Description};
+use workforce_domain::time::Month;
+use workforce_infra::store::{Durability, OpenOptions, open};
+use workforce_testkit::store::{postgres_store, sqlite_store};
+
+use crate::engine::cost;
+use crate::recorder::{install, recorded};
+use crate::world::{World, id, issue, later, now, wake, write};
+
+/// What the writes are about.
+struct Subject {
+    scope: CompanyScope,
+    company: Company,
+    agent: Agent,
+    parent: Issue,
+    cost: CostEvent,
+}
+
+/// Makes an issue and a comment, checks out, releases and reports a cost. With `more`, columns
+/// are filled that are empty without, and the other way round.
+fn work(tx: &mut dyn Tx, subject: &Subject, more: bool) -> Result<(), StoreError> {
+    let issue = make_issue(tx, subject, more)?;
+    let mut held = tx
+        .issues_mut()
+        .lock(Scope::Instance, &issue.id.into())?
+        .expect("it exists");
+    let (mut wake, run) = wake(&subject.agent, Some(&issue));
+    tx.runs_mut().queue(&wake, &run)?;
+    let pending =
+        tx.runs_mut()
+            .lock_pending_wake(subject.scope, subject.agent.id, Some(issue.id))?;
+    let mut pending = pending.expect("it was queued");
+    wake.requested_by = more.then(|| "board".to_owned());
+    pending.requested_by = wake.requested_by;
+    tx.runs_mut().save_wake(&pending)?;
+
+    tx.issues().lease(subject.scope, issue.id)?;
+    tx.approvals().undecided_over(subject.scope, issue.id)?;
+    held.assignee = if more {
+        Assignee::Agent(subject.agent.id)
+    } else {
+        Assignee::Nobody
+    };
+    tx.issues_mut().save(&held)?;
+    let holder = Holder::of(subject.agent.id, more.then_some(run.id));
+    let lease = Lease {
+        issue: issue.id,
+        company: issue.company,
+        holder,
+        fence: 0,
+        expires_at: holder.expiry(now()),
+    };
+    tx.issues_mut().take_lease(&held, lease.clone())?;
+    tx.issues_mut().take_lease(&held, lease)?;
+    tx.issues().ancestors(subject.scope, issue.id)?;
+    tx.issues().open_children(subject.scope, issue.id)?;
+    tx.issues_mut().end_lease(&held)?;
+
+    tx.agents().mentionable(subject.scope)?;
+    tx.agents()
+        .chain_of_command(subject.scope, subject.agent.id)?;
+    tx.comments_mut().insert(&Comment {
+        id: id(),
+        company: subject.company.id,
+        issue: issue.id,
+        author: Author::default(),
+        run: more.then_some(run.id),
+        body: CommentBody::new("x").unwrap(),
+        mentions: Vec::new(),
+        created_at: now(),
+    })?;
+    report_cost(tx, subject, more)?;
+    for _ in 0..=usize::from(more) {
+        tell(tx, subject, &issue, more);
+    }
+    Ok(())
+}
+
+fn make_issue(tx: &mut dyn Tx, subject: &Subject, more: bool) -> Result<Issue, StoreError> {
+    tx.issues_mut().lock_hierarchy(subject.scope)?;
+    tx.issues().depth_below(subject.scope, subject.parent.id)?;
+    let number = 1_000_000 + tx.companies_mut().next_issue_number(subject.scope)?;
+    let issue = Issue {
+        number,
+        identifier: format!("{}-{number}", subject.company.issue_prefix),
+        parent: more.then_some(subject.parent.id),
+        description: more.then(|| Description::new("x").unwrap()),
+        ..issue(&subject.company)
+    };
+    tx.issues_mut().insert(issue.clone())?;
+    Ok(issue)
+}
+
+fn report_cost(tx: &mut dyn Tx, subject: &Subject, more: bool) -> Result<(), StoreError> {
+    let month = Month::of(now());
+    let spender = Spender::Agent(subject.agent.id);
+    tx.ledger_mut().record(&CostEvent {
+        id: id(),
+        issue: more.then_some(subject.parent.id),
+        ..subject.cost.clone()
+    })?;
+    tx.ledger().spent(subject.scope, spender, month)?;
+    tx.ledger().alerts(subject.scope, spender, month)?;
+    tx.ledger_mut()
+        .raise_alert(subject.scope, spender, month, Threshold::Soft, now())?;
+    Ok(())
+}
+
+fn tell(tx: &mut dyn Tx, subject: &Subject, issue: &Issue, more: bool) {
+    tx.journal().activity(Activity {
+        id: id(),
+        company: subject.company.id,
+        actor_kind: ActorKind::Agent,
+        actor_id: "x".into(),
+        agent: more.then_some(subject.agent.id),
+        run: None,
+        action: Action::IssueUpdated,
+        entity: Entity::Issue,
+        entity_id: issue.id.to_string(),
+        details: Document::new(),
+        created_at: later(1),
+    });
+    tx.journal().event(Event {
+        company: subject.company.id,
+        kind: EventKind::IssueUpdated,
+        payload: Document::new(),
+        created_at: later(1),
+    });
+}
+
+/// Statements around a transaction, which PostgreSQL does not prepare at all.
+fn is_boundary(statement: &str) -> bool {
+    statement.starts_with("BEGIN") || statement == "COMMIT"
+}
+
+/// Works twice on one connection: the second time nothing is prepared any more.
+#[track_caller]
+fn prepares_once(store: &dyn Store, subject: &Subject) {
+    let first = recorded(|| write(store, |tx| work(tx, subject, false)));
+    let second = recorded(|| write(store, |tx| work(tx, subject, true)));
+    assert!(first.kept.len() > 20, "{first:#?}");
+    assert_eq!(second.kept, [""; 0], "prepared and kept once more");
+    let kept: HashSet<_> = first.kept.iter().collect();
+    let passing: Vec<_> = second
+        .run
+        .iter()
+        .filter(|statement| !is_boundary(statement) && !kept.contains(statement))
+        .collect();
+    assert!(passing.is_empty(), "prepared anew each time: {passing:#?}");
+}
+
+fn subject(world: &World<'_>) -> Subject {
+    Subject {
+        scope: world.scope(),
+        company: world.company.clone(),
+        agent: world.agent.clone(),
+        parent: world.issue.clone(),
+        cost: cost(world, "1"),
+    }
+}
+
+#[test]
+fn sqlite_prepares_the_writes_once() {
+    let filled = sqlite_store();
+    let subject = subject(&World::new(&filled));
+    // Opened anew by a copy of its own, whose writer has run nothing yet.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("copy.db");
+    filled.execute(&format!("VACUUM INTO '{}'", path.display()));
+    install();
+    let url = workforce_infra::store::DatabaseUrl::sqlite(&path);
+    prepares_once(&*open(&url, &options()).unwrap(), &subject);
+}
+
+#[test]
+fn postgres_prepares_the_writes_once() {
+    let Some(filled) = postgres_store() else {
+        return;
+    };
+    let subject = subject(&World::new(&filled));
+    install();
+    prepares_once(&*open(filled.url(), &options()).unwrap(), &subject);
+}
+
+/// One connection, so that both times it is the same.
+fn options() -> OpenOptions {
+    OpenOptions {
+        pool_size: 1,
+        durability: Durability::ProcessEnd,
+    }
+}
