@@ -120,7 +120,7 @@ pub fn create(
 }
 
 /// The companies a caller has access to: all of them for the board, its own
-/// for an agent. Archived ones show only when asked for.
+/// for an agent. Without statuses all but the archived ones.
 ///
 /// # Errors
 /// [`CompanyError`]
@@ -130,6 +130,11 @@ pub fn list(
     statuses: &[CompanyStatus],
     page: &PageRequest<CompanyKey>,
 ) -> Result<Page<CompanyView, CompanyKey>, Failure<CompanyError>> {
+    let statuses = if statuses.is_empty() {
+        &[CompanyStatus::Active, CompanyStatus::Paused]
+    } else {
+        statuses
+    };
     let page = reads
         .companies()
         .list(call.actor().scope(), statuses, page)?;

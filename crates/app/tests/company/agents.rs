@@ -3,20 +3,18 @@
 use serde_json::{Value, json};
 use workforce_app::access::Denied;
 use workforce_app::agents::{
-    self, AgentDetail, AgentError, AgentRef, CreateAgent, ListAgents, OrgEntry, REDACTED,
-    UpdateAgent,
+    self, AgentDetail, AgentError, AgentRef, CreateAgent, ListAgents, REDACTED, UpdateAgent,
 };
 use workforce_app::record::document;
 use workforce_app::{Code, Failure, Refusal};
-use workforce_domain::agent::{Agent, AgentStatus, CHAIN_LIMIT, OrgNode};
+use workforce_domain::agent::AgentStatus;
 use workforce_domain::change::Change;
 use workforce_domain::id::{AgentId, CompanyId};
 use workforce_domain::page::PageRequest;
 use workforce_testkit::world::{Acting, World, done, name, new_agent, new_company, refused};
 
 use crate::support::{
-    agent_detail, budget, change_agent, limit_agent, make_draft, pause, put, role, running,
-    terminate,
+    agent_detail, budget, change_agent, limit_agent, pause, role, running, terminate,
 };
 
 fn hire(
@@ -32,51 +30,6 @@ fn below(manager: AgentId) -> CreateAgent {
         reports_to: Some(manager),
         ..new_agent("Below")
     }
-}
-
-fn moved_below(manager: AgentId) -> UpdateAgent {
-    UpdateAgent {
-        reports_to: Change::Set(manager),
-        ..UpdateAgent::default()
-    }
-}
-
-#[track_caller]
-fn tree(world: &World, company: CompanyId) -> Vec<OrgNode<OrgEntry>> {
-    done(
-        world
-            .board()
-            .read(|reads, call| agents::org(reads, call, company)),
-    )
-}
-
-fn depth(nodes: &[OrgNode<OrgEntry>]) -> usize {
-    nodes
-        .iter()
-        .map(|node| 1 + depth(&node.reports))
-        .max()
-        .unwrap_or(0)
-}
-
-fn size(nodes: &[OrgNode<OrgEntry>]) -> usize {
-    nodes.iter().map(|node| 1 + size(&node.reports)).sum()
-}
-
-/// Agents of which each reports to the one before.
-fn chain(world: &World, company: CompanyId, length: usize) -> Vec<Agent> {
-    let agents: Vec<Agent> = (0..length)
-        .map(|at| world.hired(company, &format!("Link {at}")))
-        .collect();
-    // Through the store, since a chain grows no longer than its limit otherwise.
-    for pair in agents.windows(2) {
-        put(world, |tx| {
-            let scope = crate::support::scope(company).into();
-            let mut held = tx.agents_mut().lock(scope, pair[1].id)?.unwrap();
-            held.reports_to = Some(pair[0].id);
-            tx.agents_mut().save(&held)
-        });
-    }
-    agents
 }
 
 #[test]

@@ -1,24 +1,20 @@
-//! Who may report a cost, where it counts, and that it counts once and exactly.
+//! That a cost counts once and exactly, and what no report may say.
 
 use std::time::Duration;
 
 use workforce_app::access::FieldFault;
-use workforce_app::costs::{CostError, ReportCost};
-use workforce_app::issues::CreateIssue;
+use workforce_app::costs::{self, CostError, ReportCost};
 use workforce_app::{Code, Refusal};
 use workforce_domain::activity::Action;
 use workforce_domain::agent::Agent;
 use workforce_domain::budget::{MAX_AGE, MAX_AHEAD, OccurrenceError};
 use workforce_domain::company::Company;
-use workforce_domain::cost::{CostSource, TokenUse};
-use workforce_domain::issue::IssueStatus;
+use workforce_domain::cost::TokenUse;
+use workforce_domain::page::PageRequest;
 use workforce_domain::port::Spender;
-use workforce_testkit::store::TestStore;
-use workforce_testkit::world::{World, done, label, new_issue, new_project, refused, report_of};
+use workforce_testkit::world::{World, done, name, refused, report_of};
 
-use crate::support::{
-    cents, company_view, count, report, running, spend, spent, spent_in, working,
-};
+use crate::support::{cents, company_view, count, report, spend, spent, spent_in};
 
 fn hired(world: &World) -> (Company, Agent) {
     let company = world.company("Acme");
@@ -81,8 +77,8 @@ fn another_report_under_a_used_key_is_refused() {
             ..keyed.clone()
         },
         ReportCost {
-            model: workforce_testkit::world::name("other"),
-            ..keyed.clone()
+            model: name("other"),
+            ..keyed
         },
     ];
     for command in other {
@@ -107,122 +103,6 @@ fn a_key_stands_for_the_reports_of_one_agent() {
         assert!(done(report(world.board(), company.id, &keyed)).created);
     }
     assert_eq!(company_view(&world, company.id).spent, cents("15"));
-}
-
-#[test]
-fn an_agent_reports_its_own_costs_only() {
-    let world = World::sqlite();
-    let (company, agent) = hired(&world);
-    let below = world.hired_below(&agent, "Below");
-    let own = done(report(
-        world.agent(agent.id),
-        company.id,
-        &report_of(agent.id, "1"),
-    ));
-    assert_eq!(own.event.source, CostSource::Reported);
-    let others = refused(report(
-        world.agent(agent.id),
-        company.id,
-        &report_of(below.id, "1"),
-    ));
-    assert_eq!(others.code(), Code::Forbidden);
-    assert_eq!(spent(&world, &below), cents("0"));
-}
-
-#[test]
-fn a_run_reports_its_own_costs_only() {
-    let world = World::sqlite();
-    let (company, agent) = hired(&world);
-    let earlier = running(&world, &agent).run;
-    assert!(world.finish(&earlier));
-    let run = running(&world, &agent).run;
-    let unnamed = done(report(
-        world.run_of(run.id),
-        company.id,
-        &report_of(agent.id, "1"),
-    ));
-    assert_eq!(unnamed.event.run, Some(run.id));
-    let named = ReportCost {
-        run: Some(earlier.id),
-        ..report_of(agent.id, "1")
-    };
-    let refusal = refused(report(world.run_of(run.id), company.id, &named));
-    assert_eq!(refusal.code(), Code::Forbidden);
-    let by_key = done(report(world.agent(agent.id), company.id, &named));
-    assert_eq!(by_key.event.run, Some(earlier.id));
-    let by_board = done(report(world.board(), company.id, &named));
-    assert_eq!(by_board.event.run, Some(earlier.id));
-}
-
-#[test]
-fn a_run_of_somebody_else_is_no_run_of_this_agent() {
-    let world = World::sqlite();
-    let (company, agent) = hired(&world);
-    let run = running(&world, &world.hired(company.id, "Other")).run;
-    let named = ReportCost {
-        run: Some(run.id),
-        ..report_of(agent.id, "1")
-    };
-    for who in [world.board(), world.agent(agent.id)] {
-        let refusal = refused(report(who, company.id, &named));
-        assert_eq!(pointer(&refusal), "/runId");
-    }
-}
-
-#[test]
-fn a_cost_is_booked_where_the_issue_of_its_run_belongs() {
-    let world = World::sqlite();
-    let (company, agent) = hired(&world);
-    let project = world
-        .project_with(company.id, &new_project("Site"))
-        .project
-        .id;
-    let goal = world.goal(company.id, "Grow").id;
-    let issue = world.issue_with(
-        company.id,
-        &CreateIssue {
-            status: Some(IssueStatus::Todo),
-            assignee_agent: Some(agent.id),
-            project: Some(project),
-            goal: Some(goal),
-            billing_code: Some(label("client-7")),
-            ..new_issue("Work")
-        },
-    );
-    let run = world.start_next().unwrap().run;
-    let event = done(report(
-        world.run_of(run.id),
-        company.id,
-        &report_of(agent.id, "1"),
-    ))
-    .event;
-    assert_eq!(event.issue, Some(issue.id));
-    assert_eq!(event.project, Some(project));
-    assert_eq!(event.goal, Some(goal));
-    assert_eq!(event.billing_code, Some(label("client-7")));
-}
-
-#[test]
-fn what_a_report_names_goes_before_what_its_run_tells() {
-    let world = World::sqlite();
-    let (company, agent) = hired(&world);
-    let (worked_on, started) = working(&world, &agent, "Work");
-    let other = world.todo(company.id, "Other");
-    assert_ne!(worked_on.id, other.id);
-    let project = world
-        .project_with(company.id, &new_project("Site"))
-        .project
-        .id;
-    let named = ReportCost {
-        issue: Some(other.id),
-        project: Some(project),
-        billing_code: Some(label("own")),
-        ..report_of(agent.id, "1")
-    };
-    let event = done(report(world.run_of(started.run.id), company.id, &named)).event;
-    assert_eq!(event.issue, Some(other.id));
-    assert_eq!(event.project, Some(project));
-    assert_eq!(event.billing_code, Some(label("own")));
 }
 
 #[test]
@@ -324,6 +204,23 @@ fn a_month_that_could_not_be_counted_exactly_is_refused() {
     let refusal = refused(report(world.board(), company.id, &more));
     assert_eq!(refusal, CostError::TooLarge);
     assert_eq!(spent(&world, &agent), cents("9000000000000"));
+}
+
+#[test]
+fn the_newest_event_is_listed_first() {
+    let world = World::sqlite();
+    let (company, agent) = hired(&world);
+    let first = spend(&world, &agent, "1");
+    world.advance(Duration::from_secs(1));
+    let second = spend(&world, &agent, "2");
+    let page = PageRequest::first();
+    let listed = done(
+        world
+            .board()
+            .read(|reads, call| costs::list(reads, call, company.id, &page)),
+    )
+    .items;
+    assert_eq!(listed, [second, first]);
 }
 
 workforce_testkit::on_both_databases! {

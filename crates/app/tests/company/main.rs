@@ -7,13 +7,19 @@
 
 mod agents;
 mod authentication;
+mod breakdowns;
+mod budgets;
+mod companies;
+mod company_budgets;
 mod costs;
 mod faults;
 mod goals;
 mod keys;
+mod loops;
 mod org;
 mod projects;
 mod reach;
+mod reporters;
 mod rights;
 mod run_ends;
 mod runs;

@@ -1,23 +1,13 @@
 //! Managers, chains of command and the tree of an organisation (contract section 2.2).
 
-use serde_json::{Value, json};
-use workforce_app::access::Denied;
-use workforce_app::agents::{
-    self, AgentDetail, AgentError, AgentRef, CreateAgent, ListAgents, OrgEntry, REDACTED,
-    UpdateAgent,
-};
-use workforce_app::record::document;
+use workforce_app::agents::{self, AgentDetail, AgentError, CreateAgent, OrgEntry, UpdateAgent};
 use workforce_app::{Code, Failure, Refusal};
-use workforce_domain::agent::{Agent, AgentStatus, CHAIN_LIMIT, OrgNode};
+use workforce_domain::agent::{Agent, CHAIN_LIMIT, OrgNode};
 use workforce_domain::change::Change;
 use workforce_domain::id::{AgentId, CompanyId};
-use workforce_domain::page::PageRequest;
-use workforce_testkit::world::{Acting, World, done, name, new_agent, new_company, refused};
+use workforce_testkit::world::{Acting, World, done, new_agent, refused};
 
-use crate::support::{
-    agent_detail, budget, change_agent, limit_agent, make_draft, pause, put, role, running,
-    terminate,
-};
+use crate::support::{agent_detail, change_agent, make_draft, put, terminate};
 
 fn hire(
     who: Acting<'_>,

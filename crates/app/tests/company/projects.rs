@@ -1,44 +1,12 @@
 //! Projects and their workspaces (contract section 2.4).
 
-use std::time::Duration;
-
-use serde_json::json;
 use workforce_app::access::Denied;
-use workforce_app::projects::{
-    self, CreateProject, CreateWorkspace, ProjectError, UpdateProject, UpdateWorkspace,
-};
+use workforce_app::projects::{self, CreateProject, CreateWorkspace, ProjectError, UpdateProject};
 use workforce_app::{Code, Failure, Refusal};
 use workforce_domain::change::Change;
-use workforce_domain::id::{ProjectId, WorkspaceId};
+use workforce_domain::id::ProjectId;
 use workforce_domain::project::Workspace;
-use workforce_domain::text::Location;
-use workforce_testkit::world::{Acting, World, done, label, new_project, new_workspace, refused};
-
-fn location(text: &str) -> Location {
-    Location::new(text).unwrap()
-}
-
-fn cloned(repo_url: &str) -> CreateWorkspace {
-    CreateWorkspace {
-        cwd: None,
-        repo_url: Some(location(repo_url)),
-        ..new_workspace("/unused")
-    }
-}
-
-fn nowhere() -> CreateWorkspace {
-    CreateWorkspace {
-        cwd: None,
-        ..new_workspace("/unused")
-    }
-}
-
-fn project(world: &World) -> ProjectId {
-    world
-        .project_with(world.company("Acme").id, &new_project("Site"))
-        .project
-        .id
-}
+use workforce_testkit::world::{Acting, World, done, new_project, new_workspace, refused};
 
 fn add(
     who: Acting<'_>,
@@ -46,40 +14,6 @@ fn add(
     command: &CreateWorkspace,
 ) -> Result<Workspace, Failure<ProjectError>> {
     who.write(|tx, call| projects::create_workspace(tx, call, project, command.clone()))
-}
-
-fn change(
-    world: &World,
-    (project, workspace): (ProjectId, WorkspaceId),
-    command: &UpdateWorkspace,
-) -> Result<Workspace, Failure<ProjectError>> {
-    let board = world.board();
-    board
-        .write(|tx, call| projects::update_workspace(tx, call, project, workspace, command.clone()))
-}
-
-#[track_caller]
-fn remove(world: &World, project: ProjectId, workspace: WorkspaceId) {
-    let board = world.board();
-    done(board.write(|tx, call| projects::delete_workspace(tx, call, project, workspace)));
-}
-
-/// The workspaces as they are listed, and whether each is the primary one.
-#[track_caller]
-fn listed(world: &World, project: ProjectId) -> Vec<(WorkspaceId, bool)> {
-    let board = world.board();
-    done(board.read(|reads, call| projects::workspaces(reads, call, project)))
-        .into_iter()
-        .map(|workspace| (workspace.id, workspace.is_primary))
-        .collect()
-}
-
-/// Workspaces made one after another.
-fn three(world: &World, project: ProjectId) -> [WorkspaceId; 3] {
-    ["/srv/a", "/srv/b", "/srv/c"].map(|cwd| {
-        world.advance(Duration::from_secs(1));
-        done(add(world.board(), project, &new_workspace(cwd))).id
-    })
 }
 
 #[test]

@@ -3,22 +3,15 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
-use serde_json::json;
-use workforce_app::access::Denied;
-use workforce_app::record::document;
-use workforce_app::runs::{self, RunEnd, RunError};
-use workforce_app::{Code, Failure, Refusal};
+use workforce_app::Failure;
+use workforce_app::runs::{self, RunEnd};
 use workforce_domain::activity::Action;
 use workforce_domain::agent::{Agent, AgentStatus};
-use workforce_domain::company::{CompanyStatus, PauseReason};
 use workforce_domain::run::{Run, RunErrorCode, RunStatus};
 use workforce_domain::wake::WakeReason;
-use workforce_testkit::world::{World, done, refused};
+use workforce_testkit::world::{World, done};
 
-use crate::support::{
-    agent_detail, archive, cancel, count, ended, invoke, look, make_draft, pause, resume, running,
-    terminate, working,
-};
+use crate::support::{agent_detail, cancel, count, ended, look, running, working};
 
 fn hired(world: &World) -> Agent {
     world.hired(world.company("Acme").id, "Worker")

@@ -1,43 +1,24 @@
 //! Asking for runs, stopping them, and how they end (contract sections 4.3 and 10.1).
 
-use std::convert::Infallible;
 use std::time::Duration;
 
 use serde_json::json;
 use workforce_app::access::Denied;
 use workforce_app::record::document;
-use workforce_app::runs::{self, RunEnd, RunError};
-use workforce_app::{Code, Failure, Refusal};
+use workforce_app::runs::{self, RunError};
+use workforce_app::{Code, Refusal};
 use workforce_domain::activity::Action;
-use workforce_domain::agent::{Agent, AgentStatus};
+use workforce_domain::agent::Agent;
 use workforce_domain::company::{CompanyStatus, PauseReason};
-use workforce_domain::run::{Run, RunErrorCode, RunStatus};
-use workforce_domain::wake::WakeReason;
+use workforce_domain::run::{RunErrorCode, RunStatus};
 use workforce_testkit::world::{World, done, refused};
 
 use crate::support::{
-    agent_detail, archive, cancel, count, ended, invoke, look, make_draft, pause, resume, running,
-    terminate, working,
+    archive, cancel, count, ended, invoke, make_draft, pause, resume, running, terminate, working,
 };
 
 fn hired(world: &World) -> Agent {
     world.hired(world.company("Acme").id, "Worker")
-}
-
-/// The engine finds a run whose server is gone.
-#[track_caller]
-fn lose(world: &World, run: &Run) -> bool {
-    let outcome: Result<bool, Failure<Infallible>> = world.system().write(|tx, call| {
-        let end = RunEnd::failed(RunErrorCode::LeaseExpired, "its server is gone");
-        runs::lose(tx, call, run, end)
-    });
-    done(outcome)
-}
-
-fn has_token(world: &World, token: &str) -> bool {
-    use workforce_domain::port::Tokens;
-    let digest = world.tokens().digest(token);
-    look(world, |reads| reads.credentials().run_token(&digest)).is_some()
 }
 
 #[test]

@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use serde_json::json;
-use workforce_app::access::Denied;
 use workforce_app::projects::{
-    self, CreateProject, CreateWorkspace, ProjectError, UpdateProject, UpdateWorkspace,
+    self, CreateProject, CreateWorkspace, ProjectError, UpdateWorkspace,
 };
 use workforce_app::{Code, Failure, Refusal};
 use workforce_domain::change::Change;

@@ -93,7 +93,13 @@ async fn a_process_that_is_not_the_runs_is_left_alone() {
         Some(RunErrorCode::ProcessLost)
     );
     assert!(other.is_live());
-    assert_eq!(house.processes(), []);
+    // The retry may have a process of its own by now.
+    assert!(
+        house
+            .processes()
+            .iter()
+            .all(|process| process.run != lost.id)
+    );
     engine.shutdown().await;
 }
 
