@@ -11,7 +11,7 @@ use crate::words;
 words! {
     /// Where an issue stands (specification section 3).
     pub enum IssueStatus {
-        /// Parked: nobody is woken for it.
+        /// Parked: assigning it wakes nobody.
         Backlog = "backlog",
         /// Ready to be worked on.
         Todo = "todo",

@@ -14,5 +14,6 @@ mod live_schema;
 mod migrations;
 mod opening;
 mod raw;
+mod row;
 mod rows;
 mod vault;
