@@ -25,7 +25,7 @@ pub struct OrgEntry {
 }
 
 /// A company's organisation: agents without a living manager at the roots,
-/// terminated ones left out. Whoever stands deeper than [`DEPTH_LIMIT`] is shown
+/// terminated ones left out. Whoever stands deeper than the limit is shown
 /// at the roots, with those below.
 ///
 /// # Errors
