@@ -6,6 +6,7 @@ use workforce_domain::page::{Page, PageRequest};
 use workforce_domain::port::{Failure, ProjectKey, Reads, StoreError};
 use workforce_domain::project::{GoalLink, Project, Workspace};
 
+use super::workspaces::MAX_METADATA;
 use super::{ProjectError, ProjectView};
 use crate::access::{self, Denied, denied};
 use crate::call::Call;
@@ -21,12 +22,44 @@ pub fn list(
     page: &PageRequest<ProjectKey>,
 ) -> Result<Page<ProjectView, ProjectKey>, Failure<ProjectError>> {
     let scope = access::company_scope(reads, call, company)?;
-    let page = reads.projects().list(scope, page)?;
-    let next = page.next;
-    Ok(Page {
-        items: views(reads, scope, page.items)?,
-        next,
-    })
+    let mut items = Vec::new();
+    let mut after = page.after;
+    let mut weight = 0;
+    // What hangs on a project weighs more than the project itself, so that a
+    // page is read in pieces until it weighs enough.
+    loop {
+        let piece = PageRequest {
+            after,
+            limit: PIECE.min(page.limit - items.len()),
+            max_bytes: page.max_bytes,
+        };
+        let read = reads.projects().list(scope, &piece)?;
+        let read_views = views(reads, scope, read.items)?;
+        weight += read_views.iter().map(weight_of).sum::<usize>();
+        items.extend(read_views);
+        after = read.next;
+        if after.is_none() || items.len() >= page.limit || weight >= page.max_bytes {
+            return Ok(Page { items, next: after });
+        }
+    }
+}
+
+/// Projects that are read at a time.
+const PIECE: usize = 25;
+
+/// About how many bytes a project takes in an answer.
+fn weight_of(view: &ProjectView) -> usize {
+    const WORKSPACE: usize = 1024;
+    let texts = view.workspaces.iter().map(|workspace| {
+        let cwd = workspace.source.cwd().map_or(0, |cwd| cwd.len());
+        let url = workspace.source.repo_url().map_or(0, |url| url.len());
+        WORKSPACE + cwd + url + MAX_METADATA.min(workspace.metadata.len() * WORKSPACE)
+    });
+    view.project
+        .description
+        .as_ref()
+        .map_or(0, |text| text.len())
+        + texts.sum::<usize>()
 }
 
 /// One project with its goals and workspaces.

@@ -9,8 +9,12 @@ use workforce_domain::project::{Project, Workspace, WorkspaceSource};
 use workforce_domain::text::{Label, Location, Name};
 
 use super::{ProjectError, hold, write_down};
-use crate::access::{Denied, FieldFault, denied};
+use crate::access::{Denied, FieldFault, check_document, denied};
 use crate::call::Call;
+
+/// What is kept with a workspace is at most so long as JSON, since lists of
+/// projects carry it.
+pub(super) const MAX_METADATA: usize = 16 * 1024;
 
 /// Fields of a new workspace.
 #[derive(Clone, Debug, PartialEq)]
@@ -99,7 +103,7 @@ pub fn update_workspace(
         Change::Clear => Document::new(),
         Change::Set(metadata) => metadata,
     };
-    check_git(&workspace, "").map_err(|fault| Failure::Refused(fault.into()))?;
+    check(&workspace, "").map_err(|fault| Failure::Refused(fault.into()))?;
     workspace.updated_at = call.now;
     tx.projects_mut().save_workspace(&project, &workspace)?;
     let entity = (Entity::Workspace, &workspace.id as &dyn std::fmt::Display);
@@ -183,7 +187,7 @@ pub(super) fn insert_workspace(
         created_at: call.now,
         updated_at: call.now,
     };
-    check_git(&workspace, pointer).map_err(|fault| Failure::Refused(fault.into()))?;
+    check(&workspace, pointer).map_err(|fault| Failure::Refused(fault.into()))?;
     tx.projects_mut().insert_workspace(project, &workspace)?;
     let entity = (Entity::Workspace, &workspace.id as &dyn std::fmt::Display);
     let details = json!({ "name": workspace.name });
@@ -207,9 +211,15 @@ fn held_workspace(
     Ok(found)
 }
 
-/// Refuses what git would take for an option, for a command to run, or for a
-/// credential that everybody who sees the project would see.
-fn check_git(workspace: &Workspace, pointer: &str) -> Result<(), FieldFault> {
+/// Refuses metadata that is too long, and what git would take for an option,
+/// for a command to run, or for a credential that everybody who sees the
+/// project would see.
+fn check(workspace: &Workspace, pointer: &str) -> Result<(), FieldFault> {
+    check_document(
+        &workspace.metadata,
+        &format!("{pointer}/metadata"),
+        MAX_METADATA,
+    )?;
     let refs = [
         ("repoRef", &workspace.repo_ref),
         ("defaultBaseBranch", &workspace.default_base_branch),

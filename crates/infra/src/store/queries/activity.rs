@@ -14,7 +14,7 @@ use workforce_domain::word::Word;
 use super::super::transaction::Transaction;
 use super::super::{Connection, LoadingMode};
 use super::page::{Merged, Stream, fetch_limit, row_limit};
-use super::row::{Row, all};
+use super::row::{Row, all, document_length};
 use crate::store::columns::{IdColumn, InstantColumn, JsonColumn, WordColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{activity, events};
@@ -39,11 +39,7 @@ impl Row for ActivityRow {
     type Record = Activity;
 
     fn weight(&self) -> usize {
-        self.details
-            .0
-            .values()
-            .map(|value| value.as_str().map_or(16, str::len))
-            .sum()
+        document_length(&self.details.0)
     }
 
     fn restore(self) -> Result<Activity, Corrupt> {
@@ -77,7 +73,7 @@ impl Row for EventRow {
     type Record = NumberedEvent;
 
     fn weight(&self) -> usize {
-        0
+        document_length(&self.payload.0)
     }
 
     fn restore(self) -> Result<NumberedEvent, Corrupt> {

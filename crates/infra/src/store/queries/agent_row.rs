@@ -10,7 +10,7 @@ use workforce_domain::money::Budget;
 use workforce_domain::text::{Description, Label, Name, Role};
 use workforce_domain::words;
 
-use super::row::{Row, admit, admit_some, length};
+use super::row::{Row, admit, admit_some, document_length, length};
 use crate::store::columns::{IdColumn, InstantColumn, JsonColumn, WordColumn};
 use crate::store::schema::agents;
 
@@ -61,7 +61,12 @@ impl Row for AgentRow {
     type Record = Agent;
 
     fn weight(&self) -> usize {
+        let documents = [&self.adapter_config, &self.runtime_config, &self.metadata];
         length(self.capabilities.as_ref())
+            + documents
+                .map(|document| document_length(&document.0))
+                .iter()
+                .sum::<usize>()
     }
 
     fn restore(self) -> Result<Agent, Corrupt> {

@@ -11,7 +11,7 @@ use workforce_domain::issue::{
 };
 use workforce_domain::text::{Description, Label, Title};
 
-use super::row::{Row, admit, admit_some, length};
+use super::row::{Row, admit, admit_some, document_length, length};
 use crate::store::columns::{IdColumn, InstantColumn, JsonColumn, WordColumn};
 use crate::store::schema::issues;
 
@@ -53,7 +53,9 @@ impl Row for IssueRow {
     type Record = Issue;
 
     fn weight(&self) -> usize {
-        self.title.len() + length(self.description.as_ref())
+        let documents = [&self.delegation, &self.assignee_adapter_overrides];
+        let documents = documents.map(|it| it.as_ref().map_or(0, |it| document_length(&it.0)));
+        self.title.len() + length(self.description.as_ref()) + documents.iter().sum::<usize>()
     }
 
     fn restore(self) -> Result<Issue, Corrupt> {

@@ -1,6 +1,8 @@
 //! How a row becomes a record again.
 
 use diesel::result::Error;
+use serde_json::Value;
+use workforce_domain::Document;
 use workforce_domain::corrupt::Corrupt;
 use workforce_domain::port::StoreError;
 use workforce_domain::text::TextError;
@@ -53,6 +55,23 @@ pub(super) fn admit_some<T>(
 /// The length of a text that may be missing.
 pub(super) fn length(text: Option<&String>) -> usize {
     text.map_or(0, String::len)
+}
+
+/// About how many bytes a document takes in an answer.
+pub(super) fn document_length(document: &Document) -> usize {
+    document
+        .iter()
+        .map(|(key, value)| key.len() + value_length(value))
+        .sum()
+}
+
+fn value_length(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len() + 2,
+        Value::Array(values) => values.iter().map(|value| value_length(value) + 1).sum(),
+        Value::Object(object) => document_length(object) + 2,
+        Value::Null | Value::Bool(_) | Value::Number(_) => 8,
+    }
 }
 
 /// A statement on a locked record has to meet exactly that record.
