@@ -8,7 +8,7 @@ use workforce_domain::id::Id;
 use workforce_domain::port::{Ids, Tokens};
 use workforce_domain::time::Timestamp;
 
-use crate::access::Denied;
+use crate::denied::Denied;
 
 /// An authenticated caller.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,6 +2,8 @@
 //! pending; whatever else happens meanwhile is added to it (contract section
 //! 10.1).
 
+mod loop_breaker;
+
 use serde_json::json;
 use workforce_domain::Document;
 use workforce_domain::activity::{Entity, Event, EventKind};
@@ -14,7 +16,6 @@ use workforce_domain::time::Timestamp;
 use workforce_domain::wake::{Wake, WakeReason, WakeSource};
 
 use crate::call::Call;
-use crate::loop_breaker;
 use crate::record::document;
 
 /// Facts that a pending wake gathers for its agent.

@@ -18,9 +18,9 @@ use workforce_domain::port::{RunFilter, StoreError, Tx};
 use workforce_domain::time::Timestamp;
 use workforce_domain::wake::{WakeReason, WakeSource};
 
+use super::WakeRequest;
 use crate::call::Call;
 use crate::record::{Deed, document, record};
-use crate::wakes::WakeRequest;
 
 /// How far back runs count.
 const WINDOW: Duration = Duration::from_secs(30 * 60);
@@ -41,7 +41,7 @@ const RECENT_COMMENTS: usize = 20;
 ///
 /// # Errors
 /// When the store fails.
-pub(crate) fn held_until(
+pub(super) fn held_until(
     tx: &mut dyn Tx,
     call: &Call<'_>,
     request: &WakeRequest<'_>,
@@ -125,7 +125,7 @@ fn last_progress(
 }
 
 /// Tells that a wake is kept because it looks like a part of a loop.
-pub(crate) fn tell(tx: &mut dyn Tx, call: &Call<'_>, request: &WakeRequest<'_>, until: Timestamp) {
+pub(super) fn tell(tx: &mut dyn Tx, call: &Call<'_>, request: &WakeRequest<'_>, until: Timestamp) {
     let deed = Deed {
         company: request.agent.company,
         action: Action::WakeLoopSuspected,
