@@ -64,7 +64,7 @@ struct PostgresLine {
     line: String,
 }
 
-fn plan(store: &TestStore, query: &str) -> Vec<String> {
+fn plan(store: &TestStore, query: &str, may_sort: bool) -> Vec<String> {
     if store.connection().starts_with("postgres") {
         let mut connection = PgConnection::establish(store.connection()).unwrap();
         let (query, parameters) = prepared(query);
@@ -74,9 +74,17 @@ fn plan(store: &TestStore, query: &str) -> Vec<String> {
         } else {
             format!("({nulls})")
         };
+        // For a handful of rows, which is what statistics of small tables promise at times, it is
+        // cheaper to gather them and sort. What counts is that an index gives the order: without
+        // one the sort stays, whatever is said here.
+        let settings = if may_sort {
+            ""
+        } else {
+            "SET enable_bitmapscan = off; SET enable_sort = off;"
+        };
         connection
             .batch_execute(&format!(
-                "SET plan_cache_mode = force_generic_plan; PREPARE explained AS {query}"
+                "SET plan_cache_mode = force_generic_plan; {settings} PREPARE explained AS {query}"
             ))
             .unwrap();
         let lines: Vec<PostgresLine> = sql_query(format!("EXPLAIN EXECUTE explained {arguments}"))
@@ -497,7 +505,7 @@ fn faults(store: &TestStore, asked: &Asked) -> String {
         let queries = recorded(store, body);
         assert!(!queries.is_empty(), "{name} asks the database");
         for query in queries {
-            let lines = plan(store, &query);
+            let lines = plan(store, &query, may_sort);
             if lines.iter().any(|line| fault(line, may_sort)) {
                 let _ = writeln!(report, "{name}\n{query}\n  {}\n", lines.join("\n  "));
             }
