@@ -85,15 +85,11 @@ fn worker(
         let fault = FieldFault::invalid("/agentId", "the agent is a draft or terminated");
         return Err(Failure::Refused(fault.into()));
     }
-    require_enabled(&agent).map_err(Failure::Refused)?;
-    if call.agent().is_some() {
-        require_money(tx, issue)?;
-    }
     Ok(agent)
 }
 
 /// A company whose month is used up begins no work, whoever would do it.
-pub(super) fn require_money(tx: &mut dyn Tx, issue: &Issue) -> Result<(), Failure<IssueError>> {
+fn require_money(tx: &mut dyn Tx, issue: &Issue) -> Result<(), Failure<IssueError>> {
     let company = tx.companies().find(issue.scope().into(), issue.company)?;
     match company.and_then(|company| company.pause_reason) {
         Some(_) => Err(Failure::Refused(IssueError::BudgetExhausted)),
@@ -110,6 +106,10 @@ pub(super) fn take(
     agent: &Agent,
     expected: Option<Vec<IssueStatus>>,
 ) -> Result<bool, Failure<IssueError>> {
+    require_enabled(agent).map_err(Failure::Refused)?;
+    if call.agent().is_some() {
+        require_money(tx, issue)?;
+    }
     let scope = issue.scope();
     let expected = expected.unwrap_or_else(|| DEFAULT_EXPECTED.to_vec());
     // What the agent itself holds is never in its way: outside of any run it

@@ -16,7 +16,7 @@ use super::comment::{self, AddComment};
 use super::status::{self, Rewrite};
 use super::{
     IssueError, IssueView, MAX_DOCUMENT, assignment, checkout, hierarchy, hold, read, reassign,
-    require_enabled, work, write_down,
+    work, write_down,
 };
 use crate::access::{self, Denied, denied};
 use crate::call::Call;
@@ -266,7 +266,6 @@ fn check_out_itself(
     let Some(agent) = tx.agents().find(scope.into(), caller.agent)? else {
         return Ok(());
     };
-    require_enabled(&agent).map_err(Failure::Refused)?;
     let expected = [DEFAULT_EXPECTED.as_slice(), &[IssueStatus::InReview]].concat();
     checkout::take(tx, call, issue, &agent, Some(expected))?;
     Ok(())

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use workforce_app::costs::ReportCost;
-use workforce_app::issues::{self, CheckOut};
+use workforce_app::issues::{self, CheckOut, UpdateIssue};
 use workforce_app::{Code, Refusal};
 use workforce_domain::activity::Action;
 use workforce_domain::agent::{Agent, AgentLifecycle};
@@ -96,6 +96,15 @@ fn no_work_begins_until_the_limit_is_raised() {
         take(&world, &bob, &issue).unwrap_err(),
         Code::BudgetExhausted
     );
+    // To set the status is a checkout as well.
+    let begin = UpdateIssue {
+        status: Some(IssueStatus::InProgress),
+        ..UpdateIssue::default()
+    };
+    let begun = world
+        .agent(bob.id)
+        .write(|tx, call| issues::update(tx, call, &issue.id.into(), begin.clone()));
+    assert_eq!(refused(begun).code(), Code::BudgetExhausted);
     assert_eq!(world.stored_issue(issue.id).status(), IssueStatus::Todo);
     assert_eq!(world.pending_wakes(&bob).len(), 1);
     assert!(world.start_next().is_none());
