@@ -5,7 +5,7 @@ use std::cell::Cell;
 use workforce_domain::actor::{Actor, AgentActor};
 use workforce_domain::company::CompanyStatus;
 use workforce_domain::id::Id;
-use workforce_domain::port::{Ids, Tokens};
+use workforce_domain::port::{Ids, Tokens, Vault};
 use workforce_domain::time::Timestamp;
 
 use crate::denied::Denied;
@@ -55,6 +55,8 @@ pub struct Call<'a> {
     pub ids: &'a dyn Ids,
     /// New credentials.
     pub tokens: &'a dyn Tokens,
+    /// Seals what may not lie in plain text at rest.
+    pub vault: &'a dyn Vault,
     /// What the engine is told after the commit.
     pub signal: &'a Signal,
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use workforce_domain::id::{AgentId, CompanyId, InstanceId, RunId};
-use workforce_domain::port::{Clock, Ids, Store, Tokens};
+use workforce_domain::port::{Clock, Ids, Store, Tokens, Vault};
 
 /// More runs than this are not live at once unless the operator says so.
 const HIGHEST_DEFAULT_CAP: usize = 8;
@@ -95,4 +95,6 @@ pub struct Ports {
     pub ids: Arc<dyn Ids>,
     /// Makes credentials.
     pub tokens: Arc<dyn Tokens>,
+    /// Seals what may not lie in plain text at rest.
+    pub vault: Arc<dyn Vault>,
 }

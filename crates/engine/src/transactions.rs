@@ -47,6 +47,7 @@ impl Transactions {
                 now: ports.clock.now(),
                 ids: &*ports.ids,
                 tokens: &*ports.tokens,
+                vault: &*ports.vault,
                 signal: &signal,
             };
             let outcome = ports

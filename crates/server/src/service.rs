@@ -10,7 +10,7 @@ use anyhow::Context;
 use tokio::signal::unix::{SignalKind, signal};
 use workforce_app::authenticate::AnonymousPolicy;
 use workforce_domain::id::InstanceId;
-use workforce_domain::port::{Clock, Ids, Store, Tokens};
+use workforce_domain::port::{Clock, Ids, Store, Tokens, Vault};
 use workforce_engine::{Engine, EngineConfig, EngineHandle, FileRunLogs};
 use workforce_http::{AllowedHosts, Options, State};
 use workforce_infra::clock::SystemClock;
@@ -104,7 +104,7 @@ impl Service {
         let options = OpenOptions::default();
         let exclusive = database.sqlite_path().is_some();
         let store = tokio::task::spawn_blocking(move || store::open(&database, &options)).await??;
-        let vault = FileVault::open(&data_dir.join("master.key"))?;
+        let vault: Arc<dyn Vault> = Arc::new(FileVault::open(&data_dir.join("master.key"))?);
         let listener =
             TcpListener::bind(listen).with_context(|| format!("failed to listen on {listen}"))?;
         let address = listener.local_addr()?;
@@ -129,6 +129,7 @@ impl Service {
                 clock: Arc::clone(&clock),
                 ids: Arc::clone(&ids),
                 tokens: Arc::clone(&tokens),
+                vault: Arc::clone(&vault),
             },
         );
         let engine = Arc::new(engine);
@@ -139,7 +140,7 @@ impl Service {
                 clock,
                 ids,
                 tokens,
-                vault: Arc::new(vault),
+                vault,
                 logs: Arc::new(FileRunLogs::new(runs_dir)),
                 engine: engine.clone(),
             },

@@ -12,7 +12,7 @@ use std::time::Duration;
 use workforce_app::{Call, Caller, Failure, Signal};
 use workforce_domain::actor::{Actor, AgentActor, AgentCredential, Scope};
 use workforce_domain::id::{AgentId, Id, RunId};
-use workforce_domain::port::{Clock, Ids, Reads, Store, StoreError, Tx};
+use workforce_domain::port::{Clock, Ids, Reads, Store, StoreError, Tx, Vault};
 use workforce_domain::run::RunKind;
 use workforce_domain::time::{Month, Timestamp};
 use workforce_infra::ids::UuidV7Ids;
@@ -33,6 +33,7 @@ pub struct World {
     clock: SettableClock,
     ids: UuidV7Ids<SettableClock>,
     tokens: RandomTokens,
+    vault: Arc<dyn Vault>,
     signalled: AtomicBool,
     // Dropped last: it removes the data.
     _data: Option<TestStore>,
@@ -64,6 +65,7 @@ impl World {
             ids: UuidV7Ids::new(clock.clone()),
             clock,
             tokens: RandomTokens,
+            vault: crate::ports::vault(),
             signalled: AtomicBool::new(false),
             _data: None,
         }
@@ -217,6 +219,7 @@ impl Acting<'_> {
             now: world.now(),
             ids: &world.ids,
             tokens: &world.tokens,
+            vault: &*world.vault,
             signal: &signal,
         });
         if signal.is_raised() {

@@ -92,12 +92,14 @@ fn call<T>(body: impl FnOnce(&Call<'_>) -> T) -> T {
         actor: Actor::Board(None),
         company_status: None,
     };
-    let (ids, tokens, signal) = (ports::ids(), ports::tokens(), Signal::default());
+    let (ids, tokens, vault) = (ports::ids(), ports::tokens(), ports::vault());
+    let signal = Signal::default();
     let outcome = body(&Call {
         caller: &caller,
         now: SettableClock::START,
         ids: &*ids,
         tokens: &*tokens,
+        vault: &*vault,
         signal: &signal,
     });
     assert!(!signal.is_raised());

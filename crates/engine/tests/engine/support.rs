@@ -53,6 +53,7 @@ impl House {
             clock: ports::clock(),
             ids: ports::ids(),
             tokens: ports::tokens(),
+            vault: ports::vault(),
         };
         let folder = tempfile::tempdir().expect("a folder");
         let company = act(&ports, |tx, call| {
@@ -317,6 +318,7 @@ pub(crate) fn act<T, E: Debug>(
         now: ports.clock.now(),
         ids: &*ports.ids,
         tokens: &*ports.tokens,
+        vault: &*ports.vault,
         signal: &signal,
     };
     match ports.store.write(|tx| body(tx, &call)) {

@@ -160,6 +160,7 @@ impl Exchange {
             now,
             ids: &*self.state.ports.ids,
             tokens: &*self.state.ports.tokens,
+            vault: &*self.state.ports.vault,
             signal,
         }
     }

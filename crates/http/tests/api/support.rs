@@ -78,6 +78,31 @@ impl RunLogs for Digits {
     }
 }
 
+/// Turns functions that take an `&Api` into tests on both databases: each `name` becomes
+/// `sqlite::name` and `postgres::name`. Once per module, since it declares those two.
+macro_rules! api_tests {
+    ($($(#[$meta:meta])* fn $name:ident($api:ident) $body:block)+) => {
+        $($(#[$meta])* fn $name($api: &crate::support::Api) $body)+
+
+        mod sqlite {
+            $(#[test]
+            fn $name() {
+                super::$name(&crate::support::Api::start());
+            })+
+        }
+
+        mod postgres {
+            $(#[test]
+            fn $name() {
+                if let Some(store) = workforce_testkit::store::postgres_store() {
+                    super::$name(&crate::support::Api::on(store));
+                }
+            })+
+        }
+    };
+}
+pub(crate) use api_tests;
+
 /// An answer.
 #[derive(Debug)]
 pub(crate) struct Answer {

@@ -7,7 +7,16 @@ use workforce_testkit::store::{postgres_store, sqlite_store};
 
 use crate::raw::{Column, Raw};
 
-const SCHEMA: &str = include_str!("../../src/store/schema.rs");
+/// Every source of the schema, joined.
+fn schema() -> String {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/store/schema");
+    let mut sources: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap())
+        .collect();
+    sources.sort();
+    sources.concat()
+}
 
 /// How a type of the queries is spelled by each database.
 const TYPES: [(&str, &str, &str); 9] = [
@@ -25,7 +34,7 @@ const TYPES: [(&str, &str, &str); 9] = [
 /// The tables that the source declares, with their columns by name.
 fn declared(postgres: bool) -> BTreeMap<String, Vec<Column>> {
     let mut tables = BTreeMap::new();
-    for block in SCHEMA.split("diesel::table! {").skip(1) {
+    for block in schema().split("diesel::table! {").skip(1) {
         let mut table = None;
         let mut columns = Vec::new();
         let mut renamed = None;

@@ -1,0 +1,35 @@
+//! What the board decides.
+
+diesel::table! {
+    use crate::store::columns::{Instant, Json, Key};
+    use diesel::sql_types::*;
+
+    approvals (id) {
+        id -> Key,
+        company_id -> Key,
+        #[sql_name = "type"]
+        type_ -> Text,
+        status -> Text,
+        payload -> Json,
+        requested_by_agent_id -> Nullable<Key>,
+        requested_by_user_id -> Nullable<Key>,
+        primary_issue_id -> Nullable<Key>,
+        decision_note -> Nullable<Text>,
+        decided_by -> Nullable<Text>,
+        decided_at -> Nullable<Instant>,
+        resubmit_count -> Integer,
+        created_at -> Instant,
+        updated_at -> Instant,
+    }
+}
+
+diesel::table! {
+    use crate::store::columns::{Instant, Json, Key};
+    use diesel::sql_types::*;
+
+    approval_issues (approval_id, issue_id) {
+        company_id -> Key,
+        approval_id -> Key,
+        issue_id -> Key,
+    }
+}

@@ -1,0 +1,89 @@
+//! Why and where work is done.
+
+diesel::table! {
+    use crate::store::columns::{Instant, Json, Key};
+    use diesel::sql_types::*;
+
+    goals (id) {
+        id -> Key,
+        company_id -> Key,
+        title -> Text,
+        description -> Nullable<Text>,
+        level -> Text,
+        status -> Text,
+        parent_id -> Nullable<Key>,
+        owner_agent_id -> Nullable<Key>,
+        created_at -> Instant,
+        updated_at -> Instant,
+    }
+}
+
+diesel::table! {
+    use crate::store::columns::{Instant, Json, Key};
+    use diesel::sql_types::*;
+
+    projects (id) {
+        id -> Key,
+        company_id -> Key,
+        name -> Text,
+        url_key -> Text,
+        description -> Nullable<Text>,
+        status -> Text,
+        lead_agent_id -> Nullable<Key>,
+        target_date -> Nullable<Instant>,
+        color -> Nullable<Text>,
+        review_required -> Bool,
+        archived_at -> Nullable<Instant>,
+        created_at -> Instant,
+        updated_at -> Instant,
+    }
+}
+
+diesel::table! {
+    use crate::store::columns::{Instant, Json, Key};
+    use diesel::sql_types::*;
+
+    project_goals (project_id, goal_id) {
+        company_id -> Key,
+        project_id -> Key,
+        goal_id -> Key,
+        position -> Integer,
+    }
+}
+
+diesel::table! {
+    use crate::store::columns::{Instant, Json, Key};
+    use diesel::sql_types::*;
+
+    project_workspaces (id) {
+        id -> Key,
+        company_id -> Key,
+        project_id -> Key,
+        name -> Text,
+        cwd -> Nullable<Text>,
+        repo_url -> Nullable<Text>,
+        repo_ref -> Nullable<Text>,
+        default_base_branch -> Nullable<Text>,
+        is_primary -> Bool,
+        metadata -> Json,
+        created_at -> Instant,
+        updated_at -> Instant,
+    }
+}
+
+diesel::table! {
+    use crate::store::columns::{Instant, Json, Key};
+    use diesel::sql_types::*;
+
+    execution_workspaces (id) {
+        id -> Key,
+        company_id -> Key,
+        project_workspace_id -> Key,
+        ticket_key -> Text,
+        branch -> Text,
+        base_branch -> Text,
+        path -> Text,
+        created_at -> Instant,
+        updated_at -> Instant,
+    }
+}

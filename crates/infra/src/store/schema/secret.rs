@@ -1,0 +1,35 @@
+//! Sealed values.
+
+diesel::table! {
+    use crate::store::columns::{Instant, Json, Key};
+    use diesel::sql_types::*;
+
+    secrets (id) {
+        id -> Key,
+        company_id -> Key,
+        name -> Text,
+        provider -> Text,
+        external_ref -> Nullable<Text>,
+        description -> Nullable<Text>,
+        latest_version -> Integer,
+        created_by_agent_id -> Nullable<Key>,
+        created_by_user_id -> Nullable<Key>,
+        created_at -> Instant,
+        updated_at -> Instant,
+    }
+}
+
+diesel::table! {
+    use crate::store::columns::{Instant, Json, Key};
+    use diesel::sql_types::*;
+
+    secret_versions (secret_id, version) {
+        company_id -> Key,
+        secret_id -> Key,
+        version -> Integer,
+        key_id -> Text,
+        wrapped_key -> Binary,
+        sealed_value -> Binary,
+        created_at -> Instant,
+    }
+}
