@@ -30,6 +30,7 @@ pub mod page;
 pub mod port;
 pub mod project;
 pub mod run;
+pub mod secret;
 pub mod text;
 pub mod time;
 pub mod wake;

@@ -12,6 +12,7 @@ mod issues;
 mod mentions;
 mod money;
 mod runs;
+mod secrets;
 mod table;
 mod texts;
 mod times;
