@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use workforce_domain::actor::{Actor, AgentActor, AgentCredential};
 use workforce_domain::agent::AgentLifecycle;
+use workforce_domain::board::BoardMember;
 use workforce_domain::id::{AgentKeyId, RunId};
 use workforce_domain::port::{CredentialHolder, Failure, Reads, Tokens};
 use workforce_domain::run::RunKind;
@@ -114,7 +115,7 @@ pub fn authenticate(
         return match anonymous {
             AnonymousPolicy::Board if presented.run_header.is_none() => Ok(Authenticated {
                 caller: Caller {
-                    actor: Actor::Board(None),
+                    actor: Actor::Board(BoardMember::Local),
                     company_status: None,
                 },
                 key: None,

@@ -2,6 +2,7 @@
 
 use alloc::string::String;
 
+use crate::board::{Author, BoardMember};
 use crate::id::{AgentId, AgentKeyId, CompanyId, RunId, UserId};
 use crate::text::Role;
 use crate::words;
@@ -10,9 +11,8 @@ use crate::words;
 /// request body says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Actor {
-    /// The board: people who review. `None` is the board of a local
-    /// installation, which has no user accounts.
-    Board(Option<UserId>),
+    /// The board: people who review.
+    Board(BoardMember),
     /// An agent that authenticated with a key or with its run's token.
     Agent(AgentActor),
     /// workforce itself: the engine and the budget rules.
@@ -108,9 +108,22 @@ impl Actor {
     /// The person of the board, where accounts exist.
     pub const fn user(&self) -> Option<UserId> {
         match self {
-            Self::Board(user) => *user,
+            Self::Board(member) => member.user(),
             Self::Agent(_) | Self::System => None,
         }
+    }
+
+    /// The part of the board that acts, when the board acts.
+    pub const fn board(&self) -> Option<BoardMember> {
+        match self {
+            Self::Board(member) => Some(*member),
+            Self::Agent(_) | Self::System => None,
+        }
+    }
+
+    /// The actor as the author of a record.
+    pub fn author(&self) -> Author {
+        Author::from(self)
     }
 
     /// True for the board.
@@ -120,21 +133,12 @@ impl Actor {
 
     /// The actor as a recorded row names it.
     pub fn kind(&self) -> ActorKind {
-        match self {
-            Self::Board(_) => ActorKind::Board,
-            Self::Agent(_) => ActorKind::Agent,
-            Self::System => ActorKind::System,
-        }
+        self.author().kind()
     }
 
-    /// The actor's name in a recorded row: an id, `local-board` or `system`.
+    /// The actor's name in a recorded row (see [`Author::name`]).
     pub fn name(&self) -> String {
-        match self {
-            Self::Board(Some(user)) => alloc::format!("{user}"),
-            Self::Board(None) => "local-board".into(),
-            Self::Agent(agent) => alloc::format!("{}", agent.agent),
-            Self::System => "system".into(),
-        }
+        self.author().name()
     }
 }
 

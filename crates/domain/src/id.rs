@@ -63,6 +63,8 @@ ids! {
     AgentId = "agent",
     /// Names a person of the board.
     UserId = "user",
+    /// Names a token of the board.
+    BoardTokenId = "board token",
     /// Names an agent's long-lived API key.
     AgentKeyId = "agent key",
     /// Names a goal.

@@ -55,8 +55,10 @@ fn render(assignment: &Assignment, comments: &[Comment], body_len: usize) -> Val
         })),
         "comments": comments.iter().map(|comment| json!({
             "id": comment.id,
-            "authorAgentId": comment.author.agent,
-            "authorUserId": comment.author.user,
+            "authorType": comment.author.kind(),
+            "authorId": comment.author.name(),
+            "authorAgentId": comment.author.agent(),
+            "authorUserId": comment.author.user(),
             "createdAt": comment.created_at,
             "body": start_of(&comment.body, body_len),
             "truncated": !is_whole(comment),

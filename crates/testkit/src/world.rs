@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use workforce_app::{Call, Caller, Failure, Signal};
+use workforce_domain::board::BoardMember;
 use workforce_domain::actor::{Actor, AgentActor, AgentCredential, Scope};
 use workforce_domain::id::{AgentId, Id, RunId};
 use workforce_domain::port::{Clock, Ids, Reads, Store, StoreError, Tx, Vault};
@@ -232,7 +233,7 @@ impl Acting<'_> {
         let (agent, credential) = match self.who {
             Who::Board => {
                 return Ok(Caller {
-                    actor: Actor::Board(None),
+                    actor: Actor::Board(BoardMember::Local),
                     company_status: None,
                 });
             }

@@ -69,7 +69,7 @@ pub(super) fn require_stake(
         return Ok(());
     };
     let own = issue.assignee.agent() == Some(caller.agent)
-        || issue.created_by.agent == Some(caller.agent)
+        || issue.created_by.agent() == Some(caller.agent)
         || caller.is_ceo();
     let above = match (issue.assignee, to) {
         _ if own => true,

@@ -5,7 +5,7 @@ use workforce_domain::activity::Action;
 use workforce_domain::actor::Owned;
 use workforce_domain::agent::Agent;
 use workforce_domain::id::AgentId;
-use workforce_domain::issue::{Author, Comment, Issue, IssueRef, IssueStatus};
+use workforce_domain::issue::{Comment, Issue, IssueRef, IssueStatus};
 use workforce_domain::mention::MentionIndex;
 use workforce_domain::page::{Order, Page, PageRequest};
 use workforce_domain::port::{CommentKey, Failure, Held, Reads, StoreError, Tx};
@@ -102,10 +102,7 @@ pub(super) fn insert(
         id: call.id(),
         company: issue.company,
         issue: issue.id,
-        author: Author {
-            agent: call.actor().agent_id(),
-            user: call.actor().user(),
-        },
+        author: call.actor().author(),
         run: call.actor().run(),
         mentions: mentioned(tx, call, issue, &command.body)?,
         body: command.body,

@@ -4,7 +4,7 @@ use workforce_domain::activity::Action;
 use workforce_domain::actor::Owned;
 use workforce_domain::id::{AgentId, CompanyId, GoalId, IssueId, ProjectId};
 use workforce_domain::issue::{
-    Assignee, Author, IllegalTransition, Issue, IssueStatus, Priority, Progress,
+    Assignee, IllegalTransition, Issue, IssueStatus, Priority, Progress,
 };
 use workforce_domain::port::{Failure, Tx};
 use workforce_domain::text::{Description, Label, Title};
@@ -121,10 +121,7 @@ pub fn create(
         assignee: command
             .assignee_agent
             .map_or(Assignee::Nobody, Assignee::Agent),
-        created_by: Author {
-            agent: call.actor().agent_id(),
-            user: call.actor().user(),
-        },
+        created_by: call.actor().author(),
         billing_code: command
             .billing_code
             .or_else(|| parent.and_then(|parent| parent.billing_code.clone())),

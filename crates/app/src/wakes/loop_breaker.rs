@@ -109,7 +109,7 @@ fn last_progress(
         .list(company, issue, Order::Descending, &page)?
         .items
         .into_iter()
-        .find(|comment| comment.author.agent.is_none())
+        .find(|comment| comment.author.board().is_some())
         .map(|comment| comment.created_at);
     let moved = tx
         .issues()

@@ -7,6 +7,7 @@ use workforce_app::authenticate::{
     AnonymousPolicy, AuthError, Authenticated, Presented, RECENTLY_ENDED, authenticate,
 };
 use workforce_app::{Code, Failure, Refusal};
+use workforce_domain::board::BoardMember;
 use workforce_domain::actor::{Actor, AgentCredential};
 use workforce_domain::agent::Agent;
 use workforce_domain::id::RunId;
@@ -65,7 +66,7 @@ fn hired(world: &World) -> Agent {
 fn a_request_without_anything_is_the_boards_where_the_policy_says_so() {
     let world = World::sqlite();
     let asked = done(present(&world, AnonymousPolicy::Board, None, None));
-    assert_eq!(asked.caller.actor, Actor::Board(None));
+    assert_eq!(asked.caller.actor, Actor::Board(BoardMember::Local));
     assert_eq!((asked.key, asked.ignored_run), (None, false));
     let asked = present(&world, AnonymousPolicy::Refused, None, None);
     assert_eq!(refused(asked), AuthError::Missing);

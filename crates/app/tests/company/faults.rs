@@ -8,6 +8,7 @@ use std::io;
 use workforce_app::agents::{self, AgentError};
 use workforce_app::goals::{self, GoalError, UpdateGoal};
 use workforce_app::{Call, Caller, Failure, Signal, runs};
+use workforce_domain::board::BoardMember;
 use workforce_domain::actor::Actor;
 use workforce_domain::id::CompanyId;
 use workforce_domain::port::{
@@ -89,7 +90,7 @@ fn unavailable() -> StoreError {
 /// engine is not told to look for work.
 fn call<T>(body: impl FnOnce(&Call<'_>) -> T) -> T {
     let caller = Caller {
-        actor: Actor::Board(None),
+        actor: Actor::Board(BoardMember::Local),
         company_status: None,
     };
     let (ids, tokens, vault) = (ports::ids(), ports::tokens(), ports::vault());

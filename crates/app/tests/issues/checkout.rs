@@ -228,7 +228,7 @@ fn a_run_that_gives_advice_may_comment_and_not_check_out() {
     let bob = scene.world.run_of(run.id);
     let comment = done(bob.says(&issue, "Looks good"));
     assert_eq!(
-        (comment.author.agent, comment.run),
+        (comment.author.agent(), comment.run),
         (Some(scene.bob.id), Some(run.id))
     );
     assert_eq!(

@@ -3,7 +3,7 @@
 use alloc::string::String;
 
 use crate::corrupt::Corrupt;
-use crate::id::UserId;
+use crate::board::BoardMember;
 use crate::time::Timestamp;
 use crate::word::Listed;
 use crate::words;
@@ -93,10 +93,9 @@ impl ApprovalStatus {
     }
 }
 
-/// Who decided: the board, never an agent. `None` is the board of a local
-/// installation, which has no user accounts.
+/// Who decided: the board, never an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Decider(pub Option<UserId>);
+pub struct Decider(pub BoardMember);
 
 /// A decision of the board.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -141,8 +140,8 @@ pub enum ApprovalState {
 pub struct ApprovalStateRecord {
     /// Where the approval stands.
     pub status: ApprovalStatus,
-    /// The person who decided, where accounts exist.
-    pub decided_by: Option<UserId>,
+    /// Who decided; absent while nobody did.
+    pub decided_by: Option<BoardMember>,
     /// What the board added.
     pub note: Option<String>,
     /// When it was decided or cancelled; absent exactly while it is pending.
@@ -181,19 +180,24 @@ impl ApprovalState {
                 _ => Err(Corrupt::new("approval", "decided_at is missing")),
             };
         };
-        let decision = Decision {
-            by: Decider(decided_by),
-            note,
-            at,
+        let decision = || {
+            let by = decided_by.ok_or(Corrupt::new("approval", "decided_by is missing"))?;
+            Ok(Decision {
+                by: Decider(by),
+                note,
+                at,
+            })
         };
         match status {
             ApprovalStatus::Pending => Err(Corrupt::new(
                 "approval",
                 "a pending approval has no decision",
             )),
-            ApprovalStatus::Approved => Ok(Self::Approved { decision }),
-            ApprovalStatus::Rejected => Ok(Self::Rejected { decision }),
-            ApprovalStatus::RevisionRequested => Ok(Self::RevisionRequested { decision }),
+            ApprovalStatus::Approved => decision().map(|decision| Self::Approved { decision }),
+            ApprovalStatus::Rejected => decision().map(|decision| Self::Rejected { decision }),
+            ApprovalStatus::RevisionRequested => {
+                decision().map(|decision| Self::RevisionRequested { decision })
+            }
             ApprovalStatus::Cancelled => Ok(Self::Cancelled { at }),
         }
     }
@@ -203,7 +207,7 @@ impl ApprovalState {
         let decision = self.decision();
         ApprovalStateRecord {
             status: self.status(),
-            decided_by: decision.and_then(|decision| decision.by.0),
+            decided_by: decision.map(|decision| decision.by.0),
             note: decision.and_then(|decision| decision.note.clone()),
             decided_at: match self {
                 Self::Cancelled { at } => Some(*at),

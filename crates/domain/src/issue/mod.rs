@@ -20,6 +20,7 @@ pub use lifecycle::{
 
 use crate::Document;
 use crate::actor::Owned;
+pub use crate::board::Author;
 use crate::id::{
     AgentId, CommentId, CompanyId, ExecutionWorkspaceId, GoalId, IssueId, ProjectId, RunId, UserId,
 };
@@ -54,15 +55,6 @@ impl Assignee {
             Self::Nobody | Self::Agent(_) => None,
         }
     }
-}
-
-/// Who made a record, as its answer shows it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Author {
-    /// The agent, when an agent made it.
-    pub agent: Option<AgentId>,
-    /// The person, where accounts exist.
-    pub user: Option<UserId>,
 }
 
 /// An issue.

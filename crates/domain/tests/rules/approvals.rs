@@ -5,6 +5,7 @@ use uuid::Uuid;
 use workforce_domain::approval::{
     ApprovalState, ApprovalStateRecord, ApprovalStatus, Decider, Decision, NotPending,
 };
+use workforce_domain::board::BoardMember;
 use workforce_domain::time::Timestamp;
 
 use crate::table::{named, table};
@@ -13,7 +14,7 @@ const AT: Timestamp = Timestamp::from_micros(1_700_000_000_000_000);
 
 fn decision() -> Decision {
     Decision {
-        by: Decider(Some(Uuid::from_u128(7).into())),
+        by: Decider(BoardMember::User(Uuid::from_u128(7).into())),
         note: Some("fine".into()),
         at: AT,
     }
@@ -122,6 +123,10 @@ fn a_record_that_breaks_a_rule_is_refused() {
     let broken = [
         ApprovalStateRecord {
             decided_at: None,
+            ..decided.clone()
+        },
+        ApprovalStateRecord {
+            decided_by: None,
             ..decided.clone()
         },
         ApprovalStateRecord {

@@ -10,6 +10,7 @@ use tempfile::TempDir;
 use workforce_app::record::document;
 use workforce_app::runs::InvokeOutcome;
 use workforce_app::{Call, Caller, Failure, Signal, agents, companies, issues, runs};
+use workforce_domain::board::BoardMember;
 use workforce_domain::Document;
 use workforce_domain::actor::{Actor, Scope};
 use workforce_domain::change::Change;
@@ -30,7 +31,7 @@ use workforce_testkit::store::{TestStore, sqlite_store};
 const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(crate) const BOARD: Caller = Caller {
-    actor: Actor::Board(None),
+    actor: Actor::Board(BoardMember::Local),
     company_status: None,
 };
 

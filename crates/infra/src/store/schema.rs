@@ -2,6 +2,7 @@
 //! [`columns`](super::columns).
 
 mod agent;
+mod board;
 mod company;
 mod governance;
 mod issue;
@@ -12,6 +13,7 @@ mod run;
 mod secret;
 
 pub(super) use agent::*;
+pub(super) use board::*;
 pub(super) use company::*;
 pub(super) use governance::*;
 pub(super) use issue::*;
@@ -50,6 +52,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     company_counters,
     agents,
     agent_keys,
+    board_tokens,
     goals,
     projects,
     project_goals,

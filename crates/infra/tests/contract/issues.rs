@@ -1,6 +1,7 @@
 use workforce_domain::actor::Scope;
 use workforce_domain::goal::Goal;
 use workforce_domain::id::{AgentId, IssueId, UserId};
+use workforce_domain::board::BoardMember;
 use workforce_domain::issue::{
     Assignee, Author, Comment, Holder, Issue, IssueRef, IssueStatus, Lease, Mover, Priority,
 };
@@ -134,7 +135,7 @@ on_both_databases! {
             progress: done,
             priority: Priority::Critical,
             assignee: Assignee::Agent(world.agent.id),
-            created_by: Author { agent: Some(world.agent.id), user: None },
+            created_by: Author::Agent(world.agent.id),
             billing_code: Some(Label::new("b").unwrap()),
             ticket_key: Some(Label::new("T-1").unwrap()),
             request_depth: 3,
@@ -147,10 +148,14 @@ on_both_databases! {
         let personal = Issue {
             progress: started,
             assignee: Assignee::User(id::<UserId>()),
-            created_by: Author { agent: None, user: Some(id()) },
+            created_by: Author::Board(BoardMember::User(id())),
             ..plain.clone()
         };
-        for version in [full, personal, plain] {
+        let by_token = Issue {
+            created_by: Author::Board(BoardMember::Token(id())),
+            ..plain.clone()
+        };
+        for version in [full, personal, by_token, plain] {
             world.change_issue(&version, |held| held.clone_from(&version));
             let found =
                 world.read(|reads| reads.issues().find(Scope::Instance, &version.id.into()));
@@ -322,24 +327,30 @@ on_both_databases! {
         world.queue(&world.agent, Some(&world.issue));
         let run = claim(store).expect("it may start").run;
         let by_agent = Comment {
-            author: Author { agent: Some(world.agent.id), user: None },
+            author: Author::Agent(world.agent.id),
             run: Some(run.id),
             mentions: vec![id::<AgentId>(), id::<AgentId>()],
             ..comment(&world, &world.issue)
         };
         let by_user = Comment {
-            author: Author { agent: None, user: Some(id()) },
+            author: Author::Board(BoardMember::User(id())),
             created_at: later(1),
             ..comment(&world, &world.issue)
         };
+        let by_board = Comment {
+            author: Author::Board(BoardMember::StartToken),
+            created_at: later(2),
+            ..comment(&world, &world.issue)
+        };
         world.write(|tx| {
+            tx.comments_mut().insert(&by_board)?;
             tx.comments_mut().insert(&by_user)?;
             tx.comments_mut().insert(&by_agent)
         });
         let found = world.read(|reads| {
-            reads.comments().find_all(world.scope(), &[by_user.id, by_agent.id, id()])
+            reads.comments().find_all(world.scope(), &[by_user.id, by_agent.id, by_board.id, id()])
         });
-        assert_eq!(found, [by_agent.clone(), by_user.clone()]);
+        assert_eq!(found, [by_agent.clone(), by_user.clone(), by_board.clone()]);
         let page = world.read(|reads| {
             reads.comments().list(
                 world.scope(),
@@ -348,7 +359,7 @@ on_both_databases! {
                 &PageRequest::first(),
             )
         });
-        assert_eq!(page.items, [by_user, by_agent]);
+        assert_eq!(page.items, [by_board, by_user, by_agent]);
     }
 
     fn an_undecided_plan_lies_over_an_issue_and_all_below_it(store: &TestStore) {

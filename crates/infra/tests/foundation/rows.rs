@@ -191,6 +191,7 @@ pub(crate) fn issue(c: u8, thing: u8) -> Row {
         hidden_at: Null,
         created_at: Instant,
         updated_at: Instant,
+        created_by_board: Null,
     })
 }
 
@@ -216,6 +217,7 @@ pub(crate) fn comment(c: u8) -> Row {
         body: Text("b"),
         mentions: Json("[]"),
         created_at: Instant,
+        author_board: Null,
     })
 }
 

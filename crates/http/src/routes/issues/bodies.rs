@@ -2,6 +2,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use workforce_app::issues::{IssueDetail, IssueView, ParentView, Rewrite, UpdatedIssue};
 use workforce_domain::Document;
+use workforce_domain::actor::ActorKind;
 use workforce_domain::id::{
     AgentId, CompanyId, ExecutionWorkspaceId, GoalId, IssueId, ProjectId, RunId, UserId,
 };
@@ -56,6 +57,12 @@ pub(super) struct IssueBody {
     /// The person it is assigned to.
     #[schema(value_type = Option<schema::Id>)]
     assignee_user_id: Option<UserId>,
+    /// What kind of actor made it.
+    #[schema(value_type = schema::ActorKind)]
+    created_by_type: ActorKind,
+    /// Who made it: the agent's id, `system`, or of the board `local-board`,
+    /// `start-token`, `token:ID` or a user's id.
+    created_by_id: String,
     /// The agent that made it.
     #[schema(value_type = Option<schema::Id>)]
     created_by_agent_id: Option<AgentId>,
@@ -155,8 +162,10 @@ impl IssueBody {
             priority: issue.priority,
             assignee_agent_id: issue.assignee.agent(),
             assignee_user_id: issue.assignee.user(),
-            created_by_agent_id: issue.created_by.agent,
-            created_by_user_id: issue.created_by.user,
+            created_by_type: issue.created_by.kind(),
+            created_by_id: issue.created_by.name(),
+            created_by_agent_id: issue.created_by.agent(),
+            created_by_user_id: issue.created_by.user(),
             billing_code: issue.billing_code,
             ticket_key: issue.ticket_key,
             request_depth: issue.request_depth,

@@ -2,6 +2,7 @@ use actix_web::HttpResponse;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use workforce_app::issues::{self, AddComment};
+use workforce_domain::actor::ActorKind;
 use workforce_domain::id::{AgentId, CommentId, CompanyId, IssueId, RunId, UserId};
 use workforce_domain::issue::Comment;
 use workforce_domain::page::Order;
@@ -39,6 +40,12 @@ pub(super) struct CommentedBody {
     /// The issue.
     #[schema(value_type = schema::Id)]
     issue_id: IssueId,
+    /// What kind of actor wrote it.
+    #[schema(value_type = schema::ActorKind)]
+    author_type: ActorKind,
+    /// Who wrote it: the agent's id, `system`, or of the board `local-board`,
+    /// `start-token`, `token:ID` or a user's id.
+    author_id: String,
     /// The agent that wrote it.
     #[schema(value_type = Option<schema::Id>)]
     author_agent_id: Option<AgentId>,
@@ -68,8 +75,10 @@ impl From<Comment> for CommentedBody {
             id: comment.id,
             company_id: comment.company,
             issue_id: comment.issue,
-            author_agent_id: comment.author.agent,
-            author_user_id: comment.author.user,
+            author_type: comment.author.kind(),
+            author_id: comment.author.name(),
+            author_agent_id: comment.author.agent(),
+            author_user_id: comment.author.user(),
             created_by_run_id: comment.run,
             body: comment.body,
             mentions: comment.mentions,

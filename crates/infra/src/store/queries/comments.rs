@@ -2,7 +2,7 @@ use diesel::prelude::*;
 use workforce_domain::actor::CompanyScope;
 use workforce_domain::corrupt::Corrupt;
 use workforce_domain::id::{AgentId, CommentId, CompanyId, IssueId, RunId, UserId};
-use workforce_domain::issue::{Author, Comment};
+use workforce_domain::issue::Comment;
 use workforce_domain::page::{CreationKey, Order, Page, PageRequest};
 use workforce_domain::port::{CommentKey, CommentReads, CommentWrites, StoreError};
 use workforce_domain::text::CommentBody;
@@ -11,7 +11,7 @@ use workforce_domain::time::Timestamp;
 use super::super::LoadingMode;
 use super::super::transaction::Transaction;
 use super::page::{fetch_limit, page_of};
-use super::row::{Row, admit, all};
+use super::row::{Row, admit, all, author, author_board};
 use crate::store::columns::{IdColumn, InstantColumn, JsonColumn};
 use crate::store::errors::failed;
 use crate::store::schema::issue_comments;
@@ -28,6 +28,7 @@ struct CommentRow {
     body: String,
     mentions: JsonColumn<Vec<AgentId>>,
     created_at: InstantColumn,
+    author_board: Option<String>,
 }
 
 impl Row for CommentRow {
@@ -42,10 +43,12 @@ impl Row for CommentRow {
             id: self.id.0,
             company: self.company_id.0,
             issue: self.issue_id.0,
-            author: Author {
-                agent: self.author_agent_id.map(|id| id.0),
-                user: self.author_user_id.map(|id| id.0),
-            },
+            author: author(
+                "comment",
+                self.author_agent_id,
+                self.author_user_id,
+                self.author_board.as_deref(),
+            )?,
             run: self.run_id.map(|id| id.0),
             body: admit("comment", &self.body, CommentBody::new)?,
             mentions: self.mentions.0,
@@ -60,12 +63,13 @@ impl From<&Comment> for CommentRow {
             id: IdColumn(comment.id),
             company_id: IdColumn(comment.company),
             issue_id: IdColumn(comment.issue),
-            author_agent_id: comment.author.agent.map(IdColumn),
-            author_user_id: comment.author.user.map(IdColumn),
+            author_agent_id: comment.author.agent().map(IdColumn),
+            author_user_id: comment.author.user().map(IdColumn),
             run_id: comment.run.map(IdColumn),
             body: comment.body.to_string(),
             mentions: JsonColumn(comment.mentions.clone()),
             created_at: InstantColumn(comment.created_at),
+            author_board: author_board(comment.author),
         }
     }
 }

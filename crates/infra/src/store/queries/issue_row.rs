@@ -7,11 +7,11 @@ use workforce_domain::id::{
     AgentId, CompanyId, ExecutionWorkspaceId, GoalId, IssueId, ProjectId, UserId,
 };
 use workforce_domain::issue::{
-    Assignee, Author, Issue, IssueStatus, Priority, Progress, ProgressRecord,
+    Assignee, Issue, IssueStatus, Priority, Progress, ProgressRecord,
 };
 use workforce_domain::text::{Description, Label, Title};
 
-use super::row::{Row, admit, admit_some, document_length, length};
+use super::row::{Row, admit, admit_some, author, author_board, document_length, length};
 use crate::store::columns::{IdColumn, InstantColumn, JsonColumn, WordColumn};
 use crate::store::schema::issues;
 
@@ -47,6 +47,7 @@ pub(super) struct IssueRow {
     hidden_at: Option<InstantColumn>,
     created_at: InstantColumn,
     updated_at: InstantColumn,
+    created_by_board: Option<String>,
 }
 
 impl Row for IssueRow {
@@ -87,10 +88,12 @@ impl Row for IssueRow {
             priority: Priority::from_rank(self.priority)
                 .ok_or_else(|| Corrupt::new(KIND, "its priority is unknown"))?,
             assignee,
-            created_by: Author {
-                agent: self.created_by_agent_id.map(|id| id.0),
-                user: self.created_by_user_id.map(|id| id.0),
-            },
+            created_by: author(
+                KIND,
+                self.created_by_agent_id,
+                self.created_by_user_id,
+                self.created_by_board.as_deref(),
+            )?,
             billing_code: admit_some(KIND, self.billing_code.as_deref(), Label::new)?,
             ticket_key: admit_some(KIND, self.ticket_key.as_deref(), Label::new)?,
             request_depth: self.request_depth,
@@ -121,8 +124,8 @@ impl From<&Issue> for IssueRow {
             priority: issue.priority.rank(),
             assignee_agent_id: issue.assignee.agent().map(IdColumn),
             assignee_user_id: issue.assignee.user().map(IdColumn),
-            created_by_agent_id: issue.created_by.agent.map(IdColumn),
-            created_by_user_id: issue.created_by.user.map(IdColumn),
+            created_by_agent_id: issue.created_by.agent().map(IdColumn),
+            created_by_user_id: issue.created_by.user().map(IdColumn),
             billing_code: issue.billing_code.as_ref().map(ToString::to_string),
             ticket_key: issue.ticket_key.as_ref().map(ToString::to_string),
             request_depth: issue.request_depth,
@@ -137,6 +140,7 @@ impl From<&Issue> for IssueRow {
             hidden_at: issue.hidden_at.map(InstantColumn),
             created_at: InstantColumn(issue.created_at),
             updated_at: InstantColumn(issue.updated_at),
+            created_by_board: author_board(issue.created_by),
         }
     }
 }

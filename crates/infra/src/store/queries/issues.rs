@@ -103,7 +103,7 @@ impl IssueReads for Transaction<'_> {
                 i.created_by_user_id, i.billing_code, i.ticket_key, i.request_depth,
                 i.delegation, i.assignee_adapter_overrides, i.execution_workspace_id,
                 i.workflow_epoch, i.started_at, i.last_started_at, i.completed_at,
-                i.cancelled_at, i.hidden_at, i.created_at, i.updated_at
+                i.cancelled_at, i.hidden_at, i.created_at, i.updated_at, i.created_by_board
             FROM chain CROSS JOIN issues i
             WHERE i.company_id = $1 AND i.id = chain.id
             ORDER BY chain.depth",

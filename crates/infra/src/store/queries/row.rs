@@ -3,10 +3,13 @@
 use diesel::result::Error;
 use serde_json::Value;
 use workforce_domain::Document;
+use workforce_domain::board::{Author, BoardMember, NoBoardMember};
 use workforce_domain::corrupt::Corrupt;
+use workforce_domain::id::{AgentId, UserId};
 use workforce_domain::port::StoreError;
 use workforce_domain::text::TextError;
 
+use crate::store::columns::IdColumn;
 use crate::store::errors::failed;
 
 /// The row of one table, as it is read and written.
@@ -50,6 +53,34 @@ pub(super) fn admit_some<T>(
     check: fn(&str) -> Result<T, TextError>,
 ) -> Result<Option<T>, Corrupt> {
     text.map(|text| admit(kind, text, check)).transpose()
+}
+
+/// The author that a record keeps in three columns: an agent, a person of the
+/// board, or whoever else of the board. None of them is workforce itself.
+pub(super) fn author(
+    kind: &'static str,
+    agent: Option<IdColumn<AgentId>>,
+    user: Option<IdColumn<UserId>>,
+    board: Option<&str>,
+) -> Result<Author, Corrupt> {
+    match (agent, user, board) {
+        (None, None, None) => Ok(Author::System),
+        (Some(agent), None, None) => Ok(Author::Agent(agent.0)),
+        (None, Some(user), None) => Ok(Author::Board(BoardMember::User(user.0))),
+        (None, None, Some(board)) => board
+            .parse()
+            .map(Author::Board)
+            .map_err(|error: NoBoardMember| Corrupt::new(kind, error.to_string())),
+        _ => Err(Corrupt::new(kind, "it has two authors")),
+    }
+}
+
+/// The third of these columns, for whoever of the board has no account.
+pub(super) fn author_board(author: Author) -> Option<String> {
+    author
+        .board()
+        .filter(|member| member.user().is_none())
+        .map(|member| member.to_string())
 }
 
 /// The length of a text that may be missing.

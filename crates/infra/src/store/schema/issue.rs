@@ -35,6 +35,7 @@ diesel::table! {
         created_at -> Instant,
         updated_at -> Instant,
         lease_fence -> BigInt,
+        created_by_board -> Nullable<Text>,
     }
 }
 
@@ -66,5 +67,6 @@ diesel::table! {
         body -> Text,
         mentions -> Json,
         created_at -> Instant,
+        author_board -> Nullable<Text>,
     }
 }

@@ -1,0 +1,155 @@
+//! Who of the board acts, and who made a record (contract section 5: "who
+//! decided: from the credential only").
+
+use alloc::string::{String, ToString};
+use core::fmt;
+use core::str::FromStr;
+
+use crate::actor::{Actor, ActorKind};
+use crate::id::{AgentId, BoardTokenId, UserId};
+
+const LOCAL: &str = "local-board";
+const START: &str = "start-token";
+const TOKEN: &str = "token:";
+
+/// The part of the board that acts, as its credential says. Written down as
+/// `local-board`, `start-token`, `token:ID` or the id of a user account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BoardMember {
+    /// Whoever asks without a credential on a `local_trusted` server.
+    Local,
+    /// The holder of the token that the server was started with.
+    StartToken,
+    /// The holder of a token that the board made.
+    Token(BoardTokenId),
+    /// A person with an account.
+    User(UserId),
+}
+
+impl BoardMember {
+    /// The person, where accounts exist.
+    pub const fn user(self) -> Option<UserId> {
+        match self {
+            Self::User(user) => Some(user),
+            Self::Local | Self::StartToken | Self::Token(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for BoardMember {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Local => f.write_str(LOCAL),
+            Self::StartToken => f.write_str(START),
+            Self::Token(token) => write!(f, "{TOKEN}{token}"),
+            Self::User(user) => user.fmt(f),
+        }
+    }
+}
+
+/// The text names no part of the board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("this names nobody of the board")]
+pub struct NoBoardMember;
+
+impl FromStr for BoardMember {
+    type Err = NoBoardMember;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match (text, text.strip_prefix(TOKEN)) {
+            (LOCAL, _) => Ok(Self::Local),
+            (START, _) => Ok(Self::StartToken),
+            (_, Some(token)) => token.parse().map(Self::Token).map_err(|_| NoBoardMember),
+            (user, None) => user.parse().map(Self::User).map_err(|_| NoBoardMember),
+        }
+    }
+}
+
+/// Who made a record: an [`Actor`] as a record keeps it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Author {
+    /// workforce itself.
+    #[default]
+    System,
+    /// Somebody of the board.
+    Board(BoardMember),
+    /// An agent.
+    Agent(AgentId),
+}
+
+impl Author {
+    /// The agent, when an agent made it.
+    pub const fn agent(self) -> Option<AgentId> {
+        match self {
+            Self::Agent(agent) => Some(agent),
+            Self::System | Self::Board(_) => None,
+        }
+    }
+
+    /// The part of the board that made it.
+    pub const fn board(self) -> Option<BoardMember> {
+        match self {
+            Self::Board(member) => Some(member),
+            Self::System | Self::Agent(_) => None,
+        }
+    }
+
+    /// The person, when a person with an account made it.
+    pub const fn user(self) -> Option<UserId> {
+        match self {
+            Self::Board(member) => member.user(),
+            Self::System | Self::Agent(_) => None,
+        }
+    }
+
+    /// The kind of actor.
+    pub const fn kind(self) -> ActorKind {
+        match self {
+            Self::System => ActorKind::System,
+            Self::Board(_) => ActorKind::Board,
+            Self::Agent(_) => ActorKind::Agent,
+        }
+    }
+
+    /// The author by name: an agent's id, what [`BoardMember`] is written down
+    /// as, or `system`.
+    pub fn name(self) -> String {
+        match self {
+            Self::System => "system".into(),
+            Self::Board(member) => member.to_string(),
+            Self::Agent(agent) => agent.to_string(),
+        }
+    }
+}
+
+impl From<&Actor> for Author {
+    fn from(actor: &Actor) -> Self {
+        match actor {
+            Actor::Board(member) => Self::Board(*member),
+            Actor::Agent(agent) => Self::Agent(agent.agent),
+            Actor::System => Self::System,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use uuid::Uuid;
+
+    #[test]
+    fn whoever_is_written_down_is_read_again() {
+        let id = Uuid::from_u128(7);
+        for member in [
+            BoardMember::Local,
+            BoardMember::StartToken,
+            BoardMember::Token(id.into()),
+            BoardMember::User(id.into()),
+        ] {
+            assert_eq!(member.to_string().parse(), Ok(member));
+        }
+        for text in ["", "board", "token:", "token:x", "local-board "] {
+            assert_eq!(text.parse::<BoardMember>(), Err(NoBoardMember), "{text}");
+        }
+    }
+}
