@@ -6,7 +6,7 @@ use crate::raw::Raw;
 use crate::rows::{BOSS, GOAL, ISSUE, PARENT, PROJECT, RUN, WORKER, WORKTREE, insert_company, key};
 
 /// What belongs to no company.
-const WITHOUT_COMPANY: [&str; 1] = ["idempotency_keys"];
+const WITHOUT_COMPANY: [&str; 2] = ["idempotency_keys", "board_tokens"];
 
 fn rows_of(raw: &mut Raw, table: &str, company: u8) -> i64 {
     let column = if table == "companies" {
