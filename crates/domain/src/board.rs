@@ -7,6 +7,8 @@ use core::str::FromStr;
 
 use crate::actor::{Actor, ActorKind};
 use crate::id::{AgentId, BoardTokenId, UserId};
+use crate::text::Name;
+use crate::time::Timestamp;
 
 const LOCAL: &str = "local-board";
 const START: &str = "start-token";
@@ -59,10 +61,32 @@ impl FromStr for BoardMember {
         match (text, text.strip_prefix(TOKEN)) {
             (LOCAL, _) => Ok(Self::Local),
             (START, _) => Ok(Self::StartToken),
-            (_, Some(token)) => token.parse().map(Self::Token).map_err(|_| NoBoardMember),
-            (user, None) => user.parse().map(Self::User).map_err(|_| NoBoardMember),
+            (_, Some(token)) => token.parse().ok().map(Self::Token).ok_or(NoBoardMember),
+            (user, None) => user.parse().ok().map(Self::User).ok_or(NoBoardMember),
         }
     }
+}
+
+/// A token of the board, without its value. It reaches every company of the
+/// instance and belongs to none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BoardToken {
+    /// Unique id.
+    pub id: BoardTokenId,
+    /// What it is for.
+    pub name: Name,
+    /// The part of the value that may be shown.
+    pub prefix: String,
+    /// SHA-256 of the value.
+    pub digest: [u8; 32],
+    /// Who made it.
+    pub created_by: BoardMember,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was last used, to within a minute.
+    pub last_used_at: Option<Timestamp>,
+    /// When it was revoked.
+    pub revoked_at: Option<Timestamp>,
 }
 
 /// Who made a record: an [`Actor`] as a record keeps it.
