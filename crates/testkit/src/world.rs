@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use workforce_app::{Call, Caller, Failure, Signal};
-use workforce_domain::board::BoardMember;
 use workforce_domain::actor::{Actor, AgentActor, AgentCredential, Scope};
+use workforce_domain::board::BoardMember;
 use workforce_domain::id::{AgentId, Id, RunId};
 use workforce_domain::port::{Clock, Ids, Reads, Store, StoreError, Tx, Vault};
 use workforce_domain::run::RunKind;

@@ -7,9 +7,9 @@ use workforce_app::authenticate::{
     AnonymousPolicy, AuthError, Authenticated, Presented, RECENTLY_ENDED, authenticate,
 };
 use workforce_app::{Code, Failure, Refusal};
-use workforce_domain::board::BoardMember;
 use workforce_domain::actor::{Actor, AgentCredential};
 use workforce_domain::agent::Agent;
+use workforce_domain::board::BoardMember;
 use workforce_domain::id::RunId;
 use workforce_testkit::world::{World, done, key_name, refused};
 

@@ -8,8 +8,8 @@ use std::io;
 use workforce_app::agents::{self, AgentError};
 use workforce_app::goals::{self, GoalError, UpdateGoal};
 use workforce_app::{Call, Caller, Failure, Signal, runs};
-use workforce_domain::board::BoardMember;
 use workforce_domain::actor::Actor;
+use workforce_domain::board::BoardMember;
 use workforce_domain::id::CompanyId;
 use workforce_domain::port::{
     ActivityReads, AgentReads, AgentWrites, ApprovalReads, CommentReads, CommentWrites,

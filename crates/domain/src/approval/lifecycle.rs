@@ -2,8 +2,8 @@
 
 use alloc::string::String;
 
-use crate::corrupt::Corrupt;
 use crate::board::BoardMember;
+use crate::corrupt::Corrupt;
 use crate::time::Timestamp;
 use crate::word::Listed;
 use crate::words;

@@ -1,7 +1,7 @@
 use workforce_domain::actor::Scope;
+use workforce_domain::board::BoardMember;
 use workforce_domain::goal::Goal;
 use workforce_domain::id::{AgentId, IssueId, UserId};
-use workforce_domain::board::BoardMember;
 use workforce_domain::issue::{
     Assignee, Author, Comment, Holder, Issue, IssueRef, IssueStatus, Lease, Mover, Priority,
 };

@@ -6,9 +6,7 @@ use workforce_domain::corrupt::Corrupt;
 use workforce_domain::id::{
     AgentId, CompanyId, ExecutionWorkspaceId, GoalId, IssueId, ProjectId, UserId,
 };
-use workforce_domain::issue::{
-    Assignee, Issue, IssueStatus, Priority, Progress, ProgressRecord,
-};
+use workforce_domain::issue::{Assignee, Issue, IssueStatus, Priority, Progress, ProgressRecord};
 use workforce_domain::text::{Description, Label, Title};
 
 use super::row::{Row, admit, admit_some, author, author_board, document_length, length};
