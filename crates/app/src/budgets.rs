@@ -62,7 +62,7 @@ pub fn enforce_agent(
             (Entity::Agent, &id),
         )?;
     }
-    if decision.pause {
+    if decision.pause && !agent.may_overspend(month) {
         agent.lifecycle = AgentLifecycle::Paused {
             reason: PauseReason::Budget,
             at: call.now,
@@ -232,7 +232,14 @@ fn stop_runs(
 }
 
 /// A resumed agent hears of the work it was stopped in.
-fn wake_for_unfinished(tx: &mut dyn Tx, call: &Call<'_>, agent: &Agent) -> Result<(), StoreError> {
+///
+/// # Errors
+/// When the store fails.
+pub(crate) fn wake_for_unfinished(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    agent: &Agent,
+) -> Result<(), StoreError> {
     call.signal.raise();
     let assignee = Some(AssigneeFilter::Agent(agent.id));
     for issue in unfinished(tx, agent.scope(), assignee, RESUMED_ISSUES)? {

@@ -1,5 +1,8 @@
-//! Companies: make, read, change, archive (specification section 4, contract
-//! sections 2.1 and 3.3).
+//! Companies: make, read, change, switch on and off, delete (specification
+//! section 4, contract sections 2.1, 3.3 and 10.14).
+
+mod deletion;
+mod switches;
 
 use std::collections::HashMap;
 
@@ -12,10 +15,12 @@ use workforce_domain::company::{Company, CompanyStatus, prefix_stem};
 use workforce_domain::id::CompanyId;
 use workforce_domain::money::{Budget, Cents};
 use workforce_domain::page::{Page, PageRequest};
-use workforce_domain::port::{CompanyKey, Failure, Held, Reads, Spender, StopScope, Tx};
-use workforce_domain::run::RunErrorCode;
+use workforce_domain::port::{CompanyKey, Failure, Held, Reads, Spender, StoreError, Tx};
 use workforce_domain::text::{Description, Label, Name};
 use workforce_domain::time::Month;
+
+pub use deletion::delete;
+pub use switches::{archive, pause, resume, unarchive};
 
 use crate::access::{self, Denied, denied};
 use crate::budgets;
@@ -29,18 +34,27 @@ pub enum CompanyError {
     /// The caller may not, or there is no such company.
     #[error(transparent)]
     Denied(#[from] Denied),
+    /// Only what was put away is deleted.
+    #[error("archive the company before you delete it")]
+    NotArchived,
+    /// Its last runs are still being stopped.
+    #[error("runs of the company are still being stopped: try again when they have ended")]
+    LiveRuns,
 }
 
 impl Refusal for CompanyError {
     fn code(&self) -> Code {
         match self {
             Self::Denied(denied) => denied.code(),
+            Self::NotArchived => Code::CompanyNotArchived,
+            Self::LiveRuns => Code::CompanyHasLiveRuns,
         }
     }
 
     fn details(&self) -> Option<Value> {
         match self {
             Self::Denied(denied) => denied.details(),
+            Self::NotArchived | Self::LiveRuns => None,
         }
     }
 }
@@ -172,6 +186,8 @@ pub fn get(
 pub struct UpdateCompany {
     /// Its name.
     pub name: Option<Name>,
+    /// Its administrative state, with all that the switches do.
+    pub status: Option<CompanyStatus>,
     /// What it does.
     pub description: Change<Description>,
     /// Its monthly limit; a raise lifts a budget stop, a limit below the spend
@@ -223,7 +239,19 @@ pub fn update(
         budgets::enforce_company(tx, call, &mut company, Month::of(call.now))?;
     }
     tx.companies_mut().save(&company)?;
-    let spent = tx
+    if let Some(status) = command.status {
+        switches::set_status(tx, call, &mut company, status)?;
+    }
+    Ok(view(tx.reads(), call, company)?)
+}
+
+/// A locked company as it is answered.
+fn view(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    company: Held<Company>,
+) -> Result<CompanyView, StoreError> {
+    let spent = reads
         .ledger()
         .spent(company.scope(), Spender::Company, Month::of(call.now))?;
     Ok(CompanyView {
@@ -253,40 +281,6 @@ fn changed_fields(before: &Company, after: &Company) -> Vec<&'static str> {
         .into_iter()
         .filter_map(|(field, changed)| changed.then_some(field))
         .collect()
-}
-
-/// Archives a company: its wakes are cancelled, its runs asked to stop, and
-/// nothing of it starts again. Board only; archiving again changes nothing.
-///
-/// # Errors
-/// [`CompanyError`]
-pub fn archive(
-    tx: &mut dyn Tx,
-    call: &Call<'_>,
-    id: CompanyId,
-) -> Result<CompanyView, Failure<CompanyError>> {
-    let mut company = hold(tx, call, id)?;
-    if company.status != CompanyStatus::Archived {
-        company.status = CompanyStatus::Archived;
-        company.archived_at = Some(call.now);
-        company.updated_at = call.now;
-        tx.companies_mut().save(&company)?;
-        let scope = company.scope();
-        tx.runs_mut()
-            .cancel_pending(scope, StopScope::Company, call.now)?;
-        let reason = RunErrorCode::CancelRequested;
-        tx.runs_mut()
-            .request_stop(scope, StopScope::Company, None, reason, call.now)?;
-        call.signal.raise();
-        write_down(tx, call, Action::CompanyArchived, &company, json!({}));
-    }
-    let spent = tx
-        .ledger()
-        .spent(company.scope(), Spender::Company, Month::of(call.now))?;
-    Ok(CompanyView {
-        company: company.into_inner(),
-        spent,
-    })
 }
 
 fn hold(

@@ -68,6 +68,10 @@ words! {
         // Conflicts with another party.
         /// The company is paused or archived.
         CompanyNotActive = "company_not_active",
+        /// The company is not archived.
+        CompanyNotArchived = "company_not_archived",
+        /// Runs of the company have not ended.
+        CompanyHasLiveRuns = "company_has_live_runs",
         /// Somebody else has the issue, or it is not in an expected status.
         CheckoutConflict = "checkout_conflict",
         /// The caller does not hold the issue.
@@ -78,6 +82,8 @@ words! {
         AgentTerminated = "agent_terminated",
         /// The agent is a draft.
         AgentPendingApproval = "agent_pending_approval",
+        /// The agent did or was given something.
+        AgentHasHistory = "agent_has_history",
         /// The budget is used up.
         BudgetExhausted = "budget_exhausted",
         /// The run has ended already.

@@ -22,6 +22,8 @@ words! {
         CompanyPaused = "company.paused",
         /// A company may work again.
         CompanyResumed = "company.resumed",
+        /// A company was taken out of the archive.
+        CompanyUnarchived = "company.unarchived",
         /// An agent was made.
         AgentCreated = "agent.created",
         /// An agent's fields changed.
@@ -32,6 +34,8 @@ words! {
         AgentResumed = "agent.resumed",
         /// An agent was deactivated for good.
         AgentTerminated = "agent.terminated",
+        /// An agent without a history was removed.
+        AgentDeleted = "agent.deleted",
         /// An agent's configuration was rolled back.
         AgentConfigRolledBack = "agent.config_rolled_back",
         /// A key was made.

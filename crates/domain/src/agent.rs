@@ -9,7 +9,7 @@ use crate::company::PauseReason;
 use crate::id::{AgentId, AgentKeyId, CompanyId};
 use crate::money::Budget;
 use crate::text::{Description, Label, Name, Role};
-use crate::time::Timestamp;
+use crate::time::{Month, Timestamp};
 use crate::words;
 
 words! {
@@ -115,6 +115,10 @@ pub struct Agent {
     pub metadata: Document,
     /// Monthly limit; set by the board only.
     pub budget: Budget,
+    /// The month in which the board lets it work although its budget is used
+    /// up (contract section 3.4). Ends with the month, and with every change
+    /// of the budget.
+    pub budget_override: Option<Month>,
     /// When its last run ended.
     pub last_heartbeat_at: Option<Timestamp>,
     /// When it was made.
@@ -154,6 +158,11 @@ impl Agent {
             self.lifecycle,
             AgentLifecycle::Enabled | AgentLifecycle::Paused { .. }
         )
+    }
+
+    /// True when no budget of its own stops it in `month`.
+    pub fn may_overspend(&self, month: Month) -> bool {
+        self.budget_override == Some(month)
     }
 
     /// Runs it may have live at once: `runtimeConfig.heartbeat.maxConcurrentRuns`,

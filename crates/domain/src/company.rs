@@ -75,6 +75,27 @@ impl Company {
     /// How many runs of a company may be live at once unless it says otherwise.
     pub const DEFAULT_MAX_CONCURRENT_RUNS: i32 = 4;
 
+    /// Moves the company to `status` and keeps what stands beside it in step:
+    /// paused means paused by the board, which hides a budget's stop until the
+    /// company works again and its budget is looked at anew. False when it has
+    /// the status already, and then nothing changed.
+    pub fn move_to(&mut self, status: CompanyStatus, now: Timestamp) -> bool {
+        if self.status == status {
+            return false;
+        }
+        self.status = status;
+        self.archived_at = (status == CompanyStatus::Archived).then_some(now);
+        if status == CompanyStatus::Paused {
+            self.pause_reason = Some(PauseReason::Manual);
+            self.paused_at = Some(now);
+        } else if self.pause_reason == Some(PauseReason::Manual) {
+            self.pause_reason = None;
+            self.paused_at = None;
+        }
+        self.updated_at = now;
+        true
+    }
+
     /// True when its agents may start work and change things.
     pub fn is_active(&self) -> bool {
         self.status == CompanyStatus::Active

@@ -181,6 +181,16 @@ impl Month {
         }
     }
 
+    /// The month with this [`number`](Self::number); `None` where there is no
+    /// such month.
+    pub fn from_number(number: i32) -> Option<Self> {
+        let month = u8::try_from(number.rem_euclid(100)).ok()?;
+        (1..=12).contains(&month).then_some(Self {
+            year: number.div_euclid(100),
+            month,
+        })
+    }
+
     /// The month as a number that sorts: year times 100 plus month, 202611.
     pub const fn number(self) -> i32 {
         self.year * 100 + self.month as i32

@@ -87,7 +87,9 @@ const fn minute(at: Timestamp) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use workforce_domain::port::{Reads, Tx, Verdict};
+    use std::sync::Arc;
+    use workforce_domain::id::CompanyId;
+    use workforce_domain::port::{EventFeed, EventListener, EventSubscription, Reads, Tx, Verdict};
 
     /// A store that cannot be reached, or that must not be asked.
     struct Broken;
@@ -106,7 +108,23 @@ mod tests {
         ) -> Result<(), StoreError> {
             Err(StoreError::Contended)
         }
+
+        fn feed(&self) -> &dyn EventFeed {
+            self
+        }
     }
+
+    impl EventFeed for Broken {
+        fn subscribe(
+            &self,
+            _company: CompanyId,
+            _listener: Arc<dyn EventListener>,
+        ) -> Box<dyn EventSubscription> {
+            Box::new(Self)
+        }
+    }
+
+    impl EventSubscription for Broken {}
 
     fn key(number: u128) -> AgentKeyId {
         AgentKeyId::from(uuid::Uuid::from_u128(number))

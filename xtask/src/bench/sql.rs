@@ -7,8 +7,8 @@ macro_rules! agent_columns {
          agents.lifecycle_at, agents.pause_reason, agents.consecutive_failures, \
          agents.adapter_type, agents.adapter_config, agents.runtime_config, \
          agents.max_concurrent_runs, agents.can_create_agents, agents.metadata, \
-         agents.budget_monthly_cents, agents.last_heartbeat_at, agents.created_at, \
-         agents.updated_at"
+         agents.budget_monthly_cents, agents.budget_override_month, \
+         agents.last_heartbeat_at, agents.created_at, agents.updated_at"
     };
 }
 

@@ -105,6 +105,7 @@ pub fn create(
         can_create_agents: command.can_create_agents.unwrap_or(false),
         metadata: command.metadata,
         budget: command.budget.apply(None).unwrap_or_default(),
+        budget_override: None,
         last_heartbeat_at: None,
         created_at: call.now,
         updated_at: call.now,

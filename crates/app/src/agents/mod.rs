@@ -3,6 +3,7 @@
 
 mod adapter_config;
 mod create;
+mod deletion;
 mod keys;
 mod org;
 mod read;
@@ -21,6 +22,7 @@ use workforce_domain::time::Month;
 
 pub use adapter_config::REDACTED;
 pub use create::{CreateAgent, create};
+pub use deletion::delete;
 pub use keys::{CreatedKey, create_key, keys, revoke_key};
 pub use org::{OrgEntry, org};
 pub(crate) use read::everyone;
@@ -62,6 +64,9 @@ pub enum AgentError {
         /// Spend as a share of the budget.
         utilization: Percent,
     },
+    /// The agent did or was given something, which must keep its name.
+    #[error("the agent has a history: terminate it instead")]
+    HasHistory,
     /// A field that nobody may set.
     #[error("{field} cannot be set")]
     FieldNotWritable {
@@ -83,6 +88,7 @@ impl Refusal for AgentError {
             Self::Terminated => Code::AgentTerminated,
             Self::PendingApproval => Code::AgentPendingApproval,
             Self::BudgetExhausted { .. } => Code::BudgetExhausted,
+            Self::HasHistory => Code::AgentHasHistory,
             Self::FieldNotWritable { .. } => Code::FieldNotWritable,
             Self::Ambiguous => Code::AmbiguousName,
         }
@@ -99,9 +105,11 @@ impl Refusal for AgentError {
             Self::BudgetExhausted { utilization } => {
                 Some(json!({ "utilizationPercent": utilization.to_string() }))
             }
-            Self::ApprovalRequired | Self::Terminated | Self::PendingApproval | Self::Ambiguous => {
-                None
-            }
+            Self::ApprovalRequired
+            | Self::Terminated
+            | Self::PendingApproval
+            | Self::HasHistory
+            | Self::Ambiguous => None,
         }
     }
 }

@@ -17,6 +17,7 @@ use super::{
     AgentDetail, AgentError, detail, hold, hold_with_company, require_employed, write_down,
 };
 use crate::access::denied;
+use crate::budgets;
 use crate::call::Call;
 use crate::record::{Deed, document, record};
 
@@ -60,7 +61,9 @@ pub fn pause(
 }
 
 /// Lets a paused agent run again. What it missed meanwhile is still pending
-/// and is delivered. Refused while the month's budget is used up.
+/// and is delivered. While the month's budget is used up this is refused,
+/// unless the board forces it: then the agent works on for the rest of the
+/// month, or until its budget is changed.
 ///
 /// # Errors
 /// [`AgentError`]
@@ -68,11 +71,12 @@ pub fn resume(
     tx: &mut dyn Tx,
     call: &Call<'_>,
     id: AgentId,
+    force: bool,
 ) -> Result<AgentDetail, Failure<AgentError>> {
     let mut agent = hold_with_company(tx, call, id)?;
     call.require_board().map_err(denied)?;
     require_employed(&agent).map_err(Failure::Refused)?;
-    if let AgentLifecycle::Paused { .. } = agent.lifecycle {
+    if let AgentLifecycle::Paused { reason, .. } = agent.lifecycle {
         let month = Month::of(call.now);
         let spent = tx
             .ledger()
@@ -81,17 +85,30 @@ pub fn resume(
             spent,
             budget: agent.budget,
         };
-        if standing.exhausted() {
+        let overspent = standing.exhausted() && !agent.may_overspend(month);
+        if overspent && !force {
             let utilization = standing.utilization();
             return Err(Failure::Refused(AgentError::BudgetExhausted {
                 utilization,
+            }));
+        }
+        let mut details = document(json!({}));
+        if overspent {
+            agent.budget_override = Some(month);
+            details = document(json!({
+                "override": true,
+                "month": month.to_string(),
+                "utilizationPercent": standing.utilization().to_string(),
             }));
         }
         agent.lifecycle = AgentLifecycle::Enabled;
         agent.updated_at = call.now;
         tx.agents_mut().save(&agent)?;
         call.signal.raise();
-        write_down(tx, call, Action::AgentResumed, &agent, json!({}));
+        write_down(tx, call, Action::AgentResumed, &agent, details.into());
+        if reason == PauseReason::Budget {
+            budgets::wake_for_unfinished(tx, call, &agent)?;
+        }
     }
     Ok(detail(tx.reads(), call, agent.into_inner())?)
 }

@@ -103,6 +103,8 @@ pub fn update(
         let details = json!({ "changed": changed_fields(&before, &agent) });
         write_down(tx, call, Action::AgentUpdated, &agent, details);
         if agent.budget != before.budget {
+            // The board has set a new limit, which is meant to hold.
+            agent.budget_override = None;
             budgets::enforce_agent(tx, call, &mut agent, Month::of(call.now))?;
         }
         tx.agents_mut().save(&agent)?;

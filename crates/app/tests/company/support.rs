@@ -184,7 +184,7 @@ pub(crate) fn pause(who: Acting<'_>, id: AgentId) -> Result<AgentDetail, Failure
 }
 
 pub(crate) fn resume(who: Acting<'_>, id: AgentId) -> Result<AgentDetail, Failure<AgentError>> {
-    who.write(|tx, call| agents::resume(tx, call, id))
+    who.write(|tx, call| agents::resume(tx, call, id, false))
 }
 
 pub(crate) fn terminate(who: Acting<'_>, id: AgentId) -> Result<AgentDetail, Failure<AgentError>> {

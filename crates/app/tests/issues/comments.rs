@@ -261,7 +261,7 @@ fn a_paused_agent_hears_of_it_when_it_is_resumed_and_a_terminated_one_never() {
     assert_eq!(scene.told(&scene.ada), MENTIONED);
     assert!(scene.told(&qa).is_empty());
     assert!(scene.world.start_next().is_none());
-    done(board.write(|tx, call| agents::resume(tx, call, scene.ada.id)));
+    done(board.write(|tx, call| agents::resume(tx, call, scene.ada.id, false)));
     assert_eq!(scene.world.start_next().unwrap().run.agent, scene.ada.id);
 }
 

@@ -84,6 +84,14 @@ pub trait AgentReads {
         company: CompanyScope,
         agents: &[AgentId],
     ) -> Result<Vec<AgentId>, StoreError>;
+
+    /// True when the agent ever did or was given something that would be lost
+    /// or left without a name if it were removed: runs, wakes, costs, issues,
+    /// comments, approvals, deeds.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn has_history(&mut self, company: CompanyScope, agent: AgentId) -> Result<bool, StoreError>;
 }
 
 /// Writes of agents.
@@ -106,6 +114,13 @@ pub trait AgentWrites {
     /// # Errors
     /// When the store fails.
     fn save(&mut self, agent: &Held<Agent>) -> Result<(), StoreError>;
+
+    /// Removes a locked agent with its keys. What names it as manager, lead or
+    /// owner names nobody afterwards.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn delete(&mut self, agent: Held<Agent>) -> Result<(), StoreError>;
 
     /// Gives everyone who reports to `from` the manager `to`.
     ///

@@ -58,6 +58,12 @@ pub trait CompanyWrites {
     /// When the store fails.
     fn save(&mut self, company: &Held<Company>) -> Result<(), StoreError>;
 
+    /// Removes a locked company with everything it has.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn delete(&mut self, company: Held<Company>) -> Result<(), StoreError>;
+
     /// Takes the next issue number.
     ///
     /// # Errors

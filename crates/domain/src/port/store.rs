@@ -6,9 +6,9 @@ use core::ops::{Deref, DerefMut};
 
 use super::{
     ActivityReads, AgentReads, AgentWrites, ApprovalReads, CommentReads, CommentWrites,
-    CompanyReads, CompanyWrites, CredentialReads, CredentialWrites, EngineWrites, GoalReads,
-    GoalWrites, IdempotencyWrites, IssueReads, IssueWrites, Journal, LedgerReads, LedgerWrites,
-    ProjectReads, ProjectWrites, RunReads, RunWrites,
+    CompanyReads, CompanyWrites, CredentialReads, CredentialWrites, EngineWrites, EventFeed,
+    GoalReads, GoalWrites, IdempotencyWrites, IssueReads, IssueWrites, Journal, LedgerReads,
+    LedgerWrites, ProjectReads, ProjectWrites, RunReads, RunWrites,
 };
 use crate::corrupt::Corrupt;
 
@@ -95,6 +95,10 @@ pub trait Store: Send + Sync {
     /// # Errors
     /// What the body or the store failed with; then nothing was written.
     fn run_write(&self, body: &mut WriteBody<'_>) -> Result<(), StoreError>;
+
+    /// Tells of the events that transactions of this store, and of others on
+    /// the same database, have committed.
+    fn feed(&self) -> &dyn EventFeed;
 }
 
 impl dyn Store + '_ {

@@ -122,3 +122,13 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_month_is_found_again_by_its_number() {
+    let month = Month::of(at("2026-11-21"));
+    assert_eq!(month.number(), 202_611);
+    assert_eq!(Month::from_number(202_611), Some(month));
+    for number in [202_600, 202_613, 202_699] {
+        assert_eq!(Month::from_number(number), None);
+    }
+}

@@ -200,7 +200,7 @@ async fn a_paused_agent_is_run_when_it_resumes() {
     tokio::time::sleep(Duration::from_millis(300)).await;
     let statuses: Vec<_> = house.runs(&[]).iter().map(|run| run.status).collect();
     assert_eq!(statuses, [RunStatus::Queued]);
-    house.act(|tx, call| agents::resume(tx, call, agent));
+    house.act(|tx, call| agents::resume(tx, call, agent, false));
     assert_eq!(house.all_ended().await[0].status, RunStatus::Succeeded);
     engine.shutdown().await;
 }

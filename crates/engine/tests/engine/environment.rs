@@ -177,7 +177,7 @@ async fn a_run_is_told_of_its_issue_and_of_the_comments_on_it() {
     });
     comment(&house, issue, "first");
     comment(&house, issue, "and \"second\"");
-    house.act(|tx, call| agents::resume(tx, call, agent));
+    house.act(|tx, call| agents::resume(tx, call, agent, false));
     let engine = house.start();
     let run = house.runs(&[]).remove(0);
     let seen = environment_of(&house, run.id).await;
@@ -227,7 +227,7 @@ async fn however_much_was_said_a_wake_stays_short() {
             &format!("{number} {}", "\u{1}ä\n".repeat(5000)),
         );
     }
-    house.act(|tx, call| agents::resume(tx, call, agent));
+    house.act(|tx, call| agents::resume(tx, call, agent, false));
     let engine = house.start();
     let seen = environment_of(&house, house.runs(&[])[0].id).await;
     let text = &seen["WORKFORCE_WAKE_PAYLOAD_JSON"];

@@ -19,7 +19,8 @@ use workforce_domain::issue::IssueStatus;
 use workforce_domain::money::Budget;
 use workforce_domain::page::PageRequest;
 use workforce_domain::port::{
-    ClaimRequest, ClaimedRun, Reads, RunFilter, RunLogs, Store, StoreError, TokenKind, Tx, Verdict,
+    ClaimRequest, ClaimedRun, EventFeed, Reads, RunFilter, RunLogs, Store, StoreError, TokenKind,
+    Tx, Verdict,
 };
 use workforce_domain::run::{ProcessRecord, Run, RunStatus};
 use workforce_domain::text::{Name, Title};
@@ -411,6 +412,10 @@ impl Store for FragileStore {
         body: &mut (dyn FnMut(&mut dyn Tx) -> Result<Verdict, StoreError> + '_),
     ) -> Result<(), StoreError> {
         self.reach()?.run_write(body)
+    }
+
+    fn feed(&self) -> &dyn EventFeed {
+        self.inner.feed()
     }
 }
 

@@ -124,6 +124,16 @@ pub const fn entry(code: Code) -> Entry {
             "Company not active",
             "Stop; the board must resume the company first.",
         ),
+        Code::CompanyNotArchived => (
+            StatusCode::CONFLICT,
+            "Company not archived",
+            "Archive the company first, then delete it.",
+        ),
+        Code::CompanyHasLiveRuns => (
+            StatusCode::CONFLICT,
+            "Runs have not ended",
+            "Wait until the company's runs have ended, then delete it.",
+        ),
         Code::CheckoutConflict => (
             StatusCode::CONFLICT,
             "Issue not available",
@@ -148,6 +158,11 @@ pub const fn entry(code: Code) -> Entry {
             StatusCode::CONFLICT,
             "Agent pending approval",
             "Wait until the board approves the hire.",
+        ),
+        Code::AgentHasHistory => (
+            StatusCode::CONFLICT,
+            "Agent has a history",
+            "Terminate the agent; what it did keeps its name.",
         ),
         Code::BudgetExhausted => (
             StatusCode::CONFLICT,

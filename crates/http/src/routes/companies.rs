@@ -1,3 +1,5 @@
+mod switches;
+
 use actix_web::HttpResponse;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -20,12 +22,12 @@ use crate::wire::{Amount, Limit, Present, given};
 const TAG: &str = "Companies";
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
-    endpoints
+    let endpoints = endpoints
         .add(__path_list, Access::Anyone, list)
         .add(__path_create, Access::Board, create)
         .add(__path_get, Access::Anyone, get)
-        .add(__path_update, Access::Board, update)
-        .add(__path_archive, Access::Board, archive)
+        .add(__path_update, Access::Board, update);
+    switches::register(endpoints)
 }
 
 /// A company.
@@ -208,6 +210,10 @@ struct UpdateCompanyBody {
     #[serde(default, deserialize_with = "given")]
     #[schema(value_type = schema::Name)]
     name: Option<Name>,
+    /// Its administrative state, with all that the switches do.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = schema::CompanyStatus)]
+    status: Option<CompanyStatus>,
     /// What it does.
     #[serde(default)]
     #[schema(value_type = Option<schema::Description>)]
@@ -234,18 +240,15 @@ struct UpdateCompanyBody {
     brand_color: Change<Label>,
     #[serde(default)]
     #[schema(ignore)]
-    status: Present,
-    #[serde(default)]
-    #[schema(ignore)]
     spent_monthly_cents: Present,
 }
 
 impl UpdateCompanyBody {
     fn command(self) -> Result<UpdateCompany, Problem> {
-        self.status.refuse("status")?;
         self.spent_monthly_cents.refuse("spentMonthlyCents")?;
         Ok(UpdateCompany {
             name: self.name,
+            status: self.status,
             description: self.description,
             budget: self.budget_monthly_cents.map(|limit| limit.0),
             require_board_approval_for_new_agents: self.require_board_approval_for_new_agents,
@@ -272,25 +275,6 @@ async fn update(exchange: Exchange) -> HttpResponse {
                 ))
             },
             |tx, call, (id, command)| companies::update(tx, call, *id, command.clone()),
-            |view| Reply::ok(CompanyBody::from(view)),
-        )
-        .await
-}
-
-/// Archives a company: nothing of it starts again, and it no longer shows in
-/// lists.
-#[utoipa::path(post, path = "/api/companies/{companyId}/archive", tag = TAG,
-    operation_id = "archiveCompany",
-    params(("companyId" = schema::Id, Path, description = "The company.")),
-    responses((status = 200, description = "The company.", body = CompanyBody)))]
-async fn archive(exchange: Exchange) -> HttpResponse {
-    exchange
-        .write(
-            |rq| {
-                rq.no_body()?;
-                rq.id("companyId")
-            },
-            |tx, call, id| companies::archive(tx, call, *id),
             |view| Reply::ok(CompanyBody::from(view)),
         )
         .await

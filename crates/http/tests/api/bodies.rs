@@ -42,7 +42,10 @@ fn an_action_takes_no_body_or_an_empty_one() {
         format!("/api/agents/{}/pause", id(&ada)),
         format!("/api/agents/{}/resume", id(&ada)),
         format!("/api/agents/{}/terminate", id(&ada)),
+        format!("/api/companies/{}/pause", id(&company)),
+        format!("/api/companies/{}/resume", id(&company)),
         format!("/api/companies/{}/archive", id(&company)),
+        format!("/api/companies/{}/unarchive", id(&company)),
     ];
     for path in paths {
         for body in ["null", "[]", "5", "{"] {

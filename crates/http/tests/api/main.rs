@@ -16,3 +16,4 @@ mod lists;
 mod openapi;
 mod projects;
 mod runs;
+mod switches;

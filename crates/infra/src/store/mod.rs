@@ -6,6 +6,7 @@
 mod cached;
 mod columns;
 mod errors;
+mod feed;
 mod migrations;
 mod open;
 mod pool;

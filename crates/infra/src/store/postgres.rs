@@ -1,6 +1,7 @@
 //! PostgreSQL: a pool of connections, rows locked where they are changed.
 
 mod open;
+mod relay;
 mod store;
 
 #[path = "queries/mod.rs"]

@@ -54,6 +54,9 @@ pub(crate) struct Transaction<'c> {
     pub(crate) conn: &'c mut Connection,
     activity: Vec<Activity>,
     events: Vec<Event>,
+    /// Companies whose listeners are to look although nothing is written for
+    /// them to read.
+    vanished: Vec<CompanyId>,
 }
 
 impl<'c> Transaction<'c> {
@@ -63,18 +66,20 @@ impl<'c> Transaction<'c> {
             conn,
             activity: Vec::new(),
             events: Vec::new(),
+            vanished: Vec::new(),
         }
     }
 
     /// Writes the gathered activity and numbers the gathered events. Comes last, because the
     /// counter of a company is locked from here to the commit: numbers become visible in order
-    /// and without gaps.
+    /// and without gaps. Answers whose listeners are to be told after the commit.
     ///
     /// # Errors
     /// When the store fails.
-    pub(super) fn write_journal(&mut self) -> Result<(), StoreError> {
+    pub(super) fn write_journal(&mut self) -> Result<Vec<CompanyId>, StoreError> {
         let rows: Vec<_> = self.activity.iter().map(ActivityRow::of).collect();
         insert_rows!(activity::table, rows, self.conn);
+        let mut told = core::mem::take(&mut self.vanished);
         // Sorted, so that two transactions take the counters of several companies in one order.
         self.events.sort_by_key(|event| event.company);
         for of_company in self
@@ -82,10 +87,16 @@ impl<'c> Transaction<'c> {
             .chunk_by(|one, other| one.company == other.company)
         {
             write_events(self.conn, of_company)?;
+            told.extend(of_company.first().map(|event| event.company));
         }
         self.activity.clear();
         self.events.clear();
-        Ok(())
+        Ok(told)
+    }
+
+    /// Notes that a company was removed, so that those who listen to it find out.
+    pub(super) fn note_vanished(&mut self, company: CompanyId) {
+        self.vanished.push(company);
     }
 }
 

@@ -9,7 +9,7 @@ use workforce_domain::issue::{Holder, Issue, Lease};
 use workforce_domain::money::Budget;
 use workforce_domain::port::StopScope;
 use workforce_domain::run::{Run, RunKind};
-use workforce_domain::time::Timestamp;
+use workforce_domain::time::{Month, Timestamp};
 use workforce_testkit::on_both_databases;
 use workforce_testkit::store::TestStore;
 
@@ -153,6 +153,24 @@ on_both_databases! {
                 },
             );
         }
+    }
+
+    fn the_agent_has_no_budget_left_but_the_word_of_the_board_for_the_month(store: &TestStore) {
+        check(
+            store,
+            |world| {
+                world.change_agent(&world.agent, |agent| {
+                    agent.budget = Budget::from_cents(10).unwrap();
+                    agent.budget_override = Month::from_number(202_610);
+                });
+                world.write(|tx| tx.ledger_mut().record(&cost(world, "10")));
+            },
+            |world, ()| {
+                world.change_agent(&world.agent, |agent| {
+                    agent.budget_override = Month::from_number(202_611);
+                });
+            },
+        );
     }
 
     fn the_company_has_budget_left(store: &TestStore) {

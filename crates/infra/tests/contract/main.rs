@@ -12,6 +12,7 @@ mod companies;
 mod credentials;
 mod engine;
 mod explain;
+mod feed;
 mod goals_and_projects;
 mod idempotency;
 mod issue_list;

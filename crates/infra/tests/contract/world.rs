@@ -149,6 +149,7 @@ pub(crate) fn agent(company: &Company) -> Agent {
         can_create_agents: false,
         metadata: Document::new(),
         budget: Budget::UNLIMITED,
+        budget_override: None,
         last_heartbeat_at: None,
         created_at: now(),
         updated_at: now(),

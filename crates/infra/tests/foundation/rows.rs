@@ -68,6 +68,7 @@ pub(crate) fn agent(c: u8, thing: u8) -> Row {
         can_create_agents: Flag(false),
         metadata: Json("{}"),
         budget_monthly_cents: Number(0),
+        budget_override_month: Null,
         last_heartbeat_at: Null,
         next_heartbeat_at: Null,
         created_at: Instant,

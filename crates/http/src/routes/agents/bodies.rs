@@ -65,6 +65,10 @@ pub(super) struct AgentBody {
     permissions: Permissions,
     /// Monthly limit.
     budget_monthly_cents: Limit,
+    /// The month in which the board lets it work although its budget is used
+    /// up, as `2026-11`.
+    #[schema(pattern = "^[0-9]{4}-[0-9]{2}$")]
+    budget_override_month: Option<String>,
     /// What it spent in the current month.
     spent_monthly_cents: Amount,
     /// When its last run ended.
@@ -129,6 +133,7 @@ impl From<AgentView> for AgentBody {
                 can_create_agents: agent.can_create_agents,
             },
             budget_monthly_cents: Limit(agent.budget),
+            budget_override_month: agent.budget_override.map(|month| month.to_string()),
             spent_monthly_cents: Amount(spent),
             last_heartbeat_at: agent.last_heartbeat_at,
             metadata: agent.metadata,

@@ -1,4 +1,6 @@
 use actix_web::HttpResponse;
+use serde::Deserialize;
+use utoipa::ToSchema;
 use workforce_app::agents;
 
 use super::TAG;
@@ -6,13 +8,16 @@ use super::bodies::AgentDetailBody;
 use crate::exchange::Exchange;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
+use crate::routes::Done;
 use crate::schema;
+use crate::wire::given;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
         .add(__path_pause, Access::Board, pause)
         .add(__path_resume, Access::Board, resume)
         .add(__path_terminate, Access::Board, terminate)
+        .add(__path_delete, Access::Board, delete)
 }
 
 /// Stops an agent's heartbeats and asks its live runs to stop.
@@ -32,19 +37,30 @@ async fn pause(exchange: Exchange) -> HttpResponse {
         .await
 }
 
-/// Lets a paused agent run again.
+#[derive(Deserialize, ToSchema)]
+struct ResumeBody {
+    /// Lets the agent work for the rest of the month although its budget is
+    /// used up.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = bool)]
+    force: Option<bool>,
+}
+
+/// Lets a paused agent run again. While its budget is used up this is refused,
+/// unless it is forced.
 #[utoipa::path(post, path = "/api/agents/{agentId}/resume", tag = TAG,
     operation_id = "resumeAgent",
     params(("agentId" = schema::Id, Path, description = "The agent.")),
+    request_body = Option<ResumeBody>,
     responses((status = 200, description = "The agent.", body = AgentDetailBody)))]
 async fn resume(exchange: Exchange) -> HttpResponse {
     exchange
         .write(
             |rq| {
-                rq.no_body()?;
-                rq.id("agentId")
+                let body = rq.json::<ResumeBody>()?;
+                Ok((rq.id("agentId")?, body.force.unwrap_or(false)))
             },
-            |tx, call, id| agents::resume(tx, call, *id),
+            |tx, call, (id, force)| agents::resume(tx, call, *id, *force),
             |detail| Reply::ok(AgentDetailBody::from(detail)),
         )
         .await
@@ -64,6 +80,21 @@ async fn terminate(exchange: Exchange) -> HttpResponse {
             },
             |tx, call, id| agents::terminate(tx, call, *id),
             |detail| Reply::ok(AgentDetailBody::from(detail)),
+        )
+        .await
+}
+
+/// Removes an agent that never did or was given anything. Whoever has a
+/// history is terminated instead.
+#[utoipa::path(delete, path = "/api/agents/{agentId}", tag = TAG, operation_id = "deleteAgent",
+    params(("agentId" = schema::Id, Path, description = "The agent.")),
+    responses((status = 200, description = "It is gone.", body = Done)))]
+async fn delete(exchange: Exchange) -> HttpResponse {
+    exchange
+        .write(
+            |rq| rq.id("agentId"),
+            |tx, call, id| agents::delete(tx, call, *id),
+            |()| Reply::ok(Done::OK),
         )
         .await
 }

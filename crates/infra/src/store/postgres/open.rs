@@ -3,6 +3,7 @@ use diesel::sql_types::BigInt;
 use diesel::{Connection as _, PgConnection, RunQueryDsl, sql_query};
 use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 
+use super::relay::Relay;
 use super::store::PostgresStore;
 use crate::store::migrations::{migrate, revert};
 use crate::store::pool::{ConnectError, pool};
@@ -23,10 +24,10 @@ const SETTINGS: &str = "SET lock_timeout = '10s'; SET idle_in_transaction_sessio
 /// What stands in the way.
 pub(crate) fn open(url: &str, options: &OpenOptions) -> Result<PostgresStore, OpenError> {
     under_migration_lock(url, |conn| migrate(conn, MIGRATIONS))?;
+    let relay = Relay::start(url.to_owned()).map_err(|error| OpenError::Connect(error.into()))?;
     let url = url.to_owned();
-    Ok(PostgresStore::new(pool(options.pool_size, move || {
-        connect(&url)
-    })))
+    let pool = pool(options.pool_size, move || connect(&url));
+    Ok(PostgresStore::new(pool, relay))
 }
 
 /// Undoes every migration of the database at `url`.
@@ -51,7 +52,11 @@ fn under_migration_lock(
     change(&mut conn)
 }
 
-fn connect(url: &str) -> Result<PgConnection, ConnectError> {
+/// A connection to the database at `url`.
+///
+/// # Errors
+/// When the database does not answer.
+pub(super) fn connect(url: &str) -> Result<PgConnection, ConnectError> {
     let mut conn = PgConnection::establish(url)?;
     conn.batch_execute(SETTINGS)?;
     // Deadlocks are told by their message. Only some users may choose its language; English is

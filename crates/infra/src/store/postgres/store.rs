@@ -1,7 +1,8 @@
 use diesel::connection::{AnsiTransactionManager, TransactionManager};
 use r2d2::{Pool, PooledConnection};
-use workforce_domain::port::{Reads, Store, StoreError, Tx, Verdict};
+use workforce_domain::port::{EventFeed, Reads, Store, StoreError, Tx, Verdict};
 
+use super::relay::Relay;
 use super::{Connection, Transaction};
 use crate::store::errors::failed;
 use crate::store::pool::{Manager, take};
@@ -15,11 +16,12 @@ const BEGIN_WRITE: &str = "BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED, REA
 /// A store in a PostgreSQL database, which several servers may share.
 pub(crate) struct PostgresStore {
     pool: Pool<Manager<Connection>>,
+    relay: Relay,
 }
 
 impl PostgresStore {
-    pub(super) const fn new(pool: Pool<Manager<Connection>>) -> Self {
-        Self { pool }
+    pub(super) const fn new(pool: Pool<Manager<Connection>>, relay: Relay) -> Self {
+        Self { pool, relay }
     }
 
     fn transact(
@@ -72,13 +74,20 @@ impl Store for PostgresStore {
         body: &mut (dyn FnMut(&mut dyn Tx) -> Result<Verdict, StoreError> + '_),
     ) -> Result<(), StoreError> {
         until_settled(|| {
+            let mut told = Vec::new();
             self.transact(BEGIN_WRITE, |tx| {
                 let verdict = body(tx)?;
                 if matches!(verdict, Verdict::Commit) {
-                    tx.write_journal()?;
+                    told = tx.write_journal()?;
                 }
                 Ok(verdict)
-            })
+            })?;
+            self.relay.tell(&told);
+            Ok(())
         })
+    }
+
+    fn feed(&self) -> &dyn EventFeed {
+        &self.relay
     }
 }

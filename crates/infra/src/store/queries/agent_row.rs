@@ -8,6 +8,7 @@ use workforce_domain::corrupt::Corrupt;
 use workforce_domain::id::{AgentId, CompanyId};
 use workforce_domain::money::Budget;
 use workforce_domain::text::{Description, Label, Name, Role};
+use workforce_domain::time::Month;
 use workforce_domain::words;
 
 use super::row::{Row, admit, admit_some, document_length, length};
@@ -52,6 +53,7 @@ pub(super) struct AgentRow {
     can_create_agents: bool,
     metadata: JsonColumn<Document>,
     budget_monthly_cents: i64,
+    budget_override_month: Option<i32>,
     last_heartbeat_at: Option<InstantColumn>,
     created_at: InstantColumn,
     updated_at: InstantColumn,
@@ -105,6 +107,13 @@ impl Row for AgentRow {
             metadata: self.metadata.0,
             budget: Budget::from_cents(self.budget_monthly_cents)
                 .map_err(|error| Corrupt::new(KIND, error.to_string()))?,
+            budget_override: self
+                .budget_override_month
+                .map(|number| {
+                    Month::from_number(number)
+                        .ok_or_else(|| Corrupt::new(KIND, "there is no such month"))
+                })
+                .transpose()?,
             last_heartbeat_at: self.last_heartbeat_at.map(|at| at.0),
             created_at: self.created_at.0,
             updated_at: self.updated_at.0,
@@ -143,6 +152,7 @@ impl From<&Agent> for AgentRow {
             can_create_agents: agent.can_create_agents,
             metadata: JsonColumn(agent.metadata.clone()),
             budget_monthly_cents: agent.budget.cents(),
+            budget_override_month: agent.budget_override.map(Month::number),
             last_heartbeat_at: agent.last_heartbeat_at.map(InstantColumn),
             created_at: InstantColumn(agent.created_at),
             updated_at: InstantColumn(agent.updated_at),

@@ -36,6 +36,12 @@ struct LinkRow {
     title: Option<String>,
 }
 
+#[derive(QueryableByName)]
+struct Answer {
+    #[diesel(sql_type = Bool)]
+    yes: bool,
+}
+
 impl AgentReads for Transaction<'_> {
     fn find(&mut self, scope: Scope, id: AgentId) -> Result<Option<Agent>, StoreError> {
         let query = agents::table.filter(agents::id.eq(IdColumn(id)));
@@ -180,6 +186,29 @@ impl AgentReads for Transaction<'_> {
             .map_err(failed)?;
         Ok(rows.into_iter().map(|id| id.0).collect())
     }
+
+    fn has_history(&mut self, company: CompanyScope, agent: AgentId) -> Result<bool, StoreError> {
+        let answer: Answer = sql_query(
+            "SELECT EXISTS (SELECT 1 FROM heartbeat_runs
+                    WHERE company_id = $1 AND agent_id = $2)
+                OR EXISTS (SELECT 1 FROM wakes WHERE company_id = $1 AND agent_id = $2)
+                OR EXISTS (SELECT 1 FROM cost_events WHERE company_id = $1 AND agent_id = $2)
+                OR EXISTS (SELECT 1 FROM activity WHERE company_id = $1 AND agent_id = $2)
+                OR EXISTS (SELECT 1 FROM issue_comments
+                    WHERE company_id = $1 AND author_agent_id = $2)
+                OR EXISTS (SELECT 1 FROM issues WHERE company_id = $1
+                    AND (assignee_agent_id = $2 OR created_by_agent_id = $2))
+                OR EXISTS (SELECT 1 FROM issue_leases WHERE company_id = $1 AND agent_id = $2)
+                OR EXISTS (SELECT 1 FROM approvals
+                    WHERE company_id = $1 AND requested_by_agent_id = $2)
+                AS yes",
+        )
+        .bind::<Key, _>(IdColumn(company.company()))
+        .bind::<Key, _>(IdColumn(agent))
+        .get_result(self.conn)
+        .map_err(failed)?;
+        Ok(answer.yes)
+    }
 }
 
 impl AgentWrites for Transaction<'_> {
@@ -206,6 +235,15 @@ impl AgentWrites for Transaction<'_> {
             .filter(agents::company_id.eq(IdColumn(agent.company)))
             .filter(agents::id.eq(IdColumn(agent.id)))
             .set(AgentRow::from(&**agent))
+            .execute(self.conn)
+            .map_err(failed)
+            .and_then(exactly_one)
+    }
+
+    fn delete(&mut self, agent: Held<Agent>) -> Result<(), StoreError> {
+        diesel::delete(agents::table)
+            .filter(agents::company_id.eq(IdColumn(agent.company)))
+            .filter(agents::id.eq(IdColumn(agent.id)))
             .execute(self.conn)
             .map_err(failed)
             .and_then(exactly_one)

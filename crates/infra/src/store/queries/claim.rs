@@ -47,7 +47,8 @@ macro_rules! startable {
             WHERE w.status = 'pending' AND w.not_before <= $1 AND q.status = 'queued' \
             AND a.lifecycle = 'enabled' \
             AND c.status = 'active' AND c.pause_reason IS NULL \
-            AND (a.budget_monthly_cents = 0 OR a.budget_monthly_cents * 1000000 > COALESCE(( \
+            AND (a.budget_monthly_cents = 0 OR a.budget_override_month = $2 \
+                OR a.budget_monthly_cents * 1000000 > COALESCE(( \
                 SELECT t.spent_micros FROM spend_totals t \
                 WHERE t.company_id = w.company_id AND t.scope_type = 'agent' \
                 AND t.scope_id = a.id AND t.month = $2), 0)) \

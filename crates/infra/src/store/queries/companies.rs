@@ -193,6 +193,15 @@ impl CompanyWrites for Transaction<'_> {
             .and_then(exactly_one)
     }
 
+    fn delete(&mut self, company: Held<Company>) -> Result<(), StoreError> {
+        diesel::delete(companies::table.find(IdColumn(company.id)))
+            .execute(self.conn)
+            .map_err(failed)
+            .and_then(exactly_one)?;
+        self.note_vanished(company.id);
+        Ok(())
+    }
+
     fn next_issue_number(&mut self, company: CompanyScope) -> Result<i64, StoreError> {
         let count = diesel::update(company_counters::table.find(IdColumn(company.company())))
             .set(company_counters::issue_number.eq(company_counters::issue_number + 1))

@@ -25,6 +25,7 @@ diesel::table! {
         can_create_agents -> Bool,
         metadata -> Json,
         budget_monthly_cents -> BigInt,
+        budget_override_month -> Nullable<Integer>,
         last_heartbeat_at -> Nullable<Instant>,
         next_heartbeat_at -> Nullable<Instant>,
         created_at -> Instant,

@@ -7,6 +7,7 @@ use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 use super::lock::ExclusiveLock;
 use super::store::SqliteStore;
 use super::writer::Writer;
+use crate::store::feed::Listeners;
 use crate::store::migrations::{migrate, revert};
 use crate::store::pool::{ConnectError, pool};
 use crate::store::{Durability, OpenError, OpenOptions};
@@ -40,7 +41,13 @@ pub(crate) fn open(path: &Path, options: &OpenOptions) -> Result<SqliteStore, Op
         .map_err(|error| OpenError::Connect(error.into()))?;
     let path = path.to_owned();
     let readers = pool(options.pool_size, move || connect(&path, READER));
-    Ok(SqliteStore::new(readers, Writer::new(writer), lock))
+    let writer = Writer::new(writer);
+    Ok(SqliteStore::new(
+        readers,
+        writer,
+        Listeners::default(),
+        lock,
+    ))
 }
 
 /// Undoes every migration of the database file at `path`.

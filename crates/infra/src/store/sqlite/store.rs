@@ -1,10 +1,11 @@
 use r2d2::Pool;
-use workforce_domain::port::{Reads, Store, StoreError, Tx, Verdict};
+use workforce_domain::port::{EventFeed, Reads, Store, StoreError, Tx, Verdict};
 
 use super::lock::ExclusiveLock;
 use super::statement::{Begin, Rollback, Statement};
 use super::writer::Writer;
 use super::{Connection, Transaction};
+use crate::store::feed::Listeners;
 use crate::store::pool::{Manager, take};
 use crate::store::retry::until_settled;
 
@@ -12,6 +13,7 @@ use crate::store::retry::until_settled;
 pub(crate) struct SqliteStore {
     readers: Pool<Manager<Connection>>,
     writer: Writer,
+    listeners: Listeners,
     /// Dropped last, after every connection is closed.
     _lock: ExclusiveLock,
 }
@@ -20,11 +22,13 @@ impl SqliteStore {
     pub(super) const fn new(
         readers: Pool<Manager<Connection>>,
         writer: Writer,
+        listeners: Listeners,
         lock: ExclusiveLock,
     ) -> Self {
         Self {
             readers,
             writer,
+            listeners,
             _lock: lock,
         }
     }
@@ -53,6 +57,14 @@ impl Store for SqliteStore {
         &self,
         body: &mut (dyn FnMut(&mut dyn Tx) -> Result<Verdict, StoreError> + '_),
     ) -> Result<(), StoreError> {
-        until_settled(|| self.writer.run(&mut |tx| body(tx)))
+        until_settled(|| {
+            let told = self.writer.run(&mut |tx| body(tx))?;
+            self.listeners.wake(&told);
+            Ok(())
+        })
+    }
+
+    fn feed(&self) -> &dyn EventFeed {
+        &self.listeners
     }
 }

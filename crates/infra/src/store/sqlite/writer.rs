@@ -12,6 +12,7 @@ use std::panic::{catch_unwind, resume_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use workforce_domain::id::CompanyId;
 use workforce_domain::port::{StoreError, Verdict};
 
 use super::statement::{
@@ -75,10 +76,11 @@ impl Writer {
 
     /// Runs `body` in a savepoint of the open batch, or of a new one, and returns when the batch
     /// is settled. A body that refuses waits as well: what it saw may not have been committed.
+    /// Answers whose listeners are to be told of what it caused.
     ///
     /// # Errors
     /// What the body failed with, or the commit; nothing of the body was written then.
-    pub(super) fn run(&self, body: &mut Body<'_>) -> Result<(), StoreError> {
+    pub(super) fn run(&self, body: &mut Body<'_>) -> Result<Vec<CompanyId>, StoreError> {
         self.waiting.fetch_add(1, Ordering::SeqCst);
         let mut turn = self.turn();
         self.waiting.fetch_sub(1, Ordering::SeqCst);
@@ -90,7 +92,7 @@ impl Writer {
             Ok(Ok(result)) => Ok(result),
             Ok(Err(Lost(error))) => {
                 turn.give_up(error);
-                Ok(Ok(()))
+                Ok(Ok(Vec::new()))
             }
             Err(panic) => {
                 if let Err(Lost(error)) = turn.undo_member() {
@@ -136,18 +138,16 @@ impl Turn {
     }
 
     /// Runs the body of one member, and undoes it when it fails or refuses.
-    fn member(&mut self, body: &mut Body<'_>) -> Result<Result<(), StoreError>, Lost> {
+    fn member(&mut self, body: &mut Body<'_>) -> Result<Result<Vec<CompanyId>, StoreError>, Lost> {
         Savepoint.run(&mut self.conn).map_err(Lost)?;
         let mut tx = Transaction::on(&mut self.conn);
-        let verdict = body(&mut tx).and_then(|verdict| {
-            if matches!(verdict, Verdict::Commit) {
-                tx.write_journal()?;
-            }
-            Ok(verdict)
+        let told = body(&mut tx).and_then(|verdict| match verdict {
+            Verdict::Commit => tx.write_journal().map(Some),
+            Verdict::RollBack => Ok(None),
         });
-        match verdict {
-            Ok(Verdict::Commit) => Release.run(&mut self.conn).map(Ok).map_err(Lost),
-            Ok(Verdict::RollBack) => self.undo_member().map(Ok),
+        match told {
+            Ok(Some(told)) => Release.run(&mut self.conn).map(|()| Ok(told)).map_err(Lost),
+            Ok(None) => self.undo_member().map(|()| Ok(Vec::new())),
             Err(error) => self.undo_member().map(|()| Err(error)),
         }
     }

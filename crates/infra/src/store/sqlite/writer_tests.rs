@@ -63,7 +63,7 @@ fn until_waiting(writer: &Writer, others: usize) {
 }
 
 /// How the thread of a member ended.
-type Ended = thread::Result<Result<(), StoreError>>;
+type Ended = thread::Result<Result<Vec<CompanyId>, StoreError>>;
 
 /// Runs `first` as the first member of a batch, with `second` waiting for its turn meanwhile.
 fn together(

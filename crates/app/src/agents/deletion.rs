@@ -1,0 +1,38 @@
+use serde_json::json;
+use workforce_domain::activity::Action;
+use workforce_domain::actor::Owned;
+use workforce_domain::agent::AgentLifecycle;
+use workforce_domain::id::AgentId;
+use workforce_domain::port::{Failure, Tx};
+
+use super::{AgentError, hold_with_company, write_down};
+use crate::access::denied;
+use crate::call::Call;
+
+/// Removes an agent that never did or was given anything, such as one that was
+/// hired by mistake. Whoever has a history is terminated instead, and a draft
+/// is decided on. Its reports get its manager. Board only.
+///
+/// # Errors
+/// [`AgentError`]
+pub fn delete(tx: &mut dyn Tx, call: &Call<'_>, id: AgentId) -> Result<(), Failure<AgentError>> {
+    let agent = hold_with_company(tx, call, id)?;
+    call.require_board().map_err(denied)?;
+    if agent.lifecycle == AgentLifecycle::PendingApproval {
+        return Err(Failure::Refused(AgentError::PendingApproval));
+    }
+    let scope = agent.scope();
+    if tx.agents().has_history(scope, id)? {
+        return Err(Failure::Refused(AgentError::HasHistory));
+    }
+    tx.agents_mut()
+        .move_reports(scope, id, agent.reports_to, call.now)?;
+    write_down(
+        tx,
+        call,
+        Action::AgentDeleted,
+        &agent,
+        json!({ "name": agent.name }),
+    );
+    Ok(tx.agents_mut().delete(agent)?)
+}

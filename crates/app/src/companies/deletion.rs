@@ -1,0 +1,44 @@
+use workforce_domain::actor::Owned;
+use workforce_domain::company::CompanyStatus;
+use workforce_domain::id::CompanyId;
+use workforce_domain::page::PageRequest;
+use workforce_domain::port::{Failure, RunFilter, Tx};
+use workforce_domain::run::RunStatus;
+
+use super::{CompanyError, hold};
+use crate::call::Call;
+
+/// Deletes an archived company for good, with everything it has (contract
+/// section 10.14). Board only.
+///
+/// # Errors
+/// [`CompanyError`]
+pub fn delete(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    id: CompanyId,
+) -> Result<(), Failure<CompanyError>> {
+    let company = hold(tx, call, id)?;
+    if company.status != CompanyStatus::Archived {
+        return Err(Failure::Refused(CompanyError::NotArchived));
+    }
+    let live = RunFilter {
+        statuses: vec![RunStatus::Running],
+        ..RunFilter::default()
+    };
+    let one = PageRequest {
+        limit: 1,
+        ..PageRequest::first()
+    };
+    // Their processes would be left without anybody who knows of them.
+    if !tx
+        .runs()
+        .list(company.scope(), &live, &one)?
+        .items
+        .is_empty()
+    {
+        return Err(Failure::Refused(CompanyError::LiveRuns));
+    }
+    // Its activity goes with it, so that none is recorded.
+    Ok(tx.companies_mut().delete(company)?)
+}

@@ -1,0 +1,174 @@
+//! Pause, resume, archive, take out of the archive (contract section 3.3).
+//! Board only. All that a switch causes is in its one transaction.
+
+use serde_json::json;
+use workforce_domain::activity::Action;
+use workforce_domain::actor::Owned;
+use workforce_domain::agent::AgentLifecycle;
+use workforce_domain::company::{Company, CompanyStatus};
+use workforce_domain::id::CompanyId;
+use workforce_domain::issue::IssueStatus;
+use workforce_domain::page::PageRequest;
+use workforce_domain::port::{Failure, Held, IssueFilter, StopScope, StoreError, Tx};
+use workforce_domain::run::RunErrorCode;
+use workforce_domain::time::Month;
+use workforce_domain::wake::{WakeReason, WakeSource};
+
+use super::{CompanyError, CompanyView, hold, view, write_down};
+use crate::access::{Denied, denied};
+use crate::budgets;
+use crate::call::Call;
+use crate::wakes::{self, WakeRequest};
+
+/// Work whose agents a resumed company wakes: its wakes were cancelled when it
+/// was stopped.
+const RESUMED_ISSUES: usize = 100;
+
+/// Stops all work of a company: its wakes are cancelled, its runs asked to
+/// stop, nothing of it starts, and its agents change nothing. Pausing again
+/// changes nothing.
+///
+/// # Errors
+/// [`CompanyError`]; `company_not_active` for an archived company.
+pub fn pause(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    id: CompanyId,
+) -> Result<CompanyView, Failure<CompanyError>> {
+    switch(tx, call, id, CompanyStatus::Paused, false)
+}
+
+/// Lets a paused company work again, as far as its budget does: the agents
+/// that may run are woken for the work they were stopped in. A company that
+/// works already stays as it is.
+///
+/// # Errors
+/// [`CompanyError`]; `company_not_active` for an archived company.
+pub fn resume(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    id: CompanyId,
+) -> Result<CompanyView, Failure<CompanyError>> {
+    switch(tx, call, id, CompanyStatus::Active, false)
+}
+
+/// Archives a company: the same as a pause, and it no longer shows in lists.
+/// Archiving again changes nothing.
+///
+/// # Errors
+/// [`CompanyError`]
+pub fn archive(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    id: CompanyId,
+) -> Result<CompanyView, Failure<CompanyError>> {
+    switch(tx, call, id, CompanyStatus::Archived, true)
+}
+
+/// Takes a company out of the archive: it may work again, and nobody is woken
+/// for what lay there. One that is not archived stays as it is.
+///
+/// # Errors
+/// [`CompanyError`]
+pub fn unarchive(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    id: CompanyId,
+) -> Result<CompanyView, Failure<CompanyError>> {
+    let mut company = hold(tx, call, id)?;
+    if company.status == CompanyStatus::Archived {
+        set_status(tx, call, &mut company, CompanyStatus::Active)?;
+    }
+    Ok(view(tx.reads(), call, company)?)
+}
+
+fn switch(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    id: CompanyId,
+    to: CompanyStatus,
+    from_archive: bool,
+) -> Result<CompanyView, Failure<CompanyError>> {
+    let mut company = hold(tx, call, id)?;
+    if company.status == CompanyStatus::Archived && !from_archive {
+        let status = company.status;
+        return Err(denied(Denied::CompanyNotActive { status }));
+    }
+    set_status(tx, call, &mut company, to)?;
+    Ok(view(tx.reads(), call, company)?)
+}
+
+/// Moves a locked company to `to` and saves it, with everything that follows.
+///
+/// # Errors
+/// When the store fails.
+pub(super) fn set_status(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    company: &mut Held<Company>,
+    to: CompanyStatus,
+) -> Result<(), StoreError> {
+    let from = company.status;
+    if !company.move_to(to, call.now) {
+        return Ok(());
+    }
+    tx.companies_mut().save(company)?;
+    let action = match to {
+        CompanyStatus::Paused => Action::CompanyPaused,
+        CompanyStatus::Archived => Action::CompanyArchived,
+        CompanyStatus::Active if from == CompanyStatus::Archived => Action::CompanyUnarchived,
+        CompanyStatus::Active => Action::CompanyResumed,
+    };
+    write_down(tx, call, action, company, json!({ "from": from }));
+    call.signal.raise();
+    if to != CompanyStatus::Active {
+        return stop(tx, call, company);
+    }
+    // What was spent meanwhile may have used the budget up.
+    budgets::enforce_company(tx, call, company, Month::of(call.now))?;
+    tx.companies_mut().save(company)?;
+    if from == CompanyStatus::Paused && company.pause_reason.is_none() {
+        wake_for_open_work(tx, call, company)?;
+    }
+    Ok(())
+}
+
+fn stop(tx: &mut dyn Tx, call: &Call<'_>, company: &Company) -> Result<(), StoreError> {
+    let (scope, whole) = (company.scope(), StopScope::Company);
+    tx.runs_mut().cancel_pending(scope, whole, call.now)?;
+    let reason = RunErrorCode::CancelRequested;
+    tx.runs_mut()
+        .request_stop(scope, whole, None, reason, call.now)?;
+    Ok(())
+}
+
+/// Wakes the agents that may run for what they are to do. Those that were
+/// paused singly stay so, and are not woken.
+fn wake_for_open_work(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    company: &Company,
+) -> Result<(), StoreError> {
+    let scope = company.scope();
+    let filter = IssueFilter {
+        statuses: vec![IssueStatus::InProgress, IssueStatus::Todo],
+        ..IssueFilter::default()
+    };
+    let page = PageRequest {
+        limit: RESUMED_ISSUES,
+        ..PageRequest::first()
+    };
+    for issue in tx.issues().list(scope, &filter, &page)?.items {
+        let Some(assignee) = issue.assignee.agent() else {
+            continue;
+        };
+        let agent = tx.agents().find(scope.into(), assignee)?;
+        let Some(agent) = agent.filter(|agent| agent.lifecycle == AgentLifecycle::Enabled) else {
+            continue;
+        };
+        let (source, reason) = (WakeSource::Assignment, WakeReason::IssueAssigned);
+        let request = WakeRequest::about(&agent, issue.id, source, reason);
+        wakes::request(tx, call, request)?;
+    }
+    Ok(())
+}

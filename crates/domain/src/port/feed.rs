@@ -1,0 +1,33 @@
+//! Being told of new events.
+
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+
+use crate::id::CompanyId;
+
+/// Told that a company may have new events. It is called on any thread, often,
+/// and sometimes for nothing, so it must be cheap, must not block and must not
+/// call the feed.
+pub trait EventListener: Send + Sync {
+    /// Look again.
+    fn wake(&self);
+}
+
+/// A place among the listeners of a company; given up when dropped.
+pub trait EventSubscription: Send + Sync {}
+
+/// Tells when a company has new events, whichever server caused them (contract
+/// section 6). What is told is never the events themselves: those are read
+/// from the store, from the number on that the reader has seen.
+///
+/// A listener is woken after the commit of what it is told about. It may be
+/// woken late, or not at all when another server ends in that instant, so
+/// whoever listens looks by itself every few seconds as well.
+pub trait EventFeed: Send + Sync {
+    /// Wakes `listener` whenever events of the company were committed.
+    fn subscribe(
+        &self,
+        company: CompanyId,
+        listener: Arc<dyn EventListener>,
+    ) -> Box<dyn EventSubscription>;
+}

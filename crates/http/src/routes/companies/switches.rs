@@ -1,0 +1,107 @@
+use actix_web::HttpResponse;
+use workforce_app::companies;
+
+use super::{CompanyBody, TAG};
+use crate::exchange::Exchange;
+use crate::registry::{Access, Endpoints};
+use crate::reply::Reply;
+use crate::routes::Done;
+use crate::schema;
+
+pub(super) fn register(endpoints: Endpoints) -> Endpoints {
+    endpoints
+        .add(__path_pause, Access::Board, pause)
+        .add(__path_resume, Access::Board, resume)
+        .add(__path_archive, Access::Board, archive)
+        .add(__path_unarchive, Access::Board, unarchive)
+        .add(__path_delete, Access::Board, delete)
+}
+
+/// Stops all work of a company: its wakes are cancelled, its runs asked to stop,
+/// and its agents can change nothing until it is resumed.
+#[utoipa::path(post, path = "/api/companies/{companyId}/pause", tag = TAG,
+    operation_id = "pauseCompany",
+    params(("companyId" = schema::Id, Path, description = "The company.")),
+    responses((status = 200, description = "The company.", body = CompanyBody)))]
+async fn pause(exchange: Exchange) -> HttpResponse {
+    exchange
+        .write(
+            |rq| {
+                rq.no_body()?;
+                rq.id("companyId")
+            },
+            |tx, call, id| companies::pause(tx, call, *id),
+            |view| Reply::ok(CompanyBody::from(view)),
+        )
+        .await
+}
+
+/// Lets a paused company work again, as far as its budget does.
+#[utoipa::path(post, path = "/api/companies/{companyId}/resume", tag = TAG,
+    operation_id = "resumeCompany",
+    params(("companyId" = schema::Id, Path, description = "The company.")),
+    responses((status = 200, description = "The company.", body = CompanyBody)))]
+async fn resume(exchange: Exchange) -> HttpResponse {
+    exchange
+        .write(
+            |rq| {
+                rq.no_body()?;
+                rq.id("companyId")
+            },
+            |tx, call, id| companies::resume(tx, call, *id),
+            |view| Reply::ok(CompanyBody::from(view)),
+        )
+        .await
+}
+
+/// Archives a company: nothing of it starts again, and it no longer shows in
+/// lists.
+#[utoipa::path(post, path = "/api/companies/{companyId}/archive", tag = TAG,
+    operation_id = "archiveCompany",
+    params(("companyId" = schema::Id, Path, description = "The company.")),
+    responses((status = 200, description = "The company.", body = CompanyBody)))]
+async fn archive(exchange: Exchange) -> HttpResponse {
+    exchange
+        .write(
+            |rq| {
+                rq.no_body()?;
+                rq.id("companyId")
+            },
+            |tx, call, id| companies::archive(tx, call, *id),
+            |view| Reply::ok(CompanyBody::from(view)),
+        )
+        .await
+}
+
+/// Takes a company out of the archive. Nobody is woken for what lay there.
+#[utoipa::path(post, path = "/api/companies/{companyId}/unarchive", tag = TAG,
+    operation_id = "unarchiveCompany",
+    params(("companyId" = schema::Id, Path, description = "The company.")),
+    responses((status = 200, description = "The company.", body = CompanyBody)))]
+async fn unarchive(exchange: Exchange) -> HttpResponse {
+    exchange
+        .write(
+            |rq| {
+                rq.no_body()?;
+                rq.id("companyId")
+            },
+            |tx, call, id| companies::unarchive(tx, call, *id),
+            |view| Reply::ok(CompanyBody::from(view)),
+        )
+        .await
+}
+
+/// Deletes an archived company for good, with everything it has.
+#[utoipa::path(delete, path = "/api/companies/{companyId}", tag = TAG,
+    operation_id = "deleteCompany",
+    params(("companyId" = schema::Id, Path, description = "The company.")),
+    responses((status = 200, description = "It is gone.", body = Done)))]
+async fn delete(exchange: Exchange) -> HttpResponse {
+    exchange
+        .write(
+            |rq| rq.id("companyId"),
+            |tx, call, id| companies::delete(tx, call, *id),
+            |()| Reply::ok(Done::OK),
+        )
+        .await
+}

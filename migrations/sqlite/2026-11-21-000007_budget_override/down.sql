@@ -1,0 +1,1 @@
+ALTER TABLE agents DROP COLUMN budget_override_month;
