@@ -191,6 +191,22 @@ pub fn update(
     Ok(goal.into_inner())
 }
 
+/// Deletes a goal. For the board. Goals below it become top-level goals, its
+/// issues and projects stay without it.
+///
+/// # Errors
+/// [`GoalError`]
+pub fn delete(tx: &mut dyn Tx, call: &Call<'_>, id: GoalId) -> Result<(), Failure<GoalError>> {
+    call.require_board().map_err(denied)?;
+    let Some(goal) = tx.goals_mut().lock(call.actor().scope(), id)? else {
+        return Err(denied(Denied::NotFound("goal")));
+    };
+    let details = json!({ "title": goal.title });
+    write_down(tx, call, Action::GoalDeleted, &goal, details);
+    tx.goals_mut().delete(goal)?;
+    Ok(())
+}
+
 fn goal_exists(
     reads: &mut dyn Reads,
     company: CompanyScope,

@@ -17,6 +17,7 @@ pub mod costs;
 mod denied;
 pub mod goals;
 pub mod issues;
+pub mod labels;
 pub mod projects;
 pub mod record;
 pub mod refusal;

@@ -90,6 +90,8 @@ words! {
         RunNotLive = "run_not_live",
         /// The first request with this key is still running.
         RequestInProgress = "request_in_progress",
+        /// Another object of the company has that name.
+        NameTaken = "name_taken",
         /// An agent's short name names several agents.
         AmbiguousName = "ambiguous_name",
 

@@ -74,6 +74,12 @@ words! {
         IssueCommentAdded = "issue.comment_added",
         /// An issue was deleted.
         IssueDeleted = "issue.deleted",
+        /// A label was made.
+        LabelCreated = "label.created",
+        /// A label changed.
+        LabelUpdated = "label.updated",
+        /// A label was deleted.
+        LabelDeleted = "label.deleted",
         /// A cost was recorded.
         CostReported = "cost.reported",
         /// Four fifths of a budget are used.
@@ -120,6 +126,8 @@ words! {
         Workspace = "workspace",
         /// An issue.
         Issue = "issue",
+        /// A label of issues.
+        Label = "label",
         /// An approval.
         Approval = "approval",
         /// A cost event.

@@ -79,6 +79,8 @@ ids! {
     IssueId = "issue",
     /// Names a comment on an issue.
     CommentId = "comment",
+    /// Names a label of issues.
+    LabelId = "label",
     /// Names an approval.
     ApprovalId = "approval",
     /// Names a cost event.

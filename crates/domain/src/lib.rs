@@ -25,6 +25,7 @@ pub mod cost;
 pub mod goal;
 pub mod id;
 pub mod issue;
+pub mod label;
 pub mod mention;
 pub mod money;
 pub mod page;

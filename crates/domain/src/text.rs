@@ -137,6 +137,16 @@ fn slug(text: &str, max: usize) -> Result<String, TextError> {
     }
 }
 
+/// A colour as `#rrggbb`, in lower case.
+fn color(text: &str, max: usize) -> Result<String, TextError> {
+    let digits = text.strip_prefix('#').unwrap_or_default();
+    if text.len() == max && digits.bytes().all(|b| b.is_ascii_hexdigit()) {
+        Ok(text.to_ascii_lowercase())
+    } else {
+        Err(TextError::Form("a colour as `#rrggbb`"))
+    }
+}
+
 fn body(text: &str, max: usize) -> Result<String, TextError> {
     if text.trim().is_empty() {
         Err(TextError::Empty)
@@ -152,6 +162,10 @@ texts! {
     Title(500) = line;
     /// A short label: an agent's job title, a billing code, a branch, an icon.
     Label(500) = line;
+    /// The name of a label of issues.
+    LabelName(50) = line;
+    /// A colour, `#rrggbb` in lower case.
+    Color(7) = color;
     /// A description in Markdown; may be empty.
     Description(200 * 1024) = prose;
     /// The body of a comment in Markdown.

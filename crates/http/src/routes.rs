@@ -7,6 +7,7 @@ mod costs;
 mod goals;
 mod health;
 mod issues;
+mod labels;
 mod projects;
 mod runs;
 
@@ -27,6 +28,7 @@ pub fn all() -> Endpoints {
         goals::register,
         projects::register,
         issues::register,
+        labels::register,
         costs::register,
         runs::register,
         activity::register,

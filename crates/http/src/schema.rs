@@ -47,6 +47,13 @@ fn slug(max: usize) -> RefOr<Schema> {
         .into()
 }
 
+fn color() -> RefOr<Schema> {
+    ObjectBuilder::new()
+        .schema_type(Type::String)
+        .pattern(Some("^#[0-9A-Fa-f]{6}$"))
+        .into()
+}
+
 fn formatted(format: SchemaFormat) -> RefOr<Schema> {
     ObjectBuilder::new()
         .schema_type(Type::String)
@@ -77,6 +84,8 @@ schemas! {
     Name = line(text::Name::MAX);
     Title = line(text::Title::MAX);
     Label = line(text::Label::MAX);
+    LabelName = line(text::LabelName::MAX);
+    Color = color();
     Location = line(text::Location::MAX);
     Description = prose(text::Description::MAX);
     CommentBody = line(text::CommentBody::MAX);

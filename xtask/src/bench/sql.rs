@@ -79,6 +79,12 @@ pub(super) const INSERT_COMMENT: &str = "INSERT INTO issue_comments (id, company
 pub(super) const LEASE: &str = "SELECT issue_id, company_id, agent_id, run_id, fence, expires_at \
      FROM issue_leases WHERE company_id = ? AND issue_id IN (?)";
 
+/// The labels of an issue. Values: company, issue.
+pub(super) const LABELS: &str = "SELECT issue_labels.issue_id, labels.id, labels.company_id, \
+     labels.name, labels.name_key, labels.color, labels.created_at, labels.updated_at \
+     FROM issue_labels INNER JOIN labels ON issue_labels.label_id = labels.id \
+     WHERE issue_labels.company_id = ? AND issue_labels.issue_id = ?";
+
 /// Takes the fencing number of a new lease. Values: company, issue.
 pub(super) const NEXT_FENCE: &str = "UPDATE issues SET lease_fence = lease_fence + 1 \
      WHERE company_id = ? AND id = ? RETURNING lease_fence";

@@ -251,6 +251,7 @@ impl Writer {
         ];
         database.run(Statement::new(sql::PUT_LEASE, &lease))?;
         self.look_up_lease(database, issue)?;
+        self.look_up_labels(database, issue)?;
         let details = json!({ "from": "todo", "agentId": self.agent.0, "identifier": "MEA-1" });
         self.record_issue(database, "issue.checked_out", issue, details, at)
     }
@@ -271,6 +272,7 @@ impl Writer {
         ];
         database.run(Statement::locking(sql::PENDING_WAKE, &wake))?;
         self.save_issue(database, issue, "todo", None, begun, at)?;
+        self.look_up_labels(database, issue)?;
         let details = json!({ "status": "todo", "identifier": "MEA-1" });
         self.record_issue(database, "issue.released", issue, details, at)
     }
@@ -290,6 +292,11 @@ impl Writer {
     fn look_up_lease(&self, database: &mut impl Database, issue: Key) -> Result<()> {
         let values = [Value::Key(self.company), Value::Key(issue)];
         database.run(Statement::new(sql::LEASE, &values))
+    }
+
+    fn look_up_labels(&self, database: &mut impl Database, issue: Key) -> Result<()> {
+        let values = [Value::Key(self.company), Value::Key(issue)];
+        database.run(Statement::new(sql::LABELS, &values))
     }
 
     fn look_up_spend(

@@ -45,11 +45,7 @@ pub fn check_out(
         let reason = WakeReason::IssueCheckedOut;
         assignment::wake_assignee(tx, call, &issue, &agent, reason)?;
     }
-    let lease = read::live_lease(tx.reads(), call, issue.scope(), issue.id)?;
-    Ok(IssueView {
-        issue: issue.into_inner(),
-        lease,
-    })
+    Ok(read::view(tx.reads(), call, issue.into_inner())?)
 }
 
 /// The agent that is to own the issue: an agent checks out as itself only.

@@ -2,7 +2,7 @@ use serde_json::json;
 use workforce_domain::Document;
 use workforce_domain::activity::Action;
 use workforce_domain::actor::Owned;
-use workforce_domain::id::{AgentId, CompanyId, GoalId, IssueId, ProjectId};
+use workforce_domain::id::{AgentId, CompanyId, GoalId, IssueId, LabelId, ProjectId};
 use workforce_domain::issue::{
     Assignee, IllegalTransition, Issue, IssueStatus, Priority, Progress,
 };
@@ -10,7 +10,7 @@ use workforce_domain::port::{Failure, Tx};
 use workforce_domain::text::{Description, Label, Title};
 use workforce_domain::wake::WakeReason;
 
-use super::{IssueError, IssueView, MAX_DOCUMENT, assignment, hierarchy, write_down};
+use super::{IssueError, IssueView, MAX_DOCUMENT, assignment, hierarchy, labels, write_down};
 use crate::access::{self, denied};
 use crate::call::Call;
 
@@ -41,6 +41,8 @@ pub struct CreateIssue {
     pub delegation: Option<Document>,
     /// Adapter settings for this issue alone; for the board.
     pub assignee_adapter_overrides: Option<Document>,
+    /// Its labels.
+    pub labels: Vec<LabelId>,
 }
 
 /// Statuses an agent may begin an issue in; work in progress begins with a
@@ -104,6 +106,7 @@ pub fn create(
         None => None,
     };
     hierarchy::check_places(tx.reads(), scope, command.project, command.goal)?;
+    let label_ids = labels::known(tx.reads(), scope, command.labels)?;
     let number = tx.companies_mut().next_issue_number(scope)?;
     let parent = parent.as_ref();
     let issue = Issue {
@@ -135,6 +138,12 @@ pub fn create(
         updated_at: call.now,
     };
     let issue = tx.issues_mut().insert(issue)?;
+    let labels = if label_ids.is_empty() {
+        Vec::new()
+    } else {
+        tx.labels_mut().set_for_issue(&issue, &label_ids)?;
+        labels::of(tx.reads(), &issue)?
+    };
     let details = json!({ "title": issue.title, "status": status });
     write_down(tx, call, Action::IssueCreated, &issue, details);
     if let Some(agent) = &assignee {
@@ -143,5 +152,6 @@ pub fn create(
     Ok(IssueView {
         issue: issue.into_inner(),
         lease: None,
+        labels,
     })
 }

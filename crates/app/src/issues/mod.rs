@@ -5,7 +5,9 @@ mod assignment;
 mod checkout;
 mod comment;
 mod create;
+mod delete;
 mod hierarchy;
+mod labels;
 mod read;
 mod reassign;
 mod release;
@@ -18,11 +20,13 @@ use workforce_domain::activity::{Action, Entity};
 use workforce_domain::agent::Agent;
 use workforce_domain::company::PauseReason;
 use workforce_domain::issue::{CheckoutConflict, IllegalTransition, Issue, IssueRef, Lease};
+use workforce_domain::label::IssueLabel;
 use workforce_domain::port::{Failure, Held, Tx};
 
 pub use checkout::{CheckOut, check_out};
 pub use comment::{AddComment, Commented, add_comment, comments};
 pub use create::{CreateIssue, create};
+pub use delete::delete;
 pub use read::{IssueDetail, ParentView, ProjectSummary, get, list};
 pub use release::release;
 pub use status::Rewrite;
@@ -133,6 +137,8 @@ pub struct IssueView {
     pub issue: Issue,
     /// Who holds it; an expired lease does not show.
     pub lease: Option<Lease>,
+    /// Its labels, by name.
+    pub labels: Vec<IssueLabel>,
 }
 
 /// The documents beside an issue are at most so long as JSON, since lists

@@ -7,7 +7,8 @@ use workforce_domain::issue::{Issue, IssueRef, Lease};
 use workforce_domain::page::{Page, PageRequest};
 use workforce_domain::port::{Failure, IssueFilter, IssueKey, Reads, StoreError};
 
-use super::{IssueError, IssueView};
+use super::labels::LabelsOf;
+use super::{IssueError, IssueView, labels};
 use crate::access::{self, Denied, denied};
 use crate::call::Call;
 use crate::projects::{self, ProjectView};
@@ -18,8 +19,8 @@ pub type ProjectSummary = ProjectView;
 /// A parent of an issue with its own project and goal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParentView {
-    /// The parent.
-    pub issue: Issue,
+    /// The parent; who holds it is not told.
+    pub view: IssueView,
     /// Its project.
     pub project: Option<ProjectSummary>,
     /// Its goal.
@@ -58,19 +59,55 @@ pub fn get(
         None => Vec::new(),
     };
     let places = Places::around(reads, scope, std::iter::once(&issue).chain(&parents))?;
+    let ids: Vec<IssueId> = std::iter::once(&issue)
+        .chain(&parents)
+        .map(|issue| issue.id)
+        .collect();
+    let mut labels = LabelsOf::read(reads, scope, &ids)?;
     let ancestors = parents
         .into_iter()
         .map(|parent| ParentView {
             project: places.project(parent.project),
             goal: places.goal(parent.goal),
-            issue: parent,
+            view: IssueView {
+                labels: labels.take(parent.id),
+                issue: parent,
+                lease: None,
+            },
         })
         .collect();
     Ok(IssueDetail {
         project: places.project(issue.project),
         goal: places.goal(issue.goal),
         ancestors,
-        view: IssueView { issue, lease },
+        view: IssueView {
+            labels: labels.take(issue.id),
+            issue,
+            lease,
+        },
+    })
+}
+
+/// An issue with its labels and with its lease, if somebody holds it now.
+pub(super) fn view(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    issue: Issue,
+) -> Result<IssueView, StoreError> {
+    let lease = live_lease(reads, call, issue.scope(), issue.id)?;
+    Ok(IssueView {
+        labels: labels::of(reads, &issue)?,
+        issue,
+        lease,
+    })
+}
+
+/// An issue that nobody holds, with its labels.
+pub(super) fn free(reads: &mut dyn Reads, issue: Issue) -> Result<IssueView, StoreError> {
+    Ok(IssueView {
+        labels: labels::of(reads, &issue)?,
+        issue,
+        lease: None,
     })
 }
 
@@ -152,8 +189,10 @@ pub fn list(
         .filter(|lease| lease.is_live(call.now))
         .map(|lease| (lease.issue, lease))
         .collect();
+    let mut labels = LabelsOf::read(reads, scope, &ids)?;
     Ok(page.map(|issue| IssueView {
         lease: leases.remove(&issue.id),
+        labels: labels.take(issue.id),
         issue,
     }))
 }

@@ -4,7 +4,7 @@ use workforce_domain::actor::Owned;
 use workforce_domain::issue::{Assignee, IssueRef, IssueStatus};
 use workforce_domain::port::{Failure, Tx};
 
-use super::{IssueError, IssueView, hold, work, write_down};
+use super::{IssueError, IssueView, hold, read, work, write_down};
 use crate::access::denied;
 use crate::call::Call;
 use crate::wakes;
@@ -27,10 +27,7 @@ pub fn release(
     let live = lease.as_ref().filter(|lease| lease.is_live(call.now));
     let working = issue.status() == IssueStatus::InProgress;
     if live.is_none() && !working {
-        return Ok(IssueView {
-            issue: issue.into_inner(),
-            lease: None,
-        });
+        return Ok(read::free(tx.reads(), issue.into_inner())?);
     }
     if let Some(caller) = call.agent() {
         let owner = if working {
@@ -66,8 +63,5 @@ pub fn release(
         &issue,
         json!({ "status": issue.status() }),
     );
-    Ok(IssueView {
-        issue: issue.into_inner(),
-        lease: None,
-    })
+    Ok(read::free(tx.reads(), issue.into_inner())?)
 }

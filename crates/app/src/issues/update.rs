@@ -4,7 +4,7 @@ use workforce_domain::activity::Action;
 use workforce_domain::actor::{AgentCredential, Owned};
 use workforce_domain::agent::Agent;
 use workforce_domain::change::Change;
-use workforce_domain::id::{AgentId, GoalId, IssueId, ProjectId};
+use workforce_domain::id::{AgentId, GoalId, IssueId, LabelId, ProjectId};
 use workforce_domain::issue::{
     Assignee, Comment, DEFAULT_EXPECTED, Issue, IssueRef, IssueStatus, Moved, Priority,
 };
@@ -15,8 +15,8 @@ use workforce_domain::wake::WakeReason;
 use super::comment::{self, AddComment};
 use super::status::{self, Rewrite};
 use super::{
-    IssueError, IssueView, MAX_DOCUMENT, assignment, checkout, hierarchy, hold, read, reassign,
-    work, write_down,
+    IssueError, IssueView, MAX_DOCUMENT, assignment, checkout, hierarchy, hold, labels, read,
+    reassign, work, write_down,
 };
 use crate::access::{self, Denied, denied};
 use crate::call::Call;
@@ -47,6 +47,8 @@ pub struct UpdateIssue {
     pub ticket_key: Change<Label>,
     /// Adapter settings for this issue alone; for the board.
     pub assignee_adapter_overrides: Change<Document>,
+    /// Its labels, in place of the present ones.
+    pub labels: Change<Vec<LabelId>>,
     /// Hides it from lists, or shows it again; for the board.
     pub hidden: Option<bool>,
     /// A comment to add.
@@ -111,13 +113,9 @@ pub fn update(
         Some(body) => Some(comment::insert(tx, call, &issue, AddComment::plain(body))?),
         None => None,
     };
-    let lease = read::live_lease(tx.reads(), call, issue.scope(), issue.id)?;
     let rewritten = changes.and_then(|changes| changes.rewritten);
     Ok(UpdatedIssue {
-        view: IssueView {
-            issue: issue.into_inner(),
-            lease,
-        },
+        view: read::view(tx.reads(), call, issue.into_inner())?,
         rewritten,
         comment,
     })
@@ -181,7 +179,7 @@ fn change(
         true => None,
         false => reassign::reassign(tx, call, issue, command.assignee_agent)?,
     };
-    describe(tx, call, issue, command)?;
+    let labelled = describe(tx, call, issue, command)?;
     let (moved, rewritten) = match asked {
         Some(IssueStatus::InProgress) if takes_up => {
             check_out_itself(tx, call, issue)?;
@@ -200,7 +198,7 @@ fn change(
         // Taking the assignee away gives the work back.
         issue.progress = issue.progress.release(call.now);
     }
-    if **issue != before {
+    if **issue != before || labelled {
         issue.updated_at = call.now;
         tx.issues_mut().save(issue)?;
         let action = match &moved {
@@ -212,7 +210,7 @@ fn change(
             call,
             action,
             issue,
-            told(&before, issue, moved.as_ref()),
+            told(&before, issue, moved.as_ref(), labelled),
         );
     }
     if let Some(moved) = &moved {
@@ -271,12 +269,14 @@ fn check_out_itself(
     Ok(())
 }
 
+/// Takes over the fields that follow no lifecycle; true when the labels, which
+/// are no field of the issue's own, are other ones now.
 fn describe(
     tx: &mut dyn Tx,
     call: &Call<'_>,
     issue: &mut Held<Issue>,
     command: UpdateIssue,
-) -> Result<(), Failure<IssueError>> {
+) -> Result<bool, Failure<IssueError>> {
     let scope = issue.scope();
     let (project, goal) = (
         command.project.value().copied(),
@@ -304,7 +304,11 @@ fn describe(
         Some(false) => issue.hidden_at = None,
         Some(true) | None => {}
     }
-    Ok(())
+    match command.labels {
+        Change::Keep => Ok(false),
+        Change::Clear => labels::replace(tx, issue, Vec::new()),
+        Change::Set(asked) => labels::replace(tx, issue, asked),
+    }
 }
 
 /// Tells the assignee of work that is new to it: given to it now, or taken out
@@ -332,7 +336,7 @@ fn wake(
     Ok(())
 }
 
-fn told(before: &Issue, after: &Issue, moved: Option<&Moved>) -> Value {
+fn told(before: &Issue, after: &Issue, moved: Option<&Moved>, labelled: bool) -> Value {
     let mut told = moved
         .filter(|moved| moved.is_change())
         .map_or_else(|| json!({}), status::told);
@@ -347,6 +351,7 @@ fn told(before: &Issue, after: &Issue, moved: Option<&Moved>) -> Value {
         ("parentId", before.parent != after.parent),
         ("billingCode", before.billing_code != after.billing_code),
         ("ticketKey", before.ticket_key != after.ticket_key),
+        ("labelIds", labelled),
         ("hiddenAt", before.hidden_at != after.hidden_at),
     ];
     let changed: Vec<&str> = changes

@@ -2,6 +2,7 @@
 //! contract section 2.4).
 
 mod create;
+mod delete;
 mod read;
 mod update;
 mod workspaces;
@@ -16,8 +17,9 @@ use workforce_domain::port::{Failure, Held, MAX_PROJECT_GOALS, Reads, Tx};
 use workforce_domain::project::{GoalLink, Project, Workspace};
 
 pub use create::{CreateProject, create};
+pub use delete::delete;
 pub(crate) use read::views;
-pub use read::{get, list, workspaces};
+pub use read::{ProjectRef, get, list, workspaces};
 pub use update::{UpdateProject, update};
 pub use workspaces::{
     CreateWorkspace, UpdateWorkspace, create_workspace, delete_workspace, update_workspace,

@@ -62,6 +62,20 @@ fn weight_of(view: &ProjectView) -> usize {
         + texts.sum::<usize>()
 }
 
+/// How a caller names a project.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ProjectRef {
+    /// By id.
+    Id(ProjectId),
+    /// By its short name, within a company or within the caller's own.
+    UrlKey {
+        /// The short name.
+        key: String,
+        /// The company the caller named.
+        company: Option<CompanyId>,
+    },
+}
+
 /// One project with its goals and workspaces.
 ///
 /// # Errors
@@ -69,9 +83,22 @@ fn weight_of(view: &ProjectView) -> usize {
 pub fn get(
     reads: &mut dyn Reads,
     call: &Call<'_>,
-    id: ProjectId,
+    project: &ProjectRef,
 ) -> Result<ProjectView, Failure<ProjectError>> {
-    let project = find(reads, call, id)?;
+    let project = match project {
+        ProjectRef::Id(id) => find(reads, call, *id)?,
+        ProjectRef::UrlKey { key, company } => {
+            let own = call.agent().map(|caller| caller.company);
+            let scope = company
+                .or(own)
+                .and_then(|company| call.actor().enter(company));
+            let found = match scope {
+                Some(scope) => reads.projects().find_by_url_key(scope, key)?,
+                None => None,
+            };
+            found.ok_or_else(|| denied(Denied::NotFound("project")))?
+        }
+    };
     Ok(view(reads, project)?)
 }
 

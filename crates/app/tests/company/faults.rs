@@ -14,13 +14,14 @@ use workforce_domain::id::CompanyId;
 use workforce_domain::port::{
     ActivityReads, AgentReads, AgentWrites, ApprovalReads, CommentReads, CommentWrites,
     CompanyReads, CompanyWrites, CredentialReads, CredentialWrites, EngineWrites, GoalReads,
-    GoalWrites, Held, IdempotencyWrites, IssueReads, IssueWrites, Journal, LedgerReads,
-    LedgerWrites, MockActivityReads, MockAgentReads, MockAgentWrites, MockApprovalReads,
-    MockCommentReads, MockCommentWrites, MockCompanyReads, MockCompanyWrites, MockCredentialReads,
-    MockCredentialWrites, MockEngineWrites, MockGoalReads, MockGoalWrites, MockIdempotencyWrites,
-    MockIssueReads, MockIssueWrites, MockJournal, MockLedgerReads, MockLedgerWrites,
-    MockProjectReads, MockProjectWrites, MockRunReads, MockRunWrites, ProjectReads, ProjectWrites,
-    Reads, RunReads, RunWrites, StoreError, Tx,
+    GoalWrites, Held, IdempotencyWrites, IssueReads, IssueWrites, Journal, LabelReads, LabelWrites,
+    LedgerReads, LedgerWrites, MockActivityReads, MockAgentReads, MockAgentWrites,
+    MockApprovalReads, MockCommentReads, MockCommentWrites, MockCompanyReads, MockCompanyWrites,
+    MockCredentialReads, MockCredentialWrites, MockEngineWrites, MockGoalReads, MockGoalWrites,
+    MockIdempotencyWrites, MockIssueReads, MockIssueWrites, MockJournal, MockLabelReads,
+    MockLabelWrites, MockLedgerReads, MockLedgerWrites, MockProjectReads, MockProjectWrites,
+    MockRunReads, MockRunWrites, ProjectReads, ProjectWrites, Reads, RunReads, RunWrites,
+    StoreError, Tx,
 };
 use workforce_domain::run::RunStatus;
 use workforce_testkit::ports;
@@ -60,6 +61,7 @@ transaction! {
         goals: GoalReads = MockGoalReads,
         projects: ProjectReads = MockProjectReads,
         issues: IssueReads = MockIssueReads,
+        labels: LabelReads = MockLabelReads,
         comments: CommentReads = MockCommentReads,
         approvals: ApprovalReads = MockApprovalReads,
         runs: RunReads = MockRunReads,
@@ -73,6 +75,7 @@ transaction! {
         goals_mut: GoalWrites = MockGoalWrites,
         projects_mut: ProjectWrites = MockProjectWrites,
         issues_mut: IssueWrites = MockIssueWrites,
+        labels_mut: LabelWrites = MockLabelWrites,
         comments_mut: CommentWrites = MockCommentWrites,
         runs_mut: RunWrites = MockRunWrites,
         ledger_mut: LedgerWrites = MockLedgerWrites,

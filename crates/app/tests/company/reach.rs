@@ -7,7 +7,7 @@ use workforce_app::agents::{self, AgentRef, CreateAgent, ListAgents, UpdateAgent
 use workforce_app::companies::UpdateCompany;
 use workforce_app::costs::{self, ReportCost, WindowQuery};
 use workforce_app::goals::{self, CreateGoal, UpdateGoal};
-use workforce_app::projects::{self, CreateProject, UpdateProject, UpdateWorkspace};
+use workforce_app::projects::{self, CreateProject, ProjectRef, UpdateProject, UpdateWorkspace};
 use workforce_app::{Code, Failure, Refusal, activity, companies, runs};
 use workforce_domain::change::Change;
 use workforce_domain::company::CompanyStatus;
@@ -123,7 +123,7 @@ fn answers_about(who: Acting<'_>, at: &Objects) -> Vec<(&'static str, Told)> {
         ),
         (
             "projects::get",
-            told(who.read(|r, call| projects::get(r, call, at.project))),
+            told(who.read(|r, call| projects::get(r, call, &ProjectRef::Id(at.project)))),
         ),
         (
             "projects::workspaces",

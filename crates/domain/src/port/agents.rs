@@ -62,6 +62,12 @@ pub trait AgentReads {
         agent: AgentId,
     ) -> Result<Vec<ChainLink>, StoreError>;
 
+    /// True when somebody who is not terminated reports to this agent.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn has_reports(&mut self, company: CompanyScope, agent: AgentId) -> Result<bool, StoreError>;
+
     /// Short names of the company that start with `stem`.
     ///
     /// # Errors

@@ -73,4 +73,11 @@ pub trait GoalWrites {
     /// # Errors
     /// When the store fails.
     fn save(&mut self, goal: &Held<Goal>) -> Result<(), StoreError>;
+
+    /// Deletes a locked goal. Goals below it become top-level; issues, projects
+    /// and costs stay without it.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn delete(&mut self, goal: Held<Goal>) -> Result<(), StoreError>;
 }

@@ -19,6 +19,16 @@ pub trait ProjectReads {
     /// When the store fails.
     fn find(&mut self, scope: Scope, id: ProjectId) -> Result<Option<Project>, StoreError>;
 
+    /// The project with this short name.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn find_by_url_key(
+        &mut self,
+        company: CompanyScope,
+        url_key: &str,
+    ) -> Result<Option<Project>, StoreError>;
+
     /// Those of `ids` that are projects of the company, in no particular order.
     ///
     /// # Errors
@@ -94,6 +104,13 @@ pub trait ProjectWrites {
     /// # Errors
     /// When the store fails.
     fn save(&mut self, project: &Held<Project>) -> Result<(), StoreError>;
+
+    /// Deletes a locked project with its workspaces and what was counted for
+    /// it. Issues and costs stay without it.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn delete(&mut self, project: Held<Project>) -> Result<(), StoreError>;
 
     /// Replaces the goals a locked project is linked to.
     ///

@@ -7,8 +7,8 @@ use core::ops::{Deref, DerefMut};
 use super::{
     ActivityReads, AgentReads, AgentWrites, ApprovalReads, CommentReads, CommentWrites,
     CompanyReads, CompanyWrites, CredentialReads, CredentialWrites, EngineWrites, EventFeed,
-    GoalReads, GoalWrites, IdempotencyWrites, IssueReads, IssueWrites, Journal, LedgerReads,
-    LedgerWrites, ProjectReads, ProjectWrites, RunReads, RunWrites,
+    GoalReads, GoalWrites, IdempotencyWrites, IssueReads, IssueWrites, Journal, LabelReads,
+    LabelWrites, LedgerReads, LedgerWrites, ProjectReads, ProjectWrites, RunReads, RunWrites,
 };
 use crate::corrupt::Corrupt;
 
@@ -161,6 +161,8 @@ pub trait Reads {
     fn projects(&mut self) -> &mut dyn ProjectReads;
     /// Issues and their leases.
     fn issues(&mut self) -> &mut dyn IssueReads;
+    /// Labels of issues.
+    fn labels(&mut self) -> &mut dyn LabelReads;
     /// Comments on issues.
     fn comments(&mut self) -> &mut dyn CommentReads;
     /// Approvals.
@@ -189,6 +191,8 @@ pub trait Tx: Reads {
     fn projects_mut(&mut self) -> &mut dyn ProjectWrites;
     /// Issues and their leases.
     fn issues_mut(&mut self) -> &mut dyn IssueWrites;
+    /// Labels of issues.
+    fn labels_mut(&mut self) -> &mut dyn LabelWrites;
     /// Comments on issues.
     fn comments_mut(&mut self) -> &mut dyn CommentWrites;
     /// Runs and wakes.

@@ -179,6 +179,11 @@ pub const fn entry(code: Code) -> Entry {
             "First request still running",
             "Wait for the answer to the first request with this Idempotency-Key.",
         ),
+        Code::NameTaken => (
+            StatusCode::CONFLICT,
+            "Name taken",
+            "Choose another name, or use what has it.",
+        ),
         Code::AmbiguousName => (
             StatusCode::CONFLICT,
             "Ambiguous name",

@@ -9,6 +9,7 @@ use workforce_domain::port::GoalKey;
 use workforce_domain::text::{Description, Title};
 use workforce_domain::time::Timestamp;
 
+use super::Done;
 use crate::exchange::Exchange;
 use crate::paging::Paging;
 use crate::registry::{Access, Endpoints};
@@ -24,6 +25,7 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
         .add(__path_create, Access::Anyone, create)
         .add(__path_get, Access::Anyone, get)
         .add(__path_update, Access::Anyone, update)
+        .add(__path_delete, Access::Board, delete)
 }
 
 /// A goal.
@@ -214,6 +216,21 @@ async fn update(exchange: Exchange) -> HttpResponse {
             |rq| Ok((rq.id("goalId")?, rq.json::<UpdateGoalBody>()?.command())),
             |tx, call, (id, command)| goals::update(tx, call, *id, command.clone()),
             |goal| Reply::ok(GoalBody::from(goal)),
+        )
+        .await
+}
+
+/// Deletes a goal. Goals below it become top-level goals, its issues and
+/// projects stay without it.
+#[utoipa::path(delete, path = "/api/goals/{goalId}", tag = TAG, operation_id = "deleteGoal",
+    params(("goalId" = schema::Id, Path, description = "The goal.")),
+    responses((status = 200, description = "It is gone.", body = Done)))]
+async fn delete(exchange: Exchange) -> HttpResponse {
+    exchange
+        .write(
+            |rq| rq.id("goalId"),
+            |tx, call, id| goals::delete(tx, call, *id),
+            |()| Reply::ok(Done::OK),
         )
         .await
 }

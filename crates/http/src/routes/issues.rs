@@ -8,7 +8,7 @@ use workforce_app::{Call, Failure, issues};
 use workforce_domain::id::UserId;
 use workforce_domain::port::{AssigneeFilter, IssueFilter, IssueKey};
 
-use super::issue_ref;
+use super::{Done, issue_ref};
 use crate::exchange::{Exchange, Incoming};
 use crate::paging::Paging;
 use crate::problem::Problem;
@@ -26,7 +26,8 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
         .add(__path_list, Access::Anyone, list)
         .add(__path_create, Access::Anyone, create)
         .add(__path_get, Access::Anyone, get)
-        .add(__path_update, Access::Anyone, update);
+        .add(__path_update, Access::Anyone, update)
+        .add(__path_delete, Access::Board, delete);
     comments::register(holding::register(endpoints))
 }
 
@@ -201,6 +202,22 @@ async fn update(exchange: Exchange) -> HttpResponse {
             |rq| Ok((issue_ref(rq)?, rq.json::<UpdateIssueBody>()?.command()?)),
             |tx, call, (issue, command)| issues::update(tx, call, issue, command.clone()),
             |updated| Reply::ok(UpdatedIssueBody::from(updated)),
+        )
+        .await
+}
+
+/// Deletes an issue with its comments. Whoever works on it is asked to stop;
+/// its runs and costs stay for the record, its children become top-level
+/// issues.
+#[utoipa::path(delete, path = "/api/issues/{issueId}", tag = TAG, operation_id = "deleteIssue",
+    params(("issueId" = String, Path, description = "The issue, by id or identifier.")),
+    responses((status = 200, description = "It is gone.", body = Done)))]
+async fn delete(exchange: Exchange) -> HttpResponse {
+    exchange
+        .write(
+            issue_ref,
+            |tx, call, issue| issues::delete(tx, call, issue),
+            |()| Reply::ok(Done::OK),
         )
         .await
 }

@@ -2,11 +2,13 @@ mod bodies;
 mod workspaces;
 
 use actix_web::HttpResponse;
-use workforce_app::projects;
+use workforce_app::projects::{self, ProjectRef};
 use workforce_domain::port::ProjectKey;
 
-use crate::exchange::Exchange;
+use super::Done;
+use crate::exchange::{Exchange, Incoming};
 use crate::paging::Paging;
+use crate::problem::Problem;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::schema;
@@ -20,7 +22,8 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
         .add(__path_list, Access::Anyone, list)
         .add(__path_create, Access::Anyone, create)
         .add(__path_get, Access::Anyone, get)
-        .add(__path_update, Access::Anyone, update);
+        .add(__path_update, Access::Anyone, update)
+        .add(__path_delete, Access::Board, delete);
     workspaces::register(endpoints)
 }
 
@@ -62,16 +65,32 @@ async fn create(exchange: Exchange) -> HttpResponse {
 
 /// One project with its goals and workspaces.
 #[utoipa::path(get, path = "/api/projects/{projectId}", tag = TAG, operation_id = "getProject",
-    params(("projectId" = schema::Id, Path, description = "The project.")),
+    params(
+        ("projectId" = String, Path, description = "The project, by id or short name."),
+        ("companyId" = Option<schema::Id>, Query,
+            description = "The company in which a short name is looked up."),
+    ),
     responses((status = 200, description = "The project.", body = ProjectBody)))]
 async fn get(exchange: Exchange) -> HttpResponse {
     exchange
         .read(
-            |rq| rq.id("projectId"),
-            |reads, call, id| projects::get(reads, call, *id),
+            named,
+            |reads, call, project| projects::get(reads, call, project),
             |view| Reply::ok(ProjectBody::from(view)),
         )
         .await
+}
+
+fn named(rq: &Incoming) -> Result<ProjectRef, Problem> {
+    let text = rq.param("projectId", "project")?;
+    if let Ok(id) = text.parse() {
+        return Ok(ProjectRef::Id(id));
+    }
+    let company = rq.query()?.id("companyId")?;
+    Ok(ProjectRef::UrlKey {
+        key: text.to_owned(),
+        company,
+    })
 }
 
 /// Changes a project.
@@ -91,6 +110,22 @@ async fn update(exchange: Exchange) -> HttpResponse {
             },
             |tx, call, (id, command)| projects::update(tx, call, *id, command.clone()),
             |view| Reply::ok(ProjectBody::from(view)),
+        )
+        .await
+}
+
+/// Deletes a project with its workspaces. Its issues stay without it, and so
+/// do its costs; directories and repositories are left alone.
+#[utoipa::path(delete, path = "/api/projects/{projectId}", tag = TAG,
+    operation_id = "deleteProject",
+    params(("projectId" = schema::Id, Path, description = "The project.")),
+    responses((status = 200, description = "It is gone.", body = Done)))]
+async fn delete(exchange: Exchange) -> HttpResponse {
+    exchange
+        .write(
+            |rq| rq.id("projectId"),
+            |tx, call, id| projects::delete(tx, call, *id),
+            |()| Reply::ok(Done::OK),
         )
         .await
 }

@@ -46,6 +46,8 @@ diesel::joinable!(run_processes -> heartbeat_runs (run_id));
 diesel::joinable!(heartbeat_runs -> companies (company_id));
 diesel::joinable!(issues -> companies (company_id));
 diesel::joinable!(secret_versions -> secrets (secret_id));
+diesel::joinable!(issue_labels -> labels (label_id));
+diesel::joinable!(issue_labels -> issues (issue_id));
 
 diesel::allow_tables_to_appear_in_same_query!(
     companies,
@@ -61,6 +63,8 @@ diesel::allow_tables_to_appear_in_same_query!(
     issues,
     issue_leases,
     issue_comments,
+    issue_labels,
+    labels,
     heartbeat_runs,
     run_processes,
     wakes,

@@ -10,8 +10,9 @@ use workforce_domain::id::{ActivityId, AgentId, CompanyId, RunId};
 use workforce_domain::port::{
     ActivityReads, AgentReads, AgentWrites, ApprovalReads, CommentReads, CommentWrites,
     CompanyReads, CompanyWrites, CredentialReads, CredentialWrites, EngineWrites, GoalReads,
-    GoalWrites, IdempotencyWrites, IssueReads, IssueWrites, Journal, LedgerReads, LedgerWrites,
-    ProjectReads, ProjectWrites, Reads, RunReads, RunWrites, StoreError, Tx,
+    GoalWrites, IdempotencyWrites, IssueReads, IssueWrites, Journal, LabelReads, LabelWrites,
+    LedgerReads, LedgerWrites, ProjectReads, ProjectWrites, Reads, RunReads, RunWrites, StoreError,
+    Tx,
 };
 
 use super::Connection;
@@ -209,6 +210,10 @@ impl Reads for Transaction<'_> {
         self
     }
 
+    fn labels(&mut self) -> &mut dyn LabelReads {
+        self
+    }
+
     fn comments(&mut self) -> &mut dyn CommentReads {
         self
     }
@@ -252,6 +257,10 @@ impl Tx for Transaction<'_> {
     }
 
     fn issues_mut(&mut self) -> &mut dyn IssueWrites {
+        self
+    }
+
+    fn labels_mut(&mut self) -> &mut dyn LabelWrites {
         self
     }
 

@@ -27,7 +27,7 @@ use workforce_domain::port::{
 };
 use workforce_domain::project::Project;
 use workforce_domain::run::RunStatus;
-use workforce_domain::text::{CommentBody, Name};
+use workforce_domain::text::{CommentBody, LabelName, Name};
 use workforce_domain::time::Month;
 use workforce_domain::word::Word;
 use workforce_testkit::store::{TestStore, postgres_store, sqlite_store};
@@ -356,7 +356,7 @@ fn lists(asked: &Asked) -> Vec<(String, Body<'_>)> {
         ));
     }
     lists.push((
-        "agents, goals, projects, keys, costs and events".into(),
+        "agents, goals, projects, keys, costs, labels and events".into(),
         Box::new(move |reads| {
             let at = later(0).micros();
             let filter = AgentFilter {
@@ -376,6 +376,9 @@ fn lists(asked: &Asked) -> Vec<(String, Body<'_>)> {
             }
             for page in pages(CreationKey { at, id: id() }) {
                 reads.ledger().list(scope, &page)?;
+            }
+            for page in pages(CreationKey { at, id: id() }) {
+                reads.labels().list(scope, &page)?;
             }
             reads.activity().events(scope, 5, 20)?;
             Ok(())
@@ -477,6 +480,13 @@ fn others(asked: &Asked) -> Vec<(String, Body<'_>)> {
                 reads.issues().depth_below(scope, asked.issue)?;
                 reads.issues().open_children(scope, asked.issue)?;
                 reads.issues().lease(scope, asked.issue)?;
+                reads
+                    .labels()
+                    .find_by_name(scope, &LabelName::new("x").unwrap())?;
+                reads.labels().of_issues(scope, &[asked.issue])?;
+                reads.labels().of_issues(scope, &[asked.issue, id()])?;
+                reads.agents().has_reports(scope, asked.agent)?;
+                reads.projects().find_by_url_key(scope, "site")?;
                 reads.goals().is_within(scope, asked.goal, asked.goal)?;
                 reads.runs().wake_of(scope, id())?;
                 reads.ledger().find_by_key(scope, asked.agent, "k")?;

@@ -17,6 +17,7 @@ mod goals_and_projects;
 mod idempotency;
 mod issue_list;
 mod issues;
+mod labels;
 mod ledger;
 mod lists;
 mod prepared;

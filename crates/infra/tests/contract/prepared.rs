@@ -68,6 +68,7 @@ fn work(tx: &mut dyn Tx, subject: &Subject, more: bool) -> Result<(), StoreError
     tx.issues().ancestors(subject.scope, issue.id)?;
     tx.issues().open_children(subject.scope, issue.id)?;
     tx.issues_mut().end_lease(&held)?;
+    tx.labels().of_issues(subject.scope, &[issue.id])?;
 
     tx.agents().mentionable(subject.scope)?;
     tx.agents()

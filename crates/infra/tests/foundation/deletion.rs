@@ -2,7 +2,7 @@
 
 use workforce_testkit::on_both_databases;
 
-use crate::raw::Raw;
+use crate::raw::{Raw, Reference};
 use crate::rows::{BOSS, GOAL, ISSUE, PARENT, PROJECT, RUN, WORKER, WORKTREE, insert_company, key};
 
 /// What belongs to no company.
@@ -53,7 +53,65 @@ fn delete_and_look(raw: &mut Raw, table: &str, thing: u8, emptied: &[(&str, &str
     }
 }
 
+/// Rows whose reference leads nowhere.
+fn dangling(raw: &mut Raw) -> Vec<(Reference, i64)> {
+    let mut found = Vec::new();
+    for reference in raw.references() {
+        let columns: Vec<&str> = reference.columns.split(',').collect();
+        let targets = reference
+            .parent_columns
+            .clone()
+            .unwrap_or_else(|| "id".into());
+        let pairs = columns.iter().zip(targets.split(','));
+        let meets: Vec<String> = pairs
+            .map(|(own, target)| format!("p.{target} = c.{own}"))
+            .collect();
+        let set: Vec<String> = columns
+            .iter()
+            .map(|own| format!("c.{own} IS NOT NULL"))
+            .collect();
+        let count = raw.count(&format!(
+            "SELECT count(*) AS n FROM {} c WHERE {} AND NOT EXISTS (SELECT 1 FROM {} p WHERE {})",
+            reference.child,
+            set.join(" AND "),
+            reference.parent,
+            meets.join(" AND "),
+        ));
+        if count > 0 {
+            found.push((reference, count));
+        }
+    }
+    found
+}
+
 on_both_databases! {
+    fn every_reference_says_what_becomes_of_it(store: &TestStore) {
+        let mut raw = Raw::of(store);
+        // Work that somebody has to do does not lose its assignee by the way.
+        let deliberate = ["issues.company_id,assignee_agent_id"];
+        assert_eq!(raw.references_without_rule(), deliberate);
+    }
+
+    fn nothing_dangles_whatever_goes(store: &TestStore) {
+        let mut raw = Raw::of(store);
+        for (company, (table, thing)) in
+            (0..).zip([("issues", ISSUE), ("goals", GOAL), ("projects", PROJECT)])
+        {
+            insert_company(&mut raw, company);
+            let delete = format!("DELETE FROM {table} WHERE id = '{}'", key(company, thing));
+            assert_eq!(raw.run(&delete), 1, "{table}");
+            assert_eq!(dangling(&mut raw), [], "{table}");
+        }
+        assert_eq!(rows_of(&mut raw, "issue_labels", 0), 0);
+        assert_eq!(rows_of(&mut raw, "labels", 0), 1);
+        assert_eq!(rows_of(&mut raw, "project_workspaces", 2), 0);
+        assert_eq!(rows_of(&mut raw, "issues", 2), 2);
+        let label = format!("DELETE FROM labels WHERE id = '{}'", key(1, 1));
+        assert_eq!(raw.run(&label), 1);
+        assert_eq!(rows_of(&mut raw, "issue_labels", 1), 0);
+        assert_eq!(dangling(&mut raw), []);
+    }
+
     fn a_company_goes_with_everything_it_has(store: &TestStore) {
         let mut raw = Raw::of(store);
         insert_company(&mut raw, 0);

@@ -149,6 +149,27 @@ impl Raw {
         }
     }
 
+    /// References for which nothing says what becomes of them when their target goes: neither the
+    /// reference itself nor, on SQLite, a trigger that empties it.
+    pub(crate) fn references_without_rule(&mut self) -> Vec<String> {
+        self.names(
+            "SELECT t.name || '.' || group_concat(f.\"from\", ',' ORDER BY f.seq) AS name
+             FROM sqlite_schema t, pragma_foreign_key_list(t.name) f
+             WHERE t.type = 'table' AND f.on_delete = 'NO ACTION' AND NOT EXISTS
+                 (SELECT 1 FROM sqlite_schema g, pragma_foreign_key_list(t.name) own
+                  WHERE own.id = f.id AND own.seq = 1 AND g.type = 'trigger'
+                      AND g.tbl_name = f.\"table\"
+                      AND instr(g.sql, 'UPDATE ' || t.name || ' SET ' || own.\"from\" || ' = NULL'))
+             GROUP BY t.name, f.id ORDER BY name",
+            "SELECT k.conrelid::regclass::text || '.' ||
+                (SELECT string_agg(a.attname, ',' ORDER BY u.place)
+                 FROM unnest(k.conkey) WITH ORDINALITY u (n, place)
+                 JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = u.n) AS name
+             FROM pg_constraint k
+             WHERE k.contype = 'f' AND k.confdeltype NOT IN ('c', 'n') ORDER BY name",
+        )
+    }
+
     pub(crate) fn references(&mut self) -> Vec<Reference> {
         match self {
             Self::Sqlite(conn) => sql_query(

@@ -105,6 +105,18 @@ pub(crate) fn goal(c: u8, thing: u8) -> Row {
     })
 }
 
+pub(crate) fn label(c: u8, thing: u8) -> Row {
+    row!(labels {
+        id: Key(c, thing),
+        company_id: Key(c, COMPANY),
+        name: Text("Bug"),
+        name_key: Text(["zero", "bug", "two"][usize::from(thing.min(2))]),
+        color: Text("#ff0000"),
+        created_at: Instant,
+        updated_at: Instant,
+    })
+}
+
 pub(crate) fn project(c: u8) -> Row {
     row!(projects {
         id: Key(c, PROJECT),
@@ -160,6 +172,8 @@ pub(crate) fn issue(c: u8, thing: u8) -> Row {
         (0, ISSUE) => "ACM-9",
         (1, PARENT) => "BEE-8",
         (1, ISSUE) => "BEE-9",
+        (2, PARENT) => "CEE-8",
+        (2, ISSUE) => "CEE-9",
         _ => "ACM-100",
     };
     row!(issues {
@@ -448,6 +462,12 @@ pub(crate) fn every_table(c: u8) -> Vec<Row> {
         process(c),
         wake(c, 1),
         comment(c),
+        label(c, 1),
+        row!(issue_labels {
+            company_id: Key(c, COMPANY),
+            issue_id: Key(c, ISSUE),
+            label_id: Key(c, 1),
+        }),
         cost(c),
         row!(spend_totals {
             company_id: Key(c, COMPANY),

@@ -155,6 +155,7 @@ pub fn new_issue(titled: &str) -> CreateIssue {
         ticket_key: None,
         delegation: None,
         assignee_adapter_overrides: None,
+        labels: Vec::new(),
     }
 }
 

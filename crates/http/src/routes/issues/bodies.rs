@@ -4,13 +4,14 @@ use workforce_app::issues::{IssueDetail, IssueView, ParentView, Rewrite, Updated
 use workforce_domain::Document;
 use workforce_domain::actor::ActorKind;
 use workforce_domain::id::{
-    AgentId, CompanyId, ExecutionWorkspaceId, GoalId, IssueId, ProjectId, RunId, UserId,
+    AgentId, CompanyId, ExecutionWorkspaceId, GoalId, IssueId, LabelId, ProjectId, RunId, UserId,
 };
-use workforce_domain::issue::{Issue, IssueStatus, Lease, Priority};
+use workforce_domain::issue::{IssueStatus, Priority};
 use workforce_domain::text::{Description, Label, Title};
 use workforce_domain::time::Timestamp;
 
 use super::super::goals::GoalBody;
+use super::super::labels::LabelBody;
 use super::super::projects::ProjectBody;
 use super::comments::CommentedBody;
 use crate::schema;
@@ -83,6 +84,11 @@ pub(super) struct IssueBody {
     /// Adapter settings for this issue alone.
     #[schema(value_type = Option<schema::Document>)]
     assignee_adapter_overrides: Option<Document>,
+    /// Its labels, by name.
+    labels: Vec<LabelBody>,
+    /// The ids of its labels, in the same order.
+    #[schema(value_type = Vec<schema::Id>)]
+    label_ids: Vec<LabelId>,
     /// The worktree of its ticket.
     #[schema(value_type = Option<schema::Id>)]
     execution_workspace_id: Option<ExecutionWorkspaceId>,
@@ -143,8 +149,13 @@ struct LeaseBody {
     expires_at: Option<Timestamp>,
 }
 
-impl IssueBody {
-    fn new(issue: Issue, lease: Option<Lease>) -> Self {
+impl From<IssueView> for IssueBody {
+    fn from(view: IssueView) -> Self {
+        let IssueView {
+            issue,
+            lease,
+            labels,
+        } = view;
         let progress = issue.progress;
         let started_at = progress.started_at();
         let completed_at = progress.completed_at();
@@ -171,6 +182,8 @@ impl IssueBody {
             request_depth: issue.request_depth,
             delegation: issue.delegation,
             assignee_adapter_overrides: issue.assignee_adapter_overrides,
+            label_ids: labels.iter().map(|label| label.id).collect(),
+            labels: labels.into_iter().map(LabelBody::from).collect(),
             execution_workspace_id: issue.execution_workspace,
             checkout_run_id: lease.as_ref().and_then(|lease| lease.holder.run()),
             checked_out_at: lease.as_ref().and(progress.last_started_at()),
@@ -190,12 +203,6 @@ impl IssueBody {
             created_at: issue.created_at,
             updated_at: issue.updated_at,
         }
-    }
-}
-
-impl From<IssueView> for IssueBody {
-    fn from(view: IssueView) -> Self {
-        Self::new(view.issue, view.lease)
     }
 }
 
@@ -228,7 +235,7 @@ struct AncestorBody {
 impl From<ParentView> for AncestorBody {
     fn from(parent: ParentView) -> Self {
         Self {
-            issue: IssueBody::new(parent.issue, None),
+            issue: parent.view.into(),
             project: parent.project.map(Into::into),
             goal: parent.goal.map(Into::into),
         }

@@ -5,7 +5,7 @@ use workforce_app::Code;
 use workforce_app::issues::{CreateIssue, UpdateIssue};
 use workforce_domain::Document;
 use workforce_domain::change::Change;
-use workforce_domain::id::{AgentId, GoalId, IssueId, ProjectId};
+use workforce_domain::id::{AgentId, GoalId, IssueId, LabelId, ProjectId};
 use workforce_domain::issue::{IssueStatus, Priority};
 use workforce_domain::text::{CommentBody, Description, Label, Title};
 use workforce_domain::time::Timestamp;
@@ -70,6 +70,9 @@ pub(super) struct CreateIssueBody {
     /// Adapter settings for this issue alone; for the board to give.
     #[schema(value_type = Option<schema::Document>)]
     assignee_adapter_overrides: Option<Document>,
+    /// Its labels.
+    #[schema(value_type = Option<Vec<schema::Id>>, max_items = 50)]
+    label_ids: Option<Vec<LabelId>>,
 }
 
 impl CreateIssueBody {
@@ -88,6 +91,7 @@ impl CreateIssueBody {
             ticket_key: self.ticket_key,
             delegation: self.delegation,
             assignee_adapter_overrides: self.assignee_adapter_overrides,
+            labels: self.label_ids.unwrap_or_default(),
         })
     }
 }
@@ -143,6 +147,10 @@ pub(super) struct UpdateIssueBody {
     #[serde(default)]
     #[schema(value_type = Option<schema::Document>)]
     assignee_adapter_overrides: Change<Document>,
+    /// Its labels, in place of the present ones.
+    #[serde(default)]
+    #[schema(value_type = Option<Vec<schema::Id>>, max_items = 50)]
+    label_ids: Change<Vec<LabelId>>,
     /// Any instant hides it from lists, `null` shows it again; for the board.
     #[serde(default)]
     #[schema(value_type = Option<schema::Timestamp>)]
@@ -171,6 +179,7 @@ impl UpdateIssueBody {
             billing_code: self.billing_code,
             ticket_key: self.ticket_key,
             assignee_adapter_overrides: self.assignee_adapter_overrides,
+            labels: self.label_ids,
             hidden: match self.hidden_at {
                 Change::Keep => None,
                 Change::Clear => Some(false),

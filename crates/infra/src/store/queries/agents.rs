@@ -139,6 +139,18 @@ impl AgentReads for Transaction<'_> {
         Ok(chain)
     }
 
+    fn has_reports(&mut self, company: CompanyScope, agent: AgentId) -> Result<bool, StoreError> {
+        let report: Option<IdColumn<AgentId>> = agents::table
+            .filter(agents::company_id.eq(IdColumn(company.company())))
+            .filter(agents::reports_to.eq(IdColumn(agent)))
+            .filter(agents::lifecycle.ne(WordColumn(LifecycleWord::Terminated)))
+            .select(agents::id)
+            .first(self.conn)
+            .optional()
+            .map_err(failed)?;
+        Ok(report.is_some())
+    }
+
     fn url_keys(&mut self, company: CompanyScope, stem: &str) -> Result<Vec<String>, StoreError> {
         agents::table
             .filter(agents::company_id.eq(IdColumn(company.company())))

@@ -187,4 +187,13 @@ impl GoalWrites for Transaction<'_> {
             .map_err(failed)
             .and_then(exactly_one)
     }
+
+    fn delete(&mut self, goal: Held<Goal>) -> Result<(), StoreError> {
+        diesel::delete(goals::table)
+            .filter(goals::company_id.eq(IdColumn(goal.company)))
+            .filter(goals::id.eq(IdColumn(goal.id)))
+            .execute(self.conn)
+            .map_err(failed)
+            .and_then(exactly_one)
+    }
 }

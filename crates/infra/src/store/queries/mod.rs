@@ -22,6 +22,7 @@ mod issue_deletion;
 mod issue_list;
 mod issue_row;
 mod issues;
+mod labels;
 mod leases;
 mod ledger;
 mod page;

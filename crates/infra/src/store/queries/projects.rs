@@ -14,7 +14,9 @@ use super::project_rows::{ProjectRow, WorkspaceRow};
 use super::row::{admit, all, exactly_one, in_scope, one};
 use crate::store::columns::{IdColumn, InstantColumn};
 use crate::store::errors::failed;
-use crate::store::schema::{goals, project_goals, project_workspaces, projects};
+use crate::store::schema::{
+    budget_alerts, goals, project_goals, project_workspaces, projects, spend_totals,
+};
 
 impl ProjectReads for Transaction<'_> {
     fn find(&mut self, scope: Scope, id: ProjectId) -> Result<Option<Project>, StoreError> {
@@ -24,6 +26,21 @@ impl ProjectReads for Transaction<'_> {
             .first(self.conn)
             .optional());
         one(row.map_err(failed)?)
+    }
+
+    fn find_by_url_key(
+        &mut self,
+        company: CompanyScope,
+        url_key: &str,
+    ) -> Result<Option<Project>, StoreError> {
+        let row: Option<ProjectRow> = projects::table
+            .filter(projects::company_id.eq(IdColumn(company.company())))
+            .filter(projects::url_key.eq(url_key))
+            .select(ProjectRow::as_select())
+            .first(self.conn)
+            .optional()
+            .map_err(failed)?;
+        one(row)
     }
 
     fn find_all(
@@ -176,6 +193,27 @@ impl ProjectWrites for Transaction<'_> {
             .filter(projects::company_id.eq(IdColumn(project.company)))
             .filter(projects::id.eq(IdColumn(project.id)))
             .set(ProjectRow::from(&**project))
+            .execute(self.conn)
+            .map_err(failed)
+            .and_then(exactly_one)
+    }
+
+    fn delete(&mut self, project: Held<Project>) -> Result<(), StoreError> {
+        // These name it without a reference, so nothing takes them with it.
+        let company = IdColumn(project.company);
+        let totals = spend_totals::table
+            .filter(spend_totals::company_id.eq(company))
+            .filter(spend_totals::scope_type.eq("project"))
+            .filter(spend_totals::scope_id.eq(IdColumn(project.id)));
+        diesel::delete(totals).execute(self.conn).map_err(failed)?;
+        let alerts = budget_alerts::table
+            .filter(budget_alerts::company_id.eq(company))
+            .filter(budget_alerts::scope_type.eq("project"))
+            .filter(budget_alerts::scope_id.eq(IdColumn(project.id)));
+        diesel::delete(alerts).execute(self.conn).map_err(failed)?;
+        diesel::delete(projects::table)
+            .filter(projects::company_id.eq(company))
+            .filter(projects::id.eq(IdColumn(project.id)))
             .execute(self.conn)
             .map_err(failed)
             .and_then(exactly_one)

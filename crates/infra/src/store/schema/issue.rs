@@ -70,3 +70,29 @@ diesel::table! {
         author_board -> Nullable<Text>,
     }
 }
+
+diesel::table! {
+    use crate::store::columns::{Instant, Json, Key};
+    use diesel::sql_types::*;
+
+    labels (id) {
+        id -> Key,
+        company_id -> Key,
+        name -> Text,
+        name_key -> Text,
+        color -> Text,
+        created_at -> Instant,
+        updated_at -> Instant,
+    }
+}
+
+diesel::table! {
+    use crate::store::columns::{Instant, Json, Key};
+    use diesel::sql_types::*;
+
+    issue_labels (company_id, issue_id, label_id) {
+        company_id -> Key,
+        issue_id -> Key,
+        label_id -> Key,
+    }
+}

@@ -1,0 +1,201 @@
+//! Labels of issues: make, read, change, delete (contract section 4.2).
+
+use serde_json::{Value, json};
+use workforce_domain::activity::{Action, Entity};
+use workforce_domain::actor::{CompanyScope, Owned};
+use workforce_domain::id::{CompanyId, LabelId};
+use workforce_domain::label::IssueLabel;
+use workforce_domain::page::{Page, PageRequest};
+use workforce_domain::port::{Failure, Held, LabelKey, Reads, Tx};
+use workforce_domain::text::{Color, LabelName};
+
+use crate::access::{self, Denied, denied};
+use crate::call::Call;
+use crate::record::{Deed, document, record};
+use crate::refusal::{Code, Refusal};
+
+/// Why a call about labels is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LabelError {
+    /// The caller may not, or there is no such label.
+    #[error(transparent)]
+    Denied(#[from] Denied),
+    /// The company has a label of that name.
+    #[error("the company has a label `{name}` already")]
+    NameTaken {
+        /// The label that has it.
+        id: LabelId,
+        /// Its name.
+        name: LabelName,
+    },
+}
+
+impl Refusal for LabelError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Denied(denied) => denied.code(),
+            Self::NameTaken { .. } => Code::NameTaken,
+        }
+    }
+
+    fn details(&self) -> Option<Value> {
+        match self {
+            Self::Denied(denied) => denied.details(),
+            Self::NameTaken { id, .. } => Some(json!({ "pointer": "/name", "labelId": id })),
+        }
+    }
+}
+
+/// Makes a label.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CreateLabel {
+    /// Its name.
+    pub name: LabelName,
+    /// Colour of its badge.
+    pub color: Color,
+}
+
+/// Changes a label.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UpdateLabel {
+    /// Its name.
+    pub name: Option<LabelName>,
+    /// Colour of its badge.
+    pub color: Option<Color>,
+}
+
+/// Makes a label. The board, the ceo, and agents to whom others report.
+///
+/// # Errors
+/// [`LabelError`]
+pub fn create(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    company: CompanyId,
+    command: CreateLabel,
+) -> Result<IssueLabel, Failure<LabelError>> {
+    let scope = access::company_scope(tx.reads(), call, company)?;
+    require_manager(tx.reads(), call, scope)?;
+    require_free(tx.reads(), scope, &command.name)?;
+    let label = IssueLabel {
+        id: call.id(),
+        company,
+        name: command.name,
+        color: command.color,
+        created_at: call.now,
+        updated_at: call.now,
+    };
+    tx.labels_mut().insert(&label)?;
+    write_down(tx, call, Action::LabelCreated, &label);
+    Ok(label)
+}
+
+/// Labels of a company, oldest first. Anyone of the company.
+///
+/// # Errors
+/// [`LabelError`]
+pub fn list(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    company: CompanyId,
+    page: &PageRequest<LabelKey>,
+) -> Result<Page<IssueLabel, LabelKey>, Failure<LabelError>> {
+    let scope = access::company_scope(reads, call, company)?;
+    Ok(reads.labels().list(scope, page)?)
+}
+
+/// Changes a label. Whoever may make one.
+///
+/// # Errors
+/// [`LabelError`]
+pub fn update(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    id: LabelId,
+    command: UpdateLabel,
+) -> Result<IssueLabel, Failure<LabelError>> {
+    let mut label = hold(tx, call, id)?;
+    let before = IssueLabel::clone(&label);
+    if let Some(name) = command.name {
+        label.name = name;
+        if label.key() != before.key() {
+            require_free(tx.reads(), label.scope(), &label.name)?;
+        }
+    }
+    label.color = command.color.unwrap_or_else(|| before.color.clone());
+    if *label != before {
+        label.updated_at = call.now;
+        tx.labels_mut().save(&label)?;
+        write_down(tx, call, Action::LabelUpdated, &label);
+    }
+    Ok(label.into_inner())
+}
+
+/// Deletes a label and takes it off every issue. Whoever may make one.
+///
+/// # Errors
+/// [`LabelError`]
+pub fn delete(tx: &mut dyn Tx, call: &Call<'_>, id: LabelId) -> Result<(), Failure<LabelError>> {
+    let label = hold(tx, call, id)?;
+    write_down(tx, call, Action::LabelDeleted, &label);
+    tx.labels_mut().delete(label)?;
+    Ok(())
+}
+
+fn hold(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    id: LabelId,
+) -> Result<Held<IssueLabel>, Failure<LabelError>> {
+    let Some(label) = tx.labels_mut().lock(call.actor().scope(), id)? else {
+        return Err(denied(Denied::NotFound("label")));
+    };
+    require_manager(tx.reads(), call, label.scope())?;
+    Ok(label)
+}
+
+/// Refuses agents that assign work to nobody but themselves.
+fn require_manager(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    scope: CompanyScope,
+) -> Result<(), Failure<LabelError>> {
+    call.require_working_company().map_err(denied)?;
+    match call.agent() {
+        None => Ok(()),
+        Some(caller) if caller.is_ceo() || reads.agents().has_reports(scope, caller.agent)? => {
+            Ok(())
+        }
+        Some(_) => Err(denied(Denied::Forbidden(
+            "only the board, the ceo and managers change a company's labels",
+        ))),
+    }
+}
+
+fn require_free(
+    reads: &mut dyn Reads,
+    scope: CompanyScope,
+    name: &LabelName,
+) -> Result<(), Failure<LabelError>> {
+    match reads.labels().find_by_name(scope, name)? {
+        None => Ok(()),
+        Some(label) => Err(Failure::Refused(LabelError::NameTaken {
+            id: label.id,
+            name: label.name,
+        })),
+    }
+}
+
+fn write_down(tx: &mut dyn Tx, call: &Call<'_>, action: Action, label: &IssueLabel) {
+    record(
+        tx,
+        call,
+        Deed {
+            company: label.company,
+            action,
+            entity: Entity::Label,
+            id: &label.id,
+            details: document(json!({ "name": label.name, "color": label.color })),
+        },
+    );
+}

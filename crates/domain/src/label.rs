@@ -1,0 +1,70 @@
+//! Labels that issues are sorted by (contract section 4.2).
+
+use alloc::string::String;
+
+use unicode_normalization::UnicodeNormalization;
+
+use crate::actor::Owned;
+use crate::id::{CompanyId, LabelId};
+use crate::text::{Color, LabelName};
+use crate::time::Timestamp;
+
+/// An issue has at most so many labels, so that lists of issues stay bounded.
+pub const MAX_ISSUE_LABELS: usize = 50;
+
+/// A label of a company's issues.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IssueLabel {
+    /// Unique id.
+    pub id: LabelId,
+    /// Its company.
+    pub company: CompanyId,
+    /// Its name; within a company no two names compare equal.
+    pub name: LabelName,
+    /// Colour of its badge.
+    pub color: Color,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it last changed.
+    pub updated_at: Timestamp,
+}
+
+impl IssueLabel {
+    /// Its name as it is compared.
+    pub fn key(&self) -> String {
+        key(&self.name)
+    }
+}
+
+impl Owned for IssueLabel {
+    fn company(&self) -> CompanyId {
+        self.company
+    }
+}
+
+/// A name as it is compared: without regard to case, compatible forms and the
+/// width of its spaces.
+pub fn key(name: &LabelName) -> String {
+    let folded: String = name.nfkc().flat_map(char::to_lowercase).collect();
+    let mut key = String::with_capacity(folded.len());
+    for word in folded.split_whitespace() {
+        if !key.is_empty() {
+            key.push(' ');
+        }
+        key.push_str(word);
+    }
+    key
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_look_alike_compare_equal() {
+        let key_of = |name: &str| key(&LabelName::new(name).unwrap());
+        assert_eq!(key_of("Größe  XL"), key_of(" größe xl"));
+        assert_eq!(key_of("ＢＵＧ"), key_of("bug"));
+        assert_ne!(key_of("bug"), key_of("bugs"));
+    }
+}

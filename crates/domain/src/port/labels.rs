@@ -1,0 +1,90 @@
+use alloc::vec::Vec;
+
+use super::{Held, StoreError};
+use crate::actor::{CompanyScope, Scope};
+use crate::id::{IssueId, LabelId};
+use crate::issue::Issue;
+use crate::label::IssueLabel;
+use crate::page::{CreationKey, Page, PageRequest};
+use crate::text::LabelName;
+
+/// The place of a label in a list.
+pub type LabelKey = CreationKey<LabelId>;
+
+/// Reads of labels.
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait LabelReads {
+    /// Those of `ids` that are labels of the company, in no particular order.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn find_all(
+        &mut self,
+        company: CompanyScope,
+        ids: &[LabelId],
+    ) -> Result<Vec<IssueLabel>, StoreError>;
+
+    /// The label whose name compares equal to this one.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn find_by_name(
+        &mut self,
+        company: CompanyScope,
+        name: &LabelName,
+    ) -> Result<Option<IssueLabel>, StoreError>;
+
+    /// Labels of a company, oldest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn list(
+        &mut self,
+        company: CompanyScope,
+        page: &PageRequest<LabelKey>,
+    ) -> Result<Page<IssueLabel, LabelKey>, StoreError>;
+
+    /// The labels of issues, per issue by name.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn of_issues(
+        &mut self,
+        company: CompanyScope,
+        issues: &[IssueId],
+    ) -> Result<Vec<(IssueId, IssueLabel)>, StoreError>;
+}
+
+/// Writes of labels.
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait LabelWrites {
+    /// Stores a new label.
+    ///
+    /// # Errors
+    /// [`StoreError::Contended`] when another took its name meanwhile.
+    fn insert(&mut self, label: &IssueLabel) -> Result<(), StoreError>;
+
+    /// Locks a label.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn lock(&mut self, scope: Scope, id: LabelId) -> Result<Option<Held<IssueLabel>>, StoreError>;
+
+    /// Stores a locked label.
+    ///
+    /// # Errors
+    /// [`StoreError::Contended`] when another took its name meanwhile.
+    fn save(&mut self, label: &Held<IssueLabel>) -> Result<(), StoreError>;
+
+    /// Deletes a locked label and takes it off every issue.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn delete(&mut self, label: Held<IssueLabel>) -> Result<(), StoreError>;
+
+    /// Gives a locked issue these labels in place of those it has.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn set_for_issue(&mut self, issue: &Held<Issue>, labels: &[LabelId]) -> Result<(), StoreError>;
+}

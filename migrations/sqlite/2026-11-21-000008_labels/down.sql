@@ -1,0 +1,2 @@
+DROP TABLE issue_labels;
+DROP TABLE labels;
