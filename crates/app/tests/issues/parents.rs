@@ -140,7 +140,7 @@ fn one_issue_is_shown_with_its_parents_nearest_first() {
     let by_identifier = IssueRef::parse(&low.identifier).unwrap();
     for named in [low.id.into(), by_identifier] {
         let detail = done(ada.read(|reads, call| issues::get(reads, call, &named)));
-        let parents: Vec<_> = detail.ancestors.iter().map(|it| it.issue.id).collect();
+        let parents: Vec<_> = detail.ancestors.iter().map(|it| it.view.issue.id).collect();
         assert_eq!(parents, [middle.id, top.id]);
         assert_eq!(
             detail.ancestors[1].goal.as_ref().map(|goal| goal.id),

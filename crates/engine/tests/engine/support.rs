@@ -190,6 +190,7 @@ impl House {
             ticket_key: None,
             delegation: None,
             assignee_adapter_overrides: None,
+            labels: Vec::new(),
         };
         change(&mut command);
         self.act(|tx, call| issues::create(tx, call, self.company, command.clone()))
