@@ -95,6 +95,13 @@ words! {
         /// An agent's short name names several agents.
         AmbiguousName = "ambiguous_name",
 
+        /// The configuration was changed since the caller saw it.
+        RevisionConflict = "revision_conflict",
+        /// A file was changed since the caller saw it.
+        InstructionsFileConflict = "instructions_file_conflict",
+        /// The folder or file of external instructions cannot be used.
+        InstructionsUnavailable = "instructions_unavailable",
+
         // What the caller means cannot be done.
         /// A field's value breaks a rule.
         InvalidField = "invalid_field",
@@ -114,6 +121,10 @@ words! {
         EnvReserved = "env_reserved",
         /// A secret that does not exist in this company.
         SecretNotFound = "secret_not_found",
+        /// A configuration of the past that is not possible any more.
+        RollbackInvalid = "rollback_invalid",
+        /// The entry file of an instructions bundle cannot be deleted.
+        EntryFileProtected = "entry_file_protected",
         /// The key was used for another request.
         IdempotencyKeyReused = "idempotency_key_reused",
 

@@ -38,6 +38,12 @@ words! {
         AgentDeleted = "agent.deleted",
         /// An agent's configuration was rolled back.
         AgentConfigRolledBack = "agent.config_rolled_back",
+        /// The instructions of an agent changed their place or entry file.
+        AgentInstructionsUpdated = "agent.instructions_updated",
+        /// A file of an agent's instructions was written.
+        AgentInstructionsFilePut = "agent.instructions_file_put",
+        /// A file of an agent's instructions was deleted.
+        AgentInstructionsFileDeleted = "agent.instructions_file_deleted",
         /// A key was made.
         AgentKeyCreated = "agent.key_created",
         /// A key was revoked.

@@ -67,6 +67,8 @@ ids! {
     BoardTokenId = "board token",
     /// Names an agent's long-lived API key.
     AgentKeyId = "agent key",
+    /// Names a revision of an agent's configuration.
+    RevisionId = "config revision",
     /// Names a goal.
     GoalId = "goal",
     /// Names a project.

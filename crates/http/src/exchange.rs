@@ -116,6 +116,9 @@ impl Exchange {
         if served.body.len() < COMPRESSED_FROM {
             response.insert_header((header::CONTENT_ENCODING, "identity"));
         }
+        if let Some(tag) = served.tag {
+            response.insert_header((header::ETAG, tag));
+        }
         if served.replayed {
             response.insert_header((REPLAYED, "true"));
         }

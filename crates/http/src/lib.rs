@@ -15,6 +15,7 @@ mod metrics;
 mod middleware;
 mod openapi;
 mod paging;
+mod precondition;
 pub mod problem;
 mod query;
 pub mod registry;

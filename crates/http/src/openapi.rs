@@ -16,6 +16,7 @@ use utoipa::openapi::{
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::idempotency::{IDEMPOTENCY_KEY, REPLAYED};
+use crate::precondition::IF_MATCH;
 use crate::problem::{ProblemBody, catalogue};
 use crate::registry::{Access, Endpoint, Endpoints};
 use crate::routes;
@@ -194,10 +195,23 @@ fn problem_statuses(endpoint: &Endpoint) -> BTreeSet<StatusCode> {
         statuses.insert(StatusCode::NOT_FOUND);
     }
     statuses.insert(StatusCode::PAYLOAD_TOO_LARGE);
+    if has_parameter(endpoint, IF_MATCH) {
+        statuses.insert(StatusCode::PRECONDITION_FAILED);
+    }
     if endpoint.method != HttpMethod::Get {
         statuses.extend([StatusCode::CONFLICT, StatusCode::UNPROCESSABLE_ENTITY]);
     }
     statuses
+}
+
+fn has_parameter(endpoint: &Endpoint, name: &str) -> bool {
+    let parameters = endpoint.operation.parameters.iter().flatten();
+    parameters
+        .filter_map(|parameter| match parameter {
+            RefOr::T(parameter) => Some(parameter),
+            RefOr::Ref(_) => None,
+        })
+        .any(|parameter| parameter.name == name)
 }
 
 /// A problem answer, which lists the codes that come with its status.

@@ -11,6 +11,8 @@ pub(crate) struct Reply<B> {
     pub(crate) body: B,
     /// Continues a list.
     pub(crate) next_cursor: Option<String>,
+    /// Names this state of what is answered.
+    pub(crate) tag: Option<String>,
     /// Whether the body carries a credential, so that it is sealed when it is
     /// kept for a repeated request, and never cached.
     pub(crate) secret: bool,
@@ -22,6 +24,7 @@ impl<B: Serialize> Reply<B> {
             status,
             body,
             next_cursor: None,
+            tag: None,
             secret: false,
         }
     }
@@ -39,6 +42,13 @@ impl<B: Serialize> Reply<B> {
     /// 202: what will be done.
     pub(crate) const fn accepted(body: B) -> Self {
         Self::new(StatusCode::ACCEPTED, body)
+    }
+
+    /// The same answer under an ETag.
+    #[must_use]
+    pub(crate) fn tagged(mut self, tag: String) -> Self {
+        self.tag = Some(tag);
+        self
     }
 
     /// 201: what was made, with a credential that is shown this once.

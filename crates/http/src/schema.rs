@@ -8,7 +8,8 @@ use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, Schema, SchemaFormat, 
 use utoipa::{PartialSchema, ToSchema};
 use workforce_domain::word::Word;
 use workforce_domain::{
-    activity, actor, agent, company, cost, goal, issue, project, run, text, wake,
+    activity, actor, agent, company, cost, goal, instructions, issue, project, revision, run, text,
+    wake,
 };
 
 fn word<W: Word>() -> RefOr<Schema> {
@@ -96,6 +97,8 @@ schemas! {
     PauseReason = word::<company::PauseReason>();
     AgentStatus = word::<agent::AgentStatus>();
     AdapterType = word::<agent::AdapterType>();
+    RevisionSource = word::<revision::RevisionSource>();
+    BundleMode = word::<instructions::BundleMode>();
     GoalLevel = word::<goal::GoalLevel>();
     GoalStatus = word::<goal::GoalStatus>();
     ProjectStatus = word::<project::ProjectStatus>();

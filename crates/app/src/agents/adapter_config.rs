@@ -23,32 +23,64 @@ const MIN_INTERVAL_SEC: f64 = 30.0;
 /// The configuration after a change: keys of `change` replace those of
 /// `current`, `null` removes; within `env` likewise, variable by variable.
 pub(super) fn merged(current: &Document, change: Document) -> Document {
-    let mut result = current.clone();
+    overlaid(current.clone(), current, change)
+}
+
+/// The configuration that `change` is as a whole. The mark of a hidden value
+/// keeps the present one here too.
+pub(super) fn replaced(current: &Document, change: Document) -> Document {
+    overlaid(Document::new(), current, change)
+}
+
+/// `base` with the keys of `change`, where `current` tells what hidden values
+/// are.
+fn overlaid(base: Document, current: &Document, change: Document) -> Document {
+    let mut result = base;
     for (key, value) in change {
-        match (key.as_str(), value, current.get(&key)) {
-            ("env", Value::Object(change), Some(Value::Object(env))) => {
-                let mut env = env.clone();
-                apply(&mut env, change);
-                result.insert(key, Value::Object(env));
+        match value {
+            Value::Object(change) if key == "env" => {
+                let env = |document: &Document| match document.get("env") {
+                    Some(Value::Object(env)) => env.clone(),
+                    _ => Document::new(),
+                };
+                let (mut target, present) = (env(&result), env(current));
+                for (name, binding) in change {
+                    put(&mut target, &present, name, binding);
+                }
+                result.insert(key, Value::Object(target));
             }
-            (_, value, _) => apply(&mut result, Document::from_iter([(key, value)])),
+            value => put(&mut result, current, key, value),
         }
     }
     result
 }
 
-fn apply(target: &mut Document, change: Document) {
-    for (key, value) in change {
+fn put(target: &mut Document, current: &Document, key: String, value: Value) {
+    if value.is_null() {
+        target.remove(&key);
+    } else if !is_redacted(&value) {
+        target.insert(key, value);
+    } else if let Some(present) = current.get(&key) {
+        target.insert(key, present.clone());
+    }
+}
+
+/// Refuses the mark of a hidden value where no present value stands for it.
+fn refuse_marks(config: &Document, pointer: &str) -> Result<(), FieldFault> {
+    // Checked from a list, so that depth takes no stack.
+    let mut rest: Vec<&Value> = config.values().collect();
+    while let Some(value) = rest.pop() {
         match value {
-            Value::Null => {
-                target.remove(&key);
+            Value::String(text) if text == REDACTED => {
+                let message = format!("holds {REDACTED}, which only stands for a hidden value");
+                return Err(FieldFault::invalid(pointer, message));
             }
-            value if is_redacted(&value) => {}
-            value => {
-                target.insert(key, value);
-            }
+            Value::Array(values) => rest.extend(values),
+            Value::Object(object) => rest.extend(object.values()),
+            _ => {}
         }
     }
+    Ok(())
 }
 
 fn is_redacted(value: &Value) -> bool {
@@ -62,6 +94,7 @@ fn is_redacted(value: &Value) -> bool {
 /// Checks an adapter's configuration.
 pub(super) fn check_adapter(config: &Document) -> Result<(), FieldFault> {
     check_document(config, "/adapterConfig", MAX_BYTES)?;
+    refuse_marks(config, "/adapterConfig")?;
     text(config, "command")?;
     text(config, "cwd")?;
     text(config, "stdin")?;
@@ -174,6 +207,7 @@ fn check_binding(name: &str, binding: &Value) -> Result<(), FieldFault> {
 /// Checks the configuration of heartbeats.
 pub(super) fn check_runtime(config: &Document) -> Result<(), FieldFault> {
     check_document(config, "/runtimeConfig", MAX_BYTES)?;
+    refuse_marks(config, "/runtimeConfig")?;
     let Some(heartbeat) = config.get("heartbeat") else {
         return Ok(());
     };
@@ -245,6 +279,21 @@ mod tests {
             "env": { "A": REDACTED, "B": { "type": "plain", "value": REDACTED } },
         });
         assert_eq!(merge(current.clone(), change), current);
+        let whole = json!({ "token": REDACTED, "env": { "A": REDACTED, "B": REDACTED } });
+        assert_eq!(
+            replaced(&document(current.clone()), document(whole.clone())),
+            document(current)
+        );
+        assert_eq!(merge(json!({}), whole), json!({ "env": {} }));
+        let hidden = document(json!({ "headers": [{ "x": REDACTED }] }));
+        assert_eq!(
+            check_adapter(&hidden).map_err(|fault| fault.code),
+            Err(Code::InvalidField)
+        );
+        assert_eq!(
+            check_runtime(&hidden).map_err(|fault| fault.code),
+            Err(Code::InvalidField)
+        );
     }
 
     #[test]

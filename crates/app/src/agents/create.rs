@@ -5,10 +5,13 @@ use workforce_domain::actor::Owned;
 use workforce_domain::agent::{AdapterType, Agent, AgentLifecycle, first_free, url_key_stem};
 use workforce_domain::change::Change;
 use workforce_domain::id::{AgentId, CompanyId};
+use workforce_domain::instructions::BundlePointer;
 use workforce_domain::money::Budget;
 use workforce_domain::port::{Failure, Tx};
+use workforce_domain::revision::{AgentConfig, RevisionSource};
 use workforce_domain::text::{Description, Label, Name, Role};
 
+use super::revisions::{ConfigChange, keep};
 use super::{AgentDetail, AgentError, adapter_config, check_manager, detail, write_down};
 use crate::access::{self, Denied, denied};
 use crate::call::Call;
@@ -51,7 +54,7 @@ pub fn create(
     tx: &mut dyn Tx,
     call: &Call<'_>,
     company: CompanyId,
-    command: CreateAgent,
+    mut command: CreateAgent,
 ) -> Result<AgentDetail, Failure<AgentError>> {
     let company = access::company(tx.reads(), call, company)?;
     let scope = company.scope();
@@ -76,6 +79,10 @@ pub fn create(
             return Err(denied(Denied::BoardRequired));
         }
     }
+    // There is nothing yet that the mark of a hidden value could keep.
+    let nothing = Document::new();
+    command.adapter_config = adapter_config::merged(&nothing, command.adapter_config);
+    command.runtime_config = adapter_config::merged(&nothing, command.runtime_config);
     let faults = adapter_config::check_adapter(&command.adapter_config)
         .and_then(|()| adapter_config::check_runtime(&command.runtime_config))
         .and_then(|()| {
@@ -111,6 +118,13 @@ pub fn create(
         updated_at: call.now,
     };
     tx.agents_mut().insert(&agent)?;
+    let change = ConfigChange {
+        source: RevisionSource::Create,
+        before: None,
+        after: &AgentConfig::of(&agent, BundlePointer::default()),
+        rolled_back_from: None,
+    };
+    keep(tx, call, scope, agent.id, &change)?;
     let details = json!({ "name": agent.name, "role": agent.role });
     write_down(tx, call, Action::AgentCreated, &agent, details);
     Ok(detail(tx.reads(), call, agent)?)

@@ -5,6 +5,7 @@ use workforce_domain::agent::AgentLifecycle;
 use workforce_domain::id::AgentId;
 use workforce_domain::port::{Failure, Tx};
 
+use super::revisions::keep_moves;
 use super::{AgentError, hold_with_company, write_down};
 use crate::access::denied;
 use crate::call::Call;
@@ -25,8 +26,10 @@ pub fn delete(tx: &mut dyn Tx, call: &Call<'_>, id: AgentId) -> Result<(), Failu
     if tx.agents().has_history(scope, id)? {
         return Err(Failure::Refused(AgentError::HasHistory));
     }
-    tx.agents_mut()
+    let moved = tx
+        .agents_mut()
         .move_reports(scope, id, agent.reports_to, call.now)?;
+    keep_moves(tx, call, scope, id, &moved)?;
     write_down(
         tx,
         call,

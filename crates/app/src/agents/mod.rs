@@ -7,6 +7,8 @@ mod deletion;
 mod keys;
 mod org;
 mod read;
+mod revisions;
+mod rollback;
 mod switches;
 mod update;
 
@@ -27,6 +29,8 @@ pub use keys::{CreatedKey, create_key, keys, revoke_key};
 pub use org::{OrgEntry, org};
 pub(crate) use read::everyone;
 pub use read::{AgentRef, ListAgents, get, list, me};
+pub use revisions::{RevisionView, revision, revisions};
+pub use rollback::{RolledBack, rollback};
 pub use switches::{pause, resume, terminate};
 pub use update::{UpdateAgent, update};
 
@@ -73,6 +77,18 @@ pub enum AgentError {
         /// The field.
         field: &'static str,
     },
+    /// The caller changes another revision than the last one.
+    #[error("the agent's configuration is at revision {current} by now")]
+    RevisionConflict {
+        /// The last revision.
+        current: i32,
+    },
+    /// A configuration of the past that cannot be that of today.
+    #[error("the configuration of that revision is not possible any more")]
+    RollbackInvalid {
+        /// What is in the way.
+        reasons: Vec<FieldFault>,
+    },
     /// A short name that several agents of the caller's companies have.
     #[error("the short name needs ?companyId= to name one agent")]
     Ambiguous,
@@ -90,6 +106,8 @@ impl Refusal for AgentError {
             Self::BudgetExhausted { .. } => Code::BudgetExhausted,
             Self::HasHistory => Code::AgentHasHistory,
             Self::FieldNotWritable { .. } => Code::FieldNotWritable,
+            Self::RevisionConflict { .. } => Code::RevisionConflict,
+            Self::RollbackInvalid { .. } => Code::RollbackInvalid,
             Self::Ambiguous => Code::AmbiguousName,
         }
     }
@@ -104,6 +122,15 @@ impl Refusal for AgentError {
             Self::FieldNotWritable { field } => at(format!("/{field}")),
             Self::BudgetExhausted { utilization } => {
                 Some(json!({ "utilizationPercent": utilization.to_string() }))
+            }
+            Self::RevisionConflict { current } => Some(json!({ "revision": current })),
+            Self::RollbackInvalid { reasons } => {
+                let reasons = reasons.iter().map(|fault| {
+                    json!({
+                        "pointer": fault.pointer, "message": fault.message, "code": fault.code,
+                    })
+                });
+                Some(Value::Array(reasons.collect()))
             }
             Self::ApprovalRequired
             | Self::Terminated
@@ -135,12 +162,15 @@ pub struct AgentDetail {
     pub view: AgentView,
     /// Its managers, nearest first.
     pub chain_of_command: Vec<ChainLink>,
+    /// The number of its last configuration revision.
+    pub revision: i32,
 }
 
 /// The detail of an agent as the caller may see it.
 fn detail(reads: &mut dyn Reads, call: &Call<'_>, agent: Agent) -> Result<AgentDetail, StoreError> {
     let scope = agent.scope();
     let chain_of_command = reads.agents().chain_of_command(scope, agent.id)?;
+    let revision = reads.revisions().last_number(scope, agent.id)?;
     let running = !reads.agents().running(scope, &[agent.id])?.is_empty();
     let spent = reads
         .ledger()
@@ -157,6 +187,7 @@ fn detail(reads: &mut dyn Reads, call: &Call<'_>, agent: Agent) -> Result<AgentD
     Ok(AgentDetail {
         view,
         chain_of_command,
+        revision,
     })
 }
 
@@ -181,6 +212,20 @@ fn hold_with_company(
     tx.companies_mut()
         .lock(agent.scope().into(), agent.company)?;
     hold(tx, call, id)
+}
+
+/// Refuses a change by a caller who has seen another revision than the last.
+fn require_revision(
+    reads: &mut dyn Reads,
+    agent: &Agent,
+    seen: Option<&[i32]>,
+) -> Result<(), Failure<AgentError>> {
+    let Some(seen) = seen else { return Ok(()) };
+    let current = reads.revisions().last_number(agent.scope(), agent.id)?;
+    if seen.contains(&current) {
+        return Ok(());
+    }
+    Err(Failure::Refused(AgentError::RevisionConflict { current }))
 }
 
 /// Refuses drafts and terminated agents.

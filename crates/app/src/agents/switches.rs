@@ -13,6 +13,7 @@ use workforce_domain::run::RunErrorCode;
 use workforce_domain::text::CommentBody;
 use workforce_domain::time::Month;
 
+use super::revisions::keep_moves;
 use super::{
     AgentDetail, AgentError, detail, hold, hold_with_company, require_employed, write_down,
 };
@@ -132,8 +133,10 @@ pub fn terminate(
         agent.lifecycle = AgentLifecycle::Terminated { at: call.now };
         agent.updated_at = call.now;
         tx.agents_mut().save(&agent)?;
-        tx.agents_mut()
+        let moved = tx
+            .agents_mut()
             .move_reports(scope, id, agent.reports_to, call.now)?;
+        keep_moves(tx, call, scope, id, &moved)?;
         tx.credentials_mut().revoke_keys(scope, id, call.now)?;
         give_back_issues(tx, call, &agent)?;
         tx.runs_mut()

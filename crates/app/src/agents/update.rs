@@ -7,11 +7,14 @@ use workforce_domain::change::Change;
 use workforce_domain::id::AgentId;
 use workforce_domain::money::Budget;
 use workforce_domain::port::{Failure, Held, Tx};
+use workforce_domain::revision::{AgentConfig, RevisionSource};
 use workforce_domain::text::{Description, Label, Name, Role};
 use workforce_domain::time::Month;
 
+use super::revisions::{ConfigChange, keep};
 use super::{
-    AgentDetail, AgentError, adapter_config, check_manager, detail, hold_with_company, write_down,
+    AgentDetail, AgentError, adapter_config, check_manager, detail, hold_with_company,
+    require_revision, write_down,
 };
 use crate::access::{self, Denied, denied};
 use crate::budgets;
@@ -23,6 +26,9 @@ pub struct UpdateAgent {
     /// Fields the caller sent that nobody may set: `status`,
     /// `spentMonthlyCents`, `companyId`.
     pub not_writable: Option<&'static str>,
+    /// Changes the agent only when its last configuration revision is one of
+    /// these.
+    pub if_match: Option<Vec<i32>>,
     /// Its name.
     pub name: Option<Name>,
     /// Its role.
@@ -93,6 +99,7 @@ pub fn update(
             )));
         }
     }
+    require_revision(tx.reads(), &agent, command.if_match.as_deref())?;
     if let Some(manager) = command.reports_to.value() {
         check_manager(tx.reads(), scope, Some(id), *manager)?;
     }
@@ -108,6 +115,14 @@ pub fn update(
             budgets::enforce_agent(tx, call, &mut agent, Month::of(call.now))?;
         }
         tx.agents_mut().save(&agent)?;
+        let pointer = tx.instructions().pointer(scope, id)?.unwrap_or_default();
+        let change = ConfigChange {
+            source: RevisionSource::Patch,
+            before: Some(&AgentConfig::of(&before, pointer.clone())),
+            after: &AgentConfig::of(&agent, pointer),
+            rolled_back_from: None,
+        };
+        keep(tx, call, scope, id, &change)?;
     }
     Ok(detail(tx.reads(), call, agent.into_inner())?)
 }
@@ -125,12 +140,12 @@ fn apply(agent: &mut Held<Agent>, command: UpdateAgent) -> Result<(), AgentError
     agent.reports_to = command.reports_to.apply(agent.reports_to);
     agent.adapter_type = command.adapter_type.unwrap_or(agent.adapter_type);
     if let Some(change) = command.adapter_config {
-        let base = if command.replace_adapter_config {
-            &Document::new()
+        let current = &agent.adapter_config;
+        let config = if command.replace_adapter_config {
+            adapter_config::replaced(current, change)
         } else {
-            &agent.adapter_config
+            adapter_config::merged(current, change)
         };
-        let config = adapter_config::merged(base, change);
         adapter_config::check_adapter(&config)?;
         agent.adapter_config = config;
     }

@@ -14,14 +14,15 @@ use workforce_domain::id::CompanyId;
 use workforce_domain::port::{
     ActivityReads, AgentReads, AgentWrites, ApprovalReads, CommentReads, CommentWrites,
     CompanyReads, CompanyWrites, CredentialReads, CredentialWrites, EngineWrites, GoalReads,
-    GoalWrites, Held, IdempotencyWrites, IssueReads, IssueWrites, Journal, LabelReads, LabelWrites,
-    LedgerReads, LedgerWrites, MockActivityReads, MockAgentReads, MockAgentWrites,
-    MockApprovalReads, MockCommentReads, MockCommentWrites, MockCompanyReads, MockCompanyWrites,
-    MockCredentialReads, MockCredentialWrites, MockEngineWrites, MockGoalReads, MockGoalWrites,
-    MockIdempotencyWrites, MockIssueReads, MockIssueWrites, MockJournal, MockLabelReads,
+    GoalWrites, Held, IdempotencyWrites, InstructionReads, InstructionWrites, IssueReads,
+    IssueWrites, Journal, LabelReads, LabelWrites, LedgerReads, LedgerWrites, MockActivityReads,
+    MockAgentReads, MockAgentWrites, MockApprovalReads, MockCommentReads, MockCommentWrites,
+    MockCompanyReads, MockCompanyWrites, MockCredentialReads, MockCredentialWrites,
+    MockEngineWrites, MockGoalReads, MockGoalWrites, MockIdempotencyWrites, MockInstructionReads,
+    MockInstructionWrites, MockIssueReads, MockIssueWrites, MockJournal, MockLabelReads,
     MockLabelWrites, MockLedgerReads, MockLedgerWrites, MockProjectReads, MockProjectWrites,
-    MockRunReads, MockRunWrites, ProjectReads, ProjectWrites, Reads, RunReads, RunWrites,
-    StoreError, Tx,
+    MockRevisionReads, MockRevisionWrites, MockRunReads, MockRunWrites, ProjectReads,
+    ProjectWrites, Reads, RevisionReads, RevisionWrites, RunReads, RunWrites, StoreError, Tx,
 };
 use workforce_domain::run::RunStatus;
 use workforce_testkit::ports;
@@ -57,6 +58,8 @@ transaction! {
     reads {
         companies: CompanyReads = MockCompanyReads,
         agents: AgentReads = MockAgentReads,
+        revisions: RevisionReads = MockRevisionReads,
+        instructions: InstructionReads = MockInstructionReads,
         credentials: CredentialReads = MockCredentialReads,
         goals: GoalReads = MockGoalReads,
         projects: ProjectReads = MockProjectReads,
@@ -71,6 +74,8 @@ transaction! {
     writes {
         companies_mut: CompanyWrites = MockCompanyWrites,
         agents_mut: AgentWrites = MockAgentWrites,
+        revisions_mut: RevisionWrites = MockRevisionWrites,
+        instructions_mut: InstructionWrites = MockInstructionWrites,
         credentials_mut: CredentialWrites = MockCredentialWrites,
         goals_mut: GoalWrites = MockGoalWrites,
         projects_mut: ProjectWrites = MockProjectWrites,
@@ -163,7 +168,7 @@ fn a_termination_ends_where_the_store_failed() {
     tx.agents_mut
         .expect_move_reports()
         .times(1)
-        .returning(|_, _, _, _| Ok(()));
+        .returning(|_, _, _, _| Ok(Vec::new()));
     tx.credentials_mut
         .expect_revoke_keys()
         .times(1)

@@ -22,6 +22,7 @@ mod overrides;
 mod projects;
 mod reach;
 mod reporters;
+mod revisions;
 mod rights;
 mod run_ends;
 mod runs;

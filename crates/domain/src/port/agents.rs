@@ -128,7 +128,8 @@ pub trait AgentWrites {
     /// When the store fails.
     fn delete(&mut self, agent: Held<Agent>) -> Result<(), StoreError>;
 
-    /// Gives everyone who reports to `from` the manager `to`.
+    /// Gives everyone who reports to `from` the manager `to`, and answers who
+    /// they are.
     ///
     /// # Errors
     /// When the store fails.
@@ -138,7 +139,7 @@ pub trait AgentWrites {
         from: AgentId,
         to: Option<AgentId>,
         now: Timestamp,
-    ) -> Result<(), StoreError>;
+    ) -> Result<Vec<AgentId>, StoreError>;
 }
 
 /// What an agent key or a run token proves.

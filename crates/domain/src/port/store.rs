@@ -7,8 +7,9 @@ use core::ops::{Deref, DerefMut};
 use super::{
     ActivityReads, AgentReads, AgentWrites, ApprovalReads, CommentReads, CommentWrites,
     CompanyReads, CompanyWrites, CredentialReads, CredentialWrites, EngineWrites, EventFeed,
-    GoalReads, GoalWrites, IdempotencyWrites, IssueReads, IssueWrites, Journal, LabelReads,
-    LabelWrites, LedgerReads, LedgerWrites, ProjectReads, ProjectWrites, RunReads, RunWrites,
+    GoalReads, GoalWrites, IdempotencyWrites, InstructionReads, InstructionWrites, IssueReads,
+    IssueWrites, Journal, LabelReads, LabelWrites, LedgerReads, LedgerWrites, ProjectReads,
+    ProjectWrites, RevisionReads, RevisionWrites, RunReads, RunWrites,
 };
 use crate::corrupt::Corrupt;
 
@@ -153,6 +154,10 @@ pub trait Reads {
     fn companies(&mut self) -> &mut dyn CompanyReads;
     /// Agents.
     fn agents(&mut self) -> &mut dyn AgentReads;
+    /// Revisions of the configuration of agents.
+    fn revisions(&mut self) -> &mut dyn RevisionReads;
+    /// Instructions of agents.
+    fn instructions(&mut self) -> &mut dyn InstructionReads;
     /// Keys and run tokens.
     fn credentials(&mut self) -> &mut dyn CredentialReads;
     /// Goals.
@@ -183,6 +188,10 @@ pub trait Tx: Reads {
     fn companies_mut(&mut self) -> &mut dyn CompanyWrites;
     /// Agents.
     fn agents_mut(&mut self) -> &mut dyn AgentWrites;
+    /// Revisions of the configuration of agents.
+    fn revisions_mut(&mut self) -> &mut dyn RevisionWrites;
+    /// Instructions of agents.
+    fn instructions_mut(&mut self) -> &mut dyn InstructionWrites;
     /// Keys.
     fn credentials_mut(&mut self) -> &mut dyn CredentialWrites;
     /// Goals.

@@ -34,6 +34,8 @@ words! {
         SpawnFailed = "spawn_failed",
         /// The adapter's configuration does not say what to start.
         ConfigInvalid = "config_invalid",
+        /// The agent's instructions cannot be read.
+        InstructionsUnavailable = "instructions_unavailable",
         /// This kind of adapter cannot run here.
         AdapterUnavailable = "adapter_unavailable",
         /// It ran longer than its wall limit.

@@ -12,6 +12,7 @@ use crate::body;
 use crate::idempotency::{IDEMPOTENCY_KEY, Repeatable};
 use crate::middleware::RequestId;
 use crate::paging;
+use crate::precondition::{self, IF_MATCH};
 use crate::problem::Problem;
 use crate::query::Query;
 
@@ -34,6 +35,7 @@ pub(crate) struct Incoming {
     authorization: Option<String>,
     run_header: Option<String>,
     idempotency_key: Option<String>,
+    if_match: Option<String>,
 }
 
 impl Incoming {
@@ -60,6 +62,7 @@ impl Incoming {
             // An empty one is present too: it must not make its sender the board.
             run_header: RUN_HEADERS.iter().find_map(|name| header(name)),
             idempotency_key: header(IDEMPOTENCY_KEY),
+            if_match: header(IF_MATCH),
         }
     }
 
@@ -128,6 +131,14 @@ impl Incoming {
     /// `invalid_request`
     pub(crate) fn query(&self) -> Result<Query, Problem> {
         Query::parse(&self.query)
+    }
+
+    /// The revisions of which one must be the last, when the caller says so.
+    ///
+    /// # Errors
+    /// `invalid_request`
+    pub(crate) fn if_match(&self) -> Result<Option<Vec<i32>>, Problem> {
+        precondition::revisions(self.if_match.as_deref())
     }
 
     /// The page that is asked for.

@@ -19,6 +19,8 @@ pub(super) struct Served {
     pub(super) status: StatusCode,
     pub(super) body: Vec<u8>,
     pub(super) next_cursor: Option<String>,
+    /// The ETag of what is answered.
+    pub(super) tag: Option<String>,
     /// The answer is that of an earlier request.
     pub(super) replayed: bool,
     /// The run header named a run that is not the caller's.
@@ -35,6 +37,7 @@ impl Served {
             status: reply.status,
             body,
             next_cursor: reply.next_cursor.clone(),
+            tag: reply.tag.clone(),
             replayed: false,
             ignored_run,
             signal: false,
@@ -113,6 +116,7 @@ impl Exchange {
                         status,
                         body,
                         next_cursor: None,
+                        tag: None,
                         replayed: true,
                         ignored_run: caller.ignored_run,
                         signal: false,

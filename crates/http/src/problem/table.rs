@@ -189,6 +189,21 @@ pub const fn entry(code: Code) -> Entry {
             "Ambiguous name",
             "Use the agent's id.",
         ),
+        Code::RevisionConflict => (
+            StatusCode::PRECONDITION_FAILED,
+            "Configuration changed meanwhile",
+            "Read the agent again, look at what changed, and repeat with its new ETag.",
+        ),
+        Code::InstructionsFileConflict => (
+            StatusCode::CONFLICT,
+            "File changed meanwhile",
+            "Read the file again, and write with the sha256 it has now.",
+        ),
+        Code::InstructionsUnavailable => (
+            StatusCode::CONFLICT,
+            "Instructions out of reach",
+            "Make the folder or file usable for the server, or choose another.",
+        ),
         Code::InvalidField => (
             StatusCode::UNPROCESSABLE_ENTITY,
             "Value breaks a rule",
@@ -233,6 +248,16 @@ pub const fn entry(code: Code) -> Entry {
             StatusCode::UNPROCESSABLE_ENTITY,
             "Secret not found",
             "Name a secret that exists in this company.",
+        ),
+        Code::RollbackInvalid => (
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "Configuration not possible any more",
+            "Remove what `details` lists, or change the agent by hand.",
+        ),
+        Code::EntryFileProtected => (
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "Entry file protected",
+            "Make another file the entry file first.",
         ),
         Code::IdempotencyKeyReused => (
             StatusCode::UNPROCESSABLE_ENTITY,

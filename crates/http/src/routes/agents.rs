@@ -3,14 +3,16 @@ mod keys;
 mod masking;
 mod org;
 mod requests;
+mod revisions;
 mod switches;
 
 use actix_web::HttpResponse;
-use workforce_app::agents::{self, AgentRef, ListAgents};
+use workforce_app::agents::{self, AgentDetail, AgentRef, ListAgents, UpdateAgent};
 use workforce_domain::port::AgentKeyset;
 
 use crate::exchange::{Exchange, Incoming};
 use crate::paging::Paging;
+use crate::precondition;
 use crate::problem::Problem;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
@@ -27,7 +29,14 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
         .add(__path_me, Access::Agent, me)
         .add(__path_get, Access::Anyone, get)
         .add(__path_update, Access::Anyone, update);
-    org::register(keys::register(switches::register(endpoints)))
+    [
+        switches::register,
+        keys::register,
+        org::register,
+        revisions::register,
+    ]
+    .into_iter()
+    .fold(endpoints, |endpoints, register| register(endpoints))
 }
 
 /// Agents of a company, oldest first.
@@ -77,7 +86,10 @@ async fn create(exchange: Exchange) -> HttpResponse {
                 ))
             },
             |tx, call, (company, command)| agents::create(tx, call, *company, command.clone()),
-            |detail| Reply::created(AgentDetailBody::from(detail)),
+            |detail| {
+                let tag = precondition::tag(detail.revision);
+                Reply::created(AgentDetailBody::from(detail)).tagged(tag)
+            },
         )
         .await
 }
@@ -90,7 +102,7 @@ async fn me(exchange: Exchange) -> HttpResponse {
         .read(
             |_rq| Ok(()),
             |reads, call, ()| agents::me(reads, call),
-            |detail| Reply::ok(AgentDetailBody::from(detail)),
+            answer,
         )
         .await
 }
@@ -108,9 +120,14 @@ async fn get(exchange: Exchange) -> HttpResponse {
         .read(
             named,
             |reads, call, agent| agents::get(reads, call, agent),
-            |detail| Reply::ok(AgentDetailBody::from(detail)),
+            answer,
         )
         .await
+}
+
+fn answer(detail: AgentDetail) -> Reply<AgentDetailBody> {
+    let tag = precondition::tag(detail.revision);
+    Reply::ok(AgentDetailBody::from(detail)).tagged(tag)
 }
 
 fn named(rq: &Incoming) -> Result<AgentRef, Problem> {
@@ -128,15 +145,25 @@ fn named(rq: &Incoming) -> Result<AgentRef, Problem> {
 /// Changes an agent. The board changes everything, the agent itself and those
 /// above it what describes it.
 #[utoipa::path(patch, path = "/api/agents/{agentId}", tag = TAG, operation_id = "updateAgent",
-    params(("agentId" = schema::Id, Path, description = "The agent.")),
+    params(
+        ("agentId" = schema::Id, Path, description = "The agent."),
+        ("If-Match" = Option<String>, Header,
+            description = "The ETag of the agent as the caller has seen it."),
+    ),
     request_body = UpdateAgentBody,
     responses((status = 200, description = "The agent.", body = AgentDetailBody)))]
 async fn update(exchange: Exchange) -> HttpResponse {
     exchange
         .write(
-            |rq| Ok((rq.id("agentId")?, rq.json::<UpdateAgentBody>()?.command()?)),
+            |rq| {
+                let command = UpdateAgent {
+                    if_match: rq.if_match()?,
+                    ..rq.json::<UpdateAgentBody>()?.command()?
+                };
+                Ok((rq.id("agentId")?, command))
+            },
             |tx, call, (id, command)| agents::update(tx, call, *id, command.clone()),
-            |detail| Reply::ok(AgentDetailBody::from(detail)),
+            answer,
         )
         .await
 }

@@ -17,5 +17,6 @@ mod labels;
 mod lists;
 mod openapi;
 mod projects;
+mod revisions;
 mod runs;
 mod switches;

@@ -22,6 +22,8 @@ const SPECIFIED: &[&str] = &[
     "POST /api/agents/{agentId}/keys",
     "POST /api/agents/{agentId}/heartbeat/invoke",
     "GET /api/companies/{companyId}/org",
+    "GET /api/agents/{agentId}/config-revisions",
+    "POST /api/agents/{agentId}/config-revisions/{revisionId}/rollback",
     "GET /api/companies/{companyId}/goals",
     "GET /api/goals/{goalId}",
     "POST /api/companies/{companyId}/goals",

@@ -5,6 +5,7 @@ mod agent;
 mod board;
 mod company;
 mod governance;
+mod instructions;
 mod issue;
 mod money;
 mod planning;
@@ -16,6 +17,7 @@ pub(super) use agent::*;
 pub(super) use board::*;
 pub(super) use company::*;
 pub(super) use governance::*;
+pub(super) use instructions::*;
 pub(super) use issue::*;
 pub(super) use money::*;
 pub(super) use planning::*;
@@ -76,6 +78,9 @@ diesel::allow_tables_to_appear_in_same_query!(
     secrets,
     secret_versions,
     agent_config_revisions,
+    instruction_bundles,
+    instruction_versions,
+    instruction_contents,
     activity,
     events,
     idempotency_keys,

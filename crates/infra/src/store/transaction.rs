@@ -10,9 +10,9 @@ use workforce_domain::id::{ActivityId, AgentId, CompanyId, RunId};
 use workforce_domain::port::{
     ActivityReads, AgentReads, AgentWrites, ApprovalReads, CommentReads, CommentWrites,
     CompanyReads, CompanyWrites, CredentialReads, CredentialWrites, EngineWrites, GoalReads,
-    GoalWrites, IdempotencyWrites, IssueReads, IssueWrites, Journal, LabelReads, LabelWrites,
-    LedgerReads, LedgerWrites, ProjectReads, ProjectWrites, Reads, RunReads, RunWrites, StoreError,
-    Tx,
+    GoalWrites, IdempotencyWrites, InstructionReads, InstructionWrites, IssueReads, IssueWrites,
+    Journal, LabelReads, LabelWrites, LedgerReads, LedgerWrites, ProjectReads, ProjectWrites,
+    Reads, RevisionReads, RevisionWrites, RunReads, RunWrites, StoreError, Tx,
 };
 
 use super::Connection;
@@ -194,6 +194,14 @@ impl Reads for Transaction<'_> {
         self
     }
 
+    fn revisions(&mut self) -> &mut dyn RevisionReads {
+        self
+    }
+
+    fn instructions(&mut self) -> &mut dyn InstructionReads {
+        self
+    }
+
     fn credentials(&mut self) -> &mut dyn CredentialReads {
         self
     }
@@ -241,6 +249,14 @@ impl Tx for Transaction<'_> {
     }
 
     fn agents_mut(&mut self) -> &mut dyn AgentWrites {
+        self
+    }
+
+    fn revisions_mut(&mut self) -> &mut dyn RevisionWrites {
+        self
+    }
+
+    fn instructions_mut(&mut self) -> &mut dyn InstructionWrites {
         self
     }
 

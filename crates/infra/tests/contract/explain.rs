@@ -22,8 +22,8 @@ use workforce_domain::issue::{
 };
 use workforce_domain::page::{CreationKey, Order, PageRequest};
 use workforce_domain::port::{
-    ActivityFilter, AgentFilter, AssigneeFilter, IssueFilter, IssueKey, Reads, RunFilter,
-    StoreError,
+    ActivityFilter, AgentFilter, AssigneeFilter, IssueFilter, IssueKey, Reads, RevisionKey,
+    RunFilter, StoreError,
 };
 use workforce_domain::project::Project;
 use workforce_domain::run::RunStatus;
@@ -33,6 +33,7 @@ use workforce_domain::word::Word;
 use workforce_testkit::store::{TestStore, postgres_store, sqlite_store};
 
 use crate::engine::cost;
+use crate::instructions::{instruct, revision};
 use crate::recorder;
 use crate::world::{
     World, agent, execute, goal, id, issue, later, now, number, project, read, wake,
@@ -165,6 +166,7 @@ fn fill(store: &TestStore) -> Asked {
         world.write(|tx| {
             for (agent, (goal, project)) in agents.iter().zip(goals.iter().zip(&projects)) {
                 tx.agents_mut().insert(agent)?;
+                instruct(tx, agent)?;
                 tx.goals_mut().insert(goal)?;
                 tx.projects_mut().insert(project)?;
             }
@@ -264,6 +266,8 @@ fn add_records(
         last_used_at: None,
         revoked_at: None,
     })?;
+    let n = i32::try_from(seconds / PLACES as u64).unwrap() + 1;
+    tx.revisions_mut().insert(&revision(agent, n))?;
     tx.ledger_mut().record(&CostEvent {
         agent: agent.id,
         created_at: later(seconds),
@@ -356,7 +360,7 @@ fn lists(asked: &Asked) -> Vec<(String, Body<'_>)> {
         ));
     }
     lists.push((
-        "agents, goals, projects, keys, costs, labels and events".into(),
+        "agents, revisions, goals, projects, keys, costs, labels and events".into(),
         Box::new(move |reads| {
             let at = later(0).micros();
             let filter = AgentFilter {
@@ -364,6 +368,9 @@ fn lists(asked: &Asked) -> Vec<(String, Body<'_>)> {
             };
             for page in pages(CreationKey { at, id: id() }) {
                 reads.agents().list(scope, filter, &page)?;
+            }
+            for page in pages(RevisionKey { n: 30 }) {
+                reads.revisions().list(scope, asked.agent, &page)?;
             }
             for page in pages(CreationKey { at, id: id() }) {
                 reads.goals().list(scope, &page)?;
@@ -469,6 +476,11 @@ fn others(asked: &Asked) -> Vec<(String, Body<'_>)> {
                 reads.agents().find_by_url_key(scope, "ada")?;
                 reads.agents().chain_of_command(scope, asked.agent)?;
                 reads.agents().running(scope, &[asked.agent])?;
+                reads.revisions().find(scope.into(), id())?;
+                reads.revisions().last_number(scope, asked.agent)?;
+                reads.instructions().pointer(scope, asked.agent)?;
+                reads.instructions().manifest(scope, asked.agent, 1)?;
+                reads.instructions().content(scope, asked.agent, "x")?;
                 reads.credentials().key(&[0; 32])?;
                 reads.credentials().run_token(&[0; 32])?;
                 reads.issues().find(Scope::Instance, &asked.issue.into())?;

@@ -15,6 +15,7 @@ mod explain;
 mod feed;
 mod goals_and_projects;
 mod idempotency;
+mod instructions;
 mod issue_list;
 mod issues;
 mod labels;

@@ -393,6 +393,7 @@ pub(crate) fn revision(c: u8, thing: u8) -> Row {
         created_by_agent_id: Key(c, BOSS),
         created_by_user_id: Null,
         created_at: Instant,
+        created_by_board: Null,
     })
 }
 
@@ -497,6 +498,28 @@ pub(crate) fn every_table(c: u8) -> Vec<Row> {
             updated_at: Instant,
         }),
         secret_version(c),
+        row!(instruction_bundles {
+            agent_id: Key(c, WORKER),
+            company_id: Key(c, COMPANY),
+            mode: Text("managed"),
+            root_path: Null,
+            entry_file: Text("AGENTS.md"),
+            version: Number(1),
+            updated_at: Instant,
+        }),
+        row!(instruction_versions {
+            agent_id: Key(c, WORKER),
+            version: Number(1),
+            company_id: Key(c, COMPANY),
+            files: Json("[]"),
+            created_at: Instant,
+        }),
+        row!(instruction_contents {
+            agent_id: Key(c, WORKER),
+            sha256: Text("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
+            company_id: Key(c, COMPANY),
+            content: Text("x"),
+        }),
         revision(c, 1),
         revision(c, 2).with("rolled_back_from", Key(c, 1)),
         row!(activity {

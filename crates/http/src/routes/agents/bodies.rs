@@ -152,6 +152,8 @@ pub(super) struct AgentDetailBody {
     agent: AgentBody,
     /// Its managers, the direct one first.
     chain_of_command: Vec<Manager>,
+    /// The number of its last configuration revision; the ETag.
+    config_revision: i32,
 }
 
 /// A manager in a chain of command.
@@ -191,6 +193,7 @@ impl From<AgentDetail> for AgentDetailBody {
                 .into_iter()
                 .map(Into::into)
                 .collect(),
+            config_revision: detail.revision,
         }
     }
 }

@@ -170,6 +170,7 @@ impl UpdateAgentBody {
             not_writable: fields
                 .iter()
                 .find_map(|(field, name)| field.0.then_some(*name)),
+            if_match: None,
             name: self.name,
             role: self.role,
             title: self.title,

@@ -267,16 +267,17 @@ impl AgentWrites for Transaction<'_> {
         from: AgentId,
         to: Option<AgentId>,
         now: Timestamp,
-    ) -> Result<(), StoreError> {
-        diesel::update(agents::table)
+    ) -> Result<Vec<AgentId>, StoreError> {
+        let moved: Vec<IdColumn<AgentId>> = diesel::update(agents::table)
             .filter(agents::company_id.eq(IdColumn(company.company())))
             .filter(agents::reports_to.eq(IdColumn(from)))
             .set((
                 agents::reports_to.eq(to.map(IdColumn)),
                 agents::updated_at.eq(InstantColumn(now)),
             ))
-            .execute(self.conn)
+            .returning(agents::id)
+            .get_results(self.conn)
             .map_err(failed)?;
-        Ok(())
+        Ok(moved.into_iter().map(|id| id.0).collect())
     }
 }

@@ -67,5 +67,6 @@ diesel::table! {
         created_by_agent_id -> Nullable<Key>,
         created_by_user_id -> Nullable<Key>,
         created_at -> Instant,
+        created_by_board -> Nullable<Text>,
     }
 }

@@ -1,0 +1,243 @@
+//! Revisions of an agent's configuration: each change is kept, sealed, in the
+//! transaction of the change (contract section 10.9).
+
+use workforce_domain::actor::{CompanyScope, Owned};
+use workforce_domain::agent::Agent;
+use workforce_domain::corrupt::Corrupt;
+use workforce_domain::id::{AgentId, CompanyId, RevisionId};
+use workforce_domain::page::{Page, PageRequest};
+use workforce_domain::port::{Failure, Reads, RevisionKey, StoreError, Tx};
+use workforce_domain::revision::{
+    AgentConfig, Revision, RevisionSide, RevisionSource, SealedConfig,
+};
+
+use super::AgentError;
+use crate::access::{self, Denied, denied};
+use crate::call::Call;
+
+/// How records of this kind are named.
+const KIND: &str = "config revision";
+
+/// A revision with its configurations opened.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RevisionView {
+    /// The revision.
+    pub revision: Revision,
+    /// The configuration before.
+    pub before: Option<AgentConfig>,
+    /// The configuration after.
+    pub after: AgentConfig,
+}
+
+/// A change that is to be kept.
+pub(crate) struct ConfigChange<'a> {
+    /// What made it.
+    pub(crate) source: RevisionSource,
+    /// The configuration before; none for an agent that was just made.
+    pub(crate) before: Option<&'a AgentConfig>,
+    /// The configuration after.
+    pub(crate) after: &'a AgentConfig,
+    /// The revision that was rolled back to.
+    pub(crate) rolled_back_from: Option<RevisionId>,
+}
+
+/// The configuration of an agent as it is now.
+pub(crate) fn config_of(reads: &mut dyn Reads, agent: &Agent) -> Result<AgentConfig, StoreError> {
+    let pointer = reads.instructions().pointer(agent.scope(), agent.id)?;
+    Ok(AgentConfig::of(agent, pointer.unwrap_or_default()))
+}
+
+/// Keeps a change of the configuration of an agent that is locked, or was just
+/// made. What changed nothing is kept for a rollback only.
+///
+/// # Errors
+/// When the store fails.
+pub(crate) fn keep(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    scope: CompanyScope,
+    agent: AgentId,
+    change: &ConfigChange<'_>,
+) -> Result<Option<RevisionView>, StoreError> {
+    let changed_keys = match change.before {
+        Some(before) => before.changed_keys(change.after),
+        None => Vec::new(),
+    };
+    let always = change.before.is_none() || change.source == RevisionSource::Rollback;
+    if changed_keys.is_empty() && !always {
+        return Ok(None);
+    }
+    let (id, company) = (call.id(), scope.company());
+    let seal = |side, config| seal(call, company, agent, id, side, config);
+    let revision = Revision {
+        id,
+        company,
+        agent,
+        n: tx.revisions().last_number(scope, agent)? + 1,
+        source: change.source,
+        rolled_back_from: change.rolled_back_from,
+        changed_keys,
+        before: change
+            .before
+            .map(|before| seal(RevisionSide::Before, before))
+            .transpose()?,
+        after: seal(RevisionSide::After, change.after)?,
+        created_by: call.actor().author(),
+        created_at: call.now,
+    };
+    tx.revisions_mut().insert(&revision)?;
+    Ok(Some(RevisionView {
+        revision,
+        before: change.before.cloned(),
+        after: change.after.clone(),
+    }))
+}
+
+/// Keeps that agents have another manager because theirs, `from`, is gone.
+pub(super) fn keep_moves(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    scope: CompanyScope,
+    from: AgentId,
+    moved: &[AgentId],
+) -> Result<(), StoreError> {
+    for &report in moved {
+        let Some(agent) = tx.agents().find(scope.into(), report)? else {
+            continue;
+        };
+        let after = config_of(tx.reads(), &agent)?;
+        let before = AgentConfig {
+            reports_to: Some(from),
+            ..after.clone()
+        };
+        let change = ConfigChange {
+            source: RevisionSource::Patch,
+            before: Some(&before),
+            after: &after,
+            rolled_back_from: None,
+        };
+        keep(tx, call, scope, report, &change)?;
+    }
+    Ok(())
+}
+
+fn seal(
+    call: &Call<'_>,
+    company: CompanyId,
+    agent: AgentId,
+    revision: RevisionId,
+    side: RevisionSide,
+    config: &AgentConfig,
+) -> Result<SealedConfig, StoreError> {
+    let plain = serde_json::to_vec(config).map_err(|error| StoreError::Failed(error.into()))?;
+    let context = Revision::seal_context(company, agent, revision, side);
+    Ok(SealedConfig(call.vault.seal(&context, &plain)))
+}
+
+/// One side of a revision, opened.
+pub(super) fn open(
+    call: &Call<'_>,
+    revision: &Revision,
+    side: RevisionSide,
+    sealed: &SealedConfig,
+) -> Result<AgentConfig, StoreError> {
+    let Revision {
+        id, company, agent, ..
+    } = *revision;
+    let context = Revision::seal_context(company, agent, id, side);
+    let plain = call
+        .vault
+        .open(&context, &sealed.0)
+        .map_err(|error| Corrupt::new(KIND, error.to_string()))?;
+    // The error of the parser could quote what it read.
+    serde_json::from_slice(&plain)
+        .map_err(|_unquoted| Corrupt::new(KIND, "its configuration is not one").into())
+}
+
+fn view(call: &Call<'_>, revision: Revision) -> Result<RevisionView, StoreError> {
+    let before = revision
+        .before
+        .as_ref()
+        .map(|sealed| open(call, &revision, RevisionSide::Before, sealed))
+        .transpose()?;
+    let after = open(call, &revision, RevisionSide::After, &revision.after)?;
+    Ok(RevisionView {
+        revision,
+        before,
+        after,
+    })
+}
+
+/// The agent whose configuration a caller wants to see: the board, the agent
+/// itself and those above it may.
+pub(crate) fn readable<E: From<Denied>>(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    id: AgentId,
+) -> Result<Agent, Failure<E>> {
+    let Some(agent) = reads.agents().find(call.actor().scope(), id)? else {
+        return Err(denied(Denied::NotFound("agent")));
+    };
+    if let Some(caller) = call.agent()
+        && caller.agent != id
+        && !access::manages(reads, agent.scope(), caller.agent, id)?
+    {
+        return Err(denied(Denied::Forbidden(
+            "only the agent itself and those above it may see its configuration",
+        )));
+    }
+    Ok(agent)
+}
+
+/// Revisions of an agent's configuration, newest first. For the board, the
+/// agent itself and those above it.
+///
+/// # Errors
+/// [`AgentError`]
+pub fn revisions(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    id: AgentId,
+    page: &PageRequest<RevisionKey>,
+) -> Result<Page<RevisionView, RevisionKey>, Failure<AgentError>> {
+    let agent = readable::<AgentError>(reads, call, id)?;
+    let page = reads.revisions().list(agent.scope(), id, page)?;
+    let items = page
+        .items
+        .into_iter()
+        .map(|revision| view(call, revision))
+        .collect::<Result<_, _>>()?;
+    Ok(Page {
+        items,
+        next: page.next,
+    })
+}
+
+/// One revision of an agent's configuration. For the board, the agent itself
+/// and those above it.
+///
+/// # Errors
+/// [`AgentError`]
+pub fn revision(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    id: AgentId,
+    revision: RevisionId,
+) -> Result<RevisionView, Failure<AgentError>> {
+    let agent = readable::<AgentError>(reads, call, id)?;
+    let found = find(reads, &agent, revision)?;
+    Ok(view(call, found)?)
+}
+
+/// A revision of this agent; another's does not exist.
+pub(super) fn find(
+    reads: &mut dyn Reads,
+    agent: &Agent,
+    revision: RevisionId,
+) -> Result<Revision, Failure<AgentError>> {
+    reads
+        .revisions()
+        .find(agent.scope().into(), revision)?
+        .filter(|found| found.agent == agent.id)
+        .ok_or_else(|| denied(Denied::NotFound(KIND)))
+}

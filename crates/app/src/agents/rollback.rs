@@ -1,0 +1,128 @@
+use serde_json::json;
+use workforce_domain::activity::Action;
+use workforce_domain::actor::Owned;
+use workforce_domain::agent::Agent;
+use workforce_domain::id::{AgentId, RevisionId};
+use workforce_domain::money::Budget;
+use workforce_domain::port::{Failure, Reads, StoreError, Tx};
+use workforce_domain::revision::{AgentConfig, RevisionSide, RevisionSource};
+use workforce_domain::time::Month;
+
+use super::revisions::{self, ConfigChange, RevisionView, config_of, keep};
+use super::{
+    AgentDetail, AgentError, adapter_config, check_manager, detail, hold_with_company,
+    require_revision, write_down,
+};
+use crate::access::{FieldFault, check_document, denied};
+use crate::budgets;
+use crate::call::Call;
+use crate::refusal::Code;
+
+/// An agent that was rolled back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RolledBack {
+    /// The agent as it is now.
+    pub agent: AgentDetail,
+    /// The revision that the rollback made.
+    pub revision: RevisionView,
+}
+
+/// Gives an agent the configuration it had after a revision. What belongs to
+/// its life (whether it is paused, what it spent) stays. Board only. With
+/// `if_match`, only when the agent's last revision is one of these.
+///
+/// The configuration passes the same rules as a change. A folder of external
+/// instructions is looked at when it is used.
+///
+/// # Errors
+/// [`AgentError`]
+pub fn rollback(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    id: AgentId,
+    revision: RevisionId,
+    if_match: Option<&[i32]>,
+) -> Result<RolledBack, Failure<AgentError>> {
+    let mut agent = hold_with_company(tx, call, id)?;
+    call.require_board().map_err(denied)?;
+    let target = revisions::find(tx.reads(), &agent, revision)?;
+    require_revision(tx.reads(), &agent, if_match)?;
+    let wanted = revisions::open(call, &target, RevisionSide::After, &target.after)?;
+    let reasons = faults(tx.reads(), &agent, &wanted)?;
+    if !reasons.is_empty() {
+        return Err(Failure::Refused(AgentError::RollbackInvalid { reasons }));
+    }
+    let before = config_of(tx.reads(), &agent)?;
+    let had = agent.budget;
+    wanted.restore(&mut agent);
+    let after = AgentConfig::of(&agent, wanted.instructions);
+    if after != before {
+        agent.updated_at = call.now;
+        if agent.budget != had {
+            budgets::enforce_agent(tx, call, &mut agent, Month::of(call.now))?;
+        }
+        tx.agents_mut().save(&agent)?;
+        if after.instructions != before.instructions {
+            tx.instructions_mut()
+                .set_pointer(&agent, &after.instructions, call.now)?;
+        }
+    }
+    let change = ConfigChange {
+        source: RevisionSource::Rollback,
+        before: Some(&before),
+        after: &after,
+        rolled_back_from: Some(revision),
+    };
+    let scope = agent.scope();
+    let kept = keep(tx, call, scope, id, &change)?
+        .ok_or_else(|| StoreError::Failed("a rollback is always kept".into()))?;
+    let details = json!({
+        "revisionId": kept.revision.id,
+        "revision": kept.revision.n,
+        "rolledBackFromRevisionId": revision,
+        "rolledBackFrom": target.n,
+        "changed": kept.revision.changed_keys,
+    });
+    write_down(tx, call, Action::AgentConfigRolledBack, &agent, details);
+    Ok(RolledBack {
+        agent: detail(tx.reads(), call, agent.into_inner())?,
+        revision: kept,
+    })
+}
+
+/// Why a configuration of the past cannot be that of today.
+fn faults(
+    reads: &mut dyn Reads,
+    agent: &Agent,
+    wanted: &AgentConfig,
+) -> Result<Vec<FieldFault>, Failure<AgentError>> {
+    let scope = agent.scope();
+    let mut faults = Vec::new();
+    if let Some(manager) = wanted.reports_to {
+        match check_manager(reads, scope, Some(agent.id), manager) {
+            Ok(()) => {}
+            Err(Failure::Refused(AgentError::Field(fault))) => faults.push(fault),
+            Err(Failure::Refused(cycle @ AgentError::Cycle)) => {
+                faults.push(FieldFault::coded(
+                    Code::Cycle,
+                    "/reportsTo",
+                    cycle.to_string(),
+                ));
+            }
+            Err(other) => return Err(other),
+        }
+    }
+    if let Err(fault) = Budget::from_cents(wanted.budget_monthly_cents) {
+        faults.push(FieldFault::invalid(
+            "/budgetMonthlyCents",
+            fault.to_string(),
+        ));
+    }
+    let checks = [
+        adapter_config::check_adapter(&wanted.adapter_config),
+        adapter_config::check_runtime(&wanted.runtime_config),
+        check_document(&wanted.metadata, "/metadata", adapter_config::MAX_BYTES),
+    ];
+    faults.extend(checks.into_iter().filter_map(Result::err));
+    Ok(faults)
+}

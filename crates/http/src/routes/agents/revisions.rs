@@ -1,0 +1,269 @@
+use actix_web::HttpResponse;
+use serde::Serialize;
+use utoipa::ToSchema;
+use workforce_app::agents::{self, RevisionView, RolledBack};
+use workforce_domain::Document;
+use workforce_domain::actor::ActorKind;
+use workforce_domain::agent::AdapterType;
+use workforce_domain::id::{AgentId, CompanyId, RevisionId, UserId};
+use workforce_domain::instructions::{BundleMode, BundlePointer};
+use workforce_domain::port::RevisionKey;
+use workforce_domain::revision::{AgentConfig, RevisionSource};
+use workforce_domain::text::{Description, Label, Name, Role};
+use workforce_domain::time::Timestamp;
+
+use super::TAG;
+use super::bodies::AgentDetailBody;
+use super::masking::masked;
+use crate::exchange::Exchange;
+use crate::paging::Paging;
+use crate::precondition;
+use crate::registry::{Access, Endpoints};
+use crate::reply::Reply;
+use crate::schema;
+
+pub(super) fn register(endpoints: Endpoints) -> Endpoints {
+    endpoints
+        .add(__path_list, Access::Anyone, list)
+        .add(__path_get, Access::Anyone, get)
+        .add(__path_rollback, Access::Board, rollback)
+}
+
+/// A change of an agent's configuration.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = ConfigRevision)]
+struct RevisionBody {
+    /// Unique id.
+    #[schema(value_type = schema::Id)]
+    id: RevisionId,
+    /// The company.
+    #[schema(value_type = schema::Id)]
+    company_id: CompanyId,
+    /// Whose configuration.
+    #[schema(value_type = schema::Id)]
+    agent_id: AgentId,
+    /// Counts the revisions of the agent, from 1; the ETag of the agent.
+    revision: i32,
+    /// What kind of actor made it.
+    #[schema(value_type = schema::ActorKind)]
+    created_by_type: ActorKind,
+    /// Who made it: the agent's id, `system`, or of the board `local-board`,
+    /// `start-token`, `token:ID` or a user's id.
+    created_by_id: String,
+    /// The agent that made it.
+    #[schema(value_type = Option<schema::Id>)]
+    created_by_agent_id: Option<AgentId>,
+    /// The person that made it.
+    #[schema(value_type = Option<schema::Id>)]
+    created_by_user_id: Option<UserId>,
+    /// What made it.
+    #[schema(value_type = schema::RevisionSource)]
+    source: RevisionSource,
+    /// The revision that was rolled back to.
+    #[schema(value_type = Option<schema::Id>)]
+    rolled_back_from_revision_id: Option<RevisionId>,
+    /// The keys of the configuration that changed.
+    changed_keys: Vec<String>,
+    /// The configuration before; null when the agent was made.
+    before_config: Option<ConfigBody>,
+    /// The configuration after.
+    after_config: ConfigBody,
+    /// When.
+    #[schema(value_type = schema::Timestamp)]
+    created_at: Timestamp,
+}
+
+/// The configuration of an agent; secret values that stand in it in plain are
+/// hidden.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = AgentConfiguration)]
+struct ConfigBody {
+    /// Its name.
+    #[schema(value_type = schema::Name)]
+    name: Name,
+    /// Its role.
+    #[schema(value_type = schema::Role)]
+    role: Role,
+    /// Its job title.
+    #[schema(value_type = Option<schema::Label>)]
+    title: Option<Label>,
+    /// Its manager.
+    #[schema(value_type = Option<schema::Id>)]
+    reports_to: Option<AgentId>,
+    /// What it can do.
+    #[schema(value_type = Option<schema::Description>)]
+    capabilities: Option<Description>,
+    /// How it is run.
+    #[schema(value_type = schema::AdapterType)]
+    adapter_type: AdapterType,
+    /// Configuration of the adapter.
+    #[schema(value_type = schema::Document)]
+    adapter_config: Document,
+    /// Configuration of its heartbeats.
+    #[schema(value_type = schema::Document)]
+    runtime_config: Document,
+    /// Monthly limit in whole cents; 0 for none.
+    budget_monthly_cents: i64,
+    /// Anything kept with it.
+    #[schema(value_type = schema::Document)]
+    metadata: Document,
+    /// Where its instructions are.
+    instructions_bundle: PointerBody,
+}
+
+/// Where the instructions of an agent are.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = InstructionsPointer)]
+struct PointerBody {
+    /// Who keeps the files.
+    #[schema(value_type = schema::BundleMode)]
+    mode: BundleMode,
+    /// The folder of an external bundle.
+    root_path: Option<String>,
+    /// The file an agent is given first.
+    entry_file: String,
+    /// The version of the managed files; 0 for those that every agent of its
+    /// role begins with.
+    version: i32,
+}
+
+impl From<BundlePointer> for PointerBody {
+    fn from(pointer: BundlePointer) -> Self {
+        Self {
+            mode: pointer.mode,
+            root_path: pointer.root_path,
+            entry_file: pointer.entry_file.to_string(),
+            version: pointer.version,
+        }
+    }
+}
+
+impl From<AgentConfig> for ConfigBody {
+    fn from(config: AgentConfig) -> Self {
+        Self {
+            name: config.name,
+            role: config.role,
+            title: config.title,
+            reports_to: config.reports_to,
+            capabilities: config.capabilities,
+            adapter_type: config.adapter_type,
+            adapter_config: masked(config.adapter_config),
+            runtime_config: config.runtime_config,
+            budget_monthly_cents: config.budget_monthly_cents,
+            metadata: config.metadata,
+            instructions_bundle: config.instructions.into(),
+        }
+    }
+}
+
+impl From<RevisionView> for RevisionBody {
+    fn from(view: RevisionView) -> Self {
+        let RevisionView {
+            revision,
+            before,
+            after,
+        } = view;
+        Self {
+            id: revision.id,
+            company_id: revision.company,
+            agent_id: revision.agent,
+            revision: revision.n,
+            created_by_type: revision.created_by.kind(),
+            created_by_id: revision.created_by.name(),
+            created_by_agent_id: revision.created_by.agent(),
+            created_by_user_id: revision.created_by.user(),
+            source: revision.source,
+            rolled_back_from_revision_id: revision.rolled_back_from,
+            changed_keys: revision.changed_keys,
+            before_config: before.map(Into::into),
+            after_config: after.into(),
+            created_at: revision.created_at,
+        }
+    }
+}
+
+/// An agent that was rolled back.
+#[derive(Serialize, ToSchema)]
+#[schema(as = RolledBackAgent)]
+struct RolledBackBody {
+    #[serde(flatten)]
+    agent: AgentDetailBody,
+    /// The revision that the rollback made.
+    revision: RevisionBody,
+}
+
+impl From<RolledBack> for RolledBackBody {
+    fn from(done: RolledBack) -> Self {
+        Self {
+            agent: done.agent.into(),
+            revision: done.revision.into(),
+        }
+    }
+}
+
+/// Revisions of an agent's configuration, newest first. For the board, the
+/// agent itself and those above it.
+#[utoipa::path(get, path = "/api/agents/{agentId}/config-revisions", tag = TAG,
+    operation_id = "listConfigRevisions",
+    params(("agentId" = schema::Id, Path, description = "The agent."), Paging),
+    responses((status = 200, description = "The revisions.", body = Vec<RevisionBody>)))]
+async fn list(exchange: Exchange) -> HttpResponse {
+    exchange
+        .read(
+            |rq| Ok((rq.id("agentId")?, rq.page::<RevisionKey>()?)),
+            |reads, call, (id, page)| agents::revisions(reads, call, *id, page),
+            Reply::<Vec<RevisionBody>>::page,
+        )
+        .await
+}
+
+/// One revision of an agent's configuration. For the board, the agent itself
+/// and those above it.
+#[utoipa::path(get, path = "/api/agents/{agentId}/config-revisions/{revisionId}", tag = TAG,
+    operation_id = "getConfigRevision",
+    params(
+        ("agentId" = schema::Id, Path, description = "The agent."),
+        ("revisionId" = schema::Id, Path, description = "The revision."),
+    ),
+    responses((status = 200, description = "The revision.", body = RevisionBody)))]
+async fn get(exchange: Exchange) -> HttpResponse {
+    exchange
+        .read(
+            |rq| Ok((rq.id("agentId")?, rq.id("revisionId")?)),
+            |reads, call, (id, revision)| agents::revision(reads, call, *id, *revision),
+            |view| Reply::ok(RevisionBody::from(view)),
+        )
+        .await
+}
+
+/// Gives an agent the configuration it had after a revision, which makes a new
+/// revision. Whether it is paused and what it spent stays.
+#[utoipa::path(post, path = "/api/agents/{agentId}/config-revisions/{revisionId}/rollback",
+    tag = TAG, operation_id = "rollBackConfig",
+    params(
+        ("agentId" = schema::Id, Path, description = "The agent."),
+        ("revisionId" = schema::Id, Path, description = "The revision to go back to."),
+        ("If-Match" = Option<String>, Header,
+            description = "The ETag of the agent as the caller has seen it."),
+    ),
+    responses((status = 200, description = "The agent.", body = RolledBackBody)))]
+async fn rollback(exchange: Exchange) -> HttpResponse {
+    exchange
+        .write(
+            |rq| {
+                rq.no_body()?;
+                Ok((rq.id("agentId")?, rq.id("revisionId")?, rq.if_match()?))
+            },
+            |tx, call, (id, revision, seen)| {
+                agents::rollback(tx, call, *id, *revision, seen.as_deref())
+            },
+            |done| {
+                let tag = precondition::tag(done.agent.revision);
+                Reply::ok(RolledBackBody::from(done)).tagged(tag)
+            },
+        )
+        .await
+}
