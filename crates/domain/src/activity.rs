@@ -60,6 +60,10 @@ words! {
         ProjectUpdated = "project.updated",
         /// A project was deleted.
         ProjectDeleted = "project.deleted",
+        /// A project's conventions changed.
+        ConventionsUpdated = "project.conventions_updated",
+        /// A project's conventions were summed up.
+        ConventionsCompacted = "project.conventions_compacted",
         /// A workspace was added.
         WorkspaceCreated = "project.workspace_created",
         /// A workspace changed.

@@ -165,12 +165,56 @@ impl Agent {
         self.budget_override == Some(month)
     }
 
+    /// What `runtimeConfig.heartbeat` says under a key.
+    fn heartbeat(&self, key: &str) -> Option<&serde_json::Value> {
+        self.runtime_config.get("heartbeat")?.get(key)
+    }
+
+    /// Seconds between two beats of its timer, at most ten years; `None` for
+    /// an agent without one: `runtimeConfig.heartbeat.intervalSec` is 0 or
+    /// unsaid, `enabled` is false, or the agent may not run at all (contract
+    /// section 10.1).
+    pub fn heartbeat_interval_sec(&self) -> Option<i32> {
+        const LONGEST: f64 = 10.0 * 365.0 * 86_400.0;
+        let switched_off = self.heartbeat("enabled").and_then(|on| on.as_bool()) == Some(false);
+        if switched_off || !matches!(self.lifecycle, AgentLifecycle::Enabled) {
+            return None;
+        }
+        let seconds = self.heartbeat("intervalSec")?.as_f64()?;
+        #[expect(clippy::cast_possible_truncation, reason = "it is within ten years")]
+        let whole = seconds.clamp(0.0, LONGEST) as i32;
+        (whole > 0).then_some(whole)
+    }
+
+    /// Whether anything but its timer may wake it:
+    /// `runtimeConfig.heartbeat.wakeOnDemand` or one of its other names, true
+    /// when unsaid.
+    pub fn wakes_on_demand(&self) -> bool {
+        let names = [
+            "wakeOnDemand",
+            "wakeOnAssignment",
+            "wakeOnOnDemand",
+            "wakeOnAutomation",
+        ];
+        names
+            .iter()
+            .find_map(|name| self.heartbeat(name).and_then(|on| on.as_bool()))
+            .unwrap_or(true)
+    }
+
+    /// Whether its timer wakes it although nothing waits for it:
+    /// `runtimeConfig.heartbeat.alwaysRun`, unless said otherwise true for a
+    /// ceo, who looks for work.
+    pub fn always_runs(&self) -> bool {
+        self.heartbeat("alwaysRun")
+            .and_then(|on| on.as_bool())
+            .unwrap_or(self.role.as_str() == "ceo")
+    }
+
     /// Runs it may have live at once: `runtimeConfig.heartbeat.maxConcurrentRuns`,
     /// 1 to 10, 1 when unsaid (contract section 10.1).
     pub fn max_concurrent_runs(&self) -> i32 {
-        self.runtime_config
-            .get("heartbeat")
-            .and_then(|heartbeat| heartbeat.get("maxConcurrentRuns"))
+        self.heartbeat("maxConcurrentRuns")
             .and_then(serde_json::Value::as_i64)
             .and_then(|runs| i32::try_from(runs).ok())
             .map_or(1, |runs| runs.clamp(1, 10))

@@ -20,8 +20,10 @@ pub mod board;
 pub mod budget;
 pub mod change;
 pub mod company;
+pub mod conventions;
 pub mod corrupt;
 pub mod cost;
+pub mod dashboard;
 pub mod goal;
 pub mod id;
 pub mod instructions;
@@ -37,6 +39,7 @@ pub mod run;
 pub mod secret;
 pub mod text;
 pub mod time;
+pub mod timer;
 pub mod wake;
 pub mod word;
 

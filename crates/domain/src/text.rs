@@ -168,6 +168,8 @@ texts! {
     Color(7) = color;
     /// A description in Markdown; may be empty.
     Description(200 * 1024) = prose;
+    /// A short form of a project's conventions; may be empty.
+    CompactContext(32 * 1024) = prose;
     /// The body of a comment in Markdown.
     CommentBody(100 * 1024) = body;
     /// An agent's role: one of the known ones or any other slug, which then
@@ -175,6 +177,13 @@ texts! {
     Role(40) = slug;
     /// A directory path or repository address of a workspace.
     Location(4096) = place;
+}
+
+impl Default for Description {
+    /// The empty description.
+    fn default() -> Self {
+        Self(String::new())
+    }
 }
 
 impl Role {

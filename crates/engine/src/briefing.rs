@@ -1,3 +1,4 @@
+use workforce_app::conventions::project_layer;
 use workforce_domain::Document;
 use workforce_domain::actor::Owned;
 use workforce_domain::id::AgentId;
@@ -16,6 +17,8 @@ pub(crate) struct Assignment {
     pub(crate) issue: Option<Issue>,
     /// Where the issue's project is worked on.
     pub(crate) workspace: Option<Workspace>,
+    /// What its agent is told about the issue's project, in Markdown.
+    pub(crate) project_layer: Option<String>,
     /// The comments that caused it, oldest first.
     pub(crate) comments: Vec<Comment>,
     /// The adapter's configuration, with what the issue says otherwise.
@@ -29,44 +32,58 @@ pub(crate) async fn prepare(
     token: MintedToken,
 ) -> Result<Assignment, StoreError> {
     let facts = claimed.clone();
-    let (issue, workspace, comments) = store.read(move |reads| look_up(reads, &facts)).await?;
+    let known = store.read(move |reads| look_up(reads, &facts)).await?;
     let settings = settings(
         &claimed.agent.adapter_config,
         claimed.agent.id,
-        issue.as_ref(),
+        known.issue.as_ref(),
     );
     Ok(Assignment {
         claimed,
         token,
-        issue,
-        workspace,
-        comments,
+        issue: known.issue,
+        workspace: known.workspace,
+        project_layer: known.project_layer,
+        comments: known.comments,
         settings,
     })
 }
 
-type Facts = (Option<Issue>, Option<Workspace>, Vec<Comment>);
+/// What the store knows about a run.
+struct Known {
+    issue: Option<Issue>,
+    workspace: Option<Workspace>,
+    project_layer: Option<String>,
+    comments: Vec<Comment>,
+}
 
-fn look_up(reads: &mut dyn Reads, claimed: &ClaimedRun) -> Result<Facts, StoreError> {
+fn look_up(reads: &mut dyn Reads, claimed: &ClaimedRun) -> Result<Known, StoreError> {
     let company = claimed.company.scope();
     let issue = match claimed.run.issue {
         Some(issue) => reads.issues().find(company.into(), &issue.into())?,
         None => None,
     };
-    let workspace = match issue.as_ref().and_then(|issue| issue.project) {
+    let (workspace, project_layer) = match issue.as_ref().and_then(|issue| issue.project) {
         Some(project) => {
             let workspaces = reads.projects().workspaces(company, &[project])?;
-            workspaces
+            let primary = workspaces
                 .into_iter()
-                .find(|workspace| workspace.is_primary)
+                .find(|workspace| workspace.is_primary);
+            let conventions = reads.projects().conventions(company, project)?;
+            (primary, conventions.as_ref().and_then(project_layer))
         }
-        None => None,
+        None => (None, None),
     };
     let comments = match claimed.wake.comments.as_slice() {
         [] => Vec::new(),
         ids => reads.comments().find_all(company, ids)?,
     };
-    Ok((issue, workspace, comments))
+    Ok(Known {
+        issue,
+        workspace,
+        project_layer,
+        comments,
+    })
 }
 
 /// The agent's configuration with the keys that the issue overrides for its

@@ -70,6 +70,11 @@ impl EngineConfig {
         log_path(&self.runs_dir, company, run)
     }
 
+    /// Where a run is told about its project.
+    pub(crate) fn context_path(&self, company: CompanyId, run: RunId) -> PathBuf {
+        self.log_path(company, run).with_extension("project.md")
+    }
+
     /// Where an agent works that has no other place.
     pub(crate) fn home_of(&self, agent: AgentId) -> PathBuf {
         let parent = self.runs_dir.parent().unwrap_or(&self.runs_dir);

@@ -101,6 +101,11 @@ fn facts(
     tell("WORKSPACE_REPO_URL", repo_url.map(|url| text(url.as_str())));
     let repo_ref = workspace.and_then(|workspace| workspace.repo_ref.as_deref());
     tell("WORKSPACE_REPO_REF", repo_ref.map(text));
+    let context = assignment.project_layer.as_ref().map(|_| {
+        let run = &claimed.run;
+        config.context_path(run.company, run.id).into_os_string()
+    });
+    facts.extend(context.map(|path| ("PROJECT_CONTEXT_FILE", path)));
     facts
 }
 

@@ -126,8 +126,13 @@ impl EngineSignal for EngineHandle {
     }
 
     fn is_dispatching(&self, now: Timestamp) -> bool {
-        self.last_tick()
+        self.core
+            .last_tick()
             .is_some_and(|tick| now.since(tick) <= STALLED_AFTER)
+    }
+
+    fn last_tick(&self) -> Option<Timestamp> {
+        self.core.last_tick()
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 use workforce_app::runs::{self, RunEnd};
-use workforce_app::{Call, budgets};
+use workforce_app::{Call, budgets, timers};
 use workforce_domain::actor::Owned;
 use workforce_domain::id::{AgentId, CompanyId, RunId};
 use workforce_domain::port::{BudgetStop, Failure, Held, StoreError, Tx};
@@ -12,6 +12,7 @@ use workforce_domain::run::{ProcessRecord, Run, RunErrorCode};
 use workforce_domain::time::{Month, Timestamp};
 
 use crate::process::{ProcessGroup, ProcessIdentity, RunLog, RunTag, TAIL_LEN, read_log};
+use crate::project_context::ContextFile;
 use crate::shared::Core;
 
 /// Runs whose lease expired are taken over so many at a time.
@@ -23,12 +24,17 @@ const FORGOTTEN: usize = 500;
 /// For how long they are kept (contract section 4.1).
 const ANSWER_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 const FORGET_EVERY: Duration = Duration::from_secs(60);
+/// Timers are looked at so often: none beats more than every 30 s.
+const TIMERS_EVERY: Duration = Duration::from_secs(1);
+/// And so many at a time.
+const TIMERS: usize = 100;
 
 /// What the dispatcher does now and then beside starting runs.
 #[derive(Default)]
 pub(crate) struct Housekeeping {
     looked_at: Option<Instant>,
     forgot_at: Option<Instant>,
+    timed_at: Option<Instant>,
     lifted_in: Option<Month>,
 }
 
@@ -41,6 +47,13 @@ impl Housekeeping {
                 "expired runs are not taken over",
                 take_over_expired(core).await,
             );
+        }
+        if is_due(self.timed_at, TIMERS_EVERY) {
+            let found = told("timers are not looked at", look_at_timers(core).await);
+            // Where there were that many, there are more.
+            if found.is_none_or(|found| found < TIMERS) {
+                self.timed_at = Some(Instant::now());
+            }
         }
         let month = Month::of(core.store.ports.clock.now());
         if self.lifted_in != Some(month)
@@ -70,6 +83,21 @@ fn told<T>(what: &'static str, outcome: Result<T, StoreError>) -> Option<T> {
     outcome
         .inspect_err(|error| tracing::error!(%error, cause = ?error, "{what}"))
         .ok()
+}
+
+/// Wakes the agents whose timer is due; how many timers were looked at.
+async fn look_at_timers(core: &Core) -> Result<usize, StoreError> {
+    let agents = core
+        .store
+        .write(|tx, call| Ok(tx.engine().timers_to_look_at(call.now, TIMERS)?))
+        .await?;
+    for agent in &agents {
+        let agent = *agent;
+        core.store
+            .write(move |tx, call| timers::look(tx, call, agent))
+            .await?;
+    }
+    Ok(agents.len())
 }
 
 async fn forget_answers(core: &Core) -> Result<usize, StoreError> {
@@ -198,6 +226,8 @@ pub(crate) async fn clear(core: &Core, process: &ProcessRecord) -> Result<Cleari
     if let Ok(Err(error)) = recovered {
         tracing::warn!(%error, run = %process.run, "the log of a lost run is not complete");
     }
+    let context = core.config.context_path(process.company, process.run);
+    drop(ContextFile::left_at(context));
     forget_process(core, process.run).await?;
     Ok(clearing)
 }

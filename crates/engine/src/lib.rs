@@ -15,6 +15,7 @@ mod housekeeping;
 mod live;
 mod logs;
 pub mod process;
+mod project_context;
 mod recovery;
 mod renewal;
 mod run_task;

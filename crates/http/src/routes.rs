@@ -4,6 +4,7 @@ mod activity;
 mod agents;
 mod companies;
 mod costs;
+mod dashboard;
 mod goals;
 mod health;
 mod issues;
@@ -24,6 +25,7 @@ pub fn all() -> Endpoints {
     let resources = [
         health::register,
         companies::register,
+        dashboard::register,
         agents::register,
         goals::register,
         projects::register,

@@ -8,8 +8,8 @@ use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, Schema, SchemaFormat, 
 use utoipa::{PartialSchema, ToSchema};
 use workforce_domain::word::Word;
 use workforce_domain::{
-    activity, actor, agent, company, cost, goal, instructions, issue, project, revision, run, text,
-    wake,
+    activity, actor, agent, company, conventions, cost, goal, instructions, issue, project, revision,
+    run, text, wake,
 };
 
 fn word<W: Word>() -> RefOr<Schema> {
@@ -89,6 +89,7 @@ schemas! {
     Color = color();
     Location = line(text::Location::MAX);
     Description = prose(text::Description::MAX);
+    CompactContext = prose(text::CompactContext::MAX);
     CommentBody = line(text::CommentBody::MAX);
     Role = slug(text::Role::MAX);
 
@@ -102,6 +103,7 @@ schemas! {
     GoalLevel = word::<goal::GoalLevel>();
     GoalStatus = word::<goal::GoalStatus>();
     ProjectStatus = word::<project::ProjectStatus>();
+    CompactSource = word::<conventions::CompactSource>();
     IssueStatus = word::<issue::IssueStatus>();
     Priority = word::<issue::Priority>();
     RunStatus = word::<run::RunStatus>();
@@ -109,6 +111,7 @@ schemas! {
     RunErrorCode = word::<run::RunErrorCode>();
     WakeSource = word::<wake::WakeSource>();
     WakeReason = word::<wake::WakeReason>();
+    TriggerDetail = word::<workforce_app::runs::TriggerDetail>();
     BillingType = word::<cost::BillingType>();
     CostSource = word::<cost::CostSource>();
     Action = word::<activity::Action>();

@@ -238,7 +238,15 @@ pub(super) fn check_runtime(config: &Document) -> Result<(), FieldFault> {
             message,
         ));
     }
-    for key in ["enabled", "wakeOnDemand", "alwaysRun"] {
+    let switches = [
+        "enabled",
+        "wakeOnDemand",
+        "wakeOnAssignment",
+        "wakeOnOnDemand",
+        "wakeOnAutomation",
+        "alwaysRun",
+    ];
+    for key in switches {
         if heartbeat.get(key).is_some_and(|value| !value.is_boolean()) {
             let pointer = format!("/runtimeConfig/heartbeat/{key}");
             return Err(FieldFault::invalid(pointer, "must be true or false"));

@@ -9,6 +9,7 @@ mod org;
 mod read;
 mod revisions;
 mod rollback;
+mod runtime_state;
 mod switches;
 mod update;
 
@@ -31,6 +32,7 @@ pub(crate) use read::everyone;
 pub use read::{AgentRef, ListAgents, get, list, me};
 pub use revisions::{RevisionView, revision, revisions};
 pub use rollback::{RolledBack, rollback};
+pub use runtime_state::{RuntimeState, exists, runtime_state};
 pub use switches::{pause, resume, terminate};
 pub use update::{UpdateAgent, update};
 

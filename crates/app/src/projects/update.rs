@@ -9,7 +9,7 @@ use workforce_domain::text::{Description, Label, Name};
 use workforce_domain::time::Timestamp;
 
 use super::{ProjectError, ProjectView, check_goals, check_lead, hold, read, write_down};
-use crate::access::denied;
+use crate::access::{Denied, denied};
 use crate::call::Call;
 
 /// Changes a project's fields.
@@ -35,7 +35,8 @@ pub struct UpdateProject {
     pub archived_at: Change<Timestamp>,
 }
 
-/// Changes a project. Anyone of the company.
+/// Changes a project. Anyone of the company; its lead is named by the board, a
+/// ceo or the present lead, and reviews are demanded by the board.
 ///
 /// # Errors
 /// [`ProjectError`]
@@ -52,6 +53,15 @@ pub fn update(
         call.require_board().map_err(denied)?;
     }
     check_lead(tx.reads(), scope, command.lead_agent.value().copied())?;
+    if let Some(caller) = call.agent()
+        && !command.lead_agent.is_keep()
+        && !caller.is_ceo()
+        && project.lead_agent != Some(caller.agent)
+    {
+        // The lead writes what every agent of the project is told.
+        let message = "only the board, a ceo or the present lead names another lead";
+        return Err(denied(Denied::Forbidden(message)));
+    }
     let goals = match command.goals {
         Change::Keep => None,
         Change::Clear => Some(Vec::new()),

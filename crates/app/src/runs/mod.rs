@@ -5,17 +5,17 @@ mod lifecycle;
 mod request;
 
 use serde_json::{Value, json};
-use workforce_domain::activity::{Action, Entity};
+use workforce_domain::activity::{Action, Activity, Entity};
 use workforce_domain::actor::Owned;
 use workforce_domain::company::PauseReason;
 use workforce_domain::id::{CompanyId, RunId};
 use workforce_domain::issue::IssueRef;
 use workforce_domain::page::{Page, PageRequest};
-use workforce_domain::port::{Failure, Reads, RunFilter, RunKey, Tx};
+use workforce_domain::port::{ActivityKey, Failure, Reads, RunFilter, RunKey, Tx};
 use workforce_domain::run::{Run, RunStatus};
 
 pub use lifecycle::{RunEnd, finish, lose, start};
-pub use request::{InvokeOutcome, cancel, invoke};
+pub use request::{InvokeOutcome, TriggerDetail, WakeUp, WakeUpOutcome, cancel, invoke, wake_up};
 
 use crate::access::{self, Denied, FieldFault, denied};
 use crate::call::Call;
@@ -124,6 +124,20 @@ pub fn of_issue(
         ..RunFilter::default()
     };
     Ok(reads.runs().list(issue.scope(), &filter, page)?)
+}
+
+/// What happened to a run and what was done within it, oldest first.
+///
+/// # Errors
+/// [`RunError`]
+pub fn events(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    id: RunId,
+    page: &PageRequest<ActivityKey>,
+) -> Result<Page<Activity, ActivityKey>, Failure<RunError>> {
+    let run = get(reads, call, id)?;
+    Ok(reads.activity().of_run(run.scope(), id, page)?)
 }
 
 fn write_down(tx: &mut dyn Tx, call: &Call<'_>, action: Action, run: &Run, details: Value) {

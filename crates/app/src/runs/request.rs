@@ -1,13 +1,16 @@
-use serde_json::json;
+use serde_json::{Value, json};
 use workforce_domain::Document;
 use workforce_domain::activity::Action;
 use workforce_domain::actor::Owned;
 use workforce_domain::agent::{Agent, AgentLifecycle};
 use workforce_domain::company::CompanyStatus;
 use workforce_domain::id::{AgentId, RunId};
-use workforce_domain::port::{Failure, StoreError, Tx};
+use workforce_domain::port::{Failure, Held, StoreError, Tx};
 use workforce_domain::run::{Run, RunErrorCode, RunKind, RunStatus, WakeStatus};
+use workforce_domain::text::Label;
 use workforce_domain::wake::{WakeReason, WakeSource};
+use workforce_domain::word::Word;
+use workforce_domain::words;
 
 use super::{RunError, write_down};
 use crate::access::{self, Denied, denied};
@@ -38,21 +41,134 @@ pub fn invoke(
     id: AgentId,
     payload: Document,
 ) -> Result<InvokeOutcome, Failure<RunError>> {
-    let Some(agent) = tx.agents_mut().lock(call.actor().scope(), id)? else {
-        return Err(denied(Denied::NotFound("agent")));
-    };
+    let agent = hold(tx, call, id)?;
     if call.agent().is_some_and(|caller| caller.agent != id) {
         return Err(denied(Denied::Forbidden("an agent invokes itself only")));
     }
+    ask(
+        tx,
+        call,
+        &agent,
+        WakeSource::OnDemand,
+        WakeReason::Manual,
+        payload,
+    )
+}
+
+/// Wakes an agent for a reason.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WakeUp {
+    /// What kind of thing causes it.
+    pub source: WakeSource,
+    /// How it came about, for the agent to know.
+    pub trigger_detail: Option<TriggerDetail>,
+    /// Why: a known reason, or any text for the agent to know.
+    pub reason: Option<Label>,
+    /// What else the agent is to know.
+    pub payload: Document,
+}
+
+words! {
+    /// How somebody came to wake an agent.
+    pub enum TriggerDetail {
+        /// A person did.
+        Manual = "manual",
+        /// To see whether it answers.
+        Ping = "ping",
+        /// What was waited for is there.
+        Callback = "callback",
+        /// A program did.
+        System = "system",
+    }
+}
+
+/// What became of a request to wake an agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WakeUpOutcome {
+    /// A run was queued, or was before.
+    Asked(Box<InvokeOutcome>),
+    /// Nothing: the agent wants to be woken by its timer alone.
+    Skipped,
+}
+
+/// Wakes an agent for a reason: the board anyone, an agent itself and those
+/// below it. Repeated requests lead to one run, as with [`invoke`].
+///
+/// # Errors
+/// [`RunError`]
+pub fn wake_up(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    id: AgentId,
+    command: WakeUp,
+) -> Result<WakeUpOutcome, Failure<RunError>> {
+    let agent = hold(tx, call, id)?;
+    if let Some(caller) = call.agent()
+        && caller.agent != id
+        && !access::manages(tx.reads(), agent.scope(), caller.agent, id)?
+    {
+        let message = "an agent wakes itself and those below it only";
+        return Err(denied(Denied::Forbidden(message)));
+    }
+    if !agent.wakes_on_demand() {
+        require_runnable(tx, &agent)?;
+        return Ok(WakeUpOutcome::Skipped);
+    }
+    let source = command.source;
+    let (reason, payload) = command.told();
+    let asked = ask(tx, call, &agent, source, reason, payload)?;
+    Ok(WakeUpOutcome::Asked(Box::new(asked)))
+}
+
+impl WakeUp {
+    /// The reason, and what the agent is told. What is no known reason, or one
+    /// that only workforce gives, is told as a text.
+    fn told(self) -> (WakeReason, Document) {
+        let known = self.reason.as_deref().and_then(WakeReason::parse);
+        let own = [
+            WakeReason::ProcessLostRetry,
+            WakeReason::BudgetResumed,
+            WakeReason::HeartbeatTimer,
+        ];
+        let reason = known.filter(|reason| !own.contains(reason));
+        let mut payload = self.payload;
+        let mut tell = |key: &str, value: Value| {
+            payload.entry(key).or_insert(value);
+        };
+        if let (None, Some(text)) = (reason, &self.reason) {
+            tell("reason", json!(text));
+        }
+        if let Some(detail) = self.trigger_detail {
+            tell("triggerDetail", json!(detail));
+        }
+        (reason.unwrap_or(WakeReason::Manual), payload)
+    }
+}
+
+fn hold(tx: &mut dyn Tx, call: &Call<'_>, id: AgentId) -> Result<Held<Agent>, Failure<RunError>> {
+    tx.agents_mut()
+        .lock(call.actor().scope(), id)?
+        .ok_or_else(|| denied(Denied::NotFound("agent")))
+}
+
+/// The one way in which somebody asks for a run by hand.
+fn ask(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    agent: &Agent,
+    source: WakeSource,
+    reason: WakeReason,
+    payload: Document,
+) -> Result<InvokeOutcome, Failure<RunError>> {
     access::check_document(&payload, "/payload", MAX_PAYLOAD)
         .map_err(|fault| Failure::Refused(fault.into()))?;
-    require_runnable(tx, &agent)?;
+    require_runnable(tx, agent)?;
     let request = WakeRequest {
-        agent: &agent,
+        agent,
         issue: None,
         kind: RunKind::General,
-        source: WakeSource::OnDemand,
-        reason: WakeReason::Manual,
+        source,
+        reason,
         comment: None,
         payload,
         not_before: None,
@@ -62,13 +178,13 @@ pub fn invoke(
         WakeOutcome::Coalesced(run) => (run, true),
         WakeOutcome::Dropped => return Err(Failure::Refused(RunError::AgentTerminated)),
     };
-    let run = found(tx, &agent, run)?;
+    let run = found(tx, agent, run)?;
     write_down(
         tx,
         call,
         Action::HeartbeatInvoked,
         &run,
-        json!({ "coalesced": coalesced }),
+        json!({ "coalesced": coalesced, "source": source, "reason": reason }),
     );
     Ok(InvokeOutcome { run, coalesced })
 }

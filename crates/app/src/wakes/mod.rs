@@ -65,8 +65,8 @@ pub enum WakeOutcome {
     Queued(RunId),
     /// It was added to a wake that is pending already, which this run answers.
     Coalesced(RunId),
-    /// There is nobody to wake: the agent is a draft or terminated, or the
-    /// board stopped its company.
+    /// There is nobody to wake: the agent is a draft or terminated, wants to be
+    /// woken by its timer alone, or the board stopped its company.
     Dropped,
 }
 
@@ -80,7 +80,7 @@ pub fn request(
     call: &Call<'_>,
     mut request: WakeRequest<'_>,
 ) -> Result<WakeOutcome, StoreError> {
-    if !request.agent.is_employed() {
+    if !request.agent.is_employed() || !wants(&request) {
         return Ok(WakeOutcome::Dropped);
     }
     let company = request.agent.scope();
@@ -128,6 +128,15 @@ pub fn request(
         created_at: call.now,
     });
     Ok(WakeOutcome::Queued(run.id))
+}
+
+/// False for what an agent that follows its timer alone is not woken for:
+/// what happens by itself. Somebody who asks for it by hand still can.
+fn wants(request: &WakeRequest<'_>) -> bool {
+    match request.source {
+        WakeSource::Timer | WakeSource::OnDemand => true,
+        WakeSource::Assignment | WakeSource::Automation => request.agent.wakes_on_demand(),
+    }
 }
 
 /// Takes back the pending wake that would have an agent work on an issue which

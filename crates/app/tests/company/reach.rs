@@ -5,10 +5,13 @@ use std::fmt::Debug;
 use serde_json::Value;
 use workforce_app::agents::{self, AgentRef, CreateAgent, ListAgents, UpdateAgent};
 use workforce_app::companies::UpdateCompany;
+use workforce_app::conventions::{self, ReplaceConventions, UpdateConventions};
 use workforce_app::costs::{self, ReportCost, WindowQuery};
 use workforce_app::goals::{self, CreateGoal, UpdateGoal};
 use workforce_app::projects::{self, CreateProject, ProjectRef, UpdateProject, UpdateWorkspace};
-use workforce_app::{Code, Failure, Refusal, activity, companies, runs};
+use workforce_app::runs::{self, WakeUp};
+use workforce_app::{Code, Failure, Refusal, activity, companies, dashboard};
+use workforce_domain::Document;
 use workforce_domain::change::Change;
 use workforce_domain::company::CompanyStatus;
 use workforce_domain::id::{
@@ -16,6 +19,7 @@ use workforce_domain::id::{
 };
 use workforce_domain::page::PageRequest;
 use workforce_domain::port::{ActivityFilter, RunFilter};
+use workforce_domain::wake::WakeSource;
 use workforce_testkit::world::{
     Acting, World, done, key_name, new_agent, new_goal, new_project, new_workspace, refused,
     report_of,
@@ -164,6 +168,50 @@ fn answers_about(who: Acting<'_>, at: &Objects) -> Vec<(&'static str, Told)> {
         ),
         ("runs::invoke", told(invoke(who, at.agent))),
         (
+            "runs::wake_up",
+            told(who.write(|tx, call| {
+                let command = WakeUp {
+                    source: WakeSource::OnDemand,
+                    trigger_detail: None,
+                    reason: None,
+                    payload: Document::new(),
+                };
+                runs::wake_up(tx, call, at.agent, command)
+            })),
+        ),
+        (
+            "runs::events",
+            told(who.read(|r, call| runs::events(r, call, at.run, &PageRequest::first()))),
+        ),
+        (
+            "agents::runtime_state",
+            told(who.read(|r, call| agents::runtime_state(r, call, at.agent))),
+        ),
+        (
+            "agents::exists",
+            told(who.read(|r, call| agents::exists(r, call, at.agent))),
+        ),
+        (
+            "conventions::get",
+            told(who.read(|r, call| conventions::get(r, call, at.project))),
+        ),
+        (
+            "conventions::replace",
+            told(who.write(|tx, call| {
+                conventions::replace(tx, call, at.project, ReplaceConventions::default())
+            })),
+        ),
+        (
+            "conventions::update",
+            told(who.write(|tx, call| {
+                conventions::update(tx, call, at.project, UpdateConventions::default())
+            })),
+        ),
+        (
+            "conventions::compact",
+            told(who.write(|tx, call| conventions::compact(tx, call, at.project, 400))),
+        ),
+        (
             "runs::of_issue",
             told(who.read(|r, call| {
                 runs::of_issue(r, call, &at.issue.into(), &[], &PageRequest::first())
@@ -227,6 +275,14 @@ fn answers_of(world: &World, who: Acting<'_>, company: CompanyId) -> Vec<(&'stat
         (
             "projects::list",
             told(who.read(|r, call| projects::list(r, call, company, &PageRequest::first()))),
+        ),
+        (
+            "dashboard::get",
+            told(who.read(|r, call| dashboard::get(r, call, company))),
+        ),
+        (
+            "dashboard::badges",
+            told(who.read(|r, call| dashboard::badges(r, call, company))),
         ),
         ("costs::report", told(report(who, company, &cost))),
         (

@@ -10,6 +10,7 @@ use crate::mention::Mentionable;
 use crate::page::{CreationKey, Page, PageRequest};
 use crate::run::{RunKind, RunStatus};
 use crate::time::Timestamp;
+use crate::timer::Timer;
 
 /// The place of an agent in a list.
 pub type AgentKeyset = CreationKey<AgentId>;
@@ -98,6 +99,21 @@ pub trait AgentReads {
     /// # Errors
     /// When the store fails.
     fn has_history(&mut self, company: CompanyScope, agent: AgentId) -> Result<bool, StoreError>;
+
+    /// The timer of an agent.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn timer(&mut self, company: CompanyScope, agent: AgentId)
+    -> Result<Option<Timer>, StoreError>;
+
+    /// Whether something waits for an agent: an issue of its own in todo or
+    /// in_progress, one in review of somebody who reports to it, or a pending
+    /// wake.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn has_work(&mut self, company: CompanyScope, agent: AgentId) -> Result<bool, StoreError>;
 }
 
 /// Writes of agents.

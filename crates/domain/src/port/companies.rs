@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 use super::{Held, StoreError};
 use crate::actor::{CompanyScope, Scope};
 use crate::company::{Company, CompanyStatus};
+use crate::dashboard::{Badges, Figures, Instants};
 use crate::id::CompanyId;
 use crate::page::{CreationKey, Page, PageRequest};
 
@@ -35,6 +36,18 @@ pub trait CompanyReads {
     /// # Errors
     /// When the store fails.
     fn prefixes(&mut self, stem: &str) -> Result<Vec<String>, StoreError>;
+
+    /// The figures of a company's dashboard.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn figures(&mut self, company: CompanyScope, at: Instants) -> Result<Figures, StoreError>;
+
+    /// What waits for somebody's attention in a company.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn badges(&mut self, company: CompanyScope) -> Result<Badges, StoreError>;
 }
 
 /// Writes of companies.

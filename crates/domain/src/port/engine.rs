@@ -1,6 +1,6 @@
 use alloc::vec::Vec;
 
-use super::StoreError;
+use super::{Held, StoreError};
 use crate::agent::Agent;
 use crate::company::Company;
 use crate::id::{AgentId, CompanyId, InstanceId, RunId};
@@ -120,6 +120,30 @@ pub trait EngineWrites {
         agent: AgentId,
         issue: Option<crate::id::IssueId>,
     ) -> Result<Option<Timestamp>, StoreError>;
+
+    /// Agents whose timer is due, the longest due first, and those whose timer
+    /// is to be set anew or stopped; at most `limit` of each.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn timers_to_look_at(
+        &mut self,
+        now: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<AgentId>, StoreError>;
+
+    /// Sets the timer of a locked agent for the interval it has now, or stops
+    /// it. With `suppressed` the beat that was due is counted as one that was
+    /// not worth a run.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn set_timer(
+        &mut self,
+        agent: &Held<Agent>,
+        next: Option<Timestamp>,
+        suppressed: bool,
+    ) -> Result<(), StoreError>;
 
     /// Agents and companies that are stopped by a budget although it is not
     /// used up in `month`: those to resume.

@@ -130,4 +130,10 @@ pub trait EngineSignal: Send + Sync {
     fn is_dispatching(&self, _now: Timestamp) -> bool {
         true
     }
+
+    /// When due wakes were last looked for and the store answered; `None`
+    /// before the first time.
+    fn last_tick(&self) -> Option<Timestamp> {
+        None
+    }
 }

@@ -3,6 +3,7 @@ use alloc::vec::Vec;
 
 use super::{Held, StoreError};
 use crate::actor::{CompanyScope, Scope};
+use crate::conventions::Conventions;
 use crate::id::{GoalId, ProjectId, WorkspaceId};
 use crate::page::{CreationKey, Page, PageRequest};
 use crate::project::{GoalLink, Project, Workspace};
@@ -75,6 +76,16 @@ pub trait ProjectReads {
         company: CompanyScope,
         projects: &[ProjectId],
     ) -> Result<Vec<Workspace>, StoreError>;
+
+    /// The conventions of a project; `None` when nobody wrote any.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn conventions(
+        &mut self,
+        company: CompanyScope,
+        project: ProjectId,
+    ) -> Result<Option<Conventions>, StoreError>;
 }
 
 /// A project has at most so many workspaces, so that its detail answer stays
@@ -93,7 +104,7 @@ pub trait ProjectWrites {
     /// [`StoreError::Contended`] when another took its short name meanwhile.
     fn insert(&mut self, project: &Project) -> Result<(), StoreError>;
 
-    /// Locks a project, and with it its goals and workspaces.
+    /// Locks a project, and with it its goals, workspaces and conventions.
     ///
     /// # Errors
     /// When the store fails.
@@ -148,5 +159,15 @@ pub trait ProjectWrites {
         &mut self,
         project: &Held<Project>,
         workspace: WorkspaceId,
+    ) -> Result<(), StoreError>;
+
+    /// Stores the conventions of a locked project, in place of any it has.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn save_conventions(
+        &mut self,
+        project: &Held<Project>,
+        conventions: &Conventions,
     ) -> Result<(), StoreError>;
 }

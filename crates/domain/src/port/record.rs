@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use super::StoreError;
 use crate::activity::{Activity, Entity, Event};
 use crate::actor::CompanyScope;
-use crate::id::{ActivityId, AgentId, IssueId};
+use crate::id::{ActivityId, AgentId, IssueId, RunId};
 use crate::page::{CreationKey, Page, PageRequest};
 use crate::time::Timestamp;
 
@@ -53,6 +53,17 @@ pub trait ActivityReads {
         &mut self,
         company: CompanyScope,
         filter: &ActivityFilter,
+        page: &PageRequest<ActivityKey>,
+    ) -> Result<Page<Activity, ActivityKey>, StoreError>;
+
+    /// What happened to a run and what was done within it, oldest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn of_run(
+        &mut self,
+        company: CompanyScope,
+        run: RunId,
         page: &PageRequest<ActivityKey>,
     ) -> Result<Page<Activity, ActivityKey>, StoreError>;
 

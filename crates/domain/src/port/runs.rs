@@ -53,6 +53,23 @@ pub trait RunReads {
         page: &PageRequest<RunKey>,
     ) -> Result<Page<Run, RunKey>, StoreError>;
 
+    /// The live runs of an agent, oldest first; no agent has more than its cap.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn live_of(&mut self, company: CompanyScope, agent: AgentId) -> Result<Vec<Run>, StoreError>;
+
+    /// The pending wakes of an agent, oldest first, at most `limit`.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn pending_of(
+        &mut self,
+        company: CompanyScope,
+        agent: AgentId,
+        limit: usize,
+    ) -> Result<Vec<Wake>, StoreError>;
+
     /// The wake that a run answers.
     ///
     /// # Errors

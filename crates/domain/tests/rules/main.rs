@@ -15,4 +15,5 @@ mod runs;
 mod secrets;
 mod table;
 mod texts;
+mod timers;
 mod times;

@@ -20,6 +20,7 @@ use crate::process::{
     ChildSpec, DEFAULT_LOG_CAP, EndedBy, Exit, LogSummary, Outcome, OutputSinks, ProcessGroup,
     ProcessIdentity, RunLog, RunTag, SpawnError, spawn, supervise,
 };
+use crate::project_context::ContextFile;
 use crate::scrub::CredentialScrubber;
 use crate::shared::Core;
 
@@ -53,6 +54,7 @@ async fn run(
     let cwd = working_directory(core, assignment, &settings).await?;
     let environment = environment(&core.config, assignment, &settings.env, &cwd)
         .map_err(|fault| Ending::failed(RunErrorCode::ConfigInvalid, fault.to_string()))?;
+    let _context = write_context(core, assignment).await?;
     let log = open_log(core.config.log_path(run.company, run.id)).await?;
     if let Some(halt) = live.halted() {
         return Err(Ending::halted(halt));
@@ -130,6 +132,27 @@ async fn working_directory(
             ),
         )),
     }
+}
+
+/// Writes down what the agent is told about its project, where there is
+/// something to tell.
+async fn write_context(
+    core: &Core,
+    assignment: &Assignment,
+) -> Result<Option<ContextFile>, Ending> {
+    let Some(layer) = assignment.project_layer.clone() else {
+        return Ok(None);
+    };
+    let run = &assignment.claimed.run;
+    let path = core.config.context_path(run.company, run.id);
+    let written = offload(move || ContextFile::write(path, &layer)).await;
+    written.map(Some).map_err(|error| {
+        tracing::error!(%error, run = %run.id, "a run cannot be told about its project");
+        Ending::failed(
+            RunErrorCode::Internal,
+            format!("the context of its project cannot be written: {error}"),
+        )
+    })
 }
 
 async fn open_log(path: PathBuf) -> Result<RunLog, Ending> {

@@ -9,6 +9,8 @@ mod ends;
 mod environment;
 mod housekeeping;
 mod leases;
+mod project_context;
 mod recovery;
 mod shutdown;
 mod support;
+mod timers;

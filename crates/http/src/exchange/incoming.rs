@@ -86,6 +86,21 @@ impl Incoming {
             .transpose()
     }
 
+    /// Takes the body's `idempotencyKey` for the request's, unless a header
+    /// gave one. A body that is not as it should be is not told here.
+    pub(crate) fn adopt_idempotency_key(&mut self) {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Keyed {
+            idempotency_key: Option<String>,
+        }
+        if self.idempotency_key.is_none()
+            && let Ok(Keyed { idempotency_key }) = body::parse(&self.body)
+        {
+            self.idempotency_key = idempotency_key;
+        }
+    }
+
     /// A part of the path as text.
     ///
     /// # Errors

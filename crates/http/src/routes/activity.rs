@@ -29,7 +29,7 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Activity)]
-struct ActivityBody {
+pub(super) struct ActivityBody {
     /// Unique id.
     #[schema(value_type = schema::Id)]
     id: ActivityId,

@@ -2,8 +2,10 @@ mod bodies;
 mod keys;
 mod masking;
 mod org;
+mod permissions;
 mod requests;
 mod revisions;
+mod runtime_state;
 mod switches;
 
 use actix_web::HttpResponse;
@@ -34,6 +36,8 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
         keys::register,
         org::register,
         revisions::register,
+        permissions::register,
+        runtime_state::register,
     ]
     .into_iter()
     .fold(endpoints, |endpoints, register| register(endpoints))

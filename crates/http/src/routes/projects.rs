@@ -1,4 +1,5 @@
 mod bodies;
+mod conventions;
 mod workspaces;
 
 use actix_web::HttpResponse;
@@ -24,7 +25,7 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
         .add(__path_get, Access::Anyone, get)
         .add(__path_update, Access::Anyone, update)
         .add(__path_delete, Access::Board, delete);
-    workspaces::register(endpoints)
+    conventions::register(workspaces::register(endpoints))
 }
 
 /// Projects of a company, oldest first.

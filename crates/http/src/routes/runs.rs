@@ -1,6 +1,8 @@
 mod bodies;
+mod events;
 mod log;
 mod of_issue;
+mod wakeup;
 
 use actix_web::HttpResponse;
 use serde::Deserialize;
@@ -16,7 +18,8 @@ use crate::problem::Problem;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::schema;
-use bodies::{InvokedBody, RunBody};
+use bodies::InvokedBody;
+pub(super) use bodies::RunBody;
 
 const TAG: &str = "Heartbeat runs";
 
@@ -30,7 +33,14 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
         .add(__path_live, Access::Anyone, live)
         .add(__path_get, Access::Anyone, get)
         .add(__path_cancel, Access::Anyone, cancel);
-    of_issue::register(log::register(endpoints))
+    [
+        log::register,
+        of_issue::register,
+        events::register,
+        wakeup::register,
+    ]
+    .into_iter()
+    .fold(endpoints, |endpoints, register| register(endpoints))
 }
 
 #[derive(Deserialize, ToSchema)]

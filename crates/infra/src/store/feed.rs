@@ -22,10 +22,13 @@ struct Inner {
     table: Mutex<Table>,
 }
 
+/// Listeners with the numbers by which they leave.
+type Listeners = Vec<(u64, Arc<dyn EventListener>)>;
+
 #[derive(Default)]
 struct Table {
     last_number: u64,
-    of_companies: HashMap<CompanyId, Vec<(u64, Arc<dyn EventListener>)>>,
+    of_companies: HashMap<CompanyId, Listeners>,
 }
 
 impl Inner {

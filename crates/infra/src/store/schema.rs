@@ -61,6 +61,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     projects,
     project_goals,
     project_workspaces,
+    project_conventions,
     execution_workspaces,
     issues,
     issue_leases,

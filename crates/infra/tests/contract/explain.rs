@@ -14,6 +14,7 @@ use workforce_domain::Document;
 use workforce_domain::activity::{Action, Activity, Entity, Event, EventKind};
 use workforce_domain::actor::{ActorKind, CompanyScope, Owned, Scope};
 use workforce_domain::agent::{Agent, AgentKey};
+use workforce_domain::conventions::Conventions;
 use workforce_domain::cost::{CostEvent, Window};
 use workforce_domain::goal::Goal;
 use workforce_domain::id::{AgentId, GoalId, IssueId, ProjectId};
@@ -22,7 +23,7 @@ use workforce_domain::issue::{
 };
 use workforce_domain::page::{CreationKey, Order, PageRequest};
 use workforce_domain::port::{
-    ActivityFilter, AgentFilter, AssigneeFilter, IssueFilter, IssueKey, Reads, RevisionKey,
+    ActivityFilter, AgentFilter, AssigneeFilter, Held, IssueFilter, IssueKey, Reads, RevisionKey,
     RunFilter, StoreError,
 };
 use workforce_domain::project::Project;
@@ -44,7 +45,7 @@ const ROWS: usize = 1200;
 const PLACES: usize = 20;
 
 /// The queries that `body` runs, without their values.
-fn recorded(
+pub(crate) fn recorded(
     store: &TestStore,
     body: impl FnMut(&mut dyn Reads) -> Result<(), StoreError>,
 ) -> Vec<String> {
@@ -60,12 +61,12 @@ struct SqliteLine {
 }
 
 #[derive(QueryableByName)]
-struct PostgresLine {
+pub(crate) struct PostgresLine {
     #[diesel(sql_type = Text, column_name = "QUERY PLAN")]
-    line: String,
+    pub(crate) line: String,
 }
 
-fn plan(store: &TestStore, query: &str, may_sort: bool) -> Vec<String> {
+pub(crate) fn plan(store: &TestStore, query: &str, may_sort: bool) -> Vec<String> {
     if store.connection().starts_with("postgres") {
         let mut connection = PgConnection::establish(store.connection()).unwrap();
         let (query, parameters) = prepared(query);
@@ -105,7 +106,7 @@ fn plan(store: &TestStore, query: &str, may_sort: bool) -> Vec<String> {
 /// The query with a page's size in the place of its last parameter, which
 /// PostgreSQL would otherwise take for a tenth of the table; and how many
 /// parameters are left.
-fn prepared(query: &str) -> (String, usize) {
+pub(crate) fn prepared(query: &str) -> (String, usize) {
     let query = match query.rfind("LIMIT $") {
         Some(limit) => format!("{}LIMIT 21", &query[..limit]),
         None => query.to_owned(),
@@ -128,15 +129,15 @@ fn prepared(query: &str) -> (String, usize) {
 fn fault(line: &str, may_sort: bool) -> bool {
     let scans = line.contains("Seq Scan") || line.starts_with("SCAN");
     let sorts = line.contains("Sort") || line.contains("TEMP B-TREE FOR");
-    let in_memory = ["SCAN chain", "SCAN up", "SCAN below"].contains(&line);
+    let in_memory = ["SCAN chain", "SCAN up", "SCAN below", "SCAN CONSTANT ROW"].contains(&line);
     // What is looked up has more of a key than its company.
     let walks_company = may_sort && line.ends_with("(company_id=?)");
     (scans && !in_memory) || (sorts && !may_sort) || walks_company
 }
 
 /// What the lists are asked about.
-struct Asked {
-    scope: CompanyScope,
+pub(crate) struct Asked {
+    pub(crate) scope: CompanyScope,
     agent: AgentId,
     project: ProjectId,
     goal: GoalId,
@@ -145,7 +146,7 @@ struct Asked {
 
 /// Companies with some thousand rows in each table, of which the last is asked
 /// about.
-fn fill(store: &TestStore) -> Asked {
+pub(crate) fn fill(store: &TestStore) -> Asked {
     let mut asked = None;
     for _ in 0..COMPANIES {
         let world = World::new(store);
@@ -169,6 +170,9 @@ fn fill(store: &TestStore) -> Asked {
                 instruct(tx, agent)?;
                 tx.goals_mut().insert(goal)?;
                 tx.projects_mut().insert(project)?;
+                let conventions = Conventions::none(project.company, project.id);
+                tx.projects_mut()
+                    .save_conventions(&Held::locked(project.clone()), &conventions)?;
             }
             for (n, issue) in issues.iter().enumerate() {
                 let issue = Issue {
@@ -345,6 +349,18 @@ fn lists(asked: &Asked) -> Vec<(String, Body<'_>)> {
             }),
         ));
     }
+    lists.push((
+        "what happened to a run".into(),
+        Box::new(move |reads| {
+            for page in pages(CreationKey {
+                at: later(500).micros(),
+                id: id(),
+            }) {
+                reads.activity().of_run(scope, id(), &page)?;
+            }
+            Ok(())
+        }),
+    ));
     for order in [Order::Ascending, Order::Descending] {
         lists.push((
             format!("comments {order:?}"),
@@ -501,6 +517,11 @@ fn others(asked: &Asked) -> Vec<(String, Body<'_>)> {
                 reads.projects().find_by_url_key(scope, "site")?;
                 reads.goals().is_within(scope, asked.goal, asked.goal)?;
                 reads.runs().wake_of(scope, id())?;
+                reads.runs().live_of(scope, asked.agent)?;
+                reads.runs().pending_of(scope, asked.agent, 20)?;
+                reads.agents().timer(scope, asked.agent)?;
+                reads.agents().has_work(scope, asked.agent)?;
+                reads.projects().conventions(scope, asked.project)?;
                 reads.ledger().find_by_key(scope, asked.agent, "k")?;
                 Ok(())
             }) as Body<'_>,

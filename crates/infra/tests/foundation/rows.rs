@@ -71,6 +71,9 @@ pub(crate) fn agent(c: u8, thing: u8) -> Row {
         budget_override_month: Null,
         last_heartbeat_at: Null,
         next_heartbeat_at: Null,
+        heartbeat_interval_sec: Null,
+        heartbeat_armed_sec: Null,
+        suppressed_wakes: Number(0),
         created_at: Instant,
         updated_at: Instant,
     })
@@ -131,6 +134,21 @@ pub(crate) fn project(c: u8) -> Row {
         review_required: Flag(false),
         archived_at: Null,
         created_at: Instant,
+        updated_at: Instant,
+    })
+}
+
+pub(crate) fn conventions(c: u8) -> Row {
+    row!(project_conventions {
+        project_id: Key(c, PROJECT),
+        company_id: Key(c, COMPANY),
+        backstory: Text("old"),
+        conventions_md: Text("- be kind"),
+        extra_references: Json("[]"),
+        compact_context: Null,
+        compact_source: Null,
+        compact_max_chars: Null,
+        compact_source_hash: Null,
         updated_at: Instant,
     })
 }
@@ -444,6 +462,7 @@ pub(crate) fn every_table(c: u8) -> Vec<Row> {
             goal_id: Key(c, SUBGOAL),
             position: Number(0),
         }),
+        conventions(c),
         workspace(c),
         worktree(c),
         issue(c, PARENT),

@@ -12,7 +12,7 @@ use crate::schema;
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = HeartbeatRun)]
-pub(super) struct RunBody {
+pub(in crate::routes) struct RunBody {
     /// Unique id.
     #[schema(value_type = schema::Id)]
     id: RunId,

@@ -15,13 +15,14 @@ use super::super::transaction::Transaction;
 use super::super::{Connection, LoadingMode};
 use super::page::{Merged, Stream, fetch_limit, row_limit};
 use super::row::{Row, all, document_length};
+use super::run_events;
 use crate::store::columns::{IdColumn, InstantColumn, JsonColumn, WordColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{activity, events};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = activity)]
-struct ActivityRow {
+pub(super) struct ActivityRow {
     id: IdColumn<ActivityId>,
     company_id: IdColumn<CompanyId>,
     actor_type: WordColumn<ActorKind>,
@@ -154,6 +155,15 @@ impl ActivityReads for Transaction<'_> {
             at: row.created_at.micros(),
             id: row.id,
         }))
+    }
+
+    fn of_run(
+        &mut self,
+        company: CompanyScope,
+        run: RunId,
+        page: &PageRequest<ActivityKey>,
+    ) -> Result<Page<Activity, ActivityKey>, StoreError> {
+        run_events::list(self.conn, company, run, page)
     }
 
     fn events(

@@ -50,6 +50,8 @@ pub(super) struct AgentRow {
     runtime_config: JsonColumn<Document>,
     // A copy of what the configuration says, for the conditions of the claim.
     max_concurrent_runs: i32,
+    // The same, for its timer.
+    heartbeat_interval_sec: Option<i32>,
     can_create_agents: bool,
     metadata: JsonColumn<Document>,
     budget_monthly_cents: i64,
@@ -149,6 +151,7 @@ impl From<&Agent> for AgentRow {
             adapter_config: JsonColumn(agent.adapter_config.clone()),
             runtime_config: JsonColumn(agent.runtime_config.clone()),
             max_concurrent_runs: agent.max_concurrent_runs(),
+            heartbeat_interval_sec: agent.heartbeat_interval_sec(),
             can_create_agents: agent.can_create_agents,
             metadata: JsonColumn(agent.metadata.clone()),
             budget_monthly_cents: agent.budget.cents(),

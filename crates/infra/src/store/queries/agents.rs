@@ -12,6 +12,7 @@ use workforce_domain::page::{CreationKey, Page, PageRequest};
 use workforce_domain::port::{AgentFilter, AgentKeyset, AgentReads, AgentWrites, Held, StoreError};
 use workforce_domain::text::{Label, Name, Role};
 use workforce_domain::time::Timestamp;
+use workforce_domain::timer::Timer;
 
 use super::super::transaction::Transaction;
 use super::super::{LoadingMode, held};
@@ -19,6 +20,7 @@ use super::agent_row::{AgentRow, LifecycleWord};
 use super::page::{MAX_WHOLE, characters, fetch_limit, page_of, substr};
 use super::row::{admit, admit_some, exactly_one, in_scope, one};
 use super::runs::running;
+use super::timers;
 use crate::store::cached::cached;
 use crate::store::columns::{IdColumn, InstantColumn, Key, WordColumn};
 use crate::store::errors::failed;
@@ -220,6 +222,18 @@ impl AgentReads for Transaction<'_> {
         .get_result(self.conn)
         .map_err(failed)?;
         Ok(answer.yes)
+    }
+
+    fn timer(
+        &mut self,
+        company: CompanyScope,
+        agent: AgentId,
+    ) -> Result<Option<Timer>, StoreError> {
+        timers::find(self.conn, company, agent)
+    }
+
+    fn has_work(&mut self, company: CompanyScope, agent: AgentId) -> Result<bool, StoreError> {
+        timers::has_work(self.conn, company, agent)
     }
 }
 

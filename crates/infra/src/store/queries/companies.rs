@@ -2,6 +2,7 @@ use diesel::prelude::*;
 use workforce_domain::actor::{CompanyScope, Scope};
 use workforce_domain::company::{Company, CompanyStatus, PauseReason};
 use workforce_domain::corrupt::Corrupt;
+use workforce_domain::dashboard::{Badges, Figures, Instants};
 use workforce_domain::id::CompanyId;
 use workforce_domain::money::Budget;
 use workforce_domain::page::{CreationKey, Page, PageRequest};
@@ -11,6 +12,7 @@ use workforce_domain::time::Timestamp;
 
 use super::super::transaction::Transaction;
 use super::super::{LoadingMode, held};
+use super::figures;
 use super::page::{MAX_WHOLE, characters, fetch_limit, page_of, substr};
 use super::row::{Row, admit, admit_some, exactly_one, length, one};
 use crate::store::cached::cached;
@@ -154,6 +156,14 @@ impl CompanyReads for Transaction<'_> {
             .limit(MAX_WHOLE)
             .load(self.conn)
             .map_err(failed)
+    }
+
+    fn figures(&mut self, company: CompanyScope, at: Instants) -> Result<Figures, StoreError> {
+        figures::figures(self.conn, company, at)
+    }
+
+    fn badges(&mut self, company: CompanyScope) -> Result<Badges, StoreError> {
+        figures::badges(self.conn, company)
     }
 }
 

@@ -1,10 +1,11 @@
 use diesel::prelude::*;
 use diesel::sql_query;
 use diesel::sql_types::{BigInt, Integer};
+use workforce_domain::agent::Agent;
 use workforce_domain::corrupt::Corrupt;
 use workforce_domain::id::{AgentId, CompanyId, InstanceId, IssueId, RunId};
 use workforce_domain::port::{
-    BudgetStop, ClaimRequest, ClaimedRun, EngineWrites, RenewedRun, StoreError,
+    BudgetStop, ClaimRequest, ClaimedRun, EngineWrites, Held, RenewedRun, StoreError,
 };
 use workforce_domain::run::{ProcessRecord, Run, RunErrorCode};
 use workforce_domain::time::{Month, Timestamp};
@@ -16,6 +17,7 @@ use super::page::row_limit;
 use super::row::{Row, all};
 use super::run_row::RunRow;
 use super::runs::running;
+use super::timers;
 use crate::store::columns::{IdColumn, InstantColumn, Key, WordColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{heartbeat_runs, run_processes};
@@ -183,6 +185,23 @@ impl EngineWrites for Transaction<'_> {
         }
         .map_err(failed)?;
         Ok(last.map(|at| at.0))
+    }
+
+    fn timers_to_look_at(
+        &mut self,
+        now: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<AgentId>, StoreError> {
+        timers::to_look_at(self.conn, now, limit)
+    }
+
+    fn set_timer(
+        &mut self,
+        agent: &Held<Agent>,
+        next: Option<Timestamp>,
+        suppressed: bool,
+    ) -> Result<(), StoreError> {
+        timers::set(self.conn, agent, next, suppressed)
     }
 
     fn budget_stops_to_lift(

@@ -1,5 +1,6 @@
 use diesel::prelude::*;
 use workforce_domain::actor::{CompanyScope, Scope};
+use workforce_domain::conventions::Conventions;
 use workforce_domain::id::{GoalId, ProjectId, WorkspaceId};
 use workforce_domain::page::{CreationKey, Page, PageRequest};
 use workforce_domain::port::{Held, ProjectKey, ProjectReads, ProjectWrites, StoreError};
@@ -9,6 +10,7 @@ use workforce_domain::time::Timestamp;
 
 use super::super::transaction::Transaction;
 use super::super::{LoadingMode, held};
+use super::conventions;
 use super::page::{MAX_WHOLE, characters, fetch_limit, page_of, substr};
 use super::project_rows::{ProjectRow, WorkspaceRow};
 use super::row::{admit, all, exactly_one, in_scope, one};
@@ -146,6 +148,14 @@ impl ProjectReads for Transaction<'_> {
             .load(self.conn)
             .map_err(failed)?;
         all(rows)
+    }
+
+    fn conventions(
+        &mut self,
+        company: CompanyScope,
+        project: ProjectId,
+    ) -> Result<Option<Conventions>, StoreError> {
+        conventions::find(self.conn, company, project)
     }
 }
 
@@ -288,5 +298,13 @@ impl ProjectWrites for Transaction<'_> {
             .execute(self.conn)
             .map_err(failed)
             .and_then(exactly_one)
+    }
+
+    fn save_conventions(
+        &mut self,
+        project: &Held<Project>,
+        conventions: &Conventions,
+    ) -> Result<(), StoreError> {
+        conventions::save(self.conn, project, conventions)
     }
 }

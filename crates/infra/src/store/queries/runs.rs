@@ -12,8 +12,8 @@ use workforce_domain::wake::Wake;
 
 use super::super::transaction::Transaction;
 use super::super::{Connection, LoadingMode, held};
-use super::page::{Merged, Stream, fetch_limit};
-use super::row::{in_scope, one};
+use super::page::{MAX_WHOLE, Merged, Stream, fetch_limit};
+use super::row::{all, in_scope, one};
 use super::run_row::RunRow;
 use super::wakes;
 use crate::store::columns::{IdColumn, InstantColumn, WordColumn};
@@ -108,6 +108,28 @@ impl RunReads for Transaction<'_> {
             at: run.created_at.micros(),
             id: run.id,
         }))
+    }
+
+    fn live_of(&mut self, company: CompanyScope, agent: AgentId) -> Result<Vec<Run>, StoreError> {
+        let rows: Vec<RunRow> = heartbeat_runs::table
+            .filter(heartbeat_runs::company_id.eq(IdColumn(company.company())))
+            .filter(heartbeat_runs::agent_id.eq(IdColumn(agent)))
+            .filter(running())
+            .order((heartbeat_runs::created_at, heartbeat_runs::id))
+            .limit(MAX_WHOLE)
+            .select(RunRow::as_select())
+            .load(self.conn)
+            .map_err(failed)?;
+        all(rows)
+    }
+
+    fn pending_of(
+        &mut self,
+        company: CompanyScope,
+        agent: AgentId,
+        limit: usize,
+    ) -> Result<Vec<Wake>, StoreError> {
+        wakes::pending_of(self.conn, company, agent, limit)
     }
 
     fn wake_of(&mut self, company: CompanyScope, run: RunId) -> Result<Option<Wake>, StoreError> {

@@ -14,7 +14,8 @@ use workforce_domain::time::Timestamp;
 use workforce_domain::wake::{Wake, WakeReason, WakeSource};
 
 use super::super::{Connection, held};
-use super::row::{Row, exactly_one, one};
+use super::page::row_limit;
+use super::row::{Row, all, exactly_one, one};
 use crate::store::cached::cached;
 use crate::store::columns::{IdColumn, InstantColumn, JsonColumn, WordColumn};
 use crate::store::errors::failed;
@@ -132,6 +133,25 @@ pub(super) fn lock_pending(
         .limit(1);
     let row = cached(held!(query)).get_result(conn).optional();
     one(row.map_err(failed)?)
+}
+
+/// The pending wakes of an agent, oldest first.
+pub(super) fn pending_of(
+    conn: &mut Connection,
+    company: CompanyScope,
+    agent: AgentId,
+    limit: usize,
+) -> Result<Vec<Wake>, StoreError> {
+    let rows: Vec<WakeRow> = wakes::table
+        .filter(wakes::company_id.eq(IdColumn(company.company())))
+        .filter(wakes::agent_id.eq(IdColumn(agent)))
+        .filter(pending())
+        .order((wakes::created_at, wakes::id))
+        .limit(row_limit(limit))
+        .select(WakeRow::as_select())
+        .load(conn)
+        .map_err(failed)?;
+    all(rows)
 }
 
 /// Stores a new wake.

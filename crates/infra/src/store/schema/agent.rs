@@ -28,6 +28,9 @@ diesel::table! {
         budget_override_month -> Nullable<Integer>,
         last_heartbeat_at -> Nullable<Instant>,
         next_heartbeat_at -> Nullable<Instant>,
+        heartbeat_interval_sec -> Nullable<Integer>,
+        heartbeat_armed_sec -> Nullable<Integer>,
+        suppressed_wakes -> BigInt,
         created_at -> Instant,
         updated_at -> Instant,
     }

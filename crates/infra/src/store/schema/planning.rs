@@ -75,6 +75,24 @@ diesel::table! {
     use crate::store::columns::{Instant, Json, Key};
     use diesel::sql_types::*;
 
+    project_conventions (project_id) {
+        company_id -> Key,
+        project_id -> Key,
+        backstory -> Text,
+        conventions_md -> Text,
+        extra_references -> Json,
+        compact_context -> Nullable<Text>,
+        compact_source -> Nullable<Text>,
+        compact_max_chars -> Nullable<Integer>,
+        compact_source_hash -> Nullable<Binary>,
+        updated_at -> Instant,
+    }
+}
+
+diesel::table! {
+    use crate::store::columns::{Instant, Json, Key};
+    use diesel::sql_types::*;
+
     execution_workspaces (id) {
         id -> Key,
         company_id -> Key,

@@ -1,0 +1,94 @@
+use workforce_domain::actor::Owned;
+use workforce_domain::agent::{Agent, AgentStatus};
+use workforce_domain::budget::Standing;
+use workforce_domain::id::AgentId;
+use workforce_domain::page::PageRequest;
+use workforce_domain::port::{Failure, Reads, RunFilter, Spender};
+use workforce_domain::run::Run;
+use workforce_domain::time::Month;
+use workforce_domain::timer::Timer;
+use workforce_domain::wake::Wake;
+
+use super::AgentError;
+use crate::access::{Denied, denied};
+use crate::call::Call;
+
+/// At most so many pending wakes are shown.
+const SHOWN_WAKES: usize = 50;
+/// The last outcome is looked for among so many of the newest runs: those
+/// before it are still waiting.
+const NEWEST_RUNS: usize = 100;
+
+/// Why an agent runs, or does not.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RuntimeState {
+    /// The agent.
+    pub agent: Agent,
+    /// Its status.
+    pub status: AgentStatus,
+    /// Its live runs, oldest first.
+    pub live: Vec<Run>,
+    /// Its pending wakes, oldest first.
+    pub pending: Vec<Wake>,
+    /// Its newest run that has ended.
+    pub last: Option<Run>,
+    /// Its timer.
+    pub timer: Timer,
+    /// How its spend of the month stands.
+    pub standing: Standing,
+}
+
+/// Why an agent runs, or does not. Anyone of the company.
+///
+/// # Errors
+/// [`AgentError`]
+pub fn runtime_state(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    id: AgentId,
+) -> Result<RuntimeState, Failure<AgentError>> {
+    let Some(agent) = reads.agents().find(call.actor().scope(), id)? else {
+        return Err(denied(Denied::NotFound("agent")));
+    };
+    let scope = agent.scope();
+    let filter = RunFilter {
+        agent: Some(id),
+        ..RunFilter::default()
+    };
+    let page = PageRequest {
+        limit: NEWEST_RUNS,
+        ..PageRequest::first()
+    };
+    let newest = reads.runs().list(scope, &filter, &page)?.items;
+    let live = reads.runs().live_of(scope, id)?;
+    let spent = reads
+        .ledger()
+        .spent(scope, Spender::Agent(id), Month::of(call.now))?;
+    Ok(RuntimeState {
+        status: agent.status(!live.is_empty()),
+        live,
+        pending: reads.runs().pending_of(scope, id, SHOWN_WAKES)?,
+        last: newest.into_iter().find(|run| run.status.is_terminal()),
+        timer: reads.agents().timer(scope, id)?.unwrap_or_default(),
+        standing: Standing {
+            spent,
+            budget: agent.budget,
+        },
+        agent,
+    })
+}
+
+/// Makes sure that there is such an agent for the caller.
+///
+/// # Errors
+/// [`AgentError`]
+pub fn exists(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    id: AgentId,
+) -> Result<(), Failure<AgentError>> {
+    match reads.agents().find(call.actor().scope(), id)? {
+        Some(_) => Ok(()),
+        None => Err(denied(Denied::NotFound("agent"))),
+    }
+}

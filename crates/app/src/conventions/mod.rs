@@ -1,0 +1,322 @@
+//! The conventions of projects: read, write, sum up, and hand to agents
+//! (specification sections 2 and 4, contract sections 2.4 and 10.7).
+
+mod layer;
+
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use workforce_domain::activity::{Action, Entity};
+use workforce_domain::actor::Owned;
+use workforce_domain::change::Change;
+use workforce_domain::conventions::{Compact, CompactOrigin, Conventions};
+use workforce_domain::id::ProjectId;
+use workforce_domain::port::{Failure, Held, Reads, Tx};
+use workforce_domain::project::Project;
+use workforce_domain::text::{CompactContext, Description};
+
+pub use layer::{MAX_LAYER, project_layer};
+
+use crate::access::{Denied, FieldFault, denied};
+use crate::call::Call;
+use crate::compaction;
+use crate::record::{Deed, document, record};
+use crate::refusal::{Code, Refusal};
+
+/// Why a call about conventions is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ConventionsError {
+    /// The caller may not, or there is no such project.
+    #[error(transparent)]
+    Denied(#[from] Denied),
+    /// A field's value breaks a rule.
+    #[error(transparent)]
+    Field(#[from] FieldFault),
+}
+
+impl Refusal for ConventionsError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Denied(denied) => denied.code(),
+            Self::Field(fault) => fault.code(),
+        }
+    }
+
+    fn details(&self) -> Option<Value> {
+        match self {
+            Self::Denied(denied) => denied.details(),
+            Self::Field(fault) => Some(fault.details()),
+        }
+    }
+}
+
+/// Conventions with what is derived for their answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConventionsView {
+    /// The conventions.
+    pub conventions: Conventions,
+    /// Whether they changed since the short form was written.
+    pub compact_stale: bool,
+}
+
+impl From<Conventions> for ConventionsView {
+    fn from(conventions: Conventions) -> Self {
+        Self {
+            compact_stale: is_stale(&conventions),
+            conventions,
+        }
+    }
+}
+
+/// Whether the conventions changed since their short form was written.
+pub fn is_stale(conventions: &Conventions) -> bool {
+    conventions
+        .compact
+        .as_ref()
+        .is_some_and(|compact| compact.source_hash != source_hash(conventions))
+}
+
+/// SHA-256 of what a short form stands for.
+fn source_hash(conventions: &Conventions) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    // The length keeps the two texts apart.
+    hash.update(conventions.backstory.len().to_be_bytes());
+    hash.update(conventions.backstory.as_bytes());
+    hash.update(conventions.conventions_md.as_bytes());
+    hash.finalize().into()
+}
+
+/// The conventions of a project; empty ones when nobody wrote any. Anyone of
+/// the company.
+///
+/// # Errors
+/// [`ConventionsError`]
+pub fn get(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    id: ProjectId,
+) -> Result<ConventionsView, Failure<ConventionsError>> {
+    let Some(project) = reads.projects().find(call.actor().scope(), id)? else {
+        return Err(denied(Denied::NotFound("project")));
+    };
+    let found = reads.projects().conventions(project.scope(), id)?;
+    Ok(found.unwrap_or_else(|| none(&project)).into())
+}
+
+/// Conventions as a whole.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ReplaceConventions {
+    /// Background and context.
+    pub backstory: Description,
+    /// The rules.
+    pub conventions_md: Description,
+    /// Further sources.
+    pub extra_references: Vec<Value>,
+}
+
+/// Writes the conventions of a project in place of those it has. Their short
+/// form goes too, since it stood for the replaced ones. The board, the lead of
+/// the project, and a ceo.
+///
+/// # Errors
+/// [`ConventionsError`]
+pub fn replace(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    id: ProjectId,
+    command: ReplaceConventions,
+) -> Result<ConventionsView, Failure<ConventionsError>> {
+    let (project, before) = hold(tx, call, id)?;
+    check_references(&command.extra_references).map_err(Failure::Refused)?;
+    let after = Conventions {
+        backstory: command.backstory,
+        conventions_md: command.conventions_md,
+        extra_references: command.extra_references,
+        compact: None,
+        ..before.clone()
+    };
+    save(
+        tx,
+        call,
+        &project,
+        &before,
+        after,
+        Action::ConventionsUpdated,
+    )
+}
+
+/// Changes some of the conventions.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct UpdateConventions {
+    /// Background and context.
+    pub backstory: Change<Description>,
+    /// The rules.
+    pub conventions_md: Change<Description>,
+    /// A short form by hand.
+    pub compact_context: Change<CompactContext>,
+    /// Further sources.
+    pub extra_references: Change<Vec<Value>>,
+}
+
+/// Changes some of the conventions of a project. The board, the lead of the
+/// project, and a ceo.
+///
+/// # Errors
+/// [`ConventionsError`]
+pub fn update(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    id: ProjectId,
+    command: UpdateConventions,
+) -> Result<ConventionsView, Failure<ConventionsError>> {
+    let (project, before) = hold(tx, call, id)?;
+    let mut after = before.clone();
+    let text =
+        |change: Change<Description>, current| change.apply(Some(current)).unwrap_or_default();
+    after.backstory = text(command.backstory, after.backstory);
+    after.conventions_md = text(command.conventions_md, after.conventions_md);
+    after.extra_references = command
+        .extra_references
+        .apply(Some(after.extra_references))
+        .unwrap_or_default();
+    check_references(&after.extra_references).map_err(Failure::Refused)?;
+    match command.compact_context {
+        Change::Keep => {}
+        Change::Clear => after.compact = None,
+        Change::Set(text) => {
+            after.compact = Some(Compact {
+                text,
+                origin: CompactOrigin::Manual,
+                source_hash: source_hash(&after),
+            });
+        }
+    }
+    save(
+        tx,
+        call,
+        &project,
+        &before,
+        after,
+        Action::ConventionsUpdated,
+    )
+}
+
+/// Makes and keeps the short form of a project's conventions, of at most
+/// `max_chars` characters. The board, the lead of the project, and a ceo.
+///
+/// # Errors
+/// [`ConventionsError`]
+pub fn compact(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    id: ProjectId,
+    max_chars: usize,
+) -> Result<ConventionsView, Failure<ConventionsError>> {
+    let (project, before) = hold(tx, call, id)?;
+    let mut after = before.clone();
+    let text = compaction::compact(&after.backstory, &after.conventions_md, max_chars);
+    let text = CompactContext::new(&text).map_err(|error| {
+        // No character has more than four bytes, so that it is short enough.
+        Failure::Refused(FieldFault::invalid("/conventionsMd", error.to_string()).into())
+    })?;
+    after.compact = Some(Compact {
+        text,
+        origin: CompactOrigin::Generated {
+            max_chars: i32::try_from(max_chars).unwrap_or(i32::MAX),
+        },
+        source_hash: source_hash(&after),
+    });
+    save(
+        tx,
+        call,
+        &project,
+        &before,
+        after,
+        Action::ConventionsCompacted,
+    )
+}
+
+fn none(project: &Project) -> Conventions {
+    Conventions::none(project.company, project.id)
+}
+
+/// Locks a project for a caller who may write its conventions.
+fn hold(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    id: ProjectId,
+) -> Result<(Held<Project>, Conventions), Failure<ConventionsError>> {
+    let Some(project) = tx.projects_mut().lock(call.actor().scope(), id)? else {
+        return Err(denied(Denied::NotFound("project")));
+    };
+    if let Some(caller) = call.agent() {
+        call.require_working_company().map_err(denied)?;
+        if !caller.is_ceo() && project.lead_agent != Some(caller.agent) {
+            let message = "only the board, the lead of the project or a ceo writes its conventions";
+            return Err(denied(Denied::Forbidden(message)));
+        }
+    }
+    let found = tx.projects().conventions(project.scope(), id)?;
+    let conventions = found.unwrap_or_else(|| none(&project));
+    Ok((project, conventions))
+}
+
+/// Refuses further sources that are too many or too long.
+fn check_references(references: &[Value]) -> Result<(), ConventionsError> {
+    let fault = |message: String| Err(FieldFault::invalid("/extraReferences", message).into());
+    if references.len() > Conventions::MAX_REFERENCES {
+        return fault(format!("at most {} entries", Conventions::MAX_REFERENCES));
+    }
+    let length = serde_json::to_vec(references).map_or(usize::MAX, |json| json.len());
+    if length > Conventions::MAX_REFERENCE_BYTES {
+        let max = Conventions::MAX_REFERENCE_BYTES;
+        return fault(format!("must be at most {max} bytes of JSON"));
+    }
+    Ok(())
+}
+
+/// Stores conventions that changed, and tells which parts did; the texts
+/// themselves are too long for that.
+fn save(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    project: &Held<Project>,
+    before: &Conventions,
+    mut after: Conventions,
+    action: Action,
+) -> Result<ConventionsView, Failure<ConventionsError>> {
+    if after != *before || before.updated_at.is_none() {
+        after.updated_at = Some(call.now);
+        tx.projects_mut().save_conventions(project, &after)?;
+        let deed = Deed {
+            company: project.company,
+            action,
+            entity: Entity::Project,
+            id: &project.id,
+            details: document(json!({
+                "projectId": project.id,
+                "changed": changed_fields(before, &after),
+            })),
+        };
+        record(tx, call, deed);
+    }
+    Ok(after.into())
+}
+
+fn changed_fields(before: &Conventions, after: &Conventions) -> Vec<&'static str> {
+    let changes = [
+        ("backstory", before.backstory != after.backstory),
+        (
+            "conventionsMd",
+            before.conventions_md != after.conventions_md,
+        ),
+        ("compactContext", before.compact != after.compact),
+        (
+            "extraReferences",
+            before.extra_references != after.extra_references,
+        ),
+    ];
+    changes
+        .into_iter()
+        .filter_map(|(field, changed)| changed.then_some(field))
+        .collect()
+}

@@ -1,0 +1,95 @@
+//! A company at a glance (contract section 10.13).
+
+use std::time::Duration;
+
+use serde_json::Value;
+use workforce_domain::actor::Owned;
+use workforce_domain::budget::Standing;
+use workforce_domain::dashboard::{Badges, Figures, Instants};
+use workforce_domain::id::CompanyId;
+use workforce_domain::money::Budget;
+use workforce_domain::port::{Failure, Reads, Spender};
+use workforce_domain::time::{Month, Timestamp};
+
+use crate::access::{self, Denied};
+use crate::call::Call;
+use crate::refusal::{Code, Refusal};
+
+const HOUR: Duration = Duration::from_secs(60 * 60);
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Why a call about the dashboard is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(transparent)]
+pub struct DashboardError(#[from] pub Denied);
+
+impl Refusal for DashboardError {
+    fn code(&self) -> Code {
+        self.0.code()
+    }
+
+    fn details(&self) -> Option<Value> {
+        self.0.details()
+    }
+}
+
+/// A company at a glance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dashboard {
+    /// What is counted.
+    pub figures: Figures,
+    /// The spend of the month against the company's budget, or against the sum
+    /// of its agents' budgets where it has none.
+    pub standing: Standing,
+}
+
+/// A company at a glance. Anyone of the company.
+///
+/// # Errors
+/// [`DashboardError`]
+pub fn get(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    company: CompanyId,
+) -> Result<Dashboard, Failure<DashboardError>> {
+    let company = access::company(reads, call, company)?;
+    let scope = company.scope();
+    let month = Month::of(call.now);
+    let today = start_of_day(call.now);
+    let instants = Instants {
+        today,
+        yesterday: today.minus(DAY),
+        hour_ago: call.now.minus(HOUR),
+    };
+    let figures = reads.companies().figures(scope, instants)?;
+    let budget = if company.budget == Budget::UNLIMITED {
+        Budget::from_cents(figures.agents.budget_cents.min(Budget::MAX_CENTS))
+            .unwrap_or(Budget::UNLIMITED)
+    } else {
+        company.budget
+    };
+    let spent = reads.ledger().spent(scope, Spender::Company, month)?;
+    Ok(Dashboard {
+        figures,
+        standing: Standing { spent, budget },
+    })
+}
+
+/// What waits for somebody's attention. Anyone of the company.
+///
+/// # Errors
+/// [`DashboardError`]
+pub fn badges(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    company: CompanyId,
+) -> Result<Badges, Failure<DashboardError>> {
+    let scope = access::company_scope(reads, call, company)?;
+    Ok(reads.companies().badges(scope)?)
+}
+
+/// The first instant of a day in UTC.
+fn start_of_day(at: Timestamp) -> Timestamp {
+    const DAY_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
+    Timestamp::from_micros(at.micros() - at.micros().rem_euclid(DAY_MICROS))
+}

@@ -1,0 +1,57 @@
+//! The timers of agents (contract section 10.1): a beat wakes its agent when
+//! something waits for it, and is counted otherwise.
+
+use std::convert::Infallible;
+
+use workforce_domain::Document;
+use workforce_domain::actor::Owned;
+use workforce_domain::id::AgentId;
+use workforce_domain::port::{Failure, Tx};
+use workforce_domain::run::RunKind;
+use workforce_domain::timer::Beat;
+use workforce_domain::wake::{WakeReason, WakeSource};
+
+use crate::call::Call;
+use crate::wakes::{self, WakeRequest};
+
+/// Looks at the timer of one agent. The agent is locked, so that of several
+/// servers that look only one finds a beat due.
+///
+/// # Errors
+/// When the store fails.
+pub fn look(tx: &mut dyn Tx, call: &Call<'_>, id: AgentId) -> Result<(), Failure<Infallible>> {
+    let Some(agent) = tx.agents_mut().lock(call.actor().scope(), id)? else {
+        return Ok(());
+    };
+    let Some(timer) = tx.agents().timer(agent.scope(), id)? else {
+        return Ok(());
+    };
+    match timer.look(call.now, chance(call)) {
+        Beat::NotDue => {}
+        Beat::Set(next) => tx.engine().set_timer(&agent, next, false)?,
+        Beat::Due(next) => {
+            let has_work = agent.always_runs() || tx.agents().has_work(agent.scope(), id)?;
+            tx.engine().set_timer(&agent, Some(next), !has_work)?;
+            if has_work {
+                let request = WakeRequest {
+                    agent: &agent,
+                    issue: None,
+                    kind: RunKind::General,
+                    source: WakeSource::Timer,
+                    reason: WakeReason::HeartbeatTimer,
+                    comment: None,
+                    payload: Document::new(),
+                    not_before: None,
+                };
+                wakes::request(tx, call, request)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Any number: the last bits of a new id, which are random.
+fn chance(call: &Call<'_>) -> u32 {
+    let [.., a, b, c, d] = *call.ids.next().as_bytes();
+    u32::from_be_bytes([a, b, c, d])
+}

@@ -1,0 +1,70 @@
+//! The timer of an agent (contract section 10.1): when it is due, and when it
+//! is next.
+
+use core::time::Duration;
+
+use crate::time::Timestamp;
+
+/// An agent's timer as it is stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Timer {
+    /// Seconds between two beats as the agent's configuration and lifecycle
+    /// say now; `None` for no timer.
+    pub interval_sec: Option<i32>,
+    /// The interval for which the next beat was set.
+    pub armed_sec: Option<i32>,
+    /// The next beat.
+    pub next: Option<Timestamp>,
+    /// Beats and other wakes that were not worth a run, so far.
+    pub suppressed: i64,
+}
+
+/// What is to be done about a timer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beat {
+    /// Nothing: it is not due.
+    NotDue,
+    /// It is to be set anew, or stopped with `None`: its interval changed, or
+    /// the agent was switched on or off.
+    Set(Option<Timestamp>),
+    /// The agent is to be woken, and the timer set to this instant. Beats that
+    /// were missed meanwhile, however many, are this one.
+    Due(Timestamp),
+}
+
+/// A beat comes up to this part of the interval too early or too late, so that
+/// agents with one interval do not all start at once.
+const JITTER_PERCENT: u64 = 10;
+
+impl Timer {
+    /// What is to be done now; `chance` is any number, which decides on the
+    /// jitter.
+    pub fn look(&self, now: Timestamp, chance: u32) -> Beat {
+        let Some(interval) = self.interval_sec else {
+            return if self.next.is_some() || self.armed_sec.is_some() {
+                Beat::Set(None)
+            } else {
+                Beat::NotDue
+            };
+        };
+        let after = now.plus(jittered(interval, chance));
+        match self.next {
+            Some(next) if self.armed_sec == Some(interval) => {
+                if next <= now {
+                    Beat::Due(after)
+                } else {
+                    Beat::NotDue
+                }
+            }
+            _ => Beat::Set(Some(after)),
+        }
+    }
+}
+
+/// The interval, up to 10 % shorter or longer.
+fn jittered(interval_sec: i32, chance: u32) -> Duration {
+    let millis = u64::try_from(interval_sec).unwrap_or(0) * 1000;
+    let span = millis * JITTER_PERCENT / 100;
+    let shift = (u128::from(2 * span + 1) * u128::from(chance)) >> 32;
+    Duration::from_millis(millis - span + u64::try_from(shift).unwrap_or(span))
+}

@@ -1,0 +1,65 @@
+use core::time::Duration;
+
+use proptest::prelude::*;
+use workforce_domain::time::Timestamp;
+use workforce_domain::timer::{Beat, Timer};
+
+const NOW: Timestamp = Timestamp::from_micros(1_000_000_000);
+
+fn timer(interval_sec: Option<i32>, armed_sec: Option<i32>, next: Option<i64>) -> Timer {
+    Timer {
+        interval_sec,
+        armed_sec,
+        next: next.map(|seconds| Timestamp::from_micros(NOW.micros() + seconds * 1_000_000)),
+        suppressed: 0,
+    }
+}
+
+/// The instant so many seconds after the present.
+fn after(seconds: u64) -> Timestamp {
+    NOW.plus(Duration::from_secs(seconds))
+}
+
+const MIDDLE: u32 = u32::MAX / 2;
+
+#[test]
+fn a_timer_is_set_kept_fired_and_stopped() {
+    for (timer, beat) in [
+        (timer(None, None, None), Beat::NotDue),
+        (timer(None, Some(60), Some(5)), Beat::Set(None)),
+        (timer(Some(60), None, None), Beat::Set(Some(after(60)))),
+        (
+            timer(Some(60), Some(3600), Some(-5)),
+            Beat::Set(Some(after(60))),
+        ),
+        (timer(Some(60), Some(60), Some(1)), Beat::NotDue),
+        (timer(Some(60), Some(60), Some(0)), Beat::Due(after(60))),
+        // However long nobody looked, it is one beat.
+        (timer(Some(60), Some(60), Some(-900)), Beat::Due(after(60))),
+    ] {
+        assert_eq!(timer.look(NOW, MIDDLE), beat, "{timer:?}");
+    }
+}
+
+#[test]
+fn the_jitter_is_a_tenth_either_way() {
+    let next = |chance| match timer(Some(100), Some(100), Some(0)).look(NOW, chance) {
+        Beat::Due(next) => next.since(NOW),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(next(0), Duration::from_secs(90));
+    assert_eq!(next(u32::MAX), Duration::from_secs(110));
+}
+
+proptest! {
+    #[test]
+    fn a_beat_is_within_a_tenth_of_its_interval(
+        interval in 1_i32..=315_360_000,
+        chance in any::<u32>(),
+    ) {
+        let beat = timer(Some(interval), Some(interval), Some(0)).look(NOW, chance);
+        let Beat::Due(next) = beat else { panic!("{beat:?}") };
+        let (wait, whole) = (next.since(NOW), Duration::from_secs(interval.unsigned_abs().into()));
+        prop_assert!(wait >= whole * 9 / 10 && wait <= whole * 11 / 10, "{wait:?} of {whole:?}");
+    }
+}

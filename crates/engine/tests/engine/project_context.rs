@@ -1,0 +1,67 @@
+use std::path::Path;
+
+use workforce_app::conventions::{self, UpdateConventions};
+use workforce_app::projects;
+use workforce_domain::change::Change;
+use workforce_domain::id::ProjectId;
+use workforce_domain::run::RunStatus;
+use workforce_domain::text::{Description, Name};
+
+use crate::support::House;
+
+fn project(house: &House) -> ProjectId {
+    let command = projects::CreateProject {
+        name: Name::new("Site").expect("a name"),
+        description: None,
+        status: None,
+        goals: Vec::new(),
+        lead_agent: None,
+        target_date: None,
+        color: None,
+        review_required: false,
+        workspace: None,
+    };
+    house
+        .act(|tx, call| projects::create(tx, call, house.company, command.clone()))
+        .project
+        .id
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_is_told_about_its_project_in_a_file_of_its_own() {
+    let house = House::new();
+    let engine = house.start();
+    let project = project(&house);
+    let rules = |text: &str| UpdateConventions {
+        backstory: Change::Set(Description::new("Once.").expect("a text")),
+        conventions_md: Change::Set(Description::new(text).expect("a text")),
+        ..UpdateConventions::default()
+    };
+    house.act(|tx, call| conventions::update(tx, call, project, rules("- old")));
+    house.act(|tx, call| conventions::compact(tx, call, project, 400));
+    house.act(|tx, call| conventions::update(tx, call, project, rules("- Never push.")));
+    let script = "echo \"$WORKFORCE_PROJECT_CONTEXT_FILE\" > path; \
+        stat -c %a \"$WORKFORCE_PROJECT_CONTEXT_FILE\" > mode; \
+        cp \"$WORKFORCE_PROJECT_CONTEXT_FILE\" context";
+    let agent = house.hire_shell(script);
+    house.assign(agent, |issue| issue.project = Some(project));
+    let runs = house.all_ended().await;
+    assert_eq!(
+        (runs[0].status, &runs[0].error),
+        (RunStatus::Succeeded, &None)
+    );
+    let read = |name: &str| std::fs::read_to_string(house.path(name)).expect(name);
+    // The short form was stale, and so made anew.
+    assert_eq!(
+        read("context"),
+        "# Project conventions\n\nOnce.\n\n- Never push.\n"
+    );
+    assert_eq!(read("mode").trim(), "400");
+    let path = read("path");
+    assert!(
+        path.trim().ends_with(&format!("{}.project.md", runs[0].id)),
+        "{path}"
+    );
+    assert!(!Path::new(path.trim()).exists(), "{path}");
+    engine.shutdown().await;
+}

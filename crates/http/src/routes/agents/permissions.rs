@@ -1,0 +1,47 @@
+use actix_web::HttpResponse;
+use serde::Deserialize;
+use utoipa::ToSchema;
+use workforce_app::agents::{self, UpdateAgent};
+
+use super::TAG;
+use super::bodies::AgentDetailBody;
+use crate::exchange::Exchange;
+use crate::registry::{Access, Endpoints};
+use crate::reply::Reply;
+use crate::schema;
+
+pub(super) fn register(endpoints: Endpoints) -> Endpoints {
+    endpoints.add(__path_update, Access::Board, update)
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct PermissionsBody {
+    /// Whether it may hire.
+    can_create_agents: bool,
+}
+
+/// Says what an agent may do beyond its work.
+#[utoipa::path(patch, path = "/api/agents/{agentId}/permissions", tag = TAG,
+    operation_id = "updateAgentPermissions",
+    params(("agentId" = schema::Id, Path, description = "The agent.")),
+    request_body = PermissionsBody,
+    responses((status = 200, description = "The agent.", body = AgentDetailBody)))]
+async fn update(exchange: Exchange) -> HttpResponse {
+    exchange
+        .write(
+            |rq| {
+                let body = rq.json::<PermissionsBody>()?;
+                Ok((rq.id("agentId")?, body.can_create_agents))
+            },
+            |tx, call, (id, can_create_agents)| {
+                let command = UpdateAgent {
+                    can_create_agents: Some(*can_create_agents),
+                    ..UpdateAgent::default()
+                };
+                agents::update(tx, call, *id, command)
+            },
+            |detail| Reply::ok(AgentDetailBody::from(detail)),
+        )
+        .await
+}

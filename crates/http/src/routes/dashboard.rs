@@ -1,0 +1,193 @@
+use actix_web::HttpResponse;
+use serde::Serialize;
+use utoipa::ToSchema;
+use workforce_app::dashboard::{self, Dashboard};
+use workforce_domain::dashboard::Badges;
+use workforce_domain::time::Timestamp;
+
+use crate::exchange::Exchange;
+use crate::registry::{Access, Endpoints};
+use crate::reply::Reply;
+use crate::schema;
+use crate::wire::{Amount, Count, Limit};
+
+const TAG: &str = "Companies";
+
+pub(super) fn register(endpoints: Endpoints) -> Endpoints {
+    endpoints
+        .add(__path_get, Access::Anyone, get)
+        .add(__path_badges, Access::Anyone, badges)
+}
+
+/// How many agents are in which state.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = DashboardAgents)]
+struct AgentsBody {
+    /// Enabled and not running.
+    active: Count,
+    /// With a live run.
+    running: Count,
+    /// Stopped by the board or a budget.
+    paused: Count,
+    /// Whose last runs failed.
+    error: Count,
+    /// How many more are running than an hour ago.
+    running_delta_hour: i64,
+}
+
+/// How many issues are in which state.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = DashboardTasks)]
+struct TasksBody {
+    /// Neither done nor cancelled.
+    open: Count,
+    /// In progress.
+    in_progress: Count,
+    /// Blocked.
+    blocked: Count,
+    /// Done.
+    done: Count,
+    /// Done today, in UTC.
+    today_done: Count,
+    /// How many more were done today than the day before.
+    today_done_delta: i64,
+}
+
+/// The spend of the month.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = DashboardCosts)]
+struct CostsBody {
+    /// What was spent.
+    month_spend_cents: Amount,
+    /// The company's monthly limit, or the sum of its agents' where it has
+    /// none.
+    month_budget_cents: Limit,
+    /// The part of the limit that is used, in percent; 0 without a limit.
+    month_utilization_percent: f64,
+}
+
+/// A company at a glance.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Dashboard)]
+struct DashboardBody {
+    /// Its agents.
+    agents: AgentsBody,
+    /// Its issues.
+    tasks: TasksBody,
+    /// The spend of the month.
+    costs: CostsBody,
+    /// Approvals that wait for the board.
+    pending_approvals: Count,
+    /// Issues in progress with neither a live run nor anything that happened
+    /// for an hour.
+    stale_tasks: Count,
+    /// When this server last looked for due wakes.
+    #[schema(value_type = Option<schema::Timestamp>)]
+    last_tick_at: Option<Timestamp>,
+    /// Wakes that wait for a run.
+    queue_depth: Count,
+    /// Beats of timers that found nothing to do, so far.
+    suppressed_wakes: Count,
+}
+
+impl DashboardBody {
+    fn of(dashboard: Dashboard, last_tick_at: Option<Timestamp>) -> Self {
+        let Dashboard { figures, standing } = dashboard;
+        let (agents, tasks) = (figures.agents, figures.tasks);
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "a share of a budget for people to read"
+        )]
+        let percent = standing.utilization().hundredths() as f64 / 100.0;
+        Self {
+            agents: AgentsBody {
+                active: Count(agents.active),
+                running: Count(agents.running),
+                paused: Count(agents.paused),
+                error: Count(agents.error),
+                running_delta_hour: agents.running - agents.running_an_hour_ago,
+            },
+            tasks: TasksBody {
+                open: Count(tasks.open),
+                in_progress: Count(tasks.in_progress),
+                blocked: Count(tasks.blocked),
+                done: Count(tasks.done),
+                today_done: Count(tasks.done_today),
+                today_done_delta: tasks.done_today - tasks.done_yesterday,
+            },
+            costs: CostsBody {
+                month_spend_cents: Amount(standing.spent),
+                month_budget_cents: Limit(standing.budget),
+                month_utilization_percent: percent,
+            },
+            pending_approvals: Count(figures.pending_approvals),
+            stale_tasks: Count(tasks.stale),
+            last_tick_at,
+            queue_depth: Count(figures.queue_depth),
+            suppressed_wakes: Count(agents.suppressed_wakes),
+        }
+    }
+}
+
+/// A company at a glance.
+#[utoipa::path(get, path = "/api/companies/{companyId}/dashboard", tag = TAG,
+    operation_id = "getDashboard",
+    params(("companyId" = schema::Id, Path, description = "The company.")),
+    responses((status = 200, description = "The figures.", body = DashboardBody)))]
+async fn get(exchange: Exchange) -> HttpResponse {
+    exchange
+        .read_and(
+            |rq| rq.id("companyId"),
+            |reads, call, company| dashboard::get(reads, call, *company),
+            |state, figures| {
+                let last_tick = state.ports.engine.last_tick();
+                Ok(Reply::ok(DashboardBody::of(figures, last_tick)))
+            },
+        )
+        .await
+}
+
+/// What waits for somebody's attention.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = SidebarBadges)]
+struct BadgesBody {
+    /// All of it together.
+    inbox: Count,
+    /// Approvals that wait for the board.
+    approvals: Count,
+    /// Agents whose last run failed.
+    failed_runs: Count,
+    /// Agents that are stopped by their budget.
+    budget_stops: Count,
+}
+
+impl From<Badges> for BadgesBody {
+    fn from(badges: Badges) -> Self {
+        Self {
+            inbox: Count(badges.approvals + badges.failed_runs + badges.budget_stops),
+            approvals: Count(badges.approvals),
+            failed_runs: Count(badges.failed_runs),
+            budget_stops: Count(badges.budget_stops),
+        }
+    }
+}
+
+/// What waits for somebody's attention in a company, in numbers.
+#[utoipa::path(get, path = "/api/companies/{companyId}/sidebar-badges", tag = TAG,
+    operation_id = "getSidebarBadges",
+    params(("companyId" = schema::Id, Path, description = "The company.")),
+    responses((status = 200, description = "The numbers.", body = BadgesBody)))]
+async fn badges(exchange: Exchange) -> HttpResponse {
+    exchange
+        .read(
+            |rq| rq.id("companyId"),
+            |reads, call, company| dashboard::badges(reads, call, *company),
+            |badges| Reply::ok(BadgesBody::from(badges)),
+        )
+        .await
+}

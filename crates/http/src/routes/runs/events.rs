@@ -1,0 +1,30 @@
+use actix_web::HttpResponse;
+use workforce_app::runs;
+use workforce_domain::port::ActivityKey;
+
+use super::super::activity::ActivityBody;
+use super::TAG;
+use crate::exchange::Exchange;
+use crate::paging::Paging;
+use crate::registry::{Access, Endpoints};
+use crate::reply::Reply;
+use crate::schema;
+
+pub(super) fn register(endpoints: Endpoints) -> Endpoints {
+    endpoints.add(__path_list, Access::Anyone, list)
+}
+
+/// What happened to a run and what was done within it, oldest first.
+#[utoipa::path(get, path = "/api/heartbeat-runs/{runId}/events", tag = TAG,
+    operation_id = "listHeartbeatRunEvents",
+    params(("runId" = schema::Id, Path, description = "The run."), Paging),
+    responses((status = 200, description = "What happened.", body = Vec<ActivityBody>)))]
+async fn list(exchange: Exchange) -> HttpResponse {
+    exchange
+        .read(
+            |rq| Ok((rq.id("runId")?, rq.page::<ActivityKey>()?)),
+            |reads, call, (run, page)| runs::events(reads, call, *run, page),
+            Reply::<Vec<ActivityBody>>::page,
+        )
+        .await
+}

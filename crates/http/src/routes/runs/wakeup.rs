@@ -1,0 +1,101 @@
+use actix_web::HttpResponse;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use workforce_app::runs::{self, TriggerDetail, WakeUp, WakeUpOutcome};
+use workforce_domain::Document;
+use workforce_domain::text::Label;
+use workforce_domain::wake::WakeSource;
+
+use super::TAG;
+use super::bodies::InvokedBody;
+use crate::exchange::Exchange;
+use crate::registry::{Access, Endpoints};
+use crate::reply::Reply;
+use crate::schema;
+
+pub(super) fn register(endpoints: Endpoints) -> Endpoints {
+    endpoints.add(__path_wake_up, Access::Anyone, wake_up)
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct WakeUpBody {
+    /// What kind of thing causes it; `on_demand` when left out.
+    #[schema(value_type = Option<schema::WakeSource>)]
+    source: Option<WakeSource>,
+    /// How it came about, for the agent to know.
+    #[schema(value_type = Option<schema::TriggerDetail>)]
+    trigger_detail: Option<TriggerDetail>,
+    /// Why: one of the reasons that runs show, or any text for the agent to
+    /// know.
+    #[schema(value_type = Option<schema::Label>)]
+    reason: Option<Label>,
+    /// What else the agent is to know; at most 16 KiB.
+    #[schema(value_type = Option<schema::Document>)]
+    payload: Option<Document>,
+    /// A repetition of the request under the same key within 24 hours gets the
+    /// first answer, as with the header `Idempotency-Key`, which goes before.
+    #[expect(dead_code, reason = "the exchange reads it")]
+    #[schema(value_type = Option<String>, min_length = 1, max_length = 200)]
+    idempotency_key: Option<String>,
+}
+
+impl WakeUpBody {
+    fn command(self) -> WakeUp {
+        WakeUp {
+            source: self.source.unwrap_or(WakeSource::OnDemand),
+            trigger_detail: self.trigger_detail,
+            reason: self.reason,
+            payload: self.payload.unwrap_or_default(),
+        }
+    }
+}
+
+/// What a request to wake an agent led to: a run, or `status: "skipped"`.
+#[derive(Serialize, ToSchema)]
+#[serde(untagged)]
+#[schema(as = WokenAgent)]
+enum WokenBody {
+    Asked(Box<InvokedBody>),
+    Skipped(SkippedBody),
+}
+
+/// Nothing was queued.
+#[derive(Serialize, ToSchema)]
+#[schema(as = SkippedWake)]
+struct SkippedBody {
+    /// Always `skipped`.
+    status: &'static str,
+    /// Why.
+    reason: &'static str,
+}
+
+impl From<WakeUpOutcome> for WokenBody {
+    fn from(outcome: WakeUpOutcome) -> Self {
+        match outcome {
+            WakeUpOutcome::Asked(asked) => Self::Asked(Box::new((*asked).into())),
+            WakeUpOutcome::Skipped => Self::Skipped(SkippedBody {
+                status: "skipped",
+                reason: "wake_on_demand_off",
+            }),
+        }
+    }
+}
+
+/// Wakes an agent for a reason. Repeated calls lead to one run. The board
+/// wakes anyone, an agent itself and those below it.
+#[utoipa::path(post, path = "/api/agents/{agentId}/wakeup", tag = TAG,
+    operation_id = "wakeAgent",
+    params(("agentId" = schema::Id, Path, description = "The agent.")),
+    request_body = WakeUpBody,
+    responses((status = 202, description = "The queued run.", body = WokenBody)))]
+async fn wake_up(mut exchange: Exchange) -> HttpResponse {
+    exchange.incoming.adopt_idempotency_key();
+    exchange
+        .write(
+            |rq| Ok((rq.id("agentId")?, rq.json::<WakeUpBody>()?.command())),
+            |tx, call, (agent, command)| runs::wake_up(tx, call, *agent, command.clone()),
+            |outcome| Reply::accepted(WokenBody::from(outcome)),
+        )
+        .await
+}

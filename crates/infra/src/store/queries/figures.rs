@@ -1,0 +1,182 @@
+//! The figures of the dashboard: a few statements, each along an index.
+
+use diesel::prelude::*;
+use diesel::sql_query;
+use diesel::sql_types::{BigInt, Text};
+use workforce_domain::actor::CompanyScope;
+use workforce_domain::agent::Agent;
+use workforce_domain::dashboard::{AgentFigures, Badges, Figures, Instants, TaskFigures};
+use workforce_domain::issue::IssueStatus;
+use workforce_domain::port::StoreError;
+
+use super::super::Connection;
+use crate::store::columns::{IdColumn, Instant, InstantColumn, Key, WordColumn};
+use crate::store::errors::failed;
+
+/// The casts are for PostgreSQL, where a sum of whole numbers is a decimal
+/// one. What an agent's status shows comes in the order of `Agent::status`.
+/// SQLite numbers values in the order in which they are first named.
+const AGENTS: &str = "SELECT \
+    CAST(COALESCE(SUM(CASE WHEN d.lifecycle = 'enabled' AND d.live = 0 \
+        AND d.consecutive_failures < $1 THEN 1 ELSE 0 END), 0) AS BIGINT) AS active, \
+    CAST(COALESCE(SUM(CASE WHEN d.lifecycle = 'enabled' AND d.live = 1 \
+        THEN 1 ELSE 0 END), 0) AS BIGINT) AS running, \
+    CAST(COALESCE(SUM(CASE WHEN d.lifecycle = 'paused' \
+        THEN 1 ELSE 0 END), 0) AS BIGINT) AS paused, \
+    CAST(COALESCE(SUM(CASE WHEN d.lifecycle = 'enabled' AND d.live = 0 \
+        AND d.consecutive_failures >= $1 THEN 1 ELSE 0 END), 0) AS BIGINT) AS error, \
+    CAST(COALESCE(SUM(d.suppressed_wakes), 0) AS BIGINT) AS suppressed, \
+    CAST(COALESCE(SUM(d.budget_monthly_cents), 0) AS BIGINT) AS budget \
+    FROM (SELECT a.lifecycle, a.consecutive_failures, a.suppressed_wakes, \
+        a.budget_monthly_cents, \
+        CASE WHEN EXISTS (SELECT 1 FROM heartbeat_runs r WHERE r.status = 'running' \
+            AND r.company_id = a.company_id AND r.agent_id = a.id) THEN 1 ELSE 0 END AS live \
+        FROM agents a WHERE a.company_id = $2 \
+        AND a.lifecycle IN ('enabled', 'paused')) d";
+
+const STATUSES: &str = "SELECT i.status AS status, COUNT(*) AS count FROM issues i \
+    WHERE i.company_id = $1 AND i.hidden_at IS NULL GROUP BY i.status";
+
+/// `$2` is today, `$3` yesterday, `$4` an hour ago.
+const REST: &str = "SELECT \
+    (SELECT COUNT(*) FROM issues i WHERE i.company_id = $1 AND i.hidden_at IS NULL \
+        AND i.status = 'done' AND i.completed_at >= $2) AS done_today, \
+    (SELECT COUNT(*) FROM issues i WHERE i.company_id = $1 AND i.hidden_at IS NULL \
+        AND i.status = 'done' AND i.completed_at >= $3 AND i.completed_at < $2) AS done_yesterday, \
+    (SELECT COUNT(*) FROM issues i WHERE i.company_id = $1 AND i.hidden_at IS NULL \
+        AND i.status = 'in_progress' AND i.updated_at < $4 \
+        AND NOT EXISTS (SELECT 1 FROM heartbeat_runs r WHERE r.status = 'running' \
+            AND r.kind = 'execution' AND r.issue_id = i.id) \
+        AND NOT EXISTS (SELECT 1 FROM issue_comments c WHERE c.company_id = i.company_id \
+            AND c.issue_id = i.id AND c.created_at >= $4)) AS stale, \
+    (SELECT COUNT(*) FROM approvals v WHERE v.company_id = $1 \
+        AND v.status IN ('pending', 'revision_requested') AND v.status = 'pending') AS approvals, \
+    (SELECT COUNT(*) FROM wakes w WHERE w.company_id = $1 AND w.status = 'pending') AS queued, \
+    (SELECT COUNT(*) FROM (\
+        SELECT r.agent_id FROM heartbeat_runs r WHERE r.company_id = $1 \
+            AND r.finished_at IS NOT NULL AND r.finished_at > $4 AND r.started_at <= $4 \
+        UNION \
+        SELECT r.agent_id FROM heartbeat_runs r WHERE r.company_id = $1 \
+            AND r.status = 'running' AND r.started_at <= $4) earlier) AS ran";
+
+const BADGES: &str = "SELECT \
+    (SELECT COUNT(*) FROM approvals v WHERE v.company_id = $1 \
+        AND v.status IN ('pending', 'revision_requested') AND v.status = 'pending') AS approvals, \
+    (SELECT COUNT(*) FROM agents a WHERE a.company_id = $1 \
+        AND a.lifecycle IN ('enabled', 'paused') AND a.consecutive_failures > 0) AS failed, \
+    (SELECT COUNT(*) FROM agents a WHERE a.company_id = $1 \
+        AND a.pause_reason = 'budget') AS stopped";
+
+#[derive(QueryableByName)]
+struct AgentSums {
+    #[diesel(sql_type = BigInt)]
+    active: i64,
+    #[diesel(sql_type = BigInt)]
+    running: i64,
+    #[diesel(sql_type = BigInt)]
+    paused: i64,
+    #[diesel(sql_type = BigInt)]
+    error: i64,
+    #[diesel(sql_type = BigInt)]
+    suppressed: i64,
+    #[diesel(sql_type = BigInt)]
+    budget: i64,
+}
+
+#[derive(QueryableByName)]
+struct StatusCount {
+    #[diesel(sql_type = Text)]
+    status: WordColumn<IssueStatus>,
+    #[diesel(sql_type = BigInt)]
+    count: i64,
+}
+
+#[derive(QueryableByName)]
+struct Rest {
+    #[diesel(sql_type = BigInt)]
+    done_today: i64,
+    #[diesel(sql_type = BigInt)]
+    done_yesterday: i64,
+    #[diesel(sql_type = BigInt)]
+    stale: i64,
+    #[diesel(sql_type = BigInt)]
+    approvals: i64,
+    #[diesel(sql_type = BigInt)]
+    queued: i64,
+    #[diesel(sql_type = BigInt)]
+    ran: i64,
+}
+
+#[derive(QueryableByName)]
+struct BadgeRow {
+    #[diesel(sql_type = BigInt)]
+    approvals: i64,
+    #[diesel(sql_type = BigInt)]
+    failed: i64,
+    #[diesel(sql_type = BigInt)]
+    stopped: i64,
+}
+
+/// The figures of a company.
+pub(super) fn figures(
+    conn: &mut Connection,
+    company: CompanyScope,
+    at: Instants,
+) -> Result<Figures, StoreError> {
+    let company = IdColumn(company.company());
+    let agents: AgentSums = sql_query(AGENTS)
+        .bind::<BigInt, _>(i64::from(Agent::FAILURES_SHOWN_AS_ERROR))
+        .bind::<Key, _>(company)
+        .get_result(conn)
+        .map_err(failed)?;
+    let statuses: Vec<StatusCount> = sql_query(STATUSES)
+        .bind::<Key, _>(company)
+        .load(conn)
+        .map_err(failed)?;
+    let rest: Rest = sql_query(REST)
+        .bind::<Key, _>(company)
+        .bind::<Instant, _>(InstantColumn(at.today))
+        .bind::<Instant, _>(InstantColumn(at.yesterday))
+        .bind::<Instant, _>(InstantColumn(at.hour_ago))
+        .get_result(conn)
+        .map_err(failed)?;
+    let count = |wanted: &dyn Fn(IssueStatus) -> bool| {
+        let met = statuses.iter().filter(|row| wanted(row.status.0));
+        met.map(|row| row.count).sum()
+    };
+    Ok(Figures {
+        agents: AgentFigures {
+            active: agents.active,
+            running: agents.running,
+            paused: agents.paused,
+            error: agents.error,
+            running_an_hour_ago: rest.ran,
+            suppressed_wakes: agents.suppressed,
+            budget_cents: agents.budget,
+        },
+        tasks: TaskFigures {
+            open: count(&|status| !status.is_terminal()),
+            in_progress: count(&|status| status == IssueStatus::InProgress),
+            blocked: count(&|status| status == IssueStatus::Blocked),
+            done: count(&|status| status == IssueStatus::Done),
+            done_today: rest.done_today,
+            done_yesterday: rest.done_yesterday,
+            stale: rest.stale,
+        },
+        pending_approvals: rest.approvals,
+        queue_depth: rest.queued,
+    })
+}
+
+/// What waits for somebody's attention in a company.
+pub(super) fn badges(conn: &mut Connection, company: CompanyScope) -> Result<Badges, StoreError> {
+    let row: BadgeRow = sql_query(BADGES)
+        .bind::<Key, _>(IdColumn(company.company()))
+        .get_result(conn)
+        .map_err(failed)?;
+    Ok(Badges {
+        approvals: row.approvals,
+        failed_runs: row.failed,
+        budget_stops: row.stopped,
+    })
+}

@@ -1,0 +1,134 @@
+//! The timers of agents: columns of their rows that only the engine moves.
+
+use diesel::prelude::*;
+use diesel::sql_query;
+use diesel::sql_types::{BigInt, Bool};
+use workforce_domain::actor::CompanyScope;
+use workforce_domain::agent::Agent;
+use workforce_domain::id::AgentId;
+use workforce_domain::port::{Held, StoreError};
+use workforce_domain::time::Timestamp;
+use workforce_domain::timer::Timer;
+
+use super::super::Connection;
+use super::page::row_limit;
+use super::row::exactly_one;
+use crate::store::columns::{IdColumn, InstantColumn, Key};
+use crate::store::errors::failed;
+use crate::store::schema::agents;
+
+/// The timer of an agent.
+pub(super) fn find(
+    conn: &mut Connection,
+    company: CompanyScope,
+    agent: AgentId,
+) -> Result<Option<Timer>, StoreError> {
+    type Columns = (Option<i32>, Option<i32>, Option<InstantColumn>, i64);
+    let row: Option<Columns> = agents::table
+        .filter(agents::company_id.eq(IdColumn(company.company())))
+        .filter(agents::id.eq(IdColumn(agent)))
+        .select((
+            agents::heartbeat_interval_sec,
+            agents::heartbeat_armed_sec,
+            agents::next_heartbeat_at,
+            agents::suppressed_wakes,
+        ))
+        .first(conn)
+        .optional()
+        .map_err(failed)?;
+    Ok(
+        row.map(|(interval_sec, armed_sec, next, suppressed)| Timer {
+            interval_sec,
+            armed_sec,
+            next: next.map(|at| at.0),
+            suppressed,
+        }),
+    )
+}
+
+/// Agents whose timer is due, then those whose timer is to be set anew.
+pub(super) fn to_look_at(
+    conn: &mut Connection,
+    now: Timestamp,
+    limit: usize,
+) -> Result<Vec<AgentId>, StoreError> {
+    let due: Vec<IdColumn<AgentId>> = agents::table
+        .filter(agents::next_heartbeat_at.is_not_null())
+        .filter(agents::next_heartbeat_at.le(InstantColumn(now)))
+        .order((agents::next_heartbeat_at, agents::id))
+        .limit(row_limit(limit))
+        .select(agents::id)
+        .load(conn)
+        .map_err(failed)?;
+    // Spelled as in its partial index.
+    let to_set: Vec<IdColumn<AgentId>> = agents::table
+        .filter(diesel::dsl::sql::<Bool>(
+            "agents.heartbeat_interval_sec IS DISTINCT FROM agents.heartbeat_armed_sec",
+        ))
+        .order(agents::id)
+        .limit(row_limit(limit))
+        .select(agents::id)
+        .load(conn)
+        .map_err(failed)?;
+    let mut found: Vec<AgentId> = due.into_iter().map(|id| id.0).collect();
+    for IdColumn(agent) in to_set {
+        if !found.contains(&agent) {
+            found.push(agent);
+        }
+    }
+    Ok(found)
+}
+
+/// Sets the timer of a locked agent for the interval it has now.
+pub(super) fn set(
+    conn: &mut Connection,
+    agent: &Held<Agent>,
+    next: Option<Timestamp>,
+    suppressed: bool,
+) -> Result<(), StoreError> {
+    diesel::update(agents::table)
+        .filter(agents::company_id.eq(IdColumn(agent.company)))
+        .filter(agents::id.eq(IdColumn(agent.id)))
+        .set((
+            agents::next_heartbeat_at.eq(next.map(InstantColumn)),
+            agents::heartbeat_armed_sec.eq(agents::heartbeat_interval_sec),
+            agents::suppressed_wakes.eq(agents::suppressed_wakes + i64::from(suppressed)),
+        ))
+        .execute(conn)
+        .map_err(failed)
+        .and_then(exactly_one)
+}
+
+#[derive(QueryableByName)]
+struct Count {
+    #[diesel(sql_type = BigInt)]
+    count: i64,
+}
+
+/// Whether something waits for an agent.
+pub(super) fn has_work(
+    conn: &mut Connection,
+    company: CompanyScope,
+    agent: AgentId,
+) -> Result<bool, StoreError> {
+    let found: Count = sql_query(
+        "SELECT COUNT(*) AS count WHERE EXISTS (
+            SELECT 1 FROM issues i
+            WHERE i.company_id = $1 AND i.assignee_agent_id = $2
+            AND i.status IN ('todo', 'in_progress') AND i.hidden_at IS NULL
+        ) OR EXISTS (
+            SELECT 1 FROM wakes w
+            WHERE w.company_id = $1 AND w.agent_id = $2 AND w.status = 'pending'
+        ) OR EXISTS (
+            SELECT 1 FROM agents r CROSS JOIN issues i
+            WHERE r.company_id = $1 AND r.reports_to = $2
+            AND i.company_id = r.company_id AND i.assignee_agent_id = r.id
+            AND i.status = 'in_review' AND i.hidden_at IS NULL
+        )",
+    )
+    .bind::<Key, _>(IdColumn(company.company()))
+    .bind::<Key, _>(IdColumn(agent))
+    .get_result(conn)
+    .map_err(failed)?;
+    Ok(found.count > 0)
+}

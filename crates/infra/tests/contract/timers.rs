@@ -1,0 +1,119 @@
+use workforce_domain::actor::Scope;
+use workforce_domain::agent::{Agent, AgentLifecycle};
+use workforce_domain::company::PauseReason;
+use workforce_domain::id::AgentId;
+use workforce_domain::issue::{Assignee, IssueStatus, Progress};
+use workforce_domain::timer::Timer;
+use workforce_testkit::on_both_databases;
+
+use crate::world::{World, later, now};
+
+fn every(seconds: i32) -> workforce_domain::Document {
+    serde_json::from_str(&format!(r#"{{"heartbeat":{{"intervalSec":{seconds}}}}}"#)).unwrap()
+}
+
+fn timer(world: &World<'_>, agent: &Agent) -> Timer {
+    let found = world.read(|reads| reads.agents().timer(world.scope(), agent.id));
+    found.expect("exists")
+}
+
+/// Those of the company that are to be looked at.
+fn to_look_at(world: &World<'_>, seconds: u64, own: &[AgentId]) -> Vec<AgentId> {
+    let mut found = world.write(|tx| tx.engine().timers_to_look_at(later(seconds), 1000));
+    found.retain(|agent| own.contains(agent));
+    found
+}
+
+fn set(world: &World<'_>, agent: &Agent, seconds: Option<u64>, suppressed: bool) {
+    world.write(|tx| {
+        let held = tx
+            .agents_mut()
+            .lock(Scope::Instance, agent.id)?
+            .expect("exists");
+        tx.engine().set_timer(&held, seconds.map(later), suppressed)
+    });
+}
+
+on_both_databases! {
+    fn a_timer_follows_the_configuration(store: &TestStore) {
+        let world = World::new(store);
+        let (early, late) = (world.hire(), world.hire());
+        let own = [early.id, late.id];
+        assert_eq!(to_look_at(&world, 0, &own), []);
+        for agent in [&early, &late] {
+            world.change_agent(agent, |agent| agent.runtime_config = every(60));
+        }
+        assert_eq!(to_look_at(&world, 0, &own), own);
+        set(&world, &late, Some(30), false);
+        set(&world, &early, Some(20), false);
+        assert_eq!(timer(&world, &early), Timer {
+            interval_sec: Some(60), armed_sec: Some(60), next: Some(later(20)), suppressed: 0,
+        });
+        assert_eq!(to_look_at(&world, 19, &own), []);
+        assert_eq!(to_look_at(&world, 20, &own), [early.id]);
+        assert_eq!(to_look_at(&world, 99, &own), own);
+        // What else changes about an agent moves no timer.
+        world.change_agent(&early, |agent| agent.consecutive_failures = 1);
+        assert_eq!(timer(&world, &early).next, Some(later(20)));
+        set(&world, &early, Some(80), true);
+        set(&world, &early, Some(90), true);
+        assert_eq!((timer(&world, &early).suppressed, timer(&world, &early).next), (2, Some(later(90))));
+
+        // Another interval, and a pause.
+        world.change_agent(&late, |agent| agent.runtime_config = every(120));
+        world.change_agent(&early, |agent| {
+            agent.lifecycle = AgentLifecycle::Paused { reason: PauseReason::Manual, at: now() };
+        });
+        assert_eq!(to_look_at(&world, 0, &own), own);
+        set(&world, &early, None, false);
+        set(&world, &late, Some(50), false);
+        assert_eq!(to_look_at(&world, 0, &own), []);
+        assert_eq!(timer(&world, &early), Timer { suppressed: 2, ..Timer::default() });
+        assert_eq!(to_look_at(&world, 99, &own), [late.id]);
+        let none = world.write(|tx| tx.engine().timers_to_look_at(later(99), 0));
+        assert_eq!(none, []);
+    }
+
+    fn work_is_what_waits_for_an_agent(store: &TestStore) {
+        let world = World::new(store);
+        let (boss, worker) = (world.hire(), world.hire());
+        world.change_agent(&worker, |agent| agent.reports_to = Some(boss.id));
+        let has_work = |agent: &Agent| {
+            world.read(|reads| reads.agents().has_work(world.scope(), agent.id))
+        };
+        let put = |status: IssueStatus| {
+            world.change_issue(&world.issue, |issue| {
+                issue.assignee = Assignee::Agent(worker.id);
+                issue.progress = Progress::begin(status, now());
+            });
+        };
+        assert!(!has_work(&worker));
+        for (status, own, managers) in [
+            (IssueStatus::Backlog, false, false),
+            (IssueStatus::Todo, true, false),
+            (IssueStatus::InProgress, true, false),
+            (IssueStatus::InReview, false, true),
+            (IssueStatus::Blocked, false, false),
+            (IssueStatus::Done, false, false),
+        ] {
+            put(status);
+            assert_eq!((has_work(&worker), has_work(&boss)), (own, managers), "{status}");
+        }
+        let (_, run) = world.queue(&worker, None);
+        assert!(has_work(&worker));
+        assert_eq!(
+            world.read(|reads| reads.runs().pending_of(world.scope(), worker.id, 10)).len(),
+            1
+        );
+        assert!(world.read(|reads| reads.runs().live_of(world.scope(), worker.id)).is_empty());
+        let request = crate::world::request(crate::world::id());
+        let claimed = world.write(|tx| tx.engine().claim(&request));
+        assert_eq!(claimed.map(|claimed| claimed.run.id), Some(run.id));
+        assert!(!has_work(&worker));
+        let live = world.read(|reads| reads.runs().live_of(world.scope(), worker.id));
+        assert_eq!(live.iter().map(|run| run.id).collect::<Vec<_>>(), [run.id]);
+        world.finish(&live[0]);
+        let stranger = World::new(store);
+        assert!(stranger.read(|reads| reads.agents().timer(stranger.scope(), worker.id)).is_none());
+    }
+}

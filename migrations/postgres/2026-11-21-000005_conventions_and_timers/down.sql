@@ -1,0 +1,11 @@
+DROP INDEX activity_of_run;
+CREATE INDEX activity_of_run ON activity (company_id, run_id) WHERE run_id IS NOT NULL;
+DROP INDEX heartbeat_runs_by_end;
+DROP INDEX issues_counted;
+DROP INDEX wakes_of_agent;
+DROP INDEX agents_timers_to_set;
+DROP INDEX agents_timers_due;
+ALTER TABLE agents DROP COLUMN suppressed_wakes;
+ALTER TABLE agents DROP COLUMN heartbeat_armed_sec;
+ALTER TABLE agents DROP COLUMN heartbeat_interval_sec;
+DROP TABLE project_conventions;
