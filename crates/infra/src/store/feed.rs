@@ -23,12 +23,12 @@ struct Inner {
 }
 
 /// Listeners with the numbers by which they leave.
-type Listeners = Vec<(u64, Arc<dyn EventListener>)>;
+type Numbered = Vec<(u64, Arc<dyn EventListener>)>;
 
 #[derive(Default)]
 struct Table {
     last_number: u64,
-    of_companies: HashMap<CompanyId, Listeners>,
+    of_companies: HashMap<CompanyId, Numbered>,
 }
 
 impl Inner {
