@@ -5,10 +5,12 @@ use std::time::Duration;
 use workforce_domain::actor::{Actor, AgentActor, AgentCredential};
 use workforce_domain::agent::AgentLifecycle;
 use workforce_domain::board::BoardMember;
-use workforce_domain::id::{AgentKeyId, RunId};
-use workforce_domain::port::{CredentialHolder, Failure, Reads, Tokens};
+use workforce_domain::id::{AgentKeyId, BoardTokenId, RunId};
+use workforce_domain::port::{CredentialHolder, Failure, Reads, TokenKind, Tokens};
 use workforce_domain::run::RunKind;
 use workforce_domain::time::Timestamp;
+use workforce_domain::word::Word;
+use workforce_domain::words;
 
 use crate::call::Caller;
 use crate::refusal::{Code, Refusal};
@@ -16,13 +18,60 @@ use crate::refusal::{Code, Refusal};
 /// For how long after its end a run may still be named in the run header.
 pub const RECENTLY_ENDED: Duration = Duration::from_secs(60 * 60);
 
-/// Who a request without any credential is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AnonymousPolicy {
-    /// The board: a local installation that listens on loopback only.
-    Board,
-    /// Nobody.
-    Refused,
+words! {
+    /// How callers prove who they are (contract section 5).
+    pub enum AuthMode {
+        /// A request without any credential is the board's: a local
+        /// installation that listens on loopback only.
+        LocalTrusted = "local_trusted",
+        /// Every request needs a credential; the board has tokens.
+        Token = "token",
+    }
+}
+
+/// The rules by which a server finds out who asks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct AuthPolicy {
+    /// Whether a request without a credential is anybody's.
+    pub mode: AuthMode,
+    /// SHA-256 of the board token that the server was started with.
+    pub start_token: Option<[u8; 32]>,
+}
+
+impl AuthPolicy {
+    /// A server that takes a request without a credential for the board's, and
+    /// knows no token from its start.
+    pub const LOCAL_TRUSTED: Self = Self {
+        mode: AuthMode::LocalTrusted,
+        start_token: None,
+    };
+
+    /// A server where every request needs a credential; `start_token` is
+    /// SHA-256 of the one it was started with.
+    pub const fn token(start_token: [u8; 32]) -> Self {
+        Self {
+            mode: AuthMode::Token,
+            start_token: Some(start_token),
+        }
+    }
+
+    /// True for the token that the server was started with. Takes the same
+    /// time for every other.
+    fn is_start_token(&self, digest: &[u8; 32]) -> bool {
+        self.start_token.is_some_and(|start| {
+            let differing = start.iter().zip(digest).map(|(one, other)| one ^ other);
+            differing.fold(0, |all, bits| all | bits) == 0
+        })
+    }
+}
+
+/// The digest is left out.
+impl std::fmt::Debug for AuthPolicy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("AuthPolicy")
+            .field("mode", &self.mode)
+            .finish_non_exhaustive()
+    }
 }
 
 /// What a request presents.
@@ -34,14 +83,23 @@ pub struct Presented<'a> {
     pub run_header: Option<&'a str>,
 }
 
+/// A credential that outlives a run and remembers when it was last used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum StoredCredential {
+    /// An agent's key.
+    AgentKey(AgentKeyId),
+    /// A token that the board made.
+    BoardToken(BoardTokenId),
+}
+
 /// An authenticated request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Authenticated {
     /// Who asks.
     pub caller: Caller,
-    /// The key that was used, to note its use.
-    pub key: Option<AgentKeyId>,
-    /// The run header named a run that is not the agent's; it was ignored,
+    /// The stored credential that was used, to note its use.
+    pub used: Option<StoredCredential>,
+    /// The run header named a run that is not the caller's; it was ignored,
     /// since losing a comment is worse than losing its attribution.
     pub ignored_run: bool,
 }
@@ -108,41 +166,75 @@ pub fn authenticate(
     reads: &mut dyn Reads,
     tokens: &dyn Tokens,
     now: Timestamp,
-    anonymous: AnonymousPolicy,
+    policy: AuthPolicy,
     presented: Presented<'_>,
 ) -> Result<Authenticated, Failure<AuthError>> {
     let Some(authorization) = presented.authorization else {
-        return match anonymous {
-            AnonymousPolicy::Board if presented.run_header.is_none() => Ok(Authenticated {
-                caller: Caller {
-                    actor: Actor::Board(BoardMember::Local),
-                    company_status: None,
-                },
-                key: None,
-                ignored_run: false,
-            }),
-            AnonymousPolicy::Board | AnonymousPolicy::Refused => refused(AuthError::Missing),
+        return match policy.mode {
+            AuthMode::LocalTrusted if presented.run_header.is_none() => {
+                Ok(board(BoardMember::Local, None, false))
+            }
+            AuthMode::LocalTrusted | AuthMode::Token => refused(AuthError::Missing),
         };
     };
     let Some(token) = bearer(authorization) else {
         return refused(AuthError::Invalid);
     };
-    if token.starts_with("wfr_") {
-        with_run_token(reads, tokens, presented.run_header, token)
-    } else if token.starts_with("wfk_") {
-        with_key(reads, tokens, now, presented.run_header, token)
-    } else {
-        refused(AuthError::Invalid)
+    let digest = tokens.digest(token);
+    let run_header = presented.run_header;
+    // The operator may have chosen any text for it.
+    if policy.is_start_token(&digest) {
+        let named = named_run(run_header).map_err(Failure::Refused)?;
+        return Ok(board(BoardMember::StartToken, None, named.is_some()));
     }
+    match token.split('_').next().and_then(TokenKind::parse) {
+        Some(TokenKind::Run) => with_run_token(reads, run_header, &digest),
+        Some(TokenKind::AgentKey) => with_key(reads, now, run_header, &digest),
+        Some(TokenKind::Board) => with_board_token(reads, run_header, &digest),
+        None => refused(AuthError::Invalid),
+    }
+}
+
+const fn board(
+    member: BoardMember,
+    used: Option<StoredCredential>,
+    ignored_run: bool,
+) -> Authenticated {
+    Authenticated {
+        caller: Caller {
+            actor: Actor::Board(member),
+            company_status: None,
+        },
+        used,
+        ignored_run,
+    }
+}
+
+fn with_board_token(
+    reads: &mut dyn Reads,
+    run_header: Option<&str>,
+    digest: &[u8; 32],
+) -> Result<Authenticated, Failure<AuthError>> {
+    let found = reads.board_tokens().find_by_digest(digest)?;
+    let Some(token) = found.filter(|token| token.revoked_at.is_none()) else {
+        return refused(AuthError::Invalid);
+    };
+    // The board acts for itself, whichever run it names.
+    let named = named_run(run_header).map_err(Failure::Refused)?;
+    let used = StoredCredential::BoardToken(token.id);
+    Ok(board(
+        BoardMember::Token(token.id),
+        Some(used),
+        named.is_some(),
+    ))
 }
 
 fn with_run_token(
     reads: &mut dyn Reads,
-    tokens: &dyn Tokens,
     run_header: Option<&str>,
-    token: &str,
+    digest: &[u8; 32],
 ) -> Result<Authenticated, Failure<AuthError>> {
-    let Some(found) = reads.credentials().run_token(&tokens.digest(token))? else {
+    let Some(found) = reads.credentials().run_token(digest)? else {
         return refused(AuthError::Invalid);
     };
     if named_run(run_header)
@@ -157,19 +249,18 @@ fn with_run_token(
     };
     Ok(Authenticated {
         caller: caller(found.holder, credential).map_err(Failure::Refused)?,
-        key: None,
+        used: None,
         ignored_run: false,
     })
 }
 
 fn with_key(
     reads: &mut dyn Reads,
-    tokens: &dyn Tokens,
     now: Timestamp,
     run_header: Option<&str>,
-    token: &str,
+    digest: &[u8; 32],
 ) -> Result<Authenticated, Failure<AuthError>> {
-    let Some(found) = reads.credentials().key(&tokens.digest(token))? else {
+    let Some(found) = reads.credentials().key(digest)? else {
         return refused(AuthError::Invalid);
     };
     // Its keys were revoked with it, yet whoever has one learns why.
@@ -199,7 +290,7 @@ fn with_key(
     };
     Ok(Authenticated {
         caller: caller(found.holder, credential).map_err(Failure::Refused)?,
-        key: Some(found.key.id),
+        used: Some(StoredCredential::AgentKey(found.key.id)),
         ignored_run: named.is_some() && run.is_none(),
     })
 }

@@ -54,6 +54,8 @@ words! {
         ApprovalRequired = "approval_required",
         /// The request comes from an address or page that is not allowed.
         OriginForbidden = "origin_forbidden",
+        /// The caller asks too often.
+        RateLimited = "rate_limited",
 
         // What there is.
         /// No such route.

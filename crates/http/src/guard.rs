@@ -27,6 +27,16 @@ impl AllowedHosts {
         }
     }
 
+    /// Every host: for a server where each request brings a credential, which
+    /// no page of another site has, however its name resolves. Origins are
+    /// checked all the same.
+    pub const fn any() -> Self {
+        Self {
+            hosts: Vec::new(),
+            any: true,
+        }
+    }
+
     /// True when a request with this `Host` header is answered.
     pub(crate) fn admits_host(&self, host: &str) -> bool {
         let host = host.trim().to_ascii_lowercase();
@@ -99,6 +109,14 @@ mod tests {
         assert!(hosts.admits_host("workforce.example:443"));
         assert!(!hosts.admits_host("x.workforce.example"));
         assert!(AllowedHosts::new(["*".to_owned()]).admits_host("anything.example"));
+    }
+
+    #[test]
+    fn a_server_for_any_host_still_refuses_pages_of_others() {
+        let hosts = AllowedHosts::any();
+        assert!(hosts.admits_host("workforce.internal:3100"));
+        assert!(hosts.admits_origin("https://workforce.internal", "workforce.internal"));
+        assert!(!hosts.admits_origin("https://evil.example", "workforce.internal"));
     }
 
     #[test]

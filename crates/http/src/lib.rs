@@ -7,10 +7,10 @@
 //! [`registry::Endpoints`] only, which demands its access rule.
 
 mod body;
+mod credential_uses;
 mod exchange;
 mod guard;
 mod idempotency;
-mod key_uses;
 mod metrics;
 mod middleware;
 mod openapi;
@@ -18,6 +18,7 @@ mod paging;
 mod precondition;
 pub mod problem;
 mod query;
+mod rate_limit;
 pub mod registry;
 mod reply;
 pub mod routes;
@@ -26,9 +27,10 @@ pub mod server;
 mod state;
 mod wire;
 
+pub use credential_uses::CredentialUses;
 pub use guard::AllowedHosts;
 pub use idempotency::KEPT_FOR;
-pub use key_uses::KeyUses;
 pub use openapi::document;
+pub use rate_limit::RateLimit;
 pub use server::{Options, serve};
 pub use state::{Ports, State};

@@ -67,7 +67,7 @@ pub(crate) async fn surround(
         path = %request.path(),
     );
     request.extensions_mut().insert(id.clone());
-    let refused = turned_away(&request, &state);
+    let refused = turned_away(&request, &state).or_else(|| too_often(&request, &state));
     let in_span = span.clone();
     let mut response = async move {
         match refused {
@@ -138,6 +138,19 @@ fn turned_away(request: &ServiceRequest, state: &State) -> Option<Problem> {
         let detail = "pages of this origin may not change anything here";
         Problem::new(Code::OriginForbidden, detail)
     })
+}
+
+/// The rate limit (contract section 4.1). A probe of life always gets through.
+fn too_often(request: &ServiceRequest, state: &State) -> Option<Problem> {
+    let limiter = state
+        .limiter
+        .as_ref()
+        .filter(|_limiter| request.path() != "/api/health")?;
+    let authorization = request.headers().get(header::AUTHORIZATION);
+    let authorization = authorization.map(|value| value.to_str().unwrap_or_default());
+    let address = request.peer_addr().map(|address| address.ip());
+    let taken = limiter.take(authorization, address, Instant::now());
+    taken.err().map(Problem::rate_limited)
 }
 
 /// The headers of every answer.

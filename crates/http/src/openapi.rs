@@ -187,6 +187,7 @@ fn problem_statuses(endpoint: &Endpoint) -> BTreeSet<StatusCode> {
         StatusCode::INTERNAL_SERVER_ERROR,
         StatusCode::SERVICE_UNAVAILABLE,
         StatusCode::FORBIDDEN,
+        StatusCode::TOO_MANY_REQUESTS,
     ]);
     if endpoint.access != Access::Public {
         statuses.extend([StatusCode::BAD_REQUEST, StatusCode::UNAUTHORIZED]);

@@ -5,6 +5,7 @@ mod table;
 
 use std::error::Error;
 use std::fmt;
+use std::time::Duration;
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
@@ -27,6 +28,7 @@ struct Inner {
     detail: String,
     details: Option<Value>,
     allow: Option<String>,
+    retry_after: Option<Duration>,
     /// For the log alone.
     cause: Option<String>,
 }
@@ -56,7 +58,7 @@ pub struct ProblemBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     details: Option<Value>,
     /// Whether the same request may succeed later without a change of state by
-    /// somebody else. Present with 409 and 503.
+    /// somebody else. Present with 409, 429 and 503.
     #[serde(skip_serializing_if = "Option::is_none")]
     retryable: Option<bool>,
     /// The same as the `X-Request-Id` header.
@@ -71,6 +73,7 @@ impl Problem {
             detail: detail.into(),
             details: None,
             allow: None,
+            retry_after: None,
             cause: None,
         }))
     }
@@ -97,6 +100,13 @@ impl Problem {
             format!("this path answers to {allow} only"),
         );
         problem.0.allow = Some(allow.to_owned());
+        problem
+    }
+
+    /// A caller who has to wait so long before asking again.
+    pub(crate) fn rate_limited(wait: Duration) -> Self {
+        let mut problem = Self::new(Code::RateLimited, "too many requests; slow down");
+        problem.0.retry_after = Some(wait);
         problem
     }
 
@@ -137,6 +147,7 @@ impl Problem {
             detail,
             details,
             allow,
+            retry_after,
             cause,
         } = *self.0;
         if let Some(cause) = cause {
@@ -156,8 +167,15 @@ impl Problem {
                 response.insert_header((header::RETRY_AFTER, "1"));
                 Some(true)
             }
+            StatusCode::TOO_MANY_REQUESTS => Some(true),
             _ => None,
         };
+        if let Some(wait) = retry_after {
+            // Whole seconds, and never none: a caller that comes back too soon
+            // is turned away again.
+            let seconds = wait.as_secs().saturating_add(1);
+            response.insert_header((header::RETRY_AFTER, seconds));
+        }
         if let Some(allow) = allow.and_then(|allow| HeaderValue::from_str(&allow).ok()) {
             response.insert_header((header::ALLOW, allow));
         }

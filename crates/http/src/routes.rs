@@ -2,6 +2,7 @@
 
 mod activity;
 mod agents;
+mod board_tokens;
 mod companies;
 mod costs;
 mod dashboard;
@@ -24,6 +25,7 @@ use crate::registry::Endpoints;
 pub fn all() -> Endpoints {
     let resources = [
         health::register,
+        board_tokens::register,
         companies::register,
         dashboard::register,
         agents::register,

@@ -117,6 +117,7 @@ schemas! {
     Action = word::<activity::Action>();
     Entity = word::<activity::Entity>();
     ActorKind = word::<actor::ActorKind>();
+    AuthMode = word::<workforce_app::authenticate::AuthMode>();
 }
 
 #[cfg(test)]

@@ -1,14 +1,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use workforce_app::authenticate::AnonymousPolicy;
+use workforce_app::authenticate::AuthPolicy;
 use workforce_domain::port::{Clock, EngineSignal, Ids, RunLogs, Store, Tokens, Vault};
 use workforce_domain::time::Timestamp;
 
+use crate::credential_uses::CredentialUses;
 use crate::guard::AllowedHosts;
 use crate::idempotency::InFlight;
-use crate::key_uses::KeyUses;
 use crate::metrics::Metrics;
+use crate::rate_limit::{Limiter, RateLimit};
 
 /// Everything outside of this crate that answering a request takes.
 #[derive(Clone)]
@@ -35,28 +36,30 @@ const BODY_DEADLINE: Duration = Duration::from_secs(30);
 /// What every worker thread shares.
 pub struct State {
     pub(crate) ports: Ports,
-    pub(crate) anonymous: AnonymousPolicy,
+    pub(crate) auth: AuthPolicy,
     pub(crate) hosts: AllowedHosts,
     pub(crate) in_flight: InFlight,
     pub(crate) metrics: Metrics,
     pub(crate) started_at: Timestamp,
     pub(crate) body_deadline: Duration,
-    key_uses: KeyUses,
+    pub(crate) limiter: Option<Limiter>,
+    credential_uses: CredentialUses,
 }
 
 impl State {
     /// The state of a server that starts now.
-    pub fn new(ports: Ports, anonymous: AnonymousPolicy, hosts: AllowedHosts) -> Self {
+    pub fn new(ports: Ports, auth: AuthPolicy, hosts: AllowedHosts) -> Self {
         let started_at = ports.clock.now();
         Self {
             ports,
-            anonymous,
+            auth,
             hosts,
             in_flight: InFlight::default(),
             metrics: Metrics::default(),
             started_at,
             body_deadline: BODY_DEADLINE,
-            key_uses: KeyUses::default(),
+            limiter: None,
+            credential_uses: CredentialUses::default(),
         }
     }
 
@@ -68,9 +71,16 @@ impl State {
         self
     }
 
-    /// The uses of agent keys that are not stored yet. Whoever runs the server
+    /// The same state, but a caller may ask only so often.
+    #[must_use]
+    pub fn with_rate_limit(mut self, limit: RateLimit) -> Self {
+        self.limiter = Some(Limiter::new(limit));
+        self
+    }
+
+    /// The uses of credentials that are not stored yet. Whoever runs the server
     /// flushes them about once a minute and at the end.
-    pub const fn key_uses(&self) -> &KeyUses {
-        &self.key_uses
+    pub const fn credential_uses(&self) -> &CredentialUses {
+        &self.credential_uses
     }
 }

@@ -3,6 +3,8 @@
 
 pub mod clock;
 pub mod ids;
+mod private_file;
+pub mod start_token;
 pub mod store;
 pub mod tokens;
 pub mod vault;

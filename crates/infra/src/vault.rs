@@ -4,9 +4,7 @@
 //! XChaCha20-Poly1305 with its tag. The context it was sealed for and everything before the
 //! cipher text are authenticated with it.
 
-use std::fs::{File, Permissions};
-use std::io::{self, Read, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use chacha20poly1305::aead::{Aead, Payload};
@@ -17,6 +15,7 @@ use subtle::ConstantTimeEq;
 use workforce_domain::port::{SealError, Vault};
 use zeroize::Zeroizing;
 
+use crate::private_file::{self, ReadError};
 use crate::tokens::fill;
 
 const VERSION: u8 = 1;
@@ -68,14 +67,11 @@ impl FileVault {
         match create(path) {
             Ok(key) => Ok(Self::with_key(&key)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                let file = File::open(path).map_err(failed)?;
-                let permissions = file.metadata().map_err(failed)?.permissions();
-                if permissions.mode() & 0o077 != 0 {
-                    return Err(VaultError::Exposed(path.into()));
-                }
-                let mut text = Zeroizing::new(String::new());
                 // One more than the longest form tells a longer file apart.
-                file.take(128).read_to_string(&mut text).map_err(failed)?;
+                let text = private_file::read(path, 128).map_err(|error| match error {
+                    ReadError::Exposed => VaultError::Exposed(path.into()),
+                    ReadError::File(source) => failed(source),
+                })?;
                 let key = decode(&text).ok_or_else(|| VaultError::Damaged(path.into()))?;
                 Ok(Self::with_key(&key))
             }
@@ -163,41 +159,14 @@ fn authenticated(header: &[u8], context: &str) -> Vec<u8> {
     [header, context.as_bytes()].concat()
 }
 
-/// Makes a key and writes it to a new file, which is complete before it has its name.
+/// Makes a key and writes it to a new file.
 fn create(path: &Path) -> io::Result<Zeroizing<[u8; KEY]>> {
-    if path.try_exists()? {
-        return Err(io::ErrorKind::AlreadyExists.into());
-    }
-    if let Some(folder) = path.parent().filter(|it| !it.as_os_str().is_empty()) {
-        std::fs::create_dir_all(folder)?;
-    }
     let mut key = Zeroizing::new([0; KEY]);
-    fill(key.as_mut_slice());
-    let mut suffix = [0; 8];
-    fill(&mut suffix);
-    let mut draft = path.as_os_str().to_owned();
-    draft.push(format!(".{}.new", HEXLOWER_PERMISSIVE.encode(&suffix)));
-    let draft = PathBuf::from(draft);
-    let written = write(&draft, &key).and_then(|()| {
-        // Unlike a rename, a link never replaces a key that another process made meanwhile.
-        std::fs::hard_link(&draft, path)
-    });
-    std::fs::remove_file(&draft)?;
-    written.map(|()| key)
-}
-
-fn write(path: &Path, key: &[u8; KEY]) -> io::Result<()> {
-    let mut file = File::options()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(path)?;
-    file.set_permissions(Permissions::from_mode(0o600))?;
-    let text = Zeroizing::new(BASE64.encode(key));
-    file.write_all(text.as_bytes())?;
-    file.write_all(b"\n")?;
-    file.sync_all()
+    private_file::create(path, || {
+        fill(key.as_mut_slice());
+        Zeroizing::new(BASE64.encode(key.as_slice()))
+    })?;
+    Ok(key)
 }
 
 fn decode(text: &str) -> Option<Zeroizing<[u8; KEY]>> {

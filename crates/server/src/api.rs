@@ -7,21 +7,17 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::Value;
 
+use crate::board_token::ServiceArgs;
 use crate::client::Client;
 
 /// Flags of `workforce api`.
 #[derive(Args, Debug)]
 pub(crate) struct ApiArgs {
-    /// Where the service is.
-    #[arg(
-        long,
-        env = "WORKFORCE_API_URL",
-        default_value = "http://127.0.0.1:3100"
-    )]
-    url: String,
+    #[command(flatten)]
+    service: ServiceArgs,
 
-    /// The credential to present. Give it as the variable: arguments are seen
-    /// by every process of the machine.
+    /// The credential to present; the board's when unsaid. Give it as the
+    /// variable: arguments are seen by every process of the machine.
     #[arg(long, env = "WORKFORCE_API_KEY", hide_env_values = true)]
     key: Option<String>,
 
@@ -63,9 +59,12 @@ fn call(args: &ApiArgs) -> anyhow::Result<ExitCode> {
         body.clear();
         std::io::stdin().read_to_string(&mut body)?;
     }
-    let key = args.key.clone().filter(|key| !key.is_empty());
+    let client = match args.key.clone().filter(|key| !key.is_empty()) {
+        Some(key) => Client::new(&args.service.url, Some(key)),
+        None => args.service.board()?,
+    };
     let method = args.method.to_ascii_uppercase();
-    let answer = Client::new(&args.url, key).send(&method, &args.path, &body)?;
+    let answer = client.send(&method, &args.path, &body)?;
     if !(200..300).contains(&answer.status) {
         eprintln!(
             "workforce api: {method} {} answered {}",

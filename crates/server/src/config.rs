@@ -1,12 +1,17 @@
 //! What the service is told when it starts: flags, each also as a variable.
 
 use std::net::SocketAddr;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
+use workforce_http::{AllowedHosts, RateLimit};
 use workforce_infra::store::DatabaseUrl;
+
+/// Requests per second where others than this machine may ask.
+const RATE_LIMIT: u32 = 50;
 
 /// Flags of `workforce serve`.
 #[derive(Args, Clone, Debug)]
@@ -46,9 +51,16 @@ pub(crate) struct ServeArgs {
     #[arg(long, env = "WORKFORCE_AGENT_ENV", value_delimiter = ',')]
     pub(crate) agent_env: Vec<String>,
 
-    /// Host names beside the loopback ones that requests may be sent to.
+    /// Host names beside the loopback ones that requests may be sent to; with
+    /// `--auth token` any name when none is given.
     #[arg(long, env = "WORKFORCE_ALLOWED_HOSTS", value_delimiter = ',')]
     pub(crate) allowed_hosts: Vec<String>,
+
+    /// Requests per second of one credential, or of one address without any; 0
+    /// for no limit. No limit on loopback addresses and 50 on others when
+    /// unsaid.
+    #[arg(long, env = "WORKFORCE_RATE_LIMIT")]
+    pub(crate) rate_limit: Option<u32>,
 
     /// How log lines look.
     #[arg(long, env = "WORKFORCE_LOG_FORMAT", value_enum, default_value = "text")]
@@ -88,11 +100,33 @@ impl ServeArgs {
                  is the board, so only a loopback address such as 127.0.0.1 is safe",
                 self.listen
             ),
-            AuthMode::LocalTrusted => Ok(self.listen),
-            AuthMode::Token | AuthMode::Users => bail!(
-                "this version knows --auth local_trusted only; token and users are not built yet"
+            AuthMode::LocalTrusted | AuthMode::Token => Ok(self.listen),
+            AuthMode::Users => bail!(
+                "this version has no user accounts; --auth local_trusted and --auth token are \
+                 the modes it knows"
             ),
         }
+    }
+
+    /// The hosts whose requests are answered. Where each request brings a
+    /// credential, a page of another site gains nothing by a name that it
+    /// points here, so that a list is needed by those only who want one.
+    pub(crate) fn hosts(&self) -> AllowedHosts {
+        if self.auth == AuthMode::Token && self.allowed_hosts.is_empty() {
+            AllowedHosts::any()
+        } else {
+            AllowedHosts::new(self.allowed_hosts.iter().cloned())
+        }
+    }
+
+    /// How often one caller may ask.
+    pub(crate) fn limit(&self) -> Option<RateLimit> {
+        let unsaid = if self.listen.ip().is_loopback() {
+            0
+        } else {
+            RATE_LIMIT
+        };
+        NonZeroU32::new(self.rate_limit.unwrap_or(unsaid)).map(RateLimit::per_second)
     }
 
     /// Where records are kept.
@@ -137,7 +171,32 @@ mod tests {
                 .checked_listen()
                 .is_err()
         );
-        assert!(parse(&["--auth", "token"]).checked_listen().is_err());
+        assert!(parse(&["--auth", "users"]).checked_listen().is_err());
+        let open = ["--auth", "token", "--listen", "0.0.0.0:3100"];
+        assert!(parse(&open).checked_listen().is_ok());
+    }
+
+    #[test]
+    fn any_host_is_answered_where_every_request_brings_a_credential() {
+        let listed = ["--allowed-hosts", "board.example"];
+        assert_eq!(parse(&[]).hosts(), AllowedHosts::new([]));
+        assert_eq!(parse(&["--auth", "token"]).hosts(), AllowedHosts::any());
+        let both = [&["--auth", "token"][..], &listed[..]].concat();
+        let board = AllowedHosts::new(["board.example".to_owned()]);
+        assert_eq!(parse(&both).hosts(), board);
+        assert_eq!(parse(&listed).hosts(), board);
+    }
+
+    #[test]
+    fn whoever_is_not_on_this_machine_may_ask_only_so_often() {
+        let per_second = |flags: &[&str]| parse(flags).limit().map(|it| it.per_second.get());
+        assert_eq!(per_second(&[]), None);
+        assert_eq!(per_second(&["--listen", "0.0.0.0:1"]), Some(RATE_LIMIT));
+        assert_eq!(per_second(&["--rate-limit", "7"]), Some(7));
+        assert_eq!(
+            per_second(&["--listen", "0.0.0.0:1", "--rate-limit", "0"]),
+            None
+        );
     }
 
     #[test]

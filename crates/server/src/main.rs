@@ -1,11 +1,13 @@
 //! `workforce`: the service and its command line.
 
 mod api;
+mod board_token;
 mod client;
 mod config;
 mod demo;
 mod logging;
 mod service;
+mod token;
 
 use std::process::ExitCode;
 
@@ -31,6 +33,8 @@ enum Command {
     Demo(demo::DemoArgs),
     /// Call the REST interface, as a script of an agent does.
     Api(api::ApiArgs),
+    /// Make, list and revoke tokens of the board on the running service.
+    Token(token::TokenArgs),
 }
 
 fn main() -> ExitCode {
@@ -39,6 +43,7 @@ fn main() -> ExitCode {
         Command::Serve(args) => service::serve(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Api(args) => return api::run(&args),
+        Command::Token(args) => token::run(&args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

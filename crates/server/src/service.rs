@@ -1,6 +1,6 @@
 //! The service: its parts wired together, started, and stopped in order.
 
-use std::net::{SocketAddr, TcpListener};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,26 +8,28 @@ use std::time::Duration;
 use actix_web::web::Data;
 use anyhow::Context;
 use tokio::signal::unix::{SignalKind, signal};
-use workforce_app::authenticate::AnonymousPolicy;
+use workforce_app::authenticate::{AuthMode, AuthPolicy};
 use workforce_domain::id::InstanceId;
 use workforce_domain::port::{Clock, Ids, Store, Tokens, Vault};
 use workforce_engine::{Engine, EngineConfig, EngineHandle, FileRunLogs};
-use workforce_http::{AllowedHosts, Options, State};
+use workforce_http::{Options, State};
 use workforce_infra::clock::SystemClock;
 use workforce_infra::ids::UuidV7Ids;
+use workforce_infra::start_token::{FILE_NAME, StartToken};
 use workforce_infra::store::{self, OpenOptions};
 use workforce_infra::tokens::RandomTokens;
 use workforce_infra::vault::FileVault;
 
-use crate::config::ServeArgs;
+use crate::board_token;
+use crate::config::{self, ServeArgs};
 use crate::logging;
 
 /// Threads that talk to clients. They only parse and answer; the store is
 /// asked on other threads.
 const WORKERS: usize = 2;
 
-/// How often the uses of agent keys are written down.
-const KEY_USE_INTERVAL: Duration = Duration::from_secs(30);
+/// How often the uses of credentials are written down.
+const CREDENTIAL_USE_INTERVAL: Duration = Duration::from_secs(30);
 
 /// How much longer than the drain time the engine may take to stop.
 const SHUTDOWN_BOUND: Duration = Duration::from_secs(45);
@@ -76,9 +78,19 @@ fn banner(service: &Service, args: &ServeArgs) {
         "workforce {} serves http://{address}/api, documentation at http://{address}/docs/",
         env!("CARGO_PKG_VERSION"),
     );
-    tracing::warn!(
-        "local_trusted mode: every process of this machine that sends no credential is the board"
-    );
+    match args.auth {
+        config::AuthMode::LocalTrusted => tracing::warn!(
+            "local_trusted mode: every process of this machine that sends no credential is the \
+             board; --auth token asks for one"
+        ),
+        config::AuthMode::Token | config::AuthMode::Users if board_token::is_given() => {
+            tracing::info!("the board's token is that of {}", board_token::VARIABLE);
+        }
+        config::AuthMode::Token | config::AuthMode::Users => {
+            let file = args.data_dir.join(FILE_NAME);
+            tracing::info!("the board's token is in {}", file.display());
+        }
+    }
 }
 
 /// A started service.
@@ -90,7 +102,7 @@ pub(crate) struct Service {
     engine: Arc<EngineHandle>,
     state: Data<State>,
     store: Arc<dyn Store>,
-    key_uses: tokio::task::JoinHandle<()>,
+    credential_uses: tokio::task::JoinHandle<()>,
     drain: Duration,
 }
 
@@ -112,9 +124,10 @@ impl Service {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let ids: Arc<dyn Ids> = Arc::new(UuidV7Ids::new(SystemClock));
         let tokens: Arc<dyn Tokens> = Arc::new(RandomTokens);
+        let auth = auth_policy(args, &data_dir, &*tokens)?;
         let runs_dir = data_dir.join("runs");
         let instance = InstanceId::from(ids.next());
-        let api_url = format!("http://{address}");
+        let api_url = format!("http://{}", reachable(address));
         let mut config = EngineConfig::new(instance, api_url, &runs_dir, std::env::vars_os());
         if let Some(cap) = args.max_concurrent_runs {
             config.instance_cap = cap.into();
@@ -134,7 +147,7 @@ impl Service {
         );
         let engine = Arc::new(engine);
 
-        let state = Data::new(State::new(
+        let state = State::new(
             workforce_http::Ports {
                 store: Arc::clone(&store),
                 clock,
@@ -144,9 +157,13 @@ impl Service {
                 logs: Arc::new(FileRunLogs::new(runs_dir)),
                 engine: engine.clone(),
             },
-            AnonymousPolicy::Board,
-            AllowedHosts::new(args.allowed_hosts.iter().cloned()),
-        ));
+            auth,
+            args.hosts(),
+        );
+        let state = Data::new(match args.limit() {
+            Some(limit) => state.with_rate_limit(limit),
+            None => state,
+        });
         let blocking_threads = (options.pool_size as usize).div_ceil(WORKERS) * 2;
         let server = workforce_http::serve(
             state.clone(),
@@ -158,7 +175,7 @@ impl Service {
             },
         )?;
         let http_handle = server.handle();
-        let key_uses = tokio::spawn(note_key_uses(state.clone(), Arc::clone(&store)));
+        let credential_uses = tokio::spawn(note_credential_uses(state.clone(), Arc::clone(&store)));
         let http = tokio::spawn(server);
         Ok(Self {
             address,
@@ -167,7 +184,7 @@ impl Service {
             engine,
             state,
             store,
-            key_uses,
+            credential_uses,
             drain: args.drain(),
         })
     }
@@ -184,26 +201,67 @@ impl Service {
             tracing::error!("the engine did not stop in time; its runs are left to the next start");
         }
         self.http_handle.stop(true).await;
-        self.key_uses.abort();
-        flush_key_uses(&self.state, &self.store).await;
+        self.credential_uses.abort();
+        flush_credential_uses(&self.state, &self.store).await;
     }
 }
 
-async fn note_key_uses(state: Data<State>, store: Arc<dyn Store>) {
+async fn note_credential_uses(state: Data<State>, store: Arc<dyn Store>) {
     loop {
-        tokio::time::sleep(KEY_USE_INTERVAL).await;
-        flush_key_uses(&state, &store).await;
+        tokio::time::sleep(CREDENTIAL_USE_INTERVAL).await;
+        flush_credential_uses(&state, &store).await;
     }
 }
 
-async fn flush_key_uses(state: &Data<State>, store: &Arc<dyn Store>) {
+async fn flush_credential_uses(state: &Data<State>, store: &Arc<dyn Store>) {
     let (state, store) = (state.clone(), Arc::clone(store));
-    let flushed = tokio::task::spawn_blocking(move || state.key_uses().flush(store.as_ref())).await;
+    let flushed =
+        tokio::task::spawn_blocking(move || state.credential_uses().flush(store.as_ref())).await;
     match flushed {
         Ok(Ok(_noted)) => {}
-        Ok(Err(error)) => tracing::warn!(%error, "failed to note the use of agent keys"),
-        Err(error) => tracing::warn!(%error, "failed to note the use of agent keys"),
+        Ok(Err(error)) => tracing::warn!(%error, "failed to note the use of credentials"),
+        Err(error) => tracing::warn!(%error, "failed to note the use of credentials"),
     }
+}
+
+/// Who may ask, and the token that the board begins with. The variable wins
+/// over the file; a file is made where nothing else would let the board in.
+fn auth_policy(
+    args: &ServeArgs,
+    data_dir: &Path,
+    tokens: &dyn Tokens,
+) -> anyhow::Result<AuthPolicy> {
+    let (mode, start) = match (args.auth, board_token::given()?) {
+        (config::AuthMode::LocalTrusted, Some(given)) => (AuthMode::LocalTrusted, Some(given)),
+        (config::AuthMode::LocalTrusted, None) => {
+            (AuthMode::LocalTrusted, StartToken::kept(data_dir)?)
+        }
+        (config::AuthMode::Token | config::AuthMode::Users, Some(given)) => {
+            (AuthMode::Token, Some(given))
+        }
+        (config::AuthMode::Token | config::AuthMode::Users, None) => {
+            let token = StartToken::kept_or_made(data_dir, tokens)?;
+            (AuthMode::Token, Some(token))
+        }
+    };
+    if start.as_ref().is_some_and(StartToken::is_weak) {
+        tracing::warn!("the board's token is so short that it could be guessed");
+    }
+    Ok(AuthPolicy {
+        mode,
+        start_token: start.map(|token| tokens.digest(token.reveal())),
+    })
+}
+
+/// The address under which this machine reaches the server: one that listens
+/// everywhere is reached over loopback.
+fn reachable(address: SocketAddr) -> SocketAddr {
+    let ip = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    SocketAddr::new(ip, address.port())
 }
 
 /// The data folder holds keys and logs: it is made for its owner alone.
@@ -214,4 +272,21 @@ fn make_private_folder(path: &Path) -> anyhow::Result<()> {
         .mode(0o700)
         .create(path)
         .with_context(|| format!("failed to make the data folder {}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_listens_everywhere_is_reached_over_loopback() {
+        for (listening, reached) in [
+            ("0.0.0.0:3100", "127.0.0.1:3100"),
+            ("[::]:3100", "[::1]:3100"),
+            ("10.1.2.3:80", "10.1.2.3:80"),
+        ] {
+            let address = reachable(listening.parse().unwrap());
+            assert_eq!(address, reached.parse().unwrap());
+        }
+    }
 }

@@ -4,22 +4,28 @@ use std::time::Duration;
 
 use workforce_app::agents::{self, CreatedKey};
 use workforce_app::authenticate::{
-    AnonymousPolicy, AuthError, Authenticated, Presented, RECENTLY_ENDED, authenticate,
+    AuthError, AuthPolicy, Authenticated, Presented, RECENTLY_ENDED, StoredCredential, authenticate,
 };
+use workforce_app::board_tokens::{self, CreatedBoardToken};
 use workforce_app::{Code, Failure, Refusal};
 use workforce_domain::actor::{Actor, AgentCredential};
 use workforce_domain::agent::Agent;
 use workforce_domain::board::BoardMember;
 use workforce_domain::id::RunId;
+use workforce_domain::page::PageRequest;
+use workforce_domain::port::Tokens;
 use workforce_testkit::world::{World, done, key_name, refused};
 
 use crate::support::{make_draft, pause, running, terminate};
+
+/// Every request needs a credential; no token has this digest.
+const TOKEN: AuthPolicy = AuthPolicy::token([0; 32]);
 
 type Outcome = Result<Authenticated, Failure<AuthError>>;
 
 fn present(
     world: &World,
-    policy: AnonymousPolicy,
+    policy: AuthPolicy,
     authorization: Option<&str>,
     run_header: Option<&str>,
 ) -> Outcome {
@@ -37,7 +43,7 @@ fn with(world: &World, token: &str, run_header: Option<&str>) -> Outcome {
     let authorization = format!("Bearer {token}");
     present(
         world,
-        AnonymousPolicy::Board,
+        AuthPolicy::LOCAL_TRUSTED,
         Some(&authorization),
         run_header,
     )
@@ -65,10 +71,10 @@ fn hired(world: &World) -> Agent {
 #[test]
 fn a_request_without_anything_is_the_boards_where_the_policy_says_so() {
     let world = World::sqlite();
-    let asked = done(present(&world, AnonymousPolicy::Board, None, None));
+    let asked = done(present(&world, AuthPolicy::LOCAL_TRUSTED, None, None));
     assert_eq!(asked.caller.actor, Actor::Board(BoardMember::Local));
-    assert_eq!((asked.key, asked.ignored_run), (None, false));
-    let asked = present(&world, AnonymousPolicy::Refused, None, None);
+    assert_eq!((asked.used, asked.ignored_run), (None, false));
+    let asked = present(&world, TOKEN, None, None);
     assert_eq!(refused(asked), AuthError::Missing);
 }
 
@@ -92,7 +98,7 @@ fn a_bad_credential_is_never_the_boards() {
         &cut,
     ];
     for authorization in unknown {
-        for policy in [AnonymousPolicy::Board, AnonymousPolicy::Refused] {
+        for policy in [AuthPolicy::LOCAL_TRUSTED, TOKEN] {
             let told = refused(present(&world, policy, Some(authorization), None));
             assert_eq!(told, AuthError::Invalid, "{authorization:?}");
             assert_eq!(told.code(), Code::CredentialInvalid);
@@ -105,8 +111,14 @@ fn only_the_bearer_scheme_is_known_in_any_case_of_letters() {
     let world = World::sqlite();
     let agent = hired(&world);
     let key = key_of(&world, &agent).token;
-    let ask =
-        |authorization: String| present(&world, AnonymousPolicy::Board, Some(&authorization), None);
+    let ask = |authorization: String| {
+        present(
+            &world,
+            AuthPolicy::LOCAL_TRUSTED,
+            Some(&authorization),
+            None,
+        )
+    };
     for scheme in ["Bearer", "bearer", "BEARER"] {
         let asked = done(ask(format!("{scheme} {key}")));
         assert_eq!(asked.caller.actor.agent().unwrap().agent, agent.id);
@@ -121,7 +133,7 @@ fn only_the_bearer_scheme_is_known_in_any_case_of_letters() {
 fn a_run_header_is_no_credential() {
     let world = World::sqlite();
     let run = running(&world, &hired(&world)).run.id.to_string();
-    for policy in [AnonymousPolicy::Board, AnonymousPolicy::Refused] {
+    for policy in [AuthPolicy::LOCAL_TRUSTED, TOKEN] {
         for header in [run.as_str(), "nonsense", ""] {
             let told = refused(present(&world, policy, None, Some(header)));
             assert_eq!(told, AuthError::Missing);
@@ -140,7 +152,7 @@ fn a_run_token_lives_as_long_as_its_run() {
     };
     world.advance(Duration::from_secs(72 * 60 * 60));
     let asked = done(with(&world, &started.token, None));
-    assert_eq!(asked.key, None);
+    assert_eq!(asked.used, None);
     assert_eq!(asked.caller.actor.agent().unwrap().agent, agent.id);
     assert_eq!(credential(with(&world, &started.token, None)), expected);
     assert!(world.finish(&started.run));
@@ -176,7 +188,7 @@ fn a_key_names_a_run_of_its_agent_that_lives_or_ended_lately() {
     let run = running(&world, &agent).run;
     let named = || {
         let asked = done(with(&world, &key.token, Some(&run.id.to_string())));
-        assert_eq!(asked.key, Some(key.key.id));
+        assert_eq!(asked.used, Some(StoredCredential::AgentKey(key.key.id)));
         let ignored = asked.ignored_run;
         (credential(Ok(asked)), ignored)
     };
@@ -224,7 +236,8 @@ fn a_revoked_key_is_invalid_and_the_others_are_not() {
         refused(with(&world, &revoked.token, None)),
         AuthError::Invalid
     );
-    assert_eq!(done(with(&world, &kept.token, None)).key, Some(kept.key.id));
+    let used = done(with(&world, &kept.token, None)).used;
+    assert_eq!(used, Some(StoredCredential::AgentKey(kept.key.id)));
 }
 
 #[test]
@@ -256,4 +269,101 @@ fn a_paused_agents_key_and_run_token_stay_valid() {
         let asked = done(with(&world, token, None));
         assert_eq!(asked.caller.actor.agent().unwrap().agent, agent.id);
     }
+}
+
+fn board_token(world: &World) -> CreatedBoardToken {
+    let name = key_name();
+    done(
+        world
+            .board()
+            .write(|tx, call| board_tokens::create(tx, call, name.clone())),
+    )
+}
+
+#[test]
+fn a_board_token_is_the_board_in_either_mode_until_it_is_revoked() {
+    let world = World::sqlite();
+    let token = board_token(&world);
+    let member = BoardMember::Token(token.kept.id);
+    let authorization = format!("Bearer {}", token.value);
+    for policy in [AuthPolicy::LOCAL_TRUSTED, TOKEN] {
+        let asked = done(present(&world, policy, Some(&authorization), None));
+        assert_eq!(asked.caller.actor, Actor::Board(member));
+        let used = StoredCredential::BoardToken(token.kept.id);
+        assert_eq!((asked.used, asked.ignored_run), (Some(used), false));
+    }
+
+    let board = world.board();
+    let revoke = || board.write(|tx, call| board_tokens::revoke(tx, call, token.kept.id));
+    let revoked = done(revoke());
+    assert!(revoked.revoked_at.is_some());
+    world.advance(Duration::from_secs(1));
+    assert_eq!(done(revoke()), revoked, "the first instant stays");
+    for policy in [AuthPolicy::LOCAL_TRUSTED, TOKEN] {
+        let told = refused(present(&world, policy, Some(&authorization), None));
+        assert_eq!(told, AuthError::Invalid);
+    }
+}
+
+#[test]
+fn the_start_token_may_be_any_text_and_is_no_other() {
+    let world = World::sqlite();
+    for text in ["open sesame", "wfk_looks_like_a_key", "wfb_abcdefgh_x"] {
+        let policy = AuthPolicy::token(world.tokens().digest(text));
+        let authorization = format!("Bearer {text}");
+        let asked = done(present(&world, policy, Some(&authorization), None));
+        assert_eq!(asked.caller.actor, Actor::Board(BoardMember::StartToken));
+        assert_eq!(asked.used, None);
+        let told = refused(present(&world, TOKEN, Some(&authorization), None));
+        assert_eq!(told, AuthError::Invalid, "another start token");
+    }
+}
+
+#[test]
+fn the_board_acts_for_itself_whichever_run_it_names() {
+    let world = World::sqlite();
+    let run = running(&world, &hired(&world)).run.id.to_string();
+    let token = board_token(&world);
+    let start = AuthPolicy::token(world.tokens().digest("open sesame"));
+    for authorization in [
+        format!("Bearer {}", token.value),
+        "Bearer open sesame".into(),
+    ] {
+        let ask = |header| present(&world, start, Some(&authorization), Some(header));
+        let asked = done(ask(&run));
+        assert_eq!((asked.caller.actor.run(), asked.ignored_run), (None, true));
+        assert_eq!(refused(ask("nonsense")), AuthError::InvalidRunId);
+    }
+}
+
+#[test]
+fn no_digest_and_no_value_is_shown_by_debug() {
+    let world = World::sqlite();
+    let token = board_token(&world);
+    assert!(!format!("{token:?}").contains(&token.value));
+    let policy = AuthPolicy::token([77; 32]);
+    assert!(!format!("{policy:?}").contains("77"));
+}
+
+#[test]
+fn agents_have_nothing_to_do_with_board_tokens() {
+    let world = World::sqlite();
+    let token = board_token(&world);
+    let agent = hired(&world);
+    let agent = world.agent(agent.id);
+    let name = key_name();
+    let told = refused(agent.write(|tx, call| board_tokens::create(tx, call, name.clone())));
+    assert_eq!(told.code(), Code::BoardRequired);
+    let told =
+        refused(agent.read(|reads, call| board_tokens::list(reads, call, &PageRequest::first())));
+    assert_eq!(told.code(), Code::BoardRequired);
+    let told = refused(agent.write(|tx, call| board_tokens::revoke(tx, call, token.kept.id)));
+    assert_eq!(told.code(), Code::BoardRequired);
+    let board = world.board();
+    let missing = world.id();
+    let told = refused(board.write(|tx, call| board_tokens::revoke(tx, call, missing)));
+    assert_eq!(told.code(), Code::NotFound);
+    let kept =
+        done(board.read(|reads, call| board_tokens::list(reads, call, &PageRequest::first())));
+    assert_eq!(kept.items, [token.kept]);
 }

@@ -12,11 +12,12 @@ use workforce_domain::actor::Actor;
 use workforce_domain::board::BoardMember;
 use workforce_domain::id::CompanyId;
 use workforce_domain::port::{
-    ActivityReads, AgentReads, AgentWrites, ApprovalReads, CommentReads, CommentWrites,
-    CompanyReads, CompanyWrites, CredentialReads, CredentialWrites, EngineWrites, GoalReads,
-    GoalWrites, Held, IdempotencyWrites, InstructionReads, InstructionWrites, IssueReads,
-    IssueWrites, Journal, LabelReads, LabelWrites, LedgerReads, LedgerWrites, MockActivityReads,
-    MockAgentReads, MockAgentWrites, MockApprovalReads, MockCommentReads, MockCommentWrites,
+    ActivityReads, AgentReads, AgentWrites, ApprovalReads, BoardTokenReads, BoardTokenWrites,
+    CommentReads, CommentWrites, CompanyReads, CompanyWrites, CredentialReads, CredentialWrites,
+    EngineWrites, GoalReads, GoalWrites, Held, IdempotencyWrites, InstructionReads,
+    InstructionWrites, IssueReads, IssueWrites, Journal, LabelReads, LabelWrites, LedgerReads,
+    LedgerWrites, MockActivityReads, MockAgentReads, MockAgentWrites, MockApprovalReads,
+    MockBoardTokenReads, MockBoardTokenWrites, MockCommentReads, MockCommentWrites,
     MockCompanyReads, MockCompanyWrites, MockCredentialReads, MockCredentialWrites,
     MockEngineWrites, MockGoalReads, MockGoalWrites, MockIdempotencyWrites, MockInstructionReads,
     MockInstructionWrites, MockIssueReads, MockIssueWrites, MockJournal, MockLabelReads,
@@ -61,6 +62,7 @@ transaction! {
         revisions: RevisionReads = MockRevisionReads,
         instructions: InstructionReads = MockInstructionReads,
         credentials: CredentialReads = MockCredentialReads,
+        board_tokens: BoardTokenReads = MockBoardTokenReads,
         goals: GoalReads = MockGoalReads,
         projects: ProjectReads = MockProjectReads,
         issues: IssueReads = MockIssueReads,
@@ -77,6 +79,7 @@ transaction! {
         revisions_mut: RevisionWrites = MockRevisionWrites,
         instructions_mut: InstructionWrites = MockInstructionWrites,
         credentials_mut: CredentialWrites = MockCredentialWrites,
+        board_tokens_mut: BoardTokenWrites = MockBoardTokenWrites,
         goals_mut: GoalWrites = MockGoalWrites,
         projects_mut: ProjectWrites = MockProjectWrites,
         issues_mut: IssueWrites = MockIssueWrites,

@@ -2,6 +2,7 @@
 //! source of randomness.
 
 mod agents;
+mod board_tokens;
 mod companies;
 mod engine;
 mod environment;
@@ -18,6 +19,7 @@ mod runs;
 mod store;
 
 pub use agents::*;
+pub use board_tokens::*;
 pub use companies::*;
 pub use engine::*;
 pub use environment::*;

@@ -5,11 +5,11 @@ use alloc::string::String;
 use core::ops::{Deref, DerefMut};
 
 use super::{
-    ActivityReads, AgentReads, AgentWrites, ApprovalReads, CommentReads, CommentWrites,
-    CompanyReads, CompanyWrites, CredentialReads, CredentialWrites, EngineWrites, EventFeed,
-    GoalReads, GoalWrites, IdempotencyWrites, InstructionReads, InstructionWrites, IssueReads,
-    IssueWrites, Journal, LabelReads, LabelWrites, LedgerReads, LedgerWrites, ProjectReads,
-    ProjectWrites, RevisionReads, RevisionWrites, RunReads, RunWrites,
+    ActivityReads, AgentReads, AgentWrites, ApprovalReads, BoardTokenReads, BoardTokenWrites,
+    CommentReads, CommentWrites, CompanyReads, CompanyWrites, CredentialReads, CredentialWrites,
+    EngineWrites, EventFeed, GoalReads, GoalWrites, IdempotencyWrites, InstructionReads,
+    InstructionWrites, IssueReads, IssueWrites, Journal, LabelReads, LabelWrites, LedgerReads,
+    LedgerWrites, ProjectReads, ProjectWrites, RevisionReads, RevisionWrites, RunReads, RunWrites,
 };
 use crate::corrupt::Corrupt;
 
@@ -160,6 +160,8 @@ pub trait Reads {
     fn instructions(&mut self) -> &mut dyn InstructionReads;
     /// Keys and run tokens.
     fn credentials(&mut self) -> &mut dyn CredentialReads;
+    /// Tokens of the board.
+    fn board_tokens(&mut self) -> &mut dyn BoardTokenReads;
     /// Goals.
     fn goals(&mut self) -> &mut dyn GoalReads;
     /// Projects and workspaces.
@@ -194,6 +196,8 @@ pub trait Tx: Reads {
     fn instructions_mut(&mut self) -> &mut dyn InstructionWrites;
     /// Keys.
     fn credentials_mut(&mut self) -> &mut dyn CredentialWrites;
+    /// Tokens of the board.
+    fn board_tokens_mut(&mut self) -> &mut dyn BoardTokenWrites;
     /// Goals.
     fn goals_mut(&mut self) -> &mut dyn GoalWrites;
     /// Projects and workspaces.

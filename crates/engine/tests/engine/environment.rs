@@ -1,5 +1,5 @@
 use serde_json::{Value, json};
-use workforce_app::authenticate::{AnonymousPolicy, AuthError, Presented, authenticate};
+use workforce_app::authenticate::{AuthError, AuthPolicy, Presented, authenticate};
 use workforce_app::record::document;
 use workforce_app::{Failure, agents, issues, projects};
 use workforce_domain::actor::{Actor, AgentCredential};
@@ -30,7 +30,7 @@ fn caller_of(house: &House, token: &str) -> Result<Actor, AuthError> {
     let (tokens, now) = (&*house.ports.tokens, house.ports.clock.now());
     let outcome = house
         .store()
-        .read(|reads| authenticate(reads, tokens, now, AnonymousPolicy::Refused, presented));
+        .read(|reads| authenticate(reads, tokens, now, AuthPolicy::token([0; 32]), presented));
     match outcome {
         Ok(authenticated) => Ok(authenticated.caller.actor),
         Err(Failure::Refused(error)) => Err(error),

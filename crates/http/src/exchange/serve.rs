@@ -2,7 +2,7 @@
 
 use actix_web::http::StatusCode;
 use serde::Serialize;
-use workforce_app::authenticate::{Authenticated, authenticate};
+use workforce_app::authenticate::{AuthError, Authenticated, authenticate};
 use workforce_app::{Call, Code, Failure, Refusal, Signal};
 use workforce_domain::port::{Reads, Tx};
 use workforce_domain::time::Timestamp;
@@ -178,8 +178,17 @@ impl Exchange {
         let state = &*self.state;
         let presented = self.incoming.presented();
         let tokens = &*state.ports.tokens;
-        let caller = authenticate(reads, tokens, now, state.anonymous, presented)
-            .map_err(|failure| failure.map(Problem::refused))?;
+        let outcome = authenticate(reads, tokens, now, state.auth, presented);
+        if let (Some(limiter), Some(authorization)) = (&state.limiter, presented.authorization) {
+            match outcome {
+                Ok(_) => limiter.learn(authorization, true),
+                Err(Failure::Refused(AuthError::Invalid | AuthError::AgentInactive)) => {
+                    limiter.learn(authorization, false);
+                }
+                Err(Failure::Refused(_) | Failure::Store(_)) => {}
+            }
+        }
+        let caller = outcome.map_err(|failure| failure.map(Problem::refused))?;
         let actor = &caller.caller.actor;
         let refused = match self.access {
             Access::Public | Access::Anyone => None,
@@ -193,8 +202,8 @@ impl Exchange {
         if let Some(problem) = refused {
             return Err(Failure::Refused(problem));
         }
-        if let Some(key) = caller.key {
-            state.key_uses().note(key, now);
+        if let Some(used) = caller.used {
+            state.credential_uses().note(used, now);
         }
         // A run that calls is alive, even when it prints nothing.
         if let Some(run) = actor.run() {

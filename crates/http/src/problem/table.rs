@@ -59,6 +59,11 @@ pub const fn entry(code: Code) -> Entry {
             "Agent not active",
             "Stop; the agent is a draft or terminated.",
         ),
+        Code::RateLimited => (
+            StatusCode::TOO_MANY_REQUESTS,
+            "Too many requests",
+            "Wait for as many seconds as Retry-After says.",
+        ),
         Code::AgentRequired => (
             StatusCode::UNAUTHORIZED,
             "Agent credential required",

@@ -4,12 +4,13 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use workforce_app::Code;
 use workforce_app::Failure;
-use workforce_app::authenticate::AnonymousPolicy;
+use workforce_app::authenticate::AuthMode;
 use workforce_domain::port::StoreError;
 
 use crate::exchange::Exchange;
 use crate::problem::Problem;
 use crate::registry::{Access, Endpoints};
+use crate::schema;
 
 const TAG: &str = "Health";
 
@@ -29,8 +30,9 @@ struct Health {
     /// The version of the server.
     version: &'static str,
     /// `local_trusted` where a request without a credential is the board's,
-    /// `authenticated` elsewhere.
-    deployment_mode: &'static str,
+    /// `token` where every request needs one.
+    #[schema(value_type = schema::AuthMode)]
+    deployment_mode: AuthMode,
     /// Seconds since the server started.
     uptime_seconds: u64,
 }
@@ -44,10 +46,7 @@ impl Health {
             .json(Self {
                 status,
                 version: env!("CARGO_PKG_VERSION"),
-                deployment_mode: match state.anonymous {
-                    AnonymousPolicy::Board => "local_trusted",
-                    AnonymousPolicy::Refused => "authenticated",
-                },
+                deployment_mode: state.auth.mode,
                 uptime_seconds: uptime.as_secs(),
             })
     }

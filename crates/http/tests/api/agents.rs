@@ -125,7 +125,7 @@ fn a_key_is_shown_once_and_revoked() {
     assert!(!listed.to_string().contains(value));
 
     api.bearing(value).get("/api/agents/me").ok(200);
-    assert_eq!(api.state.key_uses().flush(&*api.store).unwrap(), 1);
+    assert_eq!(api.state.credential_uses().flush(&*api.store).unwrap(), 1);
     assert!(api.get(&path).ok(200)[0]["lastUsedAt"].is_string());
 
     let one = format!("{path}/{}", id(&made));

@@ -1,5 +1,5 @@
 use serde_json::{Value, json};
-use workforce_app::authenticate::AnonymousPolicy;
+use workforce_app::authenticate::AuthPolicy;
 
 use crate::support::{Api, NOTHING, id};
 
@@ -53,12 +53,9 @@ fn an_empty_run_header_is_present_all_the_same() {
 
 #[test]
 fn nobody_is_the_board_where_credentials_are_needed() {
-    let api = Api::with(AnonymousPolicy::Refused);
+    let api = Api::with(AuthPolicy::token([0; 32]));
     api.get("/api/companies").problem(401, "credential_missing");
-    assert_eq!(
-        api.get("/api/health").ok(200)["deploymentMode"],
-        "authenticated"
-    );
+    assert_eq!(api.get("/api/health").ok(200)["deploymentMode"], "token");
 }
 
 #[test]

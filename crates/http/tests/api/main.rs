@@ -4,6 +4,7 @@
 mod support;
 
 mod agents;
+mod board_tokens;
 mod bodies;
 mod callers;
 mod companies;
@@ -19,6 +20,7 @@ mod lists;
 mod openapi;
 mod overview;
 mod projects;
+mod rate_limit;
 mod revisions;
 mod runs;
 mod switches;

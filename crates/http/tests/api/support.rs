@@ -9,10 +9,10 @@ use actix_web::dev::ServerHandle;
 use actix_web::web::Data;
 use serde_json::{Value, json};
 use ureq::http::{HeaderMap, Request};
-use workforce_app::authenticate::AnonymousPolicy;
+use workforce_app::authenticate::AuthPolicy;
 use workforce_domain::id::{CompanyId, RunId};
 use workforce_domain::port::{EngineSignal, LogError, LogSlice, RunLogs};
-use workforce_http::{AllowedHosts, Options, Ports, State, serve};
+use workforce_http::{AllowedHosts, Options, Ports, RateLimit, State, serve};
 use workforce_testkit::ports;
 use workforce_testkit::store::{TestStore, sqlite_store};
 
@@ -149,22 +149,27 @@ impl Answer {
 impl Api {
     /// A server where a request without a credential is the board's.
     pub(crate) fn start() -> Self {
-        Self::with(AnonymousPolicy::Board)
+        Self::with(AuthPolicy::LOCAL_TRUSTED)
     }
 
-    pub(crate) fn with(anonymous: AnonymousPolicy) -> Self {
-        Self::serve(sqlite_store(), anonymous, BODY_DEADLINE)
+    pub(crate) fn with(auth: AuthPolicy) -> Self {
+        Self::serve(sqlite_store(), auth, BODY_DEADLINE)
     }
 
     /// A server on this store where a request without a credential is the
     /// board's.
     pub(crate) fn on(store: TestStore) -> Self {
-        Self::serve(store, AnonymousPolicy::Board, BODY_DEADLINE)
+        Self::serve(store, AuthPolicy::LOCAL_TRUSTED, BODY_DEADLINE)
+    }
+
+    /// A server on which a caller may ask only so often.
+    pub(crate) fn limited(auth: AuthPolicy, limit: RateLimit) -> Self {
+        Self::serve_with(sqlite_store(), auth, |state| state.with_rate_limit(limit))
     }
 
     /// A server on which bodies must arrive within `deadline`.
     pub(crate) fn hasty(deadline: Duration) -> Self {
-        Self::serve(sqlite_store(), AnonymousPolicy::Board, deadline)
+        Self::serve(sqlite_store(), AuthPolicy::LOCAL_TRUSTED, deadline)
     }
 
     /// A connection to it.
@@ -176,7 +181,11 @@ impl Api {
         stream
     }
 
-    fn serve(store: TestStore, anonymous: AnonymousPolicy, deadline: Duration) -> Self {
+    fn serve(store: TestStore, auth: AuthPolicy, deadline: Duration) -> Self {
+        Self::serve_with(store, auth, |state| state.with_body_deadline(deadline))
+    }
+
+    fn serve_with(store: TestStore, auth: AuthPolicy, adjust: impl FnOnce(State) -> State) -> Self {
         let signals = Arc::new(Signals::default());
         let logs = Arc::new(Digits(AtomicUsize::new(100)));
         let ports = Ports {
@@ -189,8 +198,7 @@ impl Api {
             engine: Arc::clone(&signals) as Arc<dyn EngineSignal>,
         };
         let hosts = AllowedHosts::new(["board.example".to_owned()]);
-        let state = State::new(ports, anonymous, hosts);
-        let state = Data::new(state.with_body_deadline(deadline));
+        let state = Data::new(adjust(State::new(ports, auth, hosts)));
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let base = format!("http://{}", listener.local_addr().unwrap());
         let (sender, receiver) = mpsc::channel();

@@ -8,11 +8,12 @@ use workforce_domain::actor::ActorKind;
 use workforce_domain::corrupt::Corrupt;
 use workforce_domain::id::{ActivityId, AgentId, CompanyId, RunId};
 use workforce_domain::port::{
-    ActivityReads, AgentReads, AgentWrites, ApprovalReads, CommentReads, CommentWrites,
-    CompanyReads, CompanyWrites, CredentialReads, CredentialWrites, EngineWrites, GoalReads,
-    GoalWrites, IdempotencyWrites, InstructionReads, InstructionWrites, IssueReads, IssueWrites,
-    Journal, LabelReads, LabelWrites, LedgerReads, LedgerWrites, ProjectReads, ProjectWrites,
-    Reads, RevisionReads, RevisionWrites, RunReads, RunWrites, StoreError, Tx,
+    ActivityReads, AgentReads, AgentWrites, ApprovalReads, BoardTokenReads, BoardTokenWrites,
+    CommentReads, CommentWrites, CompanyReads, CompanyWrites, CredentialReads, CredentialWrites,
+    EngineWrites, GoalReads, GoalWrites, IdempotencyWrites, InstructionReads, InstructionWrites,
+    IssueReads, IssueWrites, Journal, LabelReads, LabelWrites, LedgerReads, LedgerWrites,
+    ProjectReads, ProjectWrites, Reads, RevisionReads, RevisionWrites, RunReads, RunWrites,
+    StoreError, Tx,
 };
 
 use super::Connection;
@@ -206,6 +207,10 @@ impl Reads for Transaction<'_> {
         self
     }
 
+    fn board_tokens(&mut self) -> &mut dyn BoardTokenReads {
+        self
+    }
+
     fn goals(&mut self) -> &mut dyn GoalReads {
         self
     }
@@ -261,6 +266,10 @@ impl Tx for Transaction<'_> {
     }
 
     fn credentials_mut(&mut self) -> &mut dyn CredentialWrites {
+        self
+    }
+
+    fn board_tokens_mut(&mut self) -> &mut dyn BoardTokenWrites {
         self
     }
 

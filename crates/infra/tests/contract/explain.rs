@@ -376,7 +376,7 @@ fn lists(asked: &Asked) -> Vec<(String, Body<'_>)> {
         ));
     }
     lists.push((
-        "agents, revisions, goals, projects, keys, costs, labels and events".into(),
+        "agents, revisions, goals, projects, credentials, costs, labels and events".into(),
         Box::new(move |reads| {
             let at = later(0).micros();
             let filter = AgentFilter {
@@ -397,6 +397,9 @@ fn lists(asked: &Asked) -> Vec<(String, Body<'_>)> {
             for page in pages(CreationKey { at, id: id() }) {
                 reads.credentials().keys(scope, asked.agent, &page)?;
             }
+            // The first page has no condition: reading an index from its start is no search.
+            let [_, page] = pages(CreationKey { at, id: id() });
+            reads.board_tokens().list(&page)?;
             for page in pages(CreationKey { at, id: id() }) {
                 reads.ledger().list(scope, &page)?;
             }

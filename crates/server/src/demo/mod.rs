@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::{Args, Parser};
 
+use crate::board_token;
 use crate::client::Client;
-use crate::config::ServeArgs;
+use crate::config::{AuthMode, ServeArgs};
 use crate::logging;
 use crate::service::{self, Service};
 
@@ -47,10 +48,16 @@ pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<()> {
     let runtime = service::runtime()?;
     let linger = !args.exit && std::io::stdout().is_terminal();
     let told = runtime.block_on(async {
-        let service = Service::start(&settings(&folder)).await?;
+        let settings = settings(&folder);
+        let service = Service::start(&settings).await?;
         let base = format!("http://{}", service.address);
+        let token = match board_token::given()? {
+            Some(given) => Some(given),
+            None => board_token::of_folder(&settings.data_dir)?,
+        };
+        let board = Client::new(&base, token.map(|token| token.reveal().to_owned()));
         let told = tokio::select! {
-            told = tell(base, folder.clone(), args.data_dir.is_some(), linger) => told,
+            told = tell(board, base, folder.clone(), args.data_dir.is_some(), linger) => told,
             interrupted = tokio::signal::ctrl_c() => interrupted.context("waiting for Ctrl-C"),
         };
         service.stop().await;
@@ -66,15 +73,23 @@ fn settings(folder: &Path) -> ServeArgs {
     args.listen = std::net::SocketAddr::from(([127, 0, 0, 1], 0));
     args.data_dir = folder.join("data");
     args.database_url = None;
-    args.auth = crate::config::AuthMode::LocalTrusted;
+    // With a token where that is the operator's habit; accounts are not needed.
+    if args.auth == AuthMode::Users {
+        args.auth = AuthMode::LocalTrusted;
+    }
     args.drain_sec = 2;
     args
 }
 
-async fn tell(base: String, folder: PathBuf, kept: bool, linger: bool) -> anyhow::Result<()> {
-    let client = Client::new(&base, None);
+async fn tell(
+    board: Client,
+    base: String,
+    folder: PathBuf,
+    kept: bool,
+    linger: bool,
+) -> anyhow::Result<()> {
     let place = folder.clone();
-    tokio::task::spawn_blocking(move || story::tell(&client, &place)).await??;
+    tokio::task::spawn_blocking(move || story::tell(&board, &place)).await??;
     let mut out = std::io::stdout();
     if kept {
         let data = folder.join("data");

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc;
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
@@ -30,6 +30,7 @@ pub(crate) struct Server {
     child: Child,
     pub(crate) base: String,
     agent: ureq::Agent,
+    log: Arc<Mutex<String>>,
 }
 
 impl Server {
@@ -41,9 +42,10 @@ impl Server {
     /// The same with more flags and variables.
     pub(crate) fn start_with(folder: &Path, flags: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut child = binary()
-            .args(["serve", "--listen", "127.0.0.1:0", "--data-dir"])
+            .args(["serve", "--data-dir"])
             .arg(folder)
             .args(flags)
+            .env("WORKFORCE_LISTEN", "127.0.0.1:0")
             .envs(variables.iter().copied())
             .env("NO_COLOR", "1")
             .stdin(Stdio::null())
@@ -51,7 +53,8 @@ impl Server {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let base = address(child.stderr.take().unwrap());
+        let log = Arc::default();
+        let base = address(child.stderr.take().unwrap(), &log);
         let config = ureq::Agent::config_builder()
             .http_status_as_error(false)
             .build();
@@ -59,7 +62,13 @@ impl Server {
             child,
             base,
             agent: config.into(),
+            log,
         }
+    }
+
+    /// What the server wrote to its log so far.
+    pub(crate) fn log(&self) -> Arc<Mutex<String>> {
+        Arc::clone(&self.log)
     }
 
     /// Sends a request; status and body.
@@ -145,21 +154,22 @@ impl Drop for Server {
     }
 }
 
-/// The address the banner names. What follows it is read and thrown away, so
-/// that the server never waits for its log to be read.
-fn address(stderr: impl Read + Send + 'static) -> String {
+/// The address the banner names. Everything goes to `log`, so that the server
+/// never waits for its log to be read.
+fn address(stderr: impl Read + Send + 'static, log: &Arc<Mutex<String>>) -> String {
     let (sender, receiver) = mpsc::channel();
+    let log = Arc::clone(log);
     std::thread::spawn(move || {
-        let mut shown = String::new();
         for line in BufReader::new(stderr).lines().map_while(Result::ok) {
             if let Some(start) = line.find("serves http://") {
                 let rest = &line[start + "serves ".len()..];
                 let _ = sender.send(Ok(rest.split("/api").next().unwrap().to_owned()));
             }
+            let mut shown = log.lock().unwrap();
             shown.push_str(&line);
             shown.push('\n');
         }
-        let _ = sender.send(Err(shown));
+        let _ = sender.send(Err(log.lock().unwrap().clone()));
     });
     receiver
         .recv_timeout(PATIENCE)

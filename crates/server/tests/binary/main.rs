@@ -7,6 +7,8 @@
 )]
 
 mod agents;
+mod board_tokens;
+mod canaries;
 mod command_line;
 mod harness;
 mod recovery;

@@ -9,6 +9,7 @@ mod advisory;
 mod agent_row;
 mod agents;
 mod approvals;
+mod board_tokens;
 mod claim;
 mod comments;
 mod companies;

@@ -1,42 +1,42 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use workforce_domain::id::AgentKeyId;
+use workforce_app::authenticate::StoredCredential;
 use workforce_domain::port::{Failure, Store, StoreError};
 use workforce_domain::time::Timestamp;
 
 const MINUTE: i64 = 60 * 1_000_000;
 
-/// Gathers which agent keys were used, to within a minute, so that a request
+/// Gathers which credentials were used, to within a minute, so that a request
 /// that only reads need not write.
 #[derive(Debug, Default)]
-pub struct KeyUses(Mutex<Uses>);
+pub struct CredentialUses(Mutex<Uses>);
 
 #[derive(Debug, Default)]
 struct Uses {
-    pending: HashMap<AgentKeyId, Timestamp>,
-    /// The minute last stored per key.
-    stored: HashMap<AgentKeyId, i64>,
+    pending: HashMap<StoredCredential, Timestamp>,
+    /// The minute last stored per credential.
+    stored: HashMap<StoredCredential, i64>,
 }
 
-impl KeyUses {
-    /// At most so many keys are remembered; what comes beyond waits for the
+impl CredentialUses {
+    /// At most so many credentials are remembered; what comes beyond waits for the
     /// next use after a flush.
     pub const CAPACITY: usize = 10_000;
 
-    /// Notes that a key was used.
-    pub fn note(&self, key: AgentKeyId, at: Timestamp) {
+    /// Notes that a credential was used.
+    pub fn note(&self, used: StoredCredential, at: Timestamp) {
         let mut uses = self.lock();
-        if uses.stored.get(&key) == Some(&minute(at)) {
+        if uses.stored.get(&used) == Some(&minute(at)) {
             return;
         }
-        if uses.pending.len() < Self::CAPACITY || uses.pending.contains_key(&key) {
-            let latest = uses.pending.entry(key).or_insert(at);
+        if uses.pending.len() < Self::CAPACITY || uses.pending.contains_key(&used) {
+            let latest = uses.pending.entry(used).or_insert(at);
             *latest = at.max(*latest);
         }
     }
 
-    /// Stores what was gathered; how many keys it was. What cannot be stored
+    /// Stores what was gathered; how many credentials it was. What cannot be stored
     /// is kept for the next flush.
     ///
     /// # Errors
@@ -46,9 +46,17 @@ impl KeyUses {
         if pending.is_empty() {
             return Ok(0);
         }
-        let rows: Vec<_> = pending.iter().map(|(key, at)| (*key, *at)).collect();
+        let rows: Vec<_> = pending.into_iter().collect();
+        let (mut keys, mut tokens) = (Vec::new(), Vec::new());
+        for (used, at) in &rows {
+            match used {
+                StoredCredential::AgentKey(key) => keys.push((*key, *at)),
+                StoredCredential::BoardToken(token) => tokens.push((*token, *at)),
+            }
+        }
         let outcome = store.write(|tx| -> Result<(), Failure<Never>> {
-            Ok(tx.credentials_mut().note_key_use(&rows)?)
+            tx.credentials_mut().note_key_use(&keys)?;
+            Ok(tx.board_tokens_mut().note_use(&tokens)?)
         });
         let mut uses = self.lock();
         match outcome {
@@ -126,13 +134,13 @@ mod tests {
 
     impl EventSubscription for Broken {}
 
-    fn key(number: u128) -> AgentKeyId {
-        AgentKeyId::from(uuid::Uuid::from_u128(number))
+    fn key(number: u128) -> StoredCredential {
+        StoredCredential::AgentKey(uuid::Uuid::from_u128(number).into())
     }
 
     #[test]
     fn a_failed_flush_loses_nothing_and_later_uses_win() {
-        let uses = KeyUses::default();
+        let uses = CredentialUses::default();
         uses.note(key(1), Timestamp::from_micros(5));
         uses.note(key(1), Timestamp::from_micros(9));
         uses.note(key(1), Timestamp::from_micros(7));
@@ -145,15 +153,15 @@ mod tests {
 
     #[test]
     fn nothing_gathered_does_not_ask_the_store() {
-        assert_eq!(KeyUses::default().flush(&Broken).ok(), Some(0));
+        assert_eq!(CredentialUses::default().flush(&Broken).ok(), Some(0));
     }
 
     #[test]
     fn what_is_remembered_is_bounded() {
-        let uses = KeyUses::default();
-        for number in 0..KeyUses::CAPACITY as u128 + 100 {
+        let uses = CredentialUses::default();
+        for number in 0..CredentialUses::CAPACITY as u128 + 100 {
             uses.note(key(number), Timestamp::from_micros(1));
         }
-        assert_eq!(uses.lock().pending.len(), KeyUses::CAPACITY);
+        assert_eq!(uses.lock().pending.len(), CredentialUses::CAPACITY);
     }
 }

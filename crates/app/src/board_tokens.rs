@@ -1,0 +1,88 @@
+//! Tokens of the board (contract section 5, mode `token`). They belong to the
+//! instance, so no company's activity tells of them; a token keeps who made it.
+
+use workforce_domain::board::BoardToken;
+use workforce_domain::id::BoardTokenId;
+use workforce_domain::page::{Page, PageRequest};
+use workforce_domain::port::{BoardTokenKey, Failure, Reads, TokenKind, Tx};
+use workforce_domain::text::Name;
+
+use crate::access::{Denied, denied};
+use crate::call::Call;
+
+/// A token just made. The full value is shown this once.
+#[derive(Clone, PartialEq, Eq)]
+pub struct CreatedBoardToken {
+    /// The token as it is kept.
+    pub kept: BoardToken,
+    /// The full value.
+    pub value: String,
+}
+
+/// The value is left out.
+impl std::fmt::Debug for CreatedBoardToken {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CreatedBoardToken")
+            .field("kept", &self.kept)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Makes a token. Board only.
+///
+/// # Errors
+/// [`Denied::BoardRequired`]
+pub fn create(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    name: Name,
+) -> Result<CreatedBoardToken, Failure<Denied>> {
+    let Some(created_by) = call.actor().board() else {
+        return Err(denied(Denied::BoardRequired));
+    };
+    let minted = call.tokens.mint(TokenKind::Board);
+    let kept = BoardToken {
+        id: call.id(),
+        name,
+        prefix: minted.prefix,
+        digest: minted.digest,
+        created_by,
+        created_at: call.now,
+        last_used_at: None,
+        revoked_at: None,
+    };
+    tx.board_tokens_mut().insert(&kept)?;
+    Ok(CreatedBoardToken {
+        kept,
+        value: minted.token,
+    })
+}
+
+/// Every token that the board made, without its value, oldest first. The token
+/// that the server was started with is not among them. Board only.
+///
+/// # Errors
+/// [`Denied::BoardRequired`]
+pub fn list(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    page: &PageRequest<BoardTokenKey>,
+) -> Result<Page<BoardToken, BoardTokenKey>, Failure<Denied>> {
+    call.require_board().map_err(denied)?;
+    Ok(reads.board_tokens().list(page)?)
+}
+
+/// Revokes a token. Revoking again changes nothing. Board only.
+///
+/// # Errors
+/// [`Denied::BoardRequired`], [`Denied::NotFound`]
+pub fn revoke(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    id: BoardTokenId,
+) -> Result<BoardToken, Failure<Denied>> {
+    call.require_board().map_err(denied)?;
+    tx.board_tokens_mut()
+        .revoke(id, call.now)?
+        .ok_or_else(|| denied(Denied::NotFound("board token")))
+}

@@ -1,0 +1,55 @@
+use super::StoreError;
+use crate::board::BoardToken;
+use crate::id::BoardTokenId;
+use crate::page::{CreationKey, Page, PageRequest};
+use crate::time::Timestamp;
+
+/// The place of a board token in a list.
+pub type BoardTokenKey = CreationKey<BoardTokenId>;
+
+/// Reads of board tokens. They belong to the instance, so nothing here has a
+/// scope: only the board gets this far.
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait BoardTokenReads {
+    /// The token with this digest, revoked or not.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn find_by_digest(&mut self, digest: &[u8; 32]) -> Result<Option<BoardToken>, StoreError>;
+
+    /// Every token, oldest first, revoked ones too.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn list(
+        &mut self,
+        page: &PageRequest<BoardTokenKey>,
+    ) -> Result<Page<BoardToken, BoardTokenKey>, StoreError>;
+}
+
+/// Writes of board tokens.
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait BoardTokenWrites {
+    /// Stores a new token.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn insert(&mut self, token: &BoardToken) -> Result<(), StoreError>;
+
+    /// Revokes a token; the token afterwards, or `None` when there is no such
+    /// token. Revoking again keeps the first instant.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn revoke(
+        &mut self,
+        id: BoardTokenId,
+        now: Timestamp,
+    ) -> Result<Option<BoardToken>, StoreError>;
+
+    /// Notes that tokens were used.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn note_use(&mut self, uses: &[(BoardTokenId, Timestamp)]) -> Result<(), StoreError>;
+}

@@ -1,0 +1,158 @@
+use actix_web::HttpResponse;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use workforce_app::board_tokens::{self, CreatedBoardToken};
+use workforce_domain::board::BoardToken;
+use workforce_domain::id::BoardTokenId;
+use workforce_domain::port::BoardTokenKey;
+use workforce_domain::text::Name;
+use workforce_domain::time::Timestamp;
+
+use crate::exchange::{Exchange, Incoming};
+use crate::paging::Paging;
+use crate::problem::Problem;
+use crate::registry::{Access, Endpoints};
+use crate::reply::Reply;
+use crate::schema;
+
+const TAG: &str = "Board tokens";
+
+pub(super) fn register(endpoints: Endpoints) -> Endpoints {
+    endpoints
+        .add(__path_create, Access::Board, create)
+        .add(__path_list, Access::Board, list)
+        .add(__path_revoke, Access::Board, revoke)
+}
+
+/// A token of the board, without its value.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = BoardToken)]
+struct TokenBody {
+    /// Unique id.
+    #[schema(value_type = schema::Id)]
+    id: BoardTokenId,
+    /// What it is for.
+    #[schema(value_type = schema::Name)]
+    name: Name,
+    /// How the value begins.
+    prefix: String,
+    /// Who made it: `local-board`, `start-token`, `token:ID` or a user's id.
+    created_by_id: String,
+    /// When it was made.
+    #[schema(value_type = schema::Timestamp)]
+    created_at: Timestamp,
+    /// When it was last used, to within a minute.
+    #[schema(value_type = Option<schema::Timestamp>)]
+    last_used_at: Option<Timestamp>,
+    /// When it was revoked.
+    #[schema(value_type = Option<schema::Timestamp>)]
+    revoked_at: Option<Timestamp>,
+}
+
+impl From<BoardToken> for TokenBody {
+    fn from(token: BoardToken) -> Self {
+        Self {
+            id: token.id,
+            name: token.name,
+            prefix: token.prefix,
+            created_by_id: token.created_by.to_string(),
+            created_at: token.created_at,
+            last_used_at: token.last_used_at,
+            revoked_at: token.revoked_at,
+        }
+    }
+}
+
+/// A token just made. The value is shown this once.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = CreatedBoardToken)]
+struct CreatedTokenBody {
+    /// Unique id.
+    #[schema(value_type = schema::Id)]
+    id: BoardTokenId,
+    /// What it is for.
+    #[schema(value_type = schema::Name)]
+    name: Name,
+    /// The full value.
+    token: String,
+    /// How the value begins.
+    prefix: String,
+    /// When it was made.
+    #[schema(value_type = schema::Timestamp)]
+    created_at: Timestamp,
+}
+
+impl From<CreatedBoardToken> for CreatedTokenBody {
+    fn from(CreatedBoardToken { kept, value }: CreatedBoardToken) -> Self {
+        Self {
+            id: kept.id,
+            name: kept.name,
+            token: value,
+            prefix: kept.prefix,
+            created_at: kept.created_at,
+        }
+    }
+}
+
+#[derive(Deserialize, ToSchema)]
+struct CreateTokenBody {
+    /// What it is for; `default` when left out.
+    #[schema(value_type = Option<schema::Name>)]
+    name: Option<Name>,
+}
+
+fn name(rq: &Incoming) -> Result<Name, Problem> {
+    match rq.json::<CreateTokenBody>()?.name {
+        Some(name) => Ok(name),
+        None => Name::new("default").map_err(|error| Problem::internal(&error)),
+    }
+}
+
+/// Makes a token of the board, which reaches every company.
+#[utoipa::path(post, path = "/api/board-tokens", tag = TAG,
+    operation_id = "createBoardToken",
+    request_body = Option<CreateTokenBody>,
+    responses((status = 201, description = "The token with its value.", body = CreatedTokenBody)))]
+async fn create(exchange: Exchange) -> HttpResponse {
+    exchange
+        .write(
+            name,
+            |tx, call, name| board_tokens::create(tx, call, name.clone()),
+            |created| Reply::credential(CreatedTokenBody::from(created)),
+        )
+        .await
+}
+
+/// The tokens that the board made, oldest first, revoked ones too. The token
+/// that the server was started with is not among them.
+#[utoipa::path(get, path = "/api/board-tokens", tag = TAG,
+    operation_id = "listBoardTokens",
+    params(Paging),
+    responses((status = 200, description = "The tokens.", body = Vec<TokenBody>)))]
+async fn list(exchange: Exchange) -> HttpResponse {
+    exchange
+        .read(
+            Incoming::page::<BoardTokenKey>,
+            board_tokens::list,
+            Reply::<Vec<TokenBody>>::page,
+        )
+        .await
+}
+
+/// Revokes a token that the board made. The token that the server was started
+/// with has no id: change it and start the server again.
+#[utoipa::path(delete, path = "/api/board-tokens/{tokenId}", tag = TAG,
+    operation_id = "revokeBoardToken",
+    params(("tokenId" = schema::Id, Path, description = "The token.")),
+    responses((status = 200, description = "The revoked token.", body = TokenBody)))]
+async fn revoke(exchange: Exchange) -> HttpResponse {
+    exchange
+        .write(
+            |rq| rq.id("tokenId"),
+            |tx, call, id| board_tokens::revoke(tx, call, *id),
+            |token| Reply::ok(TokenBody::from(token)),
+        )
+        .await
+}

@@ -1,0 +1,71 @@
+//! Small files that their owner alone may read.
+
+use std::fs::{File, Permissions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use data_encoding::HEXLOWER_PERMISSIVE;
+use zeroize::Zeroizing;
+
+use crate::tokens::fill;
+
+/// Why a private file was not read.
+#[derive(Debug)]
+pub(crate) enum ReadError {
+    /// Others may read it.
+    Exposed,
+    /// It cannot be read.
+    File(io::Error),
+}
+
+/// The first `limit` bytes of a file that nobody but its owner may read.
+pub(crate) fn read(path: &Path, limit: u64) -> Result<Zeroizing<String>, ReadError> {
+    let file = File::open(path).map_err(ReadError::File)?;
+    let permissions = file.metadata().map_err(ReadError::File)?.permissions();
+    if permissions.mode() & 0o077 != 0 {
+        return Err(ReadError::Exposed);
+    }
+    let mut text = Zeroizing::new(String::new());
+    file.take(limit)
+        .read_to_string(&mut text)
+        .map_err(ReadError::File)?;
+    Ok(text)
+}
+
+/// Writes a line to a new file, which is complete before it has its name.
+///
+/// # Errors
+/// `AlreadyExists` when there is such a file; `line` is not asked then.
+pub(crate) fn create(path: &Path, line: impl FnOnce() -> Zeroizing<String>) -> io::Result<()> {
+    if path.try_exists()? {
+        return Err(io::ErrorKind::AlreadyExists.into());
+    }
+    if let Some(folder) = path.parent().filter(|it| !it.as_os_str().is_empty()) {
+        std::fs::create_dir_all(folder)?;
+    }
+    let mut suffix = [0; 8];
+    fill(&mut suffix);
+    let mut draft = path.as_os_str().to_owned();
+    draft.push(format!(".{}.new", HEXLOWER_PERMISSIVE.encode(&suffix)));
+    let draft = PathBuf::from(draft);
+    let written = write(&draft, &line()).and_then(|()| {
+        // Unlike a rename, a link never replaces what another process made meanwhile.
+        std::fs::hard_link(&draft, path)
+    });
+    std::fs::remove_file(&draft)?;
+    written
+}
+
+fn write(path: &Path, line: &str) -> io::Result<()> {
+    let mut file = File::options()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(path)?;
+    file.set_permissions(Permissions::from_mode(0o600))?;
+    file.write_all(line.as_bytes())?;
+    file.write_all(b"\n")?;
+    file.sync_all()
+}

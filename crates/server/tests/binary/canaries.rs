@@ -1,0 +1,176 @@
+//! Credentials are looked for where they must not be: in the data folder, in
+//! the log, and in any answer but the one that showed them.
+
+use std::path::{Path, PathBuf};
+
+use nix::sys::signal::Signal;
+use serde_json::{Value, json};
+
+use crate::harness::{Server, folder, script};
+
+const START: &str = "wfb_canarium_the-start-token-of-the-canary-test-000";
+
+/// Every file below a folder.
+fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files(&path, found);
+        } else {
+            found.push(path);
+        }
+    }
+}
+
+fn holds(haystack: &[u8], needle: &str) -> bool {
+    haystack
+        .windows(needle.len())
+        .any(|window| window == needle.as_bytes())
+}
+
+/// Sends requests and keeps every answer, but for those that show a value.
+struct Witness<'a> {
+    server: &'a Server,
+    seen: Vec<(String, Value)>,
+}
+
+impl Witness<'_> {
+    fn ask(&mut self, method: &str, path: &str, token: Option<&str>, body: &Value) -> Value {
+        let (status, answer) = self.server.send(method, path, token, body);
+        let asked = format!("{method} {path}: {status}");
+        self.seen.push((asked, answer.clone()));
+        answer
+    }
+
+    /// What shows a value once: the record and the value, which is taken out.
+    fn make(&mut self, path: &str) -> (Value, String) {
+        let (status, mut made) = self.server.send("POST", path, Some(START), &json!({}));
+        assert_eq!(status, 201, "{path}: {made}");
+        let value = made["token"].as_str().unwrap().to_owned();
+        for shown in ["token", "key"] {
+            if let Some(shown) = made.get_mut(shown) {
+                *shown = Value::Null;
+            }
+        }
+        self.seen.push((path.to_owned(), made.clone()));
+        (made, value)
+    }
+}
+
+#[test]
+fn no_credential_lies_about() {
+    let (data, outside) = (folder(), folder());
+    let variables = [("WORKFORCE_BOARD_TOKEN", START), ("WORKFORCE_LOG", "debug")];
+    let server = Server::start_with(data.path(), &["--auth", "token"], &variables);
+    let log = server.log();
+    let mut witness = Witness {
+        server: &server,
+        seen: Vec::new(),
+    };
+    let board = Some(START);
+    let company = witness.ask("POST", "/api/companies", board, &json!({ "name": "Acme" }));
+    let company = company["id"].as_str().unwrap().to_owned();
+
+    // An agent that tells everything it knows, as far as it can.
+    let told = outside.path().join("environment");
+    let program = script(
+        outside.path(),
+        "agent.sh",
+        &format!(
+            "env; echo \"my key: $WORKFORCE_API_KEY\" >&2\n\
+             env > {0}.part && mv {0}.part {0}\n\
+             $CLI api GET /api/agents/me; $CLI api GET /api/board-tokens; exit 0\n",
+            told.display()
+        ),
+    );
+    let cli = env!("CARGO_BIN_EXE_workforce");
+    let adapter = json!({ "command": "/bin/sh", "args": [program], "env": { "CLI": cli } });
+    let hire = json!({ "name": "Ada", "role": "engineer", "adapterConfig": adapter });
+    let path = format!("/api/companies/{company}/agents");
+    let agent = witness.ask("POST", &path, board, &hire);
+    let agent = format!("/api/agents/{}", agent["id"].as_str().unwrap());
+
+    let (token, token_value) = witness.make("/api/board-tokens");
+    let (_, key_value) = witness.make(&format!("{agent}/keys"));
+    witness.ask("GET", "/api/companies", Some(&token_value), &Value::Null);
+    witness.ask("GET", "/api/agents/me", Some(&key_value), &Value::Null);
+    let invalid = format!("{key_value}x");
+    witness.ask("GET", "/api/agents/me", Some(&invalid), &Value::Null);
+
+    let run = witness.ask(
+        "POST",
+        &format!("{agent}/heartbeat/invoke"),
+        board,
+        &json!({}),
+    );
+    let run = format!("/api/heartbeat-runs/{}", run["id"].as_str().unwrap());
+    let ended = loop {
+        let (status, run) = server.send("GET", &run, board, &Value::Null);
+        assert_eq!(status, 200, "{run}");
+        if run["status"] != "queued" && run["status"] != "running" {
+            break run;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    };
+    assert_eq!(ended["status"], "succeeded", "{ended}");
+    let environment = std::fs::read_to_string(&told).unwrap();
+    let run_value = environment
+        .lines()
+        .find_map(|line| line.strip_prefix("WORKFORCE_API_KEY="))
+        .unwrap()
+        .to_owned();
+    assert!(run_value.starts_with("wfr_"));
+    assert!(!environment.contains("BOARD_TOKEN") && !environment.contains(START));
+
+    let token = format!("/api/board-tokens/{}", token["id"].as_str().unwrap());
+    witness.ask("DELETE", &token, board, &Value::Null);
+    for path in [
+        "/api/board-tokens",
+        "/api/companies",
+        &format!("{agent}/keys"),
+        &agent,
+        &run,
+        &format!("{run}/log"),
+        &format!("/api/companies/{company}/activity"),
+        "/api/health/ready",
+        "/metrics",
+    ] {
+        for credential in [
+            board,
+            Some(&key_value),
+            Some(&token_value),
+            Some(&run_value),
+            None,
+        ] {
+            witness.ask("GET", path, credential, &Value::Null);
+        }
+    }
+    let seen = witness.seen;
+    server.signal(Signal::SIGTERM);
+    assert_eq!(server.wait().code(), Some(0));
+
+    let secrets = [START, &token_value, &key_value, &run_value];
+    let mut kept = Vec::new();
+    files(data.path(), &mut kept);
+    assert!(kept.iter().any(|path| path.ends_with("workforce.db")));
+    for secret in secrets {
+        for (asked, answer) in &seen {
+            assert!(
+                !answer.to_string().contains(secret),
+                "{asked} tells {secret}"
+            );
+        }
+        for path in &kept {
+            let content = std::fs::read(path).unwrap();
+            assert!(
+                !holds(&content, secret),
+                "{} holds {secret}",
+                path.display()
+            );
+        }
+        assert!(
+            !log.lock().unwrap().contains(secret),
+            "the log holds {secret}"
+        );
+    }
+}
