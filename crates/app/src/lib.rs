@@ -19,6 +19,7 @@ pub mod conventions;
 pub mod costs;
 pub mod dashboard;
 mod denied;
+pub mod events;
 pub mod goals;
 pub mod issues;
 pub mod labels;

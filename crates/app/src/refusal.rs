@@ -64,6 +64,8 @@ words! {
         NotFound = "not_found",
         /// The route exists, with other methods.
         MethodNotAllowed = "method_not_allowed",
+        /// The events that were asked for are not kept any more.
+        EventsExpired = "events_expired",
         /// The body is too large.
         BodyTooLarge = "body_too_large",
 
@@ -130,7 +132,13 @@ words! {
         /// The key was used for another request.
         IdempotencyKeyReused = "idempotency_key_reused",
 
+        // How much is asked for.
+        /// Too many streams are open.
+        TooManyStreams = "too_many_streams",
+
         // workforce itself.
+        /// The server stops.
+        ServerStopping = "server_stopping",
         /// Too many lost races; try again.
         Contended = "contended",
         /// The store cannot be reached.

@@ -11,7 +11,7 @@ use crate::config::{EngineConfig, Ports};
 use crate::live::Halt;
 use crate::shared::Core;
 use crate::transactions::{Nudges, Transactions};
-use crate::{dispatcher, renewal};
+use crate::{dispatcher, log_events, renewal};
 
 /// The longest grace a run gets when the server stops, whatever its agent's
 /// configuration says.
@@ -42,6 +42,7 @@ impl Engine {
         loops.close();
         let renewals = TaskTracker::new();
         renewals.spawn(renewal::run(Arc::clone(&core)));
+        renewals.spawn(log_events::run(Arc::clone(&core)));
         renewals.close();
         EngineHandle {
             core,

@@ -28,6 +28,11 @@ const FORGET_EVERY: Duration = Duration::from_secs(60);
 const TIMERS_EVERY: Duration = Duration::from_secs(1);
 /// And so many at a time.
 const TIMERS: usize = 100;
+/// Events are forgotten so many at a time.
+const EVENTS_FORGOTTEN: usize = 1000;
+/// For how long they are kept, and how many of a company (contract section 6).
+const EVENT_AGE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+const EVENTS_KEPT: i64 = 100_000;
 
 /// What the dispatcher does now and then beside starting runs.
 #[derive(Default)]
@@ -35,6 +40,7 @@ pub(crate) struct Housekeeping {
     looked_at: Option<Instant>,
     forgot_at: Option<Instant>,
     timed_at: Option<Instant>,
+    forgot_events_at: Option<Instant>,
     lifted_in: Option<Month>,
 }
 
@@ -72,6 +78,12 @@ impl Housekeeping {
                 self.forgot_at = Some(Instant::now());
             }
         }
+        if is_due(self.forgot_events_at, FORGET_EVERY) {
+            let forgotten = told("old events are not forgotten", forget_events(core).await);
+            if forgotten.is_none_or(|forgotten| forgotten < EVENTS_FORGOTTEN) {
+                self.forgot_events_at = Some(Instant::now());
+            }
+        }
     }
 }
 
@@ -106,6 +118,17 @@ async fn forget_answers(core: &Core) -> Result<usize, StoreError> {
             Ok(tx
                 .idempotency()
                 .forget(call.now.minus(ANSWER_AGE), FORGOTTEN)?)
+        })
+        .await
+}
+
+async fn forget_events(core: &Core) -> Result<usize, StoreError> {
+    core.store
+        .write(|tx, call| {
+            let before = call.now.minus(EVENT_AGE);
+            Ok(tx
+                .engine()
+                .forget_events(before, EVENTS_KEPT, EVENTS_FORGOTTEN)?)
         })
         .await
 }

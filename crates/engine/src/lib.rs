@@ -13,6 +13,7 @@ mod environment;
 mod handle;
 mod housekeeping;
 mod live;
+mod log_events;
 mod logs;
 pub mod process;
 mod project_context;

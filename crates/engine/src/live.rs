@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use workforce_domain::id::RunId;
-use workforce_domain::run::RunErrorCode;
+use workforce_domain::id::{CompanyId, RunId};
+use workforce_domain::run::{Run, RunErrorCode};
 
 use crate::process::{ActivityClock, ProcessGroup};
 
@@ -25,6 +25,8 @@ pub(crate) enum Halt {
 #[derive(Debug)]
 pub(crate) struct LiveRun {
     pub(crate) run: RunId,
+    /// Whose run it is.
+    pub(crate) company: CompanyId,
     /// What it was claimed with.
     pub(crate) fence: i64,
     pub(crate) activity: Arc<ActivityClock>,
@@ -37,10 +39,11 @@ pub(crate) struct LiveRun {
 
 impl LiveRun {
     /// A run whose lease was taken at `claimed_at` or later.
-    pub(crate) fn new(run: RunId, fence: i64, claimed_at: Instant) -> Self {
+    pub(crate) fn new(run: &Run, claimed_at: Instant) -> Self {
         Self {
-            run,
-            fence,
+            run: run.id,
+            company: run.company,
+            fence: run.fence,
             activity: Arc::default(),
             halt: watch::Sender::new(None),
             kill: CancellationToken::new(),

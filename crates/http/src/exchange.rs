@@ -19,8 +19,10 @@ use crate::problem::Problem;
 use crate::registry::Access;
 use crate::reply::Reply;
 use crate::state::State;
-use serve::Served;
+use serve::{Looked, Served};
 
+/// The answer header from which on events are asked for next.
+const LAST_EVENT: &str = "X-Last-Event-Id";
 /// The answer header that tells what was ignored.
 const WARNING: &str = "X-Workforce-Warning";
 /// An answer below this size is not worth compressing.
@@ -87,6 +89,26 @@ impl Exchange {
             .await
     }
 
+    /// A look at the store for a stream, which is no answer yet. The first one
+    /// counts as a sign of life of the caller.
+    ///
+    /// # Errors
+    /// Why the caller may not, or no longer, read.
+    pub(crate) async fn look<T, E>(
+        self: &Arc<Self>,
+        is_first: bool,
+        act: impl Fn(&mut dyn Reads, &Call<'_>) -> Result<T, Failure<E>> + Send + 'static,
+    ) -> Result<Looked<T>, Problem>
+    where
+        T: Send + 'static,
+        E: Refusal,
+    {
+        let exchange = Arc::clone(self);
+        web::block(move || exchange.look_now(is_first, act))
+            .await
+            .unwrap_or_else(|panicked| Err(Problem::internal(&panicked)))
+    }
+
     /// One hop to the blocking pool and back.
     async fn hop(
         self,
@@ -132,6 +154,9 @@ impl Exchange {
             let link = next_link(&self.incoming.path, &self.incoming.query, &cursor);
             response.insert_header((header::LINK, link));
             response.insert_header((NEXT_CURSOR, cursor));
+        }
+        if let Some(number) = served.last_event_id {
+            response.insert_header((LAST_EVENT, number.to_string()));
         }
         response.body(served.body)
     }

@@ -25,6 +25,7 @@ pub mod routes;
 mod schema;
 pub mod server;
 mod state;
+mod streams;
 mod wire;
 
 pub use credential_uses::CredentialUses;
@@ -34,3 +35,4 @@ pub use openapi::document;
 pub use rate_limit::RateLimit;
 pub use server::{Options, serve};
 pub use state::{Ports, State};
+pub use streams::{StreamLimits, Streams};

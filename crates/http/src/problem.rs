@@ -163,7 +163,7 @@ impl Problem {
         }
         let retryable = match entry.status {
             StatusCode::CONFLICT => Some(false),
-            StatusCode::SERVICE_UNAVAILABLE => {
+            StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS => {
                 response.insert_header((header::RETRY_AFTER, "1"));
                 Some(true)
             }

@@ -13,6 +13,8 @@ pub(crate) struct Reply<B> {
     pub(crate) next_cursor: Option<String>,
     /// Names this state of what is answered.
     pub(crate) tag: Option<String>,
+    /// Where the next piece of a list of events begins.
+    pub(crate) last_event_id: Option<i64>,
     /// Whether the body carries a credential, so that it is sealed when it is
     /// kept for a repeated request, and never cached.
     pub(crate) secret: bool,
@@ -25,6 +27,7 @@ impl<B: Serialize> Reply<B> {
             body,
             next_cursor: None,
             tag: None,
+            last_event_id: None,
             secret: false,
         }
     }

@@ -6,6 +6,7 @@ mod board_tokens;
 mod companies;
 mod costs;
 mod dashboard;
+pub(crate) mod events;
 mod goals;
 mod health;
 mod issues;
@@ -36,6 +37,7 @@ pub fn all() -> Endpoints {
         costs::register,
         runs::register,
         activity::register,
+        events::register,
     ];
     resources
         .into_iter()

@@ -116,6 +116,7 @@ schemas! {
     CostSource = word::<cost::CostSource>();
     Action = word::<activity::Action>();
     Entity = word::<activity::Entity>();
+    EventKind = word::<activity::EventKind>();
     ActorKind = word::<actor::ActorKind>();
     AuthMode = word::<workforce_app::authenticate::AuthMode>();
 }

@@ -10,6 +10,7 @@ use crate::guard::AllowedHosts;
 use crate::idempotency::InFlight;
 use crate::metrics::Metrics;
 use crate::rate_limit::{Limiter, RateLimit};
+use crate::streams::{StreamLimits, Streams};
 
 /// Everything outside of this crate that answering a request takes.
 #[derive(Clone)]
@@ -44,6 +45,8 @@ pub struct State {
     pub(crate) body_deadline: Duration,
     pub(crate) limiter: Option<Limiter>,
     credential_uses: CredentialUses,
+    streams: Arc<Streams>,
+    key_uses: KeyUses,
 }
 
 impl State {
@@ -60,6 +63,8 @@ impl State {
             body_deadline: BODY_DEADLINE,
             limiter: None,
             credential_uses: CredentialUses::default(),
+            streams: Arc::new(Streams::new(StreamLimits::default())),
+            key_uses: KeyUses::default(),
         }
     }
 
@@ -79,6 +84,19 @@ impl State {
     }
 
     /// The uses of credentials that are not stored yet. Whoever runs the server
+    /// The same state with other limits for streams.
+    #[must_use]
+    pub fn with_stream_limits(mut self, limits: StreamLimits) -> Self {
+        self.streams = Arc::new(Streams::new(limits));
+        self
+    }
+
+    /// The open streams. Whoever stops the server closes them first.
+    pub const fn streams(&self) -> &Arc<Streams> {
+        &self.streams
+    }
+
+    /// The uses of agent keys that are not stored yet. Whoever runs the server
     /// flushes them about once a minute and at the end.
     pub const fn credential_uses(&self) -> &CredentialUses {
         &self.credential_uses

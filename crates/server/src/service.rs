@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use actix_web::web::Data;
 use anyhow::Context;
+use nix::sys::socket::{setsockopt, sockopt};
 use tokio::signal::unix::{SignalKind, signal};
 use workforce_app::authenticate::{AuthMode, AuthPolicy};
 use workforce_domain::id::InstanceId;
@@ -30,6 +31,11 @@ const WORKERS: usize = 2;
 
 /// How often the uses of credentials are written down.
 const CREDENTIAL_USE_INTERVAL: Duration = Duration::from_secs(30);
+/// For how long a client may take nothing of what is sent to it.
+const DEAF_FOR: Duration = Duration::from_secs(90);
+
+/// How often the uses of agent keys are written down.
+const KEY_USE_INTERVAL: Duration = Duration::from_secs(30);
 
 /// How much longer than the drain time the engine may take to stop.
 const SHUTDOWN_BOUND: Duration = Duration::from_secs(45);
@@ -119,6 +125,7 @@ impl Service {
         let vault: Arc<dyn Vault> = Arc::new(FileVault::open(&data_dir.join("master.key"))?);
         let listener =
             TcpListener::bind(listen).with_context(|| format!("failed to listen on {listen}"))?;
+        drop_deaf_clients(&listener);
         let address = listener.local_addr()?;
 
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
@@ -192,6 +199,8 @@ impl Service {
     /// Stops in order: no new runs, live runs drained and ended, then the
     /// listener, so that runs can report until they are gone.
     pub(crate) async fn stop(&self) {
+        // Nobody waits for streams, and whoever reads them finds another server.
+        self.state.streams().close();
         // A store that does not answer must not keep the service from ending.
         let bound = self.drain + SHUTDOWN_BOUND;
         if tokio::time::timeout(bound, self.engine.shutdown())
@@ -262,6 +271,14 @@ fn reachable(address: SocketAddr) -> SocketAddr {
         ip => ip,
     };
     SocketAddr::new(ip, address.port())
+/// Connections inherit it from the listener: one whose client takes nothing
+/// for so long is closed, however much waits for it. Answers that do not end
+/// would be kept for ever otherwise.
+fn drop_deaf_clients(listener: &TcpListener) {
+    let millis = u32::try_from(DEAF_FOR.as_millis()).unwrap_or(u32::MAX);
+    if let Err(error) = setsockopt(listener, sockopt::TcpUserTimeout, &millis) {
+        tracing::warn!(%error, "clients that take nothing are not dropped");
+    }
 }
 
 /// The data folder holds keys and logs: it is made for its owner alone.

@@ -34,6 +34,17 @@ impl TestStore {
         Arc::clone(&self.store)
     }
 
+    /// The store of another server on the same database, which only PostgreSQL lets two have.
+    ///
+    /// # Panics
+    /// When it cannot be opened.
+    #[must_use]
+    #[track_caller]
+    pub fn beside(&self) -> Arc<dyn Store> {
+        open(&self.url, &OpenOptions::default())
+            .unwrap_or_else(|error| panic!("failed to open {} again: {error:?}", self.url))
+    }
+
     /// What the store was opened with.
     #[must_use]
     pub const fn url(&self) -> &DatabaseUrl {

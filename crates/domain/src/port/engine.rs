@@ -145,6 +145,19 @@ pub trait EngineWrites {
         suppressed: bool,
     ) -> Result<(), StoreError>;
 
+    /// Forgets events: those of before `before`, and of each company all but
+    /// the latest `keep`. At most `limit` of them; how many it was. What is
+    /// kept of a company has no gap.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn forget_events(
+        &mut self,
+        before: Timestamp,
+        keep: i64,
+        limit: usize,
+    ) -> Result<usize, StoreError>;
+
     /// Agents and companies that are stopped by a budget although it is not
     /// used up in `month`: those to resume.
     ///

@@ -42,6 +42,22 @@ pub struct NumberedEvent {
     pub event: Event,
 }
 
+/// Which events of a company are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EventSpan {
+    /// The number of the oldest one; one above `latest` when none is kept.
+    pub oldest: i64,
+    /// The highest number that was given out; zero before the first event.
+    pub latest: i64,
+}
+
+impl EventSpan {
+    /// True when everything that came after the number `after` is kept.
+    pub const fn follows(self, after: i64) -> bool {
+        after >= self.oldest - 1 && after <= self.latest
+    }
+}
+
 /// Reads of what happened.
 #[cfg_attr(feature = "mock", mockall::automock)]
 pub trait ActivityReads {
@@ -77,6 +93,12 @@ pub trait ActivityReads {
         after: i64,
         limit: usize,
     ) -> Result<Vec<NumberedEvent>, StoreError>;
+
+    /// Which events of a company are kept.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn event_span(&mut self, company: CompanyScope) -> Result<EventSpan, StoreError>;
 }
 
 /// What happened in this transaction. Rows are gathered and written when the

@@ -10,6 +10,7 @@ mod environment;
 mod housekeeping;
 mod leases;
 mod project_context;
+mod log_events;
 mod recovery;
 mod shutdown;
 mod support;

@@ -4,6 +4,7 @@ use actix_web::web::Bytes;
 use actix_web::{HttpMessage, HttpRequest};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use workforce_app::Code;
 use workforce_app::authenticate::Presented;
 use workforce_domain::id::Id;
 use workforce_domain::page::PageRequest;
@@ -14,10 +15,14 @@ use crate::middleware::RequestId;
 use crate::paging;
 use crate::precondition::{self, IF_MATCH};
 use crate::problem::Problem;
-use crate::query::Query;
+use crate::query::{Query, fault};
+use crate::streams::EVENT_STREAM;
 
 /// The headers that name a run, the own one first (amendment A6).
 const RUN_HEADERS: [&str; 2] = ["X-Service-Run-Id", "X-Paperclip-Run-Id"];
+
+/// The header in which a reader of events says what it has seen.
+const LAST_EVENT_ID: &str = "Last-Event-ID";
 
 /// A body of which no field is known.
 #[derive(Deserialize)]
@@ -36,6 +41,8 @@ pub(crate) struct Incoming {
     run_header: Option<String>,
     idempotency_key: Option<String>,
     if_match: Option<String>,
+    last_event_id: Option<String>,
+    accept: Option<String>,
 }
 
 impl Incoming {
@@ -63,6 +70,8 @@ impl Incoming {
             run_header: RUN_HEADERS.iter().find_map(|name| header(name)),
             idempotency_key: header(IDEMPOTENCY_KEY),
             if_match: header(IF_MATCH),
+            last_event_id: header(LAST_EVENT_ID),
+            accept: header("Accept"),
         }
     }
 
@@ -71,6 +80,45 @@ impl Incoming {
         Presented {
             authorization: self.authorization.as_deref(),
             run_header: self.run_header.as_deref(),
+        }
+    }
+
+    /// What a reader of a stream has seen, as its numbers count. The header
+    /// wins over the parameter `name`: a reader that comes back repeats its
+    /// address unchanged.
+    ///
+    /// # Errors
+    /// `invalid_request` for what is no such number.
+    pub(crate) fn seen(&self, name: &str) -> Result<Option<u64>, Problem> {
+        const FORM: &str = "a whole number of at least 0";
+        let bounded = |number: &u64| *number <= i64::MAX as u64;
+        if let Some(id) = self.last_event_id.as_deref().map(str::trim)
+            && !id.is_empty()
+        {
+            let number = id.parse().ok().filter(bounded);
+            return number.map(Some).ok_or_else(|| {
+                let detail = format!("{LAST_EVENT_ID} must be {FORM}");
+                Problem::new(Code::InvalidRequest, detail)
+            });
+        }
+        match self.query()?.value(name, FORM)? {
+            Some(number) if !bounded(&number) => Err(fault(name, "is too large")),
+            number => Ok(number),
+        }
+    }
+
+    /// True when the caller would rather have events than a piece of them.
+    /// Without a wish `by_default`.
+    pub(crate) fn wants_stream(&self, by_default: bool) -> bool {
+        let types = self.accept.as_deref().unwrap_or_default().split(',');
+        let mut types = types.map(|kind| kind.split(';').next().unwrap_or_default().trim());
+        let is = |kind: &str, name: &str| kind.eq_ignore_ascii_case(name);
+        if by_default {
+            let named: Vec<&str> = types.collect();
+            named.iter().any(|kind| is(kind, EVENT_STREAM))
+                || !named.iter().any(|kind| is(kind, "application/json"))
+        } else {
+            types.any(|kind| is(kind, EVENT_STREAM))
         }
     }
 

@@ -25,6 +25,8 @@ pub(super) struct Served {
     pub(super) replayed: bool,
     /// The run header named a run that is not the caller's.
     pub(super) ignored_run: bool,
+    /// Where the next piece of a list of events begins.
+    pub(super) last_event_id: Option<i64>,
     /// The engine has something to do.
     pub(super) signal: bool,
     secret: bool,
@@ -40,6 +42,7 @@ impl Served {
             tag: reply.tag.clone(),
             replayed: false,
             ignored_run,
+            last_event_id: reply.last_event_id,
             signal: false,
             secret: reply.secret,
         })
@@ -119,6 +122,7 @@ impl Exchange {
                         tag: None,
                         replayed: true,
                         ignored_run: caller.ignored_run,
+                        last_event_id: None,
                         signal: false,
                         secret: true,
                     });
@@ -169,8 +173,54 @@ impl Exchange {
         }
     }
 
-    /// Finds out who asks and whether the route is for them.
+    /// Looks at the store for a stream: who asks, and what `act` finds. A look
+    /// that is not the first one is no sign of life of the caller.
+    pub(super) fn look_now<T, E: Refusal>(
+        &self,
+        is_first: bool,
+        act: impl Fn(&mut dyn Reads, &Call<'_>) -> Result<T, Failure<E>>,
+    ) -> Result<Looked<T>, Problem> {
+        let ports = &self.state.ports;
+        let now = ports.clock.now();
+        ports
+            .store
+            .read(|reads| {
+                let caller = if is_first {
+                    self.admit(reads, now)?
+                } else {
+                    self.identify(reads, now)?
+                };
+                let signal = Signal::default();
+                let value = act(reads, &self.call(&caller, now, &signal))
+                    .map_err(|failure| failure.map(Problem::refused))?;
+                Ok(Looked {
+                    caller: caller_name(&caller),
+                    value,
+                })
+            })
+            .map_err(settled)
+    }
+
+    /// Finds out who asks and whether the route is for them, and notes that
+    /// they did.
     fn admit(
+        &self,
+        reads: &mut dyn Reads,
+        now: Timestamp,
+    ) -> Result<Authenticated, Failure<Problem>> {
+        let caller = self.identify(reads, now)?;
+        if let Some(used) = caller.used {
+            self.state.credential_uses().note(used, now);
+        }
+        // A run that calls is alive, even when it prints nothing.
+        if let Some(run) = caller.caller.actor.run() {
+            self.state.ports.engine.run_is_active(run);
+        }
+        Ok(caller)
+    }
+
+    /// Finds out who asks and whether the route is for them.
+    fn identify(
         &self,
         reads: &mut dyn Reads,
         now: Timestamp,
@@ -202,15 +252,16 @@ impl Exchange {
         if let Some(problem) = refused {
             return Err(Failure::Refused(problem));
         }
-        if let Some(used) = caller.used {
-            state.credential_uses().note(used, now);
-        }
-        // A run that calls is alive, even when it prints nothing.
-        if let Some(run) = actor.run() {
-            state.ports.engine.run_is_active(run);
-        }
         Ok(caller)
     }
+}
+
+/// What a look at the store found.
+pub(crate) struct Looked<T> {
+    /// A name for the caller.
+    pub(crate) caller: String,
+    /// What was found.
+    pub(crate) value: T,
 }
 
 /// Whose requests an idempotency key belongs to: an agent may repeat in a later

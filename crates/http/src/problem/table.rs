@@ -119,6 +119,11 @@ pub const fn entry(code: Code) -> Entry {
             "Method not allowed",
             "Use a method that the Allow header lists.",
         ),
+        Code::EventsExpired => (
+            StatusCode::GONE,
+            "Events expired",
+            "Read what you need anew, then ask for the events after `details.latestId`.",
+        ),
         Code::BodyTooLarge => (
             StatusCode::PAYLOAD_TOO_LARGE,
             "Body too large",
@@ -268,6 +273,16 @@ pub const fn entry(code: Code) -> Entry {
             StatusCode::UNPROCESSABLE_ENTITY,
             "Idempotency key reused",
             "Use a fresh Idempotency-Key for another request.",
+        ),
+        Code::TooManyStreams => (
+            StatusCode::TOO_MANY_REQUESTS,
+            "Too many streams",
+            "Close streams that you no longer read, or try again after Retry-After seconds.",
+        ),
+        Code::ServerStopping => (
+            StatusCode::SERVICE_UNAVAILABLE,
+            "Server stopping",
+            "Try again after Retry-After seconds, perhaps at another server.",
         ),
         Code::Contended => (
             StatusCode::SERVICE_UNAVAILABLE,

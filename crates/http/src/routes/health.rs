@@ -98,5 +98,5 @@ async fn metrics(exchange: Exchange) -> HttpResponse {
     let uptime = state.ports.clock.now().since(state.started_at);
     HttpResponse::Ok()
         .content_type("text/plain; version=0.0.4; charset=utf-8")
-        .body(state.metrics.render(uptime))
+        .body(state.metrics.render(uptime) + &state.streams().render())
 }

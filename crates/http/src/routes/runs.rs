@@ -1,6 +1,7 @@
 mod bodies;
 mod events;
 mod log;
+mod log_stream;
 mod of_issue;
 mod wakeup;
 
@@ -35,6 +36,7 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
         .add(__path_cancel, Access::Anyone, cancel);
     [
         log::register,
+        log_stream::register,
         of_issue::register,
         events::register,
         wakeup::register,

@@ -1,6 +1,7 @@
 //! Whole-API tests: a real server on a real store, asked over loopback.
 #![expect(clippy::unwrap_used, reason = "a test panics where it cannot go on")]
 
+mod sse;
 mod support;
 
 mod agents;
@@ -13,10 +14,13 @@ mod costs;
 mod databases;
 mod deletes;
 mod edges;
+mod event_streams;
+mod events;
 mod idempotency;
 mod issues;
 mod labels;
 mod lists;
+mod log_streams;
 mod openapi;
 mod overview;
 mod projects;

@@ -13,6 +13,7 @@ use workforce_app::authenticate::AuthPolicy;
 use workforce_domain::id::{CompanyId, RunId};
 use workforce_domain::port::{EngineSignal, LogError, LogSlice, RunLogs};
 use workforce_http::{AllowedHosts, Options, Ports, RateLimit, State, serve};
+use workforce_http::{AllowedHosts, Options, Ports, State, StreamLimits, serve};
 use workforce_testkit::ports;
 use workforce_testkit::store::{TestStore, sqlite_store};
 
@@ -21,7 +22,7 @@ const BODY_DEADLINE: Duration = Duration::from_secs(30);
 
 /// A running server, stopped when dropped.
 pub(crate) struct Api {
-    base: String,
+    pub(crate) base: String,
     client: ureq::Agent,
     handle: ServerHandle,
     thread: Option<JoinHandle<()>>,
@@ -154,6 +155,23 @@ impl Api {
 
     pub(crate) fn with(auth: AuthPolicy) -> Self {
         Self::serve(sqlite_store(), auth, BODY_DEADLINE)
+    pub(crate) fn with(anonymous: AnonymousPolicy) -> Self {
+        Self::serve(
+            sqlite_store(),
+            anonymous,
+            BODY_DEADLINE,
+            StreamLimits::default(),
+        )
+    }
+
+    /// A server whose streams have these limits.
+    pub(crate) fn streaming(limits: StreamLimits) -> Self {
+        Self::serve(
+            sqlite_store(),
+            AnonymousPolicy::Board,
+            BODY_DEADLINE,
+            limits,
+        )
     }
 
     /// A server on this store where a request without a credential is the
@@ -165,11 +183,23 @@ impl Api {
     /// A server on which a caller may ask only so often.
     pub(crate) fn limited(auth: AuthPolicy, limit: RateLimit) -> Self {
         Self::serve_with(sqlite_store(), auth, |state| state.with_rate_limit(limit))
+        Self::serve(
+            store,
+            AnonymousPolicy::Board,
+            BODY_DEADLINE,
+            StreamLimits::default(),
+        )
     }
 
     /// A server on which bodies must arrive within `deadline`.
     pub(crate) fn hasty(deadline: Duration) -> Self {
         Self::serve(sqlite_store(), AuthPolicy::LOCAL_TRUSTED, deadline)
+        Self::serve(
+            sqlite_store(),
+            AnonymousPolicy::Board,
+            deadline,
+            StreamLimits::default(),
+        )
     }
 
     /// A connection to it.
@@ -186,6 +216,40 @@ impl Api {
     }
 
     fn serve_with(store: TestStore, auth: AuthPolicy, adjust: impl FnOnce(State) -> State) -> Self {
+    /// A second server on the database of this one.
+    pub(crate) fn twin(&self) -> Twin {
+        let ports = Ports {
+            store: self.store.beside(),
+            ..self.state_ports()
+        };
+        let hosts = AllowedHosts::new([]);
+        let state = Data::new(State::new(ports, AnonymousPolicy::Board, hosts));
+        let (base, handle, thread) = listen(state);
+        Twin {
+            base,
+            handle,
+            thread: Some(thread),
+        }
+    }
+
+    fn state_ports(&self) -> Ports {
+        Ports {
+            store: self.store.shared(),
+            clock: ports::clock(),
+            ids: ports::ids(),
+            tokens: ports::tokens(),
+            vault: ports::vault(),
+            logs: Arc::clone(&self.logs) as Arc<dyn RunLogs>,
+            engine: Arc::clone(&self.signals) as Arc<dyn EngineSignal>,
+        }
+    }
+
+    fn serve(
+        store: TestStore,
+        anonymous: AnonymousPolicy,
+        deadline: Duration,
+        limits: StreamLimits,
+    ) -> Self {
         let signals = Arc::new(Signals::default());
         let logs = Arc::new(Digits(AtomicUsize::new(100)));
         let ports = Ports {
@@ -215,6 +279,12 @@ impl Api {
                 server.await.unwrap();
             });
         });
+        let state = State::new(ports, anonymous, hosts);
+        let state = state
+            .with_body_deadline(deadline)
+            .with_stream_limits(limits);
+        let state = Data::new(state);
+        let (base, handle, thread) = listen(state.clone());
         let config = ureq::Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
@@ -224,7 +294,7 @@ impl Api {
         Self {
             base,
             client: config.new_agent(),
-            handle: receiver.recv().unwrap(),
+            handle,
             thread: Some(thread),
             store,
             state,
@@ -316,6 +386,45 @@ impl Api {
     pub(crate) fn issue(&self, company: &Value, body: &Value) -> Value {
         self.post(&format!("/api/companies/{}/issues", id(company)), body)
             .ok(201)
+    }
+}
+
+/// A server that listens until its handle stops it.
+fn listen(state: Data<State>) -> (String, ServerHandle, JoinHandle<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let base = format!("http://{}", listener.local_addr().unwrap());
+    let (sender, receiver) = mpsc::channel();
+    let thread = std::thread::spawn(move || {
+        actix_web::rt::System::new().block_on(async move {
+            let options = Options {
+                workers: 2,
+                blocking_threads: 4,
+                drain: Duration::from_secs(1),
+            };
+            let server = serve(state, listener, options).unwrap();
+            sender.send(server.handle()).unwrap();
+            server.await.unwrap();
+        });
+    });
+    (base, receiver.recv().unwrap(), thread)
+}
+
+/// Another server on the same database, stopped when dropped.
+pub(crate) struct Twin {
+    pub(crate) base: String,
+    handle: ServerHandle,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Drop for Twin {
+    fn drop(&mut self) {
+        drop(self.handle.stop(false));
+        if let Some(thread) = self.thread.take() {
+            let ended = thread.join();
+            if !std::thread::panicking() {
+                ended.unwrap();
+            }
+        }
     }
 }
 

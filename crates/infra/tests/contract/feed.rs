@@ -8,7 +8,6 @@ use workforce_domain::Document;
 use workforce_domain::activity::{Event, EventKind};
 use workforce_domain::id::CompanyId;
 use workforce_domain::port::EventListener;
-use workforce_infra::store::{OpenOptions, open};
 use workforce_testkit::on_both_databases;
 use workforce_testkit::store::postgres_store;
 
@@ -84,7 +83,7 @@ fn servers_on_one_database_hear_of_each_other() {
     let Some(first) = postgres_store() else {
         return;
     };
-    let second = open(first.url(), &OpenOptions::default()).unwrap();
+    let second = first.beside();
     let world = World::new(&first);
     let (listener, rung) = bell();
     let _place = second.feed().subscribe(world.company.id, listener);

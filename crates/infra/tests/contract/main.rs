@@ -13,6 +13,7 @@ mod companies;
 mod conventions;
 mod credentials;
 mod engine;
+mod event_ring;
 mod explain;
 mod explain_figures;
 mod feed;

@@ -13,3 +13,4 @@ mod command_line;
 mod harness;
 mod recovery;
 mod start_and_stop;
+mod streams;

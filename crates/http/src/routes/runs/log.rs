@@ -4,7 +4,7 @@ use utoipa::ToSchema;
 use workforce_app::runs;
 use workforce_domain::id::RunId;
 
-use super::TAG;
+use super::{TAG, log_stream};
 use crate::exchange::{Exchange, Incoming};
 use crate::problem::Problem;
 use crate::query::fault;
@@ -48,9 +48,11 @@ struct LogBody {
 }
 
 /// Said of a log that another server wrote.
-const ELSEWHERE: &str = "the log lies on another server; this is what the run keeps of its end";
+pub(super) const ELSEWHERE: &str =
+    "the log lies on another server; this is what the run keeps of its end";
 
-/// A piece of a run's output.
+/// A piece of a run's output. Asked for as `text/event-stream`, it is the same
+/// stream as under `/log/stream`.
 #[utoipa::path(get, path = "/api/heartbeat-runs/{runId}/log", tag = TAG,
     operation_id = "getHeartbeatRunLog",
     params(
@@ -59,8 +61,12 @@ const ELSEWHERE: &str = "the log lies on another server; this is what the run ke
         ("limitBytes" = Option<u64>, Query, minimum = 1, maximum = 1048576,
             description = "At most so many bytes; 65536 when left out."),
     ),
-    responses((status = 200, description = "The piece.", body = LogBody)))]
+    responses((status = 200, description = "The piece.",
+        content((LogBody = "application/json"), (String = "text/event-stream")))))]
 async fn log(exchange: Exchange) -> HttpResponse {
+    if exchange.incoming.wants_stream(false) {
+        return log_stream::stream(exchange).await;
+    }
     exchange
         .read_and(
             |rq| Ok((rq.id("runId")?, span(rq)?)),

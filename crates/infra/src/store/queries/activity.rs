@@ -6,7 +6,7 @@ use workforce_domain::corrupt::Corrupt;
 use workforce_domain::id::{ActivityId, AgentId, CompanyId, RunId};
 use workforce_domain::page::{CreationKey, Page, PageRequest};
 use workforce_domain::port::{
-    ActivityFilter, ActivityKey, ActivityReads, NumberedEvent, StoreError,
+    ActivityFilter, ActivityKey, ActivityReads, EventSpan, NumberedEvent, StoreError,
 };
 use workforce_domain::time::Timestamp;
 use workforce_domain::word::Word;
@@ -18,7 +18,7 @@ use super::row::{Row, all, document_length};
 use super::run_events;
 use crate::store::columns::{IdColumn, InstantColumn, JsonColumn, WordColumn};
 use crate::store::errors::failed;
-use crate::store::schema::{activity, events};
+use crate::store::schema::{activity, company_counters, events};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = activity)]
@@ -181,5 +181,27 @@ impl ActivityReads for Transaction<'_> {
             .load(self.conn)
             .map_err(failed)?;
         all(rows)
+    }
+
+    fn event_span(&mut self, company: CompanyScope) -> Result<EventSpan, StoreError> {
+        let company = IdColumn(company.company());
+        let latest: Option<i64> = company_counters::table
+            .find(company)
+            .select(company_counters::event_sequence)
+            .first(self.conn)
+            .optional()
+            .map_err(failed)?;
+        let oldest: Option<i64> = events::table
+            .filter(events::company_id.eq(company))
+            .order(events::seq)
+            .select(events::seq)
+            .first(self.conn)
+            .optional()
+            .map_err(failed)?;
+        let latest = latest.unwrap_or(0);
+        Ok(EventSpan {
+            oldest: oldest.unwrap_or(latest + 1),
+            latest,
+        })
     }
 }

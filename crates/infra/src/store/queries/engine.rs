@@ -12,12 +12,11 @@ use workforce_domain::time::{Month, Timestamp};
 use workforce_domain::wake::WakeReason;
 
 use super::super::transaction::Transaction;
-use super::claim;
 use super::page::row_limit;
 use super::row::{Row, all};
 use super::run_row::RunRow;
 use super::runs::running;
-use super::timers;
+use super::{event_ring, timers};
 use crate::store::columns::{IdColumn, InstantColumn, Key, WordColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{heartbeat_runs, run_processes};
@@ -202,6 +201,15 @@ impl EngineWrites for Transaction<'_> {
         suppressed: bool,
     ) -> Result<(), StoreError> {
         timers::set(self.conn, agent, next, suppressed)
+    }
+
+    fn forget_events(
+        &mut self,
+        before: Timestamp,
+        keep: i64,
+        limit: usize,
+    ) -> Result<usize, StoreError> {
+        event_ring::forget(self.conn, before, keep, limit)
     }
 
     fn budget_stops_to_lift(

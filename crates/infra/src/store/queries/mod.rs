@@ -19,6 +19,7 @@ mod cost_sums;
 mod credentials;
 mod engine;
 mod figures;
+mod event_ring;
 mod goals;
 mod idempotency;
 mod instructions;

@@ -1,0 +1,124 @@
+//! Tells that runs wrote output: where the new part begins, not the output
+//! itself (contract section 6).
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::time::{Instant, sleep};
+use workforce_app::record::document;
+use workforce_domain::activity::{Event, EventKind};
+use workforce_domain::id::{CompanyId, RunId};
+use workforce_domain::port::StoreError;
+
+use crate::shared::Core;
+
+/// The logs are looked at so often, which is also how often a run tells of its
+/// output at most.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// A run that has told so often tells more rarely: its watchers read the log
+/// itself, and the events of others are not to be pushed out by its own.
+const OFTEN: u32 = 60;
+const RARELY: Duration = Duration::from_secs(10);
+
+/// What a live run has told.
+struct Told {
+    /// Output up to here, in bytes.
+    length: u64,
+    times: u32,
+    at: Instant,
+}
+
+/// Output that was not told of.
+struct Written {
+    company: CompanyId,
+    run: RunId,
+    /// Where it begins, in bytes.
+    offset: u64,
+    length: u64,
+}
+
+/// Tells of the output of live runs, until the engine has ended.
+pub(crate) async fn run(core: Arc<Core>) {
+    let mut told = HashMap::new();
+    while core
+        .abandoning
+        .run_until_cancelled(sleep(LOOK_EVERY))
+        .await
+        .is_some()
+    {
+        if let Err(error) = tell(&core, &mut told).await {
+            tracing::warn!(%error, "output of runs is not told of");
+        }
+    }
+}
+
+async fn tell(core: &Core, told: &mut HashMap<RunId, Told>) -> Result<(), StoreError> {
+    let live = core.live.all();
+    told.retain(|run, _| live.iter().any(|live| live.run == *run));
+    let mut due = Vec::new();
+    for live in live {
+        let known = told.get(&live.run);
+        let rests = known.is_some_and(|known| known.times >= OFTEN && known.at.elapsed() < RARELY);
+        if !rests {
+            let path = core.config.log_path(live.company, live.run);
+            let offset = known.map_or(0, |known| known.length);
+            due.push((live.company, live.run, path, offset));
+        }
+    }
+    if due.is_empty() {
+        return Ok(());
+    }
+    let written = tokio::task::spawn_blocking(move || grown(due))
+        .await
+        .unwrap_or_default();
+    if written.is_empty() {
+        return Ok(());
+    }
+    for written in &written {
+        let known = told.entry(written.run).or_insert(Told {
+            length: 0,
+            times: 0,
+            at: Instant::now(),
+        });
+        known.length = written.length;
+        known.times = known.times.saturating_add(1);
+        known.at = Instant::now();
+    }
+    core.store
+        .write(move |tx, call| {
+            for Written {
+                company,
+                run,
+                offset,
+                ..
+            } in &written
+            {
+                tx.journal().event(Event {
+                    company: *company,
+                    kind: EventKind::RunLog,
+                    payload: document(json!({ "runId": run, "offset": offset })),
+                    created_at: call.now,
+                });
+            }
+            Ok(())
+        })
+        .await
+}
+
+/// Those logs that are longer than they were. One that is not there yet was
+/// not written to.
+fn grown(logs: Vec<(CompanyId, RunId, PathBuf, u64)>) -> Vec<Written> {
+    let written = |(company, run, path, offset): (CompanyId, RunId, PathBuf, u64)| {
+        let length = path.metadata().ok()?.len();
+        (length > offset).then_some(Written {
+            company,
+            run,
+            offset,
+            length,
+        })
+    };
+    logs.into_iter().filter_map(written).collect()
+}

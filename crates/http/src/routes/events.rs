@@ -1,0 +1,187 @@
+mod reader;
+
+use std::sync::Arc;
+
+use actix_web::HttpResponse;
+use actix_web::http::header;
+use serde::Serialize;
+use utoipa::ToSchema;
+use workforce_app::events::{self, EventPage};
+use workforce_domain::Document;
+use workforce_domain::activity::EventKind;
+use workforce_domain::id::CompanyId;
+use workforce_domain::port::NumberedEvent;
+use workforce_domain::time::Timestamp;
+
+use crate::exchange::{Exchange, Incoming};
+use crate::paging;
+use crate::problem::{Problem, ProblemBody};
+use crate::registry::{Access, Endpoints};
+use crate::reply::Reply;
+use crate::schema;
+use crate::streams::{self, EVENT_STREAM};
+use reader::Reader;
+
+const TAG: &str = "Events";
+
+pub(super) fn register(endpoints: Endpoints) -> Endpoints {
+    endpoints.add(__path_events, Access::Anyone, events)
+}
+
+/// Something that happened in a company.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Event)]
+pub(crate) struct EventBody {
+    /// Its number in the company: from 1 on, without gaps.
+    id: i64,
+    /// The company.
+    #[schema(value_type = schema::Id)]
+    company_id: CompanyId,
+    /// Its kind.
+    #[serde(rename = "type")]
+    #[schema(value_type = schema::EventKind)]
+    kind: EventKind,
+    /// When.
+    #[schema(value_type = schema::Timestamp)]
+    created_at: Timestamp,
+    /// What it tells.
+    #[schema(value_type = schema::Document)]
+    payload: Document,
+}
+
+impl From<NumberedEvent> for EventBody {
+    fn from(NumberedEvent { sequence, event }: NumberedEvent) -> Self {
+        Self {
+            id: sequence,
+            company_id: event.company,
+            kind: event.kind,
+            created_at: event.created_at,
+            payload: event.payload,
+        }
+    }
+}
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+struct Wanted {
+    company: CompanyId,
+    after: Option<i64>,
+    /// All when empty.
+    kinds: Vec<EventKind>,
+}
+
+impl Wanted {
+    fn parse(rq: &Incoming) -> Result<Self, Problem> {
+        let seen = rq.seen("after")?;
+        Ok(Self {
+            company: rq.id("companyId")?,
+            // Bounded where it is read.
+            after: seen.map(|number| i64::try_from(number).unwrap_or(i64::MAX)),
+            kinds: rq.query()?.words("types")?,
+        })
+    }
+
+    fn has(&self, kind: EventKind) -> bool {
+        self.kinds.is_empty() || self.kinds.contains(&kind)
+    }
+}
+
+/// What happens in a company, as it happens: a stream of server-sent events,
+/// each with its number as `id`, its kind as `event` and the event object as
+/// `data`. First comes what happened after the number that the reader has
+/// seen, then the rest as it comes, without gaps and without repetition; a
+/// reader that lost the connection comes back with `Last-Event-ID`. When what
+/// it has not seen is not kept any more, an event `reset` says so first: the
+/// reader then looks at everything anew. Asked for as `application/json`, it is
+/// a list that ends, for callers that ask again and again.
+#[utoipa::path(get, path = "/api/companies/{companyId}/events", tag = TAG,
+    operation_id = "streamEvents",
+    params(
+        ("companyId" = schema::Id, Path, description = "The company."),
+        ("after" = Option<u64>, Query,
+            description = "Begins after the event with this number; 0 begins with the oldest. \
+                Left out, a stream begins with what happens next and a list with the oldest."),
+        ("types" = Option<String>, Query,
+            description = "Kinds of events, separated by commas; all when left out."),
+        ("limit" = Option<u16>, Query, minimum = 1, maximum = 500,
+            description = "A list looks at so many events at most; 1000 when left out."),
+        ("cursor" = Option<String>, Query,
+            description = "Continues a list: its `X-Next-Cursor`."),
+        ("Last-Event-ID" = Option<u64>, Header,
+            description = "The same as `after`, and wins over it."),
+    ),
+    responses(
+        (status = 200, description = "The events.",
+            content((Vec<EventBody> = "application/json"), (String = "text/event-stream")),
+            headers(("X-Last-Event-Id" = i64,
+                description = "Of a list: what to send as `after` next time."))),
+        (status = 410, description = "`events_expired`; of a list only.",
+            body = ProblemBody, content_type = "application/problem+json"),
+        (status = 429, description = "`too_many_streams`",
+            body = ProblemBody, content_type = "application/problem+json"),
+    ))]
+async fn events(exchange: Exchange) -> HttpResponse {
+    if exchange.incoming.wants_stream(true) {
+        let exchange = Arc::new(exchange);
+        let opened = stream(&exchange).await;
+        return opened.unwrap_or_else(|problem| problem.answer(&exchange.incoming.request_id));
+    }
+    exchange
+        .read(
+            |rq| {
+                let page = rq.page::<i64>()?;
+                let mut wanted = Wanted::parse(rq)?;
+                wanted.after = page.after.or(wanted.after);
+                Ok((wanted, page.limit))
+            },
+            |reads, call, (wanted, limit)| {
+                let page = events::page(reads, call, wanted.company, wanted.after, *limit)?;
+                Ok((page, wanted.clone()))
+            },
+            |(page, wanted)| listed(page, &wanted),
+        )
+        .await
+}
+
+fn listed(page: EventPage, wanted: &Wanted) -> Reply<Vec<EventBody>> {
+    let EventPage {
+        events,
+        next_after,
+        more,
+    } = page;
+    let events = events
+        .into_iter()
+        .filter(|numbered| wanted.has(numbered.event.kind))
+        .map(EventBody::from);
+    let mut reply = Reply::ok(events.collect());
+    reply.next_cursor = more.then(|| paging::encode(&next_after)).flatten();
+    reply.last_event_id = Some(next_after);
+    reply
+}
+
+async fn stream(exchange: &Arc<Exchange>) -> Result<HttpResponse, Problem> {
+    let wanted = Wanted::parse(&exchange.incoming);
+    let asked = wanted.clone();
+    let looked = exchange
+        .look(true, move |reads, call| {
+            let wanted = asked.clone().map_err(workforce_app::Failure::Refused)?;
+            events::open(reads, call, wanted.company, wanted.after)
+                .map_err(|failure| failure.map(Problem::refused))
+        })
+        .await?;
+    let wanted = wanted?;
+    if exchange.incoming.method == "HEAD" {
+        return Ok(HttpResponse::Ok()
+            .content_type(EVENT_STREAM)
+            .insert_header((header::CACHE_CONTROL, "no-store, no-transform"))
+            .finish());
+    }
+    let streams = exchange.state.streams();
+    let permit = streams.enter(&looked.caller)?;
+    let channel = streams.channel(&exchange.state.ports.store, looked.value.company);
+    let (outlet, response) = streams::answer(permit);
+    let reader = Reader::new(Arc::clone(exchange), wanted, looked.value, channel);
+    actix_web::rt::spawn(reader.run(outlet));
+    Ok(response)
+}

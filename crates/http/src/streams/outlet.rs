@@ -1,0 +1,83 @@
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::{Context, Poll};
+
+use actix_web::HttpResponse;
+use actix_web::http::header;
+use actix_web::web::Bytes;
+use futures_util::Stream;
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+use super::{EVENT_STREAM, Permit, Streams};
+
+/// So many pieces wait for a reader at most.
+const QUEUE: usize = 4;
+
+/// The sending end of a stream.
+pub(crate) struct Outlet {
+    sender: mpsc::Sender<Bytes>,
+    streams: Arc<Streams>,
+}
+
+/// The reader is gone, or takes nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Gone;
+
+impl Outlet {
+    /// Hands a piece to the reader. One that takes nothing for long is given
+    /// up: it comes back and goes on where it was.
+    ///
+    /// # Errors
+    /// [`Gone`]
+    pub(crate) async fn send(&self, piece: impl Into<Bytes>) -> Result<(), Gone> {
+        match timeout(self.streams.limits.patience, self.sender.send(piece.into())).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_closed)) => Err(Gone),
+            Err(_elapsed) => {
+                self.streams.dropped.fetch_add(1, Ordering::Relaxed);
+                tracing::debug!("a stream is dropped: its reader takes nothing");
+                Err(Gone)
+            }
+        }
+    }
+
+    /// Resolves when the reader is gone.
+    pub(crate) async fn closed(&self) {
+        self.sender.closed().await;
+    }
+}
+
+/// The body of a stream. It holds the permit, so that a connection which its
+/// reader does not let go of counts until it is gone.
+struct Body {
+    receiver: mpsc::Receiver<Bytes>,
+    _permit: Permit,
+}
+
+impl Stream for Body {
+    type Item = Result<Bytes, Infallible>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.receiver.poll_recv(cx).map(|piece| piece.map(Ok))
+    }
+}
+
+/// An answer that goes on for as long as the outlet lives.
+pub(crate) fn answer(permit: Permit) -> (Outlet, HttpResponse) {
+    let streams = Arc::clone(&permit.streams);
+    let (sender, receiver) = mpsc::channel(QUEUE);
+    let mut response = HttpResponse::Ok();
+    response.content_type(EVENT_STREAM);
+    response.insert_header((header::CACHE_CONTROL, "no-store, no-transform"));
+    // Not compressed here, and not gathered by a proxy.
+    response.insert_header((header::CONTENT_ENCODING, "identity"));
+    response.insert_header(("X-Accel-Buffering", "no"));
+    let response = response.streaming(Body {
+        receiver,
+        _permit: permit,
+    });
+    (Outlet { sender, streams }, response)
+}
