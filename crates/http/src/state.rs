@@ -46,7 +46,6 @@ pub struct State {
     pub(crate) limiter: Option<Limiter>,
     credential_uses: CredentialUses,
     streams: Arc<Streams>,
-    key_uses: KeyUses,
 }
 
 impl State {
@@ -64,7 +63,6 @@ impl State {
             limiter: None,
             credential_uses: CredentialUses::default(),
             streams: Arc::new(Streams::new(StreamLimits::default())),
-            key_uses: KeyUses::default(),
         }
     }
 
@@ -83,7 +81,6 @@ impl State {
         self
     }
 
-    /// The uses of credentials that are not stored yet. Whoever runs the server
     /// The same state with other limits for streams.
     #[must_use]
     pub fn with_stream_limits(mut self, limits: StreamLimits) -> Self {
@@ -96,7 +93,7 @@ impl State {
         &self.streams
     }
 
-    /// The uses of agent keys that are not stored yet. Whoever runs the server
+    /// The uses of credentials that are not stored yet. Whoever runs the server
     /// flushes them about once a minute and at the end.
     pub const fn credential_uses(&self) -> &CredentialUses {
         &self.credential_uses

@@ -271,6 +271,8 @@ fn reachable(address: SocketAddr) -> SocketAddr {
         ip => ip,
     };
     SocketAddr::new(ip, address.port())
+}
+
 /// Connections inherit it from the listener: one whose client takes nothing
 /// for so long is closed, however much waits for it. Answers that do not end
 /// would be kept for ever otherwise.
