@@ -12,8 +12,7 @@ use ureq::http::{HeaderMap, Request};
 use workforce_app::authenticate::AuthPolicy;
 use workforce_domain::id::{CompanyId, RunId};
 use workforce_domain::port::{EngineSignal, LogError, LogSlice, RunLogs};
-use workforce_http::{AllowedHosts, Options, Ports, RateLimit, State, serve};
-use workforce_http::{AllowedHosts, Options, Ports, State, StreamLimits, serve};
+use workforce_http::{AllowedHosts, Options, Ports, RateLimit, State, StreamLimits, serve};
 use workforce_testkit::ports;
 use workforce_testkit::store::{TestStore, sqlite_store};
 
