@@ -2,7 +2,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use workforce_app::authenticate::AuthPolicy;
-use workforce_domain::port::{Clock, EngineSignal, Ids, RunLogs, Store, Tokens, Vault};
+use workforce_domain::port::{
+    Clock, EngineSignal, Ids, InstructionFiles, RunLogs, Store, Tokens, Vault,
+};
 use workforce_domain::time::Timestamp;
 
 use crate::credential_uses::CredentialUses;
@@ -27,6 +29,8 @@ pub struct Ports {
     pub vault: Arc<dyn Vault>,
     /// Where the output of runs is kept.
     pub logs: Arc<dyn RunLogs>,
+    /// The folders that external instructions are in.
+    pub instructions: Arc<dyn InstructionFiles>,
     /// Told when the engine has something to do at once.
     pub engine: Arc<dyn EngineSignal>,
 }
@@ -46,7 +50,6 @@ pub struct State {
     pub(crate) limiter: Option<Limiter>,
     credential_uses: CredentialUses,
     streams: Arc<Streams>,
-    key_uses: KeyUses,
 }
 
 impl State {
@@ -64,7 +67,6 @@ impl State {
             limiter: None,
             credential_uses: CredentialUses::default(),
             streams: Arc::new(Streams::new(StreamLimits::default())),
-            key_uses: KeyUses::default(),
         }
     }
 
@@ -83,7 +85,6 @@ impl State {
         self
     }
 
-    /// The uses of credentials that are not stored yet. Whoever runs the server
     /// The same state with other limits for streams.
     #[must_use]
     pub fn with_stream_limits(mut self, limits: StreamLimits) -> Self {
@@ -96,7 +97,7 @@ impl State {
         &self.streams
     }
 
-    /// The uses of agent keys that are not stored yet. Whoever runs the server
+    /// The uses of credentials that are not stored yet. Whoever runs the server
     /// flushes them about once a minute and at the end.
     pub const fn credential_uses(&self) -> &CredentialUses {
         &self.credential_uses

@@ -8,12 +8,12 @@ use std::time::Duration;
 use actix_web::dev::ServerHandle;
 use actix_web::web::Data;
 use serde_json::{Value, json};
+use tempfile::TempDir;
 use ureq::http::{HeaderMap, Request};
 use workforce_app::authenticate::AuthPolicy;
 use workforce_domain::id::{CompanyId, RunId};
 use workforce_domain::port::{EngineSignal, LogError, LogSlice, RunLogs};
-use workforce_http::{AllowedHosts, Options, Ports, RateLimit, State, serve};
-use workforce_http::{AllowedHosts, Options, Ports, State, StreamLimits, serve};
+use workforce_http::{AllowedHosts, Options, Ports, RateLimit, State, StreamLimits, serve};
 use workforce_testkit::ports;
 use workforce_testkit::store::{TestStore, sqlite_store};
 
@@ -30,6 +30,8 @@ pub(crate) struct Api {
     pub(crate) state: Data<State>,
     pub(crate) signals: Arc<Signals>,
     pub(crate) logs: Arc<Digits>,
+    /// Beneath it lie external instructions; `data` in it is the server's.
+    pub(crate) home: TempDir,
 }
 
 /// Counts how often the engine was told.
@@ -155,23 +157,13 @@ impl Api {
 
     pub(crate) fn with(auth: AuthPolicy) -> Self {
         Self::serve(sqlite_store(), auth, BODY_DEADLINE)
-    pub(crate) fn with(anonymous: AnonymousPolicy) -> Self {
-        Self::serve(
-            sqlite_store(),
-            anonymous,
-            BODY_DEADLINE,
-            StreamLimits::default(),
-        )
     }
 
     /// A server whose streams have these limits.
     pub(crate) fn streaming(limits: StreamLimits) -> Self {
-        Self::serve(
-            sqlite_store(),
-            AnonymousPolicy::Board,
-            BODY_DEADLINE,
-            limits,
-        )
+        Self::serve_with(sqlite_store(), AuthPolicy::LOCAL_TRUSTED, |state| {
+            state.with_stream_limits(limits)
+        })
     }
 
     /// A server on this store where a request without a credential is the
@@ -183,23 +175,11 @@ impl Api {
     /// A server on which a caller may ask only so often.
     pub(crate) fn limited(auth: AuthPolicy, limit: RateLimit) -> Self {
         Self::serve_with(sqlite_store(), auth, |state| state.with_rate_limit(limit))
-        Self::serve(
-            store,
-            AnonymousPolicy::Board,
-            BODY_DEADLINE,
-            StreamLimits::default(),
-        )
     }
 
     /// A server on which bodies must arrive within `deadline`.
     pub(crate) fn hasty(deadline: Duration) -> Self {
         Self::serve(sqlite_store(), AuthPolicy::LOCAL_TRUSTED, deadline)
-        Self::serve(
-            sqlite_store(),
-            AnonymousPolicy::Board,
-            deadline,
-            StreamLimits::default(),
-        )
     }
 
     /// A connection to it.
@@ -215,7 +195,6 @@ impl Api {
         Self::serve_with(store, auth, |state| state.with_body_deadline(deadline))
     }
 
-    fn serve_with(store: TestStore, auth: AuthPolicy, adjust: impl FnOnce(State) -> State) -> Self {
     /// A second server on the database of this one.
     pub(crate) fn twin(&self) -> Twin {
         let ports = Ports {
@@ -223,7 +202,7 @@ impl Api {
             ..self.state_ports()
         };
         let hosts = AllowedHosts::new([]);
-        let state = Data::new(State::new(ports, AnonymousPolicy::Board, hosts));
+        let state = Data::new(State::new(ports, AuthPolicy::LOCAL_TRUSTED, hosts));
         let (base, handle, thread) = listen(state);
         Twin {
             base,
@@ -239,17 +218,14 @@ impl Api {
             ids: ports::ids(),
             tokens: ports::tokens(),
             vault: ports::vault(),
+            instructions: ports::instruction_files(self.home.path()),
             logs: Arc::clone(&self.logs) as Arc<dyn RunLogs>,
             engine: Arc::clone(&self.signals) as Arc<dyn EngineSignal>,
         }
     }
 
-    fn serve(
-        store: TestStore,
-        anonymous: AnonymousPolicy,
-        deadline: Duration,
-        limits: StreamLimits,
-    ) -> Self {
+    fn serve_with(store: TestStore, auth: AuthPolicy, adjust: impl FnOnce(State) -> State) -> Self {
+        let home = tempfile::tempdir().unwrap();
         let signals = Arc::new(Signals::default());
         let logs = Arc::new(Digits(AtomicUsize::new(100)));
         let ports = Ports {
@@ -258,32 +234,12 @@ impl Api {
             ids: ports::ids(),
             tokens: ports::tokens(),
             vault: ports::vault(),
+            instructions: ports::instruction_files(home.path()),
             logs: Arc::clone(&logs) as Arc<dyn RunLogs>,
             engine: Arc::clone(&signals) as Arc<dyn EngineSignal>,
         };
         let hosts = AllowedHosts::new(["board.example".to_owned()]);
         let state = Data::new(adjust(State::new(ports, auth, hosts)));
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let base = format!("http://{}", listener.local_addr().unwrap());
-        let (sender, receiver) = mpsc::channel();
-        let served = state.clone();
-        let thread = std::thread::spawn(move || {
-            actix_web::rt::System::new().block_on(async move {
-                let options = Options {
-                    workers: 2,
-                    blocking_threads: 4,
-                    drain: Duration::from_secs(1),
-                };
-                let server = serve(served, listener, options).unwrap();
-                sender.send(server.handle()).unwrap();
-                server.await.unwrap();
-            });
-        });
-        let state = State::new(ports, anonymous, hosts);
-        let state = state
-            .with_body_deadline(deadline)
-            .with_stream_limits(limits);
-        let state = Data::new(state);
         let (base, handle, thread) = listen(state.clone());
         let config = ureq::Agent::config_builder()
             .http_status_as_error(false)
@@ -300,6 +256,7 @@ impl Api {
             state,
             signals,
             logs,
+            home,
         }
     }
 

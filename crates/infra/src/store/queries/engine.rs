@@ -16,7 +16,7 @@ use super::page::row_limit;
 use super::row::{Row, all};
 use super::run_row::RunRow;
 use super::runs::running;
-use super::{event_ring, timers};
+use super::{claim, event_ring, timers};
 use crate::store::columns::{IdColumn, InstantColumn, Key, WordColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{heartbeat_runs, run_processes};
