@@ -1,3 +1,4 @@
+use workforce_app::agents::instructions::{self, RunInstructions};
 use workforce_app::conventions::project_layer;
 use workforce_domain::Document;
 use workforce_domain::actor::Owned;
@@ -6,6 +7,7 @@ use workforce_domain::issue::{Comment, Issue};
 use workforce_domain::port::{ClaimedRun, MintedToken, Reads, StoreError};
 use workforce_domain::project::Workspace;
 
+use crate::instructions::RunCopy;
 use crate::transactions::Transactions;
 
 /// All that an adapter needs to know about a run.
@@ -23,6 +25,10 @@ pub(crate) struct Assignment {
     pub(crate) comments: Vec<Comment>,
     /// The adapter's configuration, with what the issue says otherwise.
     pub(crate) settings: Document,
+    /// What the agent is told beforehand.
+    pub(crate) instructions: RunInstructions,
+    /// The copy of that which the run reads, once there is one.
+    pub(crate) copy: Option<RunCopy>,
 }
 
 /// Gathers what a claimed run needs to know.
@@ -46,6 +52,8 @@ pub(crate) async fn prepare(
         project_layer: known.project_layer,
         comments: known.comments,
         settings,
+        instructions: known.instructions,
+        copy: None,
     })
 }
 
@@ -55,6 +63,7 @@ struct Known {
     workspace: Option<Workspace>,
     project_layer: Option<String>,
     comments: Vec<Comment>,
+    instructions: RunInstructions,
 }
 
 fn look_up(reads: &mut dyn Reads, claimed: &ClaimedRun) -> Result<Known, StoreError> {
@@ -78,11 +87,13 @@ fn look_up(reads: &mut dyn Reads, claimed: &ClaimedRun) -> Result<Known, StoreEr
         [] => Vec::new(),
         ids => reads.comments().find_all(company, ids)?,
     };
+    let instructions = instructions::for_run(reads, &claimed.agent)?;
     Ok(Known {
         issue,
         workspace,
         project_layer,
         comments,
+        instructions,
     })
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use workforce_domain::id::{AgentId, CompanyId, InstanceId, RunId};
-use workforce_domain::port::{Clock, Ids, Store, Tokens, Vault};
+use workforce_domain::port::{Clock, Ids, InstructionFiles, Store, Tokens, Vault};
 
 /// More runs than this are not live at once unless the operator says so.
 const HIGHEST_DEFAULT_CAP: usize = 8;
@@ -75,6 +75,13 @@ impl EngineConfig {
         self.log_path(company, run).with_extension("project.md")
     }
 
+    /// What a run has of its own beside its log, until it ends.
+    pub(crate) fn run_folder(&self, company: CompanyId, run: RunId) -> PathBuf {
+        self.runs_dir
+            .join(company.to_string())
+            .join(run.to_string())
+    }
+
     /// Where an agent works that has no other place.
     pub(crate) fn home_of(&self, agent: AgentId) -> PathBuf {
         let parent = self.runs_dir.parent().unwrap_or(&self.runs_dir);
@@ -102,4 +109,6 @@ pub struct Ports {
     pub tokens: Arc<dyn Tokens>,
     /// Seals what may not lie in plain text at rest.
     pub vault: Arc<dyn Vault>,
+    /// The folders that external instructions are in.
+    pub instructions: Arc<dyn InstructionFiles>,
 }

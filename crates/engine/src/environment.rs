@@ -85,6 +85,15 @@ fn facts(
     );
     tell("WAKE_COMMENT_ID", claimed.wake.comments.last().map(text));
     tell("LINKED_ISSUE_IDS", linked_issues(assignment));
+    let copy = assignment.copy.as_ref();
+    tell(
+        "INSTRUCTIONS_DIR",
+        copy.map(|copy| copy.folder.clone().into()),
+    );
+    tell(
+        "INSTRUCTIONS_FILE",
+        copy.map(|copy| copy.entry.clone().into()),
+    );
     tell("LOCALE", claimed.company.locale.as_deref().map(text));
     let workspace = assignment.workspace.as_ref();
     let workspace_cwd = workspace.and_then(|workspace| workspace.source.cwd());

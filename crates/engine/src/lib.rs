@@ -12,6 +12,7 @@ mod dispatcher;
 mod environment;
 mod handle;
 mod housekeeping;
+mod instructions;
 mod live;
 mod log_events;
 mod logs;

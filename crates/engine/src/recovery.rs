@@ -6,6 +6,7 @@ use workforce_domain::port::StoreError;
 use workforce_domain::run::{ProcessRecord, RunErrorCode};
 
 use crate::housekeeping::{Clearing, clear, forget_process, has_server, lost, processes_elsewhere};
+use crate::instructions;
 use crate::shared::Core;
 
 /// The record of a process that was on another host is forgotten so long
@@ -26,7 +27,7 @@ pub(crate) async fn recover(core: &Core) -> Result<(), StoreError> {
     if core.config.exclusive_store {
         end_left_runs(core).await?;
     }
-    Ok(())
+    instructions::clear_left(core).await
 }
 
 /// On a shared store the server of a record may well be alive, here or

@@ -10,6 +10,7 @@ use workforce_domain::run::{RunErrorCode, RunStatus};
 
 use crate::adapter::{Ending, adapter};
 use crate::briefing;
+use crate::instructions;
 use crate::live::{Halt, LiveRun};
 use crate::shared::Core;
 
@@ -24,6 +25,7 @@ pub(crate) async fn run(
     claimed: ClaimedRun,
     token: MintedToken,
 ) {
+    let company = claimed.company.id;
     // A task of its own, so that the run ends in order whatever happens in it.
     let execution = tokio::spawn(execute(
         Arc::clone(&core),
@@ -40,6 +42,7 @@ pub(crate) async fn run(
         }
     });
     if ending.group_empty || emptied(&core, &live).await {
+        instructions::remove(&core, company, live.run).await;
         settle(&core, &live, ending).await;
     }
     core.live.remove(live.run);
@@ -58,7 +61,17 @@ async fn execute(
         return Ending::failed(RunErrorCode::AdapterUnavailable, error);
     };
     match briefing::prepare(&core.store, claimed, token).await {
-        Ok(assignment) => adapter.execute(&core, &live, &assignment).await,
+        Ok(mut assignment) => {
+            let run = &assignment.claimed.run;
+            let told = assignment.instructions.clone();
+            match instructions::lay_out(&core, run.company, run.id, told).await {
+                Ok(copy) => {
+                    assignment.copy = Some(copy);
+                    adapter.execute(&core, &live, &assignment).await
+                }
+                Err(ending) => ending,
+            }
+        }
         Err(error) => {
             tracing::error!(%error, cause = ?error, run = %live.run, "a run cannot be prepared");
             Ending::failed(RunErrorCode::Internal, "the store failed before the start")

@@ -109,6 +109,27 @@ impl Exchange {
             .unwrap_or_else(|panicked| Err(Problem::internal(&panicked)))
     }
 
+    /// Serves a request that changes something in the store and outside of it,
+    /// such as a file. Nothing outside is touched within a transaction: `plan`
+    /// looks at the store and checks the caller, `outside` does what is to be
+    /// done there, `act` checks again and writes, and `finish` runs after the
+    /// commit. For methods that may be repeated anyway: no key is kept.
+    pub(crate) async fn write_around<I, P, X, T, E, B>(
+        self,
+        parse: impl FnOnce(&Incoming) -> Result<I, Problem> + Send + 'static,
+        plan: impl Fn(&mut dyn Reads, &Call<'_>, &I) -> Result<P, Failure<E>> + Send + 'static,
+        outside: impl FnOnce(&State, &I, P) -> Result<X, E> + Send + 'static,
+        act: impl Fn(&mut dyn Tx, &Call<'_>, &I, &X) -> Result<T, Failure<E>> + Send + 'static,
+        finish: impl FnOnce(&State, &I, T) -> Reply<B> + Send + 'static,
+    ) -> HttpResponse
+    where
+        E: Refusal,
+        B: Serialize,
+    {
+        self.hop(move |exchange| exchange.write_around_now(parse, plan, outside, act, finish))
+            .await
+    }
+
     /// One hop to the blocking pool and back.
     async fn hop(
         self,

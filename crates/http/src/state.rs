@@ -2,7 +2,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use workforce_app::authenticate::AuthPolicy;
-use workforce_domain::port::{Clock, EngineSignal, Ids, RunLogs, Store, Tokens, Vault};
+use workforce_domain::port::{
+    Clock, EngineSignal, Ids, InstructionFiles, RunLogs, Store, Tokens, Vault,
+};
 use workforce_domain::time::Timestamp;
 
 use crate::credential_uses::CredentialUses;
@@ -27,6 +29,8 @@ pub struct Ports {
     pub vault: Arc<dyn Vault>,
     /// Where the output of runs is kept.
     pub logs: Arc<dyn RunLogs>,
+    /// The folders that external instructions are in.
+    pub instructions: Arc<dyn InstructionFiles>,
     /// Told when the engine has something to do at once.
     pub engine: Arc<dyn EngineSignal>,
 }

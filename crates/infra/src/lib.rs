@@ -3,6 +3,7 @@
 
 pub mod clock;
 pub mod ids;
+pub mod instruction_files;
 mod private_file;
 pub mod start_token;
 pub mod store;

@@ -1,13 +1,15 @@
 //! What the service is told when it starts: flags, each also as a variable.
 
+use std::ffi::OsStr;
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use workforce_http::{AllowedHosts, RateLimit};
+use workforce_infra::instruction_files::default_roots;
 use workforce_infra::store::DatabaseUrl;
 
 /// Requests per second where others than this machine may ask.
@@ -61,6 +63,14 @@ pub(crate) struct ServeArgs {
     /// unsaid.
     #[arg(long, env = "WORKFORCE_RATE_LIMIT")]
     pub(crate) rate_limit: Option<u32>,
+    /// Folder beneath which the board may have external instructions; may be
+    /// given several times. The home of the server's user when unsaid.
+    #[arg(
+        long = "instructions-root",
+        env = "WORKFORCE_INSTRUCTIONS_ROOTS",
+        value_delimiter = ','
+    )]
+    pub(crate) instructions_roots: Vec<PathBuf>,
 
     /// How log lines look.
     #[arg(long, env = "WORKFORCE_LOG_FORMAT", value_enum, default_value = "text")]
@@ -138,6 +148,26 @@ impl ServeArgs {
             Some(url) => url.parse().context("--database-url"),
             None => Ok(DatabaseUrl::sqlite(self.data_dir.join("workforce.db"))),
         }
+    }
+
+    /// The folders beneath which external instructions may be.
+    ///
+    /// # Errors
+    /// When one that the operator named is not there.
+    pub(crate) fn instruction_roots(&self, home: Option<&OsStr>) -> anyhow::Result<Vec<PathBuf>> {
+        if self.instructions_roots.is_empty() {
+            return Ok(default_roots(home.map(Path::new)));
+        }
+        self.instructions_roots
+            .iter()
+            .map(|root| {
+                let absolute = std::path::absolute(root)?;
+                if !absolute.is_dir() {
+                    bail!("--instructions-root {}: no such folder", root.display());
+                }
+                Ok(absolute)
+            })
+            .collect()
     }
 
     /// How long live runs get to end.

@@ -11,11 +11,12 @@ use nix::sys::socket::{setsockopt, sockopt};
 use tokio::signal::unix::{SignalKind, signal};
 use workforce_app::authenticate::{AuthMode, AuthPolicy};
 use workforce_domain::id::InstanceId;
-use workforce_domain::port::{Clock, Ids, Store, Tokens, Vault};
+use workforce_domain::port::{Clock, Ids, InstructionFiles, Store, Tokens, Vault};
 use workforce_engine::{Engine, EngineConfig, EngineHandle, FileRunLogs};
 use workforce_http::{Options, State};
 use workforce_infra::clock::SystemClock;
 use workforce_infra::ids::UuidV7Ids;
+use workforce_infra::instruction_files::DiskInstructionFiles;
 use workforce_infra::start_token::{FILE_NAME, StartToken};
 use workforce_infra::store::{self, OpenOptions};
 use workforce_infra::tokens::RandomTokens;
@@ -33,9 +34,6 @@ const WORKERS: usize = 2;
 const CREDENTIAL_USE_INTERVAL: Duration = Duration::from_secs(30);
 /// For how long a client may take nothing of what is sent to it.
 const DEAF_FOR: Duration = Duration::from_secs(90);
-
-/// How often the uses of agent keys are written down.
-const KEY_USE_INTERVAL: Duration = Duration::from_secs(30);
 
 /// How much longer than the drain time the engine may take to stop.
 const SHUTDOWN_BOUND: Duration = Duration::from_secs(45);
@@ -123,6 +121,9 @@ impl Service {
         let exclusive = database.sqlite_path().is_some();
         let store = tokio::task::spawn_blocking(move || store::open(&database, &options)).await??;
         let vault: Arc<dyn Vault> = Arc::new(FileVault::open(&data_dir.join("master.key"))?);
+        let roots = args.instruction_roots(std::env::var_os("HOME").as_deref())?;
+        let instructions: Arc<dyn InstructionFiles> =
+            Arc::new(DiskInstructionFiles::new(&data_dir, roots));
         let listener =
             TcpListener::bind(listen).with_context(|| format!("failed to listen on {listen}"))?;
         drop_deaf_clients(&listener);
@@ -150,6 +151,7 @@ impl Service {
                 ids: Arc::clone(&ids),
                 tokens: Arc::clone(&tokens),
                 vault: Arc::clone(&vault),
+                instructions: Arc::clone(&instructions),
             },
         );
         let engine = Arc::new(engine);
@@ -161,6 +163,7 @@ impl Service {
                 ids,
                 tokens,
                 vault,
+                instructions,
                 logs: Arc::new(FileRunLogs::new(runs_dir)),
                 engine: engine.clone(),
             },

@@ -1,10 +1,12 @@
 //! The real clock, ids, credentials and vault, for tests of crates that reach them as ports only.
 
+use std::path::Path;
 use std::sync::Arc;
 
-use workforce_domain::port::{Clock, Ids, Tokens, Vault};
+use workforce_domain::port::{Clock, Ids, InstructionFiles, Tokens, Vault};
 use workforce_infra::clock::SystemClock;
 use workforce_infra::ids::UuidV7Ids;
+use workforce_infra::instruction_files::DiskInstructionFiles;
 use workforce_infra::tokens::RandomTokens;
 use workforce_infra::vault::FileVault;
 
@@ -24,6 +26,24 @@ pub fn ids() -> Arc<dyn Ids> {
 #[must_use]
 pub fn tokens() -> Arc<dyn Tokens> {
     Arc::new(RandomTokens)
+}
+
+/// External instructions beneath `home`, of which `data` is the server's own.
+#[must_use]
+pub fn instruction_files(home: &Path) -> Arc<dyn InstructionFiles> {
+    let allowed = [home.to_owned()];
+    Arc::new(DiskInstructionFiles::new(home.join("data"), allowed))
+}
+
+/// Makes a named pipe, which no reader should wait on.
+///
+/// # Panics
+/// When the system refuses.
+#[track_caller]
+pub fn make_fifo(path: &Path) {
+    if let Err(error) = nix::unistd::mkfifo(path, nix::sys::stat::Mode::S_IRWXU) {
+        panic!("{}: {error}", path.display());
+    }
 }
 
 /// A vault with a key of its own.

@@ -4,6 +4,7 @@
 mod adapter_config;
 mod create;
 mod deletion;
+pub mod instructions;
 mod keys;
 mod org;
 mod read;
@@ -30,6 +31,7 @@ pub use keys::{CreatedKey, create_key, keys, revoke_key};
 pub use org::{OrgEntry, org};
 pub(crate) use read::everyone;
 pub use read::{AgentRef, ListAgents, get, list, me};
+pub(crate) use revisions::readable;
 pub use revisions::{RevisionView, revision, revisions};
 pub use rollback::{RolledBack, rollback};
 pub use runtime_state::{RuntimeState, exists, runtime_state};

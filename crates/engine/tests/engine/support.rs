@@ -50,14 +50,15 @@ impl House {
     }
 
     pub(crate) fn on(store: TestStore) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
         let ports = Ports {
             store: store.shared(),
             clock: ports::clock(),
             ids: ports::ids(),
             tokens: ports::tokens(),
             vault: ports::vault(),
+            instructions: ports::instruction_files(folder.path()),
         };
-        let folder = tempfile::tempdir().expect("a folder");
         let company = act(&ports, |tx, call| {
             companies::create(tx, call, a_company("Acme"))
         })

@@ -157,6 +157,47 @@ impl Exchange {
             .map_err(settled)
     }
 
+    pub(super) fn write_around_now<I, P, X, T, E: Refusal, B: Serialize>(
+        &self,
+        parse: impl FnOnce(&Incoming) -> Result<I, Problem>,
+        plan: impl Fn(&mut dyn Reads, &Call<'_>, &I) -> Result<P, Failure<E>>,
+        outside: impl FnOnce(&State, &I, P) -> Result<X, E>,
+        act: impl Fn(&mut dyn Tx, &Call<'_>, &I, &X) -> Result<T, Failure<E>>,
+        finish: impl FnOnce(&State, &I, T) -> Reply<B>,
+    ) -> Result<Served, Problem> {
+        let ports = &self.state.ports;
+        let input = parse(&self.incoming);
+        let now = ports.clock.now();
+        let planned = ports
+            .store
+            .read(|reads| {
+                let caller = self.admit(reads, now)?;
+                let input = input
+                    .as_ref()
+                    .map_err(|problem| Failure::Refused(problem.clone()))?;
+                let signal = Signal::default();
+                plan(reads, &self.call(&caller, now, &signal), input)
+                    .map_err(|failure| failure.map(Problem::refused))
+            })
+            .map_err(settled)?;
+        let input = input?;
+        let outcome = outside(&self.state, &input, planned).map_err(Problem::refused)?;
+        let (value, ignored_run, raised) = ports
+            .store
+            .write(|tx| {
+                let now = ports.clock.now();
+                let caller = self.admit(tx.reads(), now)?;
+                let signal = Signal::default();
+                let value = act(tx, &self.call(&caller, now, &signal), &input, &outcome)
+                    .map_err(|failure| failure.map(Problem::refused))?;
+                Ok((value, caller.ignored_run, signal.is_raised()))
+            })
+            .map_err(settled)?;
+        let mut served = Served::encode(&finish(&self.state, &input, value), ignored_run)?;
+        served.signal = raised;
+        Ok(served)
+    }
+
     fn call<'a>(
         &'a self,
         caller: &'a Authenticated,

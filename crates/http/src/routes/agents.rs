@@ -1,4 +1,5 @@
 mod bodies;
+mod instructions;
 mod keys;
 mod masking;
 mod org;
@@ -38,6 +39,7 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
         revisions::register,
         permissions::register,
         runtime_state::register,
+        instructions::register,
     ]
     .into_iter()
     .fold(endpoints, |endpoints, register| register(endpoints))

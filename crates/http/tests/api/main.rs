@@ -17,6 +17,7 @@ mod edges;
 mod event_streams;
 mod events;
 mod idempotency;
+mod instructions;
 mod issues;
 mod labels;
 mod lists;

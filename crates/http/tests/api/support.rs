@@ -8,6 +8,7 @@ use std::time::Duration;
 use actix_web::dev::ServerHandle;
 use actix_web::web::Data;
 use serde_json::{Value, json};
+use tempfile::TempDir;
 use ureq::http::{HeaderMap, Request};
 use workforce_app::authenticate::AuthPolicy;
 use workforce_domain::id::{CompanyId, RunId};
@@ -29,6 +30,8 @@ pub(crate) struct Api {
     pub(crate) state: Data<State>,
     pub(crate) signals: Arc<Signals>,
     pub(crate) logs: Arc<Digits>,
+    /// Beneath it lie external instructions; `data` in it is the server's.
+    pub(crate) home: TempDir,
 }
 
 /// Counts how often the engine was told.
@@ -215,12 +218,14 @@ impl Api {
             ids: ports::ids(),
             tokens: ports::tokens(),
             vault: ports::vault(),
+            instructions: ports::instruction_files(self.home.path()),
             logs: Arc::clone(&self.logs) as Arc<dyn RunLogs>,
             engine: Arc::clone(&self.signals) as Arc<dyn EngineSignal>,
         }
     }
 
     fn serve_with(store: TestStore, auth: AuthPolicy, adjust: impl FnOnce(State) -> State) -> Self {
+        let home = tempfile::tempdir().unwrap();
         let signals = Arc::new(Signals::default());
         let logs = Arc::new(Digits(AtomicUsize::new(100)));
         let ports = Ports {
@@ -229,6 +234,7 @@ impl Api {
             ids: ports::ids(),
             tokens: ports::tokens(),
             vault: ports::vault(),
+            instructions: ports::instruction_files(home.path()),
             logs: Arc::clone(&logs) as Arc<dyn RunLogs>,
             engine: Arc::clone(&signals) as Arc<dyn EngineSignal>,
         };
@@ -250,6 +256,7 @@ impl Api {
             state,
             signals,
             logs,
+            home,
         }
     }
 

@@ -1,0 +1,320 @@
+use serde_json::{Value, json};
+use workforce_domain::activity::Action;
+use workforce_domain::actor::Owned;
+use workforce_domain::agent::Agent;
+use workforce_domain::id::AgentId;
+use workforce_domain::instructions::{BundleMode, BundlePath, BundlePointer, Manifest};
+use workforce_domain::port::{Failure, Held, InstructionFiles, Reads, Tx};
+use workforce_domain::revision::{AgentConfig, RevisionSource};
+
+use super::bundle::{BundleView, about, described, is_listed, keep_version, manifest, view};
+use super::{
+    BOOTSTRAP_KEY, CHANGED_BUNDLE, CHANGED_FILE, InstructionsError, TEMPLATE_KEY, check_content,
+    check_not_legacy, on_disk,
+};
+use crate::access::{Denied, FieldFault, denied};
+use crate::agents::revisions::{ConfigChange, keep};
+use crate::agents::{hold, readable, write_down};
+use crate::call::Call;
+
+/// Writes a file of a bundle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PutFile {
+    /// Its path within the bundle.
+    pub path: BundlePath,
+    /// What it is to hold.
+    pub content: String,
+    /// Writes it only over this content, by SHA-256.
+    pub if_match: Option<String>,
+    /// Clears the legacy templates too.
+    pub clear_legacy: bool,
+}
+
+/// Deletes a file of a bundle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeleteFile {
+    /// Its path within the bundle.
+    pub path: BundlePath,
+}
+
+/// What is to be done on disk before the store is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OutsideDeed {
+    /// Nothing: the bundle is managed.
+    Nothing,
+    /// A file is to be written.
+    Write {
+        /// The folder of the bundle.
+        root: String,
+        /// Whether the file may be a new one.
+        may_create: bool,
+    },
+    /// A file is to be deleted.
+    Delete {
+        /// The folder of the bundle.
+        root: String,
+    },
+}
+
+impl OutsideDeed {
+    fn root(&self) -> Option<&str> {
+        match self {
+            Self::Nothing => None,
+            Self::Write { root, .. } | Self::Delete { root } => Some(root),
+        }
+    }
+}
+
+/// Agents write their own managed bundle and nothing else (contract section
+/// 4.3).
+pub(super) fn check_writer(
+    call: &Call<'_>,
+    agent: &Agent,
+    pointer: &BundlePointer,
+) -> Result<(), Failure<InstructionsError>> {
+    let Some(caller) = call.agent() else {
+        return Ok(());
+    };
+    call.require_working_company().map_err(denied)?;
+    if caller.agent != agent.id {
+        return Err(denied(Denied::Forbidden(
+            "an agent may change its own instructions only",
+        )));
+    }
+    if pointer.mode == BundleMode::External {
+        return Err(denied(Denied::BoardRequired));
+    }
+    Ok(())
+}
+
+fn found(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    id: AgentId,
+) -> Result<(Agent, BundlePointer), Failure<InstructionsError>> {
+    let agent = readable::<InstructionsError>(reads, call, id)?;
+    let pointer = reads.instructions().pointer(agent.scope(), id)?;
+    let pointer = pointer.unwrap_or_default();
+    check_writer(call, &agent, &pointer)?;
+    Ok((agent, pointer))
+}
+
+fn check_put(
+    call: &Call<'_>,
+    pointer: &BundlePointer,
+    command: &PutFile,
+) -> Result<(), Failure<InstructionsError>> {
+    check_content(&command.content).map_err(Failure::Refused)?;
+    check_not_legacy(&command.path, "/path").map_err(Failure::Refused)?;
+    if command.clear_legacy && call.agent().is_some() {
+        return Err(denied(Denied::BoardRequired));
+    }
+    if pointer.mode == BundleMode::External && !is_listed(pointer, &command.path) {
+        let message = "in an external bundle only the entry file and the listed text files \
+                       can be written";
+        return Err(Failure::Refused(
+            FieldFault::invalid("/path", message).into(),
+        ));
+    }
+    Ok(())
+}
+
+/// What writing a file takes outside.
+///
+/// # Errors
+/// [`InstructionsError`]
+pub fn plan_put(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    id: AgentId,
+    command: &PutFile,
+) -> Result<OutsideDeed, Failure<InstructionsError>> {
+    let (_agent, pointer) = found(reads, call, id)?;
+    check_put(call, &pointer, command)?;
+    Ok(match pointer.external_root() {
+        None => OutsideDeed::Nothing,
+        Some(root) => OutsideDeed::Write {
+            root: root.to_owned(),
+            may_create: command.path == pointer.entry_file,
+        },
+    })
+}
+
+/// What deleting a file takes outside.
+///
+/// # Errors
+/// [`InstructionsError`]
+pub fn plan_delete(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    id: AgentId,
+    command: &DeleteFile,
+) -> Result<OutsideDeed, Failure<InstructionsError>> {
+    let (_agent, pointer) = found(reads, call, id)?;
+    check_delete(&pointer, &command.path).map_err(Failure::Refused)?;
+    Ok(match pointer.external_root() {
+        None => OutsideDeed::Nothing,
+        Some(root) => OutsideDeed::Delete {
+            root: root.to_owned(),
+        },
+    })
+}
+
+fn check_delete(pointer: &BundlePointer, path: &BundlePath) -> Result<(), InstructionsError> {
+    check_not_legacy(path, "?path")?;
+    if *path == pointer.entry_file {
+        return Err(InstructionsError::EntryProtected { path: path.clone() });
+    }
+    if pointer.mode == BundleMode::External && !is_listed(pointer, path) {
+        return Err(Denied::NotFound("file in the bundle").into());
+    }
+    Ok(())
+}
+
+/// Does on disk what is to be done there; `written` is what a file is to hold.
+///
+/// # Errors
+/// [`InstructionsError`]
+pub fn do_outside(
+    disk: &dyn InstructionFiles,
+    deed: &OutsideDeed,
+    path: &BundlePath,
+    written: Option<&PutFile>,
+) -> Result<(), InstructionsError> {
+    match (deed, written) {
+        (OutsideDeed::Write { root, may_create }, Some(put)) => {
+            let expected = put.if_match.as_deref();
+            disk.write(root, path, &put.content, expected, *may_create)
+                .map_err(|error| on_disk(&error, "/path"))
+        }
+        (OutsideDeed::Delete { root }, _) => disk
+            .delete(root, path)
+            .map_err(|error| on_disk(&error, "?path")),
+        (OutsideDeed::Nothing | OutsideDeed::Write { .. }, _) => Ok(()),
+    }
+}
+
+/// Writes a file of a managed bundle, or notes that one of an external bundle
+/// was written.
+///
+/// # Errors
+/// [`InstructionsError`]
+pub fn put_file(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    id: AgentId,
+    command: &PutFile,
+    done: &OutsideDeed,
+) -> Result<BundleView, Failure<InstructionsError>> {
+    let mut agent = about(hold(tx, call, id))?;
+    let (_agent, pointer) = found(tx.reads(), call, id)?;
+    check_put(call, &pointer, command)?;
+    if pointer.external_root() != done.root() {
+        return Err(Failure::Refused(CHANGED_BUNDLE));
+    }
+    let file = described(command.path.clone(), &command.content);
+    let details = json!({ "path": file.path, "size": file.size, "sha256": file.sha256 });
+    let before = AgentConfig::of(&agent, pointer.clone());
+    let mut after = pointer.clone();
+    let mut is_new = pointer.mode == BundleMode::External;
+    if pointer.mode == BundleMode::Managed {
+        let files = manifest(tx.reads(), &agent, &pointer)?;
+        let present = files.find(&command.path);
+        if let Some(expected) = &command.if_match
+            && present.is_none_or(|present| !present.sha256.eq_ignore_ascii_case(expected))
+        {
+            return Err(Failure::Refused(CHANGED_FILE));
+        }
+        if present != Some(&file) {
+            let digest = file.sha256.clone();
+            let files = files
+                .with(file)
+                .map_err(|fault| Failure::Refused(fault.into()))?;
+            tx.instructions_mut()
+                .keep_content(&agent, &digest, &command.content)?;
+            after.version = keep_version(tx, call, &agent, &pointer, &files)?;
+            is_new = true;
+        }
+    }
+    if command.clear_legacy {
+        clear_legacy(&mut agent);
+    }
+    let source = RevisionSource::InstructionsBundleFilePut;
+    store(tx, call, &mut agent, &before, after, source)?;
+    if is_new {
+        let action = Action::AgentInstructionsFilePut;
+        write_down(tx, call, action, &agent, details);
+    }
+    Ok(view(tx.reads(), call, &agent)?)
+}
+
+/// Deletes a file of a managed bundle, or notes that one of an external bundle
+/// was deleted.
+///
+/// # Errors
+/// [`InstructionsError`]
+pub fn delete_file(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    id: AgentId,
+    command: &DeleteFile,
+    done: &OutsideDeed,
+) -> Result<BundleView, Failure<InstructionsError>> {
+    let mut agent = about(hold(tx, call, id))?;
+    let (_agent, pointer) = found(tx.reads(), call, id)?;
+    check_delete(&pointer, &command.path).map_err(Failure::Refused)?;
+    if pointer.external_root() != done.root() {
+        return Err(Failure::Refused(CHANGED_BUNDLE));
+    }
+    let before = AgentConfig::of(&agent, pointer.clone());
+    let mut after = pointer.clone();
+    if pointer.mode == BundleMode::Managed {
+        let files: Manifest = manifest(tx.reads(), &agent, &pointer)?;
+        if files.find(&command.path).is_none() {
+            return Err(denied(Denied::NotFound("file in the bundle")));
+        }
+        let files = files.without(&command.path);
+        after.version = keep_version(tx, call, &agent, &pointer, &files)?;
+    }
+    let source = RevisionSource::InstructionsBundleFileDelete;
+    store(tx, call, &mut agent, &before, after, source)?;
+    let action = Action::AgentInstructionsFileDeleted;
+    write_down(tx, call, action, &agent, json!({ "path": command.path }));
+    Ok(view(tx.reads(), call, &agent)?)
+}
+
+/// Removes the templates of old from an agent's configuration.
+pub(super) fn clear_legacy(agent: &mut Agent) {
+    for key in [TEMPLATE_KEY, BOOTSTRAP_KEY] {
+        agent.adapter_config.remove(key);
+    }
+}
+
+/// Stores what changed of an agent and its pointer, and keeps the revision.
+pub(super) fn store(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    agent: &mut Held<Agent>,
+    before: &AgentConfig,
+    pointer: BundlePointer,
+    source: RevisionSource,
+) -> Result<Value, Failure<InstructionsError>> {
+    let after = AgentConfig::of(agent, pointer);
+    if after.instructions != before.instructions {
+        tx.instructions_mut()
+            .set_pointer(agent, &after.instructions, call.now)?;
+    }
+    if after.adapter_config != before.adapter_config {
+        agent.updated_at = call.now;
+        tx.agents_mut().save(agent)?;
+    }
+    let change = ConfigChange {
+        source,
+        before: Some(before),
+        after: &after,
+        rolled_back_from: None,
+    };
+    let (scope, id) = (agent.scope(), agent.id);
+    let kept = keep(tx, call, scope, id, &change)?;
+    Ok(json!(kept.map(|kept| kept.revision.changed_keys)))
+}

@@ -1,0 +1,141 @@
+use workforce_domain::id::AgentId;
+use workforce_domain::instructions::{BundlePath, LEGACY_TEMPLATE, language_of};
+use workforce_domain::port::{Failure, InstructionFiles, Reads};
+
+use super::bundle::{BundleView, content, is_listed, manifest, view};
+use super::{InstructionsError, PutFile, TEMPLATE_KEY, on_disk, sha256, template};
+use crate::access::{Denied, denied};
+use crate::agents::readable;
+use crate::call::Call;
+
+/// The bundle of an agent, for the board, the agent itself and those above it.
+/// What only the disk tells is added with [`BundleView::completed`].
+///
+/// # Errors
+/// [`InstructionsError`]
+pub fn get(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    id: AgentId,
+) -> Result<BundleView, Failure<InstructionsError>> {
+    let agent = readable::<InstructionsError>(reads, call, id)?;
+    Ok(view(reads, call, &agent)?)
+}
+
+/// A file with its content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileView {
+    /// Its path within the bundle.
+    pub path: String,
+    /// What it holds.
+    pub content: String,
+    /// SHA-256 of that.
+    pub sha256: String,
+    /// Its language, by its name.
+    pub language: &'static str,
+    /// Whether agents are given it first.
+    pub is_entry: bool,
+    /// Whether the caller may write it.
+    pub editable: bool,
+    /// Whether it is no file but a setting of old.
+    pub is_virtual: bool,
+}
+
+/// A file that a caller may see, or where it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FoundFile {
+    /// Here it is.
+    Here(FileView),
+    /// On disk, where [`load`] reads it.
+    OnDisk {
+        /// The folder of the bundle.
+        root: String,
+        /// Its path within the bundle.
+        path: BundlePath,
+        /// Whether agents are given it first.
+        is_entry: bool,
+        /// Whether the caller may write it.
+        editable: bool,
+    },
+}
+
+/// A file of an agent's bundle, for whoever may see the bundle.
+///
+/// # Errors
+/// [`InstructionsError`]
+pub fn file(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    id: AgentId,
+    path: &BundlePath,
+) -> Result<FoundFile, Failure<InstructionsError>> {
+    let agent = readable::<InstructionsError>(reads, call, id)?;
+    let view = view(reads, call, &agent)?;
+    let missing = || denied(Denied::NotFound("file in the bundle"));
+    if path.as_str() == LEGACY_TEMPLATE {
+        let template = template(&agent, TEMPLATE_KEY).ok_or_else(missing)?;
+        return Ok(FoundFile::Here(FileView {
+            is_virtual: true,
+            ..seen(path, template.to_owned(), false, false)
+        }));
+    }
+    let pointer = &view.pointer;
+    let is_entry = *path == pointer.entry_file;
+    if let Some(root) = pointer.external_root() {
+        return Ok(FoundFile::OnDisk {
+            root: root.to_owned(),
+            path: path.clone(),
+            is_entry,
+            editable: view.editable && is_listed(pointer, path),
+        });
+    }
+    let manifest = manifest(reads, &agent, pointer)?;
+    let file = manifest.find(path).ok_or_else(missing)?;
+    let content = content(reads, &agent, pointer, file)?;
+    Ok(FoundFile::Here(seen(
+        path,
+        content,
+        is_entry,
+        view.editable,
+    )))
+}
+
+fn seen(path: &BundlePath, content: String, is_entry: bool, editable: bool) -> FileView {
+    FileView {
+        path: path.to_string(),
+        sha256: sha256(&content),
+        language: language_of(path.as_str()),
+        content,
+        is_entry,
+        editable,
+        is_virtual: false,
+    }
+}
+
+/// A file that was just written, as the bundle has it now.
+pub fn written(command: &PutFile, bundle: &BundleView) -> FileView {
+    let is_entry = command.path == bundle.pointer.entry_file;
+    let content = command.content.clone();
+    seen(&command.path, content, is_entry, bundle.editable)
+}
+
+/// A file that was found, with its content. Touches the disk.
+///
+/// # Errors
+/// [`InstructionsError`]
+pub fn load(found: FoundFile, disk: &dyn InstructionFiles) -> Result<FileView, InstructionsError> {
+    match found {
+        FoundFile::Here(file) => Ok(file),
+        FoundFile::OnDisk {
+            root,
+            path,
+            is_entry,
+            editable,
+        } => {
+            let content = disk
+                .read(&root, &path)
+                .map_err(|error| on_disk(&error, "?path"))?;
+            Ok(seen(&path, content, is_entry, editable))
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! The instructions of a run: a copy of its agent's bundle that is its own, so
+//! that no change of the bundle reaches a live run (contract section 10.8).
+
+use std::fs::{DirBuilder, OpenOptions, Permissions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use workforce_app::agents::instructions::{RunFile, RunInstructions};
+use workforce_domain::actor::Scope;
+use workforce_domain::id::{CompanyId, RunId};
+use workforce_domain::instructions::BundlePath;
+use workforce_domain::port::{InstructionFileError, InstructionFiles, StoreError};
+use workforce_domain::run::RunErrorCode;
+
+use crate::adapter::Ending;
+use crate::shared::Core;
+
+const FOLDER_NAME: &str = "instructions";
+
+/// The copy that a run reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RunCopy {
+    /// Its folder.
+    pub(crate) folder: PathBuf,
+    /// The file the agent is given first.
+    pub(crate) entry: PathBuf,
+}
+
+/// Why a run has no instructions.
+#[derive(Debug, thiserror::Error)]
+enum CopyError {
+    #[error("the entry file {entry} of the agent's instructions cannot be read")]
+    Entry {
+        entry: BundlePath,
+        #[source]
+        source: InstructionFileError,
+    },
+    #[error("the agent's instructions cannot be copied")]
+    Copy(#[from] io::Error),
+}
+
+/// Copies the instructions of a run into a folder of its own.
+pub(crate) async fn lay_out(
+    core: &Core,
+    company: CompanyId,
+    run: RunId,
+    instructions: RunInstructions,
+) -> Result<RunCopy, Ending> {
+    let disk = Arc::clone(&core.store.ports.instructions);
+    let folder = core.config.run_folder(company, run).join(FOLDER_NAME);
+    let copied = tokio::task::spawn_blocking(move || copy(&*disk, folder, instructions)).await;
+    match copied {
+        Ok(Ok(copy)) => Ok(copy),
+        Ok(Err(CopyError::Entry { entry, source })) => {
+            let error = format!("the entry file {entry} cannot be read: {source}");
+            Err(Ending::failed(RunErrorCode::InstructionsUnavailable, error))
+        }
+        Ok(Err(error)) => Err(broken(&error)),
+        Err(error) => Err(broken(&error)),
+    }
+}
+
+fn broken(error: &dyn std::error::Error) -> Ending {
+    tracing::error!(%error, cause = ?error, "the instructions of a run cannot be copied");
+    Ending::failed(
+        RunErrorCode::Internal,
+        "the agent's instructions could not be copied",
+    )
+}
+
+fn copy(
+    disk: &dyn InstructionFiles,
+    folder: PathBuf,
+    instructions: RunInstructions,
+) -> Result<RunCopy, CopyError> {
+    let (entry, files) = match instructions {
+        RunInstructions::Managed { entry, files } => (entry, files),
+        RunInstructions::External { entry, root } => {
+            let files = external(disk, &entry, &root)?;
+            (entry, files)
+        }
+    };
+    make_folder(&folder)?;
+    for file in files {
+        let path = folder.join(file.path.as_str());
+        if let Some(parent) = path.parent() {
+            make_folder(parent)?;
+        }
+        let mut copy = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o400)
+            .open(&path)?;
+        copy.write_all(file.content.as_bytes())?;
+    }
+    for folder in folders_within(&folder)? {
+        std::fs::set_permissions(folder, Permissions::from_mode(0o500))?;
+    }
+    Ok(RunCopy {
+        entry: folder.join(entry.as_str()),
+        folder,
+    })
+}
+
+fn make_folder(folder: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+/// The entry file, which must be there, and what else can be read.
+fn external(
+    disk: &dyn InstructionFiles,
+    entry: &BundlePath,
+    root: &str,
+) -> Result<Vec<RunFile>, CopyError> {
+    let failed = |source| CopyError::Entry {
+        entry: entry.clone(),
+        source,
+    };
+    let content = disk.read(root, entry).map_err(failed)?;
+    let mut files = vec![RunFile {
+        path: entry.clone(),
+        content,
+    }];
+    for listed in disk.list(root).map_err(failed)?.files {
+        if listed.path == *entry {
+            continue;
+        }
+        // It may have gone or changed since it was listed.
+        if let Ok(content) = disk.read(root, &listed.path) {
+            files.push(RunFile {
+                path: listed.path,
+                content,
+            });
+        }
+    }
+    Ok(files)
+}
+
+/// A folder and all beneath it; links are no folders.
+fn folders_within(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut found = vec![folder.to_owned()];
+    let mut next = 0;
+    while let Some(folder) = found.get(next).cloned() {
+        next += 1;
+        for entry in std::fs::read_dir(folder)? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                found.push(entry.path());
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Removes what a run had of its own beside its log.
+pub(crate) async fn remove(core: &Core, company: CompanyId, run: RunId) {
+    let folder = core.config.run_folder(company, run);
+    let removed = tokio::task::spawn_blocking(move || remove_folder(&folder)).await;
+    match removed {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => tracing::warn!(%error, %run, "the folder of a run is left behind"),
+        Err(error) => tracing::warn!(%error, %run, "the folder of a run is left behind"),
+    }
+}
+
+fn remove_folder(folder: &Path) -> io::Result<()> {
+    let mut rest = vec![folder.to_owned()];
+    while let Some(folder) = rest.pop() {
+        match folder.symlink_metadata() {
+            Ok(metadata) if metadata.is_dir() => {}
+            Ok(_) => continue,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(error),
+        }
+        std::fs::set_permissions(&folder, Permissions::from_mode(0o700))?;
+        for entry in std::fs::read_dir(&folder)? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                rest.push(entry.path());
+            }
+        }
+    }
+    match std::fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Removes the folders of runs that ended without their server, before the
+/// first run starts.
+pub(crate) async fn clear_left(core: &Core) -> Result<(), StoreError> {
+    let runs_dir = core.config.runs_dir.clone();
+    let left = tokio::task::spawn_blocking(move || left_folders(&runs_dir))
+        .await
+        .unwrap_or_default();
+    for (company, run) in left {
+        let found = core
+            .store
+            .read(move |reads| reads.runs().find(Scope::Instance, run))
+            .await?;
+        if !found.is_some_and(|run| run.status.is_live()) {
+            remove(core, company, run).await;
+        }
+    }
+    Ok(())
+}
+
+/// The folders of runs; what cannot be read has none.
+fn left_folders(runs_dir: &Path) -> Vec<(CompanyId, RunId)> {
+    let mut left = Vec::new();
+    for (company, folder) in named_folders::<CompanyId>(runs_dir) {
+        let runs = named_folders::<RunId>(&folder);
+        left.extend(runs.into_iter().map(|(run, _)| (company, run)));
+    }
+    left
+}
+
+fn named_folders<I: std::str::FromStr>(folder: &Path) -> Vec<(I, PathBuf)> {
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return Vec::new();
+    };
+    entries
+        .flatten()
+        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
+        .filter_map(|entry| Some((entry.file_name().to_str()?.parse().ok()?, entry.path())))
+        .collect()
+}

@@ -1,0 +1,189 @@
+mod bodies;
+
+use actix_web::HttpResponse;
+use workforce_app::Code;
+use workforce_app::agents::instructions::{self, DeleteFile};
+use workforce_domain::instructions::BundlePath;
+
+use crate::exchange::{Exchange, Incoming};
+use crate::problem::{Problem, ProblemBody};
+use crate::registry::{Access, Endpoints};
+use crate::reply::Reply;
+use crate::schema;
+use bodies::{
+    BundleBody, DeletedBody, FileBody, PatchBundleBody, PathBody, PutFileBody, SetPathBody,
+    WrittenBody, path,
+};
+
+const TAG: &str = "Instructions";
+
+pub(super) fn register(endpoints: Endpoints) -> Endpoints {
+    endpoints
+        .add(__path_get, Access::Anyone, get)
+        .add(__path_patch, Access::Anyone, patch)
+        .add(__path_file, Access::Anyone, file)
+        .add(__path_put, Access::Anyone, put)
+        .add(__path_delete, Access::Anyone, delete)
+        .add(__path_set_path, Access::Board, set_path)
+}
+
+/// The path in the query, which has to be there.
+fn named(rq: &Incoming) -> Result<BundlePath, Problem> {
+    const POINTER: &str = "?path";
+    match rq.query()?.text("path")? {
+        Some(text) => path(text, POINTER),
+        None => Err(Problem::at(Code::InvalidField, POINTER, "is required")),
+    }
+}
+
+/// Where the instructions of an agent are, and which files they have. For the
+/// board, the agent itself and those above it.
+#[utoipa::path(get, path = "/api/agents/{agentId}/instructions-bundle", tag = TAG,
+    operation_id = "getInstructionsBundle",
+    params(("agentId" = schema::Id, Path, description = "The agent.")),
+    responses((status = 200, description = "The bundle.", body = BundleBody)))]
+async fn get(exchange: Exchange) -> HttpResponse {
+    exchange
+        .read_and(
+            |rq| rq.id("agentId"),
+            |reads, call, id| instructions::get(reads, call, *id),
+            |state, view| {
+                let view = view.completed(&*state.ports.instructions);
+                Ok(Reply::ok(BundleBody::from(view)))
+            },
+        )
+        .await
+}
+
+/// Changes who keeps the instructions of an agent, where, and which file comes
+/// first. An agent may choose the entry file of its own managed bundle; the
+/// rest is the board's.
+#[utoipa::path(patch, path = "/api/agents/{agentId}/instructions-bundle", tag = TAG,
+    operation_id = "updateInstructionsBundle",
+    params(("agentId" = schema::Id, Path, description = "The agent.")),
+    request_body = PatchBundleBody,
+    responses((status = 200, description = "The bundle.", body = BundleBody)))]
+async fn patch(exchange: Exchange) -> HttpResponse {
+    exchange
+        .write_around(
+            |rq| Ok((rq.id("agentId")?, rq.json::<PatchBundleBody>()?.command()?)),
+            |reads, call, (id, command)| instructions::plan_patch(reads, call, *id, command),
+            |state, _, plan| instructions::prepare(&*state.ports.instructions, plan),
+            |tx, call, (id, command), prepared| {
+                instructions::patch(tx, call, *id, command, prepared)
+            },
+            |state, _, view| {
+                let view = view.completed(&*state.ports.instructions);
+                Reply::ok(BundleBody::from(view))
+            },
+        )
+        .await
+}
+
+/// A file of an agent's instructions.
+#[utoipa::path(get, path = "/api/agents/{agentId}/instructions-bundle/file", tag = TAG,
+    operation_id = "getInstructionsFile",
+    params(
+        ("agentId" = schema::Id, Path, description = "The agent."),
+        ("path" = String, Query, description = "The path of the file within the bundle."),
+    ),
+    responses(
+        (status = 200, description = "The file.", body = FileBody),
+        (status = 409, description = "`instructions_unavailable`", body = ProblemBody,
+            content_type = "application/problem+json"),
+        (status = 422, description = "`invalid_field`", body = ProblemBody,
+            content_type = "application/problem+json"),
+    ))]
+async fn file(exchange: Exchange) -> HttpResponse {
+    exchange
+        .read_and(
+            |rq| Ok((rq.id("agentId")?, named(rq)?)),
+            |reads, call, (id, path)| instructions::file(reads, call, *id, path),
+            |state, found| {
+                let file = instructions::load(found, &*state.ports.instructions)
+                    .map_err(Problem::refused)?;
+                Ok(Reply::ok(FileBody::from(file)))
+            },
+        )
+        .await
+}
+
+/// Writes a file of an agent's instructions, which is made when it is not
+/// there. In an external bundle only the entry file is made.
+#[utoipa::path(put, path = "/api/agents/{agentId}/instructions-bundle/file", tag = TAG,
+    operation_id = "putInstructionsFile",
+    params(("agentId" = schema::Id, Path, description = "The agent.")),
+    request_body = PutFileBody,
+    responses((status = 200, description = "The file and its bundle.", body = WrittenBody)))]
+async fn put(exchange: Exchange) -> HttpResponse {
+    exchange
+        .write_around(
+            |rq| Ok((rq.id("agentId")?, rq.json::<PutFileBody>()?.command()?)),
+            |reads, call, (id, command)| instructions::plan_put(reads, call, *id, command),
+            |state, (_, command), deed| {
+                let disk = &*state.ports.instructions;
+                instructions::do_outside(disk, &deed, &command.path, Some(command))?;
+                Ok(deed)
+            },
+            |tx, call, (id, command), deed| instructions::put_file(tx, call, *id, command, deed),
+            |state, (_, command), view| {
+                let view = view.completed(&*state.ports.instructions);
+                Reply::ok(WrittenBody {
+                    file: instructions::written(command, &view).into(),
+                    bundle: view.into(),
+                })
+            },
+        )
+        .await
+}
+
+/// Deletes a file of an agent's instructions; the entry file cannot be.
+#[utoipa::path(delete, path = "/api/agents/{agentId}/instructions-bundle/file", tag = TAG,
+    operation_id = "deleteInstructionsFile",
+    params(
+        ("agentId" = schema::Id, Path, description = "The agent."),
+        ("path" = String, Query, description = "The path of the file within the bundle."),
+    ),
+    responses((status = 200, description = "The bundle.", body = DeletedBody)))]
+async fn delete(exchange: Exchange) -> HttpResponse {
+    exchange
+        .write_around(
+            |rq| Ok((rq.id("agentId")?, DeleteFile { path: named(rq)? })),
+            |reads, call, (id, command)| instructions::plan_delete(reads, call, *id, command),
+            |state, (_, command), deed| {
+                let disk = &*state.ports.instructions;
+                instructions::do_outside(disk, &deed, &command.path, None)?;
+                Ok(deed)
+            },
+            |tx, call, (id, command), deed| instructions::delete_file(tx, call, *id, command, deed),
+            |state, _, view| {
+                let bundle = view.completed(&*state.ports.instructions).into();
+                Reply::ok(DeletedBody { ok: true, bundle })
+            },
+        )
+        .await
+}
+
+/// Says by the path of one file where an agent's instructions are. Where that
+/// file is in a folder that may hold a bundle, the bundle is that folder.
+#[utoipa::path(patch, path = "/api/agents/{agentId}/instructions-path", tag = TAG,
+    operation_id = "setInstructionsPath",
+    params(("agentId" = schema::Id, Path, description = "The agent.")),
+    request_body = SetPathBody,
+    responses((status = 200, description = "The path and the bundle.", body = PathBody)))]
+async fn set_path(exchange: Exchange) -> HttpResponse {
+    exchange
+        .write_around(
+            |rq| Ok((rq.id("agentId")?, rq.json::<SetPathBody>()?.command())),
+            |reads, call, (id, _)| instructions::get(reads, call, *id),
+            |state, (_, command), _seen| instructions::infer(&*state.ports.instructions, command),
+            |tx, call, (id, command), inferred| {
+                instructions::set_path(tx, call, *id, command, inferred)
+            },
+            |state, _, mut set| {
+                set.bundle = set.bundle.completed(&*state.ports.instructions);
+                Reply::ok(PathBody::from(set))
+            },
+        )
+        .await
+}
