@@ -16,7 +16,7 @@ use crate::support::{archive, cancel, change_agent, look, pause, resume, role};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-fn hired(world: &World, heartbeat: Value) -> Agent {
+fn hired(world: &World, heartbeat: &Value) -> Agent {
     let command = CreateAgent {
         runtime_config: document(json!({ "heartbeat": heartbeat })),
         ..new_agent("Ada")
@@ -51,7 +51,7 @@ fn a_beat_later(world: &World) {
 #[test]
 fn a_beat_wakes_an_agent_that_has_work() {
     let world = World::sqlite();
-    let agent = hired(&world, json!({ "intervalSec": 60 }));
+    let agent = hired(&world, &json!({ "intervalSec": 60 }));
     world.todo_for(&agent, "Work");
     let run = world.stored_run(world.pending_wakes(&agent)[0].run);
     done(cancel(world.board(), &run));
@@ -89,14 +89,14 @@ fn a_beat_wakes_an_agent_that_has_work() {
 #[test]
 fn a_beat_of_an_idle_agent_is_counted_and_no_row_is_made() {
     let world = World::sqlite();
-    let agent = hired(&world, json!({ "intervalSec": 60 }));
+    let agent = hired(&world, &json!({ "intervalSec": 60 }));
     tick(&world);
     for beats in 1..=3 {
         a_beat_later(&world);
         assert_eq!(timer(&world, &agent).suppressed, beats);
     }
     assert!(world.pending_wakes(&agent).is_empty());
-    let keen = hired(&world, json!({ "intervalSec": 60, "alwaysRun": true }));
+    let keen = hired(&world, &json!({ "intervalSec": 60, "alwaysRun": true }));
     let ceo = CreateAgent {
         role: Some(role("ceo")),
         runtime_config: document(json!({ "heartbeat": { "intervalSec": 60 } })),
@@ -121,10 +121,10 @@ fn a_beat_of_an_idle_agent_is_counted_and_no_row_is_made() {
 #[test]
 fn no_timer_beats_for_who_may_not_run() {
     let world = World::sqlite();
-    let agent = hired(&world, json!({ "intervalSec": 60, "alwaysRun": true }));
+    let agent = hired(&world, &json!({ "intervalSec": 60, "alwaysRun": true }));
     let off = hired(
         &world,
-        json!({ "intervalSec": 60, "enabled": false, "alwaysRun": true }),
+        &json!({ "intervalSec": 60, "enabled": false, "alwaysRun": true }),
     );
     tick(&world);
     assert_eq!(timer(&world, &off), Timer::default());
@@ -143,7 +143,7 @@ fn no_timer_beats_for_who_may_not_run() {
         runtime_config: Some(document(json!({ "heartbeat": { "intervalSec": 0 } }))),
         ..UpdateAgent::default()
     };
-    let other = hired(&world, json!({ "intervalSec": 60, "alwaysRun": true }));
+    let other = hired(&world, &json!({ "intervalSec": 60, "alwaysRun": true }));
     tick(&world);
     done(change_agent(world.board(), other.id, &change));
     done(archive(world.board(), agent.company));

@@ -94,18 +94,13 @@ fn the_board_itself_and_those_above_wake_an_agent() {
     ] {
         done(wake(who, agent.id, &plain()));
     }
-    for who in [world.agent(sibling.id)] {
-        let refusal = refused(wake(who, agent.id, &plain()));
+    for (who, id) in [(sibling.id, agent.id), (agent.id, lead.id)] {
+        let refusal = refused(wake(world.agent(who), id, &plain()));
         assert!(
             matches!(refusal, RunError::Denied(Denied::Forbidden(_))),
             "{refusal:?}"
         );
     }
-    let refusal = refused(wake(world.agent(agent.id), lead.id, &plain()));
-    assert!(
-        matches!(refusal, RunError::Denied(Denied::Forbidden(_))),
-        "{refusal:?}"
-    );
     let spy = world.hired(world.company("Other").id, "Spy");
     let refusal = refused(wake(world.agent(spy.id), agent.id, &plain()));
     assert_eq!(refusal, RunError::Denied(Denied::NotFound("agent")));

@@ -127,7 +127,7 @@ on_both_databases! {
             world.finish(&run);
             let end = to.map_or_else(
                 || "finished_at".to_owned(),
-                |to| format!("{}", literal(store, hours(to))),
+                |to| literal(store, hours(to)),
             );
             execute(store, &format!(
                 "UPDATE heartbeat_runs SET started_at = {}, finished_at = {end} WHERE id = '{}'",
