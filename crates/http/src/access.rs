@@ -28,6 +28,10 @@ words! {
         /// The board, and agents that may hire: the ceo and those with
         /// `canCreateAgents`.
         Hirer = "hirer",
+        /// The board, the ceo, and agents that others report to.
+        Manager = "manager",
+        /// The board, the lead of the project, and the ceo.
+        ProjectLead = "project_lead",
         /// The board, the issue's assignee and author, the managers above the
         /// assignee, and the ceo.
         Stakeholder = "stakeholder",
@@ -52,6 +56,8 @@ impl Access {
             Self::Hirer => {
                 "The board, and agents that may hire: the ceo and those with `canCreateAgents`."
             }
+            Self::Manager => "The board, the ceo, and agents that others report to.",
+            Self::ProjectLead => "The board, the lead of the project, and the ceo.",
             Self::Stakeholder => {
                 "The board, the issue's assignee and author, the managers above the assignee, and \
                  the ceo."

@@ -70,6 +70,8 @@ pub const COMMON: &[Common] = &[
                     | Access::ItselfOrAbove
                     | Access::Above
                     | Access::Hirer
+                    | Access::Manager
+                    | Access::ProjectLead
                     | Access::Stakeholder
             )
         },

@@ -247,6 +247,8 @@ impl Exchange {
             | Access::ItselfOrAbove
             | Access::Above
             | Access::Hirer
+            | Access::Manager
+            | Access::ProjectLead
             | Access::Stakeholder => None,
             Access::Board => (!actor.is_board())
                 .then(|| Problem::new(Code::BoardRequired, "only the board may do this")),
