@@ -39,6 +39,16 @@ const SECTIONS: &[Section] = &[
     },
     Section {
         file: "docs/endpoints.md",
+        name: "access-rules",
+        render: reference::access_rules,
+    },
+    Section {
+        file: "docs/endpoints.md",
+        name: "common-errors",
+        render: reference::common_errors,
+    },
+    Section {
+        file: "docs/endpoints.md",
         name: "endpoints",
         render: reference::endpoints,
     },

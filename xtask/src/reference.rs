@@ -6,6 +6,7 @@ use workforce_domain::approval::ApprovalStatus;
 use workforce_domain::issue::{IssueStatus, Mover};
 use workforce_domain::run::{RunStatus, WakeStatus};
 use workforce_domain::word::Word;
+use workforce_http::registry::{Access, COMMON};
 use workforce_http::{problem, routes};
 
 /// The OpenAPI document, as the server serves it.
@@ -28,16 +29,41 @@ pub(crate) fn errors() -> String {
     table(["Code", "Status", "What to do"], rows)
 }
 
-/// Every route: its method, path and access rule.
+/// Every route: what it does, its access rule, and the codes of its own.
 pub(crate) fn endpoints() -> String {
     let rows = routes::all().list().into_iter().map(|route| {
         [
             route.method,
             format!("`{}`", route.path),
+            route.summary.trim_end_matches('.').to_owned(),
             route.access.as_str().to_owned(),
+            route
+                .refuses
+                .map_or_else(|| "not listed".to_owned(), |codes| listed(&codes)),
         ]
     });
-    table(["Method", "Path", "Who may call"], rows)
+    table(["Method", "Path", "What", "Rule", "Own errors"], rows)
+}
+
+/// The access rules.
+pub(crate) fn access_rules() -> String {
+    let rows = Access::ALL
+        .iter()
+        .map(|rule| [format!("`{rule}`"), rule.meaning().to_owned()]);
+    table(["Rule", "Who may call"], rows)
+}
+
+/// The codes that follow from the shape of a route.
+pub(crate) fn common_errors() -> String {
+    let rows = COMMON
+        .iter()
+        .map(|common| [common.routes.to_owned(), listed(common.codes)]);
+    table(["Routes", "Errors"], rows)
+}
+
+fn listed<C: Display>(codes: &[C]) -> String {
+    let codes: Vec<String> = codes.iter().map(|code| format!("`{code}`")).collect();
+    codes.join(", ")
 }
 
 /// The moves of an issue by agents.

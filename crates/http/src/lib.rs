@@ -6,6 +6,7 @@
 //! refusals, is `exchange`'s. A route is registered through
 //! [`registry::Endpoints`] only, which demands its access rule.
 
+mod access;
 mod body;
 mod credential_uses;
 mod exchange;
@@ -20,6 +21,7 @@ pub mod problem;
 mod query;
 mod rate_limit;
 pub mod registry;
+mod refusals;
 mod reply;
 pub mod routes;
 mod schema;

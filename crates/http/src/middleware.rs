@@ -13,6 +13,7 @@ use tracing::Instrument;
 use workforce_app::Code;
 
 use crate::problem::Problem;
+use crate::refusals::assert_described;
 use crate::state::State;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -85,6 +86,11 @@ pub(crate) async fn surround(
     let took = began.elapsed();
     let status = response.status();
     state.metrics.count(status.as_u16(), took);
+    let code = response.response().extensions().get::<Code>().copied();
+    if let Some(code) = code {
+        let request = response.request();
+        assert_described(request.method().as_str(), request.match_pattern(), code);
+    }
     finish(&mut response);
     log(&response, took);
     Ok(response)

@@ -1,8 +1,7 @@
 //! The OpenAPI 3.1 document, made from the registered routes.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
-use actix_web::http::StatusCode;
 use serde_json::Value;
 use utoipa::openapi::extensions::Extensions;
 use utoipa::openapi::header::HeaderBuilder;
@@ -14,10 +13,12 @@ use utoipa::openapi::{
     Ref, RefOr, Required, ResponseBuilder,
 };
 use utoipa::{PartialSchema, ToSchema};
+use workforce_app::Code;
+use workforce_domain::word::Word;
 
 use crate::idempotency::{IDEMPOTENCY_KEY, REPLAYED};
-use crate::precondition::IF_MATCH;
-use crate::problem::{ProblemBody, catalogue};
+use crate::problem::{self, ProblemBody};
+use crate::refusals;
 use crate::registry::{Access, Endpoint, Endpoints};
 use crate::routes;
 
@@ -85,6 +86,11 @@ fn components(endpoints: &Endpoints) -> Components {
 /// An operation with what every operation of its kind has.
 fn described(endpoint: &Endpoint) -> Operation {
     let mut operation = endpoint.operation.clone();
+    let rule = format!("Who may call: {}", endpoint.access.meaning());
+    operation.description = Some(match operation.description.filter(|it| !it.is_empty()) {
+        Some(description) => format!("{description}\n\n{rule}"),
+        None => rule,
+    });
     let mut extensions = Extensions::default();
     extensions.insert("x-access".to_owned(), Value::from(endpoint.access.as_str()));
     operation
@@ -115,14 +121,16 @@ fn described(endpoint: &Endpoint) -> Operation {
         mark_repeatable(&mut operation);
     }
     not_null(&mut operation);
-    for status in problem_statuses(endpoint) {
-        let present = operation.responses.responses.contains_key(status.as_str());
-        if !present {
-            operation.responses.responses.insert(
-                status.as_str().to_owned(),
-                RefOr::T(problem_response(status)),
-            );
-        }
+    let mut by_status: BTreeMap<String, Vec<Code>> = BTreeMap::new();
+    for code in refusals::codes(endpoint) {
+        let status = problem::entry(code).status.as_str().to_owned();
+        by_status.entry(status).or_default().push(code);
+    }
+    for (status, codes) in by_status {
+        let answers = &mut operation.responses.responses;
+        answers
+            .entry(status)
+            .or_insert_with(|| RefOr::T(problem_response(&codes)));
     }
     operation
 }
@@ -181,46 +189,9 @@ fn mark_repeatable(operation: &mut Operation) {
     }
 }
 
-/// The statuses with which an operation of its kind may be refused.
-fn problem_statuses(endpoint: &Endpoint) -> BTreeSet<StatusCode> {
-    let mut statuses = BTreeSet::from([
-        StatusCode::INTERNAL_SERVER_ERROR,
-        StatusCode::SERVICE_UNAVAILABLE,
-        StatusCode::FORBIDDEN,
-        StatusCode::TOO_MANY_REQUESTS,
-    ]);
-    if endpoint.access != Access::Public {
-        statuses.extend([StatusCode::BAD_REQUEST, StatusCode::UNAUTHORIZED]);
-    }
-    if endpoint.path.contains('{') {
-        statuses.insert(StatusCode::NOT_FOUND);
-    }
-    statuses.insert(StatusCode::PAYLOAD_TOO_LARGE);
-    if has_parameter(endpoint, IF_MATCH) {
-        statuses.insert(StatusCode::PRECONDITION_FAILED);
-    }
-    if endpoint.method != HttpMethod::Get {
-        statuses.extend([StatusCode::CONFLICT, StatusCode::UNPROCESSABLE_ENTITY]);
-    }
-    statuses
-}
-
-fn has_parameter(endpoint: &Endpoint, name: &str) -> bool {
-    let parameters = endpoint.operation.parameters.iter().flatten();
-    parameters
-        .filter_map(|parameter| match parameter {
-            RefOr::T(parameter) => Some(parameter),
-            RefOr::Ref(_) => None,
-        })
-        .any(|parameter| parameter.name == name)
-}
-
 /// A problem answer, which lists the codes that come with its status.
-fn problem_response(status: StatusCode) -> utoipa::openapi::Response {
-    let codes: Vec<_> = catalogue()
-        .filter(|(_, entry)| entry.status == status)
-        .map(|(code, _)| format!("`{code}`"))
-        .collect();
+fn problem_response(codes: &[Code]) -> utoipa::openapi::Response {
+    let codes: Vec<_> = codes.iter().map(|code| format!("`{code}`")).collect();
     let schema = Ref::from_schema_name(ProblemBody::name());
     ResponseBuilder::new()
         .description(codes.join(", "))

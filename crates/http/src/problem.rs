@@ -179,6 +179,7 @@ impl Problem {
         if let Some(allow) = allow.and_then(|allow| HeaderValue::from_str(&allow).ok()) {
             response.insert_header((header::ALLOW, allow));
         }
+        response.extensions_mut().insert(code);
         response.json(ProblemBody {
             kind: format!("urn:workforce:problem:{code}"),
             title: entry.title,

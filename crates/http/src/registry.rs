@@ -1,5 +1,6 @@
 //! The one way to register a route. It takes the access rule, the handler and
-//! the description of the operation together, so that none can be missing.
+//! the description of the operation together, so that none can be missing, and
+//! the machine codes of the use case.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -12,7 +13,7 @@ use actix_web::web::{self, Bytes, BytesMut, Payload, ServiceConfig};
 use actix_web::{HttpMessage, HttpRequest, HttpResponse, Route, guard};
 use futures_util::StreamExt;
 use utoipa::__dev::SchemaReferences;
-use utoipa::openapi::path::{HttpMethod, Operation};
+use utoipa::openapi::path::{HttpMethod, Operation, ParameterIn};
 use utoipa::openapi::{RefOr, Schema};
 use workforce_app::Code;
 
@@ -20,33 +21,8 @@ use crate::body::MAX_BODY;
 use crate::exchange::{Exchange, Incoming};
 use crate::middleware::RequestId;
 use crate::problem::Problem;
+use crate::refusals;
 use crate::state::State;
-
-/// Who may call a route. Rules that need the object at hand are the use
-/// case's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Access {
-    /// Anybody, without a credential.
-    Public,
-    /// Whoever presents a valid credential.
-    Anyone,
-    /// The board.
-    Board,
-    /// Agents.
-    Agent,
-}
-
-impl Access {
-    /// The rule as the OpenAPI document names it.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Public => "public",
-            Self::Anyone => "anyone",
-            Self::Board => "board",
-            Self::Agent => "agent",
-        }
-    }
-}
 
 /// A route as tests and documentation list it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,9 +31,26 @@ pub struct Listed {
     pub path: String,
     /// Its method in upper case.
     pub method: String,
+    /// What it does, in a few words.
+    pub summary: String,
     /// Who may call it.
     pub access: Access,
+    /// What its path leads to.
+    pub subject: Subject,
+    /// The codes that its use case refuses with beside those that follow from
+    /// the route's shape ([`COMMON`]); `None` where nobody said which.
+    pub refuses: Option<Vec<Code>>,
 }
+
+impl Listed {
+    /// The method and the path.
+    pub fn name(&self) -> String {
+        format!("{} {}", self.method, self.path)
+    }
+}
+
+pub use crate::access::{Access, Subject};
+pub use crate::refusals::{COMMON, Common};
 
 /// A registered route.
 pub(crate) struct Endpoint {
@@ -65,7 +58,22 @@ pub(crate) struct Endpoint {
     pub(crate) method: HttpMethod,
     pub(crate) access: Access,
     pub(crate) operation: Operation,
+    pub(crate) refuses: Option<&'static [Code]>,
     route: Route,
+}
+
+impl Endpoint {
+    /// True when the description names a parameter of the query or a header.
+    pub(crate) fn takes(&self, name: &str) -> bool {
+        self.operation
+            .parameters
+            .iter()
+            .flatten()
+            .any(|parameter| match parameter {
+                RefOr::T(it) => it.name == name && it.parameter_in != ParameterIn::Path,
+                RefOr::Ref(_) => false,
+            })
+    }
 }
 
 /// The routes of a server.
@@ -117,7 +125,19 @@ impl Endpoints {
                 method,
                 access,
                 operation: P::operation(),
+                refuses: None,
             });
+        }
+        self
+    }
+
+    /// Names the codes that the use case of the route just added refuses with.
+    /// Those that follow from the shape of the route ([`COMMON`]) go without
+    /// saying. A server with debug assertions panics at any other.
+    #[must_use]
+    pub(crate) fn refusing(mut self, codes: &'static [Code]) -> Self {
+        if let Some(endpoint) = self.endpoints.last_mut() {
+            endpoint.refuses = Some(codes);
         }
         self
     }
@@ -130,7 +150,10 @@ impl Endpoints {
             .map(|endpoint| Listed {
                 path: endpoint.path.clone(),
                 method: name(&endpoint.method).to_string(),
+                summary: endpoint.operation.summary.clone().unwrap_or_default(),
                 access: endpoint.access,
+                subject: Subject::of(&endpoint.path),
+                refuses: refusals::own(endpoint),
             })
             .collect();
         list.sort();

@@ -282,7 +282,15 @@ impl Exchange {
         let caller = outcome.map_err(|failure| failure.map(Problem::refused))?;
         let actor = &caller.caller.actor;
         let refused = match self.access {
-            Access::Public | Access::Anyone => None,
+            Access::Public
+            | Access::Anyone
+            | Access::Itself
+            | Access::ItselfOrAbove
+            | Access::Above
+            | Access::Hirer
+            | Access::Manager
+            | Access::ProjectLead
+            | Access::Stakeholder => None,
             Access::Board => (!actor.is_board())
                 .then(|| Problem::new(Code::BoardRequired, "only the board may do this")),
             Access::Agent => actor

@@ -28,10 +28,10 @@ const TAG: &str = "Agents";
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     let endpoints = endpoints
         .add(__path_list, Access::Anyone, list)
-        .add(__path_create, Access::Anyone, create)
+        .add(__path_create, Access::Hirer, create)
         .add(__path_me, Access::Agent, me)
         .add(__path_get, Access::Anyone, get)
-        .add(__path_update, Access::Anyone, update);
+        .add(__path_update, Access::ItselfOrAbove, update);
     [
         switches::register,
         keys::register,

@@ -25,7 +25,7 @@ const TAG: &str = "Costs";
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     let endpoints =
         endpoints
-            .add(__path_report, Access::Anyone, report)
+            .add(__path_report, Access::Itself, report)
             .add(__path_list, Access::Anyone, list);
     summaries::register(endpoints)
 }

@@ -26,7 +26,7 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
         .add(__path_list, Access::Anyone, list)
         .add(__path_create, Access::Anyone, create)
         .add(__path_get, Access::Anyone, get)
-        .add(__path_update, Access::Anyone, update)
+        .add(__path_update, Access::Stakeholder, update)
         .add(__path_delete, Access::Board, delete);
     comments::register(holding::register(endpoints))
 }

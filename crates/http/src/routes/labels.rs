@@ -21,9 +21,9 @@ const TAG: &str = "Labels";
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
         .add(__path_list, Access::Anyone, list)
-        .add(__path_create, Access::Anyone, create)
-        .add(__path_update, Access::Anyone, update)
-        .add(__path_delete, Access::Anyone, delete)
+        .add(__path_create, Access::Manager, create)
+        .add(__path_update, Access::Manager, update)
+        .add(__path_delete, Access::Manager, delete)
 }
 
 /// A label of a company's issues.

@@ -29,11 +29,11 @@ const OPEN: [RunStatus; 2] = [RunStatus::Queued, RunStatus::Running];
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     let endpoints = endpoints
-        .add(__path_invoke, Access::Anyone, invoke)
+        .add(__path_invoke, Access::Itself, invoke)
         .add(__path_list, Access::Anyone, list)
         .add(__path_live, Access::Anyone, live)
         .add(__path_get, Access::Anyone, get)
-        .add(__path_cancel, Access::Anyone, cancel);
+        .add(__path_cancel, Access::Above, cancel);
     [
         log::register,
         log_stream::register,

@@ -19,7 +19,7 @@ use crate::schema;
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
         .add(__path_create, Access::Board, create)
-        .add(__path_list, Access::Anyone, list)
+        .add(__path_list, Access::Itself, list)
         .add(__path_revoke, Access::Board, revoke)
 }
 

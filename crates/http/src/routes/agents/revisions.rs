@@ -24,8 +24,8 @@ use crate::schema;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
-        .add(__path_list, Access::Anyone, list)
-        .add(__path_get, Access::Anyone, get)
+        .add(__path_list, Access::ItselfOrAbove, list)
+        .add(__path_get, Access::ItselfOrAbove, get)
         .add(__path_rollback, Access::Board, rollback)
 }
 

@@ -17,7 +17,7 @@ use crate::schema;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
-        .add(__path_check_out, Access::Anyone, check_out)
+        .add(__path_check_out, Access::Itself, check_out)
         .add(__path_release, Access::Anyone, release)
 }
 

@@ -21,9 +21,9 @@ use crate::schema;
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
         .add(__path_get, Access::Anyone, get)
-        .add(__path_replace, Access::Anyone, replace)
-        .add(__path_update, Access::Anyone, update)
-        .add(__path_compact, Access::Anyone, compact)
+        .add(__path_replace, Access::ProjectLead, replace)
+        .add(__path_update, Access::ProjectLead, update)
+        .add(__path_compact, Access::ProjectLead, compact)
 }
 
 /// What the agents of a project are told before they work.

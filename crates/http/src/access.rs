@@ -1,0 +1,92 @@
+//! Who may call a route, as data: the documentation is made from it, and a test
+//! asks every route as every kind of caller and compares (contract section 5).
+
+use workforce_domain::words;
+
+words! {
+    /// Who may call a route. `Board` and `Agent` are checked before the use
+    /// case begins; what needs the object at hand is the use case's to check.
+    /// Whatever the rule, nobody but the board reaches another company.
+    pub enum Access {
+        /// Anybody, without a credential.
+        Public = "public",
+        /// The board, and every agent of the company.
+        Anyone = "anyone",
+        /// The board.
+        Board = "board",
+        /// Agents, about themselves.
+        Agent = "agent",
+        /// The board, and the agent that the request is about: named in its
+        /// path or body.
+        Itself = "itself",
+        /// The board, the agent that the request is about, and the managers
+        /// above it.
+        ItselfOrAbove = "itself_or_above",
+        /// The board, and the managers above the agent that the request is
+        /// about.
+        Above = "above",
+        /// The board, and agents that may hire: the ceo and those with
+        /// `canCreateAgents`.
+        Hirer = "hirer",
+        /// The board, the ceo, and agents that others report to.
+        Manager = "manager",
+        /// The board, the lead of the project, and the ceo.
+        ProjectLead = "project_lead",
+        /// The board, the issue's assignee and author, the managers above the
+        /// assignee, and the ceo.
+        Stakeholder = "stakeholder",
+    }
+}
+
+impl Access {
+    /// The rule as a sentence.
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::Public => "Anybody, without a credential.",
+            Self::Anyone => "The board, and every agent of the company.",
+            Self::Board => "The board.",
+            Self::Agent => "Agents, about themselves.",
+            Self::Itself => "The board, and the agent that the request is about.",
+            Self::ItselfOrAbove => {
+                "The board, the agent that the request is about, and the managers above it."
+            }
+            Self::Above => {
+                "The board, and the managers above the agent that the request is about."
+            }
+            Self::Hirer => {
+                "The board, and agents that may hire: the ceo and those with `canCreateAgents`."
+            }
+            Self::Manager => "The board, the ceo, and agents that others report to.",
+            Self::ProjectLead => "The board, the lead of the project, and the ceo.",
+            Self::Stakeholder => {
+                "The board, the issue's assignee and author, the managers above the assignee, and \
+                 the ceo."
+            }
+        }
+    }
+}
+
+/// What the path of a route leads to, and with it what an agent of another
+/// company is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Subject {
+    /// The instance: the path names nothing.
+    Instance,
+    /// The company in the path; another company's agent is told 403.
+    Company,
+    /// An object; another company's agent is told that there is none.
+    Object,
+}
+
+impl Subject {
+    /// The subject of a path with its parameters in braces.
+    pub fn of(path: &str) -> Self {
+        if path.contains("{companyId}") {
+            Self::Company
+        } else if path.contains('{') {
+            Self::Object
+        } else {
+            Self::Instance
+        }
+    }
+}
