@@ -73,9 +73,10 @@ fn event_kind(action: Action) -> Option<EventKind> {
         Action::HeartbeatStarted | Action::HeartbeatFinished | Action::HeartbeatCancelled => {
             Some(EventKind::RunStatus)
         }
-        Action::AgentPaused | Action::AgentResumed | Action::AgentTerminated => {
-            Some(EventKind::AgentStatus)
-        }
+        Action::AgentHired
+        | Action::AgentPaused
+        | Action::AgentResumed
+        | Action::AgentTerminated => Some(EventKind::AgentStatus),
         _ if action.as_str().starts_with("issue.") => Some(EventKind::IssueUpdated),
         _ if action.as_str().starts_with("approval.") => Some(EventKind::ApprovalUpdated),
         _ => None,

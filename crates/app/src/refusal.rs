@@ -78,6 +78,8 @@ words! {
         CompanyHasLiveRuns = "company_has_live_runs",
         /// Somebody else has the issue, or it is not in an expected status.
         CheckoutConflict = "checkout_conflict",
+        /// A plan over the issue must be decided first.
+        ApprovalPending = "approval_pending",
         /// The caller does not hold the issue.
         NotHolder = "not_holder",
         /// The agent is paused.
@@ -111,6 +113,8 @@ words! {
         InvalidField = "invalid_field",
         /// The lifecycle has no such move.
         InvalidTransition = "invalid_transition",
+        /// The approval is decided, or does not wait for a decision.
+        ApprovalNotPending = "approval_not_pending",
         /// A field that nobody may set.
         FieldNotWritable = "field_not_writable",
         /// A field names something that does not exist in this company.

@@ -26,6 +26,8 @@ words! {
         CompanyUnarchived = "company.unarchived",
         /// An agent was made.
         AgentCreated = "agent.created",
+        /// The board agreed to a draft, which works from then on.
+        AgentHired = "agent.hired",
         /// An agent's fields changed.
         AgentUpdated = "agent.updated",
         /// An agent was stopped.
@@ -114,6 +116,10 @@ words! {
         ApprovalRevisionRequested = "approval.revision_requested",
         /// An approval was sent again.
         ApprovalResubmitted = "approval.resubmitted",
+        /// The board changed what an approval is about.
+        ApprovalEdited = "approval.edited",
+        /// An approval got a comment.
+        ApprovalCommentAdded = "approval.comment_added",
         /// An approval was withdrawn.
         ApprovalCancelled = "approval.cancelled",
         /// A wake was kept back because it looks like a loop.

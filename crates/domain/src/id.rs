@@ -85,6 +85,10 @@ ids! {
     LabelId = "label",
     /// Names an approval.
     ApprovalId = "approval",
+    /// Names an entry of an approval's history.
+    ApprovalEventId = "approval event",
+    /// Names a comment on an approval.
+    ApprovalCommentId = "approval comment",
     /// Names a cost event.
     CostEventId = "cost event",
     /// Names a heartbeat run.

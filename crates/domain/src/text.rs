@@ -172,6 +172,8 @@ texts! {
     CompactContext(32 * 1024) = prose;
     /// The body of a comment in Markdown.
     CommentBody(100 * 1024) = body;
+    /// What the board adds to a decision; may be empty.
+    DecisionNote(16 * 1024) = prose;
     /// An agent's role: one of the known ones or any other slug, which then
     /// carries no privilege (contract section 2.2).
     Role(40) = slug;

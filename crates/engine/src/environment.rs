@@ -1,8 +1,13 @@
 use std::ffi::OsString;
+use std::fmt::Display;
 use std::path::Path;
+use std::str::FromStr;
 
 use serde_json::Value;
-use workforce_domain::id::IssueId;
+use workforce_domain::Document;
+use workforce_domain::approval::ApprovalStatus;
+use workforce_domain::id::{ApprovalId, IssueId};
+use workforce_domain::word::Word;
 
 use crate::briefing::Assignment;
 use crate::config::EngineConfig;
@@ -94,6 +99,13 @@ fn facts(
         "INSTRUCTIONS_FILE",
         copy.map(|copy| copy.entry.clone().into()),
     );
+    let wake = &claimed.wake.payload;
+    tell("APPROVAL_ID", word::<ApprovalId>(wake, "approvalId"));
+    let status = wake.get("approvalStatus").and_then(Value::as_str);
+    tell(
+        "APPROVAL_STATUS",
+        status.and_then(ApprovalStatus::parse).map(text),
+    );
     tell("LOCALE", claimed.company.locale.as_deref().map(text));
     let workspace = assignment.workspace.as_ref();
     let workspace_cwd = workspace.and_then(|workspace| workspace.source.cwd());
@@ -118,8 +130,13 @@ fn facts(
     facts
 }
 
-fn text(value: impl std::fmt::Display) -> OsString {
+fn text(value: impl Display) -> OsString {
     value.to_string().into()
+}
+
+/// A fact of the wake that has the form of a `T`.
+fn word<T: FromStr + Display>(wake: &Document, key: &str) -> Option<OsString> {
+    wake.get(key)?.as_str()?.parse::<T>().ok().map(text)
 }
 
 /// The issue of the run and those that its wake names, without repeats.

@@ -2,6 +2,7 @@
 
 mod activity;
 mod agents;
+mod approvals;
 mod board_tokens;
 mod companies;
 mod costs;
@@ -34,6 +35,7 @@ pub fn all() -> Endpoints {
         projects::register,
         issues::register,
         labels::register,
+        approvals::register,
         costs::register,
         runs::register,
         activity::register,

@@ -8,8 +8,8 @@ use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, Schema, SchemaFormat, 
 use utoipa::{PartialSchema, ToSchema};
 use workforce_domain::word::Word;
 use workforce_domain::{
-    activity, actor, agent, company, conventions, cost, goal, instructions, issue, project,
-    revision, run, text, wake,
+    activity, actor, agent, approval, company, conventions, cost, goal, instructions, issue,
+    project, revision, run, text, wake,
 };
 
 fn word<W: Word>() -> RefOr<Schema> {
@@ -91,6 +91,7 @@ schemas! {
     Description = prose(text::Description::MAX);
     CompactContext = prose(text::CompactContext::MAX);
     CommentBody = line(text::CommentBody::MAX);
+    DecisionNote = prose(text::DecisionNote::MAX);
     Role = slug(text::Role::MAX);
 
     Code = word::<workforce_app::Code>();
@@ -100,6 +101,10 @@ schemas! {
     AdapterType = word::<agent::AdapterType>();
     RevisionSource = word::<revision::RevisionSource>();
     BundleMode = word::<instructions::BundleMode>();
+    ApprovalType = word::<approval::ApprovalType>();
+    ApprovalStatus = word::<approval::ApprovalStatus>();
+    ApprovalHistoryKind = word::<approval::ApprovalHistoryKind>();
+    AttentionKind = word::<approval::AttentionKind>();
     GoalLevel = word::<goal::GoalLevel>();
     GoalStatus = word::<goal::GoalStatus>();
     ProjectStatus = word::<project::ProjectStatus>();

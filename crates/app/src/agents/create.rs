@@ -1,7 +1,7 @@
 use serde_json::json;
 use workforce_domain::Document;
 use workforce_domain::activity::Action;
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::{CompanyScope, Owned};
 use workforce_domain::agent::{AdapterType, Agent, AgentLifecycle, first_free, url_key_stem};
 use workforce_domain::change::Change;
 use workforce_domain::id::{AgentId, CompanyId};
@@ -45,6 +45,19 @@ pub struct CreateAgent {
     pub metadata: Document,
 }
 
+impl CreateAgent {
+    /// True when it gives what comes from the board alone: the right to hire,
+    /// the one role with rights, and the command that a new agent would run
+    /// (decision D-16).
+    pub(crate) fn needs_board(&self) -> bool {
+        self.role
+            .as_ref()
+            .is_some_and(|role| role.as_str() == "ceo")
+            || self.can_create_agents.is_some()
+            || !self.adapter_config.is_empty()
+    }
+}
+
 /// Hires an agent: the board, or an agent that may hire where the company
 /// wants no approval.
 ///
@@ -54,7 +67,7 @@ pub fn create(
     tx: &mut dyn Tx,
     call: &Call<'_>,
     company: CompanyId,
-    mut command: CreateAgent,
+    command: CreateAgent,
 ) -> Result<AgentDetail, Failure<AgentError>> {
     let company = access::company(tx.reads(), call, company)?;
     let scope = company.scope();
@@ -66,19 +79,27 @@ pub fn create(
         if company.require_board_approval_for_new_agents {
             return Err(Failure::Refused(AgentError::ApprovalRequired));
         }
-        // Money and the right to hire come from the board alone, and so do
-        // the command that a new agent would run and the one role with rights.
-        let grants = !command.budget.is_keep()
-            || command
-                .role
-                .as_ref()
-                .is_some_and(|role| role.as_str() == "ceo")
-            || command.can_create_agents.is_some()
-            || !command.adapter_config.is_empty();
-        if grants {
+        // Money comes from the board alone, too.
+        if !command.budget.is_keep() || command.needs_board() {
             return Err(denied(Denied::BoardRequired));
         }
     }
+    let agent = take_on(tx, call, scope, command, AgentLifecycle::Enabled)?;
+    Ok(detail(tx.reads(), call, agent)?)
+}
+
+/// Checks, stores and records a new agent. Whether the caller may is settled
+/// before; a draft is taken on like everybody else and works later.
+///
+/// # Errors
+/// [`AgentError`]
+pub(crate) fn take_on(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    scope: CompanyScope,
+    mut command: CreateAgent,
+    lifecycle: AgentLifecycle,
+) -> Result<Agent, Failure<AgentError>> {
     // There is nothing yet that the mark of a hidden value could keep.
     let nothing = Document::new();
     command.adapter_config = adapter_config::merged(&nothing, command.adapter_config);
@@ -96,7 +117,7 @@ pub fn create(
     let taken = tx.agents().url_keys(scope, &stem)?;
     let agent = Agent {
         id: call.id(),
-        company: company.id,
+        company: scope.company(),
         name: command.name,
         url_key: first_free(&stem, "-", &taken),
         role: command.role.unwrap_or_else(Role::general),
@@ -104,7 +125,7 @@ pub fn create(
         icon: command.icon,
         capabilities: command.capabilities,
         reports_to: command.reports_to,
-        lifecycle: AgentLifecycle::Enabled,
+        lifecycle,
         consecutive_failures: 0,
         adapter_type: command.adapter_type.unwrap_or(AdapterType::Process),
         adapter_config: command.adapter_config,
@@ -125,7 +146,8 @@ pub fn create(
         rolled_back_from: None,
     };
     keep(tx, call, scope, agent.id, &change)?;
-    let details = json!({ "name": agent.name, "role": agent.role });
+    let draft = lifecycle == AgentLifecycle::PendingApproval;
+    let details = json!({ "name": agent.name, "role": agent.role, "draft": draft });
     write_down(tx, call, Action::AgentCreated, &agent, details);
-    Ok(detail(tx.reads(), call, agent)?)
+    Ok(agent)
 }

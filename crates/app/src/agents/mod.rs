@@ -4,6 +4,7 @@
 mod adapter_config;
 mod create;
 mod deletion;
+mod draft;
 pub mod instructions;
 mod keys;
 mod org;
@@ -25,8 +26,10 @@ use workforce_domain::port::{Failure, Held, Reads, Spender, StoreError, Tx};
 use workforce_domain::time::Month;
 
 pub use adapter_config::REDACTED;
+pub(crate) use create::take_on;
 pub use create::{CreateAgent, create};
 pub use deletion::delete;
+pub(crate) use draft::{activate, discard, hold_draft, revise};
 pub use keys::{CreatedKey, create_key, keys, revoke_key};
 pub use org::{OrgEntry, org};
 pub(crate) use read::everyone;
@@ -171,7 +174,11 @@ pub struct AgentDetail {
 }
 
 /// The detail of an agent as the caller may see it.
-fn detail(reads: &mut dyn Reads, call: &Call<'_>, agent: Agent) -> Result<AgentDetail, StoreError> {
+pub(crate) fn detail(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    agent: Agent,
+) -> Result<AgentDetail, StoreError> {
     let scope = agent.scope();
     let chain_of_command = reads.agents().chain_of_command(scope, agent.id)?;
     let revision = reads.revisions().last_number(scope, agent.id)?;

@@ -1,7 +1,7 @@
 use serde_json::json;
 use workforce_domain::activity::Action;
 use workforce_domain::actor::Owned;
-use workforce_domain::agent::Agent;
+use workforce_domain::agent::{Agent, AgentLifecycle};
 use workforce_domain::id::{AgentId, RevisionId};
 use workforce_domain::money::Budget;
 use workforce_domain::port::{Failure, Reads, StoreError, Tx};
@@ -14,6 +14,7 @@ use super::{
     require_revision, write_down,
 };
 use crate::access::{FieldFault, check_document, denied};
+use crate::approvals;
 use crate::budgets;
 use crate::call::Call;
 use crate::refusal::Code;
@@ -76,6 +77,10 @@ pub fn rollback(
     let scope = agent.scope();
     let kept = keep(tx, call, scope, id, &change)?
         .ok_or_else(|| StoreError::Failed("a rollback is always kept".into()))?;
+    if agent.lifecycle == AgentLifecycle::PendingApproval && after != before {
+        approvals::draft_edited(tx, call, &agent, &kept.revision.changed_keys)
+            .map_err(|failure| failure.map(AgentError::from))?;
+    }
     let details = json!({
         "revisionId": kept.revision.id,
         "revision": kept.revision.n,

@@ -18,6 +18,7 @@ use super::{
     AgentDetail, AgentError, detail, hold, hold_with_company, require_employed, write_down,
 };
 use crate::access::denied;
+use crate::approvals;
 use crate::budgets;
 use crate::call::Call;
 use crate::record::{Deed, document, record};
@@ -129,28 +130,43 @@ pub fn terminate(
     let mut agent = hold_with_company(tx, call, id)?;
     call.require_board().map_err(denied)?;
     if !matches!(agent.lifecycle, AgentLifecycle::Terminated { .. }) {
-        let scope = agent.scope();
-        agent.lifecycle = AgentLifecycle::Terminated { at: call.now };
-        agent.updated_at = call.now;
-        tx.agents_mut().save(&agent)?;
-        let moved = tx
-            .agents_mut()
-            .move_reports(scope, id, agent.reports_to, call.now)?;
-        keep_moves(tx, call, scope, id, &moved)?;
-        tx.credentials_mut().revoke_keys(scope, id, call.now)?;
-        give_back_issues(tx, call, &agent)?;
-        tx.runs_mut()
-            .cancel_pending(scope, StopScope::Agent(id), call.now)?;
-        stop(tx, call, &agent)?;
-        write_down(
-            tx,
-            call,
-            Action::AgentTerminated,
-            &agent,
-            json!({ "name": agent.name }),
-        );
+        let draft = agent.lifecycle == AgentLifecycle::PendingApproval;
+        deactivate(tx, call, &mut agent)?;
+        if draft {
+            approvals::draft_terminated(tx, call, &agent)?;
+        }
     }
     Ok(detail(tx.reads(), call, agent.into_inner())?)
+}
+
+/// Ends an agent that is not terminated yet, with all that depends on it
+/// except the approval of a draft.
+pub(super) fn deactivate(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    agent: &mut Held<Agent>,
+) -> Result<(), Failure<AgentError>> {
+    let (scope, id) = (agent.scope(), agent.id);
+    agent.lifecycle = AgentLifecycle::Terminated { at: call.now };
+    agent.updated_at = call.now;
+    tx.agents_mut().save(agent)?;
+    let moved = tx
+        .agents_mut()
+        .move_reports(scope, id, agent.reports_to, call.now)?;
+    keep_moves(tx, call, scope, id, &moved)?;
+    tx.credentials_mut().revoke_keys(scope, id, call.now)?;
+    give_back_issues(tx, call, agent)?;
+    tx.runs_mut()
+        .cancel_pending(scope, StopScope::Agent(id), call.now)?;
+    stop(tx, call, agent)?;
+    write_down(
+        tx,
+        call,
+        Action::AgentTerminated,
+        agent,
+        json!({ "name": agent.name }),
+    );
+    Ok(())
 }
 
 fn stop(tx: &mut dyn Tx, call: &Call<'_>, agent: &Held<Agent>) -> Result<(), StoreError> {

@@ -2,7 +2,7 @@ use serde_json::json;
 use workforce_domain::Document;
 use workforce_domain::activity::Action;
 use workforce_domain::actor::Owned;
-use workforce_domain::agent::{AdapterType, Agent};
+use workforce_domain::agent::{AdapterType, Agent, AgentLifecycle};
 use workforce_domain::change::Change;
 use workforce_domain::id::AgentId;
 use workforce_domain::money::Budget;
@@ -17,6 +17,7 @@ use super::{
     require_revision, write_down,
 };
 use crate::access::{self, Denied, denied};
+use crate::approvals;
 use crate::budgets;
 use crate::call::Call;
 
@@ -93,6 +94,12 @@ pub fn update(
             return Err(denied(Denied::BoardRequired));
         }
         call.require_working_company().map_err(denied)?;
+        // The board must find the draft as it was proposed to it.
+        if agent.lifecycle == AgentLifecycle::PendingApproval {
+            return Err(denied(Denied::Forbidden(
+                "a draft is changed by sending its approval again",
+            )));
+        }
         if caller.agent != id && !access::manages(tx.reads(), scope, caller.agent, id)? {
             return Err(denied(Denied::Forbidden(
                 "only its managers may change an agent",
@@ -107,7 +114,12 @@ pub fn update(
     apply(&mut agent, command).map_err(Failure::Refused)?;
     if *agent != before {
         agent.updated_at = call.now;
-        let details = json!({ "changed": changed_fields(&before, &agent) });
+        let changed = changed_fields(&before, &agent);
+        if agent.lifecycle == AgentLifecycle::PendingApproval {
+            approvals::draft_edited(tx, call, &agent, &changed)
+                .map_err(|failure| failure.map(AgentError::from))?;
+        }
+        let details = json!({ "changed": changed });
         write_down(tx, call, Action::AgentUpdated, &agent, details);
         if agent.budget != before.budget {
             // The board has set a new limit, which is meant to hold.
@@ -127,7 +139,7 @@ pub fn update(
     Ok(detail(tx.reads(), call, agent.into_inner())?)
 }
 
-fn apply(agent: &mut Held<Agent>, command: UpdateAgent) -> Result<(), AgentError> {
+pub(super) fn apply(agent: &mut Held<Agent>, command: UpdateAgent) -> Result<(), AgentError> {
     if let Some(name) = command.name {
         agent.name = name;
     }

@@ -58,7 +58,7 @@ pub(super) fn may_assign(
 /// Refuses agents that have nothing to do with an issue: its assignee, its
 /// author, the ceo and the assignee's managers may change it, and where nobody
 /// has it, whoever hands it out (`to`).
-pub(super) fn require_stake(
+pub(crate) fn require_stake(
     reads: &mut dyn Reads,
     call: &Call<'_>,
     company: CompanyScope,

@@ -10,7 +10,9 @@ use workforce_domain::port::{Failure, Tx};
 use workforce_domain::text::{Description, Label, Title};
 use workforce_domain::wake::WakeReason;
 
-use super::{IssueError, IssueView, MAX_DOCUMENT, assignment, hierarchy, labels, write_down};
+use super::{
+    IssueError, IssueView, MAX_DOCUMENT, approval, assignment, hierarchy, labels, write_down,
+};
 use crate::access::{self, denied};
 use crate::call::Call;
 
@@ -102,7 +104,11 @@ pub fn create(
         None => None,
     };
     let parent = match command.parent {
-        Some(parent) => Some(hierarchy::parent_of_new(tx.reads(), scope, parent)?),
+        Some(parent) => {
+            let parent = hierarchy::parent_of_new(tx.reads(), scope, parent)?;
+            approval::require_decided(tx.reads(), scope, parent.id)?;
+            Some(parent)
+        }
         None => None,
     };
     hierarchy::check_places(tx.reads(), scope, command.project, command.goal)?;

@@ -5,11 +5,13 @@ use workforce_domain::port::{Failure, Tx};
 
 use super::{IssueError, hold, work, write_down};
 use crate::access::denied;
+use crate::approvals;
 use crate::call::Call;
 
 /// Deletes an issue with its comments. For the board. Whoever works on it is
 /// asked to stop; its runs and costs stay for the record, its children become
-/// top-level issues.
+/// top-level issues, and approvals that lose their last open issue are
+/// cancelled.
 ///
 /// # Errors
 /// [`IssueError`]
@@ -22,6 +24,7 @@ pub fn delete(
     let issue = hold(tx, call, issue)?;
     work::stop(tx, call, &issue)?;
     tx.issues_mut().end_lease(&issue)?;
+    approvals::issue_leaves(tx, call, &issue)?;
     let details = json!({ "title": issue.title, "status": issue.status() });
     write_down(tx, call, Action::IssueDeleted, &issue, details);
     tx.issues_mut().delete(issue)?;

@@ -1,6 +1,7 @@
 //! Issues: make, read, change, check out, release, comment (specification
 //! sections 3 and 4, contract sections 2.5, 3.1 and 10.2).
 
+mod approval;
 mod assignment;
 mod checkout;
 mod comment;
@@ -19,14 +20,19 @@ use serde_json::{Value, json};
 use workforce_domain::activity::{Action, Entity};
 use workforce_domain::agent::Agent;
 use workforce_domain::company::PauseReason;
-use workforce_domain::issue::{CheckoutConflict, IllegalTransition, Issue, IssueRef, Lease};
+use workforce_domain::issue::{
+    CheckoutConflict, ConflictReason, IllegalTransition, Issue, IssueRef, Lease,
+};
 use workforce_domain::label::IssueLabel;
 use workforce_domain::port::{Failure, Held, Tx};
 
+pub(crate) use approval::{complete, remark};
+pub(crate) use assignment::require_stake;
 pub use checkout::{CheckOut, check_out};
 pub use comment::{AddComment, Commented, add_comment, comments};
 pub use create::{CreateIssue, create};
 pub use delete::delete;
+pub(crate) use read::with_leases;
 pub use read::{IssueDetail, ParentView, ProjectSummary, get, list};
 pub use release::release;
 pub use status::Rewrite;
@@ -57,6 +63,14 @@ pub enum IssueError {
         issue: workforce_domain::id::IssueId,
         /// Who holds it, and why that is in the way.
         conflict: CheckoutConflict,
+    },
+    /// A plan over the issue must be decided first (contract section 10.4).
+    #[error(
+        "a plan over the issue waits for the board, so nobody can begin or be given work on it"
+    )]
+    ApprovalPending {
+        /// The approval of the plan.
+        approval: workforce_domain::id::ApprovalId,
     },
     /// Only who holds an issue can release it.
     #[error("you do not hold this issue")]
@@ -91,6 +105,7 @@ impl Refusal for IssueError {
             Self::Field(fault) => fault.code(),
             Self::Transition(_) => Code::InvalidTransition,
             Self::Conflict { .. } => Code::CheckoutConflict,
+            Self::ApprovalPending { .. } => Code::ApprovalPending,
             Self::NotHolder => Code::NotHolder,
             Self::AssigneeRequired => Code::AssigneeRequired,
             Self::ConsultRun => Code::ConsultRun,
@@ -121,6 +136,10 @@ impl Refusal for IssueError {
                 "holderLive": conflict.holder_live,
                 "approvalId": conflict.approval,
                 "reason": conflict.reason,
+            })),
+            Self::ApprovalPending { approval } => Some(json!({
+                "approvalId": approval,
+                "reason": ConflictReason::ApprovalPending,
             })),
             Self::AssigneeRequired => at("/assigneeAgentId"),
             Self::Cycle | Self::TooDeep => at("/parentId"),
@@ -167,7 +186,13 @@ const fn require_enabled(agent: &Agent) -> Result<(), IssueError> {
     }
 }
 
-fn write_down(tx: &mut dyn Tx, call: &Call<'_>, action: Action, issue: &Issue, details: Value) {
+pub(crate) fn write_down(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    action: Action,
+    issue: &Issue,
+    details: Value,
+) {
     let mut details = document(details);
     details.insert("identifier".into(), json!(issue.identifier));
     record(

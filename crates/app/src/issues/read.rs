@@ -180,8 +180,22 @@ pub fn list(
     page: &PageRequest<IssueKey>,
 ) -> Result<Page<IssueView, IssueKey>, Failure<IssueError>> {
     let scope = access::company_scope(reads, call, company)?;
-    let page = reads.issues().list(scope, filter, page)?;
-    let ids: Vec<IssueId> = page.items.iter().map(|issue| issue.id).collect();
+    let Page { items, next } = reads.issues().list(scope, filter, page)?;
+    let items = with_leases(reads, call, scope, items)?;
+    Ok(Page { items, next })
+}
+
+/// Issues of a company, each with who holds it, in the same order.
+///
+/// # Errors
+/// When the store fails.
+pub(crate) fn with_leases(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    scope: CompanyScope,
+    issues: Vec<Issue>,
+) -> Result<Vec<IssueView>, StoreError> {
+    let ids: Vec<IssueId> = issues.iter().map(|issue| issue.id).collect();
     let mut leases: HashMap<IssueId, Lease> = reads
         .issues()
         .leases(scope, &ids)?
@@ -190,9 +204,12 @@ pub fn list(
         .map(|lease| (lease.issue, lease))
         .collect();
     let mut labels = LabelsOf::read(reads, scope, &ids)?;
-    Ok(page.map(|issue| IssueView {
-        lease: leases.remove(&issue.id),
-        labels: labels.take(issue.id),
-        issue,
-    }))
+    Ok(issues
+        .into_iter()
+        .map(|issue| IssueView {
+            lease: leases.remove(&issue.id),
+            labels: labels.take(issue.id),
+            issue,
+        })
+        .collect())
 }

@@ -6,6 +6,7 @@ use workforce_domain::issue::{Issue, IssueStatus, Moved, Mover};
 use workforce_domain::port::{Failure, Held, StoreError, Tx};
 
 use super::{IssueError, assignment, work};
+use crate::approvals;
 use crate::call::Call;
 
 /// A status that was asked for and replaced by another, so that the agent
@@ -94,19 +95,22 @@ pub(super) fn go(
     Ok(moved)
 }
 
-/// What follows once the moved issue is saved.
+/// What follows once the moved issue is saved: whoever waits for its parent's
+/// last child is told, and approvals that have lost their last open issue are
+/// cancelled.
 pub(super) fn after(
     tx: &mut dyn Tx,
     call: &Call<'_>,
-    issue: &Issue,
+    issue: &Held<Issue>,
     moved: &Moved,
 ) -> Result<(), StoreError> {
-    match issue.parent {
-        Some(parent) if moved.is_change() && issue.status().is_terminal() => {
-            assignment::wake_for_children(tx, call, issue.scope(), parent)
-        }
-        _ => Ok(()),
+    if !moved.is_change() || !issue.status().is_terminal() {
+        return Ok(());
     }
+    if let Some(parent) = issue.parent {
+        assignment::wake_for_children(tx, call, issue.scope(), parent)?;
+    }
+    approvals::issue_leaves(tx, call, issue)
 }
 
 /// A move as its activity row tells it.

@@ -15,8 +15,8 @@ use workforce_domain::wake::WakeReason;
 use super::comment::{self, AddComment};
 use super::status::{self, Rewrite};
 use super::{
-    IssueError, IssueView, MAX_DOCUMENT, assignment, checkout, hierarchy, hold, labels, read,
-    reassign, work, write_down,
+    IssueError, IssueView, MAX_DOCUMENT, approval, assignment, checkout, hierarchy, hold, labels,
+    read, reassign, work, write_down,
 };
 use crate::access::{self, Denied, denied};
 use crate::call::Call;
@@ -174,6 +174,9 @@ fn change(
     let before = Issue::clone(issue);
     let asked = command.status;
     let takes_up = asked == Some(IssueStatus::InProgress) && takes_up(call, &before, &command)?;
+    if !takes_up {
+        approval::require_none_in_the_way(tx, &before, &command)?;
+    }
     let new_assignee = match takes_up {
         // The checkout decides who gets it.
         true => None,

@@ -12,18 +12,19 @@ use workforce_domain::actor::Actor;
 use workforce_domain::board::BoardMember;
 use workforce_domain::id::CompanyId;
 use workforce_domain::port::{
-    ActivityReads, AgentReads, AgentWrites, ApprovalReads, BoardTokenReads, BoardTokenWrites,
-    CommentReads, CommentWrites, CompanyReads, CompanyWrites, CredentialReads, CredentialWrites,
-    EngineWrites, GoalReads, GoalWrites, Held, IdempotencyWrites, InstructionReads,
-    InstructionWrites, IssueReads, IssueWrites, Journal, LabelReads, LabelWrites, LedgerReads,
-    LedgerWrites, MockActivityReads, MockAgentReads, MockAgentWrites, MockApprovalReads,
-    MockBoardTokenReads, MockBoardTokenWrites, MockCommentReads, MockCommentWrites,
-    MockCompanyReads, MockCompanyWrites, MockCredentialReads, MockCredentialWrites,
-    MockEngineWrites, MockGoalReads, MockGoalWrites, MockIdempotencyWrites, MockInstructionReads,
-    MockInstructionWrites, MockIssueReads, MockIssueWrites, MockJournal, MockLabelReads,
-    MockLabelWrites, MockLedgerReads, MockLedgerWrites, MockProjectReads, MockProjectWrites,
-    MockRevisionReads, MockRevisionWrites, MockRunReads, MockRunWrites, ProjectReads,
-    ProjectWrites, Reads, RevisionReads, RevisionWrites, RunReads, RunWrites, StoreError, Tx,
+    ActivityReads, AgentReads, AgentWrites, ApprovalReads, ApprovalWrites, BoardTokenReads,
+    BoardTokenWrites, CommentReads, CommentWrites, CompanyReads, CompanyWrites, CredentialReads,
+    CredentialWrites, EngineWrites, GoalReads, GoalWrites, Held, IdempotencyWrites,
+    InstructionReads, InstructionWrites, IssueReads, IssueWrites, Journal, LabelReads, LabelWrites,
+    LedgerReads, LedgerWrites, MockActivityReads, MockAgentReads, MockAgentWrites,
+    MockApprovalReads, MockApprovalWrites, MockBoardTokenReads, MockBoardTokenWrites,
+    MockCommentReads, MockCommentWrites, MockCompanyReads, MockCompanyWrites, MockCredentialReads,
+    MockCredentialWrites, MockEngineWrites, MockGoalReads, MockGoalWrites, MockIdempotencyWrites,
+    MockInstructionReads, MockInstructionWrites, MockIssueReads, MockIssueWrites, MockJournal,
+    MockLabelReads, MockLabelWrites, MockLedgerReads, MockLedgerWrites, MockProjectReads,
+    MockProjectWrites, MockRevisionReads, MockRevisionWrites, MockRunReads, MockRunWrites,
+    ProjectReads, ProjectWrites, Reads, RevisionReads, RevisionWrites, RunReads, RunWrites,
+    StoreError, Tx,
 };
 use workforce_domain::run::RunStatus;
 use workforce_testkit::ports;
@@ -85,6 +86,7 @@ transaction! {
         issues_mut: IssueWrites = MockIssueWrites,
         labels_mut: LabelWrites = MockLabelWrites,
         comments_mut: CommentWrites = MockCommentWrites,
+        approvals_mut: ApprovalWrites = MockApprovalWrites,
         runs_mut: RunWrites = MockRunWrites,
         ledger_mut: LedgerWrites = MockLedgerWrites,
         idempotency: IdempotencyWrites = MockIdempotencyWrites,

@@ -62,12 +62,63 @@ words! {
         RevisionRequested = "revision_requested",
         /// It was sent again after a change.
         Resubmitted = "resubmitted",
+        /// The board changed what it is about.
+        Edited = "edited",
         /// It was withdrawn or overtaken.
         Cancelled = "cancelled",
     }
 }
 
+words! {
+    /// What a list of approvals may ask for: the statuses, and `resubmitted`
+    /// for those that wait for the board once more.
+    pub enum ApprovalStanding {
+        /// Waiting for the board.
+        Pending = "pending",
+        /// The board agreed.
+        Approved = "approved",
+        /// The board refused.
+        Rejected = "rejected",
+        /// Withdrawn or overtaken.
+        Cancelled = "cancelled",
+        /// The board wants a change first.
+        RevisionRequested = "revision_requested",
+        /// Waiting for the board once more.
+        Resubmitted = "resubmitted",
+    }
+}
+
+impl ApprovalStanding {
+    /// The status of the approvals that are asked for.
+    pub const fn status(self) -> ApprovalStatus {
+        match self {
+            Self::Pending | Self::Resubmitted => ApprovalStatus::Pending,
+            Self::Approved => ApprovalStatus::Approved,
+            Self::Rejected => ApprovalStatus::Rejected,
+            Self::Cancelled => ApprovalStatus::Cancelled,
+            Self::RevisionRequested => ApprovalStatus::RevisionRequested,
+        }
+    }
+}
+
+impl ApprovalType {
+    /// True where the approval governs how its issues move, so that only those
+    /// who have a stake in an issue may file it.
+    pub const fn governs_issues(self) -> bool {
+        matches!(
+            self,
+            Self::ApproveIssuePlan
+                | Self::ApprovePullRequest
+                | Self::ApprovePushToExistingPr
+                | Self::ApproveCompletion
+        )
+    }
+}
+
 impl ApprovalStatus {
+    /// The statuses in which the board may still decide.
+    pub const ACTIONABLE: &'static [Self] = &[Self::Pending, Self::RevisionRequested];
+
     /// What this status may become: the one transition table of approvals.
     pub const fn successors(self) -> &'static [Self] {
         match self {

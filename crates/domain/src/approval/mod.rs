@@ -1,6 +1,10 @@
 //! Approvals: what the board must agree to (specification section 3, contract
 //! section 3.2).
 
+mod branch;
 mod lifecycle;
+mod record;
 
+pub use branch::{ALLOWED_PREFIXES, BranchFault, check_branch, check_work_branch, is_ticket_key};
 pub use lifecycle::*;
+pub use record::*;

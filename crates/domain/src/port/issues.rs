@@ -2,7 +2,7 @@ use alloc::vec::Vec;
 
 use super::{Held, StoreError};
 use crate::actor::{CompanyScope, Scope};
-use crate::id::{AgentId, ApprovalId, CommentId, GoalId, IssueId, ProjectId, RunId, UserId};
+use crate::id::{AgentId, CommentId, GoalId, IssueId, ProjectId, RunId, UserId};
 use crate::issue::{Comment, Issue, IssueRef, IssueStatus, Lease, Priority};
 use crate::page::{CreationKey, Order, Page, PageRequest};
 
@@ -54,6 +54,16 @@ pub trait IssueReads {
     /// # Errors
     /// When the store fails.
     fn find(&mut self, scope: Scope, issue: &IssueRef) -> Result<Option<Issue>, StoreError>;
+
+    /// Those of `ids` that are issues of the company, in no particular order.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn find_all(
+        &mut self,
+        company: CompanyScope,
+        ids: &[IssueId],
+    ) -> Result<Vec<Issue>, StoreError>;
 
     /// Issues of a company: most urgent first, then the latest changed.
     /// Hidden ones are left out.
@@ -212,20 +222,4 @@ pub trait CommentWrites {
     /// # Errors
     /// When the store fails.
     fn insert(&mut self, comment: &Comment) -> Result<(), StoreError>;
-}
-
-/// Reads of approvals.
-#[cfg_attr(feature = "mock", mockall::automock)]
-pub trait ApprovalReads {
-    /// The plan approval that still has to be decided and is linked to the
-    /// issue or to one of its ancestors; such an issue cannot be worked on
-    /// (contract section 10.4).
-    ///
-    /// # Errors
-    /// When the store fails.
-    fn undecided_over(
-        &mut self,
-        company: CompanyScope,
-        issue: IssueId,
-    ) -> Result<Option<ApprovalId>, StoreError>;
 }

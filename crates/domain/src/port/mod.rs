@@ -2,6 +2,7 @@
 //! source of randomness.
 
 mod agents;
+mod approvals;
 mod board_tokens;
 mod companies;
 mod engine;
@@ -19,6 +20,7 @@ mod runs;
 mod store;
 
 pub use agents::*;
+pub use approvals::*;
 pub use board_tokens::*;
 pub use companies::*;
 pub use engine::*;

@@ -66,6 +66,16 @@ pub trait ProjectReads {
         projects: &[ProjectId],
     ) -> Result<Vec<(ProjectId, GoalLink)>, StoreError>;
 
+    /// The workspace with this id.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn find_workspace(
+        &mut self,
+        company: CompanyScope,
+        id: WorkspaceId,
+    ) -> Result<Option<Workspace>, StoreError>;
+
     /// The workspaces of projects, per project the primary one first and then
     /// the oldest; at most [`MAX_WORKSPACES`] exist per project.
     ///

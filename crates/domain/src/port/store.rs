@@ -5,11 +5,12 @@ use alloc::string::String;
 use core::ops::{Deref, DerefMut};
 
 use super::{
-    ActivityReads, AgentReads, AgentWrites, ApprovalReads, BoardTokenReads, BoardTokenWrites,
-    CommentReads, CommentWrites, CompanyReads, CompanyWrites, CredentialReads, CredentialWrites,
-    EngineWrites, EventFeed, GoalReads, GoalWrites, IdempotencyWrites, InstructionReads,
-    InstructionWrites, IssueReads, IssueWrites, Journal, LabelReads, LabelWrites, LedgerReads,
-    LedgerWrites, ProjectReads, ProjectWrites, RevisionReads, RevisionWrites, RunReads, RunWrites,
+    ActivityReads, AgentReads, AgentWrites, ApprovalReads, ApprovalWrites, BoardTokenReads,
+    BoardTokenWrites, CommentReads, CommentWrites, CompanyReads, CompanyWrites, CredentialReads,
+    CredentialWrites, EngineWrites, EventFeed, GoalReads, GoalWrites, IdempotencyWrites,
+    InstructionReads, InstructionWrites, IssueReads, IssueWrites, Journal, LabelReads, LabelWrites,
+    LedgerReads, LedgerWrites, ProjectReads, ProjectWrites, RevisionReads, RevisionWrites,
+    RunReads, RunWrites,
 };
 use crate::corrupt::Corrupt;
 
@@ -208,6 +209,8 @@ pub trait Tx: Reads {
     fn labels_mut(&mut self) -> &mut dyn LabelWrites;
     /// Comments on issues.
     fn comments_mut(&mut self) -> &mut dyn CommentWrites;
+    /// Approvals.
+    fn approvals_mut(&mut self) -> &mut dyn ApprovalWrites;
     /// Runs and wakes.
     fn runs_mut(&mut self) -> &mut dyn RunWrites;
     /// Costs.

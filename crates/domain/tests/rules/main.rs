@@ -5,6 +5,7 @@
 )]
 
 mod approvals;
+mod branches;
 mod budgets;
 mod checkouts;
 mod ids;

@@ -1,8 +1,9 @@
 use serde_json::{Value, json};
 use workforce_app::authenticate::{AuthError, AuthPolicy, Presented, authenticate};
 use workforce_app::record::document;
-use workforce_app::{Failure, agents, issues, projects};
+use workforce_app::{Failure, agents, approvals, issues, projects};
 use workforce_domain::actor::{Actor, AgentCredential};
+use workforce_domain::approval::ApprovalType;
 use workforce_domain::id::{AgentId, RunId};
 use workforce_domain::project::Workspace;
 use workforce_domain::run::RunStatus;
@@ -278,5 +279,30 @@ async fn an_agent_may_bring_a_key_of_its_own_and_no_other_variable_of_ours() {
         run.error.as_deref(),
         Some("adapterConfig.env.WORKFORCE_RUN_ID is set by workforce itself")
     );
+    engine.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_decision_is_told_to_whoever_asked_for_it() {
+    let house = House::new();
+    let agent = house.hire(copying(&house));
+    let company = house.company;
+    let filed = house.act(|tx, call| {
+        let command = approvals::FileApproval {
+            kind: ApprovalType::AgentQuestion,
+            requested_by: Some(agent),
+            payload: document(json!({ "question": "May I?" })),
+            issues: Vec::new(),
+        };
+        approvals::file(tx, call, company, command)
+    });
+    let id = filed.view.approval.id;
+    house.act(|tx, call| approvals::approve(tx, call, id, approvals::Decide::default()));
+    let engine = house.start();
+    let seen = environment_of(&house, house.runs(&[])[0].id).await;
+    assert_eq!(seen["WORKFORCE_WAKE_REASON"], "approval_approved");
+    assert_eq!(seen["WORKFORCE_APPROVAL_ID"], id.to_string());
+    assert_eq!(seen["WORKFORCE_APPROVAL_STATUS"], "approved");
+    assert!(!seen.contains_key("WORKFORCE_LINKED_ISSUE_IDS"));
     engine.shutdown().await;
 }

@@ -149,6 +149,11 @@ pub const fn entry(code: Code) -> Entry {
             "Issue not available",
             "Do not try again; pick another issue. `details.reason` tells why.",
         ),
+        Code::ApprovalPending => (
+            StatusCode::CONFLICT,
+            "Approval pending",
+            "Wait until the board decides on the plan that `details.approvalId` names.",
+        ),
         Code::NotHolder => (
             StatusCode::CONFLICT,
             "Issue not held",
@@ -223,6 +228,11 @@ pub const fn entry(code: Code) -> Entry {
             StatusCode::UNPROCESSABLE_ENTITY,
             "No such transition",
             "Choose one of `details.allowed`.",
+        ),
+        Code::ApprovalNotPending => (
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "Approval not pending",
+            "Read the approval again; `details.status` tells where it stands.",
         ),
         Code::FieldNotWritable => (
             StatusCode::UNPROCESSABLE_ENTITY,

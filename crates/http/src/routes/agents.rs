@@ -20,8 +20,10 @@ use crate::problem::Problem;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::schema;
-use bodies::{AgentBody, AgentDetailBody};
-use requests::{CreateAgentBody, UpdateAgentBody};
+use bodies::AgentBody;
+pub(super) use bodies::AgentDetailBody;
+pub(super) use requests::CreateAgentBody;
+use requests::UpdateAgentBody;
 
 const TAG: &str = "Agents";
 

@@ -16,7 +16,8 @@ use crate::query::{Query, fault};
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::schema;
-use bodies::{IssueBody, IssueDetailBody, UpdatedIssueBody};
+pub(super) use bodies::IssueBody;
+use bodies::{IssueDetailBody, UpdatedIssueBody};
 use requests::{CreateIssueBody, UpdateIssueBody};
 
 const TAG: &str = "Issues";

@@ -5,6 +5,9 @@ mod sse;
 mod support;
 
 mod agents;
+mod approval_plans;
+mod approval_races;
+mod approvals;
 mod board_tokens;
 mod bodies;
 mod callers;
@@ -16,6 +19,7 @@ mod deletes;
 mod edges;
 mod event_streams;
 mod events;
+mod hires;
 mod idempotency;
 mod instructions;
 mod issues;

@@ -14,6 +14,11 @@ use workforce_domain::Document;
 use workforce_domain::activity::{Action, Activity, Entity, Event, EventKind};
 use workforce_domain::actor::{ActorKind, CompanyScope, Owned, Scope};
 use workforce_domain::agent::{Agent, AgentKey};
+use workforce_domain::approval::{
+    Approval, ApprovalComment, ApprovalEvent, ApprovalHistoryKind, ApprovalStanding, ApprovalState,
+    ApprovalType, Decider, Decision,
+};
+use workforce_domain::board::BoardMember;
 use workforce_domain::conventions::Conventions;
 use workforce_domain::cost::{CostEvent, Window};
 use workforce_domain::goal::Goal;
@@ -23,13 +28,13 @@ use workforce_domain::issue::{
 };
 use workforce_domain::page::{CreationKey, Order, PageRequest};
 use workforce_domain::port::{
-    ActivityFilter, AgentFilter, AssigneeFilter, Held, IssueFilter, IssueKey, Reads, RevisionKey,
-    RunFilter, StoreError,
+    ActivityFilter, AgentFilter, ApprovalFilter, AssigneeFilter, Held, IssueFilter, IssueKey,
+    Reads, RevisionKey, RunFilter, StoreError,
 };
 use workforce_domain::project::Project;
 use workforce_domain::run::RunStatus;
 use workforce_domain::text::{CommentBody, LabelName, Name};
-use workforce_domain::time::Month;
+use workforce_domain::time::{Month, Timestamp};
 use workforce_domain::word::Word;
 use workforce_testkit::store::{TestStore, postgres_store, sqlite_store};
 
@@ -191,6 +196,13 @@ pub(crate) fn fill(store: &TestStore) -> Asked {
                 tx.issues_mut().take_lease(&held, lease)?;
             }
             for n in 0..ROWS {
+                add_approval(
+                    tx,
+                    &world,
+                    &agents[n % PLACES],
+                    &issues[n % PLACES],
+                    n as u64,
+                )?;
                 add_records(
                     tx,
                     &world,
@@ -210,6 +222,69 @@ pub(crate) fn fill(store: &TestStore) -> Asked {
         });
     }
     asked.expect("there are companies")
+}
+
+/// An approval with a link, an entry of its history and a comment.
+fn add_approval(
+    tx: &mut dyn workforce_domain::port::Tx,
+    world: &World<'_>,
+    agent: &Agent,
+    issue: &Issue,
+    seconds: u64,
+) -> Result<(), StoreError> {
+    let at = later(seconds);
+    let turn = seconds as usize;
+    let approval = approval(world, agent, at, turn);
+    tx.approvals_mut().insert(&approval, &[issue.id], None)?;
+    tx.approvals_mut().add_event(&ApprovalEvent {
+        id: id(),
+        company: approval.company,
+        approval: approval.id,
+        kind: ApprovalHistoryKind::Created,
+        actor_kind: ActorKind::Agent,
+        actor_id: "x".into(),
+        note: None,
+        details: Document::new(),
+        created_at: at,
+    })?;
+    tx.approvals_mut().add_comment(&ApprovalComment {
+        id: id(),
+        company: approval.company,
+        approval: approval.id,
+        author: Author::default(),
+        run: None,
+        body: CommentBody::new("x").unwrap(),
+        mentions: Vec::new(),
+        created_at: at,
+    })
+}
+
+/// An approval whose type and status depend on its turn.
+fn approval(world: &World<'_>, agent: &Agent, at: Timestamp, turn: usize) -> Approval {
+    let decision = Decision {
+        by: Decider(BoardMember::Local),
+        note: None,
+        at,
+    };
+    let state = match turn % 4 {
+        0 => ApprovalState::Pending,
+        1 => ApprovalState::Approved { decision },
+        2 => ApprovalState::RevisionRequested { decision },
+        _ => ApprovalState::Cancelled { at },
+    };
+    Approval {
+        id: id(),
+        company: world.company.id,
+        kind: ApprovalType::ALL[turn % 9],
+        state,
+        payload: Document::new(),
+        attention: Vec::new(),
+        requested_by: Author::Agent(agent.id),
+        primary_issue: None,
+        resubmit_count: 0,
+        created_at: at,
+        updated_at: at,
+    }
 }
 
 /// A comment, a run, an activity, an event, a key and a cost.
@@ -361,6 +436,7 @@ fn lists(asked: &Asked) -> Vec<(String, Body<'_>)> {
             Ok(())
         }),
     ));
+    lists.extend(approval_lists(asked));
     for order in [Order::Ascending, Order::Descending] {
         lists.push((
             format!("comments {order:?}"),
@@ -407,6 +483,57 @@ fn lists(asked: &Asked) -> Vec<(String, Body<'_>)> {
                 reads.labels().list(scope, &page)?;
             }
             reads.activity().events(scope, 5, 20)?;
+            Ok(())
+        }),
+    ));
+    lists
+}
+
+/// The lists of approvals and of what belongs to them.
+fn approval_lists(asked: &Asked) -> Vec<(String, Body<'_>)> {
+    let scope = asked.scope;
+    let mut lists: Vec<(String, Body<'_>)> = Vec::new();
+    let standings = vec![ApprovalStanding::Resubmitted, ApprovalStanding::Approved];
+    let types = vec![ApprovalType::HireAgent, ApprovalType::AgentQuestion];
+    for filter in [
+        ApprovalFilter::default(),
+        ApprovalFilter {
+            standings: standings.clone(),
+            types: Vec::new(),
+        },
+        ApprovalFilter {
+            standings: Vec::new(),
+            types: types.clone(),
+        },
+        ApprovalFilter { standings, types },
+    ] {
+        lists.push((
+            format!("approvals {filter:?}"),
+            Box::new(move |reads| {
+                for page in pages(CreationKey {
+                    at: later(500).micros(),
+                    id: id(),
+                }) {
+                    reads.approvals().list(scope, &filter, &page)?;
+                }
+                Ok(())
+            }),
+        ));
+    }
+    lists.push((
+        "approvals of an issue, comments on an approval".into(),
+        Box::new(move |reads| {
+            for page in pages(id()) {
+                reads.approvals().of_issue(scope, asked.issue, &page)?;
+            }
+            for order in [Order::Ascending, Order::Descending] {
+                for page in pages(CreationKey {
+                    at: later(500).micros(),
+                    id: id(),
+                }) {
+                    reads.approvals().comments(scope, id(), order, &page)?;
+                }
+            }
             Ok(())
         }),
     ));
@@ -518,6 +645,17 @@ fn others(asked: &Asked) -> Vec<(String, Body<'_>)> {
                 reads.labels().of_issues(scope, &[asked.issue, id()])?;
                 reads.agents().has_reports(scope, asked.agent)?;
                 reads.projects().find_by_url_key(scope, "site")?;
+                reads.issues().find_all(scope, &[asked.issue])?;
+                let approvals = reads.approvals();
+                approvals.find(Scope::Instance, id())?;
+                approvals.undecided_of(scope, asked.issue)?;
+                let kind = ApprovalType::ApproveIssuePlan;
+                approvals.undecided_about(scope, kind, asked.issue)?;
+                approvals.of_draft(scope, asked.agent)?;
+                approvals.draft_of(scope, id())?;
+                approvals.links(scope, &[id(), id()])?;
+                approvals.history(scope, &[id(), id()])?;
+                reads.projects().find_workspace(scope, id())?;
                 reads.goals().is_within(scope, asked.goal, asked.goal)?;
                 reads.runs().wake_of(scope, id())?;
                 reads.runs().live_of(scope, asked.agent)?;

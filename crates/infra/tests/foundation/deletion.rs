@@ -137,6 +137,7 @@ on_both_databases! {
         insert_company(&mut raw, 1);
         delete_and_look(&mut raw, "heartbeat_runs", RUN, &[
             ("issue_comments", "run_id"),
+            ("approval_comments", "run_id"),
             ("cost_events", "run_id"),
             ("activity", "run_id"),
         ]);
@@ -166,6 +167,7 @@ on_both_databases! {
             ("goals", "owner_agent_id"),
             ("issues", "created_by_agent_id"),
             ("issue_comments", "author_agent_id"),
+            ("approval_comments", "author_agent_id"),
             ("secrets", "created_by_agent_id"),
             ("agent_config_revisions", "created_by_agent_id"),
             ("activity", "agent_id"),

@@ -39,7 +39,7 @@ pub struct ProgressRecord {
     pub completed_at: Option<Timestamp>,
     /// When it became cancelled; present exactly while it is.
     pub cancelled_at: Option<Timestamp>,
-    /// How often it was reopened.
+    /// How often the work began anew: by a reopening or an approved plan.
     pub workflow_epoch: i32,
 }
 
@@ -172,7 +172,7 @@ impl Progress {
         self.cancelled_at
     }
 
-    /// How often it was reopened.
+    /// How often the work began anew: by a reopening or an approved plan.
     pub const fn workflow_epoch(&self) -> i32 {
         self.workflow_epoch
     }
@@ -235,6 +235,16 @@ impl Progress {
         match self.status {
             IssueStatus::InProgress => self.enter(IssueStatus::Todo, now),
             _ => self.clone(),
+        }
+    }
+
+    /// Begins a new epoch of the work without a move: what was begun in the
+    /// old one is out of date.
+    #[must_use]
+    pub const fn next_epoch(&self) -> Self {
+        Self {
+            workflow_epoch: self.workflow_epoch.saturating_add(1),
+            ..*self
         }
     }
 

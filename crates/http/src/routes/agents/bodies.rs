@@ -147,7 +147,7 @@ impl From<AgentView> for AgentBody {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = AgentDetail)]
-pub(super) struct AgentDetailBody {
+pub(in super::super) struct AgentDetailBody {
     #[serde(flatten)]
     agent: AgentBody,
     /// Its managers, the direct one first.

@@ -32,7 +32,7 @@ struct GrantedBody {
 
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct CreateAgentBody {
+pub(in super::super) struct CreateAgentBody {
     /// Its name.
     #[schema(value_type = schema::Name)]
     name: Name,
@@ -73,7 +73,7 @@ pub(super) struct CreateAgentBody {
 }
 
 impl CreateAgentBody {
-    pub(super) fn command(self) -> Result<CreateAgent, Problem> {
+    pub(in super::super) fn command(self) -> Result<CreateAgent, Problem> {
         Ok(CreateAgent {
             name: self.name,
             role: self.role,

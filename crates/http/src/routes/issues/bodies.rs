@@ -20,7 +20,7 @@ use crate::schema;
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Issue)]
-pub(super) struct IssueBody {
+pub(in super::super) struct IssueBody {
     /// Unique id.
     #[schema(value_type = schema::Id)]
     id: IssueId,
@@ -100,7 +100,7 @@ pub(super) struct IssueBody {
     checked_out_at: Option<Timestamp>,
     /// Who holds it.
     lease: Option<LeaseBody>,
-    /// How often it was reopened.
+    /// How often the work began anew: by a reopening or an approved plan.
     workflow_epoch: i32,
     /// When it first became in_progress.
     #[schema(value_type = Option<schema::Timestamp>)]

@@ -1,15 +1,30 @@
 use diesel::prelude::*;
 use diesel::sql_query;
 use diesel::sql_types::Integer;
-use workforce_domain::actor::CompanyScope;
-use workforce_domain::id::{ApprovalId, IssueId};
-use workforce_domain::port::{ApprovalReads, StoreError};
+use workforce_domain::actor::{CompanyScope, Scope};
+use workforce_domain::approval::{
+    Approval, ApprovalComment, ApprovalEvent, ApprovalStatus, ApprovalType,
+};
+use workforce_domain::id::{AgentId, ApprovalId, CompanyId, IssueId};
+use workforce_domain::page::{Order, Page, PageRequest};
+use workforce_domain::port::{
+    ApprovalCommentKey, ApprovalFilter, ApprovalKey, ApprovalReads, ApprovalWrites, Held,
+    StoreError,
+};
 
+use super::super::held;
 use super::super::transaction::Transaction;
+use super::approval_list;
+use super::approval_rows::{ApprovalCommentRow, ApprovalRow, EventRow};
 use super::issues::MAX_ANCESTORS;
+use super::page::MAX_WHOLE;
+use super::row::{all, in_scope, one};
 use crate::store::cached::cached;
-use crate::store::columns::{IdColumn, Key};
+use crate::store::columns::{IdColumn, Key, WordColumn};
 use crate::store::errors::failed;
+use crate::store::schema::{
+    approval_comments, approval_drafts, approval_events, approval_issues, approvals,
+};
 
 #[derive(QueryableByName)]
 struct Found {
@@ -17,7 +32,170 @@ struct Found {
     id: IdColumn<ApprovalId>,
 }
 
+#[derive(Insertable)]
+#[diesel(table_name = approval_issues, treat_none_as_default_value = false)]
+struct LinkRow {
+    company_id: IdColumn<CompanyId>,
+    approval_id: IdColumn<ApprovalId>,
+    issue_id: IdColumn<IssueId>,
+}
+
+#[derive(Insertable)]
+#[diesel(table_name = approval_drafts, treat_none_as_default_value = false)]
+struct DraftRow {
+    approval_id: IdColumn<ApprovalId>,
+    company_id: IdColumn<CompanyId>,
+    agent_id: IdColumn<AgentId>,
+}
+
+/// The statuses in which an approval may still be decided.
+fn undecided() -> Vec<WordColumn<ApprovalStatus>> {
+    ApprovalStatus::ACTIONABLE
+        .iter()
+        .copied()
+        .map(WordColumn)
+        .collect()
+}
+
 impl ApprovalReads for Transaction<'_> {
+    fn find(&mut self, scope: Scope, id: ApprovalId) -> Result<Option<Approval>, StoreError> {
+        let query = approvals::table.filter(approvals::id.eq(IdColumn(id)));
+        let row = in_scope!(scope, approvals, query, |scoped| scoped
+            .select(ApprovalRow::as_select())
+            .first(self.conn)
+            .optional());
+        one(row.map_err(failed)?)
+    }
+
+    fn list(
+        &mut self,
+        company: CompanyScope,
+        filter: &ApprovalFilter,
+        page: &PageRequest<ApprovalKey>,
+    ) -> Result<Page<Approval, ApprovalKey>, StoreError> {
+        approval_list::list(self.conn, company, filter, page)
+    }
+
+    fn of_issue(
+        &mut self,
+        company: CompanyScope,
+        issue: IssueId,
+        page: &PageRequest<ApprovalId>,
+    ) -> Result<Page<Approval, ApprovalId>, StoreError> {
+        approval_list::of_issue(self.conn, company, issue, page)
+    }
+
+    fn undecided_of(
+        &mut self,
+        company: CompanyScope,
+        issue: IssueId,
+    ) -> Result<Vec<Approval>, StoreError> {
+        let rows: Vec<ApprovalRow> = approval_issues::table
+            .inner_join(approvals::table)
+            .filter(approval_issues::company_id.eq(IdColumn(company.company())))
+            .filter(approval_issues::issue_id.eq(IdColumn(issue)))
+            .filter(approvals::status.eq_any(undecided()))
+            .order(approval_issues::approval_id)
+            .limit(MAX_WHOLE)
+            .select(ApprovalRow::as_select())
+            .load(self.conn)
+            .map_err(failed)?;
+        all(rows)
+    }
+
+    fn undecided_about(
+        &mut self,
+        company: CompanyScope,
+        kind: ApprovalType,
+        issue: IssueId,
+    ) -> Result<Option<Approval>, StoreError> {
+        let row = approvals::table
+            .filter(approvals::company_id.eq(IdColumn(company.company())))
+            .filter(approvals::type_.eq(WordColumn(kind)))
+            .filter(approvals::primary_issue_id.eq(IdColumn(issue)))
+            .filter(approvals::status.eq_any(undecided()))
+            .select(ApprovalRow::as_select())
+            .first(self.conn)
+            .optional();
+        one(row.map_err(failed)?)
+    }
+
+    fn of_draft(
+        &mut self,
+        company: CompanyScope,
+        agent: AgentId,
+    ) -> Result<Option<ApprovalId>, StoreError> {
+        let found: Option<IdColumn<ApprovalId>> = approval_drafts::table
+            .filter(approval_drafts::company_id.eq(IdColumn(company.company())))
+            .filter(approval_drafts::agent_id.eq(IdColumn(agent)))
+            .select(approval_drafts::approval_id)
+            .first(self.conn)
+            .optional()
+            .map_err(failed)?;
+        Ok(found.map(|id| id.0))
+    }
+
+    fn draft_of(
+        &mut self,
+        company: CompanyScope,
+        approval: ApprovalId,
+    ) -> Result<Option<AgentId>, StoreError> {
+        let found: Option<IdColumn<AgentId>> = approval_drafts::table
+            .filter(approval_drafts::company_id.eq(IdColumn(company.company())))
+            .filter(approval_drafts::approval_id.eq(IdColumn(approval)))
+            .select(approval_drafts::agent_id)
+            .first(self.conn)
+            .optional()
+            .map_err(failed)?;
+        Ok(found.map(|id| id.0))
+    }
+
+    fn links(
+        &mut self,
+        company: CompanyScope,
+        approvals: &[ApprovalId],
+    ) -> Result<Vec<(ApprovalId, IssueId)>, StoreError> {
+        let ids: Vec<_> = approvals.iter().copied().map(IdColumn).collect();
+        let rows: Vec<(IdColumn<ApprovalId>, IdColumn<IssueId>)> = approval_issues::table
+            .filter(approval_issues::company_id.eq(IdColumn(company.company())))
+            .filter(approval_issues::approval_id.eq_any(ids))
+            .order((approval_issues::approval_id, approval_issues::issue_id))
+            .select((approval_issues::approval_id, approval_issues::issue_id))
+            .load(self.conn)
+            .map_err(failed)?;
+        Ok(rows
+            .into_iter()
+            .map(|(approval, issue)| (approval.0, issue.0))
+            .collect())
+    }
+
+    fn history(
+        &mut self,
+        company: CompanyScope,
+        approvals: &[ApprovalId],
+    ) -> Result<Vec<ApprovalEvent>, StoreError> {
+        let ids: Vec<_> = approvals.iter().copied().map(IdColumn).collect();
+        let rows: Vec<EventRow> = approval_events::table
+            .filter(approval_events::company_id.eq(IdColumn(company.company())))
+            .filter(approval_events::approval_id.eq_any(ids))
+            .order((approval_events::created_at, approval_events::id))
+            .limit(MAX_WHOLE)
+            .select(EventRow::as_select())
+            .load(self.conn)
+            .map_err(failed)?;
+        all(rows)
+    }
+
+    fn comments(
+        &mut self,
+        company: CompanyScope,
+        approval: ApprovalId,
+        order: Order,
+        page: &PageRequest<ApprovalCommentKey>,
+    ) -> Result<Page<ApprovalComment, ApprovalCommentKey>, StoreError> {
+        approval_list::comments(self.conn, company, approval, order, page)
+    }
+
     fn undecided_over(
         &mut self,
         company: CompanyScope,
@@ -55,5 +233,88 @@ impl ApprovalReads for Transaction<'_> {
             .optional()
             .map_err(failed)?;
         Ok(found.map(|found| found.id.0))
+    }
+}
+
+impl ApprovalWrites for Transaction<'_> {
+    fn insert(
+        &mut self,
+        approval: &Approval,
+        issues: &[IssueId],
+        draft: Option<AgentId>,
+    ) -> Result<(), StoreError> {
+        let (company_id, approval_id) = (IdColumn(approval.company), IdColumn(approval.id));
+        diesel::insert_into(approvals::table)
+            .values(ApprovalRow::from(approval))
+            .execute(self.conn)
+            .map_err(failed)?;
+        let links: Vec<LinkRow> = issues
+            .iter()
+            .map(|issue| LinkRow {
+                company_id,
+                approval_id,
+                issue_id: IdColumn(*issue),
+            })
+            .collect();
+        if !links.is_empty() {
+            diesel::insert_into(approval_issues::table)
+                .values(links)
+                .execute(self.conn)
+                .map_err(failed)?;
+        }
+        if let Some(draft) = draft {
+            let row = DraftRow {
+                approval_id,
+                company_id,
+                agent_id: IdColumn(draft),
+            };
+            diesel::insert_into(approval_drafts::table)
+                .values(row)
+                .execute(self.conn)
+                .map_err(failed)?;
+        }
+        Ok(())
+    }
+
+    fn lock(&mut self, scope: Scope, id: ApprovalId) -> Result<Option<Held<Approval>>, StoreError> {
+        let query = approvals::table.filter(approvals::id.eq(IdColumn(id)));
+        let row = in_scope!(scope, approvals, query, |scoped| held!(
+            scoped.select(ApprovalRow::as_select())
+        )
+        .first(self.conn)
+        .optional());
+        Ok(one(row.map_err(failed)?)?.map(Held::locked))
+    }
+
+    fn turn(
+        &mut self,
+        approval: &Held<Approval>,
+        from: &[ApprovalStatus],
+    ) -> Result<bool, StoreError> {
+        let from: Vec<_> = from.iter().copied().map(WordColumn).collect();
+        let rows = diesel::update(approvals::table)
+            .filter(approvals::company_id.eq(IdColumn(approval.company)))
+            .filter(approvals::id.eq(IdColumn(approval.id)))
+            .filter(approvals::status.eq_any(from))
+            .set(ApprovalRow::from(&**approval))
+            .execute(self.conn)
+            .map_err(failed)?;
+        Ok(rows == 1)
+    }
+
+    fn add_event(&mut self, event: &ApprovalEvent) -> Result<(), StoreError> {
+        diesel::insert_into(approval_events::table)
+            .values(EventRow::from(event))
+            .execute(self.conn)
+            .map_err(failed)?;
+        Ok(())
+    }
+
+    fn add_comment(&mut self, comment: &ApprovalComment) -> Result<(), StoreError> {
+        diesel::insert_into(approval_comments::table)
+            .values(ApprovalCommentRow::from(comment))
+            .execute(self.conn)
+            .map_err(failed)?;
+        Ok(())
     }
 }

@@ -32,7 +32,8 @@ const ATTEMPTS: usize = 8;
 
 /// The conditions of a start. `$1` is the present, `$2` the month, `$3` the
 /// server and `$4` its cap. Parents are followed only in companies that have
-/// an undecided plan at all.
+/// an undecided plan at all. Whoever is to revise a plan may work on its issue
+/// meanwhile, but on nothing below it.
 macro_rules! startable {
     ($rest:literal) => {
         concat!(
@@ -89,6 +90,9 @@ macro_rules! startable {
                     SELECT 1 FROM chain CROSS JOIN approvals v \
                     WHERE v.company_id = w.company_id AND v.type = 'approve_issue_plan' \
                     AND v.status IN ('pending', 'revision_requested') \
+                    AND (v.status = 'pending' OR chain.depth > 0 \
+                        OR v.requested_by_agent_id IS NULL \
+                        OR v.requested_by_agent_id <> w.agent_id) \
                     AND (v.primary_issue_id = chain.id OR EXISTS ( \
                         SELECT 1 FROM approval_issues k \
                         WHERE k.approval_id = v.id AND k.issue_id = chain.id)))) \

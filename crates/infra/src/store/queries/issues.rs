@@ -74,6 +74,21 @@ impl IssueReads for Transaction<'_> {
         one(find(self.conn, scope, issue).map_err(failed)?)
     }
 
+    fn find_all(
+        &mut self,
+        company: CompanyScope,
+        ids: &[IssueId],
+    ) -> Result<Vec<Issue>, StoreError> {
+        let ids: Vec<_> = ids.iter().copied().map(IdColumn).collect();
+        let rows: Vec<IssueRow> = issues::table
+            .filter(issues::company_id.eq(IdColumn(company.company())))
+            .filter(issues::id.eq_any(ids))
+            .select(IssueRow::as_select())
+            .load(self.conn)
+            .map_err(failed)?;
+        all(rows)
+    }
+
     fn list(
         &mut self,
         company: CompanyScope,

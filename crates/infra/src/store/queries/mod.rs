@@ -8,6 +8,8 @@ mod activity;
 mod advisory;
 mod agent_row;
 mod agents;
+mod approval_list;
+mod approval_rows;
 mod approvals;
 mod board_tokens;
 mod claim;

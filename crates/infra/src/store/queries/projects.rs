@@ -129,6 +129,20 @@ impl ProjectReads for Transaction<'_> {
             .collect()
     }
 
+    fn find_workspace(
+        &mut self,
+        company: CompanyScope,
+        id: WorkspaceId,
+    ) -> Result<Option<Workspace>, StoreError> {
+        let row = project_workspaces::table
+            .filter(project_workspaces::company_id.eq(IdColumn(company.company())))
+            .filter(project_workspaces::id.eq(IdColumn(id)))
+            .select(WorkspaceRow::as_select())
+            .first(self.conn)
+            .optional();
+        one(row.map_err(failed)?)
+    }
+
     fn workspaces(
         &mut self,
         company: CompanyScope,

@@ -11,8 +11,10 @@ diesel::table! {
         type_ -> Text,
         status -> Text,
         payload -> Json,
+        attention -> Json,
         requested_by_agent_id -> Nullable<Key>,
         requested_by_user_id -> Nullable<Key>,
+        requested_by_board -> Nullable<Text>,
         primary_issue_id -> Nullable<Key>,
         decision_note -> Nullable<Text>,
         decided_by -> Nullable<Text>,
@@ -31,5 +33,50 @@ diesel::table! {
         company_id -> Key,
         approval_id -> Key,
         issue_id -> Key,
+    }
+}
+
+diesel::table! {
+    use crate::store::columns::Key;
+
+    approval_drafts (approval_id) {
+        approval_id -> Key,
+        company_id -> Key,
+        agent_id -> Key,
+    }
+}
+
+diesel::table! {
+    use crate::store::columns::{Instant, Json, Key};
+    use diesel::sql_types::*;
+
+    approval_events (id) {
+        id -> Key,
+        company_id -> Key,
+        approval_id -> Key,
+        kind -> Text,
+        actor_type -> Text,
+        actor_id -> Text,
+        note -> Nullable<Text>,
+        details -> Json,
+        created_at -> Instant,
+    }
+}
+
+diesel::table! {
+    use crate::store::columns::{Instant, Json, Key};
+    use diesel::sql_types::*;
+
+    approval_comments (id) {
+        id -> Key,
+        company_id -> Key,
+        approval_id -> Key,
+        author_agent_id -> Nullable<Key>,
+        author_user_id -> Nullable<Key>,
+        author_board -> Nullable<Text>,
+        run_id -> Nullable<Key>,
+        body -> Text,
+        mentions -> Json,
+        created_at -> Instant,
     }
 }

@@ -1,0 +1,147 @@
+use serde_json::json;
+use workforce_domain::actor::{CompanyScope, Owned};
+use workforce_domain::agent::Agent;
+use workforce_domain::approval::{Approval, ApprovalHistoryKind, ApprovalType};
+use workforce_domain::board::Author;
+use workforce_domain::id::{ApprovalId, IssueId};
+use workforce_domain::issue::Issue;
+use workforce_domain::port::{Failure, Held, StoreError, Tx};
+
+use super::{
+    ApprovalError, ApprovalView, effects, hire, history, hold, links, not_pending, read,
+    require_requester, seen, store,
+};
+use crate::access::denied;
+use crate::call::Call;
+
+/// Withdraws an approval: whoever asked, or the board. What waited for it is
+/// work again, and a draft ends.
+///
+/// # Errors
+/// [`ApprovalError`]
+pub fn cancel(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    id: ApprovalId,
+) -> Result<ApprovalView, Failure<ApprovalError>> {
+    let found = seen(tx, call, id)?;
+    require_requester(call, &found)?;
+    call.require_working_company().map_err(denied)?;
+    let draft = hire::hold_draft_of(tx, &found)?;
+    let mut issues = links::hold_of(tx, &found)?;
+    let mut approval = hold(tx, &found)?;
+    let from = approval.status();
+    approval.state = approval
+        .state
+        .cancel(call.now)
+        .map_err(|refused| not_pending(id, refused))?;
+    approval.updated_at = call.now;
+    store(tx, &approval, from)?;
+    tell(tx, call, &approval, "withdrawn")?;
+    hire::discard(tx, call, draft)?;
+    effects::released(tx, call, &approval, &mut issues)?;
+    Ok(read::view(tx.reads(), approval.into_inner())?)
+}
+
+fn tell(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    approval: &Approval,
+    reason: &str,
+) -> Result<(), StoreError> {
+    let (kind, details) = (ApprovalHistoryKind::Cancelled, json!({ "reason": reason }));
+    history::tell(tx, call, approval, kind, None, details)
+}
+
+/// Cancels an approval that has lost its object, if it is undecided still.
+fn drop_undecided(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    company: CompanyScope,
+    id: ApprovalId,
+    reason: &str,
+) -> Result<(), StoreError> {
+    let Some(mut approval) = tx.approvals_mut().lock(company.into(), id)? else {
+        return Ok(());
+    };
+    let from = approval.status();
+    let Ok(cancelled) = approval.state.cancel(call.now) else {
+        return Ok(());
+    };
+    approval.state = cancelled;
+    approval.updated_at = call.now;
+    store(tx, &approval, from)?;
+    tell(tx, call, &approval, reason)
+}
+
+/// Cancels the undecided approvals whose last open issue is `issue`: to be
+/// called when it has ended, and before it is deleted (contract section 3.2).
+/// A hire goes on: its object is the draft, whatever becomes of the issue that
+/// it was thought for.
+///
+/// # Errors
+/// When the store fails.
+pub fn issue_leaves(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    issue: &Held<Issue>,
+) -> Result<(), StoreError> {
+    let company = issue.scope();
+    for approval in tx.approvals().undecided_of(company, issue.id)? {
+        if approval.kind == ApprovalType::HireAgent {
+            continue;
+        }
+        let mut others = links::of(tx.reads(), &approval)?;
+        others.retain(|other| *other != issue.id);
+        let others = tx.issues().find_all(company, &others)?;
+        if others.iter().all(|other| other.status().is_terminal()) {
+            drop_undecided(tx, call, company, approval.id, "issues_ended")?;
+        }
+    }
+    Ok(())
+}
+
+/// Cancels the older plans that a new plan over `issues` replaces: those of
+/// the same requester, or any when the board files it, whose issues are all
+/// among the new plan's.
+pub(super) fn overtaken(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    company: CompanyScope,
+    requested_by: Author,
+    issues: &[IssueId],
+) -> Result<(), StoreError> {
+    let mut older: Vec<Approval> = Vec::new();
+    for issue in issues {
+        for approval in tx.approvals().undecided_of(company, *issue)? {
+            let own = call.actor().is_board() || approval.requested_by == requested_by;
+            let known = older.iter().any(|it| it.id == approval.id);
+            if approval.kind == ApprovalType::ApproveIssuePlan && own && !known {
+                older.push(approval);
+            }
+        }
+    }
+    for approval in older {
+        let linked = links::of(tx.reads(), &approval)?;
+        if linked.iter().all(|issue| issues.contains(issue)) {
+            drop_undecided(tx, call, company, approval.id, "superseded")?;
+        }
+    }
+    Ok(())
+}
+
+/// Cancels the approval of a draft that was terminated.
+///
+/// # Errors
+/// When the store fails.
+pub fn draft_terminated(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    draft: &Held<Agent>,
+) -> Result<(), StoreError> {
+    let company = draft.scope();
+    match tx.approvals().of_draft(company, draft.id)? {
+        Some(approval) => drop_undecided(tx, call, company, approval, "draft_terminated"),
+        None => Ok(()),
+    }
+}

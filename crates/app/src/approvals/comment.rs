@@ -1,0 +1,146 @@
+//! Comments on approvals: what they say, whom they wake.
+
+use serde_json::json;
+use workforce_domain::activity::{Action, Entity};
+use workforce_domain::actor::Owned;
+use workforce_domain::approval::{Approval, ApprovalComment};
+use workforce_domain::id::{AgentId, ApprovalId};
+use workforce_domain::mention::MentionIndex;
+use workforce_domain::page::{Order, Page, PageRequest};
+use workforce_domain::port::{ApprovalCommentKey, Failure, Reads, StoreError, Tx};
+use workforce_domain::run::RunKind;
+use workforce_domain::text::CommentBody;
+use workforce_domain::wake::{WakeReason, WakeSource};
+
+use super::{ApprovalError, read, seen};
+use crate::access::denied;
+use crate::call::Call;
+use crate::record::{Deed, document, record};
+use crate::wakes::{self, WakeRequest};
+
+/// A wake quotes at most so many bytes of a comment.
+const QUOTED: usize = 4 * 1024;
+
+/// Comments on an approval. Anyone of the company. Whoever it mentions is
+/// woken, its author never; the agent that asked hears of what people write.
+///
+/// # Errors
+/// [`ApprovalError`]
+pub fn add_comment(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    id: ApprovalId,
+    body: CommentBody,
+) -> Result<ApprovalComment, Failure<ApprovalError>> {
+    let approval = seen(tx, call, id)?;
+    call.require_working_company().map_err(denied)?;
+    let comment = ApprovalComment {
+        id: call.id(),
+        company: approval.company,
+        approval: id,
+        author: call.actor().author(),
+        run: call.actor().run(),
+        mentions: mentioned(tx, call, &approval, &body)?,
+        body,
+        created_at: call.now,
+    };
+    tx.approvals_mut().add_comment(&comment)?;
+    record(
+        tx,
+        call,
+        Deed {
+            company: approval.company,
+            action: Action::ApprovalCommentAdded,
+            entity: Entity::Approval,
+            id: &approval.id,
+            details: document(json!({
+                "commentId": comment.id,
+                "mentions": comment.mentions,
+            })),
+        },
+    );
+    for agent in &comment.mentions {
+        let reason = WakeReason::IssueCommentMentioned;
+        wake(tx, call, &approval, &comment, *agent, reason)?;
+    }
+    if let Some(requester) = approval.requested_by.agent()
+        && call.agent().is_none()
+        && !comment.mentions.contains(&requester)
+    {
+        let reason = WakeReason::IssueCommented;
+        wake(tx, call, &approval, &comment, requester, reason)?;
+    }
+    Ok(comment)
+}
+
+/// The agents a comment mentions, its author left out.
+fn mentioned(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    approval: &Approval,
+    body: &CommentBody,
+) -> Result<Vec<AgentId>, StoreError> {
+    // Without a sign of a mention nobody's name is looked up.
+    if !body.contains(['@', '&']) && !body.contains("agent://") {
+        return Ok(Vec::new());
+    }
+    let index = MentionIndex::new(tx.agents().mentionable(approval.scope())?);
+    let author = call.actor().agent_id();
+    let mut mentions = index.mentions(body);
+    mentions.retain(|agent| Some(*agent) != author);
+    Ok(mentions)
+}
+
+/// Wakes an agent to read a comment and to answer it. Work on the issue is not
+/// what it is called for.
+fn wake(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    approval: &Approval,
+    comment: &ApprovalComment,
+    agent: AgentId,
+    reason: WakeReason,
+) -> Result<(), StoreError> {
+    let Some(agent) = tx.agents().find(approval.scope().into(), agent)? else {
+        return Ok(());
+    };
+    let quoted = &comment.body[..comment.body.floor_char_boundary(QUOTED)];
+    let request = WakeRequest {
+        agent: &agent,
+        issue: approval.primary_issue,
+        kind: match approval.primary_issue {
+            Some(_) => RunKind::Consult,
+            None => RunKind::General,
+        },
+        source: WakeSource::Automation,
+        reason,
+        comment: None,
+        payload: document(json!({
+            "approvalId": approval.id,
+            "approvalType": approval.kind,
+            "approvalStatus": approval.status(),
+            "approvalCommentId": comment.id,
+            "approvalComment": quoted,
+        })),
+        not_before: None,
+    };
+    wakes::request(tx, call, request)?;
+    Ok(())
+}
+
+/// Comments on an approval, oldest first unless asked for otherwise.
+///
+/// # Errors
+/// [`ApprovalError`]
+pub fn comments(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    id: ApprovalId,
+    order: Order,
+    page: &PageRequest<ApprovalCommentKey>,
+) -> Result<Page<ApprovalComment, ApprovalCommentKey>, Failure<ApprovalError>> {
+    let approval = read::find(reads, call, id)?;
+    Ok(reads
+        .approvals()
+        .comments(approval.scope(), id, order, page)?)
+}

@@ -1,0 +1,175 @@
+use serde_json::json;
+use workforce_domain::approval::{
+    ApprovalHistoryKind, ApprovalState, ApprovalType, Decider, Decision, NotPending,
+};
+use workforce_domain::board::BoardMember;
+use workforce_domain::id::ApprovalId;
+use workforce_domain::port::{Failure, Tx};
+use workforce_domain::text::DecisionNote;
+use workforce_domain::wake::WakeReason;
+
+use super::{
+    ApprovalError, ApprovalView, effects, hire, history, hold, links, not_pending, read, seen,
+    store,
+};
+use crate::access::{Denied, denied};
+use crate::call::Call;
+
+/// What a decision without a reason is answered with.
+const NO_REASON: &str = "no decisionNote was given; whoever asked is not told why";
+
+/// Decides an approval. Who decides comes from the credential alone.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Decide {
+    /// What the board adds to it.
+    pub note: Option<DecisionNote>,
+    /// Goes on where the state of the source repository would forbid it
+    /// (amendment A8); without effect on other types, and recorded.
+    pub force: bool,
+}
+
+/// What the board says.
+#[derive(Clone, Copy)]
+enum Verdict {
+    Approve,
+    Reject,
+    RequestRevision,
+}
+
+impl Verdict {
+    fn turn(self, state: &ApprovalState, decision: Decision) -> Result<ApprovalState, NotPending> {
+        match self {
+            Self::Approve => state.approve(decision),
+            Self::Reject => state.reject(decision),
+            Self::RequestRevision => state.request_revision(decision),
+        }
+    }
+
+    const fn history(self) -> ApprovalHistoryKind {
+        match self {
+            Self::Approve => ApprovalHistoryKind::Approved,
+            Self::Reject => ApprovalHistoryKind::Rejected,
+            Self::RequestRevision => ApprovalHistoryKind::RevisionRequested,
+        }
+    }
+
+    const fn wake(self) -> WakeReason {
+        match self {
+            Self::Approve => WakeReason::ApprovalApproved,
+            Self::Reject => WakeReason::ApprovalRejected,
+            Self::RequestRevision => WakeReason::ApprovalRevisionRequested,
+        }
+    }
+}
+
+/// Agrees to an approval: it is decided once, whoever else decides at the same
+/// time.
+///
+/// # Errors
+/// [`ApprovalError`]
+pub fn approve(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    id: ApprovalId,
+    command: Decide,
+) -> Result<ApprovalView, Failure<ApprovalError>> {
+    decide(tx, call, id, Verdict::Approve, command)
+}
+
+/// Refuses what an approval asks for. What waited for it goes back to whoever
+/// asked, with the reason.
+///
+/// # Errors
+/// [`ApprovalError`]
+pub fn reject(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    id: ApprovalId,
+    command: Decide,
+) -> Result<ApprovalView, Failure<ApprovalError>> {
+    decide(tx, call, id, Verdict::Reject, command)
+}
+
+/// Asks for a change of what an approval is about, which whoever asked sends
+/// again then.
+///
+/// # Errors
+/// [`ApprovalError`]
+pub fn request_revision(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    id: ApprovalId,
+    command: Decide,
+) -> Result<ApprovalView, Failure<ApprovalError>> {
+    decide(tx, call, id, Verdict::RequestRevision, command)
+}
+
+/// Who of the board decides.
+fn require_board(call: &Call<'_>) -> Result<BoardMember, Failure<ApprovalError>> {
+    let nobody = || denied(Denied::BoardRequired);
+    call.actor().board().ok_or_else(nobody)
+}
+
+fn decide(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    id: ApprovalId,
+    verdict: Verdict,
+    command: Decide,
+) -> Result<ApprovalView, Failure<ApprovalError>> {
+    let found = seen(tx, call, id)?;
+    let by = require_board(call)?;
+    // In the order of locks: the draft, the issues, the approval.
+    let draft = hire::hold_draft_of(tx, &found)?;
+    let mut issues = links::hold_of(tx, &found)?;
+    let mut approval = hold(tx, &found)?;
+    let from = approval.status();
+    let note = command
+        .note
+        .filter(|note| !note.trim().is_empty())
+        .map(String::from);
+    let decision = Decision {
+        by: Decider(by),
+        note: note.clone(),
+        at: call.now,
+    };
+    approval.state = verdict
+        .turn(&approval.state, decision)
+        .map_err(|refused| not_pending(id, refused))?;
+    approval.updated_at = call.now;
+    store(tx, &approval, from)?;
+    let mut told = json!({});
+    if command.force {
+        let key = match approval.kind {
+            ApprovalType::ApproveIssuePlan => "override",
+            _ => "force",
+        };
+        told[key] = json!(true);
+    }
+    let kind = verdict.history();
+    history::tell(tx, call, &approval, kind, note.as_deref(), told)?;
+    let comment = match verdict {
+        Verdict::Approve => {
+            hire::activate(tx, call, draft)?;
+            effects::approved(tx, call, &approval, &mut issues)?;
+            None
+        }
+        Verdict::Reject => {
+            hire::discard(tx, call, draft)?;
+            effects::released(tx, call, &approval, &mut issues)?;
+            let said = "rejected";
+            effects::comment(tx, call, &approval, &issues, said, note.as_deref())?
+        }
+        Verdict::RequestRevision => {
+            effects::released(tx, call, &approval, &mut issues)?;
+            let said = "asks for a change of";
+            effects::comment(tx, call, &approval, &issues, said, note.as_deref())?
+        }
+    };
+    effects::wake_requester(tx, call, &approval, &issues, verdict.wake(), comment)?;
+    let mut view = read::view(tx.reads(), approval.into_inner())?;
+    if note.is_none() && !matches!(verdict, Verdict::Approve) {
+        view.warnings.push(NO_REASON);
+    }
+    Ok(view)
+}

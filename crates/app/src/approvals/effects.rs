@@ -1,0 +1,251 @@
+//! What an approval does to the issues it is linked to (contract section
+//! 10.4). The issues are locked.
+
+use serde_json::{Value, json};
+use workforce_domain::activity::Action;
+use workforce_domain::actor::Owned;
+use workforce_domain::approval::{Approval, ApprovalType};
+use workforce_domain::id::{CommentId, IssueId};
+use workforce_domain::issue::{Assignee, Issue, IssueStatus, Mover};
+use workforce_domain::port::{Failure, Held, StoreError, Tx};
+use workforce_domain::run::RunKind;
+use workforce_domain::text::CommentBody;
+use workforce_domain::wake::{WakeReason, WakeSource};
+
+use super::ApprovalError;
+use crate::call::Call;
+use crate::issues;
+use crate::record::document;
+use crate::wakes::{self, WakeRequest};
+
+/// A wake quotes at most so many bytes of a note; the rest is with the
+/// approval.
+const QUOTED: usize = 4 * 1024;
+
+/// Work that waits for the board is put where it waits: on a plan it is
+/// blocked, on a pull request or a completion it is in review. `filed` says
+/// that the approval is new, in which case only plans do anything.
+pub(super) fn park(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    approval: &Approval,
+    issues: &mut [Held<Issue>],
+    filed: bool,
+) -> Result<(), StoreError> {
+    use IssueStatus::{Blocked, InProgress, InReview, Todo};
+    let (from, to): (&[IssueStatus], _) = match approval.kind {
+        ApprovalType::ApproveIssuePlan => (&[Todo, InProgress], Blocked),
+        kind if kind.governs_issues() && !filed => (&[Todo, InProgress, Blocked], InReview),
+        _ => return Ok(()),
+    };
+    for issue in issues {
+        if from.contains(&issue.status()) {
+            go(tx, call, approval, issue, to)?;
+        }
+    }
+    Ok(())
+}
+
+/// The board agreed.
+///
+/// # Errors
+/// When the store fails.
+pub(super) fn approved(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    approval: &Approval,
+    issues: &mut [Held<Issue>],
+) -> Result<(), Failure<ApprovalError>> {
+    match approval.kind {
+        ApprovalType::ApproveIssuePlan => {
+            for issue in issues.iter_mut().filter(|it| !it.status().is_terminal()) {
+                issue.progress = issue.progress.next_epoch();
+                if issue.status() == IssueStatus::Blocked {
+                    return_to_work(tx, call, approval, issue)?;
+                } else {
+                    issue.updated_at = call.now;
+                    tx.issues_mut().save(issue)?;
+                }
+            }
+        }
+        ApprovalType::ApproveCompletion => {
+            for issue in issues.iter_mut().filter(|it| !it.status().is_terminal()) {
+                let told = json!({ "approvalId": approval.id });
+                issues::complete(tx, call, issue, told)
+                    .map_err(|failure| failure.map(ApprovalError::from))?;
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// The board did not agree, or the approval was withdrawn: what waited for it
+/// is work again.
+pub(super) fn released(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    approval: &Approval,
+    issues: &mut [Held<Issue>],
+) -> Result<(), StoreError> {
+    if !approval.kind.governs_issues() {
+        return Ok(());
+    }
+    for issue in issues {
+        let waits = match issue.status() {
+            IssueStatus::Blocked => true,
+            // Nobody must be stuck with what the board sent back.
+            IssueStatus::InReview => approval.kind != ApprovalType::ApproveIssuePlan,
+            _ => false,
+        };
+        if waits {
+            return_to_work(tx, call, approval, issue)?;
+        }
+    }
+    Ok(())
+}
+
+/// Puts an issue back to work: for whoever asked, if it is theirs or nobody
+/// has it, else to be taken up by whoever has it.
+fn return_to_work(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    approval: &Approval,
+    issue: &mut Held<Issue>,
+) -> Result<(), StoreError> {
+    let to = match approval.requested_by.agent() {
+        Some(requester) if is_for(tx, approval, issue)? => {
+            issue.assignee = Assignee::Agent(requester);
+            IssueStatus::InProgress
+        }
+        _ => IssueStatus::Todo,
+    };
+    go(tx, call, approval, issue, to)
+}
+
+/// True when an issue is for the requester to go on with.
+fn is_for(tx: &mut dyn Tx, approval: &Approval, issue: &Issue) -> Result<bool, StoreError> {
+    let Some(requester) = approval.requested_by.agent() else {
+        return Ok(false);
+    };
+    let theirs = match issue.assignee {
+        Assignee::Agent(assignee) => assignee == requester,
+        Assignee::Nobody => approval.primary_issue == Some(issue.id),
+        Assignee::User(_) => false,
+    };
+    if !theirs {
+        return Ok(false);
+    }
+    let agent = tx.agents().find(approval.scope().into(), requester)?;
+    Ok(agent.is_some_and(|agent| agent.is_employed()))
+}
+
+/// Moves an issue as the board moves it.
+fn go(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    approval: &Approval,
+    issue: &mut Held<Issue>,
+    to: IssueStatus,
+) -> Result<(), StoreError> {
+    let Ok(moved) = issue.progress.go(Mover::Board, to, call.now) else {
+        return Ok(());
+    };
+    issue.progress = moved.progress;
+    issue.updated_at = call.now;
+    tx.issues_mut().save(issue)?;
+    let details = json!({ "from": moved.from, "to": to, "approvalId": approval.id });
+    issues::write_down(tx, call, Action::IssueUpdated, issue, details);
+    Ok(())
+}
+
+/// Writes the board's answer on the linked issues; the comment on the primary
+/// one, or on the first.
+pub(super) fn comment(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    approval: &Approval,
+    issues: &[Held<Issue>],
+    said: &str,
+    note: Option<&str>,
+) -> Result<Option<CommentId>, StoreError> {
+    let text = match note {
+        Some(note) => format!("The board {said} `{}`.\n\n{note}", approval.kind),
+        None => format!("The board {said} `{}`.", approval.kind),
+    };
+    let Ok(body) = CommentBody::new(&text) else {
+        return Ok(None);
+    };
+    let (about, mut on_it) = (subject(approval, issues).map(|issue| issue.id), None);
+    for issue in issues {
+        let comment = issues::remark(tx, call, issue, body.clone())?;
+        if about == Some(issue.id) {
+            on_it = Some(comment);
+        }
+    }
+    Ok(on_it)
+}
+
+/// The issue that the requester is told of: the primary one, else the oldest.
+fn subject<'a>(approval: &Approval, issues: &'a [Held<Issue>]) -> Option<&'a Held<Issue>> {
+    let primary = issues
+        .iter()
+        .find(|issue| Some(issue.id) == approval.primary_issue);
+    primary.or_else(|| issues.iter().min_by_key(|issue| issue.id))
+}
+
+/// Wakes the agent that asked, with the decision.
+pub(super) fn wake_requester(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    approval: &Approval,
+    issues: &[Held<Issue>],
+    reason: WakeReason,
+    comment: Option<CommentId>,
+) -> Result<(), StoreError> {
+    let Some(requester) = approval.requested_by.agent() else {
+        return Ok(());
+    };
+    let Some(agent) = tx.agents().find(approval.scope().into(), requester)? else {
+        return Ok(());
+    };
+    let about = subject(approval, issues);
+    let kind = match about {
+        // What is its own it works on; to anything else it may say something.
+        Some(issue)
+            if issue.assignee.agent() == Some(requester) && !issue.status().is_terminal() =>
+        {
+            RunKind::Execution
+        }
+        Some(_) => RunKind::Consult,
+        None => RunKind::General,
+    };
+    let linked: Vec<IssueId> = issues.iter().map(|issue| issue.id).collect();
+    let note = approval
+        .state
+        .decision()
+        .and_then(|decision| decision.note.as_deref());
+    let request = WakeRequest {
+        agent: &agent,
+        issue: about.map(|issue| issue.id),
+        kind,
+        source: WakeSource::Automation,
+        reason,
+        comment,
+        payload: document(facts(approval, &linked, note)),
+        not_before: None,
+    };
+    wakes::request(tx, call, request)?;
+    Ok(())
+}
+
+fn facts(approval: &Approval, linked: &[IssueId], note: Option<&str>) -> Value {
+    let quoted = note.map(|note| &note[..note.floor_char_boundary(QUOTED)]);
+    json!({
+        "approvalId": approval.id,
+        "approvalType": approval.kind,
+        "approvalStatus": approval.status(),
+        "decisionNote": quoted,
+        "issueIds": linked,
+    })
+}

@@ -1,0 +1,186 @@
+use serde_json::json;
+use workforce_domain::Document;
+use workforce_domain::actor::CompanyScope;
+use workforce_domain::approval::{
+    Approval, ApprovalHistoryKind, ApprovalState, ApprovalType, Attention,
+};
+use workforce_domain::board::Author;
+use workforce_domain::id::{AgentId, CompanyId, IssueId};
+use workforce_domain::issue::Issue;
+use workforce_domain::port::{Failure, StoreError, Tx};
+
+use super::redact::redacted;
+use super::{ApprovalError, ApprovalView, cancel, effects, hire, history, links, payload, read};
+use crate::access::{self, Denied, FieldFault, denied};
+use crate::call::Call;
+use crate::issues;
+
+/// Asks the board for an approval.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FileApproval {
+    /// What the board is asked to agree to.
+    pub kind: ApprovalType,
+    /// For whom the board asks; an agent asks for itself.
+    pub requested_by: Option<AgentId>,
+    /// What it is about, by its type.
+    pub payload: Document,
+    /// Further issues it is about, by id or identifier (amendment A13.5).
+    pub issues: Vec<String>,
+}
+
+/// An approval that was asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Filed {
+    /// The approval.
+    pub view: ApprovalView,
+    /// True when the same was asked for already and is undecided; that one is
+    /// answered then, and nothing was written.
+    pub existing: bool,
+}
+
+/// Asks the board for an approval. Anyone of the company; what governs the
+/// movements of issues only who has a stake in them.
+///
+/// # Errors
+/// [`ApprovalError`]
+pub fn file(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    company: CompanyId,
+    command: FileApproval,
+) -> Result<Filed, Failure<ApprovalError>> {
+    let scope = access::company_scope(tx.reads(), call, company)?;
+    call.require_working_company().map_err(denied)?;
+    let requested_by = requester(tx, call, scope, command.requested_by)?;
+    payload::check(tx.reads(), scope, command.kind, &command.payload)?;
+    let named = links::of_new(tx.reads(), scope, &command.payload, &command.issues)?;
+    if command.kind == ApprovalType::HireAgent {
+        let issues = named.into_iter().map(|issue| issue.id).collect();
+        return hire::file(tx, call, scope, requested_by, command.payload, issues);
+    }
+    let primary = named.first().map(|issue| issue.id);
+    if command.kind.governs_issues() {
+        check_governed(tx, call, scope, &named)?;
+    }
+    let ids: Vec<IssueId> = named.into_iter().map(|issue| issue.id).collect();
+    let mut issues = links::hold(tx, scope, ids.clone())?;
+    if let Some(primary) = primary {
+        let same = tx
+            .approvals()
+            .undecided_about(scope, command.kind, primary)?;
+        if let Some(same) = same {
+            return Ok(Filed {
+                view: read::view(tx.reads(), same)?,
+                existing: true,
+            });
+        }
+    }
+    if command.kind == ApprovalType::ApproveIssuePlan {
+        cancel::overtaken(tx, call, scope, requested_by, &ids)?;
+    }
+    let new = New {
+        kind: command.kind,
+        requested_by,
+        payload: redacted(command.payload),
+        attention: Vec::new(),
+        primary_issue: primary,
+    };
+    let approval = begin(tx, call, scope, new, &ids, None)?;
+    effects::park(tx, call, &approval, &mut issues, true)?;
+    Ok(Filed {
+        view: read::view(tx.reads(), approval)?,
+        existing: false,
+    })
+}
+
+/// Who asks, as the credential says. The board may ask for any agent of the
+/// company.
+fn requester(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    scope: CompanyScope,
+    named: Option<AgentId>,
+) -> Result<Author, Failure<ApprovalError>> {
+    let pointer = "/requestedByAgentId";
+    if let Some(caller) = call.agent() {
+        if named.is_some_and(|named| named != caller.agent) {
+            return Err(denied(Denied::Forbidden("an agent asks for itself only")));
+        }
+        return Ok(Author::Agent(caller.agent));
+    }
+    let Some(named) = named else {
+        return Ok(call.actor().author());
+    };
+    let refused = |fault: FieldFault| Failure::Refused(fault.into());
+    match tx.agents().find(scope.into(), named)? {
+        None => Err(refused(FieldFault::missing(pointer, "agent"))),
+        Some(agent) if !agent.is_employed() => Err(refused(FieldFault::invalid(
+            pointer,
+            "the agent is a draft or terminated",
+        ))),
+        Some(agent) => Ok(Author::Agent(agent.id)),
+    }
+}
+
+/// An approval that governs issues is about one at least that is open, and an
+/// agent files it only over issues that it has a stake in.
+fn check_governed(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    scope: CompanyScope,
+    issues: &[Issue],
+) -> Result<(), Failure<ApprovalError>> {
+    let refused = |message: &str| {
+        let fault = FieldFault::invalid("/payload/issueId", message);
+        Err(Failure::Refused(fault.into()))
+    };
+    if issues.is_empty() {
+        return refused("name the issue that it is about");
+    }
+    if issues.iter().all(|issue| issue.status().is_terminal()) {
+        return refused("the issue has ended");
+    }
+    for issue in issues {
+        issues::require_stake(tx.reads(), call, scope, issue, None)
+            .map_err(|failure| failure.map(ApprovalError::from))?;
+    }
+    Ok(())
+}
+
+/// What is known of an approval that is about to be made.
+pub(super) struct New {
+    pub(super) kind: ApprovalType,
+    pub(super) requested_by: Author,
+    pub(super) payload: Document,
+    pub(super) attention: Vec<Attention>,
+    pub(super) primary_issue: Option<IssueId>,
+}
+
+/// Stores a new approval and begins its history.
+pub(super) fn begin(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    scope: CompanyScope,
+    new: New,
+    issues: &[IssueId],
+    draft: Option<AgentId>,
+) -> Result<Approval, StoreError> {
+    let approval = Approval {
+        id: call.id(),
+        company: scope.company(),
+        kind: new.kind,
+        state: ApprovalState::Pending,
+        payload: new.payload,
+        attention: new.attention,
+        requested_by: new.requested_by,
+        primary_issue: new.primary_issue,
+        resubmit_count: 0,
+        created_at: call.now,
+        updated_at: call.now,
+    };
+    tx.approvals_mut().insert(&approval, issues, draft)?;
+    let details = json!({ "issueIds": issues });
+    let kind = ApprovalHistoryKind::Created;
+    history::tell(tx, call, &approval, kind, None, details)?;
+    Ok(approval)
+}

@@ -1,0 +1,270 @@
+//! Hiring: a draft and the approval that decides on it (contract section
+//! 10.5).
+
+use serde_json::Value;
+use workforce_domain::Document;
+use workforce_domain::actor::{CompanyScope, Owned};
+use workforce_domain::agent::{Agent, AgentLifecycle};
+use workforce_domain::approval::{Approval, ApprovalType};
+use workforce_domain::board::Author;
+use workforce_domain::id::{AgentId, CompanyId, IssueId};
+use workforce_domain::port::{Failure, Held, StoreError, Tx};
+
+use super::file::{Filed, New, begin};
+use super::hire_fields::HireFields;
+use super::{ApprovalError, ApprovalView, attention, links, read, snapshot};
+use crate::access::{self, Denied, FieldFault, denied};
+use crate::agents::{self, AgentDetail, CreateAgent};
+use crate::call::Call;
+
+/// Asks for an agent to be hired.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HireAgent {
+    /// The agent.
+    pub agent: CreateAgent,
+    /// The issues that it is thought for, by id or identifier, each with its
+    /// place in the request.
+    pub source_issues: Vec<(String, String)>,
+}
+
+/// What asking for a hire led to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hired {
+    /// The draft, or the agent itself where the company wants no approval.
+    pub agent: AgentDetail,
+    /// The approval that decides on the draft.
+    pub approval: Option<ApprovalView>,
+}
+
+/// Proposes an agent: a draft, and the approval that decides on it. Where the
+/// company wants no approval the agent works at once, unless an agent asks for
+/// what only the board may give.
+///
+/// # Errors
+/// [`ApprovalError`]
+pub fn hire(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    company: CompanyId,
+    command: HireAgent,
+) -> Result<Hired, Failure<ApprovalError>> {
+    let company = access::company(tx.reads(), call, company)?;
+    let scope = company.scope();
+    call.require_working_company().map_err(denied)?;
+    require_may_hire(call)?;
+    if command.source_issues.len() > Approval::MAX_ISSUES {
+        let message = format!("at most {} issues", Approval::MAX_ISSUES);
+        let fault = FieldFault::invalid("/sourceIssueIds", message);
+        return Err(Failure::Refused(fault.into()));
+    }
+    let mut issues = Vec::new();
+    for (name, pointer) in &command.source_issues {
+        issues.push(links::find(tx.reads(), scope, name, pointer)?.id);
+    }
+    let beyond = call.agent().is_some() && command.agent.needs_board();
+    if !company.require_board_approval_for_new_agents && !beyond {
+        let agent = take_on(tx, call, scope, command.agent, AgentLifecycle::Enabled)?;
+        return Ok(Hired {
+            agent: agents::detail(tx.reads(), call, agent)?,
+            approval: None,
+        });
+    }
+    let proposal = Proposal {
+        requested_by: call.actor().author(),
+        agent: command.agent,
+        extras: Document::new(),
+        issues,
+    };
+    let (draft, approval) = propose(tx, call, scope, proposal)?;
+    Ok(Hired {
+        agent: agents::detail(tx.reads(), call, draft)?,
+        approval: Some(read::view(tx.reads(), approval)?),
+    })
+}
+
+/// The board, the ceo, and agents that may hire.
+fn require_may_hire(call: &Call<'_>) -> Result<(), Failure<ApprovalError>> {
+    match call.agent() {
+        Some(caller) if !caller.is_ceo() && !caller.can_create_agents => {
+            Err(denied(Denied::Forbidden("this agent may not hire")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Files a hire with its fields in the payload. One that names a draft is the
+/// approval that the draft has already.
+pub(super) fn file(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    scope: CompanyScope,
+    requested_by: Author,
+    payload: Document,
+    issues: Vec<IssueId>,
+) -> Result<Filed, Failure<ApprovalError>> {
+    require_may_hire(call)?;
+    if let Some(Value::String(id)) = payload.get("agentId") {
+        return Ok(Filed {
+            view: existing(tx, scope, id)?,
+            existing: true,
+        });
+    }
+    let agent = HireFields::read(&payload)
+        .and_then(HireFields::new_agent)
+        .map_err(|fault| Failure::Refused(fault.into()))?;
+    let proposal = Proposal {
+        requested_by,
+        agent,
+        extras: flat(payload),
+        issues,
+    };
+    let (_draft, approval) = propose(tx, call, scope, proposal)?;
+    Ok(Filed {
+        view: read::view(tx.reads(), approval)?,
+        existing: false,
+    })
+}
+
+/// The undecided approval of the draft with this id.
+fn existing(
+    tx: &mut dyn Tx,
+    scope: CompanyScope,
+    id: &str,
+) -> Result<ApprovalView, Failure<ApprovalError>> {
+    let approval = match id.parse::<AgentId>() {
+        Ok(id) => tx.approvals().of_draft(scope, id)?,
+        Err(_) => None,
+    };
+    let approval = match approval {
+        Some(approval) => tx.approvals().find(scope.into(), approval)?,
+        None => None,
+    };
+    match approval.filter(|approval| !approval.status().is_terminal()) {
+        Some(approval) => Ok(read::view(tx.reads(), approval)?),
+        None => {
+            let message = "the agent is no draft that waits for the board";
+            let fault = FieldFault::invalid("/payload/agentId", message);
+            Err(Failure::Refused(fault.into()))
+        }
+    }
+}
+
+/// The payload with what stands within `hire` at its top.
+fn flat(mut payload: Document) -> Document {
+    if let Some(Value::Object(hire)) = payload.remove("hire") {
+        payload.extend(hire);
+    }
+    payload
+}
+
+/// An agent that is proposed.
+struct Proposal {
+    requested_by: Author,
+    agent: CreateAgent,
+    /// What the payload says beyond the agent.
+    extras: Document,
+    issues: Vec<IssueId>,
+}
+
+/// Makes the draft and its approval.
+fn propose(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    scope: CompanyScope,
+    proposal: Proposal,
+) -> Result<(Agent, Approval), Failure<ApprovalError>> {
+    let lifecycle = AgentLifecycle::PendingApproval;
+    let draft = take_on(tx, call, scope, proposal.agent, lifecycle)?;
+    let payload =
+        snapshot::of(&draft, proposal.extras).map_err(|fault| Failure::Refused(fault.into()))?;
+    let attention = if proposal.requested_by.agent().is_some() {
+        attention::of(&draft)
+    } else {
+        Vec::new()
+    };
+    // Several hires may be thought for one issue, so that none is about it.
+    let new = New {
+        kind: ApprovalType::HireAgent,
+        requested_by: proposal.requested_by,
+        payload,
+        attention,
+        primary_issue: None,
+    };
+    let mut issues = proposal.issues;
+    issues.sort_unstable();
+    issues.dedup();
+    let approval = begin(tx, call, scope, new, &issues, Some(draft.id))?;
+    Ok((draft, approval))
+}
+
+fn take_on(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    scope: CompanyScope,
+    agent: CreateAgent,
+    lifecycle: AgentLifecycle,
+) -> Result<Agent, Failure<ApprovalError>> {
+    agents::take_on(tx, call, scope, agent, lifecycle)
+        .map_err(|failure| failure.map(ApprovalError::from))
+}
+
+/// Locks the draft that an approval decides on, if it is one of a hire.
+pub(super) fn hold_draft_of(
+    tx: &mut dyn Tx,
+    approval: &Approval,
+) -> Result<Option<Held<Agent>>, StoreError> {
+    if approval.kind != ApprovalType::HireAgent {
+        return Ok(None);
+    }
+    let scope = approval.scope();
+    match tx.approvals().draft_of(scope, approval.id)? {
+        Some(draft) => agents::hold_draft(tx, scope, draft),
+        None => Ok(None),
+    }
+}
+
+/// Lets the draft work, exactly as it is stored (decision D-21).
+pub(super) fn activate(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    draft: Option<Held<Agent>>,
+) -> Result<(), StoreError> {
+    match draft {
+        Some(mut draft) => agents::activate(tx, call, &mut draft),
+        None => Ok(()),
+    }
+}
+
+/// Ends the draft.
+pub(super) fn discard(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    draft: Option<Held<Agent>>,
+) -> Result<(), Failure<ApprovalError>> {
+    match draft {
+        Some(mut draft) => agents::discard(tx, call, &mut draft)
+            .map_err(|failure| failure.map(ApprovalError::from)),
+        None => Ok(()),
+    }
+}
+
+/// Changes the draft as a new payload proposes it, and shows it as it is then.
+pub(super) fn revise(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    approval: &mut Held<Approval>,
+    mut draft: Held<Agent>,
+    payload: Document,
+) -> Result<(), Failure<ApprovalError>> {
+    let change = HireFields::read(&payload)
+        .map_err(|fault| Failure::Refused(fault.into()))?
+        .change();
+    agents::revise(tx, call, &mut draft, change)
+        .map_err(|failure| failure.map(ApprovalError::from))?;
+    approval.payload =
+        snapshot::of(&draft, flat(payload)).map_err(|fault| Failure::Refused(fault.into()))?;
+    if approval.requested_by.agent().is_some() {
+        approval.attention = attention::of(&draft);
+    }
+    Ok(())
+}

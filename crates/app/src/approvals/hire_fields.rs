@@ -1,0 +1,176 @@
+//! The fields of a proposed agent, read from the payload of a hire: at its top
+//! or within `hire`.
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use workforce_domain::Document;
+use workforce_domain::agent::AdapterType;
+use workforce_domain::change::Change;
+use workforce_domain::id::AgentId;
+use workforce_domain::money::Budget;
+use workforce_domain::text::{Description, Label, Name, Role};
+use workforce_domain::word::Word;
+
+use crate::access::FieldFault;
+use crate::agents::{CreateAgent, UpdateAgent};
+
+/// What a hire's payload says of the agent; what it does not say is left to
+/// the default, or as it is.
+pub(super) struct HireFields {
+    name: Option<Name>,
+    role: Option<Role>,
+    title: Change<Label>,
+    icon: Change<Label>,
+    capabilities: Change<Description>,
+    reports_to: Change<AgentId>,
+    adapter_type: Option<AdapterType>,
+    adapter_config: Option<Document>,
+    runtime_config: Option<Document>,
+    budget: Option<Budget>,
+    can_create_agents: Option<bool>,
+    metadata: Option<Document>,
+}
+
+impl HireFields {
+    /// Reads the fields.
+    ///
+    /// # Errors
+    /// The first that is not what it must be.
+    pub(super) fn read(payload: &Document) -> Result<Self, FieldFault> {
+        let place = match payload.get("hire") {
+            None | Some(Value::Null) => Place {
+                pointer: "/payload",
+                object: payload,
+            },
+            Some(Value::Object(object)) => Place {
+                pointer: "/payload/hire",
+                object,
+            },
+            Some(_) => {
+                return Err(FieldFault::invalid("/payload/hire", "must be an object"));
+            }
+        };
+        Ok(Self {
+            name: place.given("name")?,
+            role: place.given("role")?,
+            title: place.change("title")?,
+            icon: place.change("icon")?,
+            capabilities: place.change("capabilities")?,
+            reports_to: place.change("reportsTo")?,
+            adapter_type: place.adapter()?,
+            adapter_config: place.given("adapterConfig")?,
+            runtime_config: place.given("runtimeConfig")?,
+            budget: place.budget()?,
+            can_create_agents: place.may_hire()?,
+            metadata: place.given("metadata")?,
+        })
+    }
+
+    /// The agent that is proposed: its name and role must be said.
+    ///
+    /// # Errors
+    /// When one of them is missing.
+    pub(super) fn new_agent(self) -> Result<CreateAgent, FieldFault> {
+        let missing = |key: &str| FieldFault::invalid(format!("/payload/{key}"), "is required");
+        Ok(CreateAgent {
+            name: self.name.ok_or_else(|| missing("name"))?,
+            role: Some(self.role.ok_or_else(|| missing("role"))?),
+            title: self.title.apply(None),
+            icon: self.icon.apply(None),
+            capabilities: self.capabilities.apply(None),
+            reports_to: self.reports_to.apply(None),
+            adapter_type: self.adapter_type,
+            adapter_config: self.adapter_config.unwrap_or_default(),
+            runtime_config: self.runtime_config.unwrap_or_default(),
+            budget: self.budget.map_or(Change::Keep, Change::Set),
+            can_create_agents: self.can_create_agents,
+            metadata: self.metadata.unwrap_or_default(),
+        })
+    }
+
+    /// The change of a draft that is proposed anew. Configurations are merged
+    /// as in any change of an agent, so that what is not shown stays.
+    pub(super) fn change(self) -> UpdateAgent {
+        UpdateAgent {
+            name: self.name,
+            role: self.role,
+            title: self.title,
+            icon: self.icon,
+            capabilities: self.capabilities,
+            reports_to: self.reports_to,
+            adapter_type: self.adapter_type,
+            adapter_config: self.adapter_config,
+            runtime_config: self.runtime_config,
+            budget: self.budget,
+            can_create_agents: self.can_create_agents,
+            metadata: self.metadata,
+            ..UpdateAgent::default()
+        }
+    }
+}
+
+/// The object that the fields are read from, and where it stands.
+struct Place<'a> {
+    pointer: &'static str,
+    object: &'a Document,
+}
+
+impl Place<'_> {
+    fn fault(&self, key: &str, message: impl Into<String>) -> FieldFault {
+        FieldFault::invalid(format!("{}/{key}", self.pointer), message)
+    }
+
+    /// The value of a field; `null` counts as absent.
+    fn given<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, FieldFault> {
+        match self.object.get(key) {
+            None | Some(Value::Null) => Ok(None),
+            Some(value) => serde_json::from_value(value.clone())
+                .map(Some)
+                .map_err(|error| self.fault(key, error.to_string())),
+        }
+    }
+
+    fn change<T: DeserializeOwned>(&self, key: &str) -> Result<Change<T>, FieldFault> {
+        match self.object.get(key) {
+            None => Ok(Change::Keep),
+            Some(Value::Null) => Ok(Change::Clear),
+            Some(_) => Ok(self.given(key)?.map_or(Change::Clear, Change::Set)),
+        }
+    }
+
+    fn adapter(&self) -> Result<Option<AdapterType>, FieldFault> {
+        let Some(name) = self.given::<String>("adapterType")? else {
+            return Ok(None);
+        };
+        match AdapterType::parse(&name) {
+            Some(adapter) => Ok(Some(adapter)),
+            None => {
+                let words: Vec<_> = AdapterType::ALL.iter().map(|word| word.as_str()).collect();
+                let message = format!("must be one of {}", words.join(", "));
+                Err(self.fault("adapterType", message))
+            }
+        }
+    }
+
+    fn budget(&self) -> Result<Option<Budget>, FieldFault> {
+        let key = "budgetMonthlyCents";
+        match self.object.get(key) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::Number(number)) => Budget::parse_json(&number.to_string())
+                .map(Some)
+                .map_err(|error| self.fault(key, error.to_string())),
+            Some(_) => Err(self.fault(key, "must be a whole number of cents")),
+        }
+    }
+
+    fn may_hire(&self) -> Result<Option<bool>, FieldFault> {
+        let Some(permissions) = self.given::<Document>("permissions")? else {
+            return self.given("canCreateAgents");
+        };
+        match permissions.get("canCreateAgents") {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::Bool(may)) => Ok(Some(*may)),
+            Some(_) => Err(self.fault("permissions/canCreateAgents", "must be true or false")),
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! What happened to an approval, in its history and in the activity.
+
+use serde_json::{Value, json};
+use workforce_domain::activity::{Action, Entity};
+use workforce_domain::approval::{Approval, ApprovalEvent, ApprovalHistoryKind};
+use workforce_domain::port::{StoreError, Tx};
+
+use crate::call::Call;
+use crate::record::{Deed, document, record};
+
+/// Writes down what the caller did to an approval.
+pub(super) fn tell(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    approval: &Approval,
+    kind: ApprovalHistoryKind,
+    note: Option<&str>,
+    details: Value,
+) -> Result<(), StoreError> {
+    let details = document(details);
+    tx.approvals_mut().add_event(&ApprovalEvent {
+        id: call.id(),
+        company: approval.company,
+        approval: approval.id,
+        kind,
+        actor_kind: call.actor().kind(),
+        actor_id: call.actor().name(),
+        note: note.map(ToOwned::to_owned),
+        details: details.clone(),
+        created_at: call.now,
+    })?;
+    let mut told = details;
+    told.insert("type".into(), json!(approval.kind));
+    told.insert("status".into(), json!(approval.status()));
+    record(
+        tx,
+        call,
+        Deed {
+            company: approval.company,
+            action: action(kind),
+            entity: Entity::Approval,
+            id: &approval.id,
+            details: told,
+        },
+    );
+    Ok(())
+}
+
+const fn action(kind: ApprovalHistoryKind) -> Action {
+    match kind {
+        ApprovalHistoryKind::Created => Action::ApprovalCreated,
+        ApprovalHistoryKind::Approved => Action::ApprovalApproved,
+        ApprovalHistoryKind::Rejected => Action::ApprovalRejected,
+        ApprovalHistoryKind::RevisionRequested => Action::ApprovalRevisionRequested,
+        ApprovalHistoryKind::Resubmitted => Action::ApprovalResubmitted,
+        ApprovalHistoryKind::Edited => Action::ApprovalEdited,
+        ApprovalHistoryKind::Cancelled => Action::ApprovalCancelled,
+    }
+}

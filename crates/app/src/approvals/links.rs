@@ -1,0 +1,111 @@
+//! The issues that an approval is linked to.
+
+use serde_json::Value;
+use workforce_domain::Document;
+use workforce_domain::actor::{CompanyScope, Owned};
+use workforce_domain::approval::Approval;
+use workforce_domain::id::IssueId;
+use workforce_domain::issue::{Issue, IssueRef};
+use workforce_domain::port::{Failure, Held, Reads, StoreError, Tx};
+
+use super::ApprovalError;
+use crate::access::FieldFault;
+
+/// The issue that a payload names, by id or identifier.
+pub(super) fn named_in(
+    reads: &mut dyn Reads,
+    company: CompanyScope,
+    payload: &Document,
+) -> Result<Option<Issue>, Failure<ApprovalError>> {
+    for key in ["issueId", "issueIdentifier"] {
+        let pointer = format!("/payload/{key}");
+        match payload.get(key) {
+            None | Some(Value::Null) => {}
+            Some(Value::String(name)) => return find(reads, company, name, &pointer).map(Some),
+            Some(_) => {
+                let fault = FieldFault::invalid(pointer, "must be a string");
+                return Err(Failure::Refused(fault.into()));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// The issue of a name.
+pub(super) fn find(
+    reads: &mut dyn Reads,
+    company: CompanyScope,
+    name: &str,
+    pointer: &str,
+) -> Result<Issue, Failure<ApprovalError>> {
+    let found = match IssueRef::parse(name.trim()) {
+        Some(issue) => reads.issues().find(company.into(), &issue)?,
+        None => None,
+    };
+    found.ok_or_else(|| Failure::Refused(FieldFault::missing(pointer, "issue").into()))
+}
+
+/// The issues of a new approval: the one that its payload names, then those
+/// that the caller lists, each once.
+pub(super) fn of_new(
+    reads: &mut dyn Reads,
+    company: CompanyScope,
+    payload: &Document,
+    listed: &[String],
+) -> Result<Vec<Issue>, Failure<ApprovalError>> {
+    if listed.len() > Approval::MAX_ISSUES {
+        let message = format!("at most {} issues", Approval::MAX_ISSUES);
+        let fault = FieldFault::invalid("/issueIds", message);
+        return Err(Failure::Refused(fault.into()));
+    }
+    let mut issues: Vec<Issue> = named_in(reads, company, payload)?.into_iter().collect();
+    for (n, name) in listed.iter().enumerate() {
+        let issue = find(reads, company, name, &format!("/issueIds/{n}"))?;
+        if issues.iter().all(|known| known.id != issue.id) {
+            issues.push(issue);
+        }
+    }
+    Ok(issues)
+}
+
+/// Locks issues. Younger ones come first: a child is made after its parent,
+/// and whoever ends a child locks its parent after it.
+pub(super) fn hold(
+    tx: &mut dyn Tx,
+    company: CompanyScope,
+    mut ids: Vec<IssueId>,
+) -> Result<Vec<Held<Issue>>, StoreError> {
+    ids.sort_unstable_by(|one, other| other.cmp(one));
+    ids.dedup();
+    let mut issues = Vec::with_capacity(ids.len());
+    for id in ids {
+        issues.extend(tx.issues_mut().lock(company.into(), &id.into())?);
+    }
+    Ok(issues)
+}
+
+/// Locks the issues that an approval is linked to.
+pub(super) fn hold_of(
+    tx: &mut dyn Tx,
+    approval: &Approval,
+) -> Result<Vec<Held<Issue>>, StoreError> {
+    let company = approval.scope();
+    let ids = of(tx.reads(), approval)?;
+    hold(tx, company, ids)
+}
+
+/// The issues that an approval is linked to, its primary one first.
+pub(super) fn of(reads: &mut dyn Reads, approval: &Approval) -> Result<Vec<IssueId>, StoreError> {
+    let links = reads.approvals().links(approval.scope(), &[approval.id])?;
+    let ids = links.into_iter().map(|(_, issue)| issue).collect();
+    Ok(primary_first(approval, ids))
+}
+
+/// Puts the primary issue of an approval in front.
+pub(super) fn primary_first(approval: &Approval, mut issues: Vec<IssueId>) -> Vec<IssueId> {
+    if let Some(primary) = approval.primary_issue {
+        issues.retain(|issue| *issue != primary);
+        issues.insert(0, primary);
+    }
+    issues
+}

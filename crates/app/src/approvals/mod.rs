@@ -1,0 +1,167 @@
+//! Approvals: ask the board, decide, send again, withdraw, hire (specification
+//! sections 3 and 4, contract sections 3.2, 10.4 and 10.5).
+//!
+//! A decision, its entry in the history, its activity and events, what it does
+//! to issues and drafts, and the wake of whoever asked are one transaction.
+//! Work outside of the store, such as a commit or a pull request, is no part
+//! of it.
+
+mod attention;
+mod cancel;
+mod comment;
+mod decide;
+mod effects;
+mod file;
+mod hire;
+mod hire_fields;
+mod history;
+mod links;
+mod payload;
+mod read;
+mod redact;
+mod resubmit;
+mod snapshot;
+
+use serde_json::{Value, json};
+use workforce_domain::approval::{Approval, ApprovalEvent, ApprovalStatus, NotPending};
+use workforce_domain::id::{ApprovalId, IssueId};
+use workforce_domain::port::{Failure, Held, StoreError, Tx};
+
+pub use cancel::{cancel, draft_terminated, issue_leaves};
+pub use comment::{add_comment, comments};
+pub use decide::{Decide, approve, reject, request_revision};
+pub use file::{FileApproval, Filed, file};
+pub use hire::{HireAgent, Hired, hire};
+pub use read::{get, issues, list, of_issue};
+pub use resubmit::resubmit;
+pub use snapshot::draft_edited;
+
+use crate::access::{Denied, FieldFault, denied};
+use crate::agents::AgentError;
+use crate::call::Call;
+use crate::issues::IssueError;
+use crate::refusal::{Code, Refusal};
+
+/// Why a call about approvals is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ApprovalError {
+    /// The caller may not, or there is no such approval.
+    #[error(transparent)]
+    Denied(#[from] Denied),
+    /// A field's value breaks a rule.
+    #[error(transparent)]
+    Field(#[from] FieldFault),
+    /// The draft that the approval is about breaks a rule.
+    #[error(transparent)]
+    Agent(#[from] AgentError),
+    /// An issue that the approval is about breaks a rule.
+    #[error(transparent)]
+    Issue(#[from] IssueError),
+    /// The approval is decided, or does not wait for such a decision.
+    #[error("{refused}")]
+    NotPending {
+        /// The approval.
+        approval: ApprovalId,
+        /// Where it stands, and what it can become.
+        refused: NotPending,
+    },
+    /// It waits for the board and can be sent again only after the board asked
+    /// for a change.
+    #[error("{refused}")]
+    NotInRevision {
+        /// The approval.
+        approval: ApprovalId,
+        /// Where it stands, and what it can become.
+        refused: NotPending,
+    },
+}
+
+impl Refusal for ApprovalError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Denied(denied) => denied.code(),
+            Self::Field(fault) => fault.code(),
+            Self::Agent(error) => error.code(),
+            Self::Issue(error) => error.code(),
+            Self::NotPending { .. } => Code::ApprovalNotPending,
+            Self::NotInRevision { .. } => Code::InvalidTransition,
+        }
+    }
+
+    fn details(&self) -> Option<Value> {
+        match self {
+            Self::Denied(denied) => denied.details(),
+            Self::Field(fault) => Some(fault.details()),
+            Self::Agent(error) => error.details(),
+            Self::Issue(error) => error.details(),
+            Self::NotPending { approval, refused } | Self::NotInRevision { approval, refused } => {
+                Some(json!({
+                    "approvalId": approval,
+                    "status": refused.status,
+                    "allowed": refused.allowed,
+                }))
+            }
+        }
+    }
+}
+
+/// An approval with what belongs to its answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ApprovalView {
+    /// The approval; its payload shows no secret values.
+    pub approval: Approval,
+    /// The issues it is linked to, its primary one first.
+    pub linked_issues: Vec<IssueId>,
+    /// What happened to it, oldest first.
+    pub events: Vec<ApprovalEvent>,
+    /// What the caller might want to do better next time.
+    pub warnings: Vec<&'static str>,
+}
+
+/// The approval that a caller names, as it is now, not locked.
+fn seen(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    id: ApprovalId,
+) -> Result<Approval, Failure<ApprovalError>> {
+    tx.approvals()
+        .find(call.actor().scope(), id)?
+        .ok_or_else(|| denied(Denied::NotFound("approval")))
+}
+
+/// Locks an approval that was just seen. Its draft and its issues are locked
+/// before it.
+fn hold(tx: &mut dyn Tx, approval: &Approval) -> Result<Held<Approval>, Failure<ApprovalError>> {
+    use workforce_domain::actor::Owned;
+    tx.approvals_mut()
+        .lock(approval.scope().into(), approval.id)?
+        .ok_or_else(|| denied(Denied::NotFound("approval")))
+}
+
+/// Stores a locked approval that stood in `from`.
+fn store(
+    tx: &mut dyn Tx,
+    approval: &Held<Approval>,
+    from: ApprovalStatus,
+) -> Result<(), StoreError> {
+    if tx.approvals_mut().turn(approval, &[from])? {
+        Ok(())
+    } else {
+        // Somebody was faster: the body runs again and sees what became of it.
+        Err(StoreError::Contended)
+    }
+}
+
+const fn not_pending(approval: ApprovalId, refused: NotPending) -> Failure<ApprovalError> {
+    Failure::Refused(ApprovalError::NotPending { approval, refused })
+}
+
+/// Refuses agents other than the one that asked.
+fn require_requester(call: &Call<'_>, approval: &Approval) -> Result<(), Failure<ApprovalError>> {
+    match call.agent() {
+        Some(caller) if approval.requested_by.agent() != Some(caller.agent) => Err(denied(
+            Denied::Forbidden("only the agent that asked, or the board, may do this"),
+        )),
+        _ => Ok(()),
+    }
+}

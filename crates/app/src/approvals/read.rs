@@ -1,0 +1,148 @@
+use std::collections::HashMap;
+
+use workforce_domain::actor::{CompanyScope, Owned};
+use workforce_domain::approval::{Approval, ApprovalEvent};
+use workforce_domain::id::{ApprovalId, CompanyId, IssueId};
+use workforce_domain::issue::IssueRef;
+use workforce_domain::page::{Page, PageRequest};
+use workforce_domain::port::{ApprovalFilter, ApprovalKey, Failure, Reads, StoreError};
+
+use super::redact::redacted;
+use super::{ApprovalError, ApprovalView, links};
+use crate::access::{self, Denied, denied};
+use crate::call::Call;
+use crate::issues::{self, IssueView};
+
+/// Approvals of a company, newest first. Anyone of the company.
+///
+/// # Errors
+/// [`ApprovalError`]
+pub fn list(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    company: CompanyId,
+    filter: &ApprovalFilter,
+    page: &PageRequest<ApprovalKey>,
+) -> Result<Page<ApprovalView, ApprovalKey>, Failure<ApprovalError>> {
+    let scope = access::company_scope(reads, call, company)?;
+    let Page { items, next } = reads.approvals().list(scope, filter, page)?;
+    let items = views(reads, scope, items)?;
+    Ok(Page { items, next })
+}
+
+/// Approvals that are linked to an issue, newest first. Anyone of the company.
+///
+/// # Errors
+/// [`ApprovalError`]
+pub fn of_issue(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    issue: &IssueRef,
+    page: &PageRequest<ApprovalId>,
+) -> Result<Page<ApprovalView, ApprovalId>, Failure<ApprovalError>> {
+    let Some(issue) = reads.issues().find(call.actor().scope(), issue)? else {
+        return Err(denied(Denied::NotFound("issue")));
+    };
+    let scope = issue.scope();
+    let Page { items, next } = reads.approvals().of_issue(scope, issue.id, page)?;
+    let items = views(reads, scope, items)?;
+    Ok(Page { items, next })
+}
+
+/// One approval.
+///
+/// # Errors
+/// [`ApprovalError`]
+pub fn get(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    id: ApprovalId,
+) -> Result<ApprovalView, Failure<ApprovalError>> {
+    let approval = find(reads, call, id)?;
+    Ok(view(reads, approval)?)
+}
+
+pub(super) fn find(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    id: ApprovalId,
+) -> Result<Approval, Failure<ApprovalError>> {
+    reads
+        .approvals()
+        .find(call.actor().scope(), id)?
+        .ok_or_else(|| denied(Denied::NotFound("approval")))
+}
+
+/// The issues that an approval is linked to, its primary one first.
+///
+/// # Errors
+/// [`ApprovalError`]
+pub fn issues(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    id: ApprovalId,
+) -> Result<Vec<IssueView>, Failure<ApprovalError>> {
+    let approval = find(reads, call, id)?;
+    let scope = approval.scope();
+    let ids = links::of(reads, &approval)?;
+    let mut found: HashMap<IssueId, _> = reads
+        .issues()
+        .find_all(scope, &ids)?
+        .into_iter()
+        .map(|issue| (issue.id, issue))
+        .collect();
+    let ordered = ids.iter().filter_map(|id| found.remove(id)).collect();
+    Ok(issues::with_leases(reads, call, scope, ordered)?)
+}
+
+/// One approval as its answer shows it.
+pub(super) fn view(reads: &mut dyn Reads, approval: Approval) -> Result<ApprovalView, StoreError> {
+    let linked_issues = links::of(reads, &approval)?;
+    let events = reads
+        .approvals()
+        .history(approval.scope(), &[approval.id])?;
+    Ok(shown(approval, linked_issues, events))
+}
+
+fn shown(
+    mut approval: Approval,
+    linked_issues: Vec<IssueId>,
+    events: Vec<ApprovalEvent>,
+) -> ApprovalView {
+    // What was stored before a name was known to be secret does not show.
+    approval.payload = redacted(approval.payload);
+    ApprovalView {
+        approval,
+        linked_issues,
+        events,
+        warnings: Vec::new(),
+    }
+}
+
+fn views(
+    reads: &mut dyn Reads,
+    scope: CompanyScope,
+    approvals: Vec<Approval>,
+) -> Result<Vec<ApprovalView>, StoreError> {
+    if approvals.is_empty() {
+        return Ok(Vec::new());
+    }
+    let ids: Vec<ApprovalId> = approvals.iter().map(|approval| approval.id).collect();
+    let mut linked: HashMap<ApprovalId, Vec<IssueId>> = HashMap::new();
+    for (approval, issue) in reads.approvals().links(scope, &ids)? {
+        linked.entry(approval).or_default().push(issue);
+    }
+    let mut events: HashMap<ApprovalId, Vec<ApprovalEvent>> = HashMap::new();
+    for event in reads.approvals().history(scope, &ids)? {
+        events.entry(event.approval).or_default().push(event);
+    }
+    Ok(approvals
+        .into_iter()
+        .map(|approval| {
+            let issues = linked.remove(&approval.id).unwrap_or_default();
+            let issues = links::primary_first(&approval, issues);
+            let events = events.remove(&approval.id).unwrap_or_default();
+            shown(approval, issues, events)
+        })
+        .collect())
+}

@@ -1,0 +1,81 @@
+use serde_json::json;
+use workforce_domain::Document;
+use workforce_domain::actor::Owned;
+use workforce_domain::approval::{Approval, ApprovalHistoryKind, ApprovalStatus, NotPending};
+use workforce_domain::id::ApprovalId;
+use workforce_domain::port::{Failure, Tx};
+
+use super::redact::redacted;
+use super::{
+    ApprovalError, ApprovalView, effects, hire, history, hold, links, not_pending, payload, read,
+    require_requester, seen, store,
+};
+use crate::access::{FieldFault, denied};
+use crate::call::Call;
+
+/// Sends an approval again after the board asked for a change: whoever asked,
+/// or the board. Without a payload the present one is kept.
+///
+/// # Errors
+/// [`ApprovalError`]
+pub fn resubmit(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    id: ApprovalId,
+    payload: Option<Document>,
+) -> Result<ApprovalView, Failure<ApprovalError>> {
+    let found = seen(tx, call, id)?;
+    require_requester(call, &found)?;
+    call.require_working_company().map_err(denied)?;
+    let draft = hire::hold_draft_of(tx, &found)?;
+    let mut issues = links::hold_of(tx, &found)?;
+    let mut approval = hold(tx, &found)?;
+    let from = approval.status();
+    approval.state = approval
+        .state
+        .resubmit()
+        .map_err(|refused| refusal(id, refused))?;
+    let replaced = payload.is_some();
+    if let Some(payload) = payload {
+        payload::check(tx.reads(), approval.scope(), approval.kind, &payload)?;
+        require_same_issue(tx, &approval, &payload)?;
+        match draft {
+            Some(draft) => hire::revise(tx, call, &mut approval, draft, payload)?,
+            None => approval.payload = redacted(payload),
+        }
+    }
+    approval.resubmit_count = approval.resubmit_count.saturating_add(1);
+    approval.updated_at = call.now;
+    store(tx, &approval, from)?;
+    let details = json!({ "payloadReplaced": replaced, "resubmitCount": approval.resubmit_count });
+    let kind = ApprovalHistoryKind::Resubmitted;
+    history::tell(tx, call, &approval, kind, None, details)?;
+    effects::park(tx, call, &approval, &mut issues, false)?;
+    Ok(read::view(tx.reads(), approval.into_inner())?)
+}
+
+fn refusal(approval: ApprovalId, refused: NotPending) -> Failure<ApprovalError> {
+    if refused.status == ApprovalStatus::Pending {
+        return Failure::Refused(ApprovalError::NotInRevision { approval, refused });
+    }
+    not_pending(approval, refused)
+}
+
+/// An approval stays about the issue it was filed for.
+fn require_same_issue(
+    tx: &mut dyn Tx,
+    approval: &Approval,
+    payload: &Document,
+) -> Result<(), Failure<ApprovalError>> {
+    let named = links::named_in(tx.reads(), approval.scope(), payload)?;
+    match named {
+        Some(issue)
+            if Some(issue.id) != approval.primary_issue && approval.kind.governs_issues() =>
+        {
+            let message = "names another issue than the approval is about";
+            let fault = FieldFault::invalid("/payload/issueId", message);
+            Err(Failure::Refused(fault.into()))
+        }
+        _ => Ok(()),
+    }
+}

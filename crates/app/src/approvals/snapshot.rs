@@ -1,0 +1,73 @@
+//! The payload of a hire: it always shows the draft as it is stored, so that
+//! the board agrees to exactly what it reads.
+
+use serde::Serialize;
+use serde_json::json;
+use workforce_domain::Document;
+use workforce_domain::actor::Owned;
+use workforce_domain::agent::Agent;
+use workforce_domain::approval::{Approval, ApprovalHistoryKind};
+use workforce_domain::port::{Failure, Held, Tx};
+
+use super::redact::redacted;
+use super::{attention, history, store};
+use crate::access::{FieldFault, check_document};
+use crate::call::Call;
+use crate::record::document;
+
+/// The payload that shows a draft, with what `extras` says beyond.
+pub(super) fn of(draft: &Agent, mut extras: Document) -> Result<Document, FieldFault> {
+    extras.remove("hire");
+    extras.extend(document(json!({
+        "agentId": draft.id,
+        "name": draft.name,
+        "role": draft.role,
+        "title": draft.title,
+        "icon": draft.icon,
+        "capabilities": draft.capabilities,
+        "reportsTo": draft.reports_to,
+        "adapterType": draft.adapter_type,
+        "adapterConfig": draft.adapter_config,
+        "runtimeConfig": draft.runtime_config,
+        "budgetMonthlyCents": draft.budget.cents(),
+        "permissions": { "canCreateAgents": draft.can_create_agents },
+        "metadata": draft.metadata,
+    })));
+    let payload = redacted(extras);
+    check_document(&payload, "/payload", Approval::MAX_PAYLOAD)?;
+    Ok(payload)
+}
+
+/// Notes in the history of a draft's approval that the board changed the
+/// draft, and shows the draft as it is now.
+///
+/// # Errors
+/// The fault of a draft that became too large to be shown.
+pub fn draft_edited(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    draft: &Held<Agent>,
+    changed: &[impl Serialize],
+) -> Result<(), Failure<FieldFault>> {
+    let company = draft.scope();
+    let Some(id) = tx.approvals().of_draft(company, draft.id)? else {
+        return Ok(());
+    };
+    let Some(mut approval) = tx.approvals_mut().lock(company.into(), id)? else {
+        return Ok(());
+    };
+    let status = approval.status();
+    if status.is_terminal() {
+        return Ok(());
+    }
+    let extras = std::mem::take(&mut approval.payload);
+    approval.payload = of(draft, extras).map_err(Failure::Refused)?;
+    if approval.requested_by.agent().is_some() {
+        approval.attention = attention::of(draft);
+    }
+    approval.updated_at = call.now;
+    store(tx, &approval, status)?;
+    let details = json!({ "agentId": draft.id, "changed": changed });
+    let kind = ApprovalHistoryKind::Edited;
+    Ok(history::tell(tx, call, &approval, kind, None, details)?)
+}

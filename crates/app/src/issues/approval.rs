@@ -1,0 +1,105 @@
+//! Issues and the approvals over them: what a plan that is not decided keeps
+//! from being done, and what decisions do (contract section 10.4).
+
+use serde_json::{Value, json};
+use workforce_domain::activity::Action;
+use workforce_domain::actor::{CompanyScope, Owned};
+use workforce_domain::change::Change;
+use workforce_domain::id::{CommentId, IssueId};
+use workforce_domain::issue::{Comment, Issue, IssueStatus};
+use workforce_domain::port::{Failure, Held, Reads, StoreError, Tx};
+use workforce_domain::text::CommentBody;
+
+use super::update::UpdateIssue;
+use super::{IssueError, status, write_down};
+use crate::call::Call;
+
+/// Refuses to go on where a plan over the issue waits to be decided.
+pub(super) fn require_decided(
+    reads: &mut dyn Reads,
+    company: CompanyScope,
+    issue: IssueId,
+) -> Result<(), Failure<IssueError>> {
+    match reads.approvals().undecided_over(company, issue)? {
+        Some(approval) => Err(Failure::Refused(IssueError::ApprovalPending { approval })),
+        None => Ok(()),
+    }
+}
+
+/// Refuses a change that begins work, gives it to somebody or moves it to
+/// another place of the hierarchy, where a plan waits to be decided.
+pub(super) fn require_none_in_the_way(
+    tx: &mut dyn Tx,
+    issue: &Issue,
+    command: &UpdateIssue,
+) -> Result<(), Failure<IssueError>> {
+    if issue.status().is_terminal() {
+        return Ok(());
+    }
+    let begins = command.status == Some(IssueStatus::InProgress)
+        && issue.status() != IssueStatus::InProgress;
+    let assigns = match command.assignee_agent {
+        Change::Set(agent) => issue.assignee.agent() != Some(agent),
+        Change::Keep | Change::Clear => false,
+    };
+    let moves = match command.parent {
+        Change::Set(parent) => issue.parent != Some(parent),
+        Change::Clear => issue.parent.is_some(),
+        Change::Keep => false,
+    };
+    let company = issue.scope();
+    if begins || assigns || moves {
+        require_decided(tx.reads(), company, issue.id)?;
+    }
+    match command.parent {
+        Change::Set(parent) if moves => require_decided(tx.reads(), company, parent),
+        _ => Ok(()),
+    }
+}
+
+/// Ends an issue as done, because the board agreed to its completion.
+///
+/// # Errors
+/// [`IssueError`]
+pub(crate) fn complete(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    issue: &mut Held<Issue>,
+    details: Value,
+) -> Result<(), Failure<IssueError>> {
+    let moved = status::go(tx, call, issue, IssueStatus::Done)?;
+    issue.updated_at = call.now;
+    tx.issues_mut().save(issue)?;
+    let mut told = details;
+    told["from"] = json!(moved.from);
+    told["to"] = json!(IssueStatus::Done);
+    write_down(tx, call, Action::IssueUpdated, issue, told);
+    Ok(status::after(tx, call, issue, &moved)?)
+}
+
+/// Writes a comment that wakes nobody: the wake of the decision it tells of
+/// carries it.
+///
+/// # Errors
+/// When the store fails.
+pub(crate) fn remark(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    issue: &Held<Issue>,
+    body: CommentBody,
+) -> Result<CommentId, StoreError> {
+    let comment = Comment {
+        id: call.id(),
+        company: issue.company,
+        issue: issue.id,
+        author: call.actor().author(),
+        run: call.actor().run(),
+        body,
+        mentions: Vec::new(),
+        created_at: call.now,
+    };
+    tx.comments_mut().insert(&comment)?;
+    let details = json!({ "commentId": comment.id, "mentions": [] });
+    write_down(tx, call, Action::IssueCommentAdded, issue, details);
+    Ok(comment.id)
+}

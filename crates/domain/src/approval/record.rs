@@ -1,0 +1,148 @@
+//! An approval with its history, its comments and what it warns of.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::{ApprovalHistoryKind, ApprovalState, ApprovalStatus, ApprovalType};
+use crate::Document;
+use crate::actor::{ActorKind, Owned};
+use crate::board::Author;
+use crate::id::{
+    AgentId, ApprovalCommentId, ApprovalEventId, ApprovalId, CompanyId, IssueId, RunId,
+};
+use crate::text::CommentBody;
+use crate::time::Timestamp;
+use crate::words;
+
+/// An approval: something that the board must agree to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Approval {
+    /// Unique id.
+    pub id: ApprovalId,
+    /// Its company.
+    pub company: CompanyId,
+    /// What the board is asked to agree to.
+    pub kind: ApprovalType,
+    /// Where it stands.
+    pub state: ApprovalState,
+    /// What it is about, by its type. Values under secret names are never part
+    /// of it.
+    pub payload: Document,
+    /// What the board should look at twice.
+    pub attention: Vec<Attention>,
+    /// Who asked.
+    pub requested_by: Author,
+    /// The issue it is about in the first place; at most one undecided
+    /// approval of each type is about an issue.
+    pub primary_issue: Option<IssueId>,
+    /// How often it was sent again.
+    pub resubmit_count: i32,
+    /// When it was asked for.
+    pub created_at: Timestamp,
+    /// When it last changed.
+    pub updated_at: Timestamp,
+}
+
+impl Approval {
+    /// It is linked to at most so many issues.
+    pub const MAX_ISSUES: usize = 100;
+
+    /// Its payload is at most so many bytes of JSON.
+    pub const MAX_PAYLOAD: usize = 64 * 1024;
+
+    /// Where it stands.
+    pub const fn status(&self) -> ApprovalStatus {
+        self.state.status()
+    }
+}
+
+impl Owned for Approval {
+    fn company(&self) -> CompanyId {
+        self.company
+    }
+}
+
+words! {
+    /// Why a part of a proposal deserves a second look (contract section 10.5).
+    pub enum AttentionKind {
+        /// A command that would run on the server's machine.
+        Command = "command",
+        /// A command that a shell would read.
+        Shell = "shell",
+        /// A switch that turns off a protection.
+        DangerousFlag = "dangerous_flag",
+        /// A secret that the agent would be given.
+        SecretReference = "secret_reference",
+        /// Instructions that lie outside of what the board can read here.
+        ExternalInstructions = "external_instructions",
+        /// An address that would be called.
+        Address = "address",
+        /// No monthly limit.
+        NoBudgetLimit = "no_budget_limit",
+        /// The right to hire.
+        CanCreateAgents = "can_create_agents",
+        /// The one role that carries privileges.
+        PrivilegedRole = "privileged_role",
+    }
+}
+
+/// A part of a proposal that the board should look at twice.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Attention {
+    /// The part, as a JSON pointer into the payload.
+    pub pointer: String,
+    /// What kind of risk it is.
+    pub kind: AttentionKind,
+    /// The risk in a sentence.
+    pub message: String,
+}
+
+/// An entry of an approval's history.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ApprovalEvent {
+    /// Unique id.
+    pub id: ApprovalEventId,
+    /// The company.
+    pub company: CompanyId,
+    /// The approval.
+    pub approval: ApprovalId,
+    /// What happened.
+    pub kind: ApprovalHistoryKind,
+    /// What kind of actor did it.
+    pub actor_kind: ActorKind,
+    /// The actor's id or name.
+    pub actor_id: String,
+    /// What was said to it.
+    pub note: Option<String>,
+    /// More about it, such as the fields of a draft that the board changed.
+    pub details: Document,
+    /// When.
+    pub created_at: Timestamp,
+}
+
+/// A comment on an approval.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApprovalComment {
+    /// Unique id.
+    pub id: ApprovalCommentId,
+    /// Its company.
+    pub company: CompanyId,
+    /// The approval.
+    pub approval: ApprovalId,
+    /// Who wrote it.
+    pub author: Author,
+    /// The run it was written in.
+    pub run: Option<RunId>,
+    /// What it says, in Markdown.
+    pub body: CommentBody,
+    /// The agents it mentions.
+    pub mentions: Vec<AgentId>,
+    /// When it was written.
+    pub created_at: Timestamp,
+}
+
+impl Owned for ApprovalComment {
+    fn company(&self) -> CompanyId {
+        self.company
+    }
+}

@@ -1,0 +1,190 @@
+use alloc::vec::Vec;
+
+use super::{Held, StoreError};
+use crate::actor::{CompanyScope, Scope};
+use crate::approval::{
+    Approval, ApprovalComment, ApprovalEvent, ApprovalStanding, ApprovalStatus, ApprovalType,
+};
+use crate::id::{AgentId, ApprovalCommentId, ApprovalId, IssueId};
+use crate::page::{CreationKey, Order, Page, PageRequest};
+
+/// The place of an approval in a list.
+pub type ApprovalKey = CreationKey<ApprovalId>;
+
+/// The place of a comment on an approval in a list.
+pub type ApprovalCommentKey = CreationKey<ApprovalCommentId>;
+
+/// Which approvals of a company a list shows. An empty list of values asks for
+/// nothing in particular.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ApprovalFilter {
+    /// That stand like one of these.
+    pub standings: Vec<ApprovalStanding>,
+    /// Of one of these types.
+    pub types: Vec<ApprovalType>,
+}
+
+/// Reads of approvals.
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait ApprovalReads {
+    /// The approval with this id.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn find(&mut self, scope: Scope, id: ApprovalId) -> Result<Option<Approval>, StoreError>;
+
+    /// Approvals of a company, newest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn list(
+        &mut self,
+        company: CompanyScope,
+        filter: &ApprovalFilter,
+        page: &PageRequest<ApprovalKey>,
+    ) -> Result<Page<Approval, ApprovalKey>, StoreError>;
+
+    /// Approvals that are linked to an issue, newest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn of_issue(
+        &mut self,
+        company: CompanyScope,
+        issue: IssueId,
+        page: &PageRequest<ApprovalId>,
+    ) -> Result<Page<Approval, ApprovalId>, StoreError>;
+
+    /// The undecided approvals that are linked to an issue, oldest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn undecided_of(
+        &mut self,
+        company: CompanyScope,
+        issue: IssueId,
+    ) -> Result<Vec<Approval>, StoreError>;
+
+    /// The undecided approval of a type that is about an issue in the first
+    /// place; there is one at most.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn undecided_about(
+        &mut self,
+        company: CompanyScope,
+        kind: ApprovalType,
+        issue: IssueId,
+    ) -> Result<Option<Approval>, StoreError>;
+
+    /// The approval that decides on a draft.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn of_draft(
+        &mut self,
+        company: CompanyScope,
+        agent: AgentId,
+    ) -> Result<Option<ApprovalId>, StoreError>;
+
+    /// The draft that an approval decides on.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn draft_of(
+        &mut self,
+        company: CompanyScope,
+        approval: ApprovalId,
+    ) -> Result<Option<AgentId>, StoreError>;
+
+    /// The issues that approvals are linked to, per approval by id.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn links(
+        &mut self,
+        company: CompanyScope,
+        approvals: &[ApprovalId],
+    ) -> Result<Vec<(ApprovalId, IssueId)>, StoreError>;
+
+    /// What happened to approvals, oldest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn history(
+        &mut self,
+        company: CompanyScope,
+        approvals: &[ApprovalId],
+    ) -> Result<Vec<ApprovalEvent>, StoreError>;
+
+    /// Comments on an approval.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn comments(
+        &mut self,
+        company: CompanyScope,
+        approval: ApprovalId,
+        order: Order,
+        page: &PageRequest<ApprovalCommentKey>,
+    ) -> Result<Page<ApprovalComment, ApprovalCommentKey>, StoreError>;
+
+    /// The plan approval that still has to be decided and is linked to the
+    /// issue or to one of its ancestors; such an issue cannot be worked on
+    /// (contract section 10.4).
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn undecided_over(
+        &mut self,
+        company: CompanyScope,
+        issue: IssueId,
+    ) -> Result<Option<ApprovalId>, StoreError>;
+}
+
+/// Writes of approvals.
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait ApprovalWrites {
+    /// Stores a new approval with the issues it is linked to, among them its
+    /// primary one, and with the draft it decides on.
+    ///
+    /// # Errors
+    /// [`StoreError::Contended`] when another undecided approval of its type
+    /// became about its issue meanwhile.
+    fn insert(
+        &mut self,
+        approval: &Approval,
+        issues: &[IssueId],
+        draft: Option<AgentId>,
+    ) -> Result<(), StoreError>;
+
+    /// Locks an approval.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn lock(&mut self, scope: Scope, id: ApprovalId) -> Result<Option<Held<Approval>>, StoreError>;
+
+    /// Stores a locked approval on the condition that it still stands in one
+    /// of `from`; false when it does not, and then nothing was written. Of two
+    /// decisions at the same time one writes.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn turn(
+        &mut self,
+        approval: &Held<Approval>,
+        from: &[ApprovalStatus],
+    ) -> Result<bool, StoreError>;
+
+    /// Adds an entry to the history of an approval.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn add_event(&mut self, event: &ApprovalEvent) -> Result<(), StoreError>;
+
+    /// Stores a new comment.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn add_comment(&mut self, comment: &ApprovalComment) -> Result<(), StoreError>;
+}

@@ -1,0 +1,150 @@
+use actix_web::HttpResponse;
+use serde::Deserialize;
+use utoipa::ToSchema;
+use workforce_app::approvals::{self, Decide};
+use workforce_domain::Document;
+use workforce_domain::text::DecisionNote;
+
+use super::TAG;
+use super::bodies::ApprovalBody;
+use crate::exchange::Exchange;
+use crate::registry::{Access, Endpoints};
+use crate::reply::Reply;
+use crate::schema;
+
+pub(super) fn register(endpoints: Endpoints) -> Endpoints {
+    endpoints
+        .add(__path_approve, Access::Board, approve)
+        .add(__path_reject, Access::Board, reject)
+        .add(__path_request_revision, Access::Board, request_revision)
+        .add(__path_resubmit, Access::Anyone, resubmit)
+        .add(__path_cancel, Access::Anyone, cancel)
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct ApproveBody {
+    /// What the board adds to it.
+    #[schema(value_type = Option<schema::DecisionNote>)]
+    decision_note: Option<DecisionNote>,
+    /// Goes on where the state of the source repository would forbid it; for
+    /// plans.
+    force: Option<bool>,
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct DecideBody {
+    /// Why; whoever asked is told.
+    #[schema(value_type = Option<schema::DecisionNote>)]
+    decision_note: Option<DecisionNote>,
+    /// Without effect here, and recorded.
+    force: Option<bool>,
+}
+
+impl DecideBody {
+    fn command(self) -> Decide {
+        Decide {
+            note: self.decision_note,
+            force: self.force.unwrap_or(false),
+        }
+    }
+}
+
+/// Agrees to an approval. It is decided exactly once: of two decisions at the
+/// same time one is refused as `approval_not_pending`.
+#[utoipa::path(post, path = "/api/approvals/{approvalId}/approve", tag = TAG,
+    operation_id = "approveApproval",
+    params(("approvalId" = schema::Id, Path, description = "The approval.")),
+    request_body = Option<ApproveBody>,
+    responses((status = 200, description = "The approval.", body = ApprovalBody)))]
+async fn approve(exchange: Exchange) -> HttpResponse {
+    exchange
+        .write(
+            |rq| {
+                let body = rq.json::<ApproveBody>()?;
+                let command = Decide {
+                    note: body.decision_note,
+                    force: body.force.unwrap_or(false),
+                };
+                Ok((rq.id("approvalId")?, command))
+            },
+            |tx, call, (id, command)| approvals::approve(tx, call, *id, command.clone()),
+            |view| Reply::ok(ApprovalBody::from(view)),
+        )
+        .await
+}
+
+/// Refuses what an approval asks for.
+#[utoipa::path(post, path = "/api/approvals/{approvalId}/reject", tag = TAG,
+    operation_id = "rejectApproval",
+    params(("approvalId" = schema::Id, Path, description = "The approval.")),
+    request_body = Option<DecideBody>,
+    responses((status = 200, description = "The approval.", body = ApprovalBody)))]
+async fn reject(exchange: Exchange) -> HttpResponse {
+    exchange
+        .write(
+            |rq| Ok((rq.id("approvalId")?, rq.json::<DecideBody>()?.command())),
+            |tx, call, (id, command)| approvals::reject(tx, call, *id, command.clone()),
+            |view| Reply::ok(ApprovalBody::from(view)),
+        )
+        .await
+}
+
+/// Asks for a change of what an approval is about.
+#[utoipa::path(post, path = "/api/approvals/{approvalId}/request-revision", tag = TAG,
+    operation_id = "requestApprovalRevision",
+    params(("approvalId" = schema::Id, Path, description = "The approval.")),
+    request_body = Option<DecideBody>,
+    responses((status = 200, description = "The approval.", body = ApprovalBody)))]
+async fn request_revision(exchange: Exchange) -> HttpResponse {
+    exchange
+        .write(
+            |rq| Ok((rq.id("approvalId")?, rq.json::<DecideBody>()?.command())),
+            |tx, call, (id, command)| approvals::request_revision(tx, call, *id, command.clone()),
+            |view| Reply::ok(ApprovalBody::from(view)),
+        )
+        .await
+}
+
+#[derive(Deserialize, ToSchema)]
+struct ResubmitBody {
+    /// What it is about now; the present payload stays when left out.
+    #[schema(value_type = Option<schema::Document>)]
+    payload: Option<Document>,
+}
+
+/// Sends an approval again after the board asked for a change: whoever asked
+/// for it, or the board.
+#[utoipa::path(post, path = "/api/approvals/{approvalId}/resubmit", tag = TAG,
+    operation_id = "resubmitApproval",
+    params(("approvalId" = schema::Id, Path, description = "The approval.")),
+    request_body = Option<ResubmitBody>,
+    responses((status = 200, description = "The approval.", body = ApprovalBody)))]
+async fn resubmit(exchange: Exchange) -> HttpResponse {
+    exchange
+        .write(
+            |rq| Ok((rq.id("approvalId")?, rq.json::<ResubmitBody>()?.payload)),
+            |tx, call, (id, payload)| approvals::resubmit(tx, call, *id, payload.clone()),
+            |view| Reply::ok(ApprovalBody::from(view)),
+        )
+        .await
+}
+
+/// Withdraws an approval: whoever asked for it, or the board.
+#[utoipa::path(post, path = "/api/approvals/{approvalId}/cancel", tag = TAG,
+    operation_id = "cancelApproval",
+    params(("approvalId" = schema::Id, Path, description = "The approval.")),
+    responses((status = 200, description = "The approval.", body = ApprovalBody)))]
+async fn cancel(exchange: Exchange) -> HttpResponse {
+    exchange
+        .write(
+            |rq| {
+                rq.no_body()?;
+                rq.id("approvalId")
+            },
+            |tx, call, id| approvals::cancel(tx, call, *id),
+            |view| Reply::ok(ApprovalBody::from(view)),
+        )
+        .await
+}

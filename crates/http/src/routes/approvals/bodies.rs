@@ -1,0 +1,173 @@
+use serde::Serialize;
+use utoipa::ToSchema;
+use workforce_app::approvals::ApprovalView;
+use workforce_domain::Document;
+use workforce_domain::actor::ActorKind;
+use workforce_domain::approval::{
+    ApprovalEvent, ApprovalHistoryKind, ApprovalStatus, ApprovalType, Attention, AttentionKind,
+};
+use workforce_domain::board::BoardMember;
+use workforce_domain::id::{AgentId, ApprovalEventId, ApprovalId, CompanyId, IssueId, UserId};
+use workforce_domain::time::Timestamp;
+
+use crate::schema;
+
+/// An approval: something that the board must agree to.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Approval)]
+pub(super) struct ApprovalBody {
+    /// Unique id.
+    #[schema(value_type = schema::Id)]
+    id: ApprovalId,
+    /// Its company.
+    #[schema(value_type = schema::Id)]
+    company_id: CompanyId,
+    /// What the board is asked to agree to.
+    #[serde(rename = "type")]
+    #[schema(value_type = schema::ApprovalType)]
+    kind: ApprovalType,
+    /// Where it stands. What was sent again is pending; its history tells.
+    #[schema(value_type = schema::ApprovalStatus)]
+    status: ApprovalStatus,
+    /// What it is about, by its type. Values under secret names do not show.
+    #[schema(value_type = schema::Document)]
+    payload: Document,
+    /// What the board added to its last decision.
+    decision_note: Option<String>,
+    /// The person who decided last, where accounts exist.
+    #[schema(value_type = Option<schema::Id>)]
+    decided_by_user_id: Option<UserId>,
+    /// Who decided last: `local-board`, `start-token`, `token:ID` or a user's
+    /// id.
+    decided_by: Option<String>,
+    /// When that was.
+    #[schema(value_type = Option<schema::Timestamp>)]
+    decided_at: Option<Timestamp>,
+    /// Who asked: the agent's id, or of the board `local-board`, `start-token`,
+    /// `token:ID` or a user's id.
+    requested_by: String,
+    /// The agent that asked.
+    #[schema(value_type = Option<schema::Id>)]
+    requested_by_agent_id: Option<AgentId>,
+    /// The person who asked.
+    #[schema(value_type = Option<schema::Id>)]
+    requested_by_user_id: Option<UserId>,
+    /// The issues it is linked to, the one it is about first.
+    #[schema(value_type = Vec<schema::Id>)]
+    linked_issue_ids: Vec<IssueId>,
+    /// What happened to it, oldest first.
+    events: Vec<ApprovalEventBody>,
+    /// How often it was sent again.
+    resubmit_count: i32,
+    /// What the board should look at twice.
+    attention: Vec<AttentionBody>,
+    /// What the caller might want to do better next time.
+    warnings: Vec<&'static str>,
+    /// How far the work that follows the decision has come; none so far.
+    #[schema(value_type = Option<schema::Document>)]
+    execution: Option<Document>,
+    /// When it was asked for.
+    #[schema(value_type = schema::Timestamp)]
+    created_at: Timestamp,
+    /// When it last changed.
+    #[schema(value_type = schema::Timestamp)]
+    updated_at: Timestamp,
+}
+
+impl From<ApprovalView> for ApprovalBody {
+    fn from(view: ApprovalView) -> Self {
+        let approval = view.approval;
+        let status = approval.status();
+        let decision = approval.state.decision().cloned();
+        let decided_by = decision.as_ref().map(|decision| decision.by.0);
+        Self {
+            id: approval.id,
+            company_id: approval.company,
+            kind: approval.kind,
+            status,
+            payload: approval.payload,
+            decided_by_user_id: decided_by.and_then(BoardMember::user),
+            decided_by: decided_by.map(|member| member.to_string()),
+            decided_at: decision.as_ref().map(|decision| decision.at),
+            decision_note: decision.and_then(|decision| decision.note),
+            requested_by: approval.requested_by.name(),
+            requested_by_agent_id: approval.requested_by.agent(),
+            requested_by_user_id: approval.requested_by.user(),
+            linked_issue_ids: view.linked_issues,
+            events: view.events.into_iter().map(Into::into).collect(),
+            resubmit_count: approval.resubmit_count,
+            attention: approval.attention.into_iter().map(Into::into).collect(),
+            warnings: view.warnings,
+            execution: None,
+            created_at: approval.created_at,
+            updated_at: approval.updated_at,
+        }
+    }
+}
+
+/// An entry of an approval's history.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = ApprovalEvent)]
+struct ApprovalEventBody {
+    /// Unique id.
+    #[schema(value_type = schema::Id)]
+    id: ApprovalEventId,
+    /// What happened.
+    #[serde(rename = "type")]
+    #[schema(value_type = schema::ApprovalHistoryKind)]
+    kind: ApprovalHistoryKind,
+    /// What kind of actor did it.
+    #[schema(value_type = schema::ActorKind)]
+    actor_type: ActorKind,
+    /// Who did it: the agent's id, `system`, or of the board `local-board`,
+    /// `start-token`, `token:ID` or a user's id.
+    actor_id: String,
+    /// What was said to it.
+    note: Option<String>,
+    /// More about it, such as `changed`: the fields of a draft that the board
+    /// changed.
+    #[schema(value_type = schema::Document)]
+    details: Document,
+    /// When.
+    #[schema(value_type = schema::Timestamp)]
+    created_at: Timestamp,
+}
+
+impl From<ApprovalEvent> for ApprovalEventBody {
+    fn from(event: ApprovalEvent) -> Self {
+        Self {
+            id: event.id,
+            kind: event.kind,
+            actor_type: event.actor_kind,
+            actor_id: event.actor_id,
+            note: event.note,
+            details: event.details,
+            created_at: event.created_at,
+        }
+    }
+}
+
+/// A part of a proposal that the board should look at twice.
+#[derive(Serialize, ToSchema)]
+#[schema(as = ApprovalAttention)]
+struct AttentionBody {
+    /// The part, as a JSON pointer into the payload.
+    pointer: String,
+    /// What kind of risk it is.
+    #[schema(value_type = schema::AttentionKind)]
+    kind: AttentionKind,
+    /// The risk in a sentence.
+    message: String,
+}
+
+impl From<Attention> for AttentionBody {
+    fn from(attention: Attention) -> Self {
+        Self {
+            pointer: attention.pointer,
+            kind: attention.kind,
+            message: attention.message,
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! Lists of approvals and of what belongs to them.
+
+use diesel::prelude::*;
+use workforce_domain::actor::CompanyScope;
+use workforce_domain::approval::{
+    Approval, ApprovalComment, ApprovalStanding, ApprovalStatus, ApprovalType,
+};
+use workforce_domain::id::{ApprovalId, IssueId};
+use workforce_domain::page::{CreationKey, Order, Page, PageRequest};
+use workforce_domain::port::{ApprovalCommentKey, ApprovalFilter, ApprovalKey, StoreError};
+use workforce_domain::time::Timestamp;
+
+use super::super::{Connection, LoadingMode};
+use super::approval_rows::{ApprovalCommentRow, ApprovalRow};
+use super::page::{Merged, Stream, fetch_limit, page_of};
+use crate::store::columns::{IdColumn, InstantColumn, WordColumn};
+use crate::store::errors::failed;
+use crate::store::schema::{approval_comments, approval_issues, approvals};
+
+/// A part of a list that one index holds in its order.
+#[derive(Clone, Copy)]
+enum Lane {
+    All,
+    Type(ApprovalType),
+    Standing(ApprovalStanding),
+}
+
+/// The lanes of a list: per type where types are asked for, so that a rare one
+/// does not lead through all there ever were, else per standing.
+fn lanes(filter: &ApprovalFilter) -> Vec<Lane> {
+    if !filter.types.is_empty() {
+        let mut types = filter.types.clone();
+        types.sort_unstable();
+        types.dedup();
+        return types.into_iter().map(Lane::Type).collect();
+    }
+    if filter.standings.is_empty() {
+        return vec![Lane::All];
+    }
+    standings(filter).into_iter().map(Lane::Standing).collect()
+}
+
+/// What is asked for, without repeats: what is resubmitted is pending too.
+fn standings(filter: &ApprovalFilter) -> Vec<ApprovalStanding> {
+    let mut standings = filter.standings.clone();
+    standings.sort_unstable();
+    standings.dedup();
+    if standings.contains(&ApprovalStanding::Pending) {
+        standings.retain(|standing| *standing != ApprovalStanding::Resubmitted);
+    }
+    standings
+}
+
+fn before(one: &Approval, other: &Approval) -> bool {
+    (one.created_at, one.id) > (other.created_at, other.id)
+}
+
+/// The beginning of one lane, newest first.
+fn read(
+    conn: &mut Connection,
+    company: CompanyScope,
+    filter: &ApprovalFilter,
+    lane: Lane,
+    page: &PageRequest<ApprovalKey>,
+) -> Result<Stream<Approval>, StoreError> {
+    let mut query = approvals::table
+        .filter(approvals::company_id.eq(IdColumn(company.company())))
+        .select(ApprovalRow::as_select())
+        .into_boxed();
+    match lane {
+        Lane::All => {}
+        Lane::Type(kind) => {
+            query = query.filter(approvals::type_.eq(WordColumn(kind)));
+            let standings = standings(filter);
+            if !standings.is_empty() {
+                let plain: Vec<WordColumn<ApprovalStatus>> = standings
+                    .iter()
+                    .filter(|standing| **standing != ApprovalStanding::Resubmitted)
+                    .map(|standing| WordColumn(standing.status()))
+                    .collect();
+                let among = approvals::status.eq_any(plain);
+                query = if standings.contains(&ApprovalStanding::Resubmitted) {
+                    let again = approvals::status
+                        .eq(WordColumn(ApprovalStatus::Pending))
+                        .and(approvals::resubmit_count.gt(0));
+                    query.filter(among.or(again))
+                } else {
+                    query.filter(among)
+                };
+            }
+        }
+        Lane::Standing(standing) => {
+            query = query.filter(approvals::status.eq(WordColumn(standing.status())));
+            if standing == ApprovalStanding::Resubmitted {
+                query = query.filter(approvals::resubmit_count.gt(0));
+            }
+        }
+    }
+    if let Some(after) = page.after {
+        let at = InstantColumn(Timestamp::from_micros(after.at));
+        query = query.filter(approvals::created_at.le(at)).filter(
+            approvals::created_at
+                .lt(at)
+                .or(approvals::id.lt(IdColumn(after.id))),
+        );
+    }
+    let rows = query
+        .order((approvals::created_at.desc(), approvals::id.desc()))
+        .limit(fetch_limit(page))
+        .load_iter::<ApprovalRow, LoadingMode>(conn)
+        .map_err(failed)?;
+    Stream::read(rows, page.limit.max(1), page.max_bytes)
+}
+
+/// Approvals of a company, newest first.
+pub(super) fn list(
+    conn: &mut Connection,
+    company: CompanyScope,
+    filter: &ApprovalFilter,
+    page: &PageRequest<ApprovalKey>,
+) -> Result<Page<Approval, ApprovalKey>, StoreError> {
+    let lanes = lanes(filter);
+    let mut streams = Vec::with_capacity(lanes.len());
+    for lane in lanes {
+        streams.push(read(conn, company, filter, lane, page)?);
+    }
+    let mut merged = Merged::new(page);
+    merged.take(streams, before);
+    Ok(merged.finish(|approval| CreationKey {
+        at: approval.created_at.micros(),
+        id: approval.id,
+    }))
+}
+
+/// Approvals that are linked to an issue, newest first: ids rise with time.
+pub(super) fn of_issue(
+    conn: &mut Connection,
+    company: CompanyScope,
+    issue: IssueId,
+    page: &PageRequest<ApprovalId>,
+) -> Result<Page<Approval, ApprovalId>, StoreError> {
+    let mut query = approval_issues::table
+        .inner_join(approvals::table)
+        .filter(approval_issues::company_id.eq(IdColumn(company.company())))
+        .filter(approval_issues::issue_id.eq(IdColumn(issue)))
+        .select(ApprovalRow::as_select())
+        .into_boxed();
+    if let Some(after) = page.after {
+        query = query.filter(approval_issues::approval_id.lt(IdColumn(after)));
+    }
+    let rows = query
+        .order(approval_issues::approval_id.desc())
+        .limit(fetch_limit(page))
+        .load_iter::<ApprovalRow, LoadingMode>(conn)
+        .map_err(failed)?;
+    page_of(rows, page, |approval| approval.id)
+}
+
+/// Comments on an approval.
+pub(super) fn comments(
+    conn: &mut Connection,
+    company: CompanyScope,
+    approval: ApprovalId,
+    order: Order,
+    page: &PageRequest<ApprovalCommentKey>,
+) -> Result<Page<ApprovalComment, ApprovalCommentKey>, StoreError> {
+    let mut query = approval_comments::table
+        .filter(approval_comments::company_id.eq(IdColumn(company.company())))
+        .filter(approval_comments::approval_id.eq(IdColumn(approval)))
+        .select(ApprovalCommentRow::as_select())
+        .limit(fetch_limit(page))
+        .into_boxed();
+    let after = page.after.map(|key| {
+        (
+            InstantColumn(Timestamp::from_micros(key.at)),
+            IdColumn(key.id),
+        )
+    });
+    query = match order {
+        Order::Ascending => query.order((approval_comments::created_at, approval_comments::id)),
+        Order::Descending => query.order((
+            approval_comments::created_at.desc(),
+            approval_comments::id.desc(),
+        )),
+    };
+    query = match (after, order) {
+        (None, _) => query,
+        (Some((at, id)), Order::Ascending) => {
+            query.filter(approval_comments::created_at.ge(at)).filter(
+                approval_comments::created_at
+                    .gt(at)
+                    .or(approval_comments::id.gt(id)),
+            )
+        }
+        (Some((at, id)), Order::Descending) => {
+            query.filter(approval_comments::created_at.le(at)).filter(
+                approval_comments::created_at
+                    .lt(at)
+                    .or(approval_comments::id.lt(id)),
+            )
+        }
+    };
+    let rows = query
+        .load_iter::<ApprovalCommentRow, LoadingMode>(conn)
+        .map_err(failed)?;
+    page_of(rows, page, |comment| CreationKey {
+        at: comment.created_at.micros(),
+        id: comment.id,
+    })
+}
