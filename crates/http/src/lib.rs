@@ -8,6 +8,7 @@
 
 mod body;
 mod credential_uses;
+mod download;
 mod exchange;
 mod guard;
 mod idempotency;
@@ -25,6 +26,8 @@ pub mod routes;
 mod schema;
 pub mod server;
 mod state;
+mod transfers;
+mod upload;
 mod wire;
 
 pub use credential_uses::CredentialUses;
@@ -34,3 +37,4 @@ pub use openapi::document;
 pub use rate_limit::RateLimit;
 pub use server::{Options, serve};
 pub use state::{Ports, State};
+pub use transfers::TransferLimits;

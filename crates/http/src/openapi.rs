@@ -11,7 +11,7 @@ use utoipa::openapi::schema::{ObjectBuilder, Schema, SchemaType, Type};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::{
     Components, ContentBuilder, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, PathsBuilder,
-    Ref, RefOr, Required, ResponseBuilder,
+    Ref, RefOr, Required, Response, ResponseBuilder,
 };
 use utoipa::{PartialSchema, ToSchema};
 
@@ -115,9 +115,11 @@ fn described(endpoint: &Endpoint) -> Operation {
         mark_repeatable(&mut operation);
     }
     not_null(&mut operation);
-    for status in problem_statuses(endpoint) {
-        let present = operation.responses.responses.contains_key(status.as_str());
-        if !present {
+    let mut statuses = problem_statuses(endpoint);
+    statuses.extend(own_problem_statuses(&operation));
+    for status in statuses {
+        let present = operation.responses.responses.get(status.as_str());
+        if present.is_none_or(is_bare) {
             operation.responses.responses.insert(
                 status.as_str().to_owned(),
                 RefOr::T(problem_response(status)),
@@ -215,8 +217,23 @@ fn has_parameter(endpoint: &Endpoint, name: &str) -> bool {
         .any(|parameter| parameter.name == name)
 }
 
+/// The further statuses with which an operation says that it may be refused:
+/// those whose answer it does not describe.
+fn own_problem_statuses(operation: &Operation) -> Vec<StatusCode> {
+    let responses = operation.responses.responses.iter();
+    responses
+        .filter(|(_, response)| is_bare(response))
+        .filter_map(|(status, _)| status.parse().ok())
+        .filter(|status: &StatusCode| status.is_client_error() || status.is_server_error())
+        .collect()
+}
+
+fn is_bare(response: &RefOr<Response>) -> bool {
+    matches!(response, RefOr::T(response) if response.content.is_empty())
+}
+
 /// A problem answer, which lists the codes that come with its status.
-fn problem_response(status: StatusCode) -> utoipa::openapi::Response {
+fn problem_response(status: StatusCode) -> Response {
     let codes: Vec<_> = catalogue()
         .filter(|(_, entry)| entry.status == status)
         .map(|(code, _)| format!("`{code}`"))

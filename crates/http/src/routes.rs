@@ -2,6 +2,7 @@
 
 mod activity;
 mod agents;
+mod attachments;
 mod board_tokens;
 mod companies;
 mod costs;
@@ -33,6 +34,7 @@ pub fn all() -> Endpoints {
         projects::register,
         issues::register,
         labels::register,
+        attachments::register,
         costs::register,
         runs::register,
         activity::register,

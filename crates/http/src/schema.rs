@@ -8,8 +8,8 @@ use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, Schema, SchemaFormat, 
 use utoipa::{PartialSchema, ToSchema};
 use workforce_domain::word::Word;
 use workforce_domain::{
-    activity, actor, agent, company, conventions, cost, goal, instructions, issue, project,
-    revision, run, text, wake,
+    activity, actor, agent, attachment, company, conventions, cost, goal, instructions, issue,
+    project, revision, run, text, wake,
 };
 
 fn word<W: Word>() -> RefOr<Schema> {
@@ -91,6 +91,8 @@ schemas! {
     Description = prose(text::Description::MAX);
     CompactContext = prose(text::CompactContext::MAX);
     CommentBody = line(text::CommentBody::MAX);
+    FileName = line(text::FileName::MAX);
+    MediaType = line(text::MediaType::MAX);
     Role = slug(text::Role::MAX);
 
     Code = word::<workforce_app::Code>();
@@ -114,6 +116,8 @@ schemas! {
     TriggerDetail = word::<workforce_app::runs::TriggerDetail>();
     BillingType = word::<cost::BillingType>();
     CostSource = word::<cost::CostSource>();
+    Provider = word::<attachment::Provider>();
+    Disposition = word::<attachment::Disposition>();
     Action = word::<activity::Action>();
     Entity = word::<activity::Entity>();
     ActorKind = word::<actor::ActorKind>();

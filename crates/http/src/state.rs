@@ -2,7 +2,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use workforce_app::authenticate::AuthPolicy;
-use workforce_domain::port::{Clock, EngineSignal, Ids, RunLogs, Store, Tokens, Vault};
+use workforce_domain::port::{
+    Clock, EngineSignal, Ids, ObjectStore, RunLogs, Store, Tokens, Vault,
+};
 use workforce_domain::time::Timestamp;
 
 use crate::credential_uses::CredentialUses;
@@ -10,6 +12,7 @@ use crate::guard::AllowedHosts;
 use crate::idempotency::InFlight;
 use crate::metrics::Metrics;
 use crate::rate_limit::{Limiter, RateLimit};
+use crate::transfers::{TransferLimits, Transfers};
 
 /// Everything outside of this crate that answering a request takes.
 #[derive(Clone)]
@@ -26,6 +29,8 @@ pub struct Ports {
     pub vault: Arc<dyn Vault>,
     /// Where the output of runs is kept.
     pub logs: Arc<dyn RunLogs>,
+    /// Where the bytes of attachments are kept.
+    pub objects: Arc<dyn ObjectStore>,
     /// Told when the engine has something to do at once.
     pub engine: Arc<dyn EngineSignal>,
 }
@@ -42,6 +47,7 @@ pub struct State {
     pub(crate) metrics: Metrics,
     pub(crate) started_at: Timestamp,
     pub(crate) body_deadline: Duration,
+    pub(crate) transfers: Transfers,
     pub(crate) limiter: Option<Limiter>,
     credential_uses: CredentialUses,
 }
@@ -58,6 +64,7 @@ impl State {
             metrics: Metrics::default(),
             started_at,
             body_deadline: BODY_DEADLINE,
+            transfers: Transfers::default(),
             limiter: None,
             credential_uses: CredentialUses::default(),
         }
@@ -68,6 +75,13 @@ impl State {
     #[must_use]
     pub const fn with_body_deadline(mut self, deadline: Duration) -> Self {
         self.body_deadline = deadline;
+        self
+    }
+
+    /// The same state with other limits of uploads.
+    #[must_use]
+    pub fn with_transfer_limits(mut self, limits: TransferLimits) -> Self {
+        self.transfers = Transfers::new(limits);
         self
     }
 

@@ -10,11 +10,12 @@ use anyhow::Context;
 use tokio::signal::unix::{SignalKind, signal};
 use workforce_app::authenticate::{AuthMode, AuthPolicy};
 use workforce_domain::id::InstanceId;
-use workforce_domain::port::{Clock, Ids, Store, Tokens, Vault};
+use workforce_domain::port::{Clock, Ids, ObjectStore, Store, Tokens, Vault};
 use workforce_engine::{Engine, EngineConfig, EngineHandle, FileRunLogs};
-use workforce_http::{Options, State};
+use workforce_http::{Options, State, TransferLimits};
 use workforce_infra::clock::SystemClock;
 use workforce_infra::ids::UuidV7Ids;
+use workforce_infra::objects::Objects;
 use workforce_infra::start_token::{FILE_NAME, StartToken};
 use workforce_infra::store::{self, OpenOptions};
 use workforce_infra::tokens::RandomTokens;
@@ -23,6 +24,7 @@ use workforce_infra::vault::FileVault;
 use crate::board_token;
 use crate::config::{self, ServeArgs};
 use crate::logging;
+use crate::sweeper;
 
 /// Threads that talk to clients. They only parse and answer; the store is
 /// asked on other threads.
@@ -103,6 +105,7 @@ pub(crate) struct Service {
     state: Data<State>,
     store: Arc<dyn Store>,
     credential_uses: tokio::task::JoinHandle<()>,
+    sweeper: Option<tokio::task::JoinHandle<()>>,
     drain: Duration,
 }
 
@@ -117,6 +120,10 @@ impl Service {
         let exclusive = database.sqlite_path().is_some();
         let store = tokio::task::spawn_blocking(move || store::open(&database, &options)).await??;
         let vault: Arc<dyn Vault> = Arc::new(FileVault::open(&data_dir.join("master.key"))?);
+        let location = args.attachments(&data_dir);
+        let objects: Arc<dyn ObjectStore> = Arc::new(
+            Objects::open(&location).with_context(|| format!("attachments in {location}"))?,
+        );
         let listener =
             TcpListener::bind(listen).with_context(|| format!("failed to listen on {listen}"))?;
         let address = listener.local_addr()?;
@@ -147,6 +154,14 @@ impl Service {
         );
         let engine = Arc::new(engine);
 
+        let sweeper = args.sweep_every().map(|every| {
+            tokio::spawn(sweeper::run(
+                every,
+                Arc::clone(&store),
+                Arc::clone(&objects),
+                Arc::clone(&clock),
+            ))
+        });
         let state = State::new(
             workforce_http::Ports {
                 store: Arc::clone(&store),
@@ -155,11 +170,16 @@ impl Service {
                 tokens,
                 vault,
                 logs: Arc::new(FileRunLogs::new(runs_dir)),
+                objects,
                 engine: engine.clone(),
             },
             auth,
             args.hosts(),
-        );
+        )
+        .with_transfer_limits(TransferLimits {
+            max_bytes: args.attachments.attachment_max_bytes,
+            ..TransferLimits::default()
+        });
         let state = Data::new(match args.limit() {
             Some(limit) => state.with_rate_limit(limit),
             None => state,
@@ -185,6 +205,7 @@ impl Service {
             state,
             store,
             credential_uses,
+            sweeper,
             drain: args.drain(),
         })
     }
@@ -201,6 +222,9 @@ impl Service {
             tracing::error!("the engine did not stop in time; its runs are left to the next start");
         }
         self.http_handle.stop(true).await;
+        if let Some(sweeper) = &self.sweeper {
+            sweeper.abort();
+        }
         self.credential_uses.abort();
         flush_credential_uses(&self.state, &self.store).await;
     }

@@ -12,11 +12,12 @@ use workforce_domain::actor::Actor;
 use workforce_domain::board::BoardMember;
 use workforce_domain::id::CompanyId;
 use workforce_domain::port::{
-    ActivityReads, AgentReads, AgentWrites, ApprovalReads, BoardTokenReads, BoardTokenWrites,
-    CommentReads, CommentWrites, CompanyReads, CompanyWrites, CredentialReads, CredentialWrites,
-    EngineWrites, GoalReads, GoalWrites, Held, IdempotencyWrites, InstructionReads,
-    InstructionWrites, IssueReads, IssueWrites, Journal, LabelReads, LabelWrites, LedgerReads,
-    LedgerWrites, MockActivityReads, MockAgentReads, MockAgentWrites, MockApprovalReads,
+    ActivityReads, AgentReads, AgentWrites, ApprovalReads, AttachmentReads, AttachmentWrites,
+    BoardTokenReads, BoardTokenWrites, CommentReads, CommentWrites, CompanyReads, CompanyWrites,
+    CredentialReads, CredentialWrites, EngineWrites, GoalReads, GoalWrites, Held,
+    IdempotencyWrites, InstructionReads, InstructionWrites, IssueReads, IssueWrites, Journal,
+    LabelReads, LabelWrites, LedgerReads, LedgerWrites, MockActivityReads, MockAgentReads,
+    MockAgentWrites, MockApprovalReads, MockAttachmentReads, MockAttachmentWrites,
     MockBoardTokenReads, MockBoardTokenWrites, MockCommentReads, MockCommentWrites,
     MockCompanyReads, MockCompanyWrites, MockCredentialReads, MockCredentialWrites,
     MockEngineWrites, MockGoalReads, MockGoalWrites, MockIdempotencyWrites, MockInstructionReads,
@@ -68,6 +69,7 @@ transaction! {
         issues: IssueReads = MockIssueReads,
         labels: LabelReads = MockLabelReads,
         comments: CommentReads = MockCommentReads,
+        attachments: AttachmentReads = MockAttachmentReads,
         approvals: ApprovalReads = MockApprovalReads,
         runs: RunReads = MockRunReads,
         ledger: LedgerReads = MockLedgerReads,
@@ -85,6 +87,7 @@ transaction! {
         issues_mut: IssueWrites = MockIssueWrites,
         labels_mut: LabelWrites = MockLabelWrites,
         comments_mut: CommentWrites = MockCommentWrites,
+        attachments_mut: AttachmentWrites = MockAttachmentWrites,
         runs_mut: RunWrites = MockRunWrites,
         ledger_mut: LedgerWrites = MockLedgerWrites,
         idempotency: IdempotencyWrites = MockIdempotencyWrites,

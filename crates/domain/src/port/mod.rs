@@ -2,6 +2,7 @@
 //! source of randomness.
 
 mod agents;
+mod attachments;
 mod board_tokens;
 mod companies;
 mod engine;
@@ -12,6 +13,7 @@ mod instructions;
 mod issues;
 mod labels;
 mod ledger;
+mod objects;
 mod projects;
 mod record;
 mod revisions;
@@ -19,6 +21,7 @@ mod runs;
 mod store;
 
 pub use agents::*;
+pub use attachments::*;
 pub use board_tokens::*;
 pub use companies::*;
 pub use engine::*;
@@ -29,6 +32,7 @@ pub use instructions::*;
 pub use issues::*;
 pub use labels::*;
 pub use ledger::*;
+pub use objects::*;
 pub use projects::*;
 pub use record::*;
 pub use revisions::*;

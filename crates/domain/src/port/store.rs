@@ -5,11 +5,12 @@ use alloc::string::String;
 use core::ops::{Deref, DerefMut};
 
 use super::{
-    ActivityReads, AgentReads, AgentWrites, ApprovalReads, BoardTokenReads, BoardTokenWrites,
-    CommentReads, CommentWrites, CompanyReads, CompanyWrites, CredentialReads, CredentialWrites,
-    EngineWrites, EventFeed, GoalReads, GoalWrites, IdempotencyWrites, InstructionReads,
-    InstructionWrites, IssueReads, IssueWrites, Journal, LabelReads, LabelWrites, LedgerReads,
-    LedgerWrites, ProjectReads, ProjectWrites, RevisionReads, RevisionWrites, RunReads, RunWrites,
+    ActivityReads, AgentReads, AgentWrites, ApprovalReads, AttachmentReads, AttachmentWrites,
+    BoardTokenReads, BoardTokenWrites, CommentReads, CommentWrites, CompanyReads, CompanyWrites,
+    CredentialReads, CredentialWrites, EngineWrites, EventFeed, GoalReads, GoalWrites,
+    IdempotencyWrites, InstructionReads, InstructionWrites, IssueReads, IssueWrites, Journal,
+    LabelReads, LabelWrites, LedgerReads, LedgerWrites, ProjectReads, ProjectWrites, RevisionReads,
+    RevisionWrites, RunReads, RunWrites,
 };
 use crate::corrupt::Corrupt;
 
@@ -172,6 +173,8 @@ pub trait Reads {
     fn labels(&mut self) -> &mut dyn LabelReads;
     /// Comments on issues.
     fn comments(&mut self) -> &mut dyn CommentReads;
+    /// Files attached to issues.
+    fn attachments(&mut self) -> &mut dyn AttachmentReads;
     /// Approvals.
     fn approvals(&mut self) -> &mut dyn ApprovalReads;
     /// Runs and wakes.
@@ -208,6 +211,8 @@ pub trait Tx: Reads {
     fn labels_mut(&mut self) -> &mut dyn LabelWrites;
     /// Comments on issues.
     fn comments_mut(&mut self) -> &mut dyn CommentWrites;
+    /// Files attached to issues.
+    fn attachments_mut(&mut self) -> &mut dyn AttachmentWrites;
     /// Runs and wakes.
     fn runs_mut(&mut self) -> &mut dyn RunWrites;
     /// Costs.

@@ -5,6 +5,7 @@
 )]
 
 mod approvals;
+mod attachments;
 mod budgets;
 mod checkouts;
 mod ids;

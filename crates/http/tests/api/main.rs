@@ -2,8 +2,13 @@
 #![expect(clippy::unwrap_used, reason = "a test panics where it cannot go on")]
 
 mod support;
+mod uploads;
 
 mod agents;
+mod attachment_contents;
+mod attachment_faults;
+mod attachment_names;
+mod attachments;
 mod board_tokens;
 mod bodies;
 mod callers;

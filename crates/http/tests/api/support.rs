@@ -8,11 +8,12 @@ use std::time::Duration;
 use actix_web::dev::ServerHandle;
 use actix_web::web::Data;
 use serde_json::{Value, json};
+use tempfile::TempDir;
 use ureq::http::{HeaderMap, Request};
 use workforce_app::authenticate::AuthPolicy;
 use workforce_domain::id::{CompanyId, RunId};
 use workforce_domain::port::{EngineSignal, LogError, LogSlice, RunLogs};
-use workforce_http::{AllowedHosts, Options, Ports, RateLimit, State, serve};
+use workforce_http::{AllowedHosts, Options, Ports, RateLimit, State, TransferLimits, serve};
 use workforce_testkit::ports;
 use workforce_testkit::store::{TestStore, sqlite_store};
 
@@ -29,6 +30,8 @@ pub(crate) struct Api {
     pub(crate) state: Data<State>,
     pub(crate) signals: Arc<Signals>,
     pub(crate) logs: Arc<Digits>,
+    /// Where the bytes of attachments lie.
+    pub(crate) objects: TempDir,
 }
 
 /// Counts how often the engine was told.
@@ -111,6 +114,20 @@ pub(crate) struct Answer {
     pub(crate) text: String,
 }
 
+/// An answer that may be anything.
+#[derive(Debug)]
+pub(crate) struct Fetched {
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl Fetched {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).map(|value| value.to_str().unwrap())
+    }
+}
+
 impl Answer {
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {}", self.text))
@@ -152,6 +169,16 @@ impl Api {
         Self::with(AuthPolicy::LOCAL_TRUSTED)
     }
 
+    /// A server with these limits of uploads, on which bodies must begin to
+    /// arrive within `deadline`.
+    pub(crate) fn receiving(limits: TransferLimits, deadline: Duration) -> Self {
+        Self::serve_with(sqlite_store(), AuthPolicy::LOCAL_TRUSTED, |state| {
+            state
+                .with_body_deadline(deadline)
+                .with_transfer_limits(limits)
+        })
+    }
+
     pub(crate) fn with(auth: AuthPolicy) -> Self {
         Self::serve(sqlite_store(), auth, BODY_DEADLINE)
     }
@@ -186,6 +213,7 @@ impl Api {
     }
 
     fn serve_with(store: TestStore, auth: AuthPolicy, adjust: impl FnOnce(State) -> State) -> Self {
+        let objects = tempfile::tempdir().unwrap();
         let signals = Arc::new(Signals::default());
         let logs = Arc::new(Digits(AtomicUsize::new(100)));
         let ports = Ports {
@@ -195,6 +223,7 @@ impl Api {
             tokens: ports::tokens(),
             vault: ports::vault(),
             logs: Arc::clone(&logs) as Arc<dyn RunLogs>,
+            objects: ports::objects(objects.path()),
             engine: Arc::clone(&signals) as Arc<dyn EngineSignal>,
         };
         let hosts = AllowedHosts::new(["board.example".to_owned()]);
@@ -230,6 +259,7 @@ impl Api {
             state,
             signals,
             logs,
+            objects,
         }
     }
 
@@ -257,6 +287,25 @@ impl Api {
             status: response.status().as_u16(),
             headers: response.headers().clone(),
             text: response.body_mut().read_to_string().unwrap(),
+        }
+    }
+
+    /// The bytes of an answer.
+    pub(crate) fn fetch(&self, path: &str, headers: &[(&str, &str)]) -> Fetched {
+        let mut request = Request::get(format!("{}{path}", self.base));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let mut response = self.client.run(request.body(()).unwrap()).unwrap();
+        Fetched {
+            status: response.status().as_u16(),
+            headers: response.headers().clone(),
+            bytes: response
+                .body_mut()
+                .with_config()
+                .limit(1 << 30)
+                .read_to_vec()
+                .unwrap(),
         }
     }
 

@@ -7,7 +7,7 @@ use workforce_domain::port::StoreError;
 /// Unique constraints that only a lost race breaks, since the rules look before they write:
 /// by name, as PostgreSQL reports them, and by columns, as SQLite does. The loser runs again
 /// and then sees what the winner wrote.
-const RACES: [(&str, &str); 7] = [
+const RACES: [(&str, &str); 8] = [
     (
         "agents_company_id_url_key_key",
         "agents.company_id, agents.url_key",
@@ -19,6 +19,10 @@ const RACES: [(&str, &str); 7] = [
     (
         "labels_company_id_name_key_key",
         "labels.company_id, labels.name_key",
+    ),
+    (
+        "assets_company_id_sha256_key",
+        "assets.company_id, assets.sha256",
     ),
     ("companies_issue_prefix_key", "companies.issue_prefix"),
     ("wakes_one_pending", "wakes.agent_id, wakes.coalesce_key"),

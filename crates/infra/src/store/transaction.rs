@@ -8,12 +8,12 @@ use workforce_domain::actor::ActorKind;
 use workforce_domain::corrupt::Corrupt;
 use workforce_domain::id::{ActivityId, AgentId, CompanyId, RunId};
 use workforce_domain::port::{
-    ActivityReads, AgentReads, AgentWrites, ApprovalReads, BoardTokenReads, BoardTokenWrites,
-    CommentReads, CommentWrites, CompanyReads, CompanyWrites, CredentialReads, CredentialWrites,
-    EngineWrites, GoalReads, GoalWrites, IdempotencyWrites, InstructionReads, InstructionWrites,
-    IssueReads, IssueWrites, Journal, LabelReads, LabelWrites, LedgerReads, LedgerWrites,
-    ProjectReads, ProjectWrites, Reads, RevisionReads, RevisionWrites, RunReads, RunWrites,
-    StoreError, Tx,
+    ActivityReads, AgentReads, AgentWrites, ApprovalReads, AttachmentReads, AttachmentWrites,
+    BoardTokenReads, BoardTokenWrites, CommentReads, CommentWrites, CompanyReads, CompanyWrites,
+    CredentialReads, CredentialWrites, EngineWrites, GoalReads, GoalWrites, IdempotencyWrites,
+    InstructionReads, InstructionWrites, IssueReads, IssueWrites, Journal, LabelReads, LabelWrites,
+    LedgerReads, LedgerWrites, ProjectReads, ProjectWrites, Reads, RevisionReads, RevisionWrites,
+    RunReads, RunWrites, StoreError, Tx,
 };
 
 use super::Connection;
@@ -231,6 +231,10 @@ impl Reads for Transaction<'_> {
         self
     }
 
+    fn attachments(&mut self) -> &mut dyn AttachmentReads {
+        self
+    }
+
     fn approvals(&mut self) -> &mut dyn ApprovalReads {
         self
     }
@@ -290,6 +294,10 @@ impl Tx for Transaction<'_> {
     }
 
     fn comments_mut(&mut self) -> &mut dyn CommentWrites {
+        self
+    }
+
+    fn attachments_mut(&mut self) -> &mut dyn AttachmentWrites {
         self
     }
 

@@ -14,6 +14,7 @@ use workforce_domain::Document;
 use workforce_domain::activity::{Action, Activity, Entity, Event, EventKind};
 use workforce_domain::actor::{ActorKind, CompanyScope, Owned, Scope};
 use workforce_domain::agent::{Agent, AgentKey};
+use workforce_domain::attachment::{Attachment, ObjectName};
 use workforce_domain::conventions::Conventions;
 use workforce_domain::cost::{CostEvent, Window};
 use workforce_domain::goal::Goal;
@@ -33,6 +34,7 @@ use workforce_domain::time::Month;
 use workforce_domain::word::Word;
 use workforce_testkit::store::{TestStore, postgres_store, sqlite_store};
 
+use crate::attachments::{asset, attachment};
 use crate::engine::cost;
 use crate::instructions::{instruct, revision};
 use crate::recorder;
@@ -212,7 +214,7 @@ pub(crate) fn fill(store: &TestStore) -> Asked {
     asked.expect("there are companies")
 }
 
-/// A comment, a run, an activity, an event, a key and a cost.
+/// A comment, an attachment, a run, an activity, an event, a key and a cost.
 fn add_records(
     tx: &mut dyn workforce_domain::port::Tx,
     world: &World<'_>,
@@ -229,6 +231,13 @@ fn add_records(
         body: CommentBody::new("x").unwrap(),
         mentions: Vec::new(),
         created_at: later(seconds),
+    })?;
+    let asset = tx
+        .attachments_mut()
+        .keep_asset(&asset(&world.company, number()))?;
+    tx.attachments_mut().insert(&Attachment {
+        created_at: later(seconds),
+        ..attachment(issue, asset)
     })?;
     let (wake, mut run) = wake(agent, Some(issue));
     run.created_at = later(seconds);
@@ -405,6 +414,7 @@ fn lists(asked: &Asked) -> Vec<(String, Body<'_>)> {
             }
             for page in pages(CreationKey { at, id: id() }) {
                 reads.labels().list(scope, &page)?;
+                reads.attachments().list(scope, asked.issue, &page)?;
             }
             reads.activity().events(scope, 5, 20)?;
             Ok(())
@@ -519,6 +529,11 @@ fn others(asked: &Asked) -> Vec<(String, Body<'_>)> {
                 reads.agents().has_reports(scope, asked.agent)?;
                 reads.projects().find_by_url_key(scope, "site")?;
                 reads.goals().is_within(scope, asked.goal, asked.goal)?;
+                reads.attachments().find(Scope::Instance, id())?;
+                reads.attachments().assets_among(&[ObjectName {
+                    company: scope.company(),
+                    asset: id(),
+                }])?;
                 reads.runs().wake_of(scope, id())?;
                 reads.runs().live_of(scope, asked.agent)?;
                 reads.runs().pending_of(scope, asked.agent, 20)?;

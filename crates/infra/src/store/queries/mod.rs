@@ -9,6 +9,8 @@ mod advisory;
 mod agent_row;
 mod agents;
 mod approvals;
+mod attachment_row;
+mod attachments;
 mod board_tokens;
 mod claim;
 mod comments;
