@@ -414,6 +414,8 @@ fn lists(asked: &Asked) -> Vec<(String, Body<'_>)> {
             }
             for page in pages(CreationKey { at, id: id() }) {
                 reads.labels().list(scope, &page)?;
+            }
+            for page in pages(CreationKey { at, id: id() }) {
                 reads.attachments().list(scope, asked.issue, &page)?;
             }
             reads.activity().events(scope, 5, 20)?;
