@@ -29,6 +29,12 @@ pub(crate) fn run(repository: &Repository) -> Result<()> {
         let arguments = format!("check -p workforce --no-default-features --features {database}");
         step(&format!("{database} alone"), cargo(&arguments))?;
     }
+    step(
+        "attachments in a bucket",
+        cargo(
+            "clippy -p workforce -p workforce-infra -p workforce-testkit --all-targets --features workforce/s3,workforce-testkit/s3 -- -D warnings",
+        ),
+    )?;
     if has_cargo_subcommand(repository, "deny") {
         step("dependencies", cargo("deny check bans licenses sources"))?;
     } else {

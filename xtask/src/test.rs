@@ -60,12 +60,13 @@ fn run_all(
         return outcome;
     }
 
+    let bucket_outcome = run_bucket_tests(repository, total);
     let doc_tests = cargo(repository, ["test", "--doc", "--workspace"]);
     let doc_outcome = test_count::run(doc_tests, total);
     let example_outcome = run_examples(repository);
 
-    // All three ran, so that one report holds every failure.
-    let failures: Vec<String> = [outcome, doc_outcome, example_outcome]
+    // All of them ran, so that one report holds every failure.
+    let failures: Vec<String> = [outcome, bucket_outcome, doc_outcome, example_outcome]
         .into_iter()
         .filter_map(Result::err)
         .map(|error| format!("{error:#}"))
@@ -75,6 +76,20 @@ fn run_all(
     } else {
         bail!("{}", failures.join("\nerror: "))
     }
+}
+
+/// Runs the tests of attachments in a bucket, which need a feature that is off otherwise, and
+/// bring a server along.
+fn run_bucket_tests(repository: &Repository, total: &mut TestCount) -> Result<()> {
+    let mut tests = if has_cargo_subcommand(repository, "nextest") {
+        cargo(repository, ["nextest", "run"])
+    } else {
+        cargo(repository, ["test", "--no-fail-fast"])
+    };
+    tests.args(["--package", "workforce-infra", "--test", "objects"]);
+    tests.args(["--features", "workforce-infra/s3,workforce-testkit/s3"]);
+    tests.args(["--package", "workforce-testkit"]);
+    test_count::run(tests, total)
 }
 
 fn run_examples(repository: &Repository) -> Result<()> {

@@ -10,6 +10,7 @@ pub mod access;
 pub mod activity;
 pub mod agents;
 pub mod approvals;
+pub mod attachments;
 pub mod authenticate;
 pub mod board_tokens;
 pub mod budgets;

@@ -68,6 +68,10 @@ words! {
         EventsExpired = "events_expired",
         /// The body is too large.
         BodyTooLarge = "body_too_large",
+        /// The body is not of the type the route takes.
+        UnsupportedMediaType = "unsupported_media_type",
+        /// The content has no such range.
+        RangeNotSatisfiable = "range_not_satisfiable",
 
         // Conflicts with another party.
         /// The company is paused or archived.
@@ -145,6 +149,8 @@ words! {
         ServerStopping = "server_stopping",
         /// Too many lost races; try again.
         Contended = "contended",
+        /// As many such requests as can be served at once are being served.
+        Busy = "busy",
         /// The store cannot be reached.
         StoreUnavailable = "store_unavailable",
         /// The engine does not look for work at the moment.

@@ -84,6 +84,10 @@ words! {
         IssueReopened = "issue.reopened",
         /// An issue got a comment.
         IssueCommentAdded = "issue.comment_added",
+        /// A file was attached to an issue.
+        IssueAttachmentAdded = "issue.attachment_added",
+        /// A file was taken from an issue.
+        IssueAttachmentRemoved = "issue.attachment_removed",
         /// An issue was deleted.
         IssueDeleted = "issue.deleted",
         /// A label was made.

@@ -83,6 +83,10 @@ ids! {
     CommentId = "comment",
     /// Names a label of issues.
     LabelId = "label",
+    /// Names a file attached to an issue.
+    AttachmentId = "attachment",
+    /// Names bytes that a company keeps.
+    AssetId = "asset",
     /// Names an approval.
     ApprovalId = "approval",
     /// Names an entry of an approval's history.

@@ -16,6 +16,7 @@ pub mod activity;
 pub mod actor;
 pub mod agent;
 pub mod approval;
+pub mod attachment;
 pub mod board;
 pub mod budget;
 pub mod change;

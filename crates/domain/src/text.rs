@@ -147,6 +147,35 @@ fn color(text: &str, max: usize) -> Result<String, TextError> {
     }
 }
 
+/// The name of a file: a line that is no path.
+fn file_name(text: &str, max: usize) -> Result<String, TextError> {
+    let name = place(text, max)?;
+    if name.contains(['/', '\\']) || name.chars().all(|c| c == '.') {
+        return Err(TextError::Form("the name of a file without its folder"));
+    }
+    Ok(name)
+}
+
+/// `type/subtype` of RFC 6838, in lower case and without parameters.
+fn media_type(text: &str, max: usize) -> Result<String, TextError> {
+    const FORM: &str = "a media type such as image/png";
+    let is_name = |name: &str| {
+        name.bytes()
+            .next()
+            .is_some_and(|b| b.is_ascii_alphanumeric())
+            && name
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&b))
+    };
+    let lower = text.trim().to_ascii_lowercase();
+    match lower.split_once('/') {
+        Some((kind, subtype)) if lower.len() <= max && is_name(kind) && is_name(subtype) => {
+            Ok(lower)
+        }
+        _ => Err(TextError::Form(FORM)),
+    }
+}
+
 fn body(text: &str, max: usize) -> Result<String, TextError> {
     if text.trim().is_empty() {
         Err(TextError::Empty)
@@ -174,6 +203,10 @@ texts! {
     CommentBody(100 * 1024) = body;
     /// What the board adds to a decision; may be empty.
     DecisionNote(16 * 1024) = prose;
+    /// The name of an attached file (contract section 8).
+    FileName(255) = file_name;
+    /// A media type without parameters.
+    MediaType(255) = media_type;
     /// An agent's role: one of the known ones or any other slug, which then
     /// carries no privilege (contract section 2.2).
     Role(40) = slug;
@@ -192,5 +225,22 @@ impl Role {
     /// The role of an agent that was given none.
     pub fn general() -> Self {
         Self("general".into())
+    }
+}
+
+impl MediaType {
+    /// The type of text that is nothing else.
+    pub const PLAIN_TEXT: &'static str = "text/plain";
+    /// The type of bytes of which nothing is known.
+    pub const OPAQUE: &'static str = "application/octet-stream";
+
+    /// Bytes of which nothing is known.
+    pub fn opaque() -> Self {
+        Self(Self::OPAQUE.into())
+    }
+
+    /// Text that is nothing else.
+    pub fn plain_text() -> Self {
+        Self(Self::PLAIN_TEXT.into())
     }
 }

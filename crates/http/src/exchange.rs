@@ -73,6 +73,47 @@ impl Exchange {
             .await
     }
 
+    /// Serves the part of a request that only looks, for a handler that goes on
+    /// by itself with what was found.
+    ///
+    /// # Errors
+    /// The answer, when there is nothing to go on with.
+    pub(crate) async fn look<I, T, E>(
+        self,
+        parse: impl FnOnce(&Incoming) -> Result<I, Problem> + Send + 'static,
+        act: impl Fn(&mut dyn Reads, &Call<'_>, &I) -> Result<T, Failure<E>> + Send + 'static,
+    ) -> Result<(Self, T), HttpResponse>
+    where
+        T: Send + 'static,
+        E: Refusal,
+    {
+        let request_id = self.incoming.request_id.clone();
+        let span = tracing::Span::current();
+        let looked = web::block(move || {
+            let _entered = span.enter();
+            let found = self.look_now(parse, act);
+            found.map(|(found, _ignored_run)| (self, found))
+        });
+        match looked.await {
+            Ok(Ok(found)) => Ok(found),
+            Ok(Err(problem)) => Err(problem.answer(&request_id)),
+            Err(panicked) => Err(Problem::internal(&panicked).answer(&request_id)),
+        }
+    }
+
+    /// The answer to a request that a handler refuses by itself.
+    pub(crate) fn refuse(&self, problem: Problem) -> HttpResponse {
+        problem.answer(&self.incoming.request_id)
+    }
+
+    /// The same request with a body in the place of the one that was streamed:
+    /// a description of what was received, equal for equal requests, so that a
+    /// repetition is recognised.
+    pub(crate) fn describing(mut self, received: Vec<u8>) -> Self {
+        self.incoming.body = received.into();
+        self
+    }
+
     /// Serves a request that changes something. A repetition under the same
     /// `Idempotency-Key` gets the first answer.
     pub(crate) async fn write<I, T, E, B>(

@@ -9,6 +9,7 @@
 mod access;
 mod body;
 mod credential_uses;
+mod download;
 mod exchange;
 mod guard;
 mod idempotency;
@@ -28,6 +29,8 @@ mod schema;
 pub mod server;
 mod state;
 mod streams;
+mod transfers;
+mod upload;
 mod wire;
 
 pub use credential_uses::CredentialUses;
@@ -38,3 +41,4 @@ pub use rate_limit::RateLimit;
 pub use server::{Options, serve};
 pub use state::{Ports, State};
 pub use streams::{StreamLimits, Streams};
+pub use transfers::TransferLimits;

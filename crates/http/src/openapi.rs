@@ -10,7 +10,7 @@ use utoipa::openapi::schema::{ObjectBuilder, Schema, SchemaType, Type};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::{
     Components, ContentBuilder, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, PathsBuilder,
-    Ref, RefOr, Required, ResponseBuilder,
+    Ref, RefOr, Required, Response, ResponseBuilder,
 };
 use utoipa::{PartialSchema, ToSchema};
 use workforce_app::Code;
@@ -128,9 +128,9 @@ fn described(endpoint: &Endpoint) -> Operation {
     }
     for (status, codes) in by_status {
         let answers = &mut operation.responses.responses;
-        answers
-            .entry(status)
-            .or_insert_with(|| RefOr::T(problem_response(&codes)));
+        if answers.get(&status).is_none_or(is_bare) {
+            answers.insert(status, RefOr::T(problem_response(&codes)));
+        }
     }
     operation
 }
@@ -189,8 +189,13 @@ fn mark_repeatable(operation: &mut Operation) {
     }
 }
 
+/// True for an answer of which an operation names only the status.
+fn is_bare(response: &RefOr<Response>) -> bool {
+    matches!(response, RefOr::T(response) if response.content.is_empty())
+}
+
 /// A problem answer, which lists the codes that come with its status.
-fn problem_response(codes: &[Code]) -> utoipa::openapi::Response {
+fn problem_response(codes: &[Code]) -> Response {
     let codes: Vec<_> = codes.iter().map(|code| format!("`{code}`")).collect();
     let schema = Ref::from_schema_name(ProblemBody::name());
     ResponseBuilder::new()

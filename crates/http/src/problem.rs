@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 use workforce_app::{Code, Failure, Refusal};
-use workforce_domain::port::StoreError;
+use workforce_domain::port::{ObjectError, StoreError};
 
 pub use table::{Entry, catalogue, entry};
 
@@ -223,6 +223,19 @@ impl From<StoreError> for Problem {
             }
             StoreError::Constraint { .. } | StoreError::Corrupt(_) | StoreError::Failed(_) => {
                 Self::internal(&error)
+            }
+        }
+    }
+}
+
+impl From<ObjectError> for Problem {
+    fn from(error: ObjectError) -> Self {
+        match error {
+            // A record tells of bytes that are not there: nothing a caller can mend.
+            ObjectError::Missing(_) => Self::internal(&error),
+            ObjectError::Failed(_) => {
+                let detail = "the place where attachments are kept does not answer; try again";
+                Self::new(Code::StoreUnavailable, detail).because(&error)
             }
         }
     }

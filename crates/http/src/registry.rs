@@ -52,6 +52,24 @@ impl Listed {
 pub use crate::access::{Access, Subject};
 pub use crate::refusals::{COMMON, Common};
 
+/// The connection that a streamed request came on.
+pub(crate) struct Connection {
+    /// Its head.
+    pub(crate) request: HttpRequest,
+    /// Its body, of which nothing was read.
+    pub(crate) payload: Payload,
+}
+
+impl Connection {
+    /// A header as text; `None` when it is missing or no text.
+    pub(crate) fn header(&self, name: header::HeaderName) -> Option<&str> {
+        self.request
+            .headers()
+            .get(name)
+            .and_then(|value| value.to_str().ok())
+    }
+}
+
 /// A registered route.
 pub(crate) struct Endpoint {
     pub(crate) path: String,
@@ -87,6 +105,45 @@ impl Endpoints {
     /// No routes yet.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Registers a handler that reads the body of its requests as a stream, or
+    /// answers with one. Nothing of the body is read before the handler asks
+    /// for it, and the limits and the time of JSON bodies do not hold: the
+    /// handler sets its own.
+    #[must_use]
+    pub(crate) fn add_streaming<P, F, A>(
+        mut self,
+        _description: P,
+        access: Access,
+        handler: F,
+    ) -> Self
+    where
+        P: utoipa::Path + SchemaReferences,
+        F: Fn(Exchange, Connection) -> A + Clone + 'static,
+        A: Future<Output = HttpResponse> + 'static,
+    {
+        P::schemas(&mut self.schemas);
+        for method in P::methods() {
+            let handler = handler.clone();
+            let answer = move |request: HttpRequest, state: web::Data<State>, payload: Payload| {
+                let exchange = Exchange {
+                    state: Arc::clone(&state),
+                    incoming: Incoming::capture(&request, Bytes::new()),
+                    access,
+                };
+                handler(exchange, Connection { request, payload })
+            };
+            self.endpoints.push(Endpoint {
+                path: P::path(),
+                route: guarded(&method).to(answer),
+                method,
+                access,
+                operation: P::operation(),
+                refuses: None,
+            });
+        }
+        self
     }
 
     /// Registers a handler under the path and methods of its description,

@@ -3,6 +3,7 @@
 mod activity;
 mod agents;
 mod approvals;
+mod attachments;
 mod board_tokens;
 mod companies;
 mod costs;
@@ -36,6 +37,7 @@ pub fn all() -> Endpoints {
         issues::register,
         labels::register,
         approvals::register,
+        attachments::register,
         costs::register,
         runs::register,
         activity::register,

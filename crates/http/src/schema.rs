@@ -8,7 +8,8 @@ use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, Schema, SchemaFormat, 
 use utoipa::{PartialSchema, ToSchema};
 use workforce_domain::word::Word;
 use workforce_domain::{
-    activity, actor, agent, approval, company, conventions, cost, goal, instructions, issue,
+    activity, actor, agent, approval, attachment, company, conventions, cost, goal, instructions, issue,
+
     project, revision, run, text, wake,
 };
 
@@ -92,6 +93,8 @@ schemas! {
     CompactContext = prose(text::CompactContext::MAX);
     CommentBody = line(text::CommentBody::MAX);
     DecisionNote = prose(text::DecisionNote::MAX);
+    FileName = line(text::FileName::MAX);
+    MediaType = line(text::MediaType::MAX);
     Role = slug(text::Role::MAX);
 
     Code = word::<workforce_app::Code>();
@@ -119,6 +122,8 @@ schemas! {
     TriggerDetail = word::<workforce_app::runs::TriggerDetail>();
     BillingType = word::<cost::BillingType>();
     CostSource = word::<cost::CostSource>();
+    Provider = word::<attachment::Provider>();
+    Disposition = word::<attachment::Disposition>();
     Action = word::<activity::Action>();
     Entity = word::<activity::Entity>();
     EventKind = word::<activity::EventKind>();

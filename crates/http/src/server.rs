@@ -35,7 +35,13 @@ pub struct Options {
 ///
 /// # Errors
 /// When the listener cannot be used.
+///
+/// # Panics
+/// Outside of a tokio runtime.
 pub fn serve(state: Data<State>, listener: TcpListener, options: Options) -> io::Result<Server> {
+    // Not the workers' own threads: a slow place of attachments must not keep
+    // requests from the store.
+    state.transfers.run_on(tokio::runtime::Handle::current());
     let document = Bytes::from(describe(&routes::all()).to_json()?);
     let server = HttpServer::new(move || {
         let state = state.clone();

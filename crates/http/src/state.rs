@@ -2,9 +2,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use workforce_app::authenticate::AuthPolicy;
-use workforce_domain::port::{
-    Clock, EngineSignal, Ids, InstructionFiles, RunLogs, Store, Tokens, Vault,
-};
+use workforce_domain::port::{Clock, EngineSignal, Ids, InstructionFiles, RunLogs, Store, Tokens, Vault, ObjectStore};
 use workforce_domain::time::Timestamp;
 
 use crate::credential_uses::CredentialUses;
@@ -13,6 +11,7 @@ use crate::idempotency::InFlight;
 use crate::metrics::Metrics;
 use crate::rate_limit::{Limiter, RateLimit};
 use crate::streams::{StreamLimits, Streams};
+use crate::transfers::{TransferLimits, Transfers};
 
 /// Everything outside of this crate that answering a request takes.
 #[derive(Clone)]
@@ -31,6 +30,8 @@ pub struct Ports {
     pub logs: Arc<dyn RunLogs>,
     /// The folders that external instructions are in.
     pub instructions: Arc<dyn InstructionFiles>,
+    /// Where the bytes of attachments are kept.
+    pub objects: Arc<dyn ObjectStore>,
     /// Told when the engine has something to do at once.
     pub engine: Arc<dyn EngineSignal>,
 }
@@ -47,6 +48,7 @@ pub struct State {
     pub(crate) metrics: Metrics,
     pub(crate) started_at: Timestamp,
     pub(crate) body_deadline: Duration,
+    pub(crate) transfers: Transfers,
     pub(crate) limiter: Option<Limiter>,
     credential_uses: CredentialUses,
     streams: Arc<Streams>,
@@ -64,6 +66,7 @@ impl State {
             metrics: Metrics::default(),
             started_at,
             body_deadline: BODY_DEADLINE,
+            transfers: Transfers::default(),
             limiter: None,
             credential_uses: CredentialUses::default(),
             streams: Arc::new(Streams::new(StreamLimits::default())),
@@ -75,6 +78,13 @@ impl State {
     #[must_use]
     pub const fn with_body_deadline(mut self, deadline: Duration) -> Self {
         self.body_deadline = deadline;
+        self
+    }
+
+    /// The same state with other limits of uploads.
+    #[must_use]
+    pub fn with_transfer_limits(mut self, limits: TransferLimits) -> Self {
+        self.transfers = Transfers::new(limits);
         self
     }
 

@@ -1,9 +1,10 @@
-//! The outside of workforce as its ports see it: both databases, the clock, ids, credentials
-//! and the vault.
+//! The outside of workforce as its ports see it: both databases, the clock, ids, credentials,
+//! the vault, and the place of attachments.
 
 pub mod clock;
 pub mod ids;
 pub mod instruction_files;
+pub mod objects;
 mod private_file;
 pub mod start_token;
 pub mod store;
@@ -17,3 +18,6 @@ use libsqlite3_sys as _;
 use openssl_sys as _;
 #[cfg(feature = "postgres")]
 use pq_sys as _;
+// Named for its feature alone: it gives the client of a bucket TLS.
+#[cfg(feature = "s3")]
+use reqwest as _;

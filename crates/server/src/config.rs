@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
-use workforce_http::{AllowedHosts, RateLimit};
+use workforce_http::{AllowedHosts, RateLimit, TransferLimits};
 use workforce_infra::instruction_files::default_roots;
+use workforce_infra::objects::Location;
 use workforce_infra::store::DatabaseUrl;
 
 /// Requests per second where others than this machine may ask.
@@ -72,10 +73,43 @@ pub(crate) struct ServeArgs {
     )]
     pub(crate) instructions_roots: Vec<PathBuf>,
 
+    #[command(flatten)]
+    pub(crate) attachments: AttachmentArgs,
+
     /// How log lines look.
     #[arg(long, env = "WORKFORCE_LOG_FORMAT", value_enum, default_value = "text")]
     pub(crate) log_format: LogFormat,
 }
+
+/// Flags about attachments.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct AttachmentArgs {
+    /// Where attachments are kept: `file:///FOLDER` or `s3://BUCKET/PREFIX`; in
+    /// the data folder when unsaid.
+    #[arg(long, env = "WORKFORCE_ATTACHMENTS_URL")]
+    pub(crate) attachments_url: Option<Location>,
+
+    /// The server of the bucket, when it is not Amazon's.
+    #[arg(long, env = "WORKFORCE_ATTACHMENTS_ENDPOINT")]
+    pub(crate) attachments_endpoint: Option<String>,
+
+    /// The region of the bucket.
+    #[arg(long, env = "WORKFORCE_ATTACHMENTS_REGION")]
+    pub(crate) attachments_region: Option<String>,
+
+    /// An attachment has at most so many bytes.
+    #[arg(long, env = "WORKFORCE_ATTACHMENT_MAX_BYTES", default_value_t = TransferLimits::default().max_bytes,
+        value_parser = clap::value_parser!(u64).range(1..=MAX_ATTACHMENT))]
+    pub(crate) attachment_max_bytes: u64,
+
+    /// Every so many seconds bytes that nothing refers to are taken away; 0 for
+    /// never.
+    #[arg(long, env = "WORKFORCE_ATTACHMENTS_SWEEP_SEC", default_value_t = 3600)]
+    pub(crate) attachments_sweep_sec: u64,
+}
+
+/// No limit of attachments is higher: 5 GiB.
+const MAX_ATTACHMENT: u64 = 5 * 1024 * 1024 * 1024;
 
 /// How callers prove who they are (contract section 5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -170,6 +204,27 @@ impl ServeArgs {
             .collect()
     }
 
+    /// Where attachments are kept.
+    pub(crate) fn attachments(&self, data_dir: &Path) -> Location {
+        let AttachmentArgs {
+            attachments_url,
+            attachments_endpoint,
+            attachments_region,
+            ..
+        } = self.attachments.clone();
+        attachments_url
+            .unwrap_or_else(|| Location::Folder(data_dir.join("attachments")))
+            .reached_at(attachments_endpoint, attachments_region)
+    }
+
+    /// How often bytes that nothing refers to are taken away, if ever.
+    pub(crate) const fn sweep_every(&self) -> Option<Duration> {
+        match self.attachments.attachments_sweep_sec {
+            0 => None,
+            seconds => Some(Duration::from_secs(seconds)),
+        }
+    }
+
     /// How long live runs get to end.
     pub(crate) const fn drain(&self) -> Duration {
         Duration::from_secs(self.drain_sec)
@@ -242,5 +297,29 @@ mod tests {
                 .database()
                 .is_ok()
         );
+    }
+
+    #[test]
+    fn attachments_lie_in_the_data_folder_unless_told_otherwise() {
+        let data_dir = Path::new("/srv/workforce");
+        let inside = parse(&[]).attachments(data_dir);
+        assert_eq!(inside.to_string(), "file:///srv/workforce/attachments");
+        let bucket = parse(&[
+            "--attachments-url",
+            "s3://files/work",
+            "--attachments-region",
+            "eu-west-1",
+        ]);
+        let Location::Bucket(bucket) = bucket.attachments(data_dir) else {
+            panic!("a bucket");
+        };
+        assert_eq!(
+            (bucket.name.as_str(), bucket.region.as_deref()),
+            ("files", Some("eu-west-1"))
+        );
+        assert_eq!(parse(&["--attachments-sweep-sec", "0"]).sweep_every(), None);
+        for odd in ["--attachments-url=ftp://x", "--attachment-max-bytes=0"] {
+            assert!(Line::try_parse_from(["workforce", odd]).is_err(), "{odd}");
+        }
     }
 }

@@ -7,6 +7,7 @@ mod config;
 mod demo;
 mod logging;
 mod service;
+mod sweeper;
 mod token;
 
 use std::process::ExitCode;
@@ -28,7 +29,7 @@ struct CommandLine {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Serve the REST interface and run the agents (the default).
-    Serve(config::ServeArgs),
+    Serve(Box<config::ServeArgs>),
     /// Watch two agents work on an issue, in a service of its own.
     Demo(demo::DemoArgs),
     /// Call the REST interface, as a script of an agent does.
@@ -39,7 +40,10 @@ enum Command {
 
 fn main() -> ExitCode {
     let line = CommandLine::parse();
-    let outcome = match line.command.unwrap_or(Command::Serve(line.serve)) {
+    let outcome = match line
+        .command
+        .unwrap_or_else(|| Command::Serve(Box::new(line.serve)))
+    {
         Command::Serve(args) => service::serve(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Api(args) => return api::run(&args),

@@ -11,12 +11,13 @@ use nix::sys::socket::{setsockopt, sockopt};
 use tokio::signal::unix::{SignalKind, signal};
 use workforce_app::authenticate::{AuthMode, AuthPolicy};
 use workforce_domain::id::InstanceId;
-use workforce_domain::port::{Clock, Ids, InstructionFiles, Store, Tokens, Vault};
+use workforce_domain::port::{Clock, Ids, InstructionFiles, ObjectStore, Store, Tokens, Vault};
 use workforce_engine::{Engine, EngineConfig, EngineHandle, FileRunLogs};
-use workforce_http::{Options, State};
+use workforce_http::{Options, State, TransferLimits};
 use workforce_infra::clock::SystemClock;
 use workforce_infra::ids::UuidV7Ids;
 use workforce_infra::instruction_files::DiskInstructionFiles;
+use workforce_infra::objects::Objects;
 use workforce_infra::start_token::{FILE_NAME, StartToken};
 use workforce_infra::store::{self, OpenOptions};
 use workforce_infra::tokens::RandomTokens;
@@ -25,6 +26,7 @@ use workforce_infra::vault::FileVault;
 use crate::board_token;
 use crate::config::{self, ServeArgs};
 use crate::logging;
+use crate::sweeper;
 
 /// Threads that talk to clients. They only parse and answer; the store is
 /// asked on other threads.
@@ -107,6 +109,7 @@ pub(crate) struct Service {
     state: Data<State>,
     store: Arc<dyn Store>,
     credential_uses: tokio::task::JoinHandle<()>,
+    sweeper: Option<tokio::task::JoinHandle<()>>,
     drain: Duration,
 }
 
@@ -124,6 +127,10 @@ impl Service {
         let roots = args.instruction_roots(std::env::var_os("HOME").as_deref())?;
         let instructions: Arc<dyn InstructionFiles> =
             Arc::new(DiskInstructionFiles::new(&data_dir, roots));
+        let location = args.attachments(&data_dir);
+        let objects: Arc<dyn ObjectStore> = Arc::new(
+            Objects::open(&location).with_context(|| format!("attachments in {location}"))?,
+        );
         let listener =
             TcpListener::bind(listen).with_context(|| format!("failed to listen on {listen}"))?;
         drop_deaf_clients(&listener);
@@ -156,6 +163,14 @@ impl Service {
         );
         let engine = Arc::new(engine);
 
+        let sweeper = args.sweep_every().map(|every| {
+            tokio::spawn(sweeper::run(
+                every,
+                Arc::clone(&store),
+                Arc::clone(&objects),
+                Arc::clone(&clock),
+            ))
+        });
         let state = State::new(
             workforce_http::Ports {
                 store: Arc::clone(&store),
@@ -165,11 +180,16 @@ impl Service {
                 vault,
                 instructions,
                 logs: Arc::new(FileRunLogs::new(runs_dir)),
+                objects,
                 engine: engine.clone(),
             },
             auth,
             args.hosts(),
-        );
+        )
+        .with_transfer_limits(TransferLimits {
+            max_bytes: args.attachments.attachment_max_bytes,
+            ..TransferLimits::default()
+        });
         let state = Data::new(match args.limit() {
             Some(limit) => state.with_rate_limit(limit),
             None => state,
@@ -195,6 +215,7 @@ impl Service {
             state,
             store,
             credential_uses,
+            sweeper,
             drain: args.drain(),
         })
     }
@@ -213,6 +234,9 @@ impl Service {
             tracing::error!("the engine did not stop in time; its runs are left to the next start");
         }
         self.http_handle.stop(true).await;
+        if let Some(sweeper) = &self.sweeper {
+            sweeper.abort();
+        }
         self.credential_uses.abort();
         flush_credential_uses(&self.state, &self.store).await;
     }

@@ -4,5 +4,7 @@
 
 pub mod ports;
 pub mod postgres;
+#[cfg(feature = "s3")]
+pub mod s3;
 pub mod store;
 pub mod world;

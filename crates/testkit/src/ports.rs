@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use workforce_domain::port::{Clock, Ids, InstructionFiles, Tokens, Vault};
+use workforce_domain::port::{Clock, Ids, InstructionFiles, ObjectStore, Tokens, Vault};
 use workforce_infra::clock::SystemClock;
 use workforce_infra::ids::UuidV7Ids;
 use workforce_infra::instruction_files::DiskInstructionFiles;
+use workforce_infra::objects::{Location, Objects};
 use workforce_infra::tokens::RandomTokens;
 use workforce_infra::vault::FileVault;
 
@@ -55,5 +56,17 @@ pub fn vault() -> Arc<dyn Vault> {
     match FileVault::from_text(&"5a".repeat(32)) {
         Ok(vault) => Arc::new(vault),
         Err(error) => panic!("a vault from a key of 32 bytes: {error}"),
+    }
+}
+
+/// A place for the bytes of attachments, in a folder.
+///
+/// # Panics
+/// When the folder cannot be used.
+#[must_use]
+pub fn objects(folder: &Path) -> Arc<dyn ObjectStore> {
+    match Objects::open(&Location::Folder(folder.to_owned())) {
+        Ok(objects) => Arc::new(objects),
+        Err(error) => panic!("a place in {}: {error}", folder.display()),
     }
 }

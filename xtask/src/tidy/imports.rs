@@ -70,7 +70,7 @@ const PERMISSIONS: &[Permission] = &[
     Permission {
         package: "workforce-infra",
         may_use: &["workforce-domain"],
-        must_not_see: &["actix-web", "tokio", "tokio-util", "ureq", "utoipa"],
+        must_not_see: &["actix-web", "tokio-util", "ureq", "utoipa"],
     },
     Permission {
         package: "workforce-engine",

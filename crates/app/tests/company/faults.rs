@@ -11,21 +11,7 @@ use workforce_app::{Call, Caller, Failure, Signal, runs};
 use workforce_domain::actor::Actor;
 use workforce_domain::board::BoardMember;
 use workforce_domain::id::CompanyId;
-use workforce_domain::port::{
-    ActivityReads, AgentReads, AgentWrites, ApprovalReads, ApprovalWrites, BoardTokenReads,
-    BoardTokenWrites, CommentReads, CommentWrites, CompanyReads, CompanyWrites, CredentialReads,
-    CredentialWrites, EngineWrites, GoalReads, GoalWrites, Held, IdempotencyWrites,
-    InstructionReads, InstructionWrites, IssueReads, IssueWrites, Journal, LabelReads, LabelWrites,
-    LedgerReads, LedgerWrites, MockActivityReads, MockAgentReads, MockAgentWrites,
-    MockApprovalReads, MockApprovalWrites, MockBoardTokenReads, MockBoardTokenWrites,
-    MockCommentReads, MockCommentWrites, MockCompanyReads, MockCompanyWrites, MockCredentialReads,
-    MockCredentialWrites, MockEngineWrites, MockGoalReads, MockGoalWrites, MockIdempotencyWrites,
-    MockInstructionReads, MockInstructionWrites, MockIssueReads, MockIssueWrites, MockJournal,
-    MockLabelReads, MockLabelWrites, MockLedgerReads, MockLedgerWrites, MockProjectReads,
-    MockProjectWrites, MockRevisionReads, MockRevisionWrites, MockRunReads, MockRunWrites,
-    ProjectReads, ProjectWrites, Reads, RevisionReads, RevisionWrites, RunReads, RunWrites,
-    StoreError, Tx,
-};
+use workforce_domain::port::{ActivityReads, AgentReads, AgentWrites, ApprovalReads, ApprovalWrites, BoardTokenReads, BoardTokenWrites, CommentReads, CommentWrites, CompanyReads, CompanyWrites, CredentialReads, CredentialWrites, EngineWrites, GoalReads, GoalWrites, Held, IdempotencyWrites, InstructionReads, InstructionWrites, IssueReads, IssueWrites, Journal, LabelReads, LabelWrites, LedgerReads, LedgerWrites, MockActivityReads, MockAgentReads, MockAgentWrites, MockApprovalReads, MockApprovalWrites, MockBoardTokenReads, MockBoardTokenWrites, MockCommentReads, MockCommentWrites, MockCompanyReads, MockCompanyWrites, MockCredentialReads, MockCredentialWrites, MockEngineWrites, MockGoalReads, MockGoalWrites, MockIdempotencyWrites, MockInstructionReads, MockInstructionWrites, MockIssueReads, MockIssueWrites, MockJournal, MockLabelReads, MockLabelWrites, MockLedgerReads, MockLedgerWrites, MockProjectReads, MockProjectWrites, MockRevisionReads, MockRevisionWrites, MockRunReads, MockRunWrites, ProjectReads, ProjectWrites, Reads, RevisionReads, RevisionWrites, RunReads, RunWrites, StoreError, Tx, AttachmentReads, AttachmentWrites, MockAttachmentReads, MockAttachmentWrites};
 use workforce_domain::run::RunStatus;
 use workforce_testkit::ports;
 use workforce_testkit::world::{SettableClock, World, new_agent, title};
@@ -69,6 +55,7 @@ transaction! {
         issues: IssueReads = MockIssueReads,
         labels: LabelReads = MockLabelReads,
         comments: CommentReads = MockCommentReads,
+        attachments: AttachmentReads = MockAttachmentReads,
         approvals: ApprovalReads = MockApprovalReads,
         runs: RunReads = MockRunReads,
         ledger: LedgerReads = MockLedgerReads,
@@ -87,6 +74,7 @@ transaction! {
         labels_mut: LabelWrites = MockLabelWrites,
         comments_mut: CommentWrites = MockCommentWrites,
         approvals_mut: ApprovalWrites = MockApprovalWrites,
+        attachments_mut: AttachmentWrites = MockAttachmentWrites,
         runs_mut: RunWrites = MockRunWrites,
         ledger_mut: LedgerWrites = MockLedgerWrites,
         idempotency: IdempotencyWrites = MockIdempotencyWrites,

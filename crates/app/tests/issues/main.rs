@@ -7,6 +7,7 @@
 
 mod approvals;
 mod assignment;
+mod attachments;
 mod checkout;
 mod coalescing;
 mod comments;

@@ -3,6 +3,7 @@
 
 mod agents;
 mod approvals;
+mod attachments;
 mod board_tokens;
 mod companies;
 mod engine;
@@ -13,6 +14,7 @@ mod instructions;
 mod issues;
 mod labels;
 mod ledger;
+mod objects;
 mod projects;
 mod record;
 mod revisions;
@@ -21,6 +23,7 @@ mod store;
 
 pub use agents::*;
 pub use approvals::*;
+pub use attachments::*;
 pub use board_tokens::*;
 pub use companies::*;
 pub use engine::*;
@@ -31,6 +34,7 @@ pub use instructions::*;
 pub use issues::*;
 pub use labels::*;
 pub use ledger::*;
+pub use objects::*;
 pub use projects::*;
 pub use record::*;
 pub use revisions::*;

@@ -4,14 +4,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use core::ops::{Deref, DerefMut};
 
-use super::{
-    ActivityReads, AgentReads, AgentWrites, ApprovalReads, ApprovalWrites, BoardTokenReads,
-    BoardTokenWrites, CommentReads, CommentWrites, CompanyReads, CompanyWrites, CredentialReads,
-    CredentialWrites, EngineWrites, EventFeed, GoalReads, GoalWrites, IdempotencyWrites,
-    InstructionReads, InstructionWrites, IssueReads, IssueWrites, Journal, LabelReads, LabelWrites,
-    LedgerReads, LedgerWrites, ProjectReads, ProjectWrites, RevisionReads, RevisionWrites,
-    RunReads, RunWrites,
-};
+use super::{ActivityReads, AgentReads, AgentWrites, ApprovalReads, ApprovalWrites, BoardTokenReads, BoardTokenWrites, CommentReads, CommentWrites, CompanyReads, CompanyWrites, CredentialReads, CredentialWrites, EngineWrites, EventFeed, GoalReads, GoalWrites, IdempotencyWrites, InstructionReads, InstructionWrites, IssueReads, IssueWrites, Journal, LabelReads, LabelWrites, LedgerReads, LedgerWrites, ProjectReads, ProjectWrites, RevisionReads, RevisionWrites, RunReads, RunWrites, AttachmentReads, AttachmentWrites};
 use crate::corrupt::Corrupt;
 
 /// A failure of the store itself, not of a rule.
@@ -173,6 +166,8 @@ pub trait Reads {
     fn labels(&mut self) -> &mut dyn LabelReads;
     /// Comments on issues.
     fn comments(&mut self) -> &mut dyn CommentReads;
+    /// Files attached to issues.
+    fn attachments(&mut self) -> &mut dyn AttachmentReads;
     /// Approvals.
     fn approvals(&mut self) -> &mut dyn ApprovalReads;
     /// Runs and wakes.
@@ -211,6 +206,8 @@ pub trait Tx: Reads {
     fn comments_mut(&mut self) -> &mut dyn CommentWrites;
     /// Approvals.
     fn approvals_mut(&mut self) -> &mut dyn ApprovalWrites;
+    /// Files attached to issues.
+    fn attachments_mut(&mut self) -> &mut dyn AttachmentWrites;
     /// Runs and wakes.
     fn runs_mut(&mut self) -> &mut dyn RunWrites;
     /// Costs.

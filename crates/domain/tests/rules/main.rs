@@ -6,6 +6,7 @@
 
 mod approvals;
 mod branches;
+mod attachments;
 mod budgets;
 mod checkouts;
 mod ids;

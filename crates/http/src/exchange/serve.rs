@@ -56,10 +56,19 @@ impl Exchange {
         act: impl Fn(&mut dyn Reads, &Call<'_>, &I) -> Result<T, Failure<E>>,
         finish: impl FnOnce(&State, T) -> Result<Reply<B>, Problem>,
     ) -> Result<Served, Problem> {
+        let (value, ignored_run) = self.look_now(parse, act)?;
+        Served::encode(&finish(&self.state, value)?, ignored_run)
+    }
+
+    /// What `act` finds, and whether the run header was ignored.
+    pub(super) fn look_now<I, T, E: Refusal>(
+        &self,
+        parse: impl FnOnce(&Incoming) -> Result<I, Problem>,
+        act: impl Fn(&mut dyn Reads, &Call<'_>, &I) -> Result<T, Failure<E>>,
+    ) -> Result<(T, bool), Problem> {
         let input = parse(&self.incoming);
         let now = self.state.ports.clock.now();
-        let (value, ignored_run) = self
-            .state
+        self.state
             .ports
             .store
             .read(|reads| {
@@ -72,8 +81,7 @@ impl Exchange {
                     .map_err(|failure| failure.map(Problem::refused))?;
                 Ok((value, caller.ignored_run))
             })
-            .map_err(settled)?;
-        Served::encode(&finish(&self.state, value)?, ignored_run)
+            .map_err(settled)
     }
 
     pub(super) fn write_now<I, T, E: Refusal, B: Serialize>(

@@ -129,6 +129,16 @@ pub const fn entry(code: Code) -> Entry {
             "Body too large",
             "Send less.",
         ),
+        Code::UnsupportedMediaType => (
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "Wrong content type",
+            "Send multipart/form-data with the file in the field `file`.",
+        ),
+        Code::RangeNotSatisfiable => (
+            StatusCode::RANGE_NOT_SATISFIABLE,
+            "No such range",
+            "Ask for a range within the length that Content-Range tells.",
+        ),
         Code::CompanyNotActive => (
             StatusCode::CONFLICT,
             "Company not active",
@@ -303,6 +313,11 @@ pub const fn entry(code: Code) -> Entry {
             StatusCode::SERVICE_UNAVAILABLE,
             "Engine stalled",
             "Wait as long as Retry-After says; if it stays so, look at the server's log.",
+        ),
+        Code::Busy => (
+            StatusCode::SERVICE_UNAVAILABLE,
+            "Busy",
+            "Try again after Retry-After seconds.",
         ),
         Code::StoreUnavailable => (
             StatusCode::SERVICE_UNAVAILABLE,

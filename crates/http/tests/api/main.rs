@@ -3,11 +3,16 @@
 
 mod sse;
 mod support;
+mod uploads;
 
 mod agents;
 mod approval_plans;
 mod approval_races;
 mod approvals;
+mod attachment_contents;
+mod attachment_faults;
+mod attachment_names;
+mod attachments;
 mod board_tokens;
 mod bodies;
 mod callers;

@@ -13,7 +13,9 @@ use ureq::http::{HeaderMap, Request};
 use workforce_app::authenticate::AuthPolicy;
 use workforce_domain::id::{CompanyId, RunId};
 use workforce_domain::port::{EngineSignal, LogError, LogSlice, RunLogs};
-use workforce_http::{AllowedHosts, Options, Ports, RateLimit, State, StreamLimits, serve};
+use workforce_http::{
+    AllowedHosts, Options, Ports, RateLimit, State, StreamLimits, TransferLimits, serve,
+};
 use workforce_testkit::ports;
 use workforce_testkit::store::{TestStore, sqlite_store};
 
@@ -32,6 +34,8 @@ pub(crate) struct Api {
     pub(crate) logs: Arc<Digits>,
     /// Beneath it lie external instructions; `data` in it is the server's.
     pub(crate) home: TempDir,
+    /// Where the bytes of attachments lie.
+    pub(crate) objects: TempDir,
 }
 
 /// Counts how often the engine was told.
@@ -114,6 +118,20 @@ pub(crate) struct Answer {
     pub(crate) text: String,
 }
 
+/// An answer that may be anything.
+#[derive(Debug)]
+pub(crate) struct Fetched {
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl Fetched {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).map(|value| value.to_str().unwrap())
+    }
+}
+
 impl Answer {
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {}", self.text))
@@ -153,6 +171,16 @@ impl Api {
     /// A server where a request without a credential is the board's.
     pub(crate) fn start() -> Self {
         Self::with(AuthPolicy::LOCAL_TRUSTED)
+    }
+
+    /// A server with these limits of uploads, on which bodies must begin to
+    /// arrive within `deadline`.
+    pub(crate) fn receiving(limits: TransferLimits, deadline: Duration) -> Self {
+        Self::serve_with(sqlite_store(), AuthPolicy::LOCAL_TRUSTED, |state| {
+            state
+                .with_body_deadline(deadline)
+                .with_transfer_limits(limits)
+        })
     }
 
     pub(crate) fn with(auth: AuthPolicy) -> Self {
@@ -226,6 +254,7 @@ impl Api {
 
     fn serve_with(store: TestStore, auth: AuthPolicy, adjust: impl FnOnce(State) -> State) -> Self {
         let home = tempfile::tempdir().unwrap();
+        let objects = tempfile::tempdir().unwrap();
         let signals = Arc::new(Signals::default());
         let logs = Arc::new(Digits(AtomicUsize::new(100)));
         let ports = Ports {
@@ -236,6 +265,7 @@ impl Api {
             vault: ports::vault(),
             instructions: ports::instruction_files(home.path()),
             logs: Arc::clone(&logs) as Arc<dyn RunLogs>,
+            objects: ports::objects(objects.path()),
             engine: Arc::clone(&signals) as Arc<dyn EngineSignal>,
         };
         let hosts = AllowedHosts::new(["board.example".to_owned()]);
@@ -257,6 +287,7 @@ impl Api {
             signals,
             logs,
             home,
+            objects,
         }
     }
 
@@ -284,6 +315,25 @@ impl Api {
             status: response.status().as_u16(),
             headers: response.headers().clone(),
             text: response.body_mut().read_to_string().unwrap(),
+        }
+    }
+
+    /// The bytes of an answer.
+    pub(crate) fn fetch(&self, path: &str, headers: &[(&str, &str)]) -> Fetched {
+        let mut request = Request::get(format!("{}{path}", self.base));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let mut response = self.client.run(request.body(()).unwrap()).unwrap();
+        Fetched {
+            status: response.status().as_u16(),
+            headers: response.headers().clone(),
+            bytes: response
+                .body_mut()
+                .with_config()
+                .limit(1 << 30)
+                .read_to_vec()
+                .unwrap(),
         }
     }
 

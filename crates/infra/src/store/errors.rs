@@ -24,6 +24,10 @@ const RACES: [(&str, &str); 8] = [
         "labels_company_id_name_key_key",
         "labels.company_id, labels.name_key",
     ),
+    (
+        "assets_company_id_sha256_key",
+        "assets.company_id, assets.sha256",
+    ),
     ("companies_issue_prefix_key", "companies.issue_prefix"),
     ("wakes_one_pending", "wakes.agent_id, wakes.coalesce_key"),
     (

@@ -2,6 +2,7 @@
 //! [`columns`](super::columns).
 
 mod agent;
+mod attachment;
 mod board;
 mod company;
 mod governance;
@@ -14,6 +15,7 @@ mod run;
 mod secret;
 
 pub(super) use agent::*;
+pub(super) use attachment::*;
 pub(super) use board::*;
 pub(super) use company::*;
 pub(super) use governance::*;
@@ -47,6 +49,7 @@ diesel::joinable!(approval_issues -> issues (issue_id));
 diesel::joinable!(run_processes -> heartbeat_runs (run_id));
 diesel::joinable!(heartbeat_runs -> companies (company_id));
 diesel::joinable!(issues -> companies (company_id));
+diesel::joinable!(issue_attachments -> assets (asset_id));
 diesel::joinable!(secret_versions -> secrets (secret_id));
 diesel::joinable!(issue_labels -> labels (label_id));
 diesel::joinable!(issue_labels -> issues (issue_id));
@@ -68,6 +71,8 @@ diesel::allow_tables_to_appear_in_same_query!(
     issue_comments,
     issue_labels,
     labels,
+    assets,
+    issue_attachments,
     heartbeat_runs,
     run_processes,
     wakes,

@@ -7,14 +7,7 @@ use workforce_domain::activity::{Action, Activity, Entity, Event, EventKind};
 use workforce_domain::actor::ActorKind;
 use workforce_domain::corrupt::Corrupt;
 use workforce_domain::id::{ActivityId, AgentId, CompanyId, RunId};
-use workforce_domain::port::{
-    ActivityReads, AgentReads, AgentWrites, ApprovalReads, ApprovalWrites, BoardTokenReads,
-    BoardTokenWrites, CommentReads, CommentWrites, CompanyReads, CompanyWrites, CredentialReads,
-    CredentialWrites, EngineWrites, GoalReads, GoalWrites, IdempotencyWrites, InstructionReads,
-    InstructionWrites, IssueReads, IssueWrites, Journal, LabelReads, LabelWrites, LedgerReads,
-    LedgerWrites, ProjectReads, ProjectWrites, Reads, RevisionReads, RevisionWrites, RunReads,
-    RunWrites, StoreError, Tx,
-};
+use workforce_domain::port::{ActivityReads, AgentReads, AgentWrites, ApprovalReads, ApprovalWrites, BoardTokenReads, BoardTokenWrites, CommentReads, CommentWrites, CompanyReads, CompanyWrites, CredentialReads, CredentialWrites, EngineWrites, GoalReads, GoalWrites, IdempotencyWrites, InstructionReads, InstructionWrites, IssueReads, IssueWrites, Journal, LabelReads, LabelWrites, LedgerReads, LedgerWrites, ProjectReads, ProjectWrites, Reads, RevisionReads, RevisionWrites, RunReads, RunWrites, StoreError, Tx, AttachmentReads, AttachmentWrites};
 
 use super::Connection;
 use crate::store::cached::cached;
@@ -231,6 +224,10 @@ impl Reads for Transaction<'_> {
         self
     }
 
+    fn attachments(&mut self) -> &mut dyn AttachmentReads {
+        self
+    }
+
     fn approvals(&mut self) -> &mut dyn ApprovalReads {
         self
     }
@@ -294,6 +291,10 @@ impl Tx for Transaction<'_> {
     }
 
     fn approvals_mut(&mut self) -> &mut dyn ApprovalWrites {
+        self
+    }
+
+    fn attachments_mut(&mut self) -> &mut dyn AttachmentWrites {
         self
     }
 

@@ -19,6 +19,7 @@ use workforce_domain::approval::{
     ApprovalType, Decider, Decision,
 };
 use workforce_domain::board::BoardMember;
+use workforce_domain::attachment::{Attachment, ObjectName};
 use workforce_domain::conventions::Conventions;
 use workforce_domain::cost::{CostEvent, Window};
 use workforce_domain::goal::Goal;
@@ -38,6 +39,7 @@ use workforce_domain::time::{Month, Timestamp};
 use workforce_domain::word::Word;
 use workforce_testkit::store::{TestStore, postgres_store, sqlite_store};
 
+use crate::attachments::{asset, attachment};
 use crate::engine::cost;
 use crate::instructions::{instruct, revision};
 use crate::recorder;
@@ -287,7 +289,7 @@ fn approval(world: &World<'_>, agent: &Agent, at: Timestamp, turn: usize) -> App
     }
 }
 
-/// A comment, a run, an activity, an event, a key and a cost.
+/// A comment, an attachment, a run, an activity, an event, a key and a cost.
 fn add_records(
     tx: &mut dyn workforce_domain::port::Tx,
     world: &World<'_>,
@@ -304,6 +306,13 @@ fn add_records(
         body: CommentBody::new("x").unwrap(),
         mentions: Vec::new(),
         created_at: later(seconds),
+    })?;
+    let asset = tx
+        .attachments_mut()
+        .keep_asset(&asset(&world.company, number()))?;
+    tx.attachments_mut().insert(&Attachment {
+        created_at: later(seconds),
+        ..attachment(issue, asset)
     })?;
     let (wake, mut run) = wake(agent, Some(issue));
     run.created_at = later(seconds);
@@ -482,6 +491,9 @@ fn lists(asked: &Asked) -> Vec<(String, Body<'_>)> {
             for page in pages(CreationKey { at, id: id() }) {
                 reads.labels().list(scope, &page)?;
             }
+            for page in pages(CreationKey { at, id: id() }) {
+                reads.attachments().list(scope, asked.issue, &page)?;
+            }
             reads.activity().events(scope, 5, 20)?;
             Ok(())
         }),
@@ -657,6 +669,11 @@ fn others(asked: &Asked) -> Vec<(String, Body<'_>)> {
                 approvals.history(scope, &[id(), id()])?;
                 reads.projects().find_workspace(scope, id())?;
                 reads.goals().is_within(scope, asked.goal, asked.goal)?;
+                reads.attachments().find(Scope::Instance, id())?;
+                reads.attachments().assets_among(&[ObjectName {
+                    company: scope.company(),
+                    asset: id(),
+                }])?;
                 reads.runs().wake_of(scope, id())?;
                 reads.runs().live_of(scope, asked.agent)?;
                 reads.runs().pending_of(scope, asked.agent, 20)?;

@@ -6,6 +6,7 @@
 )]
 
 mod agents;
+mod attachments;
 mod board_tokens;
 mod claim;
 mod claim_conditions;

@@ -164,6 +164,7 @@ on_both_databases! {
         ]);
         delete_and_look(&mut raw, "agents", BOSS, &[
             ("agents", "reports_to"),
+            ("issue_attachments", "created_by_agent_id"),
             ("goals", "owner_agent_id"),
             ("issues", "created_by_agent_id"),
             ("issue_comments", "author_agent_id"),
@@ -172,6 +173,7 @@ on_both_databases! {
             ("agent_config_revisions", "created_by_agent_id"),
             ("activity", "agent_id"),
         ]);
+        delete_and_look(&mut raw, "issue_comments", 1, &[("issue_attachments", "comment_id")]);
     }
 
     fn the_lead_of_a_project_may_go(store: &TestStore) {
@@ -197,7 +199,7 @@ on_both_databases! {
             key(0, RUN + 1)
         ));
         raw.run(&format!("DELETE FROM issues WHERE id = '{}'", key(0, ISSUE)));
-        for table in ["issue_comments", "issue_leases", "wakes", "approval_issues"] {
+        for table in ["issue_comments", "issue_attachments", "issue_leases", "wakes", "approval_issues"] {
             assert_eq!(rows_of(&mut raw, table, 0), 0, "{table}");
         }
         assert_eq!(rows_of(&mut raw, "heartbeat_runs", 0), 1);

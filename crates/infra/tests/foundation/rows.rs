@@ -254,6 +254,34 @@ pub(crate) fn comment(c: u8) -> Row {
     })
 }
 
+pub(crate) fn asset(c: u8) -> Row {
+    row!(assets {
+        id: Key(c, 1),
+        company_id: Key(c, COMPANY),
+        sha256: Digest(1),
+        byte_size: Number(1),
+        content_type: Text("text/plain"),
+        provider: Text("local_disk"),
+        created_at: Instant,
+    })
+}
+
+pub(crate) fn attachment(c: u8) -> Row {
+    row!(issue_attachments {
+        id: Key(c, 1),
+        company_id: Key(c, COMPANY),
+        issue_id: Key(c, ISSUE),
+        comment_id: Key(c, 1),
+        asset_id: Key(c, 1),
+        original_filename: Null,
+        declared_content_type: Null,
+        created_by_agent_id: Key(c, BOSS),
+        created_by_user_id: Null,
+        created_by_board: Null,
+        created_at: Instant,
+    })
+}
+
 /// A run that ended.
 pub(crate) fn run(c: u8, thing: u8) -> Row {
     row!(heartbeat_runs {
@@ -490,6 +518,8 @@ pub(crate) fn every_table(c: u8) -> Vec<Row> {
             issue_id: Key(c, ISSUE),
             label_id: Key(c, 1),
         }),
+        asset(c),
+        attachment(c),
         cost(c),
         row!(spend_totals {
             company_id: Key(c, COMPANY),

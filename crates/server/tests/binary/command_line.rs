@@ -53,3 +53,38 @@ fn api_calls_print_the_answer_and_tell_success_by_exit_code() {
         .unwrap();
     assert_eq!(nobody.status.code(), Some(2));
 }
+
+#[test]
+fn a_place_for_attachments_that_cannot_be_had_is_told() {
+    let data = folder();
+    let file = data.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    let file = format!("file://{}", file.display());
+    let mut places = vec![
+        (file.as_str(), "failed to use the folder"),
+        ("ftp://x", "s3://"),
+    ];
+    if !cfg!(feature = "s3") {
+        places.push(("s3://files", "without the feature `s3`"));
+    }
+    for (place, told) in places {
+        let ended = binary()
+            .args([
+                "serve",
+                "--listen",
+                "127.0.0.1:0",
+                "--attachments-url",
+                place,
+                "--data-dir",
+            ])
+            .arg(data.path())
+            .output()
+            .unwrap();
+        let error = String::from_utf8_lossy(&ended.stderr);
+        assert!(!ended.status.success(), "{place}");
+        assert!(
+            error.contains(told) && !error.contains("panicked"),
+            "{error}"
+        );
+    }
+}

@@ -11,6 +11,8 @@ mod agents;
 mod approval_list;
 mod approval_rows;
 mod approvals;
+mod attachment_row;
+mod attachments;
 mod board_tokens;
 mod claim;
 mod comments;

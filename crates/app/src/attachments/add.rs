@@ -1,0 +1,119 @@
+use workforce_domain::activity::Action;
+use workforce_domain::attachment::{Asset, Attachment, Provider};
+use workforce_domain::id::{AssetId, CommentId, CompanyId};
+use workforce_domain::issue::{Issue, IssueRef};
+use workforce_domain::port::{Failure, Reads, Tx};
+use workforce_domain::text::{FileName, MediaType};
+
+use super::{AttachmentError, write_down};
+use crate::access::{self, Denied, FieldFault, denied};
+use crate::call::Call;
+
+/// Bytes that were received and stored, of which no record tells yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Upload {
+    /// The id they are kept under.
+    pub asset: AssetId,
+    /// SHA-256 of them.
+    pub sha256: [u8; 32],
+    /// How many there are.
+    pub byte_size: i64,
+    /// What they look like.
+    pub content_type: MediaType,
+    /// Where they are kept.
+    pub provider: Provider,
+}
+
+/// Attaches an upload to an issue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AddAttachment {
+    /// The bytes.
+    pub upload: Upload,
+    /// What its uploader called the file.
+    pub original_filename: Option<FileName>,
+    /// What its uploader said it is.
+    pub declared_content_type: Option<MediaType>,
+    /// The comment it belongs to.
+    pub comment: Option<CommentId>,
+}
+
+/// What came of an upload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Added {
+    /// The attachment.
+    pub attachment: Attachment,
+    /// False when the company had these bytes already, so that nothing refers
+    /// to the ones that were received.
+    pub is_new: bool,
+}
+
+/// Finds out whether a caller may attach something to an issue, before any of
+/// it is received.
+///
+/// # Errors
+/// [`AttachmentError`]
+pub fn admit(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    company: CompanyId,
+    issue: &IssueRef,
+) -> Result<Issue, Failure<AttachmentError>> {
+    let company = access::company_scope(reads, call, company)?;
+    let found = reads
+        .issues()
+        .find(company.into(), issue)?
+        .ok_or_else(|| denied(Denied::NotFound("issue")))?;
+    call.require_working_company().map_err(denied)?;
+    Ok(found)
+}
+
+/// Attaches an upload to an issue. Anyone of the company.
+///
+/// # Errors
+/// [`AttachmentError`]
+pub fn add(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    company: CompanyId,
+    issue: &IssueRef,
+    command: AddAttachment,
+) -> Result<Added, Failure<AttachmentError>> {
+    let company = access::company_scope(tx.reads(), call, company)?;
+    let Some(issue) = tx.issues_mut().lock(company.into(), issue)? else {
+        return Err(denied(Denied::NotFound("issue")));
+    };
+    call.require_working_company().map_err(denied)?;
+    if let Some(comment) = command.comment {
+        let found = tx.comments().find_all(company, &[comment])?;
+        if !found.iter().any(|comment| comment.issue == issue.id) {
+            let fault = FieldFault::missing("/issueCommentId", "comment on this issue");
+            return Err(Failure::Refused(fault.into()));
+        }
+    }
+    let received = Asset {
+        id: command.upload.asset,
+        company: issue.company,
+        sha256: command.upload.sha256,
+        byte_size: command.upload.byte_size,
+        content_type: command.upload.content_type,
+        provider: command.upload.provider,
+        created_at: call.now,
+    };
+    let asset = tx.attachments_mut().keep_asset(&received)?;
+    let attachment = Attachment {
+        id: call.id(),
+        issue: issue.id,
+        comment: command.comment,
+        asset,
+        original_filename: command.original_filename,
+        declared_content_type: command.declared_content_type,
+        author: call.actor().author(),
+        created_at: call.now,
+    };
+    tx.attachments_mut().insert(&attachment)?;
+    write_down(tx, call, Action::IssueAttachmentAdded, &issue, &attachment);
+    Ok(Added {
+        is_new: attachment.asset.id == received.id,
+        attachment,
+    })
+}

@@ -1,0 +1,115 @@
+//! Files attached to issues: add, look at, remove (specification section 2,
+//! contract sections 2.6, 4.3 and 10.10).
+//!
+//! The bytes themselves lie outside of the store. They are whole and durable
+//! before the transaction that writes them down begins, and they are deleted
+//! after the one that forgets them has committed; [`sweep`] takes away what a
+//! crash leaves between the two.
+
+mod add;
+mod remove;
+mod sweep;
+
+use serde_json::{Value, json};
+use workforce_domain::activity::{Action, Entity};
+use workforce_domain::attachment::Attachment;
+use workforce_domain::id::AttachmentId;
+use workforce_domain::issue::{Issue, IssueRef};
+use workforce_domain::page::{Page, PageRequest};
+use workforce_domain::port::{AttachmentKey, Failure, Reads, Tx};
+
+pub use add::{AddAttachment, Added, Upload, add, admit};
+pub use remove::{Removed, remove};
+pub use sweep::{GRACE, SweepError, Swept, sweep};
+
+use crate::access::{Denied, FieldFault, denied};
+use crate::call::Call;
+use crate::record::{Deed, document, record};
+use crate::refusal::{Code, Refusal};
+
+/// Why a call about attachments is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AttachmentError {
+    /// The caller may not, or there is no such attachment.
+    #[error(transparent)]
+    Denied(#[from] Denied),
+    /// A field's value breaks a rule.
+    #[error(transparent)]
+    Field(#[from] FieldFault),
+}
+
+impl Refusal for AttachmentError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Denied(denied) => denied.code(),
+            Self::Field(fault) => fault.code(),
+        }
+    }
+
+    fn details(&self) -> Option<Value> {
+        match self {
+            Self::Denied(denied) => denied.details(),
+            Self::Field(fault) => Some(fault.details()),
+        }
+    }
+}
+
+/// One attachment. Anyone of the company.
+///
+/// # Errors
+/// [`AttachmentError`]
+pub fn get(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    id: AttachmentId,
+) -> Result<Attachment, Failure<AttachmentError>> {
+    reads
+        .attachments()
+        .find(call.actor().scope(), id)?
+        .ok_or_else(|| denied(Denied::NotFound("attachment")))
+}
+
+/// Attachments of an issue, newest first. Anyone of the company.
+///
+/// # Errors
+/// [`AttachmentError`]
+pub fn list(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    issue: &IssueRef,
+    page: &PageRequest<AttachmentKey>,
+) -> Result<Page<Attachment, AttachmentKey>, Failure<AttachmentError>> {
+    use workforce_domain::actor::Owned;
+
+    let Some(issue) = reads.issues().find(call.actor().scope(), issue)? else {
+        return Err(denied(Denied::NotFound("issue")));
+    };
+    Ok(reads.attachments().list(issue.scope(), issue.id, page)?)
+}
+
+fn write_down(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    action: Action,
+    issue: &Issue,
+    attachment: &Attachment,
+) {
+    let details = json!({
+        "identifier": issue.identifier,
+        "attachmentId": attachment.id,
+        "originalFilename": attachment.original_filename,
+        "contentType": attachment.asset.content_type,
+        "byteSize": attachment.asset.byte_size,
+    });
+    record(
+        tx,
+        call,
+        Deed {
+            company: issue.company,
+            action,
+            entity: Entity::Issue,
+            id: &issue.id,
+            details: document(details),
+        },
+    );
+}

@@ -1,0 +1,66 @@
+use workforce_domain::activity::Action;
+use workforce_domain::actor::Owned;
+use workforce_domain::attachment::{Attachment, ObjectName};
+use workforce_domain::id::AttachmentId;
+use workforce_domain::issue::Issue;
+use workforce_domain::port::{Failure, Tx};
+
+use super::{AttachmentError, write_down};
+use crate::access::{Denied, denied};
+use crate::call::Call;
+
+/// What became of a removed attachment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Removed {
+    /// The bytes that nothing refers to any more, to be deleted after the
+    /// commit.
+    pub unshown: Option<ObjectName>,
+}
+
+/// Takes an attachment from its issue. Its uploader, the assignee of the issue
+/// and the board (contract section 4.3).
+///
+/// # Errors
+/// [`AttachmentError`]
+pub fn remove(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    id: AttachmentId,
+) -> Result<Removed, Failure<AttachmentError>> {
+    let missing = || denied(Denied::NotFound("attachment"));
+    let scope = call.actor().scope();
+    let found = tx.attachments().find(scope, id)?.ok_or_else(missing)?;
+    // The issue first: locks are taken in one order.
+    let company = found.scope().into();
+    let issue = tx.issues_mut().lock(company, &found.issue.into())?;
+    let issue = issue.ok_or_else(missing)?;
+    let attachment = tx.attachments_mut().lock(company, id)?;
+    let attachment = attachment.ok_or_else(missing)?;
+    call.require_working_company().map_err(denied)?;
+    require_right(call, &issue, &attachment)?;
+    write_down(
+        tx,
+        call,
+        Action::IssueAttachmentRemoved,
+        &issue,
+        &attachment,
+    );
+    let unshown = tx.attachments_mut().delete(attachment)?;
+    Ok(Removed { unshown })
+}
+
+fn require_right(
+    call: &Call<'_>,
+    issue: &Issue,
+    attachment: &Attachment,
+) -> Result<(), Failure<AttachmentError>> {
+    let Some(agent) = call.actor().agent_id() else {
+        return Ok(());
+    };
+    if attachment.author.agent() == Some(agent) || issue.assignee.agent() == Some(agent) {
+        return Ok(());
+    }
+    Err(denied(Denied::Forbidden(
+        "only its uploader, the assignee of the issue and the board may remove an attachment",
+    )))
+}

@@ -1,0 +1,80 @@
+use alloc::vec::Vec;
+
+use super::{Held, StoreError};
+use crate::actor::{CompanyScope, Scope};
+use crate::attachment::{Asset, Attachment, ObjectName};
+use crate::id::{AttachmentId, IssueId};
+use crate::page::{CreationKey, Page, PageRequest};
+
+/// The place of an attachment in a list.
+pub type AttachmentKey = CreationKey<AttachmentId>;
+
+/// Reads of attachments.
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait AttachmentReads {
+    /// One attachment.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn find(&mut self, scope: Scope, id: AttachmentId) -> Result<Option<Attachment>, StoreError>;
+
+    /// Attachments of an issue, newest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn list(
+        &mut self,
+        company: CompanyScope,
+        issue: IssueId,
+        page: &PageRequest<AttachmentKey>,
+    ) -> Result<Page<Attachment, AttachmentKey>, StoreError>;
+
+    /// Those of `objects` that belong to an asset, in no particular order.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn assets_among(&mut self, objects: &[ObjectName]) -> Result<Vec<ObjectName>, StoreError>;
+}
+
+/// Writes of attachments.
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait AttachmentWrites {
+    /// The asset of the company with these bytes, locked against its end:
+    /// `asset` itself when the company had none.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn keep_asset(&mut self, asset: &Asset) -> Result<Asset, StoreError>;
+
+    /// Stores a new attachment of a kept asset.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn insert(&mut self, attachment: &Attachment) -> Result<(), StoreError>;
+
+    /// Locks an attachment.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn lock(
+        &mut self,
+        scope: Scope,
+        id: AttachmentId,
+    ) -> Result<Option<Held<Attachment>>, StoreError>;
+
+    /// Deletes a locked attachment, and its asset when nothing else shows it.
+    /// Then the name of the bytes is returned: they are to be deleted after
+    /// the commit.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn delete(&mut self, attachment: Held<Attachment>) -> Result<Option<ObjectName>, StoreError>;
+
+    /// Deletes at most `limit` assets that no attachment shows any more,
+    /// because their issue was deleted. Their bytes are to be deleted after
+    /// the commit.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn forget_unattached(&mut self, limit: usize) -> Result<Vec<ObjectName>, StoreError>;
+}

@@ -1,0 +1,242 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use actix_web::HttpResponse;
+use tracing::Instrument;
+use utoipa::ToSchema;
+use workforce_app::attachments;
+use workforce_domain::attachment::ObjectName;
+use workforce_domain::id::AssetId;
+use workforce_domain::port::AttachmentKey;
+
+mod bodies;
+
+use super::{Done, issue_ref};
+use crate::download;
+use crate::exchange::Exchange;
+use crate::paging::Paging;
+use crate::problem::Problem;
+use crate::registry::{Access, Connection, Endpoints};
+use crate::reply::Reply;
+use crate::schema;
+use crate::upload;
+use bodies::AttachmentBody;
+
+const TAG: &str = "Attachments";
+
+pub(super) fn register(endpoints: Endpoints) -> Endpoints {
+    endpoints
+        .add_streaming(__path_add, Access::Anyone, add)
+        .add(__path_list, Access::Anyone, list)
+        .add(__path_get, Access::Anyone, get)
+        .add_streaming(__path_content, Access::Anyone, content)
+        .add(__path_remove, Access::Anyone, remove)
+}
+
+/// A file and what it belongs to.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes a form that is read as a stream")]
+#[schema(rename_all = "camelCase")]
+struct UploadForm {
+    /// The file. Without a field of this name the first part with a file name
+    /// counts.
+    #[schema(value_type = String, format = Binary)]
+    file: Vec<u8>,
+    /// The comment on the issue that the file belongs to.
+    #[schema(value_type = Option<schema::Id>, nullable = false)]
+    issue_comment_id: Option<String>,
+}
+
+/// Attaches a file to an issue.
+///
+/// The caller is told what stands against it before the body is read.
+#[utoipa::path(post, path = "/api/companies/{companyId}/issues/{issueId}/attachments",
+    tag = TAG, operation_id = "addAttachment",
+    params(
+        ("companyId" = schema::Id, Path, description = "The company."),
+        ("issueId" = String, Path, description = "The issue, by id or identifier."),
+    ),
+    request_body(content = UploadForm, content_type = "multipart/form-data"),
+    responses(
+        (status = 201, description = "The attachment.", body = AttachmentBody),
+        (status = 415),
+    ))]
+async fn add(exchange: Exchange, connection: Connection) -> HttpResponse {
+    let admitted = exchange
+        .look(
+            |rq| Ok((rq.id("companyId")?, issue_ref(rq)?)),
+            |reads, call, (company, issue)| {
+                let issue = attachments::admit(reads, call, *company, issue)?;
+                Ok((issue.company, call.id::<AssetId>()))
+            },
+        )
+        .await;
+    let (exchange, (company, asset)) = match admitted {
+        Ok(admitted) => admitted,
+        Err(answer) => return answer,
+    };
+    let object = ObjectName { company, asset };
+    let form = match upload::receive(&exchange.state, connection, object).await {
+        Ok(form) => form,
+        Err(problem) => return exchange.refuse(problem),
+    };
+    // From here on it goes to its end even when the caller hangs up: bytes that
+    // may be written down must not be deleted, and others must.
+    let request_id = exchange.incoming.request_id.clone();
+    let kept = actix_web::rt::spawn(keep(exchange, object, form).in_current_span());
+    kept.await
+        .unwrap_or_else(|panicked| Problem::internal(&panicked).answer(&request_id))
+}
+
+/// Makes what was received whole and writes it down, and deletes its bytes when
+/// nothing refers to them then.
+async fn keep(exchange: Exchange, object: ObjectName, form: upload::Form) -> HttpResponse {
+    let received = match form.finish().await {
+        Ok(received) => received,
+        Err(problem) => return exchange.refuse(problem),
+    };
+    let state = Arc::clone(&exchange.state);
+    let exchange = exchange.describing(upload::description(&received));
+    // Whether the transaction went to its end, and what it did with the bytes.
+    let (decided, referred) = (Arc::default(), Arc::default());
+    let (deciding, referring): (Arc<AtomicBool>, Arc<AtomicBool>) =
+        (Arc::clone(&decided), Arc::clone(&referred));
+    let answer = exchange
+        .write(
+            move |rq| Ok((rq.id("companyId")?, issue_ref(rq)?, received)),
+            move |tx, call, (company, issue, received)| {
+                let added = attachments::add(tx, call, *company, issue, received.clone())?;
+                deciding.store(true, Ordering::SeqCst);
+                referring.store(added.is_new, Ordering::SeqCst);
+                Ok(added.attachment)
+            },
+            |attachment| Reply::created(AttachmentBody::from(attachment)),
+        )
+        .await;
+    // A commit whose outcome is not known is left to the sweep.
+    let is_doubtful = answer.status().is_server_error() && decided.load(Ordering::SeqCst);
+    let is_kept = answer.status().is_success() && referred.load(Ordering::SeqCst);
+    if !is_doubtful && !is_kept {
+        delete(&state, object).await;
+    }
+    answer
+}
+
+/// Deletes bytes that nothing refers to. What fails is left to the sweep.
+async fn delete(state: &crate::state::State, object: ObjectName) {
+    let objects = Arc::clone(&state.ports.objects);
+    let deleted = state.transfers.run(move || objects.delete(object)).await;
+    if let Err(problem) = deleted.and_then(|outcome| outcome.map_err(Problem::from)) {
+        tracing::warn!(%object, %problem, "bytes that nothing refers to are left to the sweep");
+    }
+}
+
+/// Attachments of an issue, newest first.
+#[utoipa::path(get, path = "/api/issues/{issueId}/attachments", tag = TAG,
+    operation_id = "listAttachments",
+    params(
+        ("issueId" = String, Path, description = "The issue, by id or identifier."),
+        Paging,
+    ),
+    responses((status = 200, description = "The attachments.", body = Vec<AttachmentBody>)))]
+async fn list(exchange: Exchange) -> HttpResponse {
+    exchange
+        .read(
+            |rq| Ok((issue_ref(rq)?, rq.page::<AttachmentKey>()?)),
+            |reads, call, (issue, page)| attachments::list(reads, call, issue, page),
+            Reply::<Vec<AttachmentBody>>::page,
+        )
+        .await
+}
+
+/// One attachment.
+#[utoipa::path(get, path = "/api/attachments/{attachmentId}", tag = TAG,
+    operation_id = "getAttachment",
+    params(("attachmentId" = schema::Id, Path, description = "The attachment.")),
+    responses((status = 200, description = "The attachment.", body = AttachmentBody)))]
+async fn get(exchange: Exchange) -> HttpResponse {
+    exchange
+        .read(
+            |rq| rq.id("attachmentId"),
+            |reads, call, id| attachments::get(reads, call, *id),
+            |attachment| Reply::ok(AttachmentBody::from(attachment)),
+        )
+        .await
+}
+
+/// The content of an attachment.
+///
+/// Pictures (PNG, JPEG, GIF, WebP), PDF and plain text are shown inline,
+/// everything else is for saving. `ETag` is the SHA-256 of the content.
+#[utoipa::path(get, path = "/api/attachments/{attachmentId}/content", tag = TAG,
+    operation_id = "getAttachmentContent",
+    params(
+        ("attachmentId" = schema::Id, Path, description = "The attachment."),
+        ("Range" = Option<String>, Header, description = "One range of bytes."),
+        ("If-Range" = Option<String>, Header,
+            description = "The range counts only for the content with this `ETag`."),
+        ("If-None-Match" = Option<String>, Header,
+            description = "Contents that are there already, by `ETag`."),
+    ),
+    responses(
+        (status = 200, description = "The content.", content_type = "*/*", body = Vec<u8>),
+        (status = 206, description = "The range of it.", content_type = "*/*", body = Vec<u8>),
+        (status = 304, description = "It is there already."),
+        (status = 416),
+    ))]
+async fn content(exchange: Exchange, connection: Connection) -> HttpResponse {
+    let found = exchange
+        .look(
+            |rq| rq.id("attachmentId"),
+            |reads, call, id| attachments::get(reads, call, *id),
+        )
+        .await;
+    match found {
+        Ok((exchange, attachment)) => download::send(&exchange, &connection, &attachment).await,
+        Err(answer) => answer,
+    }
+}
+
+/// Takes an attachment from its issue.
+#[utoipa::path(delete, path = "/api/attachments/{attachmentId}", tag = TAG,
+    operation_id = "deleteAttachment",
+    params(("attachmentId" = schema::Id, Path, description = "The attachment.")),
+    responses((status = 200, description = "It is gone.", body = Done)))]
+async fn remove(exchange: Exchange) -> HttpResponse {
+    // As above: what was begun goes to its end.
+    let request_id = exchange.incoming.request_id.clone();
+    let removed = actix_web::rt::spawn(remove_wholly(exchange).in_current_span());
+    removed
+        .await
+        .unwrap_or_else(|panicked| Problem::internal(&panicked).answer(&request_id))
+}
+
+async fn remove_wholly(exchange: Exchange) -> HttpResponse {
+    let state = Arc::clone(&exchange.state);
+    let unshown = Arc::new(std::sync::Mutex::new(None));
+    let found = Arc::clone(&unshown);
+    let answer = exchange
+        .write(
+            |rq| rq.id("attachmentId"),
+            move |tx, call, id| {
+                let removed = attachments::remove(tx, call, *id)?;
+                *lock(&found) = removed.unshown;
+                Ok(())
+            },
+            |()| Reply::ok(Done::OK),
+        )
+        .await;
+    let unshown = lock(&unshown).take();
+    if answer.status().is_success()
+        && let Some(object) = unshown
+    {
+        delete(&state, object).await;
+    }
+    answer
+}
+
+fn lock<T>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
+}

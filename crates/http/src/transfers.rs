@@ -1,0 +1,101 @@
+//! What uploads and downloads share: how many there may be at once, and the
+//! threads on which they wait for the place where bytes are kept.
+
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use actix_web::rt::time::timeout;
+use tokio::runtime::Handle;
+use tokio::sync::{Semaphore, SemaphorePermit};
+use workforce_app::Code;
+
+use crate::problem::Problem;
+
+/// Bounds of uploads (contract sections 8 and 10.10).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TransferLimits {
+    /// An attachment has at most so many bytes.
+    pub max_bytes: u64,
+    /// So many uploads are received at once.
+    pub uploads_at_once: usize,
+    /// For how long a further one waits for its turn.
+    pub patience: Duration,
+}
+
+impl Default for TransferLimits {
+    /// 25 MiB each, eight at once, ten seconds of patience.
+    fn default() -> Self {
+        Self {
+            max_bytes: 25 * 1024 * 1024,
+            uploads_at_once: 8,
+            patience: Duration::from_secs(10),
+        }
+    }
+}
+
+/// Calls to the place of bytes that wait at once.
+const CALLS: usize = 16;
+
+pub(crate) struct Transfers {
+    pub(crate) limits: TransferLimits,
+    uploads: Semaphore,
+    calls: Semaphore,
+    threads: OnceLock<Handle>,
+}
+
+impl Default for Transfers {
+    fn default() -> Self {
+        Self::new(TransferLimits::default())
+    }
+}
+
+impl Transfers {
+    pub(crate) fn new(limits: TransferLimits) -> Self {
+        Self {
+            limits,
+            uploads: Semaphore::new(limits.uploads_at_once),
+            calls: Semaphore::new(CALLS),
+            threads: OnceLock::new(),
+        }
+    }
+
+    /// Lets calls wait on the blocking threads of this runtime from now on.
+    /// The first one told counts.
+    pub(crate) fn run_on(&self, threads: Handle) {
+        self.threads.get_or_init(|| threads);
+    }
+
+    /// The right to receive an upload.
+    ///
+    /// # Errors
+    /// `busy` when there is none in time.
+    pub(crate) async fn upload_slot(&self) -> Result<SemaphorePermit<'_>, Problem> {
+        let turn = timeout(self.limits.patience, self.uploads.acquire()).await;
+        turn.ok().and_then(Result::ok).ok_or_else(|| {
+            let detail = "as many uploads as can be received at once are under way; try again";
+            Problem::new(Code::Busy, detail)
+        })
+    }
+
+    /// Runs a call that may wait for a disk or a network.
+    ///
+    /// # Errors
+    /// `internal` when it panics.
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        call: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Problem> {
+        let threads = self.threads.get().cloned().unwrap_or_else(Handle::current);
+        // The semaphore is never closed.
+        let turn = self.calls.acquire().await;
+        let _turn = turn.map_err(|closed| Problem::internal(&closed))?;
+        let span = tracing::Span::current();
+        let called = threads.spawn_blocking(move || {
+            let _entered = span.enter();
+            call()
+        });
+        called
+            .await
+            .map_err(|panicked| Problem::internal(&panicked))
+    }
+}

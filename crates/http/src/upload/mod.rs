@@ -1,0 +1,100 @@
+//! Receives a file as a stream (contract section 4.3): nothing is held whole
+//! in memory, and what is not to be kept is not stored.
+
+mod form;
+mod pace;
+mod sink;
+mod sniff;
+
+use std::sync::Arc;
+
+use actix_multipart::Multipart;
+use actix_web::http::header;
+use serde_json::json;
+use workforce_app::Code;
+use workforce_app::attachments::{AddAttachment, Upload};
+use workforce_domain::attachment::ObjectName;
+
+use crate::problem::Problem;
+use crate::registry::Connection;
+use crate::state::State;
+pub(crate) use form::Form;
+
+/// What a body may have beside its file: the other fields, and what separates
+/// them.
+const BESIDE_FILE: u64 = 1024 * 1024;
+
+/// Receives a multipart body and stores its file as `name`, up to the point
+/// where [`Form::finish`] makes the object whole. Dropped before, it leaves
+/// nothing behind.
+///
+/// # Errors
+/// `unsupported_media_type` for another kind of body, `invalid_request` for
+/// one with faults, `body_too_large`, `busy`.
+pub(crate) async fn receive(
+    state: &Arc<State>,
+    connection: Connection,
+    name: ObjectName,
+) -> Result<Form, Problem> {
+    let max = state.transfers.limits.max_bytes;
+    check_head(&connection, max)?;
+    let _slot = state.transfers.upload_slot().await?;
+    let Connection { request, payload } = connection;
+    let max_length = max.saturating_add(BESIDE_FILE);
+    let (body, fate) = pace::paced(payload, state.body_deadline, max_length);
+    let multipart = Multipart::new(request.headers(), body);
+    Form::read(state, multipart, name)
+        .await
+        .map_err(|problem| fate.cut().map_or(problem, |cut| told(cut, max)))
+}
+
+/// Refuses what need not be read to be refused.
+fn check_head(connection: &Connection, max: u64) -> Result<(), Problem> {
+    let content_type = connection.header(header::CONTENT_TYPE).unwrap_or_default();
+    let essence = content_type.split(';').next().unwrap_or_default().trim();
+    if !essence.eq_ignore_ascii_case("multipart/form-data") {
+        return Err(Problem::new(
+            Code::UnsupportedMediaType,
+            "a file is uploaded as multipart/form-data",
+        ));
+    }
+    let announced = connection
+        .header(header::CONTENT_LENGTH)
+        .and_then(|length| length.parse::<u64>().ok());
+    if announced.is_some_and(|length| length > max.saturating_add(BESIDE_FILE)) {
+        return Err(too_large(max));
+    }
+    Ok(())
+}
+
+fn told(cut: pace::Cut, max: u64) -> Problem {
+    match cut {
+        pace::Cut::TooSlow => {
+            Problem::new(Code::InvalidRequest, "the upload did not arrive in time")
+        }
+        pace::Cut::TooLong => too_large(max),
+        pace::Cut::Ended => Problem::new(Code::InvalidRequest, "the upload ended early"),
+    }
+}
+
+fn too_large(max: u64) -> Problem {
+    let detail = format!("an attachment may have at most {max} bytes");
+    Problem::new(Code::BodyTooLarge, detail)
+}
+
+/// What tells one upload from another: the same for a repetition, however the
+/// parts of its body were separated.
+pub(crate) fn description(received: &AddAttachment) -> Vec<u8> {
+    let Upload {
+        sha256, byte_size, ..
+    } = received.upload;
+    json!({
+        "sha256": sha256,
+        "byteSize": byte_size,
+        "originalFilename": received.original_filename,
+        "declaredContentType": received.declared_content_type,
+        "issueCommentId": received.comment,
+    })
+    .to_string()
+    .into_bytes()
+}

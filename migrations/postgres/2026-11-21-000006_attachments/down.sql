@@ -1,0 +1,2 @@
+DROP TABLE issue_attachments;
+DROP TABLE assets;
