@@ -2,11 +2,9 @@
 
 use alloc::string::String;
 
-use unicode_normalization::UnicodeNormalization;
-
 use crate::actor::Owned;
 use crate::id::{CompanyId, LabelId};
-use crate::text::{Color, LabelName};
+use crate::text::{Color, LabelName, comparable};
 use crate::time::Timestamp;
 
 /// An issue has at most so many labels, so that lists of issues stay bounded.
@@ -42,18 +40,9 @@ impl Owned for IssueLabel {
     }
 }
 
-/// A name as it is compared: without regard to case, compatible forms and the
-/// width of its spaces.
+/// A name as it is compared.
 pub fn key(name: &LabelName) -> String {
-    let folded: String = name.nfkc().flat_map(char::to_lowercase).collect();
-    let mut key = String::with_capacity(folded.len());
-    for word in folded.split_whitespace() {
-        if !key.is_empty() {
-            key.push(' ');
-        }
-        key.push_str(word);
-    }
-    key
+    comparable(name)
 }
 
 #[cfg(test)]

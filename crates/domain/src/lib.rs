@@ -37,6 +37,7 @@ pub mod port;
 pub mod project;
 pub mod revision;
 pub mod run;
+pub mod search;
 pub mod secret;
 pub mod text;
 pub mod time;

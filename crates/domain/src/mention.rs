@@ -15,7 +15,7 @@ use alloc::vec::Vec;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-use crate::id::AgentId;
+use crate::id::{AgentId, ProjectId};
 use prose::{decode_entities, visible_prose};
 
 /// A text mentions at most so many agents; the rest is ignored.
@@ -46,6 +46,30 @@ pub struct MentionIndex {
 struct Node {
     names: Vec<AgentId>,
     url_keys: Vec<AgentId>,
+}
+
+/// The projects that a text, written in Markdown, links to as
+/// `[name](project://id)`: each once, in the order of their first mention, at
+/// most [`MAX_MENTIONS`].
+pub fn mentioned_projects(body: &str) -> Vec<ProjectId> {
+    const OPENING: &str = "](project://";
+    const ID_LENGTH: usize = 36;
+    let mut mentioned = Vec::new();
+    if !body.contains("project:") && !body.contains('&') {
+        return mentioned;
+    }
+    let prose = visible_prose(&decode_entities(body, &mut |_| {}), &mut |_| {});
+    for (place, _) in prose.match_indices(OPENING) {
+        let target = &prose[place + OPENING.len()..];
+        let Some(Ok(id)) = target.get(..ID_LENGTH).map(str::parse) else {
+            continue;
+        };
+        let ends = target[ID_LENGTH..].starts_with([')', '?']);
+        if ends && mentioned.len() < MAX_MENTIONS && !mentioned.contains(&id) {
+            mentioned.push(id);
+        }
+    }
+    mentioned
 }
 
 /// What an `@` turned out to be, and where the text goes on after it.

@@ -3,6 +3,8 @@
 
 use alloc::string::String;
 
+use unicode_normalization::UnicodeNormalization;
+
 /// Why a text was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TextError {
@@ -66,6 +68,25 @@ fn prose(text: &str, max: usize) -> Result<String, TextError> {
         return Err(TextError::TooLong { max, unit: "bytes" });
     }
     Ok(text.into())
+}
+
+/// A text as it is compared with another that should be the same: without
+/// regard to case, compatible forms and the width of its spaces.
+pub fn comparable(text: &str) -> String {
+    let folded: String = text
+        .chars()
+        .stream_safe()
+        .nfkc()
+        .flat_map(char::to_lowercase)
+        .collect();
+    let mut comparable = String::with_capacity(folded.len());
+    for word in folded.split_whitespace() {
+        if !comparable.is_empty() {
+            comparable.push(' ');
+        }
+        comparable.push_str(word);
+    }
+    comparable
 }
 
 macro_rules! texts {

@@ -66,6 +66,29 @@ impl Query {
         self.value(name, "an id")
     }
 
+    /// Ids, separated by commas, each once; none when absent.
+    ///
+    /// # Errors
+    /// `invalid_request` when one is malformed.
+    pub(crate) fn ids<T: FromStr + PartialEq>(&self, name: &str) -> Result<Vec<T>, Problem> {
+        let mut ids = Vec::new();
+        for text in self
+            .text(name)?
+            .into_iter()
+            .flat_map(|text| text.split(','))
+            .map(str::trim)
+            .filter(|text| !text.is_empty())
+        {
+            let id = text
+                .parse()
+                .map_err(|_malformed| fault(name, "must be ids, separated by commas"))?;
+            if !ids.contains(&id) {
+                ids.push(id);
+            }
+        }
+        Ok(ids)
+    }
+
     /// A switch; absent means `default`.
     ///
     /// # Errors

@@ -42,17 +42,22 @@ pub(super) fn require_none_in_the_way(
         Change::Set(agent) => issue.assignee.agent() != Some(agent),
         Change::Keep | Change::Clear => false,
     };
-    let moves = match command.parent {
-        Change::Set(parent) => issue.parent != Some(parent),
+    let company = issue.scope();
+    // One that does not exist is refused where the issue is moved.
+    let new_parent = match &command.parent {
+        Change::Set(parent) => tx.issues().find(company.into(), parent)?.map(|it| it.id),
+        Change::Clear | Change::Keep => None,
+    };
+    let moves = match &command.parent {
+        Change::Set(_) => new_parent.is_some() && issue.parent != new_parent,
         Change::Clear => issue.parent.is_some(),
         Change::Keep => false,
     };
-    let company = issue.scope();
     if begins || assigns || moves {
         require_decided(tx.reads(), company, issue.id)?;
     }
-    match command.parent {
-        Change::Set(parent) if moves => require_decided(tx.reads(), company, parent),
+    match new_parent {
+        Some(parent) if moves => require_decided(tx.reads(), company, parent),
         _ => Ok(()),
     }
 }

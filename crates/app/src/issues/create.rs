@@ -2,16 +2,17 @@ use serde_json::json;
 use workforce_domain::Document;
 use workforce_domain::activity::Action;
 use workforce_domain::actor::Owned;
-use workforce_domain::id::{AgentId, CompanyId, GoalId, IssueId, LabelId, ProjectId};
+use workforce_domain::id::{AgentId, CompanyId, GoalId, LabelId, ProjectId};
 use workforce_domain::issue::{
-    Assignee, IllegalTransition, Issue, IssueStatus, Priority, Progress,
+    Assignee, IllegalTransition, Issue, IssueRef, IssueStatus, Priority, Progress,
 };
 use workforce_domain::port::{Failure, Tx};
 use workforce_domain::text::{Description, Label, Title};
 use workforce_domain::wake::WakeReason;
 
 use super::{
-    IssueError, IssueView, MAX_DOCUMENT, approval, assignment, hierarchy, labels, write_down,
+    IssueError, IssueView, MAX_DOCUMENT, approval, assignment, duplicates, hierarchy, labels, read,
+    write_down,
 };
 use crate::access::{self, denied};
 use crate::call::Call;
@@ -30,7 +31,7 @@ pub struct CreateIssue {
     /// Who is to do it.
     pub assignee_agent: Option<AgentId>,
     /// The issue it is part of.
-    pub parent: Option<IssueId>,
+    pub parent: Option<IssueRef>,
     /// Its project.
     pub project: Option<ProjectId>,
     /// Its goal.
@@ -45,6 +46,18 @@ pub struct CreateIssue {
     pub assignee_adapter_overrides: Option<Document>,
     /// Its labels.
     pub labels: Vec<LabelId>,
+    /// The key under which the request was sent, if any: an agent that sends
+    /// it again means the same child.
+    pub request_key: Option<String>,
+}
+
+/// An issue that was made, or that an agent had made before.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreatedIssue {
+    /// The issue.
+    pub view: IssueView,
+    /// True when the agent meant a child that is there already.
+    pub deduplicated: bool,
 }
 
 /// Statuses an agent may begin an issue in; work in progress begins with a
@@ -56,7 +69,8 @@ const BEGUN_BY_AGENTS: &[IssueStatus] = &[
 ];
 
 /// Makes an issue. Anyone of the company; its number, activity, event and the
-/// wake of its assignee are written with it.
+/// wake of its assignee are written with it. An agent does not make the same
+/// child twice while the first has not ended.
 ///
 /// # Errors
 /// [`IssueError`]
@@ -65,7 +79,7 @@ pub fn create(
     call: &Call<'_>,
     company: CompanyId,
     command: CreateIssue,
-) -> Result<IssueView, Failure<IssueError>> {
+) -> Result<CreatedIssue, Failure<IssueError>> {
     let company = access::company(tx.reads(), call, company)?;
     let scope = company.scope();
     call.require_working_company().map_err(denied)?;
@@ -103,7 +117,7 @@ pub fn create(
         Some(agent) => Some(assignment::assignable(tx.reads(), call, scope, agent)?),
         None => None,
     };
-    let parent = match command.parent {
+    let parent = match &command.parent {
         Some(parent) => {
             let parent = hierarchy::parent_of_new(tx.reads(), scope, parent)?;
             approval::require_decided(tx.reads(), scope, parent.id)?;
@@ -112,7 +126,19 @@ pub fn create(
         None => None,
     };
     hierarchy::check_places(tx.reads(), scope, command.project, command.goal)?;
-    let label_ids = labels::known(tx.reads(), scope, command.labels)?;
+    let label_ids = labels::known(tx.reads(), scope, command.labels.clone())?;
+    let child_key = match &parent {
+        Some(parent) => duplicates::child_key(tx, call, parent, &command)?,
+        None => None,
+    };
+    if let (Some(parent), Some(key)) = (&parent, &child_key)
+        && let Some(child) = tx.issues().live_child(scope, parent.id, key)?
+    {
+        return Ok(CreatedIssue {
+            view: read::view(tx.reads(), call, child)?,
+            deduplicated: true,
+        });
+    }
     let number = tx.companies_mut().next_issue_number(scope)?;
     let parent = parent.as_ref();
     let issue = Issue {
@@ -122,7 +148,7 @@ pub fn create(
         identifier: format!("{}-{number}", company.issue_prefix),
         project: command.project,
         goal: command.goal,
-        parent: command.parent,
+        parent: parent.map(|parent| parent.id),
         title: command.title,
         description: command.description,
         progress: Progress::begin(status, call.now),
@@ -144,6 +170,9 @@ pub fn create(
         updated_at: call.now,
     };
     let issue = tx.issues_mut().insert(issue)?;
+    if let Some(key) = &child_key {
+        tx.issues_mut().set_child_key(&issue, key)?;
+    }
     let labels = if label_ids.is_empty() {
         Vec::new()
     } else {
@@ -155,9 +184,12 @@ pub fn create(
     if let Some(agent) = &assignee {
         assignment::wake_assignee(tx, call, &issue, agent, WakeReason::IssueAssigned)?;
     }
-    Ok(IssueView {
-        issue: issue.into_inner(),
-        lease: None,
-        labels,
+    Ok(CreatedIssue {
+        view: IssueView {
+            issue: issue.into_inner(),
+            lease: None,
+            labels,
+        },
+        deduplicated: false,
     })
 }

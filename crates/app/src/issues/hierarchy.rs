@@ -3,7 +3,7 @@
 
 use workforce_domain::actor::CompanyScope;
 use workforce_domain::id::{GoalId, IssueId, ProjectId};
-use workforce_domain::issue::Issue;
+use workforce_domain::issue::{Issue, IssueRef};
 use workforce_domain::port::{Failure, Reads, Tx};
 
 use super::IssueError;
@@ -13,24 +13,24 @@ use crate::access::FieldFault;
 pub(super) fn parent_of_new(
     reads: &mut dyn Reads,
     company: CompanyScope,
-    parent: IssueId,
+    parent: &IssueRef,
 ) -> Result<Issue, Failure<IssueError>> {
     let found = existing(reads, company, parent)?;
-    let above = reads.issues().ancestors(company, parent)?.len();
+    let above = reads.issues().ancestors(company, found.id)?.len();
     if above + 2 > Issue::MAX_DEPTH {
         return Err(Failure::Refused(IssueError::TooDeep));
     }
     Ok(found)
 }
 
-/// Checks that an issue may be moved below another.
+/// Checks that an issue may be moved below another, and tells the other's id.
 pub(super) fn check_move(
     tx: &mut dyn Tx,
     company: CompanyScope,
     issue: &Issue,
-    parent: IssueId,
-) -> Result<(), Failure<IssueError>> {
-    existing(tx.reads(), company, parent)?;
+    parent: &IssueRef,
+) -> Result<IssueId, Failure<IssueError>> {
+    let parent = existing(tx.reads(), company, parent)?.id;
     // Two moves that each look fine alone could make a cycle together.
     tx.issues_mut().lock_hierarchy(company)?;
     let above = tx.issues().ancestors(company, parent)?;
@@ -41,17 +41,17 @@ pub(super) fn check_move(
     if above.len() + below + 2 > Issue::MAX_DEPTH {
         return Err(Failure::Refused(IssueError::TooDeep));
     }
-    Ok(())
+    Ok(parent)
 }
 
 fn existing(
     reads: &mut dyn Reads,
     company: CompanyScope,
-    parent: IssueId,
+    parent: &IssueRef,
 ) -> Result<Issue, Failure<IssueError>> {
     reads
         .issues()
-        .find(company.into(), &parent.into())?
+        .find(company.into(), parent)?
         .ok_or_else(|| Failure::Refused(FieldFault::missing("/parentId", "issue").into()))
 }
 

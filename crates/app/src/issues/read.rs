@@ -1,11 +1,13 @@
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use workforce_domain::actor::{CompanyScope, Owned};
 use workforce_domain::goal::Goal;
 use workforce_domain::id::{CompanyId, GoalId, IssueId, ProjectId};
 use workforce_domain::issue::{Issue, IssueRef, Lease};
+use workforce_domain::mention::mentioned_projects;
 use workforce_domain::page::{Page, PageRequest};
-use workforce_domain::port::{Failure, IssueFilter, IssueKey, Reads, StoreError};
+use workforce_domain::port::{Failure, FoundKey, IssueFilter, IssueKey, Reads, StoreError};
+use workforce_domain::search::SearchQuery;
 
 use super::labels::LabelsOf;
 use super::{IssueError, IssueView, labels};
@@ -38,6 +40,8 @@ pub struct IssueDetail {
     pub goal: Option<Goal>,
     /// Its parents, nearest first.
     pub ancestors: Vec<ParentView>,
+    /// The projects that its title and description link to, in that order.
+    pub mentioned_projects: Vec<ProjectSummary>,
 }
 
 /// One issue with its project, goal and parents.
@@ -58,7 +62,9 @@ pub fn get(
         Some(_) => reads.issues().ancestors(scope, issue.id)?,
         None => Vec::new(),
     };
-    let places = Places::around(reads, scope, std::iter::once(&issue).chain(&parents))?;
+    let mentioned = mentioned(&issue);
+    let around = std::iter::once(&issue).chain(&parents);
+    let places = Places::around(reads, scope, around, &mentioned)?;
     let ids: Vec<IssueId> = std::iter::once(&issue)
         .chain(&parents)
         .map(|issue| issue.id)
@@ -79,6 +85,10 @@ pub fn get(
     Ok(IssueDetail {
         project: places.project(issue.project),
         goal: places.goal(issue.goal),
+        mentioned_projects: mentioned
+            .into_iter()
+            .filter_map(|project| places.project(Some(project)))
+            .collect(),
         ancestors,
         view: IssueView {
             labels: labels.take(issue.id),
@@ -86,6 +96,17 @@ pub fn get(
             lease,
         },
     })
+}
+
+/// The projects that an issue's own text links to.
+fn mentioned(issue: &Issue) -> Vec<ProjectId> {
+    let mut mentioned = mentioned_projects(&issue.title);
+    if let Some(description) = &issue.description {
+        mentioned.extend(mentioned_projects(description));
+    }
+    let mut seen = HashSet::new();
+    mentioned.retain(|project| seen.insert(*project));
+    mentioned
 }
 
 /// An issue with its labels and with its lease, if somebody holds it now.
@@ -132,8 +153,10 @@ impl Places {
         reads: &mut dyn Reads,
         scope: CompanyScope,
         issues: impl Iterator<Item = &'a Issue> + Clone,
+        mentioned: &[ProjectId],
     ) -> Result<Self, StoreError> {
         let mut project_ids: Vec<ProjectId> = issues.clone().filter_map(|i| i.project).collect();
+        project_ids.extend(mentioned);
         let mut goal_ids: Vec<GoalId> = issues.filter_map(|issue| issue.goal).collect();
         project_ids.sort_unstable();
         project_ids.dedup();
@@ -180,7 +203,50 @@ pub fn list(
     page: &PageRequest<IssueKey>,
 ) -> Result<Page<IssueView, IssueKey>, Failure<IssueError>> {
     let scope = access::company_scope(reads, call, company)?;
-    let Page { items, next } = reads.issues().list(scope, filter, page)?;
+    let page = reads.issues().list(scope, filter, page)?;
+    Ok(views(reads, call, scope, page)?)
+}
+
+/// Issues of a company that have every word of a query: by where they have
+/// them, then as in [`list`].
+///
+/// # Errors
+/// [`IssueError`]
+pub fn search(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    company: CompanyId,
+    query: &SearchQuery,
+    filter: &IssueFilter,
+    page: &PageRequest<FoundKey>,
+) -> Result<Page<IssueView, FoundKey>, Failure<IssueError>> {
+    let scope = access::company_scope(reads, call, company)?;
+    let page = reads.issues().search(scope, query, filter, page)?;
+    Ok(views(reads, call, scope, page)?)
+}
+
+/// The issue whose children a list asks for; `None` when there is no such
+/// issue in the caller's reach.
+///
+/// # Errors
+/// When the store fails.
+pub fn parent_filter(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    parent: &IssueRef,
+) -> Result<Option<IssueId>, StoreError> {
+    let found = reads.issues().find(call.actor().scope(), parent)?;
+    Ok(found.map(|issue| issue.id))
+}
+
+/// The rows of a page with their leases and labels.
+fn views<K>(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    scope: CompanyScope,
+    page: Page<Issue, K>,
+) -> Result<Page<IssueView, K>, StoreError> {
+    let Page { items, next } = page;
     let items = with_leases(reads, call, scope, items)?;
     Ok(Page { items, next })
 }

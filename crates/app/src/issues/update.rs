@@ -4,7 +4,7 @@ use workforce_domain::activity::Action;
 use workforce_domain::actor::{AgentCredential, Owned};
 use workforce_domain::agent::Agent;
 use workforce_domain::change::Change;
-use workforce_domain::id::{AgentId, GoalId, IssueId, LabelId, ProjectId};
+use workforce_domain::id::{AgentId, GoalId, LabelId, ProjectId};
 use workforce_domain::issue::{
     Assignee, Comment, DEFAULT_EXPECTED, Issue, IssueRef, IssueStatus, Moved, Priority,
 };
@@ -40,7 +40,7 @@ pub struct UpdateIssue {
     /// Its goal.
     pub goal: Change<GoalId>,
     /// The issue it is part of.
-    pub parent: Change<IssueId>,
+    pub parent: Change<IssueRef>,
     /// What its costs are booked on.
     pub billing_code: Change<Label>,
     /// The ticket that branches are named after.
@@ -204,6 +204,9 @@ fn change(
     if **issue != before || labelled {
         issue.updated_at = call.now;
         tx.issues_mut().save(issue)?;
+        if before.title != issue.title || before.description != issue.description {
+            tx.issues_mut().reindex(issue)?;
+        }
         let action = match &moved {
             Some(moved) if moved.reopened => Action::IssueReopened,
             _ => Action::IssueUpdated,
@@ -286,9 +289,11 @@ fn describe(
         command.goal.value().copied(),
     );
     hierarchy::check_places(tx.reads(), scope, project, goal)?;
-    if let Some(parent) = command.parent.value() {
-        hierarchy::check_move(tx, scope, issue, *parent)?;
-    }
+    let parent = match command.parent {
+        Change::Keep => issue.parent,
+        Change::Clear => None,
+        Change::Set(parent) => Some(hierarchy::check_move(tx, scope, issue, &parent)?),
+    };
     if let Some(title) = command.title {
         issue.title = title;
     }
@@ -296,7 +301,7 @@ fn describe(
     issue.priority = command.priority.unwrap_or(issue.priority);
     issue.project = command.project.apply(issue.project);
     issue.goal = command.goal.apply(issue.goal);
-    issue.parent = command.parent.apply(issue.parent);
+    issue.parent = parent;
     issue.billing_code = command.billing_code.apply(issue.billing_code.take());
     issue.ticket_key = command.ticket_key.apply(issue.ticket_key.take());
     issue.assignee_adapter_overrides = command

@@ -50,7 +50,7 @@ on_both_databases! {
         let below = |parent: &Issue| {
             let child = CreateIssue {
                 status: Some(IssueStatus::Todo),
-                parent: Some(parent.id),
+                parent: Some(parent.id.into()),
                 ..new_issue("A part")
             };
             scene.world.issue_with(scene.company.id, &child)

@@ -107,7 +107,7 @@ fn below(scene: &Scene, parent: &Issue, assignee: &Agent) -> Issue {
     let child = CreateIssue {
         status: Some(IssueStatus::InProgress),
         assignee_agent: Some(assignee.id),
-        parent: Some(parent.id),
+        parent: Some(parent.id.into()),
         ..new_issue("A part")
     };
     scene.world.issue_with(scene.company.id, &child)

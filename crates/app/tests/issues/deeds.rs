@@ -107,7 +107,7 @@ pub(crate) trait Deeds {
 impl Deeds for Acting<'_> {
     fn creates(&self, company: CompanyId, command: &CreateIssue) -> Outcome<Issue> {
         self.write(|tx, call| issues::create(tx, call, company, command.clone()))
-            .map(|view| view.issue)
+            .map(|created| created.view.issue)
     }
 
     fn checks_out_with(&self, issue: &Issue, command: &CheckOut) -> Outcome<IssueView> {

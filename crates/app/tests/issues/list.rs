@@ -93,7 +93,7 @@ fn filters_leave_only_what_is_asked_for() {
         ..new_issue("In it")
     });
     let child = scene.filed_as(&CreateIssue {
-        parent: Some(plain),
+        parent: Some(plain.into()),
         ..new_issue("Part")
     });
     let none = IssueFilter::default;

@@ -12,14 +12,14 @@ use crate::scene::Scene;
 
 fn below(parent: Option<IssueId>) -> CreateIssue {
     CreateIssue {
-        parent,
+        parent: parent.map(Into::into),
         ..new_issue("A part")
     }
 }
 
 fn moved_below(parent: &Issue) -> UpdateIssue {
     UpdateIssue {
-        parent: Change::Set(parent.id),
+        parent: Change::Set(parent.id.into()),
         ..no_change()
     }
 }

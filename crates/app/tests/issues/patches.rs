@@ -81,7 +81,7 @@ fn every_field_is_set_and_emptied_again() {
         description: Change::Set(description("More")),
         priority: Some(Priority::High),
         goal: Change::Set(goal),
-        parent: Change::Set(parent),
+        parent: Change::Set(parent.into()),
         billing_code: Change::Set(label("R-1")),
         ticket_key: Change::Set(label("T-1")),
         ..no_change()

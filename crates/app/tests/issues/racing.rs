@@ -99,7 +99,7 @@ on_both_databases! {
                         let make = |n: usize| {
                             // What is refused must not use a number up.
                             let nowhere =
-                                CreateIssue { parent: Some(world.id()), ..new_issue("Lost") };
+                                CreateIssue { parent: Some(world.id::<workforce_domain::id::IssueId>().into()), ..new_issue("Lost") };
                             assert!(maker.creates(company, &nowhere).is_err());
                             done(maker.creates(company, &new_issue(&format!("Issue {n}"))))
                         };
@@ -126,7 +126,7 @@ on_both_databases! {
             let child = CreateIssue {
                 status: Some(IssueStatus::InProgress),
                 assignee_agent: Some(worker.id),
-                parent: Some(parent.id),
+                parent: Some(parent.id.into()),
                 ..new_issue("A part")
             };
             world.issue_with(company, &child)

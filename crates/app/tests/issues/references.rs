@@ -58,7 +58,7 @@ fn creations(ids: &Ids) -> [CreateIssue; 4] {
             ..new_issue("New")
         },
         CreateIssue {
-            parent: Some(ids.parent),
+            parent: Some(ids.parent.into()),
             ..new_issue("New")
         },
         CreateIssue {
@@ -79,7 +79,7 @@ fn changes(ids: &Ids) -> [UpdateIssue; 4] {
             ..no_change()
         },
         UpdateIssue {
-            parent: Change::Set(ids.parent),
+            parent: Change::Set(ids.parent.into()),
             ..no_change()
         },
         UpdateIssue {

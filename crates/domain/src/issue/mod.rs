@@ -148,6 +148,14 @@ impl IssueRef {
     }
 }
 
+impl<'de> serde::Deserialize<'de> for IssueRef {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::parse(&text)
+            .ok_or_else(|| serde::de::Error::custom("must be an issue's id or identifier"))
+    }
+}
+
 impl From<IssueId> for IssueRef {
     fn from(id: IssueId) -> Self {
         Self::Id(id)

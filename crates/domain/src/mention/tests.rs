@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use uuid::Uuid;
 
-use super::{MentionIndex, Mentionable};
-use crate::id::AgentId;
+use super::{MAX_MENTIONS, MentionIndex, Mentionable, mentioned_projects};
+use crate::id::{AgentId, ProjectId};
 
 /// Agents with the given names and short names, numbered from 1.
 fn index(agents: &[(&str, &str)]) -> MentionIndex {
@@ -148,4 +148,23 @@ fn the_counter_sees_the_walk_along_a_name() {
     let agents = index(&[("abcdefgh", "x")]);
     let (walked, skipped) = (work(&agents, "@abcdefg!"), work(&agents, "%abcdefg!"));
     assert_eq!(walked, skipped + "abcdefg!".len());
+}
+
+#[test]
+fn projects_are_mentioned_by_links_in_prose() {
+    let project = |n: u128| ProjectId::from(Uuid::from_u128(n));
+    let link = |n: u128| alloc::format!("[Site](project://{})", project(n));
+    let body = alloc::format!(
+        "{} and {}, again {}, `{}`\n> {}\n\n[x](project://nothing) [y](project://{} z)",
+        link(1),
+        link(2).replace(')', "?a=b)"),
+        link(1),
+        link(3),
+        link(4),
+        project(5),
+    );
+    assert_eq!(mentioned_projects(&body), [project(1), project(2)]);
+    let many: String = (0..40).map(link).collect();
+    assert_eq!(mentioned_projects(&many).len(), MAX_MENTIONS);
+    assert_eq!(mentioned_projects(&"](project://".repeat(20_000)), []);
 }

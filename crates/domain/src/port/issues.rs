@@ -2,13 +2,46 @@ use alloc::vec::Vec;
 
 use super::{Held, StoreError};
 use crate::actor::{CompanyScope, Scope};
-use crate::id::{AgentId, CommentId, GoalId, IssueId, ProjectId, RunId, UserId};
+use crate::id::{AgentId, CommentId, GoalId, IssueId, LabelId, ProjectId, RunId, UserId};
 use crate::issue::{Comment, Issue, IssueRef, IssueStatus, Lease, Priority};
 use crate::page::{CreationKey, Order, Page, PageRequest};
+use crate::search::SearchQuery;
 
 /// The place of an issue in a list: priority, then the latest change, then id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct IssueKey {
+    /// Rank of the priority, 0 the most urgent.
+    pub rank: i16,
+    /// Latest change, in microseconds since 1970.
+    pub updated_at: i64,
+    /// Breaks ties.
+    pub id: IssueId,
+}
+
+/// Where the words of a search were found in an issue; what comes first ranks
+/// first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FoundIn {
+    /// The text is the identifier.
+    Identifier,
+    /// The identifier begins with it.
+    IdentifierStart,
+    /// All of them in the title.
+    Title,
+    /// All of them in the identifier, title and description.
+    OwnText,
+    /// Some of them in comments only.
+    Comments,
+}
+
+/// The place of an issue in what a search found: where it was found, then as
+/// in any list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FoundKey {
+    /// Where the words were found, as [`FoundIn`] ranks.
+    pub found: i16,
     /// Rank of the priority, 0 the most urgent.
     pub rank: i16,
     /// Latest change, in microseconds since 1970.
@@ -44,6 +77,8 @@ pub struct IssueFilter {
     pub goal: Option<GoalId>,
     /// Directly below this issue.
     pub parent: Option<IssueId>,
+    /// With any of these labels.
+    pub labels: Vec<LabelId>,
 }
 
 /// Reads of issues.
@@ -76,6 +111,32 @@ pub trait IssueReads {
         filter: &IssueFilter,
         page: &PageRequest<IssueKey>,
     ) -> Result<Page<Issue, IssueKey>, StoreError>;
+
+    /// Issues of a company that have every word of `query` in their identifier,
+    /// title, description or comments: by where they have them, then as in
+    /// [`list`](Self::list). A word that stands in very many texts is looked up
+    /// in the latest ones only.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn search(
+        &mut self,
+        company: CompanyScope,
+        query: &SearchQuery,
+        filter: &IssueFilter,
+        page: &PageRequest<FoundKey>,
+    ) -> Result<Page<Issue, FoundKey>, StoreError>;
+
+    /// The child of `parent` that has not ended and was made under this key.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn live_child(
+        &mut self,
+        company: CompanyScope,
+        parent: IssueId,
+        key: &[u8; 32],
+    ) -> Result<Option<Issue>, StoreError>;
 
     /// The chain of parents, nearest first, at most 50; ends by itself even in
     /// a cycle.
@@ -141,11 +202,26 @@ pub trait IssueWrites {
     /// When the store fails.
     fn lock_hierarchy(&mut self, company: CompanyScope) -> Result<(), StoreError>;
 
-    /// Stores a locked issue.
+    /// Stores a locked issue. What it is found by stays: see
+    /// [`reindex`](Self::reindex).
     ///
     /// # Errors
     /// When the store fails.
     fn save(&mut self, issue: &Held<Issue>) -> Result<(), StoreError>;
+
+    /// Has a locked issue found by its present title and description. To be
+    /// called when one of them changed.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn reindex(&mut self, issue: &Held<Issue>) -> Result<(), StoreError>;
+
+    /// Marks a new child of an issue with the key by which
+    /// [`live_child`](IssueReads::live_child) finds it.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn set_child_key(&mut self, issue: &Held<Issue>, key: &[u8; 32]) -> Result<(), StoreError>;
 
     /// Deletes a locked issue with all that belongs to it. Approvals that lose
     /// their last issue are cancelled by the caller beforehand.

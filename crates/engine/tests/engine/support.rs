@@ -192,9 +192,11 @@ impl House {
             delegation: None,
             assignee_adapter_overrides: None,
             labels: Vec::new(),
+            request_key: None,
         };
         change(&mut command);
         self.act(|tx, call| issues::create(tx, call, self.company, command.clone()))
+            .view
             .issue
             .id
     }

@@ -122,6 +122,11 @@ impl Incoming {
         }
     }
 
+    /// The key under which the request may be repeated.
+    pub(crate) fn idempotency_key(&self) -> Option<&str> {
+        self.idempotency_key.as_deref()
+    }
+
     /// The request as one that may be a repetition, when it carries a key.
     ///
     /// # Errors

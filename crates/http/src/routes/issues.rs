@@ -4,9 +4,13 @@ mod holding;
 mod requests;
 
 use actix_web::HttpResponse;
+use workforce_app::issues::IssueView;
 use workforce_app::{Call, Failure, issues};
-use workforce_domain::id::UserId;
-use workforce_domain::port::{AssigneeFilter, IssueFilter, IssueKey};
+use workforce_domain::id::{IssueId, UserId};
+use workforce_domain::issue::IssueRef;
+use workforce_domain::page::{Page, PageRequest};
+use workforce_domain::port::{AssigneeFilter, FoundKey, IssueFilter, IssueKey, Reads};
+use workforce_domain::search::SearchQuery;
 
 use super::{Done, issue_ref};
 use crate::exchange::{Exchange, Incoming};
@@ -17,7 +21,7 @@ use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::schema;
 pub(super) use bodies::IssueBody;
-use bodies::{IssueDetailBody, UpdatedIssueBody};
+use bodies::{CreatedIssueBody, IssueDetailBody, UpdatedIssueBody};
 use requests::{CreateIssueBody, UpdateIssueBody};
 
 const TAG: &str = "Issues";
@@ -32,8 +36,9 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     comments::register(holding::register(endpoints))
 }
 
-/// Issues of a company: most urgent first, then the latest changed. This
-/// version filters neither by `q` nor by `labelId`, and refuses both.
+/// Issues of a company: most urgent first, then the latest changed. With `q`
+/// those that have all of its words: first by where they have them (the
+/// identifier, the title, the description, the comments), then as without.
 #[utoipa::path(get, path = "/api/companies/{companyId}/issues", tag = TAG,
     operation_id = "listIssues",
     params(
@@ -46,26 +51,39 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
             description = "Assigned to this person; `me` for the caller."),
         ("projectId" = Option<schema::Id>, Query, description = "Of this project."),
         ("goalId" = Option<schema::Id>, Query, description = "Of this goal."),
-        ("parentId" = Option<schema::Id>, Query, description = "Directly below this issue."),
+        ("parentId" = Option<String>, Query,
+            description = "Directly below this issue, named by id or identifier."),
+        ("labelId" = Option<String>, Query,
+            description = "With any of these labels, separated by commas."),
+        ("q" = Option<String>, Query,
+            description = "With all of these words in identifier, title, description or \
+                comments, at most 500 characters. Case and accents do not matter; a word of \
+                three letters or more also finds longer ones that begin with it. Nothing in it \
+                is an operator."),
         Paging,
     ),
     responses((status = 200, description = "The issues.", body = Vec<IssueBody>)))]
 async fn list(exchange: Exchange) -> HttpResponse {
     exchange
         .read(
-            |rq| {
-                Ok((
-                    rq.id("companyId")?,
-                    Wanted::read(rq)?,
-                    rq.page::<IssueKey>()?,
-                ))
+            |rq| Ok((rq.id("companyId")?, Wanted::read(rq)?)),
+            |reads, call, (company, wanted)| {
+                let filter = wanted.filter(reads, call)?;
+                let listed = match &wanted.order {
+                    Order::Urgency(page) => {
+                        issues::list(reads, call, *company, &filter, page).map(Listed::ByUrgency)
+                    }
+                    Order::Found(query, page) => {
+                        issues::search(reads, call, *company, query, &filter, page)
+                            .map(Listed::ByPlace)
+                    }
+                };
+                listed.map_err(|failure| failure.map(Problem::refused))
             },
-            |reads, call, (company, wanted, page)| {
-                let filter = wanted.filter(call).map_err(Failure::Refused)?;
-                issues::list(reads, call, *company, &filter, page)
-                    .map_err(|failure| failure.map(Problem::refused))
+            |listed| match listed {
+                Listed::ByUrgency(page) => Reply::<Vec<IssueBody>>::page(page),
+                Listed::ByPlace(page) => Reply::<Vec<IssueBody>>::page(page),
             },
-            Reply::<Vec<IssueBody>>::page,
         )
         .await
 }
@@ -79,37 +97,90 @@ enum Whose {
     CallingPersons,
 }
 
+/// In which order, and from where on.
+enum Order {
+    Urgency(PageRequest<IssueKey>),
+    Found(SearchQuery, PageRequest<FoundKey>),
+}
+
+/// A page in either order.
+enum Listed {
+    ByUrgency(Page<IssueView, IssueKey>),
+    ByPlace(Page<IssueView, FoundKey>),
+}
+
 struct Wanted {
     filter: IssueFilter,
+    parent: Option<IssueRef>,
     whose: Whose,
+    order: Order,
 }
+
+/// A list asks for at most so many labels.
+const MAX_LABELS: usize = 50;
 
 impl Wanted {
     fn read(rq: &Incoming) -> Result<Self, Problem> {
         let query = rq.query()?;
-        // An answer that ignores a filter would pass for a filtered one.
-        for name in ["q", "labelId"] {
-            if query.text(name)?.is_some() {
-                return Err(fault(name, "this version cannot filter by it"));
-            }
+        let labels = query.ids("labelId")?;
+        if labels.len() > MAX_LABELS {
+            return Err(fault("labelId", &format!("at most {MAX_LABELS} labels")));
         }
+        let parent = match query.text("parentId")? {
+            None => None,
+            Some(text) => match IssueRef::parse(text) {
+                None => return Err(fault("parentId", "must be an issue's id or identifier")),
+                parent => parent,
+            },
+        };
+        let order = match query.text("q")? {
+            None => Order::Urgency(rq.page()?),
+            Some(text) => {
+                let words =
+                    SearchQuery::parse(text).map_err(|error| fault("q", &error.to_string()))?;
+                Order::Found(words, rq.page()?)
+            }
+        };
         let filter = IssueFilter {
             statuses: query.words("status")?,
             priorities: query.words("priority")?,
             assignee: None,
             project: query.id("projectId")?,
             goal: query.id("goalId")?,
-            parent: query.id("parentId")?,
+            parent: None,
+            labels,
         };
         Ok(Self {
             filter,
+            parent,
+            order,
             whose: whose(&query)?,
         })
     }
 
     /// The filter for this caller.
-    fn filter(&self, call: &Call<'_>) -> Result<IssueFilter, Problem> {
-        let assignee = match self.whose {
+    fn filter(
+        &self,
+        reads: &mut dyn Reads,
+        call: &Call<'_>,
+    ) -> Result<IssueFilter, Failure<Problem>> {
+        let parent = match &self.parent {
+            None => None,
+            // What does not exist has no children.
+            Some(parent) => Some(
+                issues::parent_filter(reads, call, parent)?
+                    .unwrap_or(IssueId::from(uuid::Uuid::nil())),
+            ),
+        };
+        Ok(IssueFilter {
+            assignee: self.assignee(call).map_err(Failure::Refused)?,
+            parent,
+            ..self.filter.clone()
+        })
+    }
+
+    fn assignee(&self, call: &Call<'_>) -> Result<Option<AssigneeFilter>, Problem> {
+        Ok(match self.whose {
             Whose::Anyones => None,
             Whose::These(assignee) => Some(assignee),
             Whose::CallingAgents => match call.actor().agent_id() {
@@ -124,10 +195,6 @@ impl Wanted {
                     .unwrap_or(UserId::from(uuid::Uuid::nil()));
                 Some(AssigneeFilter::User(user))
             }
-        };
-        Ok(IssueFilter {
-            assignee,
-            ..self.filter.clone()
         })
     }
 }
@@ -157,23 +224,36 @@ fn whose(query: &Query) -> Result<Whose, Problem> {
     }
 }
 
-/// Makes an issue.
+/// Makes an issue. An agent that asks for the same child of an issue again
+/// gets the one that is there, as long as that has not ended: the same by kind
+/// and key of its `delegation`, else by `Idempotency-Key`, else by title.
 #[utoipa::path(post, path = "/api/companies/{companyId}/issues", tag = TAG,
     operation_id = "createIssue",
     params(("companyId" = schema::Id, Path, description = "The company.")),
     request_body = CreateIssueBody,
-    responses((status = 201, description = "The issue.", body = IssueBody)))]
+    responses(
+        (status = 201, description = "The issue.", body = CreatedIssueBody),
+        (status = 200, description = "The child that the calling agent meant and had made before.",
+            body = CreatedIssueBody),
+    ))]
 async fn create(exchange: Exchange) -> HttpResponse {
     exchange
         .write(
             |rq| {
                 Ok((
                     rq.id("companyId")?,
-                    rq.json::<CreateIssueBody>()?.command()?,
+                    rq.json::<CreateIssueBody>()?
+                        .command(rq.idempotency_key())?,
                 ))
             },
             |tx, call, (company, command)| issues::create(tx, call, *company, command.clone()),
-            |view| Reply::created(IssueBody::from(view)),
+            |created| {
+                if created.deduplicated {
+                    Reply::ok(CreatedIssueBody::from(created))
+                } else {
+                    Reply::created(CreatedIssueBody::from(created))
+                }
+            },
         )
         .await
 }

@@ -225,23 +225,6 @@ fn filters_narrow_and_urgency_orders() {
 }
 
 #[test]
-fn a_filter_that_is_not_served_is_refused() {
-    let api = Api::start();
-    let company = api.company("Acme");
-    let path = format!("/api/companies/{}/issues", id(&company));
-    for (query, name) in [("q=step", "?q"), ("status=todo&labelId=x", "?labelId")] {
-        let problem = api
-            .get(&format!("{path}?{query}"))
-            .problem(400, "invalid_request");
-        assert_eq!(
-            problem["details"],
-            json!([{ "pointer": name, "message": "this version cannot filter by it" }])
-        );
-    }
-    api.get(&path).ok(200);
-}
-
-#[test]
 fn nothing_is_assigned_to_a_person_that_does_not_exist() {
     let api = Api::start();
     let company = api.company("Acme");

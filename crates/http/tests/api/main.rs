@@ -37,4 +37,5 @@ mod projects;
 mod rate_limit;
 mod revisions;
 mod runs;
+mod search;
 mod switches;

@@ -53,6 +53,9 @@ diesel::joinable!(issue_attachments -> assets (asset_id));
 diesel::joinable!(secret_versions -> secrets (secret_id));
 diesel::joinable!(issue_labels -> labels (label_id));
 diesel::joinable!(issue_labels -> issues (issue_id));
+diesel::joinable!(issue_child_keys -> issues (issue_id));
+diesel::joinable!(issue_texts -> issues (issue_id));
+diesel::joinable!(issue_texts -> issue_comments (comment_id));
 
 diesel::allow_tables_to_appear_in_same_query!(
     companies,
@@ -69,7 +72,9 @@ diesel::allow_tables_to_appear_in_same_query!(
     issues,
     issue_leases,
     issue_comments,
+    issue_child_keys,
     issue_labels,
+    issue_texts,
     labels,
     assets,
     issue_attachments,

@@ -1,6 +1,8 @@
 //! The list of issues against a plain model of it.
 
-use workforce_domain::id::UserId;
+use std::collections::HashMap;
+
+use workforce_domain::id::{IssueId, LabelId, UserId};
 use workforce_domain::issue::{Assignee, Issue, IssueStatus, Priority, Progress};
 use workforce_domain::page::PageRequest;
 use workforce_domain::port::{AssigneeFilter, IssueFilter};
@@ -8,18 +10,24 @@ use workforce_domain::text::Description;
 use workforce_domain::word::Word;
 use workforce_testkit::on_both_databases;
 
+use crate::labels::label;
 use crate::world::{World, goal, id, issue, later, project, walk};
 
+type LabelsOf = HashMap<IssueId, Vec<LabelId>>;
+
 /// A company with issues of every kind, and filters that ask for them.
-fn fill(world: &World<'_>) -> (Vec<Issue>, Vec<IssueFilter>) {
+fn fill(world: &World<'_>) -> (Vec<Issue>, LabelsOf, Vec<IssueFilter>) {
     let (project, goal) = (project(&world.company), goal(&world.company));
     let colleague = world.hire();
     let user: UserId = id();
+    let (bug, idea) = (label(world, "bug"), label(world, "idea"));
     world.write(|tx| {
+        tx.labels_mut().insert(&bug)?;
+        tx.labels_mut().insert(&idea)?;
         tx.projects_mut().insert(&project)?;
         tx.goals_mut().insert(&goal)
     });
-    let mut all = vec![world.issue.clone()];
+    let (mut all, mut labels) = (vec![world.issue.clone()], LabelsOf::new());
     for n in 0..180_usize {
         let assignee = match n % 5 {
             0 => Assignee::Agent(world.agent.id),
@@ -43,7 +51,18 @@ fn fill(world: &World<'_>) -> (Vec<Issue>, Vec<IssueFilter>) {
             updated_at: later(seconds),
             ..issue(&world.company)
         };
-        world.write(|tx| tx.issues_mut().insert(issue.clone()).map(drop));
+        let mut own = Vec::new();
+        if n % 4 < 2 {
+            own.push(bug.id);
+        }
+        if n % 9 == 0 {
+            own.push(idea.id);
+        }
+        world.write(|tx| {
+            let held = tx.issues_mut().insert(issue.clone())?;
+            tx.labels_mut().set_for_issue(&held, &own)
+        });
+        labels.insert(issue.id, own);
         all.push(issue);
     }
     let base = IssueFilter::default;
@@ -110,11 +129,25 @@ fn fill(world: &World<'_>) -> (Vec<Issue>, Vec<IssueFilter>) {
             project: Some(project.id),
             ..assigned(own)
         },
+        IssueFilter {
+            labels: vec![bug.id],
+            ..base()
+        },
+        IssueFilter {
+            labels: vec![idea.id, bug.id, id()],
+            priorities: vec![Priority::Low, Priority::High],
+            ..statuses(&open)
+        },
+        IssueFilter {
+            labels: vec![idea.id],
+            ..assigned(AssigneeFilter::Nobody)
+        },
     ];
-    (all, filters)
+    (all, labels, filters)
 }
 
-fn matches(filter: &IssueFilter, issue: &Issue) -> bool {
+fn matches(filter: &IssueFilter, issue: &Issue, labels: &LabelsOf) -> bool {
+    let own = labels.get(&issue.id).map_or(&[][..], Vec::as_slice);
     issue.hidden_at.is_none()
         && (filter.statuses.is_empty() || filter.statuses.contains(&issue.status()))
         && (filter.priorities.is_empty() || filter.priorities.contains(&issue.priority))
@@ -126,20 +159,21 @@ fn matches(filter: &IssueFilter, issue: &Issue) -> bool {
         && (filter.project.is_none() || issue.project == filter.project)
         && (filter.goal.is_none() || issue.goal == filter.goal)
         && (filter.parent.is_none() || issue.parent == filter.parent)
+        && (filter.labels.is_empty() || filter.labels.iter().any(|label| own.contains(label)))
 }
 
 on_both_databases! {
     fn issues_are_walked_by_urgency_under_every_filter(store: &TestStore) {
         let world = World::new(store);
         World::new(store);
-        let (mut all, filters) = fill(&world);
+        let (mut all, labels, filters) = fill(&world);
         all.sort_by_key(|issue| {
             (issue.priority.rank(), core::cmp::Reverse(issue.updated_at), issue.id)
         });
         for filter in filters {
             let expected: Vec<String> = all
                 .iter()
-                .filter(|issue| matches(&filter, issue))
+                .filter(|issue| matches(&filter, issue, &labels))
                 .map(|issue| issue.identifier.clone())
                 .collect();
             assert!(!expected.is_empty(), "{filter:?} finds something");

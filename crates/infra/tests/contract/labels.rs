@@ -9,7 +9,7 @@ use workforce_testkit::on_both_databases;
 
 use crate::world::{World, id, later, now, try_write, walk};
 
-fn label(world: &World<'_>, name: &str) -> IssueLabel {
+pub(crate) fn label(world: &World<'_>, name: &str) -> IssueLabel {
     IssueLabel {
         id: id(),
         company: world.company.id,

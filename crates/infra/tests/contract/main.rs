@@ -32,4 +32,5 @@ mod recorder;
 mod runs;
 mod scopes;
 mod timers;
+mod search;
 mod world;

@@ -103,11 +103,12 @@ impl Raw {
         rows.into_iter().map(|row| row.name).collect()
     }
 
-    /// Every table of ours.
+    /// Every table of ours, save the index of words, which each database has in its own way.
     pub(crate) fn tables(&mut self) -> Vec<String> {
         self.names(
             "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'
-             AND name <> '__diesel_schema_migrations' ORDER BY name",
+             AND name <> '__diesel_schema_migrations' AND name NOT LIKE 'issue_text_index%'
+             ORDER BY name",
             "SELECT tablename::text AS name FROM pg_tables WHERE schemaname = 'public'
              AND tablename <> '__diesel_schema_migrations' ORDER BY tablename",
         )
@@ -121,7 +122,7 @@ impl Raw {
             "SELECT c.relname::text AS name FROM pg_index i
              JOIN pg_class c ON c.oid = i.indexrelid
              JOIN pg_namespace s ON s.oid = c.relnamespace
-             WHERE s.nspname = 'public' AND NOT EXISTS
+             WHERE s.nspname = 'public' AND c.relname <> 'issue_texts_terms' AND NOT EXISTS
                  (SELECT 1 FROM pg_constraint k WHERE k.conindid = c.oid AND k.contype IN ('p', 'u'))
              ORDER BY c.relname COLLATE \"C\"",
         )
@@ -142,6 +143,7 @@ impl Raw {
                  FROM pg_attribute a
                  LEFT JOIN pg_index i ON i.indrelid = a.attrelid AND i.indisprimary
                  WHERE a.attrelid = '{table}'::regclass AND a.attnum > 0 AND NOT a.attisdropped
+                     AND a.atttypid <> 'tsvector'::regtype
                  ORDER BY a.attname COLLATE \"C\""
             ))
             .load(conn)

@@ -520,6 +520,18 @@ pub(crate) fn every_table(c: u8) -> Vec<Row> {
         }),
         asset(c),
         attachment(c),
+        row!(issue_texts {
+            doc: Number(i64::from(c) + 1_000_000),
+            company_id: Key(c, COMPANY),
+            issue_id: Key(c, ISSUE),
+            comment_id: Key(c, 1),
+            pending: Flag(true),
+        }),
+        row!(issue_child_keys {
+            company_id: Key(c, COMPANY),
+            issue_id: Key(c, ISSUE),
+            child_key: Digest(c),
+        }),
         cost(c),
         row!(spend_totals {
             company_id: Key(c, COMPANY),

@@ -156,6 +156,7 @@ pub fn new_issue(titled: &str) -> CreateIssue {
         delegation: None,
         assignee_adapter_overrides: None,
         labels: Vec::new(),
+        request_key: None,
     }
 }
 
@@ -272,6 +273,8 @@ impl World {
     #[track_caller]
     pub fn issue_with(&self, company: CompanyId, command: &CreateIssue) -> Issue {
         let board = self.board();
-        done(board.write(|tx, call| issues::create(tx, call, company, command.clone()))).issue
+        done(board.write(|tx, call| issues::create(tx, call, company, command.clone())))
+            .view
+            .issue
     }
 }

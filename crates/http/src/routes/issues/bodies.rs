@@ -1,6 +1,8 @@
 use serde::Serialize;
 use utoipa::ToSchema;
-use workforce_app::issues::{IssueDetail, IssueView, ParentView, Rewrite, UpdatedIssue};
+use workforce_app::issues::{
+    CreatedIssue, IssueDetail, IssueView, ParentView, Rewrite, UpdatedIssue,
+};
 use workforce_domain::Document;
 use workforce_domain::actor::ActorKind;
 use workforce_domain::id::{
@@ -100,6 +102,9 @@ pub(in super::super) struct IssueBody {
     checked_out_at: Option<Timestamp>,
     /// Who holds it.
     lease: Option<LeaseBody>,
+    /// Always `null`: workforce has no workflow sessions.
+    #[schema(value_type = Option<schema::Id>)]
+    active_workflow_session_id: Option<RunId>,
     /// How often the work began anew: by a reopening or an approved plan.
     workflow_epoch: i32,
     /// When it first became in_progress.
@@ -192,6 +197,7 @@ impl From<IssueView> for IssueBody {
                 agent_id: lease.holder.agent(),
                 expires_at: lease.expires_at,
             }),
+            active_workflow_session_id: None,
             workflow_epoch: progress.workflow_epoch(),
             started_at,
             started_at_alias: started_at,
@@ -208,6 +214,7 @@ impl From<IssueView> for IssueBody {
 
 /// An issue with everything around it.
 #[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 #[schema(as = IssueDetail)]
 pub(super) struct IssueDetailBody {
     #[serde(flatten)]
@@ -218,6 +225,9 @@ pub(super) struct IssueDetailBody {
     goal: Option<GoalBody>,
     /// Its parents, the nearest first.
     ancestors: Vec<AncestorBody>,
+    /// The projects that its title and description link to as
+    /// `[name](project://id)`.
+    mentioned_projects: Vec<ProjectBody>,
 }
 
 /// A parent of an issue with its own project and goal.
@@ -249,6 +259,32 @@ impl From<IssueDetail> for IssueDetailBody {
             project: detail.project.map(Into::into),
             goal: detail.goal.map(Into::into),
             ancestors: detail.ancestors.into_iter().map(Into::into).collect(),
+            mentioned_projects: detail
+                .mentioned_projects
+                .into_iter()
+                .map(Into::into)
+                .collect(),
+        }
+    }
+}
+
+/// A new issue, or the child that an agent meant.
+#[derive(Serialize, ToSchema)]
+#[schema(as = CreatedIssue)]
+pub(super) struct CreatedIssueBody {
+    #[serde(flatten)]
+    issue: IssueBody,
+    /// True when the agent had made this child before, absent otherwise.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    #[schema(required = false)]
+    deduplicated: bool,
+}
+
+impl From<CreatedIssue> for CreatedIssueBody {
+    fn from(created: CreatedIssue) -> Self {
+        Self {
+            issue: created.view.into(),
+            deduplicated: created.deduplicated,
         }
     }
 }

@@ -5,8 +5,8 @@ use workforce_app::Code;
 use workforce_app::issues::{CreateIssue, UpdateIssue};
 use workforce_domain::Document;
 use workforce_domain::change::Change;
-use workforce_domain::id::{AgentId, GoalId, IssueId, LabelId, ProjectId};
-use workforce_domain::issue::{IssueStatus, Priority};
+use workforce_domain::id::{AgentId, GoalId, LabelId, ProjectId};
+use workforce_domain::issue::{IssueRef, IssueStatus, Priority};
 use workforce_domain::text::{CommentBody, Description, Label, Title};
 use workforce_domain::time::Timestamp;
 
@@ -49,9 +49,9 @@ pub(super) struct CreateIssueBody {
     /// accounts of persons yet.
     #[schema(value_type = Option<schema::Id>)]
     assignee_user_id: Option<IgnoredAny>,
-    /// The issue it is part of.
-    #[schema(value_type = Option<schema::Id>)]
-    parent_id: Option<IssueId>,
+    /// The issue it is part of, by id or identifier.
+    #[schema(value_type = Option<String>)]
+    parent_id: Option<IssueRef>,
     /// Its project.
     #[schema(value_type = Option<schema::Id>)]
     project_id: Option<ProjectId>,
@@ -76,7 +76,7 @@ pub(super) struct CreateIssueBody {
 }
 
 impl CreateIssueBody {
-    pub(super) fn command(self) -> Result<CreateIssue, Problem> {
+    pub(super) fn command(self, request_key: Option<&str>) -> Result<CreateIssue, Problem> {
         refuse_person(self.assignee_user_id)?;
         Ok(CreateIssue {
             title: self.title,
@@ -92,6 +92,7 @@ impl CreateIssueBody {
             delegation: self.delegation,
             assignee_adapter_overrides: self.assignee_adapter_overrides,
             labels: self.label_ids.unwrap_or_default(),
+            request_key: request_key.map(str::to_owned),
         })
     }
 }
@@ -131,10 +132,10 @@ pub(super) struct UpdateIssueBody {
     #[serde(default)]
     #[schema(value_type = Option<schema::Id>)]
     goal_id: Change<GoalId>,
-    /// The issue it is part of.
+    /// The issue it is part of, by id or identifier.
     #[serde(default)]
-    #[schema(value_type = Option<schema::Id>)]
-    parent_id: Change<IssueId>,
+    #[schema(value_type = Option<String>)]
+    parent_id: Change<IssueRef>,
     /// What its costs are booked on.
     #[serde(default)]
     #[schema(value_type = Option<schema::Label>)]

@@ -3,6 +3,7 @@ use diesel::sql_types::BigInt;
 use diesel::{Connection as _, PgConnection, RunQueryDsl, sql_query};
 use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 
+use super::queries::issue_texts::index_pending;
 use super::relay::Relay;
 use super::store::PostgresStore;
 use crate::store::migrations::{migrate, revert};
@@ -23,7 +24,11 @@ const SETTINGS: &str = "SET lock_timeout = '10s'; SET idle_in_transaction_sessio
 /// # Errors
 /// What stands in the way.
 pub(crate) fn open(url: &str, options: &OpenOptions) -> Result<PostgresStore, OpenError> {
-    under_migration_lock(url, |conn| migrate(conn, MIGRATIONS))?;
+    under_migration_lock(url, |conn| {
+        migrate(conn, MIGRATIONS)?;
+        index_pending(conn).map_err(|error| OpenError::Connect(error.into()))?;
+        Ok(())
+    })?;
     let relay = Relay::start(url.to_owned()).map_err(|error| OpenError::Connect(error.into()))?;
     let url = url.to_owned();
     let pool = pool(options.pool_size, move || connect(&url));

@@ -10,6 +10,7 @@ use workforce_domain::time::Timestamp;
 
 use super::super::LoadingMode;
 use super::super::transaction::Transaction;
+use super::issue_texts;
 use super::page::{fetch_limit, page_of};
 use super::row::{Row, admit, all, author, author_board};
 use crate::store::columns::{IdColumn, InstantColumn, JsonColumn};
@@ -149,6 +150,6 @@ impl CommentWrites for Transaction<'_> {
             .values(CommentRow::from(comment))
             .execute(self.conn)
             .map_err(failed)?;
-        Ok(())
+        issue_texts::add_comment(self.conn, comment)
     }
 }

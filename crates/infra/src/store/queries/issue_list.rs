@@ -13,11 +13,13 @@ use workforce_domain::time::Timestamp;
 use workforce_domain::word::Word;
 
 use super::super::{Connection, LoadingMode};
+use super::issue_filter::narrowed;
 use super::issue_row::IssueRow;
+use super::issue_search;
 use super::page::{Merged, Stream, row_limit};
 use crate::store::columns::{IdColumn, InstantColumn, WordColumn};
 use crate::store::errors::failed;
-use crate::store::schema::issues;
+use crate::store::schema::{issue_labels, issues};
 
 /// A part of the list that follows the one before it.
 #[derive(Clone, Copy)]
@@ -110,6 +112,11 @@ pub(super) fn list(
     filter: &IssueFilter,
     page: &PageRequest<IssueKey>,
 ) -> Result<Page<Issue, IssueKey>, StoreError> {
+    if !filter.labels.is_empty()
+        && let Some(page) = issue_search::of_rare_labels(conn, company, filter, page)?
+    {
+        return Ok(page);
+    }
     let lanes = lanes(filter);
     let mut merged = Merged::new(page);
     for stretch in stretches(filter, page.after) {
@@ -155,27 +162,7 @@ fn read(
         let statuses: Vec<_> = filter.statuses.iter().copied().map(WordColumn).collect();
         query = query.filter(issues::status.eq_any(statuses));
     }
-    query = match filter.assignee {
-        None => query,
-        Some(AssigneeFilter::Nobody) => query
-            .filter(issues::assignee_agent_id.is_null())
-            .filter(issues::assignee_user_id.is_null()),
-        Some(AssigneeFilter::Agent(agent)) => {
-            query.filter(issues::assignee_agent_id.eq(IdColumn(agent)))
-        }
-        Some(AssigneeFilter::User(user)) => {
-            query.filter(issues::assignee_user_id.eq(IdColumn(user)))
-        }
-    };
-    if let Some(project) = filter.project {
-        query = query.filter(issues::project_id.eq(IdColumn(project)));
-    }
-    if let Some(goal) = filter.goal {
-        query = query.filter(issues::goal_id.eq(IdColumn(goal)));
-    }
-    if let Some(parent) = filter.parent {
-        query = query.filter(issues::parent_id.eq(IdColumn(parent)));
-    }
+    query = narrowed!(query, company, filter);
     query = match stretch {
         Stretch::Whole => query,
         Stretch::Rank(rank) => query.filter(issues::priority.eq(rank)),

@@ -7,18 +7,21 @@ use workforce_domain::actor::{CompanyScope, Scope};
 use workforce_domain::id::{AgentId, IssueId, RunId};
 use workforce_domain::issue::{Issue, IssueRef, IssueStatus, Lease};
 use workforce_domain::page::{Page, PageRequest};
-use workforce_domain::port::{Held, IssueFilter, IssueKey, IssueReads, IssueWrites, StoreError};
+use workforce_domain::port::{
+    FoundKey, Held, IssueFilter, IssueKey, IssueReads, IssueWrites, StoreError,
+};
+use workforce_domain::search::SearchQuery;
 
 use super::super::transaction::Transaction;
 use super::super::{Connection, held};
 use super::advisory::advisory_lock;
 use super::issue_row::IssueRow;
 use super::row::{all, exactly_one, in_scope, one};
-use super::{issue_deletion, issue_list, leases};
+use super::{issue_deletion, issue_list, issue_search, issue_texts, leases};
 use crate::store::cached::cached;
-use crate::store::columns::{IdColumn, Key, WordColumn};
+use crate::store::columns::{DigestColumn, IdColumn, Key, WordColumn};
 use crate::store::errors::failed;
-use crate::store::schema::issues;
+use crate::store::schema::{issue_child_keys, issues};
 
 /// A chain of parents is followed so far.
 pub(super) const MAX_ANCESTORS: i32 = 50;
@@ -96,6 +99,36 @@ impl IssueReads for Transaction<'_> {
         page: &PageRequest<IssueKey>,
     ) -> Result<Page<Issue, IssueKey>, StoreError> {
         issue_list::list(self.conn, company, filter, page)
+    }
+
+    fn search(
+        &mut self,
+        company: CompanyScope,
+        query: &SearchQuery,
+        filter: &IssueFilter,
+        page: &PageRequest<FoundKey>,
+    ) -> Result<Page<Issue, FoundKey>, StoreError> {
+        issue_search::search(self.conn, company, query, filter, page)
+    }
+
+    fn live_child(
+        &mut self,
+        company: CompanyScope,
+        parent: IssueId,
+        key: &[u8; 32],
+    ) -> Result<Option<Issue>, StoreError> {
+        let row: Option<IssueRow> = issue_child_keys::table
+            .inner_join(issues::table)
+            .filter(issue_child_keys::company_id.eq(IdColumn(company.company())))
+            .filter(issue_child_keys::child_key.eq(DigestColumn(*key)))
+            .filter(issues::parent_id.eq(IdColumn(parent)))
+            .filter(issues::status.ne_all(ENDED.map(WordColumn)))
+            .select(IssueRow::as_select())
+            .order((issues::created_at, issues::id))
+            .first(self.conn)
+            .optional()
+            .map_err(failed)?;
+        one(row)
     }
 
     fn ancestors(
@@ -188,6 +221,7 @@ impl IssueWrites for Transaction<'_> {
             .values(IssueRow::from(&issue))
             .execute(self.conn)
             .map_err(failed)?;
+        issue_texts::add_issue(self.conn, &issue)?;
         Ok(Held::locked(issue))
     }
 
@@ -207,6 +241,22 @@ impl IssueWrites for Transaction<'_> {
             .filter(issues::id.eq(IdColumn(issue.id)))
             .set(IssueRow::from(&**issue));
         cached(change)
+            .execute(self.conn)
+            .map_err(failed)
+            .and_then(exactly_one)
+    }
+
+    fn reindex(&mut self, issue: &Held<Issue>) -> Result<(), StoreError> {
+        issue_texts::replace_issue(self.conn, issue)
+    }
+
+    fn set_child_key(&mut self, issue: &Held<Issue>, key: &[u8; 32]) -> Result<(), StoreError> {
+        diesel::insert_into(issue_child_keys::table)
+            .values((
+                issue_child_keys::company_id.eq(IdColumn(issue.company)),
+                issue_child_keys::issue_id.eq(IdColumn(issue.id)),
+                issue_child_keys::child_key.eq(DigestColumn(*key)),
+            ))
             .execute(self.conn)
             .map_err(failed)
             .and_then(exactly_one)

@@ -96,3 +96,27 @@ diesel::table! {
         label_id -> Key,
     }
 }
+
+diesel::table! {
+    use crate::store::columns::{Instant, Json, Key};
+    use diesel::sql_types::*;
+
+    issue_texts (doc) {
+        doc -> BigInt,
+        company_id -> Key,
+        issue_id -> Key,
+        comment_id -> Nullable<Key>,
+        pending -> Bool,
+    }
+}
+
+diesel::table! {
+    use crate::store::columns::{Instant, Json, Key};
+    use diesel::sql_types::*;
+
+    issue_child_keys (company_id, issue_id) {
+        company_id -> Key,
+        issue_id -> Key,
+        child_key -> Binary,
+    }
+}

@@ -5,6 +5,7 @@ use diesel::{Connection as _, SqliteConnection};
 use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 
 use super::lock::ExclusiveLock;
+use super::queries::issue_texts::index_pending;
 use super::store::SqliteStore;
 use super::writer::Writer;
 use crate::store::feed::Listeners;
@@ -32,6 +33,7 @@ pub(crate) fn open(path: &Path, options: &OpenOptions) -> Result<SqliteStore, Op
     let lock = ExclusiveLock::take(path)?;
     let mut writer = connect(path, WAL).map_err(OpenError::Connect)?;
     migrate(&mut writer, MIGRATIONS)?;
+    index_pending(&mut writer).map_err(|error| OpenError::Connect(error.into()))?;
     let synchronous = match options.durability {
         Durability::PowerLoss => "PRAGMA synchronous = FULL;",
         Durability::ProcessEnd => "PRAGMA synchronous = OFF;",

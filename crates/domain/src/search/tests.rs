@@ -1,0 +1,222 @@
+use alloc::string::ToString;
+use alloc::vec;
+use std::collections::BTreeSet;
+
+use super::*;
+
+fn company() -> CompanyId {
+    CompanyId::from(Uuid::from_u128(0x0190_0000_0000_7000_8000_0000_0000_0001))
+}
+
+/// True when a text is found by what is typed.
+fn finds(typed: &str, text: &str) -> bool {
+    let terms = comment_terms(company(), text);
+    let terms: BTreeSet<&str> = terms.split(' ').collect();
+    let query = SearchQuery::parse(typed).unwrap();
+    !query.terms().is_empty()
+        && query.terms().iter().all(|term| {
+            let term = term.within(company(), Field::Text);
+            terms.contains(term.text.as_str())
+                || (term.prefix && terms.iter().any(|it| it.starts_with(&term.text)))
+        })
+}
+
+#[test]
+fn words_are_found_whatever_their_case_and_accents() {
+    for (typed, text) in [
+        ("printer", "Fix the PRINTER!"),
+        ("print", "Fix the printer"),
+        ("PRINTER fix", "Fix the printer"),
+        ("creme brulee", "Crème brûlée"),
+        ("Crème", "creme"),
+        ("ΣΊΣΥΦΟΣ", "σίσυφος"),
+        ("ёлка", "елка"),
+        ("istanbul", "İSTANBUL"),
+        ("ﬁle", "file"),
+        ("ｆｕｌｌ", "full"),
+        ("foo_bar.rs", "see src/foo_bar.rs:12"),
+        ("rs", "see src/foo_bar.rs:12"),
+        ("v2", "release v2"),
+        ("12", "only 12 left"),
+        ("🚀", "ship it 🚀 now"),
+        ("👍🏽", "👍"),
+        ("हिन्दी", "यह हिन्दी है"),
+    ] {
+        assert!(finds(typed, text), "{typed} in {text}");
+    }
+    for (typed, text) in [
+        ("printers", "Fix the printer"),
+        ("rinter", "Fix the printer"),
+        ("fi", "file"),
+        ("fix scanner", "Fix the printer"),
+        ("!!!", "what!!!"),
+        ("", "anything"),
+        ("👎", "👍"),
+    ] {
+        assert!(!finds(typed, text), "{typed} in {text}");
+    }
+}
+
+#[test]
+fn text_without_spaces_is_found_by_its_parts() {
+    for (typed, text) in [
+        ("打印机", "请修理打印机谢谢"),
+        ("印", "请修理打印机谢谢"),
+        ("谢", "请修理打印机谢谢"),
+        ("로그인", "로그인을 고쳐 주세요"),
+        ("그인을", "로그인을 고쳐 주세요"),
+        ("プリンタ", "このプリンターを直す"),
+        ("ﾌﾟﾘﾝﾀ", "このプリンターを直す"),
+        ("เครื่อง", "ซ่อมเครื่องพิมพ์"),
+        ("iphone手机", "我的iPhone手机坏了"),
+    ] {
+        assert!(finds(typed, text), "{typed} in {text}");
+    }
+    assert!(!finds("打机", "请修理打印机谢谢"));
+    assert!(!finds("が", "か"));
+}
+
+#[test]
+fn what_is_typed_is_text_and_no_query() {
+    for typed in [
+        "\"printer",
+        "printer*",
+        "printer OR scanner",
+        "NOT printer",
+        "title:printer",
+        "(printer",
+        "printer & scanner",
+        "printer | !scanner",
+        "printer:*",
+        "a'b\\c",
+        "NEAR(printer, 2)",
+    ] {
+        let query = SearchQuery::parse(typed).unwrap();
+        for term in query.terms() {
+            assert!(
+                term.text.chars().all(|c| c.is_ascii_alphanumeric()),
+                "{typed}: {term:?}"
+            );
+        }
+    }
+    assert!(!finds("printer OR scanner", "the printer"));
+    assert!(finds("printer OR scanner", "scanner or printer"));
+}
+
+#[test]
+fn identifiers_are_told_from_other_text() {
+    for (typed, identifier, term) in [
+        ("abc-12", Some("ABC-12"), Some("abc\u{b7}12")),
+        (" A1-007 ", Some("A1-007"), Some("a1\u{b7}007")),
+        ("abc-", None, None),
+        ("abc", None, None),
+        ("-12", None, None),
+        ("ab c-1", None, None),
+        ("abc-1a", None, None),
+    ] {
+        let query = SearchQuery::parse(typed).unwrap();
+        assert_eq!(query.identifier(), identifier, "{typed}");
+        assert_eq!(
+            query.identifier_term().map(|it| it.text.as_str()),
+            term,
+            "{typed}"
+        );
+    }
+}
+
+#[test]
+fn an_issue_has_its_terms_by_field() {
+    let terms = own_terms(company(), "ABC-12", "Fix it", Some("the printer"));
+    let start = start_of(company(), Field::Text);
+    let tag = &start[..4];
+    let expected: BTreeSet<String> = [
+        "iabc\u{b7}12",
+        "tabc",
+        "t12",
+        "tfix",
+        "tit",
+        "wabc",
+        "w12",
+        "wfix",
+        "wit",
+        "wthe",
+        "wprinter",
+    ]
+    .iter()
+    .map(|term| alloc::format!("{tag}{term}"))
+    .collect();
+    let found: BTreeSet<String> = terms.split(' ').map(ToString::to_string).collect();
+    assert_eq!(found, expected);
+    let other = CompanyId::from(Uuid::from_u128(2));
+    assert!(!own_terms(other, "ABC-12", "Fix it", None).contains(tag));
+}
+
+#[test]
+fn a_query_is_bounded() {
+    assert!(SearchQuery::parse(&"x".repeat(500)).is_ok());
+    let error = SearchQuery::parse(&"x".repeat(501)).unwrap_err();
+    assert_eq!(
+        error,
+        TextError::TooLong {
+            max: 500,
+            unit: "characters"
+        }
+    );
+    assert!(SearchQuery::parse(&"界".repeat(501)).is_err());
+    let many: Vec<String> = (0..150).map(|n| alloc::format!("{n:03}")).collect();
+    let query = SearchQuery::parse(&many.join(" ")[..499]).unwrap();
+    assert_eq!(query.terms().len(), SearchQuery::MAX_TERMS);
+    let same = SearchQuery::parse("Fix fix FIX").unwrap();
+    assert_eq!(
+        same.terms(),
+        [Term {
+            text: "fix".into(),
+            prefix: true
+        }]
+    );
+}
+
+#[test]
+fn hostile_texts_stay_below_the_limits_of_databases() {
+    let han: String = (0..68_000_u32)
+        .filter_map(|n| char::from_u32(0x4e00 + n.wrapping_mul(7919) % 20_000))
+        .collect();
+    let texts = vec![
+        "x".repeat(200 * 1024),
+        han,
+        "\u{301}".repeat(100_000),
+        "\u{fdfa}".repeat(68_000),
+        "\u{3300}".repeat(68_000),
+        (0..40_000).map(|n| alloc::format!("{n:x} ")).collect(),
+    ];
+    for text in texts {
+        let terms = own_terms(company(), "ABC-1", "t", Some(&text));
+        assert!(terms.len() <= MAX_TERM_BYTES, "{}", terms.len());
+        assert!(terms.split(' ').all(|term| term.len() <= 5 + MAX_WORD * 4));
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn every_text_is_found_by_each_of_its_words(text in "\\PC{0,80}", at in 0..20_usize) {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        if let Some(word) = words.get(at % words.len().max(1)) {
+            let query = SearchQuery::parse(word).unwrap();
+            proptest::prop_assert!(query.terms().is_empty() || finds(word, &text), "{word:?}");
+        }
+        if words.len() > 1 {
+            let query = SearchQuery::parse(&text).unwrap();
+            proptest::prop_assert!(query.terms().is_empty() || finds(&text, &text));
+        }
+    }
+
+    #[test]
+    fn terms_hold_nothing_that_a_database_could_read(text in proptest::prelude::any::<String>()) {
+        for term in comment_terms(company(), &text).split(' ').filter(|term| !term.is_empty()) {
+            for c in term.chars() {
+                let plain = c.is_ascii_alphanumeric() || !c.is_ascii();
+                proptest::prop_assert!(plain && !c.is_whitespace(), "{c:?}");
+            }
+        }
+    }
+}

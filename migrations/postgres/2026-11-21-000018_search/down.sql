@@ -1,0 +1,2 @@
+DROP TABLE issue_child_keys;
+DROP TABLE issue_texts;

@@ -1,0 +1,3 @@
+DROP TABLE issue_child_keys;
+DROP TABLE issue_texts;
+DROP TABLE issue_text_index;
