@@ -50,9 +50,7 @@ impl Access {
             Self::ItselfOrAbove => {
                 "The board, the agent that the request is about, and the managers above it."
             }
-            Self::Above => {
-                "The board, and the managers above the agent that the request is about."
-            }
+            Self::Above => "The board, and the managers above the agent that the request is about.",
             Self::Hirer => {
                 "The board, and agents that may hire: the ceo and those with `canCreateAgents`."
             }

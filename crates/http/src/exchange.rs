@@ -78,7 +78,7 @@ impl Exchange {
     ///
     /// # Errors
     /// The answer, when there is nothing to go on with.
-    pub(crate) async fn look<I, T, E>(
+    pub(crate) async fn look_ahead<I, T, E>(
         self,
         parse: impl FnOnce(&Incoming) -> Result<I, Problem> + Send + 'static,
         act: impl Fn(&mut dyn Reads, &Call<'_>, &I) -> Result<T, Failure<E>> + Send + 'static,
@@ -91,7 +91,7 @@ impl Exchange {
         let span = tracing::Span::current();
         let looked = web::block(move || {
             let _entered = span.enter();
-            let found = self.look_now(parse, act);
+            let found = self.look_ahead_now(parse, act);
             found.map(|(found, _ignored_run)| (self, found))
         });
         match looked.await {

@@ -14,7 +14,7 @@ use crate::registry::{self, Endpoint};
 use crate::routes;
 
 /// Codes that come with a property of a route.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Common {
     /// The routes that have the property.
     pub routes: &'static str,

@@ -8,9 +8,8 @@ use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, Schema, SchemaFormat, 
 use utoipa::{PartialSchema, ToSchema};
 use workforce_domain::word::Word;
 use workforce_domain::{
-    activity, actor, agent, approval, attachment, company, conventions, cost, goal, instructions, issue,
-
-    project, revision, run, text, wake,
+    activity, actor, agent, approval, attachment, company, conventions, cost, goal, instructions,
+    issue, project, revision, run, text, wake,
 };
 
 fn word<W: Word>() -> RefOr<Schema> {

@@ -2,7 +2,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use workforce_app::authenticate::AuthPolicy;
-use workforce_domain::port::{Clock, EngineSignal, Ids, InstructionFiles, RunLogs, Store, Tokens, Vault, ObjectStore};
+use workforce_domain::port::{
+    Clock, EngineSignal, Ids, InstructionFiles, ObjectStore, RunLogs, Store, Tokens, Vault,
+};
 use workforce_domain::time::Timestamp;
 
 use crate::credential_uses::CredentialUses;

@@ -11,7 +11,22 @@ use workforce_app::{Call, Caller, Failure, Signal, runs};
 use workforce_domain::actor::Actor;
 use workforce_domain::board::BoardMember;
 use workforce_domain::id::CompanyId;
-use workforce_domain::port::{ActivityReads, AgentReads, AgentWrites, ApprovalReads, ApprovalWrites, BoardTokenReads, BoardTokenWrites, CommentReads, CommentWrites, CompanyReads, CompanyWrites, CredentialReads, CredentialWrites, EngineWrites, GoalReads, GoalWrites, Held, IdempotencyWrites, InstructionReads, InstructionWrites, IssueReads, IssueWrites, Journal, LabelReads, LabelWrites, LedgerReads, LedgerWrites, MockActivityReads, MockAgentReads, MockAgentWrites, MockApprovalReads, MockApprovalWrites, MockBoardTokenReads, MockBoardTokenWrites, MockCommentReads, MockCommentWrites, MockCompanyReads, MockCompanyWrites, MockCredentialReads, MockCredentialWrites, MockEngineWrites, MockGoalReads, MockGoalWrites, MockIdempotencyWrites, MockInstructionReads, MockInstructionWrites, MockIssueReads, MockIssueWrites, MockJournal, MockLabelReads, MockLabelWrites, MockLedgerReads, MockLedgerWrites, MockProjectReads, MockProjectWrites, MockRevisionReads, MockRevisionWrites, MockRunReads, MockRunWrites, ProjectReads, ProjectWrites, Reads, RevisionReads, RevisionWrites, RunReads, RunWrites, StoreError, Tx, AttachmentReads, AttachmentWrites, MockAttachmentReads, MockAttachmentWrites};
+use workforce_domain::port::{
+    ActivityReads, AgentReads, AgentWrites, ApprovalReads, ApprovalWrites, AttachmentReads,
+    AttachmentWrites, BoardTokenReads, BoardTokenWrites, CommentReads, CommentWrites, CompanyReads,
+    CompanyWrites, CredentialReads, CredentialWrites, EngineWrites, GoalReads, GoalWrites, Held,
+    IdempotencyWrites, InstructionReads, InstructionWrites, IssueReads, IssueWrites, Journal,
+    LabelReads, LabelWrites, LedgerReads, LedgerWrites, MockActivityReads, MockAgentReads,
+    MockAgentWrites, MockApprovalReads, MockApprovalWrites, MockAttachmentReads,
+    MockAttachmentWrites, MockBoardTokenReads, MockBoardTokenWrites, MockCommentReads,
+    MockCommentWrites, MockCompanyReads, MockCompanyWrites, MockCredentialReads,
+    MockCredentialWrites, MockEngineWrites, MockGoalReads, MockGoalWrites, MockIdempotencyWrites,
+    MockInstructionReads, MockInstructionWrites, MockIssueReads, MockIssueWrites, MockJournal,
+    MockLabelReads, MockLabelWrites, MockLedgerReads, MockLedgerWrites, MockProjectReads,
+    MockProjectWrites, MockRevisionReads, MockRevisionWrites, MockRunReads, MockRunWrites,
+    ProjectReads, ProjectWrites, Reads, RevisionReads, RevisionWrites, RunReads, RunWrites,
+    StoreError, Tx,
+};
 use workforce_domain::run::RunStatus;
 use workforce_testkit::ports;
 use workforce_testkit::world::{SettableClock, World, new_agent, title};

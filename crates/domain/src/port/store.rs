@@ -4,7 +4,14 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use core::ops::{Deref, DerefMut};
 
-use super::{ActivityReads, AgentReads, AgentWrites, ApprovalReads, ApprovalWrites, BoardTokenReads, BoardTokenWrites, CommentReads, CommentWrites, CompanyReads, CompanyWrites, CredentialReads, CredentialWrites, EngineWrites, EventFeed, GoalReads, GoalWrites, IdempotencyWrites, InstructionReads, InstructionWrites, IssueReads, IssueWrites, Journal, LabelReads, LabelWrites, LedgerReads, LedgerWrites, ProjectReads, ProjectWrites, RevisionReads, RevisionWrites, RunReads, RunWrites, AttachmentReads, AttachmentWrites};
+use super::{
+    ActivityReads, AgentReads, AgentWrites, ApprovalReads, ApprovalWrites, AttachmentReads,
+    AttachmentWrites, BoardTokenReads, BoardTokenWrites, CommentReads, CommentWrites, CompanyReads,
+    CompanyWrites, CredentialReads, CredentialWrites, EngineWrites, EventFeed, GoalReads,
+    GoalWrites, IdempotencyWrites, InstructionReads, InstructionWrites, IssueReads, IssueWrites,
+    Journal, LabelReads, LabelWrites, LedgerReads, LedgerWrites, ProjectReads, ProjectWrites,
+    RevisionReads, RevisionWrites, RunReads, RunWrites,
+};
 use crate::corrupt::Corrupt;
 
 /// A failure of the store itself, not of a rule.

@@ -5,8 +5,8 @@
 )]
 
 mod approvals;
-mod branches;
 mod attachments;
+mod branches;
 mod budgets;
 mod checkouts;
 mod ids;

@@ -56,12 +56,12 @@ impl Exchange {
         act: impl Fn(&mut dyn Reads, &Call<'_>, &I) -> Result<T, Failure<E>>,
         finish: impl FnOnce(&State, T) -> Result<Reply<B>, Problem>,
     ) -> Result<Served, Problem> {
-        let (value, ignored_run) = self.look_now(parse, act)?;
+        let (value, ignored_run) = self.look_ahead_now(parse, act)?;
         Served::encode(&finish(&self.state, value)?, ignored_run)
     }
 
     /// What `act` finds, and whether the run header was ignored.
-    pub(super) fn look_now<I, T, E: Refusal>(
+    pub(super) fn look_ahead_now<I, T, E: Refusal>(
         &self,
         parse: impl FnOnce(&Incoming) -> Result<I, Problem>,
         act: impl Fn(&mut dyn Reads, &Call<'_>, &I) -> Result<T, Failure<E>>,

@@ -63,7 +63,7 @@ struct UploadForm {
     ))]
 async fn add(exchange: Exchange, connection: Connection) -> HttpResponse {
     let admitted = exchange
-        .look(
+        .look_ahead(
             |rq| Ok((rq.id("companyId")?, issue_ref(rq)?)),
             |reads, call, (company, issue)| {
                 let issue = attachments::admit(reads, call, *company, issue)?;
@@ -186,7 +186,7 @@ async fn get(exchange: Exchange) -> HttpResponse {
     ))]
 async fn content(exchange: Exchange, connection: Connection) -> HttpResponse {
     let found = exchange
-        .look(
+        .look_ahead(
             |rq| rq.id("attachmentId"),
             |reads, call, id| attachments::get(reads, call, *id),
         )

@@ -248,6 +248,7 @@ impl Api {
             vault: ports::vault(),
             instructions: ports::instruction_files(self.home.path()),
             logs: Arc::clone(&self.logs) as Arc<dyn RunLogs>,
+            objects: ports::objects(self.objects.path()),
             engine: Arc::clone(&self.signals) as Arc<dyn EngineSignal>,
         }
     }

@@ -7,7 +7,7 @@ use workforce_domain::port::StoreError;
 /// Unique constraints that only a lost race breaks, since the rules look before they write:
 /// by name, as PostgreSQL reports them, and by columns, as SQLite does. The loser runs again
 /// and then sees what the winner wrote.
-const RACES: [(&str, &str); 8] = [
+const RACES: [(&str, &str); 9] = [
     (
         "approvals_one_actionable",
         "approvals.company_id, approvals.type, approvals.primary_issue_id",

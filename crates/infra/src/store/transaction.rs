@@ -7,7 +7,14 @@ use workforce_domain::activity::{Action, Activity, Entity, Event, EventKind};
 use workforce_domain::actor::ActorKind;
 use workforce_domain::corrupt::Corrupt;
 use workforce_domain::id::{ActivityId, AgentId, CompanyId, RunId};
-use workforce_domain::port::{ActivityReads, AgentReads, AgentWrites, ApprovalReads, ApprovalWrites, BoardTokenReads, BoardTokenWrites, CommentReads, CommentWrites, CompanyReads, CompanyWrites, CredentialReads, CredentialWrites, EngineWrites, GoalReads, GoalWrites, IdempotencyWrites, InstructionReads, InstructionWrites, IssueReads, IssueWrites, Journal, LabelReads, LabelWrites, LedgerReads, LedgerWrites, ProjectReads, ProjectWrites, Reads, RevisionReads, RevisionWrites, RunReads, RunWrites, StoreError, Tx, AttachmentReads, AttachmentWrites};
+use workforce_domain::port::{
+    ActivityReads, AgentReads, AgentWrites, ApprovalReads, ApprovalWrites, AttachmentReads,
+    AttachmentWrites, BoardTokenReads, BoardTokenWrites, CommentReads, CommentWrites, CompanyReads,
+    CompanyWrites, CredentialReads, CredentialWrites, EngineWrites, GoalReads, GoalWrites,
+    IdempotencyWrites, InstructionReads, InstructionWrites, IssueReads, IssueWrites, Journal,
+    LabelReads, LabelWrites, LedgerReads, LedgerWrites, ProjectReads, ProjectWrites, Reads,
+    RevisionReads, RevisionWrites, RunReads, RunWrites, StoreError, Tx,
+};
 
 use super::Connection;
 use crate::store::cached::cached;

@@ -18,8 +18,8 @@ use workforce_domain::approval::{
     Approval, ApprovalComment, ApprovalEvent, ApprovalHistoryKind, ApprovalStanding, ApprovalState,
     ApprovalType, Decider, Decision,
 };
-use workforce_domain::board::BoardMember;
 use workforce_domain::attachment::{Attachment, ObjectName};
+use workforce_domain::board::BoardMember;
 use workforce_domain::conventions::Conventions;
 use workforce_domain::cost::{CostEvent, Window};
 use workforce_domain::goal::Goal;

@@ -31,6 +31,6 @@ mod prepared;
 mod recorder;
 mod runs;
 mod scopes;
-mod timers;
 mod search;
+mod timers;
 mod world;

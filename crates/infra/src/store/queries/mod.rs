@@ -47,6 +47,6 @@ mod row;
 mod run_events;
 mod run_row;
 mod runs;
-mod timers;
 mod text_index;
+mod timers;
 mod wakes;
