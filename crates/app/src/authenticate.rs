@@ -141,7 +141,8 @@ const fn refused<T>(error: AuthError) -> Result<T, Failure<AuthError>> {
     Err(Failure::Refused(error))
 }
 
-fn bearer(authorization: &str) -> Option<&str> {
+/// The credential in an `Authorization` header of the one scheme there is.
+pub fn bearer(authorization: &str) -> Option<&str> {
     let (scheme, token) = authorization.split_once(' ')?;
     let token = token.trim();
     (scheme.eq_ignore_ascii_case("bearer") && !token.is_empty()).then_some(token)

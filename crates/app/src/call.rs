@@ -57,6 +57,9 @@ pub struct Call<'a> {
     pub tokens: &'a dyn Tokens,
     /// Seals what may not lie in plain text at rest.
     pub vault: &'a dyn Vault,
+    /// Whether values under sensitive names must be secrets (contract section
+    /// 10.12).
+    pub strict_secrets: bool,
     /// What the engine is told after the commit.
     pub signal: &'a Signal,
 }

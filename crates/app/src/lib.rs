@@ -29,6 +29,8 @@ pub mod projects;
 pub mod record;
 pub mod refusal;
 pub mod runs;
+pub mod scrub;
+pub mod secrets;
 pub mod timers;
 pub mod wakes;
 

@@ -111,6 +111,16 @@ words! {
         InstructionsFileConflict = "instructions_file_conflict",
         /// The folder or file of external instructions cannot be used.
         InstructionsUnavailable = "instructions_unavailable",
+        /// Something else of the company has this name.
+        DuplicateName = "duplicate_name",
+        /// Agents refer to the secret.
+        SecretInUse = "secret_in_use",
+        /// Agents refer to exactly this version of the secret.
+        SecretVersionPinned = "secret_version_pinned",
+        /// A change of the master key has not ended.
+        KeyRotationInProgress = "key_rotation_in_progress",
+        /// The server cannot change its master key by itself.
+        KeyRotationUnavailable = "key_rotation_unavailable",
 
         // What the caller means cannot be done.
         /// A field's value breaks a rule.
@@ -137,6 +147,10 @@ words! {
         RollbackInvalid = "rollback_invalid",
         /// The entry file of an instructions bundle cannot be deleted.
         EntryFileProtected = "entry_file_protected",
+        /// A value under a sensitive name has to be a secret.
+        SecretRequired = "secret_required",
+        /// The newest version of a secret cannot be deleted alone.
+        SecretVersionNewest = "secret_version_newest",
         /// The key was used for another request.
         IdempotencyKeyReused = "idempotency_key_reused",
 
@@ -147,6 +161,8 @@ words! {
         // workforce itself.
         /// The server stops.
         ServerStopping = "server_stopping",
+        /// Secrets cannot be kept with this provider.
+        SecretProviderUnsupported = "secret_provider_unsupported",
         /// Too many lost races; try again.
         Contended = "contended",
         /// As many such requests as can be served at once are being served.

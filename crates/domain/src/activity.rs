@@ -126,6 +126,16 @@ words! {
         ApprovalCommentAdded = "approval.comment_added",
         /// An approval was withdrawn.
         ApprovalCancelled = "approval.cancelled",
+        /// A secret was made.
+        SecretCreated = "secret.created",
+        /// A secret's name, description or reference changed.
+        SecretUpdated = "secret.updated",
+        /// A secret got a new version.
+        SecretRotated = "secret.rotated",
+        /// A secret was deleted.
+        SecretDeleted = "secret.deleted",
+        /// An old version of a secret was deleted.
+        SecretVersionDeleted = "secret.version_deleted",
         /// A wake was kept back because it looks like a loop.
         WakeLoopSuspected = "wake.loop_suspected",
     }
@@ -154,6 +164,8 @@ words! {
         CostEvent = "cost_event",
         /// A heartbeat run.
         HeartbeatRun = "heartbeat_run",
+        /// A secret.
+        Secret = "secret",
     }
 }
 

@@ -208,6 +208,8 @@ fn body(text: &str, max: usize) -> Result<String, TextError> {
 texts! {
     /// The name of a company, agent, project, workspace, key, provider or model.
     Name(200) = line;
+    /// The name of a secret.
+    SecretName(128) = line;
     /// The title of an issue or goal.
     Title(500) = line;
     /// A short label: an agent's job title, a billing code, a branch, an icon.

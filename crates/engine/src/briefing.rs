@@ -1,5 +1,8 @@
+use std::sync::Arc;
+
 use workforce_app::agents::instructions::{self, RunInstructions};
 use workforce_app::conventions::project_layer;
+use workforce_app::scrub::Patterns;
 use workforce_domain::Document;
 use workforce_domain::actor::Owned;
 use workforce_domain::id::AgentId;
@@ -8,7 +11,8 @@ use workforce_domain::port::{ClaimedRun, MintedToken, Reads, StoreError};
 use workforce_domain::project::Workspace;
 
 use crate::instructions::RunCopy;
-use crate::transactions::Transactions;
+use crate::resolution::{self, ResolutionError};
+use crate::shared::Core;
 
 /// All that an adapter needs to know about a run.
 pub(crate) struct Assignment {
@@ -23,28 +27,33 @@ pub(crate) struct Assignment {
     pub(crate) project_layer: Option<String>,
     /// The comments that caused it, oldest first.
     pub(crate) comments: Vec<Comment>,
-    /// The adapter's configuration, with what the issue says otherwise.
+    /// The adapter's configuration, with what the issue says otherwise and
+    /// with the values of secrets: it must be neither stored nor logged.
     pub(crate) settings: Document,
     /// What the agent is told beforehand.
     pub(crate) instructions: RunInstructions,
     /// The copy of that which the run reads, once there is one.
     pub(crate) copy: Option<RunCopy>,
+    /// What the run must not write.
+    pub(crate) patterns: Patterns,
 }
 
 /// Gathers what a claimed run needs to know.
 pub(crate) async fn prepare(
-    store: &Transactions,
+    core: &Arc<Core>,
     claimed: ClaimedRun,
     token: MintedToken,
-) -> Result<Assignment, StoreError> {
+) -> Result<Assignment, ResolutionError> {
     let facts = claimed.clone();
-    let known = store.read(move |reads| look_up(reads, &facts)).await?;
+    let known = core.store.read(move |reads| look_up(reads, &facts)).await?;
     let settings = settings(
         &claimed.agent.adapter_config,
         claimed.agent.id,
         known.issue.as_ref(),
     );
+    let (settings, values) = resolution::resolve(core, &claimed.run, settings).await?;
     Ok(Assignment {
+        patterns: resolution::patterns(&settings, &values, &token),
         claimed,
         token,
         issue: known.issue,

@@ -35,6 +35,8 @@ pub struct EngineConfig {
     /// Whether no other server uses the store: then whatever is live on it at
     /// the start was left by a dead predecessor.
     pub exclusive_store: bool,
+    /// The folder beneath which secrets may lie in files; none when `None`.
+    pub secret_files: Option<PathBuf>,
     /// The environment of the server, of which agents see the allowed part.
     pub server_environment: Vec<(OsString, OsString)>,
 }
@@ -61,6 +63,7 @@ impl EngineConfig {
             drain: Duration::from_secs(30),
             allowed_env: Vec::new(),
             exclusive_store: false,
+            secret_files: None,
             server_environment: server_environment.into_iter().collect(),
         }
     }

@@ -60,7 +60,7 @@ async fn start_all(core: &Arc<Core>) -> Result<(), StoreError> {
         };
         let run = &claimed.run;
         tracing::info!(run = %run.id, agent = %run.agent, reason = %run.reason, "a run starts");
-        let live = Arc::new(LiveRun::new(run, claimed_at));
+        let live = Arc::new(LiveRun::new(run, token.digest, claimed_at));
         core.live.insert(Arc::clone(&live));
         core.runs
             .spawn(run_task::run(Arc::clone(core), live, claimed, token));

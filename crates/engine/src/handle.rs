@@ -4,7 +4,7 @@ use std::time::Duration;
 use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 use workforce_domain::id::RunId;
-use workforce_domain::port::EngineSignal;
+use workforce_domain::port::{EngineSignal, TextScrubber};
 use workforce_domain::time::Timestamp;
 
 use crate::config::{EngineConfig, Ports};
@@ -124,6 +124,17 @@ impl EngineSignal for EngineHandle {
 
     fn run_is_active(&self, run: RunId) {
         self.touch(run);
+    }
+
+    fn scrubber_of(&self, run: RunId) -> Option<Arc<dyn TextScrubber>> {
+        let live = self.core.live.get(run)?;
+        Some(Arc::new(live.patterns()))
+    }
+
+    fn scrubber_of_token(&self, digest: &[u8; 32]) -> Option<Arc<dyn TextScrubber>> {
+        let runs = self.core.live.all();
+        let live = runs.iter().find(|live| live.has_token(digest))?;
+        Some(Arc::new(live.patterns()))
     }
 
     fn is_dispatching(&self, now: Timestamp) -> bool {

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use workforce_app::scrub::Patterns;
 use workforce_domain::id::{CompanyId, RunId};
 use workforce_domain::run::{Run, RunErrorCode};
 
@@ -30,6 +31,8 @@ pub(crate) struct LiveRun {
     /// What it was claimed with.
     pub(crate) fence: i64,
     pub(crate) activity: Arc<ActivityClock>,
+    token_digest: [u8; 32],
+    patterns: OnceLock<Patterns>,
     halt: watch::Sender<Option<Halt>>,
     kill: CancellationToken,
     renewed_at: Mutex<Instant>,
@@ -39,12 +42,14 @@ pub(crate) struct LiveRun {
 
 impl LiveRun {
     /// A run whose lease was taken at `claimed_at` or later.
-    pub(crate) fn new(run: &Run, claimed_at: Instant) -> Self {
+    pub(crate) fn new(run: &Run, token_digest: [u8; 32], claimed_at: Instant) -> Self {
         Self {
             run: run.id,
             company: run.company,
             fence: run.fence,
             activity: Arc::default(),
+            token_digest,
+            patterns: OnceLock::new(),
             halt: watch::Sender::new(None),
             kill: CancellationToken::new(),
             renewed_at: Mutex::new(claimed_at),
@@ -112,6 +117,22 @@ impl LiveRun {
     /// Since when at least the lease was not renewed.
     pub(crate) fn renewed_at(&self) -> Instant {
         *lock(&self.renewed_at)
+    }
+
+    /// Notes what the run must not write.
+    pub(crate) fn note_patterns(&self, patterns: Patterns) {
+        // A run is prepared once in its life.
+        let _ = self.patterns.set(patterns);
+    }
+
+    /// What the run must not write; nothing before it is prepared.
+    pub(crate) fn patterns(&self) -> Patterns {
+        self.patterns.get().cloned().unwrap_or_default()
+    }
+
+    /// True for the digest of the run's own token.
+    pub(crate) fn has_token(&self, digest: &[u8; 32]) -> bool {
+        self.token_digest == *digest
     }
 
     /// Notes the processes of the run.

@@ -12,6 +12,7 @@ use crate::adapter::{Ending, adapter};
 use crate::briefing;
 use crate::instructions;
 use crate::live::{Halt, LiveRun};
+use crate::resolution::ResolutionError;
 use crate::shared::Core;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
@@ -60,19 +61,25 @@ async fn execute(
         let error = format!("adapter type {kind} cannot be run by this server");
         return Ending::failed(RunErrorCode::AdapterUnavailable, error);
     };
-    match briefing::prepare(&core.store, claimed, token).await {
+    match briefing::prepare(&core, claimed, token).await {
         Ok(mut assignment) => {
+            live.note_patterns(assignment.patterns.clone());
             let run = &assignment.claimed.run;
             let told = assignment.instructions.clone();
-            match instructions::lay_out(&core, run.company, run.id, told).await {
+            let mut ending = match instructions::lay_out(&core, run.company, run.id, told).await {
                 Ok(copy) => {
                     assignment.copy = Some(copy);
                     adapter.execute(&core, &live, &assignment).await
                 }
                 Err(ending) => ending,
-            }
+            };
+            ending.end.scrub(&assignment.patterns);
+            ending
         }
-        Err(error) => {
+        Err(ResolutionError::Unresolved(unresolved)) => {
+            Ending::failed(RunErrorCode::SecretUnresolved, unresolved.to_string())
+        }
+        Err(error @ ResolutionError::Store(_)) => {
             tracing::error!(%error, cause = ?error, run = %live.run, "a run cannot be prepared");
             Ending::failed(RunErrorCode::Internal, "the store failed before the start")
         }

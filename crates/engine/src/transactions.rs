@@ -48,6 +48,7 @@ impl Transactions {
                 ids: &*ports.ids,
                 tokens: &*ports.tokens,
                 vault: &*ports.vault,
+                strict_secrets: false,
                 signal: &signal,
             };
             let outcome = ports

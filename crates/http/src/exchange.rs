@@ -1,6 +1,7 @@
 //! One request and its answer: what every handler has in common.
 
 mod incoming;
+mod scrubbing;
 mod serve;
 
 pub(crate) use incoming::Incoming;
@@ -173,14 +174,14 @@ impl Exchange {
 
     /// One hop to the blocking pool and back.
     async fn hop(
-        self,
+        mut self,
         serve: impl FnOnce(&Self) -> Result<Served, Problem> + Send + 'static,
     ) -> HttpResponse {
         let request_id = self.incoming.request_id.clone();
         let span = tracing::Span::current();
         let served = web::block(move || {
             let _entered = span.enter();
-            let outcome = serve(&self);
+            let outcome = self.scrub().and_then(|()| serve(&self));
             outcome.map(|served| (self, served))
         });
         match served.await {

@@ -86,6 +86,9 @@ fn digest_of(parts: &[&[u8]]) -> [u8; 32] {
 pub(crate) struct Repeatable {
     key: String,
     request_digest: [u8; 32],
+    /// The same without the body. A digest of a body that carries a secret
+    /// could be guessed at, so that the whole one is sealed with the answer.
+    route_digest: [u8; 32],
 }
 
 impl Repeatable {
@@ -105,6 +108,7 @@ impl Repeatable {
         Ok(Self {
             key: key.to_owned(),
             request_digest: digest_of(&[method.as_bytes(), path.as_bytes(), body]),
+            route_digest: digest_of(&[method.as_bytes(), path.as_bytes()]),
         })
     }
 
@@ -130,19 +134,26 @@ impl Repeatable {
         else {
             return Ok(None);
         };
-        if kept.request_digest != self.request_digest {
+        let (digest, body) = if kept.sealed {
+            let opened = if kept.request_digest == self.route_digest {
+                let opened = vault.open(&self.context(caller), &kept.body);
+                opened.map_err(|error| Failure::Refused(Problem::internal(&error)))?
+            } else {
+                Vec::new()
+            };
+            match opened.split_first_chunk() {
+                Some((digest, body)) => (*digest, body.to_vec()),
+                None => (kept.request_digest, Vec::new()),
+            }
+        } else {
+            (kept.request_digest, kept.body)
+        };
+        if digest != self.request_digest {
             return Err(Failure::Refused(Problem::new(
                 Code::IdempotencyKeyReused,
                 "this Idempotency-Key was used for another request",
             )));
         }
-        let body = if kept.sealed {
-            vault
-                .open(&self.context(caller), &kept.body)
-                .map_err(|error| Failure::Refused(Problem::internal(&error)))?
-        } else {
-            kept.body
-        };
         let status = StatusCode::from_u16(kept.status).unwrap_or(StatusCode::OK);
         Ok(Some((status, body)))
     }
@@ -159,15 +170,16 @@ impl Repeatable {
         now: Timestamp,
         answer: Kept<'_>,
     ) -> Result<(), Failure<Problem>> {
-        let body = if answer.secret {
-            vault.seal(&self.context(caller), answer.body)
+        let (request_digest, body) = if answer.secret {
+            let whole = [self.request_digest.as_slice(), answer.body].concat();
+            (self.route_digest, vault.seal(&self.context(caller), &whole))
         } else {
-            answer.body.to_vec()
+            (self.request_digest, answer.body.to_vec())
         };
         Ok(tx.idempotency().keep(&KeptAnswer {
             caller: caller.to_owned(),
             key: self.key.clone(),
-            request_digest: self.request_digest,
+            request_digest,
             status: answer.status.as_u16(),
             body,
             sealed: answer.secret,

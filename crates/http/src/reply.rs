@@ -15,8 +15,8 @@ pub(crate) struct Reply<B> {
     pub(crate) tag: Option<String>,
     /// Where the next piece of a list of events begins.
     pub(crate) last_event_id: Option<i64>,
-    /// Whether the body carries a credential, so that it is sealed when it is
-    /// kept for a repeated request, and never cached.
+    /// Whether the request or the body carries a credential, so that what is
+    /// kept of them for a repeated request is sealed.
     pub(crate) secret: bool,
 }
 
@@ -40,6 +40,15 @@ impl<B: Serialize> Reply<B> {
     /// 201: what was made.
     pub(crate) const fn created(body: B) -> Self {
         Self::new(StatusCode::CREATED, body)
+    }
+
+    /// The same, but what is kept of the request and the body is sealed.
+    #[must_use]
+    pub(crate) fn sealed(self) -> Self {
+        Self {
+            secret: true,
+            ..self
+        }
     }
 
     /// 202: what will be done.

@@ -15,6 +15,7 @@ mod issues;
 mod labels;
 mod projects;
 mod runs;
+mod secrets;
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -40,6 +41,7 @@ pub fn all() -> Endpoints {
         attachments::register,
         costs::register,
         runs::register,
+        secrets::register,
         activity::register,
         events::register,
     ];

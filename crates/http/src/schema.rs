@@ -9,7 +9,7 @@ use utoipa::{PartialSchema, ToSchema};
 use workforce_domain::word::Word;
 use workforce_domain::{
     activity, actor, agent, approval, attachment, company, conventions, cost, goal, instructions,
-    issue, project, revision, run, text, wake,
+    issue, project, revision, run, secret, text, wake,
 };
 
 fn word<W: Word>() -> RefOr<Schema> {
@@ -94,6 +94,17 @@ schemas! {
     DecisionNote = prose(text::DecisionNote::MAX);
     FileName = line(text::FileName::MAX);
     MediaType = line(text::MediaType::MAX);
+    SecretName = line(text::SecretName::MAX);
+    SecretValue = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .min_length(Some(1))
+        .max_length(Some(secret::SecretValue::MAX))
+        .into();
+    ExternalRef = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .min_length(Some(1))
+        .max_length(Some(secret::ExternalRef::MAX))
+        .into();
     Role = slug(text::Role::MAX);
 
     Code = word::<workforce_app::Code>();
@@ -120,6 +131,7 @@ schemas! {
     WakeReason = word::<wake::WakeReason>();
     TriggerDetail = word::<workforce_app::runs::TriggerDetail>();
     BillingType = word::<cost::BillingType>();
+    SecretProvider = word::<secret::SecretProvider>();
     CostSource = word::<cost::CostSource>();
     Provider = word::<attachment::Provider>();
     Disposition = word::<attachment::Disposition>();

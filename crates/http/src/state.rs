@@ -41,6 +41,16 @@ pub struct Ports {
 /// For how long a body may take to arrive in all, unless told otherwise.
 const BODY_DEADLINE: Duration = Duration::from_secs(30);
 
+/// Who else opens what this server sealed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyRotation {
+    /// Nobody: the master key may be changed at once.
+    Alone,
+    /// Perhaps other servers of the same database, which would have to get the
+    /// new key first: whoever asks for a change must say that there are none.
+    Shared,
+}
+
 /// What every worker thread shares.
 pub struct State {
     pub(crate) ports: Ports,
@@ -54,6 +64,8 @@ pub struct State {
     pub(crate) limiter: Option<Limiter>,
     credential_uses: CredentialUses,
     streams: Arc<Streams>,
+    pub(crate) strict_secrets: bool,
+    pub(crate) key_rotation: KeyRotation,
 }
 
 impl State {
@@ -72,6 +84,8 @@ impl State {
             limiter: None,
             credential_uses: CredentialUses::default(),
             streams: Arc::new(Streams::new(StreamLimits::default())),
+            strict_secrets: false,
+            key_rotation: KeyRotation::Alone,
         }
     }
 
@@ -107,6 +121,21 @@ impl State {
     /// The open streams. Whoever stops the server closes them first.
     pub const fn streams(&self) -> &Arc<Streams> {
         &self.streams
+    }
+
+    /// The same state, but values under sensitive names must be secrets
+    /// (contract section 10.12).
+    #[must_use]
+    pub const fn with_strict_secrets(mut self, strict: bool) -> Self {
+        self.strict_secrets = strict;
+        self
+    }
+
+    /// The same state of a server that changes its master key like this.
+    #[must_use]
+    pub const fn with_key_rotation(mut self, rotation: KeyRotation) -> Self {
+        self.key_rotation = rotation;
+        self
     }
 
     /// The uses of credentials that are not stored yet. Whoever runs the server

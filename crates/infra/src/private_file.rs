@@ -44,17 +44,44 @@ pub(crate) fn create(path: &Path, line: impl FnOnce() -> Zeroizing<String>) -> i
     if let Some(folder) = path.parent().filter(|it| !it.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder)?;
     }
-    let mut suffix = [0; 8];
-    fill(&mut suffix);
-    let mut draft = path.as_os_str().to_owned();
-    draft.push(format!(".{}.new", HEXLOWER_PERMISSIVE.encode(&suffix)));
-    let draft = PathBuf::from(draft);
+    let draft = draft_of(path);
     let written = write(&draft, &line()).and_then(|()| {
         // Unlike a rename, a link never replaces what another process made meanwhile.
         std::fs::hard_link(&draft, path)
     });
     std::fs::remove_file(&draft)?;
-    written
+    written?;
+    sync_folder(path)
+}
+
+/// Writes lines in the place of those of a file: after a loss of power it
+/// holds these or those of before, as a whole.
+///
+/// # Errors
+/// The file is as before, unless the folder alone could not be synced.
+pub(crate) fn replace(path: &Path, lines: &str) -> io::Result<()> {
+    let draft = draft_of(path);
+    let written = write(&draft, lines).and_then(|()| std::fs::rename(&draft, path));
+    if let Err(error) = written {
+        // The draft may not even be there.
+        let _ = std::fs::remove_file(&draft);
+        return Err(error);
+    }
+    sync_folder(path)
+}
+
+fn draft_of(path: &Path) -> PathBuf {
+    let mut suffix = [0; 8];
+    fill(&mut suffix);
+    let mut draft = path.as_os_str().to_owned();
+    draft.push(format!(".{}.new", HEXLOWER_PERMISSIVE.encode(&suffix)));
+    draft.into()
+}
+
+/// A new name outlives a loss of power only when its folder was synced.
+fn sync_folder(path: &Path) -> io::Result<()> {
+    let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
+    File::open(folder.unwrap_or_else(|| Path::new(".")))?.sync_all()
 }
 
 fn write(path: &Path, line: &str) -> io::Result<()> {

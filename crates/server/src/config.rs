@@ -54,6 +54,16 @@ pub(crate) struct ServeArgs {
     #[arg(long, env = "WORKFORCE_AGENT_ENV", value_delimiter = ',')]
     pub(crate) agent_env: Vec<String>,
 
+    /// Refuse values that stand inline under sensitive names, so that they are
+    /// made secrets; on unless requests without a credential are the board.
+    #[arg(long, env = "WORKFORCE_STRICT_SECRETS", num_args = 0..=1, default_missing_value = "true")]
+    pub(crate) strict_secrets: Option<bool>,
+
+    /// The folder beneath which secrets of the provider `file` may lie; none
+    /// when unsaid.
+    #[arg(long, env = "WORKFORCE_SECRET_FILES")]
+    pub(crate) secret_files: Option<PathBuf>,
+
     /// Host names beside the loopback ones that requests may be sent to; with
     /// `--auth token` any name when none is given.
     #[arg(long, env = "WORKFORCE_ALLOWED_HOSTS", value_delimiter = ',')]
@@ -225,6 +235,13 @@ impl ServeArgs {
         }
     }
 
+    /// Whether values under sensitive names must be secrets (contract section
+    /// 10.12).
+    pub(crate) fn strict_secrets(&self) -> bool {
+        self.strict_secrets
+            .unwrap_or(self.auth != AuthMode::LocalTrusted)
+    }
+
     /// How long live runs get to end.
     pub(crate) const fn drain(&self) -> Duration {
         Duration::from_secs(self.drain_sec)
@@ -282,6 +299,14 @@ mod tests {
             per_second(&["--listen", "0.0.0.0:1", "--rate-limit", "0"]),
             None
         );
+    }
+
+    #[test]
+    fn secrets_are_strict_where_credentials_are() {
+        assert!(!parse(&[]).strict_secrets());
+        assert!(parse(&["--auth", "token"]).strict_secrets());
+        assert!(parse(&["--strict-secrets"]).strict_secrets());
+        assert!(!parse(&["--auth", "token", "--strict-secrets=false"]).strict_secrets());
     }
 
     #[test]

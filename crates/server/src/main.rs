@@ -6,6 +6,8 @@ mod client;
 mod config;
 mod demo;
 mod logging;
+mod master_key;
+mod secrets;
 mod service;
 mod sweeper;
 mod token;
@@ -36,6 +38,8 @@ enum Command {
     Api(api::ApiArgs),
     /// Make, list and revoke tokens of the board on the running service.
     Token(token::TokenArgs),
+    /// Look after the secrets of a running server.
+    Secrets(secrets::SecretsArgs),
 }
 
 fn main() -> ExitCode {
@@ -48,6 +52,7 @@ fn main() -> ExitCode {
         Command::Demo(args) => demo::run(&args),
         Command::Api(args) => return api::run(&args),
         Command::Token(args) => token::run(&args),
+        Command::Secrets(args) => secrets::run(&args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -11,9 +11,9 @@ use nix::sys::socket::{setsockopt, sockopt};
 use tokio::signal::unix::{SignalKind, signal};
 use workforce_app::authenticate::{AuthMode, AuthPolicy};
 use workforce_domain::id::InstanceId;
-use workforce_domain::port::{Clock, Ids, InstructionFiles, ObjectStore, Store, Tokens, Vault};
+use workforce_domain::port::{Clock, Ids, InstructionFiles, ObjectStore, Store, Tokens};
 use workforce_engine::{Engine, EngineConfig, EngineHandle, FileRunLogs};
-use workforce_http::{Options, State, TransferLimits};
+use workforce_http::{KeyRotation, Options, State, TransferLimits};
 use workforce_infra::clock::SystemClock;
 use workforce_infra::ids::UuidV7Ids;
 use workforce_infra::instruction_files::DiskInstructionFiles;
@@ -21,11 +21,11 @@ use workforce_infra::objects::Objects;
 use workforce_infra::start_token::{FILE_NAME, StartToken};
 use workforce_infra::store::{self, OpenOptions};
 use workforce_infra::tokens::RandomTokens;
-use workforce_infra::vault::FileVault;
 
 use crate::board_token;
 use crate::config::{self, ServeArgs};
 use crate::logging;
+use crate::master_key;
 use crate::sweeper;
 
 /// Threads that talk to clients. They only parse and answer; the store is
@@ -110,6 +110,7 @@ pub(crate) struct Service {
     store: Arc<dyn Store>,
     credential_uses: tokio::task::JoinHandle<()>,
     sweeper: Option<tokio::task::JoinHandle<()>>,
+    sweeps: tokio::task::JoinHandle<()>,
     drain: Duration,
 }
 
@@ -123,7 +124,9 @@ impl Service {
         let options = OpenOptions::default();
         let exclusive = database.sqlite_path().is_some();
         let store = tokio::task::spawn_blocking(move || store::open(&database, &options)).await??;
-        let vault: Arc<dyn Vault> = Arc::new(FileVault::open(&data_dir.join("master.key"))?);
+        let vault = master_key::open_vault(&data_dir)?;
+        let (checked, key) = (Arc::clone(&store), Arc::clone(&vault));
+        tokio::task::spawn_blocking(move || master_key::check(&*checked, &*key)).await??;
         let roots = args.instruction_roots(std::env::var_os("HOME").as_deref())?;
         let instructions: Arc<dyn InstructionFiles> =
             Arc::new(DiskInstructionFiles::new(&data_dir, roots));
@@ -150,6 +153,7 @@ impl Service {
         config.drain = args.drain();
         config.allowed_env.clone_from(&args.agent_env);
         config.exclusive_store = exclusive;
+        config.secret_files.clone_from(&args.secret_files);
         let engine = Engine::start(
             config,
             workforce_engine::Ports {
@@ -171,6 +175,16 @@ impl Service {
                 Arc::clone(&clock),
             ))
         });
+        let sweeps = tokio::spawn(master_key::keep_swept(
+            Arc::clone(&store),
+            Arc::clone(&vault),
+            exclusive,
+        ));
+        let rotation = if exclusive {
+            KeyRotation::Alone
+        } else {
+            KeyRotation::Shared
+        };
         let state = State::new(
             workforce_http::Ports {
                 store: Arc::clone(&store),
@@ -189,7 +203,9 @@ impl Service {
         .with_transfer_limits(TransferLimits {
             max_bytes: args.attachments.attachment_max_bytes,
             ..TransferLimits::default()
-        });
+        })
+        .with_strict_secrets(args.strict_secrets())
+        .with_key_rotation(rotation);
         let state = Data::new(match args.limit() {
             Some(limit) => state.with_rate_limit(limit),
             None => state,
@@ -216,6 +232,7 @@ impl Service {
             store,
             credential_uses,
             sweeper,
+            sweeps,
             drain: args.drain(),
         })
     }
@@ -239,6 +256,7 @@ impl Service {
         }
         self.credential_uses.abort();
         flush_credential_uses(&self.state, &self.store).await;
+        self.sweeps.abort();
     }
 }
 

@@ -70,3 +70,27 @@ pub fn objects(folder: &Path) -> Arc<dyn ObjectStore> {
         Err(error) => panic!("a place in {}: {error}", folder.display()),
     }
 }
+
+/// A vault with the master keys of the file at `path`, which is made when there is none.
+///
+/// # Panics
+/// When the file cannot be used.
+#[must_use]
+pub fn vault_in(path: &Path) -> Arc<dyn Vault> {
+    match FileVault::open(path) {
+        Ok(vault) => Arc::new(vault),
+        Err(error) => panic!("a vault in {}: {error}", path.display()),
+    }
+}
+
+/// A vault with given master keys in hexadecimal.
+///
+/// # Panics
+/// When one of them is no key.
+#[must_use]
+pub fn vault_of(current: &str, former: Option<&str>) -> Arc<dyn Vault> {
+    match FileVault::from_texts(current, former) {
+        Ok(vault) => Arc::new(vault),
+        Err(error) => panic!("a vault from keys: {error}"),
+    }
+}

@@ -35,6 +35,7 @@ pub struct World {
     ids: UuidV7Ids<SettableClock>,
     tokens: RandomTokens,
     vault: Arc<dyn Vault>,
+    strict_secrets: AtomicBool,
     signalled: AtomicBool,
     // Dropped last: it removes the data.
     _data: Option<TestStore>,
@@ -67,6 +68,7 @@ impl World {
             clock,
             tokens: RandomTokens,
             vault: crate::ports::vault(),
+            strict_secrets: AtomicBool::new(false),
             signalled: AtomicBool::new(false),
             _data: None,
         }
@@ -116,6 +118,17 @@ impl World {
     /// True when a call since the last look had something for the engine to do at once.
     pub fn take_signal(&self) -> bool {
         self.signalled.swap(false, Ordering::SeqCst)
+    }
+
+    /// From now on, values under sensitive names must be secrets.
+    pub fn be_strict_about_secrets(&self) {
+        self.strict_secrets.store(true, Ordering::SeqCst);
+    }
+
+    /// What seals.
+    #[must_use]
+    pub fn vault(&self) -> &dyn Vault {
+        &*self.vault
     }
 
     /// The board.
@@ -221,6 +234,7 @@ impl Acting<'_> {
             ids: &world.ids,
             tokens: &world.tokens,
             vault: &*world.vault,
+            strict_secrets: world.strict_secrets.load(Ordering::SeqCst),
             signal: &signal,
         });
         if signal.is_raised() {

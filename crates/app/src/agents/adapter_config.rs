@@ -4,15 +4,15 @@
 use serde_json::Value;
 use workforce_domain::Document;
 
+use super::environment::check_env;
 use crate::access::{FieldFault, check_document};
-use crate::refusal::Code;
 
 /// What answers show in the place of a value that is not shown. In a change it
 /// keeps the present value; it is never stored.
 pub const REDACTED: &str = "***REDACTED***";
 
-/// An environment has at most so many variables (contract section 8).
-const MAX_VARIABLES: usize = 200;
+/// Where the environment stands in a body.
+pub(super) const ENV: &str = "/adapterConfig/env";
 
 /// A configuration is at most so long as JSON.
 pub(super) const MAX_BYTES: usize = 256 * 1024;
@@ -37,32 +37,24 @@ pub(super) fn replaced(current: &Document, change: Document) -> Document {
 fn overlaid(base: Document, current: &Document, change: Document) -> Document {
     let mut result = base;
     for (key, value) in change {
-        match value {
+        let value = match value {
             Value::Object(change) if key == "env" => {
                 let env = |document: &Document| match document.get("env") {
                     Some(Value::Object(env)) => env.clone(),
                     _ => Document::new(),
                 };
-                let (mut target, present) = (env(&result), env(current));
-                for (name, binding) in change {
-                    put(&mut target, &present, name, binding);
-                }
-                result.insert(key, Value::Object(target));
+                let (target, present) = (env(&result), env(current));
+                Some(Value::Object(overlaid_env(target, &present, change)))
             }
-            value => put(&mut result, current, key, value),
-        }
+            Value::Null => None,
+            value => match unmasked(value, current.get(&key)) {
+                None => continue,
+                value => value,
+            },
+        };
+        put(&mut result, key, value);
     }
     result
-}
-
-fn put(target: &mut Document, current: &Document, key: String, value: Value) {
-    if value.is_null() {
-        target.remove(&key);
-    } else if !is_redacted(&value) {
-        target.insert(key, value);
-    } else if let Some(present) = current.get(&key) {
-        target.insert(key, present.clone());
-    }
 }
 
 /// Refuses the mark of a hidden value where no present value stands for it.
@@ -83,12 +75,68 @@ fn refuse_marks(config: &Document, pointer: &str) -> Result<(), FieldFault> {
     Ok(())
 }
 
+fn overlaid_env(base: Document, present: &Document, change: Document) -> Document {
+    let mut env = base;
+    for (name, binding) in change {
+        if is_redacted(&binding) {
+            if let Some(binding) = present.get(&name) {
+                env.insert(name, binding.clone());
+            }
+        } else {
+            let binding = Some(binding).filter(|binding| !binding.is_null());
+            put(&mut env, name, binding);
+        }
+    }
+    env
+}
+
+fn put(target: &mut Document, key: String, value: Option<Value>) {
+    match value {
+        Some(value) => {
+            target.insert(key, value);
+        }
+        None => {
+            target.remove(&key);
+        }
+    }
+}
+
 fn is_redacted(value: &Value) -> bool {
     match value {
         Value::String(text) => text == REDACTED,
         Value::Object(binding) => binding.get("value").is_some_and(is_redacted),
         _ => false,
     }
+}
+
+/// A document with every marker in it replaced by what stands in the same
+/// place of `present`; where nothing does, nothing is left of it.
+pub(crate) fn unmasked_document(document: Document, present: Option<&Document>) -> Document {
+    document
+        .into_iter()
+        .filter_map(|(key, value)| {
+            let value = unmasked(value, present.and_then(|it| it.get(&key)))?;
+            Some((key, value))
+        })
+        .collect()
+}
+
+fn unmasked(value: Value, present: Option<&Value>) -> Option<Value> {
+    Some(match value {
+        Value::String(text) if text == REDACTED => return present.cloned(),
+        Value::Object(object) => Value::Object(unmasked_document(
+            object,
+            present.and_then(Value::as_object),
+        )),
+        Value::Array(items) => Value::Array(
+            items
+                .into_iter()
+                .enumerate()
+                .filter_map(|(n, item)| unmasked(item, present.and_then(|it| it.get(n))))
+                .collect(),
+        ),
+        other => other,
+    })
 }
 
 /// Checks an adapter's configuration.
@@ -125,11 +173,7 @@ pub(super) fn check_adapter(config: &Document) -> Result<(), FieldFault> {
     }
     match config.get("env") {
         None => Ok(()),
-        Some(Value::Object(env)) => check_env(env),
-        Some(_) => Err(FieldFault::invalid(
-            "/adapterConfig/env",
-            "must be an object",
-        )),
+        Some(env) => check_env(env, ENV),
     }
 }
 
@@ -149,59 +193,6 @@ fn text(config: &Document, key: &str) -> Result<(), FieldFault> {
 
 fn no_nul(text: &str) -> bool {
     !text.contains('\0')
-}
-
-fn check_env(env: &Document) -> Result<(), FieldFault> {
-    if env.len() > MAX_VARIABLES {
-        let message = format!("at most {MAX_VARIABLES} variables");
-        return Err(FieldFault::invalid("/adapterConfig/env", message));
-    }
-    env.iter()
-        .try_for_each(|(name, binding)| check_binding(name, binding))
-}
-
-fn check_binding(name: &str, binding: &Value) -> Result<(), FieldFault> {
-    let escaped = name.replace('~', "~0").replace('/', "~1");
-    let pointer = format!("/adapterConfig/env/{escaped}");
-    let fault = |message: &str| Err(FieldFault::invalid(pointer.clone(), message));
-    let mut bytes = name.bytes();
-    let well_formed = bytes
-        .next()
-        .is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
-        && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_');
-    if !well_formed {
-        return fault("a variable's name has letters, digits and `_`, and no digit first");
-    }
-    // The caller's own key is the one variable that may replace ours.
-    if name.starts_with("WORKFORCE_") && name != "WORKFORCE_API_KEY" {
-        let message = "workforce sets the variables that begin with WORKFORCE_ itself";
-        return Err(FieldFault::coded(Code::EnvReserved, pointer, message));
-    }
-    let value = match binding {
-        Value::String(value) => value,
-        Value::Object(object) => match object.get("type").and_then(Value::as_str) {
-            Some("plain") => match object.get("value").and_then(Value::as_str) {
-                Some(value) => value,
-                None => return fault("a plain binding needs a string as value"),
-            },
-            // Secrets cannot be made yet, so a reference names none.
-            Some("secret_ref") => {
-                let message = "no such secret in this company";
-                return Err(FieldFault::coded(Code::SecretNotFound, pointer, message));
-            }
-            _ => return fault("type must be plain or secret_ref"),
-        },
-        _ => return fault("must be a string, a plain binding or a secret_ref"),
-    };
-    if !no_nul(value) {
-        return fault("must not contain a NUL character");
-    }
-    if value.starts_with("secret:") {
-        return fault(
-            "a text that starts with `secret:` is not resolved; use {\"type\":\"secret_ref\",\"secretId\":...}",
-        );
-    }
-    Ok(())
 }
 
 /// Checks the configuration of heartbeats.
@@ -261,6 +252,9 @@ mod tests {
 
     use super::*;
     use crate::record::document;
+    use crate::refusal::Code;
+
+    const SECRET: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
 
     fn merge(current: Value, change: Value) -> Value {
         Value::Object(merged(&document(current), document(change)))
@@ -305,6 +299,26 @@ mod tests {
     }
 
     #[test]
+    fn the_marker_keeps_values_in_any_depth_and_in_a_whole_replacement() {
+        let current = document(json!({
+            "url": "u", "headers": { "Authorization": "Bearer b", "A": "1" },
+            "env": { "A": "1", "B": { "type": "plain", "value": "2" } },
+        }));
+        let change = json!({
+            "headers": { "Authorization": REDACTED, "C": REDACTED },
+            "env": { "B": { "type": "plain", "value": REDACTED }, "C": REDACTED },
+        });
+        let replaced = replaced(&current, document(change.clone()));
+        let kept = json!({
+            "headers": { "Authorization": "Bearer b" },
+            "env": { "B": { "type": "plain", "value": "2" } },
+        });
+        assert_eq!(Value::Object(replaced), kept);
+        let new = merged(&Document::new(), document(change));
+        assert_eq!(Value::Object(new), json!({ "headers": {}, "env": {} }));
+    }
+
+    #[test]
     fn bindings_are_checked() {
         let code = |env: Value| {
             let config = document(json!({ "env": env }));
@@ -324,6 +338,25 @@ mod tests {
         assert_eq!(code(json!({ "A": "secret:x" })), Err(Code::InvalidField));
         let reference = json!({ "type": "secret_ref", "secretId": "x", "version": "latest" });
         assert_eq!(code(json!({ "A": reference })), Err(Code::SecretNotFound));
+        for reference in [
+            json!({ "type": "secret_ref" }),
+            json!({ "type": "secret_ref", "secretId": SECRET, "version": 0 }),
+            json!({ "type": "secret_ref", "secretId": SECRET, "version": "newest" }),
+            json!({ "type": "secret_ref", "secretId": SECRET, "version": 1.5 }),
+            json!({ "type": "secret_ref", "secretId": SECRET, "version": 1e300 }),
+        ] {
+            assert_eq!(code(json!({ "A": reference })), Err(Code::InvalidField));
+        }
+        for version in [
+            json!(null),
+            json!("latest"),
+            json!(3),
+            json!(3.0),
+            json!("3"),
+        ] {
+            let reference = json!({ "type": "secret_ref", "secretId": SECRET, "version": version });
+            assert_eq!(code(json!({ "A": reference })), Ok(()));
+        }
     }
 
     #[test]

@@ -11,6 +11,8 @@ use workforce_domain::port::{Failure, Tx};
 use workforce_domain::revision::{AgentConfig, RevisionSource};
 use workforce_domain::text::{Description, Label, Name, Role};
 
+use super::adapter_config::ENV;
+use super::environment::check_new_bindings;
 use super::revisions::{ConfigChange, keep};
 use super::{AgentDetail, AgentError, adapter_config, check_manager, detail, write_down};
 use crate::access::{self, Denied, denied};
@@ -110,6 +112,7 @@ pub(crate) fn take_on(
             access::check_document(&command.metadata, "/metadata", adapter_config::MAX_BYTES)
         });
     faults.map_err(|fault| Failure::Refused(fault.into()))?;
+    check_new_bindings::<AgentError>(tx, call, scope, ENV, &nothing, &command.adapter_config)?;
     if let Some(manager) = command.reports_to {
         check_manager(tx.reads(), scope, None, manager)?;
     }

@@ -9,6 +9,8 @@ use workforce_domain::id::AgentId;
 use workforce_domain::port::{Failure, Held, StoreError, Tx};
 use workforce_domain::revision::RevisionSource;
 
+use super::adapter_config::ENV;
+use super::environment::check_new_bindings;
 use super::revisions::{ConfigChange, config_of, keep};
 use super::update::{UpdateAgent, apply};
 use super::{AgentError, check_manager, switches, write_down};
@@ -42,6 +44,8 @@ pub(crate) fn revise(
     }
     let before = config_of(tx.reads(), draft)?;
     apply(draft, change).map_err(Failure::Refused)?;
+    let (old, new) = (&before.adapter_config, &draft.adapter_config);
+    check_new_bindings::<AgentError>(tx, call, draft.scope(), ENV, old, new)?;
     draft.updated_at = call.now;
     tx.agents_mut().save(draft)?;
     let change = ConfigChange {

@@ -8,6 +8,8 @@ use workforce_domain::port::{Failure, Reads, StoreError, Tx};
 use workforce_domain::revision::{AgentConfig, RevisionSide, RevisionSource};
 use workforce_domain::time::Month;
 
+use super::adapter_config::ENV;
+use super::environment::reference_faults;
 use super::revisions::{self, ConfigChange, RevisionView, config_of, keep};
 use super::{
     AgentDetail, AgentError, adapter_config, check_manager, detail, hold_with_company,
@@ -49,7 +51,10 @@ pub fn rollback(
     let target = revisions::find(tx.reads(), &agent, revision)?;
     require_revision(tx.reads(), &agent, if_match)?;
     let wanted = revisions::open(call, &target, RevisionSide::After, &target.after)?;
-    let reasons = faults(tx.reads(), &agent, &wanted)?;
+    let mut reasons = faults(tx.reads(), &agent, &wanted)?;
+    if reasons.is_empty() {
+        reasons = reference_faults(tx, agent.scope(), ENV, &wanted.adapter_config)?;
+    }
     if !reasons.is_empty() {
         return Err(Failure::Refused(AgentError::RollbackInvalid { reasons }));
     }

@@ -11,6 +11,8 @@ use workforce_domain::revision::{AgentConfig, RevisionSource};
 use workforce_domain::text::{Description, Label, Name, Role};
 use workforce_domain::time::Month;
 
+use super::adapter_config::ENV;
+use super::environment::check_new_bindings;
 use super::revisions::{ConfigChange, keep};
 use super::{
     AgentDetail, AgentError, adapter_config, check_manager, detail, hold_with_company,
@@ -112,6 +114,8 @@ pub fn update(
     }
     let before = Agent::clone(&agent);
     apply(&mut agent, command).map_err(Failure::Refused)?;
+    let (old, new) = (&before.adapter_config, &agent.adapter_config);
+    check_new_bindings::<AgentError>(tx, call, scope, ENV, old, new)?;
     if *agent != before {
         agent.updated_at = call.now;
         let changed = changed_fields(&before, &agent);

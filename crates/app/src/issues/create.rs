@@ -15,6 +15,7 @@ use super::{
     write_down,
 };
 use crate::access::{self, denied};
+use crate::agents;
 use crate::call::Call;
 
 /// Makes an issue.
@@ -78,7 +79,7 @@ pub fn create(
     tx: &mut dyn Tx,
     call: &Call<'_>,
     company: CompanyId,
-    command: CreateIssue,
+    mut command: CreateIssue,
 ) -> Result<CreatedIssue, Failure<IssueError>> {
     let company = access::company(tx.reads(), call, company)?;
     let scope = company.scope();
@@ -109,6 +110,12 @@ pub fn create(
             access::check_document(document, pointer, MAX_DOCUMENT)
                 .map_err(|fault| Failure::Refused(fault.into()))?;
         }
+    }
+    if let Some(overrides) = command.assignee_adapter_overrides.take() {
+        // No marker is stored: there is no value yet that it could stand for.
+        let overrides = agents::unmasked_document(overrides, None);
+        let overrides = &*command.assignee_adapter_overrides.insert(overrides);
+        agents::check_overrides::<IssueError>(tx, call, scope, None, overrides)?;
     }
     if status == IssueStatus::InProgress && command.assignee_agent.is_none() {
         return Err(Failure::Refused(IssueError::AssigneeRequired));

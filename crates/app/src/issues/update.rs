@@ -19,6 +19,7 @@ use super::{
     read, reassign, work, write_down,
 };
 use crate::access::{self, Denied, denied};
+use crate::agents;
 use crate::call::Call;
 
 /// Changes an issue's fields, and optionally comments in the same
@@ -105,6 +106,10 @@ pub fn update(
     let changes = if command.only_comments() {
         None
     } else {
+        let present = issue.assignee_adapter_overrides.as_ref();
+        command.assignee_adapter_overrides = command
+            .assignee_adapter_overrides
+            .map(|overrides| agents::unmasked_document(overrides, present));
         check_rights(tx, call, &issue, &command)?;
         Some(change(tx, call, &mut issue, command)?)
     };
@@ -133,6 +138,9 @@ fn check_rights(
     if let Some(overrides) = command.assignee_adapter_overrides.value() {
         access::check_document(overrides, "/assigneeAdapterOverrides", MAX_DOCUMENT)
             .map_err(|fault| Failure::Refused(fault.into()))?;
+        let before = issue.assignee_adapter_overrides.as_ref();
+        let scope = issue.scope();
+        agents::check_overrides::<IssueError>(tx, call, scope, before, overrides)?;
     }
     let Some(caller) = call.agent() else {
         return Ok(());

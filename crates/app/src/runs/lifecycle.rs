@@ -7,7 +7,7 @@ use serde_json::json;
 use workforce_domain::activity::Action;
 use workforce_domain::actor::Owned;
 use workforce_domain::id::RunId;
-use workforce_domain::port::{ClaimRequest, ClaimedRun, Failure, Held, Tx};
+use workforce_domain::port::{ClaimRequest, ClaimedRun, Failure, Held, TextScrubber, Tx};
 use workforce_domain::run::{Run, RunErrorCode, RunKind, RunStatus};
 use workforce_domain::time::Timestamp;
 use workforce_domain::wake::{WakeReason, WakeSource};
@@ -57,6 +57,15 @@ pub struct RunEnd {
 }
 
 impl RunEnd {
+    /// Takes the values of the run's secrets out of every text.
+    pub fn scrub(&mut self, scrubber: &dyn TextScrubber) {
+        for text in [&mut self.error, &mut self.log_tail].into_iter().flatten() {
+            if let Some(clean) = scrubber.scrub(text) {
+                *text = clean;
+            }
+        }
+    }
+
     /// A run that ended without a program's doing.
     pub fn failed(code: RunErrorCode, error: impl Into<String>) -> Self {
         Self {

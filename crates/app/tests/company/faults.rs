@@ -24,8 +24,9 @@ use workforce_domain::port::{
     MockInstructionReads, MockInstructionWrites, MockIssueReads, MockIssueWrites, MockJournal,
     MockLabelReads, MockLabelWrites, MockLedgerReads, MockLedgerWrites, MockProjectReads,
     MockProjectWrites, MockRevisionReads, MockRevisionWrites, MockRunReads, MockRunWrites,
-    ProjectReads, ProjectWrites, Reads, RevisionReads, RevisionWrites, RunReads, RunWrites,
-    StoreError, Tx,
+    MockSealedReads, MockSealedWrites, MockSecretReads, MockSecretWrites, ProjectReads,
+    ProjectWrites, Reads, RevisionReads, RevisionWrites, RunReads, RunWrites, SealedReads,
+    SealedWrites, SecretReads, SecretWrites, StoreError, Tx,
 };
 use workforce_domain::run::RunStatus;
 use workforce_testkit::ports;
@@ -73,6 +74,8 @@ transaction! {
         attachments: AttachmentReads = MockAttachmentReads,
         approvals: ApprovalReads = MockApprovalReads,
         runs: RunReads = MockRunReads,
+        secrets: SecretReads = MockSecretReads,
+        sealed: SealedReads = MockSealedReads,
         ledger: LedgerReads = MockLedgerReads,
         activity: ActivityReads = MockActivityReads,
     }
@@ -91,6 +94,8 @@ transaction! {
         approvals_mut: ApprovalWrites = MockApprovalWrites,
         attachments_mut: AttachmentWrites = MockAttachmentWrites,
         runs_mut: RunWrites = MockRunWrites,
+        secrets_mut: SecretWrites = MockSecretWrites,
+        sealed_mut: SealedWrites = MockSealedWrites,
         ledger_mut: LedgerWrites = MockLedgerWrites,
         idempotency: IdempotencyWrites = MockIdempotencyWrites,
         journal: Journal = MockJournal,
@@ -117,6 +122,7 @@ fn call<T>(body: impl FnOnce(&Call<'_>) -> T) -> T {
         ids: &*ids,
         tokens: &*tokens,
         vault: &*vault,
+        strict_secrets: false,
         signal: &signal,
     });
     assert!(!signal.is_raised());

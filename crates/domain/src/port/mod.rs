@@ -19,6 +19,8 @@ mod projects;
 mod record;
 mod revisions;
 mod runs;
+mod sealed;
+mod secrets;
 mod store;
 
 pub use agents::*;
@@ -39,4 +41,6 @@ pub use projects::*;
 pub use record::*;
 pub use revisions::*;
 pub use runs::*;
+pub use sealed::*;
+pub use secrets::*;
 pub use store::*;

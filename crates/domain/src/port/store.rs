@@ -10,7 +10,8 @@ use super::{
     CompanyWrites, CredentialReads, CredentialWrites, EngineWrites, EventFeed, GoalReads,
     GoalWrites, IdempotencyWrites, InstructionReads, InstructionWrites, IssueReads, IssueWrites,
     Journal, LabelReads, LabelWrites, LedgerReads, LedgerWrites, ProjectReads, ProjectWrites,
-    RevisionReads, RevisionWrites, RunReads, RunWrites,
+    RevisionReads, RevisionWrites, RunReads, RunWrites, SealedReads, SealedWrites, SecretReads,
+    SecretWrites,
 };
 use crate::corrupt::Corrupt;
 
@@ -179,6 +180,10 @@ pub trait Reads {
     fn approvals(&mut self) -> &mut dyn ApprovalReads;
     /// Runs and wakes.
     fn runs(&mut self) -> &mut dyn RunReads;
+    /// Secrets and who uses them.
+    fn secrets(&mut self) -> &mut dyn SecretReads;
+    /// Everything that the vault sealed.
+    fn sealed(&mut self) -> &mut dyn SealedReads;
     /// Costs and what they add up to.
     fn ledger(&mut self) -> &mut dyn LedgerReads;
     /// What happened.
@@ -217,6 +222,10 @@ pub trait Tx: Reads {
     fn attachments_mut(&mut self) -> &mut dyn AttachmentWrites;
     /// Runs and wakes.
     fn runs_mut(&mut self) -> &mut dyn RunWrites;
+    /// Secrets.
+    fn secrets_mut(&mut self) -> &mut dyn SecretWrites;
+    /// Everything that the vault sealed.
+    fn sealed_mut(&mut self) -> &mut dyn SealedWrites;
     /// Costs.
     fn ledger_mut(&mut self) -> &mut dyn LedgerWrites;
     /// Answers kept for repeated requests.

@@ -36,6 +36,8 @@ words! {
         ConfigInvalid = "config_invalid",
         /// The agent's instructions cannot be read.
         InstructionsUnavailable = "instructions_unavailable",
+        /// A secret that its configuration names has no value.
+        SecretUnresolved = "secret_unresolved",
         /// This kind of adapter cannot run here.
         AdapterUnavailable = "adapter_unavailable",
         /// It ran longer than its wall limit.

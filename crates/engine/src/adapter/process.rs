@@ -14,14 +14,14 @@ use workforce_domain::run::{ProcessRecord, RunErrorCode, RunStatus};
 use super::settings::ProcessSettings;
 use super::{Adapter, Ending, Execution};
 use crate::briefing::Assignment;
-use crate::environment::{API_KEY, environment};
+use crate::environment::environment;
 use crate::live::{Halt, LiveRun};
 use crate::process::{
     ChildSpec, DEFAULT_LOG_CAP, EndedBy, Exit, LogSummary, Outcome, OutputSinks, ProcessGroup,
     ProcessIdentity, RunLog, RunTag, SpawnError, spawn, supervise,
 };
 use crate::project_context::ContextFile;
-use crate::scrub::CredentialScrubber;
+use crate::scrub::OutputScrubber;
 use crate::shared::Core;
 
 /// Runs an agent as a local program (contract section 10.3).
@@ -59,9 +59,7 @@ async fn run(
     if let Some(halt) = live.halted() {
         return Err(Ending::halted(halt));
     }
-    let own_key = settings.env.iter().find(|(name, _)| name == API_KEY);
-    let credentials = [Some(&assignment.token.token), own_key.map(|(_, key)| key)];
-    let scrubber = CredentialScrubber::new(credentials.into_iter().flatten().map(String::as_bytes));
+    let scrubber = OutputScrubber::new(&assignment.patterns);
     let spec = ChildSpec {
         program: settings.command.into(),
         arguments: settings.args.into_iter().map(Into::into).collect(),

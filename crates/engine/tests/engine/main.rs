@@ -12,6 +12,7 @@ mod leases;
 mod log_events;
 mod project_context;
 mod recovery;
+mod secrets;
 mod shutdown;
 mod support;
 mod timers;

@@ -325,6 +325,7 @@ pub(crate) fn act<T, E: Debug>(
         ids: &*ports.ids,
         tokens: &*ports.tokens,
         vault: &*ports.vault,
+        strict_secrets: false,
         signal: &signal,
     };
     match ports.store.write(|tx| body(tx, &call)) {

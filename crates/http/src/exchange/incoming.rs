@@ -39,7 +39,7 @@ pub(crate) struct Incoming {
     params: Vec<(String, String)>,
     authorization: Option<String>,
     run_header: Option<String>,
-    idempotency_key: Option<String>,
+    pub(super) idempotency_key: Option<String>,
     if_match: Option<String>,
     last_event_id: Option<String>,
     accept: Option<String>,

@@ -218,6 +218,7 @@ impl Exchange {
             ids: &*self.state.ports.ids,
             tokens: &*self.state.ports.tokens,
             vault: &*self.state.ports.vault,
+            strict_secrets: self.state.strict_secrets,
             signal,
         }
     }

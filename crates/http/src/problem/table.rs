@@ -229,6 +229,31 @@ pub const fn entry(code: Code) -> Entry {
             "Instructions out of reach",
             "Make the folder or file usable for the server, or choose another.",
         ),
+        Code::DuplicateName => (
+            StatusCode::CONFLICT,
+            "Name taken",
+            "Choose another name, or change what has this one.",
+        ),
+        Code::SecretInUse => (
+            StatusCode::CONFLICT,
+            "Secret in use",
+            "Change the agents that `details` lists, or say ?force=true.",
+        ),
+        Code::SecretVersionPinned => (
+            StatusCode::CONFLICT,
+            "Version in use",
+            "Change the agents that `details` lists to another version first.",
+        ),
+        Code::KeyRotationInProgress => (
+            StatusCode::CONFLICT,
+            "Rotation going on",
+            "Wait until GET /api/secrets/rotate-key says that it is complete.",
+        ),
+        Code::KeyRotationUnavailable => (
+            StatusCode::CONFLICT,
+            "Rotation not possible here",
+            "Follow what `detail` says; the operator sets the key.",
+        ),
         Code::InvalidField => (
             StatusCode::UNPROCESSABLE_ENTITY,
             "Value breaks a rule",
@@ -289,6 +314,16 @@ pub const fn entry(code: Code) -> Entry {
             "Entry file protected",
             "Make another file the entry file first.",
         ),
+        Code::SecretRequired => (
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "Secret required",
+            "Make a secret of the value and refer to it; see POST /api/companies/{companyId}/secrets.",
+        ),
+        Code::SecretVersionNewest => (
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "Newest version",
+            "Make another version first, or delete the whole secret.",
+        ),
         Code::IdempotencyKeyReused => (
             StatusCode::UNPROCESSABLE_ENTITY,
             "Idempotency key reused",
@@ -303,6 +338,11 @@ pub const fn entry(code: Code) -> Entry {
             StatusCode::SERVICE_UNAVAILABLE,
             "Server stopping",
             "Try again after Retry-After seconds, perhaps at another server.",
+        ),
+        Code::SecretProviderUnsupported => (
+            StatusCode::NOT_IMPLEMENTED,
+            "Provider not supported",
+            "Use local_encrypted, env or file.",
         ),
         Code::Contended => (
             StatusCode::SERVICE_UNAVAILABLE,

@@ -1,7 +1,6 @@
 mod bodies;
 mod instructions;
 mod keys;
-mod masking;
 mod org;
 mod permissions;
 mod requests;
@@ -96,7 +95,9 @@ async fn create(exchange: Exchange) -> HttpResponse {
             |tx, call, (company, command)| agents::create(tx, call, *company, command.clone()),
             |detail| {
                 let tag = precondition::tag(detail.revision);
-                Reply::created(AgentDetailBody::from(detail)).tagged(tag)
+                let reply = Reply::created(AgentDetailBody::from(detail)).tagged(tag);
+                // A configuration may carry credentials.
+                reply.sealed()
             },
         )
         .await

@@ -38,4 +38,5 @@ mod rate_limit;
 mod revisions;
 mod runs;
 mod search;
+mod secrets;
 mod switches;

@@ -7,7 +7,7 @@ use workforce_domain::port::StoreError;
 /// Unique constraints that only a lost race breaks, since the rules look before they write:
 /// by name, as PostgreSQL reports them, and by columns, as SQLite does. The loser runs again
 /// and then sees what the winner wrote.
-const RACES: [(&str, &str); 9] = [
+const RACES: [(&str, &str); 11] = [
     (
         "approvals_one_actionable",
         "approvals.company_id, approvals.type, approvals.primary_issue_id",
@@ -27,6 +27,15 @@ const RACES: [(&str, &str); 9] = [
     (
         "assets_company_id_sha256_key",
         "assets.company_id, assets.sha256",
+    ),
+    (
+        "secrets_company_id_name_key",
+        "secrets.company_id, secrets.name",
+    ),
+    // A reference to a secret that was deleted meanwhile; the next look does not see it.
+    (
+        "agent_secrets_company_id_secret_id_fkey",
+        "agent_secrets.company_id, agent_secrets.secret_id",
     ),
     ("companies_issue_prefix_key", "companies.issue_prefix"),
     ("wakes_one_pending", "wakes.agent_id, wakes.coalesce_key"),

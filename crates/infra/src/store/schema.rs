@@ -56,6 +56,8 @@ diesel::joinable!(issue_labels -> issues (issue_id));
 diesel::joinable!(issue_child_keys -> issues (issue_id));
 diesel::joinable!(issue_texts -> issues (issue_id));
 diesel::joinable!(issue_texts -> issue_comments (comment_id));
+diesel::joinable!(agent_secrets -> agents (agent_id));
+diesel::joinable!(agent_secrets -> secrets (secret_id));
 
 diesel::allow_tables_to_appear_in_same_query!(
     companies,
@@ -91,6 +93,9 @@ diesel::allow_tables_to_appear_in_same_query!(
     approval_comments,
     secrets,
     secret_versions,
+    agent_secrets,
+    run_secrets,
+    vault_canary,
     agent_config_revisions,
     instruction_bundles,
     instruction_versions,

@@ -13,7 +13,8 @@ use workforce_domain::port::{
     CompanyWrites, CredentialReads, CredentialWrites, EngineWrites, GoalReads, GoalWrites,
     IdempotencyWrites, InstructionReads, InstructionWrites, IssueReads, IssueWrites, Journal,
     LabelReads, LabelWrites, LedgerReads, LedgerWrites, ProjectReads, ProjectWrites, Reads,
-    RevisionReads, RevisionWrites, RunReads, RunWrites, StoreError, Tx,
+    RevisionReads, RevisionWrites, RunReads, RunWrites, SealedReads, SealedWrites, SecretReads,
+    SecretWrites, StoreError, Tx,
 };
 
 use super::Connection;
@@ -243,6 +244,14 @@ impl Reads for Transaction<'_> {
         self
     }
 
+    fn secrets(&mut self) -> &mut dyn SecretReads {
+        self
+    }
+
+    fn sealed(&mut self) -> &mut dyn SealedReads {
+        self
+    }
+
     fn ledger(&mut self) -> &mut dyn LedgerReads {
         self
     }
@@ -306,6 +315,14 @@ impl Tx for Transaction<'_> {
     }
 
     fn runs_mut(&mut self) -> &mut dyn RunWrites {
+        self
+    }
+
+    fn secrets_mut(&mut self) -> &mut dyn SecretWrites {
+        self
+    }
+
+    fn sealed_mut(&mut self) -> &mut dyn SealedWrites {
         self
     }
 

@@ -23,7 +23,7 @@ use workforce_domain::board::BoardMember;
 use workforce_domain::conventions::Conventions;
 use workforce_domain::cost::{CostEvent, Window};
 use workforce_domain::goal::Goal;
-use workforce_domain::id::{AgentId, GoalId, IssueId, LabelId, ProjectId};
+use workforce_domain::id::{AgentId, GoalId, IssueId, LabelId, ProjectId, SecretId};
 use workforce_domain::issue::{
     Assignee, Author, Comment, Holder, Issue, IssueStatus, Lease, Priority, Progress,
 };
@@ -156,6 +156,7 @@ pub(crate) struct Asked {
     /// A label of every issue, and one of a few.
     common: LabelId,
     rare: LabelId,
+    secret: SecretId,
 }
 
 /// Companies with some thousand rows in each table, of which the last is asked
@@ -179,6 +180,7 @@ pub(crate) fn fill(store: &TestStore) -> Asked {
             })
             .collect();
         let labels = ["common", "rare"].map(|name| label(&world, name));
+        let secrets: Vec<SecretId> = (0..ROWS / 4).map(|_| id()).collect();
         world.write(|tx| {
             for label in &labels {
                 tx.labels_mut().insert(label)?;
@@ -217,6 +219,9 @@ pub(crate) fn fill(store: &TestStore) -> Asked {
                 };
                 tx.issues_mut().take_lease(&held, lease)?;
             }
+            for (n, secret) in secrets.iter().enumerate() {
+                add_secret(tx, &world, *secret, n)?;
+            }
             for n in 0..ROWS {
                 add_approval(
                     tx,
@@ -243,6 +248,7 @@ pub(crate) fn fill(store: &TestStore) -> Asked {
             issue: issues[0].id,
             common: labels[0].id,
             rare: labels[1].id,
+            secret: secrets[0],
         });
     }
     asked.expect("there are companies")
@@ -309,6 +315,24 @@ fn approval(world: &World<'_>, agent: &Agent, at: Timestamp, turn: usize) -> App
         created_at: at,
         updated_at: at,
     }
+}
+
+/// A secret with versions.
+fn add_secret(
+    tx: &mut dyn workforce_domain::port::Tx,
+    world: &World<'_>,
+    secret: SecretId,
+    n: usize,
+) -> Result<(), StoreError> {
+    tx.secrets_mut().insert(&crate::secrets::secret(
+        &world.company,
+        secret,
+        &format!("s{n}"),
+    ))?;
+    (1..5).try_for_each(|number| {
+        let version = crate::secrets::version(&world.company, secret, number);
+        tx.secrets_mut().insert_version(&version)
+    })
 }
 
 /// A comment, an attachment, a run, an activity, an event, a key and a cost.
@@ -498,6 +522,13 @@ fn lists(asked: &Asked) -> Vec<(String, Body<'_>)> {
             for page in pages(CreationKey { at, id: id() }) {
                 reads.goals().list(scope, &page)?;
             }
+            for page in pages(CreationKey { at, id: id() }) {
+                reads.secrets().list(scope, &page)?;
+            }
+            for page in pages(5) {
+                reads.secrets().versions(scope, asked.secret, &page)?;
+            }
+            reads.secrets().uses(scope, asked.secret, 20)?;
             for page in pages(CreationKey { at, id: id() }) {
                 reads.projects().list(scope, &page)?;
             }

@@ -32,5 +32,6 @@ mod recorder;
 mod runs;
 mod scopes;
 mod search;
+mod secrets;
 mod timers;
 mod world;

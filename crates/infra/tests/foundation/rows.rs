@@ -611,6 +611,21 @@ pub(crate) fn every_table(c: u8) -> Vec<Row> {
             company_id: Key(c, COMPANY),
             content: Text("x"),
         }),
+        row!(agent_secrets {
+            company_id: Key(c, COMPANY),
+            agent_id: Key(c, WORKER),
+            variable: Text("TOKEN"),
+            secret_id: Key(c, 1),
+            pinned_version: Null,
+        }),
+        row!(run_secrets {
+            company_id: Key(c, COMPANY),
+            run_id: Key(c, RUN),
+            variable: Text("TOKEN"),
+            secret_id: Key(c, 1),
+            version: Number(1),
+            used_at: Instant,
+        }),
         revision(c, 1),
         revision(c, 2).with("rolled_back_from", Key(c, 1)),
         row!(activity {

@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 
 use proptest::prelude::*;
-use workforce_domain::port::{SealError, Vault};
+use workforce_domain::port::{KeyChangeError, SealError, Vault};
 use workforce_infra::vault::{FileVault, VaultError};
 
 const KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
@@ -156,6 +156,93 @@ fn those_who_start_at_once_have_one_key() {
 #[test]
 fn the_key_is_not_shown_by_debug() {
     let shown = format!("{:?}", vault());
-    assert!(shown.starts_with("FileVault { key_id: ["), "{shown}");
+    assert!(shown.starts_with("FileVault { key_id: KeyId(["), "{shown}");
     assert!(!shown.contains("0, 1, 2, 3"), "{shown}");
+}
+
+#[test]
+fn a_rewrapped_value_opens_under_the_new_key_alone() {
+    const OTHER: &str = "AgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgI=";
+    let sealed = vault().seal("c", b"hunter2");
+    let both = FileVault::from_texts(OTHER, Some(KEY)).unwrap();
+    assert_eq!(both.former_keys(), [vault().current_key()]);
+    assert_eq!(both.open("c", &sealed).as_deref(), Ok(&b"hunter2"[..]));
+
+    let rewrapped = both.rewrap(&sealed).unwrap();
+    let new = FileVault::from_text(OTHER).unwrap();
+    assert_eq!(new.open("c", &rewrapped).as_deref(), Ok(&b"hunter2"[..]));
+    assert_eq!(new.open("d", &rewrapped), Err(SealError));
+    assert_eq!(vault().open("c", &rewrapped), Err(SealError));
+    assert_eq!(vault().rewrap(&rewrapped), Err(SealError));
+    // The value itself was not touched.
+    assert_eq!(rewrapped[81..], sealed[81..]);
+    assert!(matches!(both.change_key(), Err(KeyChangeError::Given)));
+    assert!(matches!(
+        both.forget_former_keys(),
+        Err(KeyChangeError::Given)
+    ));
+}
+
+#[test]
+fn a_key_that_is_given_twice_is_one_key() {
+    let vault = FileVault::from_texts(KEY, Some(KEY)).unwrap();
+    assert_eq!(vault.former_keys(), []);
+}
+
+#[test]
+fn a_changed_key_outlives_its_process_with_the_former_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("master.key");
+    let vault = FileVault::open(&path).unwrap();
+    let old = vault.current_key();
+    let sealed = vault.seal("c", b"hunter2");
+
+    let new = vault.change_key().unwrap();
+    assert_ne!(new, old);
+    assert!(matches!(
+        vault.change_key(),
+        Err(KeyChangeError::InProgress)
+    ));
+    let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+
+    // As after a crash: both keys are there, and the new one seals.
+    let again = FileVault::open(&path).unwrap();
+    assert_eq!((again.current_key(), again.former_keys()), (new, vec![old]));
+    assert_eq!(again.open("c", &sealed).as_deref(), Ok(&b"hunter2"[..]));
+    let rewrapped = again.rewrap(&sealed).unwrap();
+
+    again.forget_former_keys().unwrap();
+    let last = FileVault::open(&path).unwrap();
+    assert_eq!((last.current_key(), last.former_keys()), (new, vec![]));
+    assert_eq!(last.open("c", &sealed), Err(SealError));
+    assert_eq!(last.open("c", &rewrapped).as_deref(), Ok(&b"hunter2"[..]));
+    let files = std::fs::read_dir(folder.path()).unwrap().count();
+    assert_eq!(files, 1, "no draft is left behind");
+}
+
+#[test]
+fn a_key_that_cannot_be_written_down_is_not_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("data/master.key");
+    let vault = FileVault::open(&path).unwrap();
+    let old = vault.current_key();
+    std::fs::remove_dir_all(path.parent().unwrap()).unwrap();
+    assert!(matches!(vault.change_key(), Err(KeyChangeError::Failed(_))));
+    assert_eq!((vault.current_key(), vault.former_keys()), (old, vec![]));
+}
+
+#[test]
+fn damaged_lines_of_former_keys_are_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("master.key");
+    FileVault::open(&path).unwrap();
+    let text = std::fs::read_to_string(&path).unwrap();
+    for damage in [format!("{text}{text}"), format!("{text}former AAEC\n")] {
+        std::fs::write(&path, damage).unwrap();
+        assert!(matches!(
+            FileVault::open(&path),
+            Err(VaultError::Damaged(_))
+        ));
+    }
 }

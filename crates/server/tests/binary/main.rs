@@ -12,5 +12,6 @@ mod canaries;
 mod command_line;
 mod harness;
 mod recovery;
+mod secrets;
 mod start_and_stop;
 mod streams;

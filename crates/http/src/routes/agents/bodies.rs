@@ -8,7 +8,7 @@ use workforce_domain::id::{AgentId, CompanyId};
 use workforce_domain::text::{Description, Label, Name, Role};
 use workforce_domain::time::Timestamp;
 
-use super::masking::masked;
+use crate::masking::masked;
 use crate::schema;
 use crate::wire::{Amount, Limit};
 

@@ -14,8 +14,8 @@ use workforce_domain::time::Timestamp;
 
 use super::TAG;
 use super::bodies::AgentDetailBody;
-use super::masking::masked;
 use crate::exchange::Exchange;
+use crate::masking::masked;
 use crate::paging::Paging;
 use crate::precondition;
 use crate::registry::{Access, Endpoints};

@@ -16,6 +16,7 @@ use super::super::goals::GoalBody;
 use super::super::labels::LabelBody;
 use super::super::projects::ProjectBody;
 use super::comments::CommentedBody;
+use crate::masking::masked;
 use crate::schema;
 
 /// An issue.
@@ -186,7 +187,7 @@ impl From<IssueView> for IssueBody {
             ticket_key: issue.ticket_key,
             request_depth: issue.request_depth,
             delegation: issue.delegation,
-            assignee_adapter_overrides: issue.assignee_adapter_overrides,
+            assignee_adapter_overrides: issue.assignee_adapter_overrides.map(masked),
             label_ids: labels.iter().map(|label| label.id).collect(),
             labels: labels.into_iter().map(LabelBody::from).collect(),
             execution_workspace_id: issue.execution_workspace,

@@ -17,6 +17,7 @@ use workforce_domain::timer::Timer;
 use super::super::transaction::Transaction;
 use super::super::{LoadingMode, held};
 use super::agent_row::{AgentRow, LifecycleWord};
+use super::agent_secrets;
 use super::page::{MAX_WHOLE, characters, fetch_limit, page_of, substr};
 use super::row::{admit, admit_some, exactly_one, in_scope, one};
 use super::runs::running;
@@ -243,7 +244,7 @@ impl AgentWrites for Transaction<'_> {
             .values(AgentRow::from(agent))
             .execute(self.conn)
             .map_err(failed)?;
-        Ok(())
+        agent_secrets::insert(self.conn, agent)
     }
 
     fn lock(&mut self, scope: Scope, id: AgentId) -> Result<Option<Held<Agent>>, StoreError> {
@@ -263,7 +264,8 @@ impl AgentWrites for Transaction<'_> {
             .set(AgentRow::from(&**agent))
             .execute(self.conn)
             .map_err(failed)
-            .and_then(exactly_one)
+            .and_then(exactly_one)?;
+        agent_secrets::update(self.conn, agent)
     }
 
     fn delete(&mut self, agent: Held<Agent>) -> Result<(), StoreError> {

@@ -7,6 +7,7 @@
 mod activity;
 mod advisory;
 mod agent_row;
+mod agent_secrets;
 mod agents;
 mod approval_list;
 mod approval_rows;
@@ -47,6 +48,9 @@ mod row;
 mod run_events;
 mod run_row;
 mod runs;
+mod sealed;
+mod secret_row;
+mod secrets;
 mod text_index;
 mod timers;
 mod wakes;

@@ -33,3 +33,40 @@ diesel::table! {
         created_at -> Instant,
     }
 }
+
+diesel::table! {
+    use crate::store::columns::{Instant, Json, Key};
+    use diesel::sql_types::*;
+
+    agent_secrets (agent_id, variable) {
+        company_id -> Key,
+        agent_id -> Key,
+        variable -> Text,
+        secret_id -> Key,
+        pinned_version -> Nullable<Integer>,
+    }
+}
+
+diesel::table! {
+    use crate::store::columns::{Instant, Json, Key};
+    use diesel::sql_types::*;
+
+    run_secrets (run_id, variable) {
+        company_id -> Key,
+        run_id -> Key,
+        variable -> Text,
+        secret_id -> Key,
+        version -> Integer,
+        used_at -> Instant,
+    }
+}
+
+diesel::table! {
+    use crate::store::columns::{Instant, Json, Key};
+    use diesel::sql_types::*;
+
+    vault_canary (id) {
+        id -> Integer,
+        sealed -> Binary,
+    }
+}

@@ -1,5 +1,3 @@
-//! Secrets (specification section 2, contract sections 2.6 and 10.12).
-
 /// Words that make a name sensitive wherever they stand in it.
 const SENSITIVE: [&str; 12] = [
     "authorization",

@@ -1,0 +1,232 @@
+//! The environment in an adapter's configuration: which bindings are admitted
+//! (contract sections 2.3 and 10.12).
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use workforce_domain::Document;
+use workforce_domain::actor::CompanyScope;
+use workforce_domain::id::SecretId;
+use workforce_domain::port::{Failure, StoreError, Tx};
+use workforce_domain::secret::{
+    ReferenceFault, SecretReference, VersionPick, is_sensitive_name, is_variable_name, references,
+};
+
+use crate::access::FieldFault;
+use crate::call::Call;
+use crate::refusal::Code;
+
+/// An environment has at most so many variables (contract section 8).
+const MAX_VARIABLES: usize = 200;
+
+/// The value of an inline binding: a string, or `{"type": "plain", "value"}`.
+pub fn inline_value(binding: &Value) -> Option<&str> {
+    match binding {
+        Value::String(value) => Some(value),
+        Value::Object(object) if object.get("type").and_then(Value::as_str) == Some("plain") => {
+            object.get("value").and_then(Value::as_str)
+        }
+        _ => None,
+    }
+}
+
+/// The values that stand in plain under sensitive names in a configuration, in
+/// any depth: in its environment, and in such as `headers`.
+pub fn sensitive_inline_values(config: &Document) -> impl Iterator<Item = &str> {
+    let mut found = Vec::new();
+    gather(config, false, &mut found);
+    found.into_iter()
+}
+
+fn gather<'a>(object: &'a Document, sensitive: bool, found: &mut Vec<&'a str>) {
+    if object.get("type").is_some_and(|kind| kind == "secret_ref") {
+        return;
+    }
+    for (name, value) in object {
+        gather_value(value, sensitive || is_sensitive_name(name), found);
+    }
+}
+
+fn gather_value<'a>(value: &'a Value, sensitive: bool, found: &mut Vec<&'a str>) {
+    match value {
+        Value::String(text) if sensitive => {
+            // The scheme of an authorization is no secret, what follows is.
+            let credential = text.split_once(' ').filter(|(scheme, _)| is_scheme(scheme));
+            found.push(credential.map_or(text, |(_, credential)| credential));
+        }
+        Value::Object(object) => gather(object, sensitive, found),
+        Value::Array(items) => items
+            .iter()
+            .for_each(|item| gather_value(item, sensitive, found)),
+        Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+fn is_scheme(word: &str) -> bool {
+    ["basic", "bearer", "token"]
+        .iter()
+        .any(|scheme| word.eq_ignore_ascii_case(scheme))
+}
+
+fn env_of(config: &Document) -> Option<&Document> {
+    config.get("env").and_then(Value::as_object)
+}
+
+/// Checks the form of an environment; `base` is where it stands in the body.
+pub(super) fn check_env(env: &Value, base: &str) -> Result<(), FieldFault> {
+    let Value::Object(env) = env else {
+        return Err(FieldFault::invalid(base, "must be an object"));
+    };
+    if env.len() > MAX_VARIABLES {
+        let message = format!("at most {MAX_VARIABLES} variables");
+        return Err(FieldFault::invalid(base, message));
+    }
+    env.iter()
+        .try_for_each(|(name, binding)| check_binding(&pointer(base, name), name, binding))
+}
+
+fn pointer(base: &str, name: &str) -> String {
+    let escaped = name.replace('~', "~0").replace('/', "~1");
+    format!("{base}/{escaped}")
+}
+
+fn check_binding(pointer: &str, name: &str, binding: &Value) -> Result<(), FieldFault> {
+    let fault = |message: &str| Err(FieldFault::invalid(pointer, message));
+    if !is_variable_name(name) {
+        return fault("a variable's name has letters, digits and `_`, and no digit first");
+    }
+    // The caller's own key is the one variable that may replace ours.
+    if name.starts_with("WORKFORCE_") && name != "WORKFORCE_API_KEY" {
+        let message = "workforce sets the variables that begin with WORKFORCE_ itself";
+        return Err(FieldFault::coded(Code::EnvReserved, pointer, message));
+    }
+    let value = match SecretReference::read(binding) {
+        Ok(Some(_reference)) => return Ok(()),
+        Err(error @ ReferenceFault::Unknown) => {
+            let message = error.to_string();
+            return Err(FieldFault::coded(Code::SecretNotFound, pointer, message));
+        }
+        Err(error) => return fault(&error.to_string()),
+        Ok(None) => match (inline_value(binding), binding) {
+            (Some(value), _) => value,
+            (None, Value::Object(object)) => {
+                return match object.get("type").and_then(Value::as_str) {
+                    Some("plain") => fault("a plain binding needs a string as value"),
+                    _ => fault("type must be plain or secret_ref"),
+                };
+            }
+            (None, _) => return fault("must be a string, a plain binding or a secret_ref"),
+        },
+    };
+    if value.contains('\0') {
+        return fault("must not contain a NUL character");
+    }
+    if value.starts_with("secret:") {
+        return fault(
+            "a text that starts with `secret:` is not resolved; use {\"type\":\"secret_ref\",\"secretId\":...}",
+        );
+    }
+    Ok(())
+}
+
+/// Checks what is new in an environment against what there is: secrets that
+/// are referred to exist in the company, with the version that is asked for;
+/// in strict mode no value stands inline under a sensitive name. Secrets are
+/// held, so that none goes away before the reference is stored. What was there
+/// before is left alone.
+pub(super) fn check_new_bindings<E: From<FieldFault>>(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    scope: CompanyScope,
+    base: &str,
+    before: &Document,
+    after: &Document,
+) -> Result<(), Failure<E>> {
+    let present = env_of(before);
+    let new: Document = env_of(after)
+        .into_iter()
+        .flatten()
+        .filter(|(name, binding)| present.and_then(|env| env.get(*name)) != Some(*binding))
+        .map(|(name, binding)| (name.clone(), binding.clone()))
+        .collect();
+    if call.strict_secrets {
+        let inline = new.iter().find(|(name, binding)| {
+            is_sensitive_name(name) && inline_value(binding).is_some_and(|value| !value.is_empty())
+        });
+        if let Some((name, _)) = inline {
+            let message = "make a secret of this value and refer to it: \
+                {\"type\":\"secret_ref\",\"secretId\":...,\"version\":\"latest\"}";
+            let fault = FieldFault::coded(Code::SecretRequired, pointer(base, name), message);
+            return Err(Failure::Refused(fault.into()));
+        }
+    }
+    let new = Document::from_iter([("env".to_owned(), Value::Object(new))]);
+    match reference_faults(tx, scope, base, &new)?.into_iter().next() {
+        Some(fault) => Err(Failure::Refused(fault.into())),
+        None => Ok(()),
+    }
+}
+
+/// What is wrong with the references of a configuration. The secrets that are
+/// there are held.
+pub(super) fn reference_faults(
+    tx: &mut dyn Tx,
+    scope: CompanyScope,
+    base: &str,
+    config: &Document,
+) -> Result<Vec<FieldFault>, StoreError> {
+    let ids: BTreeSet<SecretId> = references(config).map(|(_, it)| it.secret).collect();
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let ids: Vec<SecretId> = ids.into_iter().collect();
+    let secrets = tx.secrets_mut().lock_all(scope, &ids)?;
+    let mut faults = Vec::new();
+    for (name, reference) in references(config) {
+        let message = if !secrets.iter().any(|secret| secret.id == reference.secret) {
+            "no such secret in this company".to_owned()
+        } else if let VersionPick::Pinned(version) = reference.version
+            && tx
+                .secrets()
+                .version(scope, reference.secret, version)?
+                .is_none()
+        {
+            format!("the secret has no version {version}")
+        } else {
+            continue;
+        };
+        let at = pointer(base, name);
+        faults.push(FieldFault::coded(Code::SecretNotFound, at, message));
+    }
+    Ok(faults)
+}
+
+/// Checks what an issue overrides of its assignee's configuration in the same
+/// way; a `null` there removes a variable.
+///
+/// # Errors
+/// The fault, at its place below `/assigneeAdapterOverrides`.
+pub(crate) fn check_overrides<E: From<FieldFault>>(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    scope: CompanyScope,
+    before: Option<&Document>,
+    overrides: &Document,
+) -> Result<(), Failure<E>> {
+    const BASE: &str = "/assigneeAdapterOverrides/adapterConfig/env";
+    let config = |overrides: &Document| overrides.get("adapterConfig").cloned();
+    let Some(Value::Object(mut after)) = config(overrides) else {
+        return Ok(());
+    };
+    if let Some(env) = after.get_mut("env") {
+        if let Value::Object(env) = env {
+            env.retain(|_name, binding| !binding.is_null());
+        }
+        check_env(env, BASE).map_err(|fault| Failure::Refused(fault.into()))?;
+    }
+    let before = match before.and_then(config) {
+        Some(Value::Object(before)) => before,
+        _ => Document::new(),
+    };
+    check_new_bindings(tx, call, scope, BASE, &before, &after)
+}

@@ -1,0 +1,16 @@
+//! Takes the values of secrets out of whatever a run writes (contract section
+//! 10.12): its output, its errors, and what it sends to the interface.
+//!
+//! The values are known exactly, so they are looked for exactly, in one pass
+//! and in time linear in the text (amendment A11): as they are, and in base64,
+//! URL encoding and JSON escapes. What a run makes of a value otherwise, such
+//! as spelling it backwards, is not found.
+
+mod forms;
+mod json;
+mod patterns;
+mod stream;
+
+pub use crate::agents::REDACTED;
+pub use patterns::Patterns;
+pub use stream::StreamScrubber;

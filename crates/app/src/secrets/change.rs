@@ -1,0 +1,138 @@
+use serde_json::json;
+use workforce_domain::activity::Action;
+use workforce_domain::actor::Owned;
+use workforce_domain::change::Change;
+use workforce_domain::id::{AgentId, SecretId};
+use workforce_domain::port::{Failure, SecretUser, Tx};
+use workforce_domain::secret::{Secret, SecretProvider, SecretValue};
+use workforce_domain::text::{Description, SecretName};
+
+use super::{
+    SecretError, at_fault, external_ref, hold, insert_version, require_free_name, write_down,
+};
+use crate::access::{Denied, denied};
+use crate::call::Call;
+
+/// Changes a secret.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UpdateSecret {
+    /// Its name.
+    pub name: Option<SecretName>,
+    /// What it is for.
+    pub description: Change<Description>,
+    /// Its value: makes a new version.
+    pub value: Option<SecretValue>,
+    /// What the provider knows it by.
+    pub external_ref: Option<String>,
+}
+
+/// Changes a secret. A value becomes its newest version, which runs that start
+/// from now on are given (specification section 4); anything else makes no
+/// version.
+///
+/// # Errors
+/// [`SecretError`]
+pub fn update(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    id: SecretId,
+    command: UpdateSecret,
+) -> Result<Secret, Failure<SecretError>> {
+    let mut secret = hold(tx, call, id)?;
+    let scope = secret.scope();
+    let before = Secret::clone(&secret);
+    if let Some(name) = command.name {
+        require_free_name(tx.reads(), scope, Some(id), &name)?;
+        secret.name = name;
+    }
+    secret.description = command.description.apply(secret.description.take());
+    let is_local = secret.provider == SecretProvider::LocalEncrypted;
+    if let Some(text) = command.external_ref {
+        if is_local {
+            let message = "makes no sense where the value is kept here";
+            return at_fault("/externalRef", message);
+        }
+        secret.external_ref = Some(external_ref(secret.provider, &text)?);
+    }
+    if command.value.is_some() && !is_local {
+        let message = "makes no sense where the value is kept elsewhere";
+        return at_fault("/value", message);
+    }
+    if *secret != before {
+        write_down(tx, call, Action::SecretUpdated, &secret, json!({}));
+    }
+    if let Some(value) = &command.value {
+        secret.latest_version += 1;
+        insert_version(tx, call, &secret, value)?;
+        let details = json!({ "version": secret.latest_version });
+        write_down(tx, call, Action::SecretRotated, &secret, details);
+    }
+    if *secret != before {
+        secret.updated_at = call.now;
+        tx.secrets_mut().save(&secret)?;
+    }
+    Ok(secret.into_inner())
+}
+
+/// Deletes a secret with every version. While agents refer to it that needs
+/// `force`; their next runs fail then.
+///
+/// # Errors
+/// [`SecretError`]
+pub fn delete(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    id: SecretId,
+    force: bool,
+) -> Result<(), Failure<SecretError>> {
+    let secret = hold(tx, call, id)?;
+    let agents = agents_of(&tx.secrets().users(secret.scope(), id)?, |_user| true);
+    if !agents.is_empty() && !force {
+        return Err(Failure::Refused(SecretError::InUse { agents }));
+    }
+    let details = json!({ "agentIds": agents });
+    write_down(tx, call, Action::SecretDeleted, &secret, details);
+    Ok(tx.secrets_mut().delete(secret)?)
+}
+
+/// Deletes an old version of a secret that nobody is pinned to.
+///
+/// # Errors
+/// [`SecretError`]
+pub fn delete_version(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    id: SecretId,
+    version: i32,
+) -> Result<(), Failure<SecretError>> {
+    let secret = hold(tx, call, id)?;
+    let missing = || denied(Denied::NotFound("version of this secret"));
+    if tx.secrets().version(secret.scope(), id, version)?.is_none() {
+        return Err(missing());
+    }
+    if version == secret.latest_version {
+        return Err(Failure::Refused(SecretError::NewestVersion));
+    }
+    let users = tx.secrets().users(secret.scope(), id)?;
+    let agents = agents_of(&users, |user| user.pinned == Some(version));
+    if !agents.is_empty() {
+        return Err(Failure::Refused(SecretError::VersionPinned { agents }));
+    }
+    if !tx.secrets_mut().delete_version(&secret, version)? {
+        return Err(missing());
+    }
+    let details = json!({ "version": version });
+    write_down(tx, call, Action::SecretVersionDeleted, &secret, details);
+    Ok(())
+}
+
+/// The agents among users of a secret, each once.
+fn agents_of(users: &[SecretUser], which: impl Fn(&SecretUser) -> bool) -> Vec<AgentId> {
+    let mut agents: Vec<AgentId> = users
+        .iter()
+        .filter(|user| which(user))
+        .map(|user| user.agent)
+        .collect();
+    agents.dedup();
+    agents
+}

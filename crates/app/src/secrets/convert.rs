@@ -1,0 +1,83 @@
+use serde_json::{Value, json};
+use workforce_domain::Document;
+use workforce_domain::actor::Owned;
+use workforce_domain::id::AgentId;
+use workforce_domain::port::{Failure, Tx};
+use workforce_domain::secret::{Secret, SecretProvider, SecretValue};
+use workforce_domain::text::SecretName;
+
+use super::{CreateSecret, SecretError, at_fault, create};
+use crate::access::{Denied, denied};
+use crate::agents::{self, UpdateAgent, inline_value};
+use crate::call::Call;
+use crate::record::document;
+
+/// An inline value that became a secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Converted {
+    /// The secret.
+    pub secret: Secret,
+    /// The agent that refers to it now.
+    pub agent: AgentId,
+    /// The variable that does.
+    pub variable: String,
+}
+
+/// Makes a secret of a value that stands in an agent's configuration in plain,
+/// and puts a reference to its newest version in the value's place. The secret
+/// has the variable's name unless another is given.
+///
+/// # Errors
+/// [`SecretError`]
+pub fn convert(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    agent: AgentId,
+    variable: &str,
+    name: Option<SecretName>,
+) -> Result<Converted, Failure<SecretError>> {
+    call.require_board().map_err(denied)?;
+    let scope = call.actor().scope();
+    let missing = || denied(Denied::NotFound("agent"));
+    let found = tx.agents().find(scope, agent)?.ok_or_else(missing)?;
+    let company = found.company();
+    tx.companies_mut().lock(scope, company)?;
+    // Held to the end, so that the value that goes is the value that is kept.
+    let held = tx.agents_mut().lock(scope, agent)?.ok_or_else(missing)?;
+    let value = match binding(&held.adapter_config, variable) {
+        None => return Err(denied(Denied::NotFound("variable of this agent"))),
+        Some(binding) => match inline_value(binding) {
+            Some(value) => SecretValue::new(value),
+            None => return at_fault("/name", "this variable refers to a secret already"),
+        },
+    };
+    let value = value.or_else(|fault| at_fault("/value", fault.to_string()))?;
+    let name = match name {
+        Some(name) => name,
+        None => SecretName::new(variable).or_else(|fault| at_fault("/name", fault.to_string()))?,
+    };
+    let command = CreateSecret {
+        name,
+        description: None,
+        provider: SecretProvider::LocalEncrypted,
+        value: Some(value),
+        external_ref: None,
+    };
+    let secret = create(tx, call, company, command)?;
+    let reference = json!({ "type": "secret_ref", "secretId": secret.id, "version": "latest" });
+    let env = Document::from_iter([(variable.to_owned(), reference)]);
+    let change = UpdateAgent {
+        adapter_config: Some(document(json!({ "env": env }))),
+        ..UpdateAgent::default()
+    };
+    agents::update(tx, call, agent, change).map_err(|failure| failure.map(SecretError::from))?;
+    Ok(Converted {
+        secret,
+        agent,
+        variable: variable.to_owned(),
+    })
+}
+
+fn binding<'a>(config: &'a Document, variable: &str) -> Option<&'a Value> {
+    config.get("env")?.as_object()?.get(variable)
+}

@@ -1,0 +1,185 @@
+//! From references to values, at each run's start (contract section 10.12).
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use workforce_domain::Document;
+use workforce_domain::actor::Owned;
+use workforce_domain::id::SecretId;
+use workforce_domain::port::{Failure, Reads, RunSecret, StoreError, Tx, Vault};
+use workforce_domain::run::Run;
+use workforce_domain::secret::{
+    ExternalRef, ReferenceFault, Secret, SecretProvider, SecretReference, VersionPick, seal_context,
+};
+
+use crate::call::Call;
+
+/// Where the value of a resolved reference is.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Source {
+    /// It was kept here: the value.
+    Kept(String),
+    /// It is to be had from outside, by whoever may reach there.
+    Outside(SecretProvider, ExternalRef),
+}
+
+/// Shows no value.
+impl std::fmt::Debug for Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Kept(_) => f.write_str("Kept"),
+            Self::Outside(provider, _) => write!(f, "Outside({provider})"),
+        }
+    }
+}
+
+/// A resolved reference.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The variable that is to hold the value.
+    pub variable: String,
+    /// Where the value is.
+    pub source: Source,
+}
+
+/// A reference that has no value.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("adapterConfig.env.{variable}: {fault}")]
+pub struct Unresolved {
+    /// The variable.
+    pub variable: String,
+    /// What is wrong; nothing of any value.
+    pub fault: String,
+}
+
+impl Unresolved {
+    /// The variable has no value for this reason.
+    pub fn new(variable: impl Into<String>, fault: impl ToString) -> Self {
+        Self {
+            variable: variable.into(),
+            fault: fault.to_string(),
+        }
+    }
+}
+
+/// Resolves every reference of a run's configuration, and writes down which
+/// versions the run is given. What is kept outside is told, and left to the
+/// caller: a transaction does not wait for it.
+///
+/// # Errors
+/// [`Unresolved`]: nothing is written down then.
+pub fn resolve(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    run: &Run,
+    config: &Document,
+) -> Result<Vec<Found>, Failure<Unresolved>> {
+    let wanted = wanted(config).map_err(Failure::Refused)?;
+    if wanted.is_empty() {
+        return Ok(Vec::new());
+    }
+    let scope = run.scope();
+    let ids: BTreeSet<SecretId> = wanted.iter().map(|(_, it)| it.secret).collect();
+    let ids: Vec<SecretId> = ids.into_iter().collect();
+    let secrets = tx.secrets_mut().lock_all(scope, &ids)?;
+    let mut found = Vec::new();
+    let mut uses = Vec::new();
+    for (variable, reference) in wanted {
+        let refuse = |fault: &str| Failure::Refused(Unresolved::new(variable.as_str(), fault));
+        let Some(secret) = secrets.iter().find(|it| it.id == reference.secret) else {
+            return Err(refuse("its secret does not exist"));
+        };
+        let version = match reference.version {
+            VersionPick::Latest => secret.latest_version,
+            VersionPick::Pinned(version) => version,
+        };
+        let source = match &secret.external_ref {
+            None => match open(tx.reads(), call.vault, secret, version)? {
+                Opened::Value(value) => Source::Kept(value),
+                Opened::Missing => return Err(refuse("its secret does not have this version")),
+                Opened::Unreadable => {
+                    return Err(refuse("its secret cannot be opened with this master key"));
+                }
+            },
+            Some(_) if version != 0 => {
+                return Err(refuse("its secret is kept elsewhere and has no versions"));
+            }
+            Some(external_ref) => Source::Outside(secret.provider, external_ref.clone()),
+        };
+        uses.push(RunSecret {
+            run: run.id,
+            variable: variable.clone(),
+            secret: secret.id,
+            version,
+            used_at: call.now,
+        });
+        found.push(Found { variable, source });
+    }
+    tx.secrets_mut().record_uses(scope, &uses)?;
+    Ok(found)
+}
+
+/// The references of a configuration, each with its variable.
+fn wanted(config: &Document) -> Result<Vec<(String, SecretReference)>, Unresolved> {
+    let env = config.get("env").and_then(Value::as_object);
+    let mut wanted = Vec::new();
+    for (variable, binding) in env.into_iter().flatten() {
+        let read = SecretReference::read(binding);
+        let read = read.map_err(|fault: ReferenceFault| Unresolved::new(variable, fault))?;
+        wanted.extend(read.map(|reference| (variable.clone(), reference)));
+    }
+    Ok(wanted)
+}
+
+enum Opened {
+    Value(String),
+    Missing,
+    Unreadable,
+}
+
+fn open(
+    reads: &mut dyn Reads,
+    vault: &dyn Vault,
+    secret: &Secret,
+    version: i32,
+) -> Result<Opened, StoreError> {
+    let Some(row) = reads
+        .secrets()
+        .version(secret.scope(), secret.id, version)?
+    else {
+        return Ok(Opened::Missing);
+    };
+    let context = seal_context(secret.company, secret.id, version);
+    let plain = vault.open(&context, &row.sealed).ok();
+    Ok(
+        match plain.and_then(|plain| String::from_utf8(plain).ok()) {
+            Some(value) => Opened::Value(value),
+            None => Opened::Unreadable,
+        },
+    )
+}
+
+/// The values that a run was given and that are kept here, as far as they
+/// still open: to look for them in what the run writes.
+///
+/// # Errors
+/// When the store fails.
+pub fn values_of_run(
+    reads: &mut dyn Reads,
+    vault: &dyn Vault,
+    run: &Run,
+) -> Result<Vec<String>, StoreError> {
+    let mut values = Vec::new();
+    for used in reads.secrets().of_run(run.scope(), run.id)? {
+        if used.version == 0 {
+            continue;
+        }
+        let Some(secret) = reads.secrets().find(run.scope().into(), used.secret)? else {
+            continue;
+        };
+        if let Opened::Value(value) = open(reads, vault, &secret, used.version)? {
+            values.push(value);
+        }
+    }
+    Ok(values)
+}

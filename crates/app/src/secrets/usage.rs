@@ -1,0 +1,49 @@
+use workforce_domain::actor::Owned;
+use workforce_domain::id::SecretId;
+use workforce_domain::page::{Page, PageRequest};
+use workforce_domain::port::{Failure, Reads, RunSecret, SecretUser, VersionInfo};
+
+use super::{SecretError, get};
+use crate::call::Call;
+
+/// So many uses by runs are shown.
+const SHOWN_RUNS: usize = 100;
+
+/// Who uses a secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SecretUsage {
+    /// The agents that refer to it.
+    pub agents: Vec<SecretUser>,
+    /// The last runs that were given it, newest first.
+    pub runs: Vec<RunSecret>,
+}
+
+/// Who uses a secret.
+///
+/// # Errors
+/// [`SecretError`]
+pub fn usage(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    id: SecretId,
+) -> Result<SecretUsage, Failure<SecretError>> {
+    let scope = get(reads, call, id)?.scope();
+    Ok(SecretUsage {
+        agents: reads.secrets().users(scope, id)?,
+        runs: reads.secrets().uses(scope, id, SHOWN_RUNS)?,
+    })
+}
+
+/// The versions of a secret, newest first, without their values.
+///
+/// # Errors
+/// [`SecretError`]
+pub fn versions(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    id: SecretId,
+    page: &PageRequest<i32>,
+) -> Result<Page<VersionInfo, i32>, Failure<SecretError>> {
+    let scope = get(reads, call, id)?.scope();
+    Ok(reads.secrets().versions(scope, id, page)?)
+}

@@ -1,0 +1,189 @@
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::{Held, StoreError};
+use crate::actor::{CompanyScope, Scope};
+use crate::id::{AgentId, RunId, SecretId};
+use crate::page::{CreationKey, Page, PageRequest};
+use crate::secret::{Secret, SecretVersion};
+use crate::text::{Name, SecretName};
+use crate::time::Timestamp;
+
+/// The place of a secret in a list.
+pub type SecretKey = CreationKey<SecretId>;
+
+/// A version of a secret without its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VersionInfo {
+    /// Its number.
+    pub version: i32,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+/// An agent whose configuration refers to a secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SecretUser {
+    /// The agent.
+    pub agent: AgentId,
+    /// Its name.
+    pub name: Name,
+    /// The variable it is bound to.
+    pub variable: String,
+    /// The version the reference is pinned to.
+    pub pinned: Option<i32>,
+}
+
+/// A version of a secret that a run was given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunSecret {
+    /// The run.
+    pub run: RunId,
+    /// The variable it was given in.
+    pub variable: String,
+    /// The secret.
+    pub secret: SecretId,
+    /// The version; 0 when the value was not kept here.
+    pub version: i32,
+    /// When it was given out.
+    pub used_at: Timestamp,
+}
+
+/// Reads of secrets.
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait SecretReads {
+    /// The secret with this id.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn find(&mut self, scope: Scope, id: SecretId) -> Result<Option<Secret>, StoreError>;
+
+    /// The secret of a company with this name.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn find_by_name(
+        &mut self,
+        company: CompanyScope,
+        name: &SecretName,
+    ) -> Result<Option<SecretId>, StoreError>;
+
+    /// Secrets of a company, oldest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn list(
+        &mut self,
+        company: CompanyScope,
+        page: &PageRequest<SecretKey>,
+    ) -> Result<Page<Secret, SecretKey>, StoreError>;
+
+    /// One version of a secret, sealed.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn version(
+        &mut self,
+        company: CompanyScope,
+        secret: SecretId,
+        version: i32,
+    ) -> Result<Option<SecretVersion>, StoreError>;
+
+    /// The versions of a secret, newest first; the key is their number.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn versions(
+        &mut self,
+        company: CompanyScope,
+        secret: SecretId,
+        page: &PageRequest<i32>,
+    ) -> Result<Page<VersionInfo, i32>, StoreError>;
+
+    /// The agents that refer to a secret, terminated ones aside, by agent and
+    /// variable.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn users(
+        &mut self,
+        company: CompanyScope,
+        secret: SecretId,
+    ) -> Result<Vec<SecretUser>, StoreError>;
+
+    /// The last `limit` uses of a secret by runs, newest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn uses(
+        &mut self,
+        company: CompanyScope,
+        secret: SecretId,
+        limit: usize,
+    ) -> Result<Vec<RunSecret>, StoreError>;
+
+    /// What a run was given.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn of_run(&mut self, company: CompanyScope, run: RunId) -> Result<Vec<RunSecret>, StoreError>;
+}
+
+/// Writes of secrets. Which agents refer to which secrets is kept by
+/// [`AgentWrites`](super::AgentWrites) when an agent is stored. A secret is
+/// locked after everything else.
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait SecretWrites {
+    /// Stores a new secret.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn insert(&mut self, secret: &Secret) -> Result<(), StoreError>;
+
+    /// Locks a secret.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn lock(&mut self, scope: Scope, id: SecretId) -> Result<Option<Held<Secret>>, StoreError>;
+
+    /// Locks those of `ids` that are secrets of the company, so that none goes
+    /// away while something is made to depend on it.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn lock_all(
+        &mut self,
+        company: CompanyScope,
+        ids: &[SecretId],
+    ) -> Result<Vec<Secret>, StoreError>;
+
+    /// Stores a locked secret.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn save(&mut self, secret: &Held<Secret>) -> Result<(), StoreError>;
+
+    /// Deletes a locked secret with its versions.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn delete(&mut self, secret: Held<Secret>) -> Result<(), StoreError>;
+
+    /// Stores a new version.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn insert_version(&mut self, version: &SecretVersion) -> Result<(), StoreError>;
+
+    /// Deletes a version of a locked secret; false when there is none.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn delete_version(&mut self, secret: &Held<Secret>, version: i32) -> Result<bool, StoreError>;
+
+    /// Writes down what a run is given.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn record_uses(&mut self, company: CompanyScope, uses: &[RunSecret]) -> Result<(), StoreError>;
+}

@@ -1,0 +1,100 @@
+//! References to secrets in the environment of an adapter's configuration
+//! (specification section 2, contract section 2.3).
+
+use serde_json::Value;
+
+use crate::Document;
+use crate::id::SecretId;
+
+/// Which version of a secret a reference means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VersionPick {
+    /// The newest at each run's start.
+    Latest,
+    /// This one.
+    Pinned(i32),
+}
+
+/// A reference to a secret:
+/// `{"type": "secret_ref", "secretId": ..., "version": "latest"}`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SecretReference {
+    /// The secret.
+    pub secret: SecretId,
+    /// Which version of it.
+    pub version: VersionPick,
+}
+
+/// What is wrong with a reference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReferenceFault {
+    /// No text in `secretId`.
+    #[error("a secret_ref needs a string as secretId")]
+    Incomplete,
+    /// What is in `secretId` names nothing.
+    #[error("no such secret in this company")]
+    Unknown,
+    /// `version` is neither `latest` nor a positive whole number.
+    #[error("version must be \"latest\" or a whole number from 1 on")]
+    Version,
+}
+
+impl SecretReference {
+    /// Reads a binding; `None` when it is no reference.
+    ///
+    /// # Errors
+    /// When it says that it is a reference, and is not a whole one.
+    pub fn read(binding: &Value) -> Result<Option<Self>, ReferenceFault> {
+        let Value::Object(binding) = binding else {
+            return Ok(None);
+        };
+        if binding.get("type").and_then(Value::as_str) != Some("secret_ref") {
+            return Ok(None);
+        }
+        let Some(Value::String(secret)) = binding.get("secretId") else {
+            return Err(ReferenceFault::Incomplete);
+        };
+        let version = version(binding.get("version"))?;
+        let secret = secret.parse().or(Err(ReferenceFault::Unknown))?;
+        Ok(Some(Self { secret, version }))
+    }
+}
+
+fn version(value: Option<&Value>) -> Result<VersionPick, ReferenceFault> {
+    let number = match value {
+        None | Some(Value::Null) => return Ok(VersionPick::Latest),
+        Some(Value::String(word)) if word == "latest" => return Ok(VersionPick::Latest),
+        Some(Value::String(digits)) => digits.parse::<i32>().ok(),
+        // A whole number may be written as 5.0 (amendment A10).
+        Some(Value::Number(number)) => whole(number),
+        Some(_) => None,
+    };
+    match number {
+        Some(number) if number > 0 => Ok(VersionPick::Pinned(number)),
+        _ => Err(ReferenceFault::Version),
+    }
+}
+
+fn whole(number: &serde_json::Number) -> Option<i32> {
+    if let Some(number) = number.as_i64() {
+        return i32::try_from(number).ok();
+    }
+    let number = number.as_f64()?;
+    // Whatever does not fit comes back as another number.
+    let whole = number as i32;
+    (f64::from(whole) == number).then_some(whole)
+}
+
+/// The references in a configuration's `env`, each with its variable; what is
+/// no whole reference is passed over.
+pub fn references(config: &Document) -> impl Iterator<Item = (&str, SecretReference)> {
+    config
+        .get("env")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten()
+        .filter_map(|(name, binding)| match SecretReference::read(binding) {
+            Ok(Some(reference)) => Some((name.as_str(), reference)),
+            Ok(None) | Err(_) => None,
+        })
+}

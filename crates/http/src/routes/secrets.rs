@@ -1,0 +1,157 @@
+mod bodies;
+mod master_key;
+mod usage;
+
+use actix_web::HttpResponse;
+use workforce_app::secrets;
+use workforce_domain::port::SecretKey;
+
+use super::Done;
+use crate::exchange::Exchange;
+use crate::paging::Paging;
+use crate::registry::{Access, Endpoints};
+use crate::reply::Reply;
+use crate::schema;
+use bodies::{
+    ConvertBody, ConvertedBody, CreateSecretBody, RotateSecretBody, SecretBody, UpdateSecretBody,
+};
+
+const TAG: &str = "Secrets";
+
+pub(super) fn register(endpoints: Endpoints) -> Endpoints {
+    let endpoints = endpoints
+        .add(__path_list, Access::Board, list)
+        .add(__path_create, Access::Board, create)
+        .add(__path_get, Access::Board, get)
+        .add(__path_update, Access::Board, update)
+        .add(__path_delete, Access::Board, delete)
+        .add(__path_rotate, Access::Board, rotate)
+        .add(__path_convert, Access::Board, convert);
+    master_key::register(usage::register(endpoints))
+}
+
+/// Secrets of a company, oldest first, without their values.
+#[utoipa::path(get, path = "/api/companies/{companyId}/secrets", tag = TAG,
+    operation_id = "listSecrets",
+    params(("companyId" = schema::Id, Path, description = "The company."), Paging),
+    responses((status = 200, description = "The secrets.", body = Vec<SecretBody>)))]
+async fn list(exchange: Exchange) -> HttpResponse {
+    exchange
+        .read(
+            |rq| Ok((rq.id("companyId")?, rq.page::<SecretKey>()?)),
+            |reads, call, (company, page)| secrets::list(reads, call, *company, page),
+            Reply::<Vec<SecretBody>>::page,
+        )
+        .await
+}
+
+/// Makes a secret. Its value is sealed and never shown again.
+#[utoipa::path(post, path = "/api/companies/{companyId}/secrets", tag = TAG,
+    operation_id = "createSecret",
+    params(("companyId" = schema::Id, Path, description = "The company.")),
+    request_body = CreateSecretBody,
+    responses((status = 201, description = "The secret.", body = SecretBody)))]
+async fn create(exchange: Exchange) -> HttpResponse {
+    exchange
+        .write(
+            |rq| {
+                let command = rq.json::<CreateSecretBody>()?.command()?;
+                Ok((rq.id("companyId")?, command))
+            },
+            |tx, call, (company, command)| secrets::create(tx, call, *company, command.clone()),
+            |secret| Reply::created(SecretBody::from(secret)).sealed(),
+        )
+        .await
+}
+
+/// One secret, without its value.
+#[utoipa::path(get, path = "/api/secrets/{secretId}", tag = TAG, operation_id = "getSecret",
+    params(("secretId" = schema::Id, Path, description = "The secret.")),
+    responses((status = 200, description = "The secret.", body = SecretBody)))]
+async fn get(exchange: Exchange) -> HttpResponse {
+    exchange
+        .read(
+            |rq| rq.id("secretId"),
+            |reads, call, id| secrets::get(reads, call, *id),
+            |secret| Reply::ok(SecretBody::from(secret)),
+        )
+        .await
+}
+
+/// Changes a secret. A value becomes its newest version, which every run that
+/// starts from now on is given where its agent refers to `latest`.
+#[utoipa::path(patch, path = "/api/secrets/{secretId}", tag = TAG,
+    operation_id = "updateSecret",
+    params(("secretId" = schema::Id, Path, description = "The secret.")),
+    request_body = UpdateSecretBody,
+    responses((status = 200, description = "The secret.", body = SecretBody)))]
+async fn update(exchange: Exchange) -> HttpResponse {
+    exchange
+        .write(
+            |rq| Ok((rq.id("secretId")?, rq.json::<UpdateSecretBody>()?.command())),
+            |tx, call, (id, command)| secrets::update(tx, call, *id, command.clone()),
+            |secret| Reply::ok(SecretBody::from(secret)),
+        )
+        .await
+}
+
+/// Gives a secret a new version: the same as a PATCH with a value.
+#[utoipa::path(post, path = "/api/secrets/{secretId}/rotate", tag = TAG,
+    operation_id = "rotateSecret",
+    params(("secretId" = schema::Id, Path, description = "The secret.")),
+    request_body = RotateSecretBody,
+    responses((status = 200, description = "The secret.", body = SecretBody)))]
+async fn rotate(exchange: Exchange) -> HttpResponse {
+    exchange
+        .write(
+            |rq| Ok((rq.id("secretId")?, rq.json::<RotateSecretBody>()?.command())),
+            |tx, call, (id, command)| secrets::update(tx, call, *id, command.clone()),
+            |secret| Reply::ok(SecretBody::from(secret)).sealed(),
+        )
+        .await
+}
+
+/// Deletes a secret with all of its versions.
+#[utoipa::path(delete, path = "/api/secrets/{secretId}", tag = TAG,
+    operation_id = "deleteSecret",
+    params(
+        ("secretId" = schema::Id, Path, description = "The secret."),
+        ("force" = Option<bool>, Query,
+            description = "Deletes it although agents refer to it; their next runs fail."),
+    ),
+    responses((status = 200, description = "It is deleted.", body = Done)))]
+async fn delete(exchange: Exchange) -> HttpResponse {
+    exchange
+        .write(
+            |rq| Ok((rq.id("secretId")?, rq.query()?.flag("force", false)?)),
+            |tx, call, (id, force)| secrets::delete(tx, call, *id, *force),
+            |()| Reply::ok(Done::OK),
+        )
+        .await
+}
+
+/// Makes a secret of a value that stands inline in an agent's environment, and
+/// puts a reference in its place.
+#[utoipa::path(post, path = "/api/agents/{agentId}/env/{name}/to-secret", tag = TAG,
+    operation_id = "convertToSecret",
+    params(
+        ("agentId" = schema::Id, Path, description = "The agent."),
+        ("name" = String, Path, description = "The variable."),
+    ),
+    request_body = ConvertBody,
+    responses((status = 201, description = "The secret and where it is used.",
+        body = ConvertedBody)))]
+async fn convert(exchange: Exchange) -> HttpResponse {
+    exchange
+        .write(
+            |rq| {
+                let variable = rq.param("name", "variable of this agent")?.to_owned();
+                Ok((rq.id("agentId")?, variable, rq.json::<ConvertBody>()?.name))
+            },
+            |tx, call, (agent, variable, name)| {
+                secrets::convert(tx, call, *agent, variable, name.clone())
+            },
+            |converted| Reply::created(ConvertedBody::from(converted)),
+        )
+        .await
+}

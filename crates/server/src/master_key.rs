@@ -1,0 +1,122 @@
+//! The master key of a server: where it comes from, whether it is the one of
+//! the database, and what goes on in the background when it changes.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use workforce_app::secrets::master_key::{self, SweepError, SweepOptions, Swept};
+use workforce_domain::port::{Failure, KeySource, Store, Vault};
+use workforce_infra::vault::FileVault;
+
+/// The variable with the key that seals.
+const CURRENT: &str = "WORKFORCE_MASTER_KEY";
+/// The variable with a key that only opens.
+const FORMER: &str = "WORKFORCE_MASTER_KEY_PREVIOUS";
+
+/// How often it is looked for a change that has begun.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+/// After a failure it is tried again after so long.
+const PAUSE: Duration = Duration::from_secs(10);
+/// For how long the former key is kept where other servers, or transactions
+/// that began before the change, might still seal with it.
+const SETTLING: Duration = Duration::from_secs(60);
+
+/// The vault with the keys from the environment, else from the data folder.
+pub(crate) fn open_vault(data_dir: &Path) -> anyhow::Result<Arc<dyn Vault>> {
+    // Not flags: arguments are seen by every process of the machine.
+    let given = |name| std::env::var(name).ok().filter(|text| !text.is_empty());
+    let vault = match given(CURRENT) {
+        Some(current) => FileVault::from_texts(&current, given(FORMER).as_deref())
+            .with_context(|| format!("{CURRENT} or {FORMER}"))?,
+        None => FileVault::open(&data_dir.join("master.key"))?,
+    };
+    Ok(Arc::new(vault))
+}
+
+/// Refuses a vault that is not the one of the database.
+pub(crate) fn check(store: &dyn Store, vault: &dyn Vault) -> anyhow::Result<()> {
+    store
+        .write(|tx| master_key::check(tx, vault))
+        .map_err(|failure| match failure {
+            Failure::Refused(foreign) => anyhow::Error::new(foreign),
+            Failure::Store(error) => anyhow::Error::new(error).context("the store failed"),
+        })
+}
+
+/// Seals anew what is sealed under former keys, whenever there are any, also
+/// those that a killed server left. Never ends.
+pub(crate) async fn keep_swept(store: Arc<dyn Store>, vault: Arc<dyn Vault>, is_alone: bool) {
+    let mut told = false;
+    loop {
+        if vault.former_keys().is_empty() {
+            tokio::time::sleep(LOOK_EVERY).await;
+            continue;
+        }
+        let swept = in_background(&store, &vault, |store, vault| {
+            master_key::sweep(store, vault, SweepOptions::default())
+        });
+        let swept = match swept.await {
+            Ok(swept) => swept,
+            Err(error) => {
+                tracing::error!(
+                    error = format!("{error:#}"),
+                    "values are not sealed anew yet"
+                );
+                tokio::time::sleep(PAUSE).await;
+                continue;
+            }
+        };
+        if swept.damaged > 0 {
+            tracing::error!(damaged = swept.damaged, "sealed values open with no key");
+        }
+        if vault.key_source() == KeySource::Given {
+            // The operator takes the former key away.
+            if !told || swept.rewrapped > 0 {
+                told = true;
+                tracing::info!(
+                    rewrapped = swept.rewrapped,
+                    "everything is sealed under {CURRENT}; {FORMER} is not needed any more once \
+                     every server has it so"
+                );
+            }
+            tokio::time::sleep(SETTLING).await;
+            continue;
+        }
+        if !is_alone {
+            tokio::time::sleep(SETTLING).await;
+        }
+        forget(&store, &vault, swept).await;
+    }
+}
+
+async fn forget(store: &Arc<dyn Store>, vault: &Arc<dyn Vault>, swept: Swept) {
+    let forgotten = in_background(store, vault, move |store, vault| {
+        master_key::forget(store, vault, swept)
+    });
+    match forgotten.await {
+        Ok(true) => tracing::info!(
+            rewrapped = swept.rewrapped,
+            current = %vault.current_key(),
+            "the master key was changed; the former one is gone"
+        ),
+        Ok(false) => {}
+        Err(error) => {
+            tracing::error!(
+                error = format!("{error:#}"),
+                "the former master key stays for now"
+            );
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+}
+
+async fn in_background<T: Send + 'static>(
+    store: &Arc<dyn Store>,
+    vault: &Arc<dyn Vault>,
+    work: impl FnOnce(&dyn Store, &dyn Vault) -> Result<T, SweepError> + Send + 'static,
+) -> anyhow::Result<T> {
+    let (store, vault) = (Arc::clone(store), Arc::clone(vault));
+    Ok(tokio::task::spawn_blocking(move || work(&*store, &*vault)).await??)
+}
