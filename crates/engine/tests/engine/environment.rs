@@ -100,6 +100,8 @@ async fn a_child_sees_what_it_may_and_nothing_else() {
             "WORKFORCE_API_KEY",
             "WORKFORCE_API_URL",
             "WORKFORCE_COMPANY_ID",
+            "WORKFORCE_INSTRUCTIONS_DIR",
+            "WORKFORCE_INSTRUCTIONS_FILE",
             "WORKFORCE_RUN_ID",
             "WORKFORCE_WAKE_PAYLOAD_JSON",
             "WORKFORCE_WAKE_REASON",

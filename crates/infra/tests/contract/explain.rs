@@ -90,7 +90,7 @@ pub(crate) fn plan(store: &TestStore, query: &str, may_sort: bool) -> Vec<String
         // one the sort stays, whatever is said here.
         // In the same way, a walk of a few steps may as well read a small table as a whole.
         let settings = if may_sort {
-            "SET enable_hashjoin = off; SET enable_mergejoin = off;"
+            "SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_seqscan = off;"
         } else {
             "SET enable_bitmapscan = off; SET enable_sort = off;"
         };

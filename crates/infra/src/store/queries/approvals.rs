@@ -159,14 +159,15 @@ impl ApprovalReads for Transaction<'_> {
         let rows: Vec<(IdColumn<ApprovalId>, IdColumn<IssueId>)> = approval_issues::table
             .filter(approval_issues::company_id.eq(IdColumn(company.company())))
             .filter(approval_issues::approval_id.eq_any(ids))
-            .order((approval_issues::approval_id, approval_issues::issue_id))
             .select((approval_issues::approval_id, approval_issues::issue_id))
             .load(self.conn)
             .map_err(failed)?;
-        Ok(rows
+        let mut links: Vec<_> = rows
             .into_iter()
             .map(|(approval, issue)| (approval.0, issue.0))
-            .collect())
+            .collect();
+        links.sort_unstable();
+        Ok(links)
     }
 
     fn history(
