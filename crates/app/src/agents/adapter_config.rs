@@ -47,10 +47,9 @@ fn overlaid(base: Document, current: &Document, change: Document) -> Document {
                 Some(Value::Object(overlaid_env(target, &present, change)))
             }
             Value::Null => None,
-            value => match unmasked(value, current.get(&key)) {
-                None => continue,
-                value => value,
-            },
+            // Nothing is there that the mark could keep.
+            Value::String(text) if text == REDACTED && !current.contains_key(&key) => continue,
+            value => Some(unmasked(value, current.get(&key))),
         };
         put(&mut result, key, value);
     }
@@ -58,7 +57,7 @@ fn overlaid(base: Document, current: &Document, change: Document) -> Document {
 }
 
 /// Refuses the mark of a hidden value where no present value stands for it.
-fn refuse_marks(config: &Document, pointer: &str) -> Result<(), FieldFault> {
+pub(super) fn refuse_marks(config: &Document, pointer: &str) -> Result<(), FieldFault> {
     // Checked from a list, so that depth takes no stack.
     let mut rest: Vec<&Value> = config.values().collect();
     while let Some(value) = rest.pop() {
@@ -110,20 +109,20 @@ fn is_redacted(value: &Value) -> bool {
 }
 
 /// A document with every marker in it replaced by what stands in the same
-/// place of `present`; where nothing does, nothing is left of it.
+/// place of `present`. Where nothing does it stays, to be refused.
 pub(crate) fn unmasked_document(document: Document, present: Option<&Document>) -> Document {
     document
         .into_iter()
-        .filter_map(|(key, value)| {
-            let value = unmasked(value, present.and_then(|it| it.get(&key)))?;
-            Some((key, value))
+        .map(|(key, value)| {
+            let value = unmasked(value, present.and_then(|it| it.get(&key)));
+            (key, value)
         })
         .collect()
 }
 
-fn unmasked(value: Value, present: Option<&Value>) -> Option<Value> {
-    Some(match value {
-        Value::String(text) if text == REDACTED => return present.cloned(),
+fn unmasked(value: Value, present: Option<&Value>) -> Value {
+    match value {
+        Value::String(text) if text == REDACTED => present.cloned().unwrap_or(Value::String(text)),
         Value::Object(object) => Value::Object(unmasked_document(
             object,
             present.and_then(Value::as_object),
@@ -132,11 +131,11 @@ fn unmasked(value: Value, present: Option<&Value>) -> Option<Value> {
             items
                 .into_iter()
                 .enumerate()
-                .filter_map(|(n, item)| unmasked(item, present.and_then(|it| it.get(n))))
+                .map(|(n, item)| unmasked(item, present.and_then(|it| it.get(n))))
                 .collect(),
         ),
         other => other,
-    })
+    }
 }
 
 /// Checks an adapter's configuration.
@@ -305,7 +304,7 @@ mod tests {
             "env": { "A": "1", "B": { "type": "plain", "value": "2" } },
         }));
         let change = json!({
-            "headers": { "Authorization": REDACTED, "C": REDACTED },
+            "headers": { "Authorization": REDACTED },
             "env": { "B": { "type": "plain", "value": REDACTED }, "C": REDACTED },
         });
         let replaced = replaced(&current, document(change.clone()));
@@ -314,8 +313,12 @@ mod tests {
             "env": { "B": { "type": "plain", "value": "2" } },
         });
         assert_eq!(Value::Object(replaced), kept);
+        // What it cannot stand for is left, to be refused.
         let new = merged(&Document::new(), document(change));
-        assert_eq!(Value::Object(new), json!({ "headers": {}, "env": {} }));
+        assert_eq!(
+            check_adapter(&new).map_err(|fault| fault.code),
+            Err(Code::InvalidField)
+        );
     }
 
     #[test]

@@ -12,6 +12,7 @@ use workforce_domain::secret::{
     ReferenceFault, SecretReference, VersionPick, is_sensitive_name, is_variable_name, references,
 };
 
+use super::adapter_config::refuse_marks;
 use crate::access::FieldFault;
 use crate::call::Call;
 use crate::refusal::Code;
@@ -214,6 +215,8 @@ pub(crate) fn check_overrides<E: From<FieldFault>>(
     overrides: &Document,
 ) -> Result<(), Failure<E>> {
     const BASE: &str = "/assigneeAdapterOverrides/adapterConfig/env";
+    refuse_marks(overrides, "/assigneeAdapterOverrides")
+        .map_err(|fault| Failure::Refused(fault.into()))?;
     let config = |overrides: &Document| overrides.get("adapterConfig").cloned();
     let Some(Value::Object(mut after)) = config(overrides) else {
         return Ok(());

@@ -112,10 +112,8 @@ pub fn create(
         }
     }
     if let Some(overrides) = command.assignee_adapter_overrides.take() {
-        // No marker is stored: there is no value yet that it could stand for.
-        let overrides = agents::unmasked_document(overrides, None);
-        let overrides = &*command.assignee_adapter_overrides.insert(overrides);
-        agents::check_overrides::<IssueError>(tx, call, scope, None, overrides)?;
+        agents::check_overrides::<IssueError>(tx, call, scope, None, &overrides)?;
+        command.assignee_adapter_overrides = Some(overrides);
     }
     if status == IssueStatus::InProgress && command.assignee_agent.is_none() {
         return Err(Failure::Refused(IssueError::AssigneeRequired));

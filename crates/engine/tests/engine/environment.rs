@@ -257,7 +257,7 @@ async fn a_printed_token_is_not_in_the_log() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_agent_may_bring_a_key_of_its_own_and_no_other_variable_of_ours() {
+async fn an_agent_may_bring_a_key_of_its_own() {
     let house = House::new();
     let engine = house.start();
     let mut settings = copying(&house);
@@ -265,12 +265,17 @@ async fn an_agent_may_bring_a_key_of_its_own_and_no_other_variable_of_ours() {
     let agent = house.hire(settings);
     let seen = environment_of(&house, house.invoke(agent).run.id).await;
     assert_eq!(seen["WORKFORCE_API_KEY"], "wfk_its_own");
+    engine.shutdown().await;
+}
 
+#[tokio::test(flavor = "multi_thread")]
+async fn what_an_issue_overrides_is_checked_by_its_run() {
+    let house = House::new();
+    let engine = house.start();
     let overridden: AgentId = house.hire(shell("true"));
     let issue = house.assign(overridden, |command| {
-        command.assignee_adapter_overrides = Some(document(
-            json!({ "adapterConfig": { "env": { "WORKFORCE_RUN_ID": "x" } } }),
-        ));
+        command.assignee_adapter_overrides =
+            Some(document(json!({ "adapterConfig": { "args": "x" } })));
     });
     let runs = house.all_ended().await;
     let run = runs
@@ -279,7 +284,7 @@ async fn an_agent_may_bring_a_key_of_its_own_and_no_other_variable_of_ours() {
         .expect("a run");
     assert_eq!(
         run.error.as_deref(),
-        Some("adapterConfig.env.WORKFORCE_RUN_ID is set by workforce itself")
+        Some("adapterConfig.args must be an array of strings")
     );
     engine.shutdown().await;
 }

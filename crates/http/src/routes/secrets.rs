@@ -3,7 +3,7 @@ mod master_key;
 mod usage;
 
 use actix_web::HttpResponse;
-use workforce_app::secrets;
+use workforce_app::{Code, secrets};
 use workforce_domain::port::SecretKey;
 
 use super::Done;
@@ -21,12 +21,23 @@ const TAG: &str = "Secrets";
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     let endpoints = endpoints
         .add(__path_list, Access::Board, list)
+        .refusing(&[])
         .add(__path_create, Access::Board, create)
+        .refusing(&[
+            Code::InvalidField,
+            Code::DuplicateName,
+            Code::SecretProviderUnsupported,
+        ])
         .add(__path_get, Access::Board, get)
+        .refusing(&[])
         .add(__path_update, Access::Board, update)
+        .refusing(&[Code::InvalidField, Code::DuplicateName])
         .add(__path_delete, Access::Board, delete)
+        .refusing(&[Code::SecretInUse])
         .add(__path_rotate, Access::Board, rotate)
-        .add(__path_convert, Access::Board, convert);
+        .refusing(&[Code::InvalidField])
+        .add(__path_convert, Access::Board, convert)
+        .refusing(&[Code::InvalidField, Code::DuplicateName]);
     master_key::register(usage::register(endpoints))
 }
 

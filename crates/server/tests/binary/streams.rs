@@ -95,8 +95,11 @@ fn two_servers_on_one_database_tell_each_others_events() {
         return;
     };
     let database = database(&cluster);
+    // What one of them seals the other opens.
+    let key = "5a".repeat(32);
+    let key = [("WORKFORCE_MASTER_KEY", key.as_str())];
     let start = |data: &tempfile::TempDir| {
-        Server::start_with(data.path(), &["--database-url", database.url()], &[])
+        Server::start_with(data.path(), &["--database-url", database.url()], &key)
     };
     let folders = [folder(), folder()];
     let [first, second] = [start(&folders[0]), start(&folders[1])];

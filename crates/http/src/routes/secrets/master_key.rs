@@ -15,7 +15,9 @@ use crate::state::{KeyRotation, State};
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
         .add(__path_status, Access::Board, status)
+        .refusing(&[])
         .add(__path_rotate, Access::Board, rotate)
+        .refusing(&[Code::KeyRotationInProgress, Code::KeyRotationUnavailable])
 }
 
 /// Where a change of the master key stands.
