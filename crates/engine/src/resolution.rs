@@ -43,7 +43,7 @@ pub(crate) async fn resolve(
                 });
                 match read.await {
                     Ok(Ok(value)) => value,
-                    Ok(Err(error)) => return Err(Unresolved::new(found.variable, error).into()),
+                    Ok(Err(error)) => return Err(Unresolved::new(found.variable, &error).into()),
                     Err(error) => return Err(StoreError::Failed(error.into()).into()),
                 }
             }

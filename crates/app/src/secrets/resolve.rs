@@ -54,7 +54,7 @@ pub struct Unresolved {
 
 impl Unresolved {
     /// The variable has no value for this reason.
-    pub fn new(variable: impl Into<String>, fault: impl ToString) -> Self {
+    pub fn new(variable: impl Into<String>, fault: &dyn std::fmt::Display) -> Self {
         Self {
             variable: variable.into(),
             fault: fault.to_string(),
@@ -85,7 +85,7 @@ pub fn resolve(
     let mut found = Vec::new();
     let mut uses = Vec::new();
     for (variable, reference) in wanted {
-        let refuse = |fault: &str| Failure::Refused(Unresolved::new(variable.as_str(), fault));
+        let refuse = |fault: &str| Failure::Refused(Unresolved::new(variable.as_str(), &fault));
         let Some(secret) = secrets.iter().find(|it| it.id == reference.secret) else {
             return Err(refuse("its secret does not exist"));
         };
@@ -125,7 +125,7 @@ fn wanted(config: &Document) -> Result<Vec<(String, SecretReference)>, Unresolve
     let mut wanted = Vec::new();
     for (variable, binding) in env.into_iter().flatten() {
         let read = SecretReference::read(binding);
-        let read = read.map_err(|fault: ReferenceFault| Unresolved::new(variable, fault))?;
+        let read = read.map_err(|fault: ReferenceFault| Unresolved::new(variable, &fault))?;
         wanted.extend(read.map(|reference| (variable.clone(), reference)));
     }
     Ok(wanted)
