@@ -51,7 +51,7 @@ on_both_databases! {
                 "decisionNote": "because",
                 "issueIds": [desk.issue.id],
             }));
-            let started = desk.world.start_next().expect("it may work on what it was given back");
+            let started = desk.world.start_next().unwrap();
             assert_eq!(started.run.reason, reason);
             desk.world.finish(&started.run);
             if status == "revision_requested" {

@@ -68,10 +68,18 @@ fn rotate(world: &World, secret: &Secret, text: &str) -> Secret {
     done(change(world, secret, &command))
 }
 
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "it is written where it is called"
+)]
 fn reference(secret: &Secret, version: Value) -> Value {
     json!({ "type": "secret_ref", "secretId": secret.id, "version": version })
 }
 
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "it is written where it is called"
+)]
 fn bind(world: &World, agent: AgentId, env: Value) -> Result<Agent, Failure<AgentError>> {
     let command = UpdateAgent {
         adapter_config: Some(document(json!({ "env": env }))),

@@ -11,12 +11,12 @@ use crate::support::{House, UNTIL_GO, os, shared};
 const VALUE: &str = "first value/of \"it\"";
 
 fn value(text: &str) -> Option<SecretValue> {
-    Some(SecretValue::new(text).unwrap())
+    Some(SecretValue::new(text).expect("a value"))
 }
 
 fn make(house: &House, name: &str, text: &str) -> Secret {
     let command = CreateSecret {
-        name: SecretName::new(name).unwrap(),
+        name: SecretName::new(name).expect("a name"),
         description: None,
         provider: SecretProvider::LocalEncrypted,
         value: value(text),
@@ -27,7 +27,7 @@ fn make(house: &House, name: &str, text: &str) -> Secret {
 
 fn make_outside(house: &House, provider: SecretProvider, reference: &str) -> Secret {
     let command = CreateSecret {
-        name: SecretName::new(reference).unwrap(),
+        name: SecretName::new(reference).expect("a name"),
         description: None,
         provider,
         value: None,
@@ -53,7 +53,7 @@ async fn run(house: &House, agent: AgentId) -> Run {
 
 fn used(house: &House, run: RunId) -> Vec<(String, i32)> {
     let used = house.act(|tx, _| {
-        let run = tx.runs().find(House::scope(), run)?.unwrap();
+        let run = tx.runs().find(House::scope(), run)?.expect("the run");
         let scope = workforce_domain::actor::Owned::scope(&run);
         Ok::<_, workforce_app::Failure<()>>(tx.secrets().of_run(scope, run.id)?)
     });

@@ -11,6 +11,10 @@ use crate::support::{Answer, Api, api_tests};
 const RACES: usize = 200;
 
 /// Sends requests at the same time.
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "it is written where it is called"
+)]
 fn at_once<const N: usize>(api: &Api, paths: [String; N]) -> Vec<Answer> {
     let barrier = Barrier::new(N);
     let start = &barrier;

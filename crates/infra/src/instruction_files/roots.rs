@@ -91,9 +91,9 @@ impl Roots {
         if is_within(&real, &self.excluded) {
             return Err(refused());
         }
-        let top = File::open(&allowed.real).map_err(|_| refused())?;
+        let top = File::open(&allowed.real).map_err(|_unreadable| refused())?;
         let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY;
-        let folder = beneath::open(top.as_fd(), &rest, flags).map_err(|_| refused())?;
+        let folder = beneath::open(top.as_fd(), &rest, flags).map_err(|_unreadable| refused())?;
         Ok(Root {
             folder,
             real,

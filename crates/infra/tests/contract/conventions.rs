@@ -45,7 +45,7 @@ on_both_databases! {
             extra_references: vec![json!("a"), json!({"b": [1, null, "c"]}), json!(null), json!(2.5)],
             compact: Some(compact(CompactOrigin::Generated { max_chars: 400 })),
             updated_at: Some(later(2)),
-            ..plain.clone()
+            ..plain
         };
         let by_hand = Conventions {
             compact: Some(compact(CompactOrigin::Manual)),

@@ -36,13 +36,13 @@ on_both_databases! {
         assert_eq!(world.read(|reads| reads.labels().find_all(world.scope(), &ids)).len(), 2);
         assert_eq!(other.read(|reads| reads.labels().find_all(other.scope(), &ids)), []);
         let walked = walk(1, |page| world.read(|reads| reads.labels().list(world.scope(), page)));
-        assert_eq!(walked, [bug.clone(), idea.clone()]);
+        assert_eq!(walked, [bug.clone(), idea]);
 
         let changed = IssueLabel {
             name: LabelName::new("Defect").unwrap(),
             color: Color::new("#00ff00").unwrap(),
             updated_at: later(1),
-            ..bug.clone()
+            ..bug
         };
         world.write(|tx| {
             let mut held = tx.labels_mut().lock(Scope::Instance, bug.id)?.unwrap();

@@ -223,7 +223,8 @@ on_both_databases! {
         });
         let base = IssueFilter::default;
         let labels = vec![bug.id];
-        let cases: [(IssueFilter, fn(&Issue, bool) -> bool); 4] = [
+        type Case = (IssueFilter, fn(&Issue, bool) -> bool);
+        let cases: [Case; 4] = [
             (base(), |_, _| true),
             (IssueFilter { statuses: vec![IssueStatus::Todo], ..base() }, |issue, _| {
                 issue.status() == IssueStatus::Todo

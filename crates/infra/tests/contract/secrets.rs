@@ -72,7 +72,7 @@ on_both_databases! {
             created_by_agent: Some(world.agent.id),
             created_by_user: Some(id()),
             updated_at: later(1),
-            ..plain.clone()
+            ..plain
         };
         world.write(|tx| tx.secrets_mut().insert(&plain));
         for version in [&full, &plain] {

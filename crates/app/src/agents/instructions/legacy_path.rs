@@ -192,7 +192,7 @@ pub fn set_path(
             (after, warning.clone())
         }
         InferredBundle::Unknown { warning } => (pointer, Some(warning.clone())),
-        InferredBundle::Cleared => (cleared(tx.reads(), &agent, pointer, had)?, None),
+        InferredBundle::Cleared => (cleared(tx.reads(), &agent, pointer, had.as_ref())?, None),
     };
     let source = RevisionSource::InstructionsPathPatch;
     let details = json!({ "mode": after.mode, "entryFile": after.entry_file, "key": key });
@@ -216,11 +216,11 @@ fn cleared(
     reads: &mut dyn Reads,
     agent: &Agent,
     pointer: BundlePointer,
-    had: Option<Value>,
+    had: Option<&Value>,
 ) -> Result<BundlePointer, Failure<InstructionsError>> {
     let came_of_path = pointer.external_root().is_some_and(|root| {
         let root = root.trim_end_matches('/');
-        had == Some(Value::String(format!("{root}/{}", pointer.entry_file)))
+        had.and_then(Value::as_str) == Some(&*format!("{root}/{}", pointer.entry_file))
     });
     if !came_of_path {
         return Ok(pointer);

@@ -92,7 +92,7 @@ async fn rotate(exchange: Exchange) -> HttpResponse {
         .read_and(
             |rq| rq.json::<RotateBody>(),
             |reads, call, body| Ok((key_status(reads, call)?, body.only_server)),
-            |state, (status, only_server)| begin(state, status, only_server),
+            |state, (status, only_server)| begin(state, &status, only_server),
         )
         .await
 }
@@ -105,7 +105,7 @@ fn key_status(reads: &mut dyn Reads, call: &Call<'_>) -> Result<KeyStatus, Failu
 
 fn begin(
     state: &State,
-    status: KeyStatus,
+    status: &KeyStatus,
     only_server: bool,
 ) -> Result<Reply<StatusBody>, Problem> {
     if status.source == KeySource::File && state.key_rotation == KeyRotation::Shared && !only_server
@@ -125,7 +125,7 @@ fn begin(
             Ok(Reply::accepted(StatusBody::from(KeyStatus {
                 current,
                 former: vault.former_keys(),
-                ..status
+                ..*status
             })))
         }
         Err(KeyChangeError::Given) => Err(Problem::new(

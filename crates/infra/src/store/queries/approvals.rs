@@ -156,9 +156,10 @@ impl ApprovalReads for Transaction<'_> {
         approvals: &[ApprovalId],
     ) -> Result<Vec<(ApprovalId, IssueId)>, StoreError> {
         let ids: Vec<_> = approvals.iter().copied().map(IdColumn).collect();
-        let rows: Vec<(IdColumn<ApprovalId>, IdColumn<IssueId>)> = approval_issues::table
-            .filter(approval_issues::company_id.eq(IdColumn(company.company())))
-            .filter(approval_issues::approval_id.eq_any(ids))
+        let rows: Vec<(IdColumn<ApprovalId>, IdColumn<IssueId>)> = approvals::table
+            .inner_join(approval_issues::table)
+            .filter(approvals::company_id.eq(IdColumn(company.company())))
+            .filter(approvals::id.eq_any(ids))
             .select((approval_issues::approval_id, approval_issues::issue_id))
             .load(self.conn)
             .map_err(failed)?;

@@ -56,6 +56,10 @@ pub(super) fn add_comment(conn: &mut Connection, comment: &Comment) -> Result<()
 pub(in crate::store) fn index_pending(conn: &mut Connection) -> QueryResult<usize> {
     let mut indexed = 0;
     loop {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the store is being opened, so that there is no port yet"
+        )]
         let batch = conn.transaction(index_batch)?;
         if batch == 0 {
             return Ok(indexed);
