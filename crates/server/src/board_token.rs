@@ -34,6 +34,7 @@ pub(crate) struct ServiceArgs {
     /// Where the service is.
     #[arg(
         long,
+        global = true,
         env = "WORKFORCE_API_URL",
         default_value = "http://127.0.0.1:3100"
     )]
@@ -41,7 +42,12 @@ pub(crate) struct ServiceArgs {
 
     /// The data folder of the service, for the board's token in it. A token
     /// from a file is sent to this machine only; WORKFORCE_BOARD_TOKEN wins.
-    #[arg(long, env = "WORKFORCE_DATA_DIR", default_value = "./data")]
+    #[arg(
+        long,
+        global = true,
+        env = "WORKFORCE_DATA_DIR",
+        default_value = "./data"
+    )]
     pub(crate) data_dir: PathBuf,
 }
 

@@ -8,6 +8,7 @@ use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
+use crate::board_token::ServiceArgs;
 use crate::client::Client;
 
 /// Flags of `workforce secrets`.
@@ -26,18 +27,8 @@ enum SecretsCommand {
 
 #[derive(Args, Debug)]
 struct RotateKeyArgs {
-    /// Where the service is.
-    #[arg(
-        long,
-        env = "WORKFORCE_API_URL",
-        default_value = "http://127.0.0.1:3100"
-    )]
-    url: String,
-
-    /// The board's credential. Give it as the variable: arguments are seen by
-    /// every process of the machine.
-    #[arg(long, env = "WORKFORCE_BOARD_TOKEN", hide_env_values = true)]
-    token: Option<String>,
+    #[command(flatten)]
+    service: ServiceArgs,
 
     /// Says that no other server uses the database, where one could.
     #[arg(long)]
@@ -59,8 +50,7 @@ pub(crate) fn run(args: &SecretsArgs) -> anyhow::Result<()> {
 }
 
 fn rotate_key(args: &RotateKeyArgs) -> anyhow::Result<()> {
-    let token = args.token.clone().filter(|token| !token.is_empty());
-    let client = Client::new(&args.url, token);
+    let client = args.service.board()?;
     let body = json!({ "onlyServer": args.only_server });
     let mut status = ask(&client, "POST", &body.to_string())?;
     let begun = Instant::now();

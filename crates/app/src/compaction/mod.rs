@@ -56,7 +56,7 @@ pub fn compact_counting(
     // backstory without a word tells nothing.
     let told = brief.is_empty() || rules.contains(&story) || rules.contains(&brief);
     let whole = match (rules.is_empty(), told) {
-        (true, _) => story,
+        (true, _) => story.clone(),
         (false, true) => rules.clone(),
         (false, false) => squeeze(&format!("{story}\n\n{rules}")),
     };
@@ -70,7 +70,12 @@ pub fn compact_counting(
         }
     }
     let pieces = pieces::read(&strip::strip(&rules), work);
-    squeeze(&select::print(&brief, &pieces, limit, work))
+    let extract = squeeze(&select::print(&brief, &pieces, limit, work));
+    // Conventions of which nothing is left count as none.
+    if extract.is_empty() && story.chars().count() <= limit {
+        return story;
+    }
+    extract
 }
 
 /// The first sentences of a text, in at most `limit` characters.
