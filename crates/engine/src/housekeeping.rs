@@ -11,6 +11,7 @@ use workforce_domain::port::{BudgetStop, Failure, Held, StoreError, Tx};
 use workforce_domain::run::{ProcessRecord, Run, RunErrorCode};
 use workforce_domain::time::{Month, Timestamp};
 
+use crate::logs::forget_before;
 use crate::process::{ProcessGroup, ProcessIdentity, RunLog, RunTag, TAIL_LEN, read_log};
 use crate::project_context::ContextFile;
 use crate::shared::Core;
@@ -33,6 +34,10 @@ const EVENTS_FORGOTTEN: usize = 1000;
 /// For how long they are kept, and how many of a company (contract section 6).
 const EVENT_AGE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 const EVENTS_KEPT: i64 = 100_000;
+/// For how long the log of a run is kept after its last line (contract section
+/// 10.14).
+const LOG_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+const FORGET_LOGS_EVERY: Duration = Duration::from_secs(60 * 60);
 
 /// What the dispatcher does now and then beside starting runs.
 #[derive(Default)]
@@ -41,6 +46,7 @@ pub(crate) struct Housekeeping {
     forgot_at: Option<Instant>,
     timed_at: Option<Instant>,
     forgot_events_at: Option<Instant>,
+    forgot_logs_at: Option<Instant>,
     lifted_in: Option<Month>,
 }
 
@@ -83,6 +89,10 @@ impl Housekeeping {
             if forgotten.is_none_or(|forgotten| forgotten < EVENTS_FORGOTTEN) {
                 self.forgot_events_at = Some(Instant::now());
             }
+        }
+        if is_due(self.forgot_logs_at, FORGET_LOGS_EVERY) {
+            self.forgot_logs_at = Some(Instant::now());
+            forget_logs(core).await;
         }
     }
 }
@@ -131,6 +141,15 @@ async fn forget_events(core: &Core) -> Result<usize, StoreError> {
                 .forget_events(before, EVENTS_KEPT, EVENTS_FORGOTTEN)?)
         })
         .await
+}
+
+async fn forget_logs(core: &Core) {
+    let runs_dir = core.config.runs_dir.clone();
+    let before = core.store.ports.clock.now().minus(LOG_AGE);
+    let forgotten = tokio::task::spawn_blocking(move || forget_before(&runs_dir, before)).await;
+    if let Ok(Err(error)) = forgotten {
+        tracing::warn!(%error, "old logs are not forgotten");
+    }
 }
 
 /// Lifts the budget stops that have no reason in this month.

@@ -1,8 +1,11 @@
-use std::io;
-use std::path::PathBuf;
+use std::fs::{self, DirEntry};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use workforce_domain::id::{CompanyId, RunId};
 use workforce_domain::port::{LogError, LogSlice, RunLogs};
+use workforce_domain::time::Timestamp;
 
 use crate::config::log_path;
 use crate::process::read_log;
@@ -37,7 +40,7 @@ impl RunLogs for FileRunLogs {
                 next_offset: slice.next_offset,
                 total: slice.total,
             }),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(LogSlice {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(LogSlice {
                 content: String::new(),
                 next_offset: offset,
                 total: 0,
@@ -45,4 +48,47 @@ impl RunLogs for FileRunLogs {
             Err(error) => Err(LogError(error.into())),
         }
     }
+
+    fn forget(&self, company: CompanyId) -> Result<(), LogError> {
+        match fs::remove_dir_all(self.runs_dir.join(company.to_string())) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(LogError(error.into())),
+            _gone => Ok(()),
+        }
+    }
+}
+
+/// Takes away the logs that nobody wrote to since an instant.
+///
+/// # Errors
+/// The first failure; what could be taken away is gone all the same.
+pub(crate) fn forget_before(runs_dir: &Path, instant: Timestamp) -> io::Result<()> {
+    let since_epoch = u64::try_from(instant.micros()).unwrap_or(0);
+    let oldest = SystemTime::UNIX_EPOCH + Duration::from_micros(since_epoch);
+    let mut outcome = Ok(());
+    for company in entries(runs_dir)? {
+        let folder = company?.path();
+        for file in entries(&folder)? {
+            outcome = outcome.and(file.and_then(|file| forget_file(&file, oldest)));
+        }
+    }
+    outcome
+}
+
+fn entries(folder: &Path) -> io::Result<impl Iterator<Item = io::Result<DirEntry>>> {
+    match fs::read_dir(folder) {
+        Ok(entries) => Ok(Some(entries).into_iter().flatten()),
+        // A company that was deleted meanwhile, or a file that is none of ours.
+        Err(error) => match error.kind() {
+            ErrorKind::NotFound | ErrorKind::NotADirectory => Ok(None.into_iter().flatten()),
+            _ => Err(error),
+        },
+    }
+}
+
+fn forget_file(file: &DirEntry, oldest: SystemTime) -> io::Result<()> {
+    let metadata = file.metadata()?;
+    if metadata.is_file() && metadata.modified()? < oldest {
+        fs::remove_file(file.path())?;
+    }
+    Ok(())
 }

@@ -7,7 +7,8 @@ use anyhow::{Context as _, Result};
 use diesel::connection::{Instrumentation, InstrumentationEvent, SimpleConnection};
 use diesel::prelude::*;
 
-use super::statement::{AnsweringBytes, AnsweringNumber, AnsweringText, Statement};
+use super::sql;
+use super::statement::{AnsweringBytes, AnsweringNumber, AnsweringText, Key, Statement, Value};
 
 /// A connection to either database.
 pub(crate) trait Database: Sized + Send {
@@ -27,6 +28,14 @@ pub(crate) trait Database: Sized + Send {
     fn text(&mut self, statement: Statement<'_>) -> Result<String>;
     /// Runs statements that are not worth preparing.
     fn batch(&mut self, sql: &str) -> Result<()>;
+    /// Has an issue found by the terms of its own text, or of a comment.
+    fn add_text(
+        &mut self,
+        company: Key,
+        issue: Key,
+        comment: Option<Key>,
+        terms: &str,
+    ) -> Result<()>;
     /// Puts a database in order after many rows were written.
     fn settle(&mut self) -> Result<()>;
     /// Counts from here on what is prepared.
@@ -112,6 +121,22 @@ impl Database for SqliteConnection {
         self.run(Statement::new("COMMIT", &[]))
     }
 
+    fn add_text(
+        &mut self,
+        company: Key,
+        issue: Key,
+        comment: Option<Key>,
+        terms: &str,
+    ) -> Result<()> {
+        let text = [
+            Value::Key(company),
+            Value::Key(issue),
+            Value::MaybeKey(comment),
+        ];
+        self.run(Statement::new(sql::SQLITE_TEXT, &text))?;
+        self.run(Statement::new(sql::SQLITE_TERMS, &[Value::Text(terms)]))
+    }
+
     fn settle(&mut self) -> Result<()> {
         self.batch("PRAGMA wal_checkpoint(TRUNCATE)")
     }
@@ -132,6 +157,22 @@ impl Database for PgConnection {
         self.batch("COMMIT")
     }
 
+    fn add_text(
+        &mut self,
+        company: Key,
+        issue: Key,
+        comment: Option<Key>,
+        terms: &str,
+    ) -> Result<()> {
+        let text = [
+            Value::Key(company),
+            Value::Key(issue),
+            Value::MaybeKey(comment),
+            Value::Text(terms),
+        ];
+        self.run(Statement::new(sql::POSTGRES_TEXT, &text))
+    }
+
     fn settle(&mut self) -> Result<()> {
         self.batch("VACUUM ANALYZE")
     }
@@ -141,7 +182,7 @@ impl Database for PgConnection {
 
 #[cfg(test)]
 mod tests {
-    use super::super::statement::{Document, Instant, Key, Value};
+    use super::super::statement::{Document, Instant};
     use super::*;
 
     fn database() -> SqliteConnection {

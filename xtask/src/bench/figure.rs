@@ -22,6 +22,8 @@ pub(crate) enum Figure {
     GetIssue,
     /// GET /api/companies/{id}/issues, the first page of one status
     ListIssues,
+    /// GET /api/companies/{id}/issues, those with two words that most of them have
+    SearchIssues,
     /// POST /api/issues/{id}/comments
     PostComment,
     /// POST /api/companies/{id}/cost-events
@@ -34,10 +36,11 @@ pub(crate) enum Figure {
 
 impl Figure {
     /// All, in the order in which they are measured: what adds issues comes last.
-    pub(crate) const ALL: [Self; 7] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::AgentMe,
         Self::GetIssue,
         Self::ListIssues,
+        Self::SearchIssues,
         Self::PostComment,
         Self::PostCost,
         Self::CheckoutRelease,
@@ -49,6 +52,7 @@ impl Figure {
             Self::AgentMe => "GET agent me",
             Self::GetIssue => "GET issue",
             Self::ListIssues => "list issues",
+            Self::SearchIssues => "search issues",
             Self::PostComment => "POST comment",
             Self::PostCost => "POST cost event",
             Self::CheckoutRelease => "checkout + release",
@@ -57,7 +61,10 @@ impl Figure {
     }
 
     pub(crate) const fn is_write(self) -> bool {
-        !matches!(self, Self::AgentMe | Self::GetIssue | Self::ListIssues)
+        !matches!(
+            self,
+            Self::AgentMe | Self::GetIssue | Self::ListIssues | Self::SearchIssues
+        )
     }
 
     /// Whether it reads one object.
@@ -115,6 +122,7 @@ impl Figure {
                 .map(|path| vec![get(&path, key)])
                 .collect(),
             Self::ListIssues => one(get(&below("issues?status=todo&limit=50"), key)),
+            Self::SearchIssues => one(get(&below("issues?q=report%20wind&limit=50"), key)),
             Self::PostComment => (0..SPREAD)
                 .map(|_| format!("/api/issues/{}/comments", random.pick(&issues.free).0))
                 .map(|path| vec![post(&path, key, &json!({ "body": COMMENT }).to_string())])

@@ -1,6 +1,7 @@
 //! Issues, written straight into the tables: a hundred thousand requests would take minutes.
 
 use anyhow::{Context as _, Result};
+use workforce_domain::search::own_terms;
 
 use super::company::Company;
 use super::database::Database;
@@ -92,6 +93,12 @@ pub(crate) fn issues(
             })
             .collect::<Result<_>>()?;
         insert(database, company, &batch)?;
+        for issue in &batch {
+            let description = Some(issue.description.as_str());
+            let id = company.id.0.into();
+            let terms = own_terms(id, &issue.identifier, &issue.title, description);
+            database.add_text(company.id, issue.id, None, &terms)?;
+        }
         issues.all.extend(batch.iter().map(|issue| issue.id));
         let free = |issue: &&Issue| issue.status == "todo" && issue.assignee.is_none();
         issues

@@ -75,6 +75,19 @@ pub(super) const SAVE_ISSUE: &str = "UPDATE issues SET company_id = company_id, 
 pub(super) const INSERT_COMMENT: &str = "INSERT INTO issue_comments (id, company_id, issue_id, \
      author_agent_id, body, mentions, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)";
 
+/// A text that an issue is found by. Values: company, issue, comment.
+pub(super) const SQLITE_TEXT: &str = "INSERT INTO issue_texts (company_id, issue_id, comment_id, \
+     pending) VALUES (?, ?, ?, 0)";
+
+/// The terms of the text before. Values: terms.
+pub(super) const SQLITE_TERMS: &str =
+    "INSERT INTO issue_text_index (rowid, terms) VALUES (last_insert_rowid(), ?)";
+
+/// A text that an issue is found by, with its terms. Values: company, issue, comment, terms.
+pub(super) const POSTGRES_TEXT: &str = "INSERT INTO issue_texts (company_id, issue_id, \
+     comment_id, pending, terms) \
+     VALUES (?, ?, ?, false, array_to_tsvector(string_to_array(?, ' ')))";
+
 /// The lease on an issue. Values: company, issue.
 pub(super) const LEASE: &str = "SELECT issue_id, company_id, agent_id, run_id, fence, expires_at \
      FROM issue_leases WHERE company_id = ? AND issue_id IN (?)";

@@ -8,6 +8,7 @@
 
 use anyhow::{Context as _, Result};
 use serde_json::{Value as Json, json};
+use workforce_domain::search::{comment_terms, own_terms};
 use workforce_domain::time::{Month, Timestamp};
 
 use super::company::Company;
@@ -38,6 +39,9 @@ pub(crate) struct Writer {
     prefix: String,
     /// The agent's id as rows about what happened name it.
     actor: String,
+    /// The terms of a new issue and of a comment. Finding them is no part of the limit.
+    issue_terms: String,
+    comment_terms: String,
     /// Issues that no other connection touches.
     issues: Vec<Key>,
     turn: usize,
@@ -63,7 +67,10 @@ impl Writer {
         connection: usize,
     ) -> Result<Self> {
         let agent = company.agent(connection);
+        let id = company.id.0.into();
         Ok(Self {
+            issue_terms: own_terms(id, "MEA-1", TITLE, Some(DESCRIPTION)),
+            comment_terms: comment_terms(id, COMMENT),
             company: company.id,
             agent: agent.id,
             digest: company.digest(database, agent)?,
@@ -84,7 +91,9 @@ impl Writer {
         session: &mut Session<D>,
     ) -> Result<()> {
         match figure {
-            Figure::AgentMe | Figure::GetIssue | Figure::ListIssues => Ok(()),
+            Figure::AgentMe | Figure::GetIssue | Figure::ListIssues | Figure::SearchIssues => {
+                Ok(())
+            }
             Figure::PostComment => session.transact(|database| self.comment(database)),
             Figure::PostCost => session.transact(|database| self.report_cost(database)),
             Figure::PostIssue => session.transact(|database| self.create_issue(database)),
@@ -135,6 +144,7 @@ impl Writer {
             Value::Instant(Instant(at)),
         ];
         database.run(Statement::new(sql::INSERT_ISSUE, &values))?;
+        database.add_text(self.company, id, None, &self.issue_terms)?;
         let details = json!({ "title": TITLE, "status": "todo", "identifier": identifier });
         self.record_issue(database, "issue.created", id, details, at)
     }
@@ -155,6 +165,7 @@ impl Writer {
             Value::Instant(Instant(at)),
         ];
         database.run(Statement::new(sql::INSERT_COMMENT, &values))?;
+        database.add_text(self.company, issue, Some(id), &self.comment_terms)?;
         let identifier = format!("{}-1", self.prefix);
         let details = json!({ "commentId": id.0, "mentions": [], "identifier": identifier });
         self.record_issue(database, "issue.comment_added", issue, details, at)

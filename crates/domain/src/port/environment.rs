@@ -162,7 +162,7 @@ pub struct LogSlice {
 
 /// Why a run's log cannot be read.
 #[derive(Debug, thiserror::Error)]
-#[error("the log cannot be read")]
+#[error("the log is out of reach")]
 pub struct LogError(#[source] pub alloc::boxed::Box<dyn core::error::Error + Send + Sync>);
 
 /// Where the output of runs is kept.
@@ -180,6 +180,12 @@ pub trait RunLogs: Send + Sync {
         offset: u64,
         limit: u64,
     ) -> Result<LogSlice, LogError>;
+
+    /// Takes away the logs of a company that was deleted.
+    ///
+    /// # Errors
+    /// When some of them are still there.
+    fn forget(&self, company: crate::id::CompanyId) -> Result<(), LogError>;
 }
 
 /// Takes the values of a run's secrets out of what the run writes (contract

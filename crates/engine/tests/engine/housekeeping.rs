@@ -1,9 +1,12 @@
-use std::time::Duration;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use workforce_app::Failure;
 use workforce_domain::agent::AgentLifecycle;
 use workforce_domain::company::PauseReason;
-use workforce_domain::port::KeptAnswer;
+use workforce_domain::port::{KeptAnswer, RunLogs};
+use workforce_engine::FileRunLogs;
 
 use crate::support::{House, eventually};
 
@@ -71,4 +74,38 @@ async fn a_budget_stop_without_a_reason_in_this_month_is_lifted() {
         AgentLifecycle::Paused { .. }
     ));
     engine.shutdown().await;
+}
+
+fn written(path: &Path, ago: Duration) -> PathBuf {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let file = File::create(path).unwrap();
+    file.set_modified(SystemTime::now() - ago).unwrap();
+    path.to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn logs_are_kept_for_thirty_days() {
+    let house = House::new();
+    let days = |days: u64| Duration::from_secs(days * 24 * 60 * 60);
+    let folder = house.config().runs_dir.join(house.company.to_string());
+    let old = written(&folder.join("old.log"), days(31));
+    let young = written(&folder.join("young.log"), days(29));
+    let stray = written(&house.config().runs_dir.join("stray"), days(31));
+    let engine = house.start();
+    eventually("the old log's end", || (!old.exists()).then_some(())).await;
+    assert!(young.exists() && stray.exists());
+    engine.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_logs_of_a_deleted_company_go_and_no_others() {
+    let house = House::new();
+    let logs = FileRunLogs::new(house.config().runs_dir);
+    let log = |company: &str| house.config().runs_dir.join(company).join("a.log");
+    let gone = written(&log(&house.company.to_string()), Duration::ZERO);
+    let other = written(&log("other"), Duration::ZERO);
+    for _again in 0..2 {
+        logs.forget(house.company).unwrap();
+        assert!(!gone.exists() && other.exists());
+    }
 }

@@ -66,7 +66,16 @@ impl Exchange {
         parse: impl FnOnce(&Incoming) -> Result<I, Problem>,
         act: impl Fn(&mut dyn Reads, &Call<'_>, &I) -> Result<T, Failure<E>>,
     ) -> Result<(T, bool), Problem> {
-        let input = parse(&self.incoming);
+        self.look_with(&parse(&self.incoming), act)
+    }
+
+    /// The same for an input that is parsed already. Who asks is found out
+    /// before what is wrong with the input is told.
+    fn look_with<I, T, E: Refusal>(
+        &self,
+        input: &Result<I, Problem>,
+        act: impl Fn(&mut dyn Reads, &Call<'_>, &I) -> Result<T, Failure<E>>,
+    ) -> Result<(T, bool), Problem> {
         let now = self.state.ports.clock.now();
         self.state
             .ports
@@ -175,19 +184,7 @@ impl Exchange {
     ) -> Result<Served, Problem> {
         let ports = &self.state.ports;
         let input = parse(&self.incoming);
-        let now = ports.clock.now();
-        let planned = ports
-            .store
-            .read(|reads| {
-                let caller = self.admit(reads, now)?;
-                let input = input
-                    .as_ref()
-                    .map_err(|problem| Failure::Refused(problem.clone()))?;
-                let signal = Signal::default();
-                plan(reads, &self.call(&caller, now, &signal), input)
-                    .map_err(|failure| failure.map(Problem::refused))
-            })
-            .map_err(settled)?;
+        let (planned, _ignored_run) = self.look_with(&input, plan)?;
         let input = input?;
         let outcome = outside(&self.state, &input, planned).map_err(Problem::refused)?;
         let (value, ignored_run, raised) = ports

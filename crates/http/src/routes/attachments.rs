@@ -96,14 +96,20 @@ async fn keep(exchange: Exchange, object: ObjectName, form: upload::Form) -> Htt
         Err(problem) => return exchange.refuse(problem),
     };
     let state = Arc::clone(&exchange.state);
-    let exchange = exchange.describing(upload::description(&received));
+    let exchange = match upload::description(&received) {
+        Ok(description) => exchange.describing(description),
+        Err(problem) => return exchange.refuse(problem),
+    };
     // Whether the transaction went to its end, and what it did with the bytes.
     let (decided, referred) = (Arc::default(), Arc::default());
     let (deciding, referring): (Arc<AtomicBool>, Arc<AtomicBool>) =
         (Arc::clone(&decided), Arc::clone(&referred));
     let answer = exchange
         .write(
-            move |rq| Ok((rq.id("companyId")?, issue_ref(rq)?, received)),
+            move |rq| {
+                let received = upload::described(received, rq)?;
+                Ok((rq.id("companyId")?, issue_ref(rq)?, received))
+            },
             move |tx, call, (company, issue, received)| {
                 let added = attachments::add(tx, call, *company, issue, received.clone())?;
                 deciding.store(true, Ordering::SeqCst);

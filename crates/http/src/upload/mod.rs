@@ -10,11 +10,14 @@ use std::sync::Arc;
 
 use actix_multipart::Multipart;
 use actix_web::http::header;
-use serde_json::json;
+use serde::{Deserialize, Serialize};
 use workforce_app::Code;
-use workforce_app::attachments::{AddAttachment, Upload};
-use workforce_domain::attachment::ObjectName;
+use workforce_app::attachments::AddAttachment;
+use workforce_domain::attachment::{ObjectName, harmless_filename};
+use workforce_domain::id::CommentId;
+use workforce_domain::text::MediaType;
 
+use crate::exchange::Incoming;
 use crate::problem::Problem;
 use crate::registry::Connection;
 use crate::state::State;
@@ -84,17 +87,44 @@ fn too_large(max: u64) -> Problem {
 
 /// What tells one upload from another: the same for a repetition, however the
 /// parts of its body were separated.
-pub(crate) fn description(received: &AddAttachment) -> Vec<u8> {
-    let Upload {
-        sha256, byte_size, ..
-    } = received.upload;
-    json!({
-        "sha256": sha256,
-        "byteSize": byte_size,
-        "originalFilename": received.original_filename,
-        "declaredContentType": received.declared_content_type,
-        "issueCommentId": received.comment,
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Description {
+    sha256: [u8; 32],
+    byte_size: i64,
+    original_filename: Option<String>,
+    declared_content_type: Option<String>,
+    issue_comment_id: Option<CommentId>,
+}
+
+/// What was received, as the JSON body that stands for the one that was
+/// streamed.
+pub(crate) fn description(received: &AddAttachment) -> Result<Vec<u8>, Problem> {
+    let description = Description {
+        sha256: received.upload.sha256,
+        byte_size: received.upload.byte_size,
+        original_filename: received.original_filename.as_ref().map(ToString::to_string),
+        declared_content_type: received
+            .declared_content_type
+            .as_ref()
+            .map(ToString::to_string),
+        issue_comment_id: received.comment,
+    };
+    serde_json::to_vec(&description).map_err(|error| Problem::internal(&error))
+}
+
+/// What was received, with its texts as they stand in the request that
+/// describes it: there they were freed of the secrets of the caller's run.
+pub(crate) fn described(
+    received: AddAttachment,
+    request: &Incoming,
+) -> Result<AddAttachment, Problem> {
+    let description: Description = request.json()?;
+    let name = description.original_filename.as_deref();
+    let kind = description.declared_content_type.as_deref();
+    Ok(AddAttachment {
+        original_filename: name.and_then(harmless_filename),
+        declared_content_type: kind.and_then(|kind| MediaType::new(kind).ok()),
+        ..received
     })
-    .to_string()
-    .into_bytes()
 }

@@ -7,6 +7,7 @@ use workforce_domain::port::{ClaimRequest, TokenKind};
 use workforce_testkit::ports;
 
 use crate::support::{Api, NOTHING, api_tests, id};
+use crate::uploads::{FORM, file, form, path as attachments_of};
 
 const VALUE: &str = "hunter2 is \"it\"";
 
@@ -305,6 +306,11 @@ api_tests! {
         let cost = json!({ "agentId": id(&ada), "model": text, "provider": text, "costCents": 0.25 });
         let cost = by_token.post(&format!("/api/companies/{}/cost-events", id(&company)), &cost).ok(201);
         assert_eq!((&cost["model"], &cost["costCents"]), (&json!(clean), &json!(0.25)));
+        let name = format!("of inline token, {}.txt", token);
+        let header = [("Authorization", &*format!("Bearer {token}")), ("Content-Type", FORM)];
+        let attachments = attachments_of(&company, &issue);
+        let attached = api.send("POST", &attachments, &header, &form(&[file(&name, b"text")])).ok(201);
+        assert_eq!(attached["originalFilename"], "of ***REDACTED***, ***REDACTED***.txt");
         // Without the run its credential is still taken out.
         let outside = by_key.post(&comments, &json!({ "body": format!("my key is {key}") })).ok(201);
         assert_eq!(outside["body"], "my key is ***REDACTED***");

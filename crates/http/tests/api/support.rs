@@ -62,6 +62,11 @@ impl Digits {
     pub(crate) fn resize(&self, length: usize) {
         self.0.store(length, Ordering::SeqCst);
     }
+
+    /// How long each of them is.
+    pub(crate) fn length(&self) -> usize {
+        self.0.load(Ordering::SeqCst)
+    }
 }
 
 impl RunLogs for Digits {
@@ -73,7 +78,7 @@ impl RunLogs for Digits {
         limit: u64,
     ) -> Result<LogSlice, LogError> {
         let mut log = "0123456789".repeat(10);
-        log.truncate(self.0.load(Ordering::SeqCst));
+        log.truncate(self.length());
         let total = log.len() as u64;
         let (start, end) = (offset.min(total), offset.saturating_add(limit).min(total));
         let content = log[start as usize..end as usize].to_owned();
@@ -82,6 +87,11 @@ impl RunLogs for Digits {
             next_offset: end,
             total,
         })
+    }
+
+    fn forget(&self, _company: CompanyId) -> Result<(), LogError> {
+        self.resize(0);
+        Ok(())
     }
 }
 

@@ -182,7 +182,9 @@ api_tests! {
         delete().problem(409, "company_not_archived");
         api.bearing(&key).send("DELETE", &path, &Value::Null).problem(403, "board_required");
         api.send("POST", &format!("{path}/archive"), &[], b"").ok(200);
+        assert_eq!(api.logs.length(), 100);
         assert_eq!(delete().ok(200), json!({ "ok": true }));
+        assert_eq!(api.logs.length(), 0);
         delete().problem(404, "not_found");
         api.get(&path).problem(404, "not_found");
         api.bearing(&key).get("/api/agents/me").problem(401, "credential_invalid");

@@ -1,8 +1,11 @@
 use actix_web::HttpResponse;
 use serde::Deserialize;
 use utoipa::ToSchema;
-use workforce_app::approvals::{self, Decide};
+use workforce_app::Call;
+use workforce_app::approvals::{self, ApprovalError, ApprovalView, Decide};
 use workforce_domain::Document;
+use workforce_domain::id::ApprovalId;
+use workforce_domain::port::{Failure, Tx};
 use workforce_domain::text::DecisionNote;
 
 use super::TAG;
@@ -23,32 +26,33 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
 
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct ApproveBody {
-    /// What the board adds to it.
+struct DecisionBody {
+    /// Why, or what the board adds; whoever asked is told.
     #[schema(value_type = Option<schema::DecisionNote>)]
     decision_note: Option<DecisionNote>,
-    /// Goes on where the state of the source repository would forbid it; for
-    /// plans.
+    /// Approves a plan even where the state of the source repository would
+    /// forbid it. Recorded, and without effect on other decisions.
     force: Option<bool>,
 }
 
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct DecideBody {
-    /// Why; whoever asked is told.
-    #[schema(value_type = Option<schema::DecisionNote>)]
-    decision_note: Option<DecisionNote>,
-    /// Without effect here, and recorded.
-    force: Option<bool>,
-}
+type Decision =
+    fn(&mut dyn Tx, &Call<'_>, ApprovalId, Decide) -> Result<ApprovalView, Failure<ApprovalError>>;
 
-impl DecideBody {
-    fn command(self) -> Decide {
-        Decide {
-            note: self.decision_note,
-            force: self.force.unwrap_or(false),
-        }
-    }
+async fn decide(exchange: Exchange, decision: Decision) -> HttpResponse {
+    exchange
+        .write(
+            |rq| {
+                let body = rq.json::<DecisionBody>()?;
+                let command = Decide {
+                    note: body.decision_note,
+                    force: body.force.unwrap_or(false),
+                };
+                Ok((rq.id("approvalId")?, command))
+            },
+            move |tx, call, (id, command)| decision(tx, call, *id, command.clone()),
+            |view| Reply::ok(ApprovalBody::from(view)),
+        )
+        .await
 }
 
 /// Agrees to an approval. It is decided exactly once: of two decisions at the
@@ -56,55 +60,30 @@ impl DecideBody {
 #[utoipa::path(post, path = "/api/approvals/{approvalId}/approve", tag = TAG,
     operation_id = "approveApproval",
     params(("approvalId" = schema::Id, Path, description = "The approval.")),
-    request_body = Option<ApproveBody>,
+    request_body = Option<DecisionBody>,
     responses((status = 200, description = "The approval.", body = ApprovalBody)))]
 async fn approve(exchange: Exchange) -> HttpResponse {
-    exchange
-        .write(
-            |rq| {
-                let body = rq.json::<ApproveBody>()?;
-                let command = Decide {
-                    note: body.decision_note,
-                    force: body.force.unwrap_or(false),
-                };
-                Ok((rq.id("approvalId")?, command))
-            },
-            |tx, call, (id, command)| approvals::approve(tx, call, *id, command.clone()),
-            |view| Reply::ok(ApprovalBody::from(view)),
-        )
-        .await
+    decide(exchange, approvals::approve).await
 }
 
 /// Refuses what an approval asks for.
 #[utoipa::path(post, path = "/api/approvals/{approvalId}/reject", tag = TAG,
     operation_id = "rejectApproval",
     params(("approvalId" = schema::Id, Path, description = "The approval.")),
-    request_body = Option<DecideBody>,
+    request_body = Option<DecisionBody>,
     responses((status = 200, description = "The approval.", body = ApprovalBody)))]
 async fn reject(exchange: Exchange) -> HttpResponse {
-    exchange
-        .write(
-            |rq| Ok((rq.id("approvalId")?, rq.json::<DecideBody>()?.command())),
-            |tx, call, (id, command)| approvals::reject(tx, call, *id, command.clone()),
-            |view| Reply::ok(ApprovalBody::from(view)),
-        )
-        .await
+    decide(exchange, approvals::reject).await
 }
 
 /// Asks for a change of what an approval is about.
 #[utoipa::path(post, path = "/api/approvals/{approvalId}/request-revision", tag = TAG,
     operation_id = "requestApprovalRevision",
     params(("approvalId" = schema::Id, Path, description = "The approval.")),
-    request_body = Option<DecideBody>,
+    request_body = Option<DecisionBody>,
     responses((status = 200, description = "The approval.", body = ApprovalBody)))]
 async fn request_revision(exchange: Exchange) -> HttpResponse {
-    exchange
-        .write(
-            |rq| Ok((rq.id("approvalId")?, rq.json::<DecideBody>()?.command())),
-            |tx, call, (id, command)| approvals::request_revision(tx, call, *id, command.clone()),
-            |view| Reply::ok(ApprovalBody::from(view)),
-        )
-        .await
+    decide(exchange, approvals::request_revision).await
 }
 
 #[derive(Deserialize, ToSchema)]

@@ -1,5 +1,6 @@
 use actix_web::HttpResponse;
 use workforce_app::companies;
+use workforce_domain::id::CompanyId;
 
 use super::{CompanyBody, TAG};
 use crate::exchange::Exchange;
@@ -98,10 +99,17 @@ async fn unarchive(exchange: Exchange) -> HttpResponse {
     responses((status = 200, description = "It is gone.", body = Done)))]
 async fn delete(exchange: Exchange) -> HttpResponse {
     exchange
-        .write(
-            |rq| rq.id("companyId"),
-            |tx, call, id| companies::delete(tx, call, *id),
-            |()| Reply::ok(Done::OK),
+        .write_around(
+            |rq| rq.id::<CompanyId>("companyId"),
+            |_reads, _call, _id| Ok(()),
+            |_state, _id, ()| Ok(()),
+            |tx, call, id, ()| companies::delete(tx, call, *id),
+            |state, id, ()| {
+                if let Err(error) = state.ports.logs.forget(*id) {
+                    tracing::warn!(%error, cause = ?error, company = %id, "logs of a deleted company are still there");
+                }
+                Reply::ok(Done::OK)
+            },
         )
         .await
 }
