@@ -1,8 +1,8 @@
 //! A real PostgreSQL to throw away after the tests.
 //!
 //! One [`Cluster`] serves many tests, each with a [`TestDatabase`] of its own. The cluster runs
-//! without durability unless it is started to measure, listens on a free port of 127.0.0.1 only,
-//! trusts every local connection, and lives in a temporary directory. It ends with the process that
+//! without durability and, where there is room, in memory unless it is started to measure, listens on
+//! a free port of 127.0.0.1 only, and trusts every local connection. It ends with the process that
 //! started it, however that process ends.
 //!
 //! ```no_run
@@ -18,7 +18,8 @@ mod cluster;
 mod database;
 mod programs;
 mod shared;
+mod template;
 
 pub use cluster::{Cluster, ClusterError};
-pub use database::{TestDatabase, database};
+pub use database::{TestDatabase, database, migrated_database};
 pub use shared::{CLUSTER_URL_VARIABLE, shared_cluster_url};

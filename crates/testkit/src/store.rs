@@ -1,15 +1,21 @@
 //! A store to throw away after a test, on either database.
 
 use core::ops::Deref;
+use std::path::Path;
 use std::sync::Arc;
+use std::{fs, io};
 
-use diesel::{Connection, PgConnection, RunQueryDsl, SqliteConnection, sql_query};
+use diesel::sql_types::Text;
+use diesel::{
+    Connection, PgConnection, QueryResult, QueryableByName, RunQueryDsl, SqliteConnection,
+    sql_query,
+};
 use tempfile::TempDir;
 use workforce_domain::port::Store;
 use workforce_domain::time::Timestamp;
 use workforce_infra::store::{DatabaseUrl, Durability, OpenOptions, open};
 
-use crate::postgres::{TestDatabase, database, shared_cluster_url};
+use crate::postgres::{TestDatabase, migrated_database, shared_cluster_url};
 
 /// An open store with empty tables, removed with everything in it when this value is dropped.
 pub struct TestStore {
@@ -21,9 +27,9 @@ pub struct TestStore {
 }
 
 /// Where the data lies; kept for its end.
-#[expect(dead_code, reason = "dropping the value removes the data")]
 enum Data {
     Sqlite(TempDir),
+    #[expect(dead_code, reason = "dropping the value removes the data")]
     Postgres(TestDatabase),
 }
 
@@ -80,6 +86,25 @@ impl TestStore {
         }
     }
 
+    /// Whether this text lies anywhere in the database, in a column of text or of bytes.
+    ///
+    /// # Panics
+    /// When the database cannot be searched.
+    #[must_use]
+    #[track_caller]
+    pub fn holds(&self, text: &str) -> bool {
+        match &self.data {
+            Data::Postgres(_) => PgConnection::establish(&self.connection)
+                .map_err(|error| error.to_string())
+                .and_then(|mut connection| {
+                    rows_holding(&mut connection, text).map_err(|error| error.to_string())
+                })
+                .unwrap_or_else(|error| panic!("{}: {error}", self.connection)),
+            Data::Sqlite(folder) => files_hold(folder.path(), text.as_bytes())
+                .unwrap_or_else(|error| panic!("{}: {error}", self.connection)),
+        }
+    }
+
     /// An instant as a statement for [`execute`](Self::execute) spells it.
     #[must_use]
     pub fn literal(&self, at: Timestamp) -> String {
@@ -96,6 +121,45 @@ impl Deref for TestStore {
     fn deref(&self) -> &(dyn Store + 'static) {
         &*self.store
     }
+}
+
+/// Whether one of these files has these bytes.
+fn files_hold(folder: &Path, bytes: &[u8]) -> io::Result<bool> {
+    for file in fs::read_dir(folder)? {
+        let content = fs::read(file?.path())?;
+        if content.windows(bytes.len()).any(|window| window == bytes) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The name of a table.
+#[derive(QueryableByName)]
+struct Table {
+    #[diesel(sql_type = Text)]
+    name: String,
+}
+
+/// Whether a row of any table has this text: as it stands, or as PostgreSQL spells its bytes.
+fn rows_holding(connection: &mut PgConnection, text: &str) -> QueryResult<bool> {
+    let tables: Vec<Table> =
+        sql_query("SELECT tablename::text AS name FROM pg_tables WHERE schemaname = 'public'")
+            .load(connection)?;
+    for Table { name } in tables {
+        let statement = format!(
+            "SELECT 1 FROM \"{name}\" AS t WHERE strpos(t::text, $1) > 0 \
+             OR strpos(t::text, encode(convert_to($1, 'UTF8'), 'hex')) > 0 LIMIT 1"
+        );
+        if sql_query(statement)
+            .bind::<Text, _>(text)
+            .execute(connection)?
+            > 0
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// A new store on SQLite.
@@ -121,7 +185,7 @@ pub fn sqlite_store() -> TestStore {
 #[must_use]
 #[track_caller]
 pub fn postgres_store() -> Option<TestStore> {
-    let database = database(&shared_cluster_url()?);
+    let database = migrated_database(&shared_cluster_url()?);
     let connection = database.url().to_owned();
     let url = connection
         .parse()

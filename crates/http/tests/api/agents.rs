@@ -1,190 +1,178 @@
 use serde_json::{Value, json};
 
-use crate::support::{Api, NOTHING, id};
+use crate::support::{NOTHING, api_tests, id};
 
-#[test]
-fn an_agent_is_hired_and_knows_itself() {
-    let api = Api::start();
-    let company = api.company("Acme");
-    let boss = api.agent(&company, "Boss");
-    let path = format!("/api/companies/{}/agents", id(&company));
-    let made = api
-        .post(
-            &path,
-            &json!({
-                "name": "Ada", "role": "manager", "title": "Engineer", "reportsTo": id(&boss),
-                "capabilities": "code", "adapterType": "process",
-                "adapterConfig": { "command": "true", "env": { "GITHUB_TOKEN": "t", "A": "b" } },
-                "budgetMonthlyCents": 300,
-            }),
-        )
-        .ok(201);
-    assert_eq!(made["status"], "active");
-    assert_eq!(made["companyId"], company["id"]);
-    assert_eq!(made["urlKey"], "ada");
-    assert_eq!(made["spentMonthlyCents"], 0);
-    assert_eq!(made["permissions"], json!({ "canCreateAgents": false }));
-    assert_eq!(
-        made["adapterConfig"]["env"],
-        json!({ "GITHUB_TOKEN": "***REDACTED***", "A": "b" })
-    );
-    assert_eq!(
-        made["chainOfCommand"],
-        json!([{ "id": boss["id"], "name": "Boss", "role": "engineer", "title": null }])
-    );
+api_tests! {
+    fn an_agent_is_hired_and_knows_itself(api) {
+        let company = api.company("Acme");
+        let boss = api.agent(&company, "Boss");
+        let path = format!("/api/companies/{}/agents", id(&company));
+        let made = api
+            .post(
+                &path,
+                &json!({
+                    "name": "Ada", "role": "manager", "title": "Engineer", "reportsTo": id(&boss),
+                    "capabilities": "code", "adapterType": "process",
+                    "adapterConfig": { "command": "true", "env": { "GITHUB_TOKEN": "t", "A": "b" } },
+                    "budgetMonthlyCents": 300,
+                }),
+            )
+            .ok(201);
+        assert_eq!(made["status"], "active");
+        assert_eq!(made["companyId"], company["id"]);
+        assert_eq!(made["urlKey"], "ada");
+        assert_eq!(made["spentMonthlyCents"], 0);
+        assert_eq!(made["permissions"], json!({ "canCreateAgents": false }));
+        assert_eq!(
+            made["adapterConfig"]["env"],
+            json!({ "GITHUB_TOKEN": "***REDACTED***", "A": "b" })
+        );
+        assert_eq!(
+            made["chainOfCommand"],
+            json!([{ "id": boss["id"], "name": "Boss", "role": "engineer", "title": null }])
+        );
 
-    let key = api.key(&made);
-    let me = api.bearing(&key).get("/api/agents/me").ok(200);
-    assert_eq!(me, api.get(&format!("/api/agents/{}", id(&made))).ok(200));
-    assert_eq!(me, api.bearing(&key).get("/api/agents/ada").ok(200));
-    let named = format!("/api/agents/ada?companyId={}", id(&company));
-    assert_eq!(me, api.get(&named).ok(200));
-    api.get("/api/agents/me").problem(401, "agent_required");
-}
-
-#[test]
-fn a_configuration_is_shown_to_itself_and_those_above_only() {
-    let api = Api::start();
-    let company = api.company("Acme");
-    let path = format!("/api/companies/{}/agents", id(&company));
-    let config = json!({ "name": "Ada", "adapterConfig": { "command": "true" } });
-    let ada = api.post(&path, &config).ok(201);
-    let peer = api.agent(&company, "Peer");
-    let seen = api
-        .bearing(&api.key(&peer))
-        .get(&format!("/api/agents/{}", id(&ada)))
-        .ok(200);
-    assert_eq!(seen["adapterConfig"], json!({}));
-    let listed = api.bearing(&api.key(&ada)).get(&path).ok(200);
-    assert_eq!(listed[0]["adapterConfig"], json!({ "command": "true" }));
-    assert_eq!(listed[1]["adapterConfig"], json!({}));
-}
-
-#[test]
-fn an_agent_cannot_raise_itself() {
-    let api = Api::start();
-    let company = api.company("Acme");
-    let ada = api.agent(&company, "Ada");
-    let path = format!("/api/agents/{}", id(&ada));
-    let key = api.key(&ada);
-    let own = api.bearing(&key);
-    own.patch(&path, &json!({ "budgetMonthlyCents": 1 }))
-        .problem(403, "board_required");
-    for field in ["status", "spentMonthlyCents", "companyId"] {
-        let problem = own
-            .patch(&path, &json!({ field: null }))
-            .problem(422, "field_not_writable");
-        assert_eq!(problem["details"][0]["pointer"], format!("/{field}"));
-        api.patch(&path, &json!({ field: null }))
-            .problem(422, "field_not_writable");
+        let key = api.key(&made);
+        let me = api.bearing(&key).get("/api/agents/me").ok(200);
+        assert_eq!(me, api.get(&format!("/api/agents/{}", id(&made))).ok(200));
+        assert_eq!(me, api.bearing(&key).get("/api/agents/ada").ok(200));
+        let named = format!("/api/agents/ada?companyId={}", id(&company));
+        assert_eq!(me, api.get(&named).ok(200));
+        api.get("/api/agents/me").problem(401, "agent_required");
     }
-    assert_eq!(
-        own.patch(&path, &json!({ "title": "Lead" })).ok(200)["title"],
-        "Lead"
-    );
-    own.post(&format!("{path}/pause"), &json!({}))
-        .problem(403, "board_required");
-}
 
-#[test]
-fn switches_take_no_body() {
-    let api = Api::start();
-    let ada = api.agent(&api.company("Acme"), "Ada");
-    let path = format!("/api/agents/{}", id(&ada));
-    let send = |action: &str, body: &[u8]| api.send("POST", &format!("{path}/{action}"), &[], body);
-    let paused = send("pause", b"").ok(200);
-    assert_eq!(
-        (&paused["status"], &paused["pauseReason"]),
-        (&json!("paused"), &json!("manual"))
-    );
-    assert_eq!(send("pause", b"{}").ok(200), paused);
-    assert_eq!(send("resume", b"").ok(200)["status"], "active");
-    assert_eq!(send("terminate", b"").ok(200)["status"], "terminated");
-    assert_eq!(send("terminate", b"").ok(200)["status"], "terminated");
-    send("resume", b"").problem(409, "agent_terminated");
-    let company = ada["companyId"].as_str().unwrap();
-    let list = |query: &str| {
-        api.get(&format!("/api/companies/{company}/agents{query}"))
-            .ok(200)
-    };
-    assert_eq!(list("").as_array().unwrap().len(), 1);
-    assert_eq!(list("?includeTerminated=false"), json!([]));
-}
+    fn a_configuration_is_shown_to_itself_and_those_above_only(api) {
+        let company = api.company("Acme");
+        let path = format!("/api/companies/{}/agents", id(&company));
+        let config = json!({ "name": "Ada", "adapterConfig": { "command": "true" } });
+        let ada = api.post(&path, &config).ok(201);
+        let peer = api.agent(&company, "Peer");
+        let seen = api
+            .bearing(&api.key(&peer))
+            .get(&format!("/api/agents/{}", id(&ada)))
+            .ok(200);
+        assert_eq!(seen["adapterConfig"], json!({}));
+        let listed = api.bearing(&api.key(&ada)).get(&path).ok(200);
+        assert_eq!(listed[0]["adapterConfig"], json!({ "command": "true" }));
+        assert_eq!(listed[1]["adapterConfig"], json!({}));
+    }
 
-#[test]
-fn a_key_is_shown_once_and_revoked() {
-    let api = Api::start();
-    let ada = api.agent(&api.company("Acme"), "Ada");
-    let path = format!("/api/agents/{}/keys", id(&ada));
-    let made = api.post(&path, &json!({ "name": "laptop" })).ok(201);
-    let value = made["key"].as_str().unwrap();
-    assert_eq!(made["token"], value);
-    assert!(value.starts_with("wfk_") && value.starts_with(made["prefix"].as_str().unwrap()));
-    let listed = api.get(&path).ok(200);
-    assert_eq!(listed[0]["name"], "laptop");
-    assert!(!listed.to_string().contains(value));
+    fn an_agent_cannot_raise_itself(api) {
+        let company = api.company("Acme");
+        let ada = api.agent(&company, "Ada");
+        let path = format!("/api/agents/{}", id(&ada));
+        let key = api.key(&ada);
+        let own = api.bearing(&key);
+        own.patch(&path, &json!({ "budgetMonthlyCents": 1 }))
+            .problem(403, "board_required");
+        for field in ["status", "spentMonthlyCents", "companyId"] {
+            let problem = own
+                .patch(&path, &json!({ field: null }))
+                .problem(422, "field_not_writable");
+            assert_eq!(problem["details"][0]["pointer"], format!("/{field}"));
+            api.patch(&path, &json!({ field: null }))
+                .problem(422, "field_not_writable");
+        }
+        assert_eq!(
+            own.patch(&path, &json!({ "title": "Lead" })).ok(200)["title"],
+            "Lead"
+        );
+        own.post(&format!("{path}/pause"), &json!({}))
+            .problem(403, "board_required");
+    }
 
-    api.bearing(value).get("/api/agents/me").ok(200);
-    assert_eq!(api.state.credential_uses().flush(&*api.store).unwrap(), 1);
-    assert!(api.get(&path).ok(200)[0]["lastUsedAt"].is_string());
-
-    let one = format!("{path}/{}", id(&made));
-    assert!(api.send("DELETE", &one, &[], b"").ok(200)["revokedAt"].is_string());
-    api.bearing(value)
-        .get("/api/agents/me")
-        .problem(401, "credential_invalid");
-    api.send("DELETE", &format!("{path}/{NOTHING}"), &[], b"")
-        .problem(404, "not_found");
-}
-
-#[test]
-fn the_organisation_is_a_tree() {
-    let api = Api::start();
-    let company = api.company("Acme");
-    let boss = api.agent(&company, "Boss");
-    let ada = api.agent(&company, "Ada");
-    let moved = json!({ "reportsTo": id(&boss) });
-    api.patch(&format!("/api/agents/{}", id(&ada)), &moved)
-        .ok(200);
-    let org = api
-        .get(&format!("/api/companies/{}/org", id(&company)))
-        .ok(200);
-    assert_eq!(
-        org,
-        json!([{
-            "id": boss["id"], "name": "Boss", "role": "engineer", "title": null,
-            "urlKey": "boss", "status": "active",
-            "reports": [{
-                "id": ada["id"], "name": "Ada", "role": "engineer", "title": null,
-                "urlKey": "ada", "status": "active", "reports": [],
-            }],
-        }])
-    );
-    let cycle = json!({ "reportsTo": id(&ada) });
-    api.patch(&format!("/api/agents/{}", id(&boss)), &cycle)
-        .problem(422, "cycle");
-}
-
-#[test]
-fn an_unknown_adapter_is_a_fault_of_meaning() {
-    let api = Api::start();
-    let company = api.company("Acme");
-    let ada = api.agent(&company, "Ada");
-    let body = |adapter: Value| json!({ "name": "Bob", "adapterType": adapter });
-    let agents = format!("/api/companies/{}/agents", id(&company));
-    let own = format!("/api/agents/{}", id(&ada));
-    for (method, path) in [("POST", &agents), ("PATCH", &own)] {
-        let send = |adapter: Value| {
-            let body = body(adapter).to_string();
-            api.send(method, path, &[], body.as_bytes())
+    fn switches_take_no_body(api) {
+        let ada = api.agent(&api.company("Acme"), "Ada");
+        let path = format!("/api/agents/{}", id(&ada));
+        let send = |action: &str, body: &[u8]| api.send("POST", &format!("{path}/{action}"), &[], body);
+        let paused = send("pause", b"").ok(200);
+        assert_eq!(
+            (&paused["status"], &paused["pauseReason"]),
+            (&json!("paused"), &json!("manual"))
+        );
+        assert_eq!(send("pause", b"{}").ok(200), paused);
+        assert_eq!(send("resume", b"").ok(200)["status"], "active");
+        assert_eq!(send("terminate", b"").ok(200)["status"], "terminated");
+        assert_eq!(send("terminate", b"").ok(200)["status"], "terminated");
+        send("resume", b"").problem(409, "agent_terminated");
+        let company = ada["companyId"].as_str().unwrap();
+        let list = |query: &str| {
+            api.get(&format!("/api/companies/{company}/agents{query}"))
+                .ok(200)
         };
-        let problem = send(json!("telepathy")).problem(422, "invalid_field");
-        let fault = &problem["details"][0];
-        assert_eq!(fault["pointer"], "/adapterType");
-        let message = fault["message"].as_str().unwrap();
-        assert!(message.contains("process, http, claude_local"), "{message}");
-        send(json!(5)).problem(400, "invalid_json");
+        assert_eq!(list("").as_array().unwrap().len(), 1);
+        assert_eq!(list("?includeTerminated=false"), json!([]));
     }
-    let known = api.patch(&own, &json!({ "adapterType": "http" })).ok(200);
-    assert_eq!(known["adapterType"], "http");
+
+    fn a_key_is_shown_once_and_revoked(api) {
+        let ada = api.agent(&api.company("Acme"), "Ada");
+        let path = format!("/api/agents/{}/keys", id(&ada));
+        let made = api.post(&path, &json!({ "name": "laptop" })).ok(201);
+        let value = made["key"].as_str().unwrap();
+        assert_eq!(made["token"], value);
+        assert!(value.starts_with("wfk_") && value.starts_with(made["prefix"].as_str().unwrap()));
+        let listed = api.get(&path).ok(200);
+        assert_eq!(listed[0]["name"], "laptop");
+        assert!(!listed.to_string().contains(value));
+
+        api.bearing(value).get("/api/agents/me").ok(200);
+        assert_eq!(api.state.credential_uses().flush(&*api.store).unwrap(), 1);
+        assert!(api.get(&path).ok(200)[0]["lastUsedAt"].is_string());
+
+        let one = format!("{path}/{}", id(&made));
+        assert!(api.send("DELETE", &one, &[], b"").ok(200)["revokedAt"].is_string());
+        api.bearing(value)
+            .get("/api/agents/me")
+            .problem(401, "credential_invalid");
+        api.send("DELETE", &format!("{path}/{NOTHING}"), &[], b"")
+            .problem(404, "not_found");
+    }
+
+    fn the_organisation_is_a_tree(api) {
+        let company = api.company("Acme");
+        let boss = api.agent(&company, "Boss");
+        let ada = api.agent(&company, "Ada");
+        let moved = json!({ "reportsTo": id(&boss) });
+        api.patch(&format!("/api/agents/{}", id(&ada)), &moved)
+            .ok(200);
+        let org = api
+            .get(&format!("/api/companies/{}/org", id(&company)))
+            .ok(200);
+        assert_eq!(
+            org,
+            json!([{
+                "id": boss["id"], "name": "Boss", "role": "engineer", "title": null,
+                "urlKey": "boss", "status": "active",
+                "reports": [{
+                    "id": ada["id"], "name": "Ada", "role": "engineer", "title": null,
+                    "urlKey": "ada", "status": "active", "reports": [],
+                }],
+            }])
+        );
+        let cycle = json!({ "reportsTo": id(&ada) });
+        api.patch(&format!("/api/agents/{}", id(&boss)), &cycle)
+            .problem(422, "cycle");
+    }
+
+    fn an_unknown_adapter_is_a_fault_of_meaning(api) {
+        let company = api.company("Acme");
+        let ada = api.agent(&company, "Ada");
+        let body = |adapter: Value| json!({ "name": "Bob", "adapterType": adapter });
+        let agents = format!("/api/companies/{}/agents", id(&company));
+        let own = format!("/api/agents/{}", id(&ada));
+        for (method, path) in [("POST", &agents), ("PATCH", &own)] {
+            let send = |adapter: Value| {
+                let body = body(adapter).to_string();
+                api.send(method, path, &[], body.as_bytes())
+            };
+            let problem = send(json!("telepathy")).problem(422, "invalid_field");
+            let fault = &problem["details"][0];
+            assert_eq!(fault["pointer"], "/adapterType");
+            let message = fault["message"].as_str().unwrap();
+            assert!(message.contains("process, http, claude_local"), "{message}");
+            send(json!(5)).problem(400, "invalid_json");
+        }
+        let known = api.patch(&own, &json!({ "adapterType": "http" })).ok(200);
+        assert_eq!(known["adapterType"], "http");
+    }
 }

@@ -5,21 +5,31 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use workforce_app::authenticate::AuthPolicy;
 use workforce_http::TransferLimits;
+use workforce_testkit::store::TestStore;
 
-use crate::support::{Api, NOTHING, id};
+use crate::support::{Api, NOTHING, api_tests, closed, hasty, id};
 use crate::uploads::{BOUNDARY, FORM, Place, field, file, form, objects, part};
 
 const LIMIT: u64 = 1024 * 1024;
 
 /// A server that takes attachments of at most [`LIMIT`].
-fn limited() -> Api {
+fn limited(store: TestStore) -> Api {
     let limits = TransferLimits {
         max_bytes: LIMIT,
         ..TransferLimits::default()
     };
-    Api::receiving(limits, Duration::from_secs(30))
+    Api::adjusted(store, |state| state.with_transfer_limits(limits))
+}
+
+/// A server that takes one upload at a time and lets others wait but shortly.
+fn crowded(store: TestStore) -> Api {
+    let limits = TransferLimits {
+        uploads_at_once: 1,
+        patience: Duration::from_millis(200),
+        ..TransferLimits::default()
+    };
+    Api::adjusted(store, |state| state.with_transfer_limits(limits))
 }
 
 /// Sends this much of a request and returns the connection.
@@ -60,234 +70,209 @@ fn nothing_is_left(api: &Api) {
     wait_for(api, 0);
 }
 
-#[test]
-fn a_size_up_to_the_limit_is_taken_and_no_more() {
-    let api = limited();
-    let place = Place::of(&api);
-    let fitting = vec![b'x'; LIMIT as usize];
-    assert_eq!(place.attach(&api, "x.txt", &fitting)["byteSize"], LIMIT);
-    let one_more = vec![b'x'; LIMIT as usize + 1];
-    let problem = place
-        .send(&api, &form(&[file("x.txt", &one_more)]))
-        .problem(413, "body_too_large");
-    assert!(problem["detail"].as_str().unwrap().contains("1048576"));
-    // Hidden in a field that nobody asked for.
-    let hidden = field("other", &"y".repeat(2 * LIMIT as usize));
-    place
-        .send(&api, &form(&[hidden, file("x.txt", b"x")]))
-        .problem(413, "body_too_large");
-    assert_eq!(objects(&api), 1);
-}
-
-#[test]
-fn an_announced_length_above_the_limit_is_not_waited_for() {
-    let api = limited();
-    let place = Place::of(&api);
-    let answer = answer(&mut begin(&api, &place, 1 << 30, b""));
-    assert!(answer.starts_with("HTTP/1.1 413"), "{answer}");
-    assert!(answer.contains("\"body_too_large\""), "{answer}");
-}
-
-#[test]
-fn whoever_may_not_upload_is_told_before_the_body_is_read() {
-    let api = Api::with(AuthPolicy::token([0; 32]));
-    let mut stream = api.connect();
-    let head = format!(
-        "POST /api/companies/{NOTHING}/issues/{NOTHING}/attachments HTTP/1.1\r\nHost: localhost\r\n\
-         Content-Type: {FORM}\r\nContent-Length: 1000000\r\n\r\n"
-    );
-    stream.write_all(head.as_bytes()).unwrap();
-    let answer = answer(&mut stream);
-    assert!(answer.starts_with("HTTP/1.1 401"), "{answer}");
-}
-
-#[test]
-fn what_a_path_names_is_looked_up_before_the_body_is_read() {
-    let api = Api::start();
-    let place = Place::of(&api);
-    let missing = Place {
-        path: place.path.replace(id(&place.issue), NOTHING),
-        ..Place::of(&api)
-    };
-    let answer = answer(&mut begin(&api, &missing, 1_000_000, b""));
-    assert!(answer.starts_with("HTTP/1.1 404"), "{answer}");
-}
-
-#[test]
-fn another_kind_of_body_is_refused() {
-    let api = Api::start();
-    let place = Place::of(&api);
-    let body = form(&[file("a.txt", b"x")]);
-    for kind in [
-        "application/json",
-        "text/plain",
-        "multipart/mixed; boundary=x",
-        "multipart",
-        "",
-    ] {
-        let headers = [("Content-Type", kind)];
-        api.send("POST", &place.path, &headers, &body)
-            .problem(415, "unsupported_media_type");
-    }
-    api.send("POST", &place.path, &[], &body)
-        .problem(415, "unsupported_media_type");
-    for kind in ["multipart/form-data", "multipart/form-data; boundary="] {
-        let headers = [("Content-Type", kind)];
-        api.send("POST", &place.path, &headers, &body)
-            .problem(400, "invalid_request");
-    }
-    assert_eq!(objects(&api), 0);
-}
-
-#[test]
-fn no_file_and_an_empty_file_are_told_apart() {
-    let api = Api::start();
-    let place = Place::of(&api);
-    for parts in [
-        vec![],
-        vec![field("x", "y")],
-        vec![field("issueCommentId", "")],
-    ] {
+api_tests! {
+    fn a_size_up_to_the_limit_is_taken_and_no_more(api = limited) {
+        let place = Place::of(api);
+        let fitting = vec![b'x'; LIMIT as usize];
+        assert_eq!(place.attach(api, "x.txt", &fitting)["byteSize"], LIMIT);
+        let one_more = vec![b'x'; LIMIT as usize + 1];
         let problem = place
-            .send(&api, &form(&parts))
-            .problem(400, "invalid_request");
-        assert_eq!(problem["details"][0]["pointer"], "/file");
+            .send(api, &form(&[file("x.txt", &one_more)]))
+            .problem(413, "body_too_large");
+        assert!(problem["detail"].as_str().unwrap().contains("1048576"));
+        // Hidden in a field that nobody asked for.
+        let hidden = field("other", &"y".repeat(2 * LIMIT as usize));
+        place
+            .send(api, &form(&[hidden, file("x.txt", b"x")]))
+            .problem(413, "body_too_large");
+        assert_eq!(objects(api), 1);
     }
-    let problem = place
-        .send(&api, &form(&[file("a.txt", b"")]))
-        .problem(422, "invalid_field");
-    assert_eq!(problem["details"][0]["pointer"], "/file");
-    assert_eq!(objects(&api), 0);
-}
 
-#[test]
-fn malformed_bodies_are_refused_and_leave_nothing() {
-    let api = limited();
-    let place = Place::of(&api);
-    let whole = form(&[file("a.txt", &[b'x'; 600_000])]);
-    let long_head = format!("X-Long: {}", "y".repeat(200_000));
-    let many_heads = "X-A: b\r\n".repeat(5000);
-    let disposition = "Content-Disposition: form-data; name=\"file\"; filename=\"a\"";
-    let bodies: Vec<(&str, Vec<u8>)> = vec![
-        ("nothing", b" ".to_vec()),
-        ("no boundary", b"hello\r\nworld".to_vec()),
-        (
-            "another boundary",
-            b"--other\r\n\r\nx\r\n--other--\r\n".to_vec(),
-        ),
-        ("a cut boundary", whole[..10].to_vec()),
-        ("a cut head", whole[..60].to_vec()),
-        ("a cut file", whole[..300_000].to_vec()),
-        ("a file without its end", whole[..whole.len() - 31].to_vec()),
-        (
-            "half of the last boundary",
-            whole[..whole.len() - 8].to_vec(),
-        ),
-        ("a long head", form(&[part(&long_head, b"x")])),
-        (
-            "many heads",
-            form(&[part(&format!("{many_heads}X: y"), b"x")]),
-        ),
-        ("no disposition", form(&[part("X-A: b", b"x")])),
-        (
-            "an odd disposition",
-            form(&[part("Content-Disposition: ;;;===", b"x")]),
-        ),
-        (
-            "no name",
-            form(&[part("Content-Disposition: form-data", b"x")]),
-        ),
-        ("a head that is none", form(&[part("\u{1}\u{2}", b"x")])),
-        ("many parts", form(&vec![field("a", "b"); 10_000])),
-        ("many files", form(&vec![file("a", b"b"); 10_000])),
-        (
-            "nested parts",
-            form(&[part(
-                &format!("{disposition}\r\nContent-Type: multipart/mixed; boundary=inner"),
-                b"",
-            )]),
-        ),
-    ];
-    for (what, body) in bodies {
-        let answer = place.send(&api, &body);
+    fn an_announced_length_above_the_limit_is_not_waited_for(api = limited) {
+        let place = Place::of(api);
+        let answer = answer(&mut begin(api, &place, 1 << 30, b""));
+        assert!(answer.starts_with("HTTP/1.1 413"), "{answer}");
+        assert!(answer.contains("\"body_too_large\""), "{answer}");
+    }
+
+    fn whoever_may_not_upload_is_told_before_the_body_is_read(api = closed) {
+        let mut stream = api.connect();
+        let head = format!(
+            "POST /api/companies/{NOTHING}/issues/{NOTHING}/attachments HTTP/1.1\r\nHost: localhost\r\n\
+             Content-Type: {FORM}\r\nContent-Length: 1000000\r\n\r\n"
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        let answer = answer(&mut stream);
+        assert!(answer.starts_with("HTTP/1.1 401"), "{answer}");
+    }
+
+    fn what_a_path_names_is_looked_up_before_the_body_is_read(api) {
+        let place = Place::of(api);
+        let missing = Place {
+            path: place.path.replace(id(&place.issue), NOTHING),
+            ..Place::of(api)
+        };
+        let answer = answer(&mut begin(api, &missing, 1_000_000, b""));
+        assert!(answer.starts_with("HTTP/1.1 404"), "{answer}");
+    }
+
+    fn another_kind_of_body_is_refused(api) {
+        let place = Place::of(api);
+        let body = form(&[file("a.txt", b"x")]);
+        for kind in [
+            "application/json",
+            "text/plain",
+            "multipart/mixed; boundary=x",
+            "multipart",
+            "",
+        ] {
+            let headers = [("Content-Type", kind)];
+            api.send("POST", &place.path, &headers, &body)
+                .problem(415, "unsupported_media_type");
+        }
+        api.send("POST", &place.path, &[], &body)
+            .problem(415, "unsupported_media_type");
+        for kind in ["multipart/form-data", "multipart/form-data; boundary="] {
+            let headers = [("Content-Type", kind)];
+            api.send("POST", &place.path, &headers, &body)
+                .problem(400, "invalid_request");
+        }
+        assert_eq!(objects(api), 0);
+    }
+
+    fn no_file_and_an_empty_file_are_told_apart(api) {
+        let place = Place::of(api);
+        for parts in [
+            vec![],
+            vec![field("x", "y")],
+            vec![field("issueCommentId", "")],
+        ] {
+            let problem = place
+                .send(api, &form(&parts))
+                .problem(400, "invalid_request");
+            assert_eq!(problem["details"][0]["pointer"], "/file");
+        }
+        let problem = place
+            .send(api, &form(&[file("a.txt", b"")]))
+            .problem(422, "invalid_field");
+        assert_eq!(problem["details"][0]["pointer"], "/file");
+        assert_eq!(objects(api), 0);
+    }
+
+    fn malformed_bodies_are_refused_and_leave_nothing(api = limited) {
+        let place = Place::of(api);
+        let whole = form(&[file("a.txt", &[b'x'; 600_000])]);
+        let long_head = format!("X-Long: {}", "y".repeat(200_000));
+        let many_heads = "X-A: b\r\n".repeat(5000);
+        let disposition = "Content-Disposition: form-data; name=\"file\"; filename=\"a\"";
+        let bodies: Vec<(&str, Vec<u8>)> = vec![
+            ("nothing", b" ".to_vec()),
+            ("no boundary", b"hello\r\nworld".to_vec()),
+            (
+                "another boundary",
+                b"--other\r\n\r\nx\r\n--other--\r\n".to_vec(),
+            ),
+            ("a cut boundary", whole[..10].to_vec()),
+            ("a cut head", whole[..60].to_vec()),
+            ("a cut file", whole[..300_000].to_vec()),
+            ("a file without its end", whole[..whole.len() - 31].to_vec()),
+            (
+                "half of the last boundary",
+                whole[..whole.len() - 8].to_vec(),
+            ),
+            ("a long head", form(&[part(&long_head, b"x")])),
+            (
+                "many heads",
+                form(&[part(&format!("{many_heads}X: y"), b"x")]),
+            ),
+            ("no disposition", form(&[part("X-A: b", b"x")])),
+            (
+                "an odd disposition",
+                form(&[part("Content-Disposition: ;;;===", b"x")]),
+            ),
+            (
+                "no name",
+                form(&[part("Content-Disposition: form-data", b"x")]),
+            ),
+            ("a head that is none", form(&[part("\u{1}\u{2}", b"x")])),
+            ("many parts", form(&vec![field("a", "b"); 10_000])),
+            ("many files", form(&vec![file("a", b"b"); 10_000])),
+            (
+                "nested parts",
+                form(&[part(
+                    &format!("{disposition}\r\nContent-Type: multipart/mixed; boundary=inner"),
+                    b"",
+                )]),
+            ),
+        ];
+        for (what, body) in bodies {
+            let answer = place.send(api, &body);
+            assert!(
+                (400..500).contains(&answer.status),
+                "{what}: {} {}",
+                answer.status,
+                answer.text
+            );
+            assert!(answer.text.len() < 2000, "{what}");
+            nothing_is_left(api);
+        }
+    }
+
+    fn a_nested_form_is_a_file_like_any_other(api) {
+        let place = Place::of(api);
+        let inner = b"--inner\r\nContent-Disposition: file; filename=\"b\"\r\n\r\nx\r\n--inner--\r\n";
+        let head = "Content-Disposition: form-data; name=\"file\"; filename=\"a\"\r\n\
+                    Content-Type: multipart/mixed; boundary=inner";
+        let answer = place.send(api, &form(&[part(head, inner)]));
         assert!(
-            (400..500).contains(&answer.status),
-            "{what}: {} {}",
-            answer.status,
+            answer.status == 201 || answer.status == 400,
+            "{}",
             answer.text
         );
-        assert!(answer.text.len() < 2000, "{what}");
-        nothing_is_left(&api);
     }
-}
 
-#[test]
-fn a_nested_form_is_a_file_like_any_other() {
-    let api = Api::start();
-    let place = Place::of(&api);
-    let inner = b"--inner\r\nContent-Disposition: file; filename=\"b\"\r\n\r\nx\r\n--inner--\r\n";
-    let head = "Content-Disposition: form-data; name=\"file\"; filename=\"a\"\r\n\
-                Content-Type: multipart/mixed; boundary=inner";
-    let answer = place.send(&api, &form(&[part(head, inner)]));
-    assert!(
-        answer.status == 201 || answer.status == 400,
-        "{}",
-        answer.text
-    );
-}
-
-#[test]
-fn a_cut_connection_leaves_nothing() {
-    let api = limited();
-    let place = Place::of(&api);
-    let whole = form(&[file("a.txt", &[b'x'; 900_000])]);
-    for sent in [0, 50, 200, 100_000, 700_000, whole.len() - 1] {
-        let stream = begin(&api, &place, whole.len(), &whole[..sent]);
-        drop(stream);
-        nothing_is_left(&api);
-    }
-    // The slots are free again.
-    for _ in 0..TransferLimits::default().uploads_at_once {
-        place.attach(&api, "a.txt", b"x");
-    }
-    wait_for(&api, 1);
-}
-
-#[test]
-fn an_upload_that_trickles_is_given_up() {
-    let api = Api::receiving(TransferLimits::default(), Duration::from_millis(500));
-    let place = Place::of(&api);
-    let sent = format!(
-        "--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a\"\r\n\r\nx"
-    );
-    let mut stream = begin(&api, &place, 100_000, sent.as_bytes());
-    let answer = answer(&mut stream);
-    assert!(answer.starts_with("HTTP/1.1 400"), "{answer}");
-    assert!(answer.contains("did not arrive in time"), "{answer}");
-    nothing_is_left(&api);
-}
-
-#[test]
-fn uploads_wait_for_their_turn_and_are_told_when_it_does_not_come() {
-    let limits = TransferLimits {
-        uploads_at_once: 1,
-        patience: Duration::from_millis(200),
-        ..TransferLimits::default()
-    };
-    let api = Api::receiving(limits, Duration::from_secs(30));
-    let place = Place::of(&api);
-    let whole = form(&[file("a.txt", b"first")]);
-    let mut first = begin(&api, &place, whole.len(), &whole[..whole.len() - 1]);
-    let second = loop {
-        let answer = place.send(&api, &form(&[file("b.txt", b"second")]));
-        // The first may not have got its slot yet.
-        if answer.status != 201 {
-            break answer;
+    fn a_cut_connection_leaves_nothing(api = limited) {
+        let place = Place::of(api);
+        let whole = form(&[file("a.txt", &[b'x'; 900_000])]);
+        for sent in [0, 50, 200, 100_000, 700_000, whole.len() - 1] {
+            let stream = begin(api, &place, whole.len(), &whole[..sent]);
+            drop(stream);
+            nothing_is_left(api);
         }
-    };
-    second.problem(503, "busy");
-    assert_eq!(second.header("retry-after"), Some("1"));
-    first.write_all(&whole[whole.len() - 1..]).unwrap();
-    assert!(answer(&mut first).starts_with("HTTP/1.1 201"));
-    place.attach(&api, "b.txt", b"third");
+        // The slots are free again.
+        for _ in 0..TransferLimits::default().uploads_at_once {
+            place.attach(api, "a.txt", b"x");
+        }
+        wait_for(api, 1);
+    }
+
+    fn an_upload_that_trickles_is_given_up(api = hasty) {
+        let place = Place::of(api);
+        let sent = format!(
+            "--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a\"\r\n\r\nx"
+        );
+        let mut stream = begin(api, &place, 100_000, sent.as_bytes());
+        let answer = answer(&mut stream);
+        assert!(answer.starts_with("HTTP/1.1 400"), "{answer}");
+        assert!(answer.contains("did not arrive in time"), "{answer}");
+        nothing_is_left(api);
+    }
+
+    fn uploads_wait_for_their_turn_and_are_told_when_it_does_not_come(api = crowded) {
+        let place = Place::of(api);
+        let whole = form(&[file("a.txt", b"first")]);
+        let mut first = begin(api, &place, whole.len(), &whole[..whole.len() - 1]);
+        let second = loop {
+            let answer = place.send(api, &form(&[file("b.txt", b"second")]));
+            // The first may not have got its slot yet.
+            if answer.status != 201 {
+                break answer;
+            }
+        };
+        second.problem(503, "busy");
+        assert_eq!(second.header("retry-after"), Some("1"));
+        first.write_all(&whole[whole.len() - 1..]).unwrap();
+        assert!(answer(&mut first).starts_with("HTTP/1.1 201"));
+        place.attach(api, "b.txt", b"third");
+    }
 }

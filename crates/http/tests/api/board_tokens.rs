@@ -1,10 +1,20 @@
 use serde_json::{Value, json};
 use workforce_app::authenticate::AuthPolicy;
 use workforce_testkit::ports;
+use workforce_testkit::store::TestStore;
 
 use crate::support::{Api, NOTHING, api_tests, id};
 
 const PATH: &str = "/api/board-tokens";
+
+/// The token that [`guarded`] was started with.
+const START: &str = "open-sesame-open-sesame";
+
+/// A server where every request needs a credential.
+fn guarded(store: TestStore) -> Api {
+    let auth = AuthPolicy::token(ports::tokens().digest(START));
+    Api::authenticating(store, auth)
+}
 
 api_tests! {
     fn a_token_is_shown_once_used_and_revoked(api) {
@@ -74,28 +84,25 @@ api_tests! {
         api.post(PATH, &json!({ "name": "x".repeat(200_000) })).problem(400, "invalid_json");
         api.get(&format!("{PATH}?limit=0")).problem(400, "invalid_request");
     }
-}
 
-#[test]
-fn every_request_needs_a_credential_in_the_mode_token() {
-    let start = "open-sesame-open-sesame";
-    let api = Api::with(AuthPolicy::token(ports::tokens().digest(start)));
-    api.get("/api/companies").problem(401, "credential_missing");
-    assert_eq!(api.get("/api/health").ok(200)["deploymentMode"], "token");
+    fn every_request_needs_a_credential_in_the_mode_token(api = guarded) {
+        api.get("/api/companies").problem(401, "credential_missing");
+        assert_eq!(api.get("/api/health").ok(200)["deploymentMode"], "token");
 
-    let board = api.bearing(start);
-    let company = board
-        .post("/api/companies", &json!({ "name": "Acme" }))
-        .ok(201);
-    let issues = format!("/api/companies/{}/issues", id(&company));
-    let issue = board.post(&issues, &json!({ "title": "Step" })).ok(201);
-    assert_eq!(issue["createdById"], "start-token");
-    let ask = |run: &str| {
-        let headers = [("X-Service-Run-Id", run)];
-        board.send_with("GET", "/api/companies", &headers, &Value::Null)
-    };
-    let answer = ask(NOTHING);
-    answer.ok(200);
-    assert!(answer.header("x-workforce-warning").is_some());
-    ask("nonsense").problem(400, "invalid_run_id");
+        let board = api.bearing(START);
+        let company = board
+            .post("/api/companies", &json!({ "name": "Acme" }))
+            .ok(201);
+        let issues = format!("/api/companies/{}/issues", id(&company));
+        let issue = board.post(&issues, &json!({ "title": "Step" })).ok(201);
+        assert_eq!(issue["createdById"], "start-token");
+        let ask = |run: &str| {
+            let headers = [("X-Service-Run-Id", run)];
+            board.send_with("GET", "/api/companies", &headers, &Value::Null)
+        };
+        let answer = ask(NOTHING);
+        answer.ok(200);
+        assert!(answer.header("x-workforce-warning").is_some());
+        ask("nonsense").problem(400, "invalid_run_id");
+    }
 }

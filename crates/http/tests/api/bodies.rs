@@ -1,90 +1,9 @@
 use std::io::{Read, Write};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use crate::support::{Api, id};
-
-#[test]
-fn a_body_is_an_object() {
-    let api = Api::start();
-    let company = api.company("Acme");
-    let (ada, issue) = (
-        api.agent(&company, "Ada"),
-        api.issue(&company, &json!({ "title": "Step" })),
-    );
-    let requests = [
-        ("POST", "/api/companies".to_owned()),
-        ("PATCH", format!("/api/agents/{}", id(&ada))),
-        ("POST", format!("/api/agents/{}/keys", id(&ada))),
-        ("POST", format!("/api/agents/{}/heartbeat/invoke", id(&ada))),
-        ("POST", format!("/api/issues/{}/checkout", id(&issue))),
-    ];
-    for (method, path) in requests {
-        for body in ["null", "[]", "[null]", "5", "true", "\"x\""] {
-            let problem = api
-                .send(method, &path, &[], body.as_bytes())
-                .problem(400, "invalid_json");
-            assert_eq!(problem["detail"], "must be an object", "{method} {path}");
-        }
-    }
-}
-
-#[test]
-fn an_action_takes_no_body_or_an_empty_one() {
-    let api = Api::start();
-    let company = api.company("Acme");
-    let ada = api.agent(&company, "Ada");
-    let issue = json!({ "title": "Step", "assigneeAgentId": id(&ada) });
-    let issue = api.issue(&company, &issue);
-    let paths = [
-        format!("/api/issues/{}/release", id(&issue)),
-        format!("/api/agents/{}/pause", id(&ada)),
-        format!("/api/agents/{}/resume", id(&ada)),
-        format!("/api/agents/{}/terminate", id(&ada)),
-        format!("/api/companies/{}/pause", id(&company)),
-        format!("/api/companies/{}/resume", id(&company)),
-        format!("/api/companies/{}/archive", id(&company)),
-        format!("/api/companies/{}/unarchive", id(&company)),
-    ];
-    for path in paths {
-        for body in ["null", "[]", "5", "{"] {
-            api.send("POST", &path, &[], body.as_bytes())
-                .problem(400, "invalid_json");
-        }
-        for body in ["", " \r\n\t ", "{}"] {
-            api.send("POST", &path, &[], body.as_bytes()).ok(200);
-        }
-    }
-}
-
-#[test]
-fn an_object_within_a_body_is_no_array() {
-    let api = Api::start();
-    let company = api.company("Acme");
-    let ada = api.agent(&company, "Ada");
-    let refused = |method: &str, path: &str, body: Value, pointer: &str| {
-        let answer = api.send(method, path, &[], body.to_string().as_bytes());
-        let problem = answer.problem(400, "invalid_json");
-        assert_eq!(
-            problem["details"],
-            json!([{ "pointer": pointer, "message": "must be an object" }])
-        );
-    };
-    let permissions = json!({ "name": "Bob", "permissions": [null] });
-    let own = format!("/api/agents/{}", id(&ada));
-    refused("PATCH", &own, permissions.clone(), "/permissions");
-    let agents = format!("/api/companies/{}/agents", id(&company));
-    refused("POST", &agents, permissions, "/permissions");
-    let projects = format!("/api/companies/{}/projects", id(&company));
-    let project = json!({ "name": "Site", "workspace": ["x", "/tmp"] });
-    refused("POST", &projects, project, "/workspace");
-    let granted = json!({ "permissions": { "canCreateAgents": true } });
-    assert_eq!(
-        api.patch(&own, &granted).ok(200)["permissions"],
-        granted["permissions"]
-    );
-}
+use crate::support::{Api, HASTE, api_tests, hasty, id};
 
 /// What comes back for a request of which only this much is sent.
 fn answer_to(api: &Api, sent: &str) -> String {
@@ -101,31 +20,104 @@ fn answer_to(api: &Api, sent: &str) -> String {
     String::from_utf8(answer).unwrap()
 }
 
-#[test]
-fn a_body_that_trickles_is_given_up() {
-    let api = Api::hasty(Duration::from_millis(500));
-    let began = Instant::now();
-    let answer = answer_to(
-        &api,
-        "POST /api/companies HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{",
-    );
-    assert!(answer.starts_with("HTTP/1.1 400"), "{answer}");
-    assert!(answer.contains("\"invalid_request\""), "{answer}");
-    assert!(
-        answer.contains("the body did not arrive in time"),
-        "{answer}"
-    );
-    assert!(began.elapsed() >= Duration::from_millis(500));
-    api.company("Acme");
-}
+api_tests! {
+    fn a_body_is_an_object(api) {
+        let company = api.company("Acme");
+        let (ada, issue) = (
+            api.agent(&company, "Ada"),
+            api.issue(&company, &json!({ "title": "Step" })),
+        );
+        let requests = [
+            ("POST", "/api/companies".to_owned()),
+            ("PATCH", format!("/api/agents/{}", id(&ada))),
+            ("POST", format!("/api/agents/{}/keys", id(&ada))),
+            ("POST", format!("/api/agents/{}/heartbeat/invoke", id(&ada))),
+            ("POST", format!("/api/issues/{}/checkout", id(&issue))),
+        ];
+        for (method, path) in requests {
+            for body in ["null", "[]", "[null]", "5", "true", "\"x\""] {
+                let problem = api
+                    .send(method, &path, &[], body.as_bytes())
+                    .problem(400, "invalid_json");
+                assert_eq!(problem["detail"], "must be an object", "{method} {path}");
+            }
+        }
+    }
 
-#[test]
-fn a_body_that_says_it_is_too_large_is_not_waited_for() {
-    let api = Api::start();
-    let answer = answer_to(
-        &api,
-        "POST /api/companies HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2097153\r\n\r\n",
-    );
-    assert!(answer.starts_with("HTTP/1.1 413"), "{answer}");
-    assert!(answer.contains("\"body_too_large\""), "{answer}");
+    fn an_action_takes_no_body_or_an_empty_one(api) {
+        let company = api.company("Acme");
+        let ada = api.agent(&company, "Ada");
+        let issue = json!({ "title": "Step", "assigneeAgentId": id(&ada) });
+        let issue = api.issue(&company, &issue);
+        let paths = [
+            format!("/api/issues/{}/release", id(&issue)),
+            format!("/api/agents/{}/pause", id(&ada)),
+            format!("/api/agents/{}/resume", id(&ada)),
+            format!("/api/agents/{}/terminate", id(&ada)),
+            format!("/api/companies/{}/pause", id(&company)),
+            format!("/api/companies/{}/resume", id(&company)),
+            format!("/api/companies/{}/archive", id(&company)),
+            format!("/api/companies/{}/unarchive", id(&company)),
+        ];
+        for path in paths {
+            for body in ["null", "[]", "5", "{"] {
+                api.send("POST", &path, &[], body.as_bytes())
+                    .problem(400, "invalid_json");
+            }
+            for body in ["", " \r\n\t ", "{}"] {
+                api.send("POST", &path, &[], body.as_bytes()).ok(200);
+            }
+        }
+    }
+
+    fn an_object_within_a_body_is_no_array(api) {
+        let company = api.company("Acme");
+        let ada = api.agent(&company, "Ada");
+        let refused = |method: &str, path: &str, body: Value, pointer: &str| {
+            let answer = api.send(method, path, &[], body.to_string().as_bytes());
+            let problem = answer.problem(400, "invalid_json");
+            assert_eq!(
+                problem["details"],
+                json!([{ "pointer": pointer, "message": "must be an object" }])
+            );
+        };
+        let permissions = json!({ "name": "Bob", "permissions": [null] });
+        let own = format!("/api/agents/{}", id(&ada));
+        refused("PATCH", &own, permissions.clone(), "/permissions");
+        let agents = format!("/api/companies/{}/agents", id(&company));
+        refused("POST", &agents, permissions, "/permissions");
+        let projects = format!("/api/companies/{}/projects", id(&company));
+        let project = json!({ "name": "Site", "workspace": ["x", "/tmp"] });
+        refused("POST", &projects, project, "/workspace");
+        let granted = json!({ "permissions": { "canCreateAgents": true } });
+        assert_eq!(
+            api.patch(&own, &granted).ok(200)["permissions"],
+            granted["permissions"]
+        );
+    }
+
+    fn a_body_that_trickles_is_given_up(api = hasty) {
+        let began = Instant::now();
+        let answer = answer_to(
+            api,
+            "POST /api/companies HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{",
+        );
+        assert!(answer.starts_with("HTTP/1.1 400"), "{answer}");
+        assert!(answer.contains("\"invalid_request\""), "{answer}");
+        assert!(
+            answer.contains("the body did not arrive in time"),
+            "{answer}"
+        );
+        assert!(began.elapsed() >= HASTE);
+        api.company("Acme");
+    }
+
+    fn a_body_that_says_it_is_too_large_is_not_waited_for(api) {
+        let answer = answer_to(
+            api,
+            "POST /api/companies HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2097153\r\n\r\n",
+        );
+        assert!(answer.starts_with("HTTP/1.1 413"), "{answer}");
+        assert!(answer.contains("\"body_too_large\""), "{answer}");
+    }
 }

@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use crate::support::{Api, id};
+use crate::support::{api_tests, id};
 
 fn cost(agent: &Value, cents: &str) -> String {
     format!(
@@ -9,110 +9,106 @@ fn cost(agent: &Value, cents: &str) -> String {
     )
 }
 
-#[test]
-fn costs_are_exact_and_add_up() {
-    let api = Api::start();
-    let company = api.company("Acme");
-    let ada = api.agent(&company, "Ada");
-    let at = |part: &str| format!("/api/companies/{}/{part}", id(&company));
-    let report = |cents: &str| {
-        api.send(
-            "POST",
-            &at("cost-events"),
-            &[],
-            cost(&ada, cents).as_bytes(),
-        )
-    };
-    let event = report("0.1");
-    event.ok(201);
-    assert!(event.text.contains("\"costCents\":0.1,"), "{}", event.text);
-    report("0.2").ok(201);
-    for cents in ["-1", "0.0000001", "\"3\"", "null"] {
-        report(cents).problem(400, "invalid_json");
+api_tests! {
+    fn costs_are_exact_and_add_up(api) {
+        let company = api.company("Acme");
+        let ada = api.agent(&company, "Ada");
+        let at = |part: &str| format!("/api/companies/{}/{part}", id(&company));
+        let report = |cents: &str| {
+            api.send(
+                "POST",
+                &at("cost-events"),
+                &[],
+                cost(&ada, cents).as_bytes(),
+            )
+        };
+        let event = report("0.1");
+        event.ok(201);
+        assert!(event.text.contains("\"costCents\":0.1,"), "{}", event.text);
+        report("0.2").ok(201);
+        for cents in ["-1", "0.0000001", "\"3\"", "null"] {
+            report(cents).problem(400, "invalid_json");
+        }
+        let summary = api.get(&at("costs/summary"));
+        assert!(
+            summary.text.contains("\"spendCents\":0.3,"),
+            "{}",
+            summary.text
+        );
+        assert_eq!(summary.ok(200)["inputTokens"], 20);
+        report("299.7").ok(201);
+        let summary = api.get(&at("costs/summary"));
+        assert!(
+            summary.text.contains("\"spendCents\":300,"),
+            "{}",
+            summary.text
+        );
+
+        let rows = api.get(&at("costs/by-agent")).ok(200);
+        assert_eq!(
+            (&rows[0]["agentName"], &rows[0]["costCents"]),
+            (&json!("Ada"), &json!(300))
+        );
+        let rows = api.get(&at("costs/by-project")).ok(200);
+        assert_eq!(
+            (&rows[0]["projectId"], &rows[0]["costCents"]),
+            (&Value::Null, &json!(300))
+        );
+        assert_eq!(
+            api.get(&at("cost-events"))
+                .ok(200)
+                .as_array()
+                .unwrap()
+                .len(),
+            3
+        );
+        let agent = api.get(&format!("/api/agents/{}", id(&ada))).ok(200);
+        assert_eq!(agent["spentMonthlyCents"], 300);
     }
-    let summary = api.get(&at("costs/summary"));
-    assert!(
-        summary.text.contains("\"spendCents\":0.3,"),
-        "{}",
-        summary.text
-    );
-    assert_eq!(summary.ok(200)["inputTokens"], 20);
-    report("299.7").ok(201);
-    let summary = api.get(&at("costs/summary"));
-    assert!(
-        summary.text.contains("\"spendCents\":300,"),
-        "{}",
-        summary.text
-    );
 
-    let rows = api.get(&at("costs/by-agent")).ok(200);
-    assert_eq!(
-        (&rows[0]["agentName"], &rows[0]["costCents"]),
-        (&json!("Ada"), &json!(300))
-    );
-    let rows = api.get(&at("costs/by-project")).ok(200);
-    assert_eq!(
-        (&rows[0]["projectId"], &rows[0]["costCents"]),
-        (&Value::Null, &json!(300))
-    );
-    assert_eq!(
-        api.get(&at("cost-events"))
-            .ok(200)
-            .as_array()
-            .unwrap()
-            .len(),
-        3
-    );
-    let agent = api.get(&format!("/api/agents/{}", id(&ada))).ok(200);
-    assert_eq!(agent["spentMonthlyCents"], 300);
-}
+    fn a_used_up_budget_stops_the_agent(api) {
+        let company = api.company("Acme");
+        let ada = api.agent(&company, "Ada");
+        let path = format!("/api/agents/{}", id(&ada));
+        api.patch(&path, &json!({ "budgetMonthlyCents": 100 }))
+            .ok(200);
+        let events = format!("/api/companies/{}/cost-events", id(&company));
+        let key = api.key(&ada);
+        let body: Value = serde_json::from_str(&cost(&ada, "100")).unwrap();
+        api.bearing(&key).post(&events, &body).ok(201);
+        let stopped = api.get(&path).ok(200);
+        assert_eq!(
+            (&stopped["status"], &stopped["pauseReason"]),
+            (&json!("paused"), &json!("budget"))
+        );
+        let rows = api
+            .get(&format!("/api/companies/{}/costs/by-agent", id(&company)))
+            .ok(200);
+        assert_eq!(rows[0]["utilizationPercent"], 100.0);
+        api.post(&format!("{path}/resume"), &json!({}))
+            .problem(409, "budget_exhausted");
+        let raised = api
+            .patch(&path, &json!({ "budgetMonthlyCents": 200 }))
+            .ok(200);
+        assert_ne!(raised["status"], "paused");
+    }
 
-#[test]
-fn a_used_up_budget_stops_the_agent() {
-    let api = Api::start();
-    let company = api.company("Acme");
-    let ada = api.agent(&company, "Ada");
-    let path = format!("/api/agents/{}", id(&ada));
-    api.patch(&path, &json!({ "budgetMonthlyCents": 100 }))
-        .ok(200);
-    let events = format!("/api/companies/{}/cost-events", id(&company));
-    let key = api.key(&ada);
-    let body: Value = serde_json::from_str(&cost(&ada, "100")).unwrap();
-    api.bearing(&key).post(&events, &body).ok(201);
-    let stopped = api.get(&path).ok(200);
-    assert_eq!(
-        (&stopped["status"], &stopped["pauseReason"]),
-        (&json!("paused"), &json!("budget"))
-    );
-    let rows = api
-        .get(&format!("/api/companies/{}/costs/by-agent", id(&company)))
-        .ok(200);
-    assert_eq!(rows[0]["utilizationPercent"], 100.0);
-    api.post(&format!("{path}/resume"), &json!({}))
-        .problem(409, "budget_exhausted");
-    let raised = api
-        .patch(&path, &json!({ "budgetMonthlyCents": 200 }))
-        .ok(200);
-    assert_ne!(raised["status"], "paused");
-}
-
-#[test]
-fn an_agent_reports_its_own_costs_once() {
-    let api = Api::start();
-    let company = api.company("Acme");
-    let (ada, bob) = (api.agent(&company, "Ada"), api.agent(&company, "Bob"));
-    let events = format!("/api/companies/{}/cost-events", id(&company));
-    let key = api.key(&ada);
-    let mut body: Value = serde_json::from_str(&cost(&bob, "1")).unwrap();
-    api.bearing(&key)
-        .post(&events, &body)
-        .problem(403, "forbidden");
-    body["agentId"] = ada["id"].clone();
-    body["idempotencyKey"] = json!("once");
-    let first = api.bearing(&key).post(&events, &body).ok(201);
-    assert_eq!(api.bearing(&key).post(&events, &body).ok(200), first);
-    body["idempotencyKey"] = json!("");
-    api.bearing(&key)
-        .post(&events, &body)
-        .problem(400, "invalid_json");
+    fn an_agent_reports_its_own_costs_once(api) {
+        let company = api.company("Acme");
+        let (ada, bob) = (api.agent(&company, "Ada"), api.agent(&company, "Bob"));
+        let events = format!("/api/companies/{}/cost-events", id(&company));
+        let key = api.key(&ada);
+        let mut body: Value = serde_json::from_str(&cost(&bob, "1")).unwrap();
+        api.bearing(&key)
+            .post(&events, &body)
+            .problem(403, "forbidden");
+        body["agentId"] = ada["id"].clone();
+        body["idempotencyKey"] = json!("once");
+        let first = api.bearing(&key).post(&events, &body).ok(201);
+        assert_eq!(api.bearing(&key).post(&events, &body).ok(200), first);
+        body["idempotencyKey"] = json!("");
+        api.bearing(&key)
+            .post(&events, &body)
+            .problem(400, "invalid_json");
+    }
 }

@@ -1,131 +1,119 @@
 use serde_json::json;
 
-use crate::support::{Api, id};
+use crate::support::{api_tests, id};
 
-#[test]
-fn the_server_tells_that_it_is_well() {
-    let api = Api::start();
-    assert_eq!(api.get("/api/health").ok(200)["status"], "ok");
-    assert_eq!(api.get("/api/health/ready").ok(200)["status"], "ready");
-    let metrics = api.get("/metrics");
-    assert_eq!(metrics.status, 200);
-    assert!(
-        metrics
-            .text
-            .contains("workforce_http_requests_total{class=\"2xx\"} 2")
-    );
-}
-
-#[test]
-fn unknown_paths_and_methods_are_problems() {
-    let api = Api::start();
-    for path in ["/", "/api", "/api/nothing", "/api/companies/", "/x/y/z"] {
-        api.get(path).problem(404, "route_not_found");
+api_tests! {
+    fn the_server_tells_that_it_is_well(api) {
+        assert_eq!(api.get("/api/health").ok(200)["status"], "ok");
+        assert_eq!(api.get("/api/health/ready").ok(200)["status"], "ready");
+        let metrics = api.get("/metrics");
+        assert_eq!(metrics.status, 200);
+        assert!(
+            metrics
+                .text
+                .contains("workforce_http_requests_total{class=\"2xx\"} 2")
+        );
     }
-    let answer = api.send("DELETE", "/api/companies", &[], b"");
-    answer.problem(405, "method_not_allowed");
-    assert_eq!(answer.header("allow"), Some("GET, POST, HEAD"));
-    api.send("POST", "/api/openapi.json", &[], b"")
-        .problem(405, "method_not_allowed");
-    let head = api.send("HEAD", "/api/companies", &[], b"");
-    assert_eq!((head.status, head.text.as_str()), (200, ""));
-}
 
-#[test]
-fn every_answer_carries_the_request_id() {
-    let api = Api::start();
-    let sent = |id: &str| {
-        let answer = api.send("GET", "/api/health", &[("X-Request-Id", id)], b"");
-        answer.header("x-request-id").unwrap().to_owned()
-    };
-    assert_eq!(sent("my-request.1"), "my-request.1");
-    for odd in ["with space", &"x".repeat(200), "<script>"] {
-        assert_ne!(sent(odd), odd);
+    fn unknown_paths_and_methods_are_problems(api) {
+        for path in ["/", "/api", "/api/nothing", "/api/companies/", "/x/y/z"] {
+            api.get(path).problem(404, "route_not_found");
+        }
+        let answer = api.send("DELETE", "/api/companies", &[], b"");
+        answer.problem(405, "method_not_allowed");
+        assert_eq!(answer.header("allow"), Some("GET, POST, HEAD"));
+        api.send("POST", "/api/openapi.json", &[], b"")
+            .problem(405, "method_not_allowed");
+        let head = api.send("HEAD", "/api/companies", &[], b"");
+        assert_eq!((head.status, head.text.as_str()), (200, ""));
     }
-    let answer = api.get("/nothing");
-    assert!(answer.header("x-workforce-version").is_some());
-    assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
-}
 
-#[test]
-fn pages_of_other_sites_get_nothing_done() {
-    let api = Api::start();
-    let rebound = api.send("GET", "/api/companies", &[("Host", "evil.example")], b"");
-    rebound.problem(403, "origin_forbidden");
-    api.send("GET", "/api/companies", &[("Host", "board.example")], b"")
+    fn every_answer_carries_the_request_id(api) {
+        let sent = |id: &str| {
+            let answer = api.send("GET", "/api/health", &[("X-Request-Id", id)], b"");
+            answer.header("x-request-id").unwrap().to_owned()
+        };
+        assert_eq!(sent("my-request.1"), "my-request.1");
+        for odd in ["with space", &"x".repeat(200), "<script>"] {
+            assert_ne!(sent(odd), odd);
+        }
+        let answer = api.get("/nothing");
+        assert!(answer.header("x-workforce-version").is_some());
+        assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
+    }
+
+    fn pages_of_other_sites_get_nothing_done(api) {
+        let rebound = api.send("GET", "/api/companies", &[("Host", "evil.example")], b"");
+        rebound.problem(403, "origin_forbidden");
+        api.send("GET", "/api/companies", &[("Host", "board.example")], b"")
+            .ok(200);
+        let body = br#"{"name":"x"}"#;
+        for origin in ["https://evil.example", "null", "http://localhost:1"] {
+            let answer = api.send("POST", "/api/companies", &[("Origin", origin)], body);
+            answer.problem(403, "origin_forbidden");
+        }
+        api.send(
+            "GET",
+            "/api/companies",
+            &[("Origin", "https://evil.example")],
+            b"",
+        )
         .ok(200);
-    let body = br#"{"name":"x"}"#;
-    for origin in ["https://evil.example", "null", "http://localhost:1"] {
-        let answer = api.send("POST", "/api/companies", &[("Origin", origin)], body);
-        answer.problem(403, "origin_forbidden");
+        api.send(
+            "POST",
+            "/api/companies",
+            &[("Origin", "https://board.example")],
+            body,
+        )
+        .ok(201);
     }
-    api.send(
-        "GET",
-        "/api/companies",
-        &[("Origin", "https://evil.example")],
-        b"",
-    )
-    .ok(200);
-    api.send(
-        "POST",
-        "/api/companies",
-        &[("Origin", "https://board.example")],
-        body,
-    )
-    .ok(201);
-}
 
-#[test]
-fn bodies_need_no_content_type_and_have_a_limit() {
-    let api = Api::start();
-    for kind in [
-        "text/plain",
-        "application/x-www-form-urlencoded",
-        "application/json",
-    ] {
-        let body = br#"{"name":"x","unknown":{"a":[1]}}"#;
-        api.send("POST", "/api/companies", &[("Content-Type", kind)], body)
-            .ok(201);
+    fn bodies_need_no_content_type_and_have_a_limit(api) {
+        for kind in [
+            "text/plain",
+            "application/x-www-form-urlencoded",
+            "application/json",
+        ] {
+            let body = br#"{"name":"x","unknown":{"a":[1]}}"#;
+            api.send("POST", "/api/companies", &[("Content-Type", kind)], body)
+                .ok(201);
+        }
+        let large = json!({ "name": "x", "description": "y".repeat(3 * 1024 * 1024) });
+        api.post("/api/companies", &large)
+            .problem(413, "body_too_large");
+        let fitting = json!({ "name": "x", "description": "y".repeat(200 * 1024) });
+        api.post("/api/companies", &fitting).ok(201);
     }
-    let large = json!({ "name": "x", "description": "y".repeat(3 * 1024 * 1024) });
-    api.post("/api/companies", &large)
-        .problem(413, "body_too_large");
-    let fitting = json!({ "name": "x", "description": "y".repeat(200 * 1024) });
-    api.post("/api/companies", &fitting).ok(201);
-}
 
-#[test]
-fn what_is_not_json_is_told_so() {
-    let api = Api::start();
-    let deep = format!(r#"{{"name":{}"#, "[".repeat(200_000));
-    let bodies = [
-        &b"{"[..],
-        b"[1]",
-        b"null",
-        b"\xff",
-        br#"{"name":"\u0000"}"#,
-        br#"{"name":"x","other":"\u0000"}"#,
-        deep.as_bytes(),
-    ];
-    for body in bodies {
-        let answer = api.send("POST", "/api/companies", &[], body);
-        answer.problem(400, "invalid_json");
-        assert!(answer.text.len() < 2000);
+    fn what_is_not_json_is_told_so(api) {
+        let deep = format!(r#"{{"name":{}"#, "[".repeat(200_000));
+        let bodies = [
+            &b"{"[..],
+            b"[1]",
+            b"null",
+            b"\xff",
+            br#"{"name":"\u0000"}"#,
+            br#"{"name":"x","other":"\u0000"}"#,
+            deep.as_bytes(),
+        ];
+        for body in bodies {
+            let answer = api.send("POST", "/api/companies", &[], body);
+            answer.problem(400, "invalid_json");
+            assert!(answer.text.len() < 2000);
+        }
+        assert_eq!(api.get("/api/companies").ok(200), json!([]));
     }
-    assert_eq!(api.get("/api/companies").ok(200), json!([]));
-}
 
-#[test]
-fn large_answers_are_compressed_for_those_who_ask() {
-    let api = Api::start();
-    let company = api.company("Acme");
-    let goals = format!("/api/companies/{}/goals", id(&company));
-    let gzip = [("Accept-Encoding", "gzip")];
-    let small = api.send("GET", "/api/companies", &gzip, b"");
-    assert_eq!(small.header("content-encoding"), None);
-    let goal = json!({ "title": "x", "description": "y".repeat(100_000) });
-    api.post(&goals, &goal).ok(201);
-    assert_eq!(api.get(&goals).header("content-encoding"), None);
-    let length = api.travelled_length(&goals, &gzip);
-    assert!(length < 10_000, "{length}");
+    fn large_answers_are_compressed_for_those_who_ask(api) {
+        let company = api.company("Acme");
+        let goals = format!("/api/companies/{}/goals", id(&company));
+        let gzip = [("Accept-Encoding", "gzip")];
+        let small = api.send("GET", "/api/companies", &gzip, b"");
+        assert_eq!(small.header("content-encoding"), None);
+        let goal = json!({ "title": "x", "description": "y".repeat(100_000) });
+        api.post(&goals, &goal).ok(201);
+        assert_eq!(api.get(&goals).header("content-encoding"), None);
+        let length = api.travelled_length(&goals, &gzip);
+        assert!(length < 10_000, "{length}");
+    }
 }

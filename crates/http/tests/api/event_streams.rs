@@ -9,7 +9,7 @@ use workforce_domain::activity::{Event, EventKind};
 use workforce_domain::port::Failure;
 use workforce_domain::time::Timestamp;
 use workforce_http::StreamLimits;
-use workforce_testkit::store::postgres_store;
+use workforce_testkit::store::{TestStore, postgres_store};
 
 use crate::sse::Stream;
 use crate::support::{Api, api_tests, id};
@@ -57,6 +57,25 @@ fn eventually(what: &str, holds: impl Fn() -> bool) {
         assert!(begun.elapsed() < PATIENCE, "{what}");
         std::thread::sleep(Duration::from_millis(5));
     }
+}
+
+/// A server that soon drops whoever takes nothing.
+fn impatient(store: TestStore) -> Api {
+    let limits = StreamLimits {
+        patience: Duration::from_millis(100),
+        ..StreamLimits::default()
+    };
+    Api::adjusted(store, |state| state.with_stream_limits(limits))
+}
+
+/// A server with few places for readers.
+fn narrow(store: TestStore) -> Api {
+    let limits = StreamLimits {
+        in_all: 3,
+        per_caller: 2,
+        ..StreamLimits::default()
+    };
+    Api::adjusted(store, |state| state.with_stream_limits(limits))
 }
 
 api_tests! {
@@ -128,6 +147,51 @@ api_tests! {
         assert_eq!(answer.header("retry-after"), Some("1"));
         api.send("GET", &path(&company), &[("Accept", "application/json")], b"").ok(200);
     }
+
+    fn a_reader_that_takes_nothing_is_dropped_and_goes_on_where_it_was(api = impatient) {
+        let company = api.company("Acme");
+        let address = format!("{}?after=0", path(&company));
+        let mut slow = Stream::open(&api.base, &address, &[]);
+        assert_eq!(slow.next().unwrap().number(), 1);
+        // More than any buffer in between holds.
+        for _ in 0..10 {
+            publish(api, &company, 40, 100_000);
+        }
+        // Other readers do not notice.
+        let mut quick = Stream::open(&api.base, &address, &[]);
+        assert_eq!(numbers(&quick.take(401)), (1..=401).collect::<Vec<i64>>());
+        eventually("it is dropped", || api.state.streams().dropped() == 1);
+        let metrics = api.get("/metrics").text;
+        assert!(
+            metrics.contains("\nworkforce_streams_dropped_total 1\n"),
+            "{metrics}"
+        );
+        let first = slow.rest();
+        assert!(first.len() < 400, "it was dropped");
+        let back = [("Last-Event-ID", slow.last_id.as_deref().unwrap())];
+        let mut slow = Stream::open(&api.base, &path(&company), &back);
+        let mut seen = numbers(&first);
+        seen.extend(numbers(&slow.take(400 - first.len())));
+        assert_eq!(seen, (2..=401).collect::<Vec<i64>>());
+    }
+
+    fn the_number_of_streams_is_bounded(api = narrow) {
+        let company = api.company("Acme");
+        let key = api.key(&api.agent(&company, "Ada"));
+        let first = Stream::open(&api.base, &path(&company), &[]);
+        let _second = Stream::open(&api.base, &path(&company), &[]);
+        let refused = api.get(&path(&company));
+        refused.problem(429, "too_many_streams");
+        assert_eq!(refused.header("retry-after"), Some("1"));
+        let _third = read(&api.base, &company, &key, "");
+        api.bearing(&key)
+            .get(&path(&company))
+            .problem(429, "too_many_streams");
+        drop(first);
+        // The server notices that a reader is gone when it has something to tell.
+        publish(api, &company, 1, 10);
+        eventually("a place is free", || api.state.streams().open() < 3);
+    }
 }
 
 #[test]
@@ -156,60 +220,4 @@ fn what_one_server_causes_another_tells() {
         seen.extend(numbers(&stream.take(expected - seen.len())));
     }
     assert_eq!(seen, (1..=101).collect::<Vec<i64>>());
-}
-
-#[test]
-fn a_reader_that_takes_nothing_is_dropped_and_goes_on_where_it_was() {
-    let api = Api::streaming(StreamLimits {
-        patience: Duration::from_millis(100),
-        ..StreamLimits::default()
-    });
-    let company = api.company("Acme");
-    let address = format!("{}?after=0", path(&company));
-    let mut slow = Stream::open(&api.base, &address, &[]);
-    assert_eq!(slow.next().unwrap().number(), 1);
-    // More than any buffer in between holds.
-    for _ in 0..10 {
-        publish(&api, &company, 40, 100_000);
-    }
-    // Other readers do not notice.
-    let mut quick = Stream::open(&api.base, &address, &[]);
-    assert_eq!(numbers(&quick.take(401)), (1..=401).collect::<Vec<i64>>());
-    eventually("it is dropped", || api.state.streams().dropped() == 1);
-    let metrics = api.get("/metrics").text;
-    assert!(
-        metrics.contains("\nworkforce_streams_dropped_total 1\n"),
-        "{metrics}"
-    );
-    let first = slow.rest();
-    assert!(first.len() < 400, "it was dropped");
-    let back = [("Last-Event-ID", slow.last_id.as_deref().unwrap())];
-    let mut slow = Stream::open(&api.base, &path(&company), &back);
-    let mut seen = numbers(&first);
-    seen.extend(numbers(&slow.take(400 - first.len())));
-    assert_eq!(seen, (2..=401).collect::<Vec<i64>>());
-}
-
-#[test]
-fn the_number_of_streams_is_bounded() {
-    let api = Api::streaming(StreamLimits {
-        in_all: 3,
-        per_caller: 2,
-        ..StreamLimits::default()
-    });
-    let company = api.company("Acme");
-    let key = api.key(&api.agent(&company, "Ada"));
-    let first = Stream::open(&api.base, &path(&company), &[]);
-    let _second = Stream::open(&api.base, &path(&company), &[]);
-    let refused = api.get(&path(&company));
-    refused.problem(429, "too_many_streams");
-    assert_eq!(refused.header("retry-after"), Some("1"));
-    let _third = read(&api.base, &company, &key, "");
-    api.bearing(&key)
-        .get(&path(&company))
-        .problem(429, "too_many_streams");
-    drop(first);
-    // The server notices that a reader is gone when it has something to tell.
-    publish(&api, &company, 1, 10);
-    eventually("a place is free", || api.state.streams().open() < 3);
 }

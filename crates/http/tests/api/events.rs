@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use workforce_domain::port::Failure;
 use workforce_domain::time::Timestamp;
 use workforce_http::StreamLimits;
+use workforce_testkit::store::TestStore;
 
 use crate::sse::Stream;
 use crate::support::{Api, NOTHING, api_tests, id};
@@ -36,6 +37,15 @@ fn forget_all_but(api: &Api, keep: i64) {
 }
 
 const AS_JSON: [(&str, &str); 1] = [("Accept", "application/json")];
+
+/// A server whose silent streams show often that they live.
+fn lively(store: TestStore) -> Api {
+    let limits = StreamLimits {
+        keep_alive: Duration::from_millis(50),
+        ..StreamLimits::default()
+    };
+    Api::adjusted(store, |state| state.with_stream_limits(limits))
+}
 
 api_tests! {
     fn what_happened_is_told_again_and_then_what_happens(api) {
@@ -176,23 +186,18 @@ api_tests! {
         let head = api.send("HEAD", &path(&own), &[], b"");
         assert_eq!((head.status, head.header("content-type")), (200, Some("text/event-stream")));
     }
-}
 
-#[test]
-fn a_silent_stream_shows_that_it_lives() {
-    let api = Api::streaming(StreamLimits {
-        keep_alive: Duration::from_millis(50),
-        ..StreamLimits::default()
-    });
-    let company = api.company("Acme");
-    let mut stream = stream(&api, &company, "?types=agent.status");
-    assert_eq!(stream.last_id.as_deref(), None);
-    stream.block().unwrap();
-    assert_eq!(stream.block().unwrap(), [": keep-alive"]);
-    // What was left out is not looked at again by whoever comes back.
-    cause(&api, &company, "Work");
-    while stream.last_id.as_deref() != Some("3") {
+    fn a_silent_stream_shows_that_it_lives(api = lively) {
+        let company = api.company("Acme");
+        let mut stream = stream(api, &company, "?types=agent.status");
+        assert_eq!(stream.last_id.as_deref(), None);
         stream.block().unwrap();
+        assert_eq!(stream.block().unwrap(), [": keep-alive"]);
+        // What was left out is not looked at again by whoever comes back.
+        cause(api, &company, "Work");
+        while stream.last_id.as_deref() != Some("3") {
+            stream.block().unwrap();
+        }
+        assert_eq!(stream.block().unwrap(), [": keep-alive"]);
     }
-    assert_eq!(stream.block().unwrap(), [": keep-alive"]);
 }

@@ -1,68 +1,66 @@
 use serde_json::json;
 
-use crate::support::{Api, id};
+use crate::support::{api_tests, id};
 
-#[test]
-fn a_list_is_walked_page_by_page() {
-    let api = Api::start();
-    let company = api.company("Acme");
-    let goals = format!("/api/companies/{}/goals", id(&company));
-    for number in 0..5 {
-        api.post(&goals, &json!({ "title": format!("goal {number}") }))
-            .ok(201);
+api_tests! {
+    fn a_list_is_walked_page_by_page(api) {
+        let company = api.company("Acme");
+        let goals = format!("/api/companies/{}/goals", id(&company));
+        for number in 0..5 {
+            api.post(&goals, &json!({ "title": format!("goal {number}") }))
+                .ok(201);
+        }
+        let mut titles = Vec::new();
+        let mut path = format!("{goals}?limit=2");
+        loop {
+            let answer = api.get(&path);
+            let rows = answer.ok(200);
+            let rows = rows.as_array().unwrap();
+            assert!(rows.len() <= 2);
+            titles.extend(
+                rows.iter()
+                    .map(|row| row["title"].as_str().unwrap().to_owned()),
+            );
+            let Some(cursor) = answer.header("x-next-cursor") else {
+                assert_eq!(answer.header("link"), None);
+                break;
+            };
+            path = format!("{goals}?limit=2&cursor={cursor}");
+            assert_eq!(
+                answer.header("link"),
+                Some(&*format!("<{path}>; rel=\"next\""))
+            );
+        }
+        assert_eq!(titles, ["goal 0", "goal 1", "goal 2", "goal 3", "goal 4"]);
+        assert_eq!(api.get(&goals).ok(200).as_array().unwrap().len(), 5);
     }
-    let mut titles = Vec::new();
-    let mut path = format!("{goals}?limit=2");
-    loop {
-        let answer = api.get(&path);
-        let rows = answer.ok(200);
-        let rows = rows.as_array().unwrap();
-        assert!(rows.len() <= 2);
-        titles.extend(
-            rows.iter()
-                .map(|row| row["title"].as_str().unwrap().to_owned()),
-        );
-        let Some(cursor) = answer.header("x-next-cursor") else {
-            assert_eq!(answer.header("link"), None);
-            break;
-        };
-        path = format!("{goals}?limit=2&cursor={cursor}");
-        assert_eq!(
-            answer.header("link"),
-            Some(&*format!("<{path}>; rel=\"next\""))
-        );
-    }
-    assert_eq!(titles, ["goal 0", "goal 1", "goal 2", "goal 3", "goal 4"]);
-    assert_eq!(api.get(&goals).ok(200).as_array().unwrap().len(), 5);
-}
 
-#[test]
-fn malformed_queries_are_refused() {
-    let api = Api::start();
-    let company = format!("/api/companies/{}", id(&api.company("Acme")));
-    for query in ["limit=0", "limit=501", "limit=x", "limit=1&limit=2"] {
-        api.get(&format!("{company}/goals?{query}"))
+    fn malformed_queries_are_refused(api) {
+        let company = format!("/api/companies/{}", id(&api.company("Acme")));
+        for query in ["limit=0", "limit=501", "limit=x", "limit=1&limit=2"] {
+            api.get(&format!("{company}/goals?{query}"))
+                .problem(400, "invalid_request");
+        }
+        for cursor in ["x", "e30", "bnVsbA"] {
+            let path = format!("{company}/issues?cursor={cursor}");
+            api.get(&path).problem(400, "invalid_cursor");
+        }
+        for query in [
+            "status=nope",
+            "assigneeAgentId=x",
+            "priority=urgent",
+            "assigneeAgentId=me",
+        ] {
+            api.get(&format!("{company}/issues?{query}"))
+                .problem(400, "invalid_request");
+        }
+        api.get(&format!("{company}/costs/summary?from=x"))
             .problem(400, "invalid_request");
-    }
-    for cursor in ["x", "e30", "bnVsbA"] {
-        let path = format!("{company}/issues?cursor={cursor}");
-        api.get(&path).problem(400, "invalid_cursor");
-    }
-    for query in [
-        "status=nope",
-        "assigneeAgentId=x",
-        "priority=urgent",
-        "assigneeAgentId=me",
-    ] {
-        api.get(&format!("{company}/issues?{query}"))
+        let backwards = format!("{company}/costs/summary?from=2026-02-01&to=2026-01-01");
+        api.get(&backwards).problem(400, "invalid_request");
+        api.get(&format!("{company}/activity?entityId=%00"))
             .problem(400, "invalid_request");
+        api.get(&format!("{company}/goals?unknown=1&limit="))
+            .ok(200);
     }
-    api.get(&format!("{company}/costs/summary?from=x"))
-        .problem(400, "invalid_request");
-    let backwards = format!("{company}/costs/summary?from=2026-02-01&to=2026-01-01");
-    api.get(&backwards).problem(400, "invalid_request");
-    api.get(&format!("{company}/activity?entityId=%00"))
-        .problem(400, "invalid_request");
-    api.get(&format!("{company}/goals?unknown=1&limit="))
-        .ok(200);
 }

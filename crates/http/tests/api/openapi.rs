@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::support::Api;
+use crate::support::api_tests;
 
 /// Every method and path of the specification that is served so far.
 const SPECIFIED: &[&str] = &[
@@ -101,61 +101,59 @@ fn walk(value: &Value, see: &mut impl FnMut(&serde_json::Map<String, Value>)) {
     }
 }
 
-#[test]
-fn the_document_holds_together() {
-    let api = Api::start();
-    let document = api.get("/api/openapi.json").ok(200);
-    assert!(document["openapi"].as_str().unwrap().starts_with("3.1"));
-    walk(&document, &mut |object| {
-        if let Some(target) = object.get("$ref").and_then(Value::as_str) {
-            let pointer = target.strip_prefix('#').unwrap();
-            assert!(
-                document.pointer(pointer).is_some(),
-                "{target} leads nowhere"
-            );
+api_tests! {
+    fn the_document_holds_together(api) {
+        let document = api.get("/api/openapi.json").ok(200);
+        assert!(document["openapi"].as_str().unwrap().starts_with("3.1"));
+        walk(&document, &mut |object| {
+            if let Some(target) = object.get("$ref").and_then(Value::as_str) {
+                let pointer = target.strip_prefix('#').unwrap();
+                assert!(
+                    document.pointer(pointer).is_some(),
+                    "{target} leads nowhere"
+                );
+            }
+        });
+        let mut ids = BTreeSet::new();
+        for (path, item) in document["paths"].as_object().unwrap() {
+            for (method, operation) in item.as_object().unwrap() {
+                let id = operation["operationId"].as_str().unwrap();
+                assert!(ids.insert(id.to_owned()), "{id} stands twice");
+                assert!(operation["x-access"].is_string(), "{method} {path}");
+                let problem = &operation["responses"]["500"]["content"]["application/problem+json"];
+                assert_eq!(problem["schema"]["$ref"], "#/components/schemas/Problem");
+                let named = path.matches('{').count();
+                let described = operation["parameters"].as_array().map_or(0, |parameters| {
+                    parameters
+                        .iter()
+                        .filter(|parameter| parameter["in"] == "path")
+                        .count()
+                });
+                assert_eq!(named, described, "{method} {path}");
+                let body = &operation["requestBody"]["content"]["application/json"]["schema"];
+                assert!(
+                    body.is_null() || body["$ref"].is_string(),
+                    "{method} {path} takes more than an object: {body}"
+                );
+            }
         }
-    });
-    let mut ids = BTreeSet::new();
-    for (path, item) in document["paths"].as_object().unwrap() {
-        for (method, operation) in item.as_object().unwrap() {
-            let id = operation["operationId"].as_str().unwrap();
-            assert!(ids.insert(id.to_owned()), "{id} stands twice");
-            assert!(operation["x-access"].is_string(), "{method} {path}");
-            let problem = &operation["responses"]["500"]["content"]["application/problem+json"];
-            assert_eq!(problem["schema"]["$ref"], "#/components/schemas/Problem");
-            let named = path.matches('{').count();
-            let described = operation["parameters"].as_array().map_or(0, |parameters| {
-                parameters
-                    .iter()
-                    .filter(|parameter| parameter["in"] == "path")
-                    .count()
-            });
-            assert_eq!(named, described, "{method} {path}");
-            let body = &operation["requestBody"]["content"]["application/json"]["schema"];
-            assert!(
-                body.is_null() || body["$ref"].is_string(),
-                "{method} {path} takes more than an object: {body}"
-            );
-        }
+        assert_eq!(ids.len(), workforce_http::routes::all().list().len());
     }
-    assert_eq!(ids.len(), workforce_http::routes::all().list().len());
-}
 
-#[test]
-fn the_documentation_page_is_served_from_here() {
-    let api = Api::start();
-    let redirect = api.get("/docs");
-    assert_eq!(
-        (redirect.status, redirect.header("location")),
-        (308, Some("/docs/"))
-    );
-    let page = api.get("/docs/");
-    assert_eq!(page.status, 200);
-    assert!(!page.text.contains("https://") && !page.text.contains("http://"));
-    assert_eq!(api.get("/docs/swagger-ui-bundle.js").status, 200);
-    assert!(
-        api.get("/docs/swagger-initializer.js")
-            .text
-            .contains("/api/openapi.json")
-    );
+    fn the_documentation_page_is_served_from_here(api) {
+        let redirect = api.get("/docs");
+        assert_eq!(
+            (redirect.status, redirect.header("location")),
+            (308, Some("/docs/"))
+        );
+        let page = api.get("/docs/");
+        assert_eq!(page.status, 200);
+        assert!(!page.text.contains("https://") && !page.text.contains("http://"));
+        assert_eq!(api.get("/docs/swagger-ui-bundle.js").status, 200);
+        assert!(
+            api.get("/docs/swagger-initializer.js")
+                .text
+                .contains("/api/openapi.json")
+        );
+    }
 }

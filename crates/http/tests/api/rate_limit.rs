@@ -1,9 +1,9 @@
 use std::num::NonZeroU32;
 
-use workforce_app::authenticate::AuthPolicy;
 use workforce_http::RateLimit;
+use workforce_testkit::store::TestStore;
 
-use crate::support::{Answer, Api};
+use crate::support::{Answer, Api, api_tests};
 
 /// So slow that no bucket gains more than a request or two while a test lasts.
 const LIMIT: RateLimit = RateLimit {
@@ -14,6 +14,11 @@ const LIMIT: RateLimit = RateLimit {
 /// More than any bucket holds, however slowly the test runs.
 const MANY: usize = 500;
 
+/// A server on which a caller may ask only so often.
+fn limited(store: TestStore) -> Api {
+    Api::adjusted(store, |state| state.with_rate_limit(LIMIT))
+}
+
 /// Asks until there is an answer with this status.
 fn until(status: u16, ask: impl Fn() -> Answer) -> Answer {
     (0..MANY)
@@ -22,33 +27,31 @@ fn until(status: u16, ask: impl Fn() -> Answer) -> Answer {
         .unwrap_or_else(|| panic!("no {status} among {MANY} answers"))
 }
 
-#[test]
-fn whoever_asks_too_often_is_told_when_to_come_back() {
-    let api = Api::limited(AuthPolicy::LOCAL_TRUSTED, LIMIT);
-    let refused = until(429, || api.get("/api/companies"));
-    let problem = refused.problem(429, "rate_limited");
-    assert_eq!(problem["retryable"], true);
-    let seconds: u64 = refused.header("retry-after").unwrap().parse().unwrap();
-    assert!((1..=6).contains(&seconds), "{seconds}");
-    assert_eq!(api.get("/api/health").status, 200, "a probe gets through");
-}
+api_tests! {
+    fn whoever_asks_too_often_is_told_when_to_come_back(api = limited) {
+        let refused = until(429, || api.get("/api/companies"));
+        let problem = refused.problem(429, "rate_limited");
+        assert_eq!(problem["retryable"], true);
+        let seconds: u64 = refused.header("retry-after").unwrap().parse().unwrap();
+        assert!((1..=6).contains(&seconds), "{seconds}");
+        assert_eq!(api.get("/api/health").status, 200, "a probe gets through");
+    }
 
-#[test]
-fn a_valid_credential_does_not_pay_for_those_who_try_some_out() {
-    let api = Api::limited(AuthPolicy::LOCAL_TRUSTED, LIMIT);
-    let company = api.company("Acme");
-    let key = api.key(&api.agent(&company, "Ada"));
-    let agent = api.bearing(&key);
-    agent.get("/api/agents/me").ok(200);
-    let mut n = 0;
-    let mut guess = || {
-        n += 1;
-        api.bearing(&format!("wfk_abcdefgh_{n}"))
-            .get("/api/agents/me")
-    };
-    let refused = (0..MANY)
-        .map(|_| guess())
-        .find(|answer| answer.status != 401);
-    refused.expect("guessing ends").problem(429, "rate_limited");
-    agent.get("/api/agents/me").ok(200);
+    fn a_valid_credential_does_not_pay_for_those_who_try_some_out(api = limited) {
+        let company = api.company("Acme");
+        let key = api.key(&api.agent(&company, "Ada"));
+        let agent = api.bearing(&key);
+        agent.get("/api/agents/me").ok(200);
+        let mut n = 0;
+        let mut guess = || {
+            n += 1;
+            api.bearing(&format!("wfk_abcdefgh_{n}"))
+                .get("/api/agents/me")
+        };
+        let refused = (0..MANY)
+            .map(|_| guess())
+            .find(|answer| answer.status != 401);
+        refused.expect("guessing ends").problem(429, "rate_limited");
+        agent.get("/api/agents/me").ok(200);
+    }
 }

@@ -229,18 +229,8 @@ api_tests! {
         assert_eq!((&again["id"], &again["deduplicated"]), (&first["id"], &json!(true)));
         assert_ne!(send("two", "Step").ok(201)["id"], first["id"]);
     }
-}
 
-#[test]
-fn of_many_that_ask_at_once_one_makes_the_child() {
-    for store in [
-        Some(workforce_testkit::store::sqlite_store()),
-        workforce_testkit::store::postgres_store(),
-    ]
-    .into_iter()
-    .flatten()
-    {
-        let api = Api::on(store);
+    fn of_many_that_ask_at_once_one_makes_the_child(api) {
         let company = api.company("Acme");
         let key = api.key(&api.agent(&company, "Ada"));
         let parent = api.issue(&company, &json!({ "title": "Epic" }));

@@ -13,14 +13,9 @@ use ureq::http::{HeaderMap, Request};
 use workforce_app::authenticate::AuthPolicy;
 use workforce_domain::id::{CompanyId, RunId};
 use workforce_domain::port::{EngineSignal, LogError, LogSlice, RunLogs};
-use workforce_http::{
-    AllowedHosts, Options, Ports, RateLimit, State, StreamLimits, TransferLimits, serve,
-};
+use workforce_http::{AllowedHosts, Options, Ports, State, serve};
 use workforce_testkit::ports;
-use workforce_testkit::store::{TestStore, sqlite_store};
-
-/// As long as a server gives a body by default.
-const BODY_DEADLINE: Duration = Duration::from_secs(30);
+use workforce_testkit::store::TestStore;
 
 /// A running server, stopped when dropped.
 pub(crate) struct Api {
@@ -97,14 +92,20 @@ impl RunLogs for Digits {
 
 /// Turns functions that take an `&Api` into tests on both databases: each `name` becomes
 /// `sqlite::name` and `postgres::name`. Once per module, since it declares those two.
+///
+/// `fn name(api)` gets a server as [`Api::on`] starts it, `fn name(api = start)` one that the
+/// function `start` makes of the store.
 macro_rules! api_tests {
-    ($($(#[$meta:meta])* fn $name:ident($api:ident) $body:block)+) => {
-        $($(#[$meta])* fn $name($api: &crate::support::Api) $body)+
+    ($($(#[$meta:meta])* fn $name:ident($api:ident $(= $start:expr)?) $body:block)+) => {
+        $($(#[$meta])* fn $name(store: workforce_testkit::store::TestStore) {
+            let $api = &crate::support::api_tests!(@start store $($start)?);
+            $body
+        })+
 
         mod sqlite {
             $(#[test]
             fn $name() {
-                super::$name(&crate::support::Api::start());
+                super::$name(workforce_testkit::store::sqlite_store());
             })+
         }
 
@@ -112,13 +113,28 @@ macro_rules! api_tests {
             $(#[test]
             fn $name() {
                 if let Some(store) = workforce_testkit::store::postgres_store() {
-                    super::$name(&crate::support::Api::on(store));
+                    super::$name(store);
                 }
             })+
         }
     };
+    (@start $store:ident) => { crate::support::Api::on($store) };
+    (@start $store:ident $start:expr) => { $start($store) };
 }
 pub(crate) use api_tests;
+
+/// As long as a [`hasty`] server gives a body.
+pub(crate) const HASTE: Duration = Duration::from_millis(500);
+
+/// A server on which bodies must arrive soon.
+pub(crate) fn hasty(store: TestStore) -> Api {
+    Api::adjusted(store, |state| state.with_body_deadline(HASTE))
+}
+
+/// A server where every request needs a credential, and nobody has one.
+pub(crate) fn closed(store: TestStore) -> Api {
+    Api::authenticating(store, AuthPolicy::token([0; 32]))
+}
 
 /// An answer.
 #[derive(Debug)]
@@ -178,46 +194,20 @@ impl Answer {
 }
 
 impl Api {
-    /// A server where a request without a credential is the board's.
-    pub(crate) fn start() -> Self {
-        Self::with(AuthPolicy::LOCAL_TRUSTED)
-    }
-
-    /// A server with these limits of uploads, on which bodies must begin to
-    /// arrive within `deadline`.
-    pub(crate) fn receiving(limits: TransferLimits, deadline: Duration) -> Self {
-        Self::serve_with(sqlite_store(), AuthPolicy::LOCAL_TRUSTED, |state| {
-            state
-                .with_body_deadline(deadline)
-                .with_transfer_limits(limits)
-        })
-    }
-
-    pub(crate) fn with(auth: AuthPolicy) -> Self {
-        Self::serve(sqlite_store(), auth, BODY_DEADLINE)
-    }
-
-    /// A server whose streams have these limits.
-    pub(crate) fn streaming(limits: StreamLimits) -> Self {
-        Self::serve_with(sqlite_store(), AuthPolicy::LOCAL_TRUSTED, |state| {
-            state.with_stream_limits(limits)
-        })
-    }
-
     /// A server on this store where a request without a credential is the
     /// board's.
     pub(crate) fn on(store: TestStore) -> Self {
-        Self::serve(store, AuthPolicy::LOCAL_TRUSTED, BODY_DEADLINE)
+        Self::authenticating(store, AuthPolicy::LOCAL_TRUSTED)
     }
 
-    /// A server on which a caller may ask only so often.
-    pub(crate) fn limited(auth: AuthPolicy, limit: RateLimit) -> Self {
-        Self::serve_with(sqlite_store(), auth, |state| state.with_rate_limit(limit))
+    /// A server on this store that knows callers like this.
+    pub(crate) fn authenticating(store: TestStore, auth: AuthPolicy) -> Self {
+        Self::start(store, auth, |state| state)
     }
 
-    /// A server on which bodies must arrive within `deadline`.
-    pub(crate) fn hasty(deadline: Duration) -> Self {
-        Self::serve(sqlite_store(), AuthPolicy::LOCAL_TRUSTED, deadline)
+    /// A server as [`on`](Self::on) starts it, with other settings.
+    pub(crate) fn adjusted(store: TestStore, adjust: impl FnOnce(State) -> State) -> Self {
+        Self::start(store, AuthPolicy::LOCAL_TRUSTED, adjust)
     }
 
     /// A connection to it.
@@ -227,10 +217,6 @@ impl Api {
             .set_read_timeout(Some(Duration::from_secs(20)))
             .unwrap();
         stream
-    }
-
-    fn serve(store: TestStore, auth: AuthPolicy, deadline: Duration) -> Self {
-        Self::serve_with(store, auth, |state| state.with_body_deadline(deadline))
     }
 
     /// A second server on the database of this one.
@@ -263,7 +249,7 @@ impl Api {
         }
     }
 
-    fn serve_with(store: TestStore, auth: AuthPolicy, adjust: impl FnOnce(State) -> State) -> Self {
+    fn start(store: TestStore, auth: AuthPolicy, adjust: impl FnOnce(State) -> State) -> Self {
         let home = tempfile::tempdir().unwrap();
         let objects = tempfile::tempdir().unwrap();
         let signals = Arc::new(Signals::default());

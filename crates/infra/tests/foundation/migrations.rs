@@ -2,6 +2,8 @@
 
 use workforce_infra::store::{OpenError, OpenOptions, migrate_down, open};
 use workforce_testkit::on_both_databases;
+use workforce_testkit::postgres::{database, shared_cluster_url};
+use workforce_testkit::store::postgres_store;
 
 use crate::company::{company, find_company, store_company};
 use crate::raw::Raw;
@@ -37,6 +39,26 @@ on_both_databases! {
         let error = open(&copy.url, &OpenOptions::default()).err().unwrap();
         assert!(matches!(error, OpenError::TooNew(_)), "{error:?}");
     }
+}
+
+/// Other tests get a copy of a database that was migrated once.
+#[test]
+fn an_empty_database_gets_the_tables_that_a_copy_has() {
+    let (Some(copied), Some(cluster_url)) = (postgres_store(), shared_cluster_url()) else {
+        return;
+    };
+    let empty = database(&cluster_url);
+    let mut raw = Raw::open(empty.url());
+    assert_eq!(raw.tables(), [""; 0]);
+    let opened = open(&empty.url().parse().unwrap(), &OpenOptions::default()).unwrap();
+    let mut of_copied = Raw::of(&copied);
+    assert_eq!(
+        (raw.tables(), raw.indexes()),
+        (of_copied.tables(), of_copied.indexes())
+    );
+    let new = company("NEW");
+    store_company(&*opened, &new).unwrap();
+    assert_eq!(find_company(&*opened, new.id), Some(new));
 }
 
 /// A database that may be opened while the store is.

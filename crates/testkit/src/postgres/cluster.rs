@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use std::{fs, io, thread};
 
 use diesel::{Connection, PgConnection};
+use nix::sys::statvfs::statvfs;
 use tempfile::TempDir;
 use thiserror::Error;
 
@@ -23,17 +24,54 @@ const START_ATTEMPTS: u32 = 3;
 
 const MAX_CONNECTIONS: &str = "300";
 
-/// Settings of the server in the form `name=value`.
-type Settings = [&'static str; 3];
+/// Where Linux lets memory serve as a disk.
+const IN_MEMORY: &str = "/dev/shm";
 
-/// For data that is thrown away: nothing waits for the disk.
-const WITHOUT_DURABILITY: Settings = [
-    "fsync=off",
-    "synchronous_commit=off",
-    "full_page_writes=off",
-];
-/// PostgreSQL's own defaults, spelled out.
-const WITH_DURABILITY: Settings = ["fsync=on", "synchronous_commit=on", "full_page_writes=on"];
+/// What has to be free there, in bytes: several times what the databases of a test run take.
+const ROOM: u64 = 2 << 30;
+
+/// What a commit survives.
+#[derive(Clone, Copy)]
+enum Durability {
+    /// Nothing, for data that is thrown away: nothing waits for the disk.
+    None,
+    /// Loss of power.
+    PowerLoss,
+}
+
+impl Durability {
+    /// Settings of the server in the form `name=value`.
+    const fn settings(self) -> &'static [&'static str] {
+        match self {
+            Self::None => &[
+                "fsync=off",
+                "synchronous_commit=off",
+                "full_page_writes=off",
+                // Old journals take memory.
+                "max_wal_size=256MB",
+            ],
+            // PostgreSQL's own defaults, spelled out.
+            Self::PowerLoss => &["fsync=on", "synchronous_commit=on", "full_page_writes=on"],
+        }
+    }
+
+    /// A directory for the cluster.
+    fn home(self) -> io::Result<TempDir> {
+        let mut directory = tempfile::Builder::new();
+        directory.prefix("workforce-postgres-");
+        if matches!(self, Self::None)
+            && has_room(Path::new(IN_MEMORY))
+            && let Ok(home) = directory.tempdir_in(IN_MEMORY)
+        {
+            return Ok(home);
+        }
+        directory.tempdir()
+    }
+}
+
+fn has_room(directory: &Path) -> bool {
+    statvfs(directory).is_ok_and(|it| it.blocks_available() * it.fragment_size() >= ROOM)
+}
 
 /// Runs `"$@"` until standard input closes, then ends it and removes the working directory.
 ///
@@ -107,7 +145,8 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Creates a cluster in a temporary directory and waits until it accepts connections.
+    /// Creates a cluster in memory, or where there is too little room in a temporary directory, and
+    /// waits until it accepts connections.
     ///
     /// As root, the server runs as the user `postgres`, or else `nobody`.
     ///
@@ -116,20 +155,20 @@ impl Cluster {
     /// [`ClusterError::NotInstalled`] when there is no PostgreSQL server on this machine; the
     /// other variants when there is one that does not start.
     pub fn start() -> Result<Self, ClusterError> {
-        Self::start_with(WITHOUT_DURABILITY)
+        Self::start_with(Durability::None)
     }
 
-    /// As [`start`](Self::start), but a commit survives loss of power, as it would in production:
-    /// for measurements.
+    /// As [`start`](Self::start), but in a temporary directory, where a commit survives loss of
+    /// power, as it would in production: for measurements.
     ///
     /// # Errors
     ///
     /// As [`start`](Self::start).
     pub fn start_durable() -> Result<Self, ClusterError> {
-        Self::start_with(WITH_DURABILITY)
+        Self::start_with(Durability::PowerLoss)
     }
 
-    fn start_with(durability: Settings) -> Result<Self, ClusterError> {
+    fn start_with(durability: Durability) -> Result<Self, ClusterError> {
         let programs = programs::directory(std::env::var_os("PATH").as_deref())
             .ok_or(ClusterError::NotInstalled)?;
         let account = Account::unprivileged()?;
@@ -160,11 +199,10 @@ impl Cluster {
     fn start_once(
         programs: &Path,
         account: &Account,
-        durability: Settings,
+        durability: Durability,
     ) -> Result<Self, ClusterError> {
-        let home = tempfile::Builder::new()
-            .prefix("workforce-postgres-")
-            .tempdir()
+        let home = durability
+            .home()
             .map_err(failed_to("create a temporary directory"))?;
         account
             .own(home.path())
@@ -181,7 +219,7 @@ impl Cluster {
         account: &Account,
         home: TempDir,
         port: u16,
-        durability: Settings,
+        durability: Durability,
     ) -> Result<Self, ClusterError> {
         let log = fs::File::create(home.path().join("log"))
             .map_err(failed_to("create the log of the server"))?;
@@ -194,7 +232,8 @@ impl Cluster {
             format!("unix_socket_directories={}", home.path().display()),
             format!("max_connections={MAX_CONNECTIONS}"),
         ];
-        let settings = settings.iter().map(String::as_str).chain(durability);
+        let settings = settings.iter().map(String::as_str);
+        let settings = settings.chain(durability.settings().iter().copied());
         let watcher = account
             .command(OsStr::new("/bin/sh"), home.path())
             .args(["-c", WATCHER, "workforce-postgres"])

@@ -5,7 +5,9 @@ use std::hash::{BuildHasher, Hasher};
 
 use diesel::{Connection, PgConnection, QueryResult, RunQueryDsl, sql_query};
 
-/// An empty database with a unique name, removed when this value is dropped.
+use super::template::Template;
+
+/// A database with a unique name, removed when this value is dropped.
 #[derive(Debug)]
 pub struct TestDatabase {
     cluster_url: String,
@@ -39,8 +41,31 @@ impl Drop for TestDatabase {
 #[must_use]
 #[track_caller]
 pub fn database(cluster_url: &str) -> TestDatabase {
+    create(cluster_url, "")
+}
+
+/// Creates a database with every table and no row on the cluster whose maintenance database is at
+/// `cluster_url`.
+///
+/// It is a copy of a template, which the first call on a cluster makes by migrating an empty
+/// database; other calls wait for it, of other processes too.
+///
+/// # Panics
+///
+/// When the cluster does not answer or refuses: there is no test to run then.
+#[must_use]
+#[track_caller]
+pub fn migrated_database(cluster_url: &str) -> TestDatabase {
+    match Template::of(cluster_url) {
+        Ok(template) => create(cluster_url, &template.clause()),
+        Err(error) => panic!("failed to make a template at {cluster_url}: {error}"),
+    }
+}
+
+#[track_caller]
+fn create(cluster_url: &str, clause: &str) -> TestDatabase {
     let name = unique_name();
-    if let Err(error) = execute(cluster_url, &format!("CREATE DATABASE {name}")) {
+    if let Err(error) = execute(cluster_url, &format!("CREATE DATABASE {name} {clause}")) {
         panic!("failed to create a test database at {cluster_url}: {error}");
     }
     TestDatabase {
@@ -63,7 +88,7 @@ fn unique_name() -> String {
     format!("test_{:016x}_{:08x}", random(), std::process::id())
 }
 
-fn with_database(cluster_url: &str, name: &str) -> String {
+pub(super) fn with_database(cluster_url: &str, name: &str) -> String {
     let (address, parameters) = match cluster_url.split_once('?') {
         Some((address, parameters)) => (address, Some(parameters)),
         None => (cluster_url, None),
@@ -81,6 +106,11 @@ fn with_database(cluster_url: &str, name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::thread;
+
+    use diesel::QueryableByName;
+    use diesel::sql_types::BigInt;
+
     use super::*;
     use crate::postgres::shared_cluster_url;
 
@@ -100,6 +130,53 @@ mod tests {
         ] {
             assert_eq!(with_database(cluster_url, "x"), expected);
         }
+    }
+
+    #[derive(QueryableByName)]
+    struct Counted {
+        #[diesel(sql_type = BigInt)]
+        n: i64,
+    }
+
+    fn count(url: &str, what: &str) -> i64 {
+        let mut connection = PgConnection::establish(url).unwrap();
+        let counted: Counted = sql_query(format!("SELECT count(*) AS n FROM {what}"))
+            .get_result(&mut connection)
+            .unwrap();
+        counted.n
+    }
+
+    #[test]
+    fn a_migrated_database_has_tables_of_its_own() {
+        let Some(cluster_url) = shared_cluster_url() else {
+            return;
+        };
+        // Threads stand for the processes of a test run, which come at once.
+        let databases: Vec<_> = thread::scope(|scope| {
+            let threads: Vec<_> = (0..4)
+                .map(|_| scope.spawn(|| migrated_database(&cluster_url)))
+                .collect();
+            threads.into_iter().map(|it| it.join().unwrap()).collect()
+        });
+        let mut first = PgConnection::establish(databases[0].url()).unwrap();
+        sql_query("ALTER TABLE companies RENAME TO firms")
+            .execute(&mut first)
+            .unwrap();
+        for other in &databases[1..] {
+            assert_eq!(count(other.url(), "companies"), 0);
+        }
+        assert_eq!(
+            count(migrated_database(&cluster_url).url(), "companies"),
+            0,
+            "what is copied does not change"
+        );
+        assert_eq!(
+            count(
+                database(&cluster_url).url(),
+                "pg_tables WHERE schemaname = 'public'"
+            ),
+            0
+        );
     }
 
     #[test]

@@ -1,0 +1,93 @@
+//! Goals, projects and their places.
+
+use super::{BOSS, COMPANY, PROJECT, SUBGOAL, WORKSPACE, WORKTREE};
+use crate::row::Row;
+use crate::row::Value::{Flag, Instant, Json, Key, Null, Number, Text};
+
+pub(crate) fn goal(c: u8, thing: u8) -> Row {
+    row!(goals {
+        id: Key(c, thing),
+        company_id: Key(c, COMPANY),
+        title: Text("grow"),
+        description: Null,
+        level: Text("company"),
+        status: Text("active"),
+        parent_id: Null,
+        owner_agent_id: Null,
+        created_at: Instant,
+        updated_at: Instant,
+    })
+}
+
+pub(crate) fn project(c: u8) -> Row {
+    row!(projects {
+        id: Key(c, PROJECT),
+        company_id: Key(c, COMPANY),
+        name: Text("Site"),
+        url_key: Text("site"),
+        description: Null,
+        status: Text("planned"),
+        lead_agent_id: Key(c, BOSS),
+        target_date: Null,
+        color: Null,
+        review_required: Flag(false),
+        archived_at: Null,
+        created_at: Instant,
+        updated_at: Instant,
+    })
+}
+
+pub(crate) fn conventions(c: u8) -> Row {
+    row!(project_conventions {
+        project_id: Key(c, PROJECT),
+        company_id: Key(c, COMPANY),
+        backstory: Text("old"),
+        conventions_md: Text("- be kind"),
+        extra_references: Json("[]"),
+        compact_context: Null,
+        compact_source: Null,
+        compact_max_chars: Null,
+        compact_source_hash: Null,
+        updated_at: Instant,
+    })
+}
+
+pub(crate) fn workspace(c: u8) -> Row {
+    row!(project_workspaces {
+        id: Key(c, WORKSPACE),
+        company_id: Key(c, COMPANY),
+        project_id: Key(c, PROJECT),
+        name: Text("main"),
+        cwd: Text("/srv"),
+        repo_url: Null,
+        repo_ref: Null,
+        default_base_branch: Null,
+        is_primary: Flag(true),
+        metadata: Json("{}"),
+        created_at: Instant,
+        updated_at: Instant,
+    })
+}
+
+pub(crate) fn worktree(c: u8) -> Row {
+    row!(execution_workspaces {
+        id: Key(c, WORKTREE),
+        company_id: Key(c, COMPANY),
+        project_workspace_id: Key(c, WORKSPACE),
+        ticket_key: Text("ACM-1"),
+        branch: Text("b"),
+        base_branch: Text("main"),
+        path: Text("/srv/b"),
+        created_at: Instant,
+        updated_at: Instant,
+    })
+}
+
+pub(crate) fn project_goal(c: u8) -> Row {
+    row!(project_goals {
+        company_id: Key(c, COMPANY),
+        project_id: Key(c, PROJECT),
+        goal_id: Key(c, SUBGOAL),
+        position: Number(0),
+    })
+}
