@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
+use workforce_testkit::postgres::{TestDatabase, database, shared_cluster_url};
 
 use crate::harness::{Server, folder, script};
 
@@ -26,6 +27,12 @@ fn holds(haystack: &[u8], needle: &str) -> bool {
     haystack
         .windows(needle.len())
         .any(|window| window == needle.as_bytes())
+}
+
+/// Whether a text is among rows, also as bytes.
+fn holds_row_with(rows: &str, text: &str) -> bool {
+    let digits: String = text.bytes().map(|byte| format!("{byte:02x}")).collect();
+    rows.contains(text) || rows.contains(&digits)
 }
 
 /// Sends requests and keeps every answer, but for those that show a value.
@@ -58,10 +65,27 @@ impl Witness<'_> {
 }
 
 #[test]
-fn no_credential_lies_about() {
+fn no_credential_lies_about_on_sqlite() {
+    look_for_credentials(None);
+}
+
+#[test]
+fn no_credential_lies_about_on_postgres() {
+    if let Some(cluster) = shared_cluster_url() {
+        look_for_credentials(Some(&database(&cluster)));
+    }
+}
+
+fn look_for_credentials(database: Option<&TestDatabase>) {
     let (data, outside) = (folder(), folder());
     let variables = [("WORKFORCE_BOARD_TOKEN", START), ("WORKFORCE_LOG", "debug")];
-    let server = Server::start_with(data.path(), &["--auth", "token"], &variables);
+    let mut flags = vec!["--auth", "token"];
+    flags.extend(
+        database
+            .into_iter()
+            .flat_map(|database| ["--database-url", database.url()]),
+    );
+    let server = Server::start_with(data.path(), &flags, &variables);
     let log = server.log();
     let mut witness = Witness {
         server: &server,
@@ -152,8 +176,15 @@ fn no_credential_lies_about() {
     let secrets = [START, &token_value, &key_value, &run_value];
     let mut kept = Vec::new();
     files(data.path(), &mut kept);
-    assert!(kept.iter().any(|path| path.ends_with("workforce.db")));
+    let in_file = kept.iter().any(|path| path.ends_with("workforce.db"));
+    assert_eq!(in_file, database.is_none());
+    let rows = database.map(TestDatabase::dump).unwrap_or_default();
+    assert_eq!(rows.contains("Acme"), database.is_some());
     for secret in secrets {
+        assert!(
+            !holds_row_with(&rows, secret),
+            "the database holds {secret}"
+        );
         for (asked, answer) in &seen {
             assert!(
                 !answer.to_string().contains(secret),

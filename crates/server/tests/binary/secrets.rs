@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
+use workforce_testkit::postgres::{TestDatabase, database, shared_cluster_url};
 
 use crate::harness::{Server, binary, folder, script};
 
@@ -98,11 +99,26 @@ exit 7
 "#;
 
 #[test]
-fn a_secret_is_in_the_environment_of_the_child_and_nowhere_else() {
+fn a_secret_is_in_the_environment_of_the_child_and_nowhere_else_on_sqlite() {
+    look_for_a_secret(None);
+}
+
+#[test]
+fn a_secret_is_in_the_environment_of_the_child_and_nowhere_else_on_postgres() {
+    if let Some(cluster) = shared_cluster_url() {
+        look_for_a_secret(Some(&database(&cluster)));
+    }
+}
+
+fn look_for_a_secret(database: Option<&TestDatabase>) {
     let place = folder();
     let data = place.path().join("data");
     let (seen, argv) = (place.path().join("seen"), place.path().join("argv"));
-    let server = Server::start(&data);
+    let flags: Vec<&str> = database
+        .into_iter()
+        .flat_map(|database| ["--database-url", database.url()])
+        .collect();
+    let server = Server::start_with(&data, &flags, &[]);
     let company = found_company(&server);
     let secret = make(&server, &company, "canary", CANARY);
     let program = script(place.path(), "agent.sh", LEAKING);
@@ -178,6 +194,12 @@ fn a_secret_is_in_the_environment_of_the_child_and_nowhere_else() {
     for file in files {
         let content = std::fs::read(&file).unwrap();
         assert_clean(&file.display().to_string(), &content);
+    }
+    if let Some(rows) = database.map(TestDatabase::dump) {
+        assert!(rows.contains("About ***REDACTED***"), "{rows}");
+        assert_clean("the database", rows.as_bytes());
+        let digits: String = CANARY.bytes().map(|byte| format!("{byte:02x}")).collect();
+        assert!(!rows.contains(&digits), "the database holds its bytes");
     }
 }
 

@@ -3,7 +3,8 @@
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 
-use diesel::{Connection, PgConnection, QueryResult, RunQueryDsl, sql_query};
+use diesel::sql_types::Text;
+use diesel::{Connection, PgConnection, QueryResult, QueryableByName, RunQueryDsl, sql_query};
 
 use super::template::Template;
 
@@ -21,6 +22,44 @@ impl TestDatabase {
     pub fn url(&self) -> &str {
         &self.url
     }
+
+    /// Every row of every table, as PostgreSQL writes rows as text: bytes in hexadecimal digits.
+    ///
+    /// # Panics
+    ///
+    /// When the database cannot be read.
+    #[must_use]
+    #[track_caller]
+    pub fn dump(&self) -> String {
+        match rows(&self.url) {
+            Ok(rows) => rows,
+            Err(error) => panic!("failed to read all of {}: {error}", self.url),
+        }
+    }
+}
+
+#[derive(QueryableByName)]
+struct Line {
+    #[diesel(sql_type = Text)]
+    line: String,
+}
+
+fn rows(url: &str) -> Result<String, Box<dyn core::error::Error>> {
+    let mut connection = PgConnection::establish(url)?;
+    let tables: Vec<Line> = sql_query(
+        "SELECT quote_ident(tablename) AS line FROM pg_tables WHERE schemaname = 'public'",
+    )
+    .load(&mut connection)?;
+    let mut dump = String::new();
+    for Line { line: table } in tables {
+        let rows: Vec<Line> =
+            sql_query(format!("SELECT t::text AS line FROM {table} t")).load(&mut connection)?;
+        for row in rows {
+            dump.push_str(&row.line);
+            dump.push('\n');
+        }
+    }
+    Ok(dump)
 }
 
 impl Drop for TestDatabase {
