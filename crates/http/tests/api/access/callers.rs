@@ -160,6 +160,13 @@ impl Place {
             &[Self::Own, Self::Other]
         }
     }
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Own => "its own",
+            Self::Other => "another",
+        }
+    }
 }
 
 /// What comes of a request, as far as it has to do with who asks.
@@ -173,8 +180,8 @@ pub(super) enum Outcome {
 impl std::fmt::Display for Outcome {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::LetThrough => f.pad("let through"),
-            Self::Refused(status, code) => f.pad(&format!("{status} {code}")),
+            Self::LetThrough => f.write_str("let through"),
+            Self::Refused(status, code) => write!(f, "{status} {code}"),
         }
     }
 }

@@ -64,8 +64,7 @@ impl<'a> Maker<'a> {
         self.name(name, &made)
     }
 
-    fn agent(&self, name: &str, manager: Option<&Member>, more: Value) -> Value {
-        let mut body = more;
+    fn agent(&self, name: &str, manager: Option<&Member>, mut body: Value) -> Value {
         body["name"] = json!(name);
         body["reportsTo"] = json!(manager.map(|manager| id(&manager.agent)));
         let path = format!("/api/companies/{}/agents", id(&self.company));
@@ -91,8 +90,8 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// Everyone but the worker, who answer to nobody unless they are above or
-    /// below it.
+    /// The worker with those above and below it, and agents that answer to
+    /// nobody.
     fn worker_and_others(&mut self) -> Member {
         let none = || json!({});
         let top = self.member(Caller::TopManager, None, none());
