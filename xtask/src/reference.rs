@@ -35,7 +35,7 @@ pub(crate) fn endpoints() -> String {
         [
             route.method,
             format!("`{}`", route.path),
-            route.summary.trim_end_matches('.').to_owned(),
+            route.summary.trim_end_matches('.').replace('\n', " "),
             route.access.as_str().to_owned(),
             route
                 .refuses

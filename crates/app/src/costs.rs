@@ -118,12 +118,12 @@ pub fn report(
     company: CompanyId,
     command: ReportCost,
 ) -> Result<ReportedCost, Failure<CostError>> {
-    check_tokens(&command.tokens).map_err(|fault| Failure::Refused(fault.into()))?;
     let scope = call
         .actor()
         .enter(company)
         .ok_or_else(|| denied(Denied::CompanyForbidden))?;
     let run = reporting_run(call, &command).map_err(denied)?;
+    check_tokens(&command.tokens).map_err(|fault| Failure::Refused(fault.into()))?;
     let occurred_at = command.occurred_at.unwrap_or(call.now);
     let month = check_occurrence(call.now, occurred_at)
         .map_err(|error| Failure::Refused(CostError::Occurrence(error)))?;

@@ -1,5 +1,6 @@
 //! Who may call a route, as data: the documentation is made from it, and a test
-//! asks every route as every kind of caller and compares (contract section 5).
+//! (`tests/api/access.rs`) asks every route as every kind of caller and compares
+//! (contract section 5).
 
 use workforce_domain::words;
 
@@ -35,10 +36,32 @@ words! {
         /// The board, the issue's assignee and author, the managers above the
         /// assignee, and the ceo.
         Stakeholder = "stakeholder",
+        /// The board, and the agent that asked for the approval.
+        Requester = "requester",
+        /// The board, whoever uploaded the attachment, and the assignee of its
+        /// issue.
+        Uploader = "uploader",
     }
 }
 
 impl Access {
+    /// True for a rule that some agents of a company meet and others do not:
+    /// the latter are told 403 `forbidden`, once their place is looked up.
+    pub const fn depends_on_place(self) -> bool {
+        match self {
+            Self::Public | Self::Anyone | Self::Board | Self::Agent => false,
+            Self::Itself
+            | Self::ItselfOrAbove
+            | Self::Above
+            | Self::Hirer
+            | Self::Manager
+            | Self::ProjectLead
+            | Self::Stakeholder
+            | Self::Requester
+            | Self::Uploader => true,
+        }
+    }
+
     /// The rule as a sentence.
     pub const fn meaning(self) -> &'static str {
         match self {
@@ -59,6 +82,10 @@ impl Access {
             Self::Stakeholder => {
                 "The board, the issue's assignee and author, the managers above the assignee, and \
                  the ceo."
+            }
+            Self::Requester => "The board, and the agent that asked for the approval.",
+            Self::Uploader => {
+                "The board, whoever uploaded the attachment, and the assignee of its issue."
             }
         }
     }

@@ -61,20 +61,9 @@ pub const COMMON: &[Common] = &[
         applies: |endpoint| endpoint.access == Access::Agent,
     },
     Common {
-        routes: "Rules about an agent or issue",
+        routes: "Rules that depend on the agent's place",
         codes: &[Code::Forbidden],
-        applies: |endpoint| {
-            matches!(
-                endpoint.access,
-                Access::Itself
-                    | Access::ItselfOrAbove
-                    | Access::Above
-                    | Access::Hirer
-                    | Access::Manager
-                    | Access::ProjectLead
-                    | Access::Stakeholder
-            )
-        },
+        applies: |endpoint| endpoint.access.depends_on_place(),
     },
     Common {
         routes: "A company in the path",

@@ -72,7 +72,7 @@ pub fn keys(
         return Err(denied(Denied::NotFound("agent")));
     };
     if call.agent().is_some_and(|caller| caller.agent != id) {
-        return Err(denied(Denied::BoardRequired));
+        return Err(denied(Denied::Forbidden("an agent sees its own keys only")));
     }
     Ok(reads.credentials().keys(agent.scope(), id, page)?)
 }

@@ -288,21 +288,14 @@ impl Exchange {
         let caller = outcome.map_err(|failure| failure.map(Problem::refused))?;
         let actor = &caller.caller.actor;
         let refused = match self.access {
-            Access::Public
-            | Access::Anyone
-            | Access::Itself
-            | Access::ItselfOrAbove
-            | Access::Above
-            | Access::Hirer
-            | Access::Manager
-            | Access::ProjectLead
-            | Access::Stakeholder => None,
             Access::Board => (!actor.is_board())
                 .then(|| Problem::new(Code::BoardRequired, "only the board may do this")),
             Access::Agent => actor
                 .agent()
                 .is_none()
                 .then(|| Problem::new(Code::AgentRequired, "authenticate as an agent to ask this")),
+            // The rest is the use case's to check, which has the object at hand.
+            _ => None,
         };
         if let Some(problem) = refused {
             return Err(Failure::Refused(problem));

@@ -30,7 +30,7 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
         .add(__path_list, Access::Anyone, list)
         .add(__path_get, Access::Anyone, get)
         .add_streaming(__path_content, Access::Anyone, content)
-        .add(__path_remove, Access::Anyone, remove)
+        .add(__path_remove, Access::Uploader, remove)
 }
 
 /// A file and what it belongs to.

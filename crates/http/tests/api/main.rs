@@ -5,6 +5,7 @@ mod sse;
 mod support;
 mod uploads;
 
+mod access;
 mod agents;
 mod approval_plans;
 mod approval_races;

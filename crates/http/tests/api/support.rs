@@ -20,7 +20,7 @@ use workforce_testkit::store::TestStore;
 /// A running server, stopped when dropped.
 pub(crate) struct Api {
     pub(crate) base: String,
-    client: ureq::Agent,
+    pub(crate) client: ureq::Agent,
     handle: ServerHandle,
     thread: Option<JoinHandle<()>>,
     pub(crate) store: TestStore,
@@ -225,14 +225,14 @@ impl Api {
             store: self.store.beside(),
             ..self.state_ports()
         };
-        let hosts = AllowedHosts::new([]);
-        let state = Data::new(State::new(ports, AuthPolicy::LOCAL_TRUSTED, hosts));
-        let (base, handle, thread) = listen(state);
-        Twin {
-            base,
-            handle,
-            thread: Some(thread),
-        }
+        Twin::serve(ports, AuthPolicy::LOCAL_TRUSTED)
+    }
+
+    /// A second server on the store of this one, where every request needs a
+    /// credential; `start_token` is the board's.
+    pub(crate) fn demanding(&self, start_token: &str) -> Twin {
+        let digest = ports::tokens().digest(start_token);
+        Twin::serve(self.state_ports(), AuthPolicy::token(digest))
     }
 
     fn state_ports(&self) -> Ports {
@@ -418,6 +418,18 @@ pub(crate) struct Twin {
     pub(crate) base: String,
     handle: ServerHandle,
     thread: Option<JoinHandle<()>>,
+}
+
+impl Twin {
+    fn serve(ports: Ports, auth: AuthPolicy) -> Self {
+        let state = Data::new(State::new(ports, auth, AllowedHosts::new([])));
+        let (base, handle, thread) = listen(state);
+        Self {
+            base,
+            handle,
+            thread: Some(thread),
+        }
+    }
 }
 
 impl Drop for Twin {

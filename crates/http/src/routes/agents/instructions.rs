@@ -19,11 +19,11 @@ const TAG: &str = "Instructions";
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
-        .add(__path_get, Access::Anyone, get)
-        .add(__path_patch, Access::Anyone, patch)
-        .add(__path_file, Access::Anyone, file)
-        .add(__path_put, Access::Anyone, put)
-        .add(__path_delete, Access::Anyone, delete)
+        .add(__path_get, Access::ItselfOrAbove, get)
+        .add(__path_patch, Access::Itself, patch)
+        .add(__path_file, Access::ItselfOrAbove, file)
+        .add(__path_put, Access::Itself, put)
+        .add(__path_delete, Access::Itself, delete)
         .add(__path_set_path, Access::Board, set_path)
 }
 

@@ -20,8 +20,8 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
         .add(__path_approve, Access::Board, approve)
         .add(__path_reject, Access::Board, reject)
         .add(__path_request_revision, Access::Board, request_revision)
-        .add(__path_resubmit, Access::Anyone, resubmit)
-        .add(__path_cancel, Access::Anyone, cancel)
+        .add(__path_resubmit, Access::Requester, resubmit)
+        .add(__path_cancel, Access::Requester, cancel)
 }
 
 #[derive(Deserialize, ToSchema)]
