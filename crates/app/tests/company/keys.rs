@@ -111,7 +111,7 @@ fn an_agent_sees_its_own_keys_only() {
     assert_eq!(done(listed(world.agent(agent.id), agent.id)), [key]);
     for (who, whom) in [(&agent, &below), (&below, &agent)] {
         let told = refused(listed(world.agent(who.id), whom.id));
-        assert_eq!(told.code(), Code::BoardRequired);
+        assert_eq!(told.code(), Code::Forbidden);
     }
 }
 

@@ -17,11 +17,21 @@ use crate::schema;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
-        .add(__path_approve, Access::Board, approve)
-        .add(__path_reject, Access::Board, reject)
-        .add(__path_request_revision, Access::Board, request_revision)
-        .add(__path_resubmit, Access::Anyone, resubmit)
-        .add(__path_cancel, Access::Anyone, cancel)
+        .add(__path_approve, Access::Board, approvals::DECIDE, approve)
+        .add(__path_reject, Access::Board, approvals::DECIDE, reject)
+        .add(
+            __path_request_revision,
+            Access::Board,
+            approvals::DECIDE,
+            request_revision,
+        )
+        .add(
+            __path_resubmit,
+            Access::Anyone,
+            approvals::RESUBMIT,
+            resubmit,
+        )
+        .add(__path_cancel, Access::Anyone, approvals::CANCEL, cancel)
 }
 
 #[derive(Deserialize, ToSchema)]
