@@ -80,7 +80,7 @@ impl Visit for Answered {
 
 impl Subscriber for Notes {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.is_event() && metadata.target() == "workforce_http::middleware"
+        metadata.target() == "workforce_http::middleware"
     }
 
     fn max_level_hint(&self) -> Option<LevelFilter> {
