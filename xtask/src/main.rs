@@ -5,7 +5,6 @@
     reason = "a command line tool talks on standard output"
 )]
 
-mod answers;
 mod bench;
 mod ci;
 mod codegen;
