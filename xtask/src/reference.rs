@@ -37,9 +37,7 @@ pub(crate) fn endpoints() -> String {
             format!("`{}`", route.path),
             route.summary.trim_end_matches('.').replace('\n', " "),
             route.access.as_str().to_owned(),
-            route
-                .refuses
-                .map_or_else(|| "not listed".to_owned(), |codes| listed(&codes)),
+            listed(&route.refuses),
         ]
     });
     table(["Method", "Path", "What", "Rule", "Own errors"], rows)
@@ -112,8 +110,10 @@ fn lifecycle<W: Word + Display>(successors: fn(W) -> &'static [W]) -> String {
 fn table<const N: usize>(heading: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
     let mut text = format!("| {} |\n|{}\n", heading.join(" | "), "---|".repeat(N));
     for row in rows {
+        // A row of a table is one line, however long a sentence is.
+        let row = row.join(" | ").replace('\n', " ");
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "| {} |", row.join(" | "));
+        let _ = writeln!(text, "| {row} |");
     }
     text
 }

@@ -19,8 +19,8 @@ use workforce_domain::port::{CompanyKey, Failure, Held, Reads, Spender, StoreErr
 use workforce_domain::text::{Description, Label, Name};
 use workforce_domain::time::Month;
 
-pub use deletion::delete;
-pub use switches::{archive, pause, resume, unarchive};
+pub use deletion::{DELETE, delete};
+pub use switches::{SWITCH, archive, pause, resume, unarchive};
 
 use crate::access::{self, Denied, denied};
 use crate::budgets;

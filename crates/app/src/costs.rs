@@ -22,7 +22,7 @@ use crate::agents;
 use crate::budgets;
 use crate::call::Call;
 use crate::record::{Deed, document, record};
-use crate::refusal::{Code, Refusal};
+use crate::refusal::{Code, Codes, Refusal};
 
 /// Why a call about costs is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -105,6 +105,13 @@ pub struct ReportedCost {
     /// False when the same report was recorded before.
     pub created: bool,
 }
+
+/// What [`report`] refuses with.
+pub const REPORT: Codes = Codes::of(&[
+    Code::IdempotencyKeyReused,
+    Code::InvalidField,
+    Code::ReferenceNotFound,
+]);
 
 /// Records a cost, adds it up and applies the budgets, all in one transaction.
 /// The board may report for any agent, an agent for itself, a run for itself;

@@ -7,7 +7,7 @@ use workforce_domain::port::{EventSpan, Failure, NumberedEvent, Reads};
 
 use crate::access::{self, Denied};
 use crate::call::Call;
-use crate::refusal::{Code, Refusal};
+use crate::refusal::{Code, Codes, Refusal};
 
 /// Why events are not read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -114,6 +114,9 @@ pub struct EventPage {
     /// True when there is more already.
     pub more: bool,
 }
+
+/// What [`page`] refuses with.
+pub const PAGE: Codes = Codes::of(&[Code::EventsExpired]);
 
 /// A piece of a company's events, for callers that ask again and again. One
 /// that names no number begins with the oldest event that is kept.

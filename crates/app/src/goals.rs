@@ -13,7 +13,7 @@ use workforce_domain::text::{Description, Title};
 use crate::access::{self, Denied, FieldFault, denied};
 use crate::call::Call;
 use crate::record::{Deed, document, record};
-use crate::refusal::{Code, Refusal};
+use crate::refusal::{Code, Codes, Refusal};
 
 /// Why a call about goals is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -63,6 +63,9 @@ pub struct CreateGoal {
     /// The agent that answers for it.
     pub owner_agent: Option<AgentId>,
 }
+
+/// What [`create`] refuses with.
+pub const CREATE: Codes = Codes::of(&[Code::ReferenceNotFound]);
 
 /// Makes a goal. Anyone of the company.
 ///
@@ -146,6 +149,9 @@ pub struct UpdateGoal {
     /// The agent that answers for it.
     pub owner_agent: Change<AgentId>,
 }
+
+/// What [`update`] refuses with.
+pub const UPDATE: Codes = Codes::of(&[Code::Cycle, Code::ReferenceNotFound]);
 
 /// Changes a goal. Anyone of the company.
 ///

@@ -12,7 +12,7 @@ use workforce_domain::text::{Color, LabelName};
 use crate::access::{self, Denied, denied};
 use crate::call::Call;
 use crate::record::{Deed, document, record};
-use crate::refusal::{Code, Refusal};
+use crate::refusal::{Code, Codes, Refusal};
 
 /// Why a call about labels is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -63,6 +63,9 @@ pub struct UpdateLabel {
     /// Colour of its badge.
     pub color: Option<Color>,
 }
+
+/// What [`create`] and [`update`] refuse with.
+pub const NAME: Codes = Codes::of(&[Code::NameTaken]);
 
 /// Makes a label. The board, the ceo, and agents to whom others report.
 ///

@@ -35,5 +35,5 @@ pub mod timers;
 pub mod wakes;
 
 pub use call::{Call, Caller, Signal};
-pub use refusal::{Code, Refusal};
+pub use refusal::{Code, Codes, Refusal};
 pub use workforce_domain::port::Failure;

@@ -1,6 +1,8 @@
 //! Refusals: why a use case did not do what it was asked, with a stable code
 //! for programs and a sentence for people (amendment A2).
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 use workforce_domain::words;
 
@@ -13,6 +15,38 @@ pub trait Refusal: std::fmt::Display {
     /// `{"pointer", "message"}`.
     fn details(&self) -> Option<Value> {
         None
+    }
+}
+
+/// The codes that an operation refuses with, as its description names them:
+/// some of its own, and those of the steps it takes. What follows from how it
+/// is asked goes without saying, such as that there is no such thing, or that
+/// the board alone may.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Codes {
+    own: &'static [Code],
+    steps: &'static [Self],
+}
+
+impl Codes {
+    /// None but those that go without saying.
+    pub const NONE: Self = Self::of(&[]);
+
+    /// These.
+    pub const fn of(own: &'static [Code]) -> Self {
+        Self { own, steps: &[] }
+    }
+
+    /// These, and those of the steps that are taken.
+    pub const fn with(own: &'static [Code], steps: &'static [Self]) -> Self {
+        Self { own, steps }
+    }
+
+    /// Each of them once.
+    pub fn all(self) -> BTreeSet<Code> {
+        let mut all: BTreeSet<Code> = self.own.iter().copied().collect();
+        all.extend(self.steps.iter().flat_map(|step| step.all()));
+        all
     }
 }
 
@@ -102,8 +136,6 @@ words! {
         RequestInProgress = "request_in_progress",
         /// Another object of the company has that name.
         NameTaken = "name_taken",
-        /// An agent's short name names several agents.
-        AmbiguousName = "ambiguous_name",
 
         /// The configuration was changed since the caller saw it.
         RevisionConflict = "revision_conflict",

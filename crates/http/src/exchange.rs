@@ -1,5 +1,6 @@
 //! One request and its answer: what every handler has in common.
 
+mod around;
 mod incoming;
 mod scrubbing;
 mod serve;
@@ -155,12 +156,13 @@ impl Exchange {
     /// such as a file. Nothing outside is touched within a transaction: `plan`
     /// looks at the store and checks the caller, `outside` does what is to be
     /// done there, `act` checks again and writes, and `finish` runs after the
-    /// commit. For methods that may be repeated anyway: no key is kept.
+    /// commit. The answer to a request with a key is kept last of all: whoever
+    /// lost it to a crash in between finds what is done.
     pub(crate) async fn write_around<I, P, X, T, E, B>(
         self,
         parse: impl FnOnce(&Incoming) -> Result<I, Problem> + Send + 'static,
         plan: impl Fn(&mut dyn Reads, &Call<'_>, &I) -> Result<P, Failure<E>> + Send + 'static,
-        outside: impl FnOnce(&State, &I, P) -> Result<X, E> + Send + 'static,
+        outside: impl FnOnce(&State, &I, P) -> Result<X, Problem> + Send + 'static,
         act: impl Fn(&mut dyn Tx, &Call<'_>, &I, &X) -> Result<T, Failure<E>> + Send + 'static,
         finish: impl FnOnce(&State, &I, T) -> Reply<B> + Send + 'static,
     ) -> HttpResponse

@@ -18,6 +18,8 @@ use crate::state::State;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const VERSION: HeaderName = HeaderName::from_static("x-workforce-version");
+/// What is asked to see whether the server lives; it always gets an answer.
+pub(crate) const SIGN_OF_LIFE: &str = "/api/health";
 /// An answer that takes longer is worth a line in the log.
 const SLOW: Duration = Duration::from_secs(1);
 
@@ -87,18 +89,19 @@ pub(crate) async fn surround(
     let status = response.status();
     state.metrics.count(status.as_u16(), took);
     let code = response.response().extensions().get::<Code>().copied();
+    let request = response.request();
+    let route = request.match_pattern();
     if let Some(code) = code {
-        let request = response.request();
-        assert_described(request.method().as_str(), request.match_pattern(), code);
+        assert_described(request.method().as_str(), route.as_deref(), code);
     }
     finish(&mut response);
-    log(&response, took);
+    log(&response, route.as_deref(), code, took);
     Ok(response)
 }
 
 /// One line per request: only what failed or took long shows unless somebody
 /// debugs.
-fn log<B>(response: &ServiceResponse<B>, took: Duration) {
+fn log<B>(response: &ServiceResponse<B>, route: Option<&str>, code: Option<Code>, took: Duration) {
     let request = response.request();
     let status = response.status();
     let slow = took > SLOW;
@@ -108,10 +111,15 @@ fn log<B>(response: &ServiceResponse<B>, took: Duration) {
     let request_id = RequestId::of(&request.extensions());
     let (method, path) = (request.method(), request.path());
     let (status_code, millis) = (status.as_u16(), took.as_millis());
+    let code = code.map(tracing::field::display);
     if slow || status.is_server_error() {
-        tracing::warn!(request_id, %method, path, status = status_code, millis, slow, "answered");
+        tracing::warn!(
+            request_id, %method, path, route, status = status_code, code, millis, slow, "answered"
+        );
     } else {
-        tracing::debug!(request_id, %method, path, status = status_code, millis, "answered");
+        tracing::debug!(
+            request_id, %method, path, route, status = status_code, code, millis, "answered"
+        );
     }
 }
 
@@ -151,7 +159,7 @@ fn too_often(request: &ServiceRequest, state: &State) -> Option<Problem> {
     let limiter = state
         .limiter
         .as_ref()
-        .filter(|_limiter| request.path() != "/api/health")?;
+        .filter(|_limiter| request.path() != SIGN_OF_LIFE)?;
     let authorization = request.headers().get(header::AUTHORIZATION);
     let authorization = authorization.map(|value| value.to_str().unwrap_or_default());
     let address = request.peer_addr().map(|address| address.ip());

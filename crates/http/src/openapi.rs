@@ -127,10 +127,8 @@ fn described(endpoint: &Endpoint) -> Operation {
         by_status.entry(status).or_default().push(code);
     }
     for (status, codes) in by_status {
-        let answers = &mut operation.responses.responses;
-        if answers.get(&status).is_none_or(is_bare) {
-            answers.insert(status, RefOr::T(problem_response(&codes)));
-        }
+        let problem = RefOr::T(problem_response(&codes));
+        operation.responses.responses.insert(status, problem);
     }
     operation
 }
@@ -187,11 +185,6 @@ fn mark_repeatable(operation: &mut Operation) {
             response.headers.insert(REPLAYED.to_owned(), header.into());
         }
     }
-}
-
-/// True for an answer of which an operation names only the status.
-fn is_bare(response: &RefOr<Response>) -> bool {
-    matches!(response, RefOr::T(response) if response.content.is_empty())
 }
 
 /// A problem answer, which lists the codes that come with its status.

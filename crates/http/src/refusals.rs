@@ -8,8 +8,8 @@ use utoipa::openapi::path::HttpMethod;
 use workforce_app::Code;
 
 use crate::access::{Access, Subject};
+use crate::middleware::SIGN_OF_LIFE;
 use crate::precondition::IF_MATCH;
-use crate::problem::catalogue;
 use crate::registry::{self, Endpoint};
 use crate::routes;
 
@@ -28,16 +28,13 @@ pub struct Common {
 pub const COMMON: &[Common] = &[
     Common {
         routes: "Every route",
-        codes: &[
-            Code::InvalidRequest,
-            Code::OriginForbidden,
-            Code::RateLimited,
-            Code::BodyTooLarge,
-            Code::Internal,
-            Code::Contended,
-            Code::StoreUnavailable,
-        ],
+        codes: &[Code::OriginForbidden, Code::Internal],
         applies: |_| true,
+    },
+    Common {
+        routes: "Every route but `/api/health`",
+        codes: &[Code::RateLimited],
+        applies: |endpoint| endpoint.path != SIGN_OF_LIFE,
     },
     Common {
         routes: "Every route but the public ones",
@@ -47,8 +44,15 @@ pub const COMMON: &[Common] = &[
             Code::CredentialInvalid,
             Code::AgentInactive,
             Code::RunMismatch,
+            Code::Contended,
+            Code::StoreUnavailable,
         ],
         applies: |endpoint| endpoint.access != Access::Public,
+    },
+    Common {
+        routes: "Every route but those that receive or send a file",
+        codes: &[Code::InvalidRequest, Code::BodyTooLarge],
+        applies: |endpoint| endpoint.reads_body,
     },
     Common {
         routes: "Rule `board`",
@@ -66,9 +70,11 @@ pub const COMMON: &[Common] = &[
         applies: |endpoint| endpoint.access.depends_on_place(),
     },
     Common {
-        routes: "A company in the path",
+        routes: "A company in the path, and not the rule `board`",
         codes: &[Code::CompanyForbidden],
-        applies: |endpoint| Subject::of(&endpoint.path) == Subject::Company,
+        applies: |endpoint| {
+            endpoint.access != Access::Board && Subject::of(&endpoint.path) == Subject::Company
+        },
     },
     Common {
         routes: "Anything in the path",
@@ -86,16 +92,20 @@ pub const COMMON: &[Common] = &[
         applies: |endpoint| endpoint.takes(IF_MATCH),
     },
     Common {
-        routes: "Every method but GET",
+        routes: "POST, PUT and PATCH, but not of a file",
         codes: &[Code::InvalidJson],
-        applies: |endpoint| endpoint.method != HttpMethod::Get,
+        applies: |endpoint| {
+            endpoint.reads_body && !matches!(endpoint.method, HttpMethod::Get | HttpMethod::Delete)
+        },
     },
     Common {
-        routes: "Every method but GET, for agents",
+        routes: "Every method but GET, for agents, except to report a cost",
         codes: &[Code::CompanyNotActive],
         applies: |endpoint| {
             endpoint.method != HttpMethod::Get
                 && !matches!(endpoint.access, Access::Public | Access::Board)
+                // What was spent in a company that stands still was spent.
+                && endpoint.operation.operation_id.as_deref() != Some("reportCost")
         },
     },
     Common {
@@ -105,65 +115,71 @@ pub const COMMON: &[Common] = &[
     },
 ];
 
-/// The codes of the routes that say which they refuse with, by method and
-/// path.
-static DECLARED: LazyLock<HashMap<(String, String), BTreeSet<Code>>> = LazyLock::new(|| {
+/// The codes of each route, by method and path.
+static DESCRIBED: LazyLock<HashMap<(String, String), BTreeSet<Code>>> = LazyLock::new(|| {
     let endpoints = routes::all();
-    let declared = endpoints.endpoints().iter();
-    declared
-        .filter(|endpoint| endpoint.refuses.is_some())
-        .map(|endpoint| {
-            let method = registry::name(&endpoint.method).to_string();
-            ((method, endpoint.path.clone()), codes(endpoint))
-        })
-        .collect()
+    let described = endpoints.endpoints().iter().map(|endpoint| {
+        let method = registry::name(&endpoint.method).to_string();
+        ((method, endpoint.path.clone()), codes(endpoint))
+    });
+    described.collect()
 });
 
 /// Makes sure, where debug assertions are on, that a route answers with codes
 /// of its description only.
-pub(crate) fn assert_described(method: &str, path: Option<String>, code: Code) {
+pub(crate) fn assert_described(method: &str, path: Option<&str>, code: Code) {
     if !cfg!(debug_assertions) {
         return;
     }
     let method = if method == "HEAD" { "GET" } else { method };
     if let Some(path) = path
-        && let Some(codes) = DECLARED.get(&(method.to_owned(), path.clone()))
+        && let Some(codes) = DESCRIBED.get(&(method.to_owned(), path.to_owned()))
     {
         debug_assert!(
             codes.contains(&code),
-            "{method} {path} answers {code}: name it in `refusing` where the route is registered"
+            "{method} {path} answers {code}: name it where the route is registered"
         );
     }
 }
 
 /// Every code that an endpoint can answer with.
 pub(crate) fn codes(endpoint: &Endpoint) -> BTreeSet<Code> {
-    let mut codes: BTreeSet<Code> = COMMON
-        .iter()
-        .filter(|common| (common.applies)(endpoint))
-        .flat_map(|common| common.codes)
-        .copied()
-        .collect();
-    match endpoint.refuses {
-        Some(own) => codes.extend(own),
-        // Nobody said which, so it may be any that fits the method.
-        None => codes.extend(catalogue().filter_map(|(code, entry)| {
-            let status = entry.status.as_u16();
-            (endpoint.method != HttpMethod::Get && matches!(status, 403 | 409 | 422))
-                .then_some(code)
-        })),
-    }
+    let mut codes = common(endpoint);
+    codes.extend(endpoint.refuses.all());
     codes
 }
 
 /// The codes of an endpoint's use case that do not follow from its shape.
-pub(crate) fn own(endpoint: &Endpoint) -> Option<Vec<Code>> {
-    let follows: BTreeSet<Code> = COMMON
+pub(crate) fn own(endpoint: &Endpoint) -> Vec<Code> {
+    let follows = common(endpoint);
+    let own = endpoint.refuses.all().into_iter();
+    own.filter(|code| !follows.contains(code)).collect()
+}
+
+fn common(endpoint: &Endpoint) -> BTreeSet<Code> {
+    COMMON
         .iter()
         .filter(|common| (common.applies)(endpoint))
         .flat_map(|common| common.codes)
         .copied()
-        .collect();
-    let own = endpoint.refuses?.iter().copied();
-    Some(own.filter(|code| !follows.contains(code)).collect())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use workforce_domain::word::Word;
+
+    #[test]
+    fn every_code_is_one_that_some_route_answers_with() {
+        let endpoints = routes::all();
+        let mut answered: BTreeSet<Code> = endpoints.endpoints().iter().flat_map(codes).collect();
+        // Those of paths and methods that there are not.
+        answered.extend([Code::MethodNotAllowed, Code::RouteNotFound]);
+        let never: Vec<_> = Code::ALL
+            .iter()
+            .filter(|code| !answered.contains(code))
+            .collect();
+        assert!(never.is_empty(), "no route answers with {never:?}");
+    }
 }

@@ -1,6 +1,6 @@
-//! The one way to register a route. It takes the access rule, the handler and
-//! the description of the operation together, so that none can be missing, and
-//! the machine codes of the use case.
+//! The one way to register a route. It takes the access rule, the machine codes
+//! of the use case, the handler and the description of the operation together,
+//! so that none can be missing.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -15,7 +15,7 @@ use futures_util::StreamExt;
 use utoipa::__dev::SchemaReferences;
 use utoipa::openapi::path::{HttpMethod, Operation, ParameterIn};
 use utoipa::openapi::{RefOr, Schema};
-use workforce_app::Code;
+use workforce_app::{Code, Codes};
 
 use crate::body::MAX_BODY;
 use crate::exchange::{Exchange, Incoming};
@@ -38,8 +38,10 @@ pub struct Listed {
     /// What its path leads to.
     pub subject: Subject,
     /// The codes that its use case refuses with beside those that follow from
-    /// the route's shape ([`COMMON`]); `None` where nobody said which.
-    pub refuses: Option<Vec<Code>>,
+    /// the route's shape ([`COMMON`]).
+    pub refuses: Vec<Code>,
+    /// The statuses of its successes.
+    pub succeeds: Vec<u16>,
 }
 
 impl Listed {
@@ -76,7 +78,9 @@ pub(crate) struct Endpoint {
     pub(crate) method: HttpMethod,
     pub(crate) access: Access,
     pub(crate) operation: Operation,
-    pub(crate) refuses: Option<&'static [Code]>,
+    pub(crate) refuses: Codes,
+    /// Whether its body is read, as JSON, before the handler is called.
+    pub(crate) reads_body: bool,
     route: Route,
 }
 
@@ -91,6 +95,15 @@ impl Endpoint {
                 RefOr::T(it) => it.name == name && it.parameter_in != ParameterIn::Path,
                 RefOr::Ref(_) => false,
             })
+    }
+
+    /// The statuses with which it says that something was done.
+    fn succeeds(&self) -> Vec<u16> {
+        let statuses = self.operation.responses.responses.keys();
+        statuses
+            .filter_map(|status| status.parse().ok())
+            .filter(|status| *status < 400)
+            .collect()
     }
 }
 
@@ -110,12 +123,13 @@ impl Endpoints {
     /// Registers a handler that reads the body of its requests as a stream, or
     /// answers with one. Nothing of the body is read before the handler asks
     /// for it, and the limits and the time of JSON bodies do not hold: the
-    /// handler sets its own.
+    /// handler sets its own. See [`Self::add`] for the rest.
     #[must_use]
     pub(crate) fn add_streaming<P, F, A>(
         mut self,
         _description: P,
         access: Access,
+        refuses: Codes,
         handler: F,
     ) -> Self
     where
@@ -140,16 +154,25 @@ impl Endpoints {
                 method,
                 access,
                 operation: P::operation(),
-                refuses: None,
+                refuses,
+                reads_body: false,
             });
         }
         self
     }
 
     /// Registers a handler under the path and methods of its description,
-    /// which `#[utoipa::path]` makes beside it.
+    /// which `#[utoipa::path]` makes beside it. `refuses` names the codes of
+    /// its use case; those that follow from the shape of the route ([`COMMON`])
+    /// go without saying. A server with debug assertions panics at any other.
     #[must_use]
-    pub(crate) fn add<P, F, A>(mut self, _description: P, access: Access, handler: F) -> Self
+    pub(crate) fn add<P, F, A>(
+        mut self,
+        _description: P,
+        access: Access,
+        refuses: Codes,
+        handler: F,
+    ) -> Self
     where
         P: utoipa::Path + SchemaReferences,
         F: Fn(Exchange) -> A + Clone + 'static,
@@ -182,19 +205,9 @@ impl Endpoints {
                 method,
                 access,
                 operation: P::operation(),
-                refuses: None,
+                refuses,
+                reads_body: true,
             });
-        }
-        self
-    }
-
-    /// Names the codes that the use case of the route just added refuses with.
-    /// Those that follow from the shape of the route ([`COMMON`]) go without
-    /// saying. A server with debug assertions panics at any other.
-    #[must_use]
-    pub(crate) fn refusing(mut self, codes: &'static [Code]) -> Self {
-        if let Some(endpoint) = self.endpoints.last_mut() {
-            endpoint.refuses = Some(codes);
         }
         self
     }
@@ -211,6 +224,7 @@ impl Endpoints {
                 access: endpoint.access,
                 subject: Subject::of(&endpoint.path),
                 refuses: refusals::own(endpoint),
+                succeeds: endpoint.succeeds(),
             })
             .collect();
         list.sort();

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use tokio::sync::watch;
-use workforce_app::Code;
+use workforce_app::{Code, Codes};
 use workforce_domain::actor::CompanyScope;
 use workforce_domain::id::CompanyId;
 use workforce_domain::port::Store;
@@ -170,6 +170,9 @@ impl Streams {
         channel
     }
 }
+
+/// What [`Streams::enter`] refuses with.
+pub(crate) const ENTER: Codes = Codes::of(&[Code::ServerStopping, Code::TooManyStreams]);
 
 /// The right to have a stream open; given back when dropped.
 pub(crate) struct Permit {

@@ -12,11 +12,12 @@ use workforce_domain::revision::{AgentConfig, RevisionSource};
 use workforce_domain::text::{Description, Label, Name, Role};
 
 use super::adapter_config::ENV;
-use super::environment::check_new_bindings;
+use super::environment::{BINDINGS, check_new_bindings};
 use super::revisions::{ConfigChange, keep};
 use super::{AgentDetail, AgentError, adapter_config, check_manager, detail, write_down};
 use crate::access::{self, Denied, denied};
 use crate::call::Call;
+use crate::refusal::{Code, Codes};
 
 /// Hires an agent.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,6 +61,9 @@ impl CreateAgent {
     }
 }
 
+/// What [`create`] refuses with.
+pub const CREATE: Codes = Codes::with(&[Code::ApprovalRequired, Code::BoardRequired], &[TAKE_ON]);
+
 /// Hires an agent: the board, or an agent that may hire where the company
 /// wants no approval.
 ///
@@ -89,6 +93,9 @@ pub fn create(
     let agent = take_on(tx, call, scope, command, AgentLifecycle::Enabled)?;
     Ok(detail(tx.reads(), call, agent)?)
 }
+
+/// What a new agent is refused with.
+pub(crate) const TAKE_ON: Codes = Codes::with(&[Code::ReferenceNotFound], &[BINDINGS]);
 
 /// Checks, stores and records a new agent. Whether the caller may is settled
 /// before; a draft is taken on like everybody else and works later.

@@ -9,6 +9,10 @@ use super::revisions::keep_moves;
 use super::{AgentError, hold_with_company, write_down};
 use crate::access::denied;
 use crate::call::Call;
+use crate::refusal::{Code, Codes};
+
+/// What [`delete`] refuses with.
+pub const DELETE: Codes = Codes::of(&[Code::AgentHasHistory, Code::AgentPendingApproval]);
 
 /// Removes an agent that never did or was given anything, such as one that was
 /// hired by mistake. Whoever has a history is terminated instead, and a draft

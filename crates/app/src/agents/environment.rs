@@ -15,7 +15,7 @@ use workforce_domain::secret::{
 use super::adapter_config::refuse_marks;
 use crate::access::FieldFault;
 use crate::call::Call;
-use crate::refusal::Code;
+use crate::refusal::{Code, Codes};
 
 /// An environment has at most so many variables (contract section 8).
 const MAX_VARIABLES: usize = 200;
@@ -130,6 +130,14 @@ fn check_binding(pointer: &str, name: &str, binding: &Value) -> Result<(), Field
     Ok(())
 }
 
+/// What a configuration is refused with.
+pub(super) const BINDINGS: Codes = Codes::of(&[
+    Code::InvalidField,
+    Code::EnvReserved,
+    Code::SecretNotFound,
+    Code::SecretRequired,
+]);
+
 /// Checks what is new in an environment against what there is: secrets that
 /// are referred to exist in the company, with the version that is asked for;
 /// in strict mode no value stands inline under a sensitive name. Secrets are
@@ -201,6 +209,9 @@ pub(super) fn reference_faults(
     }
     Ok(faults)
 }
+
+/// What overrides of a configuration are refused with.
+pub(crate) const OVERRIDES: Codes = BINDINGS;
 
 /// Checks what an issue overrides of its assignee's configuration in the same
 /// way; a `null` there removes a variable.

@@ -9,9 +9,10 @@ use workforce_domain::page::{CreationKey, Page, PageRequest};
 use workforce_domain::port::{Failure, Reads, TokenKind, Tx};
 use workforce_domain::text::Name;
 
-use super::{AgentError, hold, require_employed, write_down};
+use super::{AgentError, EMPLOYED, hold, require_employed, write_down};
 use crate::access::{Denied, denied};
 use crate::call::Call;
+use crate::refusal::Codes;
 
 /// A key just made. The full value is shown this once.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +22,9 @@ pub struct CreatedKey {
     /// The full value.
     pub token: String,
 }
+
+/// What [`create_key`] refuses with.
+pub const CREATE_KEY: Codes = EMPLOYED;
 
 /// Makes a key for an agent. Board only; refused for drafts and terminated
 /// agents.

@@ -28,27 +28,27 @@ use workforce_domain::time::Month;
 
 pub use adapter_config::REDACTED;
 pub(crate) use adapter_config::unmasked_document;
-pub(crate) use create::take_on;
-pub use create::{CreateAgent, create};
-pub use deletion::delete;
+pub use create::{CREATE, CreateAgent, create};
+pub(crate) use create::{TAKE_ON, take_on};
+pub use deletion::{DELETE, delete};
 pub(crate) use draft::{activate, discard, hold_draft, revise};
-pub(crate) use environment::check_overrides;
+pub(crate) use environment::{OVERRIDES, check_overrides};
 pub use environment::{inline_value, sensitive_inline_values};
-pub use keys::{CreatedKey, create_key, keys, revoke_key};
+pub use keys::{CREATE_KEY, CreatedKey, create_key, keys, revoke_key};
 pub use org::{OrgEntry, org};
 pub(crate) use read::everyone;
 pub use read::{AgentRef, ListAgents, get, list, me};
 pub(crate) use revisions::readable;
 pub use revisions::{RevisionView, revision, revisions};
-pub use rollback::{RolledBack, rollback};
+pub use rollback::{ROLLBACK, RolledBack, rollback};
 pub use runtime_state::{RuntimeState, exists, runtime_state};
-pub use switches::{pause, resume, terminate};
-pub use update::{UpdateAgent, update};
+pub use switches::{PAUSE, RESUME, pause, resume, terminate};
+pub use update::{UPDATE, UpdateAgent, update};
 
 use crate::access::{self, Denied, FieldFault, denied};
 use crate::call::Call;
 use crate::record::{Deed, document, record};
-use crate::refusal::{Code, Refusal};
+use crate::refusal::{Code, Codes, Refusal};
 
 /// Why a call about agents is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -100,9 +100,6 @@ pub enum AgentError {
         /// What is in the way.
         reasons: Vec<FieldFault>,
     },
-    /// A short name that several agents of the caller's companies have.
-    #[error("the short name needs ?companyId= to name one agent")]
-    Ambiguous,
 }
 
 impl Refusal for AgentError {
@@ -119,7 +116,6 @@ impl Refusal for AgentError {
             Self::FieldNotWritable { .. } => Code::FieldNotWritable,
             Self::RevisionConflict { .. } => Code::RevisionConflict,
             Self::RollbackInvalid { .. } => Code::RollbackInvalid,
-            Self::Ambiguous => Code::AmbiguousName,
         }
     }
 
@@ -146,8 +142,7 @@ impl Refusal for AgentError {
             Self::ApprovalRequired
             | Self::Terminated
             | Self::PendingApproval
-            | Self::HasHistory
-            | Self::Ambiguous => None,
+            | Self::HasHistory => None,
         }
     }
 }
@@ -242,6 +237,9 @@ fn require_revision(
     }
     Err(Failure::Refused(AgentError::RevisionConflict { current }))
 }
+
+/// What whoever is no employee is refused with.
+const EMPLOYED: Codes = Codes::of(&[Code::AgentPendingApproval, Code::AgentTerminated]);
 
 /// Refuses drafts and terminated agents.
 const fn require_employed(agent: &Agent) -> Result<(), AgentError> {

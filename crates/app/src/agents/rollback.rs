@@ -19,7 +19,7 @@ use crate::access::{FieldFault, check_document, denied};
 use crate::approvals;
 use crate::budgets;
 use crate::call::Call;
-use crate::refusal::Code;
+use crate::refusal::{Code, Codes};
 
 /// An agent that was rolled back.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,6 +29,12 @@ pub struct RolledBack {
     /// The revision that the rollback made.
     pub revision: RevisionView,
 }
+
+/// What [`rollback`] refuses with.
+pub const ROLLBACK: Codes = Codes::with(
+    &[Code::RevisionConflict, Code::RollbackInvalid],
+    &[approvals::DRAFT_EDITED],
+);
 
 /// Gives an agent the configuration it had after a revision. What belongs to
 /// its life (whether it is paused, what it spent) stays. Board only. With

@@ -15,13 +15,18 @@ use workforce_domain::time::Month;
 
 use super::revisions::keep_moves;
 use super::{
-    AgentDetail, AgentError, detail, hold, hold_with_company, require_employed, write_down,
+    AgentDetail, AgentError, EMPLOYED, detail, hold, hold_with_company, require_employed,
+    write_down,
 };
 use crate::access::denied;
 use crate::approvals;
 use crate::budgets;
 use crate::call::Call;
 use crate::record::{Deed, document, record};
+use crate::refusal::{Code, Codes};
+
+/// What [`pause`] refuses with.
+pub const PAUSE: Codes = EMPLOYED;
 
 /// Stops an agent's heartbeats and asks its live runs to stop. Pausing again
 /// changes nothing, except that a budget's pause becomes the board's.
@@ -61,6 +66,9 @@ pub fn pause(
     }
     Ok(detail(tx.reads(), call, agent.into_inner())?)
 }
+
+/// What [`resume`] refuses with.
+pub const RESUME: Codes = Codes::with(&[Code::BudgetExhausted], &[EMPLOYED]);
 
 /// Lets a paused agent run again. What it missed meanwhile is still pending
 /// and is delivered. While the month's budget is used up this is refused,

@@ -12,7 +12,7 @@ use workforce_domain::text::{Description, Label, Name, Role};
 use workforce_domain::time::Month;
 
 use super::adapter_config::ENV;
-use super::environment::check_new_bindings;
+use super::environment::{BINDINGS, check_new_bindings};
 use super::revisions::{ConfigChange, keep};
 use super::{
     AgentDetail, AgentError, adapter_config, check_manager, detail, hold_with_company,
@@ -22,6 +22,7 @@ use crate::access::{self, Denied, denied};
 use crate::approvals;
 use crate::budgets;
 use crate::call::Call;
+use crate::refusal::{Code, Codes};
 
 /// Changes an agent's fields.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -74,6 +75,18 @@ impl UpdateAgent {
             || self.can_create_agents.is_some()
     }
 }
+
+/// What [`update`] refuses with.
+pub const UPDATE: Codes = Codes::with(
+    &[
+        Code::BoardRequired,
+        Code::Cycle,
+        Code::FieldNotWritable,
+        Code::ReferenceNotFound,
+        Code::RevisionConflict,
+    ],
+    &[BINDINGS],
+);
 
 /// Changes an agent: the board everything, the agent itself and those above it
 /// what describes it (title, icon, capabilities, metadata).

@@ -13,6 +13,10 @@ use super::{
 };
 use crate::access::denied;
 use crate::call::Call;
+use crate::refusal::{Code, Codes};
+
+/// What [`cancel`] refuses with.
+pub const CANCEL: Codes = Codes::of(&[Code::ApprovalNotPending, Code::Forbidden]);
 
 /// Withdraws an approval: whoever asked, or the board. What waited for it is
 /// work again, and a draft ends.

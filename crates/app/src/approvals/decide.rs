@@ -14,6 +14,7 @@ use super::{
 };
 use crate::access::{Denied, denied};
 use crate::call::Call;
+use crate::refusal::{Code, Codes};
 
 /// What a decision without a reason is answered with.
 const NO_REASON: &str = "no decisionNote was given; whoever asked is not told why";
@@ -61,6 +62,9 @@ impl Verdict {
         }
     }
 }
+
+/// What [`approve`], [`reject`] and [`request_revision`] refuse with.
+pub const DECIDE: Codes = Codes::of(&[Code::ApprovalNotPending]);
 
 /// Agrees to an approval: it is decided once, whoever else decides at the same
 /// time.

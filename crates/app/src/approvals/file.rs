@@ -9,11 +9,13 @@ use workforce_domain::id::{AgentId, CompanyId, IssueId};
 use workforce_domain::issue::Issue;
 use workforce_domain::port::{Failure, StoreError, Tx};
 
+use super::hire::HIRE;
 use super::redact::redacted;
 use super::{ApprovalError, ApprovalView, cancel, effects, hire, history, links, payload, read};
 use crate::access::{self, Denied, FieldFault, denied};
 use crate::call::Call;
 use crate::issues;
+use crate::refusal::Codes;
 
 /// Asks the board for an approval.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,6 +39,9 @@ pub struct Filed {
     /// answered then, and nothing was written.
     pub existing: bool,
 }
+
+/// What [`file`] refuses with.
+pub const FILE: Codes = HIRE;
 
 /// Asks the board for an approval. Anyone of the company; what governs the
 /// movements of issues only who has a stake in them.

@@ -27,14 +27,14 @@ use workforce_domain::approval::{Approval, ApprovalEvent, ApprovalStatus, NotPen
 use workforce_domain::id::{ApprovalId, IssueId};
 use workforce_domain::port::{Failure, Held, StoreError, Tx};
 
-pub use cancel::{cancel, draft_terminated, issue_leaves};
+pub use cancel::{CANCEL, cancel, draft_terminated, issue_leaves};
 pub use comment::{add_comment, comments};
-pub use decide::{Decide, approve, reject, request_revision};
-pub use file::{FileApproval, Filed, file};
-pub use hire::{HireAgent, Hired, hire};
+pub use decide::{DECIDE, Decide, approve, reject, request_revision};
+pub use file::{FILE, FileApproval, Filed, file};
+pub use hire::{HIRE, HireAgent, Hired, hire};
 pub use read::{get, issues, list, of_issue};
-pub use resubmit::resubmit;
-pub use snapshot::draft_edited;
+pub use resubmit::{RESUBMIT, resubmit};
+pub use snapshot::{DRAFT_EDITED, draft_edited};
 
 use crate::access::{Denied, FieldFault, denied};
 use crate::agents::AgentError;

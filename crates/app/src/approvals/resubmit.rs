@@ -11,7 +11,19 @@ use super::{
     require_requester, seen, store,
 };
 use crate::access::{FieldFault, denied};
+use crate::agents;
 use crate::call::Call;
+use crate::refusal::{Code, Codes};
+
+/// What [`resubmit`] refuses with; a draft is checked like a new agent.
+pub const RESUBMIT: Codes = Codes::with(
+    &[
+        Code::ApprovalNotPending,
+        Code::Forbidden,
+        Code::InvalidTransition,
+    ],
+    &[agents::TAKE_ON],
+);
 
 /// Sends an approval again after the board asked for a change: whoever asked,
 /// or the board. Without a payload the present one is kept.

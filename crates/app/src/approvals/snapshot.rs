@@ -14,6 +14,7 @@ use super::{attention, history, store};
 use crate::access::{FieldFault, check_document};
 use crate::call::Call;
 use crate::record::document;
+use crate::refusal::{Code, Codes};
 
 /// The payload that shows a draft, with what `extras` says beyond.
 pub(super) fn of(draft: &Agent, mut extras: Document) -> Result<Document, FieldFault> {
@@ -37,6 +38,9 @@ pub(super) fn of(draft: &Agent, mut extras: Document) -> Result<Document, FieldF
     check_document(&payload, "/payload", Approval::MAX_PAYLOAD)?;
     Ok(payload)
 }
+
+/// What a change of a draft is refused with: its approval could not show it.
+pub const DRAFT_EDITED: Codes = Codes::of(&[Code::InvalidField]);
 
 /// Notes in the history of a draft's approval that the board changed the
 /// draft, and shows the draft as it is now.

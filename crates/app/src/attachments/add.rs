@@ -8,6 +8,7 @@ use workforce_domain::text::{FileName, MediaType};
 use super::{AttachmentError, write_down};
 use crate::access::{self, Denied, FieldFault, denied};
 use crate::call::Call;
+use crate::refusal::{Code, Codes};
 
 /// Bytes that were received and stored, of which no record tells yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,6 +67,9 @@ pub fn admit(
     call.require_working_company().map_err(denied)?;
     Ok(found)
 }
+
+/// What [`add`] refuses with.
+pub const ADD: Codes = Codes::of(&[Code::ReferenceNotFound]);
 
 /// Attaches an upload to an issue. Anyone of the company.
 ///

@@ -7,6 +7,10 @@ use workforce_domain::run::RunStatus;
 
 use super::{CompanyError, hold};
 use crate::call::Call;
+use crate::refusal::{Code, Codes};
+
+/// What [`delete`] refuses with.
+pub const DELETE: Codes = Codes::of(&[Code::CompanyNotArchived, Code::CompanyHasLiveRuns]);
 
 /// Deletes an archived company for good, with everything it has (contract
 /// section 10.14). Board only.

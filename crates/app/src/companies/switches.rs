@@ -18,11 +18,15 @@ use super::{CompanyError, CompanyView, hold, view, write_down};
 use crate::access::{Denied, denied};
 use crate::budgets;
 use crate::call::Call;
+use crate::refusal::{Code, Codes};
 use crate::wakes::{self, WakeRequest};
 
 /// Work whose agents a resumed company wakes: its wakes were cancelled when it
 /// was stopped.
 const RESUMED_ISSUES: usize = 100;
+
+/// What [`pause`] and [`resume`] refuse with, the board too.
+pub const SWITCH: Codes = Codes::of(&[Code::CompanyNotActive]);
 
 /// Stops all work of a company: its wakes are cancelled, its runs asked to
 /// stop, nothing of it starts, and its agents change nothing. Pausing again

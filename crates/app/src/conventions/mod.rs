@@ -20,7 +20,7 @@ use crate::access::{Denied, FieldFault, denied};
 use crate::call::Call;
 use crate::compaction;
 use crate::record::{Deed, document, record};
-use crate::refusal::{Code, Refusal};
+use crate::refusal::{Code, Codes, Refusal};
 
 /// Why a call about conventions is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -112,6 +112,9 @@ pub struct ReplaceConventions {
     /// Further sources.
     pub extra_references: Vec<Value>,
 }
+
+/// What [`replace`] and [`update`] refuse with.
+pub const WRITE: Codes = Codes::of(&[Code::InvalidField]);
 
 /// Writes the conventions of a project in place of those it has. Their short
 /// form goes too, since it stood for the replaced ones. The board, the lead of

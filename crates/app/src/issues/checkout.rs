@@ -16,6 +16,7 @@ use workforce_domain::wake::WakeReason;
 use super::{IssueError, IssueView, assignment, hold, read, require_enabled, work, write_down};
 use crate::access::{Denied, FieldFault, denied};
 use crate::call::Call;
+use crate::refusal::{Code, Codes};
 
 /// Checks an issue out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +26,16 @@ pub struct CheckOut {
     /// The statuses to check out from; todo, backlog and blocked when unsaid.
     pub expected: Option<Vec<IssueStatus>>,
 }
+
+/// What [`check_out`] refuses with.
+pub const CHECK_OUT: Codes = Codes::with(
+    &[
+        Code::ConsultRun,
+        Code::InvalidField,
+        Code::ReferenceNotFound,
+    ],
+    &[TAKE],
+);
 
 /// Atomically assigns an issue to an agent and moves it to in_progress. For
 /// the agent that owns it already this succeeds and changes nothing. The board
@@ -92,6 +103,14 @@ fn require_money(tx: &mut dyn Tx, issue: &Issue) -> Result<(), Failure<IssueErro
         None => Ok(()),
     }
 }
+
+/// What taking an issue is refused with, however it is asked for.
+pub(super) const TAKE: Codes = Codes::of(&[
+    Code::AgentPaused,
+    Code::BudgetExhausted,
+    Code::CheckoutConflict,
+    Code::Forbidden,
+]);
 
 /// Decides the checkout and carries it out; false when the agent had the issue
 /// already.

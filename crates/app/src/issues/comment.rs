@@ -17,6 +17,7 @@ use super::{IssueError, assignment, hold, work, write_down};
 use crate::access::{Denied, denied};
 use crate::call::Call;
 use crate::record::document;
+use crate::refusal::{Code, Codes};
 use crate::wakes::{self, WakeRequest};
 
 /// Comments on an issue.
@@ -42,6 +43,9 @@ impl AddComment {
 
 /// A comment that was added.
 pub type Commented = Comment;
+
+/// What [`add_comment`] refuses with.
+pub const ADD_COMMENT: Codes = Codes::of(&[Code::BoardRequired, Code::Forbidden]);
 
 /// Comments on an issue. Anyone of the company. Whoever it mentions is woken,
 /// its author never.

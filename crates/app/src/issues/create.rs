@@ -11,12 +11,13 @@ use workforce_domain::text::{Description, Label, Title};
 use workforce_domain::wake::WakeReason;
 
 use super::{
-    IssueError, IssueView, MAX_DOCUMENT, approval, assignment, duplicates, hierarchy, labels, read,
-    write_down,
+    IssueError, IssueView, MAX_DOCUMENT, PLACED, approval, assignment, duplicates, hierarchy,
+    labels, read, write_down,
 };
 use crate::access::{self, denied};
 use crate::agents;
 use crate::call::Call;
+use crate::refusal::{Code, Codes};
 
 /// Makes an issue.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,6 +69,16 @@ const BEGUN_BY_AGENTS: &[IssueStatus] = &[
     IssueStatus::Todo,
     IssueStatus::Blocked,
 ];
+
+/// What [`create`] refuses with.
+pub const CREATE: Codes = Codes::with(
+    &[
+        Code::AssigneeRequired,
+        Code::BoardRequired,
+        Code::InvalidTransition,
+    ],
+    &[PLACED, agents::OVERRIDES],
+);
 
 /// Makes an issue. Anyone of the company; its number, activity, event and the
 /// wake of its assignee are written with it. An agent does not make the same

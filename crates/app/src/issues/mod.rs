@@ -29,20 +29,20 @@ use workforce_domain::port::{Failure, Held, Tx};
 
 pub(crate) use approval::{complete, remark};
 pub(crate) use assignment::require_stake;
-pub use checkout::{CheckOut, check_out};
-pub use comment::{AddComment, Commented, add_comment, comments};
-pub use create::{CreateIssue, CreatedIssue, create};
+pub use checkout::{CHECK_OUT, CheckOut, check_out};
+pub use comment::{ADD_COMMENT, AddComment, Commented, add_comment, comments};
+pub use create::{CREATE, CreateIssue, CreatedIssue, create};
 pub use delete::delete;
 pub(crate) use read::with_leases;
 pub use read::{IssueDetail, ParentView, ProjectSummary, get, list, parent_filter, search};
-pub use release::release;
+pub use release::{RELEASE, release};
 pub use status::Rewrite;
-pub use update::{UpdateIssue, UpdatedIssue, update};
+pub use update::{UPDATE, UpdateIssue, UpdatedIssue, update};
 
 use crate::access::{Denied, FieldFault, denied};
 use crate::call::Call;
 use crate::record::{Deed, document, record};
-use crate::refusal::{Code, Refusal};
+use crate::refusal::{Code, Codes, Refusal};
 
 /// Why a call about issues is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -164,6 +164,16 @@ pub struct IssueView {
 /// The documents beside an issue are at most so long as JSON, since lists
 /// carry them.
 const MAX_DOCUMENT: usize = 16 * 1024;
+
+/// What is refused of an issue that is put below another, to a place, under
+/// labels and to somebody.
+const PLACED: Codes = Codes::of(&[
+    Code::ApprovalPending,
+    Code::Forbidden,
+    Code::InvalidField,
+    Code::ReferenceNotFound,
+    Code::TooDeep,
+]);
 
 /// Locks the issue a caller names.
 fn hold(

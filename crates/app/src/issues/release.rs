@@ -7,7 +7,11 @@ use workforce_domain::port::{Failure, Tx};
 use super::{IssueError, IssueView, hold, read, work, write_down};
 use crate::access::denied;
 use crate::call::Call;
+use crate::refusal::{Code, Codes};
 use crate::wakes;
+
+/// What [`release`] refuses with.
+pub const RELEASE: Codes = Codes::of(&[Code::NotHolder]);
 
 /// Gives an issue back: from in_progress it returns to todo and to nobody, in
 /// any other status only the lease ends. Releasing what is free changes

@@ -15,12 +15,13 @@ use workforce_domain::wake::WakeReason;
 use super::comment::{self, AddComment};
 use super::status::{self, Rewrite};
 use super::{
-    IssueError, IssueView, MAX_DOCUMENT, approval, assignment, checkout, hierarchy, hold, labels,
-    read, reassign, work, write_down,
+    IssueError, IssueView, MAX_DOCUMENT, PLACED, approval, assignment, checkout, hierarchy, hold,
+    labels, read, reassign, work, write_down,
 };
 use crate::access::{self, Denied, denied};
 use crate::agents;
 use crate::call::Call;
+use crate::refusal::{Code, Codes};
 
 /// Changes an issue's fields, and optionally comments in the same
 /// transaction.
@@ -88,6 +89,18 @@ pub struct UpdatedIssue {
     /// The comment, when one was added.
     pub comment: Option<Comment>,
 }
+
+/// What [`update`] refuses with.
+pub const UPDATE: Codes = Codes::with(
+    &[
+        Code::AssigneeRequired,
+        Code::BoardRequired,
+        Code::ConsultRun,
+        Code::Cycle,
+        Code::InvalidTransition,
+    ],
+    &[PLACED, agents::OVERRIDES, checkout::TAKE],
+);
 
 /// Changes an issue. An agent that sets in_progress checks the issue out; the
 /// board moves it as it likes, except out of an end, which must be a reopening.

@@ -7,10 +7,11 @@ use workforce_domain::project::{Project, ProjectStatus};
 use workforce_domain::text::{Description, Label, Name};
 use workforce_domain::time::Timestamp;
 
-use super::workspaces::{CreateWorkspace, insert_workspace};
-use super::{ProjectError, ProjectView, check_goals, check_lead, read, write_down};
+use super::workspaces::{CreateWorkspace, WORKSPACE, insert_workspace};
+use super::{PLACES, ProjectError, ProjectView, check_goals, check_lead, read, write_down};
 use crate::access::{self, denied};
 use crate::call::Call;
+use crate::refusal::{Code, Codes};
 
 /// Makes a project.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,6 +35,9 @@ pub struct CreateProject {
     /// Its first workspace.
     pub workspace: Option<CreateWorkspace>,
 }
+
+/// What [`create`] refuses with.
+pub const CREATE: Codes = Codes::with(&[Code::BoardRequired], &[PLACES, WORKSPACE]);
 
 /// Makes a project, seeded with a workspace if one is given. Anyone of the
 /// company; the workspace is for the board, since runs start in it.

@@ -16,19 +16,20 @@ use workforce_domain::id::{AgentId, GoalId, ProjectId};
 use workforce_domain::port::{Failure, Held, MAX_PROJECT_GOALS, Reads, Tx};
 use workforce_domain::project::{GoalLink, Project, Workspace};
 
-pub use create::{CreateProject, create};
+pub use create::{CREATE, CreateProject, create};
 pub use delete::delete;
 pub(crate) use read::views;
 pub use read::{ProjectRef, get, list, workspaces};
-pub use update::{UpdateProject, update};
+pub use update::{UPDATE, UpdateProject, update};
 pub use workspaces::{
-    CreateWorkspace, UpdateWorkspace, create_workspace, delete_workspace, update_workspace,
+    CreateWorkspace, UpdateWorkspace, WORKSPACE, create_workspace, delete_workspace,
+    update_workspace,
 };
 
 use crate::access::{Denied, FieldFault, denied};
 use crate::call::Call;
 use crate::record::{Deed, document, record};
-use crate::refusal::{Code, Refusal};
+use crate::refusal::{Code, Codes, Refusal};
 
 /// Why a call about projects is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -90,6 +91,9 @@ fn hold(
     call.require_working_company().map_err(denied)?;
     Ok(project)
 }
+
+/// What the places of a project are refused with.
+const PLACES: Codes = Codes::of(&[Code::InvalidField, Code::ReferenceNotFound]);
 
 fn check_goals(
     reads: &mut dyn Reads,

@@ -8,9 +8,10 @@ use workforce_domain::project::{Project, ProjectStatus};
 use workforce_domain::text::{Description, Label, Name};
 use workforce_domain::time::Timestamp;
 
-use super::{ProjectError, ProjectView, check_goals, check_lead, hold, read, write_down};
+use super::{PLACES, ProjectError, ProjectView, check_goals, check_lead, hold, read, write_down};
 use crate::access::{Denied, denied};
 use crate::call::Call;
+use crate::refusal::{Code, Codes};
 
 /// Changes a project's fields.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -34,6 +35,9 @@ pub struct UpdateProject {
     /// When it was archived.
     pub archived_at: Change<Timestamp>,
 }
+
+/// What [`update`] refuses with.
+pub const UPDATE: Codes = Codes::with(&[Code::BoardRequired, Code::Forbidden], &[PLACES]);
 
 /// Changes a project. Anyone of the company; its lead is named by the board, a
 /// ceo or the present lead, and reviews are demanded by the board.

@@ -11,6 +11,7 @@ use workforce_domain::text::{Label, Location, Name};
 use super::{ProjectError, hold, write_down};
 use crate::access::{Denied, FieldFault, check_document, denied};
 use crate::call::Call;
+use crate::refusal::{Code, Codes};
 
 /// What is kept with a workspace is at most so long as JSON, since lists of
 /// projects carry it.
@@ -34,6 +35,9 @@ pub struct CreateWorkspace {
     /// Anything the board wants to keep with it.
     pub metadata: Document,
 }
+
+/// What a workspace is refused with, whether it is new or changed.
+pub const WORKSPACE: Codes = Codes::of(&[Code::InvalidField]);
 
 /// Adds a workspace to a project. Board only, since runs start in it.
 ///

@@ -15,7 +15,9 @@ use workforce_domain::port::{ActivityKey, Failure, Reads, RunFilter, RunKey, Tx}
 use workforce_domain::run::{Run, RunStatus};
 
 pub use lifecycle::{RunEnd, finish, lose, start};
-pub use request::{InvokeOutcome, TriggerDetail, WakeUp, WakeUpOutcome, cancel, invoke, wake_up};
+pub use request::{
+    ASK, CANCEL, InvokeOutcome, TriggerDetail, WakeUp, WakeUpOutcome, cancel, invoke, wake_up,
+};
 
 use crate::access::{self, Denied, FieldFault, denied};
 use crate::call::Call;

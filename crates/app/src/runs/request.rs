@@ -15,6 +15,7 @@ use workforce_domain::words;
 use super::{RunError, write_down};
 use crate::access::{self, Denied, denied};
 use crate::call::Call;
+use crate::refusal::{Code, Codes};
 use crate::wakes::{self, WakeOutcome, WakeRequest};
 
 /// What a caller wants the agent to know is at most so long as JSON, since it
@@ -30,6 +31,16 @@ pub struct InvokeOutcome {
     /// invocations lead to one run.
     pub coalesced: bool,
 }
+
+/// What [`invoke`] and [`wake_up`] refuse with.
+pub const ASK: Codes = Codes::of(&[
+    Code::AgentPaused,
+    Code::AgentPendingApproval,
+    Code::AgentTerminated,
+    Code::BudgetExhausted,
+    Code::CompanyNotActive,
+    Code::InvalidField,
+]);
 
 /// Asks for a heartbeat by hand: the board for anyone, an agent for itself.
 ///
@@ -217,6 +228,9 @@ fn require_runnable(tx: &mut dyn Tx, agent: &Agent) -> Result<(), Failure<RunErr
     }
     Ok(())
 }
+
+/// What [`cancel`] refuses with.
+pub const CANCEL: Codes = Codes::of(&[Code::RunNotLive]);
 
 /// Stops a run: one that waits is cancelled at once, a live one is asked to
 /// stop and is cancelled when its processes are gone. The board, or an agent

@@ -12,6 +12,7 @@ use super::{
 };
 use crate::access::{Denied, denied};
 use crate::call::Call;
+use crate::refusal::{Code, Codes};
 
 /// Changes a secret.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,6 +26,12 @@ pub struct UpdateSecret {
     /// What the provider knows it by.
     pub external_ref: Option<String>,
 }
+
+/// What [`update`] refuses with.
+pub const UPDATE: Codes = Codes::with(&[Code::DuplicateName], &[ROTATE]);
+
+/// What [`update`] refuses with when it gives nothing but a value.
+pub const ROTATE: Codes = Codes::of(&[Code::InvalidField]);
 
 /// Changes a secret. A value becomes its newest version, which runs that start
 /// from now on are given (specification section 4); anything else makes no
@@ -74,6 +81,9 @@ pub fn update(
     Ok(secret.into_inner())
 }
 
+/// What [`delete`] refuses with.
+pub const DELETE: Codes = Codes::of(&[Code::SecretInUse]);
+
 /// Deletes a secret with every version. While agents refer to it that needs
 /// `force`; their next runs fail then.
 ///
@@ -94,6 +104,10 @@ pub fn delete(
     write_down(tx, call, Action::SecretDeleted, &secret, details);
     Ok(tx.secrets_mut().delete(secret)?)
 }
+
+/// What [`delete_version`] refuses with.
+pub const DELETE_VERSION: Codes =
+    Codes::of(&[Code::SecretVersionNewest, Code::SecretVersionPinned]);
 
 /// Deletes an old version of a secret that nobody is pinned to.
 ///

@@ -6,11 +6,12 @@ use workforce_domain::port::{Failure, Tx};
 use workforce_domain::secret::{Secret, SecretProvider, SecretValue};
 use workforce_domain::text::SecretName;
 
-use super::{CreateSecret, SecretError, at_fault, create};
+use super::{CREATE, CreateSecret, SecretError, at_fault, create};
 use crate::access::{Denied, denied};
 use crate::agents::{self, UpdateAgent, inline_value};
 use crate::call::Call;
 use crate::record::document;
+use crate::refusal::Codes;
 
 /// An inline value that became a secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +23,9 @@ pub struct Converted {
     /// The variable that does.
     pub variable: String,
 }
+
+/// What [`convert`] refuses with; of the agent nothing else changes.
+pub const CONVERT: Codes = CREATE;
 
 /// Makes a secret of a value that stands in an agent's configuration in plain,
 /// and puts a reference to its newest version in the value's place. The secret

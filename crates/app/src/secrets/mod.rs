@@ -19,8 +19,10 @@ use workforce_domain::secret::{
 };
 use workforce_domain::text::{Description, SecretName};
 
-pub use change::{UpdateSecret, delete, delete_version, update};
-pub use convert::{Converted, convert};
+pub use change::{
+    DELETE, DELETE_VERSION, ROTATE, UPDATE, UpdateSecret, delete, delete_version, update,
+};
+pub use convert::{CONVERT, Converted, convert};
 pub use resolve::{Found, Source, Unresolved, resolve, values_of_run};
 pub use usage::{SecretUsage, usage, versions};
 
@@ -28,7 +30,7 @@ use crate::access::{self, Denied, FieldFault, denied};
 use crate::agents::AgentError;
 use crate::call::Call;
 use crate::record::{Deed, document, record};
-use crate::refusal::{Code, Refusal};
+use crate::refusal::{Code, Codes, Refusal};
 
 /// Why a call about secrets is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -109,6 +111,9 @@ pub struct CreateSecret {
     /// What the provider knows it by, when it is not.
     pub external_ref: Option<String>,
 }
+
+/// What [`create`] refuses with.
+pub const CREATE: Codes = Codes::of(&[Code::DuplicateName, Code::InvalidField]);
 
 /// Makes a secret, with its first version when its value is kept here.
 ///

@@ -15,7 +15,7 @@ use actix_web::web::Bytes;
 use actix_web::{HttpResponse, HttpResponseBuilder};
 use data_encoding::HEXLOWER;
 use futures_util::{Stream, StreamExt, stream};
-use workforce_app::Code;
+use workforce_app::{Code, Codes};
 use workforce_domain::attachment::{Attachment, ObjectName, delivery};
 use workforce_domain::port::ObjectError;
 
@@ -36,6 +36,9 @@ const CACHING: &str = "private, max-age=60";
 const POLICY: &str = "sandbox; default-src 'none'";
 
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
+
+/// What [`send`] refuses with.
+pub(crate) const SEND: Codes = Codes::of(&[Code::RangeNotSatisfiable]);
 
 /// Answers a request for the content of an attachment.
 pub(crate) async fn send(

@@ -4,11 +4,12 @@ use actix_web::http::StatusCode;
 use serde::Serialize;
 use workforce_app::authenticate::{AuthError, Authenticated, authenticate};
 use workforce_app::{Call, Code, Failure, Refusal, Signal};
+use workforce_domain::actor::Actor;
 use workforce_domain::port::{Reads, Tx};
 use workforce_domain::time::Timestamp;
 
 use super::{Exchange, Incoming};
-use crate::idempotency::Kept;
+use crate::idempotency::{Claim, Kept, Repeatable};
 use crate::problem::{Problem, settled};
 use crate::registry::Access;
 use crate::reply::Reply;
@@ -33,7 +34,10 @@ pub(super) struct Served {
 }
 
 impl Served {
-    fn encode<B: Serialize>(reply: &Reply<B>, ignored_run: bool) -> Result<Self, Problem> {
+    pub(super) fn encode<B: Serialize>(
+        reply: &Reply<B>,
+        ignored_run: bool,
+    ) -> Result<Self, Problem> {
         let body = serde_json::to_vec(&reply.body).map_err(|error| Problem::internal(&error))?;
         Ok(Self {
             status: reply.status,
@@ -46,6 +50,30 @@ impl Served {
             signal: false,
             secret: reply.secret,
         })
+    }
+
+    /// The answer to an earlier request, for its repetition.
+    pub(super) fn again((status, body): (StatusCode, Vec<u8>), ignored_run: bool) -> Self {
+        Self {
+            status,
+            body,
+            next_cursor: None,
+            tag: None,
+            replayed: true,
+            ignored_run,
+            last_event_id: None,
+            signal: false,
+            secret: true,
+        }
+    }
+
+    /// What is kept of it for a repetition.
+    pub(super) fn kept(&self) -> Kept<'_> {
+        Kept {
+            status: self.status,
+            body: &self.body,
+            secret: self.secret,
+        }
     }
 }
 
@@ -71,7 +99,7 @@ impl Exchange {
 
     /// The same for an input that is parsed already. Who asks is found out
     /// before what is wrong with the input is told.
-    fn look_with<I, T, E: Refusal>(
+    pub(super) fn look_with<I, T, E: Refusal>(
         &self,
         input: &Result<I, Problem>,
         act: impl Fn(&mut dyn Reads, &Call<'_>, &I) -> Result<T, Failure<E>>,
@@ -100,11 +128,7 @@ impl Exchange {
         answer: impl Fn(T) -> Reply<B>,
     ) -> Result<Served, Problem> {
         let ports = &self.state.ports;
-        let parsed = parse(&self.incoming).and_then(|input| {
-            let repeatable = self.incoming.repeatable()?;
-            Ok((input, repeatable))
-        });
-        let (input, repeatable) = match parsed {
+        let (input, repeatable) = match self.parsed(parse) {
             Ok(parsed) => parsed,
             // What cannot be served must not queue for the right to write.
             Err(problem) => {
@@ -115,34 +139,18 @@ impl Exchange {
                     .map_or_else(settled, |_admitted| problem));
             }
         };
-        let _claim = repeatable
-            .as_ref()
-            .map(|repeatable| {
-                let credential = self.incoming.presented().authorization;
-                self.state.in_flight.claim(credential, repeatable.key())
-            })
-            .transpose()?;
+        let _claim = self.claim(repeatable.as_ref())?;
         let vault = &*ports.vault;
         ports
             .store
             .write(|tx| {
                 let now = ports.clock.now();
                 let caller = self.admit(tx.reads(), now)?;
-                let name = caller_name(&caller);
+                let name = caller_name(&caller.caller.actor);
                 if let Some(repeatable) = &repeatable
-                    && let Some((status, body)) = repeatable.find(tx, vault, &name, now)?
+                    && let Some(first) = repeatable.find(tx, vault, &name, now)?
                 {
-                    return Ok(Served {
-                        status,
-                        body,
-                        next_cursor: None,
-                        tag: None,
-                        replayed: true,
-                        ignored_run: caller.ignored_run,
-                        last_event_id: None,
-                        signal: false,
-                        secret: true,
-                    });
+                    return Ok(Served::again(first, caller.ignored_run));
                 }
                 let signal = Signal::default();
                 let value = act(tx, &self.call(&caller, now, &signal), &input)
@@ -151,59 +159,33 @@ impl Exchange {
                     Served::encode(&answer(value), caller.ignored_run).map_err(Failure::Refused)?;
                 served.signal = signal.is_raised();
                 if let Some(repeatable) = &repeatable {
-                    let Served {
-                        status,
-                        ref body,
-                        secret,
-                        ..
-                    } = served;
-                    repeatable.keep(
-                        tx,
-                        vault,
-                        &name,
-                        now,
-                        Kept {
-                            status,
-                            body,
-                            secret,
-                        },
-                    )?;
+                    repeatable.keep(tx, vault, &name, now, served.kept())?;
                 }
                 Ok(served)
             })
             .map_err(settled)
     }
 
-    pub(super) fn write_around_now<I, P, X, T, E: Refusal, B: Serialize>(
+    /// The input of a request that changes something, and its key.
+    pub(super) fn parsed<I>(
         &self,
         parse: impl FnOnce(&Incoming) -> Result<I, Problem>,
-        plan: impl Fn(&mut dyn Reads, &Call<'_>, &I) -> Result<P, Failure<E>>,
-        outside: impl FnOnce(&State, &I, P) -> Result<X, E>,
-        act: impl Fn(&mut dyn Tx, &Call<'_>, &I, &X) -> Result<T, Failure<E>>,
-        finish: impl FnOnce(&State, &I, T) -> Reply<B>,
-    ) -> Result<Served, Problem> {
-        let ports = &self.state.ports;
-        let input = parse(&self.incoming);
-        let (planned, _ignored_run) = self.look_with(&input, plan)?;
-        let input = input?;
-        let outcome = outside(&self.state, &input, planned).map_err(Problem::refused)?;
-        let (value, ignored_run, raised) = ports
-            .store
-            .write(|tx| {
-                let now = ports.clock.now();
-                let caller = self.admit(tx.reads(), now)?;
-                let signal = Signal::default();
-                let value = act(tx, &self.call(&caller, now, &signal), &input, &outcome)
-                    .map_err(|failure| failure.map(Problem::refused))?;
-                Ok((value, caller.ignored_run, signal.is_raised()))
-            })
-            .map_err(settled)?;
-        let mut served = Served::encode(&finish(&self.state, &input, value), ignored_run)?;
-        served.signal = raised;
-        Ok(served)
+    ) -> Result<(I, Option<Repeatable>), Problem> {
+        let input = parse(&self.incoming)?;
+        Ok((input, self.incoming.repeatable()?))
     }
 
-    fn call<'a>(
+    /// Takes the key of a request until it is served.
+    pub(super) fn claim(
+        &self,
+        repeatable: Option<&Repeatable>,
+    ) -> Result<Option<Claim<'_>>, Problem> {
+        let credential = self.incoming.presented().authorization;
+        let claim = |it: &Repeatable| self.state.in_flight.claim(credential, it.key());
+        repeatable.map(claim).transpose()
+    }
+
+    pub(super) fn call<'a>(
         &'a self,
         caller: &'a Authenticated,
         now: Timestamp,
@@ -241,7 +223,7 @@ impl Exchange {
                 let value = act(reads, &self.call(&caller, now, &signal))
                     .map_err(|failure| failure.map(Problem::refused))?;
                 Ok(Looked {
-                    caller: caller_name(&caller),
+                    caller: caller_name(&caller.caller.actor),
                     value,
                 })
             })
@@ -250,7 +232,7 @@ impl Exchange {
 
     /// Finds out who asks and whether the route is for them, and notes that
     /// they did.
-    fn admit(
+    pub(super) fn admit(
         &self,
         reads: &mut dyn Reads,
         now: Timestamp,
@@ -314,7 +296,6 @@ pub(crate) struct Looked<T> {
 
 /// Whose requests an idempotency key belongs to: an agent may repeat in a later
 /// run what its last one did not see the answer to.
-fn caller_name(caller: &Authenticated) -> String {
-    let actor = &caller.caller.actor;
+pub(super) fn caller_name(actor: &Actor) -> String {
     format!("{}:{}", actor.kind(), actor.name())
 }

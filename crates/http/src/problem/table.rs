@@ -209,11 +209,6 @@ pub const fn entry(code: Code) -> Entry {
             "Name taken",
             "Choose another name, or use what has it.",
         ),
-        Code::AmbiguousName => (
-            StatusCode::CONFLICT,
-            "Ambiguous name",
-            "Use the agent's id.",
-        ),
         Code::RevisionConflict => (
             StatusCode::PRECONDITION_FAILED,
             "Configuration changed meanwhile",

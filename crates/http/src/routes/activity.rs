@@ -1,7 +1,7 @@
 use actix_web::HttpResponse;
 use serde::Serialize;
 use utoipa::ToSchema;
-use workforce_app::activity;
+use workforce_app::{Codes, activity};
 use workforce_domain::Document;
 use workforce_domain::activity::{Action, Activity, Entity};
 use workforce_domain::actor::ActorKind;
@@ -21,8 +21,8 @@ const TAG: &str = "Activity";
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
-        .add(__path_list, Access::Anyone, list)
-        .add(__path_of_issue, Access::Anyone, of_issue)
+        .add(__path_list, Access::Anyone, Codes::NONE, list)
+        .add(__path_of_issue, Access::Anyone, Codes::NONE, of_issue)
 }
 
 /// Something that happened.

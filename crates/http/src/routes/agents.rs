@@ -9,6 +9,7 @@ mod runtime_state;
 mod switches;
 
 use actix_web::HttpResponse;
+use workforce_app::Codes;
 use workforce_app::agents::{self, AgentDetail, AgentRef, ListAgents, UpdateAgent};
 use workforce_domain::port::AgentKeyset;
 
@@ -28,11 +29,11 @@ const TAG: &str = "Agents";
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     let endpoints = endpoints
-        .add(__path_list, Access::Anyone, list)
-        .add(__path_create, Access::Hirer, create)
-        .add(__path_me, Access::Agent, me)
-        .add(__path_get, Access::Anyone, get)
-        .add(__path_update, Access::ItselfOrAbove, update);
+        .add(__path_list, Access::Anyone, Codes::NONE, list)
+        .add(__path_create, Access::Hirer, agents::CREATE, create)
+        .add(__path_me, Access::Agent, Codes::NONE, me)
+        .add(__path_get, Access::Anyone, Codes::NONE, get)
+        .add(__path_update, Access::ItselfOrAbove, agents::UPDATE, update);
     [
         switches::register,
         keys::register,

@@ -6,6 +6,7 @@ mod hires;
 use actix_web::HttpResponse;
 use serde::Deserialize;
 use utoipa::ToSchema;
+use workforce_app::Codes;
 use workforce_app::approvals::{self, FileApproval};
 use workforce_domain::Document;
 use workforce_domain::approval::ApprovalType;
@@ -25,11 +26,11 @@ const TAG: &str = "Approvals";
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     let endpoints = endpoints
-        .add(__path_list, Access::Anyone, list)
-        .add(__path_create, Access::Anyone, create)
-        .add(__path_get, Access::Anyone, get)
-        .add(__path_issues, Access::Anyone, issues)
-        .add(__path_of_issue, Access::Anyone, of_issue);
+        .add(__path_list, Access::Anyone, Codes::NONE, list)
+        .add(__path_create, Access::Anyone, approvals::FILE, create)
+        .add(__path_get, Access::Anyone, Codes::NONE, get)
+        .add(__path_issues, Access::Anyone, Codes::NONE, issues)
+        .add(__path_of_issue, Access::Anyone, Codes::NONE, of_issue);
     hires::register(comments::register(actions::register(endpoints)))
 }
 

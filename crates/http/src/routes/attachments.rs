@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use actix_web::HttpResponse;
 use tracing::Instrument;
 use utoipa::ToSchema;
-use workforce_app::attachments;
+use workforce_app::{Codes, attachments};
 use workforce_domain::attachment::ObjectName;
 use workforce_domain::id::AssetId;
 use workforce_domain::port::AttachmentKey;
@@ -26,11 +26,16 @@ const TAG: &str = "Attachments";
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
-        .add_streaming(__path_add, Access::Anyone, add)
-        .add(__path_list, Access::Anyone, list)
-        .add(__path_get, Access::Anyone, get)
-        .add_streaming(__path_content, Access::Anyone, content)
-        .add(__path_remove, Access::Uploader, remove)
+        .add_streaming(
+            __path_add,
+            Access::Anyone,
+            Codes::with(&[], &[upload::RECEIVE, attachments::ADD]),
+            add,
+        )
+        .add(__path_list, Access::Anyone, Codes::NONE, list)
+        .add(__path_get, Access::Anyone, Codes::NONE, get)
+        .add_streaming(__path_content, Access::Anyone, download::SEND, content)
+        .add(__path_remove, Access::Uploader, attachments::REMOVE, remove)
 }
 
 /// A file and what it belongs to.
@@ -57,10 +62,7 @@ struct UploadForm {
         ("issueId" = String, Path, description = "The issue, by id or identifier."),
     ),
     request_body(content = UploadForm, content_type = "multipart/form-data"),
-    responses(
-        (status = 201, description = "The attachment.", body = AttachmentBody),
-        (status = 415),
-    ))]
+    responses((status = 201, description = "The attachment.", body = AttachmentBody)))]
 async fn add(exchange: Exchange, connection: Connection) -> HttpResponse {
     let admitted = exchange
         .look_ahead(
@@ -188,7 +190,6 @@ async fn get(exchange: Exchange) -> HttpResponse {
         (status = 200, description = "The content.", content_type = "*/*", body = Vec<u8>),
         (status = 206, description = "The range of it.", content_type = "*/*", body = Vec<u8>),
         (status = 304, description = "It is there already."),
-        (status = 416),
     ))]
 async fn content(exchange: Exchange, connection: Connection) -> HttpResponse {
     let found = exchange

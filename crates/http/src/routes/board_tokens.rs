@@ -1,6 +1,7 @@
 use actix_web::HttpResponse;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+use workforce_app::Codes;
 use workforce_app::board_tokens::{self, CreatedBoardToken};
 use workforce_domain::board::BoardToken;
 use workforce_domain::id::BoardTokenId;
@@ -19,9 +20,9 @@ const TAG: &str = "Board tokens";
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
-        .add(__path_create, Access::Board, create)
-        .add(__path_list, Access::Board, list)
-        .add(__path_revoke, Access::Board, revoke)
+        .add(__path_create, Access::Board, Codes::NONE, create)
+        .add(__path_list, Access::Board, Codes::NONE, list)
+        .add(__path_revoke, Access::Board, Codes::NONE, revoke)
 }
 
 /// A token of the board, without its value.

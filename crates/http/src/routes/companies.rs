@@ -4,6 +4,7 @@ use actix_web::HttpResponse;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use workforce_app::companies::{self, CompanyView, CreateCompany, UpdateCompany};
+use workforce_app::{Code, Codes};
 use workforce_domain::change::Change;
 use workforce_domain::company::{CompanyStatus, PauseReason};
 use workforce_domain::id::CompanyId;
@@ -23,10 +24,15 @@ const TAG: &str = "Companies";
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     let endpoints = endpoints
-        .add(__path_list, Access::Anyone, list)
-        .add(__path_create, Access::Board, create)
-        .add(__path_get, Access::Anyone, get)
-        .add(__path_update, Access::Board, update);
+        .add(__path_list, Access::Anyone, Codes::NONE, list)
+        .add(__path_create, Access::Board, Codes::NONE, create)
+        .add(__path_get, Access::Anyone, Codes::NONE, get)
+        .add(
+            __path_update,
+            Access::Board,
+            Codes::of(&[Code::FieldNotWritable]),
+            update,
+        );
     switches::register(endpoints)
 }
 

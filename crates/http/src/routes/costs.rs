@@ -4,8 +4,8 @@ mod window;
 use actix_web::HttpResponse;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use workforce_app::Code;
 use workforce_app::costs::{self, ReportCost};
+use workforce_app::{Code, Codes};
 use workforce_domain::cost::{BillingType, CostEvent, CostSource, TokenUse};
 use workforce_domain::id::{AgentId, CompanyId, CostEventId, GoalId, IssueId, ProjectId, RunId};
 use workforce_domain::port::CostEventKey;
@@ -23,10 +23,9 @@ use crate::wire::{Amount, Count};
 const TAG: &str = "Costs";
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
-    let endpoints =
-        endpoints
-            .add(__path_report, Access::Itself, report)
-            .add(__path_list, Access::Anyone, list);
+    let endpoints = endpoints
+        .add(__path_report, Access::Itself, costs::REPORT, report)
+        .add(__path_list, Access::Anyone, Codes::NONE, list);
     summaries::register(endpoints)
 }
 

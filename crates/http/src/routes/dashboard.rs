@@ -1,6 +1,7 @@
 use actix_web::HttpResponse;
 use serde::Serialize;
 use utoipa::ToSchema;
+use workforce_app::Codes;
 use workforce_app::dashboard::{self, Dashboard};
 use workforce_domain::dashboard::Badges;
 use workforce_domain::time::Timestamp;
@@ -15,8 +16,8 @@ const TAG: &str = "Companies";
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
-        .add(__path_get, Access::Anyone, get)
-        .add(__path_badges, Access::Anyone, badges)
+        .add(__path_get, Access::Anyone, Codes::NONE, get)
+        .add(__path_badges, Access::Anyone, Codes::NONE, badges)
 }
 
 /// How many agents are in which state.

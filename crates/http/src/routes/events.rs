@@ -6,6 +6,7 @@ use actix_web::HttpResponse;
 use actix_web::http::header;
 use serde::Serialize;
 use utoipa::ToSchema;
+use workforce_app::Codes;
 use workforce_app::events::{self, EventPage};
 use workforce_domain::Document;
 use workforce_domain::activity::EventKind;
@@ -15,7 +16,7 @@ use workforce_domain::time::Timestamp;
 
 use crate::exchange::{Exchange, Incoming};
 use crate::paging;
-use crate::problem::{Problem, ProblemBody};
+use crate::problem::Problem;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::schema;
@@ -25,7 +26,12 @@ use reader::Reader;
 const TAG: &str = "Events";
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
-    endpoints.add(__path_events, Access::Anyone, events)
+    endpoints.add(
+        __path_events,
+        Access::Anyone,
+        Codes::with(&[], &[events::PAGE, streams::ENTER]),
+        events,
+    )
 }
 
 /// Something that happened in a company.
@@ -116,10 +122,6 @@ impl Wanted {
             content((Vec<EventBody> = "application/json"), (String = "text/event-stream")),
             headers(("X-Last-Event-Id" = i64,
                 description = "Of a list: what to send as `after` next time."))),
-        (status = 410, description = "`events_expired`; of a list only.",
-            body = ProblemBody, content_type = "application/problem+json"),
-        (status = 429, description = "`too_many_streams`",
-            body = ProblemBody, content_type = "application/problem+json"),
     ))]
 async fn events(exchange: Exchange) -> HttpResponse {
     if exchange.incoming.wants_stream(true) {

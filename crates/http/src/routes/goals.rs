@@ -1,6 +1,7 @@
 use actix_web::HttpResponse;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+use workforce_app::Codes;
 use workforce_app::goals::{self, CreateGoal, UpdateGoal};
 use workforce_domain::change::Change;
 use workforce_domain::goal::{Goal, GoalLevel, GoalStatus};
@@ -21,11 +22,11 @@ const TAG: &str = "Goals";
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
-        .add(__path_list, Access::Anyone, list)
-        .add(__path_create, Access::Anyone, create)
-        .add(__path_get, Access::Anyone, get)
-        .add(__path_update, Access::Anyone, update)
-        .add(__path_delete, Access::Board, delete)
+        .add(__path_list, Access::Anyone, Codes::NONE, list)
+        .add(__path_create, Access::Anyone, goals::CREATE, create)
+        .add(__path_get, Access::Anyone, Codes::NONE, get)
+        .add(__path_update, Access::Anyone, goals::UPDATE, update)
+        .add(__path_delete, Access::Board, Codes::NONE, delete)
 }
 
 /// A goal.

@@ -2,9 +2,8 @@ use actix_web::HttpResponse;
 use actix_web::http::header;
 use serde::Serialize;
 use utoipa::ToSchema;
-use workforce_app::Code;
-use workforce_app::Failure;
 use workforce_app::authenticate::AuthMode;
+use workforce_app::{Code, Codes, Failure};
 use workforce_domain::port::StoreError;
 
 use crate::exchange::Exchange;
@@ -14,11 +13,14 @@ use crate::schema;
 
 const TAG: &str = "Health";
 
+/// What a server that cannot work says.
+const READY: Codes = Codes::of(&[Code::Contended, Code::EngineStalled, Code::StoreUnavailable]);
+
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
-        .add(__path_health, Access::Public, health)
-        .add(__path_ready, Access::Public, ready)
-        .add(__path_metrics, Access::Public, metrics)
+        .add(__path_health, Access::Public, Codes::NONE, health)
+        .add(__path_ready, Access::Public, READY, ready)
+        .add(__path_metrics, Access::Public, Codes::NONE, metrics)
 }
 
 /// What a health check tells.

@@ -5,7 +5,7 @@ mod requests;
 
 use actix_web::HttpResponse;
 use workforce_app::issues::IssueView;
-use workforce_app::{Call, Failure, issues};
+use workforce_app::{Call, Code, Codes, Failure, issues};
 use workforce_domain::id::{IssueId, UserId};
 use workforce_domain::issue::IssueRef;
 use workforce_domain::page::{Page, PageRequest};
@@ -28,11 +28,16 @@ const TAG: &str = "Issues";
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     let endpoints = endpoints
-        .add(__path_list, Access::Anyone, list)
-        .add(__path_create, Access::Anyone, create)
-        .add(__path_get, Access::Anyone, get)
-        .add(__path_update, Access::Stakeholder, update)
-        .add(__path_delete, Access::Board, delete);
+        .add(__path_list, Access::Anyone, Codes::NONE, list)
+        .add(__path_create, Access::Anyone, issues::CREATE, create)
+        .add(__path_get, Access::Anyone, Codes::NONE, get)
+        .add(
+            __path_update,
+            Access::Stakeholder,
+            Codes::with(&[Code::FieldNotWritable], &[issues::UPDATE]),
+            update,
+        )
+        .add(__path_delete, Access::Board, Codes::NONE, delete);
     comments::register(holding::register(endpoints))
 }
 

@@ -1,6 +1,7 @@
 use actix_web::HttpResponse;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+use workforce_app::Codes;
 use workforce_app::labels::{self, CreateLabel, UpdateLabel};
 use workforce_domain::id::{CompanyId, LabelId};
 use workforce_domain::label::IssueLabel;
@@ -20,10 +21,10 @@ const TAG: &str = "Labels";
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
-        .add(__path_list, Access::Anyone, list)
-        .add(__path_create, Access::Manager, create)
-        .add(__path_update, Access::Manager, update)
-        .add(__path_delete, Access::Manager, delete)
+        .add(__path_list, Access::Anyone, Codes::NONE, list)
+        .add(__path_create, Access::Manager, labels::NAME, create)
+        .add(__path_update, Access::Manager, labels::NAME, update)
+        .add(__path_delete, Access::Manager, Codes::NONE, delete)
 }
 
 /// A label of a company's issues.

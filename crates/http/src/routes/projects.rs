@@ -3,6 +3,7 @@ mod conventions;
 mod workspaces;
 
 use actix_web::HttpResponse;
+use workforce_app::Codes;
 use workforce_app::projects::{self, ProjectRef};
 use workforce_domain::port::ProjectKey;
 
@@ -20,11 +21,11 @@ const TAG: &str = "Projects";
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     let endpoints = endpoints
-        .add(__path_list, Access::Anyone, list)
-        .add(__path_create, Access::Anyone, create)
-        .add(__path_get, Access::Anyone, get)
-        .add(__path_update, Access::Anyone, update)
-        .add(__path_delete, Access::Board, delete);
+        .add(__path_list, Access::Anyone, Codes::NONE, list)
+        .add(__path_create, Access::Anyone, projects::CREATE, create)
+        .add(__path_get, Access::Anyone, Codes::NONE, get)
+        .add(__path_update, Access::Anyone, projects::UPDATE, update)
+        .add(__path_delete, Access::Board, Codes::NONE, delete);
     conventions::register(workspaces::register(endpoints))
 }
 

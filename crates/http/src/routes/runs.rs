@@ -8,7 +8,7 @@ mod wakeup;
 use actix_web::HttpResponse;
 use serde::Deserialize;
 use utoipa::ToSchema;
-use workforce_app::runs;
+use workforce_app::{Codes, runs};
 use workforce_domain::Document;
 use workforce_domain::port::{RunFilter, RunKey};
 use workforce_domain::run::RunStatus;
@@ -29,11 +29,11 @@ const OPEN: [RunStatus; 2] = [RunStatus::Queued, RunStatus::Running];
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     let endpoints = endpoints
-        .add(__path_invoke, Access::Itself, invoke)
-        .add(__path_list, Access::Anyone, list)
-        .add(__path_live, Access::Anyone, live)
-        .add(__path_get, Access::Anyone, get)
-        .add(__path_cancel, Access::Above, cancel);
+        .add(__path_invoke, Access::Itself, runs::ASK, invoke)
+        .add(__path_list, Access::Anyone, Codes::NONE, list)
+        .add(__path_live, Access::Anyone, Codes::NONE, live)
+        .add(__path_get, Access::Anyone, Codes::NONE, get)
+        .add(__path_cancel, Access::Above, runs::CANCEL, cancel);
     [
         log::register,
         log_stream::register,

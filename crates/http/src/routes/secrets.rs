@@ -3,7 +3,7 @@ mod master_key;
 mod usage;
 
 use actix_web::HttpResponse;
-use workforce_app::{Code, secrets};
+use workforce_app::{Code, Codes, secrets};
 use workforce_domain::port::SecretKey;
 
 use super::Done;
@@ -20,24 +20,18 @@ const TAG: &str = "Secrets";
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     let endpoints = endpoints
-        .add(__path_list, Access::Board, list)
-        .refusing(&[])
-        .add(__path_create, Access::Board, create)
-        .refusing(&[
-            Code::InvalidField,
-            Code::DuplicateName,
-            Code::SecretProviderUnsupported,
-        ])
-        .add(__path_get, Access::Board, get)
-        .refusing(&[])
-        .add(__path_update, Access::Board, update)
-        .refusing(&[Code::InvalidField, Code::DuplicateName])
-        .add(__path_delete, Access::Board, delete)
-        .refusing(&[Code::SecretInUse])
-        .add(__path_rotate, Access::Board, rotate)
-        .refusing(&[Code::InvalidField])
-        .add(__path_convert, Access::Board, convert)
-        .refusing(&[Code::InvalidField, Code::DuplicateName]);
+        .add(__path_list, Access::Board, Codes::NONE, list)
+        .add(
+            __path_create,
+            Access::Board,
+            Codes::with(&[Code::SecretProviderUnsupported], &[secrets::CREATE]),
+            create,
+        )
+        .add(__path_get, Access::Board, Codes::NONE, get)
+        .add(__path_update, Access::Board, secrets::UPDATE, update)
+        .add(__path_delete, Access::Board, secrets::DELETE, delete)
+        .add(__path_rotate, Access::Board, secrets::ROTATE, rotate)
+        .add(__path_convert, Access::Board, secrets::CONVERT, convert);
     master_key::register(usage::register(endpoints))
 }
 

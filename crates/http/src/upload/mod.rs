@@ -11,8 +11,8 @@ use std::sync::Arc;
 use actix_multipart::Multipart;
 use actix_web::http::header;
 use serde::{Deserialize, Serialize};
-use workforce_app::Code;
 use workforce_app::attachments::AddAttachment;
+use workforce_app::{Code, Codes};
 use workforce_domain::attachment::{ObjectName, harmless_filename};
 use workforce_domain::id::CommentId;
 use workforce_domain::text::MediaType;
@@ -26,6 +26,15 @@ pub(crate) use form::Form;
 /// What a body may have beside its file: the other fields, and what separates
 /// them.
 const BESIDE_FILE: u64 = 1024 * 1024;
+
+/// What [`receive`] and [`Form::finish`] refuse with.
+pub(crate) const RECEIVE: Codes = Codes::of(&[
+    Code::BodyTooLarge,
+    Code::Busy,
+    Code::InvalidField,
+    Code::InvalidRequest,
+    Code::UnsupportedMediaType,
+]);
 
 /// Receives a multipart body and stores its file as `name`, up to the point
 /// where [`Form::finish`] makes the object whole. Dropped before, it leaves

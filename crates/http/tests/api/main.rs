@@ -1,6 +1,7 @@
 //! Whole-API tests: a real server on a real store, asked over loopback.
 #![expect(clippy::unwrap_used, reason = "a test panics where it cannot go on")]
 
+mod answers;
 mod sse;
 mod support;
 mod uploads;

@@ -17,6 +17,8 @@ use workforce_http::{AllowedHosts, Options, Ports, State, serve};
 use workforce_testkit::ports;
 use workforce_testkit::store::TestStore;
 
+use crate::answers;
+
 /// A running server, stopped when dropped.
 pub(crate) struct Api {
     pub(crate) base: String,
@@ -395,6 +397,7 @@ impl Api {
 
 /// A server that listens until its handle stops it.
 fn listen(state: Data<State>) -> (String, ServerHandle, JoinHandle<()>) {
+    answers::note();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let base = format!("http://{}", listener.local_addr().unwrap());
     let (sender, receiver) = mpsc::channel();

@@ -9,13 +9,14 @@ use workforce_domain::revision::{AgentConfig, RevisionSource};
 
 use super::bundle::{BundleView, about, described, is_listed, keep_version, manifest, view};
 use super::{
-    BOOTSTRAP_KEY, CHANGED_BUNDLE, CHANGED_FILE, InstructionsError, TEMPLATE_KEY, check_content,
-    check_not_legacy, on_disk,
+    BOOTSTRAP_KEY, CHANGED_BUNDLE, CHANGED_FILE, InstructionsError, ON_DISK, TEMPLATE_KEY,
+    check_content, check_not_legacy, on_disk,
 };
 use crate::access::{Denied, FieldFault, denied};
 use crate::agents::revisions::{ConfigChange, keep};
 use crate::agents::{hold, readable, write_down};
 use crate::call::Call;
+use crate::refusal::{Code, Codes};
 
 /// Writes a file of a bundle.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,6 +65,17 @@ impl OutsideDeed {
         }
     }
 }
+
+/// What a change of a bundle is refused with: one that is not the caller's to
+/// make, one that others made at the same time, one that the disk forbids.
+pub(super) const CHANGE: Codes = Codes::with(
+    &[
+        Code::BoardRequired,
+        Code::Forbidden,
+        Code::InstructionsFileConflict,
+    ],
+    &[ON_DISK],
+);
 
 /// Agents write their own managed bundle and nothing else (contract section
 /// 4.3).
@@ -194,6 +206,9 @@ pub fn do_outside(
     }
 }
 
+/// What [`put_file`] and its plan refuse with.
+pub const PUT_FILE: Codes = Codes::with(&[Code::BodyTooLarge], &[CHANGE]);
+
 /// Writes a file of a managed bundle, or notes that one of an external bundle
 /// was written.
 ///
@@ -247,6 +262,9 @@ pub fn put_file(
     }
     Ok(view(tx.reads(), call, &agent)?)
 }
+
+/// What [`delete_file`] and its plan refuse with.
+pub const DELETE_FILE: Codes = Codes::with(&[Code::EntryFileProtected], &[CHANGE]);
 
 /// Deletes a file of a managed bundle, or notes that one of an external bundle
 /// was deleted.

@@ -13,6 +13,7 @@ use super::files::store;
 use crate::access::{FieldFault, denied};
 use crate::agents::{adapter_config, hold, write_down};
 use crate::call::Call;
+use crate::refusal::{Code, Codes};
 
 /// Where the path is kept unless the caller says otherwise.
 const PATH_KEY: &str = "instructionsFilePath";
@@ -150,6 +151,9 @@ fn check_key(key: Option<&str>) -> Result<(), InstructionsError> {
     let message = "must be a word that no other setting of the adapter has";
     Err(FieldFault::invalid("/adapterConfigKey", message).into())
 }
+
+/// What [`set_path`] and [`infer`] refuse with.
+pub const SET_PATH: Codes = Codes::of(&[Code::InvalidField]);
 
 /// Keeps the path in the adapter's configuration, and makes the bundle the one
 /// it stands for. Board only.

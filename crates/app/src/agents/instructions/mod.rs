@@ -23,16 +23,19 @@ use workforce_domain::port::InstructionFileError;
 
 pub use bundle::{BundleFile, BundleView};
 pub use files::{
-    DeleteFile, OutsideDeed, PutFile, delete_file, do_outside, plan_delete, plan_put, put_file,
+    DELETE_FILE, DeleteFile, OutsideDeed, PUT_FILE, PutFile, delete_file, do_outside, plan_delete,
+    plan_put, put_file,
 };
-pub use legacy_path::{InferredBundle, InstructionsPath, SetInstructionsPath, infer, set_path};
-pub use patch::{PatchBundle, PatchPlan, Prepared, patch, plan_patch, prepare};
-pub use read::{FileView, FoundFile, file, get, load, written};
+pub use legacy_path::{
+    InferredBundle, InstructionsPath, SET_PATH, SetInstructionsPath, infer, set_path,
+};
+pub use patch::{PATCH, PatchBundle, PatchPlan, Prepared, patch, plan_patch, prepare};
+pub use read::{FILE, FileView, FoundFile, GET, file, get, load, written};
 pub use run::{RunFile, RunInstructions, for_run};
 
 use super::AgentError;
 use crate::access::{Denied, FieldFault};
-use crate::refusal::{Code, Refusal};
+use crate::refusal::{Code, Codes, Refusal};
 
 /// The key under which a legacy prompt template is kept.
 const TEMPLATE_KEY: &str = "promptTemplate";
@@ -101,6 +104,9 @@ impl Refusal for InstructionsError {
         }
     }
 }
+
+/// What a file on disk is refused with.
+const ON_DISK: Codes = Codes::of(&[Code::InvalidField, Code::InstructionsUnavailable]);
 
 /// The fault that a file on disk is for the field that names it.
 fn on_disk(error: &InstructionFileError, pointer: &str) -> InstructionsError {

@@ -7,11 +7,12 @@ use workforce_domain::port::{Failure, InstructionFileError, InstructionFiles, Re
 use workforce_domain::revision::{AgentConfig, RevisionSource};
 
 use super::bundle::{BundleView, about, content, described, keep_version, manifest, view};
-use super::files::{check_writer, clear_legacy, store};
+use super::files::{CHANGE, check_writer, clear_legacy, store};
 use super::{CHANGED_BUNDLE, InstructionsError, check_not_legacy, empty, on_disk};
 use crate::access::{Denied, FieldFault, denied};
 use crate::agents::{hold, readable, write_down};
 use crate::call::Call;
+use crate::refusal::{Code, Codes};
 
 /// Changes where the files of a bundle are, or which one comes first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -144,6 +145,9 @@ pub fn prepare(
     };
     Ok(Prepared { plan, carried })
 }
+
+/// What [`patch`] and its plan refuse with.
+pub const PATCH: Codes = Codes::with(&[Code::BodyTooLarge], &[CHANGE]);
 
 /// Changes a bundle as it was prepared.
 ///

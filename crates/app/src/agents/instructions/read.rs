@@ -3,10 +3,14 @@ use workforce_domain::instructions::{BundlePath, LEGACY_TEMPLATE, language_of};
 use workforce_domain::port::{Failure, InstructionFiles, Reads};
 
 use super::bundle::{BundleView, content, is_listed, manifest, view};
-use super::{InstructionsError, PutFile, TEMPLATE_KEY, on_disk, sha256, template};
+use super::{InstructionsError, ON_DISK, PutFile, TEMPLATE_KEY, on_disk, sha256, template};
 use crate::access::{Denied, denied};
 use crate::agents::readable;
 use crate::call::Call;
+use crate::refusal::{Code, Codes};
+
+/// What [`get`] refuses with.
+pub const GET: Codes = Codes::of(&[Code::Forbidden]);
 
 /// The bundle of an agent, for the board, the agent itself and those above it.
 /// What only the disk tells is added with [`BundleView::completed`].
@@ -58,6 +62,9 @@ pub enum FoundFile {
         editable: bool,
     },
 }
+
+/// What [`file`] and [`load`] refuse with.
+pub const FILE: Codes = Codes::with(&[Code::Forbidden], &[ON_DISK]);
 
 /// A file of an agent's bundle, for whoever may see the bundle.
 ///

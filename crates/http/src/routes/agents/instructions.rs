@@ -6,7 +6,7 @@ use workforce_app::agents::instructions::{self, DeleteFile};
 use workforce_domain::instructions::BundlePath;
 
 use crate::exchange::{Exchange, Incoming};
-use crate::problem::{Problem, ProblemBody};
+use crate::problem::Problem;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::schema;
@@ -19,12 +19,22 @@ const TAG: &str = "Instructions";
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
-        .add(__path_get, Access::ItselfOrAbove, get)
-        .add(__path_patch, Access::Itself, patch)
-        .add(__path_file, Access::ItselfOrAbove, file)
-        .add(__path_put, Access::Itself, put)
-        .add(__path_delete, Access::Itself, delete)
-        .add(__path_set_path, Access::Board, set_path)
+        .add(__path_get, Access::ItselfOrAbove, instructions::GET, get)
+        .add(__path_patch, Access::Itself, instructions::PATCH, patch)
+        .add(__path_file, Access::ItselfOrAbove, instructions::FILE, file)
+        .add(__path_put, Access::Itself, instructions::PUT_FILE, put)
+        .add(
+            __path_delete,
+            Access::Itself,
+            instructions::DELETE_FILE,
+            delete,
+        )
+        .add(
+            __path_set_path,
+            Access::Board,
+            instructions::SET_PATH,
+            set_path,
+        )
 }
 
 /// The path in the query, which has to be there.
@@ -68,7 +78,9 @@ async fn patch(exchange: Exchange) -> HttpResponse {
         .write_around(
             |rq| Ok((rq.id("agentId")?, rq.json::<PatchBundleBody>()?.command()?)),
             |reads, call, (id, command)| instructions::plan_patch(reads, call, *id, command),
-            |state, _, plan| instructions::prepare(&*state.ports.instructions, plan),
+            |state, _, plan| {
+                instructions::prepare(&*state.ports.instructions, plan).map_err(Problem::refused)
+            },
             |tx, call, (id, command), prepared| {
                 instructions::patch(tx, call, *id, command, prepared)
             },
@@ -87,13 +99,7 @@ async fn patch(exchange: Exchange) -> HttpResponse {
         ("agentId" = schema::Id, Path, description = "The agent."),
         ("path" = String, Query, description = "The path of the file within the bundle."),
     ),
-    responses(
-        (status = 200, description = "The file.", body = FileBody),
-        (status = 409, description = "`instructions_unavailable`", body = ProblemBody,
-            content_type = "application/problem+json"),
-        (status = 422, description = "`invalid_field`", body = ProblemBody,
-            content_type = "application/problem+json"),
-    ))]
+    responses((status = 200, description = "The file.", body = FileBody)))]
 async fn file(exchange: Exchange) -> HttpResponse {
     exchange
         .read_and(
@@ -122,7 +128,8 @@ async fn put(exchange: Exchange) -> HttpResponse {
             |reads, call, (id, command)| instructions::plan_put(reads, call, *id, command),
             |state, (_, command), deed| {
                 let disk = &*state.ports.instructions;
-                instructions::do_outside(disk, &deed, &command.path, Some(command))?;
+                instructions::do_outside(disk, &deed, &command.path, Some(command))
+                    .map_err(Problem::refused)?;
                 Ok(deed)
             },
             |tx, call, (id, command), deed| instructions::put_file(tx, call, *id, command, deed),
@@ -152,7 +159,8 @@ async fn delete(exchange: Exchange) -> HttpResponse {
             |reads, call, (id, command)| instructions::plan_delete(reads, call, *id, command),
             |state, (_, command), deed| {
                 let disk = &*state.ports.instructions;
-                instructions::do_outside(disk, &deed, &command.path, None)?;
+                instructions::do_outside(disk, &deed, &command.path, None)
+                    .map_err(Problem::refused)?;
                 Ok(deed)
             },
             |tx, call, (id, command), deed| instructions::delete_file(tx, call, *id, command, deed),
@@ -176,7 +184,9 @@ async fn set_path(exchange: Exchange) -> HttpResponse {
         .write_around(
             |rq| Ok((rq.id("agentId")?, rq.json::<SetPathBody>()?.command())),
             |reads, call, (id, _)| instructions::get(reads, call, *id),
-            |state, (_, command), _seen| instructions::infer(&*state.ports.instructions, command),
+            |state, (_, command), _seen| {
+                instructions::infer(&*state.ports.instructions, command).map_err(Problem::refused)
+            },
             |tx, call, (id, command), inferred| {
                 instructions::set_path(tx, call, *id, command, inferred)
             },

@@ -1,6 +1,7 @@
 use actix_web::HttpResponse;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+use workforce_app::Codes;
 use workforce_app::agents::{self, CreatedKey};
 use workforce_domain::agent::AgentKey;
 use workforce_domain::id::{AgentId, AgentKeyId};
@@ -18,9 +19,9 @@ use crate::schema;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
-        .add(__path_create, Access::Board, create)
-        .add(__path_list, Access::Itself, list)
-        .add(__path_revoke, Access::Board, revoke)
+        .add(__path_create, Access::Board, agents::CREATE_KEY, create)
+        .add(__path_list, Access::Itself, Codes::NONE, list)
+        .add(__path_revoke, Access::Board, Codes::NONE, revoke)
 }
 
 /// A key of an agent, without its value.

@@ -1,6 +1,7 @@
 use actix_web::HttpResponse;
 use serde::Serialize;
 use utoipa::ToSchema;
+use workforce_app::Codes;
 use workforce_app::agents::{self, OrgEntry};
 use workforce_domain::agent::{AgentStatus, OrgNode};
 use workforce_domain::id::AgentId;
@@ -13,7 +14,7 @@ use crate::reply::Reply;
 use crate::schema;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
-    endpoints.add(__path_org, Access::Anyone, org)
+    endpoints.add(__path_org, Access::Anyone, Codes::NONE, org)
 }
 
 /// An agent in the organisation's tree.

@@ -2,6 +2,7 @@ use actix_web::HttpResponse;
 use serde::Deserialize;
 use utoipa::ToSchema;
 use workforce_app::agents::{self, UpdateAgent};
+use workforce_app::approvals;
 
 use super::TAG;
 use super::bodies::AgentDetailBody;
@@ -11,7 +12,12 @@ use crate::reply::Reply;
 use crate::schema;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
-    endpoints.add(__path_update, Access::Board, update)
+    endpoints.add(
+        __path_update,
+        Access::Board,
+        approvals::DRAFT_EDITED,
+        update,
+    )
 }
 
 #[derive(Deserialize, ToSchema)]

@@ -1,6 +1,7 @@
 use actix_web::HttpResponse;
 use serde::Serialize;
 use utoipa::ToSchema;
+use workforce_app::Codes;
 use workforce_app::agents::{self, RevisionView, RolledBack};
 use workforce_domain::Document;
 use workforce_domain::actor::ActorKind;
@@ -24,9 +25,9 @@ use crate::schema;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
-        .add(__path_list, Access::ItselfOrAbove, list)
-        .add(__path_get, Access::ItselfOrAbove, get)
-        .add(__path_rollback, Access::Board, rollback)
+        .add(__path_list, Access::ItselfOrAbove, Codes::NONE, list)
+        .add(__path_get, Access::ItselfOrAbove, Codes::NONE, get)
+        .add(__path_rollback, Access::Board, agents::ROLLBACK, rollback)
 }
 
 /// A change of an agent's configuration.

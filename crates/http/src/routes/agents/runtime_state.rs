@@ -1,6 +1,7 @@
 use actix_web::HttpResponse;
 use serde::Serialize;
 use utoipa::ToSchema;
+use workforce_app::Codes;
 use workforce_app::agents::{self, RuntimeState};
 use workforce_domain::Document;
 use workforce_domain::agent::{AdapterType, AgentLifecycle, AgentStatus};
@@ -20,8 +21,8 @@ use crate::wire::{Amount, Count, Limit};
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
-        .add(__path_get, Access::Anyone, get)
-        .add(__path_sessions, Access::Anyone, sessions)
+        .add(__path_get, Access::Anyone, Codes::NONE, get)
+        .add(__path_sessions, Access::Anyone, Codes::NONE, sessions)
 }
 
 /// A reason to run an agent that waits to be answered.

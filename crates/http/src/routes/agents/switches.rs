@@ -1,7 +1,7 @@
 use actix_web::HttpResponse;
 use serde::Deserialize;
 use utoipa::ToSchema;
-use workforce_app::agents;
+use workforce_app::{Codes, agents};
 
 use super::TAG;
 use super::bodies::AgentDetailBody;
@@ -14,10 +14,10 @@ use crate::wire::given;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
-        .add(__path_pause, Access::Board, pause)
-        .add(__path_resume, Access::Board, resume)
-        .add(__path_terminate, Access::Board, terminate)
-        .add(__path_delete, Access::Board, delete)
+        .add(__path_pause, Access::Board, agents::PAUSE, pause)
+        .add(__path_resume, Access::Board, agents::RESUME, resume)
+        .add(__path_terminate, Access::Board, Codes::NONE, terminate)
+        .add(__path_delete, Access::Board, agents::DELETE, delete)
 }
 
 /// Stops an agent's heartbeats and asks its live runs to stop.

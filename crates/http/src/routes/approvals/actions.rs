@@ -17,11 +17,21 @@ use crate::schema;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
-        .add(__path_approve, Access::Board, approve)
-        .add(__path_reject, Access::Board, reject)
-        .add(__path_request_revision, Access::Board, request_revision)
-        .add(__path_resubmit, Access::Requester, resubmit)
-        .add(__path_cancel, Access::Requester, cancel)
+        .add(__path_approve, Access::Board, approvals::DECIDE, approve)
+        .add(__path_reject, Access::Board, approvals::DECIDE, reject)
+        .add(
+            __path_request_revision,
+            Access::Board,
+            approvals::DECIDE,
+            request_revision,
+        )
+        .add(
+            __path_resubmit,
+            Access::Requester,
+            approvals::RESUBMIT,
+            resubmit,
+        )
+        .add(__path_cancel, Access::Requester, approvals::CANCEL, cancel)
 }
 
 #[derive(Deserialize, ToSchema)]

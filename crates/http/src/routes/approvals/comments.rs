@@ -1,7 +1,7 @@
 use actix_web::HttpResponse;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use workforce_app::approvals;
+use workforce_app::{Codes, approvals};
 use workforce_domain::actor::ActorKind;
 use workforce_domain::approval::ApprovalComment;
 use workforce_domain::id::{AgentId, ApprovalCommentId, ApprovalId, CompanyId, RunId, UserId};
@@ -21,8 +21,8 @@ use crate::schema;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
-        .add(__path_list, Access::Anyone, list)
-        .add(__path_add, Access::Anyone, add)
+        .add(__path_list, Access::Anyone, Codes::NONE, list)
+        .add(__path_add, Access::Anyone, Codes::NONE, add)
 }
 
 /// A comment on an approval.

@@ -13,7 +13,7 @@ use crate::reply::Reply;
 use crate::schema;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
-    endpoints.add(__path_create, Access::Hirer, create)
+    endpoints.add(__path_create, Access::Hirer, approvals::HIRE, create)
 }
 
 /// The fields of a new agent and the issues that it is thought for.

@@ -1,5 +1,5 @@
 use actix_web::HttpResponse;
-use workforce_app::companies;
+use workforce_app::{Codes, companies};
 use workforce_domain::id::CompanyId;
 
 use super::{CompanyBody, TAG};
@@ -11,11 +11,11 @@ use crate::schema;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
-        .add(__path_pause, Access::Board, pause)
-        .add(__path_resume, Access::Board, resume)
-        .add(__path_archive, Access::Board, archive)
-        .add(__path_unarchive, Access::Board, unarchive)
-        .add(__path_delete, Access::Board, delete)
+        .add(__path_pause, Access::Board, companies::SWITCH, pause)
+        .add(__path_resume, Access::Board, companies::SWITCH, resume)
+        .add(__path_archive, Access::Board, Codes::NONE, archive)
+        .add(__path_unarchive, Access::Board, Codes::NONE, unarchive)
+        .add(__path_delete, Access::Board, companies::DELETE, delete)
 }
 
 /// Stops all work of a company: its wakes are cancelled, its runs asked to stop,

@@ -1,6 +1,7 @@
 use actix_web::HttpResponse;
 use serde::Serialize;
 use utoipa::ToSchema;
+use workforce_app::Codes;
 use workforce_app::costs::{self, AgentCost, CostSummary};
 use workforce_domain::agent::AgentStatus;
 use workforce_domain::budget::Percent;
@@ -20,9 +21,9 @@ use crate::wire::{Amount, Count, Limit};
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
-        .add(__path_summary, Access::Anyone, summary)
-        .add(__path_by_agent, Access::Anyone, by_agent)
-        .add(__path_by_project, Access::Anyone, by_project)
+        .add(__path_summary, Access::Anyone, Codes::NONE, summary)
+        .add(__path_by_agent, Access::Anyone, Codes::NONE, by_agent)
+        .add(__path_by_project, Access::Anyone, Codes::NONE, by_project)
 }
 
 /// Hundredths of a percent as a number.

@@ -1,6 +1,7 @@
 use actix_web::HttpResponse;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+use workforce_app::Codes;
 use workforce_app::issues::{self, AddComment};
 use workforce_domain::actor::ActorKind;
 use workforce_domain::id::{AgentId, CommentId, CompanyId, IssueId, RunId, UserId};
@@ -22,8 +23,8 @@ use crate::schema;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
-        .add(__path_list, Access::Anyone, list)
-        .add(__path_add, Access::Anyone, add)
+        .add(__path_list, Access::Anyone, Codes::NONE, list)
+        .add(__path_add, Access::Anyone, issues::ADD_COMMENT, add)
 }
 
 /// A comment on an issue.

@@ -17,8 +17,13 @@ use crate::schema;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
-        .add(__path_check_out, Access::Itself, check_out)
-        .add(__path_release, Access::Anyone, release)
+        .add(
+            __path_check_out,
+            Access::Itself,
+            issues::CHECK_OUT,
+            check_out,
+        )
+        .add(__path_release, Access::Anyone, issues::RELEASE, release)
 }
 
 #[derive(Deserialize, ToSchema)]

@@ -2,6 +2,7 @@ use actix_web::HttpResponse;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
+use workforce_app::Codes;
 use workforce_app::compaction::{DEFAULT_LIMIT, LONGEST_LIMIT, SHORTEST_LIMIT};
 use workforce_app::conventions::{self, ConventionsView, ReplaceConventions, UpdateConventions};
 use workforce_domain::change::Change;
@@ -20,10 +21,20 @@ use crate::schema;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
-        .add(__path_get, Access::Anyone, get)
-        .add(__path_replace, Access::ProjectLead, replace)
-        .add(__path_update, Access::ProjectLead, update)
-        .add(__path_compact, Access::ProjectLead, compact)
+        .add(__path_get, Access::Anyone, Codes::NONE, get)
+        .add(
+            __path_replace,
+            Access::ProjectLead,
+            conventions::WRITE,
+            replace,
+        )
+        .add(
+            __path_update,
+            Access::ProjectLead,
+            conventions::WRITE,
+            update,
+        )
+        .add(__path_compact, Access::ProjectLead, Codes::NONE, compact)
 }
 
 /// What the agents of a project are told before they work.

@@ -1,6 +1,7 @@
 use actix_web::HttpResponse;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+use workforce_app::Codes;
 use workforce_app::projects::{self, CreateWorkspace, UpdateWorkspace};
 use workforce_domain::Document;
 use workforce_domain::change::Change;
@@ -20,10 +21,10 @@ use crate::wire::given;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
-        .add(__path_list, Access::Anyone, list)
-        .add(__path_create, Access::Board, create)
-        .add(__path_update, Access::Board, update)
-        .add(__path_delete, Access::Board, delete)
+        .add(__path_list, Access::Anyone, Codes::NONE, list)
+        .add(__path_create, Access::Board, projects::WORKSPACE, create)
+        .add(__path_update, Access::Board, projects::WORKSPACE, update)
+        .add(__path_delete, Access::Board, Codes::NONE, delete)
 }
 
 /// A workspace: a directory or repository that a project works in.

@@ -1,5 +1,5 @@
 use actix_web::HttpResponse;
-use workforce_app::runs;
+use workforce_app::{Codes, runs};
 use workforce_domain::port::ActivityKey;
 
 use super::super::activity::ActivityBody;
@@ -11,7 +11,7 @@ use crate::reply::Reply;
 use crate::schema;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
-    endpoints.add(__path_list, Access::Anyone, list)
+    endpoints.add(__path_list, Access::Anyone, Codes::NONE, list)
 }
 
 /// What happened to a run and what was done within it, oldest first.

@@ -11,6 +11,7 @@ use crate::query::fault;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::schema;
+use crate::streams;
 
 /// A piece of a log has at most so many bytes.
 const MAX_BYTES: u64 = 1024 * 1024;
@@ -18,7 +19,7 @@ const MAX_BYTES: u64 = 1024 * 1024;
 const DEFAULT_BYTES: u64 = 64 * 1024;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
-    endpoints.add(__path_log, Access::Anyone, log)
+    endpoints.add(__path_log, Access::Anyone, streams::ENTER, log)
 }
 
 /// A piece of a run's log.

@@ -16,7 +16,7 @@ use workforce_domain::run::{Run, RunErrorCode, RunStatus};
 use super::TAG;
 use super::log::ELSEWHERE;
 use crate::exchange::Exchange;
-use crate::problem::{Problem, ProblemBody};
+use crate::problem::Problem;
 use crate::registry::{Access, Endpoints};
 use crate::schema;
 use crate::streams::{
@@ -29,7 +29,12 @@ const PIECE: u64 = 64 * 1024;
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
-    endpoints.add(__path_log_stream, Access::Anyone, log_stream)
+    endpoints.add(
+        __path_log_stream,
+        Access::Anyone,
+        streams::ENTER,
+        log_stream,
+    )
 }
 
 /// A run's output as it is written: a stream of server-sent events. Each `log`
@@ -44,12 +49,8 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
         ("Last-Event-ID" = Option<u64>, Header,
             description = "The same as `offset`, and wins over it."),
     ),
-    responses(
-        (status = 200, description = "The output.",
-            body = String, content_type = "text/event-stream"),
-        (status = 429, description = "`too_many_streams`",
-            body = ProblemBody, content_type = "application/problem+json"),
-    ))]
+    responses((status = 200, description = "The output.",
+        body = String, content_type = "text/event-stream")))]
 async fn log_stream(exchange: Exchange) -> HttpResponse {
     stream(exchange).await
 }

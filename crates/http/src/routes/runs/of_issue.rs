@@ -1,4 +1,5 @@
 use actix_web::HttpResponse;
+use workforce_app::Codes;
 use workforce_app::access::{Denied, denied};
 use workforce_app::runs::{self, RunError};
 use workforce_domain::page::PageRequest;
@@ -14,9 +15,9 @@ use crate::reply::Reply;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
-        .add(__path_list, Access::Anyone, list)
-        .add(__path_live, Access::Anyone, live)
-        .add(__path_active, Access::Anyone, active)
+        .add(__path_list, Access::Anyone, Codes::NONE, list)
+        .add(__path_live, Access::Anyone, Codes::NONE, live)
+        .add(__path_active, Access::Anyone, Codes::NONE, active)
 }
 
 /// Runs about an issue, newest first.

@@ -14,7 +14,7 @@ use crate::reply::Reply;
 use crate::schema;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
-    endpoints.add(__path_wake_up, Access::ItselfOrAbove, wake_up)
+    endpoints.add(__path_wake_up, Access::ItselfOrAbove, runs::ASK, wake_up)
 }
 
 #[derive(Deserialize, ToSchema)]

@@ -2,7 +2,7 @@ use actix_web::HttpResponse;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use workforce_app::secrets::master_key::{self, KeyStatus};
-use workforce_app::{Call, Code, Failure};
+use workforce_app::{Call, Code, Codes, Failure};
 use workforce_domain::port::{KeyChangeError, KeySource, Reads};
 
 use super::TAG;
@@ -12,12 +12,13 @@ use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::state::{KeyRotation, State};
 
+/// What a change of the master key is refused with.
+const ROTATE: Codes = Codes::of(&[Code::KeyRotationInProgress, Code::KeyRotationUnavailable]);
+
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
-        .add(__path_status, Access::Board, status)
-        .refusing(&[])
-        .add(__path_rotate, Access::Board, rotate)
-        .refusing(&[Code::KeyRotationInProgress, Code::KeyRotationUnavailable])
+        .add(__path_status, Access::Board, Codes::NONE, status)
+        .add(__path_rotate, Access::Board, ROTATE, rotate)
 }
 
 /// Where a change of the master key stands.
@@ -89,10 +90,12 @@ async fn status(exchange: Exchange) -> HttpResponse {
     responses((status = 202, description = "It has begun.", body = StatusBody)))]
 async fn rotate(exchange: Exchange) -> HttpResponse {
     exchange
-        .read_and(
+        .write_around(
             |rq| rq.json::<RotateBody>(),
-            |reads, call, body| Ok((key_status(reads, call)?, body.only_server)),
-            |state, (status, only_server)| begin(state, &status, only_server),
+            |reads, call, _body| key_status(reads, call),
+            |state, body, status| begin(state, &status, body.only_server),
+            |_tx, _call, _body, begun| Ok::<_, Failure<Problem>>(begun.clone()),
+            |_state, _body, begun| Reply::accepted(StatusBody::from(begun)),
         )
         .await
 }
@@ -103,11 +106,7 @@ fn key_status(reads: &mut dyn Reads, call: &Call<'_>) -> Result<KeyStatus, Failu
     Ok(master_key::status(reads, call.vault)?)
 }
 
-fn begin(
-    state: &State,
-    status: &KeyStatus,
-    only_server: bool,
-) -> Result<Reply<StatusBody>, Problem> {
+fn begin(state: &State, status: &KeyStatus, only_server: bool) -> Result<KeyStatus, Problem> {
     if status.source == KeySource::File && state.key_rotation == KeyRotation::Shared && !only_server
     {
         return Err(Problem::new(
@@ -122,11 +121,11 @@ fn begin(
     match vault.change_key() {
         Ok(current) => {
             tracing::info!(%former, %current, "the master key is being changed");
-            Ok(Reply::accepted(StatusBody::from(KeyStatus {
+            Ok(KeyStatus {
                 current,
                 former: vault.former_keys(),
                 ..*status
-            })))
+            })
         }
         Err(KeyChangeError::Given) => Err(Problem::new(
             Code::KeyRotationUnavailable,

@@ -1,7 +1,7 @@
 use actix_web::HttpResponse;
 use serde::Serialize;
 use utoipa::ToSchema;
-use workforce_app::Code;
+use workforce_app::Codes;
 use workforce_app::secrets::{self, SecretUsage};
 use workforce_domain::id::{AgentId, RunId};
 use workforce_domain::port::{RunSecret, SecretUser, VersionInfo};
@@ -19,12 +19,14 @@ use crate::schema;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
-        .add(__path_versions, Access::Board, versions)
-        .refusing(&[])
-        .add(__path_delete_version, Access::Board, delete_version)
-        .refusing(&[Code::SecretVersionPinned, Code::SecretVersionNewest])
-        .add(__path_usage, Access::Board, usage)
-        .refusing(&[])
+        .add(__path_versions, Access::Board, Codes::NONE, versions)
+        .add(
+            __path_delete_version,
+            Access::Board,
+            secrets::DELETE_VERSION,
+            delete_version,
+        )
+        .add(__path_usage, Access::Board, Codes::NONE, usage)
 }
 
 /// A version of a secret, without its value.
