@@ -44,7 +44,7 @@ pub enum PathFault {
     Character,
     /// A name that some systems keep for a device, or change.
     #[error(
-        "must be a name that every file system keeps: no device name, none of `:*?\"<>|`, no blank or dot at the end of a part"
+        "must be a name that every file system keeps: no device name, none of `:*?\"<>|`, no `~` at the beginning and no blank or dot at the end of a part"
     )]
     Reserved,
 }
@@ -167,15 +167,17 @@ fn hides_encoded(text: &str) -> bool {
 }
 
 fn check_segment(segment: &str) -> Result<(), PathFault> {
-    if segment.is_empty() || segment == "." || segment == ".." {
+    // What begins with two dots is a way up to some programs, such as `..;`.
+    if segment.is_empty() || segment == "." || segment.starts_with("..") {
         return Err(PathFault::Dots);
     }
     if segment.len() > BundlePath::MAX_SEGMENT_BYTES {
         return Err(PathFault::SegmentTooLong);
     }
-    let unkept = segment
-        .chars()
-        .any(|c| matches!(c, ':' | '*' | '?' | '"' | '<' | '>' | '|'));
+    let unkept = segment.starts_with('~')
+        || segment
+            .chars()
+            .any(|c| matches!(c, ':' | '*' | '?' | '"' | '<' | '>' | '|'));
     let trimmed = segment.starts_with(char::is_whitespace)
         || segment.ends_with(|c: char| c == '.' || c.is_whitespace());
     if unkept || trimmed || is_device(segment) {
@@ -232,6 +234,10 @@ mod tests {
             ("a\\..\\x", PathFault::Dots),
             ("./x", PathFault::Dots),
             ("a//x", PathFault::Dots),
+            ("..;/x", PathFault::Dots),
+            ("a/..x", PathFault::Dots),
+            ("~/x", PathFault::Reserved),
+            ("a/~root/x", PathFault::Reserved),
             ("a/", PathFault::Dots),
             ("%2e%2e/x", PathFault::Character),
             ("%252e%252e/x", PathFault::Character),
