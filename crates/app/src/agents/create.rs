@@ -15,7 +15,7 @@ use super::adapter_config::ENV;
 use super::environment::{BINDINGS, check_new_bindings};
 use super::revisions::{ConfigChange, keep};
 use super::{AgentDetail, AgentError, adapter_config, check_manager, detail, write_down};
-use crate::access::{self, Denied, denied};
+use crate::access::{self, Denied, FieldFault, denied};
 use crate::call::Call;
 use crate::refusal::{Code, Codes};
 
@@ -58,6 +58,20 @@ impl CreateAgent {
             .is_some_and(|role| role.as_str() == "ceo")
             || self.can_create_agents.is_some()
             || !self.adapter_config.is_empty()
+    }
+
+    /// The same with the values that its marks stand for, checked.
+    pub(super) fn unmasked(
+        mut self,
+        adapter_config: &Document,
+        runtime_config: &Document,
+    ) -> Result<Self, FieldFault> {
+        self.adapter_config = adapter_config::replaced(adapter_config, self.adapter_config);
+        self.runtime_config = adapter_config::replaced(runtime_config, self.runtime_config);
+        adapter_config::check_adapter(&self.adapter_config)?;
+        adapter_config::check_runtime(&self.runtime_config)?;
+        access::check_document(&self.metadata, "/metadata", adapter_config::MAX_BYTES)?;
+        Ok(self)
     }
 }
 
@@ -106,19 +120,14 @@ pub(crate) fn take_on(
     tx: &mut dyn Tx,
     call: &Call<'_>,
     scope: CompanyScope,
-    mut command: CreateAgent,
+    command: CreateAgent,
     lifecycle: AgentLifecycle,
 ) -> Result<Agent, Failure<AgentError>> {
     // There is nothing yet that the mark of a hidden value could keep.
     let nothing = Document::new();
-    command.adapter_config = adapter_config::merged(&nothing, command.adapter_config);
-    command.runtime_config = adapter_config::merged(&nothing, command.runtime_config);
-    let faults = adapter_config::check_adapter(&command.adapter_config)
-        .and_then(|()| adapter_config::check_runtime(&command.runtime_config))
-        .and_then(|()| {
-            access::check_document(&command.metadata, "/metadata", adapter_config::MAX_BYTES)
-        });
-    faults.map_err(|fault| Failure::Refused(fault.into()))?;
+    let command = command
+        .unmasked(&nothing, &nothing)
+        .map_err(|fault| Failure::Refused(fault.into()))?;
     check_new_bindings::<AgentError>(tx, call, scope, ENV, &nothing, &command.adapter_config)?;
     if let Some(manager) = command.reports_to {
         check_manager(tx.reads(), scope, None, manager)?;

@@ -4,16 +4,16 @@
 use serde_json::json;
 use workforce_domain::activity::Action;
 use workforce_domain::actor::{CompanyScope, Owned};
-use workforce_domain::agent::{Agent, AgentLifecycle};
+use workforce_domain::agent::{AdapterType, Agent, AgentLifecycle};
 use workforce_domain::id::AgentId;
 use workforce_domain::port::{Failure, Held, StoreError, Tx};
 use workforce_domain::revision::RevisionSource;
+use workforce_domain::text::Role;
 
 use super::adapter_config::ENV;
 use super::environment::check_new_bindings;
 use super::revisions::{ConfigChange, config_of, keep};
-use super::update::{UpdateAgent, apply};
-use super::{AgentError, check_manager, switches, write_down};
+use super::{AgentError, CreateAgent, check_manager, switches, write_down};
 use crate::call::Call;
 
 /// Locks a draft; `None` for an agent that waits for nobody.
@@ -29,7 +29,9 @@ pub(crate) fn hold_draft(
     Ok(agent.filter(|agent| agent.lifecycle == AgentLifecycle::PendingApproval))
 }
 
-/// Changes a draft as its requester proposes it anew.
+/// Makes a draft what its requester proposes instead. What the proposal does not
+/// say is left to the default, and the mark of a hidden value keeps the present
+/// one.
 ///
 /// # Errors
 /// [`AgentError`]
@@ -37,15 +39,29 @@ pub(crate) fn revise(
     tx: &mut dyn Tx,
     call: &Call<'_>,
     draft: &mut Held<Agent>,
-    change: UpdateAgent,
+    proposal: CreateAgent,
 ) -> Result<(), Failure<AgentError>> {
-    if let Some(manager) = change.reports_to.value() {
-        check_manager(tx.reads(), draft.scope(), Some(draft.id), *manager)?;
+    if let Some(manager) = proposal.reports_to {
+        check_manager(tx.reads(), draft.scope(), Some(draft.id), manager)?;
     }
     let before = config_of(tx.reads(), draft)?;
-    apply(draft, change).map_err(Failure::Refused)?;
-    let (old, new) = (&before.adapter_config, &draft.adapter_config);
+    let proposal = proposal
+        .unmasked(&draft.adapter_config, &draft.runtime_config)
+        .map_err(|fault| Failure::Refused(fault.into()))?;
+    let (old, new) = (&before.adapter_config, &proposal.adapter_config);
     check_new_bindings::<AgentError>(tx, call, draft.scope(), ENV, old, new)?;
+    draft.name = proposal.name;
+    draft.role = proposal.role.unwrap_or_else(Role::general);
+    draft.title = proposal.title;
+    draft.icon = proposal.icon;
+    draft.capabilities = proposal.capabilities;
+    draft.reports_to = proposal.reports_to;
+    draft.adapter_type = proposal.adapter_type.unwrap_or(AdapterType::Process);
+    draft.adapter_config = proposal.adapter_config;
+    draft.runtime_config = proposal.runtime_config;
+    draft.budget = proposal.budget.apply(None).unwrap_or_default();
+    draft.can_create_agents = proposal.can_create_agents.unwrap_or(false);
+    draft.metadata = proposal.metadata;
     draft.updated_at = call.now;
     tx.agents_mut().save(draft)?;
     let change = ConfigChange {

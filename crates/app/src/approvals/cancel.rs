@@ -44,7 +44,7 @@ pub fn cancel(
     tell(tx, call, &approval, "withdrawn")?;
     hire::discard(tx, call, draft)?;
     effects::released(tx, call, &approval, &mut issues)?;
-    Ok(read::view(tx.reads(), approval.into_inner())?)
+    Ok(read::view(tx.reads(), call, approval.into_inner())?)
 }
 
 fn tell(

@@ -171,7 +171,7 @@ fn decide(
         }
     };
     effects::wake_requester(tx, call, &approval, &issues, verdict.wake(), comment)?;
-    let mut view = read::view(tx.reads(), approval.into_inner())?;
+    let mut view = read::view(tx.reads(), call, approval.into_inner())?;
     if note.is_none() && !matches!(verdict, Verdict::Approve) {
         view.warnings.push(NO_REASON);
     }

@@ -75,7 +75,7 @@ pub fn file(
             .undecided_about(scope, command.kind, primary)?;
         if let Some(same) = same {
             return Ok(Filed {
-                view: read::view(tx.reads(), same)?,
+                view: read::view(tx.reads(), call, same)?,
                 existing: true,
             });
         }
@@ -93,7 +93,7 @@ pub fn file(
     let approval = begin(tx, call, scope, new, &ids, None)?;
     effects::park(tx, call, &approval, &mut issues, true)?;
     Ok(Filed {
-        view: read::view(tx.reads(), approval)?,
+        view: read::view(tx.reads(), call, approval)?,
         existing: false,
     })
 }

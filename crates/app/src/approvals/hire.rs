@@ -82,7 +82,7 @@ pub fn hire(
     let (draft, approval) = propose(tx, call, scope, proposal)?;
     Ok(Hired {
         agent: agents::detail(tx.reads(), call, draft)?,
-        approval: Some(read::view(tx.reads(), approval)?),
+        approval: Some(read::view(tx.reads(), call, approval)?),
     })
 }
 
@@ -109,7 +109,7 @@ pub(super) fn file(
     require_may_hire(call)?;
     if let Some(Value::String(id)) = payload.get("agentId") {
         return Ok(Filed {
-            view: existing(tx, scope, id)?,
+            view: existing(tx, call, scope, id)?,
             existing: true,
         });
     }
@@ -124,7 +124,7 @@ pub(super) fn file(
     };
     let (_draft, approval) = propose(tx, call, scope, proposal)?;
     Ok(Filed {
-        view: read::view(tx.reads(), approval)?,
+        view: read::view(tx.reads(), call, approval)?,
         existing: false,
     })
 }
@@ -132,6 +132,7 @@ pub(super) fn file(
 /// The undecided approval of the draft with this id.
 fn existing(
     tx: &mut dyn Tx,
+    call: &Call<'_>,
     scope: CompanyScope,
     id: &str,
 ) -> Result<ApprovalView, Failure<ApprovalError>> {
@@ -144,7 +145,7 @@ fn existing(
         None => None,
     };
     match approval.filter(|approval| !approval.status().is_terminal()) {
-        Some(approval) => Ok(read::view(tx.reads(), approval)?),
+        Some(approval) => Ok(read::view(tx.reads(), call, approval)?),
         None => {
             let message = "the agent is no draft that waits for the board";
             let fault = FieldFault::invalid("/payload/agentId", message);
@@ -252,7 +253,8 @@ pub(super) fn discard(
     }
 }
 
-/// Changes the draft as a new payload proposes it, and shows it as it is then.
+/// Makes the draft what a new payload proposes, which replaces the present one
+/// (specification section 3), and shows it as it is then.
 pub(super) fn revise(
     tx: &mut dyn Tx,
     call: &Call<'_>,
@@ -260,10 +262,10 @@ pub(super) fn revise(
     mut draft: Held<Agent>,
     payload: Document,
 ) -> Result<(), Failure<ApprovalError>> {
-    let change = HireFields::read(&payload)
-        .map_err(|fault| Failure::Refused(fault.into()))?
-        .change();
-    agents::revise(tx, call, &mut draft, change)
+    let proposal = HireFields::read(&payload)
+        .and_then(HireFields::new_agent)
+        .map_err(|fault| Failure::Refused(fault.into()))?;
+    agents::revise(tx, call, &mut draft, proposal)
         .map_err(|failure| failure.map(ApprovalError::from))?;
     approval.payload =
         snapshot::of(&draft, flat(payload)).map_err(|fault| Failure::Refused(fault.into()))?;

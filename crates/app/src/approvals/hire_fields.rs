@@ -12,17 +12,17 @@ use workforce_domain::text::{Description, Label, Name, Role};
 use workforce_domain::word::Word;
 
 use crate::access::FieldFault;
-use crate::agents::{CreateAgent, UpdateAgent};
+use crate::agents::CreateAgent;
 
 /// What a hire's payload says of the agent; what it does not say is left to
-/// the default, or as it is.
+/// the default.
 pub(super) struct HireFields {
     name: Option<Name>,
     role: Option<Role>,
-    title: Change<Label>,
-    icon: Change<Label>,
-    capabilities: Change<Description>,
-    reports_to: Change<AgentId>,
+    title: Option<Label>,
+    icon: Option<Label>,
+    capabilities: Option<Description>,
+    reports_to: Option<AgentId>,
     adapter_type: Option<AdapterType>,
     adapter_config: Option<Document>,
     runtime_config: Option<Document>,
@@ -53,10 +53,10 @@ impl HireFields {
         Ok(Self {
             name: place.given("name")?,
             role: place.given("role")?,
-            title: place.change("title")?,
-            icon: place.change("icon")?,
-            capabilities: place.change("capabilities")?,
-            reports_to: place.change("reportsTo")?,
+            title: place.given("title")?,
+            icon: place.given("icon")?,
+            capabilities: place.given("capabilities")?,
+            reports_to: place.given("reportsTo")?,
             adapter_type: place.adapter()?,
             adapter_config: place.given("adapterConfig")?,
             runtime_config: place.given("runtimeConfig")?,
@@ -75,10 +75,10 @@ impl HireFields {
         Ok(CreateAgent {
             name: self.name.ok_or_else(|| missing("name"))?,
             role: Some(self.role.ok_or_else(|| missing("role"))?),
-            title: self.title.apply(None),
-            icon: self.icon.apply(None),
-            capabilities: self.capabilities.apply(None),
-            reports_to: self.reports_to.apply(None),
+            title: self.title,
+            icon: self.icon,
+            capabilities: self.capabilities,
+            reports_to: self.reports_to,
             adapter_type: self.adapter_type,
             adapter_config: self.adapter_config.unwrap_or_default(),
             runtime_config: self.runtime_config.unwrap_or_default(),
@@ -86,26 +86,6 @@ impl HireFields {
             can_create_agents: self.can_create_agents,
             metadata: self.metadata.unwrap_or_default(),
         })
-    }
-
-    /// The change of a draft that is proposed anew. Configurations are merged
-    /// as in any change of an agent, so that what is not shown stays.
-    pub(super) fn change(self) -> UpdateAgent {
-        UpdateAgent {
-            name: self.name,
-            role: self.role,
-            title: self.title,
-            icon: self.icon,
-            capabilities: self.capabilities,
-            reports_to: self.reports_to,
-            adapter_type: self.adapter_type,
-            adapter_config: self.adapter_config,
-            runtime_config: self.runtime_config,
-            budget: self.budget,
-            can_create_agents: self.can_create_agents,
-            metadata: self.metadata,
-            ..UpdateAgent::default()
-        }
     }
 }
 
@@ -127,14 +107,6 @@ impl Place<'_> {
             Some(value) => serde_json::from_value(value.clone())
                 .map(Some)
                 .map_err(|error| self.fault(key, error.to_string())),
-        }
-    }
-
-    fn change<T: DeserializeOwned>(&self, key: &str) -> Result<Change<T>, FieldFault> {
-        match self.object.get(key) {
-            None => Ok(Change::Keep),
-            Some(Value::Null) => Ok(Change::Clear),
-            Some(_) => Ok(self.given(key)?.map_or(Change::Clear, Change::Set)),
         }
     }
 

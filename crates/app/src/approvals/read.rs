@@ -1,7 +1,9 @@
 use std::collections::HashMap;
 
+use serde_json::Value;
+use workforce_domain::Document;
 use workforce_domain::actor::{CompanyScope, Owned};
-use workforce_domain::approval::{Approval, ApprovalEvent};
+use workforce_domain::approval::{Approval, ApprovalEvent, ApprovalType};
 use workforce_domain::id::{ApprovalId, CompanyId, IssueId};
 use workforce_domain::issue::IssueRef;
 use workforce_domain::page::{Page, PageRequest};
@@ -26,7 +28,7 @@ pub fn list(
 ) -> Result<Page<ApprovalView, ApprovalKey>, Failure<ApprovalError>> {
     let scope = access::company_scope(reads, call, company)?;
     let Page { items, next } = reads.approvals().list(scope, filter, page)?;
-    let items = views(reads, scope, items)?;
+    let items = views(reads, call, scope, items)?;
     Ok(Page { items, next })
 }
 
@@ -45,7 +47,7 @@ pub fn of_issue(
     };
     let scope = issue.scope();
     let Page { items, next } = reads.approvals().of_issue(scope, issue.id, page)?;
-    let items = views(reads, scope, items)?;
+    let items = views(reads, call, scope, items)?;
     Ok(Page { items, next })
 }
 
@@ -59,7 +61,7 @@ pub fn get(
     id: ApprovalId,
 ) -> Result<ApprovalView, Failure<ApprovalError>> {
     let approval = find(reads, call, id)?;
-    Ok(view(reads, approval)?)
+    Ok(view(reads, call, approval)?)
 }
 
 pub(super) fn find(
@@ -96,21 +98,33 @@ pub fn issues(
 }
 
 /// One approval as its answer shows it.
-pub(super) fn view(reads: &mut dyn Reads, approval: Approval) -> Result<ApprovalView, StoreError> {
+pub(super) fn view(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    approval: Approval,
+) -> Result<ApprovalView, StoreError> {
     let linked_issues = links::of(reads, &approval)?;
     let events = reads
         .approvals()
         .history(approval.scope(), &[approval.id])?;
-    Ok(shown(approval, linked_issues, events))
+    Ok(shown(call, approval, linked_issues, events))
 }
 
 fn shown(
+    call: &Call<'_>,
     mut approval: Approval,
     linked_issues: Vec<IssueId>,
     events: Vec<ApprovalEvent>,
 ) -> ApprovalView {
     // What was stored before a name was known to be secret does not show.
     approval.payload = redacted(approval.payload);
+    if hides_configuration(call, &approval) {
+        for name in ["adapterConfig", "runtimeConfig"] {
+            if let Some(configuration) = approval.payload.get_mut(name) {
+                *configuration = Value::Object(Document::new());
+            }
+        }
+    }
     ApprovalView {
         approval,
         linked_issues,
@@ -119,8 +133,21 @@ fn shown(
     }
 }
 
+/// How an agent is run is for the board, for whoever proposed it and for its
+/// manager, as it is where the agent itself is read (contract section 2.2).
+fn hides_configuration(call: &Call<'_>, approval: &Approval) -> bool {
+    let Some(caller) = call.agent().map(|caller| caller.agent) else {
+        return false;
+    };
+    let manager = approval.payload.get("reportsTo").and_then(Value::as_str);
+    approval.kind == ApprovalType::HireAgent
+        && approval.requested_by.agent() != Some(caller)
+        && manager != Some(caller.to_string().as_str())
+}
+
 fn views(
     reads: &mut dyn Reads,
+    call: &Call<'_>,
     scope: CompanyScope,
     approvals: Vec<Approval>,
 ) -> Result<Vec<ApprovalView>, StoreError> {
@@ -142,7 +169,7 @@ fn views(
             let issues = linked.remove(&approval.id).unwrap_or_default();
             let issues = links::primary_first(&approval, issues);
             let events = events.remove(&approval.id).unwrap_or_default();
-            shown(approval, issues, events)
+            shown(call, approval, issues, events)
         })
         .collect())
 }

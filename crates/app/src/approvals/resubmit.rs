@@ -63,7 +63,7 @@ pub fn resubmit(
     let kind = ApprovalHistoryKind::Resubmitted;
     history::tell(tx, call, &approval, kind, None, details)?;
     effects::park(tx, call, &approval, &mut issues, false)?;
-    Ok(read::view(tx.reads(), approval.into_inner())?)
+    Ok(read::view(tx.reads(), call, approval.into_inner())?)
 }
 
 fn refusal(approval: ApprovalId, refused: NotPending) -> Failure<ApprovalError> {

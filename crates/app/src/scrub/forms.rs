@@ -74,8 +74,9 @@ fn pieces(value: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// As JSON writes it, also with everything but ASCII escaped, with `/`
-/// escaped, and once more within a text that is JSON itself.
+/// As JSON writes it, also with everything but ASCII escaped, with what HTML
+/// gives a meaning to, with `/` escaped, and once more within a text that is
+/// JSON itself.
 fn json(value: &str, forms: &mut BTreeSet<Vec<u8>>) {
     let usual = escaped(value, |_| false);
     if usual.contains('\\') {
@@ -83,12 +84,21 @@ fn json(value: &str, forms: &mut BTreeSet<Vec<u8>>) {
     }
     forms.insert(escaped(&usual, |_| false).into_bytes());
     forms.insert(usual.replace('/', "\\/").into_bytes());
-    forms.insert(usual.into_bytes());
-    if !value.is_ascii() {
-        let ascii = escaped(value, |character| !character.is_ascii());
-        forms.insert(ascii.to_ascii_lowercase_escapes().into_bytes());
-        forms.insert(ascii.into_bytes());
+    let beyond_ascii = |c: char| !c.is_ascii();
+    let markup = |c: char| matches!(c, '<' | '>' | '&' | '\u{2028}' | '\u{2029}');
+    let quoted = |c: char| markup(c) || matches!(c, '\'' | '+' | '`');
+    for form in [
+        escaped(value, beyond_ascii),
+        escaped(value, markup),
+        escaped(value, |c| beyond_ascii(c) || markup(c)),
+        escaped(value, |c| beyond_ascii(c) || quoted(c)),
+    ] {
+        if form != usual {
+            forms.insert(form.to_ascii_lowercase_escapes().into_bytes());
+            forms.insert(form.into_bytes());
+        }
     }
+    forms.insert(usual.into_bytes());
 }
 
 fn escaped(value: &str, by_number: impl Fn(char) -> bool) -> String {
@@ -165,10 +175,17 @@ impl LowercaseEscapes for String {
 /// Percent signs with digits in either case, for what a URL may not hold, for
 /// what `encodeURIComponent` leaves, and as forms are sent.
 fn url(value: &str, forms: &mut BTreeSet<Vec<u8>>) {
-    const STRICT: &str = "-._~";
-    const COMPONENT: &str = "-._~!'()*";
-    const WHOLE: &str = "-._~!'()*;/?:@&=+$,#";
-    for kept in [STRICT, COMPONENT, WHOLE] {
+    /// What the functions of common languages leave as it is: RFC 3986, a path,
+    /// a part of a path, a form, and the two of JavaScript.
+    const KEPT: [&str; 6] = [
+        "-._~",
+        "-._~/",
+        "-._~$&+=:@",
+        "-._*",
+        "-._~!'()*",
+        "-._~!'()*;/?:@&=+$,#",
+    ];
+    for kept in KEPT {
         for upper in [true, false] {
             let text = percent(value, kept, upper);
             if text.contains("%20") {

@@ -5,7 +5,8 @@
 //! half an hour, and meanwhile neither a person spoke nor the issue got
 //! anywhere, its next automatic wake is kept pending for a while that doubles
 //! each time. Nothing is lost: whatever happens is added to the kept wake, and
-//! a person's word releases it at once.
+//! a person's word releases it at once. The same holds for an agent that asks
+//! for runs by itself, about no issue.
 
 use std::time::Duration;
 
@@ -15,6 +16,7 @@ use workforce_domain::actor::{CompanyScope, Owned};
 use workforce_domain::id::IssueId;
 use workforce_domain::page::{Order, PageRequest};
 use workforce_domain::port::{RunFilter, StoreError, Tx};
+use workforce_domain::run::Run;
 use workforce_domain::time::Timestamp;
 use workforce_domain::wake::{WakeReason, WakeSource};
 
@@ -34,6 +36,9 @@ const FIRST_DELAY: Duration = Duration::from_secs(60);
 /// No wake is kept longer.
 const LONGEST_DELAY: Duration = Duration::from_secs(60 * 60);
 
+/// Runs that are looked through for those about no issue.
+const RECENT_RUNS: usize = 100;
+
 /// Comments that are looked through for a person's word.
 const RECENT_COMMENTS: usize = 20;
 
@@ -46,44 +51,25 @@ pub(super) fn held_until(
     call: &Call<'_>,
     request: &WakeRequest<'_>,
 ) -> Result<Option<Timestamp>, StoreError> {
-    let automatic = matches!(
-        request.source,
-        WakeSource::Automation | WakeSource::Assignment
-    );
-    let (Some(issue), true, false) = (request.issue, automatic, call.actor().is_board()) else {
-        return Ok(None);
-    };
-    // What workforce itself resumes has a bound of its own.
-    if matches!(
-        request.reason,
-        WakeReason::ProcessLostRetry | WakeReason::BudgetResumed
-    ) {
-        return Ok(None);
-    }
     let company = request.agent.scope();
-    let filter = RunFilter {
-        agent: Some(request.agent.id),
-        issue: Some(issue),
-        statuses: Vec::new(),
+    let runs = match request.issue {
+        Some(issue) if is_automatic(call, request) => {
+            let runs = runs_of(tx, request, call.now, HARMLESS_RUNS + 8)?;
+            let same = |run: &&Run| run.reason == request.reason;
+            if runs.iter().filter(same).count() <= HARMLESS_RUNS {
+                return Ok(None);
+            }
+            let progress = last_progress(tx, company, issue)?;
+            let since = |run: &&Run| progress.is_none_or(|progress| run.created_at > progress);
+            runs.iter().filter(same).filter(since).count()
+        }
+        // Whatever reason an agent gives: it is one.
+        None if call.agent().is_some() => {
+            let runs = runs_of(tx, request, call.now, RECENT_RUNS)?;
+            runs.iter().filter(|run| run.issue.is_none()).count()
+        }
+        Some(_) | None => return Ok(None),
     };
-    let page = PageRequest {
-        limit: HARMLESS_RUNS + 8,
-        ..PageRequest::first()
-    };
-    let since = call.now.minus(WINDOW);
-    let runs: Vec<Timestamp> = tx
-        .runs()
-        .list(company, &filter, &page)?
-        .items
-        .into_iter()
-        .filter(|run| run.reason == request.reason && run.created_at > since)
-        .map(|run| run.created_at)
-        .collect();
-    if runs.len() <= HARMLESS_RUNS {
-        return Ok(None);
-    }
-    let since = last_progress(tx, company, issue)?.unwrap_or(since);
-    let runs = runs.into_iter().filter(|begun| *begun > since).count();
     let Some(surplus) = runs.checked_sub(HARMLESS_RUNS + 1) else {
         return Ok(None);
     };
@@ -92,6 +78,43 @@ pub(super) fn held_until(
         .saturating_mul(2_u32.pow(doublings))
         .min(LONGEST_DELAY);
     Ok(Some(call.now.plus(delay)))
+}
+
+/// True for a wake that nobody asked for by hand. What workforce itself resumes
+/// has a bound of its own.
+fn is_automatic(call: &Call<'_>, request: &WakeRequest<'_>) -> bool {
+    let by_itself = matches!(
+        request.source,
+        WakeSource::Automation | WakeSource::Assignment
+    );
+    let resumed = matches!(
+        request.reason,
+        WakeReason::ProcessLostRetry | WakeReason::BudgetResumed
+    );
+    by_itself && !resumed && !call.actor().is_board()
+}
+
+/// The latest runs of the window, at most `limit`: those about the issue, or
+/// all where there is none.
+fn runs_of(
+    tx: &mut dyn Tx,
+    request: &WakeRequest<'_>,
+    now: Timestamp,
+    limit: usize,
+) -> Result<Vec<Run>, StoreError> {
+    let filter = RunFilter {
+        agent: Some(request.agent.id),
+        issue: request.issue,
+        statuses: Vec::new(),
+    };
+    let page = PageRequest {
+        limit,
+        ..PageRequest::first()
+    };
+    let since = now.minus(WINDOW);
+    let mut runs = tx.runs().list(request.agent.scope(), &filter, &page)?.items;
+    runs.retain(|run| run.created_at > since);
+    Ok(runs)
 }
 
 /// When the issue last got anywhere, or a person last spoke on it.

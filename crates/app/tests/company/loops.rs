@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use workforce_app::issues::{self, AddComment};
+use workforce_app::runs;
+use workforce_domain::Document;
 use workforce_domain::activity::Action;
 use workforce_domain::agent::Agent;
 use workforce_domain::issue::Issue;
@@ -165,4 +167,28 @@ fn a_talk_at_leisure_is_no_loop() {
         count(&chat.world, chat.ada.company, Action::WakeLoopSuspected),
         0
     );
+}
+
+#[test]
+fn an_agent_that_asks_for_itself_in_every_run_is_slowed_down_too() {
+    let world = World::sqlite();
+    let company = world.company("Acme").id;
+    let ada = world.hired(company, "Ada");
+    let invoke = |who: Acting<'_>| {
+        done(who.write(|tx, call| runs::invoke(tx, call, ada.id, Document::new())));
+    };
+    invoke(world.board());
+    let mut count = 0;
+    while let Some(started) = world.start_next() {
+        count += 1;
+        assert!(count < 100, "it runs without end");
+        invoke(world.run_of(started.run.id));
+        assert!(world.finish(&started.run));
+        world.advance(Duration::from_secs(1));
+    }
+    assert_eq!(count, 7);
+    assert!(world.pending_wakes(&ada)[0].not_before > world.now());
+    // A person need not wait.
+    invoke(world.board());
+    assert!(world.start_next().is_some());
 }

@@ -52,12 +52,20 @@ fn a_value_is_found_in_json() {
     assert_gone("söcret-ключ", "s\\u00f6cret-\\u043a\\u043b\\u044e\\u0447");
     assert_gone("söcret-ключ", "s\\u00F6cret-\\u043A\\u043B\\u044E\\u0447");
     assert_gone("key 🔑 here", "key \\ud83d\\udd11 here");
+    // As Go, PHP and C# write it.
+    assert_gone("a<b>&c'd+e", "a\\u003cb\\u003e\\u0026c'd+e");
+    assert_gone("ä<b>&c'd+e", "\\u00e4\\u003cb\\u003e\\u0026c'd+e");
+    assert_gone("a<b>&c'd+e", "a\\u003Cb\\u003E\\u0026c\\u0027d\\u002Be");
 }
 
 #[test]
 fn a_value_is_found_in_urls() {
     assert_gone("p@ss/word +x", "p%40ss%2Fword%20%2Bx");
     assert_gone("p@ss/word +x", "p%40ss%2fword%20%2bx");
+    // As Python, Go and Java write it.
+    assert_gone("p@ss/word +x~", "p%40ss/word%20%2Bx~");
+    assert_gone("p@ss/word +x~", "p@ss%2Fword%20+x~");
+    assert_gone("p@ss/word +x~", "p%40ss%2Fword+%2Bx%7E");
     assert_gone("p@ss/word +x", "p%40ss%2Fword+%2Bx");
     assert_gone("p@ss/word x!", "p@ss/word%20x!");
     assert_gone("(p@ss)!word", "(p%40ss)!word");

@@ -195,6 +195,64 @@ api_tests! {
         assert_eq!(stored["adapterConfig"]["env"]["MODE"], "fast");
     }
 
+    fn what_is_sent_again_replaces_the_whole_proposal(api) {
+        let (company, _ceo, key) = careful(api);
+        let body = json!({
+            "name": "Bob", "role": "engineer", "title": "Senior", "budgetMonthlyCents": 100,
+            "permissions": { "canCreateAgents": true }, "metadata": { "a": 1 },
+            "adapterConfig": { "command": "work" }, "runtimeConfig": { "heartbeat": { "intervalSec": 60 } },
+        });
+        let hired = api.bearing(&key).post(&hires(&company), &body).ok(201);
+        api.post(&act(&hired["approval"], "request-revision"), &json!({})).ok(200);
+        let resubmit = act(&hired["approval"], "resubmit");
+        let nameless = api.bearing(&key).post(&resubmit, &json!({ "payload": { "role": "qa" } }));
+        faulty(&nameless, "invalid_field", "/payload/name");
+        let payload = json!({ "payload": { "name": "Rob", "role": "qa" } });
+        let again = api.bearing(&key).post(&resubmit, &payload).ok(200);
+        let draft = agent(api, &hired["agent"]);
+        for (field, value) in [
+            ("name", json!("Rob")),
+            ("role", json!("qa")),
+            ("title", Value::Null),
+            ("budgetMonthlyCents", json!(0)),
+            ("adapterConfig", json!({})),
+            ("runtimeConfig", json!({})),
+            ("metadata", json!({})),
+        ] {
+            assert_eq!((&draft[field], &again["payload"][field]), (&value, &value), "{field}");
+        }
+        assert_eq!(draft["permissions"]["canCreateAgents"], false);
+    }
+
+    fn how_a_proposed_agent_is_run_is_not_for_everybody(api) {
+        let (company, ceo, key) = careful(api);
+        let peer = api.key(&api.agent(&company, "Eve"));
+        let boss = api.agent(&company, "Max");
+        let config = json!({ "command": "work", "env": { "DSN": "postgres://u:open@db/x" } });
+        let body = json!({
+            "name": "Bob", "role": "engineer", "adapterConfig": config, "reportsTo": id(&boss),
+            "runtimeConfig": { "heartbeat": { "intervalSec": 60 } },
+        });
+        let hired = api.bearing(&key).post(&hires(&company), &body).ok(201);
+        let one = format!("/api/approvals/{}", id(&hired["approval"]));
+        let boss = api.key(&boss);
+        for decided in [false, true] {
+            for path in [one.clone(), of(&company)] {
+                let shown = api.bearing(&peer).get(&path);
+                assert!(!shown.text.contains("open@db") && !shown.text.contains("intervalSec"), "{}", shown.text);
+                for who in [&key, &boss] {
+                    assert!(api.bearing(who).get(&path).text.contains("open@db"));
+                }
+                assert!(api.get(&path).text.contains("open@db"));
+            }
+            if !decided {
+                api.post(&act(&hired["approval"], "approve"), &json!({})).ok(200);
+            }
+        }
+        assert_eq!(api.bearing(&peer).get(&one).ok(200)["payload"]["adapterConfig"], json!({}));
+        assert_eq!(api.bearing(&peer).get(&one).ok(200)["requestedByAgentId"], ceo["id"]);
+    }
+
     fn what_an_agent_proposes_is_marked_where_it_is_risky(api) {
         let (company, _ceo, key) = careful(api);
         let body = json!({
