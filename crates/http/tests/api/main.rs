@@ -48,4 +48,5 @@ mod revisions;
 mod runs;
 mod search;
 mod secrets;
+mod shapes;
 mod switches;

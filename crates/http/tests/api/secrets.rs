@@ -351,7 +351,7 @@ api_tests! {
         let company = api.company("Acme");
         let taken = make(api, &company, &json!({ "name": "taken", "value": VALUE }));
         let kept = make(api, &company, &json!({
-            "name": "kept", "provider": "env", "externalRef": "WORKFORCE_SECRET_KEPT",
+            "name": "kept", "provider": "env", "externalRef": "KEPT",
         }));
         let path = format!("/api/secrets/{}", id(&kept));
         let rename = json!({ "name": taken["name"] });
