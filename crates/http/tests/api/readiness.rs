@@ -59,15 +59,18 @@ fn failing(store: TestStore, error: fn() -> StoreError) -> Api {
     })
 }
 
-fn unreachable(store: TestStore) -> Api {
+/// A server whose store does not answer.
+pub(crate) fn unreachable(store: TestStore) -> Api {
     failing(store, || StoreError::Unavailable("no route to host".into()))
 }
 
-fn broken(store: TestStore) -> Api {
+/// A server whose store fails.
+pub(crate) fn broken(store: TestStore) -> Api {
     failing(store, || StoreError::Failed("disk I/O error".into()))
 }
 
-fn crowded(store: TestStore) -> Api {
+/// A server on which every race is lost.
+pub(crate) fn crowded(store: TestStore) -> Api {
     failing(store, || StoreError::Contended)
 }
 

@@ -9,6 +9,7 @@ use workforce_http::RateLimit;
 use workforce_http::registry::{Access, Listed};
 use workforce_testkit::store::TestStore;
 
+use crate::readiness::{broken, crowded, unreachable};
 use crate::support::{Answer, Api, NOTHING, api_tests};
 
 /// A route with its path about things that there are not.
@@ -75,6 +76,15 @@ fn sluggish(store: TestStore) -> Api {
         burst: NonZeroU32::MIN,
     };
     Api::adjusted(store, |state| state.with_rate_limit(limit))
+}
+
+/// Asks whatever needs the store of a server whose store fails.
+fn every_route_with_a_credential_fails(api: &Api, status: u16, code: &str) {
+    for asked in every_route() {
+        if asked.route.access != Access::Public {
+            asked.send(api, &[], b"").problem(status, code);
+        }
+    }
 }
 
 /// What is answered to a request that announces a body and sends none of it.
@@ -169,5 +179,17 @@ api_tests! {
             }
         }
         assert!(lists > 20, "{lists}");
+    }
+
+    fn every_route_tells_when_the_store_does_not_answer(api = unreachable) {
+        every_route_with_a_credential_fails(api, 503, "store_unavailable");
+    }
+
+    fn every_route_tells_when_too_much_happens_at_once(api = crowded) {
+        every_route_with_a_credential_fails(api, 503, "contended");
+    }
+
+    fn no_route_hides_a_fault_of_the_store(api = broken) {
+        every_route_with_a_credential_fails(api, 500, "internal");
     }
 }
