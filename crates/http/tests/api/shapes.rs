@@ -4,13 +4,14 @@
 use std::io::{Read, Write};
 use std::num::NonZeroU32;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use workforce_http::RateLimit;
 use workforce_http::registry::{Access, Listed};
 use workforce_testkit::store::TestStore;
 
 use crate::readiness::{broken, crowded, unreachable};
-use crate::support::{Answer, Api, NOTHING, api_tests};
+use crate::secrets;
+use crate::support::{Answer, Api, NOTHING, api_tests, id};
 
 /// A route with its path about things that there are not.
 struct Asked {
@@ -139,6 +140,19 @@ api_tests! {
         for asked in every_route() {
             if asked.route.access != Access::Public {
                 asked.send(api, &headers, b"").problem(400, "invalid_run_id");
+            }
+        }
+    }
+
+    fn no_route_takes_another_run_for_that_of_the_token(api) {
+        let ada = api.agent(&api.company("Acme"), "Ada");
+        api.post(&format!("/api/agents/{}/wakeup", id(&ada)), &json!({})).ok(202);
+        let (_run, token) = secrets::start(api, &json!({}));
+        let bearer = format!("Bearer {token}");
+        let headers = [("Authorization", bearer.as_str()), ("X-Service-Run-Id", NOTHING)];
+        for asked in every_route() {
+            if asked.route.access != Access::Public {
+                asked.send(api, &headers, b"").problem(403, "run_mismatch");
             }
         }
     }
