@@ -126,7 +126,7 @@ api_tests! {
                 asked.send(api, &[], b"").ok(200);
                 continue;
             }
-            let mut answers = (0..10).map(|_| asked.send(api, &[], b""));
+            let mut answers = (0..500).map(|_| asked.send(api, &[], b""));
             let refused = answers.find(|answer| answer.status == 429);
             refused.unwrap().problem(429, "rate_limited");
         }
