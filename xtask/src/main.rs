@@ -5,6 +5,7 @@
     reason = "a command line tool talks on standard output"
 )]
 
+mod answers;
 mod bench;
 mod ci;
 mod codegen;

@@ -16,7 +16,7 @@ use crate::call::Call;
 use crate::refusal::{Code, Codes};
 
 /// What [`cancel`] refuses with.
-pub const CANCEL: Codes = Codes::of(&[Code::ApprovalNotPending, Code::Forbidden]);
+pub const CANCEL: Codes = Codes::of(&[Code::ApprovalNotPending]);
 
 /// Withdraws an approval: whoever asked, or the board. What waited for it is
 /// work again, and a draft ends.

@@ -15,7 +15,7 @@ use super::{ApprovalError, ApprovalView, cancel, effects, hire, history, links, 
 use crate::access::{self, Denied, FieldFault, denied};
 use crate::call::Call;
 use crate::issues;
-use crate::refusal::Codes;
+use crate::refusal::{Code, Codes};
 
 /// Asks the board for an approval.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,8 +40,8 @@ pub struct Filed {
     pub existing: bool,
 }
 
-/// What [`file`] refuses with.
-pub const FILE: Codes = HIRE;
+/// What [`file`] refuses with, of a hire what is refused of one anyway.
+pub const FILE: Codes = Codes::with(&[Code::Forbidden], &[HIRE]);
 
 /// Asks the board for an approval. Anyone of the company; what governs the
 /// movements of issues only who has a stake in them.

@@ -16,7 +16,7 @@ use super::{ApprovalError, ApprovalView, attention, links, read, snapshot};
 use crate::access::{self, Denied, FieldFault, denied};
 use crate::agents::{self, AgentDetail, CreateAgent};
 use crate::call::Call;
-use crate::refusal::{Code, Codes};
+use crate::refusal::Codes;
 
 /// Asks for an agent to be hired.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,8 +37,8 @@ pub struct Hired {
     pub approval: Option<ApprovalView>,
 }
 
-/// What [`hire`] refuses with, and the filing of a hire as of anything else.
-pub const HIRE: Codes = Codes::with(&[Code::Forbidden], &[agents::TAKE_ON]);
+/// What [`hire`] refuses with.
+pub const HIRE: Codes = agents::TAKE_ON;
 
 /// Proposes an agent: a draft, and the approval that decides on it. Where the
 /// company wants no approval the agent works at once, unless an agent asks for

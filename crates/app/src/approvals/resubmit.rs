@@ -17,11 +17,7 @@ use crate::refusal::{Code, Codes};
 
 /// What [`resubmit`] refuses with; a draft is checked like a new agent.
 pub const RESUBMIT: Codes = Codes::with(
-    &[
-        Code::ApprovalNotPending,
-        Code::Forbidden,
-        Code::InvalidTransition,
-    ],
+    &[Code::ApprovalNotPending, Code::InvalidTransition],
     &[agents::TAKE_ON],
 );
 

@@ -19,7 +19,7 @@ use workforce_domain::page::{Page, PageRequest};
 use workforce_domain::port::{AttachmentKey, Failure, Reads, Tx};
 
 pub use add::{ADD, AddAttachment, Added, Upload, add, admit};
-pub use remove::{REMOVE, Removed, remove};
+pub use remove::{Removed, remove};
 pub use sweep::{GRACE, SweepError, Swept, sweep};
 
 use crate::access::{Denied, FieldFault, denied};

@@ -8,7 +8,6 @@ use workforce_domain::port::{Failure, Tx};
 use super::{AttachmentError, write_down};
 use crate::access::{Denied, denied};
 use crate::call::Call;
-use crate::refusal::{Code, Codes};
 
 /// What became of a removed attachment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,9 +16,6 @@ pub struct Removed {
     /// commit.
     pub unshown: Option<ObjectName>,
 }
-
-/// What [`remove`] refuses with.
-pub const REMOVE: Codes = Codes::of(&[Code::Forbidden]);
 
 /// Takes an attachment from its issue. Its uploader, the assignee of the issue
 /// and the board (contract section 4.3).

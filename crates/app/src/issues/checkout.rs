@@ -109,7 +109,6 @@ pub(super) const TAKE: Codes = Codes::of(&[
     Code::AgentPaused,
     Code::BudgetExhausted,
     Code::CheckoutConflict,
-    Code::Forbidden,
 ]);
 
 /// Decides the checkout and carries it out; false when the agent had the issue

@@ -35,7 +35,7 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
         .add(__path_list, Access::Anyone, Codes::NONE, list)
         .add(__path_get, Access::Anyone, Codes::NONE, get)
         .add_streaming(__path_content, Access::Anyone, download::SEND, content)
-        .add(__path_remove, Access::Uploader, attachments::REMOVE, remove)
+        .add(__path_remove, Access::Uploader, Codes::NONE, remove)
 }
 
 /// A file and what it belongs to.

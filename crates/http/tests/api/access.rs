@@ -13,10 +13,10 @@ mod stage;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use workforce_http::registry::Listed;
+use workforce_http::registry::{Access, Listed, Subject};
 
-use crate::support::{Api, api_tests};
-use callers::{CALLERS, Caller, Outcome, Place, predicted, settled};
+use crate::support::{Api, NOTHING, api_tests};
+use callers::{CALLERS, Caller, Outcome, Place, permitted, predicted, settled};
 use requests::{REQUESTS, Request};
 use stage::{Stage, outcome};
 
@@ -76,6 +76,23 @@ fn every_route_is_asked() {
     let gone: Vec<_> = asked.difference(&routes).collect();
     assert!(gone.is_empty(), "there are no such routes: {gone:#?}");
     assert_eq!(asked.len(), REQUESTS.len(), "a route is asked twice");
+}
+
+/// A text with nothing in the places of the names.
+fn about_nothing(text: &str) -> String {
+    let mut parts = text.split('{');
+    let mut filled = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.split_once('}') {
+            Some((name, rest)) if is_name(name) => filled.extend([NOTHING, rest]),
+            _ => filled.extend(["{", part]),
+        }
+    }
+    filled
+}
+
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
 /// The name of a route with its rule.
@@ -140,5 +157,55 @@ api_tests! {
             }
         }
         surprises.must_be_none();
+    }
+
+    fn what_is_not_there_is_told_by_every_route(api) {
+        let stage = Stage::new(api);
+        let mut surprises = Surprises::default();
+        for (route, request) in asked() {
+            if route.subject == Subject::Instance {
+                continue;
+            }
+            let [path, body] = [request.address(), request.body].map(about_nothing);
+            let (caller, kind) = (Caller::NobodyWhereTrusted, "application/json");
+            let answer = stage.send(caller, request.method, &path, kind, body.as_bytes());
+            let expected = Outcome::Refused(404, "not_found".to_owned());
+            let about = [&*shown(&route), "none"];
+            surprises.compare(caller, about, &expected, &outcome(&answer, None));
+        }
+        surprises.must_be_none();
+    }
+
+    fn agents_change_nothing_in_a_company_that_stands_still(api) {
+        let mut stage = Stage::new(api);
+        stage.pause();
+        let mut surprises = Surprises::default();
+        for (route, request) in asked() {
+            let board = route.access == Access::Board;
+            // What was spent before is told all the same.
+            let is_report = route.name() == "POST /api/companies/{companyId}/cost-events";
+            if route.method == "GET" || board || is_report {
+                continue;
+            }
+            let caller = permitted(route.access);
+            let expected = Outcome::Refused(409, "company_not_active".to_owned());
+            let came = stage.outcome(request, caller, Place::Own, &expected);
+            surprises.compare(caller, [&*shown(&route), "its own"], &expected, &came);
+        }
+        surprises.must_be_none();
+    }
+
+    fn every_post_knows_its_key(api) {
+        let keyed = |path: &str, key: &str, body: &str| {
+            api.send("POST", path, &[("Idempotency-Key", key)], body.as_bytes())
+        };
+        keyed("/api/companies", "k", r#"{"name":"The first"}"#).ok(201);
+        for request in REQUESTS {
+            if request.method == "POST" && !request.is_upload {
+                let [path, body] = [request.address(), request.body].map(about_nothing);
+                keyed(&path, "k", &body).problem(422, "idempotency_key_reused");
+                keyed(&path, &"k".repeat(201), &body).problem(400, "invalid_request");
+            }
+        }
     }
 }

@@ -1,6 +1,8 @@
 //! The output of runs as it is written.
 
 use serde_json::{Value, json};
+use workforce_http::StreamLimits;
+use workforce_testkit::store::TestStore;
 
 use crate::sse::Stream;
 use crate::support::{Api, NOTHING, api_tests, id};
@@ -19,6 +21,15 @@ fn log(run: &Value) -> String {
 fn cancel(api: &Api, run: &Value) {
     let path = format!("/api/heartbeat-runs/{}/cancel", id(run));
     api.send("POST", &path, &[], b"").ok(200);
+}
+
+/// A server on which each caller may have one stream.
+fn narrow(store: TestStore) -> Api {
+    let limits = StreamLimits {
+        per_caller: 1,
+        ..StreamLimits::default()
+    };
+    Api::adjusted(store, |state| state.with_stream_limits(limits))
 }
 
 api_tests! {
@@ -89,5 +100,17 @@ api_tests! {
         assert_eq!((head.status, head.text.as_str()), (200, ""));
         api.state.streams().close();
         api.get(&address).problem(503, "server_stopping");
+    }
+
+    fn logs_count_among_the_streams_of_a_caller(api = narrow) {
+        let run = run(api);
+        let address = format!("{}/stream", log(&run));
+        let mut first = Stream::open(&api.base, &address, &[]);
+        assert!(first.next().is_some());
+        let accept = [("Accept", "text/event-stream")];
+        api.get(&address).problem(429, "too_many_streams");
+        api.send("GET", &log(&run), &accept, b"").problem(429, "too_many_streams");
+        api.state.streams().close();
+        api.send("GET", &log(&run), &accept, b"").problem(503, "server_stopping");
     }
 }

@@ -21,7 +21,7 @@ fn binding(secret: &Value, version: &Value) -> Value {
 }
 
 /// Starts the run that waits, with the secrets of its agent; its id and token.
-fn start(api: &Api, config: &Value) -> (String, String) {
+pub(crate) fn start(api: &Api, config: &Value) -> (String, String) {
     let (clock, ids, tokens, vault) = (
         ports::clock(),
         ports::ids(),
@@ -345,5 +345,20 @@ api_tests! {
         let problem = api.post("/api/secrets/rotate-key", &json!({}))
             .problem(409, "key_rotation_unavailable");
         assert!(problem["detail"].as_str().unwrap().contains("WORKFORCE_MASTER_KEY_PREVIOUS"));
+    }
+
+    fn a_secret_keeps_a_name_of_its_own_and_a_value_where_it_belongs(api) {
+        let company = api.company("Acme");
+        let taken = make(api, &company, &json!({ "name": "taken", "value": VALUE }));
+        let kept = make(api, &company, &json!({
+            "name": "kept", "provider": "env", "externalRef": "KEPT",
+        }));
+        let path = format!("/api/secrets/{}", id(&kept));
+        let rename = json!({ "name": taken["name"] });
+        api.patch(&path, &rename).problem(409, "duplicate_name");
+        let answer = api.post(&format!("{path}/rotate"), &json!({ "value": "v" }));
+        let problem = answer.problem(422, "invalid_field");
+        assert_eq!(problem["details"][0]["pointer"], "/value");
+        assert_eq!(api.get(&path).ok(200), kept);
     }
 }

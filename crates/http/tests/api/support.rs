@@ -1,4 +1,5 @@
 use std::net::{TcpListener, TcpStream};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -204,12 +205,23 @@ impl Api {
 
     /// A server on this store that knows callers like this.
     pub(crate) fn authenticating(store: TestStore, auth: AuthPolicy) -> Self {
-        Self::start(store, auth, |state| state)
+        Self::start(store, auth, |ports, _home| ports, |state| state)
     }
 
     /// A server as [`on`](Self::on) starts it, with other settings.
     pub(crate) fn adjusted(store: TestStore, adjust: impl FnOnce(State) -> State) -> Self {
-        Self::start(store, AuthPolicy::LOCAL_TRUSTED, adjust)
+        Self::start(
+            store,
+            AuthPolicy::LOCAL_TRUSTED,
+            |ports, _home| ports,
+            adjust,
+        )
+    }
+
+    /// A server as [`on`](Self::on) starts it, through other ports; it has a
+    /// folder of its own.
+    pub(crate) fn through(store: TestStore, change: impl FnOnce(Ports, &Path) -> Ports) -> Self {
+        Self::start(store, AuthPolicy::LOCAL_TRUSTED, change, |state| state)
     }
 
     /// A connection to it.
@@ -251,7 +263,12 @@ impl Api {
         }
     }
 
-    fn start(store: TestStore, auth: AuthPolicy, adjust: impl FnOnce(State) -> State) -> Self {
+    fn start(
+        store: TestStore,
+        auth: AuthPolicy,
+        change: impl FnOnce(Ports, &Path) -> Ports,
+        adjust: impl FnOnce(State) -> State,
+    ) -> Self {
         let home = tempfile::tempdir().unwrap();
         let objects = tempfile::tempdir().unwrap();
         let signals = Arc::new(Signals::default());
@@ -268,6 +285,7 @@ impl Api {
             engine: Arc::clone(&signals) as Arc<dyn EngineSignal>,
         };
         let hosts = AllowedHosts::new(["board.example".to_owned()]);
+        let ports = change(ports, home.path());
         let state = Data::new(adjust(State::new(ports, auth, hosts)));
         let (base, handle, thread) = listen(state.clone());
         let config = ureq::Agent::config_builder()

@@ -69,11 +69,7 @@ impl OutsideDeed {
 /// What a change of a bundle is refused with: one that is not the caller's to
 /// make, one that others made at the same time, one that the disk forbids.
 pub(super) const CHANGE: Codes = Codes::with(
-    &[
-        Code::BoardRequired,
-        Code::Forbidden,
-        Code::InstructionsFileConflict,
-    ],
+    &[Code::BoardRequired, Code::InstructionsFileConflict],
     &[ON_DISK],
 );
 

@@ -30,7 +30,7 @@ pub use legacy_path::{
     InferredBundle, InstructionsPath, SET_PATH, SetInstructionsPath, infer, set_path,
 };
 pub use patch::{PATCH, PatchBundle, PatchPlan, Prepared, patch, plan_patch, prepare};
-pub use read::{FILE, FileView, FoundFile, GET, file, get, load, written};
+pub use read::{FILE, FileView, FoundFile, file, get, load, written};
 pub use run::{RunFile, RunInstructions, for_run};
 
 use super::AgentError;

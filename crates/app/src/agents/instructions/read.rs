@@ -7,10 +7,7 @@ use super::{InstructionsError, ON_DISK, PutFile, TEMPLATE_KEY, on_disk, sha256, 
 use crate::access::{Denied, denied};
 use crate::agents::readable;
 use crate::call::Call;
-use crate::refusal::{Code, Codes};
-
-/// What [`get`] refuses with.
-pub const GET: Codes = Codes::of(&[Code::Forbidden]);
+use crate::refusal::Codes;
 
 /// The bundle of an agent, for the board, the agent itself and those above it.
 /// What only the disk tells is added with [`BundleView::completed`].
@@ -64,7 +61,7 @@ pub enum FoundFile {
 }
 
 /// What [`file`] and [`load`] refuse with.
-pub const FILE: Codes = Codes::with(&[Code::Forbidden], &[ON_DISK]);
+pub const FILE: Codes = ON_DISK;
 
 /// A file of an agent's bundle, for whoever may see the bundle.
 ///

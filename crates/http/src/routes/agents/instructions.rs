@@ -1,8 +1,8 @@
 mod bodies;
 
 use actix_web::HttpResponse;
-use workforce_app::Code;
 use workforce_app::agents::instructions::{self, DeleteFile};
+use workforce_app::{Code, Codes};
 use workforce_domain::instructions::BundlePath;
 
 use crate::exchange::{Exchange, Incoming};
@@ -19,7 +19,7 @@ const TAG: &str = "Instructions";
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
-        .add(__path_get, Access::ItselfOrAbove, instructions::GET, get)
+        .add(__path_get, Access::ItselfOrAbove, Codes::NONE, get)
         .add(__path_patch, Access::Itself, instructions::PATCH, patch)
         .add(__path_file, Access::ItselfOrAbove, instructions::FILE, file)
         .add(__path_put, Access::Itself, instructions::PUT_FILE, put)

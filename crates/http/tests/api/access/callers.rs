@@ -142,6 +142,14 @@ const fn let_through(access: Access) -> Option<&'static [Caller]> {
     })
 }
 
+/// An agent of the company that a rule lets through.
+pub(super) const fn permitted(access: Access) -> Caller {
+    match let_through(access) {
+        Some([first, ..]) => *first,
+        Some([]) | None => Caller::Peer,
+    }
+}
+
 /// Whose objects a request is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {

@@ -51,6 +51,12 @@ impl<'a> Stage<'a> {
         }
     }
 
+    /// Pauses the own company.
+    pub(super) fn pause(&self) {
+        let path = self.own.fill("/api/companies/{companyId}/pause");
+        self.trusting.post(&path, &json!({})).ok(200);
+    }
+
     /// Makes the own company anew.
     fn renew(&mut self) {
         self.own.end(self.trusting);

@@ -1,0 +1,89 @@
+//! Hires whose draft cannot be, or cannot be shown to the board.
+
+use serde_json::{Value, json};
+
+use crate::agent_faults::{refused_environments, strict};
+use crate::approvals::{act, faulty, of};
+use crate::support::{Api, NOTHING, api_tests, id};
+
+/// The payload of an approval has at most so many bytes of JSON.
+const MAX_PAYLOAD: usize = 64 * 1024;
+
+fn file(api: &Api, company: &Value, payload: &Value) -> Value {
+    let body = json!({ "type": "hire_agent", "payload": payload });
+    api.post(&of(company), &body).ok(201)
+}
+
+fn resubmitted(api: &Api, approval: &Value, payload: &Value) -> Value {
+    api.post(&act(approval, "request-revision"), &json!({}))
+        .ok(200);
+    api.post(&act(approval, "resubmit"), &json!({ "payload": payload }))
+        .ok(200)
+}
+
+/// The path of the draft that an approval decides on.
+fn draft(approval: &Value) -> String {
+    format!(
+        "/api/agents/{}",
+        approval["payload"]["agentId"].as_str().unwrap()
+    )
+}
+
+api_tests! {
+    fn a_proposed_agent_is_checked_like_any_other(api = strict) {
+        let company = api.post("/api/companies", &json!({ "name": "Acme" })).ok(201);
+        let hires = format!("/api/companies/{}/agent-hires", id(&company));
+        let filed = file(api, &company, &json!({ "name": "Dora", "role": "engineer" }));
+        api.post(&act(&filed, "request-revision"), &json!({})).ok(200);
+        let resubmit = act(&filed, "resubmit");
+        for (env, code, name) in refused_environments() {
+            let pointer = format!("/adapterConfig/env/{name}");
+            let agent = json!({
+                "name": "Bob", "role": "engineer", "adapterConfig": { "env": env },
+            });
+            faulty(&api.post(&hires, &agent), code, &pointer);
+            let body = json!({ "type": "hire_agent", "payload": agent });
+            faulty(&api.post(&of(&company), &body), code, &pointer);
+            faulty(&api.post(&resubmit, &json!({ "payload": agent })), code, &pointer);
+        }
+        let stranger = json!({ "payload": { "reportsTo": NOTHING } });
+        faulty(&api.post(&resubmit, &stranger), "reference_not_found", "/reportsTo");
+        let agents = format!("/api/companies/{}/agents", id(&company));
+        assert_eq!(api.get(&agents).ok(200).as_array().unwrap().len(), 1);
+        assert_eq!(api.post(&resubmit, &json!({})).ok(200)["status"], "pending");
+    }
+
+    fn a_draft_does_not_outgrow_the_payload_that_shows_it(api) {
+        let company = api.post("/api/companies", &json!({ "name": "Acme" })).ok(201);
+        let pad = |length: usize| json!({ "pad": "x".repeat(length) });
+        let proposed = json!({
+            "name": "Dora", "role": "engineer", "permissions": { "canCreateAgents": true },
+        });
+        let filed = file(api, &company, &proposed);
+        let shown = filed["payload"].to_string().len();
+        // One byte below the bound: `"pad":""` and a comma come with the text.
+        let room = MAX_PAYLOAD - shown - r#","pad":"""#.len();
+        let full = resubmitted(api, &filed, &pad(room));
+        assert_eq!(full["payload"].to_string().len(), MAX_PAYLOAD);
+        let permissions = format!("{}/permissions", draft(&filed));
+        let answer = api.patch(&permissions, &json!({ "canCreateAgents": false }));
+        faulty(&answer, "invalid_field", "/payload");
+        resubmitted(api, &full, &pad(room - 1));
+        api.patch(&permissions, &json!({ "canCreateAgents": false })).ok(200);
+    }
+
+    fn a_draft_does_not_go_back_to_what_its_payload_cannot_show(api) {
+        let company = api.post("/api/companies", &json!({ "name": "Acme" })).ok(201);
+        let half = "x".repeat(MAX_PAYLOAD / 2);
+        let filed = file(api, &company, &json!({
+            "name": "Dora", "role": "engineer", "adapterConfig": { "prompt": half },
+        }));
+        let revisions = format!("{}/config-revisions", draft(&filed));
+        let first = api.get(&revisions).ok(200)[0].clone();
+        let small = json!({ "adapterConfig": { "prompt": null }, "pad": half });
+        resubmitted(api, &filed, &small);
+        let back = format!("{revisions}/{}/rollback", id(&first));
+        faulty(&api.post(&back, &json!({})), "invalid_field", "/payload");
+        assert_eq!(api.get(&draft(&filed)).ok(200)["adapterConfig"], json!({}));
+    }
+}
