@@ -21,6 +21,7 @@ use crate::problem::Problem;
 use crate::registry::Access;
 use crate::reply::Reply;
 use crate::state::State;
+pub(crate) use serve::caller_name;
 use serve::{Looked, Served};
 
 /// The answer header from which on events are asked for next.

@@ -67,7 +67,6 @@ pub(crate) async fn surround(
         "request",
         id = %id.0,
         method = %request.method(),
-        path = %request.path(),
     );
     request.extensions_mut().insert(id.clone());
     let refused = turned_away(&request, &state).or_else(|| too_often(&request, &state));
@@ -109,16 +108,17 @@ fn log<B>(response: &ServiceResponse<B>, route: Option<&str>, code: Option<Code>
         return;
     }
     let request_id = RequestId::of(&request.extensions());
-    let (method, path) = (request.method(), request.path());
+    // Not the path: anything may stand in it.
+    let method = request.method();
     let (status_code, millis) = (status.as_u16(), took.as_millis());
     let code = code.map(tracing::field::display);
     if slow || status.is_server_error() {
         tracing::warn!(
-            request_id, %method, path, route, status = status_code, code, millis, slow, "answered"
+            request_id, %method, route, status = status_code, code, millis, slow, "answered"
         );
     } else {
         tracing::debug!(
-            request_id, %method, path, route, status = status_code, code, millis, "answered"
+            request_id, %method, route, status = status_code, code, millis, "answered"
         );
     }
 }

@@ -199,3 +199,23 @@ fn problem_response(codes: &[Code]) -> Response {
         )
         .build()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+    use crate::routes;
+
+    #[test]
+    fn no_two_schemas_have_one_name() {
+        let endpoints = routes::all();
+        let mut seen: HashMap<&str, Value> = HashMap::new();
+        for (name, schema) in endpoints.schemas() {
+            let schema = serde_json::to_value(schema).unwrap();
+            if let Some(other) = seen.insert(name, schema.clone()) {
+                assert_eq!(other, schema, "two schemas are named {name}");
+            }
+        }
+    }
+}

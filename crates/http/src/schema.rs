@@ -55,6 +55,20 @@ fn color() -> RefOr<Schema> {
         .into()
 }
 
+/// One event of a stream: what stands in its lines, of which there may be
+/// others.
+fn server_sent_event() -> RefOr<Schema> {
+    let line = || ObjectBuilder::new().schema_type(Type::String);
+    ObjectBuilder::new()
+        .schema_type(Type::Object)
+        .description(Some("One event of the stream, by the names of its lines."))
+        .property("id", line())
+        .property("event", line())
+        .property("data", line().description(Some("A JSON text.")))
+        .property("retry", ObjectBuilder::new())
+        .into()
+}
+
 fn formatted(format: SchemaFormat) -> RefOr<Schema> {
     ObjectBuilder::new()
         .schema_type(Type::String)
@@ -81,6 +95,8 @@ schemas! {
     Id = formatted(SchemaFormat::Custom("uuid".to_owned()));
     Timestamp = formatted(SchemaFormat::KnownFormat(KnownFormat::DateTime));
     Document = ObjectBuilder::new().schema_type(Type::Object).into();
+
+    ServerSentEvent = server_sent_event();
 
     Name = line(text::Name::MAX);
     Title = line(text::Title::MAX);

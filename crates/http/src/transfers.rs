@@ -1,12 +1,13 @@
 //! What uploads and downloads share: how many there may be at once, and the
 //! threads on which they wait for the place where bytes are kept.
 
-use std::sync::OnceLock;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use actix_web::rt::time::timeout;
 use tokio::runtime::Handle;
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 use workforce_app::Code;
 
 use crate::problem::Problem;
@@ -18,16 +19,20 @@ pub struct TransferLimits {
     pub max_bytes: u64,
     /// So many uploads are received at once.
     pub uploads_at_once: usize,
+    /// So many of them from one caller, so that none keeps out all others.
+    pub uploads_per_caller: usize,
     /// For how long a further one waits for its turn.
     pub patience: Duration,
 }
 
 impl Default for TransferLimits {
-    /// 25 MiB each, eight at once, ten seconds of patience.
+    /// 25 MiB each, eight at once and two of one caller, ten seconds of
+    /// patience.
     fn default() -> Self {
         Self {
             max_bytes: 25 * 1024 * 1024,
             uploads_at_once: 8,
+            uploads_per_caller: 2,
             patience: Duration::from_secs(10),
         }
     }
@@ -38,9 +43,16 @@ const CALLS: usize = 16;
 
 pub(crate) struct Transfers {
     pub(crate) limits: TransferLimits,
-    uploads: Semaphore,
+    uploads: Arc<Semaphore>,
+    of_callers: Mutex<HashMap<String, Weak<Semaphore>>>,
     calls: Semaphore,
     threads: OnceLock<Handle>,
+}
+
+/// The right to receive an upload; given back when dropped.
+pub(crate) struct UploadSlot {
+    _own: OwnedSemaphorePermit,
+    _of_all: OwnedSemaphorePermit,
 }
 
 impl Default for Transfers {
@@ -53,7 +65,8 @@ impl Transfers {
     pub(crate) fn new(limits: TransferLimits) -> Self {
         Self {
             limits,
-            uploads: Semaphore::new(limits.uploads_at_once),
+            uploads: Arc::new(Semaphore::new(limits.uploads_at_once)),
+            of_callers: Mutex::default(),
             calls: Semaphore::new(CALLS),
             threads: OnceLock::new(),
         }
@@ -65,16 +78,38 @@ impl Transfers {
         self.threads.get_or_init(|| threads);
     }
 
-    /// The right to receive an upload.
+    /// The right to receive an upload of this caller.
     ///
     /// # Errors
     /// `busy` when there is none in time.
-    pub(crate) async fn upload_slot(&self) -> Result<SemaphorePermit<'_>, Problem> {
-        let turn = timeout(self.limits.patience, self.uploads.acquire()).await;
-        turn.ok().and_then(Result::ok).ok_or_else(|| {
+    pub(crate) async fn upload_slot(&self, caller: &str) -> Result<UploadSlot, Problem> {
+        let own = self.uploads_of(caller);
+        let turn = timeout(self.limits.patience, async {
+            Ok::<_, AcquireError>(UploadSlot {
+                _own: own.acquire_owned().await?,
+                _of_all: Arc::clone(&self.uploads).acquire_owned().await?,
+            })
+        });
+        turn.await.ok().and_then(Result::ok).ok_or_else(|| {
             let detail = "as many uploads as can be received at once are under way; try again";
             Problem::new(Code::Busy, detail)
         })
+    }
+
+    /// What the uploads of a caller take their turns from; kept as long as
+    /// there are any.
+    fn uploads_of(&self, caller: &str) -> Arc<Semaphore> {
+        let mut of_callers = self
+            .of_callers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(own) = of_callers.get(caller).and_then(Weak::upgrade) {
+            return own;
+        }
+        of_callers.retain(|_, own| own.strong_count() > 0);
+        let own = Arc::new(Semaphore::new(self.limits.uploads_per_caller));
+        of_callers.insert(caller.to_owned(), Arc::downgrade(&own));
+        own
     }
 
     /// Runs a call that may wait for a disk or a network.

@@ -45,6 +45,9 @@ pub(crate) struct Incoming {
     accept: Option<String>,
 }
 
+/// What is no valid value of any header.
+const NOT_VALID: &str = "\u{fffd}";
+
 impl Incoming {
     /// Captures a request; nothing of it is believed yet.
     pub(crate) fn capture(request: &HttpRequest, body: Bytes) -> Self {
@@ -53,8 +56,10 @@ impl Incoming {
             request
                 .headers()
                 .get(name)
-                .map(|value| value.to_str().unwrap_or("\u{fffd}").to_owned())
+                .map(|value| value.to_str().unwrap_or(NOT_VALID).to_owned())
         };
+        // Of several credentials none is, whichever of them a proxy looked at.
+        let credentials = request.headers().get_all("Authorization").count();
         let params = request.match_info().iter();
         Self {
             method: request.method().to_string(),
@@ -65,7 +70,10 @@ impl Incoming {
             params: params
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
                 .collect(),
-            authorization: header("Authorization"),
+            authorization: match credentials {
+                0 | 1 => header("Authorization"),
+                _ => Some(NOT_VALID.to_owned()),
+            },
             // An empty one is present too: it must not make its sender the board.
             run_header: RUN_HEADERS.iter().find_map(|name| header(name)),
             idempotency_key: header(IDEMPOTENCY_KEY),

@@ -296,6 +296,6 @@ pub(crate) struct Looked<T> {
 
 /// Whose requests an idempotency key belongs to: an agent may repeat in a later
 /// run what its last one did not see the answer to.
-pub(super) fn caller_name(actor: &Actor) -> String {
+pub(crate) fn caller_name(actor: &Actor) -> String {
     format!("{}:{}", actor.kind(), actor.name())
 }

@@ -13,7 +13,7 @@ mod bodies;
 
 use super::{Done, issue_ref};
 use crate::download;
-use crate::exchange::Exchange;
+use crate::exchange::{Exchange, caller_name};
 use crate::paging::Paging;
 use crate::problem::Problem;
 use crate::registry::{Access, Connection, Endpoints};
@@ -69,16 +69,16 @@ async fn add(exchange: Exchange, connection: Connection) -> HttpResponse {
             |rq| Ok((rq.id("companyId")?, issue_ref(rq)?)),
             |reads, call, (company, issue)| {
                 let issue = attachments::admit(reads, call, *company, issue)?;
-                Ok((issue.company, call.id::<AssetId>()))
+                Ok((issue.company, call.id::<AssetId>(), caller_name(call.actor())))
             },
         )
         .await;
-    let (exchange, (company, asset)) = match admitted {
+    let (exchange, (company, asset, caller)) = match admitted {
         Ok(admitted) => admitted,
         Err(answer) => return answer,
     };
     let object = ObjectName { company, asset };
-    let form = match upload::receive(&exchange.state, connection, object).await {
+    let form = match upload::receive(&exchange.state, connection, object, &caller).await {
         Ok(form) => form,
         Err(problem) => return exchange.refuse(problem),
     };

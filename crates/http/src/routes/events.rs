@@ -119,7 +119,7 @@ impl Wanted {
     ),
     responses(
         (status = 200, description = "The events.",
-            content((Vec<EventBody> = "application/json"), (String = "text/event-stream")),
+            content((Vec<EventBody> = "application/json"), (schema::ServerSentEvent = "text/event-stream")),
             headers(("X-Last-Event-Id" = i64,
                 description = "Of a list: what to send as `after` next time."))),
     ))]

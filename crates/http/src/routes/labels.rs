@@ -30,7 +30,7 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
 /// A label of a company's issues.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(as = Label)]
+#[schema(as = IssueLabel)]
 pub(super) struct LabelBody {
     /// Unique id.
     #[schema(value_type = schema::Id)]

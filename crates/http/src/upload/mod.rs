@@ -47,10 +47,11 @@ pub(crate) async fn receive(
     state: &Arc<State>,
     connection: Connection,
     name: ObjectName,
+    caller: &str,
 ) -> Result<Form, Problem> {
     let max = state.transfers.limits.max_bytes;
     check_head(&connection, max)?;
-    let _slot = state.transfers.upload_slot().await?;
+    let _slot = state.transfers.upload_slot(caller).await?;
     let Connection { request, payload } = connection;
     let max_length = max.saturating_add(BESIDE_FILE);
     let (body, fate) = pace::paced(payload, state.body_deadline, max_length);

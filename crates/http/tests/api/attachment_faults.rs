@@ -32,6 +32,16 @@ fn crowded(store: TestStore) -> Api {
     Api::adjusted(store, |state| state.with_transfer_limits(limits))
 }
 
+/// A server that takes one upload at a time from each caller.
+fn unfair(store: TestStore) -> Api {
+    let limits = TransferLimits {
+        uploads_per_caller: 1,
+        patience: Duration::from_millis(200),
+        ..TransferLimits::default()
+    };
+    Api::adjusted(store, |state| state.with_transfer_limits(limits))
+}
+
 /// Sends this much of a request and returns the connection.
 fn begin(api: &Api, place: &Place, length: usize, sent: &[u8]) -> TcpStream {
     let mut stream = api.connect();
@@ -244,6 +254,21 @@ api_tests! {
             place.attach(api, "a.txt", b"x");
         }
         wait_for(api, 1);
+    }
+
+    fn one_caller_does_not_keep_out_the_others(api = unfair) {
+        let place = Place::of(api);
+        let key = api.key(&api.agent(&place.company, "Ada"));
+        let whole = form(&[file("a.txt", b"first")]);
+        let own = format!("Bearer {key}");
+        let mut first = begin(api, &place, whole.len(), &whole[..whole.len() - 1]);
+        wait_for(api, 1);
+        let other = form(&[file("b.txt", b"second")]);
+        place.send(api, &other).problem(503, "busy");
+        place.send_with(api, &[("Authorization", &own)], &other).ok(201);
+        first.write_all(&whole[whole.len() - 1..]).unwrap();
+        assert!(answer(&mut first).starts_with("HTTP/1.1 201"));
+        place.send(api, &form(&[file("c.txt", b"third")])).ok(201);
     }
 
     fn an_upload_that_trickles_is_given_up(api = hasty) {

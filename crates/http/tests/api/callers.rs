@@ -24,6 +24,14 @@ api_tests! {
         }
     }
 
+    fn of_two_credentials_none_counts(api) {
+        let (ada, eve) = (api.agent(&api.company("Acme"), "Ada"), api.agent(&api.company("Other"), "Eve"));
+        let keys = [api.key(&ada), api.key(&eve)].map(|key| format!("Bearer {key}"));
+        let both = [("Authorization", keys[0].as_str()), ("Authorization", keys[1].as_str())];
+        api.send("GET", "/api/agents/me", &both, b"").problem(401, "credential_invalid");
+        api.send("GET", "/api/agents/me", &both[..1], b"").ok(200);
+    }
+
     fn a_run_header_alone_is_no_credential(api) {
         for name in ["X-Service-Run-Id", "X-Paperclip-Run-Id"] {
             let answer = api.send("GET", "/api/companies", &[(name, NOTHING)], b"");

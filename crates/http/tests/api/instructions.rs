@@ -217,6 +217,8 @@ api_tests! {
         assert_eq!(cleared["bundle"]["entryFile"], "AGENTS.md");
         let elsewhere = api.patch(&path, &json!({ "path": "/etc/passwd" })).ok(200);
         assert_eq!(elsewhere["bundle"]["mode"], "managed");
+        api.patch(&path, &json!({})).problem(400, "invalid_json");
+        api.patch(&path, &json!({ "Path": null })).problem(400, "invalid_json");
         for refused in ["AGENTS.md", "/", "/x/../y", "/a\nb", ""] {
             api.patch(&path, &json!({ "path": refused })).problem(422, "invalid_field");
         }

@@ -63,7 +63,7 @@ pub(super) const ELSEWHERE: &str =
             description = "At most so many bytes; 65536 when left out."),
     ),
     responses((status = 200, description = "The piece.",
-        content((LogBody = "application/json"), (String = "text/event-stream")))))]
+        content((LogBody = "application/json"), (schema::ServerSentEvent = "text/event-stream")))))]
 async fn log(exchange: Exchange) -> HttpResponse {
     if exchange.incoming.wants_stream(false) {
         return log_stream::stream(exchange).await;

@@ -50,7 +50,7 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
             description = "The same as `offset`, and wins over it."),
     ),
     responses((status = 200, description = "The output.",
-        body = String, content_type = "text/event-stream")))]
+        body = schema::ServerSentEvent, content_type = "text/event-stream")))]
 async fn log_stream(exchange: Exchange) -> HttpResponse {
     stream(exchange).await
 }

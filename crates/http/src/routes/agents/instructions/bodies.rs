@@ -271,6 +271,8 @@ impl PutFileBody {
 #[serde(rename_all = "camelCase")]
 pub(super) struct SetPathBody {
     /// The absolute path of the file; null clears it.
+    #[serde(deserialize_with = "Option::deserialize")]
+    #[schema(required)]
     path: Option<String>,
     /// The key of the adapter's configuration that keeps it;
     /// `instructionsFilePath` when left out.
