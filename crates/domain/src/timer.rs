@@ -13,7 +13,7 @@ pub struct Timer {
     pub interval_sec: Option<i32>,
     /// The interval for which the next beat was set.
     pub armed_sec: Option<i32>,
-    /// The next beat.
+    /// The next beat as it was set; see [`next_beat`](Self::next_beat).
     pub next: Option<Timestamp>,
     /// Beats and other wakes that were not worth a run, so far.
     pub suppressed: i64,
@@ -37,6 +37,13 @@ pub enum Beat {
 const JITTER_PERCENT: u64 = 10;
 
 impl Timer {
+    /// When it beats next: `None` without a timer, and from the moment that the
+    /// agent was switched off or its interval changed until it is set anew.
+    pub fn next_beat(&self) -> Option<Timestamp> {
+        self.interval_sec?;
+        self.next.filter(|_| self.armed_sec == self.interval_sec)
+    }
+
     /// What is to be done now; `chance` is any number, which decides on the
     /// jitter.
     pub fn look(&self, now: Timestamp, chance: u32) -> Beat {

@@ -1,13 +1,11 @@
 //! Rules on files as text.
 
-use std::path::Path;
-
 use anyhow::Result;
 
 use super::Violation;
 use crate::repository::Repository;
 
-/// Lines that a Rust file may have, tests aside.
+/// Lines that a Rust file may have.
 const MAX_LINES: usize = 600;
 
 /// What must not stand in finished code. Split, or this file would break its own rule.
@@ -29,22 +27,17 @@ const TEXT: [&str; 13] = [
     "css", "html", "js", "json", "md", "rs", "service", "sh", "sql", "svg", "toml", "yaml", "yml",
 ];
 
-/// No Rust file is longer than [`MAX_LINES`], except tests.
+/// No Rust file is longer than [`MAX_LINES`].
 pub(super) fn short(repository: &Repository) -> Result<Vec<Violation>> {
     let mut violations = Vec::new();
     for path in repository.files(&["rs"])? {
         let lines = repository.read(&path)?.lines().count();
-        if lines > MAX_LINES && !is_in_tests(&path) {
+        if lines > MAX_LINES {
             let message = format!("{lines} lines; split it, {MAX_LINES} is the limit");
             violations.push(Violation::of_path(path, message));
         }
     }
     Ok(violations)
-}
-
-fn is_in_tests(path: &Path) -> bool {
-    path.parent()
-        .is_some_and(|directory| directory.iter().any(|part| part == "tests"))
 }
 
 /// No Rust file holds code of [`UNFINISHED`].
@@ -108,12 +101,13 @@ mod tests {
     }
 
     #[test]
-    fn long_files_are_found_except_in_tests() {
+    fn long_files_are_found() {
         let content = "//\n".repeat(MAX_LINES + 1);
         let expected = "src/a.rs: 601 lines; split it, 600 is the limit";
         check(short, "src/a.rs", &content, &[expected]);
         check(short, "src/a.rs", &content[3..], &[]);
-        check(short, "a/tests/a.rs", &content, &[]);
+        let expected = "a/tests/a.rs: 601 lines; split it, 600 is the limit";
+        check(short, "a/tests/a.rs", &content, &[expected]);
         check(short, "target/a.rs", &content, &[]);
     }
 

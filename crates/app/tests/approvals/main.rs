@@ -7,4 +7,5 @@
 
 mod desk;
 mod histories;
+mod timers;
 mod wakes;

@@ -5,7 +5,6 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use workforce_app::agents::{CreateAgent, UpdateAgent};
 use workforce_app::record::document;
-use workforce_app::timers;
 use workforce_domain::actor::Owned;
 use workforce_domain::agent::Agent;
 use workforce_domain::timer::Timer;
@@ -28,24 +27,10 @@ fn timer(world: &World, agent: &Agent) -> Timer {
     look(world, |reads| reads.agents().timer(agent.scope(), agent.id)).unwrap()
 }
 
-/// What the engine does every second.
-fn tick(world: &World) {
-    let system = world.system();
-    let now = world.now();
-    let agents = done(system.write(|tx, _| {
-        Ok::<_, workforce_app::Failure<std::convert::Infallible>>(
-            tx.engine().timers_to_look_at(now, 100)?,
-        )
-    }));
-    for agent in agents {
-        done(system.write(|tx, call| timers::look(tx, call, agent)));
-    }
-}
-
 /// Longer than the interval with its jitter.
 fn a_beat_later(world: &World) {
     world.advance(MINUTE + MINUTE / 5);
-    tick(world);
+    world.look_at_timers();
 }
 
 #[test]
@@ -56,7 +41,7 @@ fn a_beat_wakes_an_agent_that_has_work() {
     let run = world.stored_run(world.pending_wakes(&agent)[0].run);
     done(cancel(world.board(), &run));
     world.take_signal();
-    tick(&world);
+    world.look_at_timers();
     let next = timer(&world, &agent).next.unwrap();
     let wait = next.since(world.now());
     assert!(
@@ -64,12 +49,12 @@ fn a_beat_wakes_an_agent_that_has_work() {
         "{wait:?}"
     );
     world.advance(MINUTE / 2);
-    tick(&world);
+    world.look_at_timers();
     assert!(world.pending_wakes(&agent).is_empty());
     world.advance(MINUTE);
     assert!(world.now() > next);
-    tick(&world);
-    tick(&world);
+    world.look_at_timers();
+    world.look_at_timers();
     let wakes = world.pending_wakes(&agent);
     assert_eq!(wakes.len(), 1);
     let wake = &wakes[0];
@@ -81,7 +66,7 @@ fn a_beat_wakes_an_agent_that_has_work() {
     assert!(world.take_signal());
     // A server that was away for a day misses no beat and makes up for none.
     world.advance(MINUTE * 60 * 24);
-    tick(&world);
+    world.look_at_timers();
     assert_eq!(world.pending_wakes(&agent)[0].count, 2);
     assert_eq!(timer(&world, &agent).suppressed, 0);
 }
@@ -90,7 +75,7 @@ fn a_beat_wakes_an_agent_that_has_work() {
 fn a_beat_of_an_idle_agent_is_counted_and_no_row_is_made() {
     let world = World::sqlite();
     let agent = hired(&world, &json!({ "intervalSec": 60 }));
-    tick(&world);
+    world.look_at_timers();
     for beats in 1..=3 {
         a_beat_later(&world);
         assert_eq!(timer(&world, &agent).suppressed, beats);
@@ -111,7 +96,7 @@ fn a_beat_of_an_idle_agent_is_counted_and_no_row_is_made() {
         ..new_agent("Chief")
     };
     let lazy = world.hired_with(agent.company, &lazy);
-    tick(&world);
+    world.look_at_timers();
     a_beat_later(&world);
     for (agent, wakes) in [(&keen, 1), (&ceo, 1), (&lazy, 0)] {
         assert_eq!(world.pending_wakes(agent).len(), wakes, "{}", agent.name);
@@ -126,13 +111,13 @@ fn no_timer_beats_for_who_may_not_run() {
         &world,
         &json!({ "intervalSec": 60, "enabled": false, "alwaysRun": true }),
     );
-    tick(&world);
+    world.look_at_timers();
     assert_eq!(timer(&world, &off), Timer::default());
     done(pause(world.board(), agent.id));
     a_beat_later(&world);
     assert_eq!(timer(&world, &agent), Timer::default());
     done(resume(world.board(), agent.id));
-    tick(&world);
+    world.look_at_timers();
     assert!(
         timer(&world, &agent)
             .next
@@ -144,7 +129,7 @@ fn no_timer_beats_for_who_may_not_run() {
         ..UpdateAgent::default()
     };
     let other = hired(&world, &json!({ "intervalSec": 60, "alwaysRun": true }));
-    tick(&world);
+    world.look_at_timers();
     done(change_agent(world.board(), other.id, &change));
     done(archive(world.board(), agent.company));
     a_beat_later(&world);

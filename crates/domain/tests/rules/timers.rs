@@ -42,6 +42,20 @@ fn a_timer_is_set_kept_fired_and_stopped() {
 }
 
 #[test]
+fn a_beat_that_was_set_for_another_interval_does_not_come() {
+    for (timer, next) in [
+        (timer(None, None, None), None),
+        (timer(None, Some(60), Some(5)), None),
+        (timer(None, None, Some(5)), None),
+        (timer(Some(60), None, None), None),
+        (timer(Some(60), Some(3600), Some(5)), None),
+        (timer(Some(60), Some(60), Some(5)), Some(after(5))),
+    ] {
+        assert_eq!(timer.next_beat(), next, "{timer:?}");
+    }
+}
+
+#[test]
 fn the_jitter_is_a_tenth_either_way() {
     let next = |chance| match timer(Some(100), Some(100), Some(0)).look(NOW, chance) {
         Beat::Due(next) => next.since(NOW),

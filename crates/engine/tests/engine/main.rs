@@ -8,6 +8,7 @@ mod dispatch;
 mod ends;
 mod environment;
 mod housekeeping;
+mod instructions;
 mod leases;
 mod log_events;
 mod project_context;

@@ -16,7 +16,6 @@ mod credentials;
 mod engine;
 mod event_ring;
 mod explain;
-mod explain_figures;
 mod feed;
 mod figures;
 mod goals_and_projects;

@@ -1,6 +1,8 @@
+use std::convert::Infallible;
 use std::time::Duration;
 
 use workforce_app::runs::{self, RunEnd};
+use workforce_app::{Failure, timers};
 use workforce_domain::actor::{Owned, Scope};
 use workforce_domain::agent::Agent;
 use workforce_domain::id::{AgentId, IssueId, RunId};
@@ -49,6 +51,20 @@ impl World {
         })
     }
 
+    /// Looks at every timer that is due or to be set.
+    #[track_caller]
+    pub fn look_at_timers(&self) {
+        let system = self.system();
+        let now = self.now();
+        let agents =
+            done(system.write(|tx, _| {
+                Ok::<_, Failure<Infallible>>(tx.engine().timers_to_look_at(now, 100)?)
+            }));
+        for agent in agents {
+            done(system.write(|tx, call| timers::look(tx, call, agent)));
+        }
+    }
+
     /// Starts every run that may start.
     #[track_caller]
     pub fn start_all(&self) -> Vec<StartedRun> {
@@ -85,7 +101,7 @@ impl World {
             .into_iter()
             .map(|run| {
                 let company = run.scope();
-                let found: Result<_, workforce_app::Failure<std::convert::Infallible>> = self
+                let found: Result<_, Failure<Infallible>> = self
                     .store()
                     .read(|reads| Ok(reads.runs().wake_of(company, run.id)?));
                 there(done(found), "wake")
@@ -121,7 +137,7 @@ impl World {
     /// An issue as it is stored now.
     #[track_caller]
     pub fn stored_issue(&self, id: IssueId) -> Issue {
-        let found: Result<_, workforce_app::Failure<std::convert::Infallible>> = self
+        let found: Result<_, Failure<Infallible>> = self
             .store()
             .read(|reads| Ok(reads.issues().find(Scope::Instance, &id.into())?));
         there(done(found), "issue")
@@ -130,7 +146,7 @@ impl World {
     /// The lease on an issue as it is stored now, expired or not.
     #[track_caller]
     pub fn stored_lease(&self, issue: &Issue) -> Option<Lease> {
-        let found: Result<_, workforce_app::Failure<std::convert::Infallible>> = self
+        let found: Result<_, Failure<Infallible>> = self
             .store()
             .read(|reads| Ok(reads.issues().lease(issue.scope(), issue.id)?));
         done(found)
@@ -139,7 +155,7 @@ impl World {
     /// An agent as it is stored now.
     #[track_caller]
     pub fn stored_agent(&self, id: AgentId) -> Agent {
-        let found: Result<_, workforce_app::Failure<std::convert::Infallible>> = self
+        let found: Result<_, Failure<Infallible>> = self
             .store()
             .read(|reads| Ok(reads.agents().find(Scope::Instance, id)?));
         there(done(found), "agent")

@@ -108,7 +108,8 @@ struct RuntimeStateBody {
     /// When its last run ended.
     #[schema(value_type = Option<schema::Timestamp>)]
     last_heartbeat_at: Option<Timestamp>,
-    /// When its timer is due next.
+    /// When its timer is due next; `null` without a timer, and for a moment
+    /// while it is set anew.
     #[schema(value_type = Option<schema::Timestamp>)]
     next_heartbeat_at: Option<Timestamp>,
     /// Seconds between two beats of its timer; `null` for no timer.
@@ -144,7 +145,7 @@ impl From<RuntimeState> for RuntimeStateBody {
             last_run: state.last.map(RunBody::from),
             consecutive_failures: agent.consecutive_failures,
             last_heartbeat_at: agent.last_heartbeat_at,
-            next_heartbeat_at: state.timer.next,
+            next_heartbeat_at: state.timer.next_beat(),
             heartbeat_interval_sec: state.timer.interval_sec,
             suppressed_wakes: Count(state.timer.suppressed),
             spent_monthly_cents: Amount(state.standing.spent),

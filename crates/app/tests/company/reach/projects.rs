@@ -1,0 +1,148 @@
+//! Projects, their workspaces and conventions.
+
+use workforce_app::Code;
+use workforce_app::conventions::{self, ReplaceConventions, UpdateConventions};
+use workforce_app::projects::{self, CreateProject, ProjectRef, UpdateProject, UpdateWorkspace};
+use workforce_domain::change::Change;
+use workforce_domain::id::{CompanyId, WorkspaceId};
+use workforce_domain::page::PageRequest;
+use workforce_testkit::world::{Acting, World, new_project, new_workspace};
+
+use super::{Answers, Objects, told};
+
+pub(super) fn about(who: Acting<'_>, at: &Objects) -> Answers {
+    let change_project = UpdateProject::default;
+    let change_workspace = UpdateWorkspace::default;
+    vec![
+        (
+            "projects::get",
+            told(who.read(|r, call| projects::get(r, call, &ProjectRef::Id(at.project)))),
+        ),
+        (
+            "projects::workspaces",
+            told(who.read(|r, call| projects::workspaces(r, call, at.project))),
+        ),
+        (
+            "projects::update",
+            told(who.write(|tx, call| projects::update(tx, call, at.project, change_project()))),
+        ),
+        (
+            "projects::create_workspace",
+            told(who.write(|tx, call| {
+                projects::create_workspace(tx, call, at.project, new_workspace("/srv/other"))
+            })),
+        ),
+        (
+            "projects::update_workspace",
+            told(who.write(|tx, call| {
+                let change = change_workspace();
+                projects::update_workspace(tx, call, at.project, at.workspace, change)
+            })),
+        ),
+        (
+            "projects::delete_workspace",
+            told(
+                who.write(|tx, call| {
+                    projects::delete_workspace(tx, call, at.project, at.workspace)
+                }),
+            ),
+        ),
+        (
+            "conventions::get",
+            told(who.read(|r, call| conventions::get(r, call, at.project))),
+        ),
+        (
+            "conventions::replace",
+            told(who.write(|tx, call| {
+                conventions::replace(tx, call, at.project, ReplaceConventions::default())
+            })),
+        ),
+        (
+            "conventions::update",
+            told(who.write(|tx, call| {
+                conventions::update(tx, call, at.project, UpdateConventions::default())
+            })),
+        ),
+        (
+            "conventions::compact",
+            told(who.write(|tx, call| conventions::compact(tx, call, at.project, 400))),
+        ),
+    ]
+}
+
+pub(super) fn of(who: Acting<'_>, company: CompanyId) -> Answers {
+    vec![
+        (
+            "projects::create",
+            told(who.write(|tx, call| projects::create(tx, call, company, new_project("Harm")))),
+        ),
+        (
+            "projects::list",
+            told(who.read(|r, call| projects::list(r, call, company, &PageRequest::first()))),
+        ),
+    ]
+}
+
+pub(super) fn references(
+    who: Acting<'_>,
+    own: &Objects,
+    company: CompanyId,
+    named: &Objects,
+) -> Answers {
+    let project = |command: CreateProject| {
+        told(who.write(|tx, call| projects::create(tx, call, company, command.clone())))
+    };
+    let changed = |change: UpdateProject| {
+        told(who.write(|tx, call| projects::update(tx, call, own.project, change.clone())))
+    };
+    vec![
+        (
+            "project goals",
+            project(CreateProject {
+                goals: vec![own.goal, named.goal],
+                ..new_project("P")
+            }),
+        ),
+        (
+            "project lead",
+            project(CreateProject {
+                lead_agent: Some(named.agent),
+                ..new_project("P")
+            }),
+        ),
+        (
+            "project new goals",
+            changed(UpdateProject {
+                goals: Change::Set(vec![named.goal]),
+                ..UpdateProject::default()
+            }),
+        ),
+        (
+            "project new lead",
+            changed(UpdateProject {
+                lead_agent: Change::Set(named.agent),
+                ..UpdateProject::default()
+            }),
+        ),
+    ]
+}
+
+#[test]
+fn a_workspace_is_found_through_its_own_project_only() {
+    let world = World::sqlite();
+    let company = world.company("Acme").id;
+    let own = world.project_with(company, &new_project("Own")).project.id;
+    let sibling = Objects::of(&world, company);
+    let theirs = Objects::of(&world, world.company("Other").id);
+    let ask = |workspace: WorkspaceId| {
+        told(
+            world
+                .board()
+                .write(|tx, call| projects::delete_workspace(tx, call, own, workspace)),
+        )
+    };
+    let missing = ask(world.id());
+    assert_eq!(missing.0, Code::NotFound);
+    assert_eq!(ask(sibling.workspace), missing);
+    assert_eq!(ask(theirs.workspace), missing);
+}

@@ -1,0 +1,142 @@
+//! Look-ups and sums: each knows more of a key than its company.
+
+use workforce_domain::actor::Scope;
+use workforce_domain::approval::ApprovalType;
+use workforce_domain::attachment::ObjectName;
+use workforce_domain::cost::Window;
+use workforce_domain::port::{FoundKey, Reads, Spender};
+use workforce_domain::search::SearchQuery;
+use workforce_domain::text::{LabelName, SecretName};
+use workforce_domain::time::Month;
+
+use super::Body;
+use super::filling::Asked;
+use super::lists::{issue_filters, pages};
+use crate::world::{id, now};
+
+/// Look-ups and sums that need no order of their own.
+pub(super) fn others(asked: &Asked) -> Vec<(String, Body<'_>)> {
+    let scope = asked.scope;
+    let month = Month::of(now());
+    vec![
+        (
+            "look-ups".into(),
+            Box::new(move |reads: &mut dyn Reads| {
+                reads.companies().find(Scope::Instance, scope.company())?;
+                reads.agents().find(Scope::Instance, asked.agent)?;
+                reads.agents().find_by_url_key(scope, "ada")?;
+                reads.agents().chain_of_command(scope, asked.agent)?;
+                reads.agents().running(scope, &[asked.agent])?;
+                reads.revisions().find(scope.into(), id())?;
+                reads.revisions().last_number(scope, asked.agent)?;
+                reads.instructions().pointer(scope, asked.agent)?;
+                reads.instructions().manifest(scope, asked.agent, 1)?;
+                reads.instructions().content(scope, asked.agent, "x")?;
+                reads.credentials().key(&[0; 32])?;
+                reads.credentials().run_token(&[0; 32])?;
+                reads.credentials().named_run(scope.company(), id())?;
+                reads.board_tokens().find_by_digest(&[0; 32])?;
+                reads.issues().find(Scope::Instance, &asked.issue.into())?;
+                reads.issues().find(
+                    scope.into(),
+                    &workforce_domain::issue::IssueRef::Identifier("A-1".into()),
+                )?;
+                reads.issues().ancestors(scope, asked.issue)?;
+                reads.issues().depth_below(scope, asked.issue)?;
+                reads.issues().open_children(scope, asked.issue)?;
+                reads.issues().lease(scope, asked.issue)?;
+                reads.issues().leases(scope, &[asked.issue, id()])?;
+                reads.comments().find_all(scope, &[id(), id()])?;
+                reads
+                    .labels()
+                    .find_all(scope, &[asked.common, asked.rare])?;
+                reads
+                    .labels()
+                    .find_by_name(scope, &LabelName::new("x").unwrap())?;
+                reads.labels().of_issues(scope, &[asked.issue])?;
+                reads.labels().of_issues(scope, &[asked.issue, id()])?;
+                reads.agents().has_reports(scope, asked.agent)?;
+                reads.projects().find_by_url_key(scope, "site")?;
+                reads.issues().find_all(scope, &[asked.issue])?;
+                let approvals = reads.approvals();
+                approvals.find(Scope::Instance, id())?;
+                approvals.undecided_of(scope, asked.issue)?;
+                let kind = ApprovalType::ApproveIssuePlan;
+                approvals.undecided_about(scope, kind, asked.issue)?;
+                approvals.undecided_over(scope, asked.issue)?;
+                approvals.of_draft(scope, asked.agent)?;
+                approvals.draft_of(scope, id())?;
+                approvals.links(scope, &[id(), id()])?;
+                approvals.history(scope, &[id(), id()])?;
+                let projects = reads.projects();
+                projects.find(Scope::Instance, asked.project)?;
+                projects.find_all(scope, &[asked.project, id()])?;
+                projects.goals(scope, &[asked.project, id()])?;
+                projects.find_workspace(scope, id())?;
+                projects.workspaces(scope, &[asked.project, id()])?;
+                reads.goals().find(Scope::Instance, asked.goal)?;
+                reads.goals().find_all(scope, &[asked.goal, id()])?;
+                reads.goals().is_within(scope, asked.goal, asked.goal)?;
+                reads.attachments().find(Scope::Instance, id())?;
+                reads.attachments().assets_among(&[ObjectName {
+                    company: scope.company(),
+                    asset: id(),
+                }])?;
+                reads.runs().find(Scope::Instance, id())?;
+                reads.runs().wake_of(scope, id())?;
+                reads.runs().live_of(scope, asked.agent)?;
+                reads.agents().timer(scope, asked.agent)?;
+                reads.agents().has_work(scope, asked.agent)?;
+                reads.projects().conventions(scope, asked.project)?;
+                reads.ledger().find_by_key(scope, asked.agent, "k")?;
+                for spender in [Spender::Company, Spender::Agent(asked.agent)] {
+                    reads.ledger().spent(scope, spender, month)?;
+                    reads.ledger().alerts(scope, spender, month)?;
+                }
+                reads
+                    .ledger()
+                    .spent_by(scope, &[asked.agent, id()], month)?;
+                reads.ledger().spent_by_companies(&[scope], month)?;
+                let secrets = reads.secrets();
+                secrets.find(Scope::Instance, asked.secret)?;
+                secrets.find_by_name(scope, &SecretName::new("x").unwrap())?;
+                secrets.version(scope, asked.secret, 1)?;
+                secrets.users(scope, asked.secret)?;
+                secrets.of_run(scope, id())?;
+                Ok(())
+            }) as Body<'_>,
+        ),
+        (
+            "search".into(),
+            Box::new(move |reads: &mut dyn Reads| {
+                for typed in ["x", "fix this", "C1-7"] {
+                    let query = SearchQuery::parse(typed).unwrap();
+                    for filter in issue_filters(asked) {
+                        let [first, _] = pages(FoundKey {
+                            found: 2,
+                            rank: 2,
+                            updated_at: 0,
+                            id: asked.issue,
+                        });
+                        reads.issues().search(scope, &query, &filter, &first)?;
+                    }
+                }
+                reads.issues().live_child(scope, asked.issue, &[0; 32])?;
+                Ok(())
+            }) as Body<'_>,
+        ),
+        (
+            "sums".into(),
+            Box::new(move |reads: &mut dyn Reads| {
+                let window = Window {
+                    start: month.start(),
+                    end: month.end(),
+                };
+                reads.ledger().total(scope, window)?;
+                reads.ledger().by_agent(scope, window)?;
+                reads.ledger().by_project(scope, window)?;
+                Ok(())
+            }),
+        ),
+    ]
+}

@@ -1,0 +1,1 @@
+DROP INDEX project_goals_of_project;
