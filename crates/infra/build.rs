@@ -1,7 +1,6 @@
 //! Has the migrations that travel inside the program looked at again when one of them is added:
 //! cargo knows of those alone that were there before.
 
-#[expect(clippy::print_stdout, reason = "this is how cargo is told")]
 fn main() {
     println!("cargo::rerun-if-changed=../../migrations");
 }

@@ -6,7 +6,6 @@ use std::{fs, io};
 
 const MIGRATIONS: &str = "../../migrations/postgres";
 
-#[expect(clippy::print_stdout, reason = "this is how cargo is told")]
 fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed={MIGRATIONS}");
     let mut folders = fs::read_dir(MIGRATIONS)?

@@ -1,5 +1,5 @@
 use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use workforce_app::Failure;
@@ -76,21 +76,27 @@ async fn a_budget_stop_without_a_reason_in_this_month_is_lifted() {
     engine.shutdown().await;
 }
 
-fn written(path: &Path, ago: Duration) -> PathBuf {
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    let file = File::create(path).unwrap();
-    file.set_modified(SystemTime::now() - ago).unwrap();
-    path.to_owned()
+/// A log that was last written to so long ago.
+fn written(house: &House, company: &str, name: &str, ago: Duration) -> PathBuf {
+    let folder = house.config().runs_dir.join(company);
+    fs::create_dir_all(&folder).expect("a folder");
+    let path = folder.join(name);
+    let at = house.ports.clock.now().minus(ago).micros();
+    let at = SystemTime::UNIX_EPOCH + Duration::from_micros(at.unsigned_abs());
+    File::create(&path)
+        .and_then(|file| file.set_modified(at))
+        .expect("a file");
+    path
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn logs_are_kept_for_thirty_days() {
     let house = House::new();
     let days = |days: u64| Duration::from_secs(days * 24 * 60 * 60);
-    let folder = house.config().runs_dir.join(house.company.to_string());
-    let old = written(&folder.join("old.log"), days(31));
-    let young = written(&folder.join("young.log"), days(29));
-    let stray = written(&house.config().runs_dir.join("stray"), days(31));
+    let company = house.company.to_string();
+    let old = written(&house, &company, "old.log", days(31));
+    let young = written(&house, &company, "young.log", days(29));
+    let stray = written(&house, "", "stray", days(31));
     let engine = house.start();
     eventually("the old log's end", || (!old.exists()).then_some(())).await;
     assert!(young.exists() && stray.exists());
@@ -101,11 +107,10 @@ async fn logs_are_kept_for_thirty_days() {
 async fn the_logs_of_a_deleted_company_go_and_no_others() {
     let house = House::new();
     let logs = FileRunLogs::new(house.config().runs_dir);
-    let log = |company: &str| house.config().runs_dir.join(company).join("a.log");
-    let gone = written(&log(&house.company.to_string()), Duration::ZERO);
-    let other = written(&log("other"), Duration::ZERO);
+    let gone = written(&house, &house.company.to_string(), "a.log", Duration::ZERO);
+    let other = written(&house, "other", "a.log", Duration::ZERO);
     for _again in 0..2 {
-        logs.forget(house.company).unwrap();
+        logs.forget(house.company).expect("no logs");
         assert!(!gone.exists() && other.exists());
     }
 }

@@ -69,7 +69,11 @@ async fn add(exchange: Exchange, connection: Connection) -> HttpResponse {
             |rq| Ok((rq.id("companyId")?, issue_ref(rq)?)),
             |reads, call, (company, issue)| {
                 let issue = attachments::admit(reads, call, *company, issue)?;
-                Ok((issue.company, call.id::<AssetId>(), caller_name(call.actor())))
+                Ok((
+                    issue.company,
+                    call.id::<AssetId>(),
+                    caller_name(call.actor()),
+                ))
             },
         )
         .await;

@@ -306,7 +306,7 @@ api_tests! {
         let cost = json!({ "agentId": id(&ada), "model": text, "provider": text, "costCents": 0.25 });
         let cost = by_token.post(&format!("/api/companies/{}/cost-events", id(&company)), &cost).ok(201);
         assert_eq!((&cost["model"], &cost["costCents"]), (&json!(clean), &json!(0.25)));
-        let name = format!("of inline token, {}.txt", token);
+        let name = format!("of inline token, {token}.txt");
         let header = [("Authorization", &*format!("Bearer {token}")), ("Content-Type", FORM)];
         let attachments = attachments_of(&company, &issue);
         let attached = api.send("POST", &attachments, &header, &form(&[file(&name, b"text")])).ok(201);
