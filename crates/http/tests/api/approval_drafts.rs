@@ -46,7 +46,8 @@ api_tests! {
             faulty(&api.post(&of(&company), &body), code, &pointer);
             faulty(&api.post(&resubmit, &json!({ "payload": agent })), code, &pointer);
         }
-        let stranger = json!({ "payload": { "reportsTo": NOTHING } });
+        let stranger = json!({ "name": "Dora", "role": "engineer", "reportsTo": NOTHING });
+        let stranger = json!({ "payload": stranger });
         faulty(&api.post(&resubmit, &stranger), "reference_not_found", "/reportsTo");
         let agents = format!("/api/companies/{}/agents", id(&company));
         assert_eq!(api.get(&agents).ok(200).as_array().unwrap().len(), 1);
@@ -55,20 +56,24 @@ api_tests! {
 
     fn a_draft_does_not_outgrow_the_payload_that_shows_it(api) {
         let company = api.post("/api/companies", &json!({ "name": "Acme" })).ok(201);
-        let pad = |length: usize| json!({ "pad": "x".repeat(length) });
         let proposed = json!({
             "name": "Dora", "role": "engineer", "permissions": { "canCreateAgents": true },
         });
         let filed = file(api, &company, &proposed);
+        let padded = |length: usize| {
+            let mut padded = proposed.clone();
+            padded["pad"] = "x".repeat(length).into();
+            padded
+        };
         let shown = filed["payload"].to_string().len();
         // One byte below the bound: `"pad":""` and a comma come with the text.
         let room = MAX_PAYLOAD - shown - r#","pad":"""#.len();
-        let full = resubmitted(api, &filed, &pad(room));
+        let full = resubmitted(api, &filed, &padded(room));
         assert_eq!(full["payload"].to_string().len(), MAX_PAYLOAD);
         let permissions = format!("{}/permissions", draft(&filed));
         let answer = api.patch(&permissions, &json!({ "canCreateAgents": false }));
         faulty(&answer, "invalid_field", "/payload");
-        resubmitted(api, &full, &pad(room - 1));
+        resubmitted(api, &full, &padded(room - 1));
         api.patch(&permissions, &json!({ "canCreateAgents": false })).ok(200);
     }
 
@@ -80,7 +85,7 @@ api_tests! {
         }));
         let revisions = format!("{}/config-revisions", draft(&filed));
         let first = api.get(&revisions).ok(200)[0].clone();
-        let small = json!({ "adapterConfig": { "prompt": null }, "pad": half });
+        let small = json!({ "name": "Dora", "role": "engineer", "pad": half });
         resubmitted(api, &filed, &small);
         let back = format!("{revisions}/{}/rollback", id(&first));
         faulty(&api.post(&back, &json!({})), "invalid_field", "/payload");
