@@ -59,14 +59,13 @@ pub fn file(
     let requested_by = requester(tx, call, scope, command.requested_by)?;
     payload::check(tx.reads(), scope, command.kind, &command.payload)?;
     let named = links::of_new(tx.reads(), scope, &command.payload, &command.issues)?;
-    require_stakes(tx, call, scope, &named)?;
     if command.kind == ApprovalType::HireAgent {
         let issues = named.into_iter().map(|issue| issue.id).collect();
         return hire::file(tx, call, scope, requested_by, command.payload, issues);
     }
     let primary = named.first().map(|issue| issue.id);
     if command.kind.governs_issues() {
-        check_governed(&named)?;
+        check_governed(tx, call, scope, &named)?;
     }
     let ids: Vec<IssueId> = named.into_iter().map(|issue| issue.id).collect();
     let mut issues = links::hold(tx, scope, ids.clone())?;
@@ -128,23 +127,14 @@ fn requester(
     }
 }
 
-/// An agent links what it asks for to issues that it has a stake in, and to no
-/// others (contract section 5).
-pub(super) fn require_stakes(
+/// An approval that governs issues is about one at least that is open, and an
+/// agent files it only over issues that it has a stake in.
+fn check_governed(
     tx: &mut dyn Tx,
     call: &Call<'_>,
     scope: CompanyScope,
     issues: &[Issue],
 ) -> Result<(), Failure<ApprovalError>> {
-    for issue in issues {
-        issues::require_stake(tx.reads(), call, scope, issue, None)
-            .map_err(|failure| failure.map(ApprovalError::from))?;
-    }
-    Ok(())
-}
-
-/// An approval that governs issues is about one at least that is open.
-fn check_governed(issues: &[Issue]) -> Result<(), Failure<ApprovalError>> {
     let refused = |message: &str| {
         let fault = FieldFault::invalid("/payload/issueId", message);
         Err(Failure::Refused(fault.into()))
@@ -154,6 +144,10 @@ fn check_governed(issues: &[Issue]) -> Result<(), Failure<ApprovalError>> {
     }
     if issues.iter().all(|issue| issue.status().is_terminal()) {
         return refused("the issue has ended");
+    }
+    for issue in issues {
+        issues::require_stake(tx.reads(), call, scope, issue, None)
+            .map_err(|failure| failure.map(ApprovalError::from))?;
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use workforce_domain::board::Author;
 use workforce_domain::id::{AgentId, CompanyId, IssueId};
 use workforce_domain::port::{Failure, Held, StoreError, Tx};
 
-use super::file::{Filed, New, begin, require_stakes};
+use super::file::{Filed, New, begin};
 use super::hire_fields::HireFields;
 use super::{ApprovalError, ApprovalView, attention, links, read, snapshot};
 use crate::access::{self, Denied, FieldFault, denied};
@@ -63,10 +63,8 @@ pub fn hire(
     }
     let mut issues = Vec::new();
     for (name, pointer) in &command.source_issues {
-        issues.push(links::find(tx.reads(), scope, name, pointer)?);
+        issues.push(links::find(tx.reads(), scope, name, pointer)?.id);
     }
-    require_stakes(tx, call, scope, &issues)?;
-    let issues = issues.into_iter().map(|issue| issue.id).collect();
     let beyond = call.agent().is_some() && command.agent.needs_board();
     if !company.require_board_approval_for_new_agents && !beyond {
         let agent = take_on(tx, call, scope, command.agent, AgentLifecycle::Enabled)?;

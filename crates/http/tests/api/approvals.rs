@@ -59,20 +59,6 @@ fn standing(api: &Api, company: &Value, asker: &Value, status: &str) -> Value {
 }
 
 api_tests! {
-    fn an_agent_links_what_it_asks_for_to_issues_of_its_own(api) {
-        let company = api.company("Acme");
-        let (ada, bob) = (api.agent(&company, "Ada"), api.agent(&company, "Bob"));
-        let issue = api.issue(&company, &json!({ "title": "Hers", "assigneeAgentId": id(&ada) }));
-        for kind in ["request_board_approval", "approve_ceo_strategy", "agent_question"] {
-            let payload = json!({ "strategy": "s", "question": "q", "title": "t", "reason": "r", "plan": "p" });
-            let body = json!({ "type": kind, "payload": payload, "issueIds": [id(&issue)] });
-            let key = api.key(&bob);
-            let asked = api.bearing(&key).post(&of(&company), &body);
-            assert_eq!(asked.status, 403, "{kind}: {}", asked.text);
-            assert_eq!(api.bearing(&api.key(&ada)).post(&of(&company), &body).status, 201, "{kind}");
-        }
-    }
-
     fn an_approval_is_asked_for_and_granted(api) {
         let company = api.company("Acme");
         let ada = api.agent(&company, "Ada");
