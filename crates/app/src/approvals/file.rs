@@ -40,7 +40,7 @@ pub struct Filed {
     pub existing: bool,
 }
 
-/// What [`file`] refuses with, of a hire what is refused of one anyway.
+/// What [`file()`] refuses with, of a hire what is refused of one anyway.
 pub const FILE: Codes = Codes::with(&[Code::Forbidden], &[HIRE]);
 
 /// Asks the board for an approval. Anyone of the company; what governs the

@@ -60,7 +60,7 @@ pub enum FoundFile {
     },
 }
 
-/// What [`file`] and [`load`] refuse with.
+/// What [`file()`] and [`load`] refuse with.
 pub const FILE: Codes = ON_DISK;
 
 /// A file of an agent's bundle, for whoever may see the bundle.
