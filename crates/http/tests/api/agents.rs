@@ -57,6 +57,24 @@ api_tests! {
         assert_eq!(listed[1]["adapterConfig"], json!({}));
     }
 
+    fn a_number_of_any_size_comes_back_as_it_was(api) {
+        let numbers = [f64::MAX, f64::MIN, 1e308, 1.797e308, f64::MIN_POSITIVE, 5e-324, 0.1, 1e21];
+        let company = api.company("Acme");
+        let agent = json!({
+            "name": "Ada", "role": "engineer", "metadata": { "numbers": numbers },
+            "adapterConfig": { "number": f64::MAX }, "runtimeConfig": { "number": f64::MIN },
+        });
+        let agents = format!("/api/companies/{}/agents", id(&company));
+        let ada = api.post(&agents, &agent).ok(201);
+        let shown = api.get(&format!("/api/agents/{}", id(&ada))).ok(200);
+        for (number, shown) in numbers.iter().zip(shown["metadata"]["numbers"].as_array().unwrap()) {
+            assert_eq!(shown.as_f64().unwrap().to_bits(), number.to_bits(), "{number:e}");
+        }
+        assert_eq!(shown["adapterConfig"]["number"], json!(f64::MAX));
+        api.get(&agents).ok(200);
+        api.get(&format!("/api/agents/{}/config-revisions", id(&ada))).ok(200);
+    }
+
     fn an_agent_cannot_raise_itself(api) {
         let company = api.company("Acme");
         let ada = api.agent(&company, "Ada");
