@@ -188,7 +188,7 @@ pub fn authenticate(
         let named = named_run(run_header).map_err(Failure::Refused)?;
         return Ok(board(BoardMember::StartToken, None, named.is_some()));
     }
-    match token.split('_').next().and_then(TokenKind::parse) {
+    match kind_of(token) {
         Some(TokenKind::Run) => with_run_token(reads, run_header, &digest),
         Some(TokenKind::AgentKey) => with_key(reads, now, run_header, &digest),
         Some(TokenKind::Board) => with_board_token(reads, run_header, &digest),
@@ -312,4 +312,9 @@ fn caller(holder: CredentialHolder, credential: AgentCredential) -> Result<Calle
             Err(AuthError::AgentInactive)
         }
     }
+}
+
+/// What a token says it is, by its first letters.
+pub fn kind_of(token: &str) -> Option<TokenKind> {
+    token.split('_').next().and_then(TokenKind::parse)
 }

@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use actix_web::web::Bytes;
 use workforce_app::agents::sensitive_inline_values;
-use workforce_app::authenticate::{authenticate, bearer};
+use workforce_app::authenticate::{authenticate, bearer, kind_of};
 use workforce_app::scrub::Patterns;
 use workforce_app::{Failure, secrets};
 use workforce_domain::actor::Actor;
 use workforce_domain::id::RunId;
-use workforce_domain::port::{Reads, StoreError, TextScrubber};
+use workforce_domain::port::{Reads, StoreError, TextScrubber, TokenKind};
 
 use super::Exchange;
 use crate::problem::{Problem, settled};
@@ -59,8 +59,12 @@ impl Exchange {
         if let Some(scrubber) = ports.engine.scrubber_of_token(&digest) {
             return Ok(Some(scrubber));
         }
-        let now = ports.clock.now();
         let presented = self.incoming.presented();
+        // Nobody else can act for a run: a look at the store would find none.
+        if presented.run_header.is_none() && kind_of(token) != Some(TokenKind::Run) {
+            return Ok(None);
+        }
+        let now = ports.clock.now();
         ports
             .store
             .read(|reads| {
