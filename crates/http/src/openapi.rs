@@ -26,11 +26,7 @@ const BEARER: &str = "bearer";
 
 /// The OpenAPI document of every route there is.
 pub fn document() -> OpenApi {
-    describe(&routes::all())
-}
-
-/// The document of these routes.
-pub(crate) fn describe(endpoints: &Endpoints) -> OpenApi {
+    let endpoints = routes::all();
     let mut paths = PathsBuilder::new().build();
     for endpoint in endpoints.endpoints() {
         let item = PathItem::new(endpoint.method.clone(), described(endpoint));
@@ -53,16 +49,13 @@ pub(crate) fn describe(endpoints: &Endpoints) -> OpenApi {
                 .build(),
         )
         .paths(paths)
-        .components(Some(components(endpoints)))
+        .components(Some(components(&endpoints)))
         .build()
 }
 
 fn components(endpoints: &Endpoints) -> Components {
     let mut components = Components::new();
-    components
-        .schemas
-        .extend(endpoints.schemas().iter().cloned());
-    let mut schemas = Vec::new();
+    let mut schemas = endpoints.schemas();
     ProblemBody::schemas(&mut schemas);
     components.schemas.extend(schemas);
     components
@@ -210,12 +203,11 @@ mod tests {
     #[test]
     fn no_two_schemas_have_one_name() {
         let endpoints = routes::all();
-        let mut seen: HashMap<&str, Value> = HashMap::new();
+        let mut seen: HashMap<String, Value> = HashMap::new();
         for (name, schema) in endpoints.schemas() {
             let schema = serde_json::to_value(schema).unwrap();
-            if let Some(other) = seen.insert(name, schema.clone()) {
-                assert_eq!(other, schema, "two schemas are named {name}");
-            }
+            let other = seen.entry(name).or_insert_with(|| schema.clone());
+            assert_eq!(*other, schema, "two schemas have one name");
         }
     }
 }

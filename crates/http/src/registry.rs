@@ -2,6 +2,7 @@
 //! of the use case, the handler and the description of the operation together,
 //! so that none can be missing.
 
+use std::cell::LazyCell;
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::Arc;
@@ -77,7 +78,9 @@ pub(crate) struct Endpoint {
     pub(crate) path: String,
     pub(crate) method: HttpMethod,
     pub(crate) access: Access,
-    pub(crate) operation: Operation,
+    /// What it does, for documentation: made when it is first asked for, since
+    /// a server that answers requests has no need of it.
+    pub(crate) operation: LazyCell<Operation>,
     pub(crate) refuses: Codes,
     /// Whether its body is read, as JSON, before the handler is called.
     pub(crate) reads_body: bool,
@@ -111,8 +114,11 @@ impl Endpoint {
 #[derive(Default)]
 pub struct Endpoints {
     endpoints: Vec<Endpoint>,
-    schemas: Vec<(String, RefOr<Schema>)>,
+    schemas: Vec<fn(&mut NamedSchemas)>,
 }
+
+/// Schemas of bodies, by name.
+pub(crate) type NamedSchemas = Vec<(String, RefOr<Schema>)>;
 
 impl Endpoints {
     /// No routes yet.
@@ -137,7 +143,7 @@ impl Endpoints {
         F: Fn(Exchange, Connection) -> A + Clone + 'static,
         A: Future<Output = HttpResponse> + 'static,
     {
-        P::schemas(&mut self.schemas);
+        self.schemas.push(P::schemas);
         for method in P::methods() {
             let handler = handler.clone();
             let answer = move |request: HttpRequest, state: web::Data<State>, payload: Payload| {
@@ -153,7 +159,7 @@ impl Endpoints {
                 route: guarded(&method).to(answer),
                 method,
                 access,
-                operation: P::operation(),
+                operation: LazyCell::new(P::operation),
                 refuses,
                 reads_body: false,
             });
@@ -178,7 +184,7 @@ impl Endpoints {
         F: Fn(Exchange) -> A + Clone + 'static,
         A: Future<Output = HttpResponse> + 'static,
     {
-        P::schemas(&mut self.schemas);
+        self.schemas.push(P::schemas);
         for method in P::methods() {
             let handler = handler.clone();
             let answer = move |request: HttpRequest, state: web::Data<State>, payload: Payload| {
@@ -204,7 +210,7 @@ impl Endpoints {
                 route: guarded(&method).to(answer),
                 method,
                 access,
-                operation: P::operation(),
+                operation: LazyCell::new(P::operation),
                 refuses,
                 reads_body: true,
             });
@@ -235,8 +241,13 @@ impl Endpoints {
         &self.endpoints
     }
 
-    pub(crate) fn schemas(&self) -> &[(String, RefOr<Schema>)] {
-        &self.schemas
+    /// The schemas that the descriptions refer to; some more than once.
+    pub(crate) fn schemas(&self) -> NamedSchemas {
+        let mut schemas = NamedSchemas::new();
+        for add in &self.schemas {
+            add(&mut schemas);
+        }
+        schemas
     }
 
     /// Puts the routes into an application: one resource per path, so that a

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::TcpListener;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use actix_web::dev::Server;
@@ -13,7 +14,7 @@ use utoipa_swagger_ui::{Config, SwaggerUi};
 use workforce_app::Code;
 
 use crate::middleware::{RequestId, surround};
-use crate::openapi::describe;
+use crate::openapi::document;
 use crate::problem::Problem;
 use crate::routes;
 use crate::state::State;
@@ -42,14 +43,12 @@ pub fn serve(state: Data<State>, listener: TcpListener, options: Options) -> io:
     // Not the workers' own threads: a slow place of attachments must not keep
     // requests from the store.
     state.transfers.run_on(tokio::runtime::Handle::current());
-    let document = Bytes::from(describe(&routes::all()).to_json()?);
     let server = HttpServer::new(move || {
         let state = state.clone();
-        let document = document.clone();
         App::new()
             .wrap(Compress::default())
             .wrap(from_fn(surround))
-            .configure(move |config| configure(config, state, document))
+            .configure(move |config| configure(config, state))
     })
     .workers(options.workers)
     .worker_max_blocking_threads(options.blocking_threads)
@@ -60,20 +59,13 @@ pub fn serve(state: Data<State>, listener: TcpListener, options: Options) -> io:
 }
 
 /// Puts every route, the document and its page into an application.
-fn configure(config: &mut ServiceConfig, state: Data<State>, document: Bytes) {
+fn configure(config: &mut ServiceConfig, state: Data<State>) {
     config.app_data(state);
     routes::all().mount(config);
     config
         .service(
             web::resource("/api/openapi.json")
-                .route(web::get().to(move || {
-                    let document = document.clone();
-                    async move {
-                        HttpResponse::Ok()
-                            .content_type("application/json")
-                            .body(document)
-                    }
-                }))
+                .route(web::get().to(describe))
                 .default_service(web::to(get_only)),
         )
         .service(
@@ -87,6 +79,24 @@ fn configure(config: &mut ServiceConfig, state: Data<State>, document: Bytes) {
         )
         .service(SwaggerUi::new("/docs/{_:.*}").config(Config::from("/api/openapi.json")))
         .default_service(web::to(nowhere));
+}
+
+/// The OpenAPI document as it is sent. Made when it is first asked for, off the
+/// threads that serve: it takes memory that most servers never need.
+static DOCUMENT: LazyLock<Result<Bytes, serde_json::Error>> =
+    LazyLock::new(|| document().to_json().map(Bytes::from));
+
+async fn describe(request: HttpRequest) -> HttpResponse {
+    let problem = match web::block(|| DOCUMENT.as_ref()).await {
+        Ok(Ok(document)) => {
+            return HttpResponse::Ok()
+                .content_type("application/json")
+                .body(document.clone());
+        }
+        Ok(Err(error)) => Problem::internal(error),
+        Err(error) => Problem::internal(&error),
+    };
+    problem.answer(&RequestId::of(&request.extensions()))
 }
 
 async fn get_only(request: HttpRequest) -> HttpResponse {

@@ -31,8 +31,10 @@ pub enum FoundIn {
     Title,
     /// All of them in the identifier, title and description.
     OwnText,
-    /// Some of them in comments only.
+    /// All of them in a comment.
     Comments,
+    /// Each of them somewhere, in one text or another.
+    Apart,
 }
 
 /// The place of an issue in what a search found: where it was found, then as

@@ -1,14 +1,22 @@
 //! Which words stand in which text of an issue: FTS5 on SQLite, a `tsvector`
 //! on PostgreSQL. Neither cuts text into words itself; both are given terms.
 
+#[cfg(feature = "postgres")]
+use diesel::pg::Pg;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Bool, Nullable, Text};
-use diesel::{QueryableByName, sql_query};
+use diesel::query_builder::{AstPass, QueryFragment};
+use diesel::sql_query;
+use diesel::sql_types::{BigInt, Nullable, Text};
+#[cfg(feature = "sqlite")]
+use diesel::sqlite::Sqlite;
 use workforce_domain::id::{CommentId, CompanyId, IssueId};
-use workforce_domain::search::Term;
+use workforce_domain::search::{Field, Term};
 
 use crate::store::cached::cached;
 use crate::store::columns::{IdColumn, Key};
+
+/// So many texts are looked at. Where words stand in more, the latest count.
+const LATEST: i64 = 5000;
 
 /// Whose text it is.
 #[derive(Clone, Copy)]
@@ -19,16 +27,6 @@ pub(super) struct TextOf {
     pub(super) comment: Option<CommentId>,
 }
 
-/// A text that has what was asked for.
-#[derive(QueryableByName)]
-pub(super) struct FoundText {
-    #[diesel(sql_type = Key)]
-    pub(super) issue_id: IdColumn<IssueId>,
-    /// Whether it is the issue's own text.
-    #[diesel(sql_type = Bool)]
-    pub(super) own: bool,
-}
-
 /// A connection whose database indexes texts.
 pub(super) trait TextIndex {
     /// Adds a text with these terms, separated by spaces.
@@ -37,14 +35,30 @@ pub(super) trait TextIndex {
     /// Indexes a text that was pending.
     fn index_pending(&mut self, doc: i64, terms: &str) -> QueryResult<()>;
 
-    /// The latest texts that have all of `terms`, of which there is one at
+    /// What its index takes for: all of `terms`, of which there is one at least.
+    fn all_of(terms: &[Term]) -> String;
+}
+
+/// The latest texts of a company that have all of some terms: a table with
+/// columns `issue_id` and `own`, whether it is the issue's own text.
+pub(super) struct Texts {
+    company: IdColumn<CompanyId>,
+    all_of: String,
+}
+
+impl Texts {
+    /// The texts that have these terms in a field, of which there is one at
     /// least.
-    fn texts_with(
-        &mut self,
-        company: CompanyId,
-        terms: &[Term],
-        limit: i64,
-    ) -> QueryResult<Vec<FoundText>>;
+    pub(super) fn with<C: TextIndex>(company: CompanyId, field: Field, terms: &[Term]) -> Self {
+        let terms: Vec<Term> = terms
+            .iter()
+            .map(|term| term.within(company, field))
+            .collect();
+        Self {
+            company: IdColumn(company),
+            all_of: C::all_of(&terms),
+        }
+    }
 }
 
 #[cfg(feature = "sqlite")]
@@ -74,27 +88,31 @@ impl TextIndex for SqliteConnection {
         cached(done.bind::<BigInt, _>(doc)).execute(self).map(drop)
     }
 
-    fn texts_with(
-        &mut self,
-        company: CompanyId,
-        terms: &[Term],
-        limit: i64,
-    ) -> QueryResult<Vec<FoundText>> {
+    fn all_of(terms: &[Term]) -> String {
         let terms: Vec<String> = terms
             .iter()
             .map(|term| format!("\"{}\"{}", term.text, if term.prefix { " *" } else { "" }))
             .collect();
+        terms.join(" AND ")
+    }
+}
+
+#[cfg(feature = "sqlite")]
+impl QueryFragment<Sqlite> for Texts {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
         // The order of a CROSS JOIN is kept: the index goes first.
-        let query = sql_query(
-            "SELECT t.issue_id AS issue_id, t.comment_id IS NULL AS own
-             FROM issue_text_index x CROSS JOIN issue_texts t
-             WHERE x.issue_text_index MATCH $1 AND t.doc = x.rowid AND t.company_id = $2
-             ORDER BY x.rowid DESC LIMIT $3",
-        )
-        .bind::<Text, _>(terms.join(" AND "))
-        .bind::<Key, _>(IdColumn(company))
-        .bind::<BigInt, _>(limit);
-        cached(query).load(self)
+        out.push_sql(
+            "(SELECT t.issue_id AS issue_id, t.comment_id IS NULL AS own \
+             FROM issue_text_index x CROSS JOIN issue_texts t \
+             WHERE x.issue_text_index MATCH ",
+        );
+        out.push_bind_param::<Text, _>(&self.all_of)?;
+        out.push_sql(" AND t.doc = x.rowid AND t.company_id = ");
+        out.push_bind_param::<Key, _>(&self.company)?;
+        out.push_sql(" ORDER BY x.rowid DESC LIMIT ");
+        out.push_bind_param::<BigInt, _>(&LATEST)?;
+        out.push_sql(")");
+        Ok(())
     }
 }
 
@@ -123,25 +141,28 @@ impl TextIndex for PgConnection {
         cached(terms).execute(self).map(drop)
     }
 
-    fn texts_with(
-        &mut self,
-        company: CompanyId,
-        terms: &[Term],
-        limit: i64,
-    ) -> QueryResult<Vec<FoundText>> {
+    fn all_of(terms: &[Term]) -> String {
         let terms: Vec<String> = terms
             .iter()
             .map(|term| format!("'{}'{}", term.text, if term.prefix { ":*" } else { "" }))
             .collect();
-        let query = sql_query(
-            "SELECT t.issue_id, t.comment_id IS NULL AS own
-             FROM issue_texts t
-             WHERE t.terms @@ CAST($1 AS tsquery) AND t.company_id = $2
-             ORDER BY t.doc DESC LIMIT $3",
-        )
-        .bind::<Text, _>(terms.join(" & "))
-        .bind::<Key, _>(IdColumn(company))
-        .bind::<BigInt, _>(limit);
-        cached(query).load(self)
+        terms.join(" & ")
+    }
+}
+
+#[cfg(feature = "postgres")]
+impl QueryFragment<Pg> for Texts {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
+        out.push_sql(
+            "(SELECT t.issue_id, t.comment_id IS NULL AS own \
+             FROM issue_texts t WHERE t.terms @@ CAST(",
+        );
+        out.push_bind_param::<Text, _>(&self.all_of)?;
+        out.push_sql(" AS tsquery) AND t.company_id = ");
+        out.push_bind_param::<Key, _>(&self.company)?;
+        out.push_sql(" ORDER BY t.doc DESC LIMIT ");
+        out.push_bind_param::<BigInt, _>(&LATEST)?;
+        out.push_sql(")");
+        Ok(())
     }
 }
