@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use workforce_domain::activity::{Action, Entity};
 use workforce_domain::actor::Owned;
 use workforce_domain::agent::first_free;
+use workforce_domain::attachment::AttachmentLimit;
 use workforce_domain::change::Change;
 use workforce_domain::company::{Company, CompanyStatus, prefix_stem};
 use workforce_domain::id::CompanyId;
@@ -81,6 +82,9 @@ pub struct CreateCompany {
     pub require_board_approval_for_new_agents: Option<bool>,
     /// Whether every issue must be reviewed.
     pub review_required: bool,
+    /// The most bytes that its attachments may have; the server's own limit
+    /// when left out.
+    pub attachment_limit: Option<AttachmentLimit>,
     /// Language of generated text.
     pub locale: Option<Label>,
     /// Colour of its badge.
@@ -111,6 +115,7 @@ pub fn create(
             .unwrap_or(true),
         review_required: command.review_required,
         max_concurrent_runs: Company::DEFAULT_MAX_CONCURRENT_RUNS,
+        attachment_limit: command.attachment_limit,
         locale: command.locale,
         brand_color: command.brand_color,
         pause_reason: None,
@@ -197,6 +202,8 @@ pub struct UpdateCompany {
     pub require_board_approval_for_new_agents: Option<bool>,
     /// Whether every issue must be reviewed.
     pub review_required: Option<bool>,
+    /// The most bytes that its attachments may have.
+    pub attachment_limit: Change<AttachmentLimit>,
     /// Language of generated text.
     pub locale: Change<Label>,
     /// Colour of its badge.
@@ -228,6 +235,7 @@ pub fn update(
     if let Some(required) = command.review_required {
         company.review_required = required;
     }
+    company.attachment_limit = command.attachment_limit.apply(company.attachment_limit);
     company.locale = command.locale.apply(company.locale.take());
     company.brand_color = command.brand_color.apply(company.brand_color.take());
     if *company != before {
@@ -273,6 +281,10 @@ fn changed_fields(before: &Company, after: &Company) -> Vec<&'static str> {
         (
             "reviewRequired",
             before.review_required != after.review_required,
+        ),
+        (
+            "attachmentMaxBytes",
+            before.attachment_limit != after.attachment_limit,
         ),
         ("locale", before.locale != after.locale),
         ("brandColor", before.brand_color != after.brand_color),

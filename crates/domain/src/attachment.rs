@@ -31,6 +31,27 @@ words! {
     }
 }
 
+/// The most bytes that an attachment may have (contract section 10.10).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct AttachmentLimit(i64);
+
+impl AttachmentLimit {
+    /// 25 MiB, where nobody says otherwise.
+    pub const DEFAULT: Self = Self(25 * 1024 * 1024);
+    /// No limit is higher: 5 GiB.
+    pub const MAX: Self = Self(5 * 1024 * 1024 * 1024);
+
+    /// A limit of so many bytes; `None` below 1 or above [`Self::MAX`].
+    pub fn new(bytes: i64) -> Option<Self> {
+        (1..=Self::MAX.0).contains(&bytes).then_some(Self(bytes))
+    }
+
+    /// How many bytes.
+    pub const fn bytes(self) -> i64 {
+        self.0
+    }
+}
+
 /// Some bytes that a company keeps. Within a company equal bytes are one
 /// asset, however many attachments show them; two companies never share one.
 #[derive(Clone, Debug, PartialEq, Eq)]

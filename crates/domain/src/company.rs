@@ -3,6 +3,7 @@
 use alloc::string::String;
 
 use crate::actor::Owned;
+use crate::attachment::AttachmentLimit;
 use crate::id::CompanyId;
 use crate::money::Budget;
 use crate::text::{Description, Label, Name};
@@ -54,6 +55,9 @@ pub struct Company {
     pub review_required: bool,
     /// At most so many of its runs are live at once (contract section 10.1).
     pub max_concurrent_runs: i32,
+    /// The most bytes that its attachments may have; `None` for the server's own
+    /// limit (contract section 10.10).
+    pub attachment_limit: Option<AttachmentLimit>,
     /// Language of generated text.
     pub locale: Option<Label>,
     /// Colour of its badge.

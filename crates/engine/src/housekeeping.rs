@@ -11,43 +11,26 @@ use workforce_domain::port::{BudgetStop, Failure, Held, StoreError, Tx};
 use workforce_domain::run::{ProcessRecord, Run, RunErrorCode};
 use workforce_domain::time::{Month, Timestamp};
 
-use crate::logs::forget_before;
 use crate::process::{ProcessGroup, ProcessIdentity, RunLog, RunTag, TAIL_LEN, read_log};
 use crate::project_context::ContextFile;
+use crate::retention::Retention;
 use crate::shared::Core;
 
 /// Runs whose lease expired are taken over so many at a time.
 const TAKEN_OVER: usize = 50;
 /// Budget stops are looked up so many at a time.
 const LIFTED: usize = 100;
-/// Answers kept for repeated requests are forgotten so many at a time.
-const FORGOTTEN: usize = 500;
-/// For how long they are kept (contract section 4.1).
-const ANSWER_AGE: Duration = Duration::from_secs(24 * 60 * 60);
-const FORGET_EVERY: Duration = Duration::from_secs(60);
 /// Timers are looked at so often: none beats more than every 30 s.
 const TIMERS_EVERY: Duration = Duration::from_secs(1);
 /// And so many at a time.
 const TIMERS: usize = 100;
-/// Events are forgotten so many at a time.
-const EVENTS_FORGOTTEN: usize = 1000;
-/// For how long they are kept, and how many of a company (contract section 6).
-const EVENT_AGE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
-const EVENTS_KEPT: i64 = 100_000;
-/// For how long the log of a run is kept after its last line (contract section
-/// 10.14).
-const LOG_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
-const FORGET_LOGS_EVERY: Duration = Duration::from_secs(60 * 60);
-
 /// What the dispatcher does now and then beside starting runs.
 #[derive(Default)]
 pub(crate) struct Housekeeping {
     looked_at: Option<Instant>,
-    forgot_at: Option<Instant>,
     timed_at: Option<Instant>,
-    forgot_events_at: Option<Instant>,
-    forgot_logs_at: Option<Instant>,
     lifted_in: Option<Month>,
+    retention: Retention,
 }
 
 impl Housekeeping {
@@ -77,27 +60,12 @@ impl Housekeeping {
         {
             self.lifted_in = Some(month);
         }
-        if is_due(self.forgot_at, FORGET_EVERY) {
-            let forgotten = told("old answers are not forgotten", forget_answers(core).await);
-            // Where there were that many, there are more.
-            if forgotten != Some(FORGOTTEN) {
-                self.forgot_at = Some(Instant::now());
-            }
-        }
-        if is_due(self.forgot_events_at, FORGET_EVERY) {
-            let forgotten = told("old events are not forgotten", forget_events(core).await);
-            if forgotten.is_none_or(|forgotten| forgotten < EVENTS_FORGOTTEN) {
-                self.forgot_events_at = Some(Instant::now());
-            }
-        }
-        if is_due(self.forgot_logs_at, FORGET_LOGS_EVERY) {
-            self.forgot_logs_at = Some(Instant::now());
-            forget_logs(core).await;
-        }
+        self.retention.run(core).await;
     }
 }
 
-fn is_due(last: Option<Instant>, every: Duration) -> bool {
+/// Whether something that is to be done every so often is to be done now.
+pub(crate) fn is_due(last: Option<Instant>, every: Duration) -> bool {
     last.is_none_or(|last| last.elapsed() >= every)
 }
 
@@ -120,36 +88,6 @@ async fn look_at_timers(core: &Core) -> Result<usize, StoreError> {
             .await?;
     }
     Ok(agents.len())
-}
-
-async fn forget_answers(core: &Core) -> Result<usize, StoreError> {
-    core.store
-        .write(|tx, call| {
-            Ok(tx
-                .idempotency()
-                .forget(call.now.minus(ANSWER_AGE), FORGOTTEN)?)
-        })
-        .await
-}
-
-async fn forget_events(core: &Core) -> Result<usize, StoreError> {
-    core.store
-        .write(|tx, call| {
-            let before = call.now.minus(EVENT_AGE);
-            Ok(tx
-                .engine()
-                .forget_events(before, EVENTS_KEPT, EVENTS_FORGOTTEN)?)
-        })
-        .await
-}
-
-async fn forget_logs(core: &Core) {
-    let runs_dir = core.config.runs_dir.clone();
-    let before = core.store.ports.clock.now().minus(LOG_AGE);
-    let forgotten = tokio::task::spawn_blocking(move || forget_before(&runs_dir, before)).await;
-    if let Ok(Err(error)) = forgotten {
-        tracing::warn!(%error, "old logs are not forgotten");
-    }
 }
 
 /// Lifts the budget stops that have no reason in this month.

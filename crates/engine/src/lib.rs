@@ -22,6 +22,7 @@ mod project_context;
 mod recovery;
 mod renewal;
 mod resolution;
+mod retention;
 mod run_task;
 mod scrub;
 mod shared;

@@ -9,14 +9,16 @@ use actix_web::rt::time::timeout;
 use tokio::runtime::Handle;
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 use workforce_app::Code;
+use workforce_domain::attachment::AttachmentLimit;
 
 use crate::problem::Problem;
 
 /// Bounds of uploads (contract sections 8 and 10.10).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransferLimits {
-    /// An attachment has at most so many bytes.
-    pub max_bytes: u64,
+    /// The most bytes that an attachment has, where its company does not say
+    /// otherwise.
+    pub attachment: AttachmentLimit,
     /// So many uploads are received at once.
     pub uploads_at_once: usize,
     /// So many of them from one caller, so that none keeps out all others.
@@ -30,7 +32,7 @@ impl Default for TransferLimits {
     /// patience.
     fn default() -> Self {
         Self {
-            max_bytes: 25 * 1024 * 1024,
+            attachment: AttachmentLimit::DEFAULT,
             uploads_at_once: 8,
             uploads_per_caller: 2,
             patience: Duration::from_secs(10),

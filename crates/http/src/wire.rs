@@ -12,6 +12,7 @@ use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, Schema, SchemaFormat, Type};
 use utoipa::{PartialSchema, ToSchema};
 use workforce_app::Code;
+use workforce_domain::attachment::AttachmentLimit;
 use workforce_domain::money::{Budget, Cents};
 
 use crate::problem::Problem;
@@ -80,6 +81,39 @@ impl PartialSchema for Count {
 }
 
 impl ToSchema for Count {}
+
+/// A limit in bytes, a whole number spelt as a [`Count`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Size(pub(crate) AttachmentLimit);
+
+impl Serialize for Size {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_i64(self.0.bytes())
+    }
+}
+
+impl<'de> Deserialize<'de> for Size {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Count(bytes) = Count::deserialize(deserializer)?;
+        let max = AttachmentLimit::MAX.bytes();
+        AttachmentLimit::new(bytes)
+            .map(Self)
+            .ok_or_else(|| D::Error::custom(format_args!("must be between 1 and {max}")))
+    }
+}
+
+impl PartialSchema for Size {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::Integer)
+            .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
+            .minimum(Some(1_i64))
+            .maximum(Some(AttachmentLimit::MAX.bytes()))
+            .into()
+    }
+}
+
+impl ToSchema for Size {}
 
 /// An amount of money in cents with up to six decimals, read from and written
 /// to the digits themselves.

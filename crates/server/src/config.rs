@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
-use workforce_http::{AllowedHosts, RateLimit, TransferLimits};
+use workforce_domain::attachment::AttachmentLimit;
+use workforce_http::{AllowedHosts, RateLimit};
 use workforce_infra::instruction_files::default_roots;
 use workforce_infra::objects::Location;
 use workforce_infra::store::DatabaseUrl;
@@ -107,10 +108,11 @@ pub(crate) struct AttachmentArgs {
     #[arg(long, env = "WORKFORCE_ATTACHMENTS_REGION")]
     pub(crate) attachments_region: Option<String>,
 
-    /// An attachment has at most so many bytes.
-    #[arg(long, env = "WORKFORCE_ATTACHMENT_MAX_BYTES", default_value_t = TransferLimits::default().max_bytes,
-        value_parser = clap::value_parser!(u64).range(1..=MAX_ATTACHMENT))]
-    pub(crate) attachment_max_bytes: u64,
+    /// An attachment has at most so many bytes, where its company does not say
+    /// otherwise.
+    #[arg(long, env = "WORKFORCE_ATTACHMENT_MAX_BYTES", default_value = "26214400",
+        value_parser = attachment_limit)]
+    pub(crate) attachment_max_bytes: AttachmentLimit,
 
     /// Every so many seconds bytes that nothing refers to are taken away; 0 for
     /// never.
@@ -118,8 +120,11 @@ pub(crate) struct AttachmentArgs {
     pub(crate) attachments_sweep_sec: u64,
 }
 
-/// No limit of attachments is higher: 5 GiB.
-const MAX_ATTACHMENT: u64 = 5 * 1024 * 1024 * 1024;
+fn attachment_limit(bytes: &str) -> Result<AttachmentLimit, String> {
+    let max = AttachmentLimit::MAX.bytes();
+    let limit = bytes.parse().ok().and_then(AttachmentLimit::new);
+    limit.ok_or_else(|| format!("must be a whole number between 1 and {max}"))
+}
 
 /// How callers prove who they are (contract section 5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -201,7 +201,7 @@ impl Service {
             args.hosts(),
         )
         .with_transfer_limits(TransferLimits {
-            max_bytes: args.attachments.attachment_max_bytes,
+            attachment: args.attachments.attachment_max_bytes,
             ..TransferLimits::default()
         })
         .with_strict_secrets(args.strict_secrets())

@@ -26,7 +26,7 @@ pub(super) const CREDENTIAL: &str = concat!(
 /// One company. Values: id, 1.
 pub(super) const COMPANY: &str = "SELECT id, name, description, status, budget_monthly_cents, \
      issue_prefix, require_board_approval_for_new_agents, review_required, max_concurrent_runs, \
-     locale, brand_color, pause_reason, paused_at, archived_at, created_at, updated_at \
+     attachment_max_bytes, locale, brand_color, pause_reason, paused_at, archived_at, created_at, updated_at \
      FROM companies WHERE id = ? LIMIT ?";
 
 /// One agent. Values: id, company, 1.

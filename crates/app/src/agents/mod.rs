@@ -41,7 +41,7 @@ pub use read::{AgentRef, ListAgents, get, list, me};
 pub(crate) use revisions::readable;
 pub use revisions::{RevisionView, revision, revisions};
 pub use rollback::{ROLLBACK, RolledBack, rollback};
-pub use runtime_state::{RuntimeState, exists, runtime_state};
+pub use runtime_state::{RuntimeState, exists, reset_session, runtime_state};
 pub use switches::{PAUSE, RESUME, pause, resume, terminate};
 pub use update::{UPDATE, UpdateAgent, update};
 

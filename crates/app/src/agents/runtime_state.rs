@@ -3,7 +3,7 @@ use workforce_domain::agent::{Agent, AgentStatus};
 use workforce_domain::budget::Standing;
 use workforce_domain::id::AgentId;
 use workforce_domain::page::PageRequest;
-use workforce_domain::port::{Failure, Reads, RunFilter, Spender};
+use workforce_domain::port::{Failure, Reads, RunFilter, Spender, Tx};
 use workforce_domain::run::Run;
 use workforce_domain::time::Month;
 use workforce_domain::timer::Timer;
@@ -76,6 +76,21 @@ pub fn runtime_state(
         },
         agent,
     })
+}
+
+/// Makes the agent's next runs begin afresh, without what earlier ones had in
+/// mind. Board only. No adapter of this version keeps anything from run to run
+/// (contract section 10.3), so each of them begins afresh already.
+///
+/// # Errors
+/// [`AgentError`]
+pub fn reset_session(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    id: AgentId,
+) -> Result<RuntimeState, Failure<AgentError>> {
+    call.require_board().map_err(denied)?;
+    runtime_state(tx.reads(), call, id)
 }
 
 /// Makes sure that there is such an agent for the caller.

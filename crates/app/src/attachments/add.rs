@@ -1,7 +1,8 @@
 use workforce_domain::activity::Action;
-use workforce_domain::attachment::{Asset, Attachment, Provider};
+use workforce_domain::actor::Owned;
+use workforce_domain::attachment::{Asset, Attachment, AttachmentLimit, Provider};
 use workforce_domain::id::{AssetId, CommentId, CompanyId};
-use workforce_domain::issue::{Issue, IssueRef};
+use workforce_domain::issue::IssueRef;
 use workforce_domain::port::{Failure, Reads, Tx};
 use workforce_domain::text::{FileName, MediaType};
 
@@ -48,6 +49,15 @@ pub struct Added {
     pub is_new: bool,
 }
 
+/// What is known of an upload before any of it is received.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Admission {
+    /// The company that the bytes will belong to.
+    pub company: CompanyId,
+    /// The company's own limit of an attachment, if it has one.
+    pub limit: Option<AttachmentLimit>,
+}
+
 /// Finds out whether a caller may attach something to an issue, before any of
 /// it is received.
 ///
@@ -58,14 +68,20 @@ pub fn admit(
     call: &Call<'_>,
     company: CompanyId,
     issue: &IssueRef,
-) -> Result<Issue, Failure<AttachmentError>> {
-    let company = access::company_scope(reads, call, company)?;
-    let found = reads
+) -> Result<Admission, Failure<AttachmentError>> {
+    let company = access::company(reads, call, company)?;
+    if reads
         .issues()
-        .find(company.into(), issue)?
-        .ok_or_else(|| denied(Denied::NotFound("issue")))?;
+        .find(company.scope().into(), issue)?
+        .is_none()
+    {
+        return Err(denied(Denied::NotFound("issue")));
+    }
     call.require_working_company().map_err(denied)?;
-    Ok(found)
+    Ok(Admission {
+        company: company.id,
+        limit: company.attachment_limit,
+    })
 }
 
 /// What [`add`] refuses with.

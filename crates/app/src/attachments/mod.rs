@@ -18,7 +18,7 @@ use workforce_domain::issue::{Issue, IssueRef};
 use workforce_domain::page::{Page, PageRequest};
 use workforce_domain::port::{AttachmentKey, Failure, Reads, Tx};
 
-pub use add::{ADD, AddAttachment, Added, Upload, add, admit};
+pub use add::{ADD, AddAttachment, Added, Admission, Upload, add, admit};
 pub use remove::{Removed, remove};
 pub use sweep::{GRACE, SweepError, Swept, sweep};
 

@@ -158,6 +158,14 @@ pub trait EngineWrites {
         limit: usize,
     ) -> Result<usize, StoreError>;
 
+    /// Forgets wakes of which nothing more can come, since before `before`:
+    /// they ended, and so did the run that answered them. At most `limit` of
+    /// them; how many it was.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn forget_wakes(&mut self, before: Timestamp, limit: usize) -> Result<usize, StoreError>;
+
     /// Agents and companies that are stopped by a budget although it is not
     /// used up in `month`: those to resume.
     ///

@@ -3,9 +3,11 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use workforce_app::Failure;
+use workforce_domain::actor::Owned;
 use workforce_domain::agent::AgentLifecycle;
 use workforce_domain::company::PauseReason;
-use workforce_domain::port::{KeptAnswer, RunLogs};
+use workforce_domain::port::{KeptAnswer, RunLogs, StopScope};
+use workforce_domain::run::Run;
 use workforce_engine::FileRunLogs;
 
 use crate::support::{House, eventually};
@@ -36,6 +38,36 @@ async fn answers_are_kept_for_a_day() {
     })
     .await;
     assert!(find("new").is_some());
+    engine.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ended_wakes_are_kept_for_fourteen_days() {
+    let house = House::new();
+    let agent = house.hire_shell("true");
+    let ended = |days: u64| {
+        let run = house.invoke(agent).run;
+        let ago = Duration::from_secs(days * 24 * 60 * 60);
+        let at = house.ports.clock.now().minus(ago);
+        let stop = StopScope::Agent(agent);
+        house.act(|tx, _| {
+            Ok::<_, Failure<()>>(tx.runs_mut().cancel_pending(run.scope(), stop, at)?)
+        });
+        run
+    };
+    let (old, young) = (ended(15), ended(13));
+    let has = |run: &Run| {
+        house
+            .act(|tx, _| {
+                let reads = tx.reads();
+                Ok::<_, Failure<()>>(reads.runs().wake_of(run.scope(), run.id)?)
+            })
+            .is_some()
+    };
+    assert!(has(&old));
+    let engine = house.start();
+    eventually("the old wake's end", || (!has(&old)).then_some(())).await;
+    assert!(has(&young));
     engine.shutdown().await;
 }
 

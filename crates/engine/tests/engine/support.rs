@@ -341,6 +341,7 @@ pub(crate) fn a_company(name: &str) -> companies::CreateCompany {
         budget: Budget::default(),
         require_board_approval_for_new_agents: None,
         review_required: false,
+        attachment_limit: None,
         locale: None,
         brand_color: None,
     }

@@ -68,21 +68,22 @@ async fn add(exchange: Exchange, connection: Connection) -> HttpResponse {
         .look_ahead(
             |rq| Ok((rq.id("companyId")?, issue_ref(rq)?)),
             |reads, call, (company, issue)| {
-                let issue = attachments::admit(reads, call, *company, issue)?;
-                Ok((
-                    issue.company,
-                    call.id::<AssetId>(),
-                    caller_name(call.actor()),
-                ))
+                let admission = attachments::admit(reads, call, *company, issue)?;
+                Ok((admission, call.id::<AssetId>(), caller_name(call.actor())))
             },
         )
         .await;
-    let (exchange, (company, asset, caller)) = match admitted {
+    let (exchange, (admission, asset, caller)) = match admitted {
         Ok(admitted) => admitted,
         Err(answer) => return answer,
     };
-    let object = ObjectName { company, asset };
-    let form = match upload::receive(&exchange.state, connection, object, &caller).await {
+    let object = ObjectName {
+        company: admission.company,
+        asset,
+    };
+    let state = &exchange.state;
+    let limit = admission.limit.unwrap_or(state.transfers.limits.attachment);
+    let form = match upload::receive(state, connection, object, limit, &caller).await {
         Ok(form) => form,
         Err(problem) => return exchange.refuse(problem),
     };

@@ -18,7 +18,7 @@ use crate::problem::Problem;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::schema;
-use crate::wire::{Amount, Limit, Present, given};
+use crate::wire::{Amount, Limit, Present, Size, given};
 
 const TAG: &str = "Companies";
 
@@ -65,6 +65,9 @@ pub(super) struct CompanyBody {
     review_required: bool,
     /// At most so many of its runs are live at once.
     max_concurrent_runs: i32,
+    /// The most bytes that an attachment may have; `null` for the server's own
+    /// limit.
+    attachment_max_bytes: Option<Size>,
     /// Language of generated text.
     #[schema(value_type = Option<schema::Label>)]
     locale: Option<Label>,
@@ -101,6 +104,7 @@ impl From<CompanyView> for CompanyBody {
             require_board_approval_for_new_agents: company.require_board_approval_for_new_agents,
             review_required: company.review_required,
             max_concurrent_runs: company.max_concurrent_runs,
+            attachment_max_bytes: company.attachment_limit.map(Size),
             locale: company.locale,
             brand_color: company.brand_color,
             pause_reason: company.pause_reason,
@@ -159,6 +163,9 @@ struct CreateCompanyBody {
     require_board_approval_for_new_agents: Option<bool>,
     /// Whether every issue must be reviewed before it is done.
     review_required: Option<bool>,
+    /// The most bytes that an attachment may have; the server's own limit when
+    /// left out.
+    attachment_max_bytes: Option<Size>,
     /// Language of generated text.
     #[schema(value_type = Option<schema::Label>)]
     locale: Option<Label>,
@@ -175,6 +182,7 @@ impl CreateCompanyBody {
             budget: self.budget_monthly_cents.unwrap_or_default().0,
             require_board_approval_for_new_agents: self.require_board_approval_for_new_agents,
             review_required: self.review_required.unwrap_or(false),
+            attachment_limit: self.attachment_max_bytes.map(|size| size.0),
             locale: self.locale,
             brand_color: self.brand_color,
         }
@@ -236,6 +244,11 @@ struct UpdateCompanyBody {
     #[serde(default, deserialize_with = "given")]
     #[schema(value_type = bool)]
     review_required: Option<bool>,
+    /// The most bytes that an attachment may have; `null` for the server's own
+    /// limit.
+    #[serde(default)]
+    #[schema(value_type = Option<Size>)]
+    attachment_max_bytes: Change<Size>,
     /// Language of generated text.
     #[serde(default)]
     #[schema(value_type = Option<schema::Label>)]
@@ -259,6 +272,7 @@ impl UpdateCompanyBody {
             budget: self.budget_monthly_cents.map(|limit| limit.0),
             require_board_approval_for_new_agents: self.require_board_approval_for_new_agents,
             review_required: self.review_required,
+            attachment_limit: self.attachment_max_bytes.map(|size| size.0),
             locale: self.locale,
             brand_color: self.brand_color,
         })

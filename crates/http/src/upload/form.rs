@@ -27,6 +27,8 @@ const MAX_TEXT: usize = 256;
 pub(crate) struct Form {
     state: Arc<State>,
     name: ObjectName,
+    /// The most bytes that a file may have.
+    max: u64,
     file: Option<File>,
     comment: Option<CommentId>,
 }
@@ -47,10 +49,12 @@ impl Form {
         state: &Arc<State>,
         mut multipart: Multipart,
         name: ObjectName,
+        max: u64,
     ) -> Result<Self, Problem> {
         let mut form = Self {
             state: Arc::clone(state),
             name,
+            max,
             file: None,
             comment: None,
         };
@@ -82,7 +86,7 @@ impl Form {
                 _ => {
                     // What was begun for a part of another name is given up first.
                     self.file = None;
-                    let file = file(&self.state, part, self.name, filename.as_deref()).await?;
+                    let file = self.file(part, filename.as_deref()).await?;
                     self.file = Some(File {
                         is_named_file,
                         ..file
@@ -91,6 +95,26 @@ impl Form {
             }
         }
         Ok(())
+    }
+
+    /// Streams a file into the object.
+    async fn file(&self, mut part: Field, filename: Option<&str>) -> Result<File, Problem> {
+        let declared = part.content_type().map(|kind| kind.essence_str());
+        let declared_content_type = declared.and_then(|kind| MediaType::new(kind).ok());
+        let mut sink = Sink::open(&self.state, self.name).await?;
+        while let Some(chunk) = part.next().await {
+            let chunk = chunk.map_err(malformed)?;
+            if sink.byte_size() + chunk.len() as u64 > self.max {
+                return Err(too_large(self.max));
+            }
+            sink = sink.take(&chunk).await?;
+        }
+        Ok(File {
+            sink,
+            is_named_file: false,
+            original_filename: filename.and_then(harmless_filename),
+            declared_content_type,
+        })
     }
 
     /// Makes the file whole: its object is durable when this returns, and on
@@ -121,32 +145,6 @@ impl Form {
             comment: self.comment,
         })
     }
-}
-
-/// Streams a file into an object.
-async fn file(
-    state: &Arc<State>,
-    mut part: Field,
-    name: ObjectName,
-    filename: Option<&str>,
-) -> Result<File, Problem> {
-    let max = state.transfers.limits.max_bytes;
-    let declared = part.content_type().map(|kind| kind.essence_str());
-    let declared_content_type = declared.and_then(|kind| MediaType::new(kind).ok());
-    let mut sink = Sink::open(state, name).await?;
-    while let Some(chunk) = part.next().await {
-        let chunk = chunk.map_err(malformed)?;
-        if sink.byte_size() + chunk.len() as u64 > max {
-            return Err(too_large(max));
-        }
-        sink = sink.take(&chunk).await?;
-    }
-    Ok(File {
-        sink,
-        is_named_file: false,
-        original_filename: filename.and_then(harmless_filename),
-        declared_content_type,
-    })
 }
 
 /// The name a part gives its file; the extended form of RFC 5987 wins.

@@ -13,7 +13,7 @@ use actix_web::http::header;
 use serde::{Deserialize, Serialize};
 use workforce_app::attachments::AddAttachment;
 use workforce_app::{Code, Codes};
-use workforce_domain::attachment::{ObjectName, harmless_filename};
+use workforce_domain::attachment::{AttachmentLimit, ObjectName, harmless_filename};
 use workforce_domain::id::CommentId;
 use workforce_domain::text::MediaType;
 
@@ -47,16 +47,17 @@ pub(crate) async fn receive(
     state: &Arc<State>,
     connection: Connection,
     name: ObjectName,
+    limit: AttachmentLimit,
     caller: &str,
 ) -> Result<Form, Problem> {
-    let max = state.transfers.limits.max_bytes;
+    let max = limit.bytes().unsigned_abs();
     check_head(&connection, max)?;
     let _slot = state.transfers.upload_slot(caller).await?;
     let Connection { request, payload } = connection;
     let max_length = max.saturating_add(BESIDE_FILE);
     let (body, fate) = pace::paced(payload, state.body_deadline, max_length);
     let multipart = Multipart::new(request.headers(), body);
-    Form::read(state, multipart, name)
+    Form::read(state, multipart, name, max)
         .await
         .map_err(|problem| fate.cut().map_or(problem, |cut| told(cut, max)))
 }

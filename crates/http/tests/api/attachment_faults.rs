@@ -1,13 +1,16 @@
 //! Uploads that are not what uploads are: each is refused clearly, none is
 //! kept, and none costs more than it may.
 
-use std::io::{Read, Write};
+use std::io::Write;
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
+use serde_json::{Value, json};
+use workforce_domain::attachment::AttachmentLimit;
 use workforce_http::TransferLimits;
 use workforce_testkit::store::TestStore;
 
+use crate::raw::{answer, begin};
 use crate::support::{Api, NOTHING, api_tests, closed, hasty, id};
 use crate::uploads::{BOUNDARY, FORM, Place, field, file, form, objects, part};
 
@@ -16,7 +19,7 @@ const LIMIT: u64 = 1024 * 1024;
 /// A server that takes attachments of at most [`LIMIT`].
 fn limited(store: TestStore) -> Api {
     let limits = TransferLimits {
-        max_bytes: LIMIT,
+        attachment: AttachmentLimit::new(LIMIT.cast_signed()).unwrap(),
         ..TransferLimits::default()
     };
     Api::adjusted(store, |state| state.with_transfer_limits(limits))
@@ -42,28 +45,13 @@ fn unfair(store: TestStore) -> Api {
     Api::adjusted(store, |state| state.with_transfer_limits(limits))
 }
 
-/// Sends this much of a request and returns the connection.
-fn begin(api: &Api, place: &Place, length: usize, sent: &[u8]) -> TcpStream {
-    let mut stream = api.connect();
+/// Sends this much of a form that announces a length.
+fn announce(api: &Api, place: &Place, length: usize, sent: &[u8]) -> TcpStream {
     let head = format!(
         "POST {} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {FORM}\r\nContent-Length: {length}\r\n\r\n",
         place.path
     );
-    stream.write_all(head.as_bytes()).unwrap();
-    stream.write_all(sent).unwrap();
-    stream
-}
-
-/// What is answered until the end of its problem document.
-fn answer(stream: &mut TcpStream) -> String {
-    let mut answer = Vec::new();
-    let mut chunk = [0; 4096];
-    while !answer.ends_with(b"}") {
-        let length = stream.read(&mut chunk).unwrap();
-        assert!(length > 0, "{}", String::from_utf8_lossy(&answer));
-        answer.extend_from_slice(&chunk[..length]);
-    }
-    String::from_utf8(answer).unwrap()
+    begin(api, &[head.as_bytes(), sent].concat())
 }
 
 /// Waits until so many files lie in the place of objects.
@@ -98,21 +86,47 @@ api_tests! {
         assert_eq!(objects(api), 1);
     }
 
+    fn a_company_may_have_a_limit_of_its_own(api = limited) {
+        let place = Place::of(api);
+        let company = format!("/api/companies/{}", id(&place.company));
+        let below = form(&[file("x.txt", &vec![b'x'; 1000])]);
+        let above = form(&[file("y.txt", &vec![b'y'; LIMIT as usize + 1])]);
+        for (own, taken, refused) in [
+            (json!(999), None, Some(&below)),
+            (json!(LIMIT + 1), Some(&above), None),
+            (Value::Null, Some(&below), Some(&above)),
+        ] {
+            let set = json!({ "attachmentMaxBytes": own });
+            assert_eq!(api.patch(&company, &set).ok(200)["attachmentMaxBytes"], own);
+            if let Some(form) = refused {
+                place.send(api, form).problem(413, "body_too_large");
+            }
+            if let Some(form) = taken {
+                place.send(api, form).ok(201);
+            }
+        }
+        for odd in [json!(0), json!(5_368_709_121_u64), json!(-1), json!(1.5), json!("9")] {
+            let set = json!({ "attachmentMaxBytes": odd });
+            let problem = api.patch(&company, &set).problem(400, "invalid_json");
+            assert_eq!(problem["details"][0]["pointer"], "/attachmentMaxBytes");
+        }
+        let new = json!({ "name": "Beta", "attachmentMaxBytes": 7 });
+        assert_eq!(api.post("/api/companies", &new).ok(201)["attachmentMaxBytes"], 7);
+    }
+
     fn an_announced_length_above_the_limit_is_not_waited_for(api = limited) {
         let place = Place::of(api);
-        let answer = answer(&mut begin(api, &place, 1 << 30, b""));
+        let answer = answer(&mut announce(api, &place, 1 << 30, b""));
         assert!(answer.starts_with("HTTP/1.1 413"), "{answer}");
         assert!(answer.contains("\"body_too_large\""), "{answer}");
     }
 
     fn whoever_may_not_upload_is_told_before_the_body_is_read(api = closed) {
-        let mut stream = api.connect();
         let head = format!(
             "POST /api/companies/{NOTHING}/issues/{NOTHING}/attachments HTTP/1.1\r\nHost: localhost\r\n\
              Content-Type: {FORM}\r\nContent-Length: 1000000\r\n\r\n"
         );
-        stream.write_all(head.as_bytes()).unwrap();
-        let answer = answer(&mut stream);
+        let answer = answer(&mut begin(api, head.as_bytes()));
         assert!(answer.starts_with("HTTP/1.1 401"), "{answer}");
     }
 
@@ -122,7 +136,7 @@ api_tests! {
             path: place.path.replace(id(&place.issue), NOTHING),
             ..Place::of(api)
         };
-        let answer = answer(&mut begin(api, &missing, 1_000_000, b""));
+        let answer = answer(&mut announce(api, &missing, 1_000_000, b""));
         assert!(answer.starts_with("HTTP/1.1 404"), "{answer}");
     }
 
@@ -245,7 +259,7 @@ api_tests! {
         let place = Place::of(api);
         let whole = form(&[file("a.txt", &[b'x'; 900_000])]);
         for sent in [0, 50, 200, 100_000, 700_000, whole.len() - 1] {
-            let stream = begin(api, &place, whole.len(), &whole[..sent]);
+            let stream = announce(api, &place, whole.len(), &whole[..sent]);
             drop(stream);
             nothing_is_left(api);
         }
@@ -261,7 +275,7 @@ api_tests! {
         let key = api.key(&api.agent(&place.company, "Ada"));
         let whole = form(&[file("a.txt", b"first")]);
         let own = format!("Bearer {key}");
-        let mut first = begin(api, &place, whole.len(), &whole[..whole.len() - 1]);
+        let mut first = announce(api, &place, whole.len(), &whole[..whole.len() - 1]);
         let other = form(&[file("b.txt", b"second")]);
         let second = loop {
             let answer = place.send(api, &other);
@@ -282,7 +296,7 @@ api_tests! {
         let sent = format!(
             "--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a\"\r\n\r\nx"
         );
-        let mut stream = begin(api, &place, 100_000, sent.as_bytes());
+        let mut stream = announce(api, &place, 100_000, sent.as_bytes());
         let answer = answer(&mut stream);
         assert!(answer.starts_with("HTTP/1.1 400"), "{answer}");
         assert!(answer.contains("did not arrive in time"), "{answer}");
@@ -292,7 +306,7 @@ api_tests! {
     fn uploads_wait_for_their_turn_and_are_told_when_it_does_not_come(api = crowded) {
         let place = Place::of(api);
         let whole = form(&[file("a.txt", b"first")]);
-        let mut first = begin(api, &place, whole.len(), &whole[..whole.len() - 1]);
+        let mut first = announce(api, &place, whole.len(), &whole[..whole.len() - 1]);
         let second = loop {
             let answer = place.send(api, &form(&[file("b.txt", b"second")]));
             // The first may not have got its slot yet.

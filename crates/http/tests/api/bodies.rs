@@ -1,24 +1,9 @@
-use std::io::{Read, Write};
 use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use crate::support::{Api, HASTE, api_tests, hasty, id};
-
-/// What comes back for a request of which only this much is sent.
-fn answer_to(api: &Api, sent: &str) -> String {
-    let mut stream = api.connect();
-    stream.write_all(sent.as_bytes()).unwrap();
-    let mut answer = Vec::new();
-    let mut chunk = [0; 4096];
-    // The end of the problem document is the end of the answer.
-    while !answer.ends_with(b"}") {
-        let length = stream.read(&mut chunk).unwrap();
-        assert!(length > 0, "{}", String::from_utf8_lossy(&answer));
-        answer.extend_from_slice(&chunk[..length]);
-    }
-    String::from_utf8(answer).unwrap()
-}
+use crate::raw::{answer, begin};
+use crate::support::{HASTE, api_tests, hasty, id};
 
 api_tests! {
     fn a_body_is_an_object(api) {
@@ -98,10 +83,7 @@ api_tests! {
 
     fn a_body_that_trickles_is_given_up(api = hasty) {
         let began = Instant::now();
-        let answer = answer_to(
-            api,
-            "POST /api/companies HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{",
-        );
+        let answer = answer(&mut begin(api, "POST /api/companies HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{".as_bytes()));
         assert!(answer.starts_with("HTTP/1.1 400"), "{answer}");
         assert!(answer.contains("\"invalid_request\""), "{answer}");
         assert!(
@@ -113,10 +95,7 @@ api_tests! {
     }
 
     fn a_body_that_says_it_is_too_large_is_not_waited_for(api) {
-        let answer = answer_to(
-            api,
-            "POST /api/companies HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2097153\r\n\r\n",
-        );
+        let answer = answer(&mut begin(api, "POST /api/companies HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2097153\r\n\r\n".as_bytes()));
         assert!(answer.starts_with("HTTP/1.1 413"), "{answer}");
         assert!(answer.contains("\"body_too_large\""), "{answer}");
     }

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test panics where it cannot go on")]
 
 mod answers;
+mod raw;
 mod sse;
 mod support;
 mod uploads;

@@ -1,7 +1,6 @@
 //! What follows from the shape of a route, asked of every route there is: the errors that the
 //! documentation does not repeat for each of them.
 
-use std::io::{Read, Write};
 use std::num::NonZeroU32;
 
 use serde_json::{Value, json};
@@ -9,6 +8,7 @@ use workforce_http::RateLimit;
 use workforce_http::registry::{Access, Listed};
 use workforce_testkit::store::TestStore;
 
+use crate::raw::{answer, begin};
 use crate::readiness::{broken, crowded, unreachable};
 use crate::secrets;
 use crate::support::{Answer, Api, NOTHING, api_tests, id};
@@ -91,21 +91,11 @@ fn every_route_with_a_credential_fails(api: &Api, status: u16, code: &str) {
 /// What is answered to a request that announces a body and sends none of it.
 fn announced(api: &Api, asked: &Asked, length: usize) -> String {
     let (method, path) = (&asked.route.method, &asked.path);
-    let mut stream = api.connect();
     let head = format!(
         "{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\
          Connection: close\r\n\r\n"
     );
-    stream.write_all(head.as_bytes()).unwrap();
-    let mut answer = Vec::new();
-    let mut chunk = [0; 4096];
-    // The end of the problem document is the end of the answer.
-    while !answer.ends_with(b"}") {
-        let length = stream.read(&mut chunk).unwrap();
-        assert!(length > 0, "{}", String::from_utf8_lossy(&answer));
-        answer.extend_from_slice(&chunk[..length]);
-    }
-    String::from_utf8(answer).unwrap()
+    answer(&mut begin(api, head.as_bytes()))
 }
 
 api_tests! {

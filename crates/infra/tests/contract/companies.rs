@@ -2,6 +2,7 @@ use std::collections::BTreeSet;
 use std::thread;
 
 use workforce_domain::actor::{Owned, Scope};
+use workforce_domain::attachment::AttachmentLimit;
 use workforce_domain::company::{Company, CompanyStatus, PauseReason};
 use workforce_domain::money::Budget;
 use workforce_domain::page::PageRequest;
@@ -21,6 +22,7 @@ on_both_databases! {
             require_board_approval_for_new_agents: true,
             review_required: true,
             max_concurrent_runs: 9,
+            attachment_limit: Some(AttachmentLimit::MAX),
             locale: Some(Label::new("de").unwrap()),
             brand_color: Some(Label::new("#fff").unwrap()),
             pause_reason: Some(PauseReason::Budget),

@@ -125,6 +125,30 @@ on_both_databases! {
         assert_eq!(processes(), []);
     }
 
+    fn ended_wakes_are_forgotten_in_batches_when_their_run_has_ended(store: &TestStore) {
+        let world = World::new(store);
+        let cancel = |at| {
+            world.queue(&world.agent, None);
+            let stop = StopScope::Agent(world.agent.id);
+            let cancelled = world.write(|tx| tx.runs_mut().cancel_pending(world.scope(), stop, at));
+            assert_eq!(cancelled.len(), 1);
+            cancelled[0]
+        };
+        let old = [cancel(later(1)), cancel(later(2)), cancel(later(3))];
+        let young = cancel(later(50));
+        let running = start(&world, id(), 30).id;
+        let (_, pending) = world.queue(&world.agent, Some(&world.issue));
+        let forget = |before, limit| world.write(|tx| tx.engine().forget_wakes(before, limit));
+        let has = |run| world.read(|reads| reads.runs().wake_of(world.scope(), run)).is_some();
+        assert_eq!(forget(later(50), 2), 2);
+        assert_eq!(old.map(has), [false, false, true]);
+        assert_eq!([forget(later(50), 2), forget(later(50), 2)], [1, 0]);
+        assert_eq!(forget(later(1000), 10), 1);
+        assert_eq!([young, running, pending.id].map(has), [false, true, true]);
+        let run = world.read(|reads| reads.runs().find(Scope::Instance, old[0]));
+        assert!(run.is_some(), "what ran stays");
+    }
+
     fn the_last_retry_is_remembered_per_issue(store: &TestStore) {
         let world = World::new(store);
         let retry = |issue, seconds| {

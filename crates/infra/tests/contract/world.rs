@@ -120,6 +120,7 @@ pub(crate) fn company() -> Company {
         require_board_approval_for_new_agents: false,
         review_required: false,
         max_concurrent_runs: Company::DEFAULT_MAX_CONCURRENT_RUNS,
+        attachment_limit: None,
         locale: None,
         brand_color: None,
         pause_reason: None,

@@ -25,6 +25,7 @@ pub(crate) fn company(prefix: &str) -> Company {
         require_board_approval_for_new_agents: false,
         review_required: false,
         max_concurrent_runs: 4,
+        attachment_limit: None,
         locale: None,
         brand_color: None,
         pause_reason: None,

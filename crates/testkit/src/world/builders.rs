@@ -67,6 +67,7 @@ pub fn new_company(called: &str) -> CreateCompany {
         budget: Budget::UNLIMITED,
         require_board_approval_for_new_agents: Some(false),
         review_required: false,
+        attachment_limit: None,
         locale: None,
         brand_color: None,
     }

@@ -1,5 +1,5 @@
 use actix_web::HttpResponse;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use workforce_app::Codes;
 use workforce_app::agents::{self, RuntimeState};
@@ -8,6 +8,7 @@ use workforce_domain::agent::{AdapterType, AgentLifecycle, AgentStatus};
 use workforce_domain::company::PauseReason;
 use workforce_domain::id::{AgentId, CompanyId, IssueId, RunId, WakeId};
 use workforce_domain::run::RunKind;
+use workforce_domain::text::Label;
 use workforce_domain::time::Timestamp;
 use workforce_domain::wake::{Wake, WakeReason, WakeSource};
 
@@ -23,6 +24,7 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
         .add(__path_get, Access::Anyone, Codes::NONE, get)
         .add(__path_sessions, Access::Anyone, Codes::NONE, sessions)
+        .add(__path_reset, Access::Board, Codes::NONE, reset)
 }
 
 /// A reason to run an agent that waits to be answered.
@@ -183,6 +185,36 @@ async fn sessions(exchange: Exchange) -> HttpResponse {
             |rq| rq.id("agentId"),
             |reads, call, id| agents::exists(reads, call, *id),
             |()| Reply::ok(Vec::<Document>::new()),
+        )
+        .await
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct ResetSessionBody {
+    /// The task whose session is forgotten; those of all tasks when left out.
+    #[serde(rename = "taskKey")]
+    #[schema(value_type = Option<schema::Label>)]
+    _task: Option<Label>,
+}
+
+/// Makes the agent forget what it keeps from run to run, so that its next run
+/// begins afresh. The adapters of this version keep nothing, so that every run
+/// does.
+#[utoipa::path(post, path = "/api/agents/{agentId}/runtime-state/reset-session", tag = TAG,
+    operation_id = "resetAgentSession",
+    params(("agentId" = schema::Id, Path, description = "The agent.")),
+    request_body = Option<ResetSessionBody>,
+    responses((status = 200, description = "The state.", body = RuntimeStateBody)))]
+async fn reset(exchange: Exchange) -> HttpResponse {
+    exchange
+        .write(
+            |rq| {
+                rq.json::<ResetSessionBody>()?;
+                rq.id("agentId")
+            },
+            |tx, call, id| agents::reset_session(tx, call, *id),
+            |state| Reply::ok(RuntimeStateBody::from(state)),
         )
         .await
 }

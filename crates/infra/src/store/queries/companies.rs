@@ -1,5 +1,6 @@
 use diesel::prelude::*;
 use workforce_domain::actor::{CompanyScope, Scope};
+use workforce_domain::attachment::AttachmentLimit;
 use workforce_domain::company::{Company, CompanyStatus, PauseReason};
 use workforce_domain::corrupt::Corrupt;
 use workforce_domain::dashboard::{Badges, Figures, Instants};
@@ -32,6 +33,7 @@ pub(super) struct CompanyRow {
     require_board_approval_for_new_agents: bool,
     review_required: bool,
     max_concurrent_runs: i32,
+    attachment_max_bytes: Option<i64>,
     locale: Option<String>,
     brand_color: Option<String>,
     pause_reason: Option<WordColumn<PauseReason>>,
@@ -61,6 +63,7 @@ impl Row for CompanyRow {
             require_board_approval_for_new_agents: self.require_board_approval_for_new_agents,
             review_required: self.review_required,
             max_concurrent_runs: self.max_concurrent_runs,
+            attachment_limit: self.attachment_max_bytes.and_then(AttachmentLimit::new),
             locale: admit_some(KIND, self.locale.as_deref(), Label::new)?,
             brand_color: admit_some(KIND, self.brand_color.as_deref(), Label::new)?,
             pause_reason: self.pause_reason.map(|reason| reason.0),
@@ -84,6 +87,7 @@ impl From<&Company> for CompanyRow {
             require_board_approval_for_new_agents: company.require_board_approval_for_new_agents,
             review_required: company.review_required,
             max_concurrent_runs: company.max_concurrent_runs,
+            attachment_max_bytes: company.attachment_limit.map(AttachmentLimit::bytes),
             locale: company.locale.as_ref().map(ToString::to_string),
             brand_color: company.brand_color.as_ref().map(ToString::to_string),
             pause_reason: company.pause_reason.map(WordColumn),

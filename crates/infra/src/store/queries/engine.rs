@@ -16,7 +16,7 @@ use super::page::row_limit;
 use super::row::{Row, all};
 use super::run_row::RunRow;
 use super::runs::running;
-use super::{claim, event_ring, timers};
+use super::{claim, event_ring, timers, wakes};
 use crate::store::columns::{IdColumn, InstantColumn, Key, WordColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{heartbeat_runs, run_processes};
@@ -210,6 +210,10 @@ impl EngineWrites for Transaction<'_> {
         limit: usize,
     ) -> Result<usize, StoreError> {
         event_ring::forget(self.conn, before, keep, limit)
+    }
+
+    fn forget_wakes(&mut self, before: Timestamp, limit: usize) -> Result<usize, StoreError> {
+        wakes::forget(self.conn, before, limit)
     }
 
     fn budget_stops_to_lift(

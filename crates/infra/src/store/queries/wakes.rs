@@ -3,7 +3,8 @@
 use diesel::dsl::sql;
 use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
-use diesel::sql_types::Bool;
+use diesel::sql_query;
+use diesel::sql_types::{BigInt, Bool};
 use workforce_domain::Document;
 use workforce_domain::actor::CompanyScope;
 use workforce_domain::corrupt::Corrupt;
@@ -17,7 +18,7 @@ use super::super::{Connection, held};
 use super::page::row_limit;
 use super::row::{Row, all, exactly_one, one};
 use crate::store::cached::cached;
-use crate::store::columns::{IdColumn, InstantColumn, JsonColumn, WordColumn};
+use crate::store::columns::{IdColumn, Instant, InstantColumn, JsonColumn, WordColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{heartbeat_runs, wakes};
 
@@ -234,4 +235,22 @@ pub(super) fn cancel_queued(
         .get_results(conn)
         .map_err(failed)?;
     Ok(cancelled.into_iter().map(|run| run.0).collect())
+}
+
+/// Forgets ended wakes whose run has ended too, oldest first; how many it was.
+pub(super) fn forget(
+    conn: &mut Connection,
+    before: Timestamp,
+    limit: usize,
+) -> Result<usize, StoreError> {
+    let forgotten = sql_query(
+        "DELETE FROM wakes WHERE id IN (
+            SELECT w.id FROM wakes w JOIN heartbeat_runs r ON r.id = w.run_id
+            WHERE w.status <> 'pending' AND w.updated_at < $1 AND r.finished_at IS NOT NULL
+            ORDER BY w.updated_at, w.id LIMIT $2
+        )",
+    )
+    .bind::<Instant, _>(InstantColumn(before))
+    .bind::<BigInt, _>(row_limit(limit));
+    cached(forgotten).execute(conn).map_err(failed)
 }

@@ -14,6 +14,7 @@ diesel::table! {
         require_board_approval_for_new_agents -> Bool,
         review_required -> Bool,
         max_concurrent_runs -> Integer,
+        attachment_max_bytes -> Nullable<BigInt>,
         locale -> Nullable<Text>,
         brand_color -> Nullable<Text>,
         pause_reason -> Nullable<Text>,

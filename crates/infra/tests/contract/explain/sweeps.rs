@@ -66,6 +66,7 @@ fn deeds(asked: &Asked) -> Vec<(&'static str, Deed<'_>)> {
                 tx.activity().event_span(scope)?;
                 let forgotten = tx.engine().forget_events(later(10), 100, BATCH)?;
                 assert_eq!(forgotten, BATCH);
+                assert_eq!(tx.engine().forget_wakes(later(10), 5)?, 5);
                 tx.idempotency().find("x", "y", now())?;
                 tx.idempotency().forget(now(), BATCH)?;
                 Ok(())

@@ -15,6 +15,7 @@ pub(crate) fn company(c: u8) -> Row {
         require_board_approval_for_new_agents: Flag(false),
         review_required: Flag(false),
         max_concurrent_runs: Number(4),
+        attachment_max_bytes: Null,
         locale: Null,
         brand_color: Null,
         pause_reason: Null,

@@ -1,0 +1,95 @@
+//! What is kept for a while and then forgotten (contract section 10.14).
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+use workforce_domain::port::{StoreError, Tx};
+use workforce_domain::time::Timestamp;
+
+use crate::housekeeping::is_due;
+use crate::logs::forget_before;
+use crate::shared::Core;
+
+const HOUR: Duration = Duration::from_secs(60 * 60);
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+/// How often each kind of row is looked at.
+const EVERY: Duration = Duration::from_secs(60);
+/// So many events of a company are kept at most (contract section 6).
+const EVENTS_KEPT: i64 = 100_000;
+/// For how long the log of a run is kept after its last line.
+const LOG_AGE: Duration = DAY.saturating_mul(30);
+
+/// Rows of one kind, for how long they are kept, and how they are forgotten.
+struct Rule {
+    rows: &'static str,
+    age: Duration,
+    /// So many are forgotten in one transaction.
+    at_once: usize,
+    forget: fn(&mut dyn Tx, before: Timestamp, limit: usize) -> Result<usize, StoreError>,
+}
+
+const RULES: [Rule; 3] = [
+    Rule {
+        rows: "answers to repeated requests",
+        age: DAY,
+        at_once: 500,
+        forget: |tx, before, limit| tx.idempotency().forget(before, limit),
+    },
+    Rule {
+        rows: "events",
+        age: DAY.saturating_mul(7),
+        at_once: 1000,
+        forget: |tx, before, limit| tx.engine().forget_events(before, EVENTS_KEPT, limit),
+    },
+    Rule {
+        rows: "wakes",
+        age: DAY.saturating_mul(14),
+        at_once: 500,
+        forget: |tx, before, limit| tx.engine().forget_wakes(before, limit),
+    },
+];
+
+/// When what was forgotten last.
+#[derive(Default)]
+pub(crate) struct Retention {
+    rows: [Option<Instant>; RULES.len()],
+    logs: Option<Instant>,
+}
+
+impl Retention {
+    /// Forgets what is due. A failure is told and left to the next time.
+    pub(crate) async fn run(&mut self, core: &Core) {
+        for (rule, done) in RULES.iter().zip(&mut self.rows) {
+            if is_due(*done, EVERY) {
+                let forgotten = core
+                    .store
+                    .write(|tx, call| {
+                        let before = call.now.minus(rule.age);
+                        Ok((rule.forget)(tx, before, rule.at_once)?)
+                    })
+                    .await
+                    .inspect_err(|error| {
+                        tracing::error!(%error, cause = ?error, "old {} are not forgotten", rule.rows);
+                    });
+                // Where there were that many, there are more.
+                if forgotten.is_ok_and(|forgotten| forgotten >= rule.at_once) {
+                    continue;
+                }
+                *done = Some(Instant::now());
+            }
+        }
+        if is_due(self.logs, HOUR) {
+            self.logs = Some(Instant::now());
+            forget_logs(core).await;
+        }
+    }
+}
+
+async fn forget_logs(core: &Core) {
+    let runs_dir = core.config.runs_dir.clone();
+    let before = core.store.ports.clock.now().minus(LOG_AGE);
+    let forgotten = tokio::task::spawn_blocking(move || forget_before(&runs_dir, before)).await;
+    if let Ok(Err(error)) = forgotten {
+        tracing::warn!(%error, "old logs are not forgotten");
+    }
+}

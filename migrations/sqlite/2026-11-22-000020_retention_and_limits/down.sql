@@ -1,0 +1,2 @@
+DROP INDEX wakes_ended;
+ALTER TABLE companies DROP COLUMN attachment_max_bytes;
