@@ -13,7 +13,7 @@ use workforce_domain::time::{Month, Timestamp};
 
 use crate::process::{ProcessGroup, ProcessIdentity, RunLog, RunTag, TAIL_LEN, read_log};
 use crate::project_context::ContextFile;
-use crate::retention::Retention;
+use crate::retention::{Retention, is_due};
 use crate::shared::Core;
 
 /// Runs whose lease expired are taken over so many at a time.
@@ -62,11 +62,6 @@ impl Housekeeping {
         }
         self.retention.run(core).await;
     }
-}
-
-/// Whether something that is to be done every so often is to be done now.
-pub(crate) fn is_due(last: Option<Instant>, every: Duration) -> bool {
-    last.is_none_or(|last| last.elapsed() >= every)
 }
 
 fn told<T>(what: &'static str, outcome: Result<T, StoreError>) -> Option<T> {

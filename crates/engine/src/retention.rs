@@ -6,7 +6,6 @@ use tokio::time::Instant;
 use workforce_domain::port::{StoreError, Tx};
 use workforce_domain::time::Timestamp;
 
-use crate::housekeeping::is_due;
 use crate::logs::forget_before;
 use crate::shared::Core;
 
@@ -83,6 +82,11 @@ impl Retention {
             forget_logs(core).await;
         }
     }
+}
+
+/// Whether something that is to be done every so often is to be done now.
+pub(crate) fn is_due(last: Option<Instant>, every: Duration) -> bool {
+    last.is_none_or(|last| last.elapsed() >= every)
 }
 
 async fn forget_logs(core: &Core) {
