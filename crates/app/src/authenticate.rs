@@ -8,6 +8,7 @@ use workforce_domain::board::BoardMember;
 use workforce_domain::id::{AgentKeyId, BoardTokenId, RunId};
 use workforce_domain::port::{CredentialHolder, Failure, Reads, TokenKind, Tokens};
 use workforce_domain::run::RunKind;
+use workforce_domain::ticket::TicketHolder;
 use workforce_domain::time::Timestamp;
 use workforce_domain::word::Word;
 use workforce_domain::words;
@@ -192,7 +193,56 @@ pub fn authenticate(
         Some(TokenKind::Run) => with_run_token(reads, run_header, &digest),
         Some(TokenKind::AgentKey) => with_key(reads, now, run_header, &digest),
         Some(TokenKind::Board) => with_board_token(reads, run_header, &digest),
-        None => refused(AuthError::Invalid),
+        // A ticket opens a stream, and is no credential besides.
+        Some(TokenKind::StreamTicket) | None => refused(AuthError::Invalid),
+    }
+}
+
+/// Whose a ticket is that is given to whoever presents this; `None` for what no
+/// ticket stands for.
+pub fn ticket_holder(
+    tokens: &dyn Tokens,
+    policy: AuthPolicy,
+    presented: Presented<'_>,
+) -> Option<TicketHolder> {
+    let Some(authorization) = presented.authorization else {
+        return Some(TicketHolder::LocalBoard);
+    };
+    let token = bearer(authorization)?;
+    let digest = tokens.digest(token);
+    if policy.is_start_token(&digest) {
+        return Some(TicketHolder::StartToken);
+    }
+    match kind_of(token)? {
+        TokenKind::Run => Some(TicketHolder::Run(digest)),
+        TokenKind::AgentKey => Some(TicketHolder::AgentKey(digest)),
+        TokenKind::Board => Some(TicketHolder::BoardToken(digest)),
+        TokenKind::StreamTicket => None,
+    }
+}
+
+/// Finds out who uses a ticket: its holder, if the credential that asked for it
+/// is valid now.
+///
+/// # Errors
+/// [`AuthError::Invalid`], [`AuthError::AgentInactive`]
+pub fn authenticate_holder(
+    reads: &mut dyn Reads,
+    now: Timestamp,
+    policy: AuthPolicy,
+    holder: TicketHolder,
+) -> Result<Authenticated, Failure<AuthError>> {
+    match holder {
+        TicketHolder::LocalBoard if policy.mode == AuthMode::LocalTrusted => {
+            Ok(board(BoardMember::Local, None, false))
+        }
+        TicketHolder::StartToken if policy.start_token.is_some() => {
+            Ok(board(BoardMember::StartToken, None, false))
+        }
+        TicketHolder::LocalBoard | TicketHolder::StartToken => refused(AuthError::Invalid),
+        TicketHolder::BoardToken(digest) => with_board_token(reads, None, &digest),
+        TicketHolder::AgentKey(digest) => with_key(reads, now, None, &digest),
+        TicketHolder::Run(digest) => with_run_token(reads, None, &digest),
     }
 }
 

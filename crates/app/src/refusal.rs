@@ -102,6 +102,8 @@ words! {
         EventsExpired = "events_expired",
         /// The body is too large.
         BodyTooLarge = "body_too_large",
+        /// The path speaks another protocol.
+        UpgradeRequired = "upgrade_required",
         /// The body is not of the type the route takes.
         UnsupportedMediaType = "unsupported_media_type",
         /// The content has no such range.
@@ -187,7 +189,7 @@ words! {
         IdempotencyKeyReused = "idempotency_key_reused",
 
         // How much is asked for.
-        /// Too many streams are open.
+        /// Too many streams are open, or tickets for them unused.
         TooManyStreams = "too_many_streams",
 
         // workforce itself.

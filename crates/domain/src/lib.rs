@@ -40,6 +40,7 @@ pub mod run;
 pub mod search;
 pub mod secret;
 pub mod text;
+pub mod ticket;
 pub mod time;
 pub mod timer;
 pub mod wake;

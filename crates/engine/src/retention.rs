@@ -27,7 +27,7 @@ struct Rule {
     forget: fn(&mut dyn Tx, before: Timestamp, limit: usize) -> Result<usize, StoreError>,
 }
 
-const RULES: [Rule; 3] = [
+const RULES: [Rule; 4] = [
     Rule {
         rows: "answers to repeated requests",
         age: DAY,
@@ -45,6 +45,13 @@ const RULES: [Rule; 3] = [
         age: DAY.saturating_mul(14),
         at_once: 500,
         forget: |tx, before, limit| tx.engine().forget_wakes(before, limit),
+    },
+    Rule {
+        rows: "tickets",
+        // They know by themselves when they expire.
+        age: Duration::ZERO,
+        at_once: 500,
+        forget: |tx, before, limit| tx.stream_tickets_mut().forget(before, limit),
     },
 ];
 

@@ -4,6 +4,7 @@ mod around;
 mod incoming;
 mod scrubbing;
 mod serve;
+mod tickets;
 
 pub(crate) use incoming::Incoming;
 

@@ -147,9 +147,12 @@ fn turned_away(request: &ServiceRequest, state: &State) -> Option<Problem> {
         *request.method(),
         Method::GET | Method::HEAD | Method::OPTIONS
     );
-    let origin = text(header::ORIGIN).filter(|_origin| changes)?;
+    // Browsers keep the answer to a GET from pages of other sites, but not what
+    // comes over a WebSocket.
+    let upgrades = request.headers().contains_key(header::UPGRADE);
+    let origin = text(header::ORIGIN).filter(|_origin| changes || upgrades)?;
     (!state.hosts.admits_origin(origin, host.unwrap_or(""))).then(|| {
-        let detail = "pages of this origin may not change anything here";
+        let detail = "pages of this origin may neither change anything here nor open a WebSocket";
         Problem::new(Code::OriginForbidden, detail)
     })
 }

@@ -161,6 +161,9 @@ impl Problem {
         if entry.status == StatusCode::UNAUTHORIZED {
             response.insert_header((header::WWW_AUTHENTICATE, "Bearer"));
         }
+        if entry.status == StatusCode::UPGRADE_REQUIRED {
+            response.insert_header((header::UPGRADE, "websocket"));
+        }
         let retryable = match entry.status {
             StatusCode::CONFLICT => Some(false),
             StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS => {

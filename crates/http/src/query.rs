@@ -29,6 +29,11 @@ impl Query {
         }
     }
 
+    /// True when a parameter is sent, even an empty one.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|(key, _)| key == name)
+    }
+
     /// The text of a parameter; an empty one counts as absent.
     ///
     /// # Errors

@@ -7,6 +7,7 @@
 mod channel;
 mod frame;
 mod outlet;
+mod socket;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,6 +23,7 @@ use workforce_domain::port::Store;
 pub(crate) use channel::{Channel, Piece, Sent};
 pub(crate) use frame::{EVENT_STREAM, Frame, KEEP_ALIVE, preamble};
 pub(crate) use outlet::{Gone, Outlet, answer};
+pub(crate) use socket::{Farewell, Socket, UPGRADE, accept};
 
 use crate::problem::Problem;
 

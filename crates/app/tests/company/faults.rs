@@ -24,9 +24,10 @@ use workforce_domain::port::{
     MockInstructionReads, MockInstructionWrites, MockIssueReads, MockIssueWrites, MockJournal,
     MockLabelReads, MockLabelWrites, MockLedgerReads, MockLedgerWrites, MockProjectReads,
     MockProjectWrites, MockRevisionReads, MockRevisionWrites, MockRunReads, MockRunWrites,
-    MockSealedReads, MockSealedWrites, MockSecretReads, MockSecretWrites, ProjectReads,
-    ProjectWrites, Reads, RevisionReads, RevisionWrites, RunReads, RunWrites, SealedReads,
-    SealedWrites, SecretReads, SecretWrites, StoreError, Tx,
+    MockSealedReads, MockSealedWrites, MockSecretReads, MockSecretWrites, MockStreamTicketReads,
+    MockStreamTicketWrites, ProjectReads, ProjectWrites, Reads, RevisionReads, RevisionWrites,
+    RunReads, RunWrites, SealedReads, SealedWrites, SecretReads, SecretWrites, StoreError,
+    StreamTicketReads, StreamTicketWrites, Tx,
 };
 use workforce_domain::run::RunStatus;
 use workforce_testkit::ports;
@@ -66,6 +67,7 @@ transaction! {
         instructions: InstructionReads = MockInstructionReads,
         credentials: CredentialReads = MockCredentialReads,
         board_tokens: BoardTokenReads = MockBoardTokenReads,
+        stream_tickets: StreamTicketReads = MockStreamTicketReads,
         goals: GoalReads = MockGoalReads,
         projects: ProjectReads = MockProjectReads,
         issues: IssueReads = MockIssueReads,
@@ -86,6 +88,7 @@ transaction! {
         instructions_mut: InstructionWrites = MockInstructionWrites,
         credentials_mut: CredentialWrites = MockCredentialWrites,
         board_tokens_mut: BoardTokenWrites = MockBoardTokenWrites,
+        stream_tickets_mut: StreamTicketWrites = MockStreamTicketWrites,
         goals_mut: GoalWrites = MockGoalWrites,
         projects_mut: ProjectWrites = MockProjectWrites,
         issues_mut: IssueWrites = MockIssueWrites,

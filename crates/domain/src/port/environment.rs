@@ -32,6 +32,8 @@ words! {
         Run = "wfr",
         /// A person of the board.
         Board = "wfb",
+        /// What opens one stream of events, once.
+        StreamTicket = "wft",
     }
 }
 

@@ -22,6 +22,7 @@ mod runs;
 mod sealed;
 mod secrets;
 mod store;
+mod stream_tickets;
 
 pub use agents::*;
 pub use approvals::*;
@@ -44,3 +45,4 @@ pub use runs::*;
 pub use sealed::*;
 pub use secrets::*;
 pub use store::*;
+pub use stream_tickets::*;

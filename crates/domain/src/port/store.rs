@@ -11,7 +11,7 @@ use super::{
     GoalWrites, IdempotencyWrites, InstructionReads, InstructionWrites, IssueReads, IssueWrites,
     Journal, LabelReads, LabelWrites, LedgerReads, LedgerWrites, ProjectReads, ProjectWrites,
     RevisionReads, RevisionWrites, RunReads, RunWrites, SealedReads, SealedWrites, SecretReads,
-    SecretWrites,
+    SecretWrites, StreamTicketReads, StreamTicketWrites,
 };
 use crate::corrupt::Corrupt;
 
@@ -164,6 +164,8 @@ pub trait Reads {
     fn credentials(&mut self) -> &mut dyn CredentialReads;
     /// Tokens of the board.
     fn board_tokens(&mut self) -> &mut dyn BoardTokenReads;
+    /// Tickets for streams of events.
+    fn stream_tickets(&mut self) -> &mut dyn StreamTicketReads;
     /// Goals.
     fn goals(&mut self) -> &mut dyn GoalReads;
     /// Projects and workspaces.
@@ -206,6 +208,8 @@ pub trait Tx: Reads {
     fn credentials_mut(&mut self) -> &mut dyn CredentialWrites;
     /// Tokens of the board.
     fn board_tokens_mut(&mut self) -> &mut dyn BoardTokenWrites;
+    /// Tickets for streams of events.
+    fn stream_tickets_mut(&mut self) -> &mut dyn StreamTicketWrites;
     /// Goals.
     fn goals_mut(&mut self) -> &mut dyn GoalWrites;
     /// Projects and workspaces.

@@ -8,6 +8,7 @@ use workforce_app::Code;
 use workforce_app::authenticate::Presented;
 use workforce_domain::id::Id;
 use workforce_domain::page::PageRequest;
+use workforce_domain::ticket::StreamTicket;
 
 use crate::body;
 use crate::idempotency::{IDEMPOTENCY_KEY, Repeatable};
@@ -23,6 +24,9 @@ const RUN_HEADERS: [&str; 2] = ["X-Service-Run-Id", "X-Paperclip-Run-Id"];
 
 /// The header in which a reader of events says what it has seen.
 const LAST_EVENT_ID: &str = "Last-Event-ID";
+
+/// The parameter that a ticket comes in.
+pub(super) const TICKET: &str = "ticket";
 
 /// A body of which no field is known.
 #[derive(Deserialize)]
@@ -43,6 +47,8 @@ pub(crate) struct Incoming {
     if_match: Option<String>,
     last_event_id: Option<String>,
     accept: Option<String>,
+    /// The ticket that was used up for this request.
+    pub(super) ticket: Option<StreamTicket>,
 }
 
 /// What is no valid value of any header.
@@ -80,6 +86,7 @@ impl Incoming {
             if_match: header(IF_MATCH),
             last_event_id: header(LAST_EVENT_ID),
             accept: header("Accept"),
+            ticket: None,
         }
     }
 
@@ -89,6 +96,11 @@ impl Incoming {
             authorization: self.authorization.as_deref(),
             run_header: self.run_header.as_deref(),
         }
+    }
+
+    /// True when the address holds a ticket, whatever it is worth.
+    pub(super) fn brings_ticket(&self) -> bool {
+        !self.query.is_empty() && self.query().is_ok_and(|query| query.has(TICKET))
     }
 
     /// What a reader of a stream has seen, as its numbers count. The header

@@ -2,9 +2,11 @@
 
 use actix_web::http::StatusCode;
 use serde::Serialize;
-use workforce_app::authenticate::{AuthError, Authenticated, authenticate};
+use workforce_app::access::Denied;
+use workforce_app::authenticate::{AuthError, Authenticated, authenticate, authenticate_holder};
 use workforce_app::{Call, Code, Failure, Refusal, Signal};
 use workforce_domain::actor::Actor;
+use workforce_domain::id::CompanyId;
 use workforce_domain::port::{Reads, Tx};
 use workforce_domain::time::Timestamp;
 
@@ -257,7 +259,12 @@ impl Exchange {
         let state = &*self.state;
         let presented = self.incoming.presented();
         let tokens = &*state.ports.tokens;
-        let outcome = authenticate(reads, tokens, now, state.auth, presented);
+        let outcome = match &self.incoming.ticket {
+            Some(ticket) => authenticate_holder(reads, now, state.auth, ticket.holder),
+            // Where it opens nothing, it is a credential that is not valid.
+            None if self.incoming.brings_ticket() => Err(Failure::Refused(AuthError::Invalid)),
+            None => authenticate(reads, tokens, now, state.auth, presented),
+        };
         if let (Some(limiter), Some(authorization)) = (&state.limiter, presented.authorization) {
             match outcome {
                 Ok(_) => limiter.learn(authorization, true),
@@ -269,6 +276,14 @@ impl Exchange {
         }
         let caller = outcome.map_err(|failure| failure.map(Problem::refused))?;
         let actor = &caller.caller.actor;
+        let elsewhere = self.incoming.ticket.as_ref().is_some_and(|ticket| {
+            let named = self.incoming.id::<CompanyId>("companyId");
+            named.ok() != Some(ticket.company)
+        });
+        if elsewhere {
+            let denied = Denied::CompanyForbidden;
+            return Err(Failure::Refused(Problem::refused(denied)));
+        }
         let refused = match self.access {
             Access::Board => (!actor.is_board())
                 .then(|| Problem::new(Code::BoardRequired, "only the board may do this")),

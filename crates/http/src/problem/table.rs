@@ -129,6 +129,12 @@ pub const fn entry(code: Code) -> Entry {
             "Body too large",
             "Send less.",
         ),
+        Code::UpgradeRequired => (
+            StatusCode::UPGRADE_REQUIRED,
+            "WebSocket required",
+            "Open the path as a WebSocket, or read the same events from \
+             GET /api/companies/{companyId}/events.",
+        ),
         Code::UnsupportedMediaType => (
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
             "Wrong content type",
@@ -327,7 +333,8 @@ pub const fn entry(code: Code) -> Entry {
         Code::TooManyStreams => (
             StatusCode::TOO_MANY_REQUESTS,
             "Too many streams",
-            "Close streams that you no longer read, or try again after Retry-After seconds.",
+            "Close streams that you no longer read, use the tickets that you have, or try again \
+             after Retry-After seconds.",
         ),
         Code::ServerStopping => (
             StatusCode::SERVICE_UNAVAILABLE,

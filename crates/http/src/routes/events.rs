@@ -1,4 +1,7 @@
+mod line;
 mod reader;
+mod socket;
+mod tickets;
 
 use std::sync::Arc;
 
@@ -6,8 +9,8 @@ use actix_web::HttpResponse;
 use actix_web::http::header;
 use serde::Serialize;
 use utoipa::ToSchema;
-use workforce_app::Codes;
-use workforce_app::events::{self, EventPage};
+use workforce_app::events::{self, EventPage, Opening};
+use workforce_app::{Code, Codes, stream_tickets};
 use workforce_domain::Document;
 use workforce_domain::activity::EventKind;
 use workforce_domain::id::CompanyId;
@@ -21,17 +24,31 @@ use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::schema;
 use crate::streams::{self, EVENT_STREAM};
+use line::Line;
 use reader::Reader;
 
 const TAG: &str = "Events";
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
-    endpoints.add(
-        __path_events,
-        Access::Anyone,
-        Codes::with(&[], &[events::PAGE, streams::ENTER]),
-        events,
-    )
+    endpoints
+        .add(
+            __path_events,
+            Access::Anyone,
+            Codes::with(&[], &[events::PAGE, streams::ENTER]),
+            events,
+        )
+        .add_streaming(
+            socket::__path_socket,
+            Access::Anyone,
+            Codes::with(&[Code::InvalidRequest], &[streams::ENTER, streams::UPGRADE]),
+            socket::socket,
+        )
+        .add(
+            tickets::__path_ticket,
+            Access::Anyone,
+            stream_tickets::ISSUE,
+            tickets::ticket,
+        )
 }
 
 /// Something that happened in a company.
@@ -110,6 +127,8 @@ impl Wanted {
                 Left out, a stream begins with what happens next and a list with the oldest."),
         ("types" = Option<String>, Query,
             description = "Kinds of events, separated by commas; all when left out."),
+        ("ticket" = Option<String>, Query,
+            description = "Of a stream: a ticket, in the place of a credential."),
         ("limit" = Option<u16>, Query, minimum = 1, maximum = 500,
             description = "A list looks at so many events at most; 1000 when left out."),
         ("cursor" = Option<String>, Query,
@@ -125,9 +144,9 @@ impl Wanted {
     ))]
 async fn events(exchange: Exchange) -> HttpResponse {
     if exchange.incoming.wants_stream(true) {
-        let exchange = Arc::new(exchange);
-        let opened = stream(&exchange).await;
-        return opened.unwrap_or_else(|problem| problem.answer(&exchange.incoming.request_id));
+        let request_id = exchange.incoming.request_id.clone();
+        let opened = stream(exchange).await;
+        return opened.unwrap_or_else(|problem| problem.answer(&request_id));
     }
     exchange
         .read(
@@ -162,7 +181,16 @@ fn listed(page: EventPage, wanted: &Wanted) -> Reply<Vec<EventBody>> {
     reply
 }
 
-async fn stream(exchange: &Arc<Exchange>) -> Result<HttpResponse, Problem> {
+/// What a stream begins with.
+struct Opened {
+    wanted: Wanted,
+    opening: Opening,
+    /// A name for the caller.
+    caller: String,
+}
+
+/// Looks who asks, and where the stream begins.
+async fn open(exchange: &Arc<Exchange>) -> Result<Opened, Problem> {
     let wanted = Wanted::parse(&exchange.incoming);
     let asked = wanted.clone();
     let looked = exchange
@@ -172,7 +200,20 @@ async fn stream(exchange: &Arc<Exchange>) -> Result<HttpResponse, Problem> {
                 .map_err(|failure| failure.map(Problem::refused))
         })
         .await?;
-    let wanted = wanted?;
+    Ok(Opened {
+        wanted: wanted?,
+        opening: looked.value,
+        caller: looked.caller,
+    })
+}
+
+async fn stream(exchange: Exchange) -> Result<HttpResponse, Problem> {
+    let exchange = Arc::new(exchange.redeem().await?);
+    let Opened {
+        wanted,
+        opening,
+        caller,
+    } = open(&exchange).await?;
     if exchange.incoming.method == "HEAD" {
         return Ok(HttpResponse::Ok()
             .content_type(EVENT_STREAM)
@@ -180,10 +221,11 @@ async fn stream(exchange: &Arc<Exchange>) -> Result<HttpResponse, Problem> {
             .finish());
     }
     let streams = exchange.state.streams();
-    let permit = streams.enter(&looked.caller)?;
-    let channel = streams.channel(&exchange.state.ports.store, looked.value.company);
+    let permit = streams.enter(&caller)?;
+    let channel = streams.channel(&exchange.state.ports.store, opening.company);
     let (outlet, response) = streams::answer(permit);
-    let reader = Reader::new(Arc::clone(exchange), wanted, looked.value, channel);
-    actix_web::rt::spawn(reader.run(outlet));
+    let gone = outlet.gone();
+    let reader = Reader::new(Arc::clone(&exchange), wanted, opening, channel);
+    actix_web::rt::spawn(reader.run(Line::Sse(outlet), gone));
     Ok(response)
 }

@@ -109,11 +109,11 @@ impl Ring {
     }
 
     fn push(&mut self, event: Arc<Sent>) {
-        self.bytes += event.frame.0.len();
+        self.bytes += event.frame.text().len();
         self.events.push_back(event);
         while self.events.len() > RING || (self.bytes > RING_BYTES && self.events.len() > 1) {
             if let Some(oldest) = self.events.pop_front() {
-                self.bytes -= oldest.frame.0.len();
+                self.bytes -= oldest.frame.text().len();
                 self.before = oldest.number;
             }
         }

@@ -4,6 +4,7 @@ use std::fmt::{Display, Write};
 use std::time::Duration;
 
 use actix_web::web::Bytes;
+use bytestring::ByteString;
 use serde::Serialize;
 
 /// The content type.
@@ -26,7 +27,11 @@ pub(crate) fn preamble(position: impl Display) -> String {
 
 /// One event on its way.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Frame(pub(crate) Bytes);
+pub(crate) struct Frame {
+    text: Bytes,
+    /// Its data alone, which shares the bytes of the text.
+    data: ByteString,
+}
 
 impl Frame {
     /// An event with an id that the reader brings back as `Last-Event-ID`.
@@ -41,13 +46,33 @@ impl Frame {
         // JSON has no line breaks of its own.
         let data = serde_json::to_string(data)?;
         let mut text = String::with_capacity(data.len() + kind.len() + 40);
-        let _infallible = write!(text, "id: {id}\nevent: {kind}\ndata: {data}\n\n");
-        Ok(Self(text.into()))
+        let _infallible = write!(text, "id: {id}\nevent: {kind}\ndata: ");
+        let begin = text.len();
+        text.push_str(&data);
+        text.push_str("\n\n");
+        let text = ByteString::from(text);
+        let whole: &str = &text;
+        let data = whole.get(begin..begin + data.len()).unwrap_or_default();
+        let data = text.slice_ref(data);
+        Ok(Self {
+            text: text.into_bytes(),
+            data,
+        })
+    }
+
+    /// The whole event as text.
+    pub(crate) const fn text(&self) -> &Bytes {
+        &self.text
+    }
+
+    /// The data alone.
+    pub(crate) fn data(&self) -> ByteString {
+        self.data.clone()
     }
 
     /// Nothing but a new id: what was left out need not be looked at again.
-    pub(crate) fn position(id: impl Display) -> Self {
-        Self(format!("id: {id}\n{KEEP_ALIVE}").into())
+    pub(crate) fn position(id: impl Display) -> String {
+        format!("id: {id}\n{KEEP_ALIVE}")
     }
 }
 
@@ -59,10 +84,11 @@ mod tests {
     #[test]
     fn an_event_is_one_line_of_data() {
         let frame = Frame::new(7, "issue.updated", &json!({ "a": "b\nc" })).unwrap();
-        let text = std::str::from_utf8(&frame.0).unwrap();
+        let text = std::str::from_utf8(frame.text()).unwrap();
         assert_eq!(
             text,
             "id: 7\nevent: issue.updated\ndata: {\"a\":\"b\\nc\"}\n\n"
         );
+        assert_eq!(&*frame.data(), "{\"a\":\"b\\nc\"}");
     }
 }

@@ -11,7 +11,7 @@ use futures_util::Stream;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use super::{EVENT_STREAM, Permit, Streams};
+use super::{EVENT_STREAM, Farewell, Permit, Streams};
 
 /// So many pieces wait for a reader at most.
 const QUEUE: usize = 4;
@@ -33,20 +33,43 @@ impl Outlet {
     /// # Errors
     /// [`Gone`]
     pub(crate) async fn send(&self, piece: impl Into<Bytes>) -> Result<(), Gone> {
-        match timeout(self.streams.limits.patience, self.sender.send(piece.into())).await {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(_closed)) => Err(Gone),
-            Err(_elapsed) => {
-                self.streams.dropped.fetch_add(1, Ordering::Relaxed);
-                tracing::debug!("a stream is dropped: its reader takes nothing");
-                Err(Gone)
-            }
+        let sending = self.sender.send(piece.into());
+        self.streams.patiently(sending).await
+    }
+
+    /// Resolves when the reader is gone.
+    pub(crate) fn gone(&self) -> impl Future<Output = Farewell> + use<> {
+        let sender = self.sender.clone();
+        async move {
+            sender.closed().await;
+            Farewell::Gone
         }
     }
 
     /// Resolves when the reader is gone.
     pub(crate) async fn closed(&self) {
         self.sender.closed().await;
+    }
+}
+
+impl Streams {
+    /// Waits until a reader takes what is being sent, but not for ever.
+    ///
+    /// # Errors
+    /// [`Gone`]
+    pub(super) async fn patiently<E>(
+        &self,
+        sending: impl Future<Output = Result<(), E>>,
+    ) -> Result<(), Gone> {
+        match timeout(self.limits.patience, sending).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_closed)) => Err(Gone),
+            Err(_elapsed) => {
+                self.dropped.fetch_add(1, Ordering::Relaxed);
+                tracing::debug!("a stream is dropped: its reader takes nothing");
+                Err(Gone)
+            }
+        }
     }
 }
 

@@ -103,4 +103,5 @@ diesel::allow_tables_to_appear_in_same_query!(
     activity,
     events,
     idempotency_keys,
+    stream_tickets,
 );

@@ -14,7 +14,7 @@ use workforce_domain::port::{
     IdempotencyWrites, InstructionReads, InstructionWrites, IssueReads, IssueWrites, Journal,
     LabelReads, LabelWrites, LedgerReads, LedgerWrites, ProjectReads, ProjectWrites, Reads,
     RevisionReads, RevisionWrites, RunReads, RunWrites, SealedReads, SealedWrites, SecretReads,
-    SecretWrites, StoreError, Tx,
+    SecretWrites, StoreError, StreamTicketReads, StreamTicketWrites, Tx,
 };
 
 use super::Connection;
@@ -212,6 +212,10 @@ impl Reads for Transaction<'_> {
         self
     }
 
+    fn stream_tickets(&mut self) -> &mut dyn StreamTicketReads {
+        self
+    }
+
     fn goals(&mut self) -> &mut dyn GoalReads {
         self
     }
@@ -283,6 +287,10 @@ impl Tx for Transaction<'_> {
     }
 
     fn board_tokens_mut(&mut self) -> &mut dyn BoardTokenWrites {
+        self
+    }
+
+    fn stream_tickets_mut(&mut self) -> &mut dyn StreamTicketWrites {
         self
     }
 

@@ -32,5 +32,6 @@ mod runs;
 mod scopes;
 mod search;
 mod secrets;
+mod stream_tickets;
 mod timers;
 mod world;

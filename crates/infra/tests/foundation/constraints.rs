@@ -8,7 +8,7 @@ use crate::rows::Value::{Digest, Flag, Instant, Key, Null, Number, Text};
 use crate::rows::{
     BOSS, COMPANY, ISSUE, OTHER, PARENT, RUN, Row, WORKER, WORKTREE, agent, agent_key, alert,
     approval, company, cost, event, insert_company, issue, kept_answer, lease, live_run, revision,
-    run, secret_version, wake, workspace,
+    run, secret_version, stream_ticket, wake, workspace,
 };
 
 /// How a refusal begins, on SQLite and on PostgreSQL.
@@ -280,6 +280,17 @@ on_both_databases! {
             &second.clone().with("key_hash", crate::rows::Value::Bytes(33)),
         );
         second.insert(&mut raw);
+    }
+
+    fn a_ticket_is_found_by_its_digest_alone(store: &TestStore) {
+        let mut raw = with_company(store.connection());
+        let second = stream_ticket(0).with("holder", Text("start-token"));
+        refused(&mut raw, Kind::Unique, &second);
+        only_good(
+            &mut raw,
+            &second.clone().with("ticket_hash", Digest(9)),
+            &second.with("ticket_hash", crate::rows::Value::Bytes(31)),
+        );
     }
 
     fn an_answer_is_kept_once(store: &TestStore) {

@@ -33,7 +33,7 @@ pub(crate) use instructions::{bundle, content, version};
 pub(crate) use issue::{child_key, comment, issue, issue_label, issue_text, label, lease};
 pub(crate) use money::{alert, cost, spend_total};
 pub(crate) use planning::{conventions, goal, project, project_goal, workspace, worktree};
-pub(crate) use record::{activity, event};
+pub(crate) use record::{activity, event, stream_ticket};
 pub(crate) use run::{live_run, process, run, wake};
 pub(crate) use secret::{agent_secret, run_secret, secret, secret_version};
 
@@ -111,6 +111,7 @@ pub(crate) fn every_table(c: u8) -> Vec<Row> {
         revision(c, 2).with("rolled_back_from", Key(c, 1)),
         activity(c),
         event(c),
+        stream_ticket(c),
     ]
 }
 

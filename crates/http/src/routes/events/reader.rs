@@ -4,19 +4,17 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use actix_web::web::{Bytes, BytesMut};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until};
 use workforce_app::events::{self, Opening};
 use workforce_domain::port::EventSpan;
 
 use super::Wanted;
+use super::line::{Line, Notice};
 use crate::exchange::Exchange;
 use crate::problem::Problem;
-use crate::streams::{
-    Channel, Frame, Gone, KEEP_ALIVE, Outlet, Piece, Sent, StreamLimits, preamble,
-};
+use crate::streams::{Channel, Farewell, Gone, Piece, Sent, StreamLimits};
 
 /// After a failure of the store it is left alone for this long.
 const STORE_PAUSE: Duration = Duration::from_secs(1);
@@ -39,6 +37,12 @@ pub(super) struct Reader {
     lost: Option<(i64, EventSpan)>,
     sent_at: Instant,
     checked_at: Instant,
+}
+
+impl From<Gone> for Farewell {
+    fn from(Gone: Gone) -> Self {
+        Self::Gone
+    }
 }
 
 impl Reader {
@@ -65,48 +69,54 @@ impl Reader {
 
     /// Sends until the reader is gone, may read no longer, or the server
     /// stops.
-    pub(super) async fn run(mut self, outlet: Outlet) {
+    pub(super) async fn run(mut self, line: Line, gone: impl Future<Output = Farewell>) {
         let mut closing = self.exchange.state.streams().closing();
-        tokio::select! {
+        let farewell = tokio::select! {
             biased;
-            _ = closing.wait_for(|closing| *closing) => {}
-            () = outlet.closed() => {}
-            ended = self.read(&outlet) => {
-                let Err(Gone) = ended;
-            }
+            _ = closing.wait_for(|closing| *closing) => Farewell::Stopping,
+            farewell = gone => farewell,
+            farewell = self.read(&line) => farewell,
+        };
+        line.end(farewell).await;
+    }
+
+    async fn read(&mut self, line: &Line) -> Farewell {
+        match self.read_on(line).await {
+            Ok(never) => match never {},
+            Err(farewell) => farewell,
         }
     }
 
-    async fn read(&mut self, outlet: &Outlet) -> Result<Infallible, Gone> {
-        let mut beginning = preamble(self.after);
+    async fn read_on(&mut self, line: &Line) -> Result<Infallible, Farewell> {
+        line.begin(&self.position()).await?;
         if let Some((after, span)) = self.lost.take() {
-            beginning.push_str(&self.reset(after, span));
+            let reset = self.reset(after, span);
+            line.notice(&reset).await?;
         }
-        outlet.send(beginning).await?;
         let mut called = false;
         loop {
             if self.checked_at.elapsed() >= self.limits.recheck {
-                self.check(outlet).await?;
+                self.check().await?;
             }
             match self.channel.after(self.after).await {
                 Ok(Piece::Events(events)) if events.is_empty() => {
                     if called && self.checked_at.elapsed() >= CALLED_FOR_NOTHING {
-                        self.check(outlet).await?;
+                        self.check().await?;
                     }
-                    called = self.wait(outlet).await?;
+                    called = self.wait(line).await?;
                 }
                 Ok(Piece::Events(events)) => {
                     called = false;
-                    self.send(outlet, &events).await?;
+                    self.send(line, &events).await?;
                     if events.iter().any(|event| event.ends_credentials) {
-                        self.check(outlet).await?;
+                        self.check().await?;
                     }
                 }
                 Ok(Piece::Lost) => {
                     let after = self.after;
-                    if let Some(span) = self.check(outlet).await? {
+                    if let Some(span) = self.check().await? {
                         let reset = self.reset(after, span);
-                        outlet.send(reset).await?;
+                        line.notice(&reset).await?;
                     }
                 }
                 Err(problem) => self.pause(&problem).await,
@@ -116,42 +126,55 @@ impl Reader {
 
     /// Tells the reader that it lost something, and goes on with the oldest
     /// event that is kept.
-    fn reset(&mut self, lost_after: i64, span: EventSpan) -> String {
+    fn reset(&mut self, lost_after: i64, span: EventSpan) -> Notice {
         self.after = span.oldest - 1;
         self.told = self.after;
-        let event = json!({
-            "id": self.after,
-            "companyId": self.wanted.company,
-            "type": "reset",
-            "createdAt": self.exchange.state.ports.clock.now(),
-            "payload": {
+        self.notice(
+            "reset",
+            &json!({
                 "after": lost_after,
                 "oldestId": span.oldest,
                 "latestId": span.latest,
-            },
-        });
-        format!("id: {}\nevent: reset\ndata: {event}\n\n", self.after)
+            }),
+        )
     }
 
-    async fn send(&mut self, outlet: &Outlet, events: &[Arc<Sent>]) -> Result<(), Gone> {
-        let mut text = BytesMut::new();
-        for event in events {
-            self.after = event.number;
-            if self.wanted.has(event.kind) {
-                text.extend_from_slice(&event.frame.0);
-                self.told = event.number;
-            }
+    /// Tells the reader how far it is.
+    fn position(&self) -> Notice {
+        self.notice("position", &json!({}))
+    }
+
+    fn notice(&self, kind: &'static str, payload: &Value) -> Notice {
+        Notice {
+            position: self.after,
+            kind,
+            body: json!({
+                "id": self.after,
+                "companyId": self.wanted.company,
+                "type": kind,
+                "createdAt": self.exchange.state.ports.clock.now(),
+                "payload": payload,
+            }),
         }
-        if text.is_empty() {
+    }
+
+    async fn send(&mut self, line: &Line, events: &[Arc<Sent>]) -> Result<(), Gone> {
+        let wanted: Vec<_> = events
+            .iter()
+            .filter(|event| self.wanted.has(event.kind))
+            .collect();
+        self.after = events.last().map_or(self.after, |last| last.number);
+        let Some(last) = wanted.last() else {
             return Ok(());
-        }
+        };
+        self.told = last.number;
         self.sent_at = Instant::now();
-        outlet.send(text.freeze()).await
+        line.events(&wanted).await
     }
 
     /// Waits until there may be something new or something is due; whether
     /// somebody called.
-    async fn wait(&mut self, outlet: &Outlet) -> Result<bool, Gone> {
+    async fn wait(&mut self, line: &Line) -> Result<bool, Gone> {
         let silent_until = self.sent_at + self.limits.keep_alive;
         let until = silent_until.min(self.checked_at + self.limits.recheck);
         let called = tokio::select! {
@@ -161,21 +184,17 @@ impl Reader {
         };
         if Instant::now() >= silent_until {
             // What was left out need not be looked at again either.
-            let sign = if self.told < self.after {
-                self.told = self.after;
-                Frame::position(self.after).0
-            } else {
-                Bytes::from_static(KEEP_ALIVE.as_bytes())
-            };
+            let moved = (self.told < self.after).then(|| self.position());
+            self.told = self.after;
             self.sent_at = Instant::now();
-            outlet.send(sign).await?;
+            line.keep_alive(moved.as_ref()).await?;
         }
         Ok(called)
     }
 
     /// Looks whether the reader may still read, and whether something came
     /// that nobody told of; what is kept, unless the store does not answer.
-    async fn check(&mut self, outlet: &Outlet) -> Result<Option<EventSpan>, Gone> {
+    async fn check(&mut self) -> Result<Option<EventSpan>, Farewell> {
         let company = self.wanted.company;
         let looked = self
             .exchange
@@ -193,10 +212,7 @@ impl Reader {
                 self.pause(&problem).await;
                 Ok(None)
             }
-            Err(problem) => {
-                outlet.send(format!(": {}\n\n", problem.code())).await?;
-                Err(Gone)
-            }
+            Err(problem) => Err(Farewell::Refused(problem.code())),
         }
     }
 

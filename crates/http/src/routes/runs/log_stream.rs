@@ -236,7 +236,7 @@ impl Reader {
     ) -> Result<(), Gone> {
         self.sent_at = Instant::now();
         match Frame::new(id, kind, data) {
-            Ok(frame) => outlet.send(frame.0).await,
+            Ok(frame) => outlet.send(frame.text().clone()).await,
             Err(error) => self.refuse(outlet, &Problem::internal(&error)).await,
         }
     }

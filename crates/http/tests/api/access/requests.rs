@@ -195,6 +195,8 @@ pub(super) const REQUESTS: &[Request] = &[
     get("/api/companies/{companyId}/costs/summary"),
     get("/api/companies/{companyId}/dashboard"),
     get("/api/companies/{companyId}/events"),
+    get("/api/companies/{companyId}/events/ws").or("upgrade_required"),
+    post("/api/companies/{companyId}/events/tickets", "{}"),
     get("/api/companies/{companyId}/goals"),
     post("/api/companies/{companyId}/goals", r#"{"title":"New"}"#),
     get("/api/companies/{companyId}/heartbeat-runs"),

@@ -51,6 +51,7 @@ mod runs;
 mod sealed;
 mod secret_row;
 mod secrets;
+mod stream_tickets;
 mod text_index;
 mod timers;
 mod wakes;

@@ -1,4 +1,4 @@
-//! The board's own credentials.
+//! The board's own credentials, and tickets.
 
 diesel::table! {
     use crate::store::columns::{Instant, Json, Key};
@@ -13,5 +13,17 @@ diesel::table! {
         created_at -> Instant,
         last_used_at -> Nullable<Instant>,
         revoked_at -> Nullable<Instant>,
+    }
+}
+
+diesel::table! {
+    use crate::store::columns::{Instant, Json, Key};
+    use diesel::sql_types::*;
+
+    stream_tickets (ticket_hash) {
+        ticket_hash -> Binary,
+        company_id -> Key,
+        holder -> Text,
+        expires_at -> Instant,
     }
 }

@@ -7,6 +7,7 @@ use workforce_domain::cost::Window;
 use workforce_domain::port::{FoundKey, Reads, Spender};
 use workforce_domain::search::SearchQuery;
 use workforce_domain::text::{LabelName, SecretName};
+use workforce_domain::ticket::TicketHolder;
 use workforce_domain::time::Month;
 
 use super::Body;
@@ -36,6 +37,9 @@ pub(super) fn others(asked: &Asked) -> Vec<(String, Body<'_>)> {
                 reads.credentials().run_token(&[0; 32])?;
                 reads.credentials().named_run(scope.company(), id())?;
                 reads.board_tokens().find_by_digest(&[0; 32])?;
+                reads.stream_tickets().find(&[0; 32])?;
+                let holder = TicketHolder::AgentKey([0; 32]);
+                reads.stream_tickets().waiting(scope, holder, now())?;
                 reads.issues().find(Scope::Instance, &asked.issue.into())?;
                 reads.issues().find(
                     scope.into(),

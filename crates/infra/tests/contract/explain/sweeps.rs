@@ -69,6 +69,8 @@ fn deeds(asked: &Asked) -> Vec<(&'static str, Deed<'_>)> {
                 assert_eq!(tx.engine().forget_wakes(later(10), 5)?, 5);
                 tx.idempotency().find("x", "y", now())?;
                 tx.idempotency().forget(now(), BATCH)?;
+                tx.stream_tickets_mut().take(&[0; 32])?;
+                tx.stream_tickets_mut().forget(now(), BATCH)?;
                 Ok(())
             }),
         ),

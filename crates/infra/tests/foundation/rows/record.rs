@@ -2,7 +2,7 @@
 
 use super::{BOSS, COMPANY, RUN};
 use crate::row::Row;
-use crate::row::Value::{Instant, Json, Key, Number, Text};
+use crate::row::Value::{Digest, Instant, Json, Key, Number, Text};
 
 pub(crate) fn event(c: u8) -> Row {
     row!(events {
@@ -27,5 +27,14 @@ pub(crate) fn activity(c: u8) -> Row {
         entity_id: Text("i"),
         details: Json("{}"),
         created_at: Instant,
+    })
+}
+
+pub(crate) fn stream_ticket(c: u8) -> Row {
+    row!(stream_tickets {
+        ticket_hash: Digest(c),
+        company_id: Key(c, COMPANY),
+        holder: Text("local-board"),
+        expires_at: Instant,
     })
 }

@@ -1,0 +1,59 @@
+//! Events over a WebSocket.
+
+use std::sync::Arc;
+
+use actix_web::HttpResponse;
+
+use super::line::Line;
+use super::reader::Reader;
+use super::{Opened, TAG, open};
+use crate::exchange::Exchange;
+use crate::problem::Problem;
+use crate::registry::Connection;
+use crate::schema;
+use crate::streams::accept;
+
+/// The same events over a WebSocket, for readers that prefer one: each text
+/// message is one event as in the list. The first message has the type
+/// `position`: its `id` is what the reader would send as `after` next time,
+/// and so is the `id` of every message; another one comes when events that
+/// `types` leaves out went by. A message of the type `reset` says that what the
+/// reader has not seen is not kept any more. What the reader sends is ignored,
+/// within bounds. The server closes with 1008 when the reader may read no
+/// longer, or sends too much, with 1009 when it sends a message above 4 KiB,
+/// and with 1001 when the server stops.
+#[utoipa::path(get, path = "/api/companies/{companyId}/events/ws", tag = TAG,
+    operation_id = "openEventSocket",
+    params(
+        ("companyId" = schema::Id, Path, description = "The company."),
+        ("after" = Option<u64>, Query,
+            description = "Begins after the event with this number; 0 begins with the oldest. \
+                Left out, it begins with what happens next."),
+        ("types" = Option<String>, Query,
+            description = "Kinds of events, separated by commas; all when left out."),
+        ("ticket" = Option<String>, Query,
+            description = "A ticket, in the place of a credential."),
+        ("Last-Event-ID" = Option<u64>, Header,
+            description = "The same as `after`, and wins over it."),
+    ),
+    responses((status = 101, description = "The WebSocket is open.")))]
+pub(super) async fn socket(exchange: Exchange, connection: Connection) -> HttpResponse {
+    let request_id = exchange.incoming.request_id.clone();
+    let accepted = accepted(exchange, connection).await;
+    accepted.unwrap_or_else(|problem| problem.answer(&request_id))
+}
+
+async fn accepted(exchange: Exchange, connection: Connection) -> Result<HttpResponse, Problem> {
+    let exchange = Arc::new(exchange.redeem().await?);
+    let Opened {
+        wanted,
+        opening,
+        caller,
+    } = open(&exchange).await?;
+    let streams = exchange.state.streams();
+    let (socket, client, response) = accept(connection, || streams.enter(&caller))?;
+    let channel = streams.channel(&exchange.state.ports.store, opening.company);
+    let reader = Reader::new(Arc::clone(&exchange), wanted, opening, channel);
+    actix_web::rt::spawn(reader.run(Line::Socket(socket), client.gone()));
+    Ok(response)
+}

@@ -1,0 +1,66 @@
+//! Tickets for streams.
+
+use std::sync::Arc;
+
+use actix_web::HttpResponse;
+use serde::Serialize;
+use utoipa::ToSchema;
+use workforce_app::authenticate::{AuthError, ticket_holder};
+use workforce_app::stream_tickets::{self, IssuedTicket};
+use workforce_domain::time::Timestamp;
+
+use super::TAG;
+use crate::exchange::Exchange;
+use crate::problem::Problem;
+use crate::reply::Reply;
+use crate::schema;
+
+/// A ticket just made. The value is shown this once.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = StreamTicket)]
+pub(super) struct TicketBody {
+    /// The full value: what to send as `?ticket=`.
+    ticket: String,
+    /// From then on it opens nothing.
+    #[schema(value_type = schema::Timestamp)]
+    expires_at: Timestamp,
+}
+
+impl From<IssuedTicket> for TicketBody {
+    fn from(IssuedTicket { value, expires_at }: IssuedTicket) -> Self {
+        Self {
+            ticket: value,
+            expires_at,
+        }
+    }
+}
+
+/// Makes a ticket that opens this company's stream of events once, within 60
+/// seconds, in the place of a credential: browsers cannot send a header with a
+/// stream. The stream is the caller's, and ends when the caller's credential
+/// does.
+#[utoipa::path(post, path = "/api/companies/{companyId}/events/tickets", tag = TAG,
+    operation_id = "createStreamTicket",
+    params(("companyId" = schema::Id, Path, description = "The company.")),
+    responses((status = 201, description = "The ticket.", body = TicketBody)))]
+pub(super) async fn ticket(exchange: Exchange) -> HttpResponse {
+    let (tokens, policy) = (
+        Arc::clone(&exchange.state.ports.tokens),
+        exchange.state.auth,
+    );
+    exchange
+        .write(
+            move |rq| {
+                rq.no_body()?;
+                let holder = ticket_holder(&*tokens, policy, rq.presented())
+                    .ok_or_else(|| Problem::refused(AuthError::Invalid))?;
+                Ok((rq.id("companyId")?, holder))
+            },
+            move |tx, call, (company, holder)| {
+                stream_tickets::issue(tx, call, policy, *company, *holder)
+            },
+            |issued| Reply::credential(TicketBody::from(issued)),
+        )
+        .await
+}

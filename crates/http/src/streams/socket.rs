@@ -1,0 +1,189 @@
+//! The same over a WebSocket.
+
+use std::error::Error;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use actix_web::HttpResponse;
+use actix_web::body::{BodySize, BoxBody, MessageBody};
+use actix_web::web::Bytes;
+use actix_ws::{CloseCode, CloseReason, Message, MessageStream, ProtocolError, Session};
+use bytestring::ByteString;
+use tokio::time::{Instant, timeout};
+use workforce_app::{Code, Codes};
+
+use super::{Gone, Permit, Streams};
+use crate::problem::Problem;
+use crate::registry::Connection;
+
+/// A frame of a client may have so many bytes. Nothing that it says is heeded.
+const FRAME_LIMIT: usize = 4 * 1024;
+/// And so many of them may come within a [`SPELL`].
+const FRAMES: u32 = 128;
+const SPELL: Duration = Duration::from_secs(10);
+/// For so long a reader may take to be told why a stream ends.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+/// What a WebSocket is refused with.
+pub(crate) const UPGRADE: Codes = Codes::of(&[Code::UpgradeRequired]);
+
+/// Why a stream ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Farewell {
+    /// The server stops.
+    Stopping,
+    /// The reader may read no longer.
+    Refused(Code),
+    /// The reader is gone, or takes nothing.
+    Gone,
+    /// The reader said so.
+    Asked(Option<CloseReason>),
+    /// The reader does not keep to the rules.
+    Misbehaved(CloseCode, &'static str),
+}
+
+/// The sending end of a WebSocket.
+pub(crate) struct Socket {
+    session: Session,
+    streams: Arc<Streams>,
+}
+
+impl Socket {
+    /// Sends messages in this order.
+    ///
+    /// # Errors
+    /// [`Gone`]
+    pub(crate) async fn texts(
+        &self,
+        texts: impl IntoIterator<Item = ByteString>,
+    ) -> Result<(), Gone> {
+        let mut session = self.session.clone();
+        for text in texts {
+            self.streams.patiently(session.text(text)).await?;
+        }
+        Ok(())
+    }
+
+    /// Shows that the stream lives, and looks whether the reader does.
+    ///
+    /// # Errors
+    /// [`Gone`]
+    pub(crate) async fn ping(&self) -> Result<(), Gone> {
+        let mut session = self.session.clone();
+        self.streams.patiently(session.ping(b"")).await
+    }
+
+    /// Ends the stream.
+    pub(crate) async fn close(self, farewell: Farewell) {
+        let reason = |code, why: &str| {
+            Some(CloseReason {
+                code,
+                description: Some(why.to_owned()),
+            })
+        };
+        let reason = match farewell {
+            Farewell::Gone => return,
+            Farewell::Stopping => reason(CloseCode::Away, "the server stops"),
+            Farewell::Refused(code) => reason(CloseCode::Policy, &code.to_string()),
+            Farewell::Misbehaved(code, why) => reason(code, why),
+            Farewell::Asked(said) => said,
+        };
+        // One that takes nothing is not waited for.
+        let _told_or_gone = timeout(FAREWELL, self.session.close(reason)).await;
+    }
+}
+
+/// The receiving end of a WebSocket.
+pub(crate) struct Client {
+    messages: MessageStream,
+    session: Session,
+    streams: Arc<Streams>,
+}
+
+impl Client {
+    /// Listens until the client is gone or does not keep to the rules. Pings
+    /// are answered; the rest is ignored.
+    pub(crate) async fn gone(mut self) -> Farewell {
+        let (mut since, mut heard) = (Instant::now(), 0);
+        while let Some(message) = self.messages.recv().await {
+            if since.elapsed() > SPELL {
+                (since, heard) = (Instant::now(), 0);
+            }
+            heard += 1;
+            if heard > FRAMES {
+                return Farewell::Misbehaved(CloseCode::Policy, "too many messages");
+            }
+            match message {
+                Ok(Message::Ping(payload)) => {
+                    let answered = self.streams.patiently(self.session.pong(&payload)).await;
+                    if answered.is_err() {
+                        return Farewell::Gone;
+                    }
+                }
+                Ok(Message::Close(reason)) => return Farewell::Asked(reason),
+                Ok(_ignored) => {}
+                Err(ProtocolError::Overflow) => {
+                    return Farewell::Misbehaved(CloseCode::Size, "message too large");
+                }
+                Err(ProtocolError::Io(_)) => return Farewell::Gone,
+                Err(_malformed) => {
+                    return Farewell::Misbehaved(CloseCode::Protocol, "malformed message");
+                }
+            }
+        }
+        Farewell::Gone
+    }
+}
+
+/// The body of the answer. It holds the permit until the connection is gone.
+struct Body {
+    frames: BoxBody,
+    _permit: Permit,
+}
+
+impl MessageBody for Body {
+    type Error = Box<dyn Error>;
+
+    fn size(&self) -> BodySize {
+        self.frames.size()
+    }
+
+    fn poll_next(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Bytes, Self::Error>>> {
+        Pin::new(&mut self.frames).poll_next(cx)
+    }
+}
+
+/// Accepts a WebSocket; `enter` gives it its place.
+///
+/// # Errors
+/// `upgrade_required`, and what `enter` refuses with.
+pub(crate) fn accept(
+    Connection { request, payload }: Connection,
+    enter: impl FnOnce() -> Result<Permit, Problem>,
+) -> Result<(Socket, Client, HttpResponse), Problem> {
+    let (response, session, messages) = actix_ws::handle(&request, payload).map_err(|error| {
+        let detail = format!("this path speaks WebSocket only: {error}");
+        Problem::new(Code::UpgradeRequired, detail)
+    })?;
+    let permit = enter()?;
+    let streams = Arc::clone(&permit.streams);
+    let socket = Socket {
+        session: session.clone(),
+        streams: Arc::clone(&streams),
+    };
+    let client = Client {
+        messages: messages.max_frame_size(FRAME_LIMIT),
+        session,
+        streams,
+    };
+    let response = response.map_body(|_head, frames| Body {
+        frames,
+        _permit: permit,
+    });
+    Ok((socket, client, response.map_into_boxed_body()))
+}
