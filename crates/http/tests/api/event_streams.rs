@@ -32,7 +32,7 @@ fn numbers(events: &[crate::sse::Message]) -> Vec<i64> {
 }
 
 /// Publishes `count` events with so much text in each, in one transaction.
-fn publish(api: &Api, company: &Value, count: usize, length: usize) {
+pub(crate) fn publish(api: &Api, company: &Value, count: usize, length: usize) {
     let company = id(company).parse().unwrap();
     let mut payload = Map::new();
     payload.insert("text".into(), Value::from("x".repeat(length)));
@@ -51,7 +51,7 @@ fn publish(api: &Api, company: &Value, count: usize, length: usize) {
 }
 
 #[track_caller]
-fn eventually(what: &str, holds: impl Fn() -> bool) {
+pub(crate) fn eventually(what: &str, holds: impl Fn() -> bool) {
     let begun = Instant::now();
     while !holds() {
         assert!(begun.elapsed() < PATIENCE, "{what}");
@@ -60,7 +60,7 @@ fn eventually(what: &str, holds: impl Fn() -> bool) {
 }
 
 /// A server that soon drops whoever takes nothing.
-fn impatient(store: TestStore) -> Api {
+pub(crate) fn impatient(store: TestStore) -> Api {
     let limits = StreamLimits {
         patience: Duration::from_millis(100),
         ..StreamLimits::default()
@@ -69,7 +69,7 @@ fn impatient(store: TestStore) -> Api {
 }
 
 /// A server with few places for readers.
-fn narrow(store: TestStore) -> Api {
+pub(crate) fn narrow(store: TestStore) -> Api {
     let limits = StreamLimits {
         in_all: 3,
         per_caller: 2,

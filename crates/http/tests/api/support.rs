@@ -453,6 +453,22 @@ impl Twin {
     }
 }
 
+impl Twin {
+    /// Asks this server with a credential; the body of a success.
+    #[track_caller]
+    pub(crate) fn ask(&self, method: &str, path: &str, token: &str) -> Value {
+        let config = ureq::Agent::config_builder().http_status_as_error(false);
+        let request = Request::builder()
+            .method(method)
+            .uri(format!("{}{path}", self.base))
+            .header("Authorization", format!("Bearer {token}"));
+        let agent = config.build().new_agent();
+        let mut response = agent.run(request.body(()).unwrap()).unwrap();
+        assert!(response.status().is_success(), "{method} {path}");
+        serde_json::from_str(&response.body_mut().read_to_string().unwrap()).unwrap()
+    }
+}
+
 impl Drop for Twin {
     fn drop(&mut self) {
         drop(self.handle.stop(false));
