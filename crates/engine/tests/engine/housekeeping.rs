@@ -8,6 +8,7 @@ use workforce_domain::agent::AgentLifecycle;
 use workforce_domain::company::PauseReason;
 use workforce_domain::port::{KeptAnswer, RunLogs, StopScope};
 use workforce_domain::run::Run;
+use workforce_domain::ticket::{StreamTicket, TicketHolder};
 use workforce_engine::FileRunLogs;
 
 use crate::support::{House, eventually};
@@ -68,6 +69,31 @@ async fn ended_wakes_are_kept_for_fourteen_days() {
     let engine = house.start();
     eventually("the old wake's end", || (!has(&old)).then_some(())).await;
     assert!(has(&young));
+    engine.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tickets_are_kept_until_they_expire() {
+    let house = House::new();
+    let now = house.ports.clock.now();
+    let minute = Duration::from_secs(60);
+    for (digest, expires_at) in [(1, now.minus(minute)), (2, now.plus(minute))] {
+        let ticket = StreamTicket {
+            digest: [digest; 32],
+            company: house.company,
+            holder: TicketHolder::LocalBoard,
+            expires_at,
+        };
+        house.act(|tx, _| Ok::<_, Failure<()>>(tx.stream_tickets_mut().insert(&ticket)?));
+    }
+    let engine = house.start();
+    let find =
+        |digest| house.act(|tx, _| Ok::<_, Failure<()>>(tx.stream_tickets().find(&[digest; 32])?));
+    eventually("the expired ticket's end", || {
+        find(1).is_none().then_some(())
+    })
+    .await;
+    assert!(find(2).is_some());
     engine.shutdown().await;
 }
 

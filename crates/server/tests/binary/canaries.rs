@@ -53,8 +53,12 @@ impl Witness<'_> {
     fn make(&mut self, path: &str) -> (Value, String) {
         let (status, mut made) = self.server.send("POST", path, Some(START), &json!({}));
         assert_eq!(status, 201, "{path}: {made}");
-        let value = made["token"].as_str().unwrap().to_owned();
-        for shown in ["token", "key"] {
+        let value = ["token", "ticket"]
+            .iter()
+            .find_map(|shown| made[*shown].as_str())
+            .unwrap()
+            .to_owned();
+        for shown in ["token", "key", "ticket"] {
             if let Some(shown) = made.get_mut(shown) {
                 *shown = Value::Null;
             }
@@ -121,6 +125,28 @@ fn look_for_credentials(database: Option<&TestDatabase>) {
     let invalid = format!("{key_value}x");
     witness.ask("GET", "/api/agents/me", Some(&invalid), &Value::Null);
 
+    let events = format!("/api/companies/{company}/events");
+    let [used_ticket, kept_ticket] = [0; 2].map(|_| {
+        let (_, value) = witness.make(&format!("{events}/tickets"));
+        value
+    });
+    // The second time it is used up.
+    for expected in [200, 401] {
+        let (status, _) = server.send(
+            "HEAD",
+            &format!("{events}?ticket={used_ticket}"),
+            None,
+            &Value::Null,
+        );
+        assert_eq!(status, expected);
+    }
+    let misplaced = format!("/api/companies?ticket={kept_ticket}");
+    let (status, refused) = server.send("GET", &misplaced, None, &Value::Null);
+    assert_eq!(status, 401);
+    witness
+        .seen
+        .push(("a misplaced ticket".to_owned(), refused));
+
     let run = witness.ask(
         "POST",
         &format!("{agent}/heartbeat/invoke"),
@@ -173,7 +199,14 @@ fn look_for_credentials(database: Option<&TestDatabase>) {
     server.signal(Signal::SIGTERM);
     assert_eq!(server.wait().code(), Some(0));
 
-    let secrets = [START, &token_value, &key_value, &run_value];
+    let secrets = [
+        START,
+        &token_value,
+        &key_value,
+        &run_value,
+        &used_ticket,
+        &kept_ticket,
+    ];
     let mut kept = Vec::new();
     files(data.path(), &mut kept);
     let in_file = kept.iter().any(|path| path.ends_with("workforce.db"));

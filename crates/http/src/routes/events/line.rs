@@ -8,6 +8,10 @@ use serde_json::Value;
 
 use crate::streams::{Farewell, Frame, Gone, KEEP_ALIVE, Outlet, Sent, Socket, preamble};
 
+/// Events are gathered up to so many bytes before they are handed on: what
+/// waits for a reader that takes nothing must not grow with them.
+const PIECE_BYTES: usize = 64 * 1024;
+
 /// What events are sent through.
 pub(super) enum Line {
     /// Server-sent events.
@@ -27,6 +31,12 @@ impl Line {
                 let mut text = BytesMut::new();
                 for event in events {
                     text.extend_from_slice(event.frame.text());
+                    if text.len() >= PIECE_BYTES {
+                        outlet.send(text.split().freeze()).await?;
+                    }
+                }
+                if text.is_empty() {
+                    return Ok(());
                 }
                 outlet.send(text.freeze()).await
             }
