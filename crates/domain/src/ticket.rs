@@ -90,7 +90,7 @@ fn digest(text: &str) -> Option<[u8; 32]> {
         .as_bytes()
         .chunks(2)
         .map(|pair| match pair {
-            [high, low] => Some(nibble(*high)? << 4 | nibble(*low)?),
+            [high, low] => Some((nibble(*high)? << 4) | nibble(*low)?),
             _ => None,
         })
         .collect();

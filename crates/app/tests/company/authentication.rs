@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use workforce_app::agents::{self, CreatedKey};
 use workforce_app::authenticate::{
-    AuthError, AuthPolicy, Authenticated, Presented, RECENTLY_ENDED, StoredCredential, authenticate,
+    AuthError, AuthPolicy, Authenticated, Presented, RECENTLY_ENDED, StoredCredential,
+    authenticate, authenticate_holder, ticket_holder,
 };
 use workforce_app::board_tokens::{self, CreatedBoardToken};
 use workforce_app::{Code, Failure, Refusal};
@@ -13,7 +14,8 @@ use workforce_domain::agent::Agent;
 use workforce_domain::board::BoardMember;
 use workforce_domain::id::RunId;
 use workforce_domain::page::PageRequest;
-use workforce_domain::port::Tokens;
+use workforce_domain::port::{TokenKind, Tokens};
+use workforce_domain::ticket::TicketHolder;
 use workforce_testkit::world::{World, done, key_name, refused};
 
 use crate::support::{make_draft, pause, running, terminate};
@@ -139,6 +141,54 @@ fn a_run_header_is_no_credential() {
             assert_eq!(told, AuthError::Missing);
         }
     }
+}
+
+#[test]
+fn the_holder_of_a_ticket_is_whoever_asked_for_it_for_as_long_as_that_is_valid() {
+    let world = World::sqlite();
+    let agent = hired(&world);
+    let started = running(&world, &agent);
+    let key = key_of(&world, &agent);
+    let board = world.board();
+    let made = done(board.write(|tx, call| board_tokens::create(tx, call, key_name())));
+    let start = "a token that somebody chose";
+    let policy = AuthPolicy::token(world.tokens().digest(start));
+    let holder = |token: &str| {
+        let authorization = format!("Bearer {token}");
+        let presented = Presented {
+            authorization: Some(&authorization),
+            run_header: None,
+        };
+        ticket_holder(world.tokens(), policy, presented)
+    };
+    let asked = |policy: AuthPolicy, holder: TicketHolder| {
+        let now = world.now();
+        let outcome = world
+            .store()
+            .read(|reads| authenticate_holder(reads, now, policy, holder));
+        outcome.map(|it| it.caller)
+    };
+    let tokens = [start, &started.token, &key.token, &made.value];
+    let holders = tokens.map(|token| holder(token).unwrap());
+    for (token, holder) in tokens.into_iter().zip(holders) {
+        let authorization = format!("Bearer {token}");
+        let itself = done(present(&world, policy, Some(&authorization), None));
+        assert_eq!(done(asked(policy, holder)), itself.caller);
+    }
+    let [of_start, of_run, of_key, of_board] = holders;
+    assert!(world.finish(&started.run));
+    revoke(&world, &agent, &key);
+    done(board.write(|tx, call| board_tokens::revoke(tx, call, made.kept.id)));
+    for ended in [of_run, of_key, of_board, TicketHolder::LocalBoard] {
+        assert_eq!(refused(asked(policy, ended)), AuthError::Invalid);
+    }
+    let trusting = AuthPolicy::LOCAL_TRUSTED;
+    assert_eq!(refused(asked(trusting, of_start)), AuthError::Invalid);
+    let local = done(asked(trusting, TicketHolder::LocalBoard));
+    assert_eq!(local.actor, Actor::Board(BoardMember::Local));
+    let ticket = world.tokens().mint(TokenKind::StreamTicket).token;
+    assert_eq!(holder(&ticket), None);
+    assert_eq!(refused(with(&world, &ticket, None)), AuthError::Invalid);
 }
 
 #[test]

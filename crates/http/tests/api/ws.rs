@@ -24,7 +24,6 @@ pub(crate) struct Socket {
 #[derive(Debug)]
 pub(crate) struct Refusal {
     pub(crate) status: u16,
-    pub(crate) head: String,
     pub(crate) body: Value,
 }
 
@@ -68,7 +67,7 @@ impl Socket {
             let mut body = vec![0; length.unwrap().parse().unwrap()];
             stream.read_exact(&mut body).unwrap();
             let body = serde_json::from_slice(&body).unwrap();
-            return Err(Refusal { status, head, body });
+            return Err(Refusal { status, body });
         }
         // The example of RFC 6455, section 1.3.
         assert!(head.contains("sec-websocket-accept: s3pplmbitxaq9kygzzhzrbk+xoo="));
@@ -102,10 +101,10 @@ impl Socket {
         let length = match head[1] {
             126 => bytes(2)?
                 .iter()
-                .fold(0, |all, byte| all << 8 | usize::from(*byte)),
+                .fold(0, |all, byte| (all << 8) | usize::from(*byte)),
             127 => bytes(8)?
                 .iter()
-                .fold(0, |all, byte| all << 8 | usize::from(*byte)),
+                .fold(0, |all, byte| (all << 8) | usize::from(*byte)),
             short => usize::from(short),
         };
         Some((head[0] & 0x0f, bytes(length)?))
@@ -150,7 +149,7 @@ impl Socket {
     #[track_caller]
     pub(crate) fn end(&mut self) -> (u16, String) {
         while self.message().is_some() {}
-        self.goodbye.clone().expect("the server says goodbye")
+        self.goodbye.clone().unwrap()
     }
 
     /// Sends a frame.

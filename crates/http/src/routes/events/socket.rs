@@ -13,9 +13,10 @@ use crate::registry::Connection;
 use crate::schema;
 use crate::streams::accept;
 
-/// The same events over a WebSocket, for readers that prefer one: each text
-/// message is one event as in the list. The first message has the type
-/// `position`: its `id` is what the reader would send as `after` next time,
+/// The same events over a WebSocket: each text message is one event as in the
+/// list.
+///
+/// The first message has the type `position`: its `id` is what the reader would send as `after` next time,
 /// and so is the `id` of every message; another one comes when events that
 /// `types` leaves out went by. A message of the type `reset` says that what the
 /// reader has not seen is not kept any more. What the reader sends is ignored,

@@ -37,9 +37,11 @@ impl From<IssuedTicket> for TicketBody {
 }
 
 /// Makes a ticket that opens this company's stream of events once, within 60
-/// seconds, in the place of a credential: browsers cannot send a header with a
-/// stream. The stream is the caller's, and ends when the caller's credential
-/// does.
+/// seconds, in the place of a credential.
+///
+/// Browsers cannot send a header with a stream; they send the ticket as
+/// `?ticket=`. The stream is the caller's, and ends when the caller's
+/// credential does. Anywhere else a ticket is a credential that is not valid.
 #[utoipa::path(post, path = "/api/companies/{companyId}/events/tickets", tag = TAG,
     operation_id = "createStreamTicket",
     params(("companyId" = schema::Id, Path, description = "The company.")),
