@@ -118,6 +118,13 @@ impl Exchange {
         self
     }
 
+    /// Lets the answer belong to the credential that is presented: another one
+    /// of the same caller does not get it by repeating the request.
+    pub(crate) const fn of_credential(mut self) -> Self {
+        self.incoming.is_of_credential = true;
+        self
+    }
+
     /// Serves a request that changes something. A repetition under the same
     /// `Idempotency-Key` gets the first answer.
     pub(crate) async fn write<I, T, E, B>(

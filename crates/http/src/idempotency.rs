@@ -112,6 +112,14 @@ impl Repeatable {
         })
     }
 
+    /// The same, of which a repetition brings the same credential.
+    pub(crate) fn bound_to(self, credential: &str) -> Self {
+        Self {
+            request_digest: digest_of(&[&self.request_digest, credential.as_bytes()]),
+            ..self
+        }
+    }
+
     /// The caller's key.
     pub(crate) fn key(&self) -> &str {
         &self.key

@@ -6,6 +6,7 @@
 
 mod channel;
 mod frame;
+mod inbound;
 mod outlet;
 mod socket;
 

@@ -49,6 +49,8 @@ pub(crate) struct Incoming {
     accept: Option<String>,
     /// The ticket that was used up for this request.
     pub(super) ticket: Option<StreamTicket>,
+    /// Whether what is answered belongs to the credential, not to its owner.
+    pub(super) is_of_credential: bool,
 }
 
 /// What is no valid value of any header.
@@ -87,6 +89,7 @@ impl Incoming {
             last_event_id: header(LAST_EVENT_ID),
             accept: header("Accept"),
             ticket: None,
+            is_of_credential: false,
         }
     }
 
@@ -100,7 +103,11 @@ impl Incoming {
 
     /// True when the address holds a ticket, whatever it is worth.
     pub(super) fn brings_ticket(&self) -> bool {
-        !self.query.is_empty() && self.query().is_ok_and(|query| query.has(TICKET))
+        !self.query.is_empty()
+            && match self.query() {
+                Ok(query) => query.has(TICKET),
+                Err(_malformed) => self.query.contains(TICKET),
+            }
     }
 
     /// What a reader of a stream has seen, as its numbers count. The header
@@ -155,7 +162,13 @@ impl Incoming {
         self.idempotency_key
             .as_deref()
             .filter(|_key| self.method == "POST")
-            .map(|key| Repeatable::new(key, &self.method, &self.path, &self.body))
+            .map(|key| {
+                let request = Repeatable::new(key, &self.method, &self.path, &self.body)?;
+                Ok(match self.presented().authorization {
+                    Some(credential) if self.is_of_credential => request.bound_to(credential),
+                    _ => request,
+                })
+            })
             .transpose()
     }
 

@@ -261,8 +261,11 @@ impl Exchange {
         let tokens = &*state.ports.tokens;
         let outcome = match &self.incoming.ticket {
             Some(ticket) => authenticate_holder(reads, now, state.auth, ticket.holder),
-            // Where it opens nothing, it is a credential that is not valid.
-            None if self.incoming.brings_ticket() => Err(Failure::Refused(AuthError::Invalid)),
+            // Where it opens nothing, it is a credential that is not valid; what
+            // stands beside it may be.
+            None if self.incoming.brings_ticket() => {
+                return Err(Failure::Refused(Problem::refused(AuthError::Invalid)));
+            }
             None => authenticate(reads, tokens, now, state.auth, presented),
         };
         if let (Some(limiter), Some(authorization)) = (&state.limiter, presented.authorization) {

@@ -64,7 +64,8 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
             description = "With all of these words in identifier, title, description or \
                 comments, at most 500 characters. Case and accents do not matter; a word of \
                 three letters or more also finds longer ones that begin with it. Nothing in it \
-                is an operator."),
+                is an operator. Of words that stand in more than 5,000 descriptions and comments \
+                of the company, the latest 5,000 of those are looked at."),
         Paging,
     ),
     responses((status = 200, description = "The issues.", body = Vec<IssueBody>)))]

@@ -1,19 +1,23 @@
 //! The same over a WebSocket.
 
 use std::error::Error;
+use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use actix_web::HttpResponse;
 use actix_web::body::{BodySize, BoxBody, MessageBody};
-use actix_web::web::Bytes;
+use actix_web::error::PayloadError;
+use actix_web::web::{Bytes, Payload};
+use actix_web::{FromRequest, HttpRequest, HttpResponse, dev};
 use actix_ws::{CloseCode, CloseReason, Message, MessageStream, ProtocolError, Session};
 use bytestring::ByteString;
+use futures_util::StreamExt;
 use tokio::time::{Instant, timeout};
 use workforce_app::{Code, Codes};
 
+use super::inbound::Inbound;
 use super::{Gone, Permit, Streams};
 use crate::problem::Problem;
 use crate::registry::Connection;
@@ -43,6 +47,8 @@ pub(crate) enum Farewell {
     /// The reader does not keep to the rules.
     Misbehaved(CloseCode, &'static str),
 }
+
+const TOO_LARGE: Farewell = Farewell::Misbehaved(CloseCode::Size, "message too large");
 
 /// The sending end of a WebSocket.
 pub(crate) struct Socket {
@@ -124,10 +130,8 @@ impl Client {
                 }
                 Ok(Message::Close(reason)) => return Farewell::Asked(reason),
                 Ok(_ignored) => {}
-                Err(ProtocolError::Overflow) => {
-                    return Farewell::Misbehaved(CloseCode::Size, "message too large");
-                }
-                Err(ProtocolError::Io(_)) => return Farewell::Gone,
+                Err(ProtocolError::Overflow) => return TOO_LARGE,
+                Err(ProtocolError::Io(error)) => return broken(&error),
                 Err(_malformed) => {
                     return Farewell::Misbehaved(CloseCode::Protocol, "malformed message");
                 }
@@ -158,6 +162,38 @@ impl MessageBody for Body {
     }
 }
 
+/// What a client sends, up to a frame above the limit. The library gathers a
+/// frame before it looks at its length.
+fn bounded(request: &HttpRequest, payload: Payload) -> Result<Payload, Problem> {
+    let mut inbound = Inbound::new(FRAME_LIMIT as u64);
+    let frames = payload.map(move |piece| {
+        let piece = piece?;
+        if inbound.admits(&piece) {
+            Ok(piece)
+        } else {
+            Err(PayloadError::Overflow)
+        }
+    });
+    let mut frames = dev::Payload::Stream {
+        payload: frames.boxed_local(),
+    };
+    let bounded = Payload::from_request(request, &mut frames).into_inner();
+    bounded.map_err(|error| Problem::new(Code::InvalidRequest, error.to_string()))
+}
+
+/// Why a connection gave no more: the client sent too much at once, no text
+/// where it said so, or is gone.
+fn broken(error: &io::Error) -> Farewell {
+    let cause = error.get_ref().and_then(|cause| cause.downcast_ref());
+    if let Some(PayloadError::Overflow) = cause {
+        TOO_LARGE
+    } else if error.kind() == io::ErrorKind::InvalidData {
+        Farewell::Misbehaved(CloseCode::Invalid, "text that is not UTF-8")
+    } else {
+        Farewell::Gone
+    }
+}
+
 /// Accepts a WebSocket; `enter` gives it its place.
 ///
 /// # Errors
@@ -166,6 +202,7 @@ pub(crate) fn accept(
     Connection { request, payload }: Connection,
     enter: impl FnOnce() -> Result<Permit, Problem>,
 ) -> Result<(Socket, Client, HttpResponse), Problem> {
+    let payload = bounded(&request, payload)?;
     let (response, session, messages) = actix_ws::handle(&request, payload).map_err(|error| {
         let detail = format!("this path speaks WebSocket only: {error}");
         Problem::new(Code::UpgradeRequired, detail)

@@ -8,7 +8,7 @@ use workforce_testkit::store::TestStore;
 
 use crate::event_streams::{eventually, impatient, narrow, publish};
 use crate::support::{Api, NOTHING, api_tests, id};
-use crate::ws::{PING, Socket, numbers};
+use crate::ws::{PING, Socket, TEXT, numbers};
 
 fn path(company: &Value, query: &str) -> String {
     format!("/api/companies/{}/events/ws{query}", id(company))
@@ -189,6 +189,15 @@ api_tests! {
             loud.text("hello");
         }
         assert_eq!(loud.end().0, 1008);
+
+        // A frame is refused by its head: the rest of it never comes.
+        let mut endless = open(api, &company, "");
+        endless.send(&[0x82, 0xff, 0x40, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(endless.end().0, 1009);
+
+        let mut garbled = open(api, &company, "");
+        garbled.say(TEXT, &[0xff, 0xfe]);
+        assert_eq!(garbled.end().0, 1007);
 
         let mut wrong = open(api, &company, "");
         wrong.say(3, b"no such kind");

@@ -53,5 +53,10 @@ api_tests! {
             .find(|answer| answer.status != 401);
         refused.unwrap().problem(429, "rate_limited");
         agent.get("/api/agents/me").ok(200);
+        // A ticket beside it that is not valid says nothing of it.
+        agent.get("/api/agents/me?ticket=x").problem(401, "credential_invalid");
+        for _again in 0..2 {
+            agent.get("/api/agents/me").ok(200);
+        }
     }
 }

@@ -250,6 +250,31 @@ api_tests! {
         let value = first["ticket"].as_str().unwrap();
         drop(Socket::open(&api.base, &socket(&company, value), &[]));
     }
+
+    fn a_ticket_belongs_to_the_credential_that_asked(api) {
+        let company = api.company("Acme");
+        let ada = api.agent(&company, "Ada");
+        let key = [("Idempotency-Key", "k")];
+        let [one, other] = [api.key(&ada), api.key(&ada)];
+        let ask = |key_of_ada: &str| {
+            let caller = api.bearing(key_of_ada);
+            caller.send_with("POST", &tickets(&company), &key, &json!({}))
+        };
+        let first = ask(&one).ok(201);
+        ask(&other).problem(422, "idempotency_key_reused");
+        assert_eq!(ask(&one).ok(201), first);
+    }
+
+    fn a_ticket_in_the_wrong_place_is_refused_in_every_spelling(api) {
+        let company = api.company("Acme");
+        let path = format!("/api/companies/{}/issues", id(&company));
+        let issue = json!({ "title": "Step" });
+        for query in ["ticket=bad", "ticket=", "ticket=bad&x=%00", "x=%00&ticket=bad", "ticket=%00"] {
+            let asked = api.post(&format!("{path}?{query}"), &issue);
+            asked.problem(401, "credential_invalid");
+        }
+        api.post(&format!("{path}?tickets=1"), &issue).ok(201);
+    }
 }
 
 #[test]

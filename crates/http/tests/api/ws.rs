@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-const TEXT: u8 = 1;
+pub(crate) const TEXT: u8 = 1;
 const CLOSE: u8 = 8;
 pub(crate) const PING: u8 = 9;
 const PONG: u8 = 10;
@@ -150,6 +150,11 @@ impl Socket {
     pub(crate) fn end(&mut self) -> (u16, String) {
         while self.message().is_some() {}
         self.goodbye.clone().unwrap()
+    }
+
+    /// Sends these bytes, whatever they are.
+    pub(crate) fn send(&mut self, bytes: &[u8]) {
+        self.stream.write_all(bytes).unwrap();
     }
 
     /// Sends a frame.

@@ -21,7 +21,7 @@ use crate::streams::accept;
 /// `types` leaves out went by. A message of the type `reset` says that what the
 /// reader has not seen is not kept any more. What the reader sends is ignored,
 /// within bounds. The server closes with 1008 when the reader may read no
-/// longer, or sends too much, with 1009 when it sends a message above 4 KiB,
+/// longer, or sends too much, with 1009 when it sends a frame above 4 KiB,
 /// and with 1001 when the server stops.
 #[utoipa::path(get, path = "/api/companies/{companyId}/events/ws", tag = TAG,
     operation_id = "openEventSocket",

@@ -52,6 +52,7 @@ pub(super) async fn ticket(exchange: Exchange) -> HttpResponse {
         exchange.state.auth,
     );
     exchange
+        .of_credential()
         .write(
             move |rq| {
                 rq.no_body()?;
