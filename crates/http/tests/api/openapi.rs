@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::api_tests;
 
@@ -87,6 +87,17 @@ fn every_specified_route_is_registered() {
         .filter(|route| !registered.contains(**route))
         .collect();
     assert!(missing.is_empty(), "{missing:?}");
+}
+
+/// Both are answers to one request: what is one of them must not pass for the other.
+#[test]
+fn a_skipped_wake_is_told_from_a_run() {
+    let document = serde_json::to_value(workforce_http::document()).unwrap();
+    let words = |schema: &str| document["components"]["schemas"][schema]["enum"].clone();
+    assert_eq!(words("SkippedStatus"), json!(["skipped"]));
+    let of_runs = words("RunStatus");
+    assert!(of_runs.as_array().unwrap().len() > 3);
+    assert!(!of_runs.as_array().unwrap().contains(&json!("skipped")));
 }
 
 /// Calls `see` with every object in a document.

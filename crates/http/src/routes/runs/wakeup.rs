@@ -64,10 +64,22 @@ enum WokenBody {
 #[derive(Serialize, ToSchema)]
 #[schema(as = SkippedWake)]
 struct SkippedBody {
-    /// Always `skipped`.
-    status: &'static str,
+    /// Always `skipped`, which no run is.
+    status: SkippedStatus,
     /// Why.
-    reason: &'static str,
+    reason: SkippedReason,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum SkippedStatus {
+    Skipped,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum SkippedReason {
+    WakeOnDemandOff,
 }
 
 impl From<WakeUpOutcome> for WokenBody {
@@ -75,8 +87,8 @@ impl From<WakeUpOutcome> for WokenBody {
         match outcome {
             WakeUpOutcome::Asked(asked) => Self::Asked(Box::new((*asked).into())),
             WakeUpOutcome::Skipped => Self::Skipped(SkippedBody {
-                status: "skipped",
-                reason: "wake_on_demand_off",
+                status: SkippedStatus::Skipped,
+                reason: SkippedReason::WakeOnDemandOff,
             }),
         }
     }
