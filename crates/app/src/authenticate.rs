@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use workforce_domain::actor::{Actor, AgentActor, AgentCredential};
+use workforce_domain::actor::{Actor, AgentActor, AgentCredential, Owned};
 use workforce_domain::agent::AgentLifecycle;
 use workforce_domain::board::BoardMember;
 use workforce_domain::id::{AgentKeyId, BoardTokenId, RunId};
@@ -326,7 +326,7 @@ fn with_key(
     let run = match named {
         Some(run) => reads
             .credentials()
-            .named_run(found.key.company, run)?
+            .named_run(found.key.scope(), run)?
             .filter(|row| row.agent == found.key.agent)
             .filter(|row| {
                 let recent = |at| now.since(at) <= RECENTLY_ENDED;

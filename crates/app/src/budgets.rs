@@ -142,10 +142,8 @@ pub fn lift(
     stop: BudgetStop,
     month: Month,
 ) -> Result<(), Failure<std::convert::Infallible>> {
-    let Some(scope) = call.actor().enter(stop.company) else {
-        return Ok(());
-    };
-    let Some(mut company) = tx.companies_mut().lock(scope.into(), stop.company)? else {
+    let scope = stop.company;
+    let Some(mut company) = tx.companies_mut().lock(scope.into(), scope.company())? else {
         return Ok(());
     };
     let Some(agent) = stop.agent else {

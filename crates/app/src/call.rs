@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use workforce_domain::actor::{Actor, AgentActor};
+use workforce_domain::actor::{Actor, AgentActor, InstanceScope};
 use workforce_domain::company::CompanyStatus;
 use workforce_domain::id::Id;
 use workforce_domain::port::{Ids, Tokens, Vault};
@@ -98,6 +98,14 @@ impl<'a> Call<'a> {
             Actor::Agent(_) => Err(Denied::BoardRequired),
             Actor::Board(_) | Actor::System => Ok(()),
         }
+    }
+
+    /// Every company of the instance: refuses everyone but the board.
+    ///
+    /// # Errors
+    /// [`Denied::BoardRequired`] for agents.
+    pub fn instance(&self) -> Result<InstanceScope, Denied> {
+        self.actor().instance().ok_or(Denied::BoardRequired)
     }
 
     /// Refuses agents whose company does not work at the moment (contract

@@ -100,9 +100,9 @@ pub fn create(
     call: &Call<'_>,
     command: CreateCompany,
 ) -> Result<CompanyView, Failure<CompanyError>> {
-    call.require_board().map_err(denied)?;
+    let instance = call.instance().map_err(denied)?;
     let stem = prefix_stem(&command.name);
-    let taken = tx.companies().prefixes(&stem)?;
+    let taken = tx.companies().prefixes(instance, &stem)?;
     let company = Company {
         id: call.id(),
         name: command.name,
@@ -124,7 +124,7 @@ pub fn create(
         created_at: call.now,
         updated_at: call.now,
     };
-    tx.companies_mut().insert(&company)?;
+    let company = tx.companies_mut().insert(company)?;
     write_down(
         tx,
         call,
@@ -133,7 +133,7 @@ pub fn create(
         json!({ "name": company.name }),
     );
     Ok(CompanyView {
-        company,
+        company: company.into_inner(),
         spent: Cents::ZERO,
     })
 }

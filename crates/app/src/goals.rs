@@ -97,7 +97,7 @@ pub fn create(
         created_at: call.now,
         updated_at: call.now,
     };
-    tx.goals_mut().insert(&goal)?;
+    let goal = tx.goals_mut().insert(goal)?;
     write_down(
         tx,
         call,
@@ -105,7 +105,7 @@ pub fn create(
         &goal,
         json!({ "title": goal.title }),
     );
-    Ok(goal)
+    Ok(goal.into_inner())
 }
 
 /// Goals of a company, oldest first.

@@ -88,9 +88,9 @@ pub fn create(
         created_at: call.now,
         updated_at: call.now,
     };
-    tx.labels_mut().insert(&label)?;
+    let label = tx.labels_mut().insert(label)?;
     write_down(tx, call, Action::LabelCreated, &label);
-    Ok(label)
+    Ok(label.into_inner())
 }
 
 /// Labels of a company, oldest first. Anyone of the company.

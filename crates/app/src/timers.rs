@@ -4,7 +4,7 @@
 use std::convert::Infallible;
 
 use workforce_domain::Document;
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::{CompanyScope, Owned};
 use workforce_domain::id::AgentId;
 use workforce_domain::port::{Failure, Tx};
 use workforce_domain::run::RunKind;
@@ -19,8 +19,13 @@ use crate::wakes::{self, WakeRequest};
 ///
 /// # Errors
 /// When the store fails.
-pub fn look(tx: &mut dyn Tx, call: &Call<'_>, id: AgentId) -> Result<(), Failure<Infallible>> {
-    let Some(agent) = tx.agents_mut().lock(call.actor().scope(), id)? else {
+pub fn look(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    company: CompanyScope,
+    id: AgentId,
+) -> Result<(), Failure<Infallible>> {
+    let Some(agent) = tx.agents_mut().lock(company.into(), id)? else {
         return Ok(());
     };
     let Some(timer) = tx.agents().timer(agent.scope(), id)? else {
@@ -28,10 +33,10 @@ pub fn look(tx: &mut dyn Tx, call: &Call<'_>, id: AgentId) -> Result<(), Failure
     };
     match timer.look(call.now, chance(call)) {
         Beat::NotDue => {}
-        Beat::Set(next) => tx.engine().set_timer(&agent, next, false)?,
+        Beat::Set(next) => tx.engine_mut().set_timer(&agent, next, false)?,
         Beat::Due(next) => {
             let has_work = agent.always_runs() || tx.agents().has_work(agent.scope(), id)?;
-            tx.engine().set_timer(&agent, Some(next), !has_work)?;
+            tx.engine_mut().set_timer(&agent, Some(next), !has_work)?;
             if has_work {
                 let request = WakeRequest {
                     agent: &agent,

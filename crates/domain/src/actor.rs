@@ -74,15 +74,23 @@ impl Actor {
     /// The companies this actor's look-ups reach.
     pub const fn scope(&self) -> Scope {
         match self {
-            Self::Board(_) | Self::System => Scope::Instance,
+            Self::Board(_) | Self::System => Scope::Instance(InstanceScope(())),
             Self::Agent(agent) => Scope::Company(CompanyScope(agent.company)),
+        }
+    }
+
+    /// Every company of the instance, or `None` for an agent.
+    pub const fn instance(&self) -> Option<InstanceScope> {
+        match self.scope() {
+            Scope::Instance(instance) => Some(instance),
+            Scope::Company(_) => None,
         }
     }
 
     /// The scope of one company, or `None` when it is out of reach.
     pub fn enter(&self, company: CompanyId) -> Option<CompanyScope> {
         match self.scope() {
-            Scope::Instance => Some(CompanyScope(company)),
+            Scope::Instance(instance) => Some(instance.enter(company)),
             Scope::Company(own) => (own.0 == company).then_some(own),
         }
     }
@@ -159,16 +167,19 @@ words! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// Every company of the instance.
-    Instance,
+    Instance(InstanceScope),
     /// One company; objects of others do not exist.
     Company(CompanyScope),
 }
 
 impl Scope {
+    /// The reach of workforce itself (see [`InstanceScope::SYSTEM`]).
+    pub const SYSTEM: Self = Self::Instance(InstanceScope::SYSTEM);
+
     /// The one company in reach, or `None` for all of them.
     pub const fn company(self) -> Option<CompanyId> {
         match self {
-            Self::Instance => None,
+            Self::Instance(_) => None,
             Self::Company(CompanyScope(company)) => Some(company),
         }
     }
@@ -180,8 +191,42 @@ impl From<CompanyScope> for Scope {
     }
 }
 
+impl From<InstanceScope> for Scope {
+    fn from(scope: InstanceScope) -> Self {
+        Self::Instance(scope)
+    }
+}
+
+/// Every company of the instance, proven to be within reach: no agent's
+/// credential leads here. It comes from [`Actor::instance`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InstanceScope(());
+
+impl InstanceScope {
+    /// The reach of workforce itself. For the engine, the upkeep of the
+    /// instance and the start of a server only; the rules of the repository
+    /// refuse it elsewhere.
+    pub const SYSTEM: Self = Self(());
+
+    /// Narrows to one company.
+    pub const fn enter(self, company: CompanyId) -> CompanyScope {
+        CompanyScope(company)
+    }
+}
+
 /// One company, proven to be within a caller's reach. It comes from
 /// [`Actor::enter`], or from a record that was found within a [`Scope`].
+///
+/// It cannot be made from an id:
+///
+/// ```compile_fail,E0423
+/// use workforce_domain::actor::CompanyScope;
+/// use workforce_domain::id::CompanyId;
+///
+/// fn forged(company: CompanyId) -> CompanyScope {
+///     CompanyScope(company)
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompanyScope(CompanyId);
 
@@ -192,8 +237,22 @@ impl CompanyScope {
     }
 }
 
-/// A record that belongs to a company; having found it proves the scope.
-pub trait Owned {
+/// A record that belongs to a company; having found it proves the scope. Only
+/// records of this crate do:
+///
+/// ```compile_fail,E0277
+/// use workforce_domain::actor::Owned;
+/// use workforce_domain::id::CompanyId;
+///
+/// struct Forged(CompanyId);
+///
+/// impl Owned for Forged {
+///     fn company(&self) -> CompanyId {
+///         self.0
+///     }
+/// }
+/// ```
+pub trait Owned: sealed::Sealed {
     /// The company that owns the record.
     fn company(&self) -> CompanyId;
 
@@ -202,3 +261,31 @@ pub trait Owned {
         CompanyScope(self.company())
     }
 }
+
+pub(crate) mod sealed {
+    use uuid::Uuid;
+
+    /// What no other crate can implement.
+    pub trait Sealed {
+        /// What the record is and stays, whatever else of it changes.
+        fn identity(&self) -> Uuid;
+    }
+}
+
+/// Says that a record belongs to the company in one of its fields.
+macro_rules! owned {
+    ($record:ty, $($company:ident).+) => {
+        impl $crate::actor::sealed::Sealed for $record {
+            fn identity(&self) -> uuid::Uuid {
+                self.id.into()
+            }
+        }
+
+        impl $crate::actor::Owned for $record {
+            fn company(&self) -> $crate::id::CompanyId {
+                self.$($company).+
+            }
+        }
+    };
+}
+pub(crate) use owned;

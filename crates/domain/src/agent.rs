@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::Document;
-use crate::actor::Owned;
+use crate::actor::owned;
 use crate::company::PauseReason;
 use crate::id::{AgentId, AgentKeyId, CompanyId};
 use crate::money::Budget;
@@ -221,11 +221,7 @@ impl Agent {
     }
 }
 
-impl Owned for Agent {
-    fn company(&self) -> CompanyId {
-        self.company
-    }
-}
+owned!(Agent, company);
 
 /// One manager in a chain of command, nearest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -266,11 +262,7 @@ pub struct AgentKey {
     pub revoked_at: Option<Timestamp>,
 }
 
-impl Owned for AgentKey {
-    fn company(&self) -> CompanyId {
-        self.company
-    }
-}
+owned!(AgentKey, company);
 
 /// The short name for an agent's name: lower-case letters and digits with
 /// single hyphens; `agent` where nothing is left.

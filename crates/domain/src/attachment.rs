@@ -4,7 +4,7 @@
 
 use alloc::string::String;
 
-use crate::actor::Owned;
+use crate::actor::owned;
 use crate::id::{AssetId, AttachmentId, CommentId, CompanyId, IssueId};
 use crate::issue::Author;
 use crate::text::{FileName, MediaType};
@@ -120,11 +120,7 @@ pub struct Attachment {
     pub created_at: Timestamp,
 }
 
-impl Owned for Attachment {
-    fn company(&self) -> CompanyId {
-        self.asset.company
-    }
-}
+owned!(Attachment, asset.company);
 
 /// How bytes are handed out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

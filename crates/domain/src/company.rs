@@ -2,7 +2,7 @@
 
 use alloc::string::String;
 
-use crate::actor::Owned;
+use crate::actor::owned;
 use crate::attachment::AttachmentLimit;
 use crate::id::CompanyId;
 use crate::money::Budget;
@@ -106,11 +106,7 @@ impl Company {
     }
 }
 
-impl Owned for Company {
-    fn company(&self) -> CompanyId {
-        self.id
-    }
-}
+owned!(Company, id);
 
 /// The first choice of an issue prefix: the first three letters of the name in
 /// upper case, `CO` where it has none (contract section 2.1).

@@ -3,7 +3,7 @@
 
 use alloc::string::String;
 
-use crate::actor::Owned;
+use crate::actor::owned;
 use crate::id::{AgentId, CompanyId, CostEventId, GoalId, IssueId, ProjectId, RunId};
 use crate::money::Cents;
 use crate::text::{Label, Name};
@@ -86,11 +86,7 @@ pub struct CostEvent {
     pub created_at: Timestamp,
 }
 
-impl Owned for CostEvent {
-    fn company(&self) -> CompanyId {
-        self.company
-    }
-}
+owned!(CostEvent, company);
 
 /// A span of time, from `start` up to but not including `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

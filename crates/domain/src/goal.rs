@@ -1,6 +1,6 @@
 //! Goals: why work is done (specification section 2, contract section 2.4).
 
-use crate::actor::Owned;
+use crate::actor::owned;
 use crate::id::{AgentId, CompanyId, GoalId};
 use crate::text::{Description, Title};
 use crate::time::Timestamp;
@@ -62,8 +62,4 @@ pub struct Goal {
     pub updated_at: Timestamp,
 }
 
-impl Owned for Goal {
-    fn company(&self) -> CompanyId {
-        self.company
-    }
-}
+owned!(Goal, company);

@@ -2,7 +2,7 @@
 
 use alloc::string::String;
 
-use crate::actor::Owned;
+use crate::actor::owned;
 use crate::id::{CompanyId, LabelId};
 use crate::text::{Color, LabelName, comparable};
 use crate::time::Timestamp;
@@ -34,11 +34,7 @@ impl IssueLabel {
     }
 }
 
-impl Owned for IssueLabel {
-    fn company(&self) -> CompanyId {
-        self.company
-    }
-}
+owned!(IssueLabel, company);
 
 /// A name as it is compared.
 pub fn key(name: &LabelName) -> String {

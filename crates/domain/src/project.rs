@@ -4,7 +4,7 @@
 use alloc::string::String;
 
 use crate::Document;
-use crate::actor::Owned;
+use crate::actor::owned;
 use crate::id::{AgentId, CompanyId, GoalId, ProjectId, WorkspaceId};
 use crate::text::{Description, Label, Location, Name, Title};
 use crate::time::Timestamp;
@@ -57,11 +57,7 @@ pub struct Project {
     pub updated_at: Timestamp,
 }
 
-impl Owned for Project {
-    fn company(&self) -> CompanyId {
-        self.company
-    }
-}
+owned!(Project, company);
 
 /// A goal as a project's answer shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -152,8 +148,4 @@ pub struct Workspace {
     pub updated_at: Timestamp,
 }
 
-impl Owned for Workspace {
-    fn company(&self) -> CompanyId {
-        self.company
-    }
-}
+owned!(Workspace, company);

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use crate::Document;
-use crate::actor::Owned;
+use crate::actor::owned;
 use crate::agent::{AdapterType, Agent};
 use crate::board::Author;
 use crate::id::{AgentId, CompanyId, RevisionId};
@@ -193,8 +193,4 @@ impl Revision {
     }
 }
 
-impl Owned for Revision {
-    fn company(&self) -> CompanyId {
-        self.company
-    }
-}
+owned!(Revision, company);

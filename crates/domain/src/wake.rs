@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::Document;
-use crate::actor::Owned;
+use crate::actor::owned;
 use crate::id::{AgentId, CommentId, CompanyId, IssueId, RunId, WakeId};
 use crate::run::{RunKind, WakeStatus};
 use crate::time::Timestamp;
@@ -106,8 +106,4 @@ impl Wake {
     }
 }
 
-impl Owned for Wake {
-    fn company(&self) -> CompanyId {
-        self.company
-    }
-}
+owned!(Wake, company);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use workforce_app::runs::{self, RunEnd};
 use workforce_app::{Call, budgets, timers};
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::{CompanyScope, InstanceScope, Owned};
 use workforce_domain::id::{AgentId, CompanyId, RunId};
 use workforce_domain::port::{BudgetStop, Failure, Held, StoreError, Tx};
 use workforce_domain::run::{ProcessRecord, Run, RunErrorCode};
@@ -24,11 +24,17 @@ const LIFTED: usize = 100;
 const TIMERS_EVERY: Duration = Duration::from_secs(1);
 /// And so many at a time.
 const TIMERS: usize = 100;
+/// How often wakes that nobody will ever answer are looked for. They start
+/// nothing meanwhile.
+const OBSOLETE_EVERY: Duration = Duration::from_secs(1);
+/// So many of them are cancelled at a time.
+const OBSOLETE: usize = 100;
 /// What the dispatcher does now and then beside starting runs.
 #[derive(Default)]
 pub(crate) struct Housekeeping {
     looked_at: Option<Instant>,
     timed_at: Option<Instant>,
+    swept_at: Option<Instant>,
     lifted_in: Option<Month>,
     retention: Retention,
 }
@@ -48,6 +54,16 @@ impl Housekeeping {
             // Where there were that many, there are more.
             if found.is_none_or(|found| found < TIMERS) {
                 self.timed_at = Some(Instant::now());
+            }
+        }
+        if is_due(self.swept_at, OBSOLETE_EVERY) {
+            let found = told(
+                "obsolete wakes are not cancelled",
+                cancel_obsolete_wakes(core).await,
+            );
+            // Where there were that many, there are more.
+            if found.is_none_or(|found| found < OBSOLETE) {
+                self.swept_at = Some(Instant::now());
             }
         }
         let month = Month::of(core.store.ports.clock.now());
@@ -70,16 +86,40 @@ fn told<T>(what: &'static str, outcome: Result<T, StoreError>) -> Option<T> {
         .ok()
 }
 
+/// Cancels wakes that nobody will ever answer; how many it was.
+async fn cancel_obsolete_wakes(core: &Core) -> Result<usize, StoreError> {
+    let scope = InstanceScope::SYSTEM;
+    if !core
+        .store
+        .read(move |reads| reads.engine().has_obsolete_wakes(scope))
+        .await?
+    {
+        return Ok(0);
+    }
+    core.store
+        .write(move |tx, call| {
+            Ok(tx
+                .engine_mut()
+                .cancel_obsolete_wakes(scope, call.now, OBSOLETE)?)
+        })
+        .await
+}
+
 /// Wakes the agents whose timer is due; how many timers were looked at.
 async fn look_at_timers(core: &Core) -> Result<usize, StoreError> {
+    let now = core.store.ports.clock.now();
     let agents = core
         .store
-        .write(|tx, call| Ok(tx.engine().timers_to_look_at(call.now, TIMERS)?))
+        .read(move |reads| {
+            reads
+                .engine()
+                .timers_to_look_at(InstanceScope::SYSTEM, now, TIMERS)
+        })
         .await?;
-    for agent in &agents {
-        let agent = *agent;
+    for (company, agent) in &agents {
+        let (company, agent) = (*company, *agent);
         core.store
-            .write(move |tx, call| timers::look(tx, call, agent))
+            .write(move |tx, call| timers::look(tx, call, company, agent))
             .await?;
     }
     Ok(agents.len())
@@ -91,9 +131,13 @@ async fn lift_budget_stops(core: &Core, month: Month) -> Result<(), StoreError> 
     while !core.closing.is_cancelled() {
         let stops = core
             .store
-            .write(move |tx, _| Ok(tx.engine().budget_stops_to_lift(month, LIFTED)?))
+            .read(move |reads| {
+                reads
+                    .engine()
+                    .budget_stops_to_lift(InstanceScope::SYSTEM, month, LIFTED)
+            })
             .await?;
-        let is_new = |stop: &BudgetStop| seen.insert((stop.company, stop.agent));
+        let is_new = |stop: &BudgetStop| seen.insert((stop.company.company(), stop.agent));
         let new: Vec<BudgetStop> = stops.into_iter().filter(is_new).collect();
         if new.is_empty() {
             break;
@@ -110,9 +154,14 @@ async fn lift_budget_stops(core: &Core, month: Month) -> Result<(), StoreError> 
 /// Ends the runs whose server did not renew their lease, and queues their work
 /// once more. This server's live runs are renewed by their own task.
 async fn take_over_expired(core: &Core) -> Result<(), StoreError> {
+    let now = core.store.ports.clock.now();
     let expired = core
         .store
-        .write(|tx, call| Ok(tx.engine().expired(call.now, TAKEN_OVER)?))
+        .read(move |reads| {
+            reads
+                .engine()
+                .expired(InstanceScope::SYSTEM, now, TAKEN_OVER)
+        })
         .await?;
     let expired: Vec<Run> = expired
         .into_iter()
@@ -166,7 +215,11 @@ pub(crate) fn has_server(run: &Run, now: Timestamp) -> bool {
 pub(crate) async fn processes_elsewhere(core: &Core) -> Result<Vec<ProcessRecord>, StoreError> {
     let instance = core.config.instance;
     core.store
-        .write(move |tx, _| Ok(tx.engine().processes_elsewhere(instance)?))
+        .read(move |reads| {
+            reads
+                .engine()
+                .processes_elsewhere(InstanceScope::SYSTEM, instance)
+        })
         .await
 }
 
@@ -203,7 +256,7 @@ pub(crate) async fn clear(core: &Core, process: &ProcessRecord) -> Result<Cleari
     }
     let context = core.config.context_path(process.company, process.run);
     drop(ContextFile::left_at(context));
-    forget_process(core, process.run).await?;
+    forget_process(core, process.scope(), process.run).await?;
     Ok(clearing)
 }
 
@@ -228,9 +281,13 @@ async fn kill(process: &ProcessRecord) -> Clearing {
 }
 
 /// Forgets the process of a run.
-pub(crate) async fn forget_process(core: &Core, run: RunId) -> Result<(), StoreError> {
+pub(crate) async fn forget_process(
+    core: &Core,
+    company: CompanyScope,
+    run: RunId,
+) -> Result<(), StoreError> {
     core.store
-        .write(move |tx, _| Ok::<_, Failure<_>>(tx.engine().forget_process(run)?))
+        .write(move |tx, _| Ok::<_, Failure<_>>(tx.engine_mut().forget_process(company, run)?))
         .await
 }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use workforce_app::agents::instructions::{RunFile, RunInstructions};
-use workforce_domain::actor::Scope;
+use workforce_domain::actor::InstanceScope;
 use workforce_domain::id::{CompanyId, RunId};
 use workforce_domain::instructions::BundlePath;
 use workforce_domain::port::{InstructionFileError, InstructionFiles, StoreError};
@@ -198,7 +198,10 @@ pub(crate) async fn clear_left(core: &Core) -> Result<(), StoreError> {
     for (company, run) in left {
         let found = core
             .store
-            .read(move |reads| reads.runs().find(Scope::Instance, run))
+            .read(move |reads| {
+                let company = InstanceScope::SYSTEM.enter(company);
+                reads.runs().find(company.into(), run)
+            })
             .await?;
         if !found.is_some_and(|run| run.status.is_live()) {
             remove(core, company, run).await;

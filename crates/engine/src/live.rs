@@ -6,6 +6,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use workforce_app::scrub::Patterns;
+use workforce_domain::actor::{CompanyScope, InstanceScope};
 use workforce_domain::id::{CompanyId, RunId};
 use workforce_domain::run::{Run, RunErrorCode};
 
@@ -56,6 +57,11 @@ impl LiveRun {
             group: OnceLock::new(),
             settling: AtomicBool::new(false),
         }
+    }
+
+    /// The scope of its company, as the claim told it.
+    pub(crate) const fn scope(&self) -> CompanyScope {
+        InstanceScope::SYSTEM.enter(self.company)
     }
 
     /// Makes the run stop. The first reason counts, except that a lost lease

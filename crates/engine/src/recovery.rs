@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use workforce_app::runs;
-use workforce_domain::actor::Scope;
+use workforce_domain::actor::{InstanceScope, Owned};
 use workforce_domain::port::StoreError;
 use workforce_domain::run::{ProcessRecord, RunErrorCode};
 
@@ -34,10 +34,10 @@ pub(crate) async fn recover(core: &Core) -> Result<(), StoreError> {
 /// elsewhere. Only a run that has ended, or whose lease has expired, has no
 /// right to a process any more.
 async fn clear_shared(core: &Core, process: &ProcessRecord) -> Result<(), StoreError> {
-    let run = process.run;
+    let (company, run) = (process.scope(), process.run);
     let found = core
         .store
-        .read(move |reads| reads.runs().find(Scope::Instance, run))
+        .read(move |reads| reads.runs().find(company.into(), run))
         .await?;
     let now = core.store.ports.clock.now();
     let Some(run) = found.filter(|run| !has_server(run, now)) else {
@@ -45,7 +45,7 @@ async fn clear_shared(core: &Core, process: &ProcessRecord) -> Result<(), StoreE
     };
     let is_old = run.finished_at.is_some_and(|at| now.since(at) > RECORD_AGE);
     if clear(core, process).await? == Clearing::NotHere && is_old {
-        forget_process(core, run.id).await?;
+        forget_process(core, company, run.id).await?;
     }
     Ok(())
 }
@@ -58,7 +58,11 @@ async fn end_left_runs(core: &Core) -> Result<(), StoreError> {
     let instance = core.config.instance;
     let left = core
         .store
-        .write(move |tx, _| Ok(tx.engine().running_elsewhere(instance)?))
+        .read(move |reads| {
+            reads
+                .engine()
+                .running_elsewhere(InstanceScope::SYSTEM, instance)
+        })
         .await?;
     for run in left {
         if still_there.iter().any(|process| process.run == run.id) {

@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until, timeout};
-use workforce_domain::actor::Scope;
+use workforce_domain::actor::InstanceScope;
 use workforce_domain::id::RunId;
 use workforce_domain::port::{RenewedRun, StoreError};
 use workforce_domain::run::Run;
@@ -50,9 +50,11 @@ async fn renew(core: &Core) -> Result<(), StoreError> {
     let begun = Instant::now();
     let runs: Vec<RunId> = live.iter().map(|live| live.run).collect();
     let (instance, lease) = (core.config.instance, core.config.lease);
-    let renewal = core
-        .store
-        .write(move |tx, call| Ok(tx.engine().renew(instance, &runs, call.now.plus(lease))?));
+    let renewal = core.store.write(move |tx, call| {
+        Ok(tx
+            .engine_mut()
+            .renew(InstanceScope::SYSTEM, instance, &runs, call.now.plus(lease))?)
+    });
     // A store that hangs must not keep this task from giving up its runs.
     let renewed = match timeout(core.config.renew_every, renewal).await {
         Ok(renewed) => renewed?,
@@ -82,12 +84,13 @@ async fn look_for_stops(core: &Core) -> Result<(), StoreError> {
     if live.is_empty() {
         return Ok(());
     }
-    let runs: Vec<RunId> = live.iter().map(|live| live.run).collect();
+    let runs: Vec<_> = live.iter().map(|live| (live.scope(), live.run)).collect();
     let seen: Vec<Option<Run>> = core
         .store
         .read(move |reads| {
-            let find = |run: &RunId| reads.runs().find(Scope::Instance, *run);
-            runs.iter().map(find).collect()
+            runs.iter()
+                .map(|(company, run)| reads.runs().find((*company).into(), *run))
+                .collect()
         })
         .await?;
     for (live, run) in live.iter().zip(seen) {

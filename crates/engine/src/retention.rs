@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use tokio::time::Instant;
+use workforce_domain::actor::InstanceScope;
 use workforce_domain::port::{StoreError, Tx};
 use workforce_domain::time::Timestamp;
 
@@ -38,13 +39,19 @@ const RULES: [Rule; 4] = [
         rows: "events",
         age: DAY.saturating_mul(7),
         at_once: 1000,
-        forget: |tx, before, limit| tx.engine().forget_events(before, EVENTS_KEPT, limit),
+        forget: |tx, before, limit| {
+            tx.engine_mut()
+                .forget_events(InstanceScope::SYSTEM, before, EVENTS_KEPT, limit)
+        },
     },
     Rule {
         rows: "wakes",
         age: DAY.saturating_mul(14),
         at_once: 500,
-        forget: |tx, before, limit| tx.engine().forget_wakes(before, limit),
+        forget: |tx, before, limit| {
+            tx.engine_mut()
+                .forget_wakes(InstanceScope::SYSTEM, before, limit)
+        },
     },
     Rule {
         rows: "tickets",

@@ -4,7 +4,8 @@ use std::time::Duration;
 use tokio::time::sleep;
 use workforce_app::Call;
 use workforce_app::runs::{self, RunEnd};
-use workforce_domain::actor::Scope;
+use workforce_domain::actor::CompanyScope;
+use workforce_domain::id::RunId;
 use workforce_domain::port::{ClaimedRun, Failure, MintedToken, Tx};
 use workforce_domain::run::{RunErrorCode, RunStatus};
 
@@ -162,13 +163,14 @@ async fn settle(core: &Core, live: &LiveRun, ending: Ending) {
         if matches!(record, Record::Nothing) && !had_process {
             return;
         }
-        let (run, fence, attempt) = (live.run, live.fence, record.clone());
+        let (company, attempt) = (live.scope(), record.clone());
+        let (run, fence) = (live.run, live.fence);
         let written = core
             .store
             .write(move |tx, call| {
-                let written = write(tx, call, run, fence, &attempt)?;
+                let written = write(tx, call, company, run, fence, &attempt)?;
                 if had_process {
-                    tx.engine().forget_process(run)?;
+                    tx.engine_mut().forget_process(company, run)?;
                 }
                 Ok(written)
             })
@@ -196,15 +198,16 @@ async fn settle(core: &Core, live: &LiveRun, ending: Ending) {
 fn write(
     tx: &mut dyn Tx,
     call: &Call<'_>,
-    run: workforce_domain::id::RunId,
+    company: CompanyScope,
+    run: RunId,
     fence: i64,
     record: &Record,
 ) -> Result<bool, Failure<std::convert::Infallible>> {
     match record {
         Record::Nothing => Ok(false),
-        Record::Finished(end) => runs::finish(tx, call, run, fence, end.clone()),
+        Record::Finished(end) => runs::finish(tx, call, company, run, fence, end.clone()),
         Record::Lost(end) => {
-            let Some(row) = tx.runs().find(Scope::Instance, run)? else {
+            let Some(row) = tx.runs().find(company.into(), run)? else {
                 return Ok(false);
             };
             if row.fence != fence {

@@ -260,14 +260,14 @@ impl Acting<'_> {
                 },
             ),
             Who::Run(id) => {
-                let run = there(reads.runs().find(Scope::Instance, id)?, "run");
+                let run = there(reads.runs().find(Scope::SYSTEM, id)?, "run");
                 let consult = run.kind == RunKind::Consult;
                 (run.agent, AgentCredential::Run { run: id, consult })
             }
         };
-        let agent = there(reads.agents().find(Scope::Instance, agent)?, "agent");
+        let agent = there(reads.agents().find(Scope::SYSTEM, agent)?, "agent");
         let company = there(
-            reads.companies().find(Scope::Instance, agent.company)?,
+            reads.companies().find(Scope::SYSTEM, agent.company)?,
             "company",
         );
         Ok(Caller {

@@ -7,7 +7,7 @@ use workforce_domain::change::Change;
 use workforce_domain::id::{AgentId, CompanyId};
 use workforce_domain::instructions::BundlePointer;
 use workforce_domain::money::Budget;
-use workforce_domain::port::{Failure, Tx};
+use workforce_domain::port::{Failure, Held, Tx};
 use workforce_domain::revision::{AgentConfig, RevisionSource};
 use workforce_domain::text::{Description, Label, Name, Role};
 
@@ -105,7 +105,7 @@ pub fn create(
         }
     }
     let agent = take_on(tx, call, scope, command, AgentLifecycle::Enabled)?;
-    Ok(detail(tx.reads(), call, agent)?)
+    Ok(detail(tx.reads(), call, agent.into_inner())?)
 }
 
 /// What a new agent is refused with.
@@ -122,7 +122,7 @@ pub(crate) fn take_on(
     scope: CompanyScope,
     command: CreateAgent,
     lifecycle: AgentLifecycle,
-) -> Result<Agent, Failure<AgentError>> {
+) -> Result<Held<Agent>, Failure<AgentError>> {
     // There is nothing yet that the mark of a hidden value could keep.
     let nothing = Document::new();
     let command = command
@@ -157,7 +157,7 @@ pub(crate) fn take_on(
         created_at: call.now,
         updated_at: call.now,
     };
-    tx.agents_mut().insert(&agent)?;
+    let agent = tx.agents_mut().insert(agent)?;
     let change = ConfigChange {
         source: RevisionSource::Create,
         before: None,

@@ -5,7 +5,7 @@ use workforce_domain::agent::AgentLifecycle;
 use workforce_domain::id::AgentId;
 use workforce_domain::port::{Failure, Tx};
 
-use super::revisions::keep_moves;
+use super::revisions::move_reports;
 use super::{AgentError, hold_with_company, write_down};
 use crate::access::denied;
 use crate::call::Call;
@@ -30,10 +30,7 @@ pub fn delete(tx: &mut dyn Tx, call: &Call<'_>, id: AgentId) -> Result<(), Failu
     if tx.agents().has_history(scope, id)? {
         return Err(Failure::Refused(AgentError::HasHistory));
     }
-    let moved = tx
-        .agents_mut()
-        .move_reports(scope, id, agent.reports_to, call.now)?;
-    keep_moves(tx, call, scope, id, &moved)?;
+    move_reports(tx, call, &agent)?;
     write_down(
         tx,
         call,

@@ -52,7 +52,7 @@ pub fn create_key(
         last_used_at: None,
         revoked_at: None,
     };
-    tx.credentials_mut().insert_key(&key)?;
+    tx.credentials_mut().insert_key(&agent, &key)?;
     let details = json!({ "keyId": key.id, "prefix": key.prefix });
     write_down(tx, call, Action::AgentKeyCreated, &agent, details);
     Ok(CreatedKey {
@@ -95,7 +95,7 @@ pub fn revoke_key(
     call.require_board().map_err(denied)?;
     let revoked = tx
         .credentials_mut()
-        .revoke_key(agent.scope(), id, key, call.now)?
+        .revoke_key(&agent, key, call.now)?
         .ok_or_else(|| denied(Denied::NotFound("agent key")))?;
     if revoked.revoked_at == Some(call.now) {
         let details = json!({ "keyId": key, "prefix": revoked.prefix });

@@ -6,7 +6,7 @@ use workforce_domain::agent::Agent;
 use workforce_domain::corrupt::Corrupt;
 use workforce_domain::id::{AgentId, CompanyId, RevisionId};
 use workforce_domain::page::{Page, PageRequest};
-use workforce_domain::port::{Failure, Reads, RevisionKey, StoreError, Tx};
+use workforce_domain::port::{Failure, Held, Reads, RevisionKey, StoreError, Tx};
 use workforce_domain::revision::{
     AgentConfig, Revision, RevisionSide, RevisionSource, SealedConfig,
 };
@@ -93,30 +93,24 @@ pub(crate) fn keep(
     }))
 }
 
-/// Keeps that agents have another manager because theirs, `from`, is gone.
-pub(super) fn keep_moves(
+/// Gives everyone who reports to an agent that leaves the agent's own manager.
+pub(super) fn move_reports(
     tx: &mut dyn Tx,
     call: &Call<'_>,
-    scope: CompanyScope,
-    from: AgentId,
-    moved: &[AgentId],
+    manager: &Held<Agent>,
 ) -> Result<(), StoreError> {
-    for &report in moved {
-        let Some(agent) = tx.agents().find(scope.into(), report)? else {
-            continue;
-        };
-        let after = config_of(tx.reads(), &agent)?;
-        let before = AgentConfig {
-            reports_to: Some(from),
-            ..after.clone()
-        };
+    for mut report in tx.agents_mut().lock_reports_of(manager)? {
+        let before = config_of(tx.reads(), &report)?;
+        report.reports_to = manager.reports_to;
+        report.updated_at = call.now;
+        tx.agents_mut().save(&report)?;
         let change = ConfigChange {
             source: RevisionSource::Patch,
             before: Some(&before),
-            after: &after,
+            after: &config_of(tx.reads(), &report)?,
             rolled_back_from: None,
         };
-        keep(tx, call, scope, report, &change)?;
+        keep(tx, call, report.scope(), report.id, &change)?;
     }
     Ok(())
 }

@@ -7,13 +7,13 @@ use workforce_domain::agent::{Agent, AgentLifecycle};
 use workforce_domain::budget::Standing;
 use workforce_domain::company::PauseReason;
 use workforce_domain::id::AgentId;
-use workforce_domain::issue::{Assignee, Author, Comment};
+use workforce_domain::issue::{Assignment, Author, Comment};
 use workforce_domain::port::{Failure, Held, Spender, StopScope, StoreError, Tx};
 use workforce_domain::run::RunErrorCode;
 use workforce_domain::text::CommentBody;
 use workforce_domain::time::Month;
 
-use super::revisions::keep_moves;
+use super::revisions::move_reports;
 use super::{
     AgentDetail, AgentError, EMPLOYED, detail, hold, hold_with_company, require_employed,
     write_down,
@@ -139,10 +139,10 @@ pub fn terminate(
     call.require_board().map_err(denied)?;
     if !matches!(agent.lifecycle, AgentLifecycle::Terminated { .. }) {
         let draft = agent.lifecycle == AgentLifecycle::PendingApproval;
-        deactivate(tx, call, &mut agent)?;
         if draft {
             approvals::draft_terminated(tx, call, &agent)?;
         }
+        deactivate(tx, call, &mut agent)?;
     }
     Ok(detail(tx.reads(), call, agent.into_inner())?)
 }
@@ -154,19 +154,15 @@ pub(super) fn deactivate(
     call: &Call<'_>,
     agent: &mut Held<Agent>,
 ) -> Result<(), Failure<AgentError>> {
-    let (scope, id) = (agent.scope(), agent.id);
     agent.lifecycle = AgentLifecycle::Terminated { at: call.now };
     agent.updated_at = call.now;
     tx.agents_mut().save(agent)?;
-    let moved = tx
-        .agents_mut()
-        .move_reports(scope, id, agent.reports_to, call.now)?;
-    keep_moves(tx, call, scope, id, &moved)?;
-    tx.credentials_mut().revoke_keys(scope, id, call.now)?;
+    move_reports(tx, call, agent)?;
+    tx.credentials_mut().revoke_keys(agent, call.now)?;
     give_back_issues(tx, call, agent)?;
-    tx.runs_mut()
-        .cancel_pending(scope, StopScope::Agent(id), call.now)?;
     stop(tx, call, agent)?;
+    tx.runs_mut()
+        .cancel_pending(agent.scope(), StopScope::Agent(agent.id), call.now)?;
     write_down(
         tx,
         call,
@@ -196,7 +192,7 @@ fn give_back_issues(
     let body = CommentBody::new(&body).ok();
     for mut issue in tx.issues_mut().lock_open_of(agent.scope(), agent.id)? {
         issue.progress = issue.progress.release(call.now);
-        issue.assignee = Assignee::Nobody;
+        issue.assignee = Assignment::NOBODY;
         issue.updated_at = call.now;
         tx.issues_mut().end_lease(&issue)?;
         tx.issues_mut().save(&issue)?;

@@ -31,6 +31,7 @@ pub fn cancel(
     let found = seen(tx, call, id)?;
     require_requester(call, &found)?;
     call.require_working_company().map_err(denied)?;
+    let requester = effects::hold_requester(tx, &found)?;
     let draft = hire::hold_draft_of(tx, &found)?;
     let mut issues = links::hold_of(tx, &found)?;
     let mut approval = hold(tx, &found)?;
@@ -43,7 +44,7 @@ pub fn cancel(
     store(tx, &approval, from)?;
     tell(tx, call, &approval, "withdrawn")?;
     hire::discard(tx, call, draft)?;
-    effects::released(tx, call, &approval, &mut issues)?;
+    effects::released(tx, call, &approval, &mut issues, requester.as_ref())?;
     Ok(read::view(tx.reads(), call, approval.into_inner())?)
 }
 
@@ -95,6 +96,9 @@ pub fn issue_leaves(
         if approval.kind == ApprovalType::HireAgent {
             continue;
         }
+        // Of two issues that end at the same time one is the last: whoever holds the approval
+        // sees how the other stands.
+        tx.approvals_mut().lock(company.into(), approval.id)?;
         let mut others = links::of(tx.reads(), &approval)?;
         others.retain(|other| *other != issue.id);
         let others = tx.issues().find_all(company, &others)?;

@@ -123,7 +123,8 @@ fn decide(
 ) -> Result<ApprovalView, Failure<ApprovalError>> {
     let found = seen(tx, call, id)?;
     let by = require_board(call)?;
-    // In the order of locks: the draft, the issues, the approval.
+    // In the order of locks: agents, issues, the approval.
+    let requester = effects::hold_requester(tx, &found)?;
     let draft = hire::hold_draft_of(tx, &found)?;
     let mut issues = links::hold_of(tx, &found)?;
     let mut approval = hold(tx, &found)?;
@@ -155,17 +156,17 @@ fn decide(
     let comment = match verdict {
         Verdict::Approve => {
             hire::activate(tx, call, draft)?;
-            effects::approved(tx, call, &approval, &mut issues)?;
+            effects::approved(tx, call, &approval, &mut issues, requester.as_ref())?;
             None
         }
         Verdict::Reject => {
             hire::discard(tx, call, draft)?;
-            effects::released(tx, call, &approval, &mut issues)?;
+            effects::released(tx, call, &approval, &mut issues, requester.as_ref())?;
             let said = "rejected";
             effects::comment(tx, call, &approval, &issues, said, note.as_deref())?
         }
         Verdict::RequestRevision => {
-            effects::released(tx, call, &approval, &mut issues)?;
+            effects::released(tx, call, &approval, &mut issues, requester.as_ref())?;
             let said = "asks for a change of";
             effects::comment(tx, call, &approval, &issues, said, note.as_deref())?
         }

@@ -6,8 +6,8 @@ use workforce_domain::activity::Action;
 use workforce_domain::actor::Owned;
 use workforce_domain::approval::{Approval, ApprovalType};
 use workforce_domain::id::{CommentId, IssueId};
-use workforce_domain::issue::{Assignee, Issue, IssueStatus, Mover};
-use workforce_domain::port::{Failure, Held, StoreError, Tx};
+use workforce_domain::issue::{Assignee, Assignment, Issue, IssueStatus, Mover};
+use workforce_domain::port::{EmployedAgent, Failure, Held, Shared, StoreError, Tx};
 use workforce_domain::run::RunKind;
 use workforce_domain::text::CommentBody;
 use workforce_domain::wake::{WakeReason, WakeSource};
@@ -55,13 +55,14 @@ pub(super) fn approved(
     call: &Call<'_>,
     approval: &Approval,
     issues: &mut [Held<Issue>],
+    requester: Option<&EmployedAgent>,
 ) -> Result<(), Failure<ApprovalError>> {
     match approval.kind {
         ApprovalType::ApproveIssuePlan => {
             for issue in issues.iter_mut().filter(|it| !it.status().is_terminal()) {
                 issue.progress = issue.progress.next_epoch();
                 if issue.status() == IssueStatus::Blocked {
-                    return_to_work(tx, call, approval, issue)?;
+                    return_to_work(tx, call, approval, issue, requester)?;
                 } else {
                     issue.updated_at = call.now;
                     tx.issues_mut().save(issue)?;
@@ -87,6 +88,7 @@ pub(super) fn released(
     call: &Call<'_>,
     approval: &Approval,
     issues: &mut [Held<Issue>],
+    requester: Option<&EmployedAgent>,
 ) -> Result<(), StoreError> {
     if !approval.kind.governs_issues() {
         return Ok(());
@@ -99,7 +101,7 @@ pub(super) fn released(
             _ => false,
         };
         if waits {
-            return_to_work(tx, call, approval, issue)?;
+            return_to_work(tx, call, approval, issue, requester)?;
         }
     }
     Ok(())
@@ -112,10 +114,11 @@ fn return_to_work(
     call: &Call<'_>,
     approval: &Approval,
     issue: &mut Held<Issue>,
+    requester: Option<&EmployedAgent>,
 ) -> Result<(), StoreError> {
-    let to = match approval.requested_by.agent() {
-        Some(requester) if is_for(tx, approval, issue)? => {
-            issue.assignee = Assignee::Agent(requester);
+    let to = match requester {
+        Some(requester) if is_for(requester, approval, issue) => {
+            issue.assignee = Assignment::to_agent(requester);
             IssueStatus::InProgress
         }
         _ => IssueStatus::Todo,
@@ -124,20 +127,27 @@ fn return_to_work(
 }
 
 /// True when an issue is for the requester to go on with.
-fn is_for(tx: &mut dyn Tx, approval: &Approval, issue: &Issue) -> Result<bool, StoreError> {
-    let Some(requester) = approval.requested_by.agent() else {
-        return Ok(false);
-    };
-    let theirs = match issue.assignee {
-        Assignee::Agent(assignee) => assignee == requester,
+fn is_for(requester: &EmployedAgent, approval: &Approval, issue: &Issue) -> bool {
+    match *issue.assignee {
+        Assignee::Agent(assignee) => assignee == requester.id,
         Assignee::Nobody => approval.primary_issue == Some(issue.id),
         Assignee::User(_) => false,
-    };
-    if !theirs {
-        return Ok(false);
     }
-    let agent = tx.agents().find(approval.scope().into(), requester)?;
-    Ok(agent.is_some_and(|agent| agent.is_employed()))
+}
+
+/// Holds the agent that asked, if it may still be given work: before the
+/// issues that it may get back.
+pub(super) fn hold_requester(
+    tx: &mut dyn Tx,
+    approval: &Approval,
+) -> Result<Option<EmployedAgent>, StoreError> {
+    match approval.requested_by.agent() {
+        Some(requester) if approval.kind.governs_issues() => {
+            let agent = tx.agents_mut().share(approval.scope(), requester)?;
+            Ok(agent.and_then(Shared::employed))
+        }
+        _ => Ok(None),
+    }
 }
 
 /// Moves an issue as the board moves it.

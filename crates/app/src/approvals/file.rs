@@ -1,13 +1,14 @@
 use serde_json::json;
 use workforce_domain::Document;
 use workforce_domain::actor::CompanyScope;
+use workforce_domain::agent::Agent;
 use workforce_domain::approval::{
     Approval, ApprovalHistoryKind, ApprovalState, ApprovalType, Attention,
 };
 use workforce_domain::board::Author;
 use workforce_domain::id::{AgentId, CompanyId, IssueId};
 use workforce_domain::issue::Issue;
-use workforce_domain::port::{Failure, StoreError, Tx};
+use workforce_domain::port::{Failure, Held, StoreError, Tx};
 
 use super::hire::HIRE;
 use super::redact::redacted;
@@ -59,16 +60,15 @@ pub fn file(
     let requested_by = requester(tx, call, scope, command.requested_by)?;
     payload::check(tx.reads(), scope, command.kind, &command.payload)?;
     let named = links::of_new(tx.reads(), scope, &command.payload, &command.issues)?;
-    if command.kind == ApprovalType::HireAgent {
-        let issues = named.into_iter().map(|issue| issue.id).collect();
-        return hire::file(tx, call, scope, requested_by, command.payload, issues);
-    }
-    let primary = named.first().map(|issue| issue.id);
-    if command.kind.governs_issues() {
-        check_governed(tx, call, scope, &named)?;
-    }
     let ids: Vec<IssueId> = named.into_iter().map(|issue| issue.id).collect();
+    let primary = ids.first().copied();
     let mut issues = links::hold(tx, scope, ids.clone())?;
+    if command.kind == ApprovalType::HireAgent {
+        return hire::file(tx, call, scope, requested_by, command.payload, &issues);
+    }
+    if command.kind.governs_issues() {
+        check_governed(tx, call, scope, &issues)?;
+    }
     if let Some(primary) = primary {
         let same = tx
             .approvals()
@@ -90,10 +90,10 @@ pub fn file(
         attention: Vec::new(),
         primary_issue: primary,
     };
-    let approval = begin(tx, call, scope, new, &ids, None)?;
+    let approval = begin(tx, call, scope, new, &issues, None)?;
     effects::park(tx, call, &approval, &mut issues, true)?;
     Ok(Filed {
-        view: read::view(tx.reads(), call, approval)?,
+        view: read::view(tx.reads(), call, approval.into_inner())?,
         existing: false,
     })
 }
@@ -133,7 +133,7 @@ fn check_governed(
     tx: &mut dyn Tx,
     call: &Call<'_>,
     scope: CompanyScope,
-    issues: &[Issue],
+    issues: &[Held<Issue>],
 ) -> Result<(), Failure<ApprovalError>> {
     let refused = |message: &str| {
         let fault = FieldFault::invalid("/payload/issueId", message);
@@ -167,9 +167,9 @@ pub(super) fn begin(
     call: &Call<'_>,
     scope: CompanyScope,
     new: New,
-    issues: &[IssueId],
-    draft: Option<AgentId>,
-) -> Result<Approval, StoreError> {
+    issues: &[Held<Issue>],
+    draft: Option<&Held<Agent>>,
+) -> Result<Held<Approval>, StoreError> {
     let approval = Approval {
         id: call.id(),
         company: scope.company(),
@@ -183,8 +183,10 @@ pub(super) fn begin(
         created_at: call.now,
         updated_at: call.now,
     };
-    tx.approvals_mut().insert(&approval, issues, draft)?;
-    let details = json!({ "issueIds": issues });
+    let approval = tx.approvals_mut().insert(approval, issues, draft)?;
+    let mut ids: Vec<IssueId> = issues.iter().map(|issue| issue.id).collect();
+    ids.sort_unstable();
+    let details = json!({ "issueIds": links::primary_first(&approval, ids) });
     let kind = ApprovalHistoryKind::Created;
     history::tell(tx, call, &approval, kind, None, details)?;
     Ok(approval)

@@ -7,7 +7,8 @@ use workforce_domain::actor::{CompanyScope, Owned};
 use workforce_domain::agent::{Agent, AgentLifecycle};
 use workforce_domain::approval::{Approval, ApprovalType};
 use workforce_domain::board::Author;
-use workforce_domain::id::{AgentId, CompanyId, IssueId};
+use workforce_domain::id::{AgentId, CompanyId};
+use workforce_domain::issue::Issue;
 use workforce_domain::port::{Failure, Held, StoreError, Tx};
 
 use super::file::{Filed, New, begin};
@@ -69,7 +70,7 @@ pub fn hire(
     if !company.require_board_approval_for_new_agents && !beyond {
         let agent = take_on(tx, call, scope, command.agent, AgentLifecycle::Enabled)?;
         return Ok(Hired {
-            agent: agents::detail(tx.reads(), call, agent)?,
+            agent: agents::detail(tx.reads(), call, agent.into_inner())?,
             approval: None,
         });
     }
@@ -77,9 +78,9 @@ pub fn hire(
         requested_by: call.actor().author(),
         agent: command.agent,
         extras: Document::new(),
-        issues,
     };
-    let (draft, approval) = propose(tx, call, scope, proposal)?;
+    let issues = links::hold(tx, scope, issues)?;
+    let (draft, approval) = propose(tx, call, scope, proposal, &issues)?;
     Ok(Hired {
         agent: agents::detail(tx.reads(), call, draft)?,
         approval: Some(read::view(tx.reads(), call, approval)?),
@@ -104,7 +105,7 @@ pub(super) fn file(
     scope: CompanyScope,
     requested_by: Author,
     payload: Document,
-    issues: Vec<IssueId>,
+    issues: &[Held<Issue>],
 ) -> Result<Filed, Failure<ApprovalError>> {
     require_may_hire(call)?;
     if let Some(Value::String(id)) = payload.get("agentId") {
@@ -120,9 +121,8 @@ pub(super) fn file(
         requested_by,
         agent,
         extras: flat(payload),
-        issues,
     };
-    let (_draft, approval) = propose(tx, call, scope, proposal)?;
+    let (_draft, approval) = propose(tx, call, scope, proposal, issues)?;
     Ok(Filed {
         view: read::view(tx.reads(), call, approval)?,
         existing: false,
@@ -168,7 +168,6 @@ struct Proposal {
     agent: CreateAgent,
     /// What the payload says beyond the agent.
     extras: Document,
-    issues: Vec<IssueId>,
 }
 
 /// Makes the draft and its approval.
@@ -177,6 +176,7 @@ fn propose(
     call: &Call<'_>,
     scope: CompanyScope,
     proposal: Proposal,
+    issues: &[Held<Issue>],
 ) -> Result<(Agent, Approval), Failure<ApprovalError>> {
     let lifecycle = AgentLifecycle::PendingApproval;
     let draft = take_on(tx, call, scope, proposal.agent, lifecycle)?;
@@ -195,11 +195,8 @@ fn propose(
         attention,
         primary_issue: None,
     };
-    let mut issues = proposal.issues;
-    issues.sort_unstable();
-    issues.dedup();
-    let approval = begin(tx, call, scope, new, &issues, Some(draft.id))?;
-    Ok((draft, approval))
+    let approval = begin(tx, call, scope, new, issues, Some(&draft))?;
+    Ok((draft.into_inner(), approval.into_inner()))
 }
 
 fn take_on(
@@ -208,7 +205,7 @@ fn take_on(
     scope: CompanyScope,
     agent: CreateAgent,
     lifecycle: AgentLifecycle,
-) -> Result<Agent, Failure<ApprovalError>> {
+) -> Result<Held<Agent>, Failure<ApprovalError>> {
     agents::take_on(tx, call, scope, agent, lifecycle)
         .map_err(|failure| failure.map(ApprovalError::from))
 }

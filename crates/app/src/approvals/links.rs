@@ -3,7 +3,7 @@
 use serde_json::Value;
 use workforce_domain::Document;
 use workforce_domain::actor::{CompanyScope, Owned};
-use workforce_domain::approval::Approval;
+use workforce_domain::approval::{Approval, ApprovalType};
 use workforce_domain::id::IssueId;
 use workforce_domain::issue::{Issue, IssueRef};
 use workforce_domain::port::{Failure, Held, Reads, StoreError, Tx};
@@ -91,7 +91,16 @@ pub(super) fn hold_of(
 ) -> Result<Vec<Held<Issue>>, StoreError> {
     let company = approval.scope();
     let ids = of(tx.reads(), approval)?;
-    hold(tx, company, ids)
+    let issues = hold(tx, company, ids)?;
+    // What ends an issue locks its parent, which must not come after the approval.
+    if approval.kind == ApprovalType::ApproveCompletion {
+        hold(
+            tx,
+            company,
+            issues.iter().filter_map(|it| it.parent).collect(),
+        )?;
+    }
+    Ok(issues)
 }
 
 /// The issues that an approval is linked to, its primary one first.

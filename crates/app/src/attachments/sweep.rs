@@ -3,6 +3,7 @@ use core::ops::ControlFlow;
 use core::time::Duration;
 use std::collections::HashSet;
 
+use workforce_domain::actor::InstanceScope;
 use workforce_domain::attachment::ObjectName;
 use workforce_domain::port::{Failure, ObjectError, ObjectStore, Store, StoreError};
 use workforce_domain::time::Timestamp;
@@ -60,7 +61,10 @@ pub fn sweep(
     let mut swept = Swept::default();
     loop {
         let forgotten = store.write(|tx| {
-            Ok::<_, Failure<Infallible>>(tx.attachments_mut().forget_unattached(FORGOTTEN)?)
+            Ok::<_, Failure<Infallible>>(
+                tx.attachments_mut()
+                    .forget_unattached(InstanceScope::SYSTEM, FORGOTTEN)?,
+            )
         })?;
         for object in &forgotten {
             objects.delete(*object)?;
@@ -97,8 +101,13 @@ fn delete_orphans(
     objects: &dyn ObjectStore,
     found: &[ObjectName],
 ) -> Result<usize, SweepError> {
-    let known = store
-        .read(|reads| Ok::<_, Failure<Infallible>>(reads.attachments().assets_among(found)?))?;
+    let known = store.read(|reads| {
+        Ok::<_, Failure<Infallible>>(
+            reads
+                .attachments()
+                .assets_among(InstanceScope::SYSTEM, found)?,
+        )
+    })?;
     let known: HashSet<ObjectName> = known.into_iter().collect();
     let orphans = found.iter().filter(|object| !known.contains(object));
     let mut deleted = 0;

@@ -139,10 +139,10 @@ pub(super) fn set_status(
 
 fn stop(tx: &mut dyn Tx, call: &Call<'_>, company: &Company) -> Result<(), StoreError> {
     let (scope, whole) = (company.scope(), StopScope::Company);
-    tx.runs_mut().cancel_pending(scope, whole, call.now)?;
     let reason = RunErrorCode::CancelRequested;
     tx.runs_mut()
         .request_stop(scope, whole, None, reason, call.now)?;
+    tx.runs_mut().cancel_pending(scope, whole, call.now)?;
     Ok(())
 }
 

@@ -72,14 +72,14 @@ pub(crate) fn complete(
     issue: &mut Held<Issue>,
     details: Value,
 ) -> Result<(), Failure<IssueError>> {
-    let moved = status::go(tx, call, issue, IssueStatus::Done)?;
+    let step = status::go(tx, call, issue, IssueStatus::Done)?;
     issue.updated_at = call.now;
     tx.issues_mut().save(issue)?;
     let mut told = details;
-    told["from"] = json!(moved.from);
+    told["from"] = json!(step.moved.from);
     told["to"] = json!(IssueStatus::Done);
     write_down(tx, call, Action::IssueUpdated, issue, told);
-    Ok(status::after(tx, call, issue, &moved)?)
+    Ok(status::after(tx, call, &step)?)
 }
 
 /// Writes a comment that wakes nobody: the wake of the decision it tells of

@@ -1,11 +1,13 @@
 //! Who may assign work to whom, and who hears of it (contract section 5).
 
 use serde_json::json;
-use workforce_domain::actor::CompanyScope;
+use workforce_domain::actor::{CompanyScope, Owned};
 use workforce_domain::agent::Agent;
-use workforce_domain::id::{AgentId, IssueId};
+use workforce_domain::id::AgentId;
 use workforce_domain::issue::{Assignee, Issue, IssueStatus};
-use workforce_domain::port::{Failure, Reads, StoreError, Tx};
+use workforce_domain::port::{
+    EmployedAgent, Failure, Held, Reads, Shared, StoreError, Tx, WakeableAgent,
+};
 use workforce_domain::wake::{WakeReason, WakeSource};
 
 use super::IssueError;
@@ -21,19 +23,15 @@ pub(super) fn assignable(
     reads: &mut dyn Reads,
     call: &Call<'_>,
     company: CompanyScope,
-    agent: AgentId,
-) -> Result<Agent, Failure<IssueError>> {
+    agent: Option<Shared<Agent>>,
+) -> Result<EmployedAgent, Failure<IssueError>> {
     let pointer = "/assigneeAgentId";
     let missing = || Failure::Refused(IssueError::Field(FieldFault::missing(pointer, "agent")));
-    let found = reads
-        .agents()
-        .find(company.into(), agent)?
-        .ok_or_else(missing)?;
-    if !found.is_employed() {
+    let found = agent.ok_or_else(missing)?.employed().ok_or_else(|| {
         let fault = FieldFault::invalid(pointer, "the agent is a draft or terminated");
-        return Err(Failure::Refused(fault.into()));
-    }
-    if !may_assign(reads, call, company, agent)? {
+        Failure::Refused(IssueError::Field(fault))
+    })?;
+    if !may_assign(reads, call, company, found.id)? {
         return Err(denied(Denied::Forbidden(
             "an agent assigns work to itself or to those who report to it",
         )));
@@ -71,7 +69,7 @@ pub(crate) fn require_stake(
     let own = issue.assignee.agent() == Some(caller.agent)
         || issue.created_by.agent() == Some(caller.agent)
         || caller.is_ceo();
-    let above = match (issue.assignee, to) {
+    let above = match (*issue.assignee, to) {
         _ if own => true,
         (Assignee::Agent(assignee), _) => access::manages(reads, company, caller.agent, assignee)?,
         (Assignee::Nobody, Some(to)) => may_assign(reads, call, company, to)?,
@@ -100,6 +98,33 @@ pub(super) fn wake_assignee(
     wake(tx, call, issue, agent, WakeSource::Assignment, reason)
 }
 
+/// Holds that the agent that a new issue is given to may be woken, where it is to be.
+pub(super) fn hold_wakeable(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    agent: &Agent,
+    status: IssueStatus,
+) -> Result<Option<WakeableAgent>, StoreError> {
+    let parked = status == IssueStatus::Backlog || status.is_terminal();
+    if parked || call.actor().agent_id() == Some(agent.id) {
+        return Ok(None);
+    }
+    wakes::hold_wakeable(tx, agent, WakeSource::Assignment)
+}
+
+/// A wake that tells its agent which issue it is about.
+pub(super) fn wake_about<'a>(
+    issue: &Issue,
+    agent: &'a Agent,
+    source: WakeSource,
+    reason: WakeReason,
+) -> WakeRequest<'a> {
+    WakeRequest {
+        payload: document(json!({ "issueId": issue.id, "identifier": issue.identifier })),
+        ..WakeRequest::about(agent, issue.id, source, reason)
+    }
+}
+
 /// Wakes an agent about an open issue, unless it is the one that acts.
 fn wake(
     tx: &mut dyn Tx,
@@ -112,26 +137,19 @@ fn wake(
     if issue.status().is_terminal() || call.actor().agent_id() == Some(agent.id) {
         return Ok(());
     }
-    let request = WakeRequest {
-        payload: document(json!({ "issueId": issue.id, "identifier": issue.identifier })),
-        ..WakeRequest::about(agent, issue.id, source, reason)
-    };
-    wakes::request(tx, call, request)?;
+    wakes::request(tx, call, wake_about(issue, agent, source, reason))?;
     Ok(())
 }
 
 /// Wakes the assignee of the parent when the last open child of it has ended
-/// (amendment A13.14). The parent is locked before its children are counted,
-/// so that of two that end at the same time one is the last.
+/// (amendment A13.14). The parent is locked, so that of two children that end
+/// at the same time one is the last.
 pub(super) fn wake_for_children(
     tx: &mut dyn Tx,
     call: &Call<'_>,
-    company: CompanyScope,
-    parent: IssueId,
+    parent: &Held<Issue>,
 ) -> Result<(), StoreError> {
-    let Some(parent) = tx.issues_mut().lock(company.into(), &parent.into())? else {
-        return Ok(());
-    };
+    let company = parent.scope();
     if tx.issues().open_children(company, parent.id)? > 0 {
         return Ok(());
     }
@@ -142,5 +160,5 @@ pub(super) fn wake_for_children(
         return Ok(());
     };
     let (source, reason) = (WakeSource::Automation, WakeReason::ChildrenCompleted);
-    wake(tx, call, &parent, &agent, source, reason)
+    wake(tx, call, parent, &agent, source, reason)
 }

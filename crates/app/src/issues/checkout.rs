@@ -5,15 +5,17 @@ use serde_json::json;
 use workforce_domain::activity::Action;
 use workforce_domain::actor::{AgentCredential, Owned};
 use workforce_domain::agent::Agent;
-use workforce_domain::id::{AgentId, RunId};
+use workforce_domain::id::AgentId;
 use workforce_domain::issue::{
-    Assignee, CheckoutConflict, CheckoutDecision, CheckoutFacts, CheckoutRequest, DEFAULT_EXPECTED,
-    Holder, Issue, IssueRef, IssueStatus, Lease, Progress,
+    Assignment, CheckoutConflict, CheckoutDecision, CheckoutFacts, CheckoutRequest,
+    DEFAULT_EXPECTED, Holder, Issue, IssueRef, IssueStatus, Progress,
 };
-use workforce_domain::port::{Failure, Held, StoreError, Tx};
+use workforce_domain::port::{EmployedAgent, Failure, Held, LiveRun, NewLease, StoreError, Tx};
 use workforce_domain::wake::WakeReason;
 
-use super::{IssueError, IssueView, assignment, hold, read, require_enabled, work, write_down};
+use super::{
+    IssueError, IssueView, assignment, hold, read, require_enabled, seen, work, write_down,
+};
 use crate::access::{Denied, FieldFault, denied};
 use crate::call::Call;
 use crate::refusal::{Code, Codes};
@@ -49,8 +51,10 @@ pub fn check_out(
     issue: &IssueRef,
     command: CheckOut,
 ) -> Result<IssueView, Failure<IssueError>> {
-    let mut issue = hold(tx, call, issue)?;
-    let agent = worker(tx, call, &issue, command.agent)?;
+    // Who is given an issue is held before it.
+    let seen = seen(tx.reads(), call, issue)?;
+    let agent = worker(tx, call, &seen, command.agent)?;
+    let mut issue = hold(tx, call, &seen.id.into())?;
     let taken = take(tx, call, &mut issue, &agent, command.expected)?;
     if taken && call.agent().is_none() {
         let reason = WakeReason::IssueCheckedOut;
@@ -65,7 +69,7 @@ fn worker(
     call: &Call<'_>,
     issue: &Issue,
     named: Option<AgentId>,
-) -> Result<Agent, Failure<IssueError>> {
+) -> Result<EmployedAgent, Failure<IssueError>> {
     let id = match (call.agent(), named) {
         (Some(caller), Some(named)) if caller.agent != named => {
             return Err(denied(Denied::Forbidden(
@@ -84,15 +88,11 @@ fn worker(
     }
     call.require_working_company().map_err(denied)?;
     let missing = || Failure::Refused(FieldFault::missing("/agentId", "agent").into());
-    let agent = tx
-        .agents()
-        .find(issue.scope().into(), id)?
-        .ok_or_else(missing)?;
-    if !agent.is_employed() {
+    let agent = tx.agents_mut().share(issue.scope(), id)?;
+    agent.ok_or_else(missing)?.employed().ok_or_else(|| {
         let fault = FieldFault::invalid("/agentId", "the agent is a draft or terminated");
-        return Err(Failure::Refused(fault.into()));
-    }
-    Ok(agent)
+        Failure::Refused(fault.into())
+    })
 }
 
 /// A company whose month is used up begins no work, whoever would do it.
@@ -117,7 +117,7 @@ pub(super) fn take(
     tx: &mut dyn Tx,
     call: &Call<'_>,
     issue: &mut Held<Issue>,
-    agent: &Agent,
+    agent: &EmployedAgent,
     expected: Option<Vec<IssueStatus>>,
 ) -> Result<bool, Failure<IssueError>> {
     require_enabled(agent).map_err(Failure::Refused)?;
@@ -133,7 +133,13 @@ pub(super) fn take(
         .as_ref()
         .map(|lease| lease.holder)
         .filter(|h| h.agent() == agent.id);
-    let run = work::working_run(tx, call, scope)?.or(own.and_then(Holder::run));
+    let run = match work::working_run(tx, call, scope)? {
+        Some(run) => Some(run),
+        None => match own.and_then(Holder::run) {
+            Some(run) => Some(work::holding_run(tx, scope, run)?),
+            None => None,
+        },
+    };
     let lease = lease.filter(|lease| lease.holder != Holder::Agent(agent.id));
     let rework = for_rework(call, issue, agent, &expected);
     let (progress, expected) = match rework {
@@ -152,7 +158,7 @@ pub(super) fn take(
     };
     let request = CheckoutRequest {
         agent: agent.id,
-        run,
+        run: run.map(LiveRun::id),
         expected: &expected,
         now: call.now,
     };
@@ -166,16 +172,16 @@ pub(super) fn take(
             },
         })),
         CheckoutDecision::AlreadyOwned => {
-            put_lease(tx, call, issue, agent.id, run)?;
+            put_lease(tx, call, issue, agent, run)?;
             Ok(false)
         }
         CheckoutDecision::Take { progress } => {
             let from = issue.status();
             issue.progress = progress;
-            issue.assignee = Assignee::Agent(agent.id);
+            issue.assignee = Assignment::to_agent(agent);
             issue.updated_at = call.now;
             tx.issues_mut().save(issue)?;
-            put_lease(tx, call, issue, agent.id, run)?;
+            put_lease(tx, call, issue, agent, run)?;
             let details = json!({ "from": from, "agentId": agent.id });
             write_down(tx, call, Action::IssueCheckedOut, issue, details);
             Ok(true)
@@ -222,20 +228,12 @@ fn put_lease(
     tx: &mut dyn Tx,
     call: &Call<'_>,
     issue: &Held<Issue>,
-    agent: AgentId,
-    run: Option<RunId>,
+    agent: &EmployedAgent,
+    run: Option<LiveRun>,
 ) -> Result<(), StoreError> {
-    if call.agent().is_none() {
-        return Ok(());
+    if call.agent().is_some() {
+        let lease = NewLease::of(issue, agent, run, call.now);
+        tx.issues_mut().take_lease(issue, lease)?;
     }
-    let holder = Holder::of(agent, run);
-    let lease = Lease {
-        issue: issue.id,
-        company: issue.company,
-        holder,
-        fence: 0,
-        expires_at: holder.expiry(call.now),
-    };
-    tx.issues_mut().take_lease(issue, lease)?;
     Ok(())
 }

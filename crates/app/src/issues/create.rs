@@ -4,11 +4,11 @@ use workforce_domain::activity::Action;
 use workforce_domain::actor::Owned;
 use workforce_domain::id::{AgentId, CompanyId, GoalId, LabelId, ProjectId};
 use workforce_domain::issue::{
-    Assignee, IllegalTransition, Issue, IssueRef, IssueStatus, Priority, Progress,
+    Assignment, IllegalTransition, Issue, IssueRef, IssueStatus, Priority, Progress,
 };
 use workforce_domain::port::{Failure, Tx};
 use workforce_domain::text::{Description, Label, Title};
-use workforce_domain::wake::WakeReason;
+use workforce_domain::wake::{WakeReason, WakeSource};
 
 use super::{
     IssueError, IssueView, MAX_DOCUMENT, PLACED, approval, assignment, duplicates, hierarchy,
@@ -18,6 +18,7 @@ use crate::access::{self, denied};
 use crate::agents;
 use crate::call::Call;
 use crate::refusal::{Code, Codes};
+use crate::wakes;
 
 /// Makes an issue.
 #[derive(Clone, Debug, PartialEq)]
@@ -130,7 +131,10 @@ pub fn create(
         return Err(Failure::Refused(IssueError::AssigneeRequired));
     }
     let assignee = match command.assignee_agent {
-        Some(agent) => Some(assignment::assignable(tx.reads(), call, scope, agent)?),
+        Some(agent) => {
+            let agent = tx.agents_mut().share(scope, agent)?;
+            Some(assignment::assignable(tx.reads(), call, scope, agent)?)
+        }
         None => None,
     };
     let parent = match &command.parent {
@@ -155,6 +159,11 @@ pub fn create(
             deduplicated: true,
         });
     }
+    // The counters of the company come after everything else that is locked.
+    let wakeable = match &assignee {
+        Some(agent) => assignment::hold_wakeable(tx, call, agent, status)?,
+        None => None,
+    };
     let number = tx.companies_mut().next_issue_number(scope)?;
     let parent = parent.as_ref();
     let issue = Issue {
@@ -169,9 +178,9 @@ pub fn create(
         description: command.description,
         progress: Progress::begin(status, call.now),
         priority: command.priority.unwrap_or(Priority::Medium),
-        assignee: command
-            .assignee_agent
-            .map_or(Assignee::Nobody, Assignee::Agent),
+        assignee: assignee
+            .as_ref()
+            .map_or(Assignment::NOBODY, Assignment::to_agent),
         created_by: call.actor().author(),
         billing_code: command
             .billing_code
@@ -197,8 +206,10 @@ pub fn create(
     };
     let details = json!({ "title": issue.title, "status": status });
     write_down(tx, call, Action::IssueCreated, &issue, details);
-    if let Some(agent) = &assignee {
-        assignment::wake_assignee(tx, call, &issue, agent, WakeReason::IssueAssigned)?;
+    if let (Some(agent), Some(wakeable)) = (&assignee, wakeable) {
+        let reason = WakeReason::IssueAssigned;
+        let request = assignment::wake_about(&issue, agent, WakeSource::Assignment, reason);
+        wakes::queue(tx, call, wakeable, request)?;
     }
     Ok(CreatedIssue {
         view: IssueView {

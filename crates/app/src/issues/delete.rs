@@ -22,9 +22,9 @@ pub fn delete(
 ) -> Result<(), Failure<IssueError>> {
     call.require_board().map_err(denied)?;
     let issue = hold(tx, call, issue)?;
+    approvals::issue_leaves(tx, call, &issue)?;
     work::stop(tx, call, &issue)?;
     tx.issues_mut().end_lease(&issue)?;
-    approvals::issue_leaves(tx, call, &issue)?;
     let details = json!({ "title": issue.title, "status": issue.status() });
     write_down(tx, call, Action::IssueDeleted, &issue, details);
     tx.issues_mut().delete(issue)?;

@@ -25,7 +25,7 @@ use workforce_domain::issue::{
     CheckoutConflict, ConflictReason, IllegalTransition, Issue, IssueRef, Lease,
 };
 use workforce_domain::label::IssueLabel;
-use workforce_domain::port::{Failure, Held, Tx};
+use workforce_domain::port::{Failure, Held, Reads, Tx};
 
 pub(crate) use approval::{complete, remark};
 pub(crate) use assignment::require_stake;
@@ -174,6 +174,18 @@ const PLACED: Codes = Codes::of(&[
     Code::ReferenceNotFound,
     Code::TooDeep,
 ]);
+
+/// The issue a caller names, as it is now, not locked.
+fn seen(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    issue: &IssueRef,
+) -> Result<Issue, Failure<IssueError>> {
+    reads
+        .issues()
+        .find(call.actor().scope(), issue)?
+        .ok_or_else(|| denied(Denied::NotFound("issue")))
+}
 
 /// Locks the issue a caller names.
 fn hold(

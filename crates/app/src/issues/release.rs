@@ -1,7 +1,7 @@
 use serde_json::json;
 use workforce_domain::activity::Action;
 use workforce_domain::actor::Owned;
-use workforce_domain::issue::{Assignee, IssueRef, IssueStatus};
+use workforce_domain::issue::{Assignment, IssueRef, IssueStatus};
 use workforce_domain::port::{Failure, Tx};
 
 use super::{IssueError, IssueView, hold, read, work, write_down};
@@ -56,7 +56,7 @@ pub fn release(
             wakes::withdraw(tx, call, issue.scope(), owner, issue.id)?;
         }
         issue.progress = issue.progress.release(call.now);
-        issue.assignee = Assignee::Nobody;
+        issue.assignee = Assignment::NOBODY;
         issue.updated_at = call.now;
         tx.issues_mut().save(&issue)?;
     }

@@ -70,14 +70,22 @@ pub(super) fn project_demands_review(tx: &mut dyn Tx, issue: &Issue) -> Result<b
     Ok(project.is_some_and(|project| project.review_required))
 }
 
+/// A move of an issue.
+pub(super) struct Step {
+    pub(super) moved: Moved,
+    /// The parent of an issue that the move ended, locked.
+    parent: Option<Held<Issue>>,
+}
+
 /// Moves a locked issue, with what belongs to the move: an ended issue ends
-/// its lease and stops whoever still works on it, except the caller's own run.
+/// its lease and stops whoever still works on it, except the caller's own run,
+/// and approvals that have lost their last open issue are cancelled.
 pub(super) fn go(
     tx: &mut dyn Tx,
     call: &Call<'_>,
     issue: &mut Held<Issue>,
     to: IssueStatus,
-) -> Result<Moved, Failure<IssueError>> {
+) -> Result<Step, Failure<IssueError>> {
     let mover = if call.agent().is_some() {
         Mover::Agent
     } else {
@@ -88,29 +96,26 @@ pub(super) fn go(
         .go(mover, to, call.now)
         .map_err(|illegal| Failure::Refused(illegal.into()))?;
     issue.progress = moved.progress.clone();
+    let mut parent = None;
     if moved.is_change() && to.is_terminal() {
+        // In the order of locks: the parent, approvals, then runs.
+        if let Some(id) = issue.parent {
+            parent = tx.issues_mut().lock(issue.scope().into(), &id.into())?;
+        }
+        approvals::issue_leaves(tx, call, issue)?;
         work::stop(tx, call, issue)?;
         tx.issues_mut().end_lease(issue)?;
     }
-    Ok(moved)
+    Ok(Step { moved, parent })
 }
 
 /// What follows once the moved issue is saved: whoever waits for its parent's
-/// last child is told, and approvals that have lost their last open issue are
-/// cancelled.
-pub(super) fn after(
-    tx: &mut dyn Tx,
-    call: &Call<'_>,
-    issue: &Held<Issue>,
-    moved: &Moved,
-) -> Result<(), StoreError> {
-    if !moved.is_change() || !issue.status().is_terminal() {
-        return Ok(());
+/// last child is told.
+pub(super) fn after(tx: &mut dyn Tx, call: &Call<'_>, step: &Step) -> Result<(), StoreError> {
+    match &step.parent {
+        Some(parent) => assignment::wake_for_children(tx, call, parent),
+        None => Ok(()),
     }
-    if let Some(parent) = issue.parent {
-        assignment::wake_for_children(tx, call, issue.scope(), parent)?;
-    }
-    approvals::issue_leaves(tx, call, issue)
 }
 
 /// A move as its activity row tells it.

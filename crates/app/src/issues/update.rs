@@ -6,17 +6,18 @@ use workforce_domain::agent::Agent;
 use workforce_domain::change::Change;
 use workforce_domain::id::{AgentId, GoalId, LabelId, ProjectId};
 use workforce_domain::issue::{
-    Assignee, Comment, DEFAULT_EXPECTED, Issue, IssueRef, IssueStatus, Moved, Priority,
+    Assignment, Comment, DEFAULT_EXPECTED, Issue, IssueRef, IssueStatus, Moved, Priority,
 };
-use workforce_domain::port::{Failure, Held, Tx};
+use workforce_domain::port::{EmployedAgent, Failure, Held, Shared, Tx};
 use workforce_domain::text::{CommentBody, Description, Label, Title};
 use workforce_domain::wake::WakeReason;
 
 use super::comment::{self, AddComment};
+use super::reassign::Reassignment;
 use super::status::{self, Rewrite};
 use super::{
     IssueError, IssueView, MAX_DOCUMENT, PLACED, approval, assignment, checkout, hierarchy, hold,
-    labels, read, reassign, work, write_down,
+    labels, read, reassign, seen, work, write_down,
 };
 use crate::access::{self, Denied, denied};
 use crate::agents;
@@ -113,6 +114,7 @@ pub fn update(
     issue: &IssueRef,
     mut command: UpdateIssue,
 ) -> Result<UpdatedIssue, Failure<IssueError>> {
+    let candidate = hold_candidate(tx, call, issue, &command)?;
     let mut issue = hold(tx, call, issue)?;
     call.require_working_company().map_err(denied)?;
     let words = command.comment.take();
@@ -124,7 +126,7 @@ pub fn update(
             .assignee_adapter_overrides
             .map(|overrides| agents::unmasked_document(overrides, present));
         check_rights(tx, call, &issue, &command)?;
-        Some(change(tx, call, &mut issue, command)?)
+        Some(change(tx, call, &mut issue, command, candidate)?)
     };
     work::renew_lease(tx, call, &issue)?;
     let comment = match words {
@@ -137,6 +139,23 @@ pub fn update(
         rewritten,
         comment,
     })
+}
+
+/// The agent that a change may give the issue to. It is held before the issue,
+/// and looked at when its turn comes.
+fn hold_candidate(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    issue: &IssueRef,
+    command: &UpdateIssue,
+) -> Result<Option<Shared<Agent>>, Failure<IssueError>> {
+    let begins = command.status == Some(IssueStatus::InProgress);
+    let named = command.assignee_agent.value().copied();
+    let Some(agent) = named.or(call.actor().agent_id().filter(|_| begins)) else {
+        return Ok(None);
+    };
+    let company = seen(tx.reads(), call, issue)?.scope();
+    Ok(tx.agents_mut().share(company, agent)?)
 }
 
 fn check_rights(
@@ -191,6 +210,7 @@ fn change(
     call: &Call<'_>,
     issue: &mut Held<Issue>,
     command: UpdateIssue,
+    candidate: Option<Shared<Agent>>,
 ) -> Result<Changes, Failure<IssueError>> {
     let before = Issue::clone(issue);
     let asked = command.status;
@@ -198,15 +218,18 @@ fn change(
     if !takes_up {
         approval::require_none_in_the_way(tx, &before, &command)?;
     }
-    let new_assignee = match takes_up {
+    let (worker, reassigned) = match takes_up {
         // The checkout decides who gets it.
-        true => None,
-        false => reassign::reassign(tx, call, issue, command.assignee_agent)?,
+        true => (candidate.and_then(Shared::employed), None),
+        false => {
+            let to = command.assignee_agent;
+            (None, reassign::decide(tx, call, issue, to, candidate)?)
+        }
     };
     let labelled = describe(tx, call, issue, command)?;
-    let (moved, rewritten) = match asked {
+    let (step, rewritten) = match asked {
         Some(IssueStatus::InProgress) if takes_up => {
-            check_out_itself(tx, call, issue)?;
+            check_out_itself(tx, call, issue, worker.as_ref())?;
             (None, None)
         }
         Some(to) => {
@@ -215,7 +238,11 @@ fn change(
         }
         None => (None, None),
     };
-    if issue.status() == IssueStatus::InProgress && issue.assignee == Assignee::Nobody {
+    let moved = step.as_ref().map(|step| &step.moved);
+    if let Some(reassigned) = &reassigned {
+        reassigned.carry_out(tx, call, issue)?;
+    }
+    if issue.status() == IssueStatus::InProgress && issue.assignee == Assignment::NOBODY {
         if asked == Some(IssueStatus::InProgress) {
             return Err(Failure::Refused(IssueError::AssigneeRequired));
         }
@@ -228,7 +255,7 @@ fn change(
         if before.title != issue.title || before.description != issue.description {
             tx.issues_mut().reindex(issue)?;
         }
-        let action = match &moved {
+        let action = match moved {
             Some(moved) if moved.reopened => Action::IssueReopened,
             _ => Action::IssueUpdated,
         };
@@ -237,13 +264,13 @@ fn change(
             call,
             action,
             issue,
-            told(&before, issue, moved.as_ref(), labelled),
+            told(&before, issue, moved, labelled),
         );
     }
-    if let Some(moved) = &moved {
-        status::after(tx, call, issue, moved)?;
+    if let Some(step) = &step {
+        status::after(tx, call, step)?;
     }
-    wake(tx, call, issue, &before, new_assignee)?;
+    wake(tx, call, issue, &before, reassigned)?;
     Ok(Changes { rewritten })
 }
 
@@ -280,19 +307,14 @@ fn check_out_itself(
     tx: &mut dyn Tx,
     call: &Call<'_>,
     issue: &mut Held<Issue>,
+    caller: Option<&EmployedAgent>,
 ) -> Result<(), Failure<IssueError>> {
-    let Some(caller) = call.agent() else {
-        return Ok(());
-    };
     if issue.status().is_terminal() {
         status::go(tx, call, issue, IssueStatus::InProgress)?;
     }
-    let scope = issue.scope();
-    let Some(agent) = tx.agents().find(scope.into(), caller.agent)? else {
-        return Ok(());
-    };
+    let caller = caller.ok_or_else(|| denied(Denied::Forbidden("the agent was terminated")))?;
     let expected = [DEFAULT_EXPECTED.as_slice(), &[IssueStatus::InReview]].concat();
-    checkout::take(tx, call, issue, &agent, Some(expected))?;
+    checkout::take(tx, call, issue, caller, Some(expected))?;
     Ok(())
 }
 
@@ -347,20 +369,22 @@ fn wake(
     call: &Call<'_>,
     issue: &Issue,
     before: &Issue,
-    new_assignee: Option<Agent>,
+    reassigned: Option<Reassignment>,
 ) -> Result<(), Failure<IssueError>> {
+    if let Some(reassigned) = &reassigned {
+        reassigned.withdraw_wake(tx, call, issue)?;
+    }
+    let reason = WakeReason::IssueAssigned;
+    if let Some(agent) = reassigned.and_then(|reassigned| reassigned.new) {
+        assignment::wake_assignee(tx, call, issue, &agent, reason)?;
+        return Ok(());
+    }
     let started = before.status() != issue.status()
         && matches!(issue.status(), IssueStatus::Todo | IssueStatus::InProgress);
-    let agent = match new_assignee {
-        Some(agent) => Some(agent),
-        None if started => match issue.assignee.agent() {
-            Some(id) => tx.agents().find(issue.scope().into(), id)?,
-            None => None,
-        },
-        None => None,
-    };
-    if let Some(agent) = agent {
-        assignment::wake_assignee(tx, call, issue, &agent, WakeReason::IssueAssigned)?;
+    if let Some(assignee) = issue.assignee.agent().filter(|_| started)
+        && let Some(agent) = tx.agents().find(issue.scope().into(), assignee)?
+    {
+        assignment::wake_assignee(tx, call, issue, &agent, reason)?;
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use workforce_domain::actor::{AgentCredential, CompanyScope, Owned};
 use workforce_domain::id::{AgentId, RunId};
 use workforce_domain::issue::{CheckoutConflict, ConflictReason, Issue, Lease};
 use workforce_domain::page::PageRequest;
-use workforce_domain::port::{Failure, Held, RunFilter, StoreError, Tx};
+use workforce_domain::port::{Failure, Held, LiveRun, NewLease, RunFilter, StoreError, Tx};
 use workforce_domain::run::{RunErrorCode, RunKind, RunStatus};
 
 use super::{IssueError, read};
@@ -19,7 +19,7 @@ pub(super) fn working_run(
     tx: &mut dyn Tx,
     call: &Call<'_>,
     company: CompanyScope,
-) -> Result<Option<RunId>, Failure<IssueError>> {
+) -> Result<Option<LiveRun>, Failure<IssueError>> {
     let Some((caller, run)) = call
         .agent()
         .and_then(|caller| Some((caller, caller.run()?)))
@@ -27,12 +27,26 @@ pub(super) fn working_run(
         return Ok(None);
     };
     let found = tx.runs_mut().lock(company.into(), run)?;
-    let live = found.is_some_and(|run| run.status.is_live());
-    match caller.credential {
-        _ if live => Ok(Some(run)),
-        AgentCredential::Key { .. } => Ok(None),
-        AgentCredential::Run { .. } => Err(denied(Denied::Forbidden("this run has ended"))),
+    match (found.and_then(|run| run.live()), caller.credential) {
+        (Some(live), _) => Ok(Some(live)),
+        (None, AgentCredential::Key { .. }) => Ok(None),
+        (None, AgentCredential::Run { .. }) => Err(denied(Denied::Forbidden("this run has ended"))),
     }
+}
+
+/// The run that the present lease of an issue says that it belongs to.
+///
+/// # Errors
+/// [`StoreError::Contended`] when the run has just ended, and its lease with it.
+pub(super) fn holding_run(
+    tx: &mut dyn Tx,
+    company: CompanyScope,
+    run: RunId,
+) -> Result<LiveRun, StoreError> {
+    let found = tx.runs_mut().lock(company.into(), run)?;
+    found
+        .and_then(|run| run.live())
+        .ok_or(StoreError::Contended)
 }
 
 /// Asks whoever works on an issue to stop, except the caller's own run: the
@@ -88,8 +102,8 @@ pub(super) fn renew_lease(
     let own = lease.filter(|lease| {
         lease.is_live(call.now) && lease.expires_at.is_some() && lease.held_by(caller.agent, None)
     });
-    if let Some(lease) = own {
-        tx.issues_mut().take_lease(issue, lease.renewed(call.now))?;
+    if let Some(lease) = own.and_then(|own| NewLease::renewed(issue, &own, call.now)) {
+        tx.issues_mut().take_lease(issue, lease)?;
     }
     Ok(())
 }

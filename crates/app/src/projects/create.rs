@@ -2,7 +2,7 @@ use serde_json::json;
 use workforce_domain::activity::{Action, Entity};
 use workforce_domain::agent::{first_free, url_key_stem};
 use workforce_domain::id::{AgentId, CompanyId, GoalId};
-use workforce_domain::port::{Failure, Held, Tx};
+use workforce_domain::port::{Failure, Tx};
 use workforce_domain::project::{Project, ProjectStatus};
 use workforce_domain::text::{Description, Label, Name};
 use workforce_domain::time::Timestamp;
@@ -71,8 +71,7 @@ pub fn create(
         created_at: call.now,
         updated_at: call.now,
     };
-    tx.projects_mut().insert(&project)?;
-    let project = Held::locked(project);
+    let project = tx.projects_mut().insert(project)?;
     if !goals.is_empty() {
         tx.projects_mut().set_goals(&project, &goals)?;
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use workforce_domain::activity::Action;
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::{CompanyScope, InstanceScope, Owned};
 use workforce_domain::id::RunId;
 use workforce_domain::port::{ClaimRequest, ClaimedRun, Failure, Held, TextScrubber, Tx};
 use workforce_domain::run::{Run, RunErrorCode, RunKind, RunStatus};
@@ -29,7 +29,7 @@ pub fn start(
     call: &Call<'_>,
     request: &ClaimRequest,
 ) -> Result<Option<ClaimedRun>, Failure<Infallible>> {
-    let claimed = tx.engine().claim(request)?;
+    let claimed = tx.engine_mut().claim(InstanceScope::SYSTEM, request)?;
     if let Some(claimed) = &claimed {
         let details = json!({ "reason": claimed.run.reason, "kind": claimed.run.kind });
         write_down(tx, call, Action::HeartbeatStarted, &claimed.run, details);
@@ -90,15 +90,14 @@ impl RunEnd {
 pub fn finish(
     tx: &mut dyn Tx,
     call: &Call<'_>,
+    company: CompanyScope,
     id: RunId,
     fence: i64,
     end: RunEnd,
 ) -> Result<bool, Failure<Infallible>> {
-    let scope = call.actor().scope();
-    let Some(seen) = tx.runs().find(scope, id)? else {
+    let Some(seen) = tx.runs().find(company.into(), id)? else {
         return Ok(false);
     };
-    let company = seen.scope();
     let agent = tx.agents_mut().lock(company.into(), seen.agent)?;
     if let Some(issue) = seen.issue {
         tx.issues_mut().lock(company.into(), &issue.into())?;
@@ -111,7 +110,7 @@ pub fn finish(
     }
     close(&mut run, end, call.now);
     tx.runs_mut().save(&run)?;
-    tx.issues_mut().end_leases_of_run(company, id)?;
+    tx.issues_mut().end_leases_of_run(&run)?;
     if let Some(mut agent) = agent {
         agent.last_heartbeat_at = Some(call.now);
         agent.consecutive_failures = match run.status {
@@ -182,7 +181,7 @@ pub fn lose(
     } else {
         end
     };
-    if !finish(tx, call, run.id, run.fence, end)? {
+    if !finish(tx, call, run.scope(), run.id, run.fence, end)? {
         return Ok(false);
     }
     if stopped {
@@ -190,7 +189,7 @@ pub fn lose(
     }
     let last = tx
         .engine()
-        .last_retry_of(run.company, run.agent, run.issue)?;
+        .last_retry_of(run.scope(), run.agent, run.issue)?;
     if last.is_some_and(|last| call.now.since(last) < RETRY_SPACING) {
         return Ok(true);
     }

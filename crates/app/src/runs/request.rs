@@ -187,7 +187,11 @@ fn ask(
     let (run, coalesced) = match wakes::request(tx, call, request)? {
         WakeOutcome::Queued(run) => (run, false),
         WakeOutcome::Coalesced(run) => (run, true),
-        WakeOutcome::Dropped => return Err(Failure::Refused(RunError::AgentTerminated)),
+        // Its company was stopped a moment ago.
+        WakeOutcome::Dropped => {
+            require_runnable(tx, agent)?;
+            return Err(Failure::Refused(RunError::AgentTerminated));
+        }
     };
     let run = found(tx, agent, run)?;
     write_down(

@@ -160,13 +160,13 @@ pub fn create(
         created_at: call.now,
         updated_at: call.now,
     };
-    tx.secrets_mut().insert(&secret)?;
+    let secret = tx.secrets_mut().insert(secret)?;
     if let Some(value) = &command.value {
         insert_version(tx, call, &secret, value)?;
     }
     let details = json!({ "provider": secret.provider });
     write_down(tx, call, Action::SecretCreated, &secret, details);
-    Ok(secret)
+    Ok(secret.into_inner())
 }
 
 /// Secrets of a company, oldest first.
@@ -235,19 +235,20 @@ fn require_free_name(
 fn insert_version(
     tx: &mut dyn Tx,
     call: &Call<'_>,
-    secret: &Secret,
+    secret: &Held<Secret>,
     value: &SecretValue,
 ) -> Result<(), StoreError> {
     let version = secret.latest_version;
     let context = seal_context(secret.company, secret.id, version);
     let sealed = call.vault.seal(&context, value.expose().as_bytes());
-    tx.secrets_mut().insert_version(&SecretVersion {
+    let version = SecretVersion {
         company: secret.company,
         secret: secret.id,
         version,
         sealed,
         created_at: call.now,
-    })
+    };
+    tx.secrets_mut().insert_version(secret, &version)
 }
 
 fn write_down(tx: &mut dyn Tx, call: &Call<'_>, action: Action, secret: &Secret, details: Value) {

@@ -10,7 +10,7 @@ use workforce_domain::activity::{Entity, Event, EventKind};
 use workforce_domain::actor::{CompanyScope, Owned};
 use workforce_domain::agent::Agent;
 use workforce_domain::id::{AgentId, CommentId, IssueId, RunId};
-use workforce_domain::port::{Held, StoreError, Tx};
+use workforce_domain::port::{Held, StoreError, Tx, WakeableAgent};
 use workforce_domain::run::{Run, RunKind, RunStatus, WakeStatus};
 use workforce_domain::time::Timestamp;
 use workforce_domain::wake::{Wake, WakeReason, WakeSource};
@@ -80,14 +80,10 @@ pub fn request(
     call: &Call<'_>,
     mut request: WakeRequest<'_>,
 ) -> Result<WakeOutcome, StoreError> {
-    if !request.agent.is_employed() || !wants(&request) {
+    let Some(wakeable) = hold_wakeable(tx, request.agent, request.source)? else {
         return Ok(WakeOutcome::Dropped);
-    }
-    let company = request.agent.scope();
-    let employer = tx.companies().find(company.into(), company.company())?;
-    if !employer.is_some_and(|employer| employer.is_active()) {
-        return Ok(WakeOutcome::Dropped);
-    }
+    };
+    let company = wakeable.company();
     call.signal.raise();
     let pending = tx
         .runs_mut()
@@ -109,12 +105,42 @@ pub fn request(
         tx.runs_mut().save_wake(&wake)?;
         return Ok(WakeOutcome::Coalesced(wake.run));
     }
+    Ok(WakeOutcome::Queued(queue(tx, call, wakeable, request)?))
+}
+
+/// Holds that an agent may be woken from a source; `None` when it may not.
+///
+/// # Errors
+/// When the store fails.
+pub fn hold_wakeable(
+    tx: &mut dyn Tx,
+    agent: &Agent,
+    source: WakeSource,
+) -> Result<Option<WakeableAgent>, StoreError> {
+    if !wants(agent, source) {
+        return Ok(None);
+    }
+    tx.runs_mut().share_wakeability(agent.scope(), agent.id)
+}
+
+/// Queues a wake that can have no other beside it, such as the first of an issue; the run that
+/// will answer it.
+///
+/// # Errors
+/// When the store fails.
+pub fn queue(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    wakeable: WakeableAgent,
+    mut request: WakeRequest<'_>,
+) -> Result<RunId, StoreError> {
+    call.signal.raise();
     if let Some(until) = loop_breaker::held_until(tx, call, &request)? {
         loop_breaker::tell(tx, call, &request, until);
         request.not_before = Some(until);
     }
     let (wake, run) = fresh(call, request);
-    tx.runs_mut().queue(&wake, &run)?;
+    tx.runs_mut().queue(wakeable, &wake, &run)?;
     tx.journal().event(Event {
         company: run.company,
         kind: EventKind::RunQueued,
@@ -127,15 +153,15 @@ pub fn request(
         })),
         created_at: call.now,
     });
-    Ok(WakeOutcome::Queued(run.id))
+    Ok(run.id)
 }
 
 /// False for what an agent that follows its timer alone is not woken for:
 /// what happens by itself. Somebody who asks for it by hand still can.
-fn wants(request: &WakeRequest<'_>) -> bool {
-    match request.source {
+fn wants(agent: &Agent, source: WakeSource) -> bool {
+    match source {
         WakeSource::Timer | WakeSource::OnDemand => true,
-        WakeSource::Assignment | WakeSource::Automation => request.agent.wakes_on_demand(),
+        WakeSource::Assignment | WakeSource::Automation => agent.wakes_on_demand(),
     }
 }
 

@@ -32,16 +32,17 @@ fn fill(world: &World, vault: &dyn Vault, versions: i32) -> (CompanyScope, Secre
         updated_at: world.now(),
     };
     put(world, |tx| {
-        tx.secrets_mut().insert(&secret)?;
+        let held = tx.secrets_mut().insert(secret.clone())?;
         for version in 1..=versions {
             let context = seal_context(company, secret.id, version);
-            tx.secrets_mut().insert_version(&SecretVersion {
+            let version = SecretVersion {
                 company,
                 secret: secret.id,
                 version,
                 sealed: vault.seal(&context, format!("value {version}").as_bytes()),
                 created_at: world.now(),
-            })?;
+            };
+            tx.secrets_mut().insert_version(&held, &version)?;
         }
         tx.idempotency().keep(&KeptAnswer {
             caller: "board".into(),

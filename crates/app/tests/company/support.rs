@@ -8,7 +8,7 @@ use workforce_app::runs::{self, InvokeOutcome, RunEnd, RunError};
 use workforce_app::{Failure, activity, budgets};
 use workforce_domain::Document;
 use workforce_domain::activity::{Action, Activity};
-use workforce_domain::actor::{Actor, CompanyScope, Scope};
+use workforce_domain::actor::{Actor, CompanyScope, InstanceScope, Scope};
 use workforce_domain::agent::{Agent, AgentLifecycle};
 use workforce_domain::budget::Threshold;
 use workforce_domain::company::{Company, PauseReason};
@@ -57,7 +57,7 @@ pub(crate) fn put(world: &World, mut body: impl FnMut(&mut dyn Tx) -> Result<(),
 /// Makes an agent a draft again.
 pub(crate) fn make_draft(world: &World, agent: AgentId) {
     put(world, |tx| {
-        let mut held = tx.agents_mut().lock(Scope::Instance, agent)?.unwrap();
+        let mut held = tx.agents_mut().lock(Scope::SYSTEM, agent)?.unwrap();
         held.lifecycle = AgentLifecycle::PendingApproval;
         tx.agents_mut().save(&held)
     });
@@ -250,7 +250,7 @@ pub(crate) fn ended(status: RunStatus, code: Option<RunErrorCode>) -> RunEnd {
 pub(crate) fn lift_stops(world: &World) {
     let lifted: Result<(), Failure<Infallible>> = world.system().write(|tx, call| {
         let month = Month::of(call.now);
-        for stop in tx.engine().budget_stops_to_lift(month, 100)? {
+        for stop in tx.engine().budget_stops_to_lift(InstanceScope::SYSTEM, month, 100)? {
             budgets::lift(tx, call, stop, month)?;
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! Giving work to somebody else, and who is woken by it.
 
 use workforce_app::issues::CreateIssue;
-use workforce_domain::issue::{Assignee, IssueStatus};
+use workforce_domain::issue::{Assignment, IssueStatus};
 use workforce_domain::run::{RunKind, RunStatus};
 use workforce_domain::wake::{WakeReason, WakeSource};
 use workforce_testkit::world::{done, new_issue};
@@ -95,7 +95,7 @@ fn unassigning_work_in_progress_gives_it_back() {
         let stored = scene.now(&issue);
         assert_eq!(
             (stored.status(), stored.assignee),
-            (IssueStatus::Todo, Assignee::Nobody)
+            (IssueStatus::Todo, Assignment::NOBODY)
         );
         assert_eq!(scene.world.stored_lease(&issue), None);
     }

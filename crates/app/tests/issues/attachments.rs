@@ -98,7 +98,7 @@ on_both_databases! {
         let unshown = place.attach(&deleted, 2).asset.object();
         assert_eq!(place.swept_after(MINUTE), Swept::default());
         place.world().system().write(|tx, _| {
-            let held = tx.issues_mut().lock(Scope::Instance, &deleted.id.into())?;
+            let held = tx.issues_mut().lock(Scope::SYSTEM, &deleted.id.into())?;
             Ok::<_, workforce_app::Failure<std::convert::Infallible>>(
                 tx.issues_mut().delete(held.unwrap())?,
             )

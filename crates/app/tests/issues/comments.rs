@@ -4,7 +4,7 @@ use workforce_app::access::Denied;
 use workforce_app::agents;
 use workforce_app::issues::{AddComment, IssueError};
 use workforce_domain::agent::Agent;
-use workforce_domain::issue::{Assignee, IssueStatus};
+use workforce_domain::issue::{Assignment, IssueStatus};
 use workforce_domain::run::RunKind;
 use workforce_domain::wake::{WakeReason, WakeSource};
 use workforce_testkit::world::{done, new_agent};
@@ -217,7 +217,7 @@ fn a_comment_on_a_parked_issue_is_still_heard_by_its_owner() {
 fn a_comment_on_an_issue_of_nobody_wakes_nobody() {
     let scene = Scene::new();
     let issue = scene.nobodys(IssueStatus::Todo);
-    assert_eq!(issue.assignee, Assignee::Nobody);
+    assert_eq!(issue.assignee, Assignment::NOBODY);
     done(scene.world.board().says(&issue, "Anyone?"));
     assert!(scene.told(&scene.ada).is_empty() && scene.told(&scene.bob).is_empty());
 }

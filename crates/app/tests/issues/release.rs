@@ -1,7 +1,7 @@
 //! Giving an issue back (contract section 3.1).
 
 use workforce_app::issues::IssueError;
-use workforce_domain::issue::{Assignee, IssueStatus};
+use workforce_domain::issue::{Assignment, IssueStatus};
 use workforce_testkit::world::done;
 
 use crate::deeds::Deeds;
@@ -16,7 +16,7 @@ fn work_in_progress_returns_to_todo_and_to_nobody() {
     assert_eq!(view.issue, scene.now(&issue));
     assert_eq!(
         (view.issue.status(), view.issue.assignee),
-        (IssueStatus::Todo, Assignee::Nobody)
+        (IssueStatus::Todo, Assignment::NOBODY)
     );
     assert_eq!(scene.world.stored_lease(&issue), None);
     done(scene.world.agent(scene.bob.id).checks_out(&issue));
@@ -83,7 +83,7 @@ fn another_run_of_the_same_agent_does_not_hold_it() {
     let view = done(scene.world.run_of(own).releases(&issue));
     assert_eq!(
         (view.issue.status(), view.issue.assignee),
-        (IssueStatus::Todo, Assignee::Nobody)
+        (IssueStatus::Todo, Assignment::NOBODY)
     );
     assert_eq!(
         scene.world.stored_run(own).stop_requested_at,
@@ -101,7 +101,7 @@ fn the_board_releases_for_anyone_and_stops_the_run() {
     let view = done(scene.world.board().releases(&issue));
     assert_eq!(
         (view.issue.status(), view.issue.assignee),
-        (IssueStatus::Todo, Assignee::Nobody)
+        (IssueStatus::Todo, Assignment::NOBODY)
     );
     assert_eq!(scene.world.stored_lease(&issue), None);
     assert!(scene.world.stored_run(run.id).stop_requested_at.is_some());

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::{ApprovalHistoryKind, ApprovalState, ApprovalStatus, ApprovalType};
 use crate::Document;
-use crate::actor::{ActorKind, Owned};
+use crate::actor::{ActorKind, owned};
 use crate::board::Author;
 use crate::id::{
     AgentId, ApprovalCommentId, ApprovalEventId, ApprovalId, CompanyId, IssueId, RunId,
@@ -56,11 +56,7 @@ impl Approval {
     }
 }
 
-impl Owned for Approval {
-    fn company(&self) -> CompanyId {
-        self.company
-    }
-}
+owned!(Approval, company);
 
 words! {
     /// Why a part of a proposal deserves a second look (contract section 10.5).
@@ -141,8 +137,4 @@ pub struct ApprovalComment {
     pub created_at: Timestamp,
 }
 
-impl Owned for ApprovalComment {
-    fn company(&self) -> CompanyId {
-        self.company
-    }
-}
+owned!(ApprovalComment, company);

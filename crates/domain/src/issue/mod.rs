@@ -7,6 +7,7 @@ mod lifecycle;
 
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::ops::Deref;
 
 pub use checkout::{
     CheckoutConflict, CheckoutDecision, CheckoutFacts, CheckoutRequest, ConflictReason,
@@ -19,11 +20,12 @@ pub use lifecycle::{
 };
 
 use crate::Document;
-use crate::actor::Owned;
+use crate::actor::owned;
 pub use crate::board::Author;
 use crate::id::{
     AgentId, CommentId, CompanyId, ExecutionWorkspaceId, GoalId, IssueId, ProjectId, RunId, UserId,
 };
+use crate::port::EmployedAgent;
 use crate::text::{CommentBody, Description, Label, Title};
 use crate::time::Timestamp;
 
@@ -57,6 +59,40 @@ impl Assignee {
     }
 }
 
+/// An assignee that was proven to be one: an agent that cannot leave before the assignment is
+/// stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Assignment(Assignee);
+
+impl Assignment {
+    /// Assigned to nobody.
+    pub const NOBODY: Self = Self(Assignee::Nobody);
+
+    /// Assigned to an agent.
+    pub fn to_agent(agent: &EmployedAgent) -> Self {
+        Self(Assignee::Agent(agent.id))
+    }
+
+    /// Assigned to a person.
+    pub const fn to_user(user: UserId) -> Self {
+        Self(Assignee::User(user))
+    }
+
+    /// The assignment that a stored issue has. For implementations of the port only; the rules
+    /// of the repository refuse it elsewhere.
+    pub const fn stored(assignee: Assignee) -> Self {
+        Self(assignee)
+    }
+}
+
+impl Deref for Assignment {
+    type Target = Assignee;
+
+    fn deref(&self) -> &Assignee {
+        &self.0
+    }
+}
+
 /// An issue.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Issue {
@@ -83,7 +119,7 @@ pub struct Issue {
     /// How urgent it is.
     pub priority: Priority,
     /// Who works on it.
-    pub assignee: Assignee,
+    pub assignee: Assignment,
     /// Who made it.
     pub created_by: Author,
     /// What its costs are booked on.
@@ -116,11 +152,7 @@ impl Issue {
     }
 }
 
-impl Owned for Issue {
-    fn company(&self) -> CompanyId {
-        self.company
-    }
-}
+owned!(Issue, company);
 
 /// How a caller names an issue: by id or by identifier.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -183,8 +215,4 @@ pub struct Comment {
     pub created_at: Timestamp,
 }
 
-impl Owned for Comment {
-    fn company(&self) -> CompanyId {
-        self.company
-    }
-}
+owned!(Comment, company);

@@ -1,11 +1,11 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{Held, StoreError};
+use super::{Held, Shared, StoreError};
 use crate::actor::{CompanyScope, Scope};
 use crate::agent::{Agent, AgentKey, ChainLink};
 use crate::company::CompanyStatus;
-use crate::id::{AgentId, AgentKeyId, CompanyId, RunId};
+use crate::id::{AgentId, AgentKeyId, RunId};
 use crate::mention::Mentionable;
 use crate::page::{CreationKey, Page, PageRequest};
 use crate::run::{RunKind, RunStatus};
@@ -119,11 +119,11 @@ pub trait AgentReads {
 /// Writes of agents.
 #[cfg_attr(feature = "mock", mockall::automock)]
 pub trait AgentWrites {
-    /// Stores a new agent.
+    /// Stores a new agent and holds it.
     ///
     /// # Errors
     /// [`StoreError::Contended`] when another took its short name meanwhile.
-    fn insert(&mut self, agent: &Agent) -> Result<(), StoreError>;
+    fn insert(&mut self, agent: Agent) -> Result<Held<Agent>, StoreError>;
 
     /// Locks an agent.
     ///
@@ -144,18 +144,21 @@ pub trait AgentWrites {
     /// When the store fails.
     fn delete(&mut self, agent: Held<Agent>) -> Result<(), StoreError>;
 
-    /// Gives everyone who reports to `from` the manager `to`, and answers who
-    /// they are.
+    /// Holds an agent as it is, so that it can be given work.
     ///
     /// # Errors
     /// When the store fails.
-    fn move_reports(
+    fn share(
         &mut self,
         company: CompanyScope,
-        from: AgentId,
-        to: Option<AgentId>,
-        now: Timestamp,
-    ) -> Result<Vec<AgentId>, StoreError>;
+        id: AgentId,
+    ) -> Result<Option<Shared<Agent>>, StoreError>;
+
+    /// Locks everyone who reports to a locked agent.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn lock_reports_of(&mut self, manager: &Held<Agent>) -> Result<Vec<Held<Agent>>, StoreError>;
 }
 
 /// What an agent key or a run token proves.
@@ -218,8 +221,11 @@ pub trait CredentialReads {
     ///
     /// # Errors
     /// When the store fails.
-    fn named_run(&mut self, company: CompanyId, run: RunId)
-    -> Result<Option<NamedRun>, StoreError>;
+    fn named_run(
+        &mut self,
+        company: CompanyScope,
+        run: RunId,
+    ) -> Result<Option<NamedRun>, StoreError>;
 
     /// The keys of an agent, oldest first, revoked ones too.
     ///
@@ -236,37 +242,32 @@ pub trait CredentialReads {
 /// Writes of credentials.
 #[cfg_attr(feature = "mock", mockall::automock)]
 pub trait CredentialWrites {
-    /// Stores a new key.
+    /// Stores a new key of a locked agent.
     ///
     /// # Errors
     /// When the store fails.
-    fn insert_key(&mut self, key: &AgentKey) -> Result<(), StoreError>;
+    fn insert_key(&mut self, agent: &Held<Agent>, key: &AgentKey) -> Result<(), StoreError>;
 
-    /// Revokes a key of an agent; the key afterwards, or `None` when there is
+    /// Revokes a key of a locked agent; the key afterwards, or `None` when there is
     /// no such key. Revoking again keeps the first instant.
     ///
     /// # Errors
     /// When the store fails.
     fn revoke_key(
         &mut self,
-        company: CompanyScope,
-        agent: AgentId,
+        agent: &Held<Agent>,
         key: AgentKeyId,
         now: Timestamp,
     ) -> Result<Option<AgentKey>, StoreError>;
 
-    /// Revokes every key of an agent.
+    /// Revokes every key of a locked agent.
     ///
     /// # Errors
     /// When the store fails.
-    fn revoke_keys(
-        &mut self,
-        company: CompanyScope,
-        agent: AgentId,
-        now: Timestamp,
-    ) -> Result<(), StoreError>;
+    fn revoke_keys(&mut self, agent: &Held<Agent>, now: Timestamp) -> Result<(), StoreError>;
 
-    /// Notes that keys were used.
+    /// Notes that keys were used. Needs no lock: the latest use wins, and
+    /// nothing is decided by it.
     ///
     /// # Errors
     /// When the store fails.

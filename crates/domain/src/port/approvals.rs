@@ -2,10 +2,12 @@ use alloc::vec::Vec;
 
 use super::{Held, StoreError};
 use crate::actor::{CompanyScope, Scope};
+use crate::agent::Agent;
 use crate::approval::{
     Approval, ApprovalComment, ApprovalEvent, ApprovalStanding, ApprovalStatus, ApprovalType,
 };
 use crate::id::{AgentId, ApprovalCommentId, ApprovalId, IssueId};
+use crate::issue::Issue;
 use crate::page::{CreationKey, Order, Page, PageRequest};
 
 /// The place of an approval in a list.
@@ -145,18 +147,18 @@ pub trait ApprovalReads {
 /// Writes of approvals.
 #[cfg_attr(feature = "mock", mockall::automock)]
 pub trait ApprovalWrites {
-    /// Stores a new approval with the issues it is linked to, among them its
-    /// primary one, and with the draft it decides on.
+    /// Stores a new approval and holds it, with the locked issues it is linked
+    /// to, among them its primary one, and with the draft it decides on.
     ///
     /// # Errors
     /// [`StoreError::Contended`] when another undecided approval of its type
     /// became about its issue meanwhile.
-    fn insert(
+    fn insert<'a>(
         &mut self,
-        approval: &Approval,
-        issues: &[IssueId],
-        draft: Option<AgentId>,
-    ) -> Result<(), StoreError>;
+        approval: Approval,
+        issues: &'a [Held<Issue>],
+        draft: Option<&'a Held<Agent>>,
+    ) -> Result<Held<Approval>, StoreError>;
 
     /// Locks an approval.
     ///

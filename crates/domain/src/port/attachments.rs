@@ -1,7 +1,7 @@
 use alloc::vec::Vec;
 
 use super::{Held, StoreError};
-use crate::actor::{CompanyScope, Scope};
+use crate::actor::{CompanyScope, InstanceScope, Scope};
 use crate::attachment::{Asset, Attachment, ObjectName};
 use crate::id::{AttachmentId, IssueId};
 use crate::page::{CreationKey, Page, PageRequest};
@@ -33,7 +33,11 @@ pub trait AttachmentReads {
     ///
     /// # Errors
     /// When the store fails.
-    fn assets_among(&mut self, objects: &[ObjectName]) -> Result<Vec<ObjectName>, StoreError>;
+    fn assets_among(
+        &mut self,
+        scope: InstanceScope,
+        objects: &[ObjectName],
+    ) -> Result<Vec<ObjectName>, StoreError>;
 }
 
 /// Writes of attachments.
@@ -76,5 +80,9 @@ pub trait AttachmentWrites {
     ///
     /// # Errors
     /// When the store fails.
-    fn forget_unattached(&mut self, limit: usize) -> Result<Vec<ObjectName>, StoreError>;
+    fn forget_unattached(
+        &mut self,
+        scope: InstanceScope,
+        limit: usize,
+    ) -> Result<Vec<ObjectName>, StoreError>;
 }

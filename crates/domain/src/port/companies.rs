@@ -2,7 +2,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::{Held, StoreError};
-use crate::actor::{CompanyScope, Scope};
+use crate::actor::{CompanyScope, InstanceScope, Scope};
 use crate::company::{Company, CompanyStatus};
 use crate::dashboard::{Badges, Figures, Instants};
 use crate::id::CompanyId;
@@ -35,7 +35,7 @@ pub trait CompanyReads {
     ///
     /// # Errors
     /// When the store fails.
-    fn prefixes(&mut self, stem: &str) -> Result<Vec<String>, StoreError>;
+    fn prefixes(&mut self, scope: InstanceScope, stem: &str) -> Result<Vec<String>, StoreError>;
 
     /// The figures of a company's dashboard.
     ///
@@ -53,11 +53,11 @@ pub trait CompanyReads {
 /// Writes of companies.
 #[cfg_attr(feature = "mock", mockall::automock)]
 pub trait CompanyWrites {
-    /// Stores a new company and begins its counters.
+    /// Stores a new company, holds it and begins its counters.
     ///
     /// # Errors
     /// [`StoreError::Contended`] when another took its prefix meanwhile.
-    fn insert(&mut self, company: &Company) -> Result<(), StoreError>;
+    fn insert(&mut self, company: Company) -> Result<Held<Company>, StoreError>;
 
     /// Locks a company.
     ///

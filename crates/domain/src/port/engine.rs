@@ -1,9 +1,10 @@
 use alloc::vec::Vec;
 
 use super::{Held, StoreError};
+use crate::actor::{CompanyScope, InstanceScope};
 use crate::agent::Agent;
 use crate::company::Company;
-use crate::id::{AgentId, CompanyId, InstanceId, RunId};
+use crate::id::{AgentId, InstanceId, IssueId, RunId};
 use crate::run::{ProcessRecord, Run};
 use crate::time::{Month, Timestamp};
 use crate::wake::Wake;
@@ -48,8 +49,85 @@ pub struct RenewedRun {
     pub stop_reason: Option<crate::run::RunErrorCode>,
 }
 
-/// What only the engine does. These look-ups carry no scope: they serve every
-/// company of the instance.
+/// What only the engine looks for.
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait EngineReads {
+    /// Runs whose lease expired, oldest first, at most `limit`.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn expired(
+        &mut self,
+        scope: InstanceScope,
+        now: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<Run>, StoreError>;
+
+    /// Every running run that is not a run of `instance`: what a dead
+    /// predecessor left, on a store that only one server uses.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn running_elsewhere(
+        &mut self,
+        scope: InstanceScope,
+        instance: InstanceId,
+    ) -> Result<Vec<Run>, StoreError>;
+
+    /// The recorded processes that `instance` did not start.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn processes_elsewhere(
+        &mut self,
+        scope: InstanceScope,
+        instance: InstanceId,
+    ) -> Result<Vec<ProcessRecord>, StoreError>;
+
+    /// When the agent's last retry after a lost process was queued.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn last_retry_of(
+        &mut self,
+        company: CompanyScope,
+        agent: AgentId,
+        issue: Option<IssueId>,
+    ) -> Result<Option<Timestamp>, StoreError>;
+
+    /// True when wakes are pending that nobody will ever answer: their agent is
+    /// terminated, or the issue they are to work on has ended.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn has_obsolete_wakes(&mut self, scope: InstanceScope) -> Result<bool, StoreError>;
+
+    /// Agents whose timer is due, the longest due first, and those whose timer
+    /// is to be set anew or stopped; at most `limit` of each.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn timers_to_look_at(
+        &mut self,
+        scope: InstanceScope,
+        now: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<(CompanyScope, AgentId)>, StoreError>;
+
+    /// Agents and companies that are stopped by a budget although it is not
+    /// used up in `month`: those to resume.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn budget_stops_to_lift(
+        &mut self,
+        scope: InstanceScope,
+        month: Month,
+        limit: usize,
+    ) -> Result<Vec<BudgetStop>, StoreError>;
+}
+
+/// What only the engine does.
 #[cfg_attr(feature = "mock", mockall::automock)]
 pub trait EngineWrites {
     /// Claims the next run that may start: the one place where a run begins.
@@ -62,7 +140,11 @@ pub trait EngineWrites {
     ///
     /// # Errors
     /// When the store fails.
-    fn claim(&mut self, request: &ClaimRequest) -> Result<Option<ClaimedRun>, StoreError>;
+    fn claim(
+        &mut self,
+        scope: InstanceScope,
+        request: &ClaimRequest,
+    ) -> Result<Option<ClaimedRun>, StoreError>;
 
     /// Renews the leases of a server's live runs and tells which were asked to
     /// stop. A run that is missing from the answer is no longer the server's.
@@ -71,23 +153,11 @@ pub trait EngineWrites {
     /// When the store fails.
     fn renew(
         &mut self,
+        scope: InstanceScope,
         instance: InstanceId,
         runs: &[RunId],
         lease_until: Timestamp,
     ) -> Result<Vec<RenewedRun>, StoreError>;
-
-    /// Runs whose lease expired, oldest first, at most `limit`.
-    ///
-    /// # Errors
-    /// When the store fails.
-    fn expired(&mut self, now: Timestamp, limit: usize) -> Result<Vec<Run>, StoreError>;
-
-    /// Every running run that is not a run of `instance`: what a dead
-    /// predecessor left, on a store that only one server uses.
-    ///
-    /// # Errors
-    /// When the store fails.
-    fn running_elsewhere(&mut self, instance: InstanceId) -> Result<Vec<Run>, StoreError>;
 
     /// Records the process of a run, before it may execute anything.
     ///
@@ -99,38 +169,19 @@ pub trait EngineWrites {
     ///
     /// # Errors
     /// When the store fails.
-    fn forget_process(&mut self, run: RunId) -> Result<(), StoreError>;
+    fn forget_process(&mut self, company: CompanyScope, run: RunId) -> Result<(), StoreError>;
 
-    /// The recorded processes that `instance` did not start.
+    /// Cancels at most `limit` wakes that nobody will ever answer, with their
+    /// queued runs; how many it was.
     ///
     /// # Errors
     /// When the store fails.
-    fn processes_elsewhere(
+    fn cancel_obsolete_wakes(
         &mut self,
-        instance: InstanceId,
-    ) -> Result<Vec<ProcessRecord>, StoreError>;
-
-    /// When the agent's last retry after a lost process was queued.
-    ///
-    /// # Errors
-    /// When the store fails.
-    fn last_retry_of(
-        &mut self,
-        company: CompanyId,
-        agent: AgentId,
-        issue: Option<crate::id::IssueId>,
-    ) -> Result<Option<Timestamp>, StoreError>;
-
-    /// Agents whose timer is due, the longest due first, and those whose timer
-    /// is to be set anew or stopped; at most `limit` of each.
-    ///
-    /// # Errors
-    /// When the store fails.
-    fn timers_to_look_at(
-        &mut self,
+        scope: InstanceScope,
         now: Timestamp,
         limit: usize,
-    ) -> Result<Vec<AgentId>, StoreError>;
+    ) -> Result<usize, StoreError>;
 
     /// Sets the timer of a locked agent for the interval it has now, or stops
     /// it. With `suppressed` the beat that was due is counted as one that was
@@ -153,6 +204,7 @@ pub trait EngineWrites {
     /// When the store fails.
     fn forget_events(
         &mut self,
+        scope: InstanceScope,
         before: Timestamp,
         keep: i64,
         limit: usize,
@@ -164,25 +216,19 @@ pub trait EngineWrites {
     ///
     /// # Errors
     /// When the store fails.
-    fn forget_wakes(&mut self, before: Timestamp, limit: usize) -> Result<usize, StoreError>;
-
-    /// Agents and companies that are stopped by a budget although it is not
-    /// used up in `month`: those to resume.
-    ///
-    /// # Errors
-    /// When the store fails.
-    fn budget_stops_to_lift(
+    fn forget_wakes(
         &mut self,
-        month: Month,
+        scope: InstanceScope,
+        before: Timestamp,
         limit: usize,
-    ) -> Result<Vec<BudgetStop>, StoreError>;
+    ) -> Result<usize, StoreError>;
 }
 
 /// Somebody stopped by a budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BudgetStop {
     /// The company.
-    pub company: CompanyId,
+    pub company: CompanyScope,
     /// The agent, or `None` for the company itself.
     pub agent: Option<AgentId>,
 }

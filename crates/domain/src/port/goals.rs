@@ -49,11 +49,11 @@ pub trait GoalReads {
 /// Writes of goals.
 #[cfg_attr(feature = "mock", mockall::automock)]
 pub trait GoalWrites {
-    /// Stores a new goal.
+    /// Stores a new goal and holds it.
     ///
     /// # Errors
     /// When the store fails.
-    fn insert(&mut self, goal: &Goal) -> Result<(), StoreError>;
+    fn insert(&mut self, goal: Goal) -> Result<Held<Goal>, StoreError>;
 
     /// Locks a goal.
     ///

@@ -1,10 +1,11 @@
 use alloc::vec::Vec;
 
-use super::{Held, StoreError};
+use super::{Held, NewLease, StoreError};
 use crate::actor::{CompanyScope, Scope};
-use crate::id::{AgentId, CommentId, GoalId, IssueId, LabelId, ProjectId, RunId, UserId};
+use crate::id::{AgentId, CommentId, GoalId, IssueId, LabelId, ProjectId, UserId};
 use crate::issue::{Comment, Issue, IssueRef, IssueStatus, Lease, Priority};
 use crate::page::{CreationKey, Order, Page, PageRequest};
+use crate::run::Run;
 use crate::search::SearchQuery;
 
 /// The place of an issue in a list: priority, then the latest change, then id.
@@ -237,7 +238,7 @@ pub trait IssueWrites {
     ///
     /// # Errors
     /// When the store fails.
-    fn take_lease(&mut self, issue: &Held<Issue>, lease: Lease) -> Result<Lease, StoreError>;
+    fn take_lease(&mut self, issue: &Held<Issue>, lease: NewLease) -> Result<Lease, StoreError>;
 
     /// Ends the lease on a locked issue, if there is one.
     ///
@@ -245,7 +246,7 @@ pub trait IssueWrites {
     /// When the store fails.
     fn end_lease(&mut self, issue: &Held<Issue>) -> Result<(), StoreError>;
 
-    /// Locks every issue that is assigned to an agent and not ended, oldest
+    /// Locks every issue that is assigned to an agent and not ended, youngest
     /// first.
     ///
     /// # Errors
@@ -256,11 +257,12 @@ pub trait IssueWrites {
         agent: AgentId,
     ) -> Result<Vec<Held<Issue>>, StoreError>;
 
-    /// Ends every lease an agent holds through this run.
+    /// Ends every lease that a locked run holds. The issues need no lock: only
+    /// a live run is given a lease, and this one is held here.
     ///
     /// # Errors
     /// When the store fails.
-    fn end_leases_of_run(&mut self, company: CompanyScope, run: RunId) -> Result<(), StoreError>;
+    fn end_leases_of_run(&mut self, run: &Held<Run>) -> Result<(), StoreError>;
 }
 
 /// The place of a comment in a list.

@@ -58,11 +58,11 @@ pub trait LabelReads {
 /// Writes of labels.
 #[cfg_attr(feature = "mock", mockall::automock)]
 pub trait LabelWrites {
-    /// Stores a new label.
+    /// Stores a new label and holds it.
     ///
     /// # Errors
     /// [`StoreError::Contended`] when another took its name meanwhile.
-    fn insert(&mut self, label: &IssueLabel) -> Result<(), StoreError>;
+    fn insert(&mut self, label: IssueLabel) -> Result<Held<IssueLabel>, StoreError>;
 
     /// Locks a label.
     ///

@@ -108,11 +108,11 @@ pub const MAX_PROJECT_GOALS: usize = 100;
 /// Writes of projects and workspaces.
 #[cfg_attr(feature = "mock", mockall::automock)]
 pub trait ProjectWrites {
-    /// Stores a new project.
+    /// Stores a new project and holds it.
     ///
     /// # Errors
     /// [`StoreError::Contended`] when another took its short name meanwhile.
-    fn insert(&mut self, project: &Project) -> Result<(), StoreError>;
+    fn insert(&mut self, project: Project) -> Result<Held<Project>, StoreError>;
 
     /// Locks a project, and with it its goals, workspaces and conventions.
     ///

@@ -1,6 +1,6 @@
 use alloc::vec::Vec;
 
-use super::{Held, StoreError};
+use super::{Held, StoreError, WakeableAgent};
 use crate::actor::{CompanyScope, Scope};
 use crate::id::{AgentId, IssueId, RunId};
 use crate::page::{CreationKey, Page, PageRequest};
@@ -80,6 +80,17 @@ pub trait RunReads {
 /// Writes of runs and wakes.
 #[cfg_attr(feature = "mock", mockall::automock)]
 pub trait RunWrites {
+    /// Holds that an agent may be woken; `None` when it is a draft or
+    /// terminated, or its company does not work.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn share_wakeability(
+        &mut self,
+        company: CompanyScope,
+        agent: AgentId,
+    ) -> Result<Option<WakeableAgent>, StoreError>;
+
     /// Locks the pending wake of an agent under a key (see [`Wake::key`]).
     ///
     /// # Errors
@@ -95,8 +106,13 @@ pub trait RunWrites {
     ///
     /// # Errors
     /// [`StoreError::Contended`] when another wake with the same key was
-    /// faster.
-    fn queue(&mut self, wake: &Wake, run: &Run) -> Result<(), StoreError>;
+    /// faster, [`StoreError::Constraint`] for a wake of another agent.
+    fn queue<'a>(
+        &mut self,
+        agent: WakeableAgent,
+        wake: &'a Wake,
+        run: &'a Run,
+    ) -> Result<(), StoreError>;
 
     /// Stores a locked wake.
     ///
@@ -116,7 +132,10 @@ pub trait RunWrites {
     /// When the store fails.
     fn save(&mut self, run: &Held<Run>) -> Result<(), StoreError>;
 
-    /// Cancels pending wakes and their queued runs; the cancelled runs.
+    /// Cancels pending wakes and their queued runs; the cancelled runs. Nobody
+    /// who holds that the agent, or an agent of the company, may be woken can
+    /// add one beside this; wakes about an issue are added by those who hold
+    /// the issue.
     ///
     /// # Errors
     /// When the store fails.
@@ -128,7 +147,9 @@ pub trait RunWrites {
     ) -> Result<Vec<RunId>, StoreError>;
 
     /// Asks live runs to stop, except `spare`, the caller's own; the runs that
-    /// were asked now and had not been asked before.
+    /// were asked now and had not been asked before. To be called before
+    /// [`cancel_pending`](Self::cancel_pending), by whoever holds the agent or
+    /// the company, which a claim waits for.
     ///
     /// # Errors
     /// When the store fails.

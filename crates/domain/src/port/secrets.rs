@@ -134,11 +134,11 @@ pub trait SecretReads {
 /// locked after everything else.
 #[cfg_attr(feature = "mock", mockall::automock)]
 pub trait SecretWrites {
-    /// Stores a new secret.
+    /// Stores a new secret and holds it.
     ///
     /// # Errors
     /// When the store fails.
-    fn insert(&mut self, secret: &Secret) -> Result<(), StoreError>;
+    fn insert(&mut self, secret: Secret) -> Result<Held<Secret>, StoreError>;
 
     /// Locks a secret.
     ///
@@ -155,7 +155,7 @@ pub trait SecretWrites {
         &mut self,
         company: CompanyScope,
         ids: &[SecretId],
-    ) -> Result<Vec<Secret>, StoreError>;
+    ) -> Result<Vec<Held<Secret>>, StoreError>;
 
     /// Stores a locked secret.
     ///
@@ -169,11 +169,15 @@ pub trait SecretWrites {
     /// When the store fails.
     fn delete(&mut self, secret: Held<Secret>) -> Result<(), StoreError>;
 
-    /// Stores a new version.
+    /// Stores a new version of a locked secret.
     ///
     /// # Errors
     /// When the store fails.
-    fn insert_version(&mut self, version: &SecretVersion) -> Result<(), StoreError>;
+    fn insert_version(
+        &mut self,
+        secret: &Held<Secret>,
+        version: &SecretVersion,
+    ) -> Result<(), StoreError>;
 
     /// Deletes a version of a locked secret; false when there is none.
     ///

@@ -2,16 +2,15 @@
 
 use alloc::boxed::Box;
 use alloc::string::String;
-use core::ops::{Deref, DerefMut};
 
 use super::{
     ActivityReads, AgentReads, AgentWrites, ApprovalReads, ApprovalWrites, AttachmentReads,
     AttachmentWrites, BoardTokenReads, BoardTokenWrites, CommentReads, CommentWrites, CompanyReads,
-    CompanyWrites, CredentialReads, CredentialWrites, EngineWrites, EventFeed, GoalReads,
-    GoalWrites, IdempotencyWrites, InstructionReads, InstructionWrites, IssueReads, IssueWrites,
-    Journal, LabelReads, LabelWrites, LedgerReads, LedgerWrites, ProjectReads, ProjectWrites,
-    RevisionReads, RevisionWrites, RunReads, RunWrites, SealedReads, SealedWrites, SecretReads,
-    SecretWrites, StreamTicketReads, StreamTicketWrites,
+    CompanyWrites, CredentialReads, CredentialWrites, EngineReads, EngineWrites, EventFeed,
+    GoalReads, GoalWrites, IdempotencyWrites, InstructionReads, InstructionWrites, IssueReads,
+    IssueWrites, Journal, LabelReads, LabelWrites, LedgerReads, LedgerWrites, ProjectReads,
+    ProjectWrites, RevisionReads, RevisionWrites, RunReads, RunWrites, SealedReads, SealedWrites,
+    SecretReads, SecretWrites, StreamTicketReads, StreamTicketWrites,
 };
 use crate::corrupt::Corrupt;
 
@@ -190,11 +189,13 @@ pub trait Reads {
     fn ledger(&mut self) -> &mut dyn LedgerReads;
     /// What happened.
     fn activity(&mut self) -> &mut dyn ActivityReads;
+    /// What only the engine looks for.
+    fn engine(&mut self) -> &mut dyn EngineReads;
 }
 
 /// Changes the store. What is locked here stays as it was read until the
-/// transaction ends. Locks are taken in this order: company, agent, issue,
-/// approval, wake and run.
+/// transaction ends. Locks are taken in the order of [`Lock`](super::Lock);
+/// with debug assertions a transaction that takes them in another panics.
 pub trait Tx: Reads {
     /// Companies.
     fn companies_mut(&mut self) -> &mut dyn CompanyWrites;
@@ -237,42 +238,7 @@ pub trait Tx: Reads {
     /// What happened in this transaction.
     fn journal(&mut self) -> &mut dyn Journal;
     /// What only the engine does.
-    fn engine(&mut self) -> &mut dyn EngineWrites;
+    fn engine_mut(&mut self) -> &mut dyn EngineWrites;
     /// The reads of this transaction, which see its own writes.
     fn reads(&mut self) -> &mut dyn Reads;
-}
-
-/// A record that was locked in this transaction. Only such a record can be
-/// saved, so nothing is written over a change that was not seen.
-#[derive(Debug)]
-pub struct Held<T> {
-    record: T,
-}
-
-impl<T> Held<T> {
-    /// Marks a record as locked. For implementations of the port only: they
-    /// call it with what they read under a row lock, or what they just
-    /// inserted.
-    pub const fn locked(record: T) -> Self {
-        Self { record }
-    }
-
-    /// Lets go of the right to save.
-    pub fn into_inner(self) -> T {
-        self.record
-    }
-}
-
-impl<T> Deref for Held<T> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
-        &self.record
-    }
-}
-
-impl<T> DerefMut for Held<T> {
-    fn deref_mut(&mut self) -> &mut T {
-        &mut self.record
-    }
 }

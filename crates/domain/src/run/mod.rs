@@ -6,7 +6,7 @@ use alloc::string::String;
 
 pub use lifecycle::*;
 
-use crate::actor::Owned;
+use crate::actor::owned;
 use crate::id::{AgentId, CompanyId, InstanceId, IssueId, RunId, WakeId};
 use crate::time::Timestamp;
 use crate::wake::{WakeReason, WakeSource};
@@ -114,11 +114,7 @@ pub struct Run {
     pub updated_at: Timestamp,
 }
 
-impl Owned for Run {
-    fn company(&self) -> CompanyId {
-        self.company
-    }
-}
+owned!(Run, company);
 
 /// The operating-system process of a run, recorded before the process may
 /// execute anything, so that it can always be found again.
@@ -137,4 +133,16 @@ pub struct ProcessRecord {
     /// Start time of the leader in clock ticks since boot, which tells it from
     /// a later process with the same id.
     pub start_ticks: i64,
+}
+
+impl crate::actor::sealed::Sealed for ProcessRecord {
+    fn identity(&self) -> uuid::Uuid {
+        self.run.into()
+    }
+}
+
+impl crate::actor::Owned for ProcessRecord {
+    fn company(&self) -> CompanyId {
+        self.company
+    }
 }

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 pub use reference::{ReferenceFault, SecretReference, VersionPick, references};
 pub use sensitive::is_sensitive_name;
 
-use crate::actor::Owned;
+use crate::actor::owned;
 use crate::id::{AgentId, CompanyId, SecretId, UserId};
 use crate::text::{Description, SecretName, TextError};
 use crate::time::Timestamp;
@@ -57,11 +57,7 @@ pub struct Secret {
     pub updated_at: Timestamp,
 }
 
-impl Owned for Secret {
-    fn company(&self) -> CompanyId {
-        self.company
-    }
-}
+owned!(Secret, company);
 
 /// One version of a secret's value, sealed.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use workforce_app::runs::RunEnd;
-use workforce_domain::actor::Scope;
+use workforce_domain::actor::Owned;
 use workforce_domain::port::Failure;
 use workforce_domain::run::{ProcessRecord, RunErrorCode, RunStatus};
 
@@ -198,10 +198,10 @@ async fn record(
         start_ticks: identity.start_ticks,
     };
     let recorded = core.store.write(move |tx, _| {
-        let run = tx.runs().find(Scope::Instance, process.run)?;
+        let run = tx.runs().find(process.scope().into(), process.run)?;
         let is_ours = run.is_some_and(|run| run.fence == fence && run.status.is_live());
         if is_ours {
-            tx.engine().record_process(&process)?;
+            tx.engine_mut().record_process(&process)?;
         }
         Ok::<_, Failure<_>>(is_ours)
     });

@@ -3,7 +3,7 @@ use std::time::Duration;
 use workforce_app::Failure;
 use workforce_app::record::document;
 use workforce_domain::activity::{Event, EventKind};
-use workforce_domain::actor::Actor;
+use workforce_domain::actor::{Actor, InstanceScope};
 use workforce_domain::port::NumberedEvent;
 
 use crate::support::{House, eventually};
@@ -54,7 +54,8 @@ async fn events_are_kept_for_a_week() {
     let now = house.ports.clock.now();
     house.act(|tx, _| {
         // That of the company itself is young.
-        tx.engine().forget_events(now, 0, 100)?;
+        tx.engine_mut()
+            .forget_events(InstanceScope::SYSTEM, now, 0, 100)?;
         Ok::<_, Failure<()>>(())
     });
     house.act(|tx, _| {

@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use workforce_domain::actor::Owned;
 use workforce_domain::run::{RunErrorCode, RunStatus};
 use workforce_domain::wake::WakeReason;
 use workforce_testkit::store::postgres_store;
@@ -84,8 +85,8 @@ async fn a_process_that_is_not_the_runs_is_left_alone() {
     let mut record = house.processes().remove(0);
     record.start_ticks -= 1;
     house.act(|tx, _| {
-        tx.engine().forget_process(lost.id)?;
-        Ok::<_, workforce_app::Failure<()>>(tx.engine().record_process(&record)?)
+        tx.engine_mut().forget_process(lost.scope(), lost.id)?;
+        Ok::<_, workforce_app::Failure<()>>(tx.engine_mut().record_process(&record)?)
     });
     let engine = house.start();
     assert_eq!(

@@ -11,7 +11,7 @@ use workforce_app::record::document;
 use workforce_app::runs::InvokeOutcome;
 use workforce_app::{Call, Caller, Failure, Signal, agents, companies, issues, runs};
 use workforce_domain::Document;
-use workforce_domain::actor::{Actor, Scope};
+use workforce_domain::actor::{Actor, InstanceScope, Scope};
 use workforce_domain::board::BoardMember;
 use workforce_domain::change::Change;
 use workforce_domain::id::{AgentId, CompanyId, InstanceId, IssueId, RunId};
@@ -271,7 +271,7 @@ impl House {
     /// The processes that are on record.
     pub(crate) fn processes(&self) -> Vec<ProcessRecord> {
         let nobody = self.new_instance();
-        self.act(|tx, _| Ok::<_, Failure<()>>(tx.engine().processes_elsewhere(nobody)?))
+        self.act(|tx, _| Ok::<_, Failure<()>>(tx.engine().processes_elsewhere(InstanceScope::SYSTEM, nobody)?))
     }
 
     /// Claims the next run as another server would, with a lease of this
@@ -301,7 +301,7 @@ impl House {
             process_group: stray.pid(),
             start_ticks: start_ticks(stray.pid()),
         };
-        self.act(|tx, _| Ok::<_, Failure<()>>(tx.engine().record_process(&process)?));
+        self.act(|tx, _| Ok::<_, Failure<()>>(tx.engine_mut().record_process(&process)?));
     }
 
     pub(crate) fn store(&self) -> &dyn Store {
@@ -310,7 +310,7 @@ impl House {
 
     /// The run with its own look-up, for what no use case shows.
     pub(crate) fn scope() -> Scope {
-        Scope::Instance
+        Scope::SYSTEM
     }
 }
 

@@ -35,7 +35,7 @@ async fn a_timer_is_set_and_a_due_one_starts_a_run() {
             return Err(Failure::Refused(()));
         };
         let past = call.now.minus(Duration::from_secs(1));
-        Ok(tx.engine().set_timer(&held, Some(past), false)?)
+        Ok(tx.engine_mut().set_timer(&held, Some(past), false)?)
     });
     let runs = eventually("a run", || {
         Some(house.runs(&[])).filter(|runs| !runs.is_empty())

@@ -4,6 +4,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use workforce_app::authenticate::AuthMode;
 use workforce_app::{Code, Codes, Failure};
+use workforce_domain::actor::InstanceScope;
 use workforce_domain::port::StoreError;
 
 use crate::exchange::Exchange;
@@ -69,7 +70,7 @@ async fn ready(exchange: Exchange) -> HttpResponse {
     let store = exchange.state.ports.store.clone();
     let probe = move || {
         store.read(|reads| -> Result<(), Failure<Problem>> {
-            Ok(reads.companies().prefixes("-").map(|_none| ())?)
+            Ok(reads.companies().prefixes(InstanceScope::SYSTEM, "-").map(|_none| ())?)
         })
     };
     let outcome = actix_web::web::block(probe).await;

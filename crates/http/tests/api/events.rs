@@ -5,6 +5,7 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use workforce_domain::actor::InstanceScope;
 use workforce_domain::port::Failure;
 use workforce_domain::time::Timestamp;
 use workforce_http::StreamLimits;
@@ -30,8 +31,8 @@ fn cause(api: &Api, company: &Value, title: &str) -> Value {
 fn forget_all_but(api: &Api, keep: i64) {
     let forgotten: Result<usize, Failure<Infallible>> = api.store.write(|tx| {
         Ok(tx
-            .engine()
-            .forget_events(Timestamp::from_micros(0), keep, 1000)?)
+            .engine_mut()
+            .forget_events(InstanceScope::SYSTEM, Timestamp::from_micros(0), keep, 1000)?)
     });
     forgotten.unwrap();
 }

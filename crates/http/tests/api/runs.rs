@@ -148,7 +148,7 @@ api_tests! {
 fn wrote(api: &Api, run: &str, bytes: i64, tail: &str) {
     let id = run.parse().unwrap();
     let saved: Result<(), Failure<Infallible>> = api.store.write(|tx| {
-        let mut run = tx.runs_mut().lock(Scope::Instance, id)?.unwrap();
+        let mut run = tx.runs_mut().lock(Scope::SYSTEM, id)?.unwrap();
         run.log_bytes = bytes;
         run.log_tail = Some(tail.to_owned());
         Ok(tx.runs_mut().save(&run)?)

@@ -1,12 +1,13 @@
 //! The store on either database.
 //!
 //! The queries are written once and mounted twice, by `sqlite` and by `postgres`, each of which
-//! names its `Connection`, its `LoadingMode` and how it locks rows (`held!`).
+//! names its `Connection`, its `LoadingMode` and how it locks rows (`held!`, `shared!`).
 
 mod cached;
 mod columns;
 mod errors;
 mod feed;
+mod lock_order;
 mod migrations;
 mod open;
 mod pool;

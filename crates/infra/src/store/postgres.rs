@@ -25,3 +25,12 @@ macro_rules! held {
     };
 }
 pub(crate) use held;
+
+/// A query whose rows stay as they are until the transaction ends, for any number of transactions
+/// at once.
+macro_rules! shared {
+    ($query:expr) => {
+        diesel::QueryDsl::for_share($query)
+    };
+}
+pub(crate) use shared;

@@ -27,3 +27,11 @@ macro_rules! held {
     };
 }
 pub(crate) use held;
+
+/// The same for any number of transactions at once.
+macro_rules! shared {
+    ($query:expr) => {
+        $query
+    };
+}
+pub(crate) use shared;

@@ -2,6 +2,7 @@
 
 use diesel::prelude::*;
 use diesel::{insert_into, update};
+use uuid::Uuid;
 use workforce_domain::Document;
 use workforce_domain::activity::{Action, Activity, Entity, Event, EventKind};
 use workforce_domain::actor::ActorKind;
@@ -10,17 +11,18 @@ use workforce_domain::id::{ActivityId, AgentId, CompanyId, RunId};
 use workforce_domain::port::{
     ActivityReads, AgentReads, AgentWrites, ApprovalReads, ApprovalWrites, AttachmentReads,
     AttachmentWrites, BoardTokenReads, BoardTokenWrites, CommentReads, CommentWrites, CompanyReads,
-    CompanyWrites, CredentialReads, CredentialWrites, EngineWrites, GoalReads, GoalWrites,
-    IdempotencyWrites, InstructionReads, InstructionWrites, IssueReads, IssueWrites, Journal,
-    LabelReads, LabelWrites, LedgerReads, LedgerWrites, ProjectReads, ProjectWrites, Reads,
-    RevisionReads, RevisionWrites, RunReads, RunWrites, SealedReads, SealedWrites, SecretReads,
-    SecretWrites, StoreError, StreamTicketReads, StreamTicketWrites, Tx,
+    CompanyWrites, CredentialReads, CredentialWrites, EngineReads, EngineWrites, GoalReads,
+    GoalWrites, IdempotencyWrites, InstructionReads, InstructionWrites, IssueReads, IssueWrites,
+    Journal, LabelReads, LabelWrites, LedgerReads, LedgerWrites, Lock, ProjectReads, ProjectWrites,
+    Reads, RevisionReads, RevisionWrites, RunReads, RunWrites, SealedReads, SealedWrites,
+    SecretReads, SecretWrites, StoreError, StreamTicketReads, StreamTicketWrites, Tx,
 };
 
 use super::Connection;
 use crate::store::cached::cached;
 use crate::store::columns::{IdColumn, InstantColumn, JsonColumn, WordColumn};
 use crate::store::errors::failed;
+use crate::store::lock_order::LockOrder;
 use crate::store::schema::{activity, company_counters, events};
 
 /// Rows in one statement; stays below every limit on bound values.
@@ -55,6 +57,7 @@ macro_rules! insert_rows {
 pub(crate) struct Transaction<'c> {
     /// Where statements run.
     pub(crate) conn: &'c mut Connection,
+    order: LockOrder,
     activity: Vec<Activity>,
     events: Vec<Event>,
     /// Companies whose listeners are to look although nothing is written for
@@ -64,9 +67,10 @@ pub(crate) struct Transaction<'c> {
 
 impl<'c> Transaction<'c> {
     /// The transaction that is open on `conn`.
-    pub(super) const fn on(conn: &'c mut Connection) -> Self {
+    pub(super) fn on(conn: &'c mut Connection) -> Self {
         Self {
             conn,
+            order: LockOrder::default(),
             activity: Vec::new(),
             events: Vec::new(),
             vanished: Vec::new(),
@@ -80,6 +84,9 @@ impl<'c> Transaction<'c> {
     /// # Errors
     /// When the store fails.
     pub(super) fn write_journal(&mut self) -> Result<Vec<CompanyId>, StoreError> {
+        for event in &self.events {
+            self.order.note(Lock::Counters, event.company);
+        }
         let rows: Vec<_> = self.activity.iter().map(ActivityRow::of).collect();
         insert_rows!(activity::table, rows, self.conn);
         let mut told = core::mem::take(&mut self.vanished);
@@ -95,6 +102,11 @@ impl<'c> Transaction<'c> {
         self.activity.clear();
         self.events.clear();
         Ok(told)
+    }
+
+    /// Notes that something is about to be locked, in the order that holds for all.
+    pub(super) fn locks(&mut self, lock: Lock, id: impl Into<Uuid>) {
+        self.order.note(lock, id);
     }
 
     /// Notes that a company was removed, so that those who listen to it find out.
@@ -263,6 +275,10 @@ impl Reads for Transaction<'_> {
     fn activity(&mut self) -> &mut dyn ActivityReads {
         self
     }
+
+    fn engine(&mut self) -> &mut dyn EngineReads {
+        self
+    }
 }
 
 impl Tx for Transaction<'_> {
@@ -346,7 +362,7 @@ impl Tx for Transaction<'_> {
         self
     }
 
-    fn engine(&mut self) -> &mut dyn EngineWrites {
+    fn engine_mut(&mut self) -> &mut dyn EngineWrites {
         self
     }
 

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use workforce_app::runs::{self, RunEnd};
 use workforce_app::{Failure, timers};
-use workforce_domain::actor::{Owned, Scope};
+use workforce_domain::actor::{InstanceScope, Owned, Scope};
 use workforce_domain::agent::Agent;
 use workforce_domain::id::{AgentId, IssueId, RunId};
 use workforce_domain::issue::{Issue, Lease};
@@ -56,12 +56,12 @@ impl World {
     pub fn look_at_timers(&self) {
         let system = self.system();
         let now = self.now();
-        let agents =
-            done(system.write(|tx, _| {
-                Ok::<_, Failure<Infallible>>(tx.engine().timers_to_look_at(now, 100)?)
-            }));
-        for agent in agents {
-            done(system.write(|tx, call| timers::look(tx, call, agent)));
+        let found: Result<_, Failure<Infallible>> = self.store().read(|reads| {
+            let scope = InstanceScope::SYSTEM;
+            Ok(reads.engine().timers_to_look_at(scope, now, 100)?)
+        });
+        for (company, agent) in done(found) {
+            done(system.write(|tx, call| timers::look(tx, call, company, agent)));
         }
     }
 
@@ -90,7 +90,9 @@ impl World {
     #[track_caller]
     pub fn finish_as(&self, run: &Run, end: &RunEnd) -> bool {
         let system = self.system();
-        done(system.write(|tx, call| runs::finish(tx, call, run.id, run.fence, end.clone())))
+        done(system.write(|tx, call| {
+            runs::finish(tx, call, run.scope(), run.id, run.fence, end.clone())
+        }))
     }
 
     /// The wakes of an agent that nothing has answered yet, oldest first.
@@ -139,7 +141,7 @@ impl World {
     pub fn stored_issue(&self, id: IssueId) -> Issue {
         let found: Result<_, Failure<Infallible>> = self
             .store()
-            .read(|reads| Ok(reads.issues().find(Scope::Instance, &id.into())?));
+            .read(|reads| Ok(reads.issues().find(Scope::SYSTEM, &id.into())?));
         there(done(found), "issue")
     }
 
@@ -157,7 +159,7 @@ impl World {
     pub fn stored_agent(&self, id: AgentId) -> Agent {
         let found: Result<_, Failure<Infallible>> = self
             .store()
-            .read(|reads| Ok(reads.agents().find(Scope::Instance, id)?));
+            .read(|reads| Ok(reads.agents().find(Scope::SYSTEM, id)?));
         there(done(found), "agent")
     }
 }

@@ -9,17 +9,19 @@ use workforce_domain::agent::{Agent, CHAIN_LIMIT, ChainLink};
 use workforce_domain::id::AgentId;
 use workforce_domain::mention::Mentionable;
 use workforce_domain::page::{CreationKey, Page, PageRequest};
-use workforce_domain::port::{AgentFilter, AgentKeyset, AgentReads, AgentWrites, Held, StoreError};
+use workforce_domain::port::{
+    AgentFilter, AgentKeyset, AgentReads, AgentWrites, Held, Lock, Shared, StoreError,
+};
 use workforce_domain::text::{Label, Name, Role};
 use workforce_domain::time::Timestamp;
 use workforce_domain::timer::Timer;
 
 use super::super::transaction::Transaction;
-use super::super::{LoadingMode, held};
+use super::super::{LoadingMode, held, shared};
 use super::agent_row::{AgentRow, LifecycleWord};
 use super::agent_secrets;
 use super::page::{MAX_WHOLE, characters, fetch_limit, page_of, substr};
-use super::row::{admit, admit_some, exactly_one, in_scope, one};
+use super::row::{admit, admit_some, all, exactly_one, in_scope, one};
 use super::runs::running;
 use super::timers;
 use crate::store::cached::cached;
@@ -239,15 +241,17 @@ impl AgentReads for Transaction<'_> {
 }
 
 impl AgentWrites for Transaction<'_> {
-    fn insert(&mut self, agent: &Agent) -> Result<(), StoreError> {
+    fn insert(&mut self, agent: Agent) -> Result<Held<Agent>, StoreError> {
         diesel::insert_into(agents::table)
-            .values(AgentRow::from(agent))
+            .values(AgentRow::from(&agent))
             .execute(self.conn)
             .map_err(failed)?;
-        agent_secrets::insert(self.conn, agent)
+        agent_secrets::insert(self.conn, &agent)?;
+        Ok(Held::locked(agent))
     }
 
     fn lock(&mut self, scope: Scope, id: AgentId) -> Result<Option<Held<Agent>>, StoreError> {
+        self.locks(Lock::Agent, id);
         let query = agents::table.filter(agents::id.eq(IdColumn(id)));
         let row = in_scope!(scope, agents, query, |scoped| held!(
             scoped.select(AgentRow::as_select())
@@ -261,7 +265,7 @@ impl AgentWrites for Transaction<'_> {
         diesel::update(agents::table)
             .filter(agents::company_id.eq(IdColumn(agent.company)))
             .filter(agents::id.eq(IdColumn(agent.id)))
-            .set(AgentRow::from(&**agent))
+            .set(AgentRow::from(agent.to_store()?))
             .execute(self.conn)
             .map_err(failed)
             .and_then(exactly_one)?;
@@ -277,23 +281,31 @@ impl AgentWrites for Transaction<'_> {
             .and_then(exactly_one)
     }
 
-    fn move_reports(
+    fn share(
         &mut self,
         company: CompanyScope,
-        from: AgentId,
-        to: Option<AgentId>,
-        now: Timestamp,
-    ) -> Result<Vec<AgentId>, StoreError> {
-        let moved: Vec<IdColumn<AgentId>> = diesel::update(agents::table)
+        id: AgentId,
+    ) -> Result<Option<Shared<Agent>>, StoreError> {
+        self.locks(Lock::Agent, id);
+        let query = agents::table
             .filter(agents::company_id.eq(IdColumn(company.company())))
-            .filter(agents::reports_to.eq(IdColumn(from)))
-            .set((
-                agents::reports_to.eq(to.map(IdColumn)),
-                agents::updated_at.eq(InstantColumn(now)),
-            ))
-            .returning(agents::id)
-            .get_results(self.conn)
-            .map_err(failed)?;
-        Ok(moved.into_iter().map(|id| id.0).collect())
+            .filter(agents::id.eq(IdColumn(id)))
+            .select(AgentRow::as_select());
+        let row = shared!(query).first(self.conn).optional();
+        Ok(one(row.map_err(failed)?)?.map(Shared::locked))
+    }
+
+    fn lock_reports_of(&mut self, manager: &Held<Agent>) -> Result<Vec<Held<Agent>>, StoreError> {
+        let query = agents::table
+            .filter(agents::company_id.eq(IdColumn(manager.company)))
+            .filter(agents::reports_to.eq(IdColumn(manager.id)))
+            .order(agents::id)
+            .select(AgentRow::as_select());
+        let rows: Vec<AgentRow> = held!(query).load(self.conn).map_err(failed)?;
+        let reports = all(rows)?;
+        for report in &reports {
+            self.locks(Lock::Agent, report.id);
+        }
+        Ok(reports.into_iter().map(Held::locked).collect())
     }
 }

@@ -2,13 +2,15 @@ use diesel::prelude::*;
 use diesel::sql_query;
 use diesel::sql_types::Integer;
 use workforce_domain::actor::{CompanyScope, Scope};
+use workforce_domain::agent::Agent;
 use workforce_domain::approval::{
     Approval, ApprovalComment, ApprovalEvent, ApprovalStatus, ApprovalType,
 };
 use workforce_domain::id::{AgentId, ApprovalId, CompanyId, IssueId};
+use workforce_domain::issue::Issue;
 use workforce_domain::page::{Order, Page, PageRequest};
 use workforce_domain::port::{
-    ApprovalCommentKey, ApprovalFilter, ApprovalKey, ApprovalReads, ApprovalWrites, Held,
+    ApprovalCommentKey, ApprovalFilter, ApprovalKey, ApprovalReads, ApprovalWrites, Held, Lock,
     StoreError,
 };
 
@@ -239,15 +241,15 @@ impl ApprovalReads for Transaction<'_> {
 }
 
 impl ApprovalWrites for Transaction<'_> {
-    fn insert(
+    fn insert<'a>(
         &mut self,
-        approval: &Approval,
-        issues: &[IssueId],
-        draft: Option<AgentId>,
-    ) -> Result<(), StoreError> {
+        approval: Approval,
+        issues: &'a [Held<Issue>],
+        draft: Option<&'a Held<Agent>>,
+    ) -> Result<Held<Approval>, StoreError> {
         let (company_id, approval_id) = (IdColumn(approval.company), IdColumn(approval.id));
         diesel::insert_into(approvals::table)
-            .values(ApprovalRow::from(approval))
+            .values(ApprovalRow::from(&approval))
             .execute(self.conn)
             .map_err(failed)?;
         let links: Vec<LinkRow> = issues
@@ -255,7 +257,7 @@ impl ApprovalWrites for Transaction<'_> {
             .map(|issue| LinkRow {
                 company_id,
                 approval_id,
-                issue_id: IdColumn(*issue),
+                issue_id: IdColumn(issue.id),
             })
             .collect();
         if !links.is_empty() {
@@ -268,17 +270,18 @@ impl ApprovalWrites for Transaction<'_> {
             let row = DraftRow {
                 approval_id,
                 company_id,
-                agent_id: IdColumn(draft),
+                agent_id: IdColumn(draft.id),
             };
             diesel::insert_into(approval_drafts::table)
                 .values(row)
                 .execute(self.conn)
                 .map_err(failed)?;
         }
-        Ok(())
+        Ok(Held::locked(approval))
     }
 
     fn lock(&mut self, scope: Scope, id: ApprovalId) -> Result<Option<Held<Approval>>, StoreError> {
+        self.locks(Lock::Approval, id);
         let query = approvals::table.filter(approvals::id.eq(IdColumn(id)));
         let row = in_scope!(scope, approvals, query, |scoped| held!(
             scoped.select(ApprovalRow::as_select())
@@ -298,7 +301,7 @@ impl ApprovalWrites for Transaction<'_> {
             .filter(approvals::company_id.eq(IdColumn(approval.company)))
             .filter(approvals::id.eq(IdColumn(approval.id)))
             .filter(approvals::status.eq_any(from))
-            .set(ApprovalRow::from(&**approval))
+            .set(ApprovalRow::from(approval.to_store()?))
             .execute(self.conn)
             .map_err(failed)?;
         Ok(rows == 1)

@@ -2,11 +2,13 @@ use std::collections::HashSet;
 
 use diesel::dsl::{exists, not};
 use diesel::prelude::*;
-use workforce_domain::actor::{CompanyScope, Scope};
+use workforce_domain::actor::{CompanyScope, InstanceScope, Scope};
 use workforce_domain::attachment::{Asset, Attachment, ObjectName};
 use workforce_domain::id::{AssetId, AttachmentId, CompanyId, IssueId};
 use workforce_domain::page::{CreationKey, Page, PageRequest};
-use workforce_domain::port::{AttachmentKey, AttachmentReads, AttachmentWrites, Held, StoreError};
+use workforce_domain::port::{
+    AttachmentKey, AttachmentReads, AttachmentWrites, Held, Lock, StoreError,
+};
 use workforce_domain::time::Timestamp;
 
 use super::super::transaction::Transaction;
@@ -65,7 +67,11 @@ impl AttachmentReads for Transaction<'_> {
         })
     }
 
-    fn assets_among(&mut self, objects: &[ObjectName]) -> Result<Vec<ObjectName>, StoreError> {
+    fn assets_among(
+        &mut self,
+        _scope: InstanceScope,
+        objects: &[ObjectName],
+    ) -> Result<Vec<ObjectName>, StoreError> {
         let asked: HashSet<&ObjectName> = objects.iter().collect();
         let ids: Vec<_> = objects.iter().map(|it| IdColumn(it.asset)).collect();
         let rows: Vec<(IdColumn<CompanyId>, IdColumn<AssetId>)> = assets::table
@@ -119,6 +125,7 @@ impl AttachmentWrites for Transaction<'_> {
         scope: Scope,
         id: AttachmentId,
     ) -> Result<Option<Held<Attachment>>, StoreError> {
+        self.locks(Lock::Attachment, id);
         let query = issue_attachments::table
             .inner_join(assets::table)
             .filter(issue_attachments::id.eq(IdColumn(id)));
@@ -142,7 +149,11 @@ impl AttachmentWrites for Transaction<'_> {
         Ok(forget_unshown(self.conn, object)?.then_some(object))
     }
 
-    fn forget_unattached(&mut self, limit: usize) -> Result<Vec<ObjectName>, StoreError> {
+    fn forget_unattached(
+        &mut self,
+        _scope: InstanceScope,
+        limit: usize,
+    ) -> Result<Vec<ObjectName>, StoreError> {
         let shown = issue_attachments::table
             .filter(issue_attachments::company_id.eq(assets::company_id))
             .filter(issue_attachments::asset_id.eq(assets::id));

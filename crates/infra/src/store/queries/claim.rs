@@ -18,10 +18,10 @@ use super::super::{Connection, held};
 use super::advisory::advisory_lock;
 use super::agent_row::AgentRow;
 use super::companies::CompanyRow;
+use super::leases;
 use super::row::{Row, exactly_one};
 use super::run_row::RunRow;
 use super::wakes::{WakeRow, pending};
-use super::{leases, purposeless};
 use crate::store::columns::{DigestColumn, IdColumn, Instant, InstantColumn, Key, WordColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{agents, companies, company_counters, heartbeat_runs, issues, wakes};
@@ -125,7 +125,6 @@ pub(super) fn claim(
     // The cap of a server is counted over companies, so nothing else that is
     // locked below protects it.
     advisory_lock(conn, "claims", request.instance.into()).map_err(failed)?;
-    purposeless::cancel(conn, request.now)?;
     let mut locked = None;
     for _ in 0..ATTEMPTS {
         let Some(candidate) = next(conn, request)? else {

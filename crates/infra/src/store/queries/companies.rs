@@ -1,5 +1,5 @@
 use diesel::prelude::*;
-use workforce_domain::actor::{CompanyScope, Scope};
+use workforce_domain::actor::{CompanyScope, InstanceScope, Scope};
 use workforce_domain::attachment::AttachmentLimit;
 use workforce_domain::company::{Company, CompanyStatus, PauseReason};
 use workforce_domain::corrupt::Corrupt;
@@ -7,7 +7,7 @@ use workforce_domain::dashboard::{Badges, Figures, Instants};
 use workforce_domain::id::CompanyId;
 use workforce_domain::money::Budget;
 use workforce_domain::page::{CreationKey, Page, PageRequest};
-use workforce_domain::port::{CompanyKey, CompanyReads, CompanyWrites, Held, StoreError};
+use workforce_domain::port::{CompanyKey, CompanyReads, CompanyWrites, Held, Lock, StoreError};
 use workforce_domain::text::{Description, Label, Name};
 use workforce_domain::time::Timestamp;
 
@@ -152,7 +152,7 @@ impl CompanyReads for Transaction<'_> {
         })
     }
 
-    fn prefixes(&mut self, stem: &str) -> Result<Vec<String>, StoreError> {
+    fn prefixes(&mut self, _scope: InstanceScope, stem: &str) -> Result<Vec<String>, StoreError> {
         companies::table
             .filter(substr(companies::issue_prefix, 1, characters(stem)).eq(stem))
             .select(companies::issue_prefix)
@@ -172,9 +172,9 @@ impl CompanyReads for Transaction<'_> {
 }
 
 impl CompanyWrites for Transaction<'_> {
-    fn insert(&mut self, company: &Company) -> Result<(), StoreError> {
+    fn insert(&mut self, company: Company) -> Result<Held<Company>, StoreError> {
         diesel::insert_into(companies::table)
-            .values(CompanyRow::from(company))
+            .values(CompanyRow::from(&company))
             .execute(self.conn)
             .map_err(failed)?;
         diesel::insert_into(company_counters::table)
@@ -185,10 +185,11 @@ impl CompanyWrites for Transaction<'_> {
             ))
             .execute(self.conn)
             .map_err(failed)?;
-        Ok(())
+        Ok(Held::locked(company))
     }
 
     fn lock(&mut self, scope: Scope, id: CompanyId) -> Result<Option<Held<Company>>, StoreError> {
+        self.locks(Lock::Company, id);
         if !reaches(scope, id) {
             return Ok(None);
         }
@@ -201,7 +202,7 @@ impl CompanyWrites for Transaction<'_> {
 
     fn save(&mut self, company: &Held<Company>) -> Result<(), StoreError> {
         diesel::update(companies::table.find(IdColumn(company.id)))
-            .set(CompanyRow::from(&**company))
+            .set(CompanyRow::from(company.to_store()?))
             .execute(self.conn)
             .map_err(failed)
             .and_then(exactly_one)
@@ -217,6 +218,7 @@ impl CompanyWrites for Transaction<'_> {
     }
 
     fn next_issue_number(&mut self, company: CompanyScope) -> Result<i64, StoreError> {
+        self.locks(Lock::Counters, company.company());
         let count = diesel::update(company_counters::table.find(IdColumn(company.company())))
             .set(company_counters::issue_number.eq(company_counters::issue_number + 1))
             .returning(company_counters::issue_number);

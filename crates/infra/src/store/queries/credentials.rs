@@ -1,13 +1,13 @@
 use diesel::prelude::*;
-use workforce_domain::actor::CompanyScope;
-use workforce_domain::agent::AgentKey;
+use workforce_domain::actor::{CompanyScope, Owned};
+use workforce_domain::agent::{Agent, AgentKey};
 use workforce_domain::company::CompanyStatus;
 use workforce_domain::corrupt::Corrupt;
 use workforce_domain::id::{AgentId, AgentKeyId, CompanyId, RunId};
 use workforce_domain::page::{CreationKey, Page, PageRequest};
 use workforce_domain::port::{
-    CredentialHolder, CredentialReads, CredentialWrites, NamedRun, PresentedKey, PresentedRunToken,
-    StoreError,
+    CredentialHolder, CredentialReads, CredentialWrites, Held, NamedRun, PresentedKey,
+    PresentedRunToken, StoreError,
 };
 use workforce_domain::run::{RunKind, RunStatus};
 use workforce_domain::text::Name;
@@ -135,7 +135,7 @@ impl CredentialReads for Transaction<'_> {
 
     fn named_run(
         &mut self,
-        company: CompanyId,
+        company: CompanyScope,
         run: RunId,
     ) -> Result<Option<NamedRun>, StoreError> {
         type Found = (
@@ -144,7 +144,7 @@ impl CredentialReads for Transaction<'_> {
             Option<InstantColumn>,
         );
         let found: Option<Found> = heartbeat_runs::table
-            .filter(heartbeat_runs::company_id.eq(IdColumn(company)))
+            .filter(heartbeat_runs::company_id.eq(IdColumn(company.company())))
             .filter(heartbeat_runs::id.eq(IdColumn(run)))
             .select((
                 heartbeat_runs::agent_id,
@@ -193,7 +193,12 @@ impl CredentialReads for Transaction<'_> {
 }
 
 impl CredentialWrites for Transaction<'_> {
-    fn insert_key(&mut self, key: &AgentKey) -> Result<(), StoreError> {
+    fn insert_key(&mut self, agent: &Held<Agent>, key: &AgentKey) -> Result<(), StoreError> {
+        if (key.company, key.agent) != (agent.company, agent.id) {
+            return Err(StoreError::Constraint {
+                constraint: "a key is its agent's".into(),
+            });
+        }
         diesel::insert_into(agent_keys::table)
             .values(KeyRow::from(key))
             .execute(self.conn)
@@ -203,11 +208,11 @@ impl CredentialWrites for Transaction<'_> {
 
     fn revoke_key(
         &mut self,
-        company: CompanyScope,
-        agent: AgentId,
+        agent: &Held<Agent>,
         key: AgentKeyId,
         now: Timestamp,
     ) -> Result<Option<AgentKey>, StoreError> {
+        let (company, agent) = (agent.scope(), agent.id);
         diesel::update(agent_keys::table)
             .filter(agent_keys::company_id.eq(IdColumn(company.company())))
             .filter(agent_keys::agent_id.eq(IdColumn(agent)))
@@ -226,15 +231,10 @@ impl CredentialWrites for Transaction<'_> {
         one(row.map_err(failed)?)
     }
 
-    fn revoke_keys(
-        &mut self,
-        company: CompanyScope,
-        agent: AgentId,
-        now: Timestamp,
-    ) -> Result<(), StoreError> {
+    fn revoke_keys(&mut self, agent: &Held<Agent>, now: Timestamp) -> Result<(), StoreError> {
         diesel::update(agent_keys::table)
-            .filter(agent_keys::company_id.eq(IdColumn(company.company())))
-            .filter(agent_keys::agent_id.eq(IdColumn(agent)))
+            .filter(agent_keys::company_id.eq(IdColumn(agent.company)))
+            .filter(agent_keys::agent_id.eq(IdColumn(agent.id)))
             .filter(agent_keys::revoked_at.is_null())
             .set(agent_keys::revoked_at.eq(InstantColumn(now)))
             .execute(self.conn)

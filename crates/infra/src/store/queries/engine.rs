@@ -1,11 +1,12 @@
 use diesel::prelude::*;
 use diesel::sql_query;
 use diesel::sql_types::{BigInt, Integer};
+use workforce_domain::actor::{CompanyScope, InstanceScope};
 use workforce_domain::agent::Agent;
 use workforce_domain::corrupt::Corrupt;
 use workforce_domain::id::{AgentId, CompanyId, InstanceId, IssueId, RunId};
 use workforce_domain::port::{
-    BudgetStop, ClaimRequest, ClaimedRun, EngineWrites, Held, RenewedRun, StoreError,
+    BudgetStop, ClaimRequest, ClaimedRun, EngineReads, EngineWrites, Held, RenewedRun, StoreError,
 };
 use workforce_domain::run::{ProcessRecord, Run, RunErrorCode};
 use workforce_domain::time::{Month, Timestamp};
@@ -16,7 +17,7 @@ use super::page::row_limit;
 use super::row::{Row, all};
 use super::run_row::RunRow;
 use super::runs::running;
-use super::{claim, event_ring, timers, wakes};
+use super::{claim, event_ring, purposeless, timers, wakes};
 use crate::store::columns::{IdColumn, InstantColumn, Key, WordColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{heartbeat_runs, run_processes};
@@ -65,42 +66,13 @@ struct StoppedAgent {
     agent_id: IdColumn<AgentId>,
 }
 
-impl EngineWrites for Transaction<'_> {
-    fn claim(&mut self, request: &ClaimRequest) -> Result<Option<ClaimedRun>, StoreError> {
-        claim::claim(self.conn, request)
-    }
-
-    fn renew(
+impl EngineReads for Transaction<'_> {
+    fn expired(
         &mut self,
-        instance: InstanceId,
-        runs: &[RunId],
-        lease_until: Timestamp,
-    ) -> Result<Vec<RenewedRun>, StoreError> {
-        type Renewed = (IdColumn<RunId>, i64, Option<WordColumn<RunErrorCode>>);
-        let runs: Vec<_> = runs.iter().copied().map(IdColumn).collect();
-        let renewed: Vec<Renewed> = diesel::update(heartbeat_runs::table)
-            .filter(heartbeat_runs::id.eq_any(runs))
-            .filter(heartbeat_runs::instance_id.eq(IdColumn(instance)))
-            .filter(running())
-            .set(heartbeat_runs::lease_expires_at.eq(InstantColumn(lease_until)))
-            .returning((
-                heartbeat_runs::id,
-                heartbeat_runs::fence,
-                heartbeat_runs::stop_reason,
-            ))
-            .get_results(self.conn)
-            .map_err(failed)?;
-        Ok(renewed
-            .into_iter()
-            .map(|(run, fence, stop_reason)| RenewedRun {
-                run: run.0,
-                fence,
-                stop_reason: stop_reason.map(|reason| reason.0),
-            })
-            .collect())
-    }
-
-    fn expired(&mut self, now: Timestamp, limit: usize) -> Result<Vec<Run>, StoreError> {
+        _scope: InstanceScope,
+        now: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<Run>, StoreError> {
         let rows: Vec<RunRow> = heartbeat_runs::table
             .filter(running())
             .filter(heartbeat_runs::lease_expires_at.le(InstantColumn(now)))
@@ -112,7 +84,11 @@ impl EngineWrites for Transaction<'_> {
         all(rows)
     }
 
-    fn running_elsewhere(&mut self, instance: InstanceId) -> Result<Vec<Run>, StoreError> {
+    fn running_elsewhere(
+        &mut self,
+        _scope: InstanceScope,
+        instance: InstanceId,
+    ) -> Result<Vec<Run>, StoreError> {
         let rows: Vec<RunRow> = heartbeat_runs::table
             .filter(running())
             .filter(heartbeat_runs::instance_id.ne(IdColumn(instance)))
@@ -123,30 +99,9 @@ impl EngineWrites for Transaction<'_> {
         all(rows)
     }
 
-    fn record_process(&mut self, process: &ProcessRecord) -> Result<(), StoreError> {
-        diesel::insert_into(run_processes::table)
-            .values(ProcessRow {
-                run_id: IdColumn(process.run),
-                company_id: IdColumn(process.company),
-                instance_id: IdColumn(process.instance),
-                pid: process.pid,
-                process_group: process.process_group,
-                start_ticks: process.start_ticks,
-            })
-            .execute(self.conn)
-            .map_err(failed)?;
-        Ok(())
-    }
-
-    fn forget_process(&mut self, run: RunId) -> Result<(), StoreError> {
-        diesel::delete(run_processes::table.find(IdColumn(run)))
-            .execute(self.conn)
-            .map_err(failed)?;
-        Ok(())
-    }
-
     fn processes_elsewhere(
         &mut self,
+        _scope: InstanceScope,
         instance: InstanceId,
     ) -> Result<Vec<ProcessRecord>, StoreError> {
         let rows: Vec<ProcessRow> = run_processes::table
@@ -162,12 +117,12 @@ impl EngineWrites for Transaction<'_> {
     /// retry that joined a wake for another reason did not cause a run.
     fn last_retry_of(
         &mut self,
-        company: CompanyId,
+        company: CompanyScope,
         agent: AgentId,
         issue: Option<IssueId>,
     ) -> Result<Option<Timestamp>, StoreError> {
         let query = heartbeat_runs::table
-            .filter(heartbeat_runs::company_id.eq(IdColumn(company)))
+            .filter(heartbeat_runs::company_id.eq(IdColumn(company.company())))
             .filter(heartbeat_runs::agent_id.eq(IdColumn(agent)))
             .filter(heartbeat_runs::reason.eq(WordColumn(WakeReason::ProcessLostRetry)))
             .order(heartbeat_runs::created_at.desc())
@@ -186,38 +141,22 @@ impl EngineWrites for Transaction<'_> {
         Ok(last.map(|at| at.0))
     }
 
+    fn has_obsolete_wakes(&mut self, _scope: InstanceScope) -> Result<bool, StoreError> {
+        Ok(!purposeless::purposeless(self.conn, 1)?.is_empty())
+    }
+
     fn timers_to_look_at(
         &mut self,
+        scope: InstanceScope,
         now: Timestamp,
         limit: usize,
-    ) -> Result<Vec<AgentId>, StoreError> {
-        timers::to_look_at(self.conn, now, limit)
-    }
-
-    fn set_timer(
-        &mut self,
-        agent: &Held<Agent>,
-        next: Option<Timestamp>,
-        suppressed: bool,
-    ) -> Result<(), StoreError> {
-        timers::set(self.conn, agent, next, suppressed)
-    }
-
-    fn forget_events(
-        &mut self,
-        before: Timestamp,
-        keep: i64,
-        limit: usize,
-    ) -> Result<usize, StoreError> {
-        event_ring::forget(self.conn, before, keep, limit)
-    }
-
-    fn forget_wakes(&mut self, before: Timestamp, limit: usize) -> Result<usize, StoreError> {
-        wakes::forget(self.conn, before, limit)
+    ) -> Result<Vec<(CompanyScope, AgentId)>, StoreError> {
+        timers::to_look_at(self.conn, scope, now, limit)
     }
 
     fn budget_stops_to_lift(
         &mut self,
+        scope: InstanceScope,
         month: Month,
         limit: usize,
     ) -> Result<Vec<BudgetStop>, StoreError> {
@@ -252,13 +191,114 @@ impl EngineWrites for Transaction<'_> {
         .load(self.conn)
         .map_err(failed)?;
         let companies = companies.into_iter().map(|row| BudgetStop {
-            company: row.company_id.0,
+            company: scope.enter(row.company_id.0),
             agent: None,
         });
         let agents = agents.into_iter().map(|row| BudgetStop {
-            company: row.company_id.0,
+            company: scope.enter(row.company_id.0),
             agent: Some(row.agent_id.0),
         });
         Ok(companies.chain(agents).collect())
+    }
+}
+
+impl EngineWrites for Transaction<'_> {
+    fn claim(
+        &mut self,
+        _scope: InstanceScope,
+        request: &ClaimRequest,
+    ) -> Result<Option<ClaimedRun>, StoreError> {
+        claim::claim(self.conn, request)
+    }
+
+    fn renew(
+        &mut self,
+        _scope: InstanceScope,
+        instance: InstanceId,
+        runs: &[RunId],
+        lease_until: Timestamp,
+    ) -> Result<Vec<RenewedRun>, StoreError> {
+        type Renewed = (IdColumn<RunId>, i64, Option<WordColumn<RunErrorCode>>);
+        let runs: Vec<_> = runs.iter().copied().map(IdColumn).collect();
+        let renewed: Vec<Renewed> = diesel::update(heartbeat_runs::table)
+            .filter(heartbeat_runs::id.eq_any(runs))
+            .filter(heartbeat_runs::instance_id.eq(IdColumn(instance)))
+            .filter(running())
+            .set(heartbeat_runs::lease_expires_at.eq(InstantColumn(lease_until)))
+            .returning((
+                heartbeat_runs::id,
+                heartbeat_runs::fence,
+                heartbeat_runs::stop_reason,
+            ))
+            .get_results(self.conn)
+            .map_err(failed)?;
+        Ok(renewed
+            .into_iter()
+            .map(|(run, fence, stop_reason)| RenewedRun {
+                run: run.0,
+                fence,
+                stop_reason: stop_reason.map(|reason| reason.0),
+            })
+            .collect())
+    }
+
+    fn record_process(&mut self, process: &ProcessRecord) -> Result<(), StoreError> {
+        diesel::insert_into(run_processes::table)
+            .values(ProcessRow {
+                run_id: IdColumn(process.run),
+                company_id: IdColumn(process.company),
+                instance_id: IdColumn(process.instance),
+                pid: process.pid,
+                process_group: process.process_group,
+                start_ticks: process.start_ticks,
+            })
+            .execute(self.conn)
+            .map_err(failed)?;
+        Ok(())
+    }
+
+    fn forget_process(&mut self, company: CompanyScope, run: RunId) -> Result<(), StoreError> {
+        diesel::delete(run_processes::table.find(IdColumn(run)))
+            .filter(run_processes::company_id.eq(IdColumn(company.company())))
+            .execute(self.conn)
+            .map_err(failed)?;
+        Ok(())
+    }
+
+    fn cancel_obsolete_wakes(
+        &mut self,
+        _scope: InstanceScope,
+        now: Timestamp,
+        limit: usize,
+    ) -> Result<usize, StoreError> {
+        purposeless::cancel(self.conn, now, limit)
+    }
+
+    fn set_timer(
+        &mut self,
+        agent: &Held<Agent>,
+        next: Option<Timestamp>,
+        suppressed: bool,
+    ) -> Result<(), StoreError> {
+        timers::set(self.conn, agent, next, suppressed)
+    }
+
+    fn forget_events(
+        &mut self,
+        _scope: InstanceScope,
+        before: Timestamp,
+        keep: i64,
+        limit: usize,
+    ) -> Result<usize, StoreError> {
+        event_ring::forget(self.conn, before, keep, limit)
+    }
+
+    fn forget_wakes(
+        &mut self,
+        _scope: InstanceScope,
+        before: Timestamp,
+        limit: usize,
+    ) -> Result<usize, StoreError> {
+        wakes::forget(self.conn, before, limit)
     }
 }

@@ -6,7 +6,7 @@ use workforce_domain::corrupt::Corrupt;
 use workforce_domain::goal::{Goal, GoalLevel, GoalStatus};
 use workforce_domain::id::{AgentId, CompanyId, GoalId};
 use workforce_domain::page::{CreationKey, Page, PageRequest};
-use workforce_domain::port::{GoalKey, GoalReads, GoalWrites, Held, StoreError};
+use workforce_domain::port::{GoalKey, GoalReads, GoalWrites, Held, Lock, StoreError};
 use workforce_domain::text::{Description, Title};
 use workforce_domain::time::Timestamp;
 
@@ -156,15 +156,16 @@ impl GoalReads for Transaction<'_> {
 }
 
 impl GoalWrites for Transaction<'_> {
-    fn insert(&mut self, goal: &Goal) -> Result<(), StoreError> {
+    fn insert(&mut self, goal: Goal) -> Result<Held<Goal>, StoreError> {
         diesel::insert_into(goals::table)
-            .values(GoalRow::from(goal))
+            .values(GoalRow::from(&goal))
             .execute(self.conn)
             .map_err(failed)?;
-        Ok(())
+        Ok(Held::locked(goal))
     }
 
     fn lock(&mut self, scope: Scope, id: GoalId) -> Result<Option<Held<Goal>>, StoreError> {
+        self.locks(Lock::Goal, id);
         let query = goals::table.filter(goals::id.eq(IdColumn(id)));
         let row = in_scope!(scope, goals, query, |scoped| held!(
             scoped.select(GoalRow::as_select())
@@ -175,6 +176,7 @@ impl GoalWrites for Transaction<'_> {
     }
 
     fn lock_hierarchy(&mut self, company: CompanyScope) -> Result<(), StoreError> {
+        self.locks(Lock::Hierarchy, company.company());
         advisory_lock(self.conn, "goals", company.company().into()).map_err(failed)
     }
 
@@ -182,7 +184,7 @@ impl GoalWrites for Transaction<'_> {
         diesel::update(goals::table)
             .filter(goals::company_id.eq(IdColumn(goal.company)))
             .filter(goals::id.eq(IdColumn(goal.id)))
-            .set(GoalRow::from(&**goal))
+            .set(GoalRow::from(goal.to_store()?))
             .execute(self.conn)
             .map_err(failed)
             .and_then(exactly_one)

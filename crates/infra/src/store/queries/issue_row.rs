@@ -6,7 +6,9 @@ use workforce_domain::corrupt::Corrupt;
 use workforce_domain::id::{
     AgentId, CompanyId, ExecutionWorkspaceId, GoalId, IssueId, ProjectId, UserId,
 };
-use workforce_domain::issue::{Assignee, Issue, IssueStatus, Priority, Progress, ProgressRecord};
+use workforce_domain::issue::{
+    Assignee, Assignment, Issue, IssueStatus, Priority, Progress, ProgressRecord,
+};
 use workforce_domain::text::{Description, Label, Title};
 
 use super::row::{Row, admit, admit_some, author, author_board, document_length, length};
@@ -85,7 +87,7 @@ impl Row for IssueRow {
             })?,
             priority: Priority::from_rank(self.priority)
                 .ok_or_else(|| Corrupt::new(KIND, "its priority is unknown"))?,
-            assignee,
+            assignee: Assignment::stored(assignee),
             created_by: author(
                 KIND,
                 self.created_by_agent_id,

@@ -3,13 +3,14 @@ use std::collections::BTreeSet;
 use diesel::prelude::*;
 use diesel::sql_query;
 use diesel::sql_types::{BigInt, Integer};
-use workforce_domain::actor::{CompanyScope, Scope};
-use workforce_domain::id::{AgentId, IssueId, RunId};
+use workforce_domain::actor::{CompanyScope, Owned, Scope};
+use workforce_domain::id::{AgentId, IssueId};
 use workforce_domain::issue::{Issue, IssueRef, IssueStatus, Lease};
 use workforce_domain::page::{Page, PageRequest};
 use workforce_domain::port::{
-    FoundKey, Held, IssueFilter, IssueKey, IssueReads, IssueWrites, StoreError,
+    FoundKey, Held, IssueFilter, IssueKey, IssueReads, IssueWrites, Lock, NewLease, StoreError,
 };
+use workforce_domain::run::Run;
 use workforce_domain::search::SearchQuery;
 
 use super::super::transaction::Transaction;
@@ -228,10 +229,16 @@ impl IssueWrites for Transaction<'_> {
     /// Whoever writes a lease locks its issue first, so the lock on the issue
     /// holds the lease too.
     fn lock(&mut self, scope: Scope, issue: &IssueRef) -> Result<Option<Held<Issue>>, StoreError> {
-        Ok(one(lock(self.conn, scope, issue).map_err(failed)?)?.map(Held::locked))
+        let Some(issue) = one(lock(self.conn, scope, issue).map_err(failed)?)? else {
+            return Ok(None);
+        };
+        // An identifier tells the id only now.
+        self.locks(Lock::Issue, issue.id);
+        Ok(Some(Held::locked(issue)))
     }
 
     fn lock_hierarchy(&mut self, company: CompanyScope) -> Result<(), StoreError> {
+        self.locks(Lock::Hierarchy, company.company());
         advisory_lock(self.conn, "issues", company.company().into()).map_err(failed)
     }
 
@@ -239,7 +246,7 @@ impl IssueWrites for Transaction<'_> {
         let change = diesel::update(issues::table)
             .filter(issues::company_id.eq(IdColumn(issue.company)))
             .filter(issues::id.eq(IdColumn(issue.id)))
-            .set(IssueRow::from(&**issue));
+            .set(IssueRow::from(issue.to_store()?));
         cached(change)
             .execute(self.conn)
             .map_err(failed)
@@ -269,8 +276,13 @@ impl IssueWrites for Transaction<'_> {
         issue_deletion::delete(self.conn, &issue)
     }
 
-    fn take_lease(&mut self, issue: &Held<Issue>, lease: Lease) -> Result<Lease, StoreError> {
-        leases::take(self.conn, issue.company, issue.id, &lease)
+    fn take_lease(&mut self, issue: &Held<Issue>, lease: NewLease) -> Result<Lease, StoreError> {
+        if lease.issue() != issue.id {
+            return Err(StoreError::Constraint {
+                constraint: "a lease is put on the issue it is for".into(),
+            });
+        }
+        leases::take(self.conn, issue.company, issue.id, lease.lease())
     }
 
     fn end_lease(&mut self, issue: &Held<Issue>) -> Result<(), StoreError> {
@@ -287,12 +299,16 @@ impl IssueWrites for Transaction<'_> {
             .filter(issues::assignee_agent_id.eq(IdColumn(agent)))
             .filter(issues::status.ne_all(ENDED.map(WordColumn)))
             .select(IssueRow::as_select())
-            .order((issues::created_at, issues::id));
+            .order((issues::created_at.desc(), issues::id.desc()));
         let rows: Vec<IssueRow> = held!(query).load(self.conn).map_err(failed)?;
-        Ok(all(rows)?.into_iter().map(Held::locked).collect())
+        let issues = all(rows)?;
+        for issue in &issues {
+            self.locks(Lock::Issue, issue.id);
+        }
+        Ok(issues.into_iter().map(Held::locked).collect())
     }
 
-    fn end_leases_of_run(&mut self, company: CompanyScope, run: RunId) -> Result<(), StoreError> {
-        leases::end_of_run(self.conn, company, run)
+    fn end_leases_of_run(&mut self, run: &Held<Run>) -> Result<(), StoreError> {
+        leases::end_of_run(self.conn, run.scope(), run.id)
     }
 }

@@ -5,7 +5,7 @@ use workforce_domain::id::{CompanyId, IssueId, LabelId};
 use workforce_domain::issue::Issue;
 use workforce_domain::label::{self, IssueLabel};
 use workforce_domain::page::{CreationKey, Page, PageRequest};
-use workforce_domain::port::{Held, LabelKey, LabelReads, LabelWrites, StoreError};
+use workforce_domain::port::{Held, LabelKey, LabelReads, LabelWrites, Lock, StoreError};
 use workforce_domain::text::{Color, LabelName};
 use workforce_domain::time::Timestamp;
 
@@ -164,15 +164,16 @@ impl LabelReads for Transaction<'_> {
 }
 
 impl LabelWrites for Transaction<'_> {
-    fn insert(&mut self, label: &IssueLabel) -> Result<(), StoreError> {
+    fn insert(&mut self, label: IssueLabel) -> Result<Held<IssueLabel>, StoreError> {
         diesel::insert_into(labels::table)
-            .values(LabelRow::from(label))
+            .values(LabelRow::from(&label))
             .execute(self.conn)
             .map_err(failed)?;
-        Ok(())
+        Ok(Held::locked(label))
     }
 
     fn lock(&mut self, scope: Scope, id: LabelId) -> Result<Option<Held<IssueLabel>>, StoreError> {
+        self.locks(Lock::Label, id);
         let query = labels::table.filter(labels::id.eq(IdColumn(id)));
         let row = in_scope!(scope, labels, query, |scoped| held!(
             scoped.select(LabelRow::as_select())
@@ -186,7 +187,7 @@ impl LabelWrites for Transaction<'_> {
         diesel::update(labels::table)
             .filter(labels::company_id.eq(IdColumn(label.company)))
             .filter(labels::id.eq(IdColumn(label.id)))
-            .set(LabelRow::from(&**label))
+            .set(LabelRow::from(label.to_store()?))
             .execute(self.conn)
             .map_err(failed)
             .and_then(exactly_one)

@@ -54,4 +54,5 @@ mod secrets;
 mod stream_tickets;
 mod text_index;
 mod timers;
+mod wakeability;
 mod wakes;

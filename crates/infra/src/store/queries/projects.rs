@@ -3,7 +3,7 @@ use workforce_domain::actor::{CompanyScope, Scope};
 use workforce_domain::conventions::Conventions;
 use workforce_domain::id::{GoalId, ProjectId, WorkspaceId};
 use workforce_domain::page::{CreationKey, Page, PageRequest};
-use workforce_domain::port::{Held, ProjectKey, ProjectReads, ProjectWrites, StoreError};
+use workforce_domain::port::{Held, Lock, ProjectKey, ProjectReads, ProjectWrites, StoreError};
 use workforce_domain::project::{GoalLink, Project, Workspace};
 use workforce_domain::text::Title;
 use workforce_domain::time::Timestamp;
@@ -194,15 +194,16 @@ fn clear_primary(
 }
 
 impl ProjectWrites for Transaction<'_> {
-    fn insert(&mut self, project: &Project) -> Result<(), StoreError> {
+    fn insert(&mut self, project: Project) -> Result<Held<Project>, StoreError> {
         diesel::insert_into(projects::table)
-            .values(ProjectRow::from(project))
+            .values(ProjectRow::from(&project))
             .execute(self.conn)
             .map_err(failed)?;
-        Ok(())
+        Ok(Held::locked(project))
     }
 
     fn lock(&mut self, scope: Scope, id: ProjectId) -> Result<Option<Held<Project>>, StoreError> {
+        self.locks(Lock::Project, id);
         let query = projects::table.filter(projects::id.eq(IdColumn(id)));
         let row = in_scope!(scope, projects, query, |scoped| held!(
             scoped.select(ProjectRow::as_select())
@@ -216,7 +217,7 @@ impl ProjectWrites for Transaction<'_> {
         diesel::update(projects::table)
             .filter(projects::company_id.eq(IdColumn(project.company)))
             .filter(projects::id.eq(IdColumn(project.id)))
-            .set(ProjectRow::from(&**project))
+            .set(ProjectRow::from(project.to_store()?))
             .execute(self.conn)
             .map_err(failed)
             .and_then(exactly_one)

@@ -3,34 +3,34 @@
 use diesel::prelude::*;
 use diesel::sql_query;
 use diesel::sql_types::{BigInt, Nullable};
-use workforce_domain::id::{AgentId, IssueId, RunId, WakeId};
+use workforce_domain::id::{IssueId, RunId, WakeId};
 use workforce_domain::port::StoreError;
 use workforce_domain::run::WakeStatus;
 use workforce_domain::time::Timestamp;
 
 use super::super::{Connection, held};
+use super::page::row_limit;
 use super::wakes::{cancel_queued, pending};
 use crate::store::columns::{IdColumn, InstantColumn, Key, WordColumn};
 use crate::store::errors::failed;
-use crate::store::schema::{agents, issues, wakes};
-
-/// So many are cancelled at a time.
-const MAX_CANCELLED: i64 = 100;
+use crate::store::schema::{issues, wakes};
 
 /// A wake that nobody will ever answer.
 #[derive(QueryableByName)]
-struct Purposeless {
+pub(super) struct Purposeless {
     #[diesel(sql_type = Key)]
-    wake: IdColumn<WakeId>,
-    #[diesel(sql_type = Key)]
-    agent: IdColumn<AgentId>,
+    pub(super) wake: IdColumn<WakeId>,
     #[diesel(sql_type = Nullable<Key>)]
     issue: Option<IdColumn<IssueId>>,
 }
 
-fn purposeless(conn: &mut Connection) -> Result<Vec<Purposeless>, StoreError> {
+/// The wakes whose agent is terminated or whose issue has ended, oldest first.
+pub(super) fn purposeless(
+    conn: &mut Connection,
+    limit: usize,
+) -> Result<Vec<Purposeless>, StoreError> {
     sql_query(
-        "SELECT w.id AS wake, w.agent_id AS agent, w.issue_id AS issue
+        "SELECT w.id AS wake, w.issue_id AS issue
          FROM wakes w
          JOIN agents a ON a.company_id = w.company_id AND a.id = w.agent_id
          LEFT JOIN issues i ON i.company_id = w.company_id AND i.id = w.issue_id
@@ -40,39 +40,31 @@ fn purposeless(conn: &mut Connection) -> Result<Vec<Purposeless>, StoreError> {
          ORDER BY w.id
          LIMIT $1",
     )
-    .bind::<BigInt, _>(MAX_CANCELLED)
+    .bind::<BigInt, _>(row_limit(limit))
     .load(conn)
     .map_err(failed)
 }
 
-/// Cancels the wakes, with their queued runs, whose agent is terminated or
-/// whose issue has ended.
-pub(super) fn cancel(conn: &mut Connection, now: Timestamp) -> Result<(), StoreError> {
-    let met = purposeless(conn)?;
-    if met.is_empty() {
-        return Ok(());
-    }
-    // An issue may be reopened at this very moment: hold it, then look again.
-    let of_agents: Vec<_> = met.iter().map(|wake| wake.agent).collect();
-    held!(
-        agents::table
-            .filter(agents::id.eq_any(of_agents))
-            .order(agents::id)
-            .select(agents::id)
-    )
-    .load::<IdColumn<AgentId>>(conn)
-    .map_err(failed)?;
+/// Cancels at most `limit` such wakes with their queued runs; how many it was.
+pub(super) fn cancel(
+    conn: &mut Connection,
+    now: Timestamp,
+    limit: usize,
+) -> Result<usize, StoreError> {
+    let met = purposeless(conn, limit)?;
+    // An issue may be reopened at this very moment: hold it, then look again. A terminated agent
+    // stays one.
     let of_issues: Vec<_> = met.iter().filter_map(|wake| wake.issue).collect();
     held!(
         issues::table
             .filter(issues::id.eq_any(of_issues))
-            .order(issues::id)
+            .order(issues::id.desc())
             .select(issues::id)
     )
     .load::<IdColumn<IssueId>>(conn)
     .map_err(failed)?;
     let known: Vec<_> = met.iter().map(|wake| wake.wake).collect();
-    let wakes: Vec<_> = purposeless(conn)?
+    let wakes: Vec<_> = purposeless(conn, limit)?
         .into_iter()
         .map(|wake| wake.wake)
         .filter(|wake| known.contains(wake))
@@ -87,6 +79,5 @@ pub(super) fn cancel(conn: &mut Connection, now: Timestamp) -> Result<(), StoreE
         .returning(wakes::run_id)
         .get_results(conn)
         .map_err(failed)?;
-    cancel_queued(conn, runs, now)?;
-    Ok(())
+    Ok(cancel_queued(conn, runs, now)?.len())
 }

@@ -5,7 +5,9 @@ use diesel::sql_types::Bool;
 use workforce_domain::actor::{CompanyScope, Scope};
 use workforce_domain::id::{AgentId, IssueId, RunId};
 use workforce_domain::page::{CreationKey, Page, PageRequest};
-use workforce_domain::port::{Held, RunFilter, RunKey, RunReads, RunWrites, StopScope, StoreError};
+use workforce_domain::port::{
+    Held, Lock, RunFilter, RunKey, RunReads, RunWrites, StopScope, StoreError, WakeableAgent,
+};
 use workforce_domain::run::{Run, RunErrorCode, RunStatus};
 use workforce_domain::time::Timestamp;
 use workforce_domain::wake::Wake;
@@ -15,7 +17,7 @@ use super::super::{Connection, LoadingMode, held};
 use super::page::{MAX_WHOLE, Merged, Stream, fetch_limit};
 use super::row::{all, in_scope, one};
 use super::run_row::RunRow;
-use super::wakes;
+use super::{wakeability, wakes};
 use crate::store::columns::{IdColumn, InstantColumn, WordColumn};
 use crate::store::errors::failed;
 use crate::store::schema::heartbeat_runs;
@@ -138,16 +140,40 @@ impl RunReads for Transaction<'_> {
 }
 
 impl RunWrites for Transaction<'_> {
+    fn share_wakeability(
+        &mut self,
+        company: CompanyScope,
+        agent: AgentId,
+    ) -> Result<Option<WakeableAgent>, StoreError> {
+        self.locks(Lock::Wake, agent);
+        wakeability::share(self.conn, company, agent)
+    }
+
     fn lock_pending_wake(
         &mut self,
         company: CompanyScope,
         agent: AgentId,
         issue: Option<IssueId>,
     ) -> Result<Option<Held<Wake>>, StoreError> {
-        Ok(wakes::lock_pending(self.conn, company, agent, issue)?.map(Held::locked))
+        let Some(wake) = wakes::lock_pending(self.conn, company, agent, issue)? else {
+            return Ok(None);
+        };
+        self.locks(Lock::Wake, wake.id);
+        Ok(Some(Held::locked(wake)))
     }
 
-    fn queue(&mut self, wake: &Wake, run: &Run) -> Result<(), StoreError> {
+    fn queue<'a>(
+        &mut self,
+        agent: WakeableAgent,
+        wake: &'a Wake,
+        run: &'a Run,
+    ) -> Result<(), StoreError> {
+        let held = (agent.company().company(), agent.agent());
+        if (wake.company, wake.agent) != held || (run.company, run.agent) != held {
+            return Err(StoreError::Constraint {
+                constraint: "a wake is of the agent that may be woken".into(),
+            });
+        }
         diesel::insert_into(heartbeat_runs::table)
             .values(RunRow::from(run))
             .execute(self.conn)
@@ -166,7 +192,15 @@ impl RunWrites for Transaction<'_> {
         )
         .first(self.conn)
         .optional());
-        Ok(one(row.map_err(failed)?)?.map(Held::locked))
+        let Some(run) = one(row.map_err(failed)?)? else {
+            return Ok(None);
+        };
+        let lock = match run.status {
+            RunStatus::Queued => Lock::Wake,
+            _ => Lock::LiveRun,
+        };
+        self.locks(lock, run.id);
+        Ok(Some(Held::locked(run)))
     }
 
     /// Refuses with [`StoreError::Constraint`] when the stored run carries
@@ -182,7 +216,7 @@ impl RunWrites for Transaction<'_> {
             .filter(heartbeat_runs::id.eq(IdColumn(run.id)))
             .filter(heartbeat_runs::fence.eq(run.fence))
             .filter(heartbeat_runs::status.eq_any(from))
-            .set(RunRow::from(&**run))
+            .set(RunRow::from(run.to_store()?))
             .execute(self.conn)
             .map_err(failed)?;
         if saved == 1 {
@@ -200,6 +234,17 @@ impl RunWrites for Transaction<'_> {
         stop: StopScope,
         now: Timestamp,
     ) -> Result<Vec<RunId>, StoreError> {
+        match stop {
+            StopScope::Agent(agent) => {
+                self.locks(Lock::Wake, agent);
+                wakeability::take_from_agent(self.conn, agent)?;
+            }
+            StopScope::Company => {
+                self.locks(Lock::Wake, company.company());
+                wakeability::take_from_company(self.conn, company)?;
+            }
+            StopScope::Issue(_) => {}
+        }
         wakes::cancel_pending(self.conn, company, stop, now)
     }
 

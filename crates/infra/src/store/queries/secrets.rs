@@ -4,7 +4,8 @@ use workforce_domain::corrupt::Corrupt;
 use workforce_domain::id::{AgentId, RunId, SecretId};
 use workforce_domain::page::{CreationKey, Page, PageRequest};
 use workforce_domain::port::{
-    Held, RunSecret, SecretKey, SecretReads, SecretUser, SecretWrites, StoreError, VersionInfo,
+    Held, Lock, RunSecret, SecretKey, SecretReads, SecretUser, SecretWrites, StoreError,
+    VersionInfo,
 };
 use workforce_domain::secret::{Secret, SecretVersion};
 use workforce_domain::text::{Name, SecretName};
@@ -201,15 +202,16 @@ impl SecretReads for Transaction<'_> {
 }
 
 impl SecretWrites for Transaction<'_> {
-    fn insert(&mut self, secret: &Secret) -> Result<(), StoreError> {
+    fn insert(&mut self, secret: Secret) -> Result<Held<Secret>, StoreError> {
         diesel::insert_into(secrets::table)
-            .values(SecretRow::from(secret))
+            .values(SecretRow::from(&secret))
             .execute(self.conn)
             .map_err(failed)?;
-        Ok(())
+        Ok(Held::locked(secret))
     }
 
     fn lock(&mut self, scope: Scope, id: SecretId) -> Result<Option<Held<Secret>>, StoreError> {
+        self.locks(Lock::Secret, id);
         let query = secrets::table.filter(secrets::id.eq(IdColumn(id)));
         let row = in_scope!(scope, secrets, query, |scoped| held!(
             scoped.select(SecretRow::as_select())
@@ -224,7 +226,10 @@ impl SecretWrites for Transaction<'_> {
         &mut self,
         company: CompanyScope,
         ids: &[SecretId],
-    ) -> Result<Vec<Secret>, StoreError> {
+    ) -> Result<Vec<Held<Secret>>, StoreError> {
+        for id in ids {
+            self.locks(Lock::Secret, *id);
+        }
         let ids: Vec<_> = ids.iter().copied().map(IdColumn).collect();
         let query = secrets::table
             .filter(secrets::company_id.eq(IdColumn(company.company())))
@@ -232,14 +237,14 @@ impl SecretWrites for Transaction<'_> {
             .order(secrets::id)
             .select(SecretRow::as_select());
         let rows: Vec<SecretRow> = held!(query).load(self.conn).map_err(failed)?;
-        all(rows)
+        Ok(all(rows)?.into_iter().map(Held::locked).collect())
     }
 
     fn save(&mut self, secret: &Held<Secret>) -> Result<(), StoreError> {
         diesel::update(secrets::table)
             .filter(secrets::company_id.eq(IdColumn(secret.company)))
             .filter(secrets::id.eq(IdColumn(secret.id)))
-            .set(SecretRow::from(&**secret))
+            .set(SecretRow::from(secret.to_store()?))
             .execute(self.conn)
             .map_err(failed)
             .and_then(exactly_one)
@@ -254,7 +259,16 @@ impl SecretWrites for Transaction<'_> {
             .and_then(exactly_one)
     }
 
-    fn insert_version(&mut self, version: &SecretVersion) -> Result<(), StoreError> {
+    fn insert_version(
+        &mut self,
+        secret: &Held<Secret>,
+        version: &SecretVersion,
+    ) -> Result<(), StoreError> {
+        if (version.company, version.secret) != (secret.company, secret.id) {
+            return Err(StoreError::Constraint {
+                constraint: "a version is its secret's".into(),
+            });
+        }
         diesel::insert_into(secret_versions::table)
             .values(VersionRow::of(version)?)
             .execute(self.conn)

@@ -3,9 +3,9 @@
 use diesel::prelude::*;
 use diesel::sql_query;
 use diesel::sql_types::{BigInt, Bool};
-use workforce_domain::actor::CompanyScope;
+use workforce_domain::actor::{CompanyScope, InstanceScope};
 use workforce_domain::agent::Agent;
-use workforce_domain::id::AgentId;
+use workforce_domain::id::{AgentId, CompanyId};
 use workforce_domain::port::{Held, StoreError};
 use workforce_domain::time::Timestamp;
 use workforce_domain::timer::Timer;
@@ -49,31 +49,34 @@ pub(super) fn find(
 /// Agents whose timer is due, then those whose timer is to be set anew.
 pub(super) fn to_look_at(
     conn: &mut Connection,
+    scope: InstanceScope,
     now: Timestamp,
     limit: usize,
-) -> Result<Vec<AgentId>, StoreError> {
-    let due: Vec<IdColumn<AgentId>> = agents::table
+) -> Result<Vec<(CompanyScope, AgentId)>, StoreError> {
+    type Place = (IdColumn<CompanyId>, IdColumn<AgentId>);
+    let due: Vec<Place> = agents::table
         .filter(agents::next_heartbeat_at.is_not_null())
         .filter(agents::next_heartbeat_at.le(InstantColumn(now)))
         .order((agents::next_heartbeat_at, agents::id))
         .limit(row_limit(limit))
-        .select(agents::id)
+        .select((agents::company_id, agents::id))
         .load(conn)
         .map_err(failed)?;
     // Spelled as in its partial index.
-    let to_set: Vec<IdColumn<AgentId>> = agents::table
+    let to_set: Vec<Place> = agents::table
         .filter(diesel::dsl::sql::<Bool>(
             "agents.heartbeat_interval_sec IS DISTINCT FROM agents.heartbeat_armed_sec",
         ))
         .order(agents::id)
         .limit(row_limit(limit))
-        .select(agents::id)
+        .select((agents::company_id, agents::id))
         .load(conn)
         .map_err(failed)?;
-    let mut found: Vec<AgentId> = due.into_iter().map(|id| id.0).collect();
-    for IdColumn(agent) in to_set {
-        if !found.contains(&agent) {
-            found.push(agent);
+    let mut found: Vec<(CompanyScope, AgentId)> = Vec::with_capacity(due.len() + to_set.len());
+    for (company, agent) in due.into_iter().chain(to_set) {
+        let place = (scope.enter(company.0), agent.0);
+        if !found.contains(&place) {
+            found.push(place);
         }
     }
     Ok(found)
