@@ -1,18 +1,20 @@
 //! Wakes that nobody will ever answer.
 
+use std::sync::LazyLock;
+
 use diesel::prelude::*;
 use diesel::sql_query;
 use diesel::sql_types::{BigInt, Nullable};
-use workforce_domain::id::{AgentId, IssueId, RunId, WakeId};
+use workforce_domain::id::{AgentId, IssueId, WakeId};
 use workforce_domain::port::StoreError;
-use workforce_domain::run::WakeStatus;
 use workforce_domain::time::Timestamp;
 
 use super::super::{Connection, held};
-use super::wakes::{cancel_queued, pending};
-use crate::store::columns::{IdColumn, InstantColumn, Key, WordColumn};
+use super::predicates::{ended_issue, execution_wake, pending_wake, terminated_agent};
+use super::wakes;
+use crate::store::columns::{IdColumn, Key};
 use crate::store::errors::failed;
-use crate::store::schema::{agents, issues, wakes};
+use crate::store::schema::{agents, issues};
 
 /// So many are cancelled at a time.
 const MAX_CANCELLED: i64 = 100;
@@ -28,21 +30,25 @@ struct Purposeless {
     issue: Option<IdColumn<IssueId>>,
 }
 
-fn purposeless(conn: &mut Connection) -> Result<Vec<Purposeless>, StoreError> {
-    sql_query(
+static PURPOSELESS: LazyLock<String> = LazyLock::new(|| {
+    let (pending, execution) = (pending_wake("w"), execution_wake("w"));
+    let (terminated, ended) = (terminated_agent("a"), ended_issue("i"));
+    format!(
         "SELECT w.id AS wake, w.agent_id AS agent, w.issue_id AS issue
          FROM wakes w
          JOIN agents a ON a.company_id = w.company_id AND a.id = w.agent_id
          LEFT JOIN issues i ON i.company_id = w.company_id AND i.id = w.issue_id
-         WHERE w.status = 'pending'
-             AND (a.lifecycle = 'terminated'
-                 OR (w.kind = 'execution' AND i.status IN ('done', 'cancelled')))
+         WHERE {pending} AND ({terminated} OR ({execution} AND {ended}))
          ORDER BY w.id
-         LIMIT $1",
+         LIMIT $1"
     )
-    .bind::<BigInt, _>(MAX_CANCELLED)
-    .load(conn)
-    .map_err(failed)
+});
+
+fn purposeless(conn: &mut Connection) -> Result<Vec<Purposeless>, StoreError> {
+    sql_query(PURPOSELESS.as_str())
+        .bind::<BigInt, _>(MAX_CANCELLED)
+        .load(conn)
+        .map_err(failed)
 }
 
 /// Cancels the wakes, with their queued runs, whose agent is terminated or
@@ -72,21 +78,11 @@ pub(super) fn cancel(conn: &mut Connection, now: Timestamp) -> Result<(), StoreE
     .load::<IdColumn<IssueId>>(conn)
     .map_err(failed)?;
     let known: Vec<_> = met.iter().map(|wake| wake.wake).collect();
-    let wakes: Vec<_> = purposeless(conn)?
+    let still: Vec<_> = purposeless(conn)?
         .into_iter()
         .map(|wake| wake.wake)
         .filter(|wake| known.contains(wake))
         .collect();
-    let runs: Vec<IdColumn<RunId>> = diesel::update(wakes::table)
-        .filter(wakes::id.eq_any(wakes))
-        .filter(pending())
-        .set((
-            wakes::status.eq(WordColumn(WakeStatus::Cancelled)),
-            wakes::updated_at.eq(InstantColumn(now)),
-        ))
-        .returning(wakes::run_id)
-        .get_results(conn)
-        .map_err(failed)?;
-    cancel_queued(conn, runs, now)?;
+    wakes::cancel(conn, wakes::Stopped::These(still), now)?;
     Ok(())
 }
