@@ -11,7 +11,7 @@ use diesel::prelude::*;
 use diesel::sql_query;
 use diesel::sql_types::{BigInt, Integer, Nullable};
 use workforce_domain::id::{AgentId, CompanyId, InstanceId, IssueId, RunId, WakeId};
-use workforce_domain::issue::{Holder, Lease};
+use workforce_domain::issue::{Holder, Lease, Priority};
 use workforce_domain::port::{ClaimRequest, ClaimedRun, StoreError};
 use workforce_domain::run::{Run, RunKind, RunStatus, WakeStatus};
 use workforce_domain::time::Month;
@@ -34,10 +34,12 @@ use crate::store::schema::{agents, companies, company_counters, heartbeat_runs, 
 /// until it is asked again.
 const ATTEMPTS: usize = 8;
 
-/// The wake whose turn it is.
+/// The wake whose turn it is. One about no issue is as urgent as an issue of
+/// medium priority.
 static NEXT: LazyLock<String> = LazyLock::new(|| {
+    let medium = Priority::Medium.rank();
     format!(
-        "{} ORDER BY n.last_dispatched_at ASC NULLS FIRST, COALESCE(i.priority, 2), \
+        "{} ORDER BY n.last_dispatched_at ASC NULLS FIRST, COALESCE(i.priority, {medium}), \
             w.created_at, w.id LIMIT 1",
         *STARTABLE
     )

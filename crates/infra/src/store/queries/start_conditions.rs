@@ -16,6 +16,7 @@ use workforce_domain::time::Month;
 use workforce_domain::word::Word;
 
 use super::super::Connection;
+use super::issues::MAX_ANCESTORS;
 use super::predicates::{
     APPROVAL_STATUS, active_company, budget_left_to_agent, budget_left_to_company, employed_agent,
     execution_wake, open_issue, pending_wake, queued_run, running_run, spaced, undecided_plan,
@@ -110,7 +111,7 @@ fn no_plan_in_the_way() -> String {
                 SELECT p.parent_id, chain.depth + 1 \
                 FROM chain CROSS JOIN issues p \
                 WHERE p.company_id = w.company_id AND p.id = chain.id \
-                AND p.parent_id IS NOT NULL AND chain.depth < 50 \
+                AND p.parent_id IS NOT NULL AND chain.depth < {MAX_ANCESTORS} \
             ) \
             SELECT 1 FROM chain CROSS JOIN approvals v \
             WHERE v.company_id = w.company_id AND {undecided} \
