@@ -21,6 +21,8 @@ use crate::repository::Repository;
 const STORE: &str = "crates/infra/src/store";
 /// The one file of the store that writes words into statements.
 const PREDICATES: &str = "crates/infra/src/store/queries/predicates.rs";
+/// Quotes the terms that PostgreSQL looks for, in a text that is bound.
+const TERMS: &str = "crates/infra/src/store/queries/text_index.rs";
 const MIGRATIONS: &str = "migrations";
 
 /// No statement of the store quotes a word, and only [`PREDICATES`] quotes what it is given: what
@@ -35,7 +37,7 @@ pub(super) fn from_the_domain(repository: &Repository) -> Result<Vec<Violation>>
             for (line, quoted) in literal.quoted() {
                 let message = if is_word(quoted) {
                     format!("`'{quoted}'` is typed by hand; render the word of the domain")
-                } else if quoted.starts_with('{') && path != Path::new(PREDICATES) {
+                } else if quoted.starts_with('{') && !may_quote(&path) {
                     format!("`'{quoted}'` is quoted here; only {PREDICATES} renders words")
                 } else {
                     continue;
@@ -77,9 +79,17 @@ pub(super) fn known_to_the_domain(repository: &Repository) -> Result<Vec<Violati
     Ok(violations)
 }
 
-/// True of what could be the spelling of an enum's variant.
+/// True of the files that may quote what they are given.
+fn may_quote(path: &Path) -> bool {
+    [PREDICATES, TERMS]
+        .iter()
+        .any(|file| path == Path::new(file))
+}
+
+/// True of what could be the spelling of an enum's variant, which no single letter is.
 fn is_word(text: &str) -> bool {
-    text.starts_with(|first: char| first.is_ascii_alphabetic())
+    text.len() > 1
+        && text.starts_with(|first: char| first.is_ascii_alphabetic())
         && text
             .chars()
             .all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '.')

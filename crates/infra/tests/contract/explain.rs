@@ -52,13 +52,15 @@ const OF_FEW: [&str; 8] = [
     "wakes_of_agent",
 ];
 
-/// What is no table, or is one of [`OF_FEW`] under a name of the statement's own.
-const SMALL: [&str; 10] = [
+/// What is no table, or is one of [`OF_FEW`] under a name of the statement's own, or the companies,
+/// of which there is one here.
+const SMALL: [&str; 11] = [
     "SCAN CONSTANT ROW",
     "SCAN below",
     "SCAN chain",
     "SCAN d",
     "SCAN earlier",
+    "SCAN firm",
     "SCAN latest",
     "SCAN matched",
     "SCAN n",

@@ -97,9 +97,7 @@ fn break_only(condition: StartCondition, world: &World<'_>, request: &mut ClaimR
 }
 
 on_both_databases! {
-    fn a_condition_that_alone_does_not_hold_is_named_and_keeps_the_wake_from_starting(
-        store: &TestStore,
-    ) {
+    fn what_alone_keeps_a_wake_from_starting_is_named(store: &TestStore) {
         for condition in StartCondition::ALL {
             let world = World::new(store);
             let mut request = request(id());

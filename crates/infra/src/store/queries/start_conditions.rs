@@ -26,11 +26,11 @@ use crate::store::columns::{IdColumn, Instant, InstantColumn, Key};
 use crate::store::errors::failed;
 
 /// A pending wake and what its conditions speak of: `w` is the wake, `q` its
-/// run, `a` its agent, `c` its company with the counters `n`, `i` its issue.
+/// run, `a` its agent, `firm` its company with the counters `n`, `i` its issue.
 const WAITING: &str = "FROM wakes w \
     JOIN heartbeat_runs q ON q.company_id = w.company_id AND q.id = w.run_id \
     JOIN agents a ON a.company_id = w.company_id AND a.id = w.agent_id \
-    JOIN companies c ON c.id = w.company_id \
+    JOIN companies firm ON firm.id = w.company_id \
     JOIN company_counters n ON n.company_id = w.company_id \
     LEFT JOIN issues i ON i.company_id = w.company_id AND i.id = w.issue_id";
 
@@ -42,18 +42,18 @@ fn demand(condition: StartCondition) -> String {
         StartCondition::NotBefore => "w.not_before <= $1".into(),
         StartCondition::AgentNotEmployed => employed_agent("a"),
         StartCondition::AgentPaused => unpaused_agent("a"),
-        StartCondition::CompanyNotActive => active_company("c"),
+        StartCondition::CompanyNotActive => active_company("firm"),
         StartCondition::BudgetAgent => {
             let left = budget_left_to_agent("a", "$2");
             format!("(a.budget_override_month = $2 OR {left})")
         }
-        StartCondition::BudgetCompany => budget_left_to_company("c", "$2"),
+        StartCondition::BudgetCompany => budget_left_to_company("firm", "$2"),
         StartCondition::CapInstance => {
             format!("{} < $4", live_runs("r.instance_id = $3"))
         }
         StartCondition::CapCompany => {
             let live = live_runs("r.company_id = w.company_id");
-            format!("{live} < c.max_concurrent_runs")
+            format!("{live} < firm.max_concurrent_runs")
         }
         StartCondition::CapAgent => {
             let live = live_runs("r.company_id = w.company_id AND r.agent_id = w.agent_id");
