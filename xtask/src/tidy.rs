@@ -8,6 +8,7 @@ mod manifest;
 mod manifests;
 mod migrations;
 mod sources;
+mod sql_words;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -79,6 +80,14 @@ const RULES: &[(&str, Rule)] = &[
         "files and folders are named after what they hold",
         sources::named,
     ),
+    (
+        "statements of the store take their words from the domain",
+        sql_words::from_the_domain,
+    ),
+    (
+        "the domain knows the words of migrations",
+        sql_words::known_to_the_domain,
+    ),
 ];
 
 /// Prints every violation of every rule, and fails when there is one.
@@ -138,5 +147,7 @@ mod tests {
         code_is_finished: sources::finished,
         no_line_ends_in_blanks: sources::no_trailing_whitespace,
         files_are_named_after_what_they_hold: sources::named,
+        statements_take_their_words_from_the_domain: sql_words::from_the_domain,
+        the_domain_knows_the_words_of_migrations: sql_words::known_to_the_domain,
     }
 }

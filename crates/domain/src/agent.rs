@@ -55,6 +55,20 @@ words! {
     }
 }
 
+words! {
+    /// How [`AgentLifecycle`] is spelled in a store.
+    pub enum LifecycleWord {
+        /// May run.
+        Enabled = "enabled",
+        /// Stopped.
+        Paused = "paused",
+        /// A draft.
+        PendingApproval = "pending_approval",
+        /// Gone for good.
+        Terminated = "terminated",
+    }
+}
+
 /// The administrative part of an agent's state: what the board or a budget
 /// decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -27,6 +27,6 @@ pub fn delete(
     tx.issues_mut().end_lease(&issue)?;
     let details = json!({ "title": issue.title, "status": issue.status() });
     write_down(tx, call, Action::IssueDeleted, &issue, details);
-    tx.issues_mut().delete(issue)?;
+    tx.issues_mut().delete(issue, call.now)?;
     Ok(())
 }

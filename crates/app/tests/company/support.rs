@@ -250,7 +250,10 @@ pub(crate) fn ended(status: RunStatus, code: Option<RunErrorCode>) -> RunEnd {
 pub(crate) fn lift_stops(world: &World) {
     let lifted: Result<(), Failure<Infallible>> = world.system().write(|tx, call| {
         let month = Month::of(call.now);
-        for stop in tx.engine().budget_stops_to_lift(InstanceScope::SYSTEM, month, 100)? {
+        for stop in tx
+            .engine()
+            .budget_stops_to_lift(InstanceScope::SYSTEM, month, 100)?
+        {
             budgets::lift(tx, call, stop, month)?;
         }
         Ok(())

@@ -97,10 +97,10 @@ on_both_databases! {
         let shown = place.attach(&kept, 1).asset.object();
         let unshown = place.attach(&deleted, 2).asset.object();
         assert_eq!(place.swept_after(MINUTE), Swept::default());
-        place.world().system().write(|tx, _| {
+        place.world().system().write(|tx, call| {
             let held = tx.issues_mut().lock(Scope::SYSTEM, &deleted.id.into())?;
             Ok::<_, workforce_app::Failure<std::convert::Infallible>>(
-                tx.issues_mut().delete(held.unwrap())?,
+                tx.issues_mut().delete(held.unwrap(), call.now)?,
             )
         })
         .unwrap();

@@ -1,6 +1,6 @@
 use alloc::vec::Vec;
 
-use super::{Held, StoreError};
+use super::{Held, StartTerms, StoreError};
 use crate::actor::{CompanyScope, InstanceScope};
 use crate::agent::Agent;
 use crate::company::Company;
@@ -22,6 +22,17 @@ pub struct ClaimRequest {
     pub token_digest: [u8; 32],
     /// At most so many runs live on this server at once.
     pub instance_cap: i64,
+}
+
+impl ClaimRequest {
+    /// What the conditions of a start are asked about.
+    pub const fn terms(&self) -> StartTerms {
+        StartTerms {
+            now: self.now,
+            instance: self.instance,
+            instance_cap: self.instance_cap,
+        }
+    }
 }
 
 /// A run that was claimed: its row says `running`, its wake `dispatched`, and
@@ -131,12 +142,10 @@ pub trait EngineReads {
 #[cfg_attr(feature = "mock", mockall::automock)]
 pub trait EngineWrites {
     /// Claims the next run that may start: the one place where a run begins.
-    /// It holds every condition: the wake is pending and due, the agent
-    /// enabled, the company active and not stopped by its budget, agent and
-    /// company below their limit for the month, the caps of agent, company and
-    /// server free, the issue neither ended nor waiting for an approval, and
-    /// its lease free. Companies take turns; within one, the more urgent
-    /// issue and then the older wake come first.
+    /// Its wake is pending and every
+    /// [`StartCondition`](crate::run::StartCondition) holds. Companies take
+    /// turns; within one, the more urgent issue and then the older wake come
+    /// first.
     ///
     /// # Errors
     /// When the store fails.

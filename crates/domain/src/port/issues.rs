@@ -7,6 +7,7 @@ use crate::issue::{Comment, Issue, IssueRef, IssueStatus, Lease, Priority};
 use crate::page::{CreationKey, Order, Page, PageRequest};
 use crate::run::Run;
 use crate::search::SearchQuery;
+use crate::time::Timestamp;
 
 /// The place of an issue in a list: priority, then the latest change, then id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -226,12 +227,13 @@ pub trait IssueWrites {
     /// When the store fails.
     fn set_child_key(&mut self, issue: &Held<Issue>, key: &[u8; 32]) -> Result<(), StoreError>;
 
-    /// Deletes a locked issue with all that belongs to it. Approvals that lose
-    /// their last issue are cancelled by the caller beforehand.
+    /// Deletes a locked issue with all that belongs to it, and cancels what
+    /// waits to be run for it. Approvals that lose their last issue are
+    /// cancelled by the caller beforehand.
     ///
     /// # Errors
     /// When the store fails.
-    fn delete(&mut self, issue: Held<Issue>) -> Result<(), StoreError>;
+    fn delete(&mut self, issue: Held<Issue>, now: Timestamp) -> Result<(), StoreError>;
 
     /// Puts the lease on a locked issue, in place of the present one. The
     /// store gives the fencing number; the lease with it is returned.

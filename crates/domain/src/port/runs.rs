@@ -2,9 +2,9 @@ use alloc::vec::Vec;
 
 use super::{Held, StoreError, WakeableAgent};
 use crate::actor::{CompanyScope, Scope};
-use crate::id::{AgentId, IssueId, RunId};
+use crate::id::{AgentId, InstanceId, IssueId, RunId, WakeId};
 use crate::page::{CreationKey, Page, PageRequest};
-use crate::run::{Run, RunErrorCode, RunStatus};
+use crate::run::{Run, RunErrorCode, RunStatus, StartCondition};
 use crate::time::Timestamp;
 use crate::wake::Wake;
 
@@ -31,6 +31,17 @@ pub enum StopScope {
     Issue(IssueId),
     /// All of the company.
     Company,
+}
+
+/// What the conditions of a start are asked about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StartTerms {
+    /// The present instant.
+    pub now: Timestamp,
+    /// The server that would start the run.
+    pub instance: InstanceId,
+    /// At most so many runs live on this server at once.
+    pub instance_cap: i64,
 }
 
 /// Reads of runs and wakes.
@@ -75,6 +86,19 @@ pub trait RunReads {
     /// # Errors
     /// When the store fails.
     fn wake_of(&mut self, company: CompanyScope, run: RunId) -> Result<Option<Wake>, StoreError>;
+
+    /// The conditions that keep a pending wake from starting, in the order of
+    /// [`StartCondition`]: those the claim asks for, so none are left exactly
+    /// when it may start. `None` when no such wake is pending.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn blocking_conditions(
+        &mut self,
+        company: CompanyScope,
+        wake: WakeId,
+        terms: &StartTerms,
+    ) -> Result<Option<Vec<StartCondition>>, StoreError>;
 }
 
 /// Writes of runs and wakes.

@@ -1,10 +1,12 @@
 //! Heartbeat runs: one execution of an agent (contract section 10.1).
 
 mod lifecycle;
+mod start;
 
 use alloc::string::String;
 
 pub use lifecycle::*;
+pub use start::StartCondition;
 
 use crate::actor::owned;
 use crate::id::{AgentId, CompanyId, InstanceId, IssueId, RunId, WakeId};

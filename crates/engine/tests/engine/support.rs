@@ -271,7 +271,12 @@ impl House {
     /// The processes that are on record.
     pub(crate) fn processes(&self) -> Vec<ProcessRecord> {
         let nobody = self.new_instance();
-        self.act(|tx, _| Ok::<_, Failure<()>>(tx.engine().processes_elsewhere(InstanceScope::SYSTEM, nobody)?))
+        self.act(|tx, _| {
+            Ok::<_, Failure<()>>(
+                tx.engine()
+                    .processes_elsewhere(InstanceScope::SYSTEM, nobody)?,
+            )
+        })
     }
 
     /// Claims the next run as another server would, with a lease of this

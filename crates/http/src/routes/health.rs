@@ -70,7 +70,10 @@ async fn ready(exchange: Exchange) -> HttpResponse {
     let store = exchange.state.ports.store.clone();
     let probe = move || {
         store.read(|reads| -> Result<(), Failure<Problem>> {
-            Ok(reads.companies().prefixes(InstanceScope::SYSTEM, "-").map(|_none| ())?)
+            Ok(reads
+                .companies()
+                .prefixes(InstanceScope::SYSTEM, "-")
+                .map(|_none| ())?)
         })
     };
     let outcome = actix_web::web::block(probe).await;

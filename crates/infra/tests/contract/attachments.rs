@@ -170,7 +170,7 @@ on_both_databases! {
         assert_eq!(forget(10), []);
         world.write(|tx| {
             let held = tx.issues_mut().lock(Scope::Instance, &deleted.id.into())?;
-            tx.issues_mut().delete(held.expect("it exists"))
+            tx.issues_mut().delete(held.expect("it exists"), later(1))
         });
         let mut forgotten = forget(2);
         assert_eq!(forgotten.len(), 2);

@@ -35,7 +35,7 @@ fn check<B>(
     archive(store, world.company.id);
 }
 
-fn take(world: &World<'_>, issue: &Issue, holder: Holder, at: Timestamp) {
+pub(crate) fn take(world: &World<'_>, issue: &Issue, holder: Holder, at: Timestamp) {
     world.write(|tx| {
         let held = tx
             .issues_mut()
@@ -52,7 +52,7 @@ fn take(world: &World<'_>, issue: &Issue, holder: Holder, at: Timestamp) {
     });
 }
 
-fn end_lease(world: &World<'_>) {
+pub(crate) fn end_lease(world: &World<'_>) {
     world.write(|tx| {
         let held = tx
             .issues_mut()
@@ -63,7 +63,7 @@ fn end_lease(world: &World<'_>) {
 }
 
 /// A live run of a colleague that is about nothing.
-fn busy_colleague(world: &World<'_>) -> Run {
+pub(crate) fn busy_colleague(world: &World<'_>) -> Run {
     world.queue(&world.hire(), None);
     claim(world.store).expect("it may start").run
 }
@@ -381,7 +381,7 @@ on_both_databases! {
 }
 
 /// A worktree, stored past the ports.
-fn worktree(world: &World<'_>) -> ExecutionWorkspaceId {
+pub(crate) fn worktree(world: &World<'_>) -> ExecutionWorkspaceId {
     let (workspace, project, place): (ExecutionWorkspaceId, IssueId, IssueId) = (id(), id(), id());
     let (company, at) = (world.company.id, literal(world.store, now()));
     let no = if world.store.connection().starts_with("postgres") {

@@ -1,6 +1,7 @@
 //! Every list is read along an index: no table is scanned and nothing is
 //! sorted, however much there is. The same holds for what is looked up and for
-//! what the engine does again and again.
+//! what the engine does again and again. The words that they spell out are words
+//! of their columns.
 //!
 //! The statements are taken from the connections of the store as they run, and
 //! explained on a connection of our own. PostgreSQL explains the generic plan,
@@ -10,6 +11,7 @@ mod filling;
 mod lists;
 mod lookups;
 mod sweeps;
+mod words;
 
 use std::fmt::Write as _;
 
@@ -50,13 +52,15 @@ const OF_FEW: [&str; 8] = [
     "wakes_of_agent",
 ];
 
-/// What is no table, or is one of [`OF_FEW`] under a name of the statement's own.
-const SMALL: [&str; 10] = [
+/// What is no table, or is one of [`OF_FEW`] under a name of the statement's own, or the companies,
+/// of which there is one here.
+const SMALL: [&str; 11] = [
     "SCAN CONSTANT ROW",
     "SCAN below",
     "SCAN chain",
     "SCAN d",
     "SCAN earlier",
+    "SCAN firm",
     "SCAN latest",
     "SCAN matched",
     "SCAN n",
@@ -166,6 +170,12 @@ fn faults_of(store: &TestStore, name: &str, statements: &[String], purpose: Purp
     assert!(!statements.is_empty(), "{name} asks the database");
     let mut report = String::new();
     for statement in statements {
+        if let Some(word) = words::unknown(statement) {
+            let _ = writeln!(
+                report,
+                "{name}\n{statement}\n  `{word}` is no word of its column\n"
+            );
+        }
         // A bounded number of issues that are found first and put in order then.
         let is_ranked = statement.contains("MIN(found)");
         let purpose = if is_ranked { Purpose::LookUp } else { purpose };

@@ -301,7 +301,7 @@ on_both_databases! {
         world.write(|tx| {
             let held =
                 tx.issues_mut().lock(Scope::Instance, &world.issue.id.into())?.expect("exists");
-            tx.issues_mut().delete(held)
+            tx.issues_mut().delete(held, later(1))
         });
         assert_eq!(
             world.read(|reads| reads.issues().find(Scope::Instance, &world.issue.id.into())),
@@ -316,7 +316,7 @@ on_both_databases! {
         let (started, waiting) = (world.run(&started), world.run(&waiting));
         assert_eq!((started.status, started.issue), (RunStatus::Running, None));
         assert_eq!((waiting.status, waiting.issue), (RunStatus::Cancelled, None));
-        assert!(waiting.finished_at.is_some());
+        assert_eq!(waiting.finished_at, Some(later(1)));
         let wake = world.read(|reads| reads.runs().wake_of(world.scope(), waiting.id));
         assert_eq!(wake.map(|wake| wake.status), Some(WakeStatus::Cancelled));
         assert_eq!(claim(store), None);

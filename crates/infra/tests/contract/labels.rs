@@ -104,7 +104,7 @@ on_both_databases! {
             let held = tx.issues_mut().lock(Scope::Instance, &world.issue.id.into())?.unwrap();
             tx.labels_mut().set_for_issue(&held, &[])?;
             let held = tx.issues_mut().lock(Scope::Instance, &second.id.into())?.unwrap();
-            tx.issues_mut().delete(held)
+            tx.issues_mut().delete(held, later(1))
         });
         assert_eq!(names(&[world.issue.id, second.id]), []);
     }

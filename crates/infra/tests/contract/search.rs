@@ -152,7 +152,7 @@ on_both_databases! {
 
         world.write(|tx| {
             let held = tx.issues_mut().lock(Scope::Instance, &old.id.into())?.unwrap();
-            tx.issues_mut().delete(held)
+            tx.issues_mut().delete(held, later(1))
         });
         assert_eq!(found(&world, "cashew"), [""; 0]);
         let left = if store.connection().starts_with("postgres") {

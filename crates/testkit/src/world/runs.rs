@@ -90,9 +90,11 @@ impl World {
     #[track_caller]
     pub fn finish_as(&self, run: &Run, end: &RunEnd) -> bool {
         let system = self.system();
-        done(system.write(|tx, call| {
-            runs::finish(tx, call, run.scope(), run.id, run.fence, end.clone())
-        }))
+        done(
+            system.write(|tx, call| {
+                runs::finish(tx, call, run.scope(), run.id, run.fence, end.clone())
+            }),
+        )
     }
 
     /// The wakes of an agent that nothing has answered yet, oldest first.

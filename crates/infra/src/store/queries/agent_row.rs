@@ -2,32 +2,17 @@
 
 use diesel::prelude::*;
 use workforce_domain::Document;
-use workforce_domain::agent::{AdapterType, Agent, AgentLifecycle};
+use workforce_domain::agent::{AdapterType, Agent, AgentLifecycle, LifecycleWord};
 use workforce_domain::company::PauseReason;
 use workforce_domain::corrupt::Corrupt;
 use workforce_domain::id::{AgentId, CompanyId};
 use workforce_domain::money::Budget;
 use workforce_domain::text::{Description, Label, Name, Role};
 use workforce_domain::time::Month;
-use workforce_domain::words;
 
 use super::row::{Row, admit, admit_some, document_length, length};
 use crate::store::columns::{IdColumn, InstantColumn, JsonColumn, WordColumn};
 use crate::store::schema::agents;
-
-words! {
-    /// How the lifecycle of an agent is spelled in its row.
-    pub(super) enum LifecycleWord {
-        /// May run.
-        Enabled = "enabled",
-        /// Stopped.
-        Paused = "paused",
-        /// A draft.
-        PendingApproval = "pending_approval",
-        /// Gone for good.
-        Terminated = "terminated",
-    }
-}
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = agents, treat_none_as_null = true, treat_none_as_default_value = false)]

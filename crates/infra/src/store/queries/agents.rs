@@ -18,14 +18,15 @@ use workforce_domain::timer::Timer;
 
 use super::super::transaction::Transaction;
 use super::super::{LoadingMode, held, shared};
-use super::agent_row::{AgentRow, LifecycleWord};
+use super::agent_row::AgentRow;
 use super::agent_secrets;
 use super::page::{MAX_WHOLE, characters, fetch_limit, page_of, substr};
+use super::predicates::{employed_agent, remaining_agent};
 use super::row::{admit, admit_some, all, exactly_one, in_scope, one};
 use super::runs::running;
 use super::timers;
 use crate::store::cached::cached;
-use crate::store::columns::{IdColumn, InstantColumn, Key, WordColumn};
+use crate::store::columns::{IdColumn, InstantColumn, Key};
 use crate::store::errors::failed;
 use crate::store::schema::{agents, heartbeat_runs};
 
@@ -84,7 +85,7 @@ impl AgentReads for Transaction<'_> {
         if !filter.include_terminated {
             // Spelled out: of a value to be bound PostgreSQL takes it to be
             // that of nearly every row, and then sorts the few that are left.
-            query = query.filter(sql::<Bool>("agents.lifecycle <> 'terminated'"));
+            query = query.filter(sql::<Bool>(&remaining_agent("agents")));
         }
         if let Some(after) = page.after {
             let at = InstantColumn(Timestamp::from_micros(after.at));
@@ -148,7 +149,7 @@ impl AgentReads for Transaction<'_> {
         let report: Option<IdColumn<AgentId>> = agents::table
             .filter(agents::company_id.eq(IdColumn(company.company())))
             .filter(agents::reports_to.eq(IdColumn(agent)))
-            .filter(agents::lifecycle.ne(WordColumn(LifecycleWord::Terminated)))
+            .filter(sql::<Bool>(&remaining_agent("agents")))
             .select(agents::id)
             .first(self.conn)
             .optional()
@@ -168,10 +169,9 @@ impl AgentReads for Transaction<'_> {
     }
 
     fn mentionable(&mut self, company: CompanyScope) -> Result<Vec<Mentionable>, StoreError> {
-        let employed = [LifecycleWord::Enabled, LifecycleWord::Paused].map(WordColumn);
         let query = agents::table
             .filter(agents::company_id.eq(IdColumn(company.company())))
-            .filter(agents::lifecycle.eq_any(employed))
+            .filter(sql::<Bool>(&employed_agent("agents")))
             .select((agents::id, agents::name, agents::url_key))
             .order((agents::created_at, agents::id))
             .limit(MAX_WHOLE);

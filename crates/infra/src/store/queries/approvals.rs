@@ -1,6 +1,10 @@
+use std::sync::LazyLock;
+
+use diesel::dsl::sql;
+use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
 use diesel::sql_query;
-use diesel::sql_types::Integer;
+use diesel::sql_types::{Bool, Integer};
 use workforce_domain::actor::{CompanyScope, Scope};
 use workforce_domain::agent::Agent;
 use workforce_domain::approval::{
@@ -20,6 +24,7 @@ use super::approval_list;
 use super::approval_rows::{ApprovalCommentRow, ApprovalRow, EventRow};
 use super::issues::MAX_ANCESTORS;
 use super::page::MAX_WHOLE;
+use super::predicates::{undecided_approval, undecided_plan};
 use super::row::{all, in_scope, one};
 use crate::store::cached::cached;
 use crate::store::columns::{IdColumn, Key, WordColumn};
@@ -50,14 +55,35 @@ struct DraftRow {
     agent_id: IdColumn<AgentId>,
 }
 
-/// The statuses in which an approval may still be decided.
-fn undecided() -> Vec<WordColumn<ApprovalStatus>> {
-    ApprovalStatus::ACTIONABLE
-        .iter()
-        .copied()
-        .map(WordColumn)
-        .collect()
+/// True for approvals that may still be decided.
+fn undecided() -> SqlLiteral<Bool> {
+    sql(&undecided_approval("approvals"))
 }
+
+/// The nearest undecided plan of an issue or of one above it.
+static UNDECIDED_OVER: LazyLock<String> = LazyLock::new(|| {
+    let undecided = undecided_plan("a");
+    format!(
+        "WITH RECURSIVE chain (id, depth) AS (
+            SELECT id, 0 FROM issues WHERE company_id = $1 AND id = $2
+            UNION
+            SELECT i.parent_id, chain.depth + 1
+            FROM chain CROSS JOIN issues i
+            WHERE i.company_id = $1 AND i.id = chain.id
+                AND i.parent_id IS NOT NULL AND chain.depth < $3
+        )
+        SELECT a.id, chain.depth
+        FROM chain CROSS JOIN approvals a
+        WHERE a.company_id = $1 AND a.primary_issue_id = chain.id AND {undecided}
+        UNION ALL
+        SELECT a.id, chain.depth
+        FROM chain CROSS JOIN approval_issues l CROSS JOIN approvals a
+        WHERE l.company_id = $1 AND l.issue_id = chain.id
+            AND a.company_id = $1 AND a.id = l.approval_id AND {undecided}
+        ORDER BY 2, 1
+        LIMIT 1"
+    )
+});
 
 impl ApprovalReads for Transaction<'_> {
     fn find(&mut self, scope: Scope, id: ApprovalId) -> Result<Option<Approval>, StoreError> {
@@ -96,7 +122,7 @@ impl ApprovalReads for Transaction<'_> {
             .inner_join(approvals::table)
             .filter(approval_issues::company_id.eq(IdColumn(company.company())))
             .filter(approval_issues::issue_id.eq(IdColumn(issue)))
-            .filter(approvals::status.eq_any(undecided()))
+            .filter(undecided())
             .order(approval_issues::approval_id)
             .limit(MAX_WHOLE)
             .select(ApprovalRow::as_select())
@@ -115,7 +141,7 @@ impl ApprovalReads for Transaction<'_> {
             .filter(approvals::company_id.eq(IdColumn(company.company())))
             .filter(approvals::type_.eq(WordColumn(kind)))
             .filter(approvals::primary_issue_id.eq(IdColumn(issue)))
-            .filter(approvals::status.eq_any(undecided()))
+            .filter(undecided())
             .select(ApprovalRow::as_select())
             .first(self.conn)
             .optional();
@@ -205,33 +231,10 @@ impl ApprovalReads for Transaction<'_> {
         company: CompanyScope,
         issue: IssueId,
     ) -> Result<Option<ApprovalId>, StoreError> {
-        let undecided = sql_query(
-            "WITH RECURSIVE chain (id, depth) AS (
-                SELECT id, 0 FROM issues WHERE company_id = $1 AND id = $2
-                UNION
-                SELECT i.parent_id, chain.depth + 1
-                FROM chain CROSS JOIN issues i
-                WHERE i.company_id = $1 AND i.id = chain.id
-                    AND i.parent_id IS NOT NULL AND chain.depth < $3
-            )
-            SELECT a.id, chain.depth
-            FROM chain CROSS JOIN approvals a
-            WHERE a.company_id = $1 AND a.primary_issue_id = chain.id
-                AND a.type = 'approve_issue_plan'
-                AND a.status IN ('pending', 'revision_requested')
-            UNION ALL
-            SELECT a.id, chain.depth
-            FROM chain CROSS JOIN approval_issues l CROSS JOIN approvals a
-            WHERE l.company_id = $1 AND l.issue_id = chain.id
-                AND a.company_id = $1 AND a.id = l.approval_id
-                AND a.type = 'approve_issue_plan'
-                AND a.status IN ('pending', 'revision_requested')
-            ORDER BY 2, 1
-            LIMIT 1",
-        )
-        .bind::<Key, _>(IdColumn(company.company()))
-        .bind::<Key, _>(IdColumn(issue))
-        .bind::<Integer, _>(MAX_ANCESTORS);
+        let undecided = sql_query(UNDECIDED_OVER.as_str())
+            .bind::<Key, _>(IdColumn(company.company()))
+            .bind::<Key, _>(IdColumn(issue))
+            .bind::<Integer, _>(MAX_ANCESTORS);
         let found: Option<Found> = cached(undecided)
             .get_result(self.conn)
             .optional()

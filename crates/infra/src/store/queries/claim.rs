@@ -5,11 +5,13 @@
 //! the same conditions are asked again: what another server changed between
 //! the choice and the locks is seen by then.
 
+use std::sync::LazyLock;
+
 use diesel::prelude::*;
 use diesel::sql_query;
 use diesel::sql_types::{BigInt, Integer, Nullable};
 use workforce_domain::id::{AgentId, CompanyId, InstanceId, IssueId, RunId, WakeId};
-use workforce_domain::issue::{Holder, Lease};
+use workforce_domain::issue::{Holder, Lease, Priority};
 use workforce_domain::port::{ClaimRequest, ClaimedRun, StoreError};
 use workforce_domain::run::{Run, RunKind, RunStatus, WakeStatus};
 use workforce_domain::time::Month;
@@ -21,6 +23,8 @@ use super::companies::CompanyRow;
 use super::leases;
 use super::row::{Row, exactly_one};
 use super::run_row::RunRow;
+use super::runs::queued;
+use super::start_conditions::STARTABLE;
 use super::wakes::{WakeRow, pending};
 use crate::store::columns::{DigestColumn, IdColumn, Instant, InstantColumn, Key, WordColumn};
 use crate::store::errors::failed;
@@ -30,77 +34,19 @@ use crate::store::schema::{agents, companies, company_counters, heartbeat_runs, 
 /// until it is asked again.
 const ATTEMPTS: usize = 8;
 
-/// The conditions of a start. `$1` is the present, `$2` the month, `$3` the
-/// server and `$4` its cap. Parents are followed only in companies that have
-/// an undecided plan at all. Whoever is to revise a plan may work on its issue
-/// meanwhile, but on nothing below it.
-macro_rules! startable {
-    ($rest:literal) => {
-        concat!(
-            "SELECT w.id AS wake, w.run_id AS run, w.company_id AS company, \
-                w.agent_id AS agent, w.issue_id AS issue \
-            FROM wakes w \
-            JOIN heartbeat_runs q ON q.company_id = w.company_id AND q.id = w.run_id \
-            JOIN agents a ON a.company_id = w.company_id AND a.id = w.agent_id \
-            JOIN companies c ON c.id = w.company_id \
-            JOIN company_counters n ON n.company_id = w.company_id \
-            LEFT JOIN issues i ON i.company_id = w.company_id AND i.id = w.issue_id \
-            WHERE w.status = 'pending' AND w.not_before <= $1 AND q.status = 'queued' \
-            AND a.lifecycle = 'enabled' \
-            AND c.status = 'active' AND c.pause_reason IS NULL \
-            AND (a.budget_monthly_cents = 0 OR a.budget_override_month = $2 \
-                OR a.budget_monthly_cents * 1000000 > COALESCE(( \
-                SELECT t.spent_micros FROM spend_totals t \
-                WHERE t.company_id = w.company_id AND t.scope_type = 'agent' \
-                AND t.scope_id = a.id AND t.month = $2), 0)) \
-            AND (c.budget_monthly_cents = 0 OR c.budget_monthly_cents * 1000000 > COALESCE(( \
-                SELECT t.spent_micros FROM spend_totals t \
-                WHERE t.company_id = w.company_id AND t.scope_type = 'company' \
-                AND t.scope_id = c.id AND t.month = $2), 0)) \
-            AND (SELECT COUNT(*) FROM heartbeat_runs r \
-                WHERE r.status = 'running' AND r.instance_id = $3) < $4 \
-            AND (SELECT COUNT(*) FROM heartbeat_runs r \
-                WHERE r.status = 'running' AND r.company_id = w.company_id) \
-                < c.max_concurrent_runs \
-            AND (SELECT COUNT(*) FROM heartbeat_runs r \
-                WHERE r.status = 'running' AND r.company_id = w.company_id \
-                AND r.agent_id = w.agent_id) < a.max_concurrent_runs \
-            AND (w.kind <> 'execution' OR w.issue_id IS NULL OR ( \
-                i.status NOT IN ('done', 'cancelled') \
-                AND NOT EXISTS (SELECT 1 FROM heartbeat_runs r \
-                    WHERE r.status = 'running' AND r.kind = 'execution' AND r.issue_id = i.id) \
-                AND NOT EXISTS (SELECT 1 FROM heartbeat_runs r \
-                    WHERE r.status = 'running' \
-                    AND r.execution_workspace_id = i.execution_workspace_id) \
-                AND NOT EXISTS (SELECT 1 FROM issue_leases l \
-                    WHERE l.issue_id = i.id AND (l.run_id IS NOT NULL \
-                        OR (l.expires_at > $1 AND l.agent_id <> w.agent_id))) \
-                AND (NOT EXISTS (SELECT 1 FROM approvals v \
-                    WHERE v.company_id = w.company_id AND v.type = 'approve_issue_plan' \
-                    AND v.status IN ('pending', 'revision_requested')) \
-                OR NOT EXISTS ( \
-                    WITH RECURSIVE chain (id, depth) AS ( \
-                        SELECT i.id, 0 \
-                        UNION \
-                        SELECT p.parent_id, chain.depth + 1 \
-                        FROM chain CROSS JOIN issues p \
-                        WHERE p.company_id = w.company_id AND p.id = chain.id \
-                        AND p.parent_id IS NOT NULL AND chain.depth < 50 \
-                    ) \
-                    SELECT 1 FROM chain CROSS JOIN approvals v \
-                    WHERE v.company_id = w.company_id AND v.type = 'approve_issue_plan' \
-                    AND v.status IN ('pending', 'revision_requested') \
-                    AND (v.status = 'pending' OR chain.depth > 0 \
-                        OR v.requested_by_agent_id IS NULL \
-                        OR v.requested_by_agent_id <> w.agent_id) \
-                    AND (v.primary_issue_id = chain.id OR EXISTS ( \
-                        SELECT 1 FROM approval_issues k \
-                        WHERE k.approval_id = v.id AND k.issue_id = chain.id)))) \
-            )) ",
-            $rest
-        )
-    };
-}
+/// The wake whose turn it is. One about no issue is as urgent as an issue of
+/// medium priority.
+static NEXT: LazyLock<String> = LazyLock::new(|| {
+    let medium = Priority::Medium.rank();
+    format!(
+        "{} ORDER BY n.last_dispatched_at ASC NULLS FIRST, COALESCE(i.priority, {medium}), \
+            w.created_at, w.id LIMIT 1",
+        *STARTABLE
+    )
+});
+
+/// One wake, if it may be answered.
+static STILL: LazyLock<String> = LazyLock::new(|| format!("{} AND w.id = $5", *STARTABLE));
 
 /// A wake that may be answered now.
 #[derive(QueryableByName)]
@@ -151,17 +97,14 @@ pub(super) fn claim(
 
 /// The wake whose turn it is.
 fn next(conn: &mut Connection, request: &ClaimRequest) -> Result<Option<Candidate>, StoreError> {
-    sql_query(startable!(
-        "ORDER BY n.last_dispatched_at ASC NULLS FIRST, COALESCE(i.priority, 2), \
-         w.created_at, w.id LIMIT 1"
-    ))
-    .bind::<Instant, _>(InstantColumn(request.now))
-    .bind::<Integer, _>(Month::of(request.now).number())
-    .bind::<Key, _>(IdColumn::<InstanceId>(request.instance))
-    .bind::<BigInt, _>(request.instance_cap)
-    .get_result(conn)
-    .optional()
-    .map_err(failed)
+    sql_query(NEXT.as_str())
+        .bind::<Instant, _>(InstantColumn(request.now))
+        .bind::<Integer, _>(Month::of(request.now).number())
+        .bind::<Key, _>(IdColumn::<InstanceId>(request.instance))
+        .bind::<BigInt, _>(request.instance_cap)
+        .get_result(conn)
+        .optional()
+        .map_err(failed)
 }
 
 /// True while a wake may be answered.
@@ -170,7 +113,7 @@ fn still(
     request: &ClaimRequest,
     wake: IdColumn<WakeId>,
 ) -> Result<bool, StoreError> {
-    let found: Option<Candidate> = sql_query(startable!("AND w.id = $5"))
+    let found: Option<Candidate> = sql_query(STILL.as_str())
         .bind::<Instant, _>(InstantColumn(request.now))
         .bind::<Integer, _>(Month::of(request.now).number())
         .bind::<Key, _>(IdColumn::<InstanceId>(request.instance))
@@ -243,7 +186,7 @@ fn start(
     // What was added to the wake since may have made it one to work.
     let wake = wake.restore()?;
     let run: RunRow = diesel::update(heartbeat_runs::table.find(candidate.run))
-        .filter(heartbeat_runs::status.eq(WordColumn(RunStatus::Queued)))
+        .filter(queued())
         .set((
             heartbeat_runs::status.eq(WordColumn(RunStatus::Running)),
             heartbeat_runs::kind.eq(WordColumn(wake.kind)),

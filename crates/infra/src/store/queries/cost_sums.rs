@@ -1,10 +1,12 @@
 //! Sums over the ledger.
 
+use std::sync::LazyLock;
+
 use diesel::prelude::*;
 use diesel::sql_query;
 use diesel::sql_types::{BigInt, Nullable, Text};
 use workforce_domain::actor::CompanyScope;
-use workforce_domain::cost::{CostTotal, TokenUse, Window};
+use workforce_domain::cost::{BillingType, CostTotal, TokenUse, Window};
 use workforce_domain::id::{AgentId, ProjectId};
 use workforce_domain::money::Cents;
 use workforce_domain::port::{ProjectCost, StoreError};
@@ -12,35 +14,53 @@ use workforce_domain::text::Name;
 
 use super::super::Connection;
 use super::page::MAX_WHOLE;
+use super::predicates::BILLING_TYPE;
 use super::row::admit;
 use crate::store::columns::{IdColumn, Instant, InstantColumn, Key};
 use crate::store::errors::failed;
 
-/// What every sum over cost events selects; `e` is the event. The casts are
-/// for PostgreSQL, where a sum of whole numbers is a decimal one.
-macro_rules! sums {
-    () => {
-        "CAST(COALESCE(SUM(e.cost_micros), 0) AS BIGINT) AS cost, \
-         CAST(COALESCE(SUM(e.input_tokens), 0) AS BIGINT) AS input, \
-         CAST(COALESCE(SUM(e.output_tokens), 0) AS BIGINT) AS output, \
-         CAST(COALESCE(SUM(e.cached_input_tokens), 0) AS BIGINT) AS cached_input, \
-         CAST(COALESCE(SUM(e.cache_write_tokens), 0) AS BIGINT) AS cache_write, \
-         COUNT(DISTINCT CASE WHEN e.billing_type = 'api' THEN e.run_id END) AS api_runs, \
-         COUNT(DISTINCT CASE WHEN e.billing_type = 'subscription' THEN e.run_id END) \
-             AS subscription_runs, \
-         CAST(COALESCE(SUM(CASE WHEN e.billing_type = 'subscription' \
-             THEN e.input_tokens ELSE 0 END), 0) AS BIGINT) AS subscription_input, \
-         CAST(COALESCE(SUM(CASE WHEN e.billing_type = 'subscription' \
-             THEN e.output_tokens ELSE 0 END), 0) AS BIGINT) AS subscription_output "
-    };
+/// A statement that sums up the counted cost events `e` of a company: it selects
+/// `beside` as well, joins `with`, and ends in `groups`. The casts are for
+/// PostgreSQL, where a sum of whole numbers is a decimal one.
+fn sums(beside: &str, with: &str, groups: &str) -> String {
+    let api = BILLING_TYPE.is("e", BillingType::Api);
+    let subscription = BILLING_TYPE.is("e", BillingType::Subscription);
+    format!(
+        "SELECT {beside}\
+            CAST(COALESCE(SUM(e.cost_micros), 0) AS BIGINT) AS cost, \
+            CAST(COALESCE(SUM(e.input_tokens), 0) AS BIGINT) AS input, \
+            CAST(COALESCE(SUM(e.output_tokens), 0) AS BIGINT) AS output, \
+            CAST(COALESCE(SUM(e.cached_input_tokens), 0) AS BIGINT) AS cached_input, \
+            CAST(COALESCE(SUM(e.cache_write_tokens), 0) AS BIGINT) AS cache_write, \
+            COUNT(DISTINCT CASE WHEN {api} THEN e.run_id END) AS api_runs, \
+            COUNT(DISTINCT CASE WHEN {subscription} THEN e.run_id END) AS subscription_runs, \
+            CAST(COALESCE(SUM(CASE WHEN {subscription} \
+                THEN e.input_tokens ELSE 0 END), 0) AS BIGINT) AS subscription_input, \
+            CAST(COALESCE(SUM(CASE WHEN {subscription} \
+                THEN e.output_tokens ELSE 0 END), 0) AS BIGINT) AS subscription_output \
+        FROM cost_events e {with}\
+        WHERE e.company_id = $1 AND e.occurred_at >= $2 AND e.occurred_at < $3 AND e.counted \
+        {groups}"
+    )
 }
 
-/// Which cost events every sum adds up.
-macro_rules! counted {
-    () => {
-        "WHERE e.company_id = $1 AND e.occurred_at >= $2 AND e.occurred_at < $3 AND e.counted "
-    };
-}
+static TOTAL: LazyLock<String> = LazyLock::new(|| sums("", "", ""));
+
+static BY_AGENT: LazyLock<String> = LazyLock::new(|| {
+    sums(
+        "e.agent_id AS agent_id, ",
+        "",
+        "GROUP BY e.agent_id ORDER BY cost DESC, e.agent_id LIMIT $4",
+    )
+});
+
+static BY_PROJECT: LazyLock<String> = LazyLock::new(|| {
+    sums(
+        "p.id AS project_id, p.name AS project_name, ",
+        "LEFT JOIN projects p ON p.company_id = e.company_id AND p.id = e.project_id ",
+        "GROUP BY p.id, p.name ORDER BY cost DESC, p.id LIMIT $4",
+    )
+});
 
 #[derive(QueryableByName)]
 struct Sums {
@@ -106,17 +126,12 @@ pub(super) fn total(
     company: CompanyScope,
     window: Window,
 ) -> Result<CostTotal, StoreError> {
-    let sums: Sums = sql_query(concat!(
-        "SELECT ",
-        sums!(),
-        "FROM cost_events e ",
-        counted!()
-    ))
-    .bind::<Key, _>(IdColumn(company.company()))
-    .bind::<Instant, _>(InstantColumn(window.start))
-    .bind::<Instant, _>(InstantColumn(window.end))
-    .get_result(conn)
-    .map_err(failed)?;
+    let sums: Sums = sql_query(TOTAL.as_str())
+        .bind::<Key, _>(IdColumn(company.company()))
+        .bind::<Instant, _>(InstantColumn(window.start))
+        .bind::<Instant, _>(InstantColumn(window.end))
+        .get_result(conn)
+        .map_err(failed)?;
     Ok(sums.into())
 }
 
@@ -126,19 +141,13 @@ pub(super) fn by_agent(
     company: CompanyScope,
     window: Window,
 ) -> Result<Vec<(AgentId, CostTotal)>, StoreError> {
-    let rows: Vec<AgentSums> = sql_query(concat!(
-        "SELECT e.agent_id AS agent_id, ",
-        sums!(),
-        "FROM cost_events e ",
-        counted!(),
-        "GROUP BY e.agent_id ORDER BY cost DESC, e.agent_id LIMIT $4"
-    ))
-    .bind::<Key, _>(IdColumn(company.company()))
-    .bind::<Instant, _>(InstantColumn(window.start))
-    .bind::<Instant, _>(InstantColumn(window.end))
-    .bind::<BigInt, _>(MAX_WHOLE)
-    .load(conn)
-    .map_err(failed)?;
+    let rows: Vec<AgentSums> = sql_query(BY_AGENT.as_str())
+        .bind::<Key, _>(IdColumn(company.company()))
+        .bind::<Instant, _>(InstantColumn(window.start))
+        .bind::<Instant, _>(InstantColumn(window.end))
+        .bind::<BigInt, _>(MAX_WHOLE)
+        .load(conn)
+        .map_err(failed)?;
     Ok(rows
         .into_iter()
         .map(|row| (row.agent_id.0, row.sums.into()))
@@ -151,20 +160,13 @@ pub(super) fn by_project(
     company: CompanyScope,
     window: Window,
 ) -> Result<Vec<ProjectCost>, StoreError> {
-    let rows: Vec<ProjectSums> = sql_query(concat!(
-        "SELECT p.id AS project_id, p.name AS project_name, ",
-        sums!(),
-        "FROM cost_events e ",
-        "LEFT JOIN projects p ON p.company_id = e.company_id AND p.id = e.project_id ",
-        counted!(),
-        "GROUP BY p.id, p.name ORDER BY cost DESC, p.id LIMIT $4"
-    ))
-    .bind::<Key, _>(IdColumn(company.company()))
-    .bind::<Instant, _>(InstantColumn(window.start))
-    .bind::<Instant, _>(InstantColumn(window.end))
-    .bind::<BigInt, _>(MAX_WHOLE)
-    .load(conn)
-    .map_err(failed)?;
+    let rows: Vec<ProjectSums> = sql_query(BY_PROJECT.as_str())
+        .bind::<Key, _>(IdColumn(company.company()))
+        .bind::<Instant, _>(InstantColumn(window.start))
+        .bind::<Instant, _>(InstantColumn(window.end))
+        .bind::<BigInt, _>(MAX_WHOLE)
+        .load(conn)
+        .map_err(failed)?;
     rows.into_iter()
         .map(|row| {
             let project = match (row.project_id, row.project_name) {

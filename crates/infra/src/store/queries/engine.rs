@@ -1,3 +1,5 @@
+use std::sync::LazyLock;
+
 use diesel::prelude::*;
 use diesel::sql_query;
 use diesel::sql_types::{BigInt, Integer};
@@ -14,6 +16,7 @@ use workforce_domain::wake::WakeReason;
 
 use super::super::transaction::Transaction;
 use super::page::row_limit;
+use super::predicates::{budget_left_to_agent, budget_left_to_company, stopped_by_budget};
 use super::row::{Row, all};
 use super::run_row::RunRow;
 use super::runs::running;
@@ -65,6 +68,31 @@ struct StoppedAgent {
     #[diesel(sql_type = Key)]
     agent_id: IdColumn<AgentId>,
 }
+
+/// Companies that are stopped by a budget they have not used up. That there is
+/// a reason at all is said for the partial index.
+static STOPPED_COMPANIES: LazyLock<String> = LazyLock::new(|| {
+    let stopped = stopped_by_budget("c");
+    let left = budget_left_to_company("c", "$1");
+    format!(
+        "SELECT c.id AS company_id FROM companies c
+         WHERE c.pause_reason IS NOT NULL AND {stopped} AND {left}
+         ORDER BY c.id
+         LIMIT $2"
+    )
+});
+
+/// Agents that are stopped by a budget they have not used up.
+static STOPPED_AGENTS: LazyLock<String> = LazyLock::new(|| {
+    let stopped = stopped_by_budget("a");
+    let left = budget_left_to_agent("a", "$1");
+    format!(
+        "SELECT a.company_id AS company_id, a.id AS agent_id FROM agents a
+         WHERE {stopped} AND {left}
+         ORDER BY a.company_id, a.id
+         LIMIT $2"
+    )
+});
 
 impl EngineReads for Transaction<'_> {
     fn expired(
@@ -160,36 +188,16 @@ impl EngineReads for Transaction<'_> {
         month: Month,
         limit: usize,
     ) -> Result<Vec<BudgetStop>, StoreError> {
-        let companies: Vec<StoppedCompany> = sql_query(
-            "SELECT c.id AS company_id
-             FROM companies c
-             LEFT JOIN spend_totals t ON t.company_id = c.id AND t.scope_type = 'company'
-                 AND t.scope_id = c.id AND t.month = $1
-             WHERE c.pause_reason IS NOT NULL AND c.pause_reason = 'budget'
-                 AND (c.budget_monthly_cents = 0
-                     OR COALESCE(t.spent_micros, 0) < c.budget_monthly_cents * 1000000)
-             ORDER BY c.id
-             LIMIT $2",
-        )
-        .bind::<Integer, _>(month.number())
-        .bind::<BigInt, _>(row_limit(limit))
-        .load(self.conn)
-        .map_err(failed)?;
-        let agents: Vec<StoppedAgent> = sql_query(
-            "SELECT a.company_id AS company_id, a.id AS agent_id
-             FROM agents a
-             LEFT JOIN spend_totals t ON t.company_id = a.company_id AND t.scope_type = 'agent'
-                 AND t.scope_id = a.id AND t.month = $1
-             WHERE a.pause_reason = 'budget'
-                 AND (a.budget_monthly_cents = 0
-                     OR COALESCE(t.spent_micros, 0) < a.budget_monthly_cents * 1000000)
-             ORDER BY a.company_id, a.id
-             LIMIT $2",
-        )
-        .bind::<Integer, _>(month.number())
-        .bind::<BigInt, _>(row_limit(limit.saturating_sub(companies.len())))
-        .load(self.conn)
-        .map_err(failed)?;
+        let companies: Vec<StoppedCompany> = sql_query(STOPPED_COMPANIES.as_str())
+            .bind::<Integer, _>(month.number())
+            .bind::<BigInt, _>(row_limit(limit))
+            .load(self.conn)
+            .map_err(failed)?;
+        let agents: Vec<StoppedAgent> = sql_query(STOPPED_AGENTS.as_str())
+            .bind::<Integer, _>(month.number())
+            .bind::<BigInt, _>(row_limit(limit.saturating_sub(companies.len())))
+            .load(self.conn)
+            .map_err(failed)?;
         let companies = companies.into_iter().map(|row| BudgetStop {
             company: scope.enter(row.company_id.0),
             agent: None,

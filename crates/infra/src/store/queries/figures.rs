@@ -1,71 +1,94 @@
 //! The figures of the dashboard: a few statements, each along an index.
 
+use std::sync::LazyLock;
+
 use diesel::prelude::*;
 use diesel::sql_query;
 use diesel::sql_types::{BigInt, Text};
 use workforce_domain::actor::CompanyScope;
-use workforce_domain::agent::Agent;
+use workforce_domain::agent::{Agent, LifecycleWord};
 use workforce_domain::dashboard::{AgentFigures, Badges, Figures, Instants, TaskFigures};
 use workforce_domain::issue::IssueStatus;
 use workforce_domain::port::StoreError;
 
 use super::super::Connection;
+use super::predicates::{
+    AGENT_LIFECYCLE, ISSUE_STATUS, employed_agent, pending_wake, running_run, stopped_by_budget,
+    waiting_approval, working_run,
+};
 use crate::store::columns::{IdColumn, Instant, InstantColumn, Key, WordColumn};
 use crate::store::errors::failed;
 
 /// The casts are for PostgreSQL, where a sum of whole numbers is a decimal
 /// one. What an agent's status shows comes in the order of `Agent::status`.
 /// SQLite numbers values in the order in which they are first named.
-const AGENTS: &str = "SELECT \
-    CAST(COALESCE(SUM(CASE WHEN d.lifecycle = 'enabled' AND d.live = 0 \
-        AND d.consecutive_failures < $1 THEN 1 ELSE 0 END), 0) AS BIGINT) AS active, \
-    CAST(COALESCE(SUM(CASE WHEN d.lifecycle = 'enabled' AND d.live = 1 \
-        THEN 1 ELSE 0 END), 0) AS BIGINT) AS running, \
-    CAST(COALESCE(SUM(CASE WHEN d.lifecycle = 'paused' \
-        THEN 1 ELSE 0 END), 0) AS BIGINT) AS paused, \
-    CAST(COALESCE(SUM(CASE WHEN d.lifecycle = 'enabled' AND d.live = 0 \
-        AND d.consecutive_failures >= $1 THEN 1 ELSE 0 END), 0) AS BIGINT) AS error, \
-    CAST(COALESCE(SUM(d.suppressed_wakes), 0) AS BIGINT) AS suppressed, \
-    CAST(COALESCE(SUM(d.budget_monthly_cents), 0) AS BIGINT) AS budget \
-    FROM (SELECT a.lifecycle, a.consecutive_failures, a.suppressed_wakes, \
-        a.budget_monthly_cents, \
-        CASE WHEN EXISTS (SELECT 1 FROM heartbeat_runs r WHERE r.status = 'running' \
-            AND r.company_id = a.company_id AND r.agent_id = a.id) THEN 1 ELSE 0 END AS live \
-        FROM agents a WHERE a.company_id = $2 \
-        AND a.lifecycle IN ('enabled', 'paused')) d";
+static AGENTS: LazyLock<String> = LazyLock::new(|| {
+    let enabled = AGENT_LIFECYCLE.is("d", LifecycleWord::Enabled);
+    let paused = AGENT_LIFECYCLE.is("d", LifecycleWord::Paused);
+    let (employed, running) = (employed_agent("a"), running_run("r"));
+    format!(
+        "SELECT \
+        CAST(COALESCE(SUM(CASE WHEN {enabled} AND d.live = 0 \
+            AND d.consecutive_failures < $1 THEN 1 ELSE 0 END), 0) AS BIGINT) AS active, \
+        CAST(COALESCE(SUM(CASE WHEN {enabled} AND d.live = 1 \
+            THEN 1 ELSE 0 END), 0) AS BIGINT) AS running, \
+        CAST(COALESCE(SUM(CASE WHEN {paused} \
+            THEN 1 ELSE 0 END), 0) AS BIGINT) AS paused, \
+        CAST(COALESCE(SUM(CASE WHEN {enabled} AND d.live = 0 \
+            AND d.consecutive_failures >= $1 THEN 1 ELSE 0 END), 0) AS BIGINT) AS error, \
+        CAST(COALESCE(SUM(d.suppressed_wakes), 0) AS BIGINT) AS suppressed, \
+        CAST(COALESCE(SUM(d.budget_monthly_cents), 0) AS BIGINT) AS budget \
+        FROM (SELECT a.lifecycle, a.consecutive_failures, a.suppressed_wakes, \
+            a.budget_monthly_cents, \
+            CASE WHEN EXISTS (SELECT 1 FROM heartbeat_runs r WHERE {running} \
+                AND r.company_id = a.company_id AND r.agent_id = a.id) THEN 1 ELSE 0 END AS live \
+            FROM agents a WHERE a.company_id = $2 AND {employed}) d"
+    )
+});
 
 const STATUSES: &str = "SELECT i.status AS status, COUNT(*) AS count FROM issues i \
     WHERE i.company_id = $1 AND i.hidden_at IS NULL GROUP BY i.status";
 
 /// `$2` is today, `$3` yesterday, `$4` an hour ago.
-const REST: &str = "SELECT \
-    (SELECT COUNT(*) FROM issues i WHERE i.company_id = $1 AND i.hidden_at IS NULL \
-        AND i.status = 'done' AND i.completed_at >= $2) AS done_today, \
-    (SELECT COUNT(*) FROM issues i WHERE i.company_id = $1 AND i.hidden_at IS NULL \
-        AND i.status = 'done' AND i.completed_at >= $3 AND i.completed_at < $2) AS done_yesterday, \
-    (SELECT COUNT(*) FROM issues i WHERE i.company_id = $1 AND i.hidden_at IS NULL \
-        AND i.status = 'in_progress' AND i.updated_at < $4 \
-        AND NOT EXISTS (SELECT 1 FROM heartbeat_runs r WHERE r.status = 'running' \
-            AND r.kind = 'execution' AND r.issue_id = i.id) \
-        AND NOT EXISTS (SELECT 1 FROM issue_comments c WHERE c.company_id = i.company_id \
-            AND c.issue_id = i.id AND c.created_at >= $4)) AS stale, \
-    (SELECT COUNT(*) FROM approvals v WHERE v.company_id = $1 \
-        AND v.status IN ('pending', 'revision_requested') AND v.status = 'pending') AS approvals, \
-    (SELECT COUNT(*) FROM wakes w WHERE w.company_id = $1 AND w.status = 'pending') AS queued, \
-    (SELECT COUNT(*) FROM (\
-        SELECT r.agent_id FROM heartbeat_runs r WHERE r.company_id = $1 \
-            AND r.finished_at IS NOT NULL AND r.finished_at > $4 AND r.started_at <= $4 \
-        UNION \
-        SELECT r.agent_id FROM heartbeat_runs r WHERE r.company_id = $1 \
-            AND r.status = 'running' AND r.started_at <= $4) earlier) AS ran";
+static REST: LazyLock<String> = LazyLock::new(|| {
+    let done = ISSUE_STATUS.is("i", IssueStatus::Done);
+    let in_progress = ISSUE_STATUS.is("i", IssueStatus::InProgress);
+    let (working, running) = (working_run("r"), running_run("r"));
+    let (waiting, pending) = (waiting_approval("v"), pending_wake("w"));
+    format!(
+        "SELECT \
+        (SELECT COUNT(*) FROM issues i WHERE i.company_id = $1 AND i.hidden_at IS NULL \
+            AND {done} AND i.completed_at >= $2) AS done_today, \
+        (SELECT COUNT(*) FROM issues i WHERE i.company_id = $1 AND i.hidden_at IS NULL \
+            AND {done} AND i.completed_at >= $3 AND i.completed_at < $2) AS done_yesterday, \
+        (SELECT COUNT(*) FROM issues i WHERE i.company_id = $1 AND i.hidden_at IS NULL \
+            AND {in_progress} AND i.updated_at < $4 \
+            AND NOT EXISTS (SELECT 1 FROM heartbeat_runs r \
+                WHERE {working} AND r.issue_id = i.id) \
+            AND NOT EXISTS (SELECT 1 FROM issue_comments c WHERE c.company_id = i.company_id \
+                AND c.issue_id = i.id AND c.created_at >= $4)) AS stale, \
+        (SELECT COUNT(*) FROM approvals v WHERE v.company_id = $1 AND {waiting}) AS approvals, \
+        (SELECT COUNT(*) FROM wakes w WHERE w.company_id = $1 AND {pending}) AS queued, \
+        (SELECT COUNT(*) FROM (\
+            SELECT r.agent_id FROM heartbeat_runs r WHERE r.company_id = $1 \
+                AND r.finished_at IS NOT NULL AND r.finished_at > $4 AND r.started_at <= $4 \
+            UNION \
+            SELECT r.agent_id FROM heartbeat_runs r WHERE r.company_id = $1 \
+                AND {running} AND r.started_at <= $4) earlier) AS ran"
+    )
+});
 
-const BADGES: &str = "SELECT \
-    (SELECT COUNT(*) FROM approvals v WHERE v.company_id = $1 \
-        AND v.status IN ('pending', 'revision_requested') AND v.status = 'pending') AS approvals, \
-    (SELECT COUNT(*) FROM agents a WHERE a.company_id = $1 \
-        AND a.lifecycle IN ('enabled', 'paused') AND a.consecutive_failures > 0) AS failed, \
-    (SELECT COUNT(*) FROM agents a WHERE a.company_id = $1 \
-        AND a.pause_reason = 'budget') AS stopped";
+static BADGES: LazyLock<String> = LazyLock::new(|| {
+    let (waiting, employed) = (waiting_approval("v"), employed_agent("a"));
+    let stopped = stopped_by_budget("a");
+    format!(
+        "SELECT \
+        (SELECT COUNT(*) FROM approvals v WHERE v.company_id = $1 AND {waiting}) AS approvals, \
+        (SELECT COUNT(*) FROM agents a WHERE a.company_id = $1 \
+            AND {employed} AND a.consecutive_failures > 0) AS failed, \
+        (SELECT COUNT(*) FROM agents a WHERE a.company_id = $1 AND {stopped}) AS stopped"
+    )
+});
 
 #[derive(QueryableByName)]
 struct AgentSums {
@@ -124,7 +147,7 @@ pub(super) fn figures(
     at: Instants,
 ) -> Result<Figures, StoreError> {
     let company = IdColumn(company.company());
-    let agents: AgentSums = sql_query(AGENTS)
+    let agents: AgentSums = sql_query(AGENTS.as_str())
         .bind::<BigInt, _>(i64::from(Agent::FAILURES_SHOWN_AS_ERROR))
         .bind::<Key, _>(company)
         .get_result(conn)
@@ -133,7 +156,7 @@ pub(super) fn figures(
         .bind::<Key, _>(company)
         .load(conn)
         .map_err(failed)?;
-    let rest: Rest = sql_query(REST)
+    let rest: Rest = sql_query(REST.as_str())
         .bind::<Key, _>(company)
         .bind::<Instant, _>(InstantColumn(at.today))
         .bind::<Instant, _>(InstantColumn(at.yesterday))
@@ -170,7 +193,7 @@ pub(super) fn figures(
 
 /// What waits for somebody's attention in a company.
 pub(super) fn badges(conn: &mut Connection, company: CompanyScope) -> Result<Badges, StoreError> {
-    let row: BadgeRow = sql_query(BADGES)
+    let row: BadgeRow = sql_query(BADGES.as_str())
         .bind::<Key, _>(IdColumn(company.company()))
         .get_result(conn)
         .map_err(failed)?;

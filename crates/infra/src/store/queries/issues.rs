@@ -1,26 +1,30 @@
 use std::collections::BTreeSet;
 
+use diesel::dsl::sql;
+use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
 use diesel::sql_query;
-use diesel::sql_types::{BigInt, Integer};
+use diesel::sql_types::{BigInt, Bool, Integer};
 use workforce_domain::actor::{CompanyScope, Owned, Scope};
 use workforce_domain::id::{AgentId, IssueId};
-use workforce_domain::issue::{Issue, IssueRef, IssueStatus, Lease};
+use workforce_domain::issue::{Issue, IssueRef, Lease};
 use workforce_domain::page::{Page, PageRequest};
 use workforce_domain::port::{
     FoundKey, Held, IssueFilter, IssueKey, IssueReads, IssueWrites, Lock, NewLease, StoreError,
 };
 use workforce_domain::run::Run;
 use workforce_domain::search::SearchQuery;
+use workforce_domain::time::Timestamp;
 
 use super::super::transaction::Transaction;
 use super::super::{Connection, held};
 use super::advisory::advisory_lock;
 use super::issue_row::IssueRow;
+use super::predicates::open_issue;
 use super::row::{all, exactly_one, in_scope, one};
 use super::{issue_deletion, issue_list, issue_search, issue_texts, leases};
 use crate::store::cached::cached;
-use crate::store::columns::{DigestColumn, IdColumn, Key, WordColumn};
+use crate::store::columns::{DigestColumn, IdColumn, Key};
 use crate::store::errors::failed;
 use crate::store::schema::{issue_child_keys, issues};
 
@@ -123,7 +127,7 @@ impl IssueReads for Transaction<'_> {
             .filter(issue_child_keys::company_id.eq(IdColumn(company.company())))
             .filter(issue_child_keys::child_key.eq(DigestColumn(*key)))
             .filter(issues::parent_id.eq(IdColumn(parent)))
-            .filter(issues::status.ne_all(ENDED.map(WordColumn)))
+            .filter(open())
             .select(IssueRow::as_select())
             .order((issues::created_at, issues::id))
             .first(self.conn)
@@ -191,7 +195,7 @@ impl IssueReads for Transaction<'_> {
         let open = issues::table
             .filter(issues::company_id.eq(IdColumn(company.company())))
             .filter(issues::parent_id.eq(IdColumn(issue)))
-            .filter(issues::status.ne_all(ENDED.map(WordColumn)))
+            .filter(open())
             .count();
         cached(open).get_result(self.conn).map_err(failed)
     }
@@ -213,8 +217,10 @@ impl IssueReads for Transaction<'_> {
     }
 }
 
-/// The statuses of issues that have ended.
-pub(super) const ENDED: [IssueStatus; 2] = [IssueStatus::Done, IssueStatus::Cancelled];
+/// True for issues that something is to be done for.
+fn open() -> SqlLiteral<Bool> {
+    sql(&open_issue("issues"))
+}
 
 impl IssueWrites for Transaction<'_> {
     fn insert(&mut self, issue: Issue) -> Result<Held<Issue>, StoreError> {
@@ -272,8 +278,8 @@ impl IssueWrites for Transaction<'_> {
     /// Comments, links to approvals and the lease go with it; runs, wakes and
     /// costs stay for the record, children become roots, and what waits to be
     /// run for it is cancelled.
-    fn delete(&mut self, issue: Held<Issue>) -> Result<(), StoreError> {
-        issue_deletion::delete(self.conn, &issue)
+    fn delete(&mut self, issue: Held<Issue>, now: Timestamp) -> Result<(), StoreError> {
+        issue_deletion::delete(self.conn, &issue, now)
     }
 
     fn take_lease(&mut self, issue: &Held<Issue>, lease: NewLease) -> Result<Lease, StoreError> {
@@ -297,7 +303,7 @@ impl IssueWrites for Transaction<'_> {
         let query = issues::table
             .filter(issues::company_id.eq(IdColumn(company.company())))
             .filter(issues::assignee_agent_id.eq(IdColumn(agent)))
-            .filter(issues::status.ne_all(ENDED.map(WordColumn)))
+            .filter(open())
             .select(IssueRow::as_select())
             .order((issues::created_at.desc(), issues::id.desc()));
         let rows: Vec<IssueRow> = held!(query).load(self.conn).map_err(failed)?;

@@ -1,48 +1,54 @@
 //! Wakes that nobody will ever answer.
 
+use std::sync::LazyLock;
+
 use diesel::prelude::*;
 use diesel::sql_query;
 use diesel::sql_types::{BigInt, Nullable};
-use workforce_domain::id::{IssueId, RunId, WakeId};
+use workforce_domain::id::{IssueId, WakeId};
 use workforce_domain::port::StoreError;
-use workforce_domain::run::WakeStatus;
 use workforce_domain::time::Timestamp;
 
 use super::super::{Connection, held};
 use super::page::row_limit;
-use super::wakes::{cancel_queued, pending};
-use crate::store::columns::{IdColumn, InstantColumn, Key, WordColumn};
+use super::predicates::{ended_issue, execution_wake, pending_wake, terminated_agent};
+use super::wakes;
+use crate::store::columns::{IdColumn, Key};
 use crate::store::errors::failed;
-use crate::store::schema::{issues, wakes};
+use crate::store::schema::issues;
 
 /// A wake that nobody will ever answer.
 #[derive(QueryableByName)]
 pub(super) struct Purposeless {
     #[diesel(sql_type = Key)]
-    pub(super) wake: IdColumn<WakeId>,
+    wake: IdColumn<WakeId>,
     #[diesel(sql_type = Nullable<Key>)]
     issue: Option<IdColumn<IssueId>>,
 }
+
+static PURPOSELESS: LazyLock<String> = LazyLock::new(|| {
+    let (pending, execution) = (pending_wake("w"), execution_wake("w"));
+    let (terminated, ended) = (terminated_agent("a"), ended_issue("i"));
+    format!(
+        "SELECT w.id AS wake, w.issue_id AS issue
+         FROM wakes w
+         JOIN agents a ON a.company_id = w.company_id AND a.id = w.agent_id
+         LEFT JOIN issues i ON i.company_id = w.company_id AND i.id = w.issue_id
+         WHERE {pending} AND ({terminated} OR ({execution} AND {ended}))
+         ORDER BY w.id
+         LIMIT $1"
+    )
+});
 
 /// The wakes whose agent is terminated or whose issue has ended, oldest first.
 pub(super) fn purposeless(
     conn: &mut Connection,
     limit: usize,
 ) -> Result<Vec<Purposeless>, StoreError> {
-    sql_query(
-        "SELECT w.id AS wake, w.issue_id AS issue
-         FROM wakes w
-         JOIN agents a ON a.company_id = w.company_id AND a.id = w.agent_id
-         LEFT JOIN issues i ON i.company_id = w.company_id AND i.id = w.issue_id
-         WHERE w.status = 'pending'
-             AND (a.lifecycle = 'terminated'
-                 OR (w.kind = 'execution' AND i.status IN ('done', 'cancelled')))
-         ORDER BY w.id
-         LIMIT $1",
-    )
-    .bind::<BigInt, _>(row_limit(limit))
-    .load(conn)
-    .map_err(failed)
+    sql_query(PURPOSELESS.as_str())
+        .bind::<BigInt, _>(row_limit(limit))
+        .load(conn)
+        .map_err(failed)
 }
 
 /// Cancels at most `limit` such wakes with their queued runs; how many it was.
@@ -64,20 +70,10 @@ pub(super) fn cancel(
     .load::<IdColumn<IssueId>>(conn)
     .map_err(failed)?;
     let known: Vec<_> = met.iter().map(|wake| wake.wake).collect();
-    let wakes: Vec<_> = purposeless(conn, limit)?
+    let still: Vec<_> = purposeless(conn, limit)?
         .into_iter()
         .map(|wake| wake.wake)
         .filter(|wake| known.contains(wake))
         .collect();
-    let runs: Vec<IdColumn<RunId>> = diesel::update(wakes::table)
-        .filter(wakes::id.eq_any(wakes))
-        .filter(pending())
-        .set((
-            wakes::status.eq(WordColumn(WakeStatus::Cancelled)),
-            wakes::updated_at.eq(InstantColumn(now)),
-        ))
-        .returning(wakes::run_id)
-        .get_results(conn)
-        .map_err(failed)?;
-    Ok(cancel_queued(conn, runs, now)?.len())
+    Ok(wakes::cancel(conn, wakes::Stopped::These(still), now)?.len())
 }

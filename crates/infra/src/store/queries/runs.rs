@@ -3,29 +3,35 @@ use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
 use diesel::sql_types::Bool;
 use workforce_domain::actor::{CompanyScope, Scope};
-use workforce_domain::id::{AgentId, IssueId, RunId};
+use workforce_domain::id::{AgentId, IssueId, RunId, WakeId};
 use workforce_domain::page::{CreationKey, Page, PageRequest};
 use workforce_domain::port::{
-    Held, Lock, RunFilter, RunKey, RunReads, RunWrites, StopScope, StoreError, WakeableAgent,
+    Held, Lock, RunFilter, RunKey, RunReads, RunWrites, StartTerms, StopScope, StoreError,
+    WakeableAgent,
 };
-use workforce_domain::run::{Run, RunErrorCode, RunStatus};
+use workforce_domain::run::{Run, RunErrorCode, RunStatus, StartCondition};
 use workforce_domain::time::Timestamp;
 use workforce_domain::wake::Wake;
 
 use super::super::transaction::Transaction;
 use super::super::{Connection, LoadingMode, held};
 use super::page::{MAX_WHOLE, Merged, Stream, fetch_limit};
+use super::predicates::{queued_run, running_run};
 use super::row::{all, in_scope, one};
 use super::run_row::RunRow;
-use super::{wakeability, wakes};
+use super::{start_conditions, wakeability, wakes};
 use crate::store::columns::{IdColumn, InstantColumn, WordColumn};
 use crate::store::errors::failed;
 use crate::store::schema::heartbeat_runs;
 
-/// True for running runs. Spelled out, since a partial index is used only by a
-/// condition that is known before values are bound.
+/// True for running runs.
 pub(super) fn running() -> SqlLiteral<Bool> {
-    sql("heartbeat_runs.status = 'running'")
+    sql(&running_run("heartbeat_runs"))
+}
+
+/// True for queued runs.
+pub(super) fn queued() -> SqlLiteral<Bool> {
+    sql(&queued_run("heartbeat_runs"))
 }
 
 fn before(one: &Run, other: &Run) -> bool {
@@ -137,6 +143,15 @@ impl RunReads for Transaction<'_> {
     fn wake_of(&mut self, company: CompanyScope, run: RunId) -> Result<Option<Wake>, StoreError> {
         wakes::of_run(self.conn, company.company(), run)
     }
+
+    fn blocking_conditions(
+        &mut self,
+        company: CompanyScope,
+        wake: WakeId,
+        terms: &StartTerms,
+    ) -> Result<Option<Vec<StartCondition>>, StoreError> {
+        start_conditions::blocking(self.conn, company, wake, terms)
+    }
 }
 
 impl RunWrites for Transaction<'_> {
@@ -245,7 +260,8 @@ impl RunWrites for Transaction<'_> {
             }
             StopScope::Issue(_) => {}
         }
-        wakes::cancel_pending(self.conn, company, stop, now)
+        let stopped = wakes::Stopped::Of(company.company(), stop);
+        wakes::cancel(self.conn, stopped, now)
     }
 
     fn request_stop(

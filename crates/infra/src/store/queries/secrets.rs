@@ -1,4 +1,6 @@
+use diesel::dsl::sql;
 use diesel::prelude::*;
+use diesel::sql_types::Bool;
 use workforce_domain::actor::{CompanyScope, Owned, Scope};
 use workforce_domain::corrupt::Corrupt;
 use workforce_domain::id::{AgentId, RunId, SecretId};
@@ -13,11 +15,11 @@ use workforce_domain::time::Timestamp;
 
 use super::super::transaction::Transaction;
 use super::super::{LoadingMode, held};
-use super::agent_row::LifecycleWord;
 use super::page::{MAX_WHOLE, fetch_limit, page_of, row_limit};
+use super::predicates::remaining_agent;
 use super::row::{Row, admit, all, exactly_one, in_scope, one};
 use super::secret_row::{SecretRow, UseRow, VersionRow};
-use crate::store::columns::{IdColumn, InstantColumn, WordColumn};
+use crate::store::columns::{IdColumn, InstantColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{agent_secrets, agents, run_secrets, secret_versions, secrets};
 
@@ -139,12 +141,11 @@ impl SecretReads for Transaction<'_> {
         secret: SecretId,
     ) -> Result<Vec<SecretUser>, StoreError> {
         type Found = (IdColumn<AgentId>, String, String, Option<i32>);
-        let terminated = WordColumn(LifecycleWord::Terminated);
         let rows: Vec<Found> = agent_secrets::table
             .inner_join(agents::table)
             .filter(agent_secrets::company_id.eq(IdColumn(company.company())))
             .filter(agent_secrets::secret_id.eq(IdColumn(secret)))
-            .filter(agents::lifecycle.ne(terminated))
+            .filter(sql::<Bool>(&remaining_agent("agents")))
             .select((
                 agent_secrets::agent_id,
                 agents::name,

@@ -1,17 +1,21 @@
 //! The timers of agents: columns of their rows that only the engine moves.
 
+use std::sync::LazyLock;
+
 use diesel::prelude::*;
 use diesel::sql_query;
 use diesel::sql_types::{BigInt, Bool};
 use workforce_domain::actor::{CompanyScope, InstanceScope};
 use workforce_domain::agent::Agent;
 use workforce_domain::id::{AgentId, CompanyId};
+use workforce_domain::issue::IssueStatus;
 use workforce_domain::port::{Held, StoreError};
 use workforce_domain::time::Timestamp;
 use workforce_domain::timer::Timer;
 
 use super::super::Connection;
 use super::page::row_limit;
+use super::predicates::{ISSUE_STATUS, pending_wake};
 use super::row::exactly_one;
 use crate::store::columns::{IdColumn, InstantColumn, Key};
 use crate::store::errors::failed;
@@ -108,30 +112,38 @@ struct Count {
     count: i64,
 }
 
+/// Work of its own, wakes, and what its reports want reviewed.
+static HAS_WORK: LazyLock<String> = LazyLock::new(|| {
+    let own = ISSUE_STATUS.is_among("i", &[IssueStatus::Todo, IssueStatus::InProgress]);
+    let in_review = ISSUE_STATUS.is("i", IssueStatus::InReview);
+    let pending = pending_wake("w");
+    format!(
+        "SELECT COUNT(*) AS count WHERE EXISTS (
+            SELECT 1 FROM issues i
+            WHERE i.company_id = $1 AND i.assignee_agent_id = $2
+            AND {own} AND i.hidden_at IS NULL
+        ) OR EXISTS (
+            SELECT 1 FROM wakes w
+            WHERE w.company_id = $1 AND w.agent_id = $2 AND {pending}
+        ) OR EXISTS (
+            SELECT 1 FROM agents r CROSS JOIN issues i
+            WHERE r.company_id = $1 AND r.reports_to = $2
+            AND i.company_id = r.company_id AND i.assignee_agent_id = r.id
+            AND {in_review} AND i.hidden_at IS NULL
+        )"
+    )
+});
+
 /// Whether something waits for an agent.
 pub(super) fn has_work(
     conn: &mut Connection,
     company: CompanyScope,
     agent: AgentId,
 ) -> Result<bool, StoreError> {
-    let found: Count = sql_query(
-        "SELECT COUNT(*) AS count WHERE EXISTS (
-            SELECT 1 FROM issues i
-            WHERE i.company_id = $1 AND i.assignee_agent_id = $2
-            AND i.status IN ('todo', 'in_progress') AND i.hidden_at IS NULL
-        ) OR EXISTS (
-            SELECT 1 FROM wakes w
-            WHERE w.company_id = $1 AND w.agent_id = $2 AND w.status = 'pending'
-        ) OR EXISTS (
-            SELECT 1 FROM agents r CROSS JOIN issues i
-            WHERE r.company_id = $1 AND r.reports_to = $2
-            AND i.company_id = r.company_id AND i.assignee_agent_id = r.id
-            AND i.status = 'in_review' AND i.hidden_at IS NULL
-        )",
-    )
-    .bind::<Key, _>(IdColumn(company.company()))
-    .bind::<Key, _>(IdColumn(agent))
-    .get_result(conn)
-    .map_err(failed)?;
+    let found: Count = sql_query(HAS_WORK.as_str())
+        .bind::<Key, _>(IdColumn(company.company()))
+        .bind::<Key, _>(IdColumn(agent))
+        .get_result(conn)
+        .map_err(failed)?;
     Ok(found.count > 0)
 }

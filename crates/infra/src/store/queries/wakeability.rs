@@ -5,7 +5,9 @@
 //! whoever ends an agent or stops a company takes them away. Both look at the rows, or write what
 //! they want to be seen, before they let go.
 
+use diesel::dsl::sql;
 use diesel::prelude::*;
+use diesel::sql_types::Bool;
 use workforce_domain::actor::CompanyScope;
 use workforce_domain::company::CompanyStatus;
 use workforce_domain::id::AgentId;
@@ -13,7 +15,7 @@ use workforce_domain::port::{StoreError, WakeableAgent};
 
 use super::super::Connection;
 use super::advisory::{advisory_lock, advisory_lock_shared};
-use super::agent_row::LifecycleWord;
+use super::predicates::employed_agent;
 use crate::store::cached::cached;
 use crate::store::columns::{IdColumn, WordColumn};
 use crate::store::errors::failed;
@@ -33,12 +35,11 @@ pub(super) fn share(
         (OF_AGENT, agent.into()),
     ];
     advisory_lock_shared(conn, locks).map_err(failed)?;
-    let employed = [LifecycleWord::Enabled, LifecycleWord::Paused].map(WordColumn);
     let query = agents::table
         .inner_join(companies::table)
         .filter(agents::company_id.eq(IdColumn(company.company())))
         .filter(agents::id.eq(IdColumn(agent)))
-        .filter(agents::lifecycle.eq_any(employed))
+        .filter(sql::<Bool>(&employed_agent("agents")))
         .filter(companies::status.eq(WordColumn(CompanyStatus::Active)))
         .select(agents::id);
     let found: Option<IdColumn<AgentId>> =

@@ -1,5 +1,7 @@
 //! Wakes as rows, and what stops them.
 
+use std::sync::LazyLock;
+
 use diesel::dsl::sql;
 use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
@@ -16,7 +18,9 @@ use workforce_domain::wake::{Wake, WakeReason, WakeSource};
 
 use super::super::{Connection, held};
 use super::page::row_limit;
+use super::predicates::{ended_wake, pending_wake};
 use super::row::{Row, all, exactly_one, one};
+use super::runs::queued;
 use crate::store::cached::cached;
 use crate::store::columns::{IdColumn, Instant, InstantColumn, JsonColumn, WordColumn};
 use crate::store::errors::failed;
@@ -97,10 +101,9 @@ impl From<&Wake> for WakeRow {
     }
 }
 
-/// True for pending wakes. Spelled out, since a partial index is used only by
-/// a condition that is known before values are bound.
+/// True for pending wakes.
 pub(super) fn pending() -> SqlLiteral<Bool> {
-    sql("wakes.status = 'pending'")
+    sql(&pending_wake("wakes"))
 }
 
 /// The wake that a run answers.
@@ -176,56 +179,50 @@ pub(super) fn save(conn: &mut Connection, wake: &Wake) -> Result<(), StoreError>
         .and_then(exactly_one)
 }
 
-/// Cancels pending wakes and their queued runs; the cancelled runs.
-pub(super) fn cancel_pending(
+/// Which pending wakes are cancelled.
+pub(super) enum Stopped {
+    /// Those that a stop concerns.
+    Of(CompanyId, StopScope),
+    /// These.
+    These(Vec<IdColumn<WakeId>>),
+}
+
+/// Cancels pending wakes and their queued runs: the one place where a wake is
+/// withdrawn. The cancelled runs.
+pub(super) fn cancel(
     conn: &mut Connection,
-    company: CompanyScope,
-    stop: StopScope,
+    stopped: Stopped,
     now: Timestamp,
 ) -> Result<Vec<RunId>, StoreError> {
     let at = InstantColumn(now);
-    let of_company = wakes::company_id
-        .eq(IdColumn(company.company()))
-        .and(pending());
-    let changes = (
-        wakes::status.eq(WordColumn(WakeStatus::Cancelled)),
-        wakes::updated_at.eq(at),
-    );
-    let runs: QueryResult<Vec<IdColumn<RunId>>> = match stop {
-        StopScope::Agent(agent) => diesel::update(wakes::table)
-            .filter(of_company)
-            .filter(wakes::agent_id.eq(IdColumn(agent)))
-            .set(changes)
-            .returning(wakes::run_id)
-            .get_results(conn),
-        StopScope::Issue(issue) => diesel::update(wakes::table)
-            .filter(of_company)
-            .filter(wakes::issue_id.eq(IdColumn(issue)))
-            .set(changes)
-            .returning(wakes::run_id)
-            .get_results(conn),
-        StopScope::Company => diesel::update(wakes::table)
-            .filter(of_company)
-            .set(changes)
-            .returning(wakes::run_id)
-            .get_results(conn),
+    let mut change = diesel::update(wakes::table)
+        .filter(pending())
+        .set((
+            wakes::status.eq(WordColumn(WakeStatus::Cancelled)),
+            wakes::updated_at.eq(at),
+        ))
+        .into_boxed();
+    change = match stopped {
+        Stopped::These(wakes) => change.filter(wakes::id.eq_any(wakes)),
+        Stopped::Of(company, stop) => {
+            let change = change.filter(wakes::company_id.eq(IdColumn(company)));
+            match stop {
+                StopScope::Agent(agent) => change.filter(wakes::agent_id.eq(IdColumn(agent))),
+                StopScope::Issue(issue) => change.filter(wakes::issue_id.eq(IdColumn(issue))),
+                StopScope::Company => change,
+            }
+        }
     };
-    cancel_queued(conn, runs.map_err(failed)?, now)
-}
-
-/// Cancels those of `runs` that are still queued; which ones it was.
-pub(super) fn cancel_queued(
-    conn: &mut Connection,
-    runs: Vec<IdColumn<RunId>>,
-    now: Timestamp,
-) -> Result<Vec<RunId>, StoreError> {
+    let runs: Vec<IdColumn<RunId>> = change
+        .returning(wakes::run_id)
+        .get_results(conn)
+        .map_err(failed)?;
     if runs.is_empty() {
         return Ok(Vec::new());
     }
-    let at = InstantColumn(now);
     let cancelled: Vec<IdColumn<RunId>> = diesel::update(heartbeat_runs::table)
         .filter(heartbeat_runs::id.eq_any(runs))
-        .filter(heartbeat_runs::status.eq(WordColumn(RunStatus::Queued)))
+        .filter(queued())
         .set((
             heartbeat_runs::status.eq(WordColumn(RunStatus::Cancelled)),
             heartbeat_runs::finished_at.eq(at),
@@ -243,14 +240,18 @@ pub(super) fn forget(
     before: Timestamp,
     limit: usize,
 ) -> Result<usize, StoreError> {
-    let forgotten = sql_query(
-        "DELETE FROM wakes WHERE id IN (
-            SELECT w.id FROM wakes w JOIN heartbeat_runs r ON r.id = w.run_id
-            WHERE w.status <> 'pending' AND w.updated_at < $1 AND r.finished_at IS NOT NULL
-            ORDER BY w.updated_at, w.id LIMIT $2
-        )",
-    )
-    .bind::<Instant, _>(InstantColumn(before))
-    .bind::<BigInt, _>(row_limit(limit));
+    static FORGOTTEN: LazyLock<String> = LazyLock::new(|| {
+        let ended = ended_wake("w");
+        format!(
+            "DELETE FROM wakes WHERE id IN (
+                SELECT w.id FROM wakes w JOIN heartbeat_runs r ON r.id = w.run_id
+                WHERE {ended} AND w.updated_at < $1 AND r.finished_at IS NOT NULL
+                ORDER BY w.updated_at, w.id LIMIT $2
+            )"
+        )
+    });
+    let forgotten = sql_query(FORGOTTEN.as_str())
+        .bind::<Instant, _>(InstantColumn(before))
+        .bind::<BigInt, _>(row_limit(limit));
     cached(forgotten).execute(conn).map_err(failed)
 }

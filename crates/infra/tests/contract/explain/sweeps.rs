@@ -39,8 +39,10 @@ fn deeds(asked: &Asked) -> Vec<(&'static str, Deed<'_>)> {
         (
             "a claim and the leases of runs",
             Box::new(move |tx: &mut dyn Tx| {
-                let engine = tx.engine();
                 let request = request(id());
+                tx.runs()
+                    .blocking_conditions(scope, id(), &request.terms())?;
+                let engine = tx.engine();
                 let claimed = engine.claim(&request)?.expect("a wake is due");
                 let renewed = engine.renew(request.instance, &[claimed.run.id], later(90))?;
                 assert_eq!(renewed.len(), 1);

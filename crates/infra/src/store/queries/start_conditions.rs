@@ -1,0 +1,193 @@
+//! The conditions of a start, as SQL: the one list from which the claim is put
+//! together and by which a waiting wake tells what it waits for.
+
+use std::sync::LazyLock;
+
+use diesel::prelude::*;
+use diesel::sql_query;
+use diesel::sql_types::{BigInt, Integer, Text};
+use workforce_domain::actor::CompanyScope;
+use workforce_domain::approval::ApprovalStatus;
+use workforce_domain::corrupt::Corrupt;
+use workforce_domain::id::{CompanyId, InstanceId, WakeId};
+use workforce_domain::port::{StartTerms, StoreError};
+use workforce_domain::run::StartCondition;
+use workforce_domain::time::Month;
+use workforce_domain::word::Word;
+
+use super::super::Connection;
+use super::issues::MAX_ANCESTORS;
+use super::predicates::{
+    APPROVAL_STATUS, active_company, budget_left_to_agent, budget_left_to_company, employed_agent,
+    execution_wake, open_issue, pending_wake, queued_run, running_run, spaced, undecided_plan,
+    unpaused_agent, working_run,
+};
+use crate::store::columns::{IdColumn, Instant, InstantColumn, Key};
+use crate::store::errors::failed;
+
+/// A pending wake and what its conditions speak of: `w` is the wake, `q` its
+/// run, `a` its agent, `firm` its company with the counters `n`, `i` its issue.
+const WAITING: &str = "FROM wakes w \
+    JOIN heartbeat_runs q ON q.company_id = w.company_id AND q.id = w.run_id \
+    JOIN agents a ON a.company_id = w.company_id AND a.id = w.agent_id \
+    JOIN companies firm ON firm.id = w.company_id \
+    JOIN company_counters n ON n.company_id = w.company_id \
+    LEFT JOIN issues i ON i.company_id = w.company_id AND i.id = w.issue_id";
+
+/// What a condition demands. `$1` is the present, `$2` the month, `$3` the
+/// server and `$4` its cap; SQLite numbers values in the order in which they
+/// are first named, so in this order the list must name them.
+fn demand(condition: StartCondition) -> String {
+    match condition {
+        StartCondition::NotBefore => "w.not_before <= $1".into(),
+        StartCondition::AgentNotEmployed => employed_agent("a"),
+        StartCondition::AgentPaused => unpaused_agent("a"),
+        StartCondition::CompanyNotActive => active_company("firm"),
+        StartCondition::BudgetAgent => {
+            let left = budget_left_to_agent("a", "$2");
+            format!("(a.budget_override_month = $2 OR {left})")
+        }
+        StartCondition::BudgetCompany => budget_left_to_company("firm", "$2"),
+        StartCondition::CapInstance => {
+            format!("{} < $4", live_runs("r.instance_id = $3"))
+        }
+        StartCondition::CapCompany => {
+            let live = live_runs("r.company_id = w.company_id");
+            format!("{live} < firm.max_concurrent_runs")
+        }
+        StartCondition::CapAgent => {
+            let live = live_runs("r.company_id = w.company_id AND r.agent_id = w.agent_id");
+            format!("{live} < a.max_concurrent_runs")
+        }
+        StartCondition::IssueEnded => to_work(&open_issue("i")),
+        StartCondition::IssueHasLiveRun => {
+            let working = working_run("r");
+            to_work(&format!(
+                "NOT EXISTS (SELECT 1 FROM heartbeat_runs r \
+                    WHERE {working} AND r.issue_id = i.id)"
+            ))
+        }
+        StartCondition::WorkspaceBusy => {
+            let running = running_run("r");
+            to_work(&format!(
+                "NOT EXISTS (SELECT 1 FROM heartbeat_runs r \
+                    WHERE {running} AND r.execution_workspace_id = i.execution_workspace_id)"
+            ))
+        }
+        StartCondition::LeaseHeld => to_work(
+            "NOT EXISTS (SELECT 1 FROM issue_leases l \
+                WHERE l.issue_id = i.id AND (l.run_id IS NOT NULL \
+                    OR (l.expires_at > $1 AND l.agent_id <> w.agent_id)))",
+        ),
+        StartCondition::ApprovalPending => to_work(&no_plan_in_the_way()),
+    }
+}
+
+/// How many runs of these are live.
+fn live_runs(of: &str) -> String {
+    let running = running_run("r");
+    format!("(SELECT COUNT(*) FROM heartbeat_runs r WHERE {running} AND {of})")
+}
+
+/// A demand on wakes to work on an issue alone.
+fn to_work(demand: &str) -> String {
+    let execution = execution_wake("w");
+    format!("(NOT ({execution}) OR w.issue_id IS NULL OR {demand})")
+}
+
+/// Parents are followed only in companies that have an undecided plan at all.
+/// Whoever is to revise a plan may work on its issue meanwhile, but on nothing
+/// below it.
+fn no_plan_in_the_way() -> String {
+    let undecided = undecided_plan("v");
+    let pending = APPROVAL_STATUS.is("v", ApprovalStatus::Pending);
+    format!(
+        "(NOT EXISTS (SELECT 1 FROM approvals v \
+            WHERE v.company_id = w.company_id AND {undecided}) \
+        OR NOT EXISTS ( \
+            WITH RECURSIVE chain (id, depth) AS ( \
+                SELECT i.id, 0 \
+                UNION \
+                SELECT p.parent_id, chain.depth + 1 \
+                FROM chain CROSS JOIN issues p \
+                WHERE p.company_id = w.company_id AND p.id = chain.id \
+                AND p.parent_id IS NOT NULL AND chain.depth < {MAX_ANCESTORS} \
+            ) \
+            SELECT 1 FROM chain CROSS JOIN approvals v \
+            WHERE v.company_id = w.company_id AND {undecided} \
+            AND ({pending} OR chain.depth > 0 \
+                OR v.requested_by_agent_id IS NULL \
+                OR v.requested_by_agent_id <> w.agent_id) \
+            AND (v.primary_issue_id = chain.id OR EXISTS ( \
+                SELECT 1 FROM approval_issues k \
+                WHERE k.approval_id = v.id AND k.issue_id = chain.id))))"
+    )
+}
+
+/// The wakes that may be answered now, as the claim takes them.
+pub(super) static STARTABLE: LazyLock<String> = LazyLock::new(|| {
+    let (pending, queued) = (pending_wake("w"), queued_run("q"));
+    let all = StartCondition::ALL.iter().copied();
+    let demands: Vec<String> = all.map(demand).collect();
+    let demands = demands.join(" AND ");
+    format!(
+        "SELECT w.id AS wake, w.run_id AS run, w.company_id AS company, \
+            w.agent_id AS agent, w.issue_id AS issue \
+        {WAITING} WHERE {pending} AND {queued} AND {demands}"
+    )
+});
+
+/// The names of the conditions that do not hold for one wake, each after a
+/// blank.
+static BLOCKING: LazyLock<String> = LazyLock::new(|| {
+    let (pending, queued) = (pending_wake("w"), queued_run("q"));
+    let all = StartCondition::ALL.iter().copied();
+    let names: Vec<String> = all
+        .map(|condition| {
+            let (demand, name) = (demand(condition), spaced(condition));
+            format!("CASE WHEN {demand} THEN '' ELSE {name} END")
+        })
+        .collect();
+    let names = names.join(" || ");
+    format!(
+        "SELECT {names} AS names {WAITING} \
+        WHERE {pending} AND {queued} AND w.company_id = $5 AND w.id = $6"
+    )
+});
+
+#[derive(QueryableByName)]
+struct Blocking {
+    #[diesel(sql_type = Text)]
+    names: String,
+}
+
+/// The conditions that keep a pending wake from starting; `None` when no such
+/// wake is pending.
+pub(super) fn blocking(
+    conn: &mut Connection,
+    company: CompanyScope,
+    wake: WakeId,
+    terms: &StartTerms,
+) -> Result<Option<Vec<StartCondition>>, StoreError> {
+    let found: Option<Blocking> = sql_query(BLOCKING.as_str())
+        .bind::<Instant, _>(InstantColumn(terms.now))
+        .bind::<Integer, _>(Month::of(terms.now).number())
+        .bind::<Key, _>(IdColumn::<InstanceId>(terms.instance))
+        .bind::<BigInt, _>(terms.instance_cap)
+        .bind::<Key, _>(IdColumn::<CompanyId>(company.company()))
+        .bind::<Key, _>(IdColumn(wake))
+        .get_result(conn)
+        .optional()
+        .map_err(failed)?;
+    let Some(Blocking { names }) = found else {
+        return Ok(None);
+    };
+    let conditions: Option<Vec<_>> = names
+        .split(' ')
+        .skip(1)
+        .map(StartCondition::parse)
+        .collect();
+    conditions
+        .map(Some)
+        .ok_or_else(|| Corrupt::new("wake", "it waits for an unknown condition").into())
+}
