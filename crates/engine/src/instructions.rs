@@ -57,7 +57,12 @@ pub(crate) async fn lay_out(
             let error = format!("the entry file {entry} cannot be read: {source}");
             Err(Ending::failed(RunErrorCode::InstructionsUnavailable, error))
         }
-        Ok(Err(error)) => Err(broken(&error)),
+        Ok(Err(error)) => {
+            if let CopyError::Copy(error) = &error {
+                core.note_unwritten(error);
+            }
+            Err(broken(&error))
+        }
         Err(error) => Err(broken(&error)),
     }
 }

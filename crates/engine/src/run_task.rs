@@ -19,22 +19,39 @@ use crate::shared::Core;
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
-/// Stays with a claimed run until its processes are gone and its end is
-/// written down. Only then is its slot free.
-pub(crate) async fn run(
+/// The place of a run among those that are live on this server. It is free
+/// when this is dropped, whatever becomes of the run's task.
+pub(crate) struct Slot {
     core: Arc<Core>,
     live: Arc<LiveRun>,
-    claimed: ClaimedRun,
-    token: MintedToken,
-) {
-    let company = claimed.company.id;
+}
+
+impl Slot {
+    /// Takes a place for a run.
+    pub(crate) fn take(core: &Arc<Core>, live: &Arc<LiveRun>) -> Self {
+        core.live.insert(Arc::clone(live));
+        Self {
+            core: Arc::clone(core),
+            live: Arc::clone(live),
+        }
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        // A run whose end was not written down is not renewed any more, so that
+        // it is taken over when its lease expires.
+        self.core.live.remove(self.live.run);
+        self.core.store.nudges.wake_up();
+    }
+}
+
+/// Stays with a claimed run until its processes are gone and its end is
+/// written down. Only then is its slot free.
+pub(crate) async fn run(slot: Slot, claimed: ClaimedRun, token: MintedToken) {
+    let Slot { core, live } = &slot;
     // A task of its own, so that the run ends in order whatever happens in it.
-    let execution = tokio::spawn(execute(
-        Arc::clone(&core),
-        Arc::clone(&live),
-        claimed,
-        token,
-    ));
+    let execution = tokio::spawn(execute(Arc::clone(core), Arc::clone(live), claimed, token));
     let ending = execution.await.unwrap_or_else(|error| {
         tracing::error!(%error, run = %live.run, "the task of a run broke down");
         let failed = Ending::failed(RunErrorCode::Internal, "workforce itself failed");
@@ -43,12 +60,24 @@ pub(crate) async fn run(
             ..failed
         }
     });
+    loop {
+        let conclusion = conclude(Arc::clone(core), Arc::clone(live), ending.clone());
+        let Err(error) = tokio::spawn(conclusion).await else {
+            return;
+        };
+        tracing::error!(%error, run = %live.run, "the end of a run broke down; it is tried again");
+        if pause(core, LONGEST_PAUSE).await {
+            return;
+        }
+    }
+}
+
+/// Waits for what is left of the run's processes and writes its end down.
+async fn conclude(core: Arc<Core>, live: Arc<LiveRun>, ending: Ending) {
     if ending.group_empty || emptied(&core, &live).await {
-        instructions::remove(&core, company, live.run).await;
+        instructions::remove(&core, live.company, live.run).await;
         settle(&core, &live, ending).await;
     }
-    core.live.remove(live.run);
-    core.store.nudges.wake_up();
 }
 
 async fn execute(

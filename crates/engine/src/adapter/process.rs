@@ -55,7 +55,7 @@ async fn run(
     let environment = environment(&core.config, assignment, &settings.env, &cwd)
         .map_err(|fault| Ending::failed(RunErrorCode::ConfigInvalid, fault.to_string()))?;
     let _context = write_context(core, assignment).await?;
-    let log = open_log(core.config.log_path(run.company, run.id)).await?;
+    let log = open_log(core, core.config.log_path(run.company, run.id)).await?;
     if let Some(halt) = live.halted() {
         return Err(Ending::halted(halt));
     }
@@ -145,6 +145,7 @@ async fn write_context(
     let path = core.config.context_path(run.company, run.id);
     let written = offload(move || ContextFile::write(path, &layer)).await;
     written.map(Some).map_err(|error| {
+        core.note_unwritten(&error);
         tracing::error!(%error, run = %run.id, "a run cannot be told about its project");
         Ending::failed(
             RunErrorCode::Internal,
@@ -153,12 +154,13 @@ async fn write_context(
     })
 }
 
-async fn open_log(path: PathBuf) -> Result<RunLog, Ending> {
+async fn open_log(core: &Core, path: PathBuf) -> Result<RunLog, Ending> {
     let opened = offload({
         let path = path.clone();
         move || RunLog::open(&path, DEFAULT_LOG_CAP)
     });
     opened.await.map_err(|error| {
+        core.note_unwritten(&error);
         tracing::error!(%error, path = %path.display(), "the log of a run cannot be opened");
         Ending::failed(
             RunErrorCode::Internal,

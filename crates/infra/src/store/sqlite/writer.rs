@@ -125,7 +125,7 @@ impl Turn {
         let batch = match &mut self.batch {
             Some(batch) => batch,
             none => {
-                BeginImmediate.run(&mut self.conn)?;
+                begin(&mut self.conn)?;
                 none.insert(Batch {
                     opened: Instant::now(),
                     members: 0,
@@ -189,6 +189,16 @@ impl Turn {
     }
 }
 
+/// Begins a transaction. One that a fault of the disk left open, because not even undoing it was
+/// possible then, is undone first.
+fn begin(conn: &mut Connection) -> Result<(), StoreError> {
+    BeginImmediate.run(conn).or_else(|error| {
+        Rollback.run(conn).map_err(|_nothing_open| error)?;
+        tracing::warn!("a transaction that was left open is undone");
+        BeginImmediate.run(conn)
+    })
+}
+
 impl Outcome {
     fn settle(&self, result: Result<(), SharedError>) {
         *self.settled.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
@@ -208,6 +218,9 @@ impl Outcome {
                 Some(Ok(())) => return Ok(()),
                 Some(Err(SharedError(cause))) if matches!(**cause, StoreError::Contended) => {
                     return Err(StoreError::Contended);
+                }
+                Some(Err(shared)) if matches!(*shared.0, StoreError::Full(_)) => {
+                    return Err(StoreError::Full(Box::new(shared.clone())));
                 }
                 Some(Err(shared)) => return Err(StoreError::Failed(Box::new(shared.clone()))),
             }
