@@ -38,6 +38,22 @@ fn fill_up(server: &Server, office: &Office) -> Vec<String> {
     }
 }
 
+/// The same by several at once, in the midst of which the disk gets full.
+fn fill_up_in_the_midst(server: &Server, office: &Office, disk: &FaultyDisk) -> Vec<String> {
+    let path = format!("/api/companies/{}/issues?limit=500", office.company);
+    let count = |issues: &Value| issues.as_array().unwrap().len();
+    let before = count(&server.get(&path));
+    std::thread::scope(|scope| {
+        let writers: Vec<_> = (0..4)
+            .map(|_| scope.spawn(|| fill_up(server, office)))
+            .collect();
+        server.wait_for(&path, |issues| count(issues) >= before + 8);
+        disk.fill();
+        let acknowledged = writers.into_iter().map(|writer| writer.join().unwrap());
+        acknowledged.collect::<Vec<_>>().concat()
+    })
+}
+
 /// Everything that was acknowledged is there, and agents run again.
 fn recovers(server: &Server, office: &Office, acknowledged: &[String]) {
     server.wait_for_answer(READY, |status, _| status == 200);
@@ -73,8 +89,7 @@ fn a_full_data_disk_is_told_and_work_goes_on_when_there_is_room() {
     let mut acknowledged = Vec::new();
     // More than once: no fault may spoil the one connection that writes.
     for _ in 0..3 {
-        disk.fill();
-        acknowledged.extend(fill_up(&server, &office));
+        acknowledged.extend(fill_up_in_the_midst(&server, &office, &disk));
         let answer =
             server.wait_for_answer(READY, |_, answer| answer["details"]["place"] == "data");
         assert_eq!(answer["details"]["freeBytes"], 0, "{answer}");
@@ -108,8 +123,7 @@ fn a_full_disk_of_the_database_server_is_told_and_work_goes_on_when_there_is_roo
     let server = Server::start_unheard(data.path(), &flags, &[], Stdio::null());
     let office = Office::open(&server);
     office.works(&server);
-    disk.fill();
-    let acknowledged = fill_up(&server, &office);
+    let acknowledged = fill_up_in_the_midst(&server, &office, &disk);
     let answer = not_ready(&server);
     assert_eq!(answer["details"]["place"], "database", "{answer}");
     disk.free();
