@@ -5,15 +5,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use nix::sys::statvfs::statvfs;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 use workforce_app::storage::{self, LittleRoom};
 use workforce_vitals::Shortage;
 
 use crate::config::EngineConfig;
+use crate::retention::is_due;
 use crate::shared::Core;
 
 /// The disks are looked at so often.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// What the store does not take is told again after so long.
+const TRY_EVERY: Duration = Duration::from_secs(10);
 
 /// What was told last.
 #[derive(Default)]
@@ -21,6 +24,8 @@ struct Told {
     is_short: bool,
     /// In the activity of the companies, which know of a limit alone.
     is_low: bool,
+    /// When the store did not take that.
+    failed_at: Option<Instant>,
 }
 
 /// Looks until the engine has ended.
@@ -56,8 +61,7 @@ pub(crate) fn look(config: &EngineConfig) {
 }
 
 impl Told {
-    /// Tells once that room is short, and once that it is not any more. What
-    /// the store does not take is told at the next look.
+    /// Tells once that room is short, and once that it is not any more.
     async fn tell(&mut self, core: &Core) {
         let shortage = core.config.vitals.room.shortage();
         if shortage.is_some() != self.is_short {
@@ -78,7 +82,7 @@ impl Told {
             // All that is known is that a write failed; this one would as well.
             return;
         }
-        if little.is_some() == self.is_low {
+        if little.is_some() == self.is_low || !is_due(self.failed_at, TRY_EVERY) {
             return;
         }
         let told = core.store.write(move |tx, call| match little {
@@ -86,8 +90,12 @@ impl Told {
             None => storage::recovered(tx, call),
         });
         match told.await {
-            Ok(()) => self.is_low = little.is_some(),
+            Ok(()) => {
+                self.is_low = little.is_some();
+                self.failed_at = None;
+            }
             Err(error) => {
+                self.failed_at = Some(Instant::now());
                 tracing::warn!(%error, cause = ?error, "companies are not told about the room");
             }
         }

@@ -44,12 +44,14 @@ impl Core {
         self.config.vitals.room.shortage().is_none()
     }
 
-    /// Notes a failure to write a file of a run, if it is for lack of room: then
-    /// no further run starts for now.
-    pub(crate) fn note_unwritten(&self, error: &std::io::Error) {
-        if is_full(error) {
+    /// Notes a failure to write a file of a run, if it is for lack of room, and
+    /// says so: then no further run starts for now.
+    pub(crate) fn note_unwritten(&self, error: &std::io::Error) -> bool {
+        let lacks_room = is_full(error);
+        if lacks_room {
             self.config.vitals.room.note_full(Place::Data);
         }
+        lacks_room
     }
 
     /// Notes that the dispatcher has looked for due wakes.

@@ -128,7 +128,8 @@ async fn working_directory(
                 "the agent's home {} cannot be made: {error}",
                 home.display()
             ),
-        )),
+        )
+        .because(core, &error)),
     }
 }
 
@@ -145,12 +146,12 @@ async fn write_context(
     let path = core.config.context_path(run.company, run.id);
     let written = offload(move || ContextFile::write(path, &layer)).await;
     written.map(Some).map_err(|error| {
-        core.note_unwritten(&error);
         tracing::error!(%error, run = %run.id, "a run cannot be told about its project");
         Ending::failed(
             RunErrorCode::Internal,
             format!("the context of its project cannot be written: {error}"),
         )
+        .because(core, &error)
     })
 }
 
@@ -160,12 +161,12 @@ async fn open_log(core: &Core, path: PathBuf) -> Result<RunLog, Ending> {
         move || RunLog::open(&path, DEFAULT_LOG_CAP)
     });
     opened.await.map_err(|error| {
-        core.note_unwritten(&error);
         tracing::error!(%error, path = %path.display(), "the log of a run cannot be opened");
         Ending::failed(
             RunErrorCode::Internal,
             format!("its log cannot be opened: {error}"),
         )
+        .because(core, &error)
     })
 }
 
@@ -265,6 +266,7 @@ fn ending(outcome: Outcome<Halt>) -> Ending {
         halt,
         end,
         group_empty: outcome.group_empty,
+        lacks_room: false,
     }
 }
 

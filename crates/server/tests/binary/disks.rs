@@ -9,7 +9,7 @@ use workforce_testkit::postgres::{Cluster, ClusterError};
 
 use crate::faulty_disk::FaultyDisk;
 use crate::harness::{PATIENCE, Server, folder};
-use crate::office::{Office, on_both};
+use crate::office::{Database, Office, on_both};
 
 const READY: &str = "/api/health/ready";
 
@@ -128,6 +128,32 @@ fn a_full_disk_of_the_database_server_is_told_and_work_goes_on_when_there_is_roo
     assert_eq!(answer["details"]["place"], "database", "{answer}");
     disk.free();
     recovers(&server, &office, &acknowledged);
+}
+
+#[test]
+fn a_run_that_cannot_be_laid_out_waits_for_room() {
+    let Some(database) = Database::postgres() else {
+        return;
+    };
+    let data = folder();
+    let disk = FaultyDisk::of(data.path().to_str().unwrap());
+    // So that only the failure itself tells.
+    let flags = [database.flags(), vec!["--min-free-bytes", "0"]].concat();
+    let server = Server::start_unheard(data.path(), &flags, &disk.variables(), Stdio::null());
+    let office = Office::open(&server);
+    let path = format!("/api/agents/{}/instructions-bundle/file", office.agent);
+    let file = json!({ "path": "notes.md", "content": "Work." });
+    let (status, answer) = server.send("PUT", &path, None, &file);
+    assert_eq!(status, 200, "{answer}");
+    office.works(&server);
+
+    disk.fill();
+    let waiting = office.invoke(&server);
+    let answer = not_ready(&server);
+    assert_eq!(answer["details"]["place"], "data", "{answer}");
+    assert_eq!(answer["details"]["freeBytes"], Value::Null, "{answer}");
+    disk.free();
+    office.wait_for_success(&server, &waiting);
 }
 
 on_both! {
