@@ -61,7 +61,7 @@ impl Supervisor {
                 return;
             }
             let pause = backoff.after(begun.elapsed());
-            let _down = task.fell(ended, pause);
+            let _down = task.fell(&ended, pause);
             if stop
                 .run_until_cancelled(tokio::time::sleep(pause))
                 .await
@@ -89,7 +89,7 @@ impl Supervisor {
                 return;
             }
             let pause = backoff.after(begun.elapsed());
-            let _down = task.fell(ended, pause);
+            let _down = task.fell(&ended, pause);
             std::thread::sleep(pause);
             if is_closing() {
                 return;
@@ -130,8 +130,8 @@ impl Supervisor {
 impl Task {
     /// Notes that the task ended and is started again; it is down until the
     /// result is dropped.
-    fn fell(&self, ended: Result<(), Box<dyn Any + Send>>, pause: Duration) -> Down<'_> {
-        let why = match &ended {
+    fn fell(&self, ended: &Result<(), Box<dyn Any + Send>>, pause: Duration) -> Down<'_> {
+        let why = match ended {
             Ok(()) => "it ended",
             Err(panic) => message(&**panic),
         };

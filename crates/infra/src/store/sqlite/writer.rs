@@ -119,6 +119,17 @@ impl Writer {
 /// The transaction of the whole batch is gone or cannot be trusted.
 struct Lost(StoreError);
 
+impl Lost {
+    /// SQLite undoes the whole transaction by itself on a fault of the disk, so that there is no
+    /// member left to undo: the fault is what everybody is to be told.
+    fn because(self, fault: StoreError) -> Self {
+        match fault {
+            StoreError::Full(_) | StoreError::Failed(_) => Self(fault),
+            _ => self,
+        }
+    }
+}
+
 impl Turn {
     /// Becomes a member of the open batch, or opens one.
     fn join(&mut self) -> Result<Arc<Outcome>, StoreError> {
@@ -148,7 +159,10 @@ impl Turn {
         match told {
             Ok(Some(told)) => Release.run(&mut self.conn).map(|()| Ok(told)).map_err(Lost),
             Ok(None) => self.undo_member().map(|()| Ok(Vec::new())),
-            Err(error) => self.undo_member().map(|()| Err(error)),
+            Err(error) => match self.undo_member() {
+                Ok(()) => Ok(Err(error)),
+                Err(undo) => Err(undo.because(error)),
+            },
         }
     }
 
