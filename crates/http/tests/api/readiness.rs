@@ -158,7 +158,7 @@ api_tests! {
         let answer = (0..100)
             .map(|_| api.get(READY))
             .find(|answer| answer.status == 503)
-            .expect("a task that is down");
+            .unwrap();
         let problem = answer.problem(503, "task_down");
         assert_eq!(problem["details"], json!({ "tasks": ["relay"] }));
         let metrics = api.get("/metrics").text;
