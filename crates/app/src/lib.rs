@@ -31,6 +31,7 @@ pub mod refusal;
 pub mod runs;
 pub mod scrub;
 pub mod secrets;
+pub mod storage;
 pub mod stream_tickets;
 pub mod timers;
 pub mod wakes;

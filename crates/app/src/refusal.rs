@@ -203,6 +203,10 @@ words! {
         Busy = "busy",
         /// The store cannot be reached.
         StoreUnavailable = "store_unavailable",
+        /// A disk has no room for what was to be written.
+        StorageFull = "storage_full",
+        /// A task of the server ended and is about to be started again.
+        TaskDown = "task_down",
         /// The engine does not look for work at the moment.
         EngineStalled = "engine_stalled",
         /// A fault of workforce.

@@ -138,6 +138,10 @@ words! {
         SecretVersionDeleted = "secret.version_deleted",
         /// A wake was kept back because it looks like a loop.
         WakeLoopSuspected = "wake.loop_suspected",
+        /// A server has little room on its disks: no run starts there.
+        StorageLow = "storage.low",
+        /// It has enough again.
+        StorageRecovered = "storage.recovered",
     }
 }
 

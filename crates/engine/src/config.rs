@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use workforce_domain::id::{AgentId, CompanyId, InstanceId, RunId};
 use workforce_domain::port::{Clock, Ids, InstructionFiles, Store, Tokens, Vault};
+use workforce_vitals::{Place, Vitals};
 
 /// More runs than this are not live at once unless the operator says so.
 const HIGHEST_DEFAULT_CAP: usize = 8;
@@ -37,6 +38,11 @@ pub struct EngineConfig {
     pub exclusive_store: bool,
     /// The folder beneath which secrets may lie in files; none when `None`.
     pub secret_files: Option<PathBuf>,
+    /// Of this server: they keep the engine's tasks running, and no run starts
+    /// while there is no room.
+    pub vitals: Vitals,
+    /// Where room is looked for, on disks of this server.
+    pub watched_folders: Vec<(Place, PathBuf)>,
     /// The environment of the server, of which agents see the allowed part.
     pub server_environment: Vec<(OsString, OsString)>,
 }
@@ -64,6 +70,8 @@ impl EngineConfig {
             allowed_env: Vec::new(),
             exclusive_store: false,
             secret_files: None,
+            vitals: Vitals::default(),
+            watched_folders: Vec::new(),
             server_environment: server_environment.into_iter().collect(),
         }
     }

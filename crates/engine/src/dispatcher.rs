@@ -5,7 +5,6 @@ use tokio::time::{Instant, sleep};
 use workforce_app::runs;
 use workforce_domain::port::{ClaimRequest, ClaimedRun, MintedToken, StoreError, TokenKind};
 
-use crate::housekeeping::Housekeeping;
 use crate::live::LiveRun;
 use crate::shared::Core;
 use crate::{recovery, run_task};
@@ -22,9 +21,8 @@ pub(crate) async fn run(core: Arc<Core>) {
             return;
         }
     }
-    let mut housekeeping = Housekeeping::default();
+    core.recovered.cancel();
     loop {
-        housekeeping.run(&core).await;
         match start_all(&core).await {
             Ok(()) => core.tick(),
             Err(error) => {
@@ -53,7 +51,10 @@ async fn pause(core: &Core, time: Duration) -> bool {
 
 /// Starts every run that may start.
 async fn start_all(core: &Arc<Core>) -> Result<(), StoreError> {
-    while !core.closing.is_cancelled() && core.live.len() < core.config.instance_cap {
+    while !core.closing.is_cancelled()
+        && core.live.len() < core.config.instance_cap
+        && core.has_room()
+    {
         let claimed_at = Instant::now();
         let Some((claimed, token)) = claim(core).await? else {
             return Ok(());
@@ -61,9 +62,8 @@ async fn start_all(core: &Arc<Core>) -> Result<(), StoreError> {
         let run = &claimed.run;
         tracing::info!(run = %run.id, agent = %run.agent, reason = %run.reason, "a run starts");
         let live = Arc::new(LiveRun::new(run, token.digest, claimed_at));
-        core.live.insert(Arc::clone(&live));
-        core.runs
-            .spawn(run_task::run(Arc::clone(core), live, claimed, token));
+        let slot = run_task::Slot::take(core, &live);
+        core.runs.spawn(run_task::run(slot, claimed, token));
     }
     Ok(())
 }

@@ -2,6 +2,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use workforce_domain::id::RunId;
 use workforce_domain::port::{EngineSignal, TextScrubber};
@@ -11,7 +12,7 @@ use crate::config::{EngineConfig, Ports};
 use crate::live::Halt;
 use crate::shared::Core;
 use crate::transactions::{Nudges, Transactions};
-use crate::{dispatcher, log_events, renewal};
+use crate::{dispatcher, housekeeping, log_events, renewal, room};
 
 /// The longest grace a run gets when the server stops, whatever its agent's
 /// configuration says.
@@ -35,14 +36,20 @@ impl Engine {
         if let Ok(absolute) = std::path::absolute(&config.runs_dir) {
             config.runs_dir = absolute;
         }
+        // Before the first run starts.
+        room::look(&config);
         let nudges = Arc::new(Nudges::default());
         let core = Core::new(config, Transactions { ports, nudges });
         let loops = TaskTracker::new();
-        loops.spawn(dispatcher::run(Arc::clone(&core)));
+        let closing = &core.closing;
+        loops.spawn(kept("dispatcher", &core, closing, dispatcher::run));
+        loops.spawn(kept("housekeeping", &core, closing, housekeeping::run));
         loops.close();
         let renewals = TaskTracker::new();
-        renewals.spawn(renewal::run(Arc::clone(&core)));
-        renewals.spawn(log_events::run(Arc::clone(&core)));
+        let abandoning = &core.abandoning;
+        renewals.spawn(kept("renewal", &core, abandoning, renewal::run));
+        renewals.spawn(kept("room", &core, abandoning, room::run));
+        renewals.spawn(kept("log-events", &core, abandoning, log_events::run));
         renewals.close();
         EngineHandle {
             core,
@@ -50,6 +57,21 @@ impl Engine {
             renewals,
         }
     }
+}
+
+/// Keeps a task of the engine running until `stop` is cancelled, which the
+/// task sees for itself.
+fn kept<F>(
+    name: &'static str,
+    core: &Arc<Core>,
+    stop: &CancellationToken,
+    task: impl Fn(Arc<Core>) -> F + Send + 'static,
+) -> impl Future<Output = ()> + Send + 'static
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let (supervisor, core) = (core.config.vitals.supervisor.clone(), Arc::clone(core));
+    supervisor.keep(name, stop.clone(), move || task(Arc::clone(&core)))
 }
 
 /// A started engine. Clones are handles on the same one. It goes on when they

@@ -1,8 +1,9 @@
 use std::collections::HashSet;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep};
 use workforce_app::runs::{self, RunEnd};
 use workforce_app::{Call, budgets, timers};
 use workforce_domain::actor::{CompanyScope, InstanceScope, Owned};
@@ -29,9 +30,31 @@ const TIMERS: usize = 100;
 const OBSOLETE_EVERY: Duration = Duration::from_secs(1);
 /// So many of them are cancelled at a time.
 const OBSOLETE: usize = 100;
-/// What the dispatcher does now and then beside starting runs.
+
+/// Does what is to be done now and then beside starting runs, from when what
+/// dead servers left is cleared away until the engine closes. A task of its
+/// own, so that nothing here keeps runs from starting.
+pub(crate) async fn run(core: Arc<Core>) {
+    if core
+        .closing
+        .run_until_cancelled(core.recovered.cancelled())
+        .await
+        .is_none()
+    {
+        return;
+    }
+    let mut housekeeping = Housekeeping::default();
+    while !core.closing.is_cancelled() {
+        housekeeping.look(&core).await;
+        core.closing
+            .run_until_cancelled(sleep(core.config.poll_every))
+            .await;
+    }
+}
+
+/// When what was done last.
 #[derive(Default)]
-pub(crate) struct Housekeeping {
+struct Housekeeping {
     looked_at: Option<Instant>,
     timed_at: Option<Instant>,
     swept_at: Option<Instant>,
@@ -41,7 +64,7 @@ pub(crate) struct Housekeeping {
 
 impl Housekeeping {
     /// Does what is due. A failure is told and left to the next time.
-    pub(crate) async fn run(&mut self, core: &Core) {
+    async fn look(&mut self, core: &Core) {
         if is_due(self.looked_at, core.config.renew_every) {
             self.looked_at = Some(Instant::now());
             told(

@@ -57,7 +57,7 @@ pub(crate) async fn lay_out(
             let error = format!("the entry file {entry} cannot be read: {source}");
             Err(Ending::failed(RunErrorCode::InstructionsUnavailable, error))
         }
-        Ok(Err(error)) => Err(broken(&error)),
+        Ok(Err(CopyError::Copy(error))) => Err(broken(&error).because(core, &error)),
         Err(error) => Err(broken(&error)),
     }
 }

@@ -23,6 +23,7 @@ mod recovery;
 mod renewal;
 mod resolution;
 mod retention;
+mod room;
 mod run_task;
 mod scrub;
 mod shared;

@@ -9,8 +9,8 @@ use workforce_domain::id::RunId;
 use workforce_domain::port::{ClaimedRun, Failure, MintedToken, Tx};
 use workforce_domain::run::{RunErrorCode, RunStatus};
 
-use crate::adapter::{Ending, adapter};
-use crate::briefing;
+use crate::adapter::{Adapter, Ending, adapter};
+use crate::briefing::{self, Assignment};
 use crate::instructions;
 use crate::live::{Halt, LiveRun};
 use crate::resolution::ResolutionError;
@@ -18,23 +18,42 @@ use crate::shared::Core;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
+/// A run that lacks room to begin looks for it so often.
+const ROOM_PAUSE: Duration = Duration::from_millis(500);
+
+/// The place of a run among those that are live on this server. It is free
+/// when this is dropped, whatever becomes of the run's task.
+pub(crate) struct Slot {
+    core: Arc<Core>,
+    live: Arc<LiveRun>,
+}
+
+impl Slot {
+    /// Takes a place for a run.
+    pub(crate) fn take(core: &Arc<Core>, live: &Arc<LiveRun>) -> Self {
+        core.live.insert(Arc::clone(live));
+        Self {
+            core: Arc::clone(core),
+            live: Arc::clone(live),
+        }
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        // A run whose end was not written down is not renewed any more, so that
+        // it is taken over when its lease expires.
+        self.core.live.remove(self.live.run);
+        self.core.store.nudges.wake_up();
+    }
+}
 
 /// Stays with a claimed run until its processes are gone and its end is
 /// written down. Only then is its slot free.
-pub(crate) async fn run(
-    core: Arc<Core>,
-    live: Arc<LiveRun>,
-    claimed: ClaimedRun,
-    token: MintedToken,
-) {
-    let company = claimed.company.id;
+pub(crate) async fn run(slot: Slot, claimed: ClaimedRun, token: MintedToken) {
+    let Slot { core, live } = &slot;
     // A task of its own, so that the run ends in order whatever happens in it.
-    let execution = tokio::spawn(execute(
-        Arc::clone(&core),
-        Arc::clone(&live),
-        claimed,
-        token,
-    ));
+    let execution = tokio::spawn(execute(Arc::clone(core), Arc::clone(live), claimed, token));
     let ending = execution.await.unwrap_or_else(|error| {
         tracing::error!(%error, run = %live.run, "the task of a run broke down");
         let failed = Ending::failed(RunErrorCode::Internal, "workforce itself failed");
@@ -43,12 +62,24 @@ pub(crate) async fn run(
             ..failed
         }
     });
+    loop {
+        let conclusion = conclude(Arc::clone(core), Arc::clone(live), ending.clone());
+        let Err(error) = tokio::spawn(conclusion).await else {
+            return;
+        };
+        tracing::error!(%error, run = %live.run, "the end of a run broke down; it is tried again");
+        if pause(core, LONGEST_PAUSE).await {
+            return;
+        }
+    }
+}
+
+/// Waits for what is left of the run's processes and writes its end down.
+async fn conclude(core: Arc<Core>, live: Arc<LiveRun>, ending: Ending) {
     if ending.group_empty || emptied(&core, &live).await {
-        instructions::remove(&core, company, live.run).await;
+        instructions::remove(&core, live.company, live.run).await;
         settle(&core, &live, ending).await;
     }
-    core.live.remove(live.run);
-    core.store.nudges.wake_up();
 }
 
 async fn execute(
@@ -65,15 +96,16 @@ async fn execute(
     match briefing::prepare(&core, claimed, token).await {
         Ok(mut assignment) => {
             live.note_patterns(assignment.patterns.clone());
-            let run = &assignment.claimed.run;
-            let told = assignment.instructions.clone();
-            let mut ending = match instructions::lay_out(&core, run.company, run.id, told).await {
-                Ok(copy) => {
-                    assignment.copy = Some(copy);
-                    adapter.execute(&core, &live, &assignment).await
-                }
-                Err(ending) => ending,
-            };
+            let mut ending = attempt(&core, &live, adapter, &mut assignment).await;
+            while ending.lacks_room {
+                ending = match until_room(&core, &live).await {
+                    None => {
+                        instructions::remove(&core, live.company, live.run).await;
+                        attempt(&core, &live, adapter, &mut assignment).await
+                    }
+                    Some(halt) => Ending::halted(halt),
+                };
+            }
             ending.end.scrub(&assignment.patterns);
             ending
         }
@@ -85,6 +117,35 @@ async fn execute(
             Ending::failed(RunErrorCode::Internal, "the store failed before the start")
         }
     }
+}
+
+/// Lays out what the run needs and executes it.
+async fn attempt(
+    core: &Arc<Core>,
+    live: &Arc<LiveRun>,
+    adapter: &dyn Adapter,
+    assignment: &mut Assignment,
+) -> Ending {
+    let told = assignment.instructions.clone();
+    match instructions::lay_out(core, live.company, live.run, told).await {
+        Ok(copy) => {
+            assignment.copy = Some(copy);
+            adapter.execute(core, live, assignment).await
+        }
+        Err(ending) => ending,
+    }
+}
+
+/// Waits until there is room for what the run writes, or until it is stopped.
+async fn until_room(core: &Core, live: &LiveRun) -> Option<Halt> {
+    let mut halts = live.halts();
+    while !core.has_room() {
+        tokio::select! {
+            _ = halts.wait_for(Option::is_some) => return live.halted(),
+            () = sleep(ROOM_PAUSE) => {}
+        }
+    }
+    None
 }
 
 /// Waits for processes that the kernel does not let go; false when the engine

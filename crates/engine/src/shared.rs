@@ -3,6 +3,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use workforce_domain::time::Timestamp;
+use workforce_vitals::{Place, is_full};
 
 use crate::config::EngineConfig;
 use crate::live::LiveRuns;
@@ -19,6 +20,8 @@ pub(crate) struct Core {
     pub(crate) closing: CancellationToken,
     /// Nothing is tried again any more.
     pub(crate) abandoning: CancellationToken,
+    /// What dead servers left is cleared away.
+    pub(crate) recovered: CancellationToken,
     last_tick: Mutex<Option<Timestamp>>,
 }
 
@@ -31,8 +34,24 @@ impl Core {
             runs: TaskTracker::new(),
             closing: CancellationToken::new(),
             abandoning: CancellationToken::new(),
+            recovered: CancellationToken::new(),
             last_tick: Mutex::default(),
         })
+    }
+
+    /// Whether there is room for what runs write.
+    pub(crate) fn has_room(&self) -> bool {
+        self.config.vitals.room.shortage().is_none()
+    }
+
+    /// Notes a failure to write a file of a run, if it is for lack of room, and
+    /// says so: then no further run starts for now.
+    pub(crate) fn note_unwritten(&self, error: &std::io::Error) -> bool {
+        let lacks_room = is_full(error);
+        if lacks_room {
+            self.config.vitals.room.note_full(Place::Data);
+        }
+        lacks_room
     }
 
     /// Notes that the dispatcher has looked for due wakes.

@@ -15,8 +15,12 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 use workforce_app::{Code, Failure, Refusal};
 use workforce_domain::port::{ObjectError, StoreError};
+use workforce_vitals::Shortage;
 
 pub use table::{Entry, catalogue, entry};
+
+/// Whoever found a disk full comes back after so long.
+const FULL_FOR: Duration = Duration::from_secs(5);
 
 /// Why a request was not served.
 #[derive(Clone, Debug)]
@@ -224,6 +228,7 @@ impl From<StoreError> for Problem {
                 let detail = "the store cannot be reached; try again";
                 Self::new(Code::StoreUnavailable, detail).because(&error)
             }
+            StoreError::Full(_) => Self::full("the disk of the database is full").because(&error),
             StoreError::Constraint { .. } | StoreError::Corrupt(_) | StoreError::Failed(_) => {
                 Self::internal(&error)
             }
@@ -236,6 +241,9 @@ impl From<ObjectError> for Problem {
         match error {
             // A record tells of bytes that are not there: nothing a caller can mend.
             ObjectError::Missing(_) => Self::internal(&error),
+            ObjectError::Full(_) => {
+                Self::full("the disk of the attachments is full").because(&error)
+            }
             ObjectError::Failed(_) => {
                 let detail = "the place where attachments are kept does not answer; try again";
                 Self::new(Code::StoreUnavailable, detail).because(&error)
@@ -245,6 +253,22 @@ impl From<ObjectError> for Problem {
 }
 
 impl Problem {
+    /// A disk without room. Nobody makes room within a second.
+    fn full(detail: impl Into<String>) -> Self {
+        let mut problem = Self::new(Code::StorageFull, detail);
+        problem.0.retry_after = Some(FULL_FOR);
+        problem
+    }
+
+    /// Nothing that takes room is begun at the moment.
+    pub(crate) fn short(shortage: Shortage) -> Self {
+        Self::full(shortage.to_string()).with(json!({
+            "place": shortage.place.as_str(),
+            "freeBytes": shortage.free_bytes,
+            "minFreeBytes": shortage.min_free_bytes,
+        }))
+    }
+
     /// A fault of workforce. Its cause goes to the log when it is answered, and
     /// nowhere else.
     pub(crate) fn internal(cause: &dyn Error) -> Self {
@@ -326,6 +350,13 @@ mod tests {
             (body["status"].clone(), body["retryable"].clone()),
             (json!(503), json!(true))
         );
+        let full = Problem::from(StoreError::Full("no room".into()));
+        let (head, body) = body_of(full).await;
+        assert_eq!(
+            (head.status().as_u16(), &body["code"]),
+            (503, &json!("storage_full"))
+        );
+        assert_eq!(head.headers().get("retry-after").unwrap(), "6");
         let (_, body) = body_of(Problem::new(Code::CheckoutConflict, "x")).await;
         assert_eq!(body["retryable"], json!(false));
         let (head, _) = body_of(Problem::method_not_allowed("GET, POST")).await;

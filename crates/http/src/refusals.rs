@@ -46,6 +46,7 @@ pub const COMMON: &[Common] = &[
             Code::RunMismatch,
             Code::Contended,
             Code::StoreUnavailable,
+            Code::StorageFull,
         ],
         applies: |endpoint| endpoint.access != Access::Public,
     },

@@ -6,6 +6,7 @@ use workforce_domain::port::{
     Clock, EngineSignal, Ids, InstructionFiles, ObjectStore, RunLogs, Store, Tokens, Vault,
 };
 use workforce_domain::time::Timestamp;
+use workforce_vitals::Vitals;
 
 use crate::credential_uses::CredentialUses;
 use crate::guard::AllowedHosts;
@@ -66,6 +67,7 @@ pub struct State {
     streams: Arc<Streams>,
     pub(crate) strict_secrets: bool,
     pub(crate) key_rotation: KeyRotation,
+    pub(crate) vitals: Vitals,
 }
 
 impl State {
@@ -86,6 +88,7 @@ impl State {
             streams: Arc::new(Streams::new(StreamLimits::default())),
             strict_secrets: false,
             key_rotation: KeyRotation::Alone,
+            vitals: Vitals::default(),
         }
     }
 
@@ -135,6 +138,13 @@ impl State {
     #[must_use]
     pub const fn with_key_rotation(mut self, rotation: KeyRotation) -> Self {
         self.key_rotation = rotation;
+        self
+    }
+
+    /// The same state of a server with these vital signs.
+    #[must_use]
+    pub fn with_vitals(mut self, vitals: Vitals) -> Self {
+        self.vitals = vitals;
         self
     }
 

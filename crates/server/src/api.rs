@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::board_token::ServiceArgs;
 use crate::client::Client;
+use crate::logging;
 
 /// Flags of `workforce api`.
 #[derive(Args, Debug)]
@@ -47,7 +48,7 @@ pub(crate) fn run(args: &ApiArgs) -> ExitCode {
     match call(args) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("workforce api: {error:#}");
+            logging::say(&format!("workforce api: {error:#}"));
             ExitCode::from(UNREACHABLE)
         }
     }
@@ -66,10 +67,8 @@ fn call(args: &ApiArgs) -> anyhow::Result<ExitCode> {
     let method = args.method.to_ascii_uppercase();
     let answer = client.send(&method, &args.path, &body)?;
     if !(200..300).contains(&answer.status) {
-        eprintln!(
-            "workforce api: {method} {} answered {}",
-            args.path, answer.status
-        );
+        let (path, status) = (&args.path, answer.status);
+        logging::say(&format!("workforce api: {method} {path} answered {status}"));
         writeln!(std::io::stdout(), "{}", answer.body)?;
         return Ok(ExitCode::from(REFUSED));
     }

@@ -84,6 +84,11 @@ pub(crate) struct ServeArgs {
     )]
     pub(crate) instructions_roots: Vec<PathBuf>,
 
+    /// Bytes that stay free on the disks of the data folder and of attachments:
+    /// below, no run starts and no upload is taken. 0 for no limit.
+    #[arg(long, env = "WORKFORCE_MIN_FREE_BYTES", default_value_t = 256 * 1024 * 1024)]
+    pub(crate) min_free_bytes: u64,
+
     #[command(flatten)]
     pub(crate) attachments: AttachmentArgs,
 

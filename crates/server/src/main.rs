@@ -55,9 +55,12 @@ fn main() -> ExitCode {
         Command::Secrets(args) => secrets::run(&args),
     };
     match outcome {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => {
+            logging::flush();
+            ExitCode::SUCCESS
+        }
         Err(error) => {
-            eprintln!("workforce: {error:#}");
+            logging::say(&format!("workforce: {error:#}"));
             ExitCode::FAILURE
         }
     }

@@ -1,7 +1,7 @@
 //! The service: its parts wired together, started, and stopped in order.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,6 +9,8 @@ use actix_web::web::Data;
 use anyhow::Context;
 use nix::sys::socket::{setsockopt, sockopt};
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
 use workforce_app::authenticate::{AuthMode, AuthPolicy};
 use workforce_domain::id::InstanceId;
 use workforce_domain::port::{Clock, Ids, InstructionFiles, ObjectStore, Store, Tokens};
@@ -17,10 +19,11 @@ use workforce_http::{KeyRotation, Options, State, TransferLimits};
 use workforce_infra::clock::SystemClock;
 use workforce_infra::ids::UuidV7Ids;
 use workforce_infra::instruction_files::DiskInstructionFiles;
-use workforce_infra::objects::Objects;
+use workforce_infra::objects::{Location, Objects};
 use workforce_infra::start_token::{FILE_NAME, StartToken};
 use workforce_infra::store::{self, OpenOptions};
 use workforce_infra::tokens::RandomTokens;
+use workforce_vitals::{Place, Vitals};
 
 use crate::board_token;
 use crate::config::{self, ServeArgs};
@@ -45,12 +48,13 @@ const REQUEST_DRAIN: Duration = Duration::from_secs(5);
 
 /// Serves until SIGTERM or SIGINT.
 pub(crate) fn serve(args: &ServeArgs) -> anyhow::Result<()> {
-    logging::begin(args.log_format, "info,actix_server=warn");
+    let vitals = Vitals::new(args.min_free_bytes);
+    logging::begin(args.log_format, "info,actix_server=warn", &vitals)?;
     let runtime = runtime()?;
     runtime.block_on(async {
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
-        let mut service = Service::start(args).await?;
+        let mut service = Service::start(args, vitals).await?;
         banner(&service, args);
         tokio::select! {
             _ = terminate.recv() => tracing::info!("SIGTERM: stopping"),
@@ -108,20 +112,23 @@ pub(crate) struct Service {
     engine: Arc<EngineHandle>,
     state: Data<State>,
     store: Arc<dyn Store>,
-    credential_uses: tokio::task::JoinHandle<()>,
-    sweeper: Option<tokio::task::JoinHandle<()>>,
-    sweeps: tokio::task::JoinHandle<()>,
+    /// What goes on beside the requests and the runs.
+    tasks: JoinSet<()>,
     drain: Duration,
 }
 
 impl Service {
     /// Opens the store, starts the engine and listens.
-    pub(crate) async fn start(args: &ServeArgs) -> anyhow::Result<Self> {
+    pub(crate) async fn start(args: &ServeArgs, vitals: Vitals) -> anyhow::Result<Self> {
         let listen = args.checked_listen()?;
         make_private_folder(&args.data_dir)?;
         let data_dir = std::path::absolute(&args.data_dir)?;
         let database = args.database()?;
-        let options = OpenOptions::default();
+        let options = OpenOptions {
+            vitals: vitals.clone(),
+            ..OpenOptions::default()
+        };
+        let pool_size = options.pool_size;
         let exclusive = database.sqlite_path().is_some();
         let store = tokio::task::spawn_blocking(move || store::open(&database, &options)).await??;
         let vault = master_key::open_vault(&data_dir)?;
@@ -154,6 +161,8 @@ impl Service {
         config.allowed_env.clone_from(&args.agent_env);
         config.exclusive_store = exclusive;
         config.secret_files.clone_from(&args.secret_files);
+        config.vitals = vitals.clone();
+        config.watched_folders = watched_folders(&data_dir, &location);
         let engine = Engine::start(
             config,
             workforce_engine::Ports {
@@ -167,19 +176,21 @@ impl Service {
         );
         let engine = Arc::new(engine);
 
-        let sweeper = args.sweep_every().map(|every| {
-            tokio::spawn(sweeper::run(
-                every,
-                Arc::clone(&store),
-                Arc::clone(&objects),
-                Arc::clone(&clock),
-            ))
-        });
-        let sweeps = tokio::spawn(master_key::keep_swept(
-            Arc::clone(&store),
-            Arc::clone(&vault),
-            exclusive,
-        ));
+        let mut tasks = JoinSet::new();
+        if let Some(every) = args.sweep_every() {
+            let (store, objects) = (Arc::clone(&store), Arc::clone(&objects));
+            let clock = Arc::clone(&clock);
+            keep(&mut tasks, &vitals, "attachments-sweep", move || {
+                let (store, objects) = (Arc::clone(&store), Arc::clone(&objects));
+                sweeper::run(every, store, objects, Arc::clone(&clock))
+            });
+        }
+        {
+            let (store, vault) = (Arc::clone(&store), Arc::clone(&vault));
+            keep(&mut tasks, &vitals, "master-key", move || {
+                master_key::keep_swept(Arc::clone(&store), Arc::clone(&vault), exclusive)
+            });
+        }
         let rotation = if exclusive {
             KeyRotation::Alone
         } else {
@@ -205,12 +216,13 @@ impl Service {
             ..TransferLimits::default()
         })
         .with_strict_secrets(args.strict_secrets())
-        .with_key_rotation(rotation);
+        .with_key_rotation(rotation)
+        .with_vitals(vitals.clone());
         let state = Data::new(match args.limit() {
             Some(limit) => state.with_rate_limit(limit),
             None => state,
         });
-        let blocking_threads = (options.pool_size as usize).div_ceil(WORKERS) * 2;
+        let blocking_threads = (pool_size as usize).div_ceil(WORKERS) * 2;
         let server = workforce_http::serve(
             state.clone(),
             listener,
@@ -221,7 +233,12 @@ impl Service {
             },
         )?;
         let http_handle = server.handle();
-        let credential_uses = tokio::spawn(note_credential_uses(state.clone(), Arc::clone(&store)));
+        {
+            let (state, store) = (state.clone(), Arc::clone(&store));
+            keep(&mut tasks, &vitals, "credential-uses", move || {
+                note_credential_uses(state.clone(), Arc::clone(&store))
+            });
+        }
         let http = tokio::spawn(server);
         Ok(Self {
             address,
@@ -230,16 +247,14 @@ impl Service {
             engine,
             state,
             store,
-            credential_uses,
-            sweeper,
-            sweeps,
+            tasks,
             drain: args.drain(),
         })
     }
 
     /// Stops in order: no new runs, live runs drained and ended, then the
     /// listener, so that runs can report until they are gone.
-    pub(crate) async fn stop(&self) {
+    pub(crate) async fn stop(&mut self) {
         // Nobody waits for streams, and whoever reads them finds another server.
         self.state.streams().close();
         // A store that does not answer must not keep the service from ending.
@@ -251,13 +266,31 @@ impl Service {
             tracing::error!("the engine did not stop in time; its runs are left to the next start");
         }
         self.http_handle.stop(true).await;
-        if let Some(sweeper) = &self.sweeper {
-            sweeper.abort();
-        }
-        self.credential_uses.abort();
+        self.tasks.shutdown().await;
         flush_credential_uses(&self.state, &self.store).await;
-        self.sweeps.abort();
     }
+}
+
+/// Keeps a task running until the set is dropped or shut down.
+fn keep<F>(
+    tasks: &mut JoinSet<()>,
+    vitals: &Vitals,
+    name: &'static str,
+    begin: impl FnMut() -> F + Send + 'static,
+) where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let supervisor = vitals.supervisor.clone();
+    tasks.spawn(supervisor.keep(name, CancellationToken::new(), begin));
+}
+
+/// Where room is looked for. A bucket is somebody else's to watch.
+fn watched_folders(data_dir: &Path, attachments: &Location) -> Vec<(Place, PathBuf)> {
+    let mut folders = vec![(Place::Data, data_dir.to_owned())];
+    if let Location::Folder(folder) = attachments {
+        folders.push((Place::Attachments, folder.clone()));
+    }
+    folders
 }
 
 async fn note_credential_uses(state: Data<State>, store: Arc<dyn Store>) {

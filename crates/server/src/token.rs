@@ -7,6 +7,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use crate::board_token::ServiceArgs;
+use crate::logging;
 
 /// Flags of `workforce token`.
 #[derive(Args, Debug)]
@@ -44,7 +45,8 @@ pub(crate) fn run(args: &TokenArgs) -> anyhow::Result<()> {
         Command::Create { name } => {
             let made = board.call("POST", PATH, &json!({ "name": name }))?;
             writeln!(out, "{}", text(&made, "token"))?;
-            eprintln!("made {}: keep it, it is not shown again", text(&made, "id"));
+            let id = text(&made, "id");
+            logging::say(&format!("made {id}: keep it, it is not shown again"));
         }
         Command::List => {
             let tokens = board.get(PATH)?;

@@ -24,6 +24,11 @@ const BINARIES: [&str; 2] = ["workforce", "xtask"];
 
 const PERMISSIONS: &[Permission] = &[
     Permission {
+        package: "workforce-vitals",
+        may_use: &[],
+        must_not_see: &["actix-web", "diesel", "nix", "r2d2", "utoipa"],
+    },
+    Permission {
         package: "workforce-domain",
         may_use: &[],
         must_not_see: &[
@@ -69,12 +74,12 @@ const PERMISSIONS: &[Permission] = &[
     },
     Permission {
         package: "workforce-infra",
-        may_use: &["workforce-domain"],
+        may_use: &["workforce-domain", "workforce-vitals"],
         must_not_see: &["actix-web", "tokio-util", "ureq", "utoipa"],
     },
     Permission {
         package: "workforce-engine",
-        may_use: &["workforce-domain", "workforce-app"],
+        may_use: &["workforce-domain", "workforce-app", "workforce-vitals"],
         must_not_see: &[
             "actix-web",
             "diesel",
@@ -87,7 +92,7 @@ const PERMISSIONS: &[Permission] = &[
     },
     Permission {
         package: "workforce-http",
-        may_use: &["workforce-domain", "workforce-app"],
+        may_use: &["workforce-domain", "workforce-app", "workforce-vitals"],
         must_not_see: &[
             "diesel",
             "diesel_migrations",
@@ -105,6 +110,7 @@ const PERMISSIONS: &[Permission] = &[
             "workforce-infra",
             "workforce-engine",
             "workforce-http",
+            "workforce-vitals",
         ],
         must_not_see: &[],
     },
@@ -116,6 +122,7 @@ const PERMISSIONS: &[Permission] = &[
             "workforce-infra",
             "workforce-engine",
             "workforce-http",
+            "workforce-vitals",
         ],
         must_not_see: &[],
     },
@@ -127,6 +134,7 @@ const PERMISSIONS: &[Permission] = &[
             "workforce-infra",
             "workforce-engine",
             "workforce-http",
+            "workforce-vitals",
             TESTKIT,
         ],
         must_not_see: &[],

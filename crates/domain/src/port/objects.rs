@@ -11,6 +11,9 @@ pub enum ObjectError {
     /// Nothing is kept under this name.
     #[error("nothing is kept as {0}")]
     Missing(ObjectName),
+    /// The place has no room for more bytes.
+    #[error("the object store is full")]
+    Full(#[source] Box<dyn core::error::Error + Send + Sync>),
     /// The place cannot be reached or does not do what it is asked.
     #[error("the object store failed")]
     Failed(#[source] Box<dyn core::error::Error + Send + Sync>),

@@ -24,6 +24,9 @@ pub enum StoreError {
     /// The store cannot be reached.
     #[error("the store is unavailable")]
     Unavailable(#[source] Box<dyn core::error::Error + Send + Sync>),
+    /// The store has no room for what was to be written.
+    #[error("the store is full")]
+    Full(#[source] Box<dyn core::error::Error + Send + Sync>),
     /// A constraint refused a write that the rules let through.
     #[error("the store refused a write: {constraint}")]
     Constraint {

@@ -3,6 +3,7 @@
 mod process;
 mod settings;
 
+use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -23,6 +24,8 @@ pub(crate) struct Ending {
     pub(crate) end: RunEnd,
     /// Whether nothing of it executes any more.
     pub(crate) group_empty: bool,
+    /// Whether it has not begun for lack of room, and may be begun later.
+    pub(crate) lacks_room: bool,
 }
 
 impl Ending {
@@ -32,7 +35,14 @@ impl Ending {
             halt: None,
             end: RunEnd::failed(code, error),
             group_empty: true,
+            lacks_room: false,
         }
+    }
+
+    /// The same, because this could not be written.
+    pub(crate) fn because(mut self, core: &Core, error: &io::Error) -> Self {
+        self.lacks_room = core.note_unwritten(error);
+        self
     }
 
     /// A run that was stopped before it executed anything.

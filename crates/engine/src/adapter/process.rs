@@ -55,7 +55,7 @@ async fn run(
     let environment = environment(&core.config, assignment, &settings.env, &cwd)
         .map_err(|fault| Ending::failed(RunErrorCode::ConfigInvalid, fault.to_string()))?;
     let _context = write_context(core, assignment).await?;
-    let log = open_log(core.config.log_path(run.company, run.id)).await?;
+    let log = open_log(core, core.config.log_path(run.company, run.id)).await?;
     if let Some(halt) = live.halted() {
         return Err(Ending::halted(halt));
     }
@@ -128,7 +128,8 @@ async fn working_directory(
                 "the agent's home {} cannot be made: {error}",
                 home.display()
             ),
-        )),
+        )
+        .because(core, &error)),
     }
 }
 
@@ -150,10 +151,11 @@ async fn write_context(
             RunErrorCode::Internal,
             format!("the context of its project cannot be written: {error}"),
         )
+        .because(core, &error)
     })
 }
 
-async fn open_log(path: PathBuf) -> Result<RunLog, Ending> {
+async fn open_log(core: &Core, path: PathBuf) -> Result<RunLog, Ending> {
     let opened = offload({
         let path = path.clone();
         move || RunLog::open(&path, DEFAULT_LOG_CAP)
@@ -164,6 +166,7 @@ async fn open_log(path: PathBuf) -> Result<RunLog, Ending> {
             RunErrorCode::Internal,
             format!("its log cannot be opened: {error}"),
         )
+        .because(core, &error)
     })
 }
 
@@ -263,6 +266,7 @@ fn ending(outcome: Outcome<Halt>) -> Ending {
         halt,
         end,
         group_empty: outcome.group_empty,
+        lacks_room: false,
     }
 }
 

@@ -7,6 +7,7 @@
 mod dispatch;
 mod ends;
 mod environment;
+mod faults;
 mod housekeeping;
 mod instructions;
 mod leases;

@@ -351,6 +351,16 @@ pub const fn entry(code: Code) -> Entry {
             "Contended",
             "Try again after Retry-After seconds.",
         ),
+        Code::StorageFull => (
+            StatusCode::SERVICE_UNAVAILABLE,
+            "Storage full",
+            "Try again after Retry-After seconds; the operator has to make room on the disk.",
+        ),
+        Code::TaskDown => (
+            StatusCode::SERVICE_UNAVAILABLE,
+            "Task down",
+            "Wait as long as Retry-After says; if it stays so, look at the server's log.",
+        ),
         Code::EngineStalled => (
             StatusCode::SERVICE_UNAVAILABLE,
             "Engine stalled",

@@ -82,6 +82,9 @@ async fn add(exchange: Exchange, connection: Connection) -> HttpResponse {
         asset,
     };
     let state = &exchange.state;
+    if let Some(shortage) = state.vitals.room.shortage() {
+        return exchange.refuse(Problem::short(shortage));
+    }
     let limit = admission.limit.unwrap_or(state.transfers.limits.attachment);
     let form = match upload::receive(state, connection, object, limit, &caller).await {
         Ok(form) => form,

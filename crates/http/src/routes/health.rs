@@ -1,6 +1,7 @@
 use actix_web::HttpResponse;
 use actix_web::http::header;
 use serde::Serialize;
+use serde_json::json;
 use utoipa::ToSchema;
 use workforce_app::authenticate::AuthMode;
 use workforce_app::{Code, Codes, Failure};
@@ -8,14 +9,21 @@ use workforce_domain::actor::InstanceScope;
 use workforce_domain::port::StoreError;
 
 use crate::exchange::Exchange;
-use crate::problem::Problem;
+use crate::problem::{Problem, settled};
 use crate::registry::{Access, Endpoints};
 use crate::schema;
+use crate::state::State;
 
 const TAG: &str = "Health";
 
 /// What a server that cannot work says.
-const READY: Codes = Codes::of(&[Code::Contended, Code::EngineStalled, Code::StoreUnavailable]);
+const READY: Codes = Codes::of(&[
+    Code::Contended,
+    Code::EngineStalled,
+    Code::StorageFull,
+    Code::StoreUnavailable,
+    Code::TaskDown,
+]);
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
@@ -62,8 +70,8 @@ async fn health(exchange: Exchange) -> HttpResponse {
     Health::of(&exchange, "ok")
 }
 
-/// Tells that the server can do its work: its store answers, and its engine
-/// looks for runs to start.
+/// Tells that the server can do its work: its store answers, its disks have
+/// room, its tasks run, and its engine looks for runs to start.
 #[utoipa::path(get, path = "/api/health/ready", tag = TAG, operation_id = "getReadiness",
     responses((status = 200, description = "It can work.", body = Health)))]
 async fn ready(exchange: Exchange) -> HttpResponse {
@@ -76,24 +84,40 @@ async fn ready(exchange: Exchange) -> HttpResponse {
                 .map(|_none| ())?)
         })
     };
-    let outcome = actix_web::web::block(probe).await;
-    let ports = &exchange.state.ports;
+    let outcome = match actix_web::web::block(probe).await {
+        Ok(Ok(())) => unfit(&exchange.state).map_or(Ok(()), Err),
+        Ok(Err(Failure::Store(StoreError::Failed(cause)))) => {
+            Err(StoreError::Unavailable(cause).into())
+        }
+        Ok(Err(failure)) => Err(settled(failure)),
+        Err(panicked) => Err(Problem::internal(&panicked)),
+    };
     match outcome {
-        Ok(Ok(())) if !ports.engine.is_dispatching(ports.clock.now()) => {
-            let detail = "the engine does not look for runs to start at the moment";
-            Problem::new(Code::EngineStalled, detail).answer(&exchange.incoming.request_id)
-        }
-        Ok(Ok(())) => Health::of(&exchange, "ready"),
-        Ok(Err(Failure::Store(error))) => {
-            let problem = match error {
-                StoreError::Failed(cause) => StoreError::Unavailable(cause).into(),
-                other => Problem::from(other),
-            };
-            problem.answer(&exchange.incoming.request_id)
-        }
-        Ok(Err(Failure::Refused(problem))) => problem.answer(&exchange.incoming.request_id),
-        Err(panicked) => Problem::internal(&panicked).answer(&exchange.incoming.request_id),
+        Ok(()) => Health::of(&exchange, "ready"),
+        Err(problem) => problem.answer(&exchange.incoming.request_id),
     }
+}
+
+/// Why a server whose store answers cannot do its work all the same.
+fn unfit(state: &State) -> Option<Problem> {
+    let State { ports, vitals, .. } = state;
+    if let Some(shortage) = vitals.room.shortage() {
+        return Some(Problem::short(shortage));
+    }
+    let tasks = vitals.supervisor.tasks();
+    let down: Vec<_> = tasks.iter().filter(|task| task.is_down).collect();
+    if !down.is_empty() {
+        let names: Vec<_> = down.iter().map(|task| task.name).collect();
+        let detail = format!(
+            "tasks that are about to be started again: {}",
+            names.join(", ")
+        );
+        return Some(Problem::new(Code::TaskDown, detail).with(json!({ "tasks": names })));
+    }
+    (!ports.engine.is_dispatching(ports.clock.now())).then(|| {
+        let detail = "the engine does not look for runs to start at the moment";
+        Problem::new(Code::EngineStalled, detail)
+    })
 }
 
 /// Counters in the text format of Prometheus.
@@ -104,5 +128,5 @@ async fn metrics(exchange: Exchange) -> HttpResponse {
     let uptime = state.ports.clock.now().since(state.started_at);
     HttpResponse::Ok()
         .content_type("text/plain; version=0.0.4; charset=utf-8")
-        .body(state.metrics.render(uptime) + &state.streams().render())
+        .body(state.metrics.render(uptime) + &state.streams().render() + &state.vitals.render())
 }

@@ -5,6 +5,7 @@ use sha2::{Digest, Sha256};
 use workforce_domain::attachment::ObjectName;
 use workforce_domain::port::{ObjectError, ObjectWriter};
 use workforce_domain::text::MediaType;
+use workforce_vitals::Place;
 
 use super::sniff::Sniffer;
 use crate::problem::Problem;
@@ -49,7 +50,8 @@ impl Sink {
     /// Begins to store an object.
     pub(super) async fn open(state: &Arc<State>, name: ObjectName) -> Result<Self, Problem> {
         let objects = Arc::clone(&state.ports.objects);
-        let writer = state.transfers.run(move || objects.create(name)).await??;
+        let created = state.transfers.run(move || objects.create(name)).await?;
+        let writer = created.map_err(|error| told(state, error))?;
         Ok(Self {
             state: Arc::clone(state),
             work: Work {
@@ -90,7 +92,7 @@ impl Sink {
             gathered.clear();
             Ok::<_, ObjectError>((work, gathered))
         });
-        let (work, gathered) = passed.await??;
+        let (work, gathered) = passed.await?.map_err(|error| told(&state, error))?;
         Ok(Self {
             state,
             work,
@@ -112,11 +114,20 @@ impl Sink {
             work.writer.finish()?;
             Ok::<_, ObjectError>((work.digest, work.sniffer))
         });
-        let (digest, sniffer) = finished.await??;
+        let (digest, sniffer) = finished.await?.map_err(|error| told(&state, error))?;
         Ok(Stored {
             sha256: digest.finalize().into(),
             byte_size,
             content_type: sniffer.conclude(),
         })
     }
+}
+
+/// A failure of the place of bytes. One for lack of room keeps further uploads
+/// away for a while.
+fn told(state: &State, error: ObjectError) -> Problem {
+    if matches!(error, ObjectError::Full(_)) {
+        state.vitals.room.note_full(Place::Attachments);
+    }
+    error.into()
 }

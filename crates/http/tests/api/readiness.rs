@@ -9,8 +9,10 @@ use workforce_domain::time::Timestamp;
 use workforce_http::Ports;
 use workforce_testkit::ports;
 use workforce_testkit::store::TestStore;
+use workforce_vitals::{Place, Vitals};
 
 use crate::support::{Api, api_tests};
+use crate::uploads;
 
 /// An engine that does not look for work.
 struct Stalled;
@@ -69,6 +71,26 @@ pub(crate) fn broken(store: TestStore) -> Api {
     failing(store, || StoreError::Failed("disk I/O error".into()))
 }
 
+/// A server whose database has no room.
+pub(crate) fn full(store: TestStore) -> Api {
+    failing(store, || StoreError::Full("no space left".into()))
+}
+
+/// A server on a disk with little room.
+fn short(store: TestStore) -> Api {
+    let vitals = Vitals::new(800);
+    vitals.room.see(Place::Data, 799);
+    Api::adjusted(store, |state| state.with_vitals(vitals))
+}
+
+/// A server with a task that ends again and again.
+fn halting(store: TestStore) -> Api {
+    let vitals = Vitals::default();
+    let supervisor = vitals.supervisor.clone();
+    std::thread::spawn(move || supervisor.keep_thread("relay", || false, || ()));
+    Api::adjusted(store, |state| state.with_vitals(vitals))
+}
+
 /// A server on which every race is lost.
 pub(crate) fn crowded(store: TestStore) -> Api {
     failing(store, || StoreError::Contended)
@@ -105,6 +127,42 @@ api_tests! {
     fn a_server_with_a_broken_store_is_not_ready(api = broken) {
         api.get(READY).problem(503, "store_unavailable");
         api.get("/api/companies").problem(500, "internal");
+    }
+
+    fn a_server_whose_store_is_full_says_so(api = full) {
+        for path in [READY, "/api/companies"] {
+            let answer = api.get(path);
+            let problem = answer.problem(503, "storage_full");
+            assert_eq!(problem["retryable"], true);
+            assert_eq!(answer.header("retry-after"), Some("6"));
+            assert!(!answer.text.contains("no space left"));
+        }
+    }
+
+    fn a_server_with_little_room_says_so_and_takes_no_uploads(api = short) {
+        let problem = api.get(READY).problem(503, "storage_full");
+        assert_eq!(
+            problem["details"],
+            json!({ "place": "data", "freeBytes": 799, "minFreeBytes": 800 })
+        );
+        let place = uploads::Place::of(api);
+        place
+            .send(api, &uploads::form(&[uploads::file("a.txt", b"hello")]))
+            .problem(503, "storage_full");
+        let metrics = api.get("/metrics").text;
+        assert!(metrics.contains("workforce_storage_short 1\n"), "{metrics}");
+    }
+
+    fn a_server_with_a_task_that_is_down_says_so(api = halting) {
+        // It runs for an instant now and then.
+        let answer = (0..100)
+            .map(|_| api.get(READY))
+            .find(|answer| answer.status == 503)
+            .unwrap();
+        let problem = answer.problem(503, "task_down");
+        assert_eq!(problem["details"], json!({ "tasks": ["relay"] }));
+        let metrics = api.get("/metrics").text;
+        assert!(metrics.contains("workforce_task_restarts_total{task=\"relay\"}"), "{metrics}");
     }
 
     fn a_server_whose_store_is_crowded_says_so(api = crowded) {

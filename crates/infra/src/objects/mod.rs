@@ -22,6 +22,7 @@ use tokio::runtime::{Builder, Runtime};
 use workforce_domain::attachment::{ObjectName, Provider};
 use workforce_domain::port::{ObjectError, ObjectStore, ObjectWriter};
 use workforce_domain::time::Timestamp;
+use workforce_vitals::is_full;
 
 pub use location::{Bucket, Credentials, Location, LocationError};
 use writer::Writer;
@@ -180,7 +181,11 @@ impl core::fmt::Debug for Objects {
 
 /// A failure of the client as the port tells it.
 fn failed(error: object_store::Error) -> ObjectError {
-    ObjectError::Failed(Box::new(error))
+    if is_full(&error) {
+        ObjectError::Full(Box::new(error))
+    } else {
+        ObjectError::Failed(Box::new(error))
+    }
 }
 
 impl ObjectStore for Objects {

@@ -60,6 +60,26 @@ const CONTENTION: [&str; 6] = [
     "database schema is locked",
 ];
 
+/// Messages of a disk without room: of SQLite, and of PostgreSQL what its error 53100 ends with,
+/// which the client library does not tell by number.
+const FULL: [&str; 4] = [
+    "database or disk is full",
+    "No space left on device",
+    "Disk quota exceeded",
+    ": wrote only ",
+];
+
+/// The message with which SQLite fails for many causes, of which one is a disk without room: it
+/// then could not make its files longer.
+#[cfg(feature = "sqlite")]
+const SQLITE_IO: &str = "disk I/O error";
+
+/// Whether a failure may be a disk without room although it does not say so.
+#[cfg(feature = "sqlite")]
+pub(crate) fn may_be_full(error: &dyn core::error::Error) -> bool {
+    with_causes(error).contains(SQLITE_IO)
+}
+
 /// The failure of a statement as the port tells it.
 pub(crate) fn failed(error: Error) -> StoreError {
     match error {
@@ -97,6 +117,9 @@ pub(crate) fn failed(error: Error) -> StoreError {
                 .any(|it| information.message().contains(it)) =>
             {
                 StoreError::Contended
+            }
+            _ if FULL.iter().any(|it| information.message().contains(it)) => {
+                StoreError::Full(Box::new(error))
             }
             _ => StoreError::Failed(Box::new(error)),
         },
@@ -143,6 +166,20 @@ mod tests {
                 matches!(database(kind, message), StoreError::Contended),
                 "{message}"
             );
+        }
+    }
+
+    #[test]
+    fn a_disk_without_room_is_told_apart() {
+        for message in [
+            "database or disk is full",
+            "could not extend file \"base/5/16403\": No space left on device",
+            "could not write to file \"base/pgsql_tmp/pgsql_tmp1.0\": No space left on device",
+            "could not extend file \"base/5/1\": wrote only 4096 of 8192 bytes at block 7",
+            "could not write block 1 of temporary file: Disk quota exceeded",
+        ] {
+            let error = database(DatabaseErrorKind::Unknown, message);
+            assert!(matches!(error, StoreError::Full(_)), "{message}: {error:?}");
         }
     }
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use workforce_domain::port::Store;
+use workforce_vitals::Vitals;
 
 use super::url::{DatabaseUrl, Target};
 
@@ -20,13 +21,16 @@ pub enum Durability {
 }
 
 /// How a store is opened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct OpenOptions {
     /// At most so many connections: for reads on SQLite, which has one more for writes; in all
     /// on PostgreSQL.
     pub pool_size: u32,
     /// What a commit survives on SQLite. On PostgreSQL the server decides.
     pub durability: Durability,
+    /// Of the server that opens the store: it keeps the store's own thread running, and learns when
+    /// there is no room.
+    pub vitals: Vitals,
 }
 
 impl Default for OpenOptions {
@@ -34,6 +38,7 @@ impl Default for OpenOptions {
         Self {
             pool_size: 8,
             durability: Durability::PowerLoss,
+            vitals: Vitals::default(),
         }
     }
 }

@@ -4,26 +4,34 @@ use core::time::Duration;
 use std::thread::sleep;
 
 use workforce_domain::port::StoreError;
+use workforce_vitals::{Place, Room};
 
 /// How often a transaction is run at most.
 const ATTEMPTS: u32 = 6;
 /// The mean pause before the second run; it doubles with each further one.
 const FIRST_PAUSE: Duration = Duration::from_millis(4);
 
-/// Runs `transaction` until it does not lose a race, at most [`ATTEMPTS`] times.
+/// Runs `transaction` until it does not lose a race, at most [`ATTEMPTS`] times. A failure for
+/// lack of room is noted in `room`.
 ///
 /// # Errors
 /// What the last run failed with; [`StoreError::Contended`] when every run lost.
 pub(super) fn until_settled(
+    room: &Room,
     mut transaction: impl FnMut() -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
-    for attempt in 1..ATTEMPTS {
+    let mut attempt = 1;
+    let settled = loop {
         match transaction() {
-            Err(StoreError::Contended) => sleep(pause_after(attempt)),
-            settled => return settled,
+            Err(StoreError::Contended) if attempt < ATTEMPTS => sleep(pause_after(attempt)),
+            settled => break settled,
         }
+        attempt += 1;
+    };
+    if let Err(StoreError::Full(_)) = settled {
+        room.note_full(Place::Database);
     }
-    transaction()
+    settled
 }
 
 /// Between half and one and a half of a pause that doubles, so that two that met do not meet
@@ -42,7 +50,7 @@ mod tests {
     #[test]
     fn a_lost_race_is_run_again_until_it_is_won() {
         let mut runs = 0;
-        let outcome = until_settled(|| {
+        let outcome = until_settled(&Room::default(), || {
             runs += 1;
             if runs < 3 {
                 Err(StoreError::Contended)
@@ -57,7 +65,7 @@ mod tests {
     #[test]
     fn who_always_loses_is_told_so() {
         let mut runs = 0;
-        let outcome = until_settled(|| {
+        let outcome = until_settled(&Room::default(), || {
             runs += 1;
             Err(StoreError::Contended)
         });
@@ -68,7 +76,7 @@ mod tests {
     #[test]
     fn any_other_failure_is_final() {
         let mut runs = 0;
-        let outcome = until_settled(|| {
+        let outcome = until_settled(&Room::default(), || {
             runs += 1;
             Err(StoreError::Constraint {
                 constraint: "c".into(),
@@ -76,6 +84,14 @@ mod tests {
         });
         assert!(matches!(outcome, Err(StoreError::Constraint { .. })));
         assert_eq!(runs, 1);
+    }
+
+    #[test]
+    fn a_store_without_room_is_noted() {
+        let room = Room::default();
+        let outcome = until_settled(&room, || Err(StoreError::Full("no room".into())));
+        assert!(matches!(outcome, Err(StoreError::Full(_))));
+        assert_eq!(room.shortage().map(|it| it.place), Some(Place::Database));
     }
 
     #[test]

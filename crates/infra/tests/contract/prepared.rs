@@ -201,5 +201,6 @@ fn options() -> OpenOptions {
     OpenOptions {
         pool_size: 1,
         durability: Durability::ProcessEnd,
+        ..OpenOptions::default()
     }
 }

@@ -31,6 +31,7 @@ fn a_file_may_be_opened_again_and_has_everything() {
     let options = OpenOptions {
         pool_size: 2,
         durability: Durability::PowerLoss,
+        ..OpenOptions::default()
     };
     let store = open(&url, &options).unwrap();
     store_company(&*store, &new).unwrap();

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::{Args, Parser};
+use workforce_vitals::Vitals;
 
 use crate::board_token;
 use crate::client::Client;
@@ -36,7 +37,8 @@ struct Defaults {
 
 /// Tells the story.
 pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<()> {
-    logging::begin(crate::config::LogFormat::Text, "error");
+    let vitals = Vitals::default();
+    logging::begin(crate::config::LogFormat::Text, "error", &vitals)?;
     let temporary = tempfile::Builder::new()
         .prefix("workforce-demo-")
         .tempdir()?;
@@ -49,7 +51,7 @@ pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<()> {
     let linger = !args.exit && std::io::stdout().is_terminal();
     let told = runtime.block_on(async {
         let settings = settings(&folder);
-        let service = Service::start(&settings).await?;
+        let mut service = Service::start(&settings, vitals).await?;
         let base = format!("http://{}", service.address);
         let token = match board_token::given()? {
             Some(given) => Some(given),

@@ -1,6 +1,8 @@
 //! A started server and a client of it.
 
+use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read};
+use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, mpsc};
@@ -55,6 +57,42 @@ impl Server {
             .unwrap();
         let log = Arc::default();
         let base = address(child.stderr.take().unwrap(), &log);
+        Self::of(child, base, log)
+    }
+
+    /// Starts a server whose standard error goes elsewhere. It cannot tell
+    /// where it listens, so that it is given a port that was free just now.
+    pub(crate) fn start_unheard(
+        folder: &Path,
+        flags: &[&str],
+        variables: &[(&str, &OsStr)],
+        stderr: impl Into<Stdio>,
+    ) -> Self {
+        let listen = TcpListener::bind("127.0.0.1:0")
+            .unwrap()
+            .local_addr()
+            .unwrap();
+        let mut child = binary()
+            .args(["serve", "--data-dir"])
+            .arg(folder)
+            .args(flags)
+            .env("WORKFORCE_LISTEN", listen.to_string())
+            .envs(variables.iter().copied())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(stderr)
+            .spawn()
+            .unwrap();
+        let begun = Instant::now();
+        while TcpStream::connect(listen).is_err() {
+            assert!(child.try_wait().unwrap().is_none(), "the server ended");
+            assert!(begun.elapsed() < PATIENCE, "the server does not listen");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Self::of(child, format!("http://{listen}"), Arc::default())
+    }
+
+    fn of(child: Child, base: String, log: Arc<Mutex<String>>) -> Self {
         let config = ureq::Agent::config_builder()
             .http_status_as_error(false)
             .build();
@@ -99,6 +137,32 @@ impl Server {
         )
     }
 
+    /// Sends a file as multipart form; status and body.
+    pub(crate) fn upload(&self, path: &str, content: &str) -> (u16, Value) {
+        let form = format!(
+            "--edge\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n\r\n\
+             {content}\r\n--edge--\r\n"
+        );
+        let request = ureq::http::Request::builder()
+            .method("POST")
+            .uri(format!("{}{path}", self.base))
+            .header("Content-Type", "multipart/form-data; boundary=edge");
+        let mut answer = self.agent.run(request.body(form).unwrap()).unwrap();
+        let text = answer.body_mut().read_to_string().unwrap();
+        let body = serde_json::from_str(&text).unwrap_or(Value::Null);
+        (answer.status().as_u16(), body)
+    }
+
+    /// The counters.
+    pub(crate) fn metrics(&self) -> String {
+        let mut answer = self
+            .agent
+            .get(format!("{}/metrics", self.base))
+            .call()
+            .unwrap();
+        answer.body_mut().read_to_string().unwrap()
+    }
+
     /// What must succeed as the board.
     pub(crate) fn post(&self, path: &str, body: &Value) -> Value {
         let (status, answer) = self.send("POST", path, None, body);
@@ -118,13 +182,21 @@ impl Server {
 
     /// Asks until the answer satisfies `done`.
     pub(crate) fn wait_for(&self, path: &str, done: impl Fn(&Value) -> bool) -> Value {
+        self.wait_for_answer(path, |status, answer| status == 200 && done(answer))
+    }
+
+    /// Asks until status and answer satisfy `done`.
+    pub(crate) fn wait_for_answer(&self, path: &str, done: impl Fn(u16, &Value) -> bool) -> Value {
         let begun = Instant::now();
         loop {
-            let answer = self.get(path);
-            if done(&answer) {
+            let (status, answer) = self.send("GET", path, None, &Value::Null);
+            if done(status, &answer) {
                 return answer;
             }
-            assert!(begun.elapsed() < PATIENCE, "GET {path} is still {answer}");
+            assert!(
+                begun.elapsed() < PATIENCE,
+                "GET {path} is still {status} {answer}"
+            );
             std::thread::sleep(Duration::from_millis(50));
         }
     }

@@ -155,7 +155,17 @@ impl Cluster {
     /// [`ClusterError::NotInstalled`] when there is no PostgreSQL server on this machine; the
     /// other variants when there is one that does not start.
     pub fn start() -> Result<Self, ClusterError> {
-        Self::start_with(Durability::None)
+        Self::start_with(Durability::None, &[])
+    }
+
+    /// As [`start`](Self::start), with more variables in the environment of the server, such as
+    /// those that let its disk fail.
+    ///
+    /// # Errors
+    ///
+    /// As [`start`](Self::start).
+    pub fn start_in(environment: &[(&str, &OsStr)]) -> Result<Self, ClusterError> {
+        Self::start_with(Durability::None, environment)
     }
 
     /// As [`start`](Self::start), but in a temporary directory, where a commit survives loss of
@@ -165,16 +175,19 @@ impl Cluster {
     ///
     /// As [`start`](Self::start).
     pub fn start_durable() -> Result<Self, ClusterError> {
-        Self::start_with(Durability::PowerLoss)
+        Self::start_with(Durability::PowerLoss, &[])
     }
 
-    fn start_with(durability: Durability) -> Result<Self, ClusterError> {
+    fn start_with(
+        durability: Durability,
+        environment: &[(&str, &OsStr)],
+    ) -> Result<Self, ClusterError> {
         let programs = programs::directory(std::env::var_os("PATH").as_deref())
             .ok_or(ClusterError::NotInstalled)?;
         let account = Account::unprivileged()?;
         let mut attempt = 1;
         loop {
-            match Self::start_once(&programs, &account, durability) {
+            match Self::start_once(&programs, &account, durability, environment) {
                 Err(ClusterError::Start { .. }) if attempt < START_ATTEMPTS => attempt += 1,
                 result => return result,
             }
@@ -200,6 +213,7 @@ impl Cluster {
         programs: &Path,
         account: &Account,
         durability: Durability,
+        environment: &[(&str, &OsStr)],
     ) -> Result<Self, ClusterError> {
         let home = durability
             .home()
@@ -209,7 +223,7 @@ impl Cluster {
             .map_err(failed_to("hand over the temporary directory"))?;
         initialise(programs, account, home.path())?;
         let port = free_port().map_err(failed_to("find a free port"))?;
-        let mut cluster = Self::spawn(programs, account, home, port, durability)?;
+        let mut cluster = Self::spawn(programs, account, home, port, durability, environment)?;
         cluster.wait_until_ready(port)?;
         Ok(cluster)
     }
@@ -220,6 +234,7 @@ impl Cluster {
         home: TempDir,
         port: u16,
         durability: Durability,
+        environment: &[(&str, &OsStr)],
     ) -> Result<Self, ClusterError> {
         let log = fs::File::create(home.path().join("log"))
             .map_err(failed_to("create the log of the server"))?;
@@ -240,6 +255,7 @@ impl Cluster {
             .arg(programs.join("postgres"))
             .args(["-D", "data"])
             .args(settings.flat_map(|setting| ["-c", setting]))
+            .envs(environment.iter().copied())
             .stdin(Stdio::piped())
             .stdout(log)
             .stderr(errors)

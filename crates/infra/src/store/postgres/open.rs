@@ -29,10 +29,12 @@ pub(crate) fn open(url: &str, options: &OpenOptions) -> Result<PostgresStore, Op
         index_pending(conn).map_err(|error| OpenError::Connect(error.into()))?;
         Ok(())
     })?;
-    let relay = Relay::start(url.to_owned()).map_err(|error| OpenError::Connect(error.into()))?;
+    let supervisor = options.vitals.supervisor.clone();
+    let relay = Relay::start(url.to_owned(), supervisor)
+        .map_err(|error| OpenError::Connect(error.into()))?;
     let url = url.to_owned();
     let pool = pool(options.pool_size, move || connect(&url));
-    Ok(PostgresStore::new(pool, relay))
+    Ok(PostgresStore::new(pool, relay, options.vitals.room.clone()))
 }
 
 /// Undoes every migration of the database at `url`.

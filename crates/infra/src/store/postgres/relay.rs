@@ -19,6 +19,7 @@ use diesel::sql_types::{Array, Integer, Text};
 use diesel::{PgConnection, QueryableByName, RunQueryDsl, sql_query};
 use workforce_domain::id::CompanyId;
 use workforce_domain::port::{EventFeed, EventListener, EventSubscription};
+use workforce_vitals::Supervisor;
 
 use super::open::connect;
 use crate::store::feed::Listeners;
@@ -102,13 +103,18 @@ impl Inbox {
 impl Relay {
     /// Starts the thread. It connects when there is something to tell or
     /// somebody who listens.
-    pub(super) fn start(url: String) -> std::io::Result<Self> {
+    pub(super) fn start(url: String, supervisor: Supervisor) -> std::io::Result<Self> {
         let local = Listeners::default();
         let inbox = Arc::<Inbox>::default();
         let (listeners, shared) = (local.clone(), Arc::clone(&inbox));
         thread::Builder::new()
             .name("event-relay".into())
-            .spawn(move || run(&url, &listeners, &shared))?;
+            .spawn(move || {
+                let is_closing = || shared.state().closing;
+                supervisor.keep_thread("event-relay", is_closing, || {
+                    run(&url, &listeners, &shared);
+                });
+            })?;
         Ok(Self { local, inbox })
     }
 

@@ -1,6 +1,7 @@
 use diesel::connection::{AnsiTransactionManager, TransactionManager};
 use r2d2::{Pool, PooledConnection};
 use workforce_domain::port::{EventFeed, Reads, Store, StoreError, Tx, Verdict};
+use workforce_vitals::Room;
 
 use super::relay::Relay;
 use super::{Connection, Transaction};
@@ -17,11 +18,12 @@ const BEGIN_WRITE: &str = "BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED, REA
 pub(crate) struct PostgresStore {
     pool: Pool<Manager<Connection>>,
     relay: Relay,
+    room: Room,
 }
 
 impl PostgresStore {
-    pub(super) const fn new(pool: Pool<Manager<Connection>>, relay: Relay) -> Self {
-        Self { pool, relay }
+    pub(super) const fn new(pool: Pool<Manager<Connection>>, relay: Relay, room: Room) -> Self {
+        Self { pool, relay, room }
     }
 
     fn transact(
@@ -66,14 +68,16 @@ impl Store for PostgresStore {
         &self,
         body: &mut (dyn FnMut(&mut dyn Reads) -> Result<(), StoreError> + '_),
     ) -> Result<(), StoreError> {
-        until_settled(|| self.transact(BEGIN_READ, |tx| body(tx).map(|()| Verdict::Commit)))
+        until_settled(&self.room, || {
+            self.transact(BEGIN_READ, |tx| body(tx).map(|()| Verdict::Commit))
+        })
     }
 
     fn run_write(
         &self,
         body: &mut (dyn FnMut(&mut dyn Tx) -> Result<Verdict, StoreError> + '_),
     ) -> Result<(), StoreError> {
-        until_settled(|| {
+        until_settled(&self.room, || {
             let mut told = Vec::new();
             self.transact(BEGIN_WRITE, |tx| {
                 let verdict = body(tx)?;

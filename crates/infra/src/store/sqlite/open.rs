@@ -42,12 +42,14 @@ pub(crate) fn open(path: &Path, options: &OpenOptions) -> Result<SqliteStore, Op
         .batch_execute(&format!("{WRITER} {synchronous}"))
         .map_err(|error| OpenError::Connect(error.into()))?;
     let path = path.to_owned();
+    let folder = path.parent().unwrap_or(Path::new(".")).to_owned();
     let readers = pool(options.pool_size, move || connect(&path, READER));
     let writer = Writer::new(writer);
     Ok(SqliteStore::new(
         readers,
         writer,
         Listeners::default(),
+        (folder, options.vitals.room.clone()),
         lock,
     ))
 }

@@ -1,10 +1,15 @@
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
 use r2d2::Pool;
 use workforce_domain::port::{EventFeed, Reads, Store, StoreError, Tx, Verdict};
+use workforce_vitals::Room;
 
 use super::lock::ExclusiveLock;
 use super::statement::{Begin, Rollback, Statement};
 use super::writer::Writer;
 use super::{Connection, Transaction};
+use crate::store::errors::may_be_full;
 use crate::store::feed::Listeners;
 use crate::store::pool::{Manager, take};
 use crate::store::retry::until_settled;
@@ -14,22 +19,38 @@ pub(crate) struct SqliteStore {
     readers: Pool<Manager<Connection>>,
     writer: Writer,
     listeners: Listeners,
+    /// Where the file and what belongs to it lie.
+    folder: PathBuf,
+    room: Room,
     /// Dropped last, after every connection is closed.
     _lock: ExclusiveLock,
 }
 
 impl SqliteStore {
-    pub(super) const fn new(
+    pub(super) fn new(
         readers: Pool<Manager<Connection>>,
         writer: Writer,
         listeners: Listeners,
+        (folder, room): (PathBuf, Room),
         lock: ExclusiveLock,
     ) -> Self {
         Self {
             readers,
             writer,
             listeners,
+            folder,
+            room,
             _lock: lock,
+        }
+    }
+
+    /// The failure as it is: SQLite does not always say that the disk has no room.
+    fn told(&self, error: StoreError) -> StoreError {
+        match error {
+            StoreError::Failed(cause) if may_be_full(&*cause) && takes_nothing(&self.folder) => {
+                StoreError::Full(cause)
+            }
+            other => other,
         }
     }
 }
@@ -39,7 +60,7 @@ impl Store for SqliteStore {
         &self,
         body: &mut (dyn FnMut(&mut dyn Reads) -> Result<(), StoreError> + '_),
     ) -> Result<(), StoreError> {
-        until_settled(|| {
+        until_settled(&self.room, || {
             let mut reader = take(&self.readers)?;
             reader.in_transaction = true;
             let conn = &mut reader.conn;
@@ -49,7 +70,7 @@ impl Store for SqliteStore {
             if Rollback.run(conn).is_ok() {
                 reader.in_transaction = false;
             }
-            outcome
+            outcome.map_err(|error| self.told(error))
         })
     }
 
@@ -57,8 +78,9 @@ impl Store for SqliteStore {
         &self,
         body: &mut (dyn FnMut(&mut dyn Tx) -> Result<Verdict, StoreError> + '_),
     ) -> Result<(), StoreError> {
-        until_settled(|| {
-            let told = self.writer.run(&mut |tx| body(tx))?;
+        until_settled(&self.room, || {
+            let run = self.writer.run(&mut |tx| body(tx));
+            let told = run.map_err(|error| self.told(error))?;
             self.listeners.wake(&told);
             Ok(())
         })
@@ -67,4 +89,19 @@ impl Store for SqliteStore {
     fn feed(&self) -> &dyn EventFeed {
         &self.listeners
     }
+}
+
+/// Whether the disk of a folder has no room for a little more.
+fn takes_nothing(folder: &Path) -> bool {
+    let path = folder.join(".workforce-room");
+    let tried = std::fs::File::create(&path).and_then(|mut file| {
+        file.write_all(&[0; 64 * 1024])?;
+        file.sync_all()
+    });
+    if let Err(error) = std::fs::remove_file(&path)
+        && error.kind() != io::ErrorKind::NotFound
+    {
+        tracing::warn!(%error, path = %path.display(), "a file of a test for room is left");
+    }
+    tried.is_err_and(|error| workforce_vitals::is_full(&error))
 }

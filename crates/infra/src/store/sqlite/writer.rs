@@ -119,13 +119,24 @@ impl Writer {
 /// The transaction of the whole batch is gone or cannot be trusted.
 struct Lost(StoreError);
 
+impl Lost {
+    /// SQLite undoes the whole transaction by itself on a fault of the disk, so that there is no
+    /// member left to undo: the fault is what everybody is to be told.
+    fn because(self, fault: StoreError) -> Self {
+        match fault {
+            StoreError::Full(_) | StoreError::Failed(_) => Self(fault),
+            _ => self,
+        }
+    }
+}
+
 impl Turn {
     /// Becomes a member of the open batch, or opens one.
     fn join(&mut self) -> Result<Arc<Outcome>, StoreError> {
         let batch = match &mut self.batch {
             Some(batch) => batch,
             none => {
-                BeginImmediate.run(&mut self.conn)?;
+                begin(&mut self.conn)?;
                 none.insert(Batch {
                     opened: Instant::now(),
                     members: 0,
@@ -148,7 +159,10 @@ impl Turn {
         match told {
             Ok(Some(told)) => Release.run(&mut self.conn).map(|()| Ok(told)).map_err(Lost),
             Ok(None) => self.undo_member().map(|()| Ok(Vec::new())),
-            Err(error) => self.undo_member().map(|()| Err(error)),
+            Err(error) => match self.undo_member() {
+                Ok(()) => Ok(Err(error)),
+                Err(undo) => Err(undo.because(error)),
+            },
         }
     }
 
@@ -189,6 +203,16 @@ impl Turn {
     }
 }
 
+/// Begins a transaction. One that a fault of the disk left open, because not even undoing it was
+/// possible then, is undone first.
+fn begin(conn: &mut Connection) -> Result<(), StoreError> {
+    BeginImmediate.run(conn).or_else(|error| {
+        Rollback.run(conn).map_err(|_nothing_open| error)?;
+        tracing::warn!("a transaction that was left open is undone");
+        BeginImmediate.run(conn)
+    })
+}
+
 impl Outcome {
     fn settle(&self, result: Result<(), SharedError>) {
         *self.settled.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
@@ -208,6 +232,9 @@ impl Outcome {
                 Some(Ok(())) => return Ok(()),
                 Some(Err(SharedError(cause))) if matches!(**cause, StoreError::Contended) => {
                     return Err(StoreError::Contended);
+                }
+                Some(Err(shared)) if matches!(*shared.0, StoreError::Full(_)) => {
+                    return Err(StoreError::Full(Box::new(shared.clone())));
                 }
                 Some(Err(shared)) => return Err(StoreError::Failed(Box::new(shared.clone()))),
             }

@@ -201,6 +201,45 @@ fn a_transaction_that_sqlite_undid_is_told_to_everybody() {
 }
 
 #[test]
+fn a_transaction_that_could_not_be_undone_is_undone_before_the_next() {
+    let (folder, writer) = writer();
+    BeginImmediate.run(&mut writer.turn().conn).unwrap();
+    sql_query("INSERT INTO notes (n) VALUES (1)")
+        .execute(&mut writer.turn().conn)
+        .unwrap();
+    writer.run(&mut |tx| note(tx, 2)).unwrap();
+    assert_eq!(committed(&folder), [2]);
+}
+
+#[test]
+fn a_full_disk_is_told_to_everybody_and_the_writer_goes_on_when_there_is_room() {
+    let (folder, writer) = writer();
+    let sql = |statement: &str| writer.turn().conn.batch_execute(statement).unwrap();
+    sql("CREATE TABLE loads (bytes BLOB); PRAGMA max_page_count = 20;");
+    let fill = |tx: &mut Transaction<'_>| {
+        sql_query("INSERT INTO loads VALUES (zeroblob(1000000))")
+            .execute(tx.conn)
+            .map_err(failed)?;
+        Ok(Verdict::Commit)
+    };
+    let (one, other) = together(&writer, |tx| note(tx, 1), fill);
+    assert!(matches!(other.unwrap(), Err(StoreError::Full(_))));
+    // Whoever shared the batch is either kept or told, never lost in silence.
+    let kept = match one.unwrap() {
+        Ok(_) => vec![1],
+        Err(error) => {
+            assert!(matches!(error, StoreError::Full(_)), "{error:?}");
+            Vec::new()
+        }
+    };
+    assert_eq!(committed(&folder), kept);
+    sql("PRAGMA max_page_count = 100000");
+    writer.run(&mut |tx| fill(tx)).unwrap();
+    writer.run(&mut |tx| note(tx, 3)).unwrap();
+    assert!(committed(&folder).ends_with(&[3]));
+}
+
+#[test]
 fn many_writers_are_all_durable() {
     const WRITERS: i64 = 16;
     const NOTES: i64 = 40;

@@ -1,0 +1,78 @@
+//! Telling that the disks of a server have little room, and that they have
+//! enough again. It concerns every company, so each is told in its activity.
+
+use std::convert::Infallible;
+
+use serde_json::json;
+use workforce_domain::Document;
+use workforce_domain::activity::{Action, Entity};
+use workforce_domain::company::CompanyStatus;
+use workforce_domain::page::PageRequest;
+use workforce_domain::port::{Failure, Tx};
+
+use crate::call::Call;
+use crate::record::{Deed, document, record};
+
+/// Where there is little room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LittleRoom {
+    /// A word for the place, such as `data`.
+    pub place: &'static str,
+    /// Bytes that are free there.
+    pub free_bytes: u64,
+    /// Bytes that should be free.
+    pub min_free_bytes: u64,
+}
+
+/// Tells every company that no run starts and no upload is taken for lack of
+/// room.
+///
+/// # Errors
+/// When the store fails.
+pub fn low(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    little: LittleRoom,
+) -> Result<(), Failure<Infallible>> {
+    let details = document(json!({
+        "place": little.place,
+        "freeBytes": little.free_bytes,
+        "minFreeBytes": little.min_free_bytes,
+    }));
+    tell(tx, call, Action::StorageLow, &details)
+}
+
+/// Tells every company that there is room again.
+///
+/// # Errors
+/// When the store fails.
+pub fn recovered(tx: &mut dyn Tx, call: &Call<'_>) -> Result<(), Failure<Infallible>> {
+    tell(tx, call, Action::StorageRecovered, &Document::new())
+}
+
+fn tell(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    action: Action,
+    details: &Document,
+) -> Result<(), Failure<Infallible>> {
+    const TOLD: [CompanyStatus; 2] = [CompanyStatus::Active, CompanyStatus::Paused];
+    let mut page = PageRequest::first();
+    loop {
+        let companies = tx.companies().list(call.actor().scope(), &TOLD, &page)?;
+        for company in companies.items {
+            let deed = Deed {
+                company: company.id,
+                action,
+                entity: Entity::Company,
+                id: &company.id,
+                details: details.clone(),
+            };
+            record(tx, call, deed);
+        }
+        match companies.next {
+            Some(next) => page.after = Some(next),
+            None => return Ok(()),
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Looks how much room there is where the server writes, and tells when it
+//! gets short: then no run starts and no upload is taken.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use nix::sys::statvfs::statvfs;
+use tokio::time::{Instant, sleep};
+use workforce_app::storage::{self, LittleRoom};
+use workforce_vitals::Shortage;
+
+use crate::config::EngineConfig;
+use crate::retention::is_due;
+use crate::shared::Core;
+
+/// The disks are looked at so often.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// What the store does not take is told again after so long.
+const TRY_EVERY: Duration = Duration::from_secs(10);
+
+/// What was told last.
+#[derive(Default)]
+struct Told {
+    is_short: bool,
+    /// In the activity of the companies, which know of a limit alone.
+    is_low: bool,
+    /// When the store did not take that.
+    failed_at: Option<Instant>,
+}
+
+/// Looks until the engine has ended.
+pub(crate) async fn run(core: Arc<Core>) {
+    let mut told = Told::default();
+    loop {
+        let looked = Arc::clone(&core);
+        // A disk that does not answer must not keep this thread.
+        if let Err(error) = tokio::task::spawn_blocking(move || look(&looked.config)).await {
+            tracing::error!(%error, "the room on the disks is not looked at");
+        }
+        told.tell(&core).await;
+        let pause = core.abandoning.run_until_cancelled(sleep(LOOK_EVERY));
+        if pause.await.is_none() {
+            return;
+        }
+    }
+}
+
+/// Looks how much is free everywhere.
+pub(crate) fn look(config: &EngineConfig) {
+    for (place, folder) in &config.watched_folders {
+        match statvfs(folder.as_path()) {
+            Ok(disk) => {
+                let free = disk.blocks_available() * disk.fragment_size();
+                config.vitals.room.see(*place, free);
+            }
+            Err(error) => {
+                tracing::debug!(%error, folder = %folder.display(), "the room here is not known");
+            }
+        }
+    }
+}
+
+impl Told {
+    /// Tells once that room is short, and once that it is not any more.
+    async fn tell(&mut self, core: &Core) {
+        let shortage = core.config.vitals.room.shortage();
+        if shortage.is_some() != self.is_short {
+            self.is_short = shortage.is_some();
+            match &shortage {
+                Some(shortage) => tracing::error!(
+                    place = shortage.place.as_str(),
+                    "no run starts and no upload is taken: {shortage}"
+                ),
+                None => {
+                    tracing::warn!("there is room again: runs start and uploads are taken");
+                    core.store.nudges.wake_up();
+                }
+            }
+        }
+        let little = shortage.and_then(little_room);
+        if shortage.is_some() && little.is_none() {
+            // All that is known is that a write failed; this one would as well.
+            return;
+        }
+        if little.is_some() == self.is_low || !is_due(self.failed_at, TRY_EVERY) {
+            return;
+        }
+        let told = core.store.write(move |tx, call| match little {
+            Some(little) => storage::low(tx, call, little),
+            None => storage::recovered(tx, call),
+        });
+        match told.await {
+            Ok(()) => {
+                self.is_low = little.is_some();
+                self.failed_at = None;
+            }
+            Err(error) => {
+                self.failed_at = Some(Instant::now());
+                tracing::warn!(%error, cause = ?error, "companies are not told about the room");
+            }
+        }
+    }
+}
+
+fn little_room(shortage: Shortage) -> Option<LittleRoom> {
+    Some(LittleRoom {
+        place: shortage.place.as_str(),
+        free_bytes: shortage.free_bytes?,
+        min_free_bytes: shortage.min_free_bytes,
+    })
+}

@@ -1,0 +1,190 @@
+//! A server whose disk, or the disk of whose database, gets full and has room
+//! again.
+
+use std::process::Stdio;
+use std::time::Instant;
+
+use serde_json::{Value, json};
+use workforce_testkit::postgres::{Cluster, ClusterError};
+
+use crate::faulty_disk::FaultyDisk;
+use crate::harness::{PATIENCE, Server, folder};
+use crate::office::{Database, Office, on_both};
+
+const READY: &str = "/api/health/ready";
+
+/// Makes issues with long descriptions until one is refused; those that were
+/// acknowledged. A request is acknowledged or refused with the one code that
+/// says why.
+fn fill_up(server: &Server, office: &Office) -> Vec<String> {
+    let path = format!("/api/companies/{}/issues", office.company);
+    let long: String = (0..6000).map(|number| format!("{number:x}-")).collect();
+    let begun = Instant::now();
+    let mut acknowledged = Vec::new();
+    loop {
+        let issue = json!({ "title": "More", "description": long });
+        let (status, answer) = server.send("POST", &path, None, &issue);
+        if status == 201 {
+            acknowledged.push(answer["id"].as_str().unwrap().to_owned());
+        } else {
+            assert_eq!(
+                (status, &answer["code"], &answer["retryable"]),
+                (503, &json!("storage_full"), &json!(true)),
+                "{answer}"
+            );
+            return acknowledged;
+        }
+        assert!(begun.elapsed() < PATIENCE, "the disk does not get full");
+    }
+}
+
+/// The same by several at once, in the midst of which the disk gets full.
+fn fill_up_in_the_midst(server: &Server, office: &Office, disk: &FaultyDisk) -> Vec<String> {
+    let path = format!("/api/companies/{}/issues?limit=500", office.company);
+    let count = |issues: &Value| issues.as_array().unwrap().len();
+    let before = count(&server.get(&path));
+    std::thread::scope(|scope| {
+        let writers: Vec<_> = (0..4)
+            .map(|_| scope.spawn(|| fill_up(server, office)))
+            .collect();
+        server.wait_for(&path, |issues| count(issues) >= before + 8);
+        disk.fill();
+        let acknowledged = writers.into_iter().map(|writer| writer.join().unwrap());
+        acknowledged.collect::<Vec<_>>().concat()
+    })
+}
+
+/// Everything that was acknowledged is there, and agents run again.
+fn recovers(server: &Server, office: &Office, acknowledged: &[String]) {
+    server.wait_for_answer(READY, |status, _| status == 200);
+    for issue in acknowledged {
+        server.get(&format!("/api/issues/{issue}"));
+    }
+    office.works(server);
+    assert_eq!(
+        server.upload(&uploads(office), "a file").0,
+        201,
+        "uploads are taken again"
+    );
+}
+
+fn uploads(office: &Office) -> String {
+    let Office { company, issue, .. } = office;
+    format!("/api/companies/{company}/issues/{issue}/attachments")
+}
+
+fn not_ready(server: &Server) -> Value {
+    let answer = server.wait_for_answer(READY, |status, _| status == 503);
+    assert_eq!(answer["code"], "storage_full", "{answer}");
+    answer
+}
+
+#[test]
+fn a_full_data_disk_is_told_and_work_goes_on_when_there_is_room() {
+    let data = folder();
+    let disk = FaultyDisk::of(data.path().to_str().unwrap());
+    let server = Server::start_unheard(data.path(), &[], &disk.variables(), Stdio::null());
+    let office = Office::open(&server);
+    office.works(&server);
+    let mut acknowledged = Vec::new();
+    // More than once: no fault may spoil the one connection that writes.
+    for _ in 0..3 {
+        acknowledged.extend(fill_up_in_the_midst(&server, &office, &disk));
+        let answer =
+            server.wait_for_answer(READY, |_, answer| answer["details"]["place"] == "data");
+        assert_eq!(answer["details"]["freeBytes"], 0, "{answer}");
+        not_ready(&server);
+        let (status, answer) = server.upload(&uploads(&office), "a file");
+        assert_eq!(
+            (status, &answer["code"]),
+            (503, &json!("storage_full")),
+            "{answer}"
+        );
+        assert!(server.metrics().contains("workforce_storage_short 1\n"));
+        // Reads go on.
+        server.get(&format!("/api/issues/{}", office.issue));
+        disk.free();
+        recovers(&server, &office, &acknowledged);
+    }
+}
+
+#[test]
+fn a_full_disk_of_the_database_server_is_told_and_work_goes_on_when_there_is_room() {
+    let disk = FaultyDisk::of("/data/base/");
+    let cluster = match Cluster::start_in(&disk.variables()) {
+        Err(error @ ClusterError::NotInstalled) if std::env::var_os("CI").is_none() => {
+            eprintln!("WARNING: a test on PostgreSQL is left out: {error}");
+            return;
+        }
+        started => started.unwrap(),
+    };
+    let data = folder();
+    let flags = ["--database-url", cluster.url()];
+    let server = Server::start_unheard(data.path(), &flags, &[], Stdio::null());
+    let office = Office::open(&server);
+    office.works(&server);
+    let acknowledged = fill_up_in_the_midst(&server, &office, &disk);
+    let answer = not_ready(&server);
+    assert_eq!(answer["details"]["place"], "database", "{answer}");
+    disk.free();
+    recovers(&server, &office, &acknowledged);
+}
+
+#[test]
+fn a_run_that_cannot_be_laid_out_waits_for_room() {
+    let Some(database) = Database::postgres() else {
+        return;
+    };
+    let data = folder();
+    let disk = FaultyDisk::of(data.path().to_str().unwrap());
+    // So that only the failure itself tells.
+    let flags = [database.flags(), vec!["--min-free-bytes", "0"]].concat();
+    let server = Server::start_unheard(data.path(), &flags, &disk.variables(), Stdio::null());
+    let office = Office::open(&server);
+    let path = format!("/api/agents/{}/instructions-bundle/file", office.agent);
+    let file = json!({ "path": "notes.md", "content": "Work." });
+    let (status, answer) = server.send("PUT", &path, None, &file);
+    assert_eq!(status, 200, "{answer}");
+    office.works(&server);
+
+    disk.fill();
+    let waiting = office.invoke(&server);
+    let answer = not_ready(&server);
+    assert_eq!(answer["details"]["place"], "data", "{answer}");
+    assert_eq!(answer["details"]["freeBytes"], Value::Null, "{answer}");
+    disk.free();
+    office.wait_for_success(&server, &waiting);
+}
+
+on_both! {
+    fn with_little_room_no_run_starts_and_no_upload_is_taken(database) {
+        let data = folder();
+        let disk = FaultyDisk::of(data.path().to_str().unwrap());
+        let server =
+            Server::start_unheard(data.path(), &database.flags(), &disk.variables(), Stdio::null());
+        let office = Office::open(&server);
+        office.works(&server);
+        let activity = format!("/api/companies/{}/activity", office.company);
+        let told = |activity: &Value, action: &str| {
+            let rows = activity.as_array().unwrap().iter();
+            rows.filter(|row| row["action"] == action).count()
+        };
+
+        disk.nearly_fill();
+        let answer = not_ready(&server);
+        assert_eq!(answer["details"]["minFreeBytes"], 256 * 1024 * 1024, "{answer}");
+        server.wait_for(&activity, |activity| told(activity, "storage.low") == 1);
+        let (status, answer) = server.upload(&uploads(&office), "a file");
+        assert_eq!((status, &answer["code"]), (503, &json!("storage_full")), "{answer}");
+        // It is taken, and waits.
+        let waiting = office.invoke(&server);
+        let ticks = server.get(&waiting);
+        assert_eq!(ticks["status"], "queued", "{ticks}");
+
+        disk.free();
+        office.wait_for_success(&server, &waiting);
+        let rows = server.wait_for(&activity, |activity| told(activity, "storage.recovered") == 1);
+        assert_eq!(told(&rows, "storage.low"), 1, "told once: {rows}");
+        recovers(&server, &office, &[]);
+    }
+}

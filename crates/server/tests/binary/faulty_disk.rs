@@ -1,0 +1,77 @@
+//! A disk that is full when the test says so.
+
+use std::ffi::OsStr;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::Command;
+
+use tempfile::TempDir;
+
+const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/binary/faulty_disk.c");
+
+/// Lets the disk of a process seem full, or nearly full, where a part of the
+/// path says so. It needs neither rights nor a disk of its own: a library that
+/// the process loads answers in place of the system.
+pub(crate) struct FaultyDisk {
+    folder: TempDir,
+    library: PathBuf,
+    full: PathBuf,
+    low: PathBuf,
+    part: String,
+}
+
+impl FaultyDisk {
+    /// Of files whose path contains `part`.
+    pub(crate) fn of(part: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        // The database server is another user's.
+        std::fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+        let library = folder.path().join("faulty_disk.so");
+        let compiled = Command::new("cc")
+            .args(["-shared", "-fPIC", "-O1", "-o"])
+            .arg(&library)
+            .arg(SOURCE)
+            .arg("-ldl")
+            .status();
+        assert!(
+            compiled.is_ok_and(|status| status.success()),
+            "the C compiler that SQLite needs too, cc, fails"
+        );
+        Self {
+            full: folder.path().join("full"),
+            low: folder.path().join("low"),
+            library,
+            part: part.to_owned(),
+            folder,
+        }
+    }
+
+    /// What the process must be started with.
+    pub(crate) fn variables(&self) -> [(&str, &OsStr); 4] {
+        [
+            ("LD_PRELOAD", self.library.as_os_str()),
+            ("FAULTY_DISK_FULL", self.full.as_os_str()),
+            ("FAULTY_DISK_LOW", self.low.as_os_str()),
+            ("FAULTY_DISK_PART", OsStr::new(&self.part)),
+        ]
+    }
+
+    /// Nothing can be written from now on.
+    pub(crate) fn fill(&self) {
+        std::fs::write(&self.full, "").unwrap();
+    }
+
+    /// Little is free from now on, but enough to write.
+    pub(crate) fn nearly_fill(&self) {
+        std::fs::write(&self.low, "").unwrap();
+    }
+
+    /// There is room again.
+    pub(crate) fn free(&self) {
+        for name in ["full", "low"] {
+            let removed = std::fs::remove_file(self.folder.path().join(name));
+            assert!(removed.is_ok() || !self.folder.path().join(name).exists());
+        }
+    }
+}
