@@ -35,6 +35,10 @@ pub struct EngineConfig {
     /// Whether no other server uses the store: then whatever is live on it at
     /// the start was left by a dead predecessor.
     pub exclusive_store: bool,
+    /// Servers that are gone for certain and whose processes were on this
+    /// host: what they left is cleared away at the start. On an exclusive
+    /// store that is every other one.
+    pub predecessors: Vec<InstanceId>,
     /// The folder beneath which secrets may lie in files; none when `None`.
     pub secret_files: Option<PathBuf>,
     /// The environment of the server, of which agents see the allowed part.
@@ -63,9 +67,15 @@ impl EngineConfig {
             drain: Duration::from_secs(30),
             allowed_env: Vec::new(),
             exclusive_store: false,
+            predecessors: Vec::new(),
             secret_files: None,
             server_environment: server_environment.into_iter().collect(),
         }
+    }
+
+    /// Whether this server comes after another one, which is gone.
+    pub(crate) fn is_predecessor(&self, instance: InstanceId) -> bool {
+        self.exclusive_store || self.predecessors.contains(&instance)
     }
 
     /// Where the output of a run is kept.

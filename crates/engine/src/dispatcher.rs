@@ -22,6 +22,7 @@ pub(crate) async fn run(core: Arc<Core>) {
             return;
         }
     }
+    core.recovered.cancel();
     let mut housekeeping = Housekeeping::default();
     loop {
         housekeeping.run(&core).await;

@@ -19,6 +19,8 @@ pub(crate) struct Core {
     pub(crate) closing: CancellationToken,
     /// Nothing is tried again any more.
     pub(crate) abandoning: CancellationToken,
+    /// What dead predecessors left is cleared away.
+    pub(crate) recovered: CancellationToken,
     last_tick: Mutex<Option<Timestamp>>,
 }
 
@@ -31,6 +33,7 @@ impl Core {
             runs: TaskTracker::new(),
             closing: CancellationToken::new(),
             abandoning: CancellationToken::new(),
+            recovered: CancellationToken::new(),
             last_tick: Mutex::default(),
         })
     }

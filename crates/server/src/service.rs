@@ -16,6 +16,7 @@ use workforce_engine::{Engine, EngineConfig, EngineHandle, FileRunLogs};
 use workforce_http::{KeyRotation, Options, State, TransferLimits};
 use workforce_infra::clock::SystemClock;
 use workforce_infra::ids::UuidV7Ids;
+use workforce_infra::instance_file::InstanceFile;
 use workforce_infra::instruction_files::DiskInstructionFiles;
 use workforce_infra::objects::Objects;
 use workforce_infra::start_token::{FILE_NAME, StartToken};
@@ -112,6 +113,8 @@ pub(crate) struct Service {
     sweeper: Option<tokio::task::JoinHandle<()>>,
     sweeps: tokio::task::JoinHandle<()>,
     drain: Duration,
+    /// Kept for as long as the service has runs.
+    _hold: Option<Arc<InstanceFile>>,
 }
 
 impl Service {
@@ -146,6 +149,11 @@ impl Service {
         let runs_dir = data_dir.join("runs");
         let instance = InstanceId::from(ids.next());
         let api_url = format!("http://{}", reachable(address));
+        // On SQLite the lock of the database does the same.
+        let hold = match exclusive {
+            true => None,
+            false => Some(hold_folder(&data_dir, instance).await?),
+        };
         let mut config = EngineConfig::new(instance, api_url, &runs_dir, std::env::vars_os());
         if let Some(cap) = args.max_concurrent_runs {
             config.instance_cap = cap.into();
@@ -153,6 +161,9 @@ impl Service {
         config.drain = args.drain();
         config.allowed_env.clone_from(&args.agent_env);
         config.exclusive_store = exclusive;
+        if let Some(hold) = &hold {
+            config.predecessors = hold.predecessors().to_vec();
+        }
         config.secret_files.clone_from(&args.secret_files);
         let engine = Engine::start(
             config,
@@ -166,6 +177,10 @@ impl Service {
             },
         );
         let engine = Arc::new(engine);
+
+        if let Some(hold) = hold.clone() {
+            tokio::spawn(forget_predecessors(hold, Arc::clone(&engine)));
+        }
 
         let sweeper = args.sweep_every().map(|every| {
             tokio::spawn(sweeper::run(
@@ -234,6 +249,7 @@ impl Service {
             sweeper,
             sweeps,
             drain: args.drain(),
+            _hold: hold,
         })
     }
 
@@ -257,6 +273,21 @@ impl Service {
         self.credential_uses.abort();
         flush_credential_uses(&self.state, &self.store).await;
         self.sweeps.abort();
+    }
+}
+
+async fn hold_folder(data_dir: &Path, instance: InstanceId) -> anyhow::Result<Arc<InstanceFile>> {
+    let data_dir = data_dir.to_owned();
+    let taken = tokio::task::spawn_blocking(move || InstanceFile::take(&data_dir, instance));
+    Ok(Arc::new(taken.await??))
+}
+
+async fn forget_predecessors(hold: Arc<InstanceFile>, engine: Arc<EngineHandle>) {
+    engine.recovered().await;
+    match tokio::task::spawn_blocking(move || hold.forget_predecessors()).await {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => tracing::warn!(%error, "the next start looks for what is gone already"),
+        Err(error) => tracing::warn!(%error, "the next start looks for what is gone already"),
     }
 }
 

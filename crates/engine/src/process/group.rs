@@ -116,9 +116,7 @@ impl ProcessGroup {
                 return true;
             }
         }
-        let gone = timeout(KILL_BOUND, self.emptied(true))
-            .await
-            .is_ok();
+        let gone = timeout(KILL_BOUND, self.emptied(true)).await.is_ok();
         if !gone {
             tracing::error!(
                 pid = self.identity.pid,

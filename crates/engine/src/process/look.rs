@@ -121,12 +121,7 @@ pub(super) fn catch_newborn(group: &ProcessGroup, stopped: &mut Stopped) {
 
 /// Tells the members among the `count` youngest to stop; whether there were
 /// any that were not told before.
-fn stop_youngest(
-    group: &ProcessGroup,
-    births: &Births,
-    count: i32,
-    stopped: &mut Stopped,
-) -> bool {
+fn stop_youngest(group: &ProcessGroup, births: &Births, count: i32, stopped: &mut Stopped) -> bool {
     let Some(last) = births.last() else {
         return false;
     };

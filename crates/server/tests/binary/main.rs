@@ -11,6 +11,7 @@ mod board_tokens;
 mod canaries;
 mod command_line;
 mod harness;
+mod predecessors;
 mod recovery;
 mod secrets;
 mod start_and_stop;
