@@ -150,9 +150,10 @@ impl Service {
         let instance = InstanceId::from(ids.next());
         let api_url = format!("http://{}", reachable(address));
         // On SQLite the lock of the database does the same.
-        let hold = match exclusive {
-            true => None,
-            false => Some(hold_folder(&data_dir, instance).await?),
+        let hold = if exclusive {
+            None
+        } else {
+            Some(hold_folder(&data_dir, instance).await?)
         };
         let mut config = EngineConfig::new(instance, api_url, &runs_dir, std::env::vars_os());
         if let Some(cap) = args.max_concurrent_runs {
