@@ -1,8 +1,12 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
-/// Which process id the kernel gave out last, as `/proc/loadavg` tells it for
-/// the server's own namespace. Threads are given ids of the same row.
+/// Both end with the id. The first is there only on some kernels; the second
+/// is made up by some containers, and then says nothing about births.
+const SOURCES: [&str; 2] = ["/proc/sys/kernel/ns_last_pid", "/proc/loadavg"];
+
+/// Which process id the kernel gave out last in the server's own namespace.
+/// Threads are given ids of the same row.
 #[derive(Debug)]
 pub(super) struct Births {
     file: Option<File>,
@@ -11,7 +15,7 @@ pub(super) struct Births {
 impl Births {
     pub(super) fn open() -> Self {
         Self {
-            file: File::open("/proc/loadavg").ok(),
+            file: SOURCES.iter().find_map(|path| File::open(path).ok()),
         }
     }
 

@@ -98,8 +98,14 @@ impl ProcessGroup {
     ///
     /// The process table cannot be read.
     pub fn is_empty(&self) -> io::Result<bool> {
-        let look = self.look(None)?;
-        Ok(look.is_complete && look.members.is_empty())
+        // The second look is for kernels that do not tell of births.
+        for _ in 0..2 {
+            let look = self.look(None)?;
+            if !look.is_complete || !look.members.is_empty() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Ends the group: `SIGTERM`, up to `grace` for the members to go, then

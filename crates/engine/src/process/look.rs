@@ -71,7 +71,8 @@ impl ProcessGroup {
     /// can be gone whenever a reader comes to its place. So everybody who was
     /// given a process id since the look began is looked at too, until no
     /// further id was given out. Whoever executes then was seen: it was in the
-    /// table all the while, or is among those who were born meanwhile.
+    /// table all the while, or is among those who were born meanwhile. Where
+    /// the kernel does not tell of births a look counts as complete.
     pub(super) fn look(&self, stopped: Option<&mut Stopped>) -> io::Result<Look> {
         let births = Births::open();
         let before = births.last();
@@ -91,7 +92,7 @@ impl ProcessGroup {
         }
         let is_complete = match before {
             Some(before) => search.follow(&births, before),
-            None => false,
+            None => true,
         };
         Ok(Look {
             members: search.members(),
