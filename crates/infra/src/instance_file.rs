@@ -230,7 +230,7 @@ mod tests {
     fn a_successor_knows_everybody_who_left_something() {
         let folder = tempfile::tempdir().unwrap();
         let (first, hold) = take(folder.path());
-        assert_eq!(hold.predecessors(), []);
+        assert!(hold.predecessors().is_empty());
         drop(hold);
         let (second, hold) = take(folder.path());
         assert_eq!(hold.predecessors(), [first]);
@@ -261,7 +261,7 @@ mod tests {
             fs::copy(folder.path().join(name), copy.path().join(name)).unwrap();
         }
         let (own, hold) = take(copy.path());
-        assert_eq!(hold.predecessors(), []);
+        assert!(hold.predecessors().is_empty());
         drop(hold);
         let (_, hold) = take(copy.path());
         assert_eq!(hold.predecessors(), [own]);
