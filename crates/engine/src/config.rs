@@ -36,6 +36,10 @@ pub struct EngineConfig {
     /// Whether no other server uses the store: then whatever is live on it at
     /// the start was left by a dead predecessor.
     pub exclusive_store: bool,
+    /// Servers that are gone for certain and whose processes were on this
+    /// host: what they left is cleared away at the start. On an exclusive
+    /// store that is every other one.
+    pub predecessors: Vec<InstanceId>,
     /// The folder beneath which secrets may lie in files; none when `None`.
     pub secret_files: Option<PathBuf>,
     /// Of this server: they keep the engine's tasks running, and no run starts
@@ -69,11 +73,17 @@ impl EngineConfig {
             drain: Duration::from_secs(30),
             allowed_env: Vec::new(),
             exclusive_store: false,
+            predecessors: Vec::new(),
             secret_files: None,
             vitals: Vitals::default(),
             watched_folders: Vec::new(),
             server_environment: server_environment.into_iter().collect(),
         }
+    }
+
+    /// Whether this server comes after another one, which is gone.
+    pub(crate) fn is_predecessor(&self, instance: InstanceId) -> bool {
+        self.exclusive_store || self.predecessors.contains(&instance)
     }
 
     /// Where the output of a run is kept.

@@ -98,6 +98,12 @@ impl EngineHandle {
         self.core.last_tick()
     }
 
+    /// Waits until what dead predecessors left is cleared away. Never when the
+    /// engine is shut down before.
+    pub async fn recovered(&self) {
+        self.core.recovered.cancelled().await;
+    }
+
     /// How many runs are live on this server.
     #[must_use]
     pub fn live_runs(&self) -> usize {

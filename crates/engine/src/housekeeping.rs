@@ -266,7 +266,9 @@ pub(crate) async fn clear(core: &Core, process: &ProcessRecord) -> Result<Cleari
             tracing::error!(run = %process.run, "processes of a lost run cannot be killed");
             return Ok(clearing);
         }
-        Clearing::NotHere if !core.config.exclusive_store => return Ok(clearing),
+        Clearing::NotHere if !core.config.is_predecessor(process.instance) => {
+            return Ok(clearing);
+        }
         Clearing::NotHere => {}
         Clearing::Killed => {
             tracing::warn!(run = %process.run, "processes of a lost run were killed");

@@ -3,7 +3,7 @@ use std::time::Duration;
 use workforce_app::runs;
 use workforce_domain::actor::{InstanceScope, Owned};
 use workforce_domain::port::StoreError;
-use workforce_domain::run::{ProcessRecord, RunErrorCode};
+use workforce_domain::run::{ProcessRecord, Run, RunErrorCode};
 
 use crate::housekeeping::{Clearing, clear, forget_process, has_server, lost, processes_elsewhere};
 use crate::instructions;
@@ -18,19 +18,17 @@ const RECORD_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 /// failure.
 pub(crate) async fn recover(core: &Core) -> Result<(), StoreError> {
     for process in processes_elsewhere(core).await? {
-        if core.config.exclusive_store {
+        if core.config.is_predecessor(process.instance) {
             clear(core, &process).await?;
         } else {
             clear_shared(core, &process).await?;
         }
     }
-    if core.config.exclusive_store {
-        end_left_runs(core).await?;
-    }
+    end_left_runs(core).await?;
     instructions::clear_left(core).await
 }
 
-/// On a shared store the server of a record may well be alive, here or
+/// On a shared store the server of another record may well be alive, here or
 /// elsewhere. Only a run that has ended, or whose lease has expired, has no
 /// right to a process any more.
 async fn clear_shared(core: &Core, process: &ProcessRecord) -> Result<(), StoreError> {
@@ -50,8 +48,8 @@ async fn clear_shared(core: &Core, process: &ProcessRecord) -> Result<(), StoreE
     Ok(())
 }
 
-/// On a store that only one server uses, every live run is a dead
-/// predecessor's. One whose processes cannot be killed keeps its place until
+/// Ends the live runs of dead predecessors: on a store that only one server
+/// uses, every one. One whose processes cannot be killed keeps its place until
 /// its lease expires, and then until they are gone.
 async fn end_left_runs(core: &Core) -> Result<(), StoreError> {
     let still_there = processes_elsewhere(core).await?;
@@ -64,7 +62,11 @@ async fn end_left_runs(core: &Core) -> Result<(), StoreError> {
                 .running_elsewhere(InstanceScope::SYSTEM, instance)
         })
         .await?;
-    for run in left {
+    let is_left = |run: &Run| {
+        run.instance
+            .is_some_and(|instance| core.config.is_predecessor(instance))
+    };
+    for run in left.into_iter().filter(is_left) {
         if still_there.iter().any(|process| process.run == run.id) {
             continue;
         }

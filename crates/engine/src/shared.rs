@@ -20,7 +20,7 @@ pub(crate) struct Core {
     pub(crate) closing: CancellationToken,
     /// Nothing is tried again any more.
     pub(crate) abandoning: CancellationToken,
-    /// What dead servers left is cleared away.
+    /// What dead predecessors left is cleared away.
     pub(crate) recovered: CancellationToken,
     last_tick: Mutex<Option<Timestamp>>,
 }

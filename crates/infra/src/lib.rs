@@ -3,6 +3,7 @@
 
 pub mod clock;
 pub mod ids;
+pub mod instance_file;
 pub mod instruction_files;
 pub mod objects;
 mod private_file;

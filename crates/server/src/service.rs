@@ -18,6 +18,7 @@ use workforce_engine::{Engine, EngineConfig, EngineHandle, FileRunLogs};
 use workforce_http::{KeyRotation, Options, State, TransferLimits};
 use workforce_infra::clock::SystemClock;
 use workforce_infra::ids::UuidV7Ids;
+use workforce_infra::instance_file::InstanceFile;
 use workforce_infra::instruction_files::DiskInstructionFiles;
 use workforce_infra::objects::{Location, Objects};
 use workforce_infra::start_token::{FILE_NAME, StartToken};
@@ -115,6 +116,8 @@ pub(crate) struct Service {
     /// What goes on beside the requests and the runs.
     tasks: JoinSet<()>,
     drain: Duration,
+    /// Kept for as long as the service has runs.
+    _hold: Option<Arc<InstanceFile>>,
 }
 
 impl Service {
@@ -153,6 +156,12 @@ impl Service {
         let runs_dir = data_dir.join("runs");
         let instance = InstanceId::from(ids.next());
         let api_url = format!("http://{}", reachable(address));
+        // On SQLite the lock of the database does the same.
+        let hold = if exclusive {
+            None
+        } else {
+            Some(hold_folder(&data_dir, instance).await?)
+        };
         let mut config = EngineConfig::new(instance, api_url, &runs_dir, std::env::vars_os());
         if let Some(cap) = args.max_concurrent_runs {
             config.instance_cap = cap.into();
@@ -160,6 +169,9 @@ impl Service {
         config.drain = args.drain();
         config.allowed_env.clone_from(&args.agent_env);
         config.exclusive_store = exclusive;
+        if let Some(hold) = &hold {
+            config.predecessors = hold.predecessors().to_vec();
+        }
         config.secret_files.clone_from(&args.secret_files);
         config.vitals = vitals.clone();
         config.watched_folders = watched_folders(&data_dir, &location);
@@ -177,6 +189,9 @@ impl Service {
         let engine = Arc::new(engine);
 
         let mut tasks = JoinSet::new();
+        if let Some(hold) = hold.clone() {
+            tasks.spawn(forget_predecessors(hold, Arc::clone(&engine)));
+        }
         if let Some(every) = args.sweep_every() {
             let (store, objects) = (Arc::clone(&store), Arc::clone(&objects));
             let clock = Arc::clone(&clock);
@@ -249,6 +264,7 @@ impl Service {
             store,
             tasks,
             drain: args.drain(),
+            _hold: hold,
         })
     }
 
@@ -291,6 +307,21 @@ fn watched_folders(data_dir: &Path, attachments: &Location) -> Vec<(Place, PathB
         folders.push((Place::Attachments, folder.clone()));
     }
     folders
+}
+
+async fn hold_folder(data_dir: &Path, instance: InstanceId) -> anyhow::Result<Arc<InstanceFile>> {
+    let data_dir = data_dir.to_owned();
+    let taken = tokio::task::spawn_blocking(move || InstanceFile::take(&data_dir, instance));
+    Ok(Arc::new(taken.await??))
+}
+
+async fn forget_predecessors(hold: Arc<InstanceFile>, engine: Arc<EngineHandle>) {
+    engine.recovered().await;
+    match tokio::task::spawn_blocking(move || hold.forget_predecessors()).await {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => tracing::warn!(%error, "the next start looks for what is gone already"),
+        Err(error) => tracing::warn!(%error, "the next start looks for what is gone already"),
+    }
 }
 
 async fn note_credential_uses(state: Data<State>, store: Arc<dyn Store>) {

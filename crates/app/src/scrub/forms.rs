@@ -1,9 +1,11 @@
 //! The spellings in which a value may turn up in a text: as it is, and in
-//! base64, URL encoding and JSON escapes.
+//! base64 and URL encoding. JSON escapes are taken back before it is looked for.
 
 use std::collections::BTreeSet;
 
 use data_encoding::{BASE64, BASE64_NOPAD, BASE64URL, BASE64URL_NOPAD, Encoding};
+
+use super::escapes::Escapes;
 
 /// Shorter texts are found everywhere by chance.
 pub(super) const SHORTEST: usize = 6;
@@ -14,6 +16,9 @@ const SHORTEST_LINE: usize = 8;
 const PIECE: usize = 1023;
 /// Bytes in a line of base64 as mail and PEM break it: 76 and 64 characters.
 const LINES_OF_BASE64: [usize; 2] = [57, 48];
+/// Base64 is also looked for without up to so many of its first characters,
+/// which may stand on the line before.
+pub(super) const LEAVING_OUT: usize = 2;
 
 /// The value itself: in pieces when it is long, and its lines.
 pub(super) fn plain(value: &str) -> BTreeSet<Vec<u8>> {
@@ -22,28 +27,43 @@ pub(super) fn plain(value: &str) -> BTreeSet<Vec<u8>> {
         return forms;
     }
     forms.extend(pieces(value).map(|piece| piece.as_bytes().to_vec()));
-    if value.trim_end().contains('\n') {
-        let lines = value.lines().map(str::trim);
-        // The borders of PEM are the same for everyone.
-        let own = lines.filter(|line| line.len() >= SHORTEST_LINE && !line.starts_with("-----"));
-        forms.extend(own.map(|line| line.as_bytes().to_vec()));
-    }
+    forms.extend(own_lines(value).map(|line| line.as_bytes().to_vec()));
     forms
 }
 
-/// Every other spelling of the value.
+/// The value without backslashes and with its escapes taken back, and the same
+/// for one that follows a backslash, which may change its first character. In
+/// pieces and by its lines as it is itself.
+pub(super) fn meant(value: &str) -> BTreeSet<Vec<u8>> {
+    let mut forms = BTreeSet::new();
+    if value.chars().count() < SHORTEST {
+        return forms;
+    }
+    let backslash_before = format!("\\{value}");
+    for text in [value, &backslash_before] {
+        let meant = Escapes::taken_back(text);
+        forms.extend(pieces(&meant).map(|piece| piece.as_bytes().to_vec()));
+    }
+    let lines = own_lines(value).map(Escapes::taken_back);
+    forms.extend(lines.map(String::into_bytes));
+    forms.retain(|form| form.len() >= SHORTEST);
+    forms
+}
+
+/// What an escaped text is not cleaned of by its meaning, because little but
+/// backslashes is in it, and what is URL-encoded or a line of base64.
 pub(super) fn encoded(value: &str) -> BTreeSet<Vec<u8>> {
     let mut forms = BTreeSet::new();
     if value.chars().count() < SHORTEST {
         return forms;
     }
     for piece in pieces(value) {
-        if piece.contains('\\') {
-            forms.insert(echoed(piece).into_bytes());
-        }
-        json(piece, &mut forms);
         url(piece, &mut forms);
-        base64(piece.as_bytes(), &mut forms);
+    }
+    if Escapes::taken_back(value).len() < SHORTEST {
+        let once = value.replace('\\', "\\\\").replace('"', "\\\"");
+        let twice = once.replace('\\', "\\\\").replace('"', "\\\"");
+        forms.extend([once, twice].map(String::into_bytes));
     }
     for length in LINES_OF_BASE64 {
         if value.len() > length {
@@ -54,6 +74,46 @@ pub(super) fn encoded(value: &str) -> BTreeSet<Vec<u8>> {
     }
     forms.retain(|form| form.len() >= SHORTEST);
     forms
+}
+
+/// In both alphabets, by itself, and within a longer text wherever it begins:
+/// of three bytes four characters are made, so that there are three places
+/// where it can begin.
+pub(super) fn base64(value: &str) -> BTreeSet<Vec<u8>> {
+    let mut forms = BTreeSet::new();
+    if value.chars().count() < SHORTEST {
+        return forms;
+    }
+    for piece in pieces(value) {
+        let bytes = piece.as_bytes();
+        for (padded, bare) in [(&BASE64, &BASE64_NOPAD), (&BASE64URL, &BASE64URL_NOPAD)] {
+            forms.insert(padded.encode(bytes).into_bytes());
+            forms.insert(bare.encode(bytes).into_bytes());
+            for before in 0..3 {
+                forms.insert(within(bytes, before, bare));
+            }
+        }
+    }
+    forms.retain(|form| form.len() >= SHORTEST);
+    forms
+}
+
+/// The same without the first characters.
+pub(super) fn base64_begun(value: &str) -> BTreeSet<Vec<u8>> {
+    base64(value)
+        .iter()
+        .flat_map(|form| (1..=LEAVING_OUT).filter_map(|left_out| form.get(left_out..)))
+        .filter(|form| form.len() + 1 >= SHORTEST)
+        .map(<[u8]>::to_vec)
+        .collect()
+}
+
+/// The lines of a value that has several, without the borders of PEM, which
+/// are the same for everyone.
+fn own_lines(value: &str) -> impl Iterator<Item = &str> {
+    let has_several = value.trim_end().contains('\n');
+    let lines = value.lines().map(str::trim).filter(move |_| has_several);
+    lines.filter(|line| line.len() >= SHORTEST_LINE && !line.starts_with("-----"))
 }
 
 fn pieces(value: &str) -> impl Iterator<Item = &str> {
@@ -72,104 +132,6 @@ fn pieces(value: &str) -> impl Iterator<Item = &str> {
         rest = after;
         Some(piece)
     })
-}
-
-/// As JSON writes it, also with everything but ASCII escaped, with what HTML
-/// gives a meaning to, with `/` escaped, and once more within a text that is
-/// JSON itself.
-fn json(value: &str, forms: &mut BTreeSet<Vec<u8>>) {
-    let usual = escaped(value, |_| false);
-    if usual.contains('\\') {
-        forms.insert(echoed(&usual).into_bytes());
-    }
-    forms.insert(escaped(&usual, |_| false).into_bytes());
-    forms.insert(usual.replace('/', "\\/").into_bytes());
-    let beyond_ascii = |c: char| !c.is_ascii();
-    let markup = |c: char| matches!(c, '<' | '>' | '&' | '\u{2028}' | '\u{2029}');
-    let quoted = |c: char| markup(c) || matches!(c, '\'' | '+' | '`');
-    for form in [
-        escaped(value, beyond_ascii),
-        escaped(value, markup),
-        escaped(value, |c| beyond_ascii(c) || markup(c)),
-        escaped(value, |c| beyond_ascii(c) || quoted(c)),
-    ] {
-        if form != usual {
-            forms.insert(form.to_ascii_lowercase_escapes().into_bytes());
-            forms.insert(form.into_bytes());
-        }
-    }
-    forms.insert(usual.into_bytes());
-}
-
-fn escaped(value: &str, by_number: impl Fn(char) -> bool) -> String {
-    let mut text = String::with_capacity(value.len());
-    for character in value.chars() {
-        match character {
-            '"' => text.push_str("\\\""),
-            '\\' => text.push_str("\\\\"),
-            '\n' => text.push_str("\\n"),
-            '\r' => text.push_str("\\r"),
-            '\t' => text.push_str("\\t"),
-            '\u{8}' => text.push_str("\\b"),
-            '\u{c}' => text.push_str("\\f"),
-            other if other < ' ' || by_number(other) => {
-                let mut units = [0; 2];
-                for unit in other.encode_utf16(&mut units) {
-                    text.push_str(&format!("\\u{unit:04X}"));
-                }
-            }
-            other => text.push(other),
-        }
-    }
-    text
-}
-
-/// What the `echo` of many shells makes of a text with backslashes.
-fn echoed(value: &str) -> String {
-    let mut text = String::with_capacity(value.len());
-    let mut characters = value.chars().peekable();
-    while let Some(character) = characters.next() {
-        let meant = match (character, characters.peek()) {
-            ('\\', Some('\\')) => '\\',
-            ('\\', Some('a')) => '\u{7}',
-            ('\\', Some('b')) => '\u{8}',
-            ('\\', Some('f')) => '\u{c}',
-            ('\\', Some('n')) => '\n',
-            ('\\', Some('r')) => '\r',
-            ('\\', Some('t')) => '\t',
-            ('\\', Some('v')) => '\u{b}',
-            (other, _) => {
-                text.push(other);
-                continue;
-            }
-        };
-        characters.next();
-        text.push(meant);
-    }
-    text
-}
-
-/// Escapes by number are written in either case.
-trait LowercaseEscapes {
-    fn to_ascii_lowercase_escapes(&self) -> String;
-}
-
-impl LowercaseEscapes for String {
-    fn to_ascii_lowercase_escapes(&self) -> String {
-        let mut text = Self::with_capacity(self.len());
-        let mut rest = self.as_str();
-        while let Some(at) = rest.find('\\') {
-            let (before, from) = rest.split_at(at);
-            text.push_str(before);
-            // An escape is `\` and one character, or `\u` and four digits.
-            let length = if from.starts_with("\\u") { 6 } else { 2 };
-            let (escape, after) = from.split_at(length.min(from.len()));
-            text.push_str(&escape.to_ascii_lowercase());
-            rest = after;
-        }
-        text.push_str(rest);
-        text
-    }
 }
 
 /// Percent signs with digits in either case, for what a URL may not hold, for
@@ -208,19 +170,6 @@ fn percent(value: &str, kept: &str, upper: bool) -> String {
         }
     }
     text
-}
-
-/// In both alphabets, by itself, and within a longer text wherever it begins:
-/// of three bytes four characters are made, so that there are three places
-/// where it can begin.
-fn base64(bytes: &[u8], forms: &mut BTreeSet<Vec<u8>>) {
-    for (padded, bare) in [(&BASE64, &BASE64_NOPAD), (&BASE64URL, &BASE64URL_NOPAD)] {
-        forms.insert(padded.encode(bytes).into_bytes());
-        forms.insert(bare.encode(bytes).into_bytes());
-        for before in 0..3 {
-            forms.insert(within(bytes, before, bare));
-        }
-    }
 }
 
 /// The characters that depend on the value alone when so many bytes stand

@@ -3,12 +3,17 @@
 //!
 //! The values are known exactly, so they are looked for exactly, in one pass
 //! and in time linear in the text (amendment A11): as they are, and in base64,
-//! URL encoding and JSON escapes. What a run makes of a value otherwise, such
-//! as spelling it backwards, is not found.
+//! URL encoding and JSON escapes. Three readings go through the text together:
+//! as it is written, as it is meant once escapes are taken back, however often
+//! they were put on, and the same without line breaks, for base64. What a run
+//! makes of a value otherwise, such as spelling it backwards, is not found.
 
+mod escapes;
+mod finder;
 mod forms;
 mod json;
 mod patterns;
+mod search;
 mod stream;
 
 pub use crate::agents::REDACTED;

@@ -1,12 +1,12 @@
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use aho_corasick::Anchored;
-use aho_corasick::automaton::{Automaton, StateID};
-use aho_corasick::nfa::noncontiguous::NFA;
 use workforce_domain::port::TextScrubber;
 
-use super::forms::{encoded, plain};
+use super::finder::{Finder, Searches};
+use super::forms::{base64, base64_begun, encoded, meant, plain};
 use super::json::scrub_json;
+use super::search::Search;
 use super::stream::StreamScrubber;
 
 /// So many bytes of patterns at most: each costs about forty of memory. What
@@ -16,17 +16,7 @@ const MOST_BYTES: usize = 2 * 1024 * 1024;
 /// The values that a run must not write, in every spelling that is looked for.
 /// Cheap to clone.
 #[derive(Clone, Default)]
-pub struct Patterns(Option<Arc<Search>>);
-
-/// Finds patterns in one pass.
-pub(super) struct Search {
-    automaton: NFA,
-    start: StateID,
-    /// How long the beginning of a pattern is that each state has seen.
-    depths: Vec<u32>,
-    /// How long the longest pattern is that ends in each state; 0 for none.
-    longest: Vec<u32>,
-}
+pub struct Patterns(Option<Arc<Searches>>);
 
 /// Shows nothing of any value.
 impl std::fmt::Debug for Patterns {
@@ -40,26 +30,53 @@ impl Patterns {
     /// out: they stand everywhere.
     pub fn of<'a>(values: impl IntoIterator<Item = &'a str>) -> Self {
         let values: Vec<&str> = values.into_iter().collect();
-        // What they are comes before how else they may be spelled.
-        let forms = values.iter().flat_map(|value| plain(value));
-        let forms = forms.chain(values.iter().flat_map(|value| encoded(value)));
         let mut room = MOST_BYTES;
-        let mut patterns: Vec<Vec<u8>> = forms
-            .take_while(|form| {
-                let fits = form.len() <= room;
-                room = room.saturating_sub(form.len());
-                fits
-            })
-            .collect();
-        patterns.sort();
-        patterns.dedup();
-        Self(Search::of(&patterns).map(Arc::new))
+        let mut taken = |forms: fn(&str) -> BTreeSet<Vec<u8>>| -> Vec<Vec<u8>> {
+            let mut patterns: Vec<Vec<u8>> = values
+                .iter()
+                .flat_map(|value| forms(value))
+                .take_while(|form| {
+                    let fits = form.len() <= room;
+                    room = room.saturating_sub(form.len());
+                    fits
+                })
+                .collect();
+            patterns.sort();
+            patterns.dedup();
+            patterns
+        };
+        // What they are comes before how else they may be spelled.
+        let mut written = taken(plain);
+        let meant = taken(meant);
+        written.extend(taken(encoded));
+        let mut unbroken = taken(base64);
+        unbroken.extend(taken(base64_begun));
+        for patterns in [&mut written, &mut unbroken] {
+            patterns.sort();
+            patterns.dedup();
+        }
+        if written.is_empty() {
+            return Self::default();
+        }
+        Self(Some(Arc::new(Searches {
+            written: Search::of(&written),
+            meant: Search::of(&meant),
+            unbroken: Search::of(&unbroken),
+        })))
     }
 
     /// The same text without the values, or `None` when it has none of them.
     pub fn scrub(&self, text: &str) -> Option<String> {
-        let search = self.0.as_ref()?;
-        if !search.finds_any(text.as_bytes()) {
+        let mut finder = Finder::new(Arc::clone(self.0.as_ref()?));
+        let mut is_clean = true;
+        for &byte in text.as_bytes() {
+            finder.push(byte, &mut |_, _| is_clean = false);
+            if !is_clean {
+                break;
+            }
+        }
+        finder.finish(&mut |_, _| is_clean = false);
+        if is_clean {
             return None;
         }
         let mut clean = Vec::with_capacity(text.len());
@@ -72,7 +89,7 @@ impl Patterns {
 
     /// Cleans a text that comes in pieces.
     pub fn stream(&self) -> StreamScrubber {
-        StreamScrubber::new(self.0.clone())
+        StreamScrubber::new(self.0.clone().map(Finder::new))
     }
 }
 
@@ -85,75 +102,4 @@ impl TextScrubber for Patterns {
         self.0.as_ref()?;
         scrub_json(self, text)
     }
-}
-
-impl Search {
-    fn of(patterns: &[Vec<u8>]) -> Option<Self> {
-        if patterns.is_empty() {
-            return None;
-        }
-        // It fails for more states than numbers, which the bound rules out.
-        let automaton = NFA::new(patterns).ok()?;
-        let start = automaton.start_state(Anchored::No).ok()?;
-        let mut depths = Vec::new();
-        let mut longest = Vec::new();
-        for pattern in patterns {
-            let mut state = start;
-            for (seen, &byte) in (1..).zip(pattern) {
-                state = automaton.next_state(Anchored::No, state, byte);
-                put(&mut depths, state, seen);
-                if automaton.is_match(state) {
-                    let ends = (0..automaton.match_len(state))
-                        .map(|n| automaton.pattern_len(automaton.match_pattern(state, n)));
-                    put(&mut longest, state, ends.max().unwrap_or(0) as u32);
-                }
-            }
-        }
-        Some(Self {
-            automaton,
-            start,
-            depths,
-            longest,
-        })
-    }
-
-    pub(super) const fn start(&self) -> StateID {
-        self.start
-    }
-
-    pub(super) fn next(&self, state: StateID, byte: u8) -> StateID {
-        self.automaton.next_state(Anchored::No, state, byte)
-    }
-
-    /// How long the longest end of what was seen is that begins a pattern.
-    pub(super) fn depth(&self, state: StateID) -> usize {
-        at(&self.depths, state)
-    }
-
-    /// How long the longest pattern is that ends here.
-    pub(super) fn longest(&self, state: StateID) -> usize {
-        at(&self.longest, state)
-    }
-
-    fn finds_any(&self, text: &[u8]) -> bool {
-        let mut state = self.start;
-        text.iter().any(|&byte| {
-            state = self.next(state, byte);
-            self.longest(state) > 0
-        })
-    }
-}
-
-fn put(values: &mut Vec<u32>, state: StateID, value: u32) {
-    let place = state.as_usize();
-    if values.len() <= place {
-        values.resize(place + 1, 0);
-    }
-    values[place] = value;
-}
-
-fn at(values: &[u32], state: StateID) -> usize {
-    values
-        .get(state.as_usize())
-        .map_or(0, |&value| value as usize)
 }

@@ -5,5 +5,6 @@
 )]
 
 mod forms;
+mod spread;
 mod streams;
 mod texts;

@@ -7,16 +7,15 @@ use nix::unistd::Pid;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::environment::RunTag;
+use super::look::{Member, Stopped, catch_newborn};
 use super::stat::ProcStat;
 
 const FIRST_POLL: Duration = Duration::from_millis(2);
 const LONGEST_POLL: Duration = Duration::from_millis(50);
 /// After this, what is left sleeps in the kernel or belongs to another user.
 const KILL_BOUND: Duration = Duration::from_secs(10);
-/// How often, and how far apart, a process is looked at that is just becoming
-/// another program. Longer than that takes only who waits for a lost disk.
-const SETTLE_LOOKS: u32 = 50;
-const SETTLE_PAUSE: Duration = Duration::from_millis(1);
+/// After this, those who were stopped are killed although more are born.
+const FREEZE_BOUND: Duration = Duration::from_secs(1);
 
 /// What tells a child from every other process, also after its id was given to
 /// another one. Valid for one boot of the system.
@@ -55,13 +54,6 @@ pub struct ProcessGroup {
     tag: RunTag,
 }
 
-#[derive(Debug)]
-struct Member {
-    pid: i32,
-    start_ticks: i64,
-    in_group: bool,
-}
-
 impl ProcessGroup {
     /// The group of a leader that was recorded before.
     #[must_use]
@@ -75,6 +67,10 @@ impl ProcessGroup {
         self.identity
     }
 
+    pub(super) const fn tag(&self) -> &RunTag {
+        &self.tag
+    }
+
     /// Asks every member to end (`SIGTERM`).
     ///
     /// # Errors
@@ -84,24 +80,32 @@ impl ProcessGroup {
         self.signal(Signal::SIGTERM)
     }
 
-    /// Ends every member (`SIGKILL`).
+    /// Stops every member, so that none can start another, and ends them all
+    /// (`SIGKILL`).
     ///
     /// # Errors
     ///
     /// The process table cannot be read, or a member cannot be signalled.
     pub fn kill(&self) -> io::Result<()> {
+        self.freeze()?;
         self.signal(Signal::SIGKILL)
     }
 
-    /// Whether no member executes any more. Zombies are no members.
+    /// Whether no member executes any more, also none that was born while this
+    /// was looked at. Zombies are no members.
     ///
     /// # Errors
     ///
     /// The process table cannot be read.
     pub fn is_empty(&self) -> io::Result<bool> {
-        // The table is not read in one instant: a member that is about to end
-        // can start another one in the part that was already read.
-        Ok(self.members()?.is_empty() && self.members()?.is_empty())
+        // The second look is for kernels that do not tell of births.
+        for _ in 0..2 {
+            let look = self.look(None)?;
+            if !look.is_complete || !look.members.is_empty() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Ends the group: `SIGTERM`, up to `grace` for the members to go, then
@@ -109,18 +113,16 @@ impl ProcessGroup {
     /// that can only be `false` for members that the kernel does not let go or
     /// that belong to another user.
     pub async fn end(&self, grace: Duration) -> bool {
-        if self.look().await {
+        if self.is_gone().await {
             return true;
         }
         if !grace.is_zero() {
             self.offload(Self::terminate).await;
-            if timeout(grace, self.emptied(None)).await.is_ok() {
+            if timeout(grace, self.emptied(false)).await.is_ok() {
                 return true;
             }
         }
-        let gone = timeout(KILL_BOUND, self.emptied(Some(Signal::SIGKILL)))
-            .await
-            .is_ok();
+        let gone = timeout(KILL_BOUND, self.emptied(true)).await.is_ok();
         if !gone {
             tracing::error!(
                 pid = self.identity.pid,
@@ -150,15 +152,15 @@ impl ProcessGroup {
         );
     }
 
-    async fn emptied(&self, signal: Option<Signal>) {
+    async fn emptied(&self, kill: bool) {
         let mut pause = FIRST_POLL;
         loop {
-            if let Some(signal) = signal {
-                self.offload(move |group| group.signal(signal)).await;
+            if kill {
+                self.offload(Self::kill).await;
             }
             let before = Instant::now();
             sleep(pause).await;
-            if self.look().await {
+            if self.is_gone().await {
                 return;
             }
             // Looking costs in proportion to the number of processes on the
@@ -167,7 +169,7 @@ impl ProcessGroup {
         }
     }
 
-    async fn look(&self) -> bool {
+    async fn is_gone(&self) -> bool {
         let group = self.clone();
         match tokio::task::spawn_blocking(move || group.is_empty()).await {
             Ok(Ok(empty)) => empty,
@@ -186,8 +188,35 @@ impl ProcessGroup {
         }
     }
 
+    /// Stops whoever it sees (`SIGSTOP`) until nobody is left who still runs:
+    /// who forks and ends without pause would be gone before it can be killed.
+    fn freeze(&self) -> io::Result<()> {
+        let begun = std::time::Instant::now();
+        let mut stopped = Stopped::new();
+        while begun.elapsed() < FREEZE_BOUND {
+            catch_newborn(self, &mut stopped);
+            let known = stopped.len();
+            let look = self.look(Some(&mut stopped))?;
+            // Who took off the tag is known by its group or session alone.
+            let untagged: Vec<Member> = look
+                .members
+                .into_iter()
+                .filter(|member| stopped.insert((member.pid, member.start_ticks)))
+                .collect();
+            self.signal_all(&untagged, Signal::SIGSTOP)?;
+            if look.is_complete && stopped.len() == known {
+                return Ok(());
+            }
+        }
+        // Whoever is killed anyway is one less.
+        Ok(())
+    }
+
     fn signal(&self, signal: Signal) -> io::Result<()> {
-        let members = self.members()?;
+        self.signal_all(&self.look(None)?.members, signal)
+    }
+
+    fn signal_all(&self, members: &[Member], signal: Signal) -> io::Result<()> {
         let mut outcome = Ok(());
         let mut note = |result: Result<(), Errno>| match result {
             Ok(()) | Err(Errno::ESRCH) => {}
@@ -203,70 +232,6 @@ impl ProcessGroup {
             }
         }
         outcome
-    }
-
-    fn members(&self) -> io::Result<Vec<Member>> {
-        let own = std::process::id().cast_signed();
-        let mut related = Vec::new();
-        let mut escaped = Vec::new();
-        let mut proven = false;
-        for entry in std::fs::read_dir("/proc")? {
-            let Some(pid) = entry?
-                .file_name()
-                .to_str()
-                .and_then(|name| name.parse().ok())
-            else {
-                continue;
-            };
-            if pid == own {
-                continue;
-            }
-            // A process that ended meanwhile is no member.
-            let Ok(stat) = ProcStat::read(pid) else {
-                continue;
-            };
-            proven |= pid == self.identity.pid && stat.start_ticks == self.identity.start_ticks;
-            // Whatever the leader started is not older than the leader.
-            if !stat.is_live() || stat.start_ticks < self.identity.start_ticks {
-                continue;
-            }
-            let in_group = stat.group == self.identity.process_group;
-            let member = Member {
-                pid,
-                start_ticks: stat.start_ticks,
-                in_group,
-            };
-            if in_group || stat.session == self.identity.process_group {
-                proven = proven || self.is_tagged(pid);
-                related.push(member);
-            } else if self.is_tagged(pid) {
-                escaped.push(member);
-            }
-        }
-        if proven && self.identity.process_group > 1 {
-            escaped.append(&mut related);
-        }
-        Ok(escaped)
-    }
-
-    fn is_tagged(&self, pid: i32) -> bool {
-        let mut was_settled = false;
-        for _ in 0..SETTLE_LOOKS {
-            // Of another user, or gone: neither is ours to find.
-            let Ok(environ) = std::fs::read(format!("/proc/{pid}/environ")) else {
-                return false;
-            };
-            if !environ.is_empty() {
-                return self.tag.marks(&environ);
-            }
-            match ProcStat::read(pid) {
-                Ok(stat) if stat.is_between_programs() => std::thread::sleep(SETTLE_PAUSE),
-                // It may have settled after its environment was read.
-                Ok(_) if !was_settled => was_settled = true,
-                Ok(_) | Err(_) => return false,
-            }
-        }
-        false
     }
 }
 

@@ -5,12 +5,14 @@
 //! with everything it started, when its supervision returns.
 
 mod activity;
+mod births;
 mod child;
 mod environment;
 mod gate;
 mod group;
 mod log;
 mod log_reader;
+mod look;
 mod output;
 mod program;
 mod ring;

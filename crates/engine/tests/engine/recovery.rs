@@ -153,3 +153,40 @@ async fn on_a_shared_store_a_server_takes_over_only_what_another_lost() {
     assert_eq!(recorded, [kept.id]);
     engine.shutdown().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn on_a_shared_store_a_predecessor_is_cleared_away_before_its_lease_ends() {
+    let Some(store) = postgres_store() else {
+        return;
+    };
+    let house = House::on(store);
+    let (alive, dead) = (house.new_instance(), house.new_instance());
+    house.invoke(house.hire_shell("true"));
+    let kept = house.claim_as(alive, A_MINUTE).run;
+    let its_child = Stray::of(kept.id);
+    house.record(alive, kept.id, &its_child);
+    house.invoke(house.hire_shell("true"));
+    let lost = house.claim_as(dead, A_MINUTE).run;
+    let stray = Stray::of(lost.id);
+    house.record(dead, lost.id, &stray);
+    house.invoke(house.hire_shell("true"));
+    let without_process = house.claim_as(dead, A_MINUTE).run;
+
+    let mut config = house.config();
+    config.exclusive_store = false;
+    config.predecessors = vec![dead];
+    let engine = house.start_with(config);
+    engine.recovered().await;
+    for run in [lost, without_process] {
+        let ended = house.run(run.id);
+        assert_eq!(ended.error_code, Some(RunErrorCode::ProcessLost));
+    }
+    assert!(!stray.is_live());
+    eventually("the second attempts", || {
+        (house.runs(&[RunStatus::Succeeded]).len() == 2).then_some(())
+    })
+    .await;
+    assert_eq!(house.run(kept.id).status, RunStatus::Running);
+    assert!(its_child.is_live());
+    engine.shutdown().await;
+}

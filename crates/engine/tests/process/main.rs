@@ -5,6 +5,7 @@
 )]
 
 mod environment;
+mod forkers;
 mod groups;
 mod limits;
 mod logs;

@@ -14,6 +14,7 @@ mod disks;
 mod faulty_disk;
 mod harness;
 mod office;
+mod predecessors;
 mod recovery;
 mod secrets;
 mod standard_error;

@@ -1,0 +1,247 @@
+//! Who belongs to a run, found in the process table.
+
+use std::collections::HashSet;
+use std::io;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use super::births::Births;
+use super::group::ProcessGroup;
+use super::stat::ProcStat;
+
+/// For how long one look follows those who are born meanwhile.
+const FOLLOW_BOUND: Duration = Duration::from_millis(100);
+/// A process has its id a moment before it is in the table.
+const BIRTH_PAUSE: Duration = Duration::from_micros(200);
+/// For how long newborn processes are gone after, without catching one and at
+/// most.
+const CATCH_PAUSE: Duration = Duration::from_millis(5);
+const CATCH_BOUND: Duration = Duration::from_millis(500);
+/// So many of the ids given out last are those of whoever runs right now, and
+/// of whoever ran just before.
+const RUNNING: i32 = 8;
+const WAITING: i32 = 512;
+/// How often the former are looked at for each time the latter are.
+const ROUNDS: u32 = 64;
+/// How often, and how far apart, a process is looked at that is just becoming
+/// another program. Longer than that takes only who waits for a lost disk.
+const SETTLE_LOOKS: u32 = 50;
+const SETTLE_PAUSE: Duration = Duration::from_millis(1);
+
+/// A process that executes as a part of a run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Member {
+    pub(super) pid: i32,
+    pub(super) start_ticks: i64,
+    pub(super) in_group: bool,
+}
+
+/// Members that were told to stop, by process id and start.
+pub(super) type Stopped = HashSet<(i32, i64)>;
+
+/// What a look at the process table showed.
+#[derive(Debug)]
+pub(super) struct Look {
+    pub(super) members: Vec<Member>,
+    /// Whether nobody was missed.
+    pub(super) is_complete: bool,
+}
+
+/// Goes through the process table for one group.
+struct Search<'a> {
+    group: &'a ProcessGroup,
+    own: i32,
+    /// Tells tagged members to stop, other than these.
+    stopped: Option<&'a mut Stopped>,
+    /// Of the leader's group or session.
+    related: Vec<Member>,
+    /// Of neither, and tagged.
+    escaped: Vec<Member>,
+    /// Whether group and session are the leader's own.
+    proven: bool,
+}
+
+impl ProcessGroup {
+    /// Who belongs to the group. With `stopped`, tagged members that are not
+    /// in it are told to stop the moment they are seen, and are added to it.
+    ///
+    /// The table is not read in one instant: who forks and ends without pause
+    /// can be gone whenever a reader comes to its place. So everybody who was
+    /// given a process id since the look began is looked at too, until no
+    /// further id was given out. Whoever executes then was seen: it was in the
+    /// table all the while, or is among those who were born meanwhile. Where
+    /// the kernel does not tell of births a look counts as complete.
+    pub(super) fn look(&self, stopped: Option<&mut Stopped>) -> io::Result<Look> {
+        let births = Births::open();
+        let before = births.last();
+        let mut search = Search {
+            group: self,
+            own: std::process::id().cast_signed(),
+            stopped,
+            related: Vec::new(),
+            escaped: Vec::new(),
+            proven: false,
+        };
+        for entry in std::fs::read_dir("/proc")? {
+            let name = entry?.file_name();
+            if let Some(pid) = name.to_str().and_then(|name| name.parse().ok()) {
+                search.visit(pid);
+            }
+        }
+        let is_complete = match before {
+            Some(before) => search.follow(&births, before),
+            None => true,
+        };
+        Ok(Look {
+            members: search.members(),
+            is_complete,
+        })
+    }
+}
+
+/// Goes after those who were born last, for as long as more are found: of who
+/// forks and ends without pause nobody else is there any more. Members are
+/// told to stop and are added to `stopped`.
+pub(super) fn catch_newborn(group: &ProcessGroup, stopped: &mut Stopped) {
+    let births = Births::open();
+    let begun = Instant::now();
+    let mut caught_at = begun;
+    while caught_at.elapsed() < CATCH_PAUSE && begun.elapsed() < CATCH_BOUND {
+        // Those that wait for a processor lie further back.
+        let mut is_caught = stop_youngest(group, &births, WAITING, stopped);
+        for _ in 0..ROUNDS {
+            is_caught |= stop_youngest(group, &births, RUNNING, stopped);
+        }
+        if is_caught {
+            caught_at = Instant::now();
+        }
+    }
+}
+
+/// Tells the members among the `count` youngest to stop; whether there were
+/// any that were not told before.
+fn stop_youngest(group: &ProcessGroup, births: &Births, count: i32, stopped: &mut Stopped) -> bool {
+    let Some(last) = births.last() else {
+        return false;
+    };
+    let known = stopped.len();
+    for pid in (last.saturating_sub(count).max(1)..=last).rev() {
+        if has_tag(group, pid).is_some_and(|has| has)
+            && let Ok(stat) = ProcStat::read(pid)
+            && stopped.insert((pid, stat.start_ticks))
+        {
+            stop(pid);
+        }
+    }
+    stopped.len() > known
+}
+
+fn stop(pid: i32) {
+    // Gone is as good as stopped.
+    let _ = kill(Pid::from_raw(pid), Signal::SIGSTOP);
+}
+
+impl Search<'_> {
+    /// Looks at everybody born after `seen`; whether it caught up with them.
+    fn follow(&mut self, births: &Births, mut seen: i32) -> bool {
+        let begun = Instant::now();
+        let mut unseen = Vec::new();
+        while begun.elapsed() < FOLLOW_BOUND {
+            match births.last() {
+                Some(last) if last == seen && unseen.is_empty() => return true,
+                Some(last) if last == seen => {
+                    std::thread::sleep(BIRTH_PAUSE);
+                    for pid in unseen.drain(..) {
+                        self.visit(pid);
+                    }
+                }
+                Some(last) if last > seen => {
+                    unseen.extend((seen + 1..=last).filter(|&pid| !self.visit(pid)));
+                    seen = last;
+                }
+                // The row began anew.
+                Some(_) | None => return false,
+            }
+        }
+        false
+    }
+
+    /// Looks at one process; whether there is one of this id.
+    fn visit(&mut self, pid: i32) -> bool {
+        if pid == self.own {
+            return true;
+        }
+        // A process that ended meanwhile is no member.
+        let Ok(stat) = ProcStat::read(pid) else {
+            return false;
+        };
+        let leader = self.group.identity();
+        self.proven |= pid == leader.pid && stat.start_ticks == leader.start_ticks;
+        // Whatever the leader started is not older than the leader.
+        if !stat.is_live() || stat.start_ticks < leader.start_ticks {
+            return true;
+        }
+        let member = Member {
+            pid,
+            start_ticks: stat.start_ticks,
+            in_group: stat.group == leader.process_group,
+        };
+        if member.in_group || stat.session == leader.process_group {
+            if !self.proven || self.stopped.is_some() {
+                self.proven |= self.is_tagged(&member);
+            }
+            self.related.push(member);
+        } else if self.is_tagged(&member) {
+            self.escaped.push(member);
+        }
+        true
+    }
+
+    fn is_tagged(&mut self, member: &Member) -> bool {
+        let is_tagged = is_tagged(self.group, member.pid);
+        if is_tagged
+            && let Some(stopped) = &mut self.stopped
+            && stopped.insert((member.pid, member.start_ticks))
+        {
+            stop(member.pid);
+        }
+        is_tagged
+    }
+
+    fn members(self) -> Vec<Member> {
+        let mut members = self.escaped;
+        if self.proven && self.group.identity().process_group > 1 {
+            members.extend(self.related);
+        }
+        members
+    }
+}
+
+fn is_tagged(group: &ProcessGroup, pid: i32) -> bool {
+    let mut was_settled = false;
+    for _ in 0..SETTLE_LOOKS {
+        if let Some(has_tag) = has_tag(group, pid) {
+            return has_tag;
+        }
+        match ProcStat::read(pid) {
+            Ok(stat) if stat.is_between_programs() => std::thread::sleep(SETTLE_PAUSE),
+            // It may have settled after its environment was read.
+            Ok(_) if !was_settled => was_settled = true,
+            Ok(_) | Err(_) => return false,
+        }
+    }
+    false
+}
+
+/// Whether a process carries the run's tag; `None` for one without any
+/// environment.
+fn has_tag(group: &ProcessGroup, pid: i32) -> Option<bool> {
+    match std::fs::read(format!("/proc/{pid}/environ")) {
+        Ok(environ) if environ.is_empty() => None,
+        Ok(environ) => Some(group.tag().marks(&environ)),
+        // Of another user, or gone: neither is ours to find.
+        Err(_) => Some(false),
+    }
+}
