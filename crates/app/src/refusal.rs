@@ -203,6 +203,8 @@ words! {
         Busy = "busy",
         /// The store cannot be reached.
         StoreUnavailable = "store_unavailable",
+        /// The store was lost during a commit; nobody knows what became of it.
+        OutcomeUnknown = "outcome_unknown",
         /// The engine does not look for work at the moment.
         EngineStalled = "engine_stalled",
         /// A fault of workforce.

@@ -23,7 +23,11 @@ pub(super) fn until_settled(
             settled => return settled,
         }
     }
-    transaction()
+    let last = transaction();
+    if matches!(last, Err(StoreError::Contended)) {
+        tracing::warn!(attempts = ATTEMPTS, "a transaction lost a race every time");
+    }
+    last
 }
 
 /// Between half and one and a half of a pause that doubles, so that two that met do not meet

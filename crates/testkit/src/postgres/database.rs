@@ -23,6 +23,20 @@ impl TestDatabase {
         &self.url
     }
 
+    /// Ends every connection to this database, as an operator may.
+    ///
+    /// # Panics
+    ///
+    /// When the database does not answer.
+    #[track_caller]
+    pub fn close_connections(&self) {
+        let statement = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+                         WHERE datname = current_database() AND pid <> pg_backend_pid()";
+        if let Err(error) = execute(&self.url, statement) {
+            panic!("failed to close the connections to {}: {error}", self.url);
+        }
+    }
+
     /// Every row of every table, as PostgreSQL writes rows as text: bytes in hexadecimal digits.
     ///
     /// # Panics

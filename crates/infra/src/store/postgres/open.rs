@@ -5,6 +5,7 @@ use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 
 use super::queries::issue_texts::index_pending;
 use super::relay::Relay;
+use super::session::Session;
 use super::store::PostgresStore;
 use crate::store::migrations::{migrate, revert};
 use crate::store::pool::{ConnectError, pool};
@@ -30,9 +31,9 @@ pub(crate) fn open(url: &str, options: &OpenOptions) -> Result<PostgresStore, Op
         Ok(())
     })?;
     let relay = Relay::start(url.to_owned()).map_err(|error| OpenError::Connect(error.into()))?;
-    let url = url.to_owned();
-    let pool = pool(options.pool_size, move || connect(&url));
-    Ok(PostgresStore::new(pool, relay))
+    let target = url.to_owned();
+    let pool = pool(options.pool_size, move || Session::open(&target));
+    Ok(PostgresStore::new(url.to_owned(), pool, relay))
 }
 
 /// Undoes every migration of the database at `url`.
