@@ -37,6 +37,26 @@ impl TestDatabase {
         }
     }
 
+    /// What a query selects as `line`.
+    ///
+    /// # Panics
+    ///
+    /// When the database does not answer.
+    #[must_use]
+    #[track_caller]
+    pub fn texts(&self, query: &str) -> Vec<String> {
+        let rows = PgConnection::establish(&self.url)
+            .map_err(|error| error.to_string())
+            .and_then(|mut connection| {
+                let rows: QueryResult<Vec<Line>> = sql_query(query).load(&mut connection);
+                rows.map_err(|error| error.to_string())
+            });
+        match rows {
+            Ok(rows) => rows.into_iter().map(|row| row.line).collect(),
+            Err(error) => panic!("{query}: {error}"),
+        }
+    }
+
     /// Every row of every table, as PostgreSQL writes rows as text: bytes in hexadecimal digits.
     ///
     /// # Panics

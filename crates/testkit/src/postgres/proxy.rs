@@ -46,6 +46,8 @@ struct State {
     is_cut_off: bool,
     is_closed: bool,
     fault: Option<Fault>,
+    /// The fault has happened.
+    was_cut: bool,
     connections: Vec<TcpStream>,
 }
 
@@ -110,7 +112,9 @@ impl Proxy {
     }
 
     fn prepare(&self, marker: &str, cut: Cut, cuts_off: bool) {
-        self.line.state().fault = Some(Fault {
+        let mut state = self.line.state();
+        state.was_cut = false;
+        state.fault = Some(Fault {
             marker: marker.as_bytes().to_vec(),
             cut,
             cuts_off,
@@ -123,7 +127,7 @@ impl Proxy {
         drop(
             self.line
                 .changed
-                .wait_while(state, |state| state.fault.is_some()),
+                .wait_while(state, |state| !state.was_cut),
         );
     }
 
@@ -186,6 +190,11 @@ impl Line {
         state.is_cut_off |= fault.cuts_off;
         Some(fault.cut)
     }
+
+    fn note_cut(&self) {
+        self.state().was_cut = true;
+        self.changed.notify_all();
+    }
 }
 
 fn accept(listener: &TcpListener, line: &Arc<Line>) {
@@ -244,7 +253,7 @@ fn carry_answers(mut server: &TcpStream, mut client: &TcpStream, line: &Line, sw
     }
     close(client);
     if swallows.load(Ordering::SeqCst) {
-        line.changed.notify_all();
+        line.note_cut();
     }
 }
 
@@ -278,12 +287,12 @@ fn carry_requests(
             None => server.write_all(&message)?,
             Some(Cut::BeforeServer) => {
                 close(server);
-                line.changed.notify_all();
+                line.note_cut();
                 return Ok(());
             }
             Some(Cut::Unnoticed) => {
                 close(client);
-                line.changed.notify_all();
+                line.note_cut();
                 return Ok(());
             }
             Some(Cut::BeforeClient) => {

@@ -170,8 +170,8 @@ fn dangling_note(tx: &mut Transaction<'_>) -> Result<Verdict, StoreError> {
 fn a_failed_commit_fails_everybody_in_the_batch() {
     let (folder, writer) = writer();
     let (one, other) = together(&writer, |tx| note(tx, 1), dangling_note);
-    assert!(matches!(one.unwrap(), Err(StoreError::Failed(_))));
-    assert!(matches!(other.unwrap(), Err(StoreError::Failed(_))));
+    assert!(matches!(one.unwrap(), Err(StoreError::Contended)));
+    assert!(matches!(other.unwrap(), Err(StoreError::Contended)));
     assert!(committed(&folder).is_empty());
     writer.run(&mut |tx| note(tx, 3)).unwrap();
     assert_eq!(committed(&folder), [3]);
@@ -181,7 +181,7 @@ fn a_failed_commit_fails_everybody_in_the_batch() {
 fn a_refusal_over_what_was_not_committed_is_a_failure() {
     let (_folder, writer) = writer();
     let (one, other) = together(&writer, |_| Ok(Verdict::RollBack), dangling_note);
-    assert!(matches!(one.unwrap(), Err(StoreError::Failed(_))));
+    assert!(matches!(one.unwrap(), Err(StoreError::Contended)));
     assert!(other.unwrap().is_err());
 }
 
