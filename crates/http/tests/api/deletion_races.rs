@@ -56,7 +56,9 @@ impl<'a> Stage<'a> {
     fn new(&self, kind: &str, field: &str, extra: Value) -> (String, String) {
         let name = format!("made {}", self.made.fetch_add(1, Ordering::SeqCst));
         let mut body = extra;
-        body.as_object_mut().unwrap().insert(field.to_owned(), json!(name));
+        body.as_object_mut()
+            .unwrap()
+            .insert(field.to_owned(), json!(name));
         let made = self.api.post(&self.of(kind), &body).ok(201);
         let made = id(&made).to_owned();
         (format!("/api/{kind}/{made}"), made)
@@ -66,7 +68,9 @@ impl<'a> Stage<'a> {
         let mut body = json!({
             "agentId": id(&self.agent), "provider": "p", "model": "m", "costCents": 1,
         });
-        body.as_object_mut().unwrap().insert(field.to_owned(), json!(value));
+        body.as_object_mut()
+            .unwrap()
+            .insert(field.to_owned(), json!(value));
         ("POST", self.of("cost-events"), body)
     }
 
@@ -99,10 +103,22 @@ impl<'a> Stage<'a> {
         let uses = vec![
             self.make("issues", json!({ "title": "x", "projectId": project })),
             self.change("issues", &self.issue, json!({ "projectId": project })),
-            ("POST", format!("{path}/workspaces"), json!({ "cwd": "/srv/x" })),
-            ("PUT", format!("{path}/conventions"), json!({ "conventionsMd": "- x" })),
+            (
+                "POST",
+                format!("{path}/workspaces"),
+                json!({ "cwd": "/srv/x" }),
+            ),
+            (
+                "PUT",
+                format!("{path}/conventions"),
+                json!({ "conventionsMd": "- x" }),
+            ),
             self.cost("projectId", &project),
-            ("PATCH", path.clone(), json!({ "goalIds": [id(&self.goal)] })),
+            (
+                "PATCH",
+                path.clone(),
+                json!({ "goalIds": [id(&self.goal)] }),
+            ),
             ("DELETE", path.clone(), Value::Null),
         ];
         Target { path, uses }
@@ -163,10 +179,18 @@ impl<'a> Stage<'a> {
         let plan = json!({ "type": "approve_issue_plan", "payload": { "issueId": issue } });
         let agent = json!({ "agentId": id(&self.agent) });
         let uses = vec![
-            ("POST", format!("{path}/comments"), json!({ "body": "@Ada look" })),
+            (
+                "POST",
+                format!("{path}/comments"),
+                json!({ "body": "@Ada look" }),
+            ),
             ("POST", format!("{path}/checkout"), agent),
             ("POST", format!("{path}/release"), json!({})),
-            ("PATCH", path.clone(), json!({ "goalId": id(&self.goal), "status": "done" })),
+            (
+                "PATCH",
+                path.clone(),
+                json!({ "goalId": id(&self.goal), "status": "done" }),
+            ),
             self.make("issues", json!({ "title": "x", "parentId": issue })),
             self.change("issues", &self.issue, json!({ "parentId": issue })),
             self.make("approvals", plan),
@@ -199,14 +223,24 @@ impl<'a> Stage<'a> {
     fn company(&self) -> Target {
         let made = self.api.company("Gone");
         let path = format!("/api/companies/{}", id(&made));
-        self.api.post(&format!("{path}/archive"), &json!({})).ok(200);
+        self.api
+            .post(&format!("{path}/archive"), &json!({}))
+            .ok(200);
         let uses = vec![
             ("PATCH", path.clone(), json!({ "description": "y" })),
             ("POST", format!("{path}/unarchive"), json!({})),
             ("POST", format!("{path}/goals"), json!({ "title": "x" })),
             ("POST", format!("{path}/issues"), json!({ "title": "x" })),
-            ("POST", format!("{path}/agents"), json!({ "name": "x", "role": "engineer" })),
-            ("POST", format!("{path}/labels"), json!({ "name": "x", "color": "#aabbcc" })),
+            (
+                "POST",
+                format!("{path}/agents"),
+                json!({ "name": "x", "role": "engineer" }),
+            ),
+            (
+                "POST",
+                format!("{path}/labels"),
+                json!({ "name": "x", "color": "#aabbcc" }),
+            ),
             ("DELETE", path.clone(), Value::Null),
         ];
         Target { path, uses }

@@ -67,7 +67,10 @@ pub(crate) fn failed(error: Error) -> StoreError {
             // The rules look at what they refer to, and at who refers to what they delete, before
             // they write. So the other end came or went meanwhile, and the next look sees it.
             DatabaseErrorKind::ForeignKeyViolation | DatabaseErrorKind::RestrictViolation => {
-                tracing::debug!(reference = broken(&**information), "a transaction lost a race");
+                tracing::debug!(
+                    reference = broken(&**information),
+                    "a transaction lost a race"
+                );
                 StoreError::Contended
             }
             DatabaseErrorKind::UniqueViolation

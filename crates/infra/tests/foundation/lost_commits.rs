@@ -55,7 +55,10 @@ fn a_commit_that_never_arrived_is_told_as_undone() {
         let new = company(prefix);
         reached.line.cut_commit_of(prefix, cut);
         let error = store_error(store_company(&*reached.store, &new).unwrap_err());
-        assert!(matches!(error, StoreError::Unavailable(_)), "{cut:?}: {error:?}");
+        assert!(
+            matches!(error, StoreError::Unavailable(_)),
+            "{cut:?}: {error:?}"
+        );
         assert_eq!(find_company(&*reached.store, new.id), None, "{cut:?}");
         // Nothing holds its locks any more.
         store_company(&*reached.store, &new).unwrap();

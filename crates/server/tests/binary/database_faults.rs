@@ -70,7 +70,8 @@ impl Office {
         let invoke = format!("/api/agents/{}/heartbeat/invoke", self.agent);
         let run = self.server.post(&invoke, &json!({}));
         let run = format!("/api/heartbeat-runs/{}", run["id"].as_str().unwrap());
-        self.server.wait_for(&run, |run| run["status"] == "succeeded");
+        self.server
+            .wait_for(&run, |run| run["status"] == "succeeded");
     }
 }
 
@@ -91,7 +92,10 @@ impl Told {
         let before = self.count();
         let begun = std::time::Instant::now();
         while self.count() < before + more {
-            assert!(begun.elapsed() < crate::harness::PATIENCE, "nothing is written");
+            assert!(
+                begun.elapsed() < crate::harness::PATIENCE,
+                "nothing is written"
+            );
             thread::sleep(Duration::from_millis(10));
         }
     }

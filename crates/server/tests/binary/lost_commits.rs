@@ -22,7 +22,11 @@ fn make(office: &Office, line: &Proxy, title: &str, cut: Cut) -> (u16, Value) {
 
 #[track_caller]
 fn assert_refused(answer: &(u16, Value), code: &str) {
-    assert_eq!((answer.0, answer.1["code"].as_str()), (503, Some(code)), "{answer:?}");
+    assert_eq!(
+        (answer.0, answer.1["code"].as_str()),
+        (503, Some(code)),
+        "{answer:?}"
+    );
 }
 
 fn count(office: &Office, title: &str) -> usize {
@@ -42,7 +46,9 @@ fn what_was_not_committed_is_said_so_and_may_be_sent_again() {
         assert_refused(&answer, "store_unavailable");
         assert_eq!(answer.1["retryable"], true);
         assert_eq!(count(&office, title), 0);
-        office.server.post(&office.issues(), &json!({ "title": title }));
+        office
+            .server
+            .post(&office.issues(), &json!({ "title": title }));
         assert_eq!(count(&office, title), 1);
     }
     office.works_again();
@@ -62,7 +68,10 @@ fn what_was_committed_is_acknowledged_and_worked_on() {
     // The engine was told as usual.
     let runs = format!("/api/companies/{}/heartbeat-runs", office.company);
     office.server.wait_for(&runs, |runs| {
-        runs.as_array().unwrap().iter().any(|run| run["status"] == "succeeded")
+        runs.as_array()
+            .unwrap()
+            .iter()
+            .any(|run| run["status"] == "succeeded")
     });
     office.works_again();
 }

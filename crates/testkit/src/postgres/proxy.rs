@@ -124,11 +124,7 @@ impl Proxy {
     /// Waits until the commit was cut.
     pub fn wait_for_cut(&self) {
         let state = self.line.state();
-        drop(
-            self.line
-                .changed
-                .wait_while(state, |state| !state.was_cut),
-        );
+        drop(self.line.changed.wait_while(state, |state| !state.was_cut));
     }
 
     /// Lets new connections through again.
@@ -237,7 +233,12 @@ fn close(stream: &TcpStream) {
 }
 
 /// From the server to the client, until one of them ends.
-fn carry_answers(mut server: &TcpStream, mut client: &TcpStream, line: &Line, swallows: &AtomicBool) {
+fn carry_answers(
+    mut server: &TcpStream,
+    mut client: &TcpStream,
+    line: &Line,
+    swallows: &AtomicBool,
+) {
     let mut buffer = vec![0; 64 << 10];
     while let Ok(length) = server.read(&mut buffer)
         && length > 0

@@ -186,6 +186,28 @@ fn a_refusal_over_what_was_not_committed_is_a_failure() {
 }
 
 #[test]
+fn a_commit_that_failed_at_the_disk_is_undone_or_not_known() {
+    let (folder, writer) = writer();
+    let of_disk = || StoreError::Failed("disk I/O error".into());
+    let mut turn = writer.turn();
+    assert!(matches!(turn.settled(of_disk()), StoreError::Failed(_)));
+    // Nothing can be written over it.
+    turn.conn.batch_execute("PRAGMA busy_timeout = 0").unwrap();
+    let mut rival = connection(&folder);
+    rival.batch_execute("BEGIN IMMEDIATE").unwrap();
+    let unknown = turn.settled(of_disk());
+    assert!(matches!(unknown, StoreError::OutcomeUnknown(_)));
+    // What SQLite itself refused is known to be undone.
+    assert!(matches!(
+        turn.settled(StoreError::Contended),
+        StoreError::Contended
+    ));
+    let outcome = Outcome::default();
+    outcome.settle(Err(SharedError(Arc::new(unknown))));
+    assert!(matches!(outcome.wait(), Err(StoreError::OutcomeUnknown(_))));
+}
+
+#[test]
 fn a_transaction_that_sqlite_undid_is_told_to_everybody() {
     let (folder, writer) = writer();
     // As SQLite does by itself on a full disk.
