@@ -131,6 +131,9 @@ fn run(
         return Ok(None);
     }
     let (told, number) = tx.write_journal()?;
+    // The server answers COMMIT well although a statement has failed, and undoes everything. But
+    // it refuses every other statement then, and one runs between the body and COMMIT: of the
+    // journal, or this.
     let number = match number {
         None => number_of_running(&mut session.conn).map_err(failed)?,
         known => known,
@@ -151,26 +154,16 @@ fn end(
 }
 
 fn commit(pooled: &mut Pooled<Session>) -> Result<(), Uncommitted> {
-    // The server answers COMMIT well after a statement has failed, and undoes everything.
-    if is_broken(&mut pooled.conn.conn) {
-        let error = "a statement failed and its transaction went on";
-        return Err(Uncommitted::Undone(StoreError::Failed(error.into())));
-    }
     end(pooled, |conn| {
         AnsiTransactionManager::commit_transaction(conn)
     })
     .map_err(|error| {
-        if is_broken(&mut pooled.conn.conn) {
+        if AnsiTransactionManager::is_broken_transaction_manager(&mut pooled.conn.conn) {
             Uncommitted::Unheard(error)
         } else {
             Uncommitted::Undone(failed(error))
         }
     })
-}
-
-/// Whether the transaction cannot be committed any more, or the connection is lost.
-fn is_broken(conn: &mut Connection) -> bool {
-    AnsiTransactionManager::is_broken_transaction_manager(conn)
 }
 
 impl Store for PostgresStore {
