@@ -207,6 +207,8 @@ words! {
         StorageFull = "storage_full",
         /// A task of the server ended and is about to be started again.
         TaskDown = "task_down",
+        /// The store was lost during a commit; nobody knows what became of it.
+        OutcomeUnknown = "outcome_unknown",
         /// The engine does not look for work at the moment.
         EngineStalled = "engine_stalled",
         /// A fault of workforce.

@@ -6,7 +6,7 @@ mod scrubbing;
 mod serve;
 mod tickets;
 
-pub(crate) use incoming::Incoming;
+pub(crate) use incoming::{Incoming, TICKET};
 
 use std::sync::Arc;
 

@@ -170,6 +170,8 @@ impl Problem {
         }
         let retryable = match entry.status {
             StatusCode::CONFLICT => Some(false),
+            // Sent again as it is, it may be carried out twice.
+            _ if code == Code::OutcomeUnknown => Some(false),
             StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS => {
                 response.insert_header((header::RETRY_AFTER, "1"));
                 Some(true)
@@ -229,6 +231,12 @@ impl From<StoreError> for Problem {
                 Self::new(Code::StoreUnavailable, detail).because(&error)
             }
             StoreError::Full(_) => Self::full("the disk of the database is full").because(&error),
+            StoreError::OutcomeUnknown(_) => {
+                let detail = "the store was lost while it committed, so that the change may have \
+                              been made or not; look, or repeat the request with its \
+                              Idempotency-Key";
+                Self::new(Code::OutcomeUnknown, detail).because(&error)
+            }
             StoreError::Constraint { .. } | StoreError::Corrupt(_) | StoreError::Failed(_) => {
                 Self::internal(&error)
             }
@@ -359,6 +367,14 @@ mod tests {
         assert_eq!(head.headers().get("retry-after").unwrap(), "6");
         let (_, body) = body_of(Problem::new(Code::CheckoutConflict, "x")).await;
         assert_eq!(body["retryable"], json!(false));
+        let lost = StoreError::OutcomeUnknown("the line is cut".into());
+        let (head, body) = body_of(Problem::from(lost)).await;
+        assert_eq!(head.status(), 503);
+        assert_eq!(head.headers().get("retry-after"), None);
+        assert_eq!(
+            (body["code"].clone(), body["retryable"].clone()),
+            (json!("outcome_unknown"), json!(false))
+        );
         let (head, _) = body_of(Problem::method_not_allowed("GET, POST")).await;
         assert_eq!(head.headers().get("allow").unwrap(), "GET, POST");
     }

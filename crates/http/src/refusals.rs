@@ -8,6 +8,7 @@ use utoipa::openapi::path::HttpMethod;
 use workforce_app::Code;
 
 use crate::access::{Access, Subject};
+use crate::exchange::TICKET;
 use crate::middleware::SIGN_OF_LIFE;
 use crate::precondition::IF_MATCH;
 use crate::registry::{self, Endpoint};
@@ -54,6 +55,14 @@ pub const COMMON: &[Common] = &[
         routes: "Every route but those that receive or send a file",
         codes: &[Code::InvalidRequest, Code::BodyTooLarge],
         applies: |endpoint| endpoint.reads_body,
+    },
+    Common {
+        routes: "Every method but GET, and where a ticket is used up",
+        codes: &[Code::OutcomeUnknown],
+        applies: |endpoint| {
+            endpoint.access != Access::Public
+                && (endpoint.method != HttpMethod::Get || endpoint.takes(TICKET))
+        },
     },
     Common {
         routes: "Rule `board`",

@@ -17,9 +17,11 @@
 mod cluster;
 mod database;
 mod programs;
+mod proxy;
 mod shared;
 mod template;
 
-pub use cluster::{Cluster, ClusterError};
+pub use cluster::{Cluster, ClusterError, Stop};
 pub use database::{TestDatabase, database, migrated_database};
-pub use shared::{CLUSTER_URL_VARIABLE, shared_cluster_url};
+pub use proxy::{Cut, Proxy};
+pub use shared::{CLUSTER_URL_VARIABLE, own_cluster, shared_cluster_url};

@@ -27,6 +27,10 @@ pub enum StoreError {
     /// The store has no room for what was to be written.
     #[error("the store is full")]
     Full(#[source] Box<dyn core::error::Error + Send + Sync>),
+    /// The store was lost while it committed, and does not tell what became of
+    /// the transaction: all of it was written, or nothing.
+    #[error("the store does not tell whether the transaction was committed")]
+    OutcomeUnknown(#[source] Box<dyn core::error::Error + Send + Sync>),
     /// A constraint refused a write that the rules let through.
     #[error("the store refused a write: {constraint}")]
     Constraint {
@@ -47,7 +51,8 @@ pub enum Failure<E> {
     /// A rule refused it. Nothing was written.
     #[error(transparent)]
     Refused(E),
-    /// The store failed. Nothing was written.
+    /// The store failed. Nothing was written, save perhaps when it says that
+    /// the outcome is not known.
     #[error("the store failed")]
     Store(#[source] StoreError),
 }
@@ -98,7 +103,8 @@ pub trait Store: Send + Sync {
     /// so. Returns only after the commit.
     ///
     /// # Errors
-    /// What the body or the store failed with; then nothing was written.
+    /// What the body or the store failed with; then nothing was written, save
+    /// perhaps with [`StoreError::OutcomeUnknown`].
     fn run_write(&self, body: &mut WriteBody<'_>) -> Result<(), StoreError>;
 
     /// Tells of the events that transactions of this store, and of others on
@@ -130,7 +136,8 @@ impl dyn Store + '_ {
     /// when it refuses.
     ///
     /// # Errors
-    /// The body's refusal, or the store's failure; nothing was written then.
+    /// The body's refusal, or the store's failure; nothing was written then,
+    /// save perhaps with [`StoreError::OutcomeUnknown`].
     pub fn write<T, E>(
         &self,
         mut body: impl FnMut(&mut dyn Tx) -> Result<T, Failure<E>>,

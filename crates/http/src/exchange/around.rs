@@ -53,10 +53,13 @@ impl Exchange {
         let mut served = Served::encode(&finish(&self.state, &input, value), ignored_run)?;
         served.signal = raised;
         if let Some(repeatable) = &repeatable {
-            ports
+            let kept: Result<(), Failure<Problem>> = ports
                 .store
-                .write(|tx| repeatable.keep(tx, vault, &name, now, served.kept()))
-                .map_err(settled)?;
+                .write(|tx| repeatable.keep(tx, vault, &name, now, served.kept()));
+            // What was asked for is done, and that is the answer.
+            if let Err(error) = kept {
+                tracing::warn!(%error, "an answer is not kept for a repetition of its request");
+            }
         }
         Ok(served)
     }

@@ -26,7 +26,7 @@ const RUN_HEADERS: [&str; 2] = ["X-Service-Run-Id", "X-Paperclip-Run-Id"];
 const LAST_EVENT_ID: &str = "Last-Event-ID";
 
 /// The parameter that a ticket comes in.
-pub(super) const TICKET: &str = "ticket";
+pub(crate) const TICKET: &str = "ticket";
 
 /// A body of which no field is known.
 #[derive(Deserialize)]

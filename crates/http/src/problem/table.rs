@@ -376,6 +376,12 @@ pub const fn entry(code: Code) -> Entry {
             "Store unavailable",
             "Try again after Retry-After seconds.",
         ),
+        Code::OutcomeUnknown => (
+            StatusCode::SERVICE_UNAVAILABLE,
+            "Outcome unknown",
+            "Look whether the change was made before you send it again; with the Idempotency-Key \
+             that it was sent with, repeat it at once.",
+        ),
         Code::Internal => (
             StatusCode::INTERNAL_SERVER_ERROR,
             "Internal fault",

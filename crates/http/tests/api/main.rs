@@ -27,6 +27,7 @@ mod conventions;
 mod costs;
 mod databases;
 mod deletes;
+mod deletion_races;
 mod edges;
 mod event_sockets;
 mod event_streams;

@@ -1,13 +1,13 @@
 //! How a failure of a database reaches the port.
 
-use diesel::result::{DatabaseErrorKind, Error};
+use diesel::result::{DatabaseErrorInformation, DatabaseErrorKind, Error};
 use workforce_domain::corrupt::Corrupt;
 use workforce_domain::port::StoreError;
 
 /// Unique constraints that only a lost race breaks, since the rules look before they write:
 /// by name, as PostgreSQL reports them, and by columns, as SQLite does. The loser runs again
 /// and then sees what the winner wrote.
-const RACES: [(&str, &str); 11] = [
+const RACES: [(&str, &str); 10] = [
     (
         "approvals_one_actionable",
         "approvals.company_id, approvals.type, approvals.primary_issue_id",
@@ -32,11 +32,6 @@ const RACES: [(&str, &str); 11] = [
         "secrets_company_id_name_key",
         "secrets.company_id, secrets.name",
     ),
-    // A reference to a secret that was deleted meanwhile; the next look does not see it.
-    (
-        "agent_secrets_company_id_secret_id_fkey",
-        "agent_secrets.company_id, agent_secrets.secret_id",
-    ),
     ("companies_issue_prefix_key", "companies.issue_prefix"),
     ("wakes_one_pending", "wakes.agent_id, wakes.coalesce_key"),
     (
@@ -50,14 +45,15 @@ const RACES: [(&str, &str); 11] = [
 ];
 
 /// Messages of lost races that carry no kind of their own: deadlock and lock timeout on
-/// PostgreSQL, a busy or locked database on SQLite.
-const CONTENTION: [&str; 6] = [
+/// PostgreSQL, a busy or locked database and a reference that a trigger broke on SQLite.
+const CONTENTION: [&str; 7] = [
     "deadlock detected",
     "due to lock timeout",
     "could not serialize access",
     "database is locked",
     "database table is locked",
     "database schema is locked",
+    "FOREIGN KEY constraint failed",
 ];
 
 /// Messages of a disk without room: of SQLite, and of PostgreSQL what its error 53100 ends with,
@@ -85,22 +81,23 @@ pub(crate) fn failed(error: Error) -> StoreError {
     match error {
         Error::DatabaseError(kind, ref information) => match kind {
             DatabaseErrorKind::SerializationFailure => StoreError::Contended,
-            DatabaseErrorKind::ClosedConnection => StoreError::Unavailable(Box::new(error)),
+            DatabaseErrorKind::ClosedConnection | DatabaseErrorKind::UnableToSendCommand => {
+                StoreError::Unavailable(Box::new(error))
+            }
+            // The rules look at what they refer to, and at who refers to what they delete, before
+            // they write. So the other end came or went meanwhile, and the next look sees it.
+            DatabaseErrorKind::ForeignKeyViolation | DatabaseErrorKind::RestrictViolation => {
+                tracing::debug!(
+                    reference = broken(&**information),
+                    "a transaction lost a race"
+                );
+                StoreError::Contended
+            }
             DatabaseErrorKind::UniqueViolation
-            | DatabaseErrorKind::ForeignKeyViolation
             | DatabaseErrorKind::NotNullViolation
             | DatabaseErrorKind::CheckViolation
-            | DatabaseErrorKind::RestrictViolation
             | DatabaseErrorKind::ExclusionViolation => {
-                let constraint = information
-                    .constraint_name()
-                    .or_else(|| {
-                        information
-                            .message()
-                            .split_once("failed: ")
-                            .map(|(_, it)| it)
-                    })
-                    .unwrap_or_else(|| information.message());
+                let constraint = broken(&**information);
                 if RACES
                     .iter()
                     .any(|(name, columns)| [*name, *columns].contains(&constraint))
@@ -126,6 +123,15 @@ pub(crate) fn failed(error: Error) -> StoreError {
         Error::DeserializationError(cause) => Corrupt::new("record", with_causes(&*cause)).into(),
         other => StoreError::Failed(Box::new(other)),
     }
+}
+
+/// The constraint that refused a statement, as far as the database names it.
+fn broken(information: &dyn DatabaseErrorInformation) -> &str {
+    let message = information.message();
+    information
+        .constraint_name()
+        .or_else(|| message.split_once("failed: ").map(|(_, columns)| columns))
+        .unwrap_or(message)
 }
 
 /// The outermost tells the column, the innermost what is wrong with its value.
@@ -161,6 +167,12 @@ mod tests {
                 DatabaseErrorKind::UniqueViolation,
                 "UNIQUE constraint failed: agents.company_id, agents.url_key",
             ),
+            (
+                DatabaseErrorKind::ForeignKeyViolation,
+                "FOREIGN KEY constraint failed",
+            ),
+            (DatabaseErrorKind::Unknown, "FOREIGN KEY constraint failed"),
+            (DatabaseErrorKind::RestrictViolation, "any"),
         ] {
             assert!(
                 matches!(database(kind, message), StoreError::Contended),
@@ -197,8 +209,13 @@ mod tests {
 
     #[test]
     fn a_lost_connection_is_no_fault_of_the_statement() {
-        let error = database(DatabaseErrorKind::ClosedConnection, "gone");
-        assert!(matches!(error, StoreError::Unavailable(_)), "{error:?}");
+        for kind in [
+            DatabaseErrorKind::ClosedConnection,
+            DatabaseErrorKind::UnableToSendCommand,
+        ] {
+            let error = database(kind, "gone");
+            assert!(matches!(error, StoreError::Unavailable(_)), "{error:?}");
+        }
     }
 
     #[test]

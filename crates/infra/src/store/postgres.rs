@@ -1,7 +1,9 @@
 //! PostgreSQL: a pool of connections, rows locked where they are changed.
 
 mod open;
+mod outcome;
 mod relay;
+mod session;
 mod store;
 
 #[path = "queries/mod.rs"]
@@ -16,6 +18,20 @@ use transaction::Transaction;
 pub(crate) type Connection = diesel::PgConnection;
 /// How rows arrive when a list is cut short while it is read.
 pub(crate) type LoadingMode = diesel::pg::PgRowByRowLoadingMode;
+
+/// What PostgreSQL calls a transaction, during and after it.
+pub(crate) type TransactionNumber = i64;
+
+diesel::define_sql_function! {
+    /// The number of the running transaction, which gets one now if it has none.
+    #[sql_name = "pg_current_xact_id"]
+    fn current_number() -> diesel::sql_types::BigInt;
+}
+
+/// The number of the running transaction, to be selected.
+pub(crate) fn transaction_number() -> current_number {
+    current_number()
+}
 
 /// A query whose rows stay as they are until the transaction ends. Foreign key checks of others
 /// need not wait: keys never change.

@@ -31,6 +31,9 @@ pub(super) fn until_settled(
     if let Err(StoreError::Full(_)) = settled {
         room.note_full(Place::Database);
     }
+    if matches!(settled, Err(StoreError::Contended)) {
+        tracing::warn!(attempts = ATTEMPTS, "a transaction lost a race every time");
+    }
     settled
 }
 

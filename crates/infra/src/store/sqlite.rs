@@ -6,6 +6,8 @@ mod statement;
 mod store;
 mod writer;
 
+use diesel::sql_types::BigInt;
+
 #[path = "queries/mod.rs"]
 mod queries;
 #[path = "transaction.rs"]
@@ -18,6 +20,14 @@ use transaction::Transaction;
 pub(crate) type Connection = diesel::SqliteConnection;
 /// How rows arrive when a list is cut short while it is read.
 pub(crate) type LoadingMode = diesel::connection::DefaultLoadingMode;
+
+/// Transactions have no numbers here: nothing is asked about them later.
+pub(crate) type TransactionNumber = i64;
+
+/// What is selected in the place of a number.
+pub(crate) fn transaction_number() -> diesel::dsl::AsExprOf<TransactionNumber, BigInt> {
+    diesel::IntoSql::into_sql::<BigInt>(0)
+}
 
 /// A query whose rows stay as they are until the transaction ends. The writer is alone here, so
 /// there is nothing to lock.

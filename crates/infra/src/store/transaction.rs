@@ -6,7 +6,6 @@ use uuid::Uuid;
 use workforce_domain::Document;
 use workforce_domain::activity::{Action, Activity, Entity, Event, EventKind};
 use workforce_domain::actor::ActorKind;
-use workforce_domain::corrupt::Corrupt;
 use workforce_domain::id::{ActivityId, AgentId, CompanyId, RunId};
 use workforce_domain::port::{
     ActivityReads, AgentReads, AgentWrites, ApprovalReads, ApprovalWrites, AttachmentReads,
@@ -18,7 +17,7 @@ use workforce_domain::port::{
     SecretReads, SecretWrites, StoreError, StreamTicketReads, StreamTicketWrites, Tx,
 };
 
-use super::Connection;
+use super::{Connection, TransactionNumber, transaction_number};
 use crate::store::cached::cached;
 use crate::store::columns::{IdColumn, InstantColumn, JsonColumn, WordColumn};
 use crate::store::errors::failed;
@@ -79,11 +78,14 @@ impl<'c> Transaction<'c> {
 
     /// Writes the gathered activity and numbers the gathered events. Comes last, because the
     /// counter of a company is locked from here to the commit: numbers become visible in order
-    /// and without gaps. Answers whose listeners are to be told after the commit.
+    /// and without gaps. Answers whose listeners are to be told after the commit, and the
+    /// transaction's number where it came to light by the way.
     ///
     /// # Errors
     /// When the store fails.
-    pub(super) fn write_journal(&mut self) -> Result<Vec<CompanyId>, StoreError> {
+    pub(super) fn write_journal(
+        &mut self,
+    ) -> Result<(Vec<CompanyId>, Option<TransactionNumber>), StoreError> {
         for event in &self.events {
             self.order.note(Lock::Counters, event.company);
         }
@@ -92,16 +94,17 @@ impl<'c> Transaction<'c> {
         let mut told = core::mem::take(&mut self.vanished);
         // Sorted, so that two transactions take the counters of several companies in one order.
         self.events.sort_by_key(|event| event.company);
+        let mut number = None;
         for of_company in self
             .events
             .chunk_by(|one, other| one.company == other.company)
         {
-            write_events(self.conn, of_company)?;
+            number = write_events(self.conn, of_company)?.or(number);
             told.extend(of_company.first().map(|event| event.company));
         }
         self.activity.clear();
         self.events.clear();
-        Ok(told)
+        Ok((told, number))
     }
 
     /// Notes that something is about to be locked, in the order that holds for all.
@@ -115,21 +118,27 @@ impl<'c> Transaction<'c> {
     }
 }
 
-fn write_events(conn: &mut Connection, of_company: &[Event]) -> Result<(), StoreError> {
+/// Numbers the events of one company and inserts them. The transaction's own number costs no
+/// round trip here, so that it is asked for as well.
+fn write_events(
+    conn: &mut Connection,
+    of_company: &[Event],
+) -> Result<Option<TransactionNumber>, StoreError> {
     let Some(first) = of_company.first() else {
-        return Ok(());
+        return Ok(None);
     };
     let count = update(company_counters::table.find(IdColumn(first.company)))
         .set(
             company_counters::event_sequence
                 .eq(company_counters::event_sequence + of_company.len() as i64),
         )
-        .returning(company_counters::event_sequence);
-    let last_number: i64 = cached(count)
+        .returning((company_counters::event_sequence, transaction_number()));
+    // A company has its counters as long as it is there: it was deleted meanwhile.
+    let (last_number, number): (i64, TransactionNumber) = cached(count)
         .get_result(conn)
         .optional()
         .map_err(failed)?
-        .ok_or_else(|| Corrupt::new("company", "it has counters"))?;
+        .ok_or(StoreError::Contended)?;
     let first_number = last_number - of_company.len() as i64 + 1;
     let rows: Vec<_> = (first_number..)
         .zip(of_company)
@@ -142,7 +151,7 @@ fn write_events(conn: &mut Connection, of_company: &[Event]) -> Result<(), Store
         })
         .collect();
     insert_rows!(events::table, rows, conn);
-    Ok(())
+    Ok(Some(number))
 }
 
 #[derive(Insertable)]

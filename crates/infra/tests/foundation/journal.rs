@@ -12,7 +12,8 @@ use workforce_testkit::on_both_databases;
 
 use crate::company::{Never, company, new_id, store_company, store_error};
 
-fn event(company: &Company, number: usize) -> Event {
+/// An event that tells this number.
+pub(crate) fn event(company: &Company, number: usize) -> Event {
     let mut payload = Document::new();
     payload.insert("number".to_owned(), number.into());
     Event {

@@ -163,6 +163,34 @@ impl Server {
         answer.body_mut().read_to_string().unwrap()
     }
 
+    /// Sends a request of the board that is carried out once however often it is
+    /// repeated; status and body.
+    pub(crate) fn post_once(&self, path: &str, key: &str, body: &Value) -> (u16, Value) {
+        let request = ureq::http::Request::post(format!("{}{path}", self.base))
+            .header("Idempotency-Key", key)
+            .body(body.to_string())
+            .unwrap();
+        let mut answer = self.agent.run(request).unwrap();
+        let text = answer.body_mut().read_to_string().unwrap();
+        (
+            answer.status().as_u16(),
+            serde_json::from_str(&text).unwrap_or(Value::Null),
+        )
+    }
+
+    /// Waits until the server says that it can work.
+    pub(crate) fn wait_until_ready(&self) {
+        let begun = Instant::now();
+        loop {
+            let (status, answer) = self.send("GET", "/api/health/ready", None, &Value::Null);
+            if status == 200 {
+                return;
+            }
+            assert!(begun.elapsed() < PATIENCE, "it is not ready: {answer}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
     /// What must succeed as the board.
     pub(crate) fn post(&self, path: &str, body: &Value) -> Value {
         let (status, answer) = self.send("POST", path, None, body);

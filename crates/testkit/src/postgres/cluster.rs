@@ -1,7 +1,7 @@
 //! Starts and ends the server.
 
 use std::ffi::OsStr;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
@@ -73,26 +73,53 @@ fn has_room(directory: &Path) -> bool {
     statvfs(directory).is_ok_and(|it| it.blocks_available() * it.fragment_size() >= ROOM)
 }
 
-/// Runs `"$@"` until standard input closes, then ends it and removes the working directory.
+/// Runs `"$@"` until standard input closes, then ends it and removes the working directory. A line
+/// on standard input is a signal that ends it too, after which it is run again.
 ///
 /// The operating system closes the pipe for a process that was killed too, so no server outlives
 /// the tests it was started for. QUIT is PostgreSQL's immediate shutdown: the data is thrown away,
-/// so it need not be written. The file `ended` tells the starting process that the server ended by
-/// itself.
+/// so it need not be written. The file `ended` tells that the server ended by itself, and `server`
+/// holds the id of its process.
 const WATCHER: &str = r#"
-exec 3<&0
-"$@" 3<&- </dev/null &
-server=$!
-(
-    while read -r _; do :; done
-    [ -e ended ] || kill -QUIT "$server"
-) <&3 &
-guard=$!
-wait "$server"
-: >ended
-wait "$guard"
+serve() {
+    rm -f ended server
+    (
+        sh -c 'echo "$$" >server; exec "$@"' serve "$@" </dev/null
+        : >ended
+    ) &
+    keeper=$!
+}
+stop() {
+    until [ -s server ]; do sleep 0.02; done
+    [ -e ended ] || kill "-$1" "$(cat server)"
+    wait "$keeper"
+}
+serve "$@"
+while read -r signal; do
+    stop "$signal"
+    serve "$@"
+done
+stop QUIT
 rm -rf -- "$PWD"
 "#;
+
+/// How a server is stopped before it is started again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// In good order: transactions are undone, and everything is written.
+    Fast,
+    /// At once, as by a crash: the server recovers when it starts.
+    Immediate,
+}
+
+impl Stop {
+    const fn signal(self) -> &'static str {
+        match self {
+            Self::Fast => "INT",
+            Self::Immediate => "QUIT",
+        }
+    }
+}
 
 /// Why no cluster could be started.
 #[derive(Debug, Error)]
@@ -140,6 +167,7 @@ fn failed_to(step: &'static str) -> impl FnOnce(io::Error) -> ClusterError {
 #[derive(Debug)]
 pub struct Cluster {
     url: String,
+    port: u16,
     home: PathBuf,
     watcher: Child,
 }
@@ -198,6 +226,44 @@ impl Cluster {
     #[must_use]
     pub fn url(&self) -> &str {
         &self.url
+    }
+
+    /// Stops the server, starts it again on its data and its port, and waits until it accepts
+    /// connections.
+    ///
+    /// # Errors
+    ///
+    /// When it does not start again.
+    pub fn restart(&mut self, stop: Stop) -> Result<(), ClusterError> {
+        let before = self.process();
+        let mut orders = self
+            .watcher
+            .stdin
+            .as_ref()
+            .ok_or_else(|| io::Error::other("its watcher has ended"))
+            .map_err(failed_to("stop the server"))?;
+        writeln!(orders, "{}", stop.signal()).map_err(failed_to("stop the server"))?;
+        let deadline = Instant::now() + START_TIMEOUT;
+        while self.process() == before || self.process().is_none() {
+            if Instant::now() > deadline {
+                return Err(self.not_started());
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        self.wait_until_ready(self.port)
+    }
+
+    /// The process of the server, when one was started.
+    fn process(&self) -> Option<String> {
+        let id = fs::read_to_string(self.home.join("server")).ok()?;
+        id.ends_with('\n').then_some(id)
+    }
+
+    fn not_started(&self) -> ClusterError {
+        let log = self
+            .log()
+            .unwrap_or_else(|error| format!("(its log cannot be read: {error})"));
+        ClusterError::Start { log }
     }
 
     /// What the server logged so far.
@@ -263,6 +329,7 @@ impl Cluster {
             .map_err(failed_to("start the server"))?;
         Ok(Self {
             url: format!("postgres://postgres@127.0.0.1:{port}/postgres"),
+            port,
             // From here on the watcher removes the directory.
             home: home.keep(),
             watcher,
@@ -282,10 +349,7 @@ impl Cluster {
                 return Ok(());
             }
             if ended || Instant::now() > deadline {
-                let log = self
-                    .log()
-                    .unwrap_or_else(|error| format!("(its log cannot be read: {error})"));
-                return Err(ClusterError::Start { log });
+                return Err(self.not_started());
             }
             thread::sleep(Duration::from_millis(20));
         }
@@ -339,6 +403,20 @@ fn free_port() -> io::Result<u16> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_server_is_started_again_on_its_data() {
+        let mut cluster = match Cluster::start() {
+            Err(ClusterError::NotInstalled) if !super::super::shared::is_required() => return,
+            result => result.unwrap(),
+        };
+        let before = cluster.process();
+        for stop in [Stop::Fast, Stop::Immediate] {
+            cluster.restart(stop).unwrap();
+            assert_ne!(cluster.process(), before);
+            assert!(PgConnection::establish(cluster.url()).is_ok());
+        }
+    }
 
     #[test]
     fn the_directory_of_a_dropped_cluster_is_gone() {

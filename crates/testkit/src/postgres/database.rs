@@ -23,6 +23,40 @@ impl TestDatabase {
         &self.url
     }
 
+    /// Ends every connection to this database, as an operator may.
+    ///
+    /// # Panics
+    ///
+    /// When the database does not answer.
+    #[track_caller]
+    pub fn close_connections(&self) {
+        let statement = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+                         WHERE datname = current_database() AND pid <> pg_backend_pid()";
+        if let Err(error) = execute(&self.url, statement) {
+            panic!("failed to close the connections to {}: {error}", self.url);
+        }
+    }
+
+    /// What a query selects as `line`.
+    ///
+    /// # Panics
+    ///
+    /// When the database does not answer.
+    #[must_use]
+    #[track_caller]
+    pub fn texts(&self, query: &str) -> Vec<String> {
+        let rows = PgConnection::establish(&self.url)
+            .map_err(|error| error.to_string())
+            .and_then(|mut connection| {
+                let rows: QueryResult<Vec<Line>> = sql_query(query).load(&mut connection);
+                rows.map_err(|error| error.to_string())
+            });
+        match rows {
+            Ok(rows) => rows.into_iter().map(|row| row.line).collect(),
+            Err(error) => panic!("{query}: {error}"),
+        }
+    }
+
     /// Every row of every table, as PostgreSQL writes rows as text: bytes in hexadecimal digits.
     ///
     /// # Panics

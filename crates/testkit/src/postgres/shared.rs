@@ -24,7 +24,7 @@ pub fn shared_cluster_url() -> Option<String> {
     match std::env::var(CLUSTER_URL_VARIABLE) {
         Ok(url) if !url.is_empty() => Some(url),
         _ => CLUSTER
-            .get_or_init(start_if_installed)
+            .get_or_init(|| if_installed(Cluster::start))
             .as_ref()
             .map(|it| it.url().to_owned()),
     }
@@ -35,8 +35,19 @@ pub(super) fn is_required() -> bool {
     std::env::var("CI").is_ok_and(|value| value == "true")
 }
 
-fn start_if_installed() -> Option<Cluster> {
-    match Cluster::start() {
+/// A cluster of one's own, to be stopped and started, on which commits are durable. `None` where
+/// [`shared_cluster_url`] gives none.
+///
+/// # Panics
+///
+/// As [`shared_cluster_url`].
+#[must_use]
+pub fn own_cluster() -> Option<Cluster> {
+    if_installed(Cluster::start_durable)
+}
+
+fn if_installed(start: impl FnOnce() -> Result<Cluster, ClusterError>) -> Option<Cluster> {
+    match start() {
         Ok(cluster) => Some(cluster),
         Err(error @ ClusterError::NotInstalled) if !is_required() => {
             eprintln!("WARNING: tests on PostgreSQL are left out: {error}");

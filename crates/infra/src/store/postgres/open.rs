@@ -5,6 +5,7 @@ use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 
 use super::queries::issue_texts::index_pending;
 use super::relay::Relay;
+use super::session::Session;
 use super::store::PostgresStore;
 use crate::store::migrations::{migrate, revert};
 use crate::store::pool::{ConnectError, pool};
@@ -32,9 +33,10 @@ pub(crate) fn open(url: &str, options: &OpenOptions) -> Result<PostgresStore, Op
     let supervisor = options.vitals.supervisor.clone();
     let relay = Relay::start(url.to_owned(), supervisor)
         .map_err(|error| OpenError::Connect(error.into()))?;
-    let url = url.to_owned();
-    let pool = pool(options.pool_size, move || connect(&url));
-    Ok(PostgresStore::new(pool, relay, options.vitals.room.clone()))
+    let target = url.to_owned();
+    let pool = pool(options.pool_size, move || Session::open(&target));
+    let room = options.vitals.room.clone();
+    Ok(PostgresStore::new(url.to_owned(), pool, relay, room))
 }
 
 /// Undoes every migration of the database at `url`.

@@ -1,12 +1,17 @@
+use diesel::QueryResult;
 use diesel::connection::{AnsiTransactionManager, TransactionManager};
+use diesel::result::Error;
 use r2d2::{Pool, PooledConnection};
+use workforce_domain::id::CompanyId;
 use workforce_domain::port::{EventFeed, Reads, Store, StoreError, Tx, Verdict};
 use workforce_vitals::Room;
 
+use super::outcome::{Outcome, Written, number_of_running};
 use super::relay::Relay;
+use super::session::Session;
 use super::{Connection, Transaction};
 use crate::store::errors::failed;
-use crate::store::pool::{Manager, take};
+use crate::store::pool::{Manager, Pooled, take};
 use crate::store::retry::until_settled;
 
 /// Every statement sees the same state.
@@ -16,43 +21,104 @@ const BEGIN_WRITE: &str = "BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED, REA
 
 /// A store in a PostgreSQL database, which several servers may share.
 pub(crate) struct PostgresStore {
-    pool: Pool<Manager<Connection>>,
+    url: String,
+    pool: Pool<Manager<Session>>,
     relay: Relay,
     room: Room,
 }
 
+/// Why a transaction was not seen to commit.
+enum Uncommitted {
+    /// The server undid it and said so.
+    Undone(StoreError),
+    /// The connection was lost before the server said anything.
+    Unheard(Error),
+}
+
 impl PostgresStore {
-    pub(super) const fn new(pool: Pool<Manager<Connection>>, relay: Relay, room: Room) -> Self {
-        Self { pool, relay, room }
+    pub(super) const fn new(
+        url: String,
+        pool: Pool<Manager<Session>>,
+        relay: Relay,
+        room: Room,
+    ) -> Self {
+        Self {
+            url,
+            pool,
+            relay,
+            room,
+        }
     }
 
-    fn transact(
+    fn read(
         &self,
-        begin: &str,
-        mut body: impl FnMut(&mut Transaction<'_>) -> Result<Verdict, StoreError>,
+        body: impl FnOnce(&mut Transaction<'_>) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        let mut pooled = self.begin(begin)?;
-        let verdict = body(&mut Transaction::on(&mut pooled.conn));
-        let ended = match verdict {
-            Ok(Verdict::Commit) => AnsiTransactionManager::commit_transaction(&mut pooled.conn),
-            Ok(Verdict::RollBack) | Err(_) => {
-                AnsiTransactionManager::rollback_transaction(&mut pooled.conn)
+        let mut pooled = self.begin(BEGIN_READ)?;
+        let read = body(&mut Transaction::on(&mut pooled.conn.conn));
+        let ended = end(&mut pooled, |conn| {
+            AnsiTransactionManager::rollback_transaction(conn)
+        });
+        read?;
+        ended.map_err(failed)
+    }
+
+    /// Runs `body` in a transaction. Answers whose listeners are to be told.
+    fn write(
+        &self,
+        body: impl FnOnce(&mut Transaction<'_>) -> Result<Verdict, StoreError>,
+    ) -> Result<Vec<CompanyId>, StoreError> {
+        let mut pooled = self.begin(BEGIN_WRITE)?;
+        let (told, written) = match run(&mut pooled.conn, body) {
+            Ok(Some(ran)) => ran,
+            refused => {
+                let undone = end(&mut pooled, |conn| {
+                    AnsiTransactionManager::rollback_transaction(conn)
+                });
+                refused?;
+                return undone.map(|()| Vec::new()).map_err(failed);
             }
         };
-        pooled.in_transaction = ended.is_err();
-        verdict?;
-        ended.map_err(failed)
+        match commit(&mut pooled) {
+            Ok(()) => Ok(told),
+            Err(Uncommitted::Undone(error)) => Err(error),
+            Err(Uncommitted::Unheard(error)) => {
+                // Its place in the pool is free for a new connection.
+                drop(pooled);
+                self.settle(written, error, told)
+            }
+        }
+    }
+
+    /// Finds out what became of a transaction whose connection was lost while it committed.
+    fn settle(
+        &self,
+        written: Option<Written>,
+        error: Error,
+        told: Vec<CompanyId>,
+    ) -> Result<Vec<CompanyId>, StoreError> {
+        let outcome = written.map_or(Outcome::Aborted, |written| written.outcome(&self.url));
+        tracing::warn!(%error, ?outcome, "the connection was lost during a commit");
+        match outcome {
+            Outcome::Committed => Ok(told),
+            Outcome::Aborted => Err(StoreError::Unavailable(Box::new(error))),
+            Outcome::Unknown => {
+                // Who listens looks in vain at worst.
+                self.relay.tell(&told);
+                Err(StoreError::OutcomeUnknown(Box::new(error)))
+            }
+        }
     }
 
     /// A connection with a fresh transaction. A connection that was closed while it lay in the
     /// pool, as all are when the server restarts, is replaced by another: nothing has run yet.
-    fn begin(&self, begin: &str) -> Result<PooledConnection<Manager<Connection>>, StoreError> {
+    fn begin(&self, begin: &str) -> Result<PooledConnection<Manager<Session>>, StoreError> {
         let mut stale = self.pool.state().idle_connections;
         loop {
             let mut pooled = take(&self.pool)?;
             // Kept from the pool until the transaction has ended well.
             pooled.in_transaction = true;
-            match AnsiTransactionManager::begin_transaction_sql(&mut pooled.conn, begin)
+            match AnsiTransactionManager::begin_transaction_sql(&mut pooled.conn.conn, begin)
                 .map_err(failed)
             {
                 Ok(()) => return Ok(pooled),
@@ -63,14 +129,61 @@ impl PostgresStore {
     }
 }
 
+/// What a body wrote, and how the server is asked about it later: not at all when it wrote
+/// nothing. `None` when the body wants it undone.
+type Ran = Option<(Vec<CompanyId>, Option<Written>)>;
+
+/// Runs the body of a transaction up to its commit.
+fn run(
+    session: &mut Session,
+    body: impl FnOnce(&mut Transaction<'_>) -> Result<Verdict, StoreError>,
+) -> Result<Ran, StoreError> {
+    let mut tx = Transaction::on(&mut session.conn);
+    if matches!(body(&mut tx)?, Verdict::RollBack) {
+        return Ok(None);
+    }
+    let (told, number) = tx.write_journal()?;
+    // The server answers COMMIT well although a statement has failed, and undoes everything. But
+    // it refuses every other statement then, and one runs between the body and COMMIT: of the
+    // journal, or this.
+    let number = match number {
+        None => number_of_running(&mut session.conn).map_err(failed)?,
+        known => known,
+    };
+    let life = session.life;
+    let written = number.map(|number| Written::new(number, life));
+    Ok(Some((told, written)))
+}
+
+/// Ends a transaction, after which the pool may have its connection back.
+fn end(
+    pooled: &mut Pooled<Session>,
+    how: impl FnOnce(&mut Connection) -> QueryResult<()>,
+) -> QueryResult<()> {
+    let ended = how(&mut pooled.conn.conn);
+    pooled.in_transaction = ended.is_err();
+    ended
+}
+
+fn commit(pooled: &mut Pooled<Session>) -> Result<(), Uncommitted> {
+    end(pooled, |conn| {
+        AnsiTransactionManager::commit_transaction(conn)
+    })
+    .map_err(|error| {
+        if AnsiTransactionManager::is_broken_transaction_manager(&mut pooled.conn.conn) {
+            Uncommitted::Unheard(error)
+        } else {
+            Uncommitted::Undone(failed(error))
+        }
+    })
+}
+
 impl Store for PostgresStore {
     fn run_read(
         &self,
         body: &mut (dyn FnMut(&mut dyn Reads) -> Result<(), StoreError> + '_),
     ) -> Result<(), StoreError> {
-        until_settled(&self.room, || {
-            self.transact(BEGIN_READ, |tx| body(tx).map(|()| Verdict::Commit))
-        })
+        until_settled(&self.room, || self.read(|tx| body(tx)))
     }
 
     fn run_write(
@@ -78,14 +191,7 @@ impl Store for PostgresStore {
         body: &mut (dyn FnMut(&mut dyn Tx) -> Result<Verdict, StoreError> + '_),
     ) -> Result<(), StoreError> {
         until_settled(&self.room, || {
-            let mut told = Vec::new();
-            self.transact(BEGIN_WRITE, |tx| {
-                let verdict = body(tx)?;
-                if matches!(verdict, Verdict::Commit) {
-                    told = tx.write_journal()?;
-                }
-                Ok(verdict)
-            })?;
+            let told = self.write(|tx| body(tx))?;
             self.relay.tell(&told);
             Ok(())
         })

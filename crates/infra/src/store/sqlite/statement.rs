@@ -46,6 +46,8 @@ statements! {
     BeginImmediate = "BEGIN IMMEDIATE";
     /// Makes a transaction durable.
     Commit = "COMMIT";
+    /// Commits a change that changes nothing, by itself.
+    Overwrite = "PRAGMA user_version = 0";
     /// Undoes a transaction.
     Rollback = "ROLLBACK";
     /// Begins one member of a batch.

@@ -16,7 +16,7 @@ use workforce_domain::id::CompanyId;
 use workforce_domain::port::{StoreError, Verdict};
 
 use super::statement::{
-    BeginImmediate, Commit, Release, Rollback, RollbackTo, Savepoint, Statement,
+    BeginImmediate, Commit, Overwrite, Release, Rollback, RollbackTo, Savepoint, Statement,
 };
 use super::{Connection, Transaction};
 
@@ -153,7 +153,7 @@ impl Turn {
         Savepoint.run(&mut self.conn).map_err(Lost)?;
         let mut tx = Transaction::on(&mut self.conn);
         let told = body(&mut tx).and_then(|verdict| match verdict {
-            Verdict::Commit => tx.write_journal().map(Some),
+            Verdict::Commit => tx.write_journal().map(|(told, _number)| Some(told)),
             Verdict::RollBack => Ok(None),
         });
         match told {
@@ -182,16 +182,45 @@ impl Turn {
         }
         match Commit.run(&mut self.conn) {
             Ok(()) => self.close(Ok(())),
-            Err(error) => self.give_up(error),
+            Err(error) => {
+                self.roll_back();
+                let error = self.settled(error);
+                self.fail(error);
+            }
+        }
+    }
+
+    /// The failure of a commit, when it is sure that nothing was written. A commit that failed at
+    /// the disk may lie there whole and lack the proof only that it is durable: nobody sees it,
+    /// but whoever opens the file after a crash would. The next commit is written over it, so
+    /// that one is made at once.
+    fn settled(&mut self, error: StoreError) -> StoreError {
+        if !is_of_disk(&error) {
+            return error;
+        }
+        match Overwrite.run(&mut self.conn) {
+            Ok(()) => error,
+            Err(again) => {
+                tracing::error!(error = %again, "what a failed commit left is not overwritten");
+                StoreError::OutcomeUnknown(Box::new(error))
+            }
         }
     }
 
     /// Undoes the whole batch and tells everybody in it.
     fn give_up(&mut self, error: StoreError) {
+        self.roll_back();
+        self.fail(error);
+    }
+
+    fn roll_back(&mut self) {
         // Fails when SQLite has undone the transaction by itself, as it does on a full disk.
         if let Err(rollback) = Rollback.run(&mut self.conn) {
             tracing::debug!(error = %rollback, "nothing was left to roll back");
         }
+    }
+
+    fn fail(&mut self, error: StoreError) {
         tracing::error!(%error, "a shared commit failed");
         self.close(Err(SharedError(Arc::new(error))));
     }
@@ -236,10 +265,19 @@ impl Outcome {
                 Some(Err(shared)) if matches!(*shared.0, StoreError::Full(_)) => {
                     return Err(StoreError::Full(Box::new(shared.clone())));
                 }
+                Some(Err(shared)) if matches!(*shared.0, StoreError::OutcomeUnknown(_)) => {
+                    return Err(StoreError::OutcomeUnknown(Box::new(shared.clone())));
+                }
                 Some(Err(shared)) => return Err(StoreError::Failed(Box::new(shared.clone()))),
             }
         }
     }
+}
+
+/// Whether a commit failed while it was written or flushed.
+fn is_of_disk(error: &StoreError) -> bool {
+    core::error::Error::source(error)
+        .is_some_and(|cause| cause.to_string().contains("disk I/O error"))
 }
 
 #[cfg(test)]

@@ -170,8 +170,8 @@ fn dangling_note(tx: &mut Transaction<'_>) -> Result<Verdict, StoreError> {
 fn a_failed_commit_fails_everybody_in_the_batch() {
     let (folder, writer) = writer();
     let (one, other) = together(&writer, |tx| note(tx, 1), dangling_note);
-    assert!(matches!(one.unwrap(), Err(StoreError::Failed(_))));
-    assert!(matches!(other.unwrap(), Err(StoreError::Failed(_))));
+    assert!(matches!(one.unwrap(), Err(StoreError::Contended)));
+    assert!(matches!(other.unwrap(), Err(StoreError::Contended)));
     assert!(committed(&folder).is_empty());
     writer.run(&mut |tx| note(tx, 3)).unwrap();
     assert_eq!(committed(&folder), [3]);
@@ -181,8 +181,30 @@ fn a_failed_commit_fails_everybody_in_the_batch() {
 fn a_refusal_over_what_was_not_committed_is_a_failure() {
     let (_folder, writer) = writer();
     let (one, other) = together(&writer, |_| Ok(Verdict::RollBack), dangling_note);
-    assert!(matches!(one.unwrap(), Err(StoreError::Failed(_))));
+    assert!(matches!(one.unwrap(), Err(StoreError::Contended)));
     assert!(other.unwrap().is_err());
+}
+
+#[test]
+fn a_commit_that_failed_at_the_disk_is_undone_or_not_known() {
+    let (folder, writer) = writer();
+    let of_disk = || StoreError::Failed("disk I/O error".into());
+    let mut turn = writer.turn();
+    assert!(matches!(turn.settled(of_disk()), StoreError::Failed(_)));
+    // Nothing can be written over it.
+    turn.conn.batch_execute("PRAGMA busy_timeout = 0").unwrap();
+    let mut rival = connection(&folder);
+    rival.batch_execute("BEGIN IMMEDIATE").unwrap();
+    let unknown = turn.settled(of_disk());
+    assert!(matches!(unknown, StoreError::OutcomeUnknown(_)));
+    // What SQLite itself refused is known to be undone.
+    assert!(matches!(
+        turn.settled(StoreError::Contended),
+        StoreError::Contended
+    ));
+    let outcome = Outcome::default();
+    outcome.settle(Err(SharedError(Arc::new(unknown))));
+    assert!(matches!(outcome.wait(), Err(StoreError::OutcomeUnknown(_))));
 }
 
 #[test]
