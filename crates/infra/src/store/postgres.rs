@@ -9,7 +9,7 @@ mod queries;
 #[path = "transaction.rs"]
 mod transaction;
 
-pub(crate) use open::{migrate_down, open};
+pub(crate) use open::{broken_invariants, migrate_down, open};
 use transaction::Transaction;
 
 /// Where statements run.
@@ -25,3 +25,6 @@ macro_rules! held {
     };
 }
 pub(crate) use held;
+
+/// The month of a cost event, as totals number months.
+const MONTH_OF_COST: &str = "CAST(to_char(e.occurred_at AT TIME ZONE 'UTC', 'YYYYMM') AS integer)";

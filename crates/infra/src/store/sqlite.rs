@@ -11,7 +11,7 @@ mod queries;
 #[path = "transaction.rs"]
 mod transaction;
 
-pub(crate) use open::{migrate_down, open};
+pub(crate) use open::{broken_invariants, migrate_down, open};
 use transaction::Transaction;
 
 /// Where statements run.
@@ -27,3 +27,7 @@ macro_rules! held {
     };
 }
 pub(crate) use held;
+
+/// The month of a cost event, as totals number months.
+const MONTH_OF_COST: &str =
+    "CAST(strftime('%Y%m', e.occurred_at / 1000000, 'unixepoch') AS integer)";
