@@ -1,10 +1,11 @@
 //! A store to throw away after a test, on either database.
 
+mod exemptions;
 mod side;
 
 use core::ops::Deref;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::{fs, io, thread};
 
 use diesel::sql_types::Text;
@@ -13,9 +14,10 @@ use tempfile::TempDir;
 use workforce_domain::port::Store;
 use workforce_domain::time::Timestamp;
 use workforce_infra::store::{
-    BrokenInvariant, DatabaseUrl, Durability, OpenOptions, broken_invariants, invariant_names, open,
+    BrokenInvariant, DatabaseUrl, Durability, OpenOptions, broken_invariants, open,
 };
 
+pub use exemptions::Exemptions;
 pub use side::SideConnection;
 
 use crate::postgres::{TestDatabase, migrated_database, shared_cluster_url};
@@ -33,14 +35,7 @@ pub struct TestStore {
     url: DatabaseUrl,
     connection: String,
     data: Data,
-    /// What a test breaks on purpose.
-    exempt: Mutex<Exempt>,
-}
-
-/// Invariants that are not asked for.
-enum Exempt {
-    These(Vec<&'static str>),
-    All,
+    exemptions: Arc<Exemptions>,
 }
 
 /// Where the data lies; kept for its end.
@@ -68,31 +63,24 @@ impl TestStore {
             .unwrap_or_else(|error| panic!("failed to open {} again: {error:?}", self.url))
     }
 
-    /// Says that this test breaks these invariants on purpose, by writing what no use case would.
+    /// What of the invariants is not asked for in the end.
+    #[must_use]
+    pub const fn exemptions(&self) -> &Arc<Exemptions> {
+        &self.exemptions
+    }
+
+    /// See [`Exemptions::breaks_on_purpose`].
     ///
     /// # Panics
     /// When there is no invariant of such a name.
     #[track_caller]
     pub fn breaks_on_purpose(&self, names: &[&'static str]) {
-        for name in names {
-            assert!(
-                invariant_names().any(|known| known == *name),
-                "there is no invariant `{name}`"
-            );
-        }
-        if let Exempt::These(exempt) = &mut *self.exempt() {
-            exempt.extend(names);
-        }
+        self.exemptions.breaks_on_purpose(names);
     }
 
-    /// Says that this test writes rows past all rules, or takes the database away, so that no
-    /// invariant can be asked for.
+    /// See [`Exemptions::is_beneath_the_rules`].
     pub fn is_beneath_the_rules(&self) {
-        *self.exempt() = Exempt::All;
-    }
-
-    fn exempt(&self) -> MutexGuard<'_, Exempt> {
-        self.exempt.lock().unwrap_or_else(PoisonError::into_inner)
+        self.exemptions.is_beneath_the_rules();
     }
 
     /// The invariants that do not hold now, each with up to 500 rows.
@@ -171,15 +159,12 @@ impl TestStore {
 
 impl Drop for TestStore {
     fn drop(&mut self) {
-        let Exempt::These(exempt) = &*self.exempt() else {
-            return;
-        };
         // A test that has failed already says why itself.
-        if thread::panicking() {
+        if self.exemptions.are_all() || thread::panicking() {
             return;
         }
         let mut broken = self.broken_invariants();
-        broken.retain(|it| !exempt.contains(&it.name));
+        broken.retain(|it| !self.exemptions.contain(it.name));
         let told: Vec<_> = broken.iter().map(ToString::to_string).collect();
         assert!(broken.is_empty(), "broken at the end:\n{}", told.join("\n"));
     }
@@ -275,7 +260,7 @@ fn opened(url: DatabaseUrl, connection: String, data: Data) -> TestStore {
             url,
             connection,
             data,
-            exempt: Mutex::new(Exempt::These(Vec::new())),
+            exemptions: Arc::default(),
         },
         Err(error) => panic!("failed to open {url}: {error:?}"),
     }

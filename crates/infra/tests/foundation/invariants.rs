@@ -89,7 +89,7 @@ const BREAKING: [(&str, &str); 42] = [
     ("only_the_employed_hold_leases", TERMINATE_WORKER),
     ("only_the_employed_are_woken", TERMINATE_WORKER),
     ("only_the_employed_have_work", TERMINATE_WORKER),
-    ("terminated_agents_have_no_keys", TERMINATE_WORKER),
+    ("only_the_employed_have_keys", TERMINATE_WORKER),
     (
         "managers_are_employed",
         "UPDATE agents SET lifecycle = 'terminated', lifecycle_at = created_at WHERE id = {boss}",

@@ -1,3 +1,4 @@
+use diesel::connection::SimpleConnection;
 use diesel::sql_types::BigInt;
 use diesel::{
     Connection, PgConnection, QueryResult, QueryableByName, RunQueryDsl, SqliteConnection,
@@ -55,6 +56,21 @@ impl SideConnection {
         };
         if let Err(error) = outcome {
             panic!("{statement}: {error}");
+        }
+    }
+
+    /// Runs several statements.
+    ///
+    /// # Panics
+    /// When one of them fails.
+    #[track_caller]
+    pub fn execute_all(&mut self, statements: &str) {
+        let outcome = match &mut self.0 {
+            Kind::Sqlite(connection) => connection.batch_execute(statements),
+            Kind::Postgres(connection) => connection.batch_execute(statements),
+        };
+        if let Err(error) = outcome {
+            panic!("{statements}: {error}");
         }
     }
 

@@ -34,11 +34,11 @@ pub(super) const INVARIANTS: &[Invariant] = &[
             AND a.lifecycle IN ('pending_approval', 'terminated')",
     },
     Invariant {
-        name: "terminated_agents_have_no_keys",
-        sentence: "Every key of a terminated agent is revoked.",
+        name: "only_the_employed_have_keys",
+        sentence: "No key of a terminated agent or a draft opens anything.",
         rows: "SELECT k.company_id AS company, 'key ' || k.id || ' of agent ' || k.agent_id AS what
             FROM agent_keys k JOIN agents a ON a.company_id = k.company_id AND a.id = k.agent_id
-            WHERE k.revoked_at IS NULL AND a.lifecycle = 'terminated'",
+            WHERE k.revoked_at IS NULL AND a.lifecycle IN ('pending_approval', 'terminated')",
     },
     Invariant {
         name: "managers_are_employed",
