@@ -1,29 +1,41 @@
 //! A store to throw away after a test, on either database.
 
+mod exemptions;
+mod side;
+
 use core::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
-use std::{fs, io};
+use std::{fs, io, thread};
 
 use diesel::sql_types::Text;
-use diesel::{
-    Connection, PgConnection, QueryResult, QueryableByName, RunQueryDsl, SqliteConnection,
-    sql_query,
-};
+use diesel::{Connection, PgConnection, QueryResult, QueryableByName, RunQueryDsl, sql_query};
 use tempfile::TempDir;
 use workforce_domain::port::Store;
 use workforce_domain::time::Timestamp;
-use workforce_infra::store::{DatabaseUrl, Durability, OpenOptions, open};
+use workforce_infra::store::{
+    BrokenInvariant, DatabaseUrl, Durability, OpenOptions, broken_invariants, open,
+};
+
+pub use exemptions::Exemptions;
+pub use side::SideConnection;
 
 use crate::postgres::{TestDatabase, migrated_database, shared_cluster_url};
 
+/// So many of the rows that break an invariant are told of.
+const ROWS_TOLD: usize = 500;
+
 /// An open store with empty tables, removed with everything in it when this value is dropped.
+///
+/// Every invariant of the store must hold then, or the test fails, unless it said that it
+/// [breaks it on purpose](Self::breaks_on_purpose).
 pub struct TestStore {
     // Dropped in this order: connections first.
     store: Arc<dyn Store>,
     url: DatabaseUrl,
     connection: String,
     data: Data,
+    exemptions: Arc<Exemptions>,
 }
 
 /// Where the data lies; kept for its end.
@@ -51,6 +63,37 @@ impl TestStore {
             .unwrap_or_else(|error| panic!("failed to open {} again: {error:?}", self.url))
     }
 
+    /// What of the invariants is not asked for in the end.
+    #[must_use]
+    pub const fn exemptions(&self) -> &Arc<Exemptions> {
+        &self.exemptions
+    }
+
+    /// See [`Exemptions::breaks_on_purpose`].
+    ///
+    /// # Panics
+    /// When there is no invariant of such a name.
+    #[track_caller]
+    pub fn breaks_on_purpose(&self, names: &[&'static str]) {
+        self.exemptions.breaks_on_purpose(names);
+    }
+
+    /// See [`Exemptions::is_beneath_the_rules`].
+    pub fn is_beneath_the_rules(&self) {
+        self.exemptions.is_beneath_the_rules();
+    }
+
+    /// The invariants that do not hold now, each with up to 500 rows.
+    ///
+    /// # Panics
+    /// When the database cannot be asked.
+    #[must_use]
+    #[track_caller]
+    pub fn broken_invariants(&self) -> Vec<BrokenInvariant> {
+        broken_invariants(&self.url, ROWS_TOLD)
+            .unwrap_or_else(|error| panic!("failed to ask {}: {error:?}", self.url))
+    }
+
     /// What the store was opened with.
     #[must_use]
     pub const fn url(&self) -> &DatabaseUrl {
@@ -69,20 +112,19 @@ impl TestStore {
     /// When the statement fails.
     #[track_caller]
     pub fn execute(&self, statement: &str) {
-        let outcome = match self.data {
-            Data::Postgres(_) => PgConnection::establish(&self.connection)
-                .map(|mut connection| sql_query(statement).execute(&mut connection)),
-            Data::Sqlite(_) => {
-                SqliteConnection::establish(&self.connection).map(|mut connection| {
-                    sql_query("PRAGMA busy_timeout = 5000").execute(&mut connection)?;
-                    sql_query(statement).execute(&mut connection)
-                })
-            }
-        };
-        match outcome {
-            Ok(Ok(_)) => {}
-            Ok(Err(error)) => panic!("{statement}: {error}"),
-            Err(error) => panic!("{}: {error}", self.connection),
+        self.side_connection().execute(statement);
+    }
+
+    /// A connection beside the store, for statements past it.
+    ///
+    /// # Panics
+    /// When there is none to be had.
+    #[must_use]
+    #[track_caller]
+    pub fn side_connection(&self) -> SideConnection {
+        match self.data {
+            Data::Postgres(_) => SideConnection::postgres(&self.connection),
+            Data::Sqlite(_) => SideConnection::sqlite(&self.connection),
         }
     }
 
@@ -112,6 +154,19 @@ impl TestStore {
             Data::Postgres(_) => format!("'{at}'"),
             Data::Sqlite(_) => at.micros().to_string(),
         }
+    }
+}
+
+impl Drop for TestStore {
+    fn drop(&mut self) {
+        // A test that has failed already says why itself.
+        if self.exemptions.are_all() || thread::panicking() {
+            return;
+        }
+        let mut broken = self.broken_invariants();
+        broken.retain(|it| !self.exemptions.contain(it.name));
+        let told: Vec<_> = broken.iter().map(ToString::to_string).collect();
+        assert!(broken.is_empty(), "broken at the end:\n{}", told.join("\n"));
     }
 }
 
@@ -205,6 +260,7 @@ fn opened(url: DatabaseUrl, connection: String, data: Data) -> TestStore {
             url,
             connection,
             data,
+            exemptions: Arc::default(),
         },
         Err(error) => panic!("failed to open {url}: {error:?}"),
     }
@@ -212,6 +268,9 @@ fn opened(url: DatabaseUrl, connection: String, data: Data) -> TestStore {
 
 /// Turns functions that take a `&TestStore` into tests on both databases: each `name` becomes
 /// `sqlite::name` and `postgres::name`. Once per module, since it declares those two.
+///
+/// Tests of ports, which write rows past the rules, begin with `#![beneath_the_rules]`: of their
+/// stores no invariant is asked for.
 ///
 /// ```
 /// # #[expect(unused_imports)]
@@ -225,6 +284,14 @@ fn opened(url: DatabaseUrl, connection: String, data: Data) -> TestStore {
 /// ```
 #[macro_export]
 macro_rules! on_both_databases {
+    (#![beneath_the_rules] $($(#[$meta:meta])* fn $name:ident($store:ident: &TestStore) $body:block)+) => {
+        $crate::on_both_databases! {
+            $($(#[$meta])* fn $name($store: &TestStore) {
+                $store.is_beneath_the_rules();
+                $body
+            })+
+        }
+    };
     ($($(#[$meta:meta])* fn $name:ident($store:ident: &TestStore) $body:block)+) => {
         $($(#[$meta])* fn $name($store: &$crate::store::TestStore) $body)+
 

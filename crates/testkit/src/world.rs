@@ -26,7 +26,7 @@ pub use builders::{
 pub use clock::SettableClock;
 pub use runs::StartedRun;
 
-use crate::store::{TestStore, sqlite_store};
+use crate::store::{Exemptions, TestStore, sqlite_store};
 
 /// A store and what belongs to a call.
 pub struct World {
@@ -37,6 +37,7 @@ pub struct World {
     vault: Arc<dyn Vault>,
     strict_secrets: AtomicBool,
     signalled: AtomicBool,
+    exemptions: Arc<Exemptions>,
     // Dropped last: it removes the data.
     _data: Option<TestStore>,
 }
@@ -55,7 +56,10 @@ impl World {
     /// A world on a store that outlives it.
     #[must_use]
     pub fn on(store: &TestStore) -> Self {
-        Self::over(store.shared())
+        Self {
+            exemptions: Arc::clone(store.exemptions()),
+            ..Self::over(store.shared())
+        }
     }
 
     /// A world on any store.
@@ -70,6 +74,7 @@ impl World {
             vault: crate::ports::vault(),
             strict_secrets: AtomicBool::new(false),
             signalled: AtomicBool::new(false),
+            exemptions: Arc::default(),
             _data: None,
         }
     }
@@ -113,6 +118,15 @@ impl World {
     #[must_use]
     pub fn id<I: Id>(&self) -> I {
         I::from(self.ids.next())
+    }
+
+    /// Says that the test breaks these invariants on purpose.
+    ///
+    /// # Panics
+    /// When there is no invariant of such a name.
+    #[track_caller]
+    pub fn breaks_on_purpose(&self, names: &[&'static str]) {
+        self.exemptions.breaks_on_purpose(names);
     }
 
     /// True when a call since the last look had something for the engine to do at once.

@@ -296,6 +296,7 @@ fn whoever_has_the_key_of_an_inactive_agent_learns_why() {
     let agent = hired(&world);
     let key = key_of(&world, &agent).token;
     make_draft(&world, agent.id);
+    world.breaks_on_purpose(&["only_the_employed_have_keys"]);
     assert_eq!(refused(with(&world, &key, None)), AuthError::AgentInactive);
     let gone = world.hired(agent.company, "Gone");
     let key = key_of(&world, &gone).token;

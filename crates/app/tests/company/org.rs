@@ -154,6 +154,7 @@ fn the_tree_shows_orphans_at_the_roots_and_nobody_terminated() {
     let orphan = world.hired(company, "Orphan");
     let gone = world.hired(company, "Gone");
     done(terminate(world.board(), gone.id));
+    world.breaks_on_purpose(&["managers_are_employed"]);
     // A manager who went before reports were moved at a termination.
     put(&world, |tx| {
         let mut held = tx

@@ -56,6 +56,7 @@ pub(crate) fn put(world: &World, mut body: impl FnMut(&mut dyn Tx) -> Result<(),
 
 /// Makes an agent a draft again.
 pub(crate) fn make_draft(world: &World, agent: AgentId) {
+    world.breaks_on_purpose(&["drafts_wait_for_a_decision"]);
     put(world, |tx| {
         let mut held = tx.agents_mut().lock(Scope::SYSTEM, agent)?.unwrap();
         held.lifecycle = AgentLifecycle::PendingApproval;

@@ -14,6 +14,11 @@ use crate::scene::Scene;
 fn plan(store: &TestStore, world: &World, issue: &Issue, status: &str) -> ApprovalId {
     let (id, at): (ApprovalId, _) = (world.id(), store.literal(world.now()));
     let (company, issue) = (issue.company, issue.id);
+    store.breaks_on_purpose(&[
+        "approvals_are_linked_to_what_they_are_about",
+        "decisions_are_complete",
+        "undecided_approvals_have_an_object",
+    ]);
     store.execute(&format!(
         "INSERT INTO approvals (id, company_id, type, status, payload, primary_issue_id, \
          resubmit_count, created_at, updated_at, decided_by, decided_at) \

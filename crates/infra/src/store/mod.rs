@@ -7,6 +7,7 @@ mod cached;
 mod columns;
 mod errors;
 mod feed;
+mod invariants;
 mod lock_order;
 mod migrations;
 mod open;
@@ -30,5 +31,6 @@ mod postgres;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 
+pub use invariants::{BrokenInvariant, OffendingRow, broken_invariants, invariant_names};
 pub use open::{Durability, OpenError, OpenOptions, migrate_down, open};
 pub use url::{DatabaseUrl, DatabaseUrlError};

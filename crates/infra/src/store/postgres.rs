@@ -11,7 +11,7 @@ mod queries;
 #[path = "transaction.rs"]
 mod transaction;
 
-pub(crate) use open::{migrate_down, open};
+pub(crate) use open::{broken_invariants, migrate_down, open};
 use transaction::Transaction;
 
 /// Where statements run.
@@ -50,3 +50,6 @@ macro_rules! shared {
     };
 }
 pub(crate) use shared;
+
+/// The month of a cost event, as totals number months.
+const MONTH_OF_COST: &str = "CAST(to_char(e.occurred_at AT TIME ZONE 'UTC', 'YYYYMM') AS integer)";

@@ -13,7 +13,7 @@ mod queries;
 #[path = "transaction.rs"]
 mod transaction;
 
-pub(crate) use open::{migrate_down, open};
+pub(crate) use open::{broken_invariants, migrate_down, open};
 use transaction::Transaction;
 
 /// Where statements run.
@@ -45,3 +45,7 @@ macro_rules! shared {
     };
 }
 pub(crate) use shared;
+
+/// The month of a cost event, as totals number months.
+const MONTH_OF_COST: &str =
+    "CAST(strftime('%Y%m', e.occurred_at / 1000000, 'unixepoch') AS integer)";

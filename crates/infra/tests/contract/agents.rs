@@ -10,6 +10,7 @@ use workforce_testkit::on_both_databases;
 use crate::world::{World, agent, claim, heartbeat, later, try_write};
 
 on_both_databases! {
+    #![beneath_the_rules]
     fn an_agent_is_stored_whole_and_emptied_again(store: &TestStore) {
         let world = World::new(store);
         let manager = world.hire();

@@ -59,6 +59,7 @@ fn delete(world: &World<'_>, attachment: &Attachment) -> Option<ObjectName> {
 }
 
 on_both_databases! {
+    #![beneath_the_rules]
     fn an_attachment_is_stored_whole(store: &TestStore) {
         let world = World::new(store);
         let issue = world.open();

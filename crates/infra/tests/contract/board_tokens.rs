@@ -19,6 +19,7 @@ fn token(digest: u8, seconds: u64) -> BoardToken {
 }
 
 on_both_databases! {
+    #![beneath_the_rules]
     fn a_board_token_is_found_by_its_digest_revoked_or_not(store: &TestStore) {
         let world = World::new(store);
         let token = token(7, 0);

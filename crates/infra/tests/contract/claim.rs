@@ -15,6 +15,7 @@ use workforce_testkit::on_both_databases;
 use crate::world::{World, claim, heartbeat, id, later, request, try_write, wake};
 
 on_both_databases! {
+    #![beneath_the_rules]
     fn a_claimed_run_is_running_and_holds_its_issue(store: &TestStore) {
         let world = World::new(store);
         let (wake, run) = world.queue(&world.agent, Some(&world.issue));

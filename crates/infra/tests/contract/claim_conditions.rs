@@ -69,6 +69,7 @@ pub(crate) fn busy_colleague(world: &World<'_>) -> Run {
 }
 
 on_both_databases! {
+    #![beneath_the_rules]
     fn the_wake_is_due(store: &TestStore) {
         let world = World::new(store);
         world.queue(&world.agent, None);

@@ -13,6 +13,7 @@ use workforce_testkit::on_both_databases;
 use crate::world::{World, company, later, now, read, try_write, write};
 
 on_both_databases! {
+    #![beneath_the_rules]
     fn a_company_is_stored_whole_and_emptied_again(store: &TestStore) {
         let plain = company();
         let full = Company {

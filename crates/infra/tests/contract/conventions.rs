@@ -22,6 +22,7 @@ fn find(world: &World<'_>, project: &Project) -> Option<Conventions> {
 }
 
 on_both_databases! {
+    #![beneath_the_rules]
     fn conventions_are_stored_whole_and_emptied_again(store: &TestStore) {
         let world = World::new(store);
         let (project, other) = (project(&world.company), project(&world.company));

@@ -22,6 +22,7 @@ fn key(world: &World<'_>, digest: [u8; 32]) -> AgentKey {
 }
 
 on_both_databases! {
+    #![beneath_the_rules]
     fn a_key_is_found_by_its_digest_revoked_or_not(store: &TestStore) {
         let world = World::new(store);
         let key = key(&world, [7; 32]);

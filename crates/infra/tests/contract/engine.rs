@@ -50,6 +50,7 @@ pub(crate) fn cost(world: &World<'_>, cents: &str) -> CostEvent {
 }
 
 on_both_databases! {
+    #![beneath_the_rules]
     fn a_server_renews_what_is_its_own(store: &TestStore) {
         let world = World::new(store);
         let (mine, other) = (id::<InstanceId>(), id::<InstanceId>());

@@ -34,6 +34,7 @@ fn numbers(world: &World<'_>) -> Vec<i64> {
 }
 
 on_both_databases! {
+    #![beneath_the_rules]
     fn old_events_are_forgotten_in_batches(store: &TestStore) {
         let world = World::new(store);
         let quiet = World::new(store);

@@ -206,6 +206,7 @@ fn faults(store: &TestStore, asked: &Asked) -> String {
 fn sqlite_reads_every_list_along_an_index() {
     recorder::install();
     let store = sqlite_store();
+    store.is_beneath_the_rules();
     let asked = fill(&store);
     let blind = faults(&store, &asked);
     assert!(blind.is_empty(), "{blind}");
@@ -220,6 +221,7 @@ fn postgres_reads_every_list_along_an_index() {
     let Some(store) = postgres_store() else {
         return;
     };
+    store.is_beneath_the_rules();
     let asked = fill(&store);
     execute(&store, "ANALYZE");
     let faults = faults(&store, &asked) + &sweeps::faults(&store, &asked);

@@ -53,6 +53,7 @@ fn last_number(world: &World<'_>) -> usize {
 }
 
 on_both_databases! {
+    #![beneath_the_rules]
     fn a_listener_is_woken_after_the_commit_of_events_of_its_company(store: &TestStore) {
         let world = World::new(store);
         let (listener, rung) = bell();
@@ -83,6 +84,7 @@ fn servers_on_one_database_hear_of_each_other() {
     let Some(first) = postgres_store() else {
         return;
     };
+    first.is_beneath_the_rules();
     let second = first.beside();
     let world = World::new(&first);
     let (listener, rung) = bell();

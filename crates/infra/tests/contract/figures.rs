@@ -48,6 +48,7 @@ fn begin(world: &World<'_>) -> Run {
 }
 
 on_both_databases! {
+    #![beneath_the_rules]
     fn a_company_is_counted(store: &TestStore) {
         let world = World::new(store);
         let figures = || world.read(|reads| reads.companies().figures(world.scope(), instants()));

@@ -25,6 +25,7 @@ fn workspace(project: &Project, is_primary: bool, seconds: u64) -> Workspace {
 }
 
 on_both_databases! {
+    #![beneath_the_rules]
     fn a_goal_is_stored_whole_and_emptied_again(store: &TestStore) {
         let world = World::new(store);
         let (plain, parent) = (goal(&world.company), goal(&world.company));

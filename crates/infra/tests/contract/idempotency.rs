@@ -16,6 +16,7 @@ fn answer(key: &str) -> KeptAnswer {
 }
 
 on_both_databases! {
+    #![beneath_the_rules]
     fn an_answer_is_kept_for_its_caller_and_key(store: &TestStore) {
         let kept = answer("k");
         write(&**store, |tx| tx.idempotency().keep(&kept));

@@ -62,6 +62,7 @@ fn file(path: &str, digit: char) -> ManagedFile {
 }
 
 on_both_databases! {
+    #![beneath_the_rules]
     fn revisions_are_stored_whole_and_listed_newest_first(store: &TestStore) {
         let world = World::new(store);
         let other = agent(&world.company);

@@ -163,6 +163,7 @@ fn matches(filter: &IssueFilter, issue: &Issue, labels: &LabelsOf) -> bool {
 }
 
 on_both_databases! {
+    #![beneath_the_rules]
     fn issues_are_walked_by_urgency_under_every_filter(store: &TestStore) {
         let world = World::new(store);
         World::new(store);

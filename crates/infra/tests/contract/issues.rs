@@ -114,6 +114,7 @@ pub(crate) fn approve(world: &World<'_>, approval: &str) {
 }
 
 on_both_databases! {
+    #![beneath_the_rules]
     fn an_issue_is_stored_whole_and_emptied_again(store: &TestStore) {
         let world = World::new(store);
         let (parent, project, goal) =

@@ -21,6 +21,7 @@ pub(crate) fn label(world: &World<'_>, name: &str) -> IssueLabel {
 }
 
 on_both_databases! {
+    #![beneath_the_rules]
     fn labels_are_kept_changed_and_deleted(store: &TestStore) {
         let (world, other) = (World::new(store), World::new(store));
         let (bug, idea) = (label(&world, "Bug"), label(&world, "Idea"));

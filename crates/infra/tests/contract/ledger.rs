@@ -32,6 +32,7 @@ fn whole(cents: i64) -> Cents {
 }
 
 on_both_databases! {
+    #![beneath_the_rules]
     fn a_thousand_thirds_of_a_cent_add_up(store: &TestStore) {
         let world = World::new(store);
         world.write(|tx| {

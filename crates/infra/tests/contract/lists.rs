@@ -29,6 +29,7 @@ fn at(n: u64) -> workforce_domain::time::Timestamp {
 }
 
 on_both_databases! {
+    #![beneath_the_rules]
     fn companies_are_walked_oldest_first(store: &TestStore) {
         let mut expected = Vec::new();
         for n in 0..ROWS {

@@ -176,6 +176,7 @@ fn subject(world: &World<'_>) -> Subject {
 #[test]
 fn sqlite_prepares_the_writes_once() {
     let filled = sqlite_store();
+    filled.is_beneath_the_rules();
     let subject = subject(&World::new(&filled));
     // Opened anew by a copy of its own, whose writer has run nothing yet.
     let folder = tempfile::tempdir().unwrap();
@@ -191,6 +192,7 @@ fn postgres_prepares_the_writes_once() {
     let Some(filled) = postgres_store() else {
         return;
     };
+    filled.is_beneath_the_rules();
     let subject = subject(&World::new(&filled));
     install();
     prepares_once(&*open(filled.url(), &options()).unwrap(), &subject);

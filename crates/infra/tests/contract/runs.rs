@@ -20,6 +20,7 @@ fn save_as_seen(world: &World<'_>, seen: &Run) -> Result<(), StoreError> {
 }
 
 on_both_databases! {
+    #![beneath_the_rules]
     fn one_wake_is_pending_per_agent_and_issue(store: &TestStore) {
         let world = World::new(store);
         let (first, run) = world.queue(&world.agent, Some(&world.issue));

@@ -10,6 +10,7 @@ use workforce_testkit::on_both_databases;
 use crate::world::{World, goal, id, now, project};
 
 on_both_databases! {
+    #![beneath_the_rules]
     fn a_foreign_record_is_missing_to_every_look_up(store: &TestStore) {
         let (world, other) = (World::new(store), World::new(store));
         let (goal, project) = (goal(&world.company), project(&world.company));

@@ -82,6 +82,7 @@ fn comment(world: &World<'_>, issue: &Issue, body: &str) {
 }
 
 on_both_databases! {
+    #![beneath_the_rules]
     fn words_are_found_where_they_stand_and_rank_by_it(store: &TestStore) {
         let (world, other) = (World::new(store), World::new(store));
         let talk = add(&world, "talk", None);
@@ -308,6 +309,9 @@ on_both_databases! {
 fn stores() -> Vec<TestStore> {
     let mut stores = vec![sqlite_store()];
     stores.extend(postgres_store());
+    for store in &stores {
+        store.is_beneath_the_rules();
+    }
     stores
 }
 

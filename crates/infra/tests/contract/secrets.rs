@@ -60,6 +60,7 @@ fn bound(secrets: &[(&str, SecretId, Option<i32>)]) -> Document {
 }
 
 on_both_databases! {
+    #![beneath_the_rules]
     fn a_secret_is_stored_whole_and_emptied_again(store: &TestStore) {
         let world = World::new(store);
         let plain = secret(&world.company, id(), "plain");

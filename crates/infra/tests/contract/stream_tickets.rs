@@ -22,6 +22,7 @@ fn keep(world: &World<'_>, tickets: &[StreamTicket]) {
 }
 
 on_both_databases! {
+    #![beneath_the_rules]
     fn a_ticket_is_found_until_it_is_taken_and_taken_once(store: &TestStore) {
         let world = World::new(store);
         let kept = ticket(&world, 7, 60);

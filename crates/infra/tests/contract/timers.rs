@@ -35,6 +35,7 @@ fn set(world: &World<'_>, agent: &Agent, seconds: Option<u64>, suppressed: bool)
 }
 
 on_both_databases! {
+    #![beneath_the_rules]
     fn a_timer_follows_the_configuration(store: &TestStore) {
         let world = World::new(store);
         let (early, late) = (world.hire(), world.hire());

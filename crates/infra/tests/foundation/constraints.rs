@@ -76,6 +76,7 @@ fn linked_columns(raw: &mut Raw) -> Vec<(Reference, String)> {
 }
 
 on_both_databases! {
+    #![beneath_the_rules]
     fn every_reference_carries_the_company(store: &TestStore) {
         let mut raw = Raw::of(store);
         for reference in raw.references() {

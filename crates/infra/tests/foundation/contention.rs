@@ -15,6 +15,7 @@ use crate::company::{Never, company, find_company, store_company, store_error};
 struct Refusal;
 
 on_both_databases! {
+    #![beneath_the_rules]
     fn who_was_answered_sees_what_was_written(store: &TestStore) {
         const WRITERS: u8 = 8;
         const COMPANIES: u8 = 12;

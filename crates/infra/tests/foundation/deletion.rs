@@ -85,6 +85,7 @@ fn dangling(raw: &mut Raw) -> Vec<(Reference, i64)> {
 }
 
 on_both_databases! {
+    #![beneath_the_rules]
     fn every_reference_says_what_becomes_of_it(store: &TestStore) {
         let mut raw = Raw::of(store);
         // Work that somebody has to do does not lose its assignee by the way.

@@ -47,6 +47,7 @@ fn sequences(store: &dyn Store, company: &Company) -> Vec<i64> {
 }
 
 on_both_databases! {
+    #![beneath_the_rules]
     fn events_are_numbered_without_gaps(store: &TestStore) {
         const WRITERS: usize = 6;
         const EACH: usize = 10;

@@ -78,6 +78,7 @@ fn declared(postgres: bool) -> BTreeMap<String, Vec<Column>> {
 }
 
 on_both_databases! {
+    #![beneath_the_rules]
     fn the_live_tables_are_those_of_the_queries(store: &TestStore) {
         let mut raw = Raw::of(store);
         let declared = declared(raw.is_postgres());

@@ -9,6 +9,7 @@ mod company;
 mod constraints;
 mod contention;
 mod deletion;
+mod invariants;
 mod journal;
 mod live_schema;
 mod lost_commits;

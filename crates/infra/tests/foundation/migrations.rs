@@ -10,6 +10,7 @@ use crate::raw::Raw;
 use crate::rows::insert_company;
 
 on_both_databases! {
+    #![beneath_the_rules]
     fn tables_come_and_go_and_come_again(store: &TestStore) {
         let mut raw = Raw::of(store);
         let before = (raw.tables(), raw.indexes());

@@ -2,11 +2,15 @@ use diesel::connection::SimpleConnection;
 use diesel::sql_types::BigInt;
 use diesel::{Connection as _, PgConnection, RunQueryDsl, sql_query};
 use diesel_migrations::{EmbeddedMigrations, embed_migrations};
+use workforce_domain::port::StoreError;
 
+use super::queries::invariants;
 use super::queries::issue_texts::index_pending;
 use super::relay::Relay;
 use super::session::Session;
 use super::store::PostgresStore;
+use crate::store::errors::failed;
+use crate::store::invariants::BrokenInvariant;
 use crate::store::migrations::{migrate, revert};
 use crate::store::pool::{ConnectError, pool};
 use crate::store::{OpenError, OpenOptions};
@@ -19,6 +23,10 @@ const MIGRATION_LOCK: i64 = 0x776f_726b_666f_7263;
 /// Nobody waits for a row, or keeps one locked, for ever.
 const SETTINGS: &str = "SET lock_timeout = '10s'; SET idle_in_transaction_session_timeout = '60s'; \
     SET jit = off;";
+
+/// Every transaction of a connection sees one state and writes nothing.
+const ONE_PICTURE: &str = "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL \
+    REPEATABLE READ, READ ONLY";
 
 /// Opens the database at `url`.
 ///
@@ -45,6 +53,19 @@ pub(crate) fn open(url: &str, options: &OpenOptions) -> Result<PostgresStore, Op
 /// What stands in the way.
 pub(crate) fn migrate_down(url: &str) -> Result<(), OpenError> {
     under_migration_lock(url, |conn| revert(conn, MIGRATIONS))
+}
+
+/// The invariants that do not hold in the database at `url`.
+///
+/// # Errors
+/// When the database cannot be reached or asked.
+pub(crate) fn broken_invariants(
+    url: &str,
+    limit: usize,
+) -> Result<Vec<BrokenInvariant>, StoreError> {
+    let mut conn = connect(url).map_err(StoreError::Unavailable)?;
+    conn.batch_execute(ONE_PICTURE).map_err(failed)?;
+    invariants::broken(&mut conn, limit).map_err(failed)
 }
 
 /// The lock belongs to the session, which ends here.

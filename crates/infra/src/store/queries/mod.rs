@@ -28,6 +28,7 @@ mod figures;
 mod goals;
 mod idempotency;
 mod instructions;
+pub(super) mod invariants;
 mod issue_deletion;
 mod issue_filter;
 mod issue_list;

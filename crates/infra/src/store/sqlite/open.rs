@@ -3,12 +3,16 @@ use std::path::Path;
 use diesel::connection::SimpleConnection;
 use diesel::{Connection as _, SqliteConnection};
 use diesel_migrations::{EmbeddedMigrations, embed_migrations};
+use workforce_domain::port::StoreError;
 
 use super::lock::ExclusiveLock;
+use super::queries::invariants;
 use super::queries::issue_texts::index_pending;
 use super::store::SqliteStore;
 use super::writer::Writer;
+use crate::store::errors::failed;
 use crate::store::feed::Listeners;
+use crate::store::invariants::BrokenInvariant;
 use crate::store::migrations::{migrate, revert};
 use crate::store::pool::{ConnectError, pool};
 use crate::store::{Durability, OpenError, OpenOptions};
@@ -64,6 +68,21 @@ pub(crate) fn migrate_down(path: &Path) -> Result<(), OpenError> {
         &mut connect(path, WAL).map_err(OpenError::Connect)?,
         MIGRATIONS,
     )
+}
+
+/// The invariants that do not hold in the database file at `path`.
+///
+/// # Errors
+/// When there is no such file, or it cannot be read.
+pub(crate) fn broken_invariants(
+    path: &Path,
+    limit: usize,
+) -> Result<Vec<BrokenInvariant>, StoreError> {
+    let unavailable = StoreError::Unavailable;
+    // Connecting would make one.
+    std::fs::metadata(path).map_err(|error| unavailable(error.into()))?;
+    let mut conn = connect(path, READER).map_err(unavailable)?;
+    invariants::broken(&mut conn, limit).map_err(failed)
 }
 
 fn connect(path: &Path, settings: &str) -> Result<SqliteConnection, ConnectError> {

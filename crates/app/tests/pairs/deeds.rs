@@ -1,0 +1,282 @@
+//! The writes that meet.
+
+use std::time::Duration;
+
+use workforce_app::agents::{self, UpdateAgent};
+use workforce_app::approvals::{self, Decide};
+use workforce_app::companies::{self, UpdateCompany};
+use workforce_app::issues::{self, AddComment, CheckOut, CreateIssue, UpdateIssue};
+use workforce_app::runs::{self, RunEnd, WakeUp};
+use workforce_app::{Call, Failure, costs};
+use workforce_domain::Document;
+use workforce_domain::change::Change;
+use workforce_domain::issue::IssueStatus;
+use workforce_domain::money::Budget;
+use workforce_domain::port::{ClaimRequest, StoreError, TokenKind, Tokens, Tx};
+use workforce_domain::run::{RunErrorCode, RunStatus};
+use workforce_domain::text::CommentBody;
+use workforce_domain::wake::WakeSource;
+use workforce_testkit::world::{World, key_name, new_issue, no_change, report_of};
+
+use crate::outcome::{Outcome, as_somebody, board};
+use crate::scene::{Scene, Stage};
+
+/// A write.
+pub(crate) struct Deed {
+    /// Its name, which is that of its test.
+    pub(crate) name: &'static str,
+    /// What must have come about before.
+    pub(crate) after: &'static [Stage],
+    /// Does it.
+    pub(crate) act: fn(&World, &Scene) -> Outcome,
+}
+
+impl Deed {
+    /// True when the agent itself does it, who must be there to be somebody.
+    fn is_the_agents(&self) -> bool {
+        ["check_out", "release"].contains(&self.name)
+    }
+
+    /// True when the agent is gone afterwards.
+    fn removes_the_agent(&self) -> bool {
+        ["delete_agent", "delete_company"].contains(&self.name)
+    }
+
+    /// True when both can be asked for at the same time.
+    pub(crate) fn can_meet(&self, other: &Self) -> bool {
+        !(self.is_the_agents() && other.removes_the_agent()
+            || self.removes_the_agent() && other.is_the_agents())
+    }
+}
+
+macro_rules! deeds {
+    ($($name:ident after [$($stage:ident),*] = $act:expr;)+) => {
+        /// Every write.
+        pub(crate) const ALL: &[Deed] = &[$(Deed {
+            name: stringify!($name),
+            after: &[$(Stage::$stage),*],
+            act: $act,
+        }),+];
+    };
+}
+
+deeds! {
+    check_out after [] = |world, scene| {
+        let command = CheckOut { agent: None, expected: None };
+        as_somebody(world.agent(scene.agent.id), |tx, call| {
+            issues::check_out(tx, call, &scene.issue.id.into(), command.clone())
+        })
+    };
+    check_out_for after [] = |world, scene| {
+        let command = CheckOut { agent: Some(scene.agent.id), expected: None };
+        board(world, |tx, call| {
+            issues::check_out(tx, call, &scene.issue.id.into(), command.clone())
+        })
+    };
+    release after [CheckedOut] = |world, scene| {
+        as_somebody(world.agent(scene.agent.id), |tx, call| {
+            issues::release(tx, call, &scene.issue.id.into())
+        })
+    };
+    assign after [] = |world, scene| board(world, |tx, call| scene.assign(tx, call));
+    create_issue after [] = |world, scene| {
+        let command = CreateIssue {
+            status: Some(IssueStatus::Todo),
+            assignee_agent: Some(scene.agent.id),
+            parent: Some(scene.issue.id.into()),
+            ..new_issue("A part of it")
+        };
+        board(world, |tx, call| issues::create(tx, call, scene.company.id, command.clone()))
+    };
+    end_issue after [Assigned] = |world, scene| {
+        board(world, |tx, call| scene.go(tx, call, IssueStatus::Done))
+    };
+    reopen_issue after [Assigned, Ended] = |world, scene| {
+        board(world, |tx, call| scene.go(tx, call, IssueStatus::Todo))
+    };
+    delete_issue after [] = |world, scene| {
+        board(world, |tx, call| issues::delete(tx, call, &scene.issue.id.into()))
+    };
+    put_below_other after [] = |world, scene| {
+        let command = UpdateIssue {
+            parent: Change::Set(scene.other_issue.id.into()),
+            ..no_change()
+        };
+        board(world, |tx, call| {
+            issues::update(tx, call, &scene.issue.id.into(), command.clone())
+        })
+    };
+    put_other_below after [] = |world, scene| {
+        let command = UpdateIssue {
+            parent: Change::Set(scene.issue.id.into()),
+            ..no_change()
+        };
+        board(world, |tx, call| {
+            issues::update(tx, call, &scene.other_issue.id.into(), command.clone())
+        })
+    };
+    mention after [] = |world, scene| {
+        board(world, |tx, call| {
+            let command = AddComment { body: words()?, reopen: false, interrupt: false };
+            issues::add_comment(tx, call, &scene.issue.id.into(), command)
+        })
+    };
+    reopen_by_comment after [Assigned, Ended] = |world, scene| {
+        board(world, |tx, call| {
+            let command = AddComment { body: words()?, reopen: true, interrupt: false };
+            issues::add_comment(tx, call, &scene.issue.id.into(), command)
+        })
+    };
+    file_plan after [Assigned] = |world, scene| {
+        board(world, |tx, call| {
+            approvals::file(tx, call, scene.company.id, scene.plan_of())
+        })
+    };
+    approve after [Planned] = |world, scene| decide(world, scene, approvals::approve);
+    reject after [Planned] = |world, scene| decide(world, scene, approvals::reject);
+    request_revision after [Planned] = |world, scene| {
+        decide(world, scene, approvals::request_revision)
+    };
+    cancel_approval after [Planned] = |world, scene| {
+        let Some(plan) = scene.plan else { return Ok(Err("no plan".into())) };
+        board(world, |tx, call| approvals::cancel(tx, call, plan))
+    };
+    hire after [] = |world, scene| board(world, |tx, call| scene.propose(tx, call));
+    approve_hire after [Proposed] = |world, scene| {
+        let Some(hire) = scene.hire else { return Ok(Err("no hire".into())) };
+        board(world, |tx, call| approvals::approve(tx, call, hire, plainly()))
+    };
+    reject_hire after [Proposed] = |world, scene| {
+        let Some(hire) = scene.hire else { return Ok(Err("no hire".into())) };
+        board(world, |tx, call| approvals::reject(tx, call, hire, plainly()))
+    };
+    terminate after [] = |world, scene| {
+        board(world, |tx, call| agents::terminate(tx, call, scene.agent.id))
+    };
+    pause_agent after [] = |world, scene| {
+        board(world, |tx, call| agents::pause(tx, call, scene.agent.id))
+    };
+    resume_agent after [AgentPaused] = |world, scene| {
+        board(world, |tx, call| agents::resume(tx, call, scene.agent.id, false))
+    };
+    delete_agent after [] = |world, scene| {
+        board(world, |tx, call| agents::delete(tx, call, scene.agent.id))
+    };
+    create_key after [] = |world, scene| {
+        board(world, |tx, call| agents::create_key(tx, call, scene.agent.id, key_name()))
+    };
+    put_below_agent after [] = |world, scene| {
+        let command = UpdateAgent {
+            reports_to: Change::Set(scene.agent.id),
+            ..UpdateAgent::default()
+        };
+        board(world, |tx, call| agents::update(tx, call, scene.other.id, command.clone()))
+    };
+    put_agent_below after [] = |world, scene| {
+        let command = UpdateAgent {
+            reports_to: Change::Set(scene.other.id),
+            ..UpdateAgent::default()
+        };
+        board(world, |tx, call| agents::update(tx, call, scene.agent.id, command.clone()))
+    };
+    limit_agent after [] = |world, scene| {
+        let command = UpdateAgent {
+            budget: Budget::from_cents(1).ok(),
+            ..UpdateAgent::default()
+        };
+        board(world, |tx, call| agents::update(tx, call, scene.agent.id, command.clone()))
+    };
+    limit_company after [] = |world, scene| {
+        let command = UpdateCompany {
+            budget: Budget::from_cents(1).ok(),
+            ..UpdateCompany::default()
+        };
+        board(world, |tx, call| companies::update(tx, call, scene.company.id, command.clone()))
+    };
+    report_cost after [Limited] = |world, scene| {
+        let report = report_of(scene.agent.id, "2");
+        board(world, |tx, call| costs::report(tx, call, scene.company.id, report.clone()))
+    };
+    invoke after [] = |world, scene| {
+        board(world, |tx, call| runs::invoke(tx, call, scene.agent.id, Document::new()))
+    };
+    wake_up after [] = |world, scene| {
+        let command = WakeUp {
+            source: WakeSource::Automation,
+            trigger_detail: None,
+            reason: None,
+            payload: Document::new(),
+        };
+        board(world, |tx, call| runs::wake_up(tx, call, scene.agent.id, command.clone()))
+    };
+    claim after [Invoked] = |world, _scene| {
+        let request = ClaimRequest {
+            instance: world.id(),
+            now: world.now(),
+            lease_until: world.now().plus(Duration::from_secs(60)),
+            token_digest: world.tokens().mint(TokenKind::Run).digest,
+            instance_cap: 100,
+        };
+        as_somebody(world.system(), |tx, call| runs::start(tx, call, &request))
+    };
+    cancel_run after [Running] = |world, scene| {
+        let Some(run) = &scene.run else { return Ok(Err("no run".into())) };
+        board(world, |tx, call| runs::cancel(tx, call, run.id))
+    };
+    finish_run after [Running] = |world, scene| {
+        let Some(run) = &scene.run else { return Ok(Err("no run".into())) };
+        let mut end = RunEnd::failed(RunErrorCode::ProcessLost, "it ended");
+        end.status = RunStatus::Succeeded;
+        end.error_code = None;
+        as_somebody(world.system(), |tx, call| {
+            runs::finish(tx, call, run.id, run.fence, end.clone())
+        })
+    };
+    lose_run after [Running] = |world, scene| {
+        let Some(run) = &scene.run else { return Ok(Err("no run".into())) };
+        let end = RunEnd::failed(RunErrorCode::ProcessLost, "its server is gone");
+        as_somebody(world.system(), |tx, call| runs::lose(tx, call, run, end.clone()))
+    };
+    pause_company after [] = |world, scene| {
+        board(world, |tx, call| companies::pause(tx, call, scene.company.id))
+    };
+    resume_company after [Assigned, CompanyPaused] = |world, scene| {
+        board(world, |tx, call| companies::resume(tx, call, scene.company.id))
+    };
+    archive after [] = |world, scene| {
+        board(world, |tx, call| companies::archive(tx, call, scene.company.id))
+    };
+    unarchive after [Archived] = |world, scene| {
+        board(world, |tx, call| companies::unarchive(tx, call, scene.company.id))
+    };
+    delete_company after [Archived] = |world, scene| {
+        board(world, |tx, call| companies::delete(tx, call, scene.company.id))
+    };
+}
+
+/// The comment that calls the agent.
+fn words<E>() -> Result<CommentBody, Failure<E>> {
+    CommentBody::new("@Ada, look at this.")
+        .map_err(|error| Failure::Store(StoreError::Failed(error.into())))
+}
+
+const fn plainly() -> Decide {
+    Decide {
+        note: None,
+        force: false,
+    }
+}
+
+type Decision = fn(
+    &mut dyn Tx,
+    &Call<'_>,
+    workforce_domain::id::ApprovalId,
+    Decide,
+) -> Result<approvals::ApprovalView, Failure<approvals::ApprovalError>>;
+
+fn decide(world: &World, scene: &Scene, decision: Decision) -> Outcome {
+    let Some(plan) = scene.plan else {
+        return Ok(Err("no plan".into()));
+    };
+    board(world, |tx, call| decision(tx, call, plan, plainly()))
+}

@@ -1,0 +1,261 @@
+//! A company with an agent and an issue, and what they can be in the midst of.
+
+use serde_json::json;
+use uuid::Uuid;
+use workforce_app::agents::{self, CreateAgent, UpdateAgent};
+use workforce_app::approvals::{self, FileApproval, HireAgent};
+use workforce_app::companies::{self, CreateCompany, UpdateCompany};
+use workforce_app::issues::{self, CheckOut, UpdateIssue};
+use workforce_app::record::document;
+use workforce_app::{Call, Failure, runs};
+use workforce_domain::Document;
+use workforce_domain::agent::Agent;
+use workforce_domain::approval::ApprovalType;
+use workforce_domain::change::Change;
+use workforce_domain::company::Company;
+use workforce_domain::id::{ApprovalId, Id};
+use workforce_domain::issue::{Issue, IssueStatus};
+use workforce_domain::money::Budget;
+use workforce_domain::port::Tx;
+use workforce_domain::run::Run;
+use workforce_testkit::world::{World, done, new_agent, new_company, no_change};
+
+/// What something is in the midst of when two writes meet, in the order in which it came about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Stage {
+    /// Agent and company may spend one cent a month.
+    Limited,
+    /// The agent has the issue.
+    Assigned,
+    /// It works on it by a key.
+    CheckedOut,
+    /// It works on it in a run.
+    Running,
+    /// It was asked for by hand.
+    Invoked,
+    /// The board is to decide on a plan for the issue.
+    Planned,
+    /// The board is to decide on somebody below the agent.
+    Proposed,
+    /// The issue has ended.
+    Ended,
+    /// The agent is paused.
+    AgentPaused,
+    /// Its company is.
+    CompanyPaused,
+    /// Its company is archived.
+    Archived,
+}
+
+/// What two writes are about.
+#[derive(Clone)]
+pub(crate) struct Scene {
+    pub(crate) company: Company,
+    pub(crate) agent: Agent,
+    pub(crate) other: Agent,
+    pub(crate) issue: Issue,
+    pub(crate) other_issue: Issue,
+    pub(crate) plan: Option<ApprovalId>,
+    pub(crate) hire: Option<ApprovalId>,
+    pub(crate) run: Option<Run>,
+}
+
+impl Scene {
+    /// A new company, brought to these stages.
+    pub(crate) fn new(world: &World, stages: &[Stage]) -> Self {
+        let company = world.company_with(&CreateCompany {
+            require_board_approval_for_new_agents: Some(true),
+            ..new_company("Acme")
+        });
+        let agent = world.hired(company.id, "Ada");
+        let other = world.hired(company.id, "Bob");
+        let issue = world.todo(company.id, "Build it");
+        let other_issue = world.todo(company.id, "Sell it");
+        let mut scene = Self {
+            company,
+            agent,
+            other,
+            issue,
+            other_issue,
+            plan: None,
+            hire: None,
+            run: None,
+        };
+        let mut stages = stages.to_vec();
+        stages.sort_unstable();
+        stages.dedup();
+        for stage in stages {
+            scene.reach(world, stage);
+        }
+        scene
+    }
+
+    /// The copy of this scene with a mark, see `copies.sql`.
+    pub(crate) fn marked(&self, mark: &str) -> Self {
+        let mut copy = self.clone();
+        copy.company.id = marked(mark, self.company.id);
+        copy.plan = self.plan.map(|plan| marked(mark, plan));
+        copy.hire = self.hire.map(|hire| marked(mark, hire));
+        for agent in [&mut copy.agent, &mut copy.other] {
+            agent.id = marked(mark, agent.id);
+            agent.company = copy.company.id;
+        }
+        for issue in [&mut copy.issue, &mut copy.other_issue] {
+            issue.id = marked(mark, issue.id);
+            issue.company = copy.company.id;
+        }
+        if let Some(run) = &mut copy.run {
+            run.id = marked(mark, run.id);
+            run.wake = marked(mark, run.wake);
+            run.issue = run.issue.map(|issue| marked(mark, issue));
+            run.agent = copy.agent.id;
+            run.company = copy.company.id;
+        }
+        copy
+    }
+
+    /// Of two stages that exclude each other the later one is left out.
+    fn reach(&mut self, world: &World, stage: Stage) {
+        match stage {
+            Stage::Limited => self.limit(world),
+            Stage::Assigned => {
+                try_as_board(world, |tx, call| self.assign(tx, call));
+            }
+            Stage::CheckedOut => {
+                let command = CheckOut {
+                    agent: None,
+                    expected: None,
+                };
+                let issue = self.issue.id.into();
+                drop(
+                    world
+                        .agent(self.agent.id)
+                        .write(|tx, call| issues::check_out(tx, call, &issue, command.clone())),
+                );
+            }
+            Stage::Running => {
+                try_as_board(world, |tx, call| self.assign(tx, call));
+                self.run = world.start_next().map(|started| started.run);
+            }
+            Stage::Invoked => {
+                try_as_board(world, |tx, call| {
+                    runs::invoke(tx, call, self.agent.id, Document::new())
+                });
+            }
+            Stage::Planned => {
+                let filed = try_as_board(world, |tx, call| {
+                    approvals::file(tx, call, self.company.id, self.plan_of())
+                });
+                self.plan = filed.map(|filed| filed.view.approval.id);
+            }
+            Stage::Proposed => {
+                let hired = try_as_board(world, |tx, call| self.propose(tx, call));
+                self.hire = hired
+                    .and_then(|hired| hired.approval)
+                    .map(|view| view.approval.id);
+            }
+            Stage::Ended => {
+                try_as_board(world, |tx, call| self.go(tx, call, IssueStatus::Done));
+            }
+            Stage::AgentPaused => {
+                try_as_board(world, |tx, call| agents::pause(tx, call, self.agent.id));
+            }
+            Stage::CompanyPaused => {
+                try_as_board(world, |tx, call| {
+                    companies::pause(tx, call, self.company.id)
+                });
+            }
+            Stage::Archived => {
+                try_as_board(world, |tx, call| {
+                    companies::archive(tx, call, self.company.id)
+                });
+            }
+        }
+    }
+
+    fn limit(&self, world: &World) {
+        let budget = Budget::from_cents(1);
+        let agent = UpdateAgent {
+            budget: budget.clone().ok(),
+            ..UpdateAgent::default()
+        };
+        let company = UpdateCompany {
+            budget: budget.ok(),
+            ..UpdateCompany::default()
+        };
+        let board = world.board();
+        done(board.write(|tx, call| agents::update(tx, call, self.agent.id, agent.clone())));
+        done(board.write(|tx, call| companies::update(tx, call, self.company.id, company.clone())));
+    }
+
+    /// Gives the issue to the agent.
+    pub(crate) fn assign(
+        &self,
+        tx: &mut dyn Tx,
+        call: &Call<'_>,
+    ) -> Result<issues::UpdatedIssue, Failure<issues::IssueError>> {
+        let command = UpdateIssue {
+            assignee_agent: Change::Set(self.agent.id),
+            ..no_change()
+        };
+        issues::update(tx, call, &self.issue.id.into(), command)
+    }
+
+    /// Moves the issue.
+    pub(crate) fn go(
+        &self,
+        tx: &mut dyn Tx,
+        call: &Call<'_>,
+        status: IssueStatus,
+    ) -> Result<issues::UpdatedIssue, Failure<issues::IssueError>> {
+        let command = UpdateIssue {
+            status: Some(status),
+            ..no_change()
+        };
+        issues::update(tx, call, &self.issue.id.into(), command)
+    }
+
+    /// A plan for the issue, for which the agent asks.
+    pub(crate) fn plan_of(&self) -> FileApproval {
+        FileApproval {
+            kind: ApprovalType::ApproveIssuePlan,
+            requested_by: Some(self.agent.id),
+            payload: document(json!({ "issueId": self.issue.id, "plan": "first this" })),
+            issues: Vec::new(),
+        }
+    }
+
+    /// Proposes somebody who is to report to the agent.
+    pub(crate) fn propose(
+        &self,
+        tx: &mut dyn Tx,
+        call: &Call<'_>,
+    ) -> Result<approvals::Hired, Failure<approvals::ApprovalError>> {
+        let command = HireAgent {
+            agent: CreateAgent {
+                reports_to: Some(self.agent.id),
+                ..new_agent("Cleo")
+            },
+            source_issues: Vec::new(),
+        };
+        approvals::hire(tx, call, self.company.id, command)
+    }
+}
+
+fn marked<I: Id>(mark: &str, id: I) -> I {
+    let text = id.into().to_string();
+    let text = format!("{mark}{}", &text[mark.len()..]);
+    I::from(Uuid::parse_str(&text).unwrap_or_else(|error| panic!("{text}: {error}")))
+}
+
+/// What the board comes to, unless it is refused.
+fn try_as_board<T, E: std::fmt::Debug>(
+    world: &World,
+    body: impl FnMut(&mut dyn Tx, &Call<'_>) -> Result<T, Failure<E>>,
+) -> Option<T> {
+    match world.board().write(body) {
+        Ok(value) => Some(value),
+        Err(Failure::Refused(_)) => None,
+        Err(Failure::Store(error)) => panic!("{error:?}"),
+    }
+}

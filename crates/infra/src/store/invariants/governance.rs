@@ -1,0 +1,92 @@
+//! Approvals, and the money that is spent.
+
+use super::Invariant;
+
+pub(super) const INVARIANTS: &[Invariant] = &[
+    Invariant {
+        name: "undecided_approvals_have_an_object",
+        sentence: "An approval that governs issues is undecided only while one of them is open.",
+        rows: "SELECT v.company_id AS company, 'approval ' || v.id AS what FROM approvals v
+            WHERE v.status IN ('pending', 'revision_requested')
+            AND v.type IN ('approve_issue_plan', 'approve_pull_request',
+                'approve_push_to_existing_pr', 'approve_completion')
+            AND NOT EXISTS (SELECT 1
+                FROM approval_issues k
+                JOIN issues i ON i.company_id = k.company_id AND i.id = k.issue_id
+                WHERE k.company_id = v.company_id AND k.approval_id = v.id
+                AND i.status NOT IN ('done', 'cancelled'))",
+    },
+    Invariant {
+        name: "undecided_hires_have_a_draft",
+        sentence: "An undecided hire decides on a draft.",
+        rows: "SELECT v.company_id AS company, 'approval ' || v.id AS what FROM approvals v
+            WHERE v.status IN ('pending', 'revision_requested') AND v.type = 'hire_agent'
+            AND NOT EXISTS (SELECT 1
+                FROM approval_drafts d
+                JOIN agents a ON a.company_id = d.company_id AND a.id = d.agent_id
+                WHERE d.company_id = v.company_id AND d.approval_id = v.id
+                AND a.lifecycle = 'pending_approval')",
+    },
+    Invariant {
+        name: "drafts_wait_for_a_decision",
+        sentence: "A draft waits for a hire that is undecided.",
+        rows: "SELECT a.company_id AS company, 'agent ' || a.id AS what FROM agents a
+            WHERE a.lifecycle = 'pending_approval' AND NOT EXISTS (SELECT 1
+                FROM approval_drafts d
+                JOIN approvals v ON v.company_id = d.company_id AND v.id = d.approval_id
+                WHERE d.company_id = a.company_id AND d.agent_id = a.id
+                AND v.type = 'hire_agent' AND v.status IN ('pending', 'revision_requested'))",
+    },
+    Invariant {
+        name: "approvals_are_linked_to_what_they_are_about",
+        sentence: "The issue that an approval is about in the first place is among those it is \
+            linked to.",
+        rows: "SELECT v.company_id AS company, 'approval ' || v.id AS what FROM approvals v
+            WHERE v.primary_issue_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM approval_issues k
+                WHERE k.company_id = v.company_id AND k.approval_id = v.id
+                AND k.issue_id = v.primary_issue_id)",
+    },
+    Invariant {
+        name: "decisions_are_complete",
+        sentence: "Whoever decided stands beside when, for what was decided and nothing else; \
+            what was cancelled says when.",
+        rows: "SELECT v.company_id AS company, 'approval ' || v.id AS what FROM approvals v
+            WHERE (v.status <> 'pending') <> (v.decided_at IS NOT NULL)
+            OR (v.status IN ('approved', 'rejected', 'revision_requested'))
+                <> (v.decided_by IS NOT NULL)
+            OR (v.status = 'pending' AND v.decision_note IS NOT NULL)",
+    },
+    Invariant {
+        name: "totals_equal_the_ledger",
+        sentence: "What an agent and a company spent in a month is the sum of its counted costs.",
+        rows: "SELECT company_id AS company,
+                scope_type || ' ' || scope_id || ' in ' || month || ': total ' || sum(total)
+                || ', ledger ' || sum(spent) AS what
+            FROM (
+                SELECT e.company_id AS company_id, CAST('agent' AS text) AS scope_type,
+                    e.agent_id AS scope_id, {month} AS month, e.cost_micros AS spent, 0 AS total
+                FROM cost_events e WHERE e.counted
+                UNION ALL
+                SELECT e.company_id, 'company', e.company_id, {month}, e.cost_micros, 0
+                FROM cost_events e WHERE e.counted
+                UNION ALL
+                SELECT t.company_id, t.scope_type, t.scope_id, t.month, 0, t.spent_micros
+                FROM spend_totals t
+            ) AS booked
+            GROUP BY company_id, scope_type, scope_id, month
+            HAVING sum(spent) <> sum(total)",
+    },
+    Invariant {
+        name: "spenders_are_of_the_company",
+        sentence: "Totals and alerts are those of the company itself or of an agent of it.",
+        rows: "SELECT s.company_id AS company, s.scope_type || ' ' || s.scope_id AS what
+            FROM (
+                SELECT company_id, scope_type, scope_id FROM spend_totals
+                UNION
+                SELECT company_id, scope_type, scope_id FROM budget_alerts
+            ) AS s
+            WHERE (s.scope_type = 'company' AND s.scope_id <> s.company_id)
+            OR (s.scope_type = 'agent' AND NOT EXISTS (SELECT 1 FROM agents a
+                WHERE a.company_id = s.company_id AND a.id = s.scope_id))",
+    },
+];
