@@ -7,7 +7,7 @@ use workforce_domain::change::Change;
 use workforce_domain::id::{AgentId, CompanyId};
 use workforce_domain::instructions::BundlePointer;
 use workforce_domain::money::Budget;
-use workforce_domain::port::{Failure, Held, Tx};
+use workforce_domain::port::{Failure, Held, StoreError, Tx};
 use workforce_domain::revision::{AgentConfig, RevisionSource};
 use workforce_domain::text::{Description, Label, Name, Role};
 
@@ -104,6 +104,7 @@ pub fn create(
             return Err(denied(Denied::BoardRequired));
         }
     }
+    hold_company(tx, scope)?;
     let agent = take_on(tx, call, scope, command, AgentLifecycle::Enabled)?;
     Ok(detail(tx.reads(), call, agent.into_inner())?)
 }
@@ -111,7 +112,17 @@ pub fn create(
 /// What a new agent is refused with.
 pub(crate) const TAKE_ON: Codes = Codes::with(&[Code::ReferenceNotFound], &[BINDINGS]);
 
-/// Checks, stores and records a new agent. Whether the caller may is settled
+/// Locks the company that hires: its managers stay until the new agent is
+/// stored, and of two that choose a short name one comes second.
+///
+/// # Errors
+/// When the store fails.
+pub(crate) fn hold_company(tx: &mut dyn Tx, company: CompanyScope) -> Result<(), StoreError> {
+    tx.companies_mut().lock(company.into(), company.company())?;
+    Ok(())
+}
+
+/// Checks, stores and records a new agent. The company is locked. Whether the caller may is settled
 /// before; a draft is taken on like everybody else and works later.
 ///
 /// # Errors

@@ -29,7 +29,7 @@ use workforce_domain::time::Month;
 pub use adapter_config::REDACTED;
 pub(crate) use adapter_config::unmasked_document;
 pub use create::{CREATE, CreateAgent, create};
-pub(crate) use create::{TAKE_ON, take_on};
+pub(crate) use create::{TAKE_ON, hold_company, take_on};
 pub use deletion::{DELETE, delete};
 pub(crate) use draft::{activate, discard, hold_draft, revise};
 pub(crate) use environment::{OVERRIDES, check_overrides};

@@ -14,6 +14,7 @@ use super::hire::HIRE;
 use super::redact::redacted;
 use super::{ApprovalError, ApprovalView, cancel, effects, hire, history, links, payload, read};
 use crate::access::{self, Denied, FieldFault, denied};
+use crate::agents;
 use crate::call::Call;
 use crate::issues;
 use crate::refusal::{Code, Codes};
@@ -62,6 +63,9 @@ pub fn file(
     let named = links::of_new(tx.reads(), scope, &command.payload, &command.issues)?;
     let ids: Vec<IssueId> = named.into_iter().map(|issue| issue.id).collect();
     let primary = ids.first().copied();
+    if command.kind == ApprovalType::HireAgent {
+        agents::hold_company(tx, scope)?;
+    }
     let mut issues = links::hold(tx, scope, ids.clone())?;
     if command.kind == ApprovalType::HireAgent {
         return hire::file(tx, call, scope, requested_by, command.payload, &issues);

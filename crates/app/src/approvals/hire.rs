@@ -62,6 +62,7 @@ pub fn hire(
         let fault = FieldFault::invalid("/sourceIssueIds", message);
         return Err(Failure::Refused(fault.into()));
     }
+    agents::hold_company(tx, scope)?;
     let mut issues = Vec::new();
     for (name, pointer) in &command.source_issues {
         issues.push(links::find(tx.reads(), scope, name, pointer)?.id);

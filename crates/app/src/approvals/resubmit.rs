@@ -1,7 +1,9 @@
 use serde_json::json;
 use workforce_domain::Document;
 use workforce_domain::actor::Owned;
-use workforce_domain::approval::{Approval, ApprovalHistoryKind, ApprovalStatus, NotPending};
+use workforce_domain::approval::{
+    Approval, ApprovalHistoryKind, ApprovalStatus, ApprovalType, NotPending,
+};
 use workforce_domain::id::ApprovalId;
 use workforce_domain::port::{Failure, Tx};
 
@@ -35,6 +37,9 @@ pub fn resubmit(
     let found = seen(tx, call, id)?;
     require_requester(call, &found)?;
     call.require_working_company().map_err(denied)?;
+    if found.kind == ApprovalType::HireAgent {
+        agents::hold_company(tx, found.scope())?;
+    }
     let draft = hire::hold_draft_of(tx, &found)?;
     let mut issues = links::hold_of(tx, &found)?;
     let mut approval = hold(tx, &found)?;

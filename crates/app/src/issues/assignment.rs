@@ -4,7 +4,7 @@ use serde_json::json;
 use workforce_domain::actor::{CompanyScope, Owned};
 use workforce_domain::agent::Agent;
 use workforce_domain::id::AgentId;
-use workforce_domain::issue::{Assignee, Issue, IssueStatus};
+use workforce_domain::issue::{Assignee, Assignment, Issue, IssueStatus};
 use workforce_domain::port::{
     EmployedAgent, Failure, Held, Reads, Shared, StoreError, Tx, WakeableAgent,
 };
@@ -81,6 +81,45 @@ pub(crate) fn require_stake(
     Err(denied(Denied::Forbidden(
         "only the assignee, the author and the assignee's managers may change an issue",
     )))
+}
+
+/// Holds the assignee of an ended issue that is about to be taken up again:
+/// before the issue itself, since it may have left meanwhile.
+pub(super) fn hold_former(
+    tx: &mut dyn Tx,
+    seen: &Issue,
+) -> Result<Option<Shared<Agent>>, StoreError> {
+    match seen
+        .assignee
+        .agent()
+        .filter(|_| seen.status().is_terminal())
+    {
+        Some(agent) => tx.agents_mut().share(seen.scope(), agent),
+        None => Ok(None),
+    }
+}
+
+/// Takes a reopened issue from an agent that has left: it would wait for
+/// nobody. The issue is changed, not saved.
+///
+/// # Errors
+/// [`StoreError::Contended`] when the issue has another assignee than the one
+/// that is held.
+pub(super) fn require_present(
+    issue: &mut Held<Issue>,
+    former: Option<&Shared<Agent>>,
+) -> Result<(), StoreError> {
+    let Some(assignee) = issue.assignee.agent() else {
+        return Ok(());
+    };
+    match former.filter(|former| former.id == assignee) {
+        Some(former) if former.is_employed() => Ok(()),
+        Some(_) => {
+            issue.assignee = Assignment::NOBODY;
+            Ok(())
+        }
+        None => Err(StoreError::Contended),
+    }
 }
 
 /// Wakes the agent an issue was given to, unless it gave the issue to itself

@@ -13,7 +13,7 @@ use workforce_domain::run::RunKind;
 use workforce_domain::text::CommentBody;
 use workforce_domain::wake::{WakeReason, WakeSource};
 
-use super::{IssueError, assignment, hold, work, write_down};
+use super::{IssueError, assignment, hold, seen, work, write_down};
 use crate::access::{Denied, denied};
 use crate::call::Call;
 use crate::record::document;
@@ -58,6 +58,12 @@ pub fn add_comment(
     issue: &IssueRef,
     command: AddComment,
 ) -> Result<Commented, Failure<IssueError>> {
+    let former = if command.reopen {
+        let seen = seen(tx.reads(), call, issue)?;
+        assignment::hold_former(tx, &seen)?
+    } else {
+        None
+    };
     let mut issue = hold(tx, call, issue)?;
     call.require_working_company().map_err(denied)?;
     if command.interrupt {
@@ -72,6 +78,7 @@ pub fn add_comment(
             .reopen(IssueStatus::Todo, call.now)
             .map_err(|illegal| Failure::Refused(illegal.into()))?;
         issue.progress = moved.progress;
+        assignment::require_present(&mut issue, former.as_ref())?;
         issue.updated_at = call.now;
         tx.issues_mut().save(&issue)?;
         write_down(

@@ -114,7 +114,7 @@ pub fn update(
     issue: &IssueRef,
     mut command: UpdateIssue,
 ) -> Result<UpdatedIssue, Failure<IssueError>> {
-    let candidate = hold_candidate(tx, call, issue, &command)?;
+    let candidates = hold_candidates(tx, call, issue, &command)?;
     let mut issue = hold(tx, call, issue)?;
     call.require_working_company().map_err(denied)?;
     let words = command.comment.take();
@@ -126,7 +126,7 @@ pub fn update(
             .assignee_adapter_overrides
             .map(|overrides| agents::unmasked_document(overrides, present));
         check_rights(tx, call, &issue, &command)?;
-        Some(change(tx, call, &mut issue, command, candidate)?)
+        Some(change(tx, call, &mut issue, command, candidates)?)
     };
     work::renew_lease(tx, call, &issue)?;
     let comment = match words {
@@ -141,21 +141,41 @@ pub fn update(
     })
 }
 
-/// The agent that a change may give the issue to. It is held before the issue,
-/// and looked at when its turn comes.
-fn hold_candidate(
+/// The agents that a change may leave the issue with. They are held before the
+/// issue, and looked at when their turn comes.
+#[derive(Default)]
+struct Candidates {
+    /// Who is to get it: the agent that the change names, or the caller that
+    /// takes it up.
+    new: Option<Shared<Agent>>,
+    /// Who had it when it ended, where it is reopened.
+    former: Option<Shared<Agent>>,
+}
+
+fn hold_candidates(
     tx: &mut dyn Tx,
     call: &Call<'_>,
     issue: &IssueRef,
     command: &UpdateIssue,
-) -> Result<Option<Shared<Agent>>, Failure<IssueError>> {
+) -> Result<Candidates, Failure<IssueError>> {
     let begins = command.status == Some(IssueStatus::InProgress);
     let named = command.assignee_agent.value().copied();
-    let Some(agent) = named.or(call.actor().agent_id().filter(|_| begins)) else {
-        return Ok(None);
-    };
-    let company = seen(tx.reads(), call, issue)?.scope();
-    Ok(tx.agents_mut().share(company, agent)?)
+    let new = named.or(call.actor().agent_id().filter(|_| begins));
+    let may_reopen = call.agent().is_none() && command.status.is_some_and(|to| !to.is_terminal());
+    if new.is_none() && !may_reopen {
+        return Ok(Candidates::default());
+    }
+    let seen = seen(tx.reads(), call, issue)?;
+    Ok(Candidates {
+        new: match new {
+            Some(agent) => tx.agents_mut().share(seen.scope(), agent)?,
+            None => None,
+        },
+        former: match may_reopen {
+            true => assignment::hold_former(tx, &seen)?,
+            false => None,
+        },
+    })
 }
 
 fn check_rights(
@@ -210,7 +230,7 @@ fn change(
     call: &Call<'_>,
     issue: &mut Held<Issue>,
     command: UpdateIssue,
-    candidate: Option<Shared<Agent>>,
+    candidates: Candidates,
 ) -> Result<Changes, Failure<IssueError>> {
     let before = Issue::clone(issue);
     let asked = command.status;
@@ -220,10 +240,10 @@ fn change(
     }
     let (worker, reassigned) = match takes_up {
         // The checkout decides who gets it.
-        true => (candidate.and_then(Shared::employed), None),
+        true => (candidates.new.and_then(Shared::employed), None),
         false => {
             let to = command.assignee_agent;
-            (None, reassign::decide(tx, call, issue, to, candidate)?)
+            (None, reassign::decide(tx, call, issue, to, candidates.new)?)
         }
     };
     let labelled = describe(tx, call, issue, command)?;
@@ -239,6 +259,9 @@ fn change(
         None => (None, None),
     };
     let moved = step.as_ref().map(|step| &step.moved);
+    if moved.is_some_and(|moved| moved.reopened) {
+        assignment::require_present(issue, candidates.former.as_ref())?;
+    }
     if let Some(reassigned) = &reassigned {
         reassigned.carry_out(tx, call, issue)?;
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use workforce_domain::port::{
     ActivityReads, AgentReads, AgentWrites, ApprovalReads, ApprovalWrites, AttachmentReads,
     AttachmentWrites, BoardTokenReads, BoardTokenWrites, CommentReads, CommentWrites, CompanyReads,
-    CompanyWrites, CredentialReads, CredentialWrites, EngineWrites, EventFeed, GoalReads,
+    CompanyWrites, CredentialReads, CredentialWrites, EngineReads, EngineWrites, EventFeed, GoalReads,
     GoalWrites, IdempotencyWrites, InstructionReads, InstructionWrites, IssueReads, IssueWrites,
     Journal, LabelReads, LabelWrites, LedgerReads, LedgerWrites, ProjectReads, ProjectWrites,
     Reads, RevisionReads, RevisionWrites, RunReads, RunWrites, SealedReads, SealedWrites,
@@ -204,6 +204,7 @@ impl Reads for GatedTx<'_> {
         secrets: SecretReads,
         sealed: SealedReads,
         activity: ActivityReads,
+        engine: EngineReads,
     }
 }
 
@@ -216,7 +217,7 @@ impl Tx for GatedTx<'_> {
         approvals_mut: ApprovalWrites,
         runs_mut: RunWrites,
         ledger_mut: LedgerWrites,
-        engine: EngineWrites,
+        engine_mut: EngineWrites,
     }
     ports! {
         revisions_mut: RevisionWrites,

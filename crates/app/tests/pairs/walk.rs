@@ -10,7 +10,7 @@ const ROUNDS: u64 = 200;
 /// Where the first one is stopped: before each port, where one is asked several times in a row
 /// before the first, and after the last write before the commit.
 fn places(passed: &[&'static str]) -> Vec<usize> {
-    let is_write = |port: &str| port.ends_with("_mut") || port == "engine";
+    let is_write = |port: &str| port.ends_with("_mut");
     let last_write = passed.iter().rposition(|port| is_write(port));
     let commit = passed.iter().rposition(|port| *port == COMMIT);
     (0..last_write.map_or(0, |last| last + 1))
