@@ -9,6 +9,7 @@ use workforce_app::issues::{self, AddComment, CheckOut, CreateIssue, UpdateIssue
 use workforce_app::runs::{self, RunEnd, WakeUp};
 use workforce_app::{Call, Failure, costs};
 use workforce_domain::Document;
+use workforce_domain::actor::Owned;
 use workforce_domain::change::Change;
 use workforce_domain::issue::IssueStatus;
 use workforce_domain::money::Budget;
@@ -229,7 +230,7 @@ deeds! {
         end.status = RunStatus::Succeeded;
         end.error_code = None;
         as_somebody(world.system(), |tx, call| {
-            runs::finish(tx, call, run.id, run.fence, end.clone())
+            runs::finish(tx, call, run.scope(), run.id, run.fence, end.clone())
         })
     };
     lose_run after [Running] = |world, scene| {

@@ -7,12 +7,12 @@ use std::time::Duration;
 use workforce_domain::port::{
     ActivityReads, AgentReads, AgentWrites, ApprovalReads, ApprovalWrites, AttachmentReads,
     AttachmentWrites, BoardTokenReads, BoardTokenWrites, CommentReads, CommentWrites, CompanyReads,
-    CompanyWrites, CredentialReads, CredentialWrites, EngineReads, EngineWrites, EventFeed, GoalReads,
-    GoalWrites, IdempotencyWrites, InstructionReads, InstructionWrites, IssueReads, IssueWrites,
-    Journal, LabelReads, LabelWrites, LedgerReads, LedgerWrites, ProjectReads, ProjectWrites,
-    Reads, RevisionReads, RevisionWrites, RunReads, RunWrites, SealedReads, SealedWrites,
-    SecretReads, SecretWrites, Store, StoreError, StreamTicketReads, StreamTicketWrites, Tx,
-    Verdict,
+    CompanyWrites, CredentialReads, CredentialWrites, EngineReads, EngineWrites, EventFeed,
+    GoalReads, GoalWrites, IdempotencyWrites, InstructionReads, InstructionWrites, IssueReads,
+    IssueWrites, Journal, LabelReads, LabelWrites, LedgerReads, LedgerWrites, ProjectReads,
+    ProjectWrites, Reads, RevisionReads, RevisionWrites, RunReads, RunWrites, SealedReads,
+    SealedWrites, SecretReads, SecretWrites, Store, StoreError, StreamTicketReads,
+    StreamTicketWrites, Tx, Verdict,
 };
 
 /// Longer than any step of a test takes.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use tempfile::TempDir;
 use workforce_testkit::postgres::{
     Proxy, Stop, TestDatabase, migrated_database, own_cluster, shared_cluster_url,
