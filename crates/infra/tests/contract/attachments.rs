@@ -193,6 +193,6 @@ on_both_databases! {
             ..attachment(&issue, asset(&world.company, 9))
         };
         let outcome = try_write(&**store, |tx| tx.attachments_mut().insert(&crossed));
-        assert!(matches!(outcome, Err(StoreError::Constraint { .. })), "{outcome:?}");
+        assert!(matches!(outcome, Err(StoreError::Contended)), "{outcome:?}");
     }
 }

@@ -220,7 +220,7 @@ on_both_databases! {
             start_ticks: 1,
         };
         let refused = try_write(&**store, |tx| tx.engine().record_process(&process));
-        assert!(matches!(refused, Err(StoreError::Constraint { .. })), "{refused:?}");
+        assert!(matches!(refused, Err(StoreError::Contended)), "{refused:?}");
         assert_eq!(
             world.read(|reads| reads.runs().find(Scope::Instance, process.run)),
             None

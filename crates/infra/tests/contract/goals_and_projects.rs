@@ -144,7 +144,7 @@ on_both_databases! {
             let held = tx.projects_mut().lock(Scope::Instance, project.id)?.expect("exists");
             tx.projects_mut().set_goals(&held, &[foreign.id])
         });
-        assert!(matches!(refused, Err(StoreError::Constraint { .. })), "{refused:?}");
+        assert!(matches!(refused, Err(StoreError::Contended)), "{refused:?}");
     }
 
     fn the_primary_place_of_a_project_is_handed_over(store: &TestStore) {

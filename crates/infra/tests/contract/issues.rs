@@ -398,6 +398,6 @@ on_both_databases! {
             held.goal = Some(foreign.id);
             tx.issues_mut().save(&held)
         });
-        assert!(matches!(refused, Err(StoreError::Constraint { .. })), "{refused:?}");
+        assert!(matches!(refused, Err(StoreError::Contended)), "{refused:?}");
     }
 }
