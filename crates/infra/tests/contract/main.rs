@@ -34,4 +34,6 @@ mod search;
 mod secrets;
 mod stream_tickets;
 mod timers;
+mod wakeability;
+mod witnesses;
 mod world;
