@@ -3,7 +3,7 @@ use workforce_domain::agent::{AdapterType, Agent, AgentLifecycle};
 use workforce_domain::company::PauseReason;
 use workforce_domain::money::Budget;
 use workforce_domain::page::PageRequest;
-use workforce_domain::port::{AgentFilter, StoreError};
+use workforce_domain::port::{AgentFilter, Held, StoreError};
 use workforce_domain::text::{Description, Label, Name, Role};
 use workforce_testkit::on_both_databases;
 
@@ -39,7 +39,7 @@ on_both_databases! {
         let draft = Agent { lifecycle: AgentLifecycle::PendingApproval, ..plain.clone() };
         for version in [full, gone, draft, plain] {
             world.change_agent(&version, |held| held.clone_from(&version));
-            let found = world.read(|reads| reads.agents().find(Scope::Instance, version.id));
+            let found = world.read(|reads| reads.agents().find(Scope::SYSTEM, version.id));
             assert_eq!(found.as_ref(), Some(&version));
             let found =
                 world.read(|reads| reads.agents().find_by_url_key(world.scope(), &version.url_key));
@@ -50,11 +50,11 @@ on_both_databases! {
     fn a_short_name_is_taken_once_per_company(store: &TestStore) {
         let world = World::new(store);
         let twin = Agent { url_key: world.agent.url_key.clone(), ..agent(&world.company) };
-        let refused = try_write(&**store, |tx| tx.agents_mut().insert(&twin));
+        let refused = try_write(&**store, |tx| tx.agents_mut().insert(twin.clone()));
         assert!(matches!(refused, Err(StoreError::Contended)), "{refused:?}");
         let other = World::new(store);
         let namesake = Agent { url_key: twin.url_key, ..agent(&other.company) };
-        other.write(|tx| tx.agents_mut().insert(&namesake));
+        other.write(|tx| tx.agents_mut().insert(namesake.clone()));
         let taken =
             other.read(|reads| reads.agents().url_keys(other.scope(), &namesake.url_key));
         assert_eq!(taken, [namesake.url_key]);
@@ -139,18 +139,28 @@ on_both_databases! {
         assert_eq!(running(&[world.agent.id]), [world.agent.id]);
     }
 
-    fn reports_move_to_another_manager(store: &TestStore) {
+    fn reports_of_a_manager_are_locked_and_move_to_another(store: &TestStore) {
         let world = World::new(store);
         let [old, new, report, other] = [world.hire(), world.hire(), world.hire(), world.hire()];
         world.change_agent(&report, |agent| agent.reports_to = Some(old.id));
         let reports_to = |agent: &Agent| {
             world
-                .read(|reads| reads.agents().find(Scope::Instance, agent.id))
+                .read(|reads| reads.agents().find(Scope::SYSTEM, agent.id))
                 .and_then(|agent| agent.reports_to)
         };
         for to in [Some(new.id), None] {
             let from = reports_to(&report).expect("it has a manager");
-            world.write(|tx| tx.agents_mut().move_reports(world.scope(), from, to, later(5)));
+            let locked = world.write(|tx| {
+                let manager = tx.agents_mut().lock(Scope::SYSTEM, from)?.expect("it exists");
+                let mut reports = tx.agents_mut().lock_reports_of(&manager)?;
+                for report in &mut reports {
+                    report.reports_to = to;
+                    tx.agents_mut().save(report)?;
+                }
+                Ok(reports.into_iter().map(Held::into_inner).collect::<Vec<_>>())
+            });
+            let expected = Agent { reports_to: to, ..report.clone() };
+            assert_eq!(locked, [expected]);
             assert_eq!(reports_to(&report), to);
             assert_eq!(reports_to(&other), None);
         }

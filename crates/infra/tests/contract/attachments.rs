@@ -1,4 +1,4 @@
-use workforce_domain::actor::{Owned, Scope};
+use workforce_domain::actor::{InstanceScope, Owned, Scope};
 use workforce_domain::attachment::{Asset, Attachment, ObjectName, Provider};
 use workforce_domain::board::BoardMember;
 use workforce_domain::company::Company;
@@ -53,7 +53,7 @@ fn attached(world: &World<'_>, issue: &Issue, digest: u64) -> Attachment {
 
 fn delete(world: &World<'_>, attachment: &Attachment) -> Option<ObjectName> {
     world.write(|tx| {
-        let held = tx.attachments_mut().lock(Scope::Instance, attachment.id)?;
+        let held = tx.attachments_mut().lock(Scope::SYSTEM, attachment.id)?;
         tx.attachments_mut().delete(held.expect("it exists"))
     })
 }
@@ -98,7 +98,7 @@ on_both_databases! {
             let found =
                 world.read(|reads| reads.attachments().find(world.scope().into(), attachment.id));
             assert_eq!(found.as_ref(), Some(attachment));
-            let held = world.write(|tx| tx.attachments_mut().lock(Scope::Instance, attachment.id));
+            let held = world.write(|tx| tx.attachments_mut().lock(Scope::SYSTEM, attachment.id));
             assert_eq!(held.map(Held::into_inner).as_ref(), Some(attachment));
         }
         let elsewhere = World::new(store);
@@ -147,7 +147,9 @@ on_both_databases! {
         assert_ne!(foreign.asset.id, first.asset.id);
 
         let known = |asset: &Asset| {
-            world.read(|reads| reads.attachments().assets_among(&[asset.object()]))
+            world.read(|reads| {
+                reads.attachments().assets_among(InstanceScope::SYSTEM, &[asset.object()])
+            })
         };
         assert_eq!(delete(&world, &first), None);
         assert_eq!(known(&first.asset), [first.asset.object()]);
@@ -156,7 +158,9 @@ on_both_databases! {
         assert_eq!(known(&foreign.asset), [foreign.asset.object()]);
         // The id alone, or under another company, is nothing that is kept.
         let mixed = ObjectName { company: world.company.id, ..foreign.asset.object() };
-        let known = world.read(|reads| reads.attachments().assets_among(&[mixed]));
+        let known = world.read(|reads| {
+            reads.attachments().assets_among(InstanceScope::SYSTEM, &[mixed])
+        });
         assert_eq!(known, []);
     }
 
@@ -167,10 +171,12 @@ on_both_databases! {
         attached(&world, &deleted, 1);
         let mut unshown: Vec<_> =
             (2..5).map(|n| attached(&world, &deleted, n).asset.object()).collect();
-        let forget = |limit| world.write(|tx| tx.attachments_mut().forget_unattached(limit));
+        let forget = |limit| world.write(|tx| {
+            tx.attachments_mut().forget_unattached(InstanceScope::SYSTEM, limit)
+        });
         assert_eq!(forget(10), []);
         world.write(|tx| {
-            let held = tx.issues_mut().lock(Scope::Instance, &deleted.id.into())?;
+            let held = tx.issues_mut().lock(Scope::SYSTEM, &deleted.id.into())?;
             tx.issues_mut().delete(held.expect("it exists"), later(1))
         });
         let mut forgotten = forget(2);
@@ -180,7 +186,9 @@ on_both_databases! {
         unshown.sort();
         assert_eq!(forgotten, unshown);
         assert_eq!(forget(10), []);
-        let known = world.read(|reads| reads.attachments().assets_among(&[shown.asset.object()]));
+        let known = world.read(|reads| {
+            reads.attachments().assets_among(InstanceScope::SYSTEM, &[shown.asset.object()])
+        });
         assert_eq!(known.len(), 1);
     }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::thread;
 
-use workforce_domain::actor::Scope;
+use workforce_domain::actor::{InstanceScope, Scope};
 use workforce_domain::agent::AgentLifecycle;
 use workforce_domain::id::{InstanceId, RunId};
 use workforce_domain::issue::{Holder, Issue, IssueStatus, Mover, Priority};
@@ -12,7 +12,7 @@ use workforce_domain::port::{ClaimedRun, StoreError};
 use workforce_domain::run::{RunKind, RunStatus, WakeStatus};
 use workforce_testkit::on_both_databases;
 
-use crate::world::{World, claim, heartbeat, id, later, request, try_write, wake};
+use crate::world::{World, claim, heartbeat, id, later, queue, request, try_write, wake};
 
 on_both_databases! {
     #![beneath_the_rules]
@@ -20,8 +20,9 @@ on_both_databases! {
         let world = World::new(store);
         let (wake, run) = world.queue(&world.agent, Some(&world.issue));
         let request = request(id());
-        let claimed =
-            world.write(|tx| tx.engine().claim(&request)).expect("it may start");
+        let claimed = world
+            .write(|tx| tx.engine_mut().claim(InstanceScope::SYSTEM, &request))
+            .expect("it may start");
         assert_eq!(claimed.agent, world.agent);
         assert_eq!(claimed.company, world.company);
         assert_eq!((claimed.wake.id, claimed.wake.status), (wake.id, WakeStatus::Dispatched));
@@ -53,7 +54,7 @@ on_both_databases! {
         assert_eq!(lease, None);
     }
 
-    fn wakes_without_a_purpose_are_cancelled_when_met(store: &TestStore) {
+    fn wakes_without_a_purpose_are_not_claimed_but_cancelled(store: &TestStore) {
         let world = World::new(store);
         let fired = world.hire();
         let (reopened, done) = (world.open(), world.open());
@@ -61,7 +62,7 @@ on_both_databases! {
         let (_, of_done) = world.queue(&world.agent, Some(&done));
         let (mut consult, mut consulted) = wake(&world.hire(), Some(&done));
         (consult.kind, consulted.kind) = (RunKind::Consult, RunKind::Consult);
-        world.write(|tx| tx.runs_mut().queue(&consult, &consulted));
+        world.write(|tx| queue(tx, &consult, &consulted));
         world.change_agent(&fired, |agent| {
             agent.lifecycle = AgentLifecycle::Terminated { at: later(1) };
         });
@@ -78,6 +79,21 @@ on_both_databases! {
         let claimed: BTreeSet<RunId> =
             std::iter::from_fn(|| claim(store)).map(|claimed| claimed.run.id).collect();
         assert_eq!(claimed, BTreeSet::from([consulted.id, of_reopened.id]));
+        let has_obsolete =
+            || world.read(|reads| reads.engine().has_obsolete_wakes(InstanceScope::SYSTEM));
+        let cancel = |limit| {
+            world.write(|tx| {
+                tx.engine_mut().cancel_obsolete_wakes(InstanceScope::SYSTEM, later(1), limit)
+            })
+        };
+        let (_, fine) = world.queue(&world.agent, Some(&reopened));
+        assert!(has_obsolete());
+        assert_eq!([cancel(0), cancel(1)], [0, 1]);
+        assert!(has_obsolete(), "one is left");
+        assert_eq!([cancel(10), cancel(10)], [1, 0]);
+        assert!(!has_obsolete());
+        assert_eq!(world.run(&fine).status, RunStatus::Queued);
+        assert_eq!(world.run(&consulted).status, RunStatus::Running);
         for run in [&of_fired, &of_done] {
             let run = world.run(run);
             assert_eq!(run.status, RunStatus::Cancelled);
@@ -100,8 +116,9 @@ on_both_databases! {
         for second in 0..6 {
             let mut request = request(id());
             request.now = later(second + 1);
-            let claimed =
-                worlds[0].write(|tx| tx.engine().claim(&request)).expect("one is left");
+            let claimed = worlds[0]
+                .write(|tx| tx.engine_mut().claim(InstanceScope::SYSTEM, &request))
+                .expect("one is left");
             turns.push(claimed.company.id);
         }
         assert_eq!(turns[..3].iter().collect::<BTreeSet<_>>().len(), 3, "each has a turn");
@@ -111,7 +128,7 @@ on_both_databases! {
     fn the_urgent_comes_first_and_then_the_older(store: &TestStore) {
         let world = World::new(store);
         world.change_company(|company| company.max_concurrent_runs = 10);
-        let queue = |priority: Option<Priority>, seconds| {
+        let add = |priority: Option<Priority>, seconds| {
             let agent = world.hire();
             let issue = priority.map(|priority| {
                 let issue = world.open();
@@ -120,14 +137,14 @@ on_both_databases! {
             });
             let (mut wake, run) = wake(&agent, issue.as_ref());
             wake.created_at = crate::world::now().minus(core::time::Duration::from_secs(seconds));
-            world.write(|tx| tx.runs_mut().queue(&wake, &run));
+            world.write(|tx| queue(tx, &wake, &run));
             run.id
         };
-        let low = queue(Some(Priority::Low), 100);
-        let young = queue(Some(Priority::Medium), 1);
-        let general = queue(None, 5);
-        let old = queue(Some(Priority::Medium), 10);
-        let critical = queue(Some(Priority::Critical), 0);
+        let low = add(Some(Priority::Low), 100);
+        let young = add(Some(Priority::Medium), 1);
+        let general = add(None, 5);
+        let old = add(Some(Priority::Medium), 10);
+        let critical = add(Some(Priority::Critical), 0);
         let order: Vec<RunId> =
             std::iter::from_fn(|| claim(store)).map(|claimed| claimed.run.id).collect();
         assert_eq!(order, [critical, old, general, young, low]);
@@ -158,7 +175,9 @@ on_both_databases! {
                     while idle < 3 {
                         let mut request = request(instance);
                         request.instance_cap = INSTANCE_CAP;
-                        match try_write(&**store, |tx| tx.engine().claim(&request)) {
+                        match try_write(&**store, |tx| {
+                            tx.engine_mut().claim(InstanceScope::SYSTEM, &request)
+                        }) {
                             Ok(Some(run)) => claimed.lock().unwrap().push(run),
                             Ok(None) => idle += 1,
                             Err(StoreError::Contended) => {}
@@ -180,7 +199,7 @@ on_both_databases! {
             of_agent.entry(it.agent.id).or_insert((0, places)).0 += 1;
             *of_server.entry(it.run.instance).or_insert(0_i64) += 1;
             let stored = worlds[0]
-                .read(|reads| reads.runs().find(Scope::Instance, it.run.id))
+                .read(|reads| reads.runs().find(Scope::SYSTEM, it.run.id))
                 .expect("it is stored");
             assert_eq!(stored, it.run);
         }

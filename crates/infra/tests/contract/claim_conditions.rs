@@ -1,13 +1,13 @@
 //! The conditions of a start, one by one: each alone keeps a run from
 //! starting, and lifting it lets it start.
 
-use workforce_domain::actor::Scope;
+use workforce_domain::actor::{InstanceScope, Scope};
 use workforce_domain::agent::AgentLifecycle;
 use workforce_domain::company::{CompanyStatus, PauseReason};
 use workforce_domain::id::{ExecutionWorkspaceId, IssueId};
-use workforce_domain::issue::{Holder, Issue, Lease};
+use workforce_domain::issue::{Holder, Issue};
 use workforce_domain::money::Budget;
-use workforce_domain::port::StopScope;
+use workforce_domain::port::{StopScope, WakeableAgent};
 use workforce_domain::run::{Run, RunKind};
 use workforce_domain::time::{Month, Timestamp};
 use workforce_testkit::on_both_databases;
@@ -15,7 +15,9 @@ use workforce_testkit::store::TestStore;
 
 use crate::engine::cost;
 use crate::issues::{approval, approve};
-use crate::world::{World, archive, claim, execute, heartbeat, id, later, literal, now, request};
+use crate::world::{
+    World, archive, claim, execute, heartbeat, id, later, literal, now, queue, request, wake,
+};
 
 /// Asserts that `block` alone keeps a queued wake from starting, and that
 /// after `lift` it starts.
@@ -27,7 +29,10 @@ fn check<B>(
 ) {
     let world = World::new(store);
     let blocked = block(&world);
-    let (_, run) = world.queue(&world.agent, Some(&world.issue));
+    let (wake, run) = wake(&world.agent, Some(&world.issue));
+    // The claim holds its conditions whoever let the wake in.
+    let agent = WakeableAgent::locked(world.scope(), world.agent.id);
+    world.write(|tx| tx.runs_mut().queue(agent, &wake, &run));
     assert_eq!(claim(store), None, "the condition holds");
     lift(&world, blocked);
     let claimed = claim(store).expect("the condition is lifted");
@@ -36,27 +41,14 @@ fn check<B>(
 }
 
 pub(crate) fn take(world: &World<'_>, issue: &Issue, holder: Holder, at: Timestamp) {
-    world.write(|tx| {
-        let held = tx
-            .issues_mut()
-            .lock(Scope::Instance, &issue.id.into())?
-            .expect("exists");
-        let lease = Lease {
-            issue: issue.id,
-            company: issue.company,
-            holder,
-            fence: 0,
-            expires_at: holder.expiry(at),
-        };
-        tx.issues_mut().take_lease(&held, lease)
-    });
+    world.take_lease(issue, holder, at);
 }
 
 pub(crate) fn end_lease(world: &World<'_>) {
     world.write(|tx| {
         let held = tx
             .issues_mut()
-            .lock(Scope::Instance, &world.issue.id.into())?
+            .lock(Scope::SYSTEM, &world.issue.id.into())?
             .expect("exists");
         tx.issues_mut().end_lease(&held)
     });
@@ -82,7 +74,7 @@ on_both_databases! {
         let at = |seconds| {
             let mut request = request(id());
             request.now = later(seconds);
-            world.write(|tx| tx.engine().claim(&request)).is_some()
+            world.write(|tx| tx.engine_mut().claim(InstanceScope::SYSTEM, &request)).is_some()
         };
         assert!(!at(9));
         assert!(at(10));
@@ -234,13 +226,15 @@ on_both_databases! {
         let (full, free) = (id(), id());
         for instance in [full, free] {
             world.queue(&world.hire(), None);
-            world.write(|tx| tx.engine().claim(&request(instance))).expect("it may start");
+            world
+                .write(|tx| tx.engine_mut().claim(InstanceScope::SYSTEM, &request(instance)))
+                .expect("it may start");
         }
         world.queue(&world.agent, None);
         let claim = |instance, instance_cap| {
             let mut request = request(instance);
             request.instance_cap = instance_cap;
-            world.write(|tx| tx.engine().claim(&request))
+            world.write(|tx| tx.engine_mut().claim(InstanceScope::SYSTEM, &request))
         };
         assert_eq!(claim(full, 1), None);
         assert_eq!(claim(full, 0), None);
@@ -364,9 +358,9 @@ on_both_databases! {
         let world = World::new(store);
         take(&world, &world.issue, Holder::Agent(world.hire().id), now());
         approval(&world, "approve_issue_plan", "pending", Some(&world.issue), None);
-        let (mut wake, mut run) = crate::world::wake(&world.agent, Some(&world.issue));
+        let (mut wake, mut run) = wake(&world.agent, Some(&world.issue));
         (wake.kind, run.kind) = (RunKind::Consult, RunKind::Consult);
-        world.write(|tx| tx.runs_mut().queue(&wake, &run));
+        world.write(|tx| queue(tx, &wake, &run));
         let claimed = claim(store).expect("it may start");
         assert_eq!(claimed.run.id, run.id);
         let lease = world.read(|reads| reads.issues().lease(world.scope(), world.issue.id));

@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 use std::thread;
 
-use workforce_domain::actor::{Owned, Scope};
+use workforce_domain::actor::{InstanceScope, Owned, Scope};
 use workforce_domain::attachment::AttachmentLimit;
 use workforce_domain::company::{Company, CompanyStatus, PauseReason};
 use workforce_domain::money::Budget;
@@ -32,15 +32,15 @@ on_both_databases! {
             updated_at: later(3),
             ..plain.clone()
         };
-        write(&**store, |tx| tx.companies_mut().insert(&plain));
+        write(&**store, |tx| tx.companies_mut().insert(plain.clone()));
         for version in [&full, &plain] {
             write(&**store, |tx| {
                 let mut held =
-                    tx.companies_mut().lock(Scope::Instance, plain.id)?.expect("it exists");
+                    tx.companies_mut().lock(Scope::SYSTEM, plain.id)?.expect("it exists");
                 *held = version.clone();
                 tx.companies_mut().save(&held)
             });
-            let found = read(&**store, |reads| reads.companies().find(Scope::Instance, plain.id));
+            let found = read(&**store, |reads| reads.companies().find(Scope::SYSTEM, plain.id));
             assert_eq!(found.as_ref(), Some(version));
         }
     }
@@ -48,17 +48,19 @@ on_both_databases! {
     fn a_prefix_is_taken_once(store: &TestStore) {
         let first = company();
         let second = Company { issue_prefix: first.issue_prefix.clone(), ..company() };
-        write(&**store, |tx| tx.companies_mut().insert(&first));
-        let refused = try_write(&**store, |tx| tx.companies_mut().insert(&second));
+        write(&**store, |tx| tx.companies_mut().insert(first.clone()));
+        let refused = try_write(&**store, |tx| tx.companies_mut().insert(second.clone()));
         assert!(matches!(refused, Err(StoreError::Contended)), "{refused:?}");
     }
 
     fn prefixes_are_told_apart_by_case_and_by_every_character(store: &TestStore) {
         for prefix in ["AB", "ABC", "A_C", "abd", "XAB"] {
             let company = Company { issue_prefix: prefix.into(), ..company() };
-            write(&**store, |tx| tx.companies_mut().insert(&company));
+            write(&**store, |tx| tx.companies_mut().insert(company.clone()));
         }
-        let prefixes = |stem| read(&**store, |reads| reads.companies().prefixes(stem));
+        let prefixes = |stem| read(&**store, |reads| {
+            reads.companies().prefixes(InstanceScope::SYSTEM, stem)
+        });
         assert_eq!(prefixes("AB"), ["AB", "ABC"]);
         assert_eq!(prefixes("A_"), ["A_C"]);
         assert_eq!(prefixes("a"), ["abd"]);
@@ -69,7 +71,7 @@ on_both_databases! {
         let [active, paused, archived] = [CompanyStatus::Active, CompanyStatus::Paused, CompanyStatus::Archived]
             .map(|status| Company { status, ..company() });
         for company in [&active, &paused, &archived] {
-            write(&**store, |tx| tx.companies_mut().insert(company));
+            write(&**store, |tx| tx.companies_mut().insert(company.clone()));
         }
         let list = |scope, statuses: &[CompanyStatus]| {
             read(&**store, |reads| {
@@ -77,9 +79,9 @@ on_both_databases! {
                 Ok(page.items.iter().map(|company| company.id).collect::<Vec<_>>())
             })
         };
-        assert_eq!(list(Scope::Instance, &[]), [active.id, paused.id, archived.id]);
+        assert_eq!(list(Scope::SYSTEM, &[]), [active.id, paused.id, archived.id]);
         assert_eq!(
-            list(Scope::Instance, &[CompanyStatus::Active, CompanyStatus::Paused]),
+            list(Scope::SYSTEM, &[CompanyStatus::Active, CompanyStatus::Paused]),
             [active.id, paused.id]
         );
         assert_eq!(list(paused.scope().into(), &[]), [paused.id]);
@@ -116,13 +118,13 @@ on_both_databases! {
         let world = World::new(store);
         let refused = try_write(&**store, |tx| {
             let mut held =
-                tx.companies_mut().lock(Scope::Instance, world.company.id)?.expect("it exists");
+                tx.companies_mut().lock(Scope::SYSTEM, world.company.id)?.expect("it exists");
             held.id = company().id;
             tx.companies_mut().save(&held)
         });
         assert!(refused.is_err());
         let found =
-            read(&**store, |reads| reads.companies().find(Scope::Instance, world.company.id));
+            read(&**store, |reads| reads.companies().find(Scope::SYSTEM, world.company.id));
         assert_eq!(found.map(|company| company.updated_at), Some(now()));
     }
 }

@@ -11,7 +11,7 @@ fn save(world: &World<'_>, project: &Project, conventions: &Conventions) {
     world.write(|tx| {
         let held = tx
             .projects_mut()
-            .lock(Scope::Instance, project.id)?
+            .lock(Scope::SYSTEM, project.id)?
             .expect("exists");
         tx.projects_mut().save_conventions(&held, conventions)
     });
@@ -27,8 +27,8 @@ on_both_databases! {
         let world = World::new(store);
         let (project, other) = (project(&world.company), project(&world.company));
         world.write(|tx| {
-            tx.projects_mut().insert(&project)?;
-            tx.projects_mut().insert(&other)
+            tx.projects_mut().insert(project.clone())?;
+            tx.projects_mut().insert(other.clone())
         });
         assert_eq!(find(&world, &project), None);
         let plain = Conventions {

@@ -1,13 +1,13 @@
-use workforce_domain::agent::AgentKey;
+use workforce_domain::agent::{Agent, AgentKey};
 use workforce_domain::company::CompanyStatus;
 use workforce_domain::page::PageRequest;
 use workforce_domain::run::{RunKind, RunStatus};
 use workforce_domain::text::Name;
 use workforce_testkit::on_both_databases;
 
-use crate::world::{World, claim, id, later, now};
+use crate::world::{World, claim, id, later, lock_agent, now};
 
-fn key(world: &World<'_>, digest: [u8; 32]) -> AgentKey {
+pub(crate) fn key(world: &World<'_>, digest: [u8; 32]) -> AgentKey {
     AgentKey {
         id: id(),
         company: world.company.id,
@@ -21,12 +21,19 @@ fn key(world: &World<'_>, digest: [u8; 32]) -> AgentKey {
     }
 }
 
+fn insert(world: &World<'_>, key: &AgentKey) {
+    world.write(|tx| {
+        let held = lock_agent(tx, &world.agent)?;
+        tx.credentials_mut().insert_key(&held, key)
+    });
+}
+
 on_both_databases! {
     #![beneath_the_rules]
     fn a_key_is_found_by_its_digest_revoked_or_not(store: &TestStore) {
         let world = World::new(store);
         let key = key(&world, [7; 32]);
-        world.write(|tx| tx.credentials_mut().insert_key(&key));
+        insert(&world, &key);
         let presented = || world.read(|reads| reads.credentials().key(&[7; 32]));
         let found = presented().expect("it is there");
         assert_eq!(found.key, key);
@@ -37,7 +44,8 @@ on_both_databases! {
         for at in [later(1), later(2)] {
             let revoked = world
                 .write(|tx| {
-                    tx.credentials_mut().revoke_key(world.scope(), world.agent.id, key.id, at)
+                    let held = lock_agent(tx, &world.agent)?;
+                    tx.credentials_mut().revoke_key(&held, key.id, at)
                 })
                 .expect("it is there");
             assert_eq!(revoked.revoked_at, Some(later(1)), "the first instant stays");
@@ -49,15 +57,22 @@ on_both_databases! {
         let (world, other) = (World::new(store), World::new(store));
         let colleague = world.hire();
         let key = key(&world, [7; 32]);
-        world.write(|tx| tx.credentials_mut().insert_key(&key));
-        for (scope, agent) in [(other.scope(), world.agent.id), (world.scope(), colleague.id)] {
-            let missing = world
-                .write(|tx| tx.credentials_mut().revoke_key(scope, agent, key.id, later(1)));
+        insert(&world, &key);
+        for agent in [&other.agent, &colleague] {
+            let missing = world.write(|tx| {
+                let held = lock_agent(tx, agent)?;
+                tx.credentials_mut().revoke_key(&held, key.id, later(1))
+            });
             assert_eq!(missing, None);
         }
-        world.write(|tx| {
-            tx.credentials_mut().revoke_keys(world.scope(), colleague.id, later(1))
-        });
+        let revoke_all = |agent: &Agent| {
+            world.write(|tx| {
+                let held = lock_agent(tx, agent)?;
+                tx.credentials_mut().revoke_keys(&held, later(1))
+            });
+        };
+        revoke_all(&colleague);
+        revoke_all(&other.agent);
         let keys = || {
             let page = world.read(|reads| {
                 reads.credentials().keys(world.scope(), world.agent.id, &PageRequest::first())
@@ -65,16 +80,14 @@ on_both_databases! {
             page.items
         };
         assert_eq!(keys(), [key]);
-        world.write(|tx| {
-            tx.credentials_mut().revoke_keys(world.scope(), world.agent.id, later(1))
-        });
+        revoke_all(&world.agent);
         assert_eq!(keys()[0].revoked_at, Some(later(1)));
     }
 
     fn the_latest_use_of_a_key_is_noted(store: &TestStore) {
         let world = World::new(store);
         let key = key(&world, [7; 32]);
-        world.write(|tx| tx.credentials_mut().insert_key(&key));
+        insert(&world, &key);
         for (at, noted) in [(2, 2), (1, 2), (3, 3)] {
             world.write(|tx| {
                 tx.credentials_mut().note_key_use(&[(key.id, later(at)), (id(), later(at))])
@@ -100,9 +113,9 @@ on_both_databases! {
         let named = |company| {
             world.read(|reads| reads.credentials().named_run(company, queued.id))
         };
-        let run = named(world.company.id).expect("it is there");
+        let run = named(world.scope()).expect("it is there");
         assert_eq!((run.agent, run.status), (world.agent.id, RunStatus::Succeeded));
         assert_eq!(run.finished_at, Some(later(60)));
-        assert_eq!(named(World::new(store).company.id), None);
+        assert_eq!(named(World::new(store).scope()), None);
     }
 }

@@ -1,4 +1,4 @@
-use workforce_domain::actor::Scope;
+use workforce_domain::actor::{InstanceScope, Scope};
 use workforce_domain::agent::AgentLifecycle;
 use workforce_domain::company::PauseReason;
 use workforce_domain::cost::{BillingType, CostEvent, CostSource, TokenUse};
@@ -11,7 +11,7 @@ use workforce_domain::time::Month;
 use workforce_domain::wake::WakeReason;
 use workforce_testkit::on_both_databases;
 
-use crate::world::{World, heartbeat, id, later, now, request, try_write, wake};
+use crate::world::{World, heartbeat, id, later, now, queue, request, try_write, wake};
 
 fn start(world: &World<'_>, instance: InstanceId, lease_seconds: u64) -> Run {
     world.change_agent(&world.agent, |agent| agent.runtime_config = heartbeat(10));
@@ -20,7 +20,7 @@ fn start(world: &World<'_>, instance: InstanceId, lease_seconds: u64) -> Run {
     let mut request = request(instance);
     request.lease_until = later(lease_seconds);
     world
-        .write(|tx| tx.engine().claim(&request))
+        .write(|tx| tx.engine_mut().claim(InstanceScope::SYSTEM, &request))
         .expect("it may start")
         .run
 }
@@ -68,7 +68,8 @@ on_both_databases! {
             )
         });
         let renewed = world.write(|tx| {
-            tx.engine().renew(mine, &[own.id, foreign.id, ended.id, id()], later(90))
+            let runs = [own.id, foreign.id, ended.id, id()];
+            tx.engine_mut().renew(InstanceScope::SYSTEM, mine, &runs, later(90))
         });
         let expected = RenewedRun {
             run: own.id,
@@ -89,7 +90,9 @@ on_both_databases! {
         let ended = start(&world, instance, 10);
         world.finish(&ended);
         let expired = |at, limit| {
-            let runs = world.write(|tx| tx.engine().expired(later(at), limit));
+            let runs = world.read(|reads| {
+                reads.engine().expired(InstanceScope::SYSTEM, later(at), limit)
+            });
             runs.into_iter().map(|run| run.id).collect::<Vec<_>>()
         };
         assert_eq!(expired(29, 10), []);
@@ -104,7 +107,9 @@ on_both_databases! {
         let left = start(&world, dead, 30);
         let own = start(&world, new, 30);
         world.queue(&world.agent, None);
-        let elsewhere = world.write(|tx| tx.engine().running_elsewhere(new));
+        let elsewhere = world.read(|reads| {
+            reads.engine().running_elsewhere(InstanceScope::SYSTEM, new)
+        });
         assert_eq!(elsewhere, std::slice::from_ref(&left));
 
         let process = |run: &Run, instance| ProcessRecord {
@@ -116,13 +121,19 @@ on_both_databases! {
             start_ticks: 1 << 40,
         };
         world.write(|tx| {
-            tx.engine().record_process(&process(&left, dead))?;
-            tx.engine().record_process(&process(&own, new))
+            tx.engine_mut().record_process(&process(&left, dead))?;
+            tx.engine_mut().record_process(&process(&own, new))
         });
-        let processes = || world.write(|tx| tx.engine().processes_elsewhere(new));
+        let processes = || world.read(|reads| {
+            reads.engine().processes_elsewhere(InstanceScope::SYSTEM, new)
+        });
         assert_eq!(processes(), [process(&left, dead)]);
-        world.write(|tx| tx.engine().forget_process(left.id));
-        world.write(|tx| tx.engine().forget_process(left.id));
+        let forget =
+            |scope| world.write(|tx| tx.engine_mut().forget_process(scope, left.id));
+        forget(World::new(store).scope());
+        assert_eq!(processes(), [process(&left, dead)], "it is of another company");
+        forget(world.scope());
+        forget(world.scope());
         assert_eq!(processes(), []);
     }
 
@@ -139,14 +150,16 @@ on_both_databases! {
         let young = cancel(later(50));
         let running = start(&world, id(), 30).id;
         let (_, pending) = world.queue(&world.agent, Some(&world.issue));
-        let forget = |before, limit| world.write(|tx| tx.engine().forget_wakes(before, limit));
+        let forget = |before, limit| world.write(|tx| {
+            tx.engine_mut().forget_wakes(InstanceScope::SYSTEM, before, limit)
+        });
         let has = |run| world.read(|reads| reads.runs().wake_of(world.scope(), run)).is_some();
         assert_eq!(forget(later(50), 2), 2);
         assert_eq!(old.map(has), [false, false, true]);
         assert_eq!([forget(later(50), 2), forget(later(50), 2)], [1, 0]);
         assert_eq!(forget(later(1000), 10), 1);
         assert_eq!([young, running, pending.id].map(has), [false, true, true]);
-        let run = world.read(|reads| reads.runs().find(Scope::Instance, old[0]));
+        let run = world.read(|reads| reads.runs().find(Scope::SYSTEM, old[0]));
         assert!(run.is_some(), "what ran stays");
     }
 
@@ -159,12 +172,12 @@ on_both_databases! {
             run.created_at = later(seconds);
             world.write(|tx| {
                 tx.runs_mut().cancel_pending(world.scope(), StopScope::Company, later(1))?;
-                tx.runs_mut().queue(&wake, &run)
+                queue(tx, &wake, &run)
             });
         };
         let last = |issue| {
-            world.write(|tx| {
-                tx.engine().last_retry_of(world.company.id, world.agent.id, issue)
+            world.read(|reads| {
+                reads.engine().last_retry_of(world.scope(), world.agent.id, issue)
             })
         };
         world.queue(&world.agent, Some(&world.issue));
@@ -196,10 +209,12 @@ on_both_databases! {
         });
         world.write(|tx| tx.ledger_mut().record(&cost(&world, "10")));
         let stops = |month, limit| {
-            world.write(|tx| tx.engine().budget_stops_to_lift(month, limit))
+            world.read(|reads| {
+                reads.engine().budget_stops_to_lift(InstanceScope::SYSTEM, month, limit)
+            })
         };
-        let company = BudgetStop { company: world.company.id, agent: None };
-        let agent = BudgetStop { company: world.company.id, agent: Some(world.agent.id) };
+        let company = BudgetStop { company: world.scope(), agent: None };
+        let agent = BudgetStop { company: world.scope(), agent: Some(world.agent.id) };
         assert_eq!(stops(this_month, 10), []);
         assert_eq!(stops(next_month, 10), [company, agent]);
         assert_eq!(stops(next_month, 1), [company]);
@@ -219,10 +234,10 @@ on_both_databases! {
             process_group: 1,
             start_ticks: 1,
         };
-        let refused = try_write(&**store, |tx| tx.engine().record_process(&process));
+        let refused = try_write(&**store, |tx| tx.engine_mut().record_process(&process));
         assert!(matches!(refused, Err(StoreError::Contended)), "{refused:?}");
         assert_eq!(
-            world.read(|reads| reads.runs().find(Scope::Instance, process.run)),
+            world.read(|reads| reads.runs().find(Scope::SYSTEM, process.run)),
             None
         );
     }

@@ -2,6 +2,7 @@
 
 use workforce_domain::Document;
 use workforce_domain::activity::{Event, EventKind};
+use workforce_domain::actor::InstanceScope;
 use workforce_domain::port::EventSpan;
 use workforce_domain::time::Timestamp;
 use workforce_testkit::on_both_databases;
@@ -41,7 +42,9 @@ on_both_databases! {
         publish(&world, now(), 5);
         publish(&world, later(100), 3);
         publish(&quiet, now(), 2);
-        let forget = |limit| world.write(|tx| tx.engine().forget_events(later(50), 1000, limit));
+        let forget = |limit| world.write(|tx| {
+            tx.engine_mut().forget_events(InstanceScope::SYSTEM, later(50), 1000, limit)
+        });
         assert_eq!(span(&world), (1, 8));
         assert_eq!(forget(3), 3);
         assert_eq!(forget(3), 3);
@@ -57,7 +60,9 @@ on_both_databases! {
     fn of_a_busy_company_only_the_latest_are_kept(store: &TestStore) {
         let world = World::new(store);
         publish(&world, now(), 10);
-        let forget = |keep| world.write(|tx| tx.engine().forget_events(now(), keep, 100));
+        let forget = |keep| world.write(|tx| {
+            tx.engine_mut().forget_events(InstanceScope::SYSTEM, now(), keep, 100)
+        });
         assert_eq!(forget(10), 0);
         assert_eq!(forget(4), 6);
         assert_eq!(numbers(&world), [7, 8, 9, 10]);
@@ -72,7 +77,7 @@ on_both_databases! {
         };
         assert!(follows(0) && !follows(1) && !follows(-1));
         publish(&world, now(), 4);
-        world.write(|tx| tx.engine().forget_events(now(), 2, 100));
+        world.write(|tx| tx.engine_mut().forget_events(InstanceScope::SYSTEM, now(), 2, 100));
         let kept: Vec<_> = (0..=5).filter(|after| follows(*after)).collect();
         assert_eq!(kept, [2, 3, 4]);
     }

@@ -2,12 +2,12 @@ use core::time::Duration;
 
 use workforce_domain::Document;
 use workforce_domain::activity::{Action, Activity, Entity};
-use workforce_domain::actor::ActorKind;
+use workforce_domain::actor::{ActorKind, InstanceScope};
 use workforce_domain::agent::AgentLifecycle;
 use workforce_domain::company::PauseReason;
 use workforce_domain::dashboard::{AgentFigures, Badges, Figures, Instants, TaskFigures};
 use workforce_domain::id::RunId;
-use workforce_domain::issue::{Assignee, Issue, IssueStatus, Progress};
+use workforce_domain::issue::{Assignee, Assignment, Issue, IssueStatus, Progress};
 use workforce_domain::money::Budget;
 use workforce_domain::run::Run;
 use workforce_domain::time::Timestamp;
@@ -30,7 +30,7 @@ fn instants() -> Instants {
 
 fn open(world: &World<'_>, status: IssueStatus, at: Timestamp) -> Issue {
     let issue = Issue {
-        assignee: Assignee::Agent(world.agent.id),
+        assignee: Assignment::stored(Assignee::Agent(world.agent.id)),
         progress: Progress::begin(status, at),
         updated_at: at,
         ..issue(&world.company)
@@ -42,7 +42,7 @@ fn open(world: &World<'_>, status: IssueStatus, at: Timestamp) -> Issue {
 fn begin(world: &World<'_>) -> Run {
     let request = request(id());
     world
-        .write(|tx| tx.engine().claim(&request))
+        .write(|tx| tx.engine_mut().claim(InstanceScope::SYSTEM, &request))
         .expect("it may start")
         .run
 }

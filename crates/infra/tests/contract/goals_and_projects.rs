@@ -40,16 +40,16 @@ on_both_databases! {
             ..plain
         };
         world.write(|tx| {
-            tx.goals_mut().insert(&parent)?;
-            tx.goals_mut().insert(&plain)
+            tx.goals_mut().insert(parent.clone())?;
+            tx.goals_mut().insert(plain.clone())
         });
         for version in [&full, &plain] {
             world.write(|tx| {
-                let mut held = tx.goals_mut().lock(Scope::Instance, version.id)?.expect("exists");
+                let mut held = tx.goals_mut().lock(Scope::SYSTEM, version.id)?.expect("exists");
                 held.clone_from(version);
                 tx.goals_mut().save(&held)
             });
-            let found = world.read(|reads| reads.goals().find(Scope::Instance, version.id));
+            let found = world.read(|reads| reads.goals().find(Scope::SYSTEM, version.id));
             assert_eq!(found.as_ref(), Some(version));
         }
     }
@@ -59,14 +59,14 @@ on_both_databases! {
         let goals: Vec<Goal> = (0..4).map(|_| goal(&world.company)).collect();
         let place = |goal: &Goal, parent: Option<GoalId>| {
             world.write(|tx| {
+                let mut held = tx.goals_mut().lock(Scope::SYSTEM, goal.id)?.expect("exists");
                 tx.goals_mut().lock_hierarchy(world.scope())?;
-                let mut held = tx.goals_mut().lock(Scope::Instance, goal.id)?.expect("exists");
                 held.parent = parent;
                 tx.goals_mut().save(&held)
             });
         };
         for goal in &goals {
-            world.write(|tx| tx.goals_mut().insert(goal));
+            world.write(|tx| tx.goals_mut().insert(goal.clone()));
         }
         place(&goals[0], Some(goals[1].id));
         place(&goals[1], Some(goals[2].id));
@@ -101,19 +101,19 @@ on_both_databases! {
             updated_at: later(7),
             ..plain
         };
-        world.write(|tx| tx.projects_mut().insert(&plain));
+        world.write(|tx| tx.projects_mut().insert(plain.clone()));
         for version in [&full, &plain] {
             world.write(|tx| {
                 let mut held =
-                    tx.projects_mut().lock(Scope::Instance, version.id)?.expect("exists");
+                    tx.projects_mut().lock(Scope::SYSTEM, version.id)?.expect("exists");
                 held.clone_from(version);
                 tx.projects_mut().save(&held)
             });
-            let found = world.read(|reads| reads.projects().find(Scope::Instance, version.id));
+            let found = world.read(|reads| reads.projects().find(Scope::SYSTEM, version.id));
             assert_eq!(found.as_ref(), Some(version));
         }
         let twin = Project { url_key: plain.url_key.clone(), ..project(&world.company) };
-        let refused = try_write(&**store, |tx| tx.projects_mut().insert(&twin));
+        let refused = try_write(&**store, |tx| tx.projects_mut().insert(twin.clone()));
         assert!(matches!(refused, Err(StoreError::Contended)), "{refused:?}");
         let taken = world.read(|reads| reads.projects().url_keys(world.scope(), "site"));
         assert_eq!(taken, [plain.url_key]);
@@ -123,14 +123,14 @@ on_both_databases! {
         let world = World::new(store);
         let project = project(&world.company);
         let goals: Vec<Goal> = (0..3).map(|_| goal(&world.company)).collect();
-        world.write(|tx| tx.projects_mut().insert(&project));
+        world.write(|tx| tx.projects_mut().insert(project.clone()));
         for goal in &goals {
-            world.write(|tx| tx.goals_mut().insert(goal));
+            world.write(|tx| tx.goals_mut().insert(goal.clone()));
         }
         let ids: Vec<GoalId> = goals.iter().map(|goal| goal.id).collect();
         for links in [vec![ids[2], ids[0]], vec![ids[0], ids[1], ids[2]], vec![]] {
             world.write(|tx| {
-                let held = tx.projects_mut().lock(Scope::Instance, project.id)?.expect("exists");
+                let held = tx.projects_mut().lock(Scope::SYSTEM, project.id)?.expect("exists");
                 tx.projects_mut().set_goals(&held, &links)
             });
             let found = world.read(|reads| reads.projects().goals(world.scope(), &[project.id]));
@@ -139,9 +139,9 @@ on_both_databases! {
         }
         let other = World::new(store);
         let foreign = goal(&other.company);
-        other.write(|tx| tx.goals_mut().insert(&foreign));
+        other.write(|tx| tx.goals_mut().insert(foreign.clone()));
         let refused = try_write(&**store, |tx| {
-            let held = tx.projects_mut().lock(Scope::Instance, project.id)?.expect("exists");
+            let held = tx.projects_mut().lock(Scope::SYSTEM, project.id)?.expect("exists");
             tx.projects_mut().set_goals(&held, &[foreign.id])
         });
         assert!(matches!(refused, Err(StoreError::Contended)), "{refused:?}");
@@ -150,7 +150,7 @@ on_both_databases! {
     fn the_primary_place_of_a_project_is_handed_over(store: &TestStore) {
         let world = World::new(store);
         let project = project(&world.company);
-        world.write(|tx| tx.projects_mut().insert(&project));
+        world.write(|tx| tx.projects_mut().insert(project.clone()));
         let first = workspace(&project, true, 1);
         let second = Workspace {
             source: WorkspaceSource::new(None, Some(Location::new("git@h:x.git").unwrap()))
@@ -164,7 +164,7 @@ on_both_databases! {
         let all = || world.read(|reads| reads.projects().workspaces(world.scope(), &[project.id]));
         for workspace in [&first, &second, &third] {
             world.write(|tx| {
-                let held = tx.projects_mut().lock(Scope::Instance, project.id)?.expect("exists");
+                let held = tx.projects_mut().lock(Scope::SYSTEM, project.id)?.expect("exists");
                 tx.projects_mut().insert_workspace(&held, workspace)
             });
         }
@@ -177,7 +177,7 @@ on_both_databases! {
 
         let promoted = Workspace { is_primary: true, updated_at: later(9), ..second.clone() };
         world.write(|tx| {
-            let held = tx.projects_mut().lock(Scope::Instance, project.id)?.expect("exists");
+            let held = tx.projects_mut().lock(Scope::SYSTEM, project.id)?.expect("exists");
             tx.projects_mut().save_workspace(&held, &promoted)?;
             tx.projects_mut().delete_workspace(&held, first.id)
         });
@@ -194,10 +194,10 @@ on_both_databases! {
         let (own_goal, own_project) = (goal(&world.company), project(&world.company));
         let (foreign_goal, foreign_project) = (goal(&other.company), project(&other.company));
         world.write(|tx| {
-            tx.goals_mut().insert(&own_goal)?;
-            tx.goals_mut().insert(&foreign_goal)?;
-            tx.projects_mut().insert(&own_project)?;
-            tx.projects_mut().insert(&foreign_project)
+            tx.goals_mut().insert(own_goal.clone())?;
+            tx.goals_mut().insert(foreign_goal.clone())?;
+            tx.projects_mut().insert(own_project.clone())?;
+            tx.projects_mut().insert(foreign_project.clone())
         });
         assert_eq!(own_goal.created_at, now());
         let goals = world.read(|reads| {

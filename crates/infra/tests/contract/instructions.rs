@@ -32,7 +32,7 @@ pub(crate) fn revision(agent: &Agent, n: i32) -> Revision {
 fn held(tx: &mut dyn workforce_domain::port::Tx, agent: &Agent) -> Result<Held<Agent>, StoreError> {
     Ok(tx
         .agents_mut()
-        .lock(Scope::Instance, agent.id)?
+        .lock(Scope::SYSTEM, agent.id)?
         .expect("exists"))
 }
 
@@ -77,7 +77,7 @@ on_both_databases! {
         };
         let third = revision(&world.agent, 3);
         world.write(|tx| {
-            tx.agents_mut().insert(&other)?;
+            tx.agents_mut().insert(other.clone())?;
             for revision in [&first, &second, &third, &revision(&other, 7)] {
                 tx.revisions_mut().insert(revision)?;
             }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use workforce_domain::id::{IssueId, LabelId, UserId};
-use workforce_domain::issue::{Assignee, Issue, IssueStatus, Priority, Progress};
+use workforce_domain::issue::{Assignee, Assignment, Issue, IssueStatus, Priority, Progress};
 use workforce_domain::page::PageRequest;
 use workforce_domain::port::{AssigneeFilter, IssueFilter};
 use workforce_domain::text::Description;
@@ -22,10 +22,10 @@ fn fill(world: &World<'_>) -> (Vec<Issue>, LabelsOf, Vec<IssueFilter>) {
     let user: UserId = id();
     let (bug, idea) = (label(world, "bug"), label(world, "idea"));
     world.write(|tx| {
-        tx.labels_mut().insert(&bug)?;
-        tx.labels_mut().insert(&idea)?;
-        tx.projects_mut().insert(&project)?;
-        tx.goals_mut().insert(&goal)
+        tx.labels_mut().insert(bug.clone())?;
+        tx.labels_mut().insert(idea.clone())?;
+        tx.projects_mut().insert(project.clone())?;
+        tx.goals_mut().insert(goal.clone())
     });
     let (mut all, mut labels) = (vec![world.issue.clone()], LabelsOf::new());
     for n in 0..180_usize {
@@ -46,7 +46,7 @@ fn fill(world: &World<'_>) -> (Vec<Issue>, LabelsOf, Vec<IssueFilter>) {
             parent: (n % 6 == 0).then_some(world.issue.id),
             progress: Progress::begin(status, later(0)),
             priority: Priority::ALL[n * 31 / 10 % 4],
-            assignee,
+            assignee: Assignment::stored(assignee),
             hidden_at: (n % 11 == 0).then(|| later(1)),
             updated_at: later(seconds),
             ..issue(&world.company)
@@ -152,9 +152,9 @@ fn matches(filter: &IssueFilter, issue: &Issue, labels: &LabelsOf) -> bool {
         && (filter.statuses.is_empty() || filter.statuses.contains(&issue.status()))
         && (filter.priorities.is_empty() || filter.priorities.contains(&issue.priority))
         && filter.assignee.is_none_or(|asked| match asked {
-            AssigneeFilter::Nobody => issue.assignee == Assignee::Nobody,
-            AssigneeFilter::Agent(agent) => issue.assignee == Assignee::Agent(agent),
-            AssigneeFilter::User(user) => issue.assignee == Assignee::User(user),
+            AssigneeFilter::Nobody => *issue.assignee == Assignee::Nobody,
+            AssigneeFilter::Agent(agent) => *issue.assignee == Assignee::Agent(agent),
+            AssigneeFilter::User(user) => *issue.assignee == Assignee::User(user),
         })
         && (filter.project.is_none() || issue.project == filter.project)
         && (filter.goal.is_none() || issue.goal == filter.goal)

@@ -3,7 +3,8 @@ use workforce_domain::board::BoardMember;
 use workforce_domain::goal::Goal;
 use workforce_domain::id::{AgentId, IssueId, UserId};
 use workforce_domain::issue::{
-    Assignee, Author, Comment, Holder, Issue, IssueRef, IssueStatus, Lease, Mover, Priority,
+    Assignee, Assignment, Author, Comment, Holder, Issue, IssueRef, IssueStatus, Lease, Mover,
+    Priority,
 };
 use workforce_domain::page::{Order, PageRequest};
 use workforce_domain::port::StoreError;
@@ -29,20 +30,7 @@ fn comment(world: &World<'_>, issue: &Issue) -> Comment {
 }
 
 fn take(world: &World<'_>, issue: &Issue, holder: Holder) -> Lease {
-    world.write(|tx| {
-        let held = tx
-            .issues_mut()
-            .lock(Scope::Instance, &issue.id.into())?
-            .expect("exists");
-        let lease = Lease {
-            issue: issue.id,
-            company: issue.company,
-            holder,
-            fence: 0,
-            expires_at: holder.expiry(now()),
-        };
-        tx.issues_mut().take_lease(&held, lease)
-    })
+    world.take_lease(issue, holder, now())
 }
 
 fn lease(world: &World<'_>, issue: &Issue) -> Option<Lease> {
@@ -53,7 +41,7 @@ fn end_lease(world: &World<'_>, issue: &Issue) {
     world.write(|tx| {
         let held = tx
             .issues_mut()
-            .lock(Scope::Instance, &issue.id.into())?
+            .lock(Scope::SYSTEM, &issue.id.into())?
             .expect("exists");
         tx.issues_mut().end_lease(&held)
     });
@@ -61,11 +49,11 @@ fn end_lease(world: &World<'_>, issue: &Issue) {
 
 fn set_parent(world: &World<'_>, child: &Issue, parent: Option<IssueId>) {
     world.write(|tx| {
-        tx.issues_mut().lock_hierarchy(world.scope())?;
         let mut held = tx
             .issues_mut()
-            .lock(Scope::Instance, &child.id.into())?
+            .lock(Scope::SYSTEM, &child.id.into())?
             .expect("exists");
+        tx.issues_mut().lock_hierarchy(world.scope())?;
         held.parent = parent;
         tx.issues_mut().save(&held)
     });
@@ -120,8 +108,8 @@ on_both_databases! {
         let (parent, project, goal) =
             (world.open(), project(&world.company), goal(&world.company));
         world.write(|tx| {
-            tx.projects_mut().insert(&project)?;
-            tx.goals_mut().insert(&goal)
+            tx.projects_mut().insert(project.clone())?;
+            tx.goals_mut().insert(goal.clone())
         });
         let plain = world.issue.clone();
         let started =
@@ -135,7 +123,7 @@ on_both_databases! {
             description: Some(Description::new("more").unwrap()),
             progress: done,
             priority: Priority::Critical,
-            assignee: Assignee::Agent(world.agent.id),
+            assignee: Assignment::stored(Assignee::Agent(world.agent.id)),
             created_by: Author::Agent(world.agent.id),
             billing_code: Some(Label::new("b").unwrap()),
             ticket_key: Some(Label::new("T-1").unwrap()),
@@ -148,7 +136,7 @@ on_both_databases! {
         };
         let personal = Issue {
             progress: started,
-            assignee: Assignee::User(id::<UserId>()),
+            assignee: Assignment::stored(Assignee::User(id::<UserId>())),
             created_by: Author::Board(BoardMember::User(id())),
             ..plain.clone()
         };
@@ -159,10 +147,10 @@ on_both_databases! {
         for version in [full, personal, by_token, plain] {
             world.change_issue(&version, |held| held.clone_from(&version));
             let found =
-                world.read(|reads| reads.issues().find(Scope::Instance, &version.id.into()));
+                world.read(|reads| reads.issues().find(Scope::SYSTEM, &version.id.into()));
             assert_eq!(found.as_ref(), Some(&version));
             let by_identifier = IssueRef::Identifier(version.identifier.clone());
-            let found = world.read(|reads| reads.issues().find(Scope::Instance, &by_identifier));
+            let found = world.read(|reads| reads.issues().find(Scope::SYSTEM, &by_identifier));
             assert_eq!(found, Some(version));
         }
     }
@@ -182,7 +170,7 @@ on_both_databases! {
             held.priority = Priority::Low;
             tx.issues_mut().save(&held)
         });
-        let found = world.read(|reads| reads.issues().find(Scope::Instance, &fresh.id.into()));
+        let found = world.read(|reads| reads.issues().find(Scope::SYSTEM, &fresh.id.into()));
         assert_eq!(found.map(|issue| issue.priority), Some(Priority::Low));
     }
 
@@ -248,7 +236,7 @@ on_both_databases! {
         all.sort_by_key(|lease| lease.issue);
         assert_eq!(all, [third, elsewhere]);
         let changed = world.read(|reads| {
-            reads.issues().find(Scope::Instance, &world.issue.id.into())
+            reads.issues().find(Scope::SYSTEM, &world.issue.id.into())
         });
         assert_eq!(changed.as_ref(), Some(&world.issue), "a lease changes nothing else");
     }
@@ -261,14 +249,17 @@ on_both_databases! {
         take(&world, &other, Holder::Run { agent: world.agent.id, run: run.id });
         take(&world, &kept, Holder::Agent(world.agent.id));
         assert!(lease(&world, &world.issue).is_some_and(|it| it.held_by(run.agent, Some(run.id))));
-        world.write(|tx| tx.issues_mut().end_leases_of_run(world.scope(), run.id));
+        world.write(|tx| {
+            let held = tx.runs_mut().lock(Scope::SYSTEM, run.id)?.expect("exists");
+            tx.issues_mut().end_leases_of_run(&held)
+        });
         assert_eq!(
             [&world.issue, &other, &kept].map(|issue| lease(&world, issue).is_some()),
             [false, false, true]
         );
     }
 
-    fn the_open_issues_of_an_agent_are_locked_oldest_first(store: &TestStore) {
+    fn the_open_issues_of_an_agent_are_locked_youngest_first(store: &TestStore) {
         let world = World::new(store);
         let assign = |seconds, status, assignee| {
             let mut issue = Issue { created_at: later(seconds), assignee, ..issue(&world.company) };
@@ -277,17 +268,18 @@ on_both_databases! {
             world.write(|tx| tx.issues_mut().insert(issue.clone()).map(drop));
             issue.id
         };
-        let own = Assignee::Agent(world.agent.id);
+        let own = Assignment::stored(Assignee::Agent(world.agent.id));
         let second = assign(2, IssueStatus::InProgress, own);
         let first = assign(1, IssueStatus::Backlog, own);
         assign(0, IssueStatus::Done, own);
         assign(0, IssueStatus::Cancelled, own);
-        assign(0, IssueStatus::Todo, Assignee::Agent(world.hire().id));
+        let others = Assignment::stored(Assignee::Agent(world.hire().id));
+        assign(0, IssueStatus::Todo, others);
         let locked: Vec<IssueId> = world.write(|tx| {
             let held = tx.issues_mut().lock_open_of(world.scope(), world.agent.id)?;
             Ok(held.iter().map(|issue| issue.id).collect())
         });
-        assert_eq!(locked, [first, second]);
+        assert_eq!(locked, [second, first]);
     }
 
     fn a_deleted_issue_leaves_no_one_waiting(store: &TestStore) {
@@ -301,14 +293,14 @@ on_both_databases! {
         let (_, waiting) = world.queue(&world.agent, Some(&world.issue));
         world.write(|tx| {
             let held =
-                tx.issues_mut().lock(Scope::Instance, &world.issue.id.into())?.expect("exists");
+                tx.issues_mut().lock(Scope::SYSTEM, &world.issue.id.into())?.expect("exists");
             tx.issues_mut().delete(held, later(1))
         });
         assert_eq!(
-            world.read(|reads| reads.issues().find(Scope::Instance, &world.issue.id.into())),
+            world.read(|reads| reads.issues().find(Scope::SYSTEM, &world.issue.id.into())),
             None
         );
-        let child = world.read(|reads| reads.issues().find(Scope::Instance, &child.id.into()));
+        let child = world.read(|reads| reads.issues().find(Scope::SYSTEM, &child.id.into()));
         assert_eq!(child.map(|child| child.parent), Some(None));
         assert_eq!(lease(&world, &world.issue), None);
         let comments =
@@ -391,10 +383,10 @@ on_both_databases! {
     fn an_issue_cannot_refer_to_another_company(store: &TestStore) {
         let (world, other) = (World::new(store), World::new(store));
         let foreign: Goal = goal(&other.company);
-        other.write(|tx| tx.goals_mut().insert(&foreign));
+        other.write(|tx| tx.goals_mut().insert(foreign.clone()));
         let refused = try_write(&**store, |tx| {
             let mut held =
-                tx.issues_mut().lock(Scope::Instance, &world.issue.id.into())?.expect("exists");
+                tx.issues_mut().lock(Scope::SYSTEM, &world.issue.id.into())?.expect("exists");
             held.goal = Some(foreign.id);
             tx.issues_mut().save(&held)
         });

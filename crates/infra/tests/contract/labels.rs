@@ -26,9 +26,9 @@ on_both_databases! {
         let (world, other) = (World::new(store), World::new(store));
         let (bug, idea) = (label(&world, "Bug"), label(&world, "Idea"));
         world.write(|tx| {
-            tx.labels_mut().insert(&bug)?;
-            tx.labels_mut().insert(&idea)?;
-            tx.labels_mut().insert(&label(&other, "bug"))
+            tx.labels_mut().insert(bug.clone())?;
+            tx.labels_mut().insert(idea.clone())?;
+            tx.labels_mut().insert(label(&other, "bug"))
         });
         let same = LabelName::new(" BUG ").unwrap();
         let found = world.read(|reads| reads.labels().find_by_name(world.scope(), &same));
@@ -46,7 +46,7 @@ on_both_databases! {
             ..bug
         };
         world.write(|tx| {
-            let mut held = tx.labels_mut().lock(Scope::Instance, bug.id)?.unwrap();
+            let mut held = tx.labels_mut().lock(Scope::SYSTEM, bug.id)?.unwrap();
             *held = changed.clone();
             tx.labels_mut().save(&held)
         });
@@ -54,7 +54,7 @@ on_both_databases! {
         let kept = world.read(|reads| reads.labels().find_all(world.scope(), &[bug.id]));
         assert_eq!(kept, [changed]);
         world.write(|tx| {
-            let held = tx.labels_mut().lock(Scope::Instance, bug.id)?.unwrap();
+            let held = tx.labels_mut().lock(Scope::SYSTEM, bug.id)?.unwrap();
             tx.labels_mut().delete(held)
         });
         assert_eq!(world.read(|reads| reads.labels().find_all(world.scope(), &[bug.id])), []);
@@ -63,11 +63,11 @@ on_both_databases! {
     fn a_name_is_taken_once_whatever_its_case(store: &TestStore) {
         let world = World::new(store);
         let taken = label(&world, "Größe");
-        world.write(|tx| tx.labels_mut().insert(&taken));
-        let lost = try_write(&**store, |tx| tx.labels_mut().insert(&label(&world, "grÖSSE")));
+        world.write(|tx| tx.labels_mut().insert(taken.clone()));
+        let lost = try_write(&**store, |tx| tx.labels_mut().insert(label(&world, "grÖSSE")));
         // `ß` has no other case here; only case, width and spaces are folded.
         lost.unwrap();
-        let lost = try_write(&**store, |tx| tx.labels_mut().insert(&label(&world, "GRÖßE")));
+        let lost = try_write(&**store, |tx| tx.labels_mut().insert(label(&world, "GRÖßE")));
         assert!(matches!(lost, Err(StoreError::Contended)), "{lost:?}");
     }
 
@@ -79,9 +79,9 @@ on_both_databases! {
         let second = crate::world::issue(&world.company);
         world.write(|tx| {
             for label in &labels {
-                tx.labels_mut().insert(label)?;
+                tx.labels_mut().insert(label.clone())?;
             }
-            let held = tx.issues_mut().lock(Scope::Instance, &world.issue.id.into())?.unwrap();
+            let held = tx.issues_mut().lock(Scope::SYSTEM, &world.issue.id.into())?.unwrap();
             tx.labels_mut().set_for_issue(&held, &ids)?;
             let held = tx.issues_mut().insert(second.clone())?;
             tx.labels_mut().set_for_issue(&held, &ids[..1])
@@ -97,14 +97,14 @@ on_both_databases! {
         assert_eq!(names(&[world.issue.id]), [own("Ape"), own("bee"), own("zoo")]);
         assert_eq!(names(&[world.issue.id, second.id]).len(), 4);
         world.write(|tx| {
-            let held = tx.issues_mut().lock(Scope::Instance, &world.issue.id.into())?.unwrap();
+            let held = tx.issues_mut().lock(Scope::SYSTEM, &world.issue.id.into())?.unwrap();
             tx.labels_mut().set_for_issue(&held, &ids[1..2])
         });
         assert_eq!(names(&[world.issue.id]), [own("Ape")]);
         world.write(|tx| {
-            let held = tx.issues_mut().lock(Scope::Instance, &world.issue.id.into())?.unwrap();
+            let held = tx.issues_mut().lock(Scope::SYSTEM, &world.issue.id.into())?.unwrap();
             tx.labels_mut().set_for_issue(&held, &[])?;
-            let held = tx.issues_mut().lock(Scope::Instance, &second.id.into())?.unwrap();
+            let held = tx.issues_mut().lock(Scope::SYSTEM, &second.id.into())?.unwrap();
             tx.issues_mut().delete(held, later(1))
         });
         assert_eq!(names(&[world.issue.id, second.id]), []);

@@ -55,8 +55,8 @@ on_both_databases! {
                     for _ in 0..25 {
                         let event = cost(&world, "1.5");
                         world.write(|tx| {
-                            tx.companies_mut().lock(Scope::Instance, world.company.id)?;
-                            tx.agents_mut().lock(Scope::Instance, world.agent.id)?;
+                            tx.companies_mut().lock(Scope::SYSTEM, world.company.id)?;
+                            tx.agents_mut().lock(Scope::SYSTEM, world.agent.id)?;
                             tx.ledger_mut().record(&event)
                         });
                     }
@@ -128,7 +128,7 @@ on_both_databases! {
             claim(store).expect("it may start").run.id
         });
         let project = project(&world.company);
-        world.write(|tx| tx.projects_mut().insert(&project));
+        world.write(|tx| tx.projects_mut().insert(project.clone()));
         let tokens = TokenUse { input: 1, output: 10, cached_input: 100, cache_write: 1000 };
         let event = |run: usize, billing_type, cents| CostEvent {
             run: Some(runs[run]),
@@ -194,8 +194,8 @@ on_both_databases! {
         let world = World::new(store);
         let (project, goal) = (project(&world.company), goal(&world.company));
         world.write(|tx| {
-            tx.projects_mut().insert(&project)?;
-            tx.goals_mut().insert(&goal)
+            tx.projects_mut().insert(project.clone())?;
+            tx.goals_mut().insert(goal.clone())
         });
         let first = CostEvent {
             issue: Some(world.issue.id),

@@ -17,7 +17,8 @@ use workforce_testkit::on_both_databases;
 
 use crate::engine::cost;
 use crate::world::{
-    World, agent, claim, company, goal, id, later, now, project, read, wake, walk, write,
+    World, agent, claim, company, goal, id, later, lock_agent, now, project, queue, read, wake,
+    walk, write,
 };
 
 const ROWS: u64 = 23;
@@ -34,12 +35,12 @@ on_both_databases! {
         let mut expected = Vec::new();
         for n in 0..ROWS {
             let company = workforce_domain::company::Company { created_at: at(n), ..company() };
-            write(&**store, |tx| tx.companies_mut().insert(&company));
+            write(&**store, |tx| tx.companies_mut().insert(company.clone()));
             expected.push(company.id);
         }
         for limit in LIMITS {
             let walked = walk(limit, |page| {
-                read(&**store, |reads| reads.companies().list(Scope::Instance, &[], page))
+                read(&**store, |reads| reads.companies().list(Scope::SYSTEM, &[], page))
             });
             let ids: Vec<_> = walked.iter().map(|company| company.id).collect();
             assert_eq!(ids, expected, "in pages of {limit}");
@@ -66,17 +67,18 @@ on_both_databases! {
                 revoked_at: None,
             };
             world.write(|tx| {
-                tx.agents_mut().insert(&agent)?;
-                tx.goals_mut().insert(&goal)?;
-                tx.projects_mut().insert(&project)?;
-                tx.credentials_mut().insert_key(&key)
+                tx.agents_mut().insert(agent.clone())?;
+                tx.goals_mut().insert(goal.clone())?;
+                tx.projects_mut().insert(project.clone())?;
+                let held = lock_agent(tx, &world.agent)?;
+                tx.credentials_mut().insert_key(&held, &key)
             });
             expected.0.push(agent.id);
             expected.1.push(goal.id);
             expected.2.push(project.id);
             expected.3.push(key.id);
         }
-        other.write(|tx| tx.goals_mut().insert(&Goal { ..goal(&other.company) }));
+        other.write(|tx| tx.goals_mut().insert(goal(&other.company)));
         let scope = world.scope();
         for limit in LIMITS {
             let filter = AgentFilter { include_terminated: false };
@@ -148,7 +150,7 @@ on_both_databases! {
             let agent = if n % 2 == 0 { &world.agent } else { &other };
             let (wake, mut run) = wake(agent, on_issue.then_some(&world.issue));
             run.created_at = at(n);
-            world.write(|tx| tx.runs_mut().queue(&wake, &run));
+            world.write(|tx| queue(tx, &wake, &run));
             if n % 5 == 0 {
                 run = claim(store).expect("it may start").run;
                 world.finish(&run);
@@ -313,7 +315,7 @@ on_both_databases! {
                 created_at: at(n),
                 ..goal(&world.company)
             };
-            world.write(|tx| tx.goals_mut().insert(&goal));
+            world.write(|tx| tx.goals_mut().insert(goal.clone()));
         }
         let page = |after, max_bytes| {
             let request = PageRequest { after, limit: 100, max_bytes };

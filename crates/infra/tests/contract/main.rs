@@ -35,4 +35,6 @@ mod secrets;
 mod start_conditions;
 mod stream_tickets;
 mod timers;
+mod wakeability;
+mod witnesses;
 mod world;

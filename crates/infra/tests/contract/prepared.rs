@@ -4,13 +4,14 @@ use std::collections::HashSet;
 
 use workforce_domain::Document;
 use workforce_domain::activity::{Action, Activity, Entity, Event, EventKind};
-use workforce_domain::actor::{ActorKind, CompanyScope, Scope};
+use workforce_domain::actor::{ActorKind, CompanyScope};
 use workforce_domain::agent::Agent;
 use workforce_domain::budget::Threshold;
 use workforce_domain::company::Company;
 use workforce_domain::cost::CostEvent;
-use workforce_domain::issue::{Assignee, Author, Comment, Holder, Issue, Lease};
-use workforce_domain::port::{Spender, Store, StoreError, Tx};
+use workforce_domain::issue::{Assignment, Author, Comment, Issue};
+use workforce_domain::port::{Held, NewLease, Spender, Store, StoreError, Tx};
+use workforce_domain::run::{Run, RunStatus};
 use workforce_domain::text::{CommentBody, Description};
 use workforce_domain::time::Month;
 use workforce_infra::store::{Durability, OpenOptions, open};
@@ -18,7 +19,7 @@ use workforce_testkit::store::{postgres_store, sqlite_store};
 
 use crate::engine::cost;
 use crate::recorder::{install, recorded};
-use crate::world::{World, id, issue, later, now, wake, write};
+use crate::world::{World, id, issue, later, lock_issue, now, queue, share_employed, wake, write};
 
 /// What the writes are about.
 struct Subject {
@@ -29,16 +30,13 @@ struct Subject {
     cost: CostEvent,
 }
 
-/// Makes an issue and a comment, checks out, releases and reports a cost. With `more`, columns
+/// Comments on an issue, checks it out, releases it and reports a cost. With `more`, columns
 /// are filled that are empty without, and the other way round.
-fn work(tx: &mut dyn Tx, subject: &Subject, more: bool) -> Result<(), StoreError> {
-    let issue = make_issue(tx, subject, more)?;
-    let mut held = tx
-        .issues_mut()
-        .lock(Scope::Instance, &issue.id.into())?
-        .expect("it exists");
-    let (mut wake, run) = wake(&subject.agent, Some(&issue));
-    tx.runs_mut().queue(&wake, &run)?;
+fn work(tx: &mut dyn Tx, subject: &Subject, issue: &Issue, more: bool) -> Result<(), StoreError> {
+    let agent = share_employed(tx, subject.scope, subject.agent.id)?;
+    let mut held = lock_issue(tx, issue)?;
+    let (mut wake, run) = wake(&subject.agent, Some(issue));
+    queue(tx, &wake, &run)?;
     let pending =
         tx.runs_mut()
             .lock_pending_wake(subject.scope, subject.agent.id, Some(issue.id))?;
@@ -50,19 +48,18 @@ fn work(tx: &mut dyn Tx, subject: &Subject, more: bool) -> Result<(), StoreError
     tx.issues().lease(subject.scope, issue.id)?;
     tx.approvals().undecided_over(subject.scope, issue.id)?;
     held.assignee = if more {
-        Assignee::Agent(subject.agent.id)
+        Assignment::to_agent(&agent)
     } else {
-        Assignee::Nobody
+        Assignment::NOBODY
     };
     tx.issues_mut().save(&held)?;
-    let holder = Holder::of(subject.agent.id, more.then_some(run.id));
-    let lease = Lease {
-        issue: issue.id,
-        company: issue.company,
-        holder,
-        fence: 0,
-        expires_at: holder.expiry(now()),
-    };
+    // A run that nobody claimed is live to the lease alone.
+    let live = Held::locked(Run {
+        status: RunStatus::Running,
+        ..run.clone()
+    });
+    let live = if more { live.live() } else { None };
+    let lease = NewLease::of(&held, &agent, live, now());
     tx.issues_mut().take_lease(&held, lease.clone())?;
     tx.issues_mut().take_lease(&held, lease)?;
     tx.issues().ancestors(subject.scope, issue.id)?;
@@ -85,12 +82,14 @@ fn work(tx: &mut dyn Tx, subject: &Subject, more: bool) -> Result<(), StoreError
     })?;
     report_cost(tx, subject, more)?;
     for _ in 0..=usize::from(more) {
-        tell(tx, subject, &issue, more);
+        tell(tx, subject, issue, more);
     }
     Ok(())
 }
 
+/// Makes an issue.
 fn make_issue(tx: &mut dyn Tx, subject: &Subject, more: bool) -> Result<Issue, StoreError> {
+    lock_issue(tx, &subject.parent)?;
     tx.issues_mut().lock_hierarchy(subject.scope)?;
     tx.issues().depth_below(subject.scope, subject.parent.id)?;
     let number = 1_000_000 + tx.companies_mut().next_issue_number(subject.scope)?;
@@ -150,8 +149,12 @@ fn is_boundary(statement: &str) -> bool {
 /// Works twice on one connection: the second time nothing is prepared any more.
 #[track_caller]
 fn prepares_once(store: &dyn Store, subject: &Subject) {
-    let first = recorded(|| write(store, |tx| work(tx, subject, false)));
-    let second = recorded(|| write(store, |tx| work(tx, subject, true)));
+    let make_and_work = |more| {
+        let issue = write(store, |tx| make_issue(tx, subject, more));
+        write(store, |tx| work(tx, subject, &issue, more));
+    };
+    let first = recorded(|| make_and_work(false));
+    let second = recorded(|| make_and_work(true));
     assert!(first.kept.len() > 20, "{first:#?}");
     assert_eq!(second.kept, [""; 0], "prepared and kept once more");
     let kept: HashSet<_> = first.kept.iter().collect();

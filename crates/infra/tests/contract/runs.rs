@@ -5,15 +5,12 @@ use workforce_domain::run::{Run, RunErrorCode, RunStatus, WakeStatus};
 use workforce_domain::wake::{Wake, WakeReason};
 use workforce_testkit::on_both_databases;
 
-use crate::world::{World, claim, end, heartbeat, id, later, try_write, wake};
+use crate::world::{World, claim, end, heartbeat, id, later, queue, try_write, wake};
 
 /// Saves `run` as a writer that saw it as it is given here.
 fn save_as_seen(world: &World<'_>, seen: &Run) -> Result<(), StoreError> {
     try_write(&**world.store, |tx| {
-        let mut held = tx
-            .runs_mut()
-            .lock(Scope::Instance, seen.id)?
-            .expect("exists");
+        let mut held = tx.runs_mut().lock(Scope::SYSTEM, seen.id)?.expect("exists");
         held.clone_from(seen);
         tx.runs_mut().save(&held)
     })
@@ -28,10 +25,10 @@ on_both_databases! {
         world.queue(&world.hire(), Some(&world.issue));
         world.queue(&world.agent, Some(&world.open()));
         let (second, other_run) = wake(&world.agent, Some(&world.issue));
-        let refused = try_write(&**store, |tx| tx.runs_mut().queue(&second, &other_run));
+        let refused = try_write(&**store, |tx| queue(tx, &second, &other_run));
         assert!(matches!(refused, Err(StoreError::Contended)), "{refused:?}");
         assert_eq!(
-            world.read(|reads| reads.runs().find(Scope::Instance, other_run.id)),
+            world.read(|reads| reads.runs().find(Scope::SYSTEM, other_run.id)),
             None,
             "nothing of it was written"
         );
@@ -150,7 +147,7 @@ on_both_databases! {
         assert_eq!(cancel(StopScope::Company), [runs[3]]);
         assert_eq!(cancel(StopScope::Company), []);
         for run in runs {
-            let run = world.read(|reads| reads.runs().find(Scope::Instance, run)).unwrap();
+            let run = world.read(|reads| reads.runs().find(Scope::SYSTEM, run)).unwrap();
             assert_eq!((run.status, run.finished_at), (RunStatus::Cancelled, Some(later(5))));
             let wake = world.read(|reads| reads.runs().wake_of(world.scope(), run.id)).unwrap();
             assert_eq!((wake.status, wake.updated_at), (WakeStatus::Cancelled, later(5)));

@@ -1,7 +1,7 @@
 //! What belongs to another company does not exist.
 
 use workforce_domain::actor::{Owned, Scope};
-use workforce_domain::issue::{Author, Comment, Holder, IssueRef, Lease};
+use workforce_domain::issue::{Author, Comment, Holder, IssueRef};
 use workforce_domain::page::{Order, PageRequest};
 use workforce_domain::port::{ActivityFilter, AgentFilter, IssueFilter, RunFilter};
 use workforce_domain::text::CommentBody;
@@ -16,13 +16,13 @@ on_both_databases! {
         let (goal, project) = (goal(&world.company), project(&world.company));
         let (_, run) = world.queue(&world.agent, Some(&world.issue));
         world.write(|tx| {
-            tx.goals_mut().insert(&goal)?;
-            tx.projects_mut().insert(&project)
+            tx.goals_mut().insert(goal.clone())?;
+            tx.projects_mut().insert(project.clone())
         });
         let by_id = IssueRef::Id(world.issue.id);
         let by_identifier = IssueRef::Identifier(world.issue.identifier.clone());
         let cases = [
-            (Scope::Instance, true),
+            (Scope::SYSTEM, true),
             (world.scope().into(), true),
             (other.scope().into(), false),
         ];
@@ -43,8 +43,8 @@ on_both_databases! {
                 Ok([
                     tx.companies_mut().lock(scope, world.company.id)?.is_some(),
                     tx.agents_mut().lock(scope, world.agent.id)?.is_some(),
-                    tx.goals_mut().lock(scope, goal.id)?.is_some(),
                     tx.projects_mut().lock(scope, project.id)?.is_some(),
+                    tx.goals_mut().lock(scope, goal.id)?.is_some(),
                     tx.issues_mut().lock(scope, &by_id)?.is_some(),
                     tx.issues_mut().lock(scope, &by_identifier)?.is_some(),
                     tx.runs_mut().lock(scope, run.id)?.is_some(),
@@ -66,19 +66,8 @@ on_both_databases! {
             mentions: Vec::new(),
             created_at: now(),
         };
-        let holder = Holder::Agent(world.agent.id);
-        world.write(|tx| {
-            tx.comments_mut().insert(&comment)?;
-            let held = tx.issues_mut().lock(Scope::Instance, &world.issue.id.into())?.unwrap();
-            let lease = Lease {
-                issue: world.issue.id,
-                company: world.company.id,
-                holder,
-                fence: 0,
-                expires_at: holder.expiry(now()),
-            };
-            tx.issues_mut().take_lease(&held, lease)
-        });
+        world.write(|tx| tx.comments_mut().insert(&comment));
+        world.take_lease(&world.issue, Holder::Agent(world.agent.id), now());
         let (_, run) = world.queue(&world.agent, None);
         for (scope, count) in [(world.scope(), 1), (other.scope(), 0)] {
             let counts = world.read(|reads| {

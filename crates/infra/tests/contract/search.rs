@@ -132,7 +132,7 @@ on_both_databases! {
         let old = add(&world, "walnut", Some("pecan"));
         comment(&world, &old, "cashew");
         world.write(|tx| {
-            let mut held = tx.issues_mut().lock(Scope::Instance, &old.id.into())?.unwrap();
+            let mut held = tx.issues_mut().lock(Scope::SYSTEM, &old.id.into())?.unwrap();
             held.title = Title::new("almond").unwrap();
             held.description = None;
             tx.issues_mut().save(&held)?;
@@ -145,14 +145,14 @@ on_both_databases! {
 
         let hidden = Issue { hidden_at: Some(now()), ..add(&world, "hazelnut", None) };
         world.write(|tx| {
-            let mut held = tx.issues_mut().lock(Scope::Instance, &hidden.id.into())?.unwrap();
+            let mut held = tx.issues_mut().lock(Scope::SYSTEM, &hidden.id.into())?.unwrap();
             *held = hidden.clone();
             tx.issues_mut().save(&held)
         });
         assert_eq!(found(&world, "hazelnut"), [""; 0]);
 
         world.write(|tx| {
-            let held = tx.issues_mut().lock(Scope::Instance, &old.id.into())?.unwrap();
+            let held = tx.issues_mut().lock(Scope::SYSTEM, &old.id.into())?.unwrap();
             tx.issues_mut().delete(held, later(1))
         });
         assert_eq!(found(&world, "cashew"), [""; 0]);
@@ -166,7 +166,7 @@ on_both_databases! {
             "UPDATE companies SET description = (SELECT count(*) FROM {left}) WHERE id = '{}'",
             world.company.id
         ));
-        let company = world.read(|reads| reads.companies().find(Scope::Instance, world.company.id));
+        let company = world.read(|reads| reads.companies().find(Scope::SYSTEM, world.company.id));
         assert_eq!(company.unwrap().description.as_deref(), Some("2"));
     }
 
@@ -188,7 +188,7 @@ on_both_databases! {
     fn a_search_is_walked_in_pages_under_every_filter(store: &TestStore) {
         let world = World::new(store);
         let bug = label(&world, "bug");
-        world.write(|tx| tx.labels_mut().insert(&bug));
+        world.write(|tx| tx.labels_mut().insert(bug.clone()));
         let mut expected = Vec::new();
         for n in 0..90_usize {
             let (title, description, said) = match n % 4 {

@@ -11,7 +11,7 @@ use workforce_domain::text::{Description, SecretName};
 use workforce_infra::vault::FileVault;
 use workforce_testkit::on_both_databases;
 
-use crate::world::{World, agent, id, later, now, try_write, wake};
+use crate::world::{World, agent, id, later, now, queue, try_write, wake};
 
 /// A vault of the tests.
 pub(crate) fn vault() -> FileVault {
@@ -75,18 +75,18 @@ on_both_databases! {
             updated_at: later(1),
             ..plain
         };
-        world.write(|tx| tx.secrets_mut().insert(&plain));
+        world.write(|tx| tx.secrets_mut().insert(plain.clone()));
         for version in [&full, &plain] {
             world.write(|tx| {
-                let mut held = tx.secrets_mut().lock(Scope::Instance, plain.id)?.expect("exists");
+                let mut held = tx.secrets_mut().lock(Scope::SYSTEM, plain.id)?.expect("exists");
                 held.clone_from(version);
                 tx.secrets_mut().save(&held)
             });
-            let found = world.read(|reads| reads.secrets().find(Scope::Instance, plain.id));
+            let found = world.read(|reads| reads.secrets().find(Scope::SYSTEM, plain.id));
             assert_eq!(found.as_ref(), Some(version));
         }
         let twin = secret(&world.company, id(), "plain");
-        let refused = try_write(&**store, |tx| tx.secrets_mut().insert(&twin));
+        let refused = try_write(&**store, |tx| tx.secrets_mut().insert(twin.clone()));
         assert!(matches!(refused, Err(StoreError::Contended)), "{refused:?}");
         let other = World::new(store);
         let foreign = Scope::from(other.scope());
@@ -96,7 +96,7 @@ on_both_databases! {
         };
         assert_eq!((named(&world), named(&other)), (Some(plain.id), None));
         let locked = other.write(|tx| tx.secrets_mut().lock_all(other.scope(), &[plain.id]));
-        assert_eq!(locked, []);
+        assert!(locked.is_empty());
     }
 
     fn versions_are_kept_sealed_and_listed_newest_first(store: &TestStore) {
@@ -104,8 +104,8 @@ on_both_databases! {
         let of = secret(&world.company, id(), "s");
         let versions: Vec<_> = (1..=3).map(|n| version(&world.company, of.id, n)).collect();
         world.write(|tx| {
-            tx.secrets_mut().insert(&of)?;
-            versions.iter().try_for_each(|version| tx.secrets_mut().insert_version(version))
+            let held = tx.secrets_mut().insert(of.clone())?;
+            versions.iter().try_for_each(|version| tx.secrets_mut().insert_version(&held, version))
         });
         let found = world.read(|reads| reads.secrets().version(world.scope(), of.id, 2));
         assert_eq!(found.as_ref(), Some(&versions[1]));
@@ -121,12 +121,12 @@ on_both_databases! {
         assert_eq!(list(Some(2)), (vec![1], None));
 
         world.write(|tx| {
-            let held = tx.secrets_mut().lock(Scope::Instance, of.id)?.expect("exists");
+            let held = tx.secrets_mut().lock(Scope::SYSTEM, of.id)?.expect("exists");
             assert!(tx.secrets_mut().delete_version(&held, 1)?);
             assert!(!tx.secrets_mut().delete_version(&held, 1)?);
             tx.secrets_mut().delete(held)
         });
-        assert_eq!(world.read(|reads| reads.secrets().find(Scope::Instance, of.id)), None);
+        assert_eq!(world.read(|reads| reads.secrets().find(Scope::SYSTEM, of.id)), None);
         let gone = world.read(|reads| reads.secrets().version(world.scope(), of.id, 2));
         assert_eq!(gone, None);
     }
@@ -144,10 +144,10 @@ on_both_databases! {
             ..agent(&world.company)
         };
         world.write(|tx| {
-            tx.secrets_mut().insert(&one)?;
-            tx.secrets_mut().insert(&two)?;
-            tx.agents_mut().insert(&worker)?;
-            tx.agents_mut().insert(&gone)
+            tx.secrets_mut().insert(one.clone())?;
+            tx.secrets_mut().insert(two.clone())?;
+            tx.agents_mut().insert(worker.clone())?;
+            tx.agents_mut().insert(gone.clone())
         });
         let users = |secret: &Secret| {
             let users = world.read(|reads| reads.secrets().users(world.scope(), secret.id));
@@ -157,7 +157,7 @@ on_both_databases! {
         assert_eq!(users(&two), [(worker.id, "B".to_owned(), Some(3))]);
 
         let change = |config: Document| world.write(|tx| {
-            let mut held = tx.agents_mut().lock(Scope::Instance, worker.id)?.expect("exists");
+            let mut held = tx.agents_mut().lock(Scope::SYSTEM, worker.id)?.expect("exists");
             held.adapter_config.clone_from(&config);
             tx.agents_mut().save(&held)
         });
@@ -167,7 +167,7 @@ on_both_databases! {
 
         // A secret that is gone in spite of its references does not keep its agents from changing.
         world.write(|tx| {
-            let held = tx.secrets_mut().lock(Scope::Instance, one.id)?.expect("exists");
+            let held = tx.secrets_mut().lock(Scope::SYSTEM, one.id)?.expect("exists");
             tx.secrets_mut().delete(held)
         });
         change(bound(&[("B", one.id, Some(1)), ("C", two.id, None)]));
@@ -187,8 +187,8 @@ on_both_databases! {
         };
         let uses = [given("A", 1, 1), given("B", 0, 2)];
         world.write(|tx| {
-            tx.secrets_mut().insert(&one)?;
-            tx.runs_mut().queue(&wake, &run)?;
+            tx.secrets_mut().insert(one.clone())?;
+            queue(tx, &wake, &run)?;
             tx.secrets_mut().record_uses(world.scope(), &uses)
         });
         assert_eq!(world.read(|reads| reads.secrets().of_run(world.scope(), run.id)), uses);

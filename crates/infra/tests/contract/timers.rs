@@ -1,8 +1,8 @@
-use workforce_domain::actor::Scope;
+use workforce_domain::actor::{InstanceScope, Scope};
 use workforce_domain::agent::{Agent, AgentLifecycle};
 use workforce_domain::company::PauseReason;
 use workforce_domain::id::AgentId;
-use workforce_domain::issue::{Assignee, IssueStatus, Progress};
+use workforce_domain::issue::{Assignee, Assignment, IssueStatus, Progress};
 use workforce_domain::timer::Timer;
 use workforce_testkit::on_both_databases;
 
@@ -19,18 +19,24 @@ fn timer(world: &World<'_>, agent: &Agent) -> Timer {
 
 /// Those of the company that are to be looked at.
 fn to_look_at(world: &World<'_>, seconds: u64, own: &[AgentId]) -> Vec<AgentId> {
-    let mut found = world.write(|tx| tx.engine().timers_to_look_at(later(seconds), 1000));
-    found.retain(|agent| own.contains(agent));
-    found
+    let mut found = world.read(|reads| {
+        reads
+            .engine()
+            .timers_to_look_at(InstanceScope::SYSTEM, later(seconds), 1000)
+    });
+    found.retain(|(_, agent)| own.contains(agent));
+    assert!(found.iter().all(|(company, _)| *company == world.scope()));
+    found.into_iter().map(|(_, agent)| agent).collect()
 }
 
 fn set(world: &World<'_>, agent: &Agent, seconds: Option<u64>, suppressed: bool) {
     world.write(|tx| {
         let held = tx
             .agents_mut()
-            .lock(Scope::Instance, agent.id)?
+            .lock(Scope::SYSTEM, agent.id)?
             .expect("exists");
-        tx.engine().set_timer(&held, seconds.map(later), suppressed)
+        tx.engine_mut()
+            .set_timer(&held, seconds.map(later), suppressed)
     });
 }
 
@@ -71,7 +77,9 @@ on_both_databases! {
         assert_eq!(to_look_at(&world, 0, &own), []);
         assert_eq!(timer(&world, &early), Timer { suppressed: 2, ..Timer::default() });
         assert_eq!(to_look_at(&world, 99, &own), [late.id]);
-        let none = world.write(|tx| tx.engine().timers_to_look_at(later(99), 0));
+        let none = world.read(|reads| {
+            reads.engine().timers_to_look_at(InstanceScope::SYSTEM, later(99), 0)
+        });
         assert_eq!(none, []);
     }
 
@@ -84,7 +92,7 @@ on_both_databases! {
         };
         let put = |status: IssueStatus| {
             world.change_issue(&world.issue, |issue| {
-                issue.assignee = Assignee::Agent(worker.id);
+                issue.assignee = Assignment::stored(Assignee::Agent(worker.id));
                 issue.progress = Progress::begin(status, now());
             });
         };
@@ -108,7 +116,7 @@ on_both_databases! {
         );
         assert!(world.read(|reads| reads.runs().live_of(world.scope(), worker.id)).is_empty());
         let request = crate::world::request(crate::world::id());
-        let claimed = world.write(|tx| tx.engine().claim(&request));
+        let claimed = world.write(|tx| tx.engine_mut().claim(InstanceScope::SYSTEM, &request));
         assert_eq!(claimed.map(|claimed| claimed.run.id), Some(run.id));
         assert!(!has_work(&worker));
         let live = world.read(|reads| reads.runs().live_of(world.scope(), worker.id));

@@ -6,15 +6,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use diesel::{Connection, PgConnection, RunQueryDsl, SqliteConnection, sql_query};
 use uuid::Uuid;
 use workforce_domain::Document;
-use workforce_domain::actor::{CompanyScope, Owned, Scope};
+use workforce_domain::actor::{CompanyScope, InstanceScope, Owned, Scope};
 use workforce_domain::agent::{AdapterType, Agent, AgentLifecycle};
 use workforce_domain::company::{Company, CompanyStatus};
 use workforce_domain::goal::{Goal, GoalLevel, GoalStatus};
-use workforce_domain::id::{CompanyId, InstanceId};
-use workforce_domain::issue::{Assignee, Author, Issue, IssueStatus, Priority, Progress};
+use workforce_domain::id::{AgentId, CompanyId, InstanceId};
+use workforce_domain::issue::{
+    Assignment, Author, Holder, Issue, IssueStatus, Lease, Priority, Progress,
+};
 use workforce_domain::money::Budget;
 use workforce_domain::page::{Page, PageRequest};
-use workforce_domain::port::{ClaimRequest, ClaimedRun, Failure, Reads, Store, StoreError, Tx};
+use workforce_domain::port::{
+    ClaimRequest, ClaimedRun, EmployedAgent, Failure, Held, NewLease, Reads, Shared, Store,
+    StoreError, Tx,
+};
 use workforce_domain::project::{Project, ProjectStatus};
 use workforce_domain::run::{Run, RunKind, RunStatus, WakeStatus};
 use workforce_domain::text::{Name, Role, Title};
@@ -204,7 +209,7 @@ pub(crate) fn issue(company: &Company) -> Issue {
         description: None,
         progress: Progress::begin(IssueStatus::Todo, now()),
         priority: Priority::Medium,
-        assignee: Assignee::Nobody,
+        assignee: Assignment::NOBODY,
         created_by: Author::default(),
         billing_code: None,
         ticket_key: None,
@@ -274,6 +279,37 @@ pub(crate) fn wake(agent: &Agent, issue: Option<&Issue>) -> (Wake, Run) {
     (wake, run)
 }
 
+/// Queues a wake of an agent that may be woken.
+pub(crate) fn queue(tx: &mut dyn Tx, wake: &Wake, run: &Run) -> Result<(), StoreError> {
+    let agent = tx
+        .runs_mut()
+        .share_wakeability(wake.scope(), wake.agent)?
+        .expect("it may be woken");
+    tx.runs_mut().queue(agent, wake, run)
+}
+
+/// Locks an agent.
+pub(crate) fn lock_agent(tx: &mut dyn Tx, agent: &Agent) -> Result<Held<Agent>, StoreError> {
+    let held = tx.agents_mut().lock(Scope::SYSTEM, agent.id)?;
+    Ok(held.expect("it exists"))
+}
+
+/// Locks an issue.
+pub(crate) fn lock_issue(tx: &mut dyn Tx, issue: &Issue) -> Result<Held<Issue>, StoreError> {
+    let held = tx.issues_mut().lock(Scope::SYSTEM, &issue.id.into())?;
+    Ok(held.expect("it exists"))
+}
+
+/// Holds an agent that can be given work.
+pub(crate) fn share_employed(
+    tx: &mut dyn Tx,
+    company: CompanyScope,
+    agent: AgentId,
+) -> Result<EmployedAgent, StoreError> {
+    let shared = tx.agents_mut().share(company, agent)?;
+    Ok(shared.and_then(Shared::employed).expect("it is employed"))
+}
+
 /// A company with one agent and one issue.
 pub(crate) struct World<'s> {
     pub(crate) store: &'s TestStore,
@@ -289,8 +325,8 @@ impl<'s> World<'s> {
         let agent = agent(&company);
         let issue = issue(&company);
         write(&**store, |tx| {
-            tx.companies_mut().insert(&company)?;
-            tx.agents_mut().insert(&agent)?;
+            tx.companies_mut().insert(company.clone())?;
+            tx.agents_mut().insert(agent.clone())?;
             tx.issues_mut().insert(issue.clone())?;
             Ok(())
         });
@@ -320,7 +356,7 @@ impl<'s> World<'s> {
     #[track_caller]
     pub(crate) fn hire(&self) -> Agent {
         let agent = agent(&self.company);
-        self.write(|tx| tx.agents_mut().insert(&agent));
+        self.write(|tx| tx.agents_mut().insert(agent.clone()));
         agent
     }
 
@@ -336,8 +372,24 @@ impl<'s> World<'s> {
     #[track_caller]
     pub(crate) fn queue(&self, agent: &Agent, issue: Option<&Issue>) -> (Wake, Run) {
         let (wake, run) = wake(agent, issue);
-        self.write(|tx| tx.runs_mut().queue(&wake, &run));
+        self.write(|tx| queue(tx, &wake, &run));
         (wake, run)
+    }
+
+    /// Puts a lease on an issue that lasts from `at` on.
+    #[track_caller]
+    pub(crate) fn take_lease(&self, issue: &Issue, holder: Holder, at: Timestamp) -> Lease {
+        self.write(|tx| {
+            let agent = share_employed(tx, self.scope(), holder.agent())?;
+            let held = lock_issue(tx, issue)?;
+            let run = match holder.run() {
+                Some(run) => tx.runs_mut().lock(Scope::SYSTEM, run)?,
+                None => None,
+            };
+            let lease = NewLease::of(&held, &agent, run.and_then(|run| run.live()), at);
+            assert_eq!(lease.lease().holder, holder);
+            tx.issues_mut().take_lease(&held, lease)
+        })
     }
 
     #[track_caller]
@@ -345,7 +397,7 @@ impl<'s> World<'s> {
         self.write(|tx| {
             let mut held = tx
                 .companies_mut()
-                .lock(Scope::Instance, self.company.id)?
+                .lock(Scope::SYSTEM, self.company.id)?
                 .expect("it exists");
             change(&mut held);
             tx.companies_mut().save(&held)
@@ -355,10 +407,7 @@ impl<'s> World<'s> {
     #[track_caller]
     pub(crate) fn change_agent(&self, agent: &Agent, change: impl Fn(&mut Agent)) {
         self.write(|tx| {
-            let mut held = tx
-                .agents_mut()
-                .lock(Scope::Instance, agent.id)?
-                .expect("it exists");
+            let mut held = lock_agent(tx, agent)?;
             change(&mut held);
             tx.agents_mut().save(&held)
         });
@@ -367,10 +416,7 @@ impl<'s> World<'s> {
     #[track_caller]
     pub(crate) fn change_issue(&self, issue: &Issue, change: impl Fn(&mut Issue)) {
         self.write(|tx| {
-            let mut held = tx
-                .issues_mut()
-                .lock(Scope::Instance, &issue.id.into())?
-                .expect("it exists");
+            let mut held = lock_issue(tx, issue)?;
             change(&mut held);
             tx.issues_mut().save(&held)
         });
@@ -378,7 +424,7 @@ impl<'s> World<'s> {
 
     #[track_caller]
     pub(crate) fn run(&self, run: &Run) -> Run {
-        self.read(|reads| reads.runs().find(Scope::Instance, run.id))
+        self.read(|reads| reads.runs().find(Scope::SYSTEM, run.id))
             .expect("it exists")
     }
 
@@ -388,11 +434,11 @@ impl<'s> World<'s> {
         self.write(|tx| {
             let mut held = tx
                 .runs_mut()
-                .lock(Scope::Instance, run.id)?
+                .lock(Scope::SYSTEM, run.id)?
                 .expect("it exists");
             end(&mut held);
             tx.runs_mut().save(&held)?;
-            tx.issues_mut().end_leases_of_run(self.scope(), run.id)
+            tx.issues_mut().end_leases_of_run(&held)
         });
     }
 }
@@ -423,7 +469,9 @@ pub(crate) fn request(instance: InstanceId) -> ClaimRequest {
 #[track_caller]
 pub(crate) fn claim(store: &TestStore) -> Option<ClaimedRun> {
     let request = request(id());
-    write(&**store, |tx| tx.engine().claim(&request))
+    write(&**store, |tx| {
+        tx.engine_mut().claim(InstanceScope::SYSTEM, &request)
+    })
 }
 
 /// Puts a company away, so that its wakes concern no later claim.
@@ -432,7 +480,7 @@ pub(crate) fn archive(store: &TestStore, company: CompanyId) {
     write(&**store, |tx| {
         let mut held = tx
             .companies_mut()
-            .lock(Scope::Instance, company)?
+            .lock(Scope::SYSTEM, company)?
             .expect("it exists");
         held.status = CompanyStatus::Archived;
         tx.companies_mut().save(&held)

@@ -46,7 +46,7 @@ pub(crate) fn new_id<I: workforce_domain::id::Id>() -> I {
 
 /// Stores a company.
 pub(crate) fn store_company(store: &dyn Store, company: &Company) -> Result<(), Never> {
-    store.write(|tx| Ok(tx.companies_mut().insert(company)?))
+    store.write(|tx| Ok(tx.companies_mut().insert(company.clone()).map(drop)?))
 }
 
 /// The company, if it is stored.
@@ -54,7 +54,7 @@ pub(crate) fn find_company(store: &dyn Store, id: CompanyId) -> Option<Company> 
     let found: Result<_, Never> = store.read(|reads| {
         Ok(reads
             .companies()
-            .find(workforce_domain::actor::Scope::Instance, id)?)
+            .find(workforce_domain::actor::Scope::SYSTEM, id)?)
     });
     found.unwrap()
 }

@@ -28,7 +28,7 @@ on_both_databases! {
                         match number % 4 {
                             0 => {
                                 let outcome = store.write(|tx| {
-                                    tx.companies_mut().insert(&new)?;
+                                    tx.companies_mut().insert(new.clone())?;
                                     Err::<(), _>(Failure::Refused(Refusal))
                                 });
                                 assert!(matches!(outcome, Err(Failure::Refused(Refusal))));
@@ -37,7 +37,7 @@ on_both_databases! {
                             1 => {
                                 let panics = || {
                                     let _: Result<(), Never> = store.write(|tx| {
-                                        tx.companies_mut().insert(&new)?;
+                                        tx.companies_mut().insert(new.clone())?;
                                         panic!("the rule is wrong")
                                     });
                                 };
@@ -59,9 +59,9 @@ on_both_databases! {
     fn a_transaction_sees_its_own_writes_and_nobody_elses(store: &TestStore) {
         let new = company("ACM");
         let seen: Result<_, Never> = store.write(|tx| {
-            tx.companies_mut().insert(&new)?;
+            tx.companies_mut().insert(new.clone())?;
             assert_eq!(find_company(&**store, new.id), None);
-            Ok(tx.reads().companies().find(Scope::Instance, new.id)?)
+            Ok(tx.reads().companies().find(Scope::SYSTEM, new.id)?)
         });
         assert_eq!(seen.unwrap(), Some(new));
     }
@@ -69,11 +69,11 @@ on_both_databases! {
     fn a_read_is_one_picture(store: &TestStore) {
         let new = company("ACM");
         let seen: Result<_, Never> = store.read(|reads| {
-            let before = reads.companies().find(Scope::Instance, new.id)?;
+            let before = reads.companies().find(Scope::SYSTEM, new.id)?;
             if before.is_none() && find_company(&**store, new.id).is_none() {
                 store_company(&**store, &new).unwrap();
             }
-            Ok((before, reads.companies().find(Scope::Instance, new.id)?))
+            Ok((before, reads.companies().find(Scope::SYSTEM, new.id)?))
         });
         assert_eq!(seen.unwrap(), (None, None));
         assert_eq!(find_company(&**store, new.id), Some(new));
@@ -85,7 +85,7 @@ on_both_databases! {
         let second = company("ACM");
         let outcome: Result<(), Never> = store.write(|tx| {
             runs.fetch_add(1, Ordering::SeqCst);
-            Ok(tx.companies_mut().insert(&second)?)
+            Ok(tx.companies_mut().insert(second.clone()).map(drop)?)
         });
         assert!(matches!(store_error(outcome.unwrap_err()), StoreError::Contended));
         assert!(runs.load(Ordering::SeqCst) > 2);
@@ -97,7 +97,7 @@ on_both_databases! {
         let outcome: Result<(), Never> = store.write(|tx| {
             let is_first = runs.fetch_add(1, Ordering::SeqCst) == 0;
             let second = company(if is_first { "ACM" } else { "ACN" });
-            Ok(tx.companies_mut().insert(&second)?)
+            Ok(tx.companies_mut().insert(second).map(drop)?)
         });
         outcome.unwrap();
         assert_eq!(runs.load(Ordering::SeqCst), 2);
@@ -127,7 +127,7 @@ fn two_who_wait_for_each_other_both_end_well() {
                         let id = companies[place].id;
                         let mut held = tx
                             .companies_mut()
-                            .lock(Scope::Instance, id)?
+                            .lock(Scope::SYSTEM, id)?
                             .expect("it is stored");
                         if core::mem::take(&mut is_first) {
                             both_hold_one.wait();

@@ -82,7 +82,7 @@ fn readers_do_not_wait_for_the_writer() {
     let store = sqlite_store();
     let new = company("ACM");
     let outcome: Result<(), crate::company::Never> = store.write(|tx| {
-        tx.companies_mut().insert(&new)?;
+        tx.companies_mut().insert(new.clone())?;
         assert_eq!(find_company(&*store, new.id), None);
         Ok(())
     });

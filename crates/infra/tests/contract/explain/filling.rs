@@ -15,9 +15,9 @@ use workforce_domain::cost::CostEvent;
 use workforce_domain::goal::Goal;
 use workforce_domain::id::{AgentId, GoalId, IssueId, LabelId, ProjectId, SecretId};
 use workforce_domain::issue::{
-    Assignee, Author, Comment, Holder, Issue, IssueStatus, Lease, Priority, Progress,
+    Assignee, Assignment, Author, Comment, Issue, IssueStatus, Priority, Progress,
 };
-use workforce_domain::port::{Held, StopScope, StoreError, Tx};
+use workforce_domain::port::{Held, NewLease, Shared, StopScope, StoreError, Tx};
 use workforce_domain::project::Project;
 use workforce_domain::text::{CommentBody, Name};
 use workforce_domain::time::Timestamp;
@@ -28,7 +28,7 @@ use crate::attachments::{asset, attachment};
 use crate::engine::cost;
 use crate::instructions::{instruct, revision};
 use crate::labels::label;
-use crate::world::{World, agent, goal, id, issue, later, now, number, project, wake};
+use crate::world::{World, agent, goal, id, issue, later, now, number, project, queue, wake};
 
 const COMPANIES: usize = 3;
 const ROWS: usize = 1200;
@@ -60,7 +60,7 @@ pub(super) fn fill(store: &TestStore) -> Asked {
             .map(|n| Issue {
                 project: Some(projects[n % PLACES].id),
                 goal: Some(goals[n % PLACES].id),
-                assignee: Assignee::Agent(agents[n % PLACES].id),
+                assignee: Assignment::stored(Assignee::Agent(agents[n % PLACES].id)),
                 progress: Progress::begin(IssueStatus::ALL[n % 7], now()),
                 priority: Priority::ALL[n % 4],
                 updated_at: later(n as u64),
@@ -71,16 +71,16 @@ pub(super) fn fill(store: &TestStore) -> Asked {
         let secrets: Vec<SecretId> = (0..ROWS / 4).map(|_| id()).collect();
         world.write(|tx| {
             for label in &labels {
-                tx.labels_mut().insert(label)?;
+                tx.labels_mut().insert(label.clone())?;
             }
             for n in 0..ROWS / 4 {
-                tx.labels_mut().insert(&label(&world, &n.to_string()))?;
+                tx.labels_mut().insert(label(&world, &n.to_string()))?;
             }
             for (agent, (goal, project)) in agents.iter().zip(goals.iter().zip(&projects)) {
-                tx.agents_mut().insert(agent)?;
+                tx.agents_mut().insert(agent.clone())?;
                 instruct(tx, agent)?;
-                tx.goals_mut().insert(goal)?;
-                tx.projects_mut().insert(project)?;
+                tx.goals_mut().insert(goal.clone())?;
+                tx.projects_mut().insert(project.clone())?;
                 let held = Held::locked(project.clone());
                 tx.projects_mut().set_goals(&held, &[goal.id])?;
                 let conventions = Conventions::none(project.company, project.id);
@@ -98,14 +98,9 @@ pub(super) fn fill(store: &TestStore) -> Asked {
                 let mut key = [0; 32];
                 key[..8].copy_from_slice(&number().to_be_bytes());
                 tx.issues_mut().set_child_key(&held, &key)?;
-                let holder = Holder::Agent(agents[n % PLACES].id);
-                let lease = Lease {
-                    issue: held.id,
-                    company: held.company,
-                    holder,
-                    fence: 0,
-                    expires_at: holder.expiry(now()),
-                };
+                let holder = Shared::locked(agents[n % PLACES].clone()).employed();
+                let holder = holder.expect("it is employed");
+                let lease = NewLease::of(&held, &holder, None, now());
                 tx.issues_mut().take_lease(&held, lease)?;
             }
             for (n, secret) in secrets.iter().enumerate() {
@@ -153,8 +148,9 @@ fn add_approval(
 ) -> Result<(), StoreError> {
     let at = later(seconds);
     let turn = seconds as usize;
+    let issue = Held::locked(issue.clone());
     let approval = approval(world, agent, at, turn);
-    tx.approvals_mut().insert(&approval, &[issue.id], None)?;
+    let approval = tx.approvals_mut().insert(approval, &[issue], None)?;
     tx.approvals_mut().add_event(&ApprovalEvent {
         id: id(),
         company: approval.company,
@@ -213,14 +209,14 @@ fn add_secret(
     secret: SecretId,
     n: usize,
 ) -> Result<(), StoreError> {
-    tx.secrets_mut().insert(&crate::secrets::secret(
+    let held = tx.secrets_mut().insert(crate::secrets::secret(
         &world.company,
         secret,
         &format!("s{n}"),
     ))?;
     (1..5).try_for_each(|number| {
         let version = crate::secrets::version(&world.company, secret, number);
-        tx.secrets_mut().insert_version(&version)
+        tx.secrets_mut().insert_version(&held, &version)
     })
 }
 
@@ -253,7 +249,7 @@ fn add_records(
     run.created_at = later(seconds);
     tx.runs_mut()
         .cancel_pending(world.scope(), StopScope::Agent(agent.id), later(seconds))?;
-    tx.runs_mut().queue(&wake, &run)?;
+    queue(tx, &wake, &run)?;
     tx.journal().activity(Activity {
         id: id(),
         company: world.company.id,
@@ -275,7 +271,7 @@ fn add_records(
     });
     let mut digest = [0; 32];
     digest[..8].copy_from_slice(&number().to_be_bytes());
-    tx.credentials_mut().insert_key(&AgentKey {
+    let key = AgentKey {
         id: id(),
         company: world.company.id,
         agent: agent.id,
@@ -285,7 +281,9 @@ fn add_records(
         created_at: later(seconds),
         last_used_at: None,
         revoked_at: None,
-    })?;
+    };
+    let held = Held::locked(agent.clone());
+    tx.credentials_mut().insert_key(&held, &key)?;
     let n = i32::try_from(seconds / PLACES as u64).unwrap() + 1;
     tx.revisions_mut().insert(&revision(agent, n))?;
     tx.ledger_mut().record(&CostEvent {

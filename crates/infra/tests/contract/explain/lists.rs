@@ -122,7 +122,7 @@ pub(super) fn lists(asked: &Asked) -> Vec<(String, Body<'_>)> {
             // The first page has no condition: reading an index from its start is no search.
             let [_, page] = pages(middle());
             for statuses in [&[][..], &[CompanyStatus::Active, CompanyStatus::Paused]] {
-                reads.companies().list(Scope::Instance, statuses, &page)?;
+                reads.companies().list(Scope::SYSTEM, statuses, &page)?;
             }
             let [_, page] = pages(middle());
             reads.board_tokens().list(&page)?;

@@ -1,6 +1,6 @@
 //! Look-ups and sums: each knows more of a key than its company.
 
-use workforce_domain::actor::Scope;
+use workforce_domain::actor::{InstanceScope, Scope};
 use workforce_domain::approval::ApprovalType;
 use workforce_domain::attachment::ObjectName;
 use workforce_domain::cost::Window;
@@ -23,8 +23,8 @@ pub(super) fn others(asked: &Asked) -> Vec<(String, Body<'_>)> {
         (
             "look-ups".into(),
             Box::new(move |reads: &mut dyn Reads| {
-                reads.companies().find(Scope::Instance, scope.company())?;
-                reads.agents().find(Scope::Instance, asked.agent)?;
+                reads.companies().find(Scope::SYSTEM, scope.company())?;
+                reads.agents().find(Scope::SYSTEM, asked.agent)?;
                 reads.agents().find_by_url_key(scope, "ada")?;
                 reads.agents().chain_of_command(scope, asked.agent)?;
                 reads.agents().running(scope, &[asked.agent])?;
@@ -35,12 +35,12 @@ pub(super) fn others(asked: &Asked) -> Vec<(String, Body<'_>)> {
                 reads.instructions().content(scope, asked.agent, "x")?;
                 reads.credentials().key(&[0; 32])?;
                 reads.credentials().run_token(&[0; 32])?;
-                reads.credentials().named_run(scope.company(), id())?;
+                reads.credentials().named_run(scope, id())?;
                 reads.board_tokens().find_by_digest(&[0; 32])?;
                 reads.stream_tickets().find(&[0; 32])?;
                 let holder = TicketHolder::AgentKey([0; 32]);
                 reads.stream_tickets().waiting(scope, holder, now())?;
-                reads.issues().find(Scope::Instance, &asked.issue.into())?;
+                reads.issues().find(Scope::SYSTEM, &asked.issue.into())?;
                 reads.issues().find(
                     scope.into(),
                     &workforce_domain::issue::IssueRef::Identifier("A-1".into()),
@@ -63,7 +63,7 @@ pub(super) fn others(asked: &Asked) -> Vec<(String, Body<'_>)> {
                 reads.projects().find_by_url_key(scope, "site")?;
                 reads.issues().find_all(scope, &[asked.issue])?;
                 let approvals = reads.approvals();
-                approvals.find(Scope::Instance, id())?;
+                approvals.find(Scope::SYSTEM, id())?;
                 approvals.undecided_of(scope, asked.issue)?;
                 let kind = ApprovalType::ApproveIssuePlan;
                 approvals.undecided_about(scope, kind, asked.issue)?;
@@ -73,20 +73,23 @@ pub(super) fn others(asked: &Asked) -> Vec<(String, Body<'_>)> {
                 approvals.links(scope, &[id(), id()])?;
                 approvals.history(scope, &[id(), id()])?;
                 let projects = reads.projects();
-                projects.find(Scope::Instance, asked.project)?;
+                projects.find(Scope::SYSTEM, asked.project)?;
                 projects.find_all(scope, &[asked.project, id()])?;
                 projects.goals(scope, &[asked.project, id()])?;
                 projects.find_workspace(scope, id())?;
                 projects.workspaces(scope, &[asked.project, id()])?;
-                reads.goals().find(Scope::Instance, asked.goal)?;
+                reads.goals().find(Scope::SYSTEM, asked.goal)?;
                 reads.goals().find_all(scope, &[asked.goal, id()])?;
                 reads.goals().is_within(scope, asked.goal, asked.goal)?;
-                reads.attachments().find(Scope::Instance, id())?;
-                reads.attachments().assets_among(&[ObjectName {
-                    company: scope.company(),
-                    asset: id(),
-                }])?;
-                reads.runs().find(Scope::Instance, id())?;
+                reads.attachments().find(Scope::SYSTEM, id())?;
+                reads.attachments().assets_among(
+                    InstanceScope::SYSTEM,
+                    &[ObjectName {
+                        company: scope.company(),
+                        asset: id(),
+                    }],
+                )?;
+                reads.runs().find(Scope::SYSTEM, id())?;
                 reads.runs().wake_of(scope, id())?;
                 reads.runs().live_of(scope, asked.agent)?;
                 reads.agents().timer(scope, asked.agent)?;
@@ -102,7 +105,7 @@ pub(super) fn others(asked: &Asked) -> Vec<(String, Body<'_>)> {
                     .spent_by(scope, &[asked.agent, id()], month)?;
                 reads.ledger().spent_by_companies(&[scope], month)?;
                 let secrets = reads.secrets();
-                secrets.find(Scope::Instance, asked.secret)?;
+                secrets.find(Scope::SYSTEM, asked.secret)?;
                 secrets.find_by_name(scope, &SecretName::new("x").unwrap())?;
                 secrets.version(scope, asked.secret, 1)?;
                 secrets.users(scope, asked.secret)?;

@@ -2,6 +2,7 @@
 //! does every few seconds, walks over what it counts or changes, and not over
 //! all there ever was.
 
+use workforce_domain::actor::{InstanceScope, Scope};
 use workforce_domain::dashboard::Instants;
 use workforce_domain::port::{StopScope, StoreError, Tx};
 use workforce_domain::run::RunErrorCode;
@@ -42,23 +43,46 @@ fn deeds(asked: &Asked) -> Vec<(&'static str, Deed<'_>)> {
                 let request = request(id());
                 tx.runs()
                     .blocking_conditions(scope, id(), &request.terms())?;
-                let engine = tx.engine();
-                let claimed = engine.claim(&request)?.expect("a wake is due");
-                let renewed = engine.renew(request.instance, &[claimed.run.id], later(90))?;
+                let engine = tx.engine_mut();
+                let claimed = engine
+                    .claim(InstanceScope::SYSTEM, &request)?
+                    .expect("a wake is due");
+                let renewed = engine.renew(
+                    InstanceScope::SYSTEM,
+                    request.instance,
+                    &[claimed.run.id],
+                    later(90),
+                )?;
                 assert_eq!(renewed.len(), 1);
-                assert_eq!(engine.expired(later(100), BATCH)?.len(), 1);
-                engine.running_elsewhere(id())?;
+                let engine = tx.engine();
+                let expired = engine.expired(InstanceScope::SYSTEM, later(100), BATCH)?;
+                assert_eq!(expired.len(), 1);
+                engine.running_elsewhere(InstanceScope::SYSTEM, id())?;
                 for issue in [None, Some(asked.issue)] {
-                    engine.last_retry_of(scope.company(), asked.agent, issue)?;
+                    engine.last_retry_of(scope, asked.agent, issue)?;
                 }
-                tx.issues_mut().end_leases_of_run(scope, claimed.run.id)
+                let run = tx.runs_mut().lock(Scope::SYSTEM, claimed.run.id)?;
+                tx.issues_mut()
+                    .end_leases_of_run(&run.expect("it was claimed"))
             }) as Deed<'_>,
         ),
         (
             "timers and budgets",
             Box::new(|tx: &mut dyn Tx| {
-                tx.engine().timers_to_look_at(now(), BATCH)?;
-                tx.engine().budget_stops_to_lift(Month::of(now()), BATCH)?;
+                let engine = tx.engine();
+                engine.timers_to_look_at(InstanceScope::SYSTEM, now(), BATCH)?;
+                engine.budget_stops_to_lift(InstanceScope::SYSTEM, Month::of(now()), BATCH)?;
+                Ok(())
+            }),
+        ),
+        (
+            "wakes that nobody will answer",
+            Box::new(move |tx: &mut dyn Tx| {
+                assert!(tx.engine().has_obsolete_wakes(InstanceScope::SYSTEM)?);
+                let cancelled =
+                    tx.engine_mut()
+                        .cancel_obsolete_wakes(InstanceScope::SYSTEM, now(), 5)?;
+                assert_eq!(cancelled, 5);
                 Ok(())
             }),
         ),
@@ -66,9 +90,15 @@ fn deeds(asked: &Asked) -> Vec<(&'static str, Deed<'_>)> {
             "what is forgotten",
             Box::new(move |tx: &mut dyn Tx| {
                 tx.activity().event_span(scope)?;
-                let forgotten = tx.engine().forget_events(later(10), 100, BATCH)?;
+                let forgotten =
+                    tx.engine_mut()
+                        .forget_events(InstanceScope::SYSTEM, later(10), 100, BATCH)?;
                 assert_eq!(forgotten, BATCH);
-                assert_eq!(tx.engine().forget_wakes(later(10), 5)?, 5);
+                assert_eq!(
+                    tx.engine_mut()
+                        .forget_wakes(InstanceScope::SYSTEM, later(10), 5)?,
+                    5
+                );
                 tx.idempotency().find("x", "y", now())?;
                 tx.idempotency().forget(now(), BATCH)?;
                 tx.stream_tickets_mut().take(&[0; 32])?;
@@ -77,8 +107,23 @@ fn deeds(asked: &Asked) -> Vec<(&'static str, Deed<'_>)> {
             }),
         ),
         (
+            "who is given work and woken",
+            Box::new(move |tx: &mut dyn Tx| {
+                tx.agents_mut()
+                    .share(scope, asked.agent)?
+                    .expect("it is there");
+                let wakeable = tx.runs_mut().share_wakeability(scope, asked.agent)?;
+                assert!(wakeable.is_some());
+                Ok(())
+            }),
+        ),
+        (
             "what is stopped",
             Box::new(move |tx: &mut dyn Tx| {
+                let agent = tx.agents_mut().lock(Scope::SYSTEM, asked.agent)?;
+                let agent = agent.expect("it is there");
+                tx.agents_mut().lock_reports_of(&agent)?;
+                tx.issues_mut().lock_open_of(scope, asked.agent)?;
                 let reason = RunErrorCode::CancelRequested;
                 tx.runs_mut()
                     .lock_pending_wake(scope, asked.agent, Some(asked.issue))?;
@@ -91,8 +136,7 @@ fn deeds(asked: &Asked) -> Vec<(&'static str, Deed<'_>)> {
                     tx.runs_mut()
                         .request_stop(scope, stop, None, reason, now())?;
                 }
-                tx.issues_mut().lock_open_of(scope, asked.agent)?;
-                tx.credentials_mut().revoke_keys(scope, asked.agent, now())
+                tx.credentials_mut().revoke_keys(&agent, now())
             }),
         ),
     ]
