@@ -104,7 +104,7 @@ on_both_databases! {
             break_only(*condition, &world, &mut request);
             let (wake, _) = world.queue(&world.agent, Some(&world.issue));
             assert_eq!(blocking(&world, wake.id, &request), Some(vec![*condition]));
-            let claimed = world.write(|tx| tx.engine().claim(&request));
+            let claimed = world.write(|tx| tx.engine_mut().claim(InstanceScope::SYSTEM, &request));
             assert_eq!(claimed, None, "{condition}");
             archive(store, world.company.id);
         }

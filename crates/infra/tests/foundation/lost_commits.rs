@@ -133,7 +133,7 @@ fn a_transaction_that_goes_on_after_a_failure_is_not_told_as_done() {
     store_company(store, &first).unwrap();
     let outcome: Result<(), Never> = store.write(|tx| {
         // The prefix is taken.
-        assert!(tx.companies_mut().insert(&second).is_err());
+        assert!(tx.companies_mut().insert(second.clone()).is_err());
         Ok(())
     });
     assert!(matches!(outcome, Err(Failure::Store(_))), "{outcome:?}");

@@ -38,7 +38,7 @@ fn runs(store: &TestStore, what: &str) -> usize {
     let outcome: Result<(), Never> = store.write(|tx| {
         runs += 1;
         if runs == 1 {
-            tx.companies_mut().insert(&company("NEW"))?;
+            tx.companies_mut().insert(company("NEW"))?;
         }
         Ok(())
     });
