@@ -102,6 +102,7 @@ pub fn create(
 ) -> Result<CompanyView, Failure<CompanyError>> {
     call.require_board().map_err(denied)?;
     let stem = prefix_stem(&command.name);
+    tx.companies_mut().lock_prefixes()?;
     let taken = tx.companies().prefixes(&stem)?;
     let company = Company {
         id: call.id(),

@@ -30,8 +30,10 @@ pub struct CreateIssue {
     pub status: Option<IssueStatus>,
     /// How urgent it is; medium unless said otherwise.
     pub priority: Option<Priority>,
-    /// Who is to do it.
+    /// The agent that is to do it.
     pub assignee_agent: Option<AgentId>,
+    /// The member of the board that is to do it, as callers name it.
+    pub assignee_board: Option<String>,
     /// The issue it is part of.
     pub parent: Option<IssueRef>,
     /// Its project.
@@ -126,9 +128,15 @@ pub fn create(
         agents::check_overrides::<IssueError>(tx, call, scope, None, &overrides)?;
         command.assignee_adapter_overrides = Some(overrides);
     }
-    if status == IssueStatus::InProgress && command.assignee_agent.is_none() {
+    let (agent, board) = (command.assignee_agent, command.assignee_board.as_deref());
+    assignment::require_one(agent.is_some(), board.is_some())?;
+    if status == IssueStatus::InProgress && agent.is_none() && board.is_none() {
         return Err(Failure::Refused(IssueError::AssigneeRequired));
     }
+    let board = match board {
+        Some(named) => Some(assignment::board_member(tx.reads(), named)?),
+        None => None,
+    };
     let assignee = match command.assignee_agent {
         Some(agent) => Some(assignment::assignable(tx.reads(), call, scope, agent)?),
         None => None,
@@ -169,9 +177,11 @@ pub fn create(
         description: command.description,
         progress: Progress::begin(status, call.now),
         priority: command.priority.unwrap_or(Priority::Medium),
-        assignee: command
-            .assignee_agent
-            .map_or(Assignee::Nobody, Assignee::Agent),
+        assignee: match (&assignee, board) {
+            (Some(agent), _) => Assignee::Agent(agent.id),
+            (None, Some(member)) => Assignee::Board(member),
+            (None, None) => Assignee::Nobody,
+        },
         created_by: call.actor().author(),
         billing_code: command
             .billing_code

@@ -10,7 +10,8 @@ use crate::access::{Denied, denied};
 use crate::call::Call;
 use crate::wakes;
 
-/// Gives the issue to another agent or to nobody; the agent it was given to.
+/// Gives the issue to another agent, to a member of the board or to nobody; the
+/// agent it was given to. Taking away what it has not changes nothing.
 /// The lease ends with it, what would still have the former assignee work on
 /// it is taken back, and whoever works on it is asked to stop, except the
 /// caller's own run. The issue is changed, not saved.
@@ -18,16 +19,23 @@ pub(super) fn reassign(
     tx: &mut dyn Tx,
     call: &Call<'_>,
     issue: &mut Held<Issue>,
-    assignee: Change<AgentId>,
+    agent: Change<AgentId>,
+    board: &Change<String>,
 ) -> Result<Option<Agent>, Failure<IssueError>> {
     let scope = issue.scope();
-    let (new, agent) = match assignee {
-        Change::Keep => return Ok(None),
-        Change::Clear => (Assignee::Nobody, None),
-        Change::Set(id) => {
+    assignment::require_one(agent.value().is_some(), board.value().is_some())?;
+    let (new, agent) = match (agent, board) {
+        (Change::Set(id), _) => {
             let agent = assignment::assignable(tx.reads(), call, scope, id)?;
             (Assignee::Agent(id), Some(agent))
         }
+        (_, Change::Set(named)) => {
+            let member = assignment::board_member(tx.reads(), named)?;
+            (Assignee::Board(member), None)
+        }
+        (Change::Clear, _) if issue.assignee.agent().is_some() => (Assignee::Nobody, None),
+        (_, Change::Clear) if issue.assignee.board().is_some() => (Assignee::Nobody, None),
+        (Change::Keep | Change::Clear, _) => return Ok(None),
     };
     if new == issue.assignee {
         return Ok(None);

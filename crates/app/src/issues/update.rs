@@ -35,8 +35,10 @@ pub struct UpdateIssue {
     pub status: Option<IssueStatus>,
     /// How urgent it is.
     pub priority: Option<Priority>,
-    /// Who is to do it.
+    /// The agent that is to do it.
     pub assignee_agent: Change<AgentId>,
+    /// The member of the board that is to do it, as callers name it.
+    pub assignee_board: Change<String>,
     /// Its project.
     pub project: Change<ProjectId>,
     /// Its goal.
@@ -72,6 +74,7 @@ impl UpdateIssue {
         let rest = Self {
             status: self.status,
             assignee_agent: self.assignee_agent,
+            assignee_board: self.assignee_board.clone(),
             comment: self.comment.clone(),
             ..Self::default()
         };
@@ -201,7 +204,10 @@ fn change(
     let new_assignee = match takes_up {
         // The checkout decides who gets it.
         true => None,
-        false => reassign::reassign(tx, call, issue, command.assignee_agent)?,
+        false => {
+            let (agent, board) = (command.assignee_agent, &command.assignee_board);
+            reassign::reassign(tx, call, issue, agent, board)?
+        }
     };
     let labelled = describe(tx, call, issue, command)?;
     let (moved, rewritten) = match asked {
@@ -261,9 +267,14 @@ fn takes_up(
     let own = before.assignee.agent() == Some(caller.agent);
     let (status, in_review) = (before.status(), before.status() == IssueStatus::InReview);
     let goes_on = status == IssueStatus::InProgress && own;
+    let handed_over = match (command.assignee_agent, &command.assignee_board) {
+        (_, Change::Set(_)) => true,
+        (Change::Set(other), _) => other != caller.agent,
+        (Change::Keep | Change::Clear, _) => false,
+    };
     match command.assignee_agent {
-        Change::Clear => Err(Failure::Refused(IssueError::AssigneeRequired)),
-        Change::Set(other) if other != caller.agent => {
+        Change::Clear if !handed_over => Err(Failure::Refused(IssueError::AssigneeRequired)),
+        _ if handed_over => {
             if in_review || status == IssueStatus::InProgress {
                 return Ok(false);
             }
@@ -272,7 +283,7 @@ fn takes_up(
             )))
         }
         Change::Set(_) => Ok(!goes_on),
-        Change::Keep => Ok(!goes_on && (own || !in_review)),
+        Change::Keep | Change::Clear => Ok(!goes_on && (own || !in_review)),
     }
 }
 
@@ -374,7 +385,14 @@ fn told(before: &Issue, after: &Issue, moved: Option<&Moved>, labelled: bool) ->
         ("description", before.description != after.description),
         ("status", before.status() != after.status()),
         ("priority", before.priority != after.priority),
-        ("assigneeAgentId", before.assignee != after.assignee),
+        (
+            "assigneeAgentId",
+            before.assignee.agent() != after.assignee.agent(),
+        ),
+        (
+            "assigneeUserId",
+            before.assignee.board() != after.assignee.board(),
+        ),
         ("projectId", before.project != after.project),
         ("goalId", before.goal != after.goal),
         ("parentId", before.parent != after.parent),

@@ -150,6 +150,10 @@ fn hiring_passes_on_that_the_agent_was_not_stored() {
         .expect_find()
         .times(1)
         .returning(move |_, _| Ok(Some(company.clone())));
+    tx.agents_mut
+        .expect_lock_url_keys()
+        .times(1)
+        .returning(|_| Ok(()));
     tx.agents
         .expect_url_keys()
         .times(1)

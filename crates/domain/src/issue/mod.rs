@@ -21,13 +21,14 @@ pub use lifecycle::{
 use crate::Document;
 use crate::actor::Owned;
 pub use crate::board::Author;
+use crate::board::BoardMember;
 use crate::id::{
-    AgentId, CommentId, CompanyId, ExecutionWorkspaceId, GoalId, IssueId, ProjectId, RunId, UserId,
+    AgentId, CommentId, CompanyId, ExecutionWorkspaceId, GoalId, IssueId, ProjectId, RunId,
 };
 use crate::text::{CommentBody, Description, Label, Title};
 use crate::time::Timestamp;
 
-/// Who an issue is assigned to: never an agent and a person at once.
+/// Who an issue is assigned to: never an agent and the board at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Assignee {
     /// Nobody.
@@ -35,8 +36,8 @@ pub enum Assignee {
     Nobody,
     /// One agent.
     Agent(AgentId),
-    /// One person of the board.
-    User(UserId),
+    /// One member of the board.
+    Board(BoardMember),
 }
 
 impl Assignee {
@@ -44,14 +45,14 @@ impl Assignee {
     pub const fn agent(self) -> Option<AgentId> {
         match self {
             Self::Agent(agent) => Some(agent),
-            Self::Nobody | Self::User(_) => None,
+            Self::Nobody | Self::Board(_) => None,
         }
     }
 
-    /// The person, when a person is assigned.
-    pub const fn user(self) -> Option<UserId> {
+    /// The member of the board, when one is assigned.
+    pub const fn board(self) -> Option<BoardMember> {
         match self {
-            Self::User(user) => Some(user),
+            Self::Board(member) => Some(member),
             Self::Nobody | Self::Agent(_) => None,
         }
     }

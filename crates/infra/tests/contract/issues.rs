@@ -1,7 +1,7 @@
 use workforce_domain::actor::Scope;
 use workforce_domain::board::BoardMember;
 use workforce_domain::goal::Goal;
-use workforce_domain::id::{AgentId, IssueId, UserId};
+use workforce_domain::id::{AgentId, IssueId};
 use workforce_domain::issue::{
     Assignee, Author, Comment, Holder, Issue, IssueRef, IssueStatus, Lease, Mover, Priority,
 };
@@ -147,7 +147,7 @@ on_both_databases! {
         };
         let personal = Issue {
             progress: started,
-            assignee: Assignee::User(id::<UserId>()),
+            assignee: Assignee::Board(BoardMember::Token(id())),
             created_by: Author::Board(BoardMember::User(id())),
             ..plain.clone()
         };

@@ -16,6 +16,7 @@ use workforce_domain::timer::Timer;
 
 use super::super::transaction::Transaction;
 use super::super::{LoadingMode, held};
+use super::advisory::advisory_lock;
 use super::agent_row::{AgentRow, LifecycleWord};
 use super::agent_secrets;
 use super::page::{MAX_WHOLE, characters, fetch_limit, page_of, substr};
@@ -239,6 +240,10 @@ impl AgentReads for Transaction<'_> {
 }
 
 impl AgentWrites for Transaction<'_> {
+    fn lock_url_keys(&mut self, company: CompanyScope) -> Result<(), StoreError> {
+        advisory_lock(self.conn, "names of agents", company.company().into()).map_err(failed)
+    }
+
     fn insert(&mut self, agent: &Agent) -> Result<(), StoreError> {
         diesel::insert_into(agents::table)
             .values(AgentRow::from(agent))

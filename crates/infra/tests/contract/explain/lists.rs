@@ -248,7 +248,7 @@ pub(super) fn issue_filters(asked: &Asked) -> Vec<IssueFilter> {
             ..base()
         },
         IssueFilter {
-            assignee: Some(AssigneeFilter::User(id())),
+            assignee: Some(AssigneeFilter::Board(BoardMember::Token(id()))),
             ..base()
         },
         IssueFilter {
