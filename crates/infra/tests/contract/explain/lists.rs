@@ -4,6 +4,7 @@ use uuid::Uuid;
 use workforce_domain::activity::Entity;
 use workforce_domain::actor::Scope;
 use workforce_domain::approval::{ApprovalStanding, ApprovalType};
+use workforce_domain::board::BoardMember;
 use workforce_domain::company::CompanyStatus;
 use workforce_domain::issue::{IssueStatus, Priority};
 use workforce_domain::page::{CreationKey, Order, PageRequest};
