@@ -9,8 +9,8 @@ use workforce_domain::actor::{AgentCredential, CompanyScope, Owned};
 use workforce_domain::agent::{Agent, AgentStatus};
 use workforce_domain::budget::{OccurrenceError, Standing, check_occurrence};
 use workforce_domain::cost::{BillingType, CostEvent, CostSource, CostTotal, TokenUse, Window};
-use workforce_domain::id::{AgentId, CompanyId, GoalId, IssueId, ProjectId, RunId};
-use workforce_domain::issue::Issue;
+use workforce_domain::id::{AgentId, CompanyId, GoalId, ProjectId, RunId};
+use workforce_domain::issue::{Issue, IssueRef};
 use workforce_domain::money::Cents;
 use workforce_domain::page::{Page, PageRequest};
 use workforce_domain::port::{CostEventKey, Failure, ProjectCost, Reads, Spender, Tx};
@@ -82,7 +82,7 @@ pub struct ReportCost {
     /// What it cost.
     pub cost: Cents,
     /// The issue worked on; the run's when unsaid.
-    pub issue: Option<IssueId>,
+    pub issue: Option<IssueRef>,
     /// The project; the issue's when unsaid.
     pub project: Option<ProjectId>,
     /// The goal; the issue's when unsaid.
@@ -302,11 +302,11 @@ fn attribute(
     {
         return Err(missing("/goalId", "goal"));
     }
-    let issue = match command.issue {
-        Some(id) => Some(
+    let issue = match &command.issue {
+        Some(named) => Some(
             reads
                 .issues()
-                .find(scope.into(), &id.into())?
+                .find(scope.into(), named)?
                 .ok_or_else(|| missing("/issueId", "issue"))?,
         ),
         None => match run.as_ref().and_then(|run| run.issue) {

@@ -45,7 +45,7 @@ impl Ticket {
         let facts = CheckoutFacts {
             progress: &self.progress,
             assignee_agent: self.assignee,
-            assignee_is_user: false,
+            assignee_is_board: false,
             lease: self.lease.as_ref(),
             approval_pending: None,
         };

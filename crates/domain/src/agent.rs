@@ -8,6 +8,7 @@ use crate::actor::owned;
 use crate::company::PauseReason;
 use crate::id::{AgentId, AgentKeyId, CompanyId};
 use crate::money::Budget;
+use crate::number::whole;
 use crate::text::{Description, Label, Name, Role};
 use crate::time::{Month, Timestamp};
 use crate::words;
@@ -229,7 +230,8 @@ impl Agent {
     /// 1 to 10, 1 when unsaid (contract section 10.1).
     pub fn max_concurrent_runs(&self) -> i32 {
         self.heartbeat("maxConcurrentRuns")
-            .and_then(serde_json::Value::as_i64)
+            .and_then(serde_json::Value::as_number)
+            .and_then(whole)
             .and_then(|runs| i32::try_from(runs).ok())
             .map_or(1, |runs| runs.clamp(1, 10))
     }

@@ -5,6 +5,8 @@ use alloc::string::{String, ToString};
 use core::fmt;
 use core::str::FromStr;
 
+use uuid::Uuid;
+
 use crate::actor::{Actor, ActorKind};
 use crate::id::{AgentId, BoardTokenId, UserId};
 use crate::text::Name;
@@ -34,6 +36,27 @@ impl BoardMember {
         match self {
             Self::User(user) => Some(user),
             Self::Local | Self::StartToken | Self::Token(_) => None,
+        }
+    }
+
+    /// What callers name it by: `local-board`, `start-token`, or the id of a
+    /// token or of a user account.
+    pub fn identity(self) -> String {
+        match self {
+            Self::Token(token) => token.to_string(),
+            member => member.to_string(),
+        }
+    }
+
+    /// Reads an [`identity`](Self::identity); what it is written down as is
+    /// read too. An id is that of a token, as long as nobody has an account.
+    ///
+    /// # Errors
+    /// [`NoBoardMember`]
+    pub fn parse_identity(text: &str) -> Result<Self, NoBoardMember> {
+        match text.parse()? {
+            Self::User(user) => Ok(Self::Token(Uuid::from(user).into())),
+            member => Ok(member),
         }
     }
 }
@@ -159,7 +182,6 @@ impl From<&Actor> for Author {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use uuid::Uuid;
 
     #[test]
     fn whoever_is_written_down_is_read_again() {
@@ -171,6 +193,16 @@ mod tests {
             BoardMember::User(id.into()),
         ] {
             assert_eq!(member.to_string().parse(), Ok(member));
+        }
+        for member in [
+            BoardMember::Local,
+            BoardMember::StartToken,
+            BoardMember::Token(id.into()),
+        ] {
+            let identity = member.identity();
+            assert_eq!(BoardMember::parse_identity(&identity), Ok(member));
+            let written = member.to_string();
+            assert_eq!(BoardMember::parse_identity(&written), Ok(member));
         }
         for text in ["", "board", "token:", "token:x", "local-board "] {
             assert_eq!(text.parse::<BoardMember>(), Err(NoBoardMember), "{text}");

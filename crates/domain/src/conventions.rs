@@ -65,8 +65,9 @@ pub struct Conventions {
     pub backstory: Description,
     /// The rules, in Markdown; may be empty.
     pub conventions_md: Description,
-    /// Further sources: anything, at most [`Conventions::MAX_REFERENCES`].
-    pub extra_references: Vec<Value>,
+    /// Further sources: any JSON, at most [`Conventions::MAX_REFERENCE_BYTES`];
+    /// an empty list when there are none.
+    pub extra_references: Value,
     /// The short form, if there is one.
     pub compact: Option<Compact>,
     /// When they last changed; `None` before the first time.
@@ -74,10 +75,13 @@ pub struct Conventions {
 }
 
 impl Conventions {
-    /// At most so many further sources.
-    pub const MAX_REFERENCES: usize = 100;
     /// The further sources are at most so long together, as JSON.
     pub const MAX_REFERENCE_BYTES: usize = 64 * 1024;
+
+    /// What stands for no further sources.
+    pub const fn no_references() -> Value {
+        Value::Array(Vec::new())
+    }
 
     /// The conventions of a project for which nobody wrote any.
     pub fn none(company: CompanyId, project: ProjectId) -> Self {
@@ -86,7 +90,7 @@ impl Conventions {
             project,
             backstory: Description::default(),
             conventions_md: Description::default(),
-            extra_references: Vec::new(),
+            extra_references: Self::no_references(),
             compact: None,
             updated_at: None,
         }

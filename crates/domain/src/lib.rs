@@ -32,6 +32,7 @@ pub mod issue;
 pub mod label;
 pub mod mention;
 pub mod money;
+pub mod number;
 pub mod page;
 pub mod port;
 pub mod project;

@@ -72,6 +72,23 @@ pub fn mentioned_projects(body: &str) -> Vec<ProjectId> {
     mentioned
 }
 
+/// The one of `names` that `name` means, compared as mentions are: without
+/// regard to case, to forms of a letter that look alike, and to the choice
+/// between blank, hyphen and underscore. `None` when it is none or several.
+pub fn only_alike<'a>(names: &'a [String], name: &str) -> Option<&'a str> {
+    let wanted: String = comparable(name);
+    let mut alike = names.iter().filter(|it| comparable(it) == wanted);
+    match (alike.next(), alike.next()) {
+        (Some(only), None) => Some(only),
+        _ => None,
+    }
+}
+
+fn comparable(name: &str) -> String {
+    let folded: String = fold(name).map(key).collect();
+    folded.trim().into()
+}
+
 /// What an `@` turned out to be, and where the text goes on after it.
 struct Found<'a> {
     agents: &'a [AgentId],

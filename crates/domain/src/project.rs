@@ -7,7 +7,7 @@ use crate::Document;
 use crate::actor::owned;
 use crate::id::{AgentId, CompanyId, GoalId, ProjectId, WorkspaceId};
 use crate::text::{Description, Label, Location, Name, Title};
-use crate::time::Timestamp;
+use crate::time::{Timestamp, TimestampError};
 use crate::words;
 
 words! {
@@ -44,7 +44,7 @@ pub struct Project {
     /// The agent that leads it.
     pub lead_agent: Option<AgentId>,
     /// When it is to be finished.
-    pub target_date: Option<Timestamp>,
+    pub target_date: Option<TargetDate>,
     /// Colour of its badge.
     pub color: Option<Label>,
     /// Whether every issue must be reviewed before it is done (amendment A5).
@@ -58,6 +58,72 @@ pub struct Project {
 }
 
 owned!(Project, company);
+
+/// When something is to be finished: on a day, or at an instant. It is told as it
+/// was given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TargetDate {
+    at: Timestamp,
+    is_day: bool,
+}
+
+impl TargetDate {
+    /// On the day that begins at `at` in UTC.
+    pub const fn day(at: Timestamp) -> Self {
+        Self { at, is_day: true }
+    }
+
+    /// At an instant.
+    pub const fn instant(at: Timestamp) -> Self {
+        Self { at, is_day: false }
+    }
+
+    /// The instant, the first one of a day.
+    pub const fn at(self) -> Timestamp {
+        self.at
+    }
+
+    /// True for a whole day.
+    pub const fn is_day(self) -> bool {
+        self.is_day
+    }
+
+    /// Reads a date, or an instant of RFC 3339.
+    ///
+    /// # Errors
+    /// When the text is neither.
+    pub fn parse(text: &str) -> Result<Self, TimestampError> {
+        match Timestamp::parse_day(text) {
+            Ok(first) => Ok(Self::day(first)),
+            Err(_) => Timestamp::parse(text).map(Self::instant),
+        }
+    }
+}
+
+impl core::fmt::Display for TargetDate {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        const DATE: usize = "2026-01-31".len();
+        if self.is_day {
+            let first = alloc::format!("{}", self.at);
+            f.write_str(first.get(..DATE).unwrap_or(&first))
+        } else {
+            self.at.fmt(f)
+        }
+    }
+}
+
+impl serde::Serialize for TargetDate {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for TargetDate {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::parse(&text).map_err(serde::de::Error::custom)
+    }
+}
 
 /// A goal as a project's answer shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -37,19 +37,25 @@ impl Timestamp {
     /// # Errors
     /// When the text is neither, or lies outside the years 1 to 9999 in UTC.
     pub fn parse(text: &str) -> Result<Self, TimestampError> {
-        let instant = match OffsetDateTime::parse(text, &Rfc3339) {
-            Ok(instant) => instant,
-            Err(_) => {
-                let form = ::time::macros::format_description!("[year]-[month]-[day]");
-                Date::parse(text, &form)
-                    .or(Err(TimestampError))?
-                    .midnight()
-                    .assume_utc()
-            }
-        };
-        let parsed = Self::from_date_time(instant);
-        if (Self::FIRST..=Self::LAST).contains(&parsed) {
-            Ok(parsed)
+        match OffsetDateTime::parse(text, &Rfc3339) {
+            Ok(instant) => Self::from_date_time(instant).within_reach(),
+            Err(_) => Self::parse_day(text),
+        }
+    }
+
+    /// Reads a date such as `2026-01-31`: its first instant in UTC.
+    ///
+    /// # Errors
+    /// When the text is none, or lies outside the years 1 to 9999.
+    pub fn parse_day(text: &str) -> Result<Self, TimestampError> {
+        let form = ::time::macros::format_description!("[year]-[month]-[day]");
+        let day = Date::parse(text, &form).or(Err(TimestampError))?;
+        Self::from_date_time(day.midnight().assume_utc()).within_reach()
+    }
+
+    fn within_reach(self) -> Result<Self, TimestampError> {
+        if (Self::FIRST..=Self::LAST).contains(&self) {
+            Ok(self)
         } else {
             Err(TimestampError)
         }

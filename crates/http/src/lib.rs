@@ -7,6 +7,7 @@
 //! [`registry::Endpoints`] only, which demands its access rule.
 
 mod access;
+mod arrival;
 mod body;
 mod credential_uses;
 mod download;

@@ -12,6 +12,7 @@ use actix_web::{Error, HttpMessage, web};
 use tracing::Instrument;
 use workforce_app::Code;
 
+use crate::arrival::Awaited;
 use crate::problem::Problem;
 use crate::refusals::assert_described;
 use crate::state::State;
@@ -62,6 +63,9 @@ pub(crate) async fn surround(
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<impl MessageBody>, Error> {
     let began = Instant::now();
+    if let Some(connection) = request.conn_data::<Awaited>() {
+        connection.has_come();
+    }
     let id = RequestId::choose(request.headers(), &state);
     let span = tracing::debug_span!(
         "request",

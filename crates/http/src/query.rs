@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use actix_web::web;
 use workforce_app::Code;
+use workforce_domain::issue::IssueRef;
 use workforce_domain::time::Timestamp;
 use workforce_domain::word::Word;
 
@@ -34,19 +35,28 @@ impl Query {
         self.0.iter().any(|(key, _)| key == name)
     }
 
-    /// The text of a parameter; an empty one counts as absent.
+    /// The text of a parameter without the blanks around it; an empty one
+    /// counts as absent.
     ///
     /// # Errors
     /// `invalid_request` when it is sent twice.
     pub(crate) fn text(&self, name: &str) -> Result<Option<&str>, Problem> {
-        let mut values = self
-            .0
-            .iter()
-            .filter(|(key, _)| key == name)
-            .map(|(_, value)| value.trim());
+        let text = self.exact(name)?.map(str::trim);
+        Ok(text.filter(|text| !text.is_empty()))
+    }
+
+    /// The text of a parameter as it was sent, for what means something else
+    /// without its blanks; an empty one counts as absent.
+    ///
+    /// # Errors
+    /// `invalid_request` when it is sent twice.
+    pub(crate) fn exact(&self, name: &str) -> Result<Option<&str>, Problem> {
+        let mut values = self.0.iter().filter(|(key, _)| key == name);
         match (values.next(), values.next()) {
             (_, Some(_)) => Err(fault(name, "must be sent once only")),
-            (value, None) => Ok(value.filter(|value| !value.is_empty())),
+            (value, None) => Ok(value
+                .map(|(_, value)| value.as_str())
+                .filter(|value| !value.is_empty())),
         }
     }
 
@@ -69,6 +79,19 @@ impl Query {
     /// `invalid_request` when it is malformed.
     pub(crate) fn id<T: FromStr>(&self, name: &str) -> Result<Option<T>, Problem> {
         self.value(name, "an id")
+    }
+
+    /// An issue, named by id or identifier.
+    ///
+    /// # Errors
+    /// `invalid_request` when it can be neither.
+    pub(crate) fn issue(&self, name: &str) -> Result<Option<IssueRef>, Problem> {
+        self.text(name)?
+            .map(|text| {
+                IssueRef::parse(text)
+                    .ok_or_else(|| fault(name, "must be an issue's id or identifier"))
+            })
+            .transpose()
     }
 
     /// Ids, separated by commas, each once; none when absent.

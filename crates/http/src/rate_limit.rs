@@ -8,6 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use sha2::{Digest, Sha256};
+use workforce_app::authenticate::bearer;
 
 /// How many seconds' worth of requests may come at once.
 const BURST_SECONDS: NonZeroU32 = NonZeroU32::new(4).unwrap();
@@ -55,11 +56,12 @@ enum Payer {
 }
 
 /// The first half of SHA-256 of a credential, which is enough to tell two
-/// apart.
+/// apart. However a caller spells the scheme, the credential is the same.
 type Fingerprint = [u8; 16];
 
 fn fingerprint(authorization: &str) -> Fingerprint {
-    let digest: [u8; 32] = Sha256::digest(authorization).into();
+    let credential = bearer(authorization).unwrap_or(authorization);
+    let digest: [u8; 32] = Sha256::digest(credential).into();
     let mut half = [0; 16];
     for (to, from) in half.iter_mut().zip(digest) {
         *to = from;
@@ -211,6 +213,23 @@ mod tests {
             "nor is the peer's touched"
         );
         limiter.learn("Bearer a", false);
+        assert_eq!(takes(&limiter, Some("Bearer a"), HERE, now), 0);
+    }
+
+    #[test]
+    fn a_credential_has_one_bucket_however_it_is_spelt() {
+        let (limiter, now) = (limiter(), Instant::now());
+        let spellings = ["Bearer a", "bEaReR a", "BEARER   a", "bearer a  "];
+        for spelling in spellings {
+            limiter.learn(spelling, true);
+        }
+        let taken: usize = spellings
+            .map(|spelling| takes(&limiter, Some(spelling), HERE, now))
+            .iter()
+            .sum();
+        assert_eq!(taken, 3);
+        assert_eq!(takes(&limiter, None, HERE, now), 3, "the peer's is another");
+        limiter.learn("beaRER a", false);
         assert_eq!(takes(&limiter, Some("Bearer a"), HERE, now), 0);
     }
 

@@ -19,7 +19,11 @@ mod secrets;
 
 use serde::Serialize;
 use utoipa::ToSchema;
+use uuid::Uuid;
+use workforce_app::{Call, issues as issue_cases};
+use workforce_domain::id::IssueId;
 use workforce_domain::issue::IssueRef;
+use workforce_domain::port::{Reads, StoreError};
 
 use crate::exchange::Incoming;
 use crate::problem::Problem;
@@ -65,4 +69,17 @@ impl Done {
 fn issue_ref(rq: &Incoming) -> Result<IssueRef, Problem> {
     const KIND: &str = "issue";
     IssueRef::parse(rq.param("issueId", KIND)?).ok_or_else(|| Problem::missing(KIND))
+}
+
+/// The id of the issue that a list asks for. One that does not exist has an id
+/// that nothing is found under.
+fn issue_filter(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    named: Option<&IssueRef>,
+) -> Result<Option<IssueId>, StoreError> {
+    let id = named
+        .map(|issue| issue_cases::id_of(reads, call, issue))
+        .transpose()?;
+    Ok(id.map(|id| id.unwrap_or(IssueId::from(Uuid::nil()))))
 }

@@ -4,7 +4,9 @@
 
 use serde_json::Value;
 use utoipa::openapi::RefOr;
-use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, Schema, SchemaFormat, Type};
+use utoipa::openapi::schema::{
+    AnyOfBuilder, KnownFormat, ObjectBuilder, Schema, SchemaFormat, Type,
+};
 use utoipa::{PartialSchema, ToSchema};
 use workforce_domain::word::Word;
 use workforce_domain::{
@@ -76,6 +78,15 @@ fn formatted(format: SchemaFormat) -> RefOr<Schema> {
         .into()
 }
 
+/// A date, or an instant.
+fn day_or_instant() -> RefOr<Schema> {
+    let form = |format| formatted(SchemaFormat::KnownFormat(format));
+    AnyOfBuilder::new()
+        .item(form(KnownFormat::Date))
+        .item(form(KnownFormat::DateTime))
+        .into()
+}
+
 macro_rules! schemas {
     ($($name:ident = $schema:expr;)+) => {$(
         #[doc = concat!("Stands for the domain's `", stringify!($name), "`.")]
@@ -94,6 +105,7 @@ macro_rules! schemas {
 schemas! {
     Id = formatted(SchemaFormat::Custom("uuid".to_owned()));
     Timestamp = formatted(SchemaFormat::KnownFormat(KnownFormat::DateTime));
+    TargetDate = day_or_instant();
     Document = ObjectBuilder::new().schema_type(Type::Object).into();
 
     ServerSentEvent = server_sent_event();

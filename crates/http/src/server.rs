@@ -13,6 +13,7 @@ use actix_web::{App, HttpMessage, HttpRequest, HttpResponse, HttpServer, web};
 use utoipa_swagger_ui::{Config, SwaggerUi};
 use workforce_app::Code;
 
+use crate::arrival;
 use crate::middleware::{RequestId, surround};
 use crate::openapi::document;
 use crate::problem::Problem;
@@ -50,6 +51,8 @@ pub fn serve(state: Data<State>, listener: TcpListener, options: Options) -> io:
             .wrap(from_fn(surround))
             .configure(move |config| configure(config, state))
     })
+    .client_request_timeout(Duration::ZERO)
+    .on_connect(arrival::watch)
     .workers(options.workers)
     .worker_max_blocking_threads(options.blocking_threads)
     .shutdown_timeout(options.drain.as_secs())

@@ -4,6 +4,7 @@
 //! nothing happens it holds its connection, a bounded queue and a timer:
 //! neither a thread nor a connection to the store.
 
+mod attention;
 mod channel;
 mod frame;
 mod inbound;

@@ -27,6 +27,28 @@ const FLUSH_BOUND: Duration = Duration::from_secs(1);
 /// The lines of this process, once it has begun to log.
 static LINES: OnceLock<Arc<Lines>> = OnceLock::new();
 
+/// What says at `ERROR` that a caller sent what is no request, which anybody can
+/// at any time. Whoever names it in `WORKFORCE_LOG` hears of it.
+const OF_CALLERS: [&str; 3] = [
+    "actix_http::h1::dispatcher=off",
+    "actix_http::h1::decoder=off",
+    "actix_http::ws=off",
+];
+
+/// The filter that `chosen` asks for, without what callers could fill the log
+/// with.
+fn filter(chosen: Option<&str>, default: &str) -> EnvFilter {
+    let chosen = chosen.and_then(|chosen| Some((chosen, EnvFilter::try_new(chosen).ok()?)));
+    let (text, filter) = chosen.unwrap_or_else(|| (default, EnvFilter::new(default)));
+    if text.contains("actix_http") {
+        return filter;
+    }
+    let quiet = OF_CALLERS
+        .iter()
+        .filter_map(|directive| directive.parse().ok());
+    quiet.fold(filter, EnvFilter::add_directive)
+}
+
 /// Begins to log. `WORKFORCE_LOG` chooses what, in the syntax of
 /// `tracing_subscriber`'s `EnvFilter`; `default` when unset. A panic is a line
 /// of the log too.
@@ -48,10 +70,9 @@ pub(crate) fn begin(format: LogFormat, default: &str, vitals: &Vitals) -> anyhow
         .name("log".into())
         .spawn(move || supervisor.keep_thread("log", || false, || written.write()))
         .context("failed to start the thread that writes the log")?;
-    let filter =
-        EnvFilter::try_from_env("WORKFORCE_LOG").unwrap_or_else(|_| EnvFilter::new(default));
+    let chosen = std::env::var("WORKFORCE_LOG").ok();
     let log = tracing_subscriber::fmt()
-        .with_env_filter(filter)
+        .with_env_filter(filter(chosen.as_deref(), default))
         .with_ansi(io::stderr().is_terminal())
         // It would print to standard error, which panics where that is broken.
         .log_internal_errors(false)

@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 use workforce_domain::Document;
+use workforce_domain::number::whole;
 
 use super::environment::check_env;
 use crate::access::{FieldFault, check_document};
@@ -145,6 +146,10 @@ pub(super) fn check_adapter(config: &Document) -> Result<(), FieldFault> {
     text(config, "command")?;
     text(config, "cwd")?;
     text(config, "stdin")?;
+    if config.get("shell").is_some_and(|shell| !shell.is_boolean()) {
+        let message = "must be true or false";
+        return Err(FieldFault::invalid("/adapterConfig/shell", message));
+    }
     for key in ["timeoutSec", "idleTimeoutSec", "graceSec"] {
         match config.get(key) {
             None => {}
@@ -220,7 +225,10 @@ pub(super) fn check_runtime(config: &Document) -> Result<(), FieldFault> {
         }
     }
     if let Some(runs) = heartbeat.get("maxConcurrentRuns")
-        && !runs.as_i64().is_some_and(|runs| (1..=10).contains(&runs))
+        && !runs
+            .as_number()
+            .and_then(whole)
+            .is_some_and(|runs| (1..=10).contains(&runs))
     {
         let message = "must be a whole number from 1 to 10";
         return Err(FieldFault::invalid(
@@ -369,5 +377,26 @@ mod tests {
         };
         assert!(check(json!(0)) && check(json!(30)) && check(json!(30.0)));
         assert!(!check(json!(29)) && !check(json!(-1)) && !check(json!("60")));
+    }
+
+    #[test]
+    fn runs_at_once_are_a_whole_number_in_any_spelling() {
+        let check = |value: Value| {
+            check_runtime(&document(
+                json!({ "heartbeat": { "maxConcurrentRuns": value } }),
+            ))
+            .is_ok()
+        };
+        assert!(check(json!(1)) && check(json!(10)) && check(json!(2.0)) && check(json!(1e1)));
+        for value in [
+            json!(0),
+            json!(0.0),
+            json!(2.5),
+            json!(11.0),
+            json!("2"),
+            json!(null),
+        ] {
+            assert!(!check(value.clone()), "{value}");
+        }
     }
 }

@@ -3,6 +3,7 @@ use std::collections::{HashMap, HashSet};
 use workforce_domain::actor::CompanyScope;
 use workforce_domain::agent::{Agent, AgentStatus};
 use workforce_domain::id::{AgentId, CompanyId};
+use workforce_domain::mention::only_alike;
 use workforce_domain::money::Cents;
 use workforce_domain::page::{Page, PageRequest};
 use workforce_domain::port::{AgentFilter, AgentKeyset, Failure, Reads, StoreError};
@@ -45,11 +46,28 @@ pub fn get(
             let Some(scope) = call.actor().enter(company) else {
                 return Err(denied(Denied::NotFound("agent")));
             };
-            reads.agents().find_by_url_key(scope, key)?
+            by_url_key(reads, scope, key)?
         }
     };
     let found = found.ok_or_else(|| denied(Denied::NotFound("agent")))?;
     Ok(detail(reads, call, found)?)
+}
+
+/// The agent with a short name, compared as mentions are.
+fn by_url_key(
+    reads: &mut dyn Reads,
+    scope: CompanyScope,
+    key: &str,
+) -> Result<Option<Agent>, StoreError> {
+    let found = reads.agents().find_by_url_key(scope, key)?;
+    if found.is_some() {
+        return Ok(found);
+    }
+    let all = reads.agents().url_keys(scope, "")?;
+    match only_alike(&all, key) {
+        Some(key) => reads.agents().find_by_url_key(scope, key),
+        None => Ok(None),
+    }
 }
 
 /// The record of the agent that asks.

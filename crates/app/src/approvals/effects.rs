@@ -42,6 +42,9 @@ pub(super) fn park(
         if from.contains(&issue.status()) {
             go(tx, call, approval, issue, to)?;
         }
+        if let Some(assignee) = issue.assignee.agent() {
+            wakes::ask_meanwhile(tx, call, issue.scope(), assignee, issue.id)?;
+        }
     }
     Ok(())
 }
@@ -131,7 +134,7 @@ fn is_for(requester: &EmployedAgent, approval: &Approval, issue: &Issue) -> bool
     match *issue.assignee {
         Assignee::Agent(assignee) => assignee == requester.id,
         Assignee::Nobody => approval.primary_issue == Some(issue.id),
-        Assignee::User(_) => false,
+        Assignee::Board(_) => false,
     }
 }
 

@@ -75,13 +75,25 @@ fn tells_backstory(conventions: &Conventions, rules: &str) -> bool {
 }
 
 /// The further sources as a list, with a heading; empty when there are none.
-fn references(references: &[Value]) -> String {
+/// The entries of a list are told one by one, and those of an object that is no
+/// source itself too, each with its key. Anything else is one source.
+fn references(references: &Value) -> String {
+    let lines: Vec<String> = match references {
+        Value::Null => Vec::new(),
+        Value::Array(items) => items.iter().map(reference_line).collect(),
+        Value::Object(object) if named_source(references).is_none() => object
+            .iter()
+            .map(|(key, value)| one_line(&format!("{key}: {}", source_text(value))))
+            .collect(),
+        one => vec![reference_line(one)],
+    };
+    let lines: Vec<String> = lines.into_iter().filter(|line| !line.is_empty()).collect();
     let mut list = String::new();
-    for (index, reference) in references.iter().enumerate() {
-        let line = format!("- {}\n", reference_line(reference));
+    for (index, line) in lines.iter().enumerate() {
+        let line = format!("- {line}\n");
         // Room is kept for the line that tells what is left out.
         if list.len() + line.len() > MAX_REFERENCES - 64 {
-            let left_out = references.len() - index;
+            let left_out = lines.len() - index;
             let _ = writeln!(list, "- [cut: {left_out} more]");
             break;
         }
@@ -93,28 +105,35 @@ fn references(references: &[Value]) -> String {
     format!("# References\n\n{list}")
 }
 
-/// A further source in one line: a text as it is, of an object its name and
-/// its place where it has them, and anything else as JSON.
+/// A further source in one line.
 fn reference_line(reference: &Value) -> String {
-    let text = |object: &Value, keys: &[&str]| {
-        keys.iter()
-            .find_map(|key| object.get(key)?.as_str())
-            .map(str::to_owned)
-    };
-    let line = match reference {
+    one_line(&source_text(reference))
+}
+
+/// A further source: a text as it is, of an object its name and its place where
+/// it has them, and anything else as JSON.
+fn source_text(reference: &Value) -> String {
+    match reference {
         Value::String(text) => text.clone(),
-        object @ Value::Object(_) => {
-            let name = text(object, &["title", "name", "label", "description"]);
-            let place = text(object, &["url", "href", "path", "file"]);
-            match (name, place) {
-                (Some(name), Some(place)) => format!("{name}: {place}"),
-                (Some(only), None) | (None, Some(only)) => only,
-                (None, None) => object.to_string(),
-            }
-        }
-        other => other.to_string(),
-    };
-    let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
+        other => named_source(other).unwrap_or_else(|| other.to_string()),
+    }
+}
+
+/// The name and the place of a source that is an object; `None` where it has
+/// neither.
+fn named_source(object: &Value) -> Option<String> {
+    let text = |keys: &[&str]| keys.iter().find_map(|key| object.get(key)?.as_str());
+    let name = text(&["title", "name", "label", "description"]);
+    let place = text(&["url", "href", "path", "file"]);
+    match (name, place) {
+        (Some(name), Some(place)) => Some(format!("{name}: {place}")),
+        (only, None) | (None, only) => only.map(str::to_owned),
+    }
+}
+
+/// A text in one line of at most [`MAX_REFERENCE`] bytes.
+fn one_line(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let end = line.floor_char_boundary(MAX_REFERENCE);
     if end < line.len() {
         format!("{}…", &line[..end])

@@ -103,14 +103,24 @@ pub fn get(
 }
 
 /// Conventions as a whole.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ReplaceConventions {
     /// Background and context.
     pub backstory: Description,
     /// The rules.
     pub conventions_md: Description,
-    /// Further sources.
-    pub extra_references: Vec<Value>,
+    /// Further sources: any JSON.
+    pub extra_references: Value,
+}
+
+impl Default for ReplaceConventions {
+    fn default() -> Self {
+        Self {
+            backstory: Description::default(),
+            conventions_md: Description::default(),
+            extra_references: Conventions::no_references(),
+        }
+    }
 }
 
 /// What [`replace`] and [`update`] refuse with.
@@ -156,8 +166,8 @@ pub struct UpdateConventions {
     pub conventions_md: Change<Description>,
     /// A short form by hand.
     pub compact_context: Change<CompactContext>,
-    /// Further sources.
-    pub extra_references: Change<Vec<Value>>,
+    /// Further sources: any JSON.
+    pub extra_references: Change<Value>,
 }
 
 /// Changes some of the conventions of a project. The board, the lead of the
@@ -180,7 +190,7 @@ pub fn update(
     after.extra_references = command
         .extra_references
         .apply(Some(after.extra_references))
-        .unwrap_or_default();
+        .unwrap_or_else(Conventions::no_references);
     check_references(&after.extra_references).map_err(Failure::Refused)?;
     match command.compact_context {
         Change::Keep => {}
@@ -263,16 +273,13 @@ fn hold(
     Ok((project, conventions))
 }
 
-/// Refuses further sources that are too many or too long.
-fn check_references(references: &[Value]) -> Result<(), ConventionsError> {
-    let fault = |message: String| Err(FieldFault::invalid("/extraReferences", message).into());
-    if references.len() > Conventions::MAX_REFERENCES {
-        return fault(format!("at most {} entries", Conventions::MAX_REFERENCES));
-    }
+/// Refuses further sources that are too long.
+fn check_references(references: &Value) -> Result<(), ConventionsError> {
     let length = serde_json::to_vec(references).map_or(usize::MAX, |json| json.len());
-    if length > Conventions::MAX_REFERENCE_BYTES {
-        let max = Conventions::MAX_REFERENCE_BYTES;
-        return fault(format!("must be at most {max} bytes of JSON"));
+    let max = Conventions::MAX_REFERENCE_BYTES;
+    if length > max {
+        let message = format!("must be at most {max} bytes of JSON");
+        return Err(FieldFault::invalid("/extraReferences", message).into());
     }
     Ok(())
 }

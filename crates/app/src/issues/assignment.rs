@@ -3,6 +3,7 @@
 use serde_json::json;
 use workforce_domain::actor::{CompanyScope, Owned};
 use workforce_domain::agent::Agent;
+use workforce_domain::board::BoardMember;
 use workforce_domain::id::AgentId;
 use workforce_domain::issue::{Assignee, Assignment, Issue, IssueStatus};
 use workforce_domain::port::{
@@ -14,7 +15,11 @@ use super::IssueError;
 use crate::access::{self, Denied, FieldFault, denied};
 use crate::call::Call;
 use crate::record::document;
+use crate::refusal::Code;
 use crate::wakes::{self, WakeRequest};
+
+/// Where a body names the member of the board that work is assigned to.
+const BOARD: &str = "/assigneeUserId";
 
 /// The agent that work is to be assigned to: it exists here, works here, and
 /// the caller may assign to it. Agents assign to themselves; the ceo to anyone;
@@ -37,6 +42,38 @@ pub(super) fn assignable(
         )));
     }
     Ok(found)
+}
+
+/// The member of the board that work is to be assigned to, as callers name it.
+/// Anybody may hand work to the board.
+pub(super) fn board_member(
+    reads: &mut dyn Reads,
+    named: &str,
+) -> Result<BoardMember, Failure<IssueError>> {
+    let member = match BoardMember::parse_identity(named) {
+        Ok(BoardMember::Token(id)) => {
+            let token = reads.board_tokens().find(id)?;
+            token
+                .filter(|token| token.revoked_at.is_none())
+                .map(|_| BoardMember::Token(id))
+        }
+        Ok(BoardMember::User(_)) | Err(_) => None,
+        Ok(member) => Some(member),
+    };
+    member.ok_or_else(|| {
+        let message = "names nobody of the board";
+        let fault = FieldFault::coded(Code::ReferenceNotFound, BOARD, message);
+        Failure::Refused(fault.into())
+    })
+}
+
+/// Refuses two assignees at once.
+pub(super) fn require_one(agent: bool, board: bool) -> Result<(), Failure<IssueError>> {
+    if agent && board {
+        let message = "an issue has no agent and person as assignee at once";
+        return Err(Failure::Refused(FieldFault::invalid(BOARD, message).into()));
+    }
+    Ok(())
 }
 
 /// True when the caller may decide over the work of `agent`.
@@ -73,7 +110,7 @@ pub(crate) fn require_stake(
         _ if own => true,
         (Assignee::Agent(assignee), _) => access::manages(reads, company, caller.agent, assignee)?,
         (Assignee::Nobody, Some(to)) => may_assign(reads, call, company, to)?,
-        (Assignee::Nobody | Assignee::User(_), _) => false,
+        (Assignee::Nobody | Assignee::Board(_), _) => false,
     };
     if above {
         return Ok(());

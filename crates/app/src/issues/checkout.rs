@@ -152,7 +152,7 @@ pub(super) fn take(
     let facts = CheckoutFacts {
         progress: &progress,
         assignee_agent: issue.assignee.agent(),
-        assignee_is_user: issue.assignee.user().is_some(),
+        assignee_is_board: issue.assignee.board().is_some(),
         lease: lease.as_ref(),
         approval_pending: tx.approvals().undecided_over(scope, issue.id)?,
     };

@@ -31,8 +31,10 @@ pub struct CreateIssue {
     pub status: Option<IssueStatus>,
     /// How urgent it is; medium unless said otherwise.
     pub priority: Option<Priority>,
-    /// Who is to do it.
+    /// The agent that is to do it.
     pub assignee_agent: Option<AgentId>,
+    /// The member of the board that is to do it, as callers name it.
+    pub assignee_board: Option<String>,
     /// The issue it is part of.
     pub parent: Option<IssueRef>,
     /// Its project.
@@ -127,9 +129,15 @@ pub fn create(
         agents::check_overrides::<IssueError>(tx, call, scope, None, &overrides)?;
         command.assignee_adapter_overrides = Some(overrides);
     }
-    if status == IssueStatus::InProgress && command.assignee_agent.is_none() {
+    let (agent, board) = (command.assignee_agent, command.assignee_board.as_deref());
+    assignment::require_one(agent.is_some(), board.is_some())?;
+    if status == IssueStatus::InProgress && agent.is_none() && board.is_none() {
         return Err(Failure::Refused(IssueError::AssigneeRequired));
     }
+    let board = match board {
+        Some(named) => Some(assignment::board_member(tx.reads(), named)?),
+        None => None,
+    };
     let assignee = match command.assignee_agent {
         Some(agent) => {
             let agent = tx.agents_mut().share(scope, agent)?;
@@ -178,9 +186,11 @@ pub fn create(
         description: command.description,
         progress: Progress::begin(status, call.now),
         priority: command.priority.unwrap_or(Priority::Medium),
-        assignee: assignee
-            .as_ref()
-            .map_or(Assignment::NOBODY, Assignment::to_agent),
+        assignee: match (&assignee, board) {
+            (Some(agent), _) => Assignment::to_agent(agent),
+            (None, Some(member)) => Assignment::to_board(member),
+            (None, None) => Assignment::NOBODY,
+        },
         created_by: call.actor().author(),
         billing_code: command
             .billing_code

@@ -34,7 +34,7 @@ pub use comment::{ADD_COMMENT, AddComment, Commented, add_comment, comments};
 pub use create::{CREATE, CreateIssue, CreatedIssue, create};
 pub use delete::delete;
 pub(crate) use read::with_leases;
-pub use read::{IssueDetail, ParentView, ProjectSummary, get, list, parent_filter, search};
+pub use read::{IssueDetail, ParentView, ProjectSummary, get, id_of, list, search};
 pub use release::{RELEASE, release};
 pub use status::Rewrite;
 pub use update::{UPDATE, UpdateIssue, UpdatedIssue, update};

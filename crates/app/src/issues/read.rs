@@ -225,17 +225,17 @@ pub fn search(
     Ok(views(reads, call, scope, page)?)
 }
 
-/// The issue whose children a list asks for; `None` when there is no such
+/// The id of the issue that a list asks for; `None` when there is no such
 /// issue in the caller's reach.
 ///
 /// # Errors
 /// When the store fails.
-pub fn parent_filter(
+pub fn id_of(
     reads: &mut dyn Reads,
     call: &Call<'_>,
-    parent: &IssueRef,
+    issue: &IssueRef,
 ) -> Result<Option<IssueId>, StoreError> {
-    let found = reads.issues().find(call.actor().scope(), parent)?;
+    let found = reads.issues().find(call.actor().scope(), issue)?;
     Ok(found.map(|issue| issue.id))
 }
 

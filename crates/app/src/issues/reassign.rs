@@ -14,30 +14,39 @@ use crate::wakes;
 pub(super) struct Reassignment {
     /// Who had it.
     pub(super) former: Option<AgentId>,
-    /// Who gets it.
+    /// The agent that gets it.
     pub(super) new: Option<EmployedAgent>,
+    /// Who gets it.
+    to: Assignment,
 }
 
-/// Decides whom an issue is given to; `None` when it stays where it is.
-/// `candidate` is the agent that the change names.
+/// Decides whom an issue is given to: an agent, a member of the board or
+/// nobody; `None` when it stays where it is. Taking away what it has not
+/// changes nothing. `candidate` is the agent that the change names.
 pub(super) fn decide(
     tx: &mut dyn Tx,
     call: &Call<'_>,
     issue: &Issue,
-    assignee: Change<AgentId>,
+    agent: Change<AgentId>,
+    board: &Change<String>,
     candidate: Option<Shared<Agent>>,
 ) -> Result<Option<Reassignment>, Failure<IssueError>> {
     let scope = issue.scope();
-    let new = match assignee {
-        Change::Keep => return Ok(None),
-        Change::Clear => None,
-        Change::Set(_) => Some(assignment::assignable(tx.reads(), call, scope, candidate)?),
+    assignment::require_one(agent.value().is_some(), board.value().is_some())?;
+    let (to, new) = match (agent, board) {
+        (Change::Set(_), _) => {
+            let agent = assignment::assignable(tx.reads(), call, scope, candidate)?;
+            (Assignment::to_agent(&agent), Some(agent))
+        }
+        (_, Change::Set(named)) => {
+            let member = assignment::board_member(tx.reads(), named)?;
+            (Assignment::to_board(member), None)
+        }
+        (Change::Clear, _) if issue.assignee.agent().is_some() => (Assignment::NOBODY, None),
+        (_, Change::Clear) if issue.assignee.board().is_some() => (Assignment::NOBODY, None),
+        (Change::Keep | Change::Clear, _) => return Ok(None),
     };
-    if new
-        .as_ref()
-        .map_or(Assignment::NOBODY, Assignment::to_agent)
-        == issue.assignee
-    {
+    if to == issue.assignee {
         return Ok(None);
     }
     let former = issue.assignee.agent();
@@ -49,7 +58,7 @@ pub(super) fn decide(
             "only its managers may take an agent's work in progress away",
         )));
     }
-    Ok(Some(Reassignment { former, new }))
+    Ok(Some(Reassignment { former, new, to }))
 }
 
 impl Reassignment {
@@ -63,8 +72,7 @@ impl Reassignment {
     ) -> Result<(), StoreError> {
         work::stop(tx, call, issue)?;
         tx.issues_mut().end_lease(issue)?;
-        let to = self.new.as_ref();
-        issue.assignee = to.map_or(Assignment::NOBODY, Assignment::to_agent);
+        issue.assignee = self.to;
         Ok(())
     }
 

@@ -36,8 +36,10 @@ pub struct UpdateIssue {
     pub status: Option<IssueStatus>,
     /// How urgent it is.
     pub priority: Option<Priority>,
-    /// Who is to do it.
+    /// The agent that is to do it.
     pub assignee_agent: Change<AgentId>,
+    /// The member of the board that is to do it, as callers name it.
+    pub assignee_board: Change<String>,
     /// Its project.
     pub project: Change<ProjectId>,
     /// Its goal.
@@ -73,6 +75,7 @@ impl UpdateIssue {
         let rest = Self {
             status: self.status,
             assignee_agent: self.assignee_agent,
+            assignee_board: self.assignee_board.clone(),
             comment: self.comment.clone(),
             ..Self::default()
         };
@@ -242,8 +245,10 @@ fn change(
         // The checkout decides who gets it.
         true => (candidates.new.and_then(Shared::employed), None),
         false => {
-            let to = command.assignee_agent;
-            (None, reassign::decide(tx, call, issue, to, candidates.new)?)
+            let (agent, board) = (command.assignee_agent, &command.assignee_board);
+            let candidate = candidates.new;
+            let reassigned = reassign::decide(tx, call, issue, agent, board, candidate)?;
+            (None, reassigned)
         }
     };
     let labelled = describe(tx, call, issue, command)?;
@@ -311,9 +316,14 @@ fn takes_up(
     let own = before.assignee.agent() == Some(caller.agent);
     let (status, in_review) = (before.status(), before.status() == IssueStatus::InReview);
     let goes_on = status == IssueStatus::InProgress && own;
+    let handed_over = match (command.assignee_agent, &command.assignee_board) {
+        (_, Change::Set(_)) => true,
+        (Change::Set(other), _) => other != caller.agent,
+        (Change::Keep | Change::Clear, _) => false,
+    };
     match command.assignee_agent {
-        Change::Clear => Err(Failure::Refused(IssueError::AssigneeRequired)),
-        Change::Set(other) if other != caller.agent => {
+        Change::Clear if !handed_over => Err(Failure::Refused(IssueError::AssigneeRequired)),
+        _ if handed_over => {
             if in_review || status == IssueStatus::InProgress {
                 return Ok(false);
             }
@@ -322,7 +332,7 @@ fn takes_up(
             )))
         }
         Change::Set(_) => Ok(!goes_on),
-        Change::Keep => Ok(!goes_on && (own || !in_review)),
+        Change::Keep | Change::Clear => Ok(!goes_on && (own || !in_review)),
     }
 }
 
@@ -421,7 +431,14 @@ fn told(before: &Issue, after: &Issue, moved: Option<&Moved>, labelled: bool) ->
         ("description", before.description != after.description),
         ("status", before.status() != after.status()),
         ("priority", before.priority != after.priority),
-        ("assigneeAgentId", before.assignee != after.assignee),
+        (
+            "assigneeAgentId",
+            before.assignee.agent() != after.assignee.agent(),
+        ),
+        (
+            "assigneeUserId",
+            before.assignee.board() != after.assignee.board(),
+        ),
         ("projectId", before.project != after.project),
         ("goalId", before.goal != after.goal),
         ("parentId", before.parent != after.parent),

@@ -3,9 +3,8 @@ use workforce_domain::activity::{Action, Entity};
 use workforce_domain::agent::{first_free, url_key_stem};
 use workforce_domain::id::{AgentId, CompanyId, GoalId};
 use workforce_domain::port::{Failure, Tx};
-use workforce_domain::project::{Project, ProjectStatus};
+use workforce_domain::project::{Project, ProjectStatus, TargetDate};
 use workforce_domain::text::{Description, Label, Name};
-use workforce_domain::time::Timestamp;
 
 use super::workspaces::{CreateWorkspace, WORKSPACE, insert_workspace};
 use super::{PLACES, ProjectError, ProjectView, check_goals, check_lead, read, write_down};
@@ -27,7 +26,7 @@ pub struct CreateProject {
     /// The agent that leads it.
     pub lead_agent: Option<AgentId>,
     /// When it is to be finished.
-    pub target_date: Option<Timestamp>,
+    pub target_date: Option<TargetDate>,
     /// Colour of its badge.
     pub color: Option<Label>,
     /// Whether every issue must be reviewed.
@@ -55,6 +54,7 @@ pub fn create(
     let goals = check_goals(tx.reads(), scope, command.goals)?;
     check_lead(tx.reads(), scope, command.lead_agent)?;
     let stem = url_key_stem(&command.name);
+    tx.projects_mut().lock_url_keys(scope)?;
     let taken = tx.projects().url_keys(scope, &stem)?;
     let project = Project {
         id: call.id(),

@@ -2,6 +2,7 @@ use std::collections::HashMap;
 
 use workforce_domain::actor::{CompanyScope, Owned};
 use workforce_domain::id::{CompanyId, ProjectId};
+use workforce_domain::mention::only_alike;
 use workforce_domain::page::{Page, PageRequest};
 use workforce_domain::port::{Failure, ProjectKey, Reads, StoreError};
 use workforce_domain::project::{GoalLink, Project, Workspace};
@@ -93,7 +94,7 @@ pub fn get(
                 .or(own)
                 .and_then(|company| call.actor().enter(company));
             let found = match scope {
-                Some(scope) => reads.projects().find_by_url_key(scope, key)?,
+                Some(scope) => by_url_key(reads, scope, key)?,
                 None => None,
             };
             found.ok_or_else(|| denied(Denied::NotFound("project")))?
@@ -186,5 +187,22 @@ fn assemble(
         goals: goals.remove(&project.id).unwrap_or_default(),
         workspaces: workspaces.remove(&project.id).unwrap_or_default(),
         project,
+    }
+}
+
+/// The project with a short name, compared as mentions of agents are.
+fn by_url_key(
+    reads: &mut dyn Reads,
+    scope: CompanyScope,
+    key: &str,
+) -> Result<Option<Project>, StoreError> {
+    let found = reads.projects().find_by_url_key(scope, key)?;
+    if found.is_some() {
+        return Ok(found);
+    }
+    let all = reads.projects().url_keys(scope, "")?;
+    match only_alike(&all, key) {
+        Some(key) => reads.projects().find_by_url_key(scope, key),
+        None => Ok(None),
     }
 }

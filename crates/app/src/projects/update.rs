@@ -4,7 +4,7 @@ use workforce_domain::actor::Owned;
 use workforce_domain::change::Change;
 use workforce_domain::id::{AgentId, GoalId, ProjectId};
 use workforce_domain::port::{Failure, Tx};
-use workforce_domain::project::{Project, ProjectStatus};
+use workforce_domain::project::{Project, ProjectStatus, TargetDate};
 use workforce_domain::text::{Description, Label, Name};
 use workforce_domain::time::Timestamp;
 
@@ -27,7 +27,7 @@ pub struct UpdateProject {
     /// The agent that leads it.
     pub lead_agent: Change<AgentId>,
     /// When it is to be finished.
-    pub target_date: Change<Timestamp>,
+    pub target_date: Change<TargetDate>,
     /// Colour of its badge.
     pub color: Change<Label>,
     /// Whether every issue must be reviewed; for the board.

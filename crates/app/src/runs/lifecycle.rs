@@ -33,6 +33,7 @@ pub fn start(
     if let Some(claimed) = &claimed {
         let details = json!({ "reason": claimed.run.reason, "kind": claimed.run.kind });
         write_down(tx, call, Action::HeartbeatStarted, &claimed.run, details);
+        wakes::keep_work(tx, call, &claimed.agent, &claimed.wake)?;
     }
     Ok(claimed)
 }

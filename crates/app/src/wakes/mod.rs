@@ -2,6 +2,7 @@
 //! pending; whatever else happens meanwhile is added to it (contract section
 //! 10.1).
 
+mod advice;
 mod loop_breaker;
 
 use serde_json::json;
@@ -14,6 +15,8 @@ use workforce_domain::port::{Held, StoreError, Tx, WakeableAgent};
 use workforce_domain::run::{Run, RunKind, RunStatus, WakeStatus};
 use workforce_domain::time::Timestamp;
 use workforce_domain::wake::{Wake, WakeReason, WakeSource};
+
+pub(crate) use advice::{ask_meanwhile, keep_work};
 
 use crate::call::Call;
 use crate::record::document;
@@ -88,12 +91,9 @@ pub fn request(
     let pending = tx
         .runs_mut()
         .lock_pending_wake(company, request.agent.id, request.issue)?;
+    request.kind = advice::kind(tx, call, &request, pending.as_ref())?;
     if let Some(mut wake) = pending {
-        // A run that may do more answers a reason that needs less, not the
-        // other way round.
-        if request.kind == RunKind::Execution {
-            become_kind(tx, call, &mut wake, RunKind::Execution)?;
-        }
+        become_kind(tx, call, &mut wake, request.kind)?;
         // A wake that is kept back is released only by what is no part of the
         // loop itself.
         if wake.not_before > call.now

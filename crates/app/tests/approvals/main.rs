@@ -7,5 +7,6 @@
 
 mod desk;
 mod histories;
+mod mentions;
 mod timers;
 mod wakes;

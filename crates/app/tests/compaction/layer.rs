@@ -17,7 +17,7 @@ fn told(
     let mut conventions = Conventions::none(CompanyId::from(nil), ProjectId::from(nil));
     conventions.backstory = Description::new(story).unwrap();
     conventions.conventions_md = Description::new(rules).unwrap();
-    conventions.extra_references = serde_json::from_value(references).unwrap();
+    conventions.extra_references = references;
     conventions.compact = compact.map(|(text, origin)| Compact {
         text: CompactContext::new(text).unwrap(),
         origin,
@@ -100,6 +100,37 @@ fn references_are_a_bounded_list() {
         layer.len() <= 2 * 1024 && layer.contains("- [cut: "),
         "{layer}"
     );
+}
+
+#[test]
+fn references_of_any_shape_are_told() {
+    let list = |references: Value| {
+        told("", "", references, None).map(|layer| layer.replace("# References\n\n", ""))
+    };
+    for nothing in [json!(null), json!([]), json!({}), json!(" "), json!([""])] {
+        assert_eq!(list(nothing), None);
+    }
+    let one = [
+        (json!("docs/\na.md"), "- docs/ a.md\n"),
+        (json!(7), "- 7\n"),
+        (
+            json!({ "title": "Style", "url": "https://x.example" }),
+            "- Style: https://x.example\n",
+        ),
+        (
+            json!({ "style": "docs/style.md", "api": { "path": "docs/api.md" }, "n": [1] }),
+            "- style: docs/style.md\n- api: docs/api.md\n- n: [1]\n",
+        ),
+    ];
+    for (references, told) in one {
+        let lines = list(references).unwrap();
+        let mut lines: Vec<&str> = lines.lines().collect();
+        let mut told: Vec<&str> = told.lines().collect();
+        // An object has no order.
+        lines.sort_unstable();
+        told.sort_unstable();
+        assert_eq!(lines, told);
+    }
 }
 
 #[test]

@@ -180,8 +180,16 @@ fn further_sources_are_bounded() {
         extra_references: Change::Set(references),
         ..UpdateConventions::default()
     };
-    done(update(world.board(), id, &set(vec![json!(1); 100])));
-    for references in [vec![json!(1); 101], vec![json!("x".repeat(64 * 1024))]] {
+    done(update(
+        world.board(),
+        id,
+        &set(json!("x".repeat(60 * 1024))),
+    ));
+    for references in [
+        json!("x".repeat(64 * 1024)),
+        json!(vec![json!(1); 40_000]),
+        json!({ "all": vec!["text"; 10_000] }),
+    ] {
         let refusal = refused(update(world.board(), id, &set(references)));
         assert_eq!(refusal.details().unwrap()[0]["pointer"], "/extraReferences");
     }

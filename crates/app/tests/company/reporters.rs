@@ -123,7 +123,7 @@ fn what_a_report_names_goes_before_what_its_run_tells() {
         .project
         .id;
     let named = ReportCost {
-        issue: Some(other.id),
+        issue: Some(other.id.into()),
         project: Some(project),
         billing_code: Some(label("own")),
         ..report_of(agent.id, "1")

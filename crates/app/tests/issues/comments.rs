@@ -2,14 +2,14 @@
 
 use workforce_app::access::Denied;
 use workforce_app::agents;
-use workforce_app::issues::{AddComment, IssueError};
+use workforce_app::issues::{AddComment, IssueError, UpdateIssue};
 use workforce_domain::agent::Agent;
 use workforce_domain::issue::{Assignment, IssueStatus};
 use workforce_domain::run::RunKind;
 use workforce_domain::wake::{WakeReason, WakeSource};
 use workforce_testkit::world::{done, new_agent};
 
-use crate::deeds::{Deeds, reopening, saying};
+use crate::deeds::{Deeds, given_to, reopening, saying};
 use crate::scene::{Scene, with_role};
 
 const COMMENTED: [[WakeReason; 1]; 1] = [[WakeReason::IssueCommented]];
@@ -280,4 +280,27 @@ fn the_board_may_interrupt_the_work_with_a_comment() {
     done(scene.world.board().adds(&issue, &stop));
     assert!(scene.world.stored_run(run.id).stop_requested_at.is_some());
     assert_eq!(scene.told(&scene.ada), COMMENTED);
+}
+
+#[test]
+fn an_owner_that_another_still_keeps_from_its_work_gives_advice() {
+    let scene = Scene::new();
+    let issue = scene.adas(IssueStatus::Todo);
+    let working = scene.world.start_next().unwrap().run;
+    let parked = UpdateIssue {
+        status: Some(IssueStatus::Backlog),
+        ..given_to(&scene.bob)
+    };
+    done(scene.world.board().changes(&issue, &parked));
+    assert!(scene.told(&scene.bob).is_empty());
+    done(scene.world.board().says(&issue, "@Bob, what do you think?"));
+    let advice = scene.world.start_next().unwrap().run;
+    assert_eq!(
+        (advice.agent, advice.kind),
+        (scene.bob.id, RunKind::Consult)
+    );
+    assert!(scene.world.finish(&advice) && scene.world.finish(&working));
+    done(scene.world.board().says(&issue, "@Bob, and now do it."));
+    let work = scene.world.start_next().unwrap().run;
+    assert_eq!((work.agent, work.kind), (scene.bob.id, RunKind::Execution));
 }

@@ -21,7 +21,7 @@ pub struct CheckoutFacts<'a> {
     /// The agent it is assigned to.
     pub assignee_agent: Option<AgentId>,
     /// It is assigned to a person.
-    pub assignee_is_user: bool,
+    pub assignee_is_board: bool,
     /// Its lease; one that has expired counts as none.
     pub lease: Option<&'a Lease>,
     /// An undecided approval that holds the issue back.
@@ -123,7 +123,7 @@ impl CheckoutFacts<'_> {
                 approval: self.approval_pending,
             })
         };
-        if self.assignee_is_user
+        if self.assignee_is_board
             || self
                 .assignee_agent
                 .is_some_and(|assignee| assignee != agent)

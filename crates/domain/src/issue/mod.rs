@@ -22,14 +22,15 @@ pub use lifecycle::{
 use crate::Document;
 use crate::actor::owned;
 pub use crate::board::Author;
+use crate::board::BoardMember;
 use crate::id::{
-    AgentId, CommentId, CompanyId, ExecutionWorkspaceId, GoalId, IssueId, ProjectId, RunId, UserId,
+    AgentId, CommentId, CompanyId, ExecutionWorkspaceId, GoalId, IssueId, ProjectId, RunId,
 };
 use crate::port::EmployedAgent;
 use crate::text::{CommentBody, Description, Label, Title};
 use crate::time::Timestamp;
 
-/// Who an issue is assigned to: never an agent and a person at once.
+/// Who an issue is assigned to: never an agent and the board at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Assignee {
     /// Nobody.
@@ -37,8 +38,8 @@ pub enum Assignee {
     Nobody,
     /// One agent.
     Agent(AgentId),
-    /// One person of the board.
-    User(UserId),
+    /// One member of the board.
+    Board(BoardMember),
 }
 
 impl Assignee {
@@ -46,14 +47,14 @@ impl Assignee {
     pub const fn agent(self) -> Option<AgentId> {
         match self {
             Self::Agent(agent) => Some(agent),
-            Self::Nobody | Self::User(_) => None,
+            Self::Nobody | Self::Board(_) => None,
         }
     }
 
-    /// The person, when a person is assigned.
-    pub const fn user(self) -> Option<UserId> {
+    /// The member of the board, when one is assigned.
+    pub const fn board(self) -> Option<BoardMember> {
         match self {
-            Self::User(user) => Some(user),
+            Self::Board(member) => Some(member),
             Self::Nobody | Self::Agent(_) => None,
         }
     }
@@ -73,9 +74,9 @@ impl Assignment {
         Self(Assignee::Agent(agent.id))
     }
 
-    /// Assigned to a person.
-    pub const fn to_user(user: UserId) -> Self {
-        Self(Assignee::User(user))
+    /// Assigned to a member of the board.
+    pub const fn to_board(member: BoardMember) -> Self {
+        Self(Assignee::Board(member))
     }
 
     /// The assignment that a stored issue has. For implementations of the port only; the rules

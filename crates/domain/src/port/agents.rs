@@ -119,6 +119,13 @@ pub trait AgentReads {
 /// Writes of agents.
 #[cfg_attr(feature = "mock", mockall::automock)]
 pub trait AgentWrites {
+    /// Locks the short names of a company's agents, so that of several that are
+    /// made at once each finds another one free.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn lock_url_keys(&mut self, company: CompanyScope) -> Result<(), StoreError>;
+
     /// Stores a new agent and holds it.
     ///
     /// # Errors

@@ -17,6 +17,12 @@ pub trait BoardTokenReads {
     /// When the store fails.
     fn find_by_digest(&mut self, digest: &[u8; 32]) -> Result<Option<BoardToken>, StoreError>;
 
+    /// The token with this id, revoked or not.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn find(&mut self, id: BoardTokenId) -> Result<Option<BoardToken>, StoreError>;
+
     /// Every token, oldest first, revoked ones too.
     ///
     /// # Errors

@@ -53,6 +53,13 @@ pub trait CompanyReads {
 /// Writes of companies.
 #[cfg_attr(feature = "mock", mockall::automock)]
 pub trait CompanyWrites {
+    /// Locks the issue prefixes of the instance, so that of several companies
+    /// that are made at once each finds another one free.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn lock_prefixes(&mut self, scope: InstanceScope) -> Result<(), StoreError>;
+
     /// Stores a new company, holds it and begins its counters.
     ///
     /// # Errors

@@ -2,7 +2,8 @@ use alloc::vec::Vec;
 
 use super::{Held, NewLease, StoreError};
 use crate::actor::{CompanyScope, Scope};
-use crate::id::{AgentId, CommentId, GoalId, IssueId, LabelId, ProjectId, UserId};
+use crate::board::BoardMember;
+use crate::id::{AgentId, CommentId, GoalId, IssueId, LabelId, ProjectId};
 use crate::issue::{Comment, Issue, IssueRef, IssueStatus, Lease, Priority};
 use crate::page::{CreationKey, Order, Page, PageRequest};
 use crate::run::Run;
@@ -61,8 +62,8 @@ pub enum AssigneeFilter {
     Nobody,
     /// Assigned to this agent.
     Agent(AgentId),
-    /// Assigned to this person.
-    User(UserId),
+    /// Assigned to this member of the board.
+    Board(BoardMember),
 }
 
 /// Which issues of a company a list shows. An empty list of values asks for

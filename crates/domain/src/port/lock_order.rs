@@ -27,6 +27,8 @@ pub enum Lock {
     Approval,
     /// A secret that a configuration refers to.
     Secret,
+    /// The choice of a short name that nobody has.
+    Names,
     /// A run that has begun.
     LiveRun,
     /// A wake with its queued run, and before them whether the agent may be woken: held by those

@@ -108,6 +108,13 @@ pub const MAX_PROJECT_GOALS: usize = 100;
 /// Writes of projects and workspaces.
 #[cfg_attr(feature = "mock", mockall::automock)]
 pub trait ProjectWrites {
+    /// Locks the short names of a company's projects, so that of several that
+    /// are made at once each finds another one free.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn lock_url_keys(&mut self, company: CompanyScope) -> Result<(), StoreError>;
+
     /// Stores a new project and holds it.
     ///
     /// # Errors

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use crate::Document;
 use crate::id::SecretId;
+use crate::number::whole;
 
 /// Which version of a secret a reference means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,24 +66,13 @@ fn version(value: Option<&Value>) -> Result<VersionPick, ReferenceFault> {
         None | Some(Value::Null) => return Ok(VersionPick::Latest),
         Some(Value::String(word)) if word == "latest" => return Ok(VersionPick::Latest),
         Some(Value::String(digits)) => digits.parse::<i32>().ok(),
-        // A whole number may be written as 5.0 (amendment A10).
-        Some(Value::Number(number)) => whole(number),
+        Some(Value::Number(number)) => whole(number).and_then(|it| i32::try_from(it).ok()),
         Some(_) => None,
     };
     match number {
         Some(number) if number > 0 => Ok(VersionPick::Pinned(number)),
         _ => Err(ReferenceFault::Version),
     }
-}
-
-fn whole(number: &serde_json::Number) -> Option<i32> {
-    if let Some(number) = number.as_i64() {
-        return i32::try_from(number).ok();
-    }
-    let number = number.as_f64()?;
-    // Whatever does not fit comes back as another number.
-    let whole = number as i32;
-    (f64::from(whole) == number).then_some(whole)
 }
 
 /// The references in a configuration's `env`, each with its variable; what is

@@ -84,7 +84,7 @@ fn decide(
             AssignedTo::Caller => Some(agent(1)),
             AssignedTo::OtherAgent => Some(agent(2)),
         },
-        assignee_is_user: matches!(assigned, AssignedTo::Person),
+        assignee_is_board: matches!(assigned, AssignedTo::Person),
         lease: lease.as_ref(),
         approval_pending,
     };

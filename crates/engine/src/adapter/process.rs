@@ -61,7 +61,7 @@ async fn run(
     }
     let scrubber = OutputScrubber::new(&assignment.patterns);
     let spec = ChildSpec {
-        program: settings.command.into(),
+        program: settings.program.into(),
         arguments: settings.args.into_iter().map(Into::into).collect(),
         cwd,
         environment,

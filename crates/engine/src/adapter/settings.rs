@@ -15,8 +15,8 @@ const DEFAULT_GRACE: Duration = Duration::from_secs(20);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ProcessSettings {
     /// The program: a name looked up in `PATH`, or a path.
-    pub(super) command: String,
-    /// Its arguments; no shell reads them.
+    pub(super) program: String,
+    /// Its arguments.
     pub(super) args: Vec<String>,
     /// The working directory, when the agent has one of its own.
     pub(super) cwd: Option<PathBuf>,
@@ -53,9 +53,15 @@ impl ProcessSettings {
         if cwd.as_ref().is_some_and(|cwd| !cwd.is_absolute()) {
             return fault("cwd".into(), "must be an absolute path");
         }
+        let args = args(config)?;
+        let (program, args) = if switch(config, "shell")? {
+            through_shell(command, args)
+        } else {
+            (command, args)
+        };
         Ok(Self {
-            command,
-            args: args(config)?,
+            program,
+            args,
             cwd,
             env: env(config)?,
             stdin: text(config, "stdin")?,
@@ -65,6 +71,23 @@ impl ProcessSettings {
                 grace: seconds(config, "graceSec")?.unwrap_or(DEFAULT_GRACE),
             },
         })
+    }
+}
+
+/// The program that reads `command` as a line of a shell, where `args` are its
+/// `$1`, `$2` and so on.
+fn through_shell(command: String, args: Vec<String>) -> (String, Vec<String>) {
+    const SHELL: &str = "/bin/sh";
+    let line = ["-c".to_owned(), command, SHELL.to_owned()];
+    (SHELL.to_owned(), line.into_iter().chain(args).collect())
+}
+
+/// A switch that is off unless said otherwise.
+fn switch(config: &Document, key: &str) -> Result<bool, SettingsFault> {
+    match config.get(key) {
+        None => Ok(false),
+        Some(Value::Bool(on)) => Ok(*on),
+        Some(_) => fault(key.into(), "must be true or false"),
     }
 }
 
@@ -188,6 +211,20 @@ mod tests {
     }
 
     #[test]
+    fn a_shell_reads_the_command_only_where_it_is_asked_for() {
+        let settings = read(json!({ "command": "a > b", "args": ["c"] })).unwrap();
+        assert_eq!(
+            (&*settings.program, &*settings.args),
+            ("a > b", &["c".to_owned()][..])
+        );
+        let off = read(json!({ "command": "a", "shell": false })).unwrap();
+        assert_eq!(off.program, "a");
+        let settings = read(json!({ "command": "a > b", "args": ["c"], "shell": true })).unwrap();
+        assert_eq!(settings.program, "/bin/sh");
+        assert_eq!(settings.args, ["-c", "a > b", "/bin/sh", "c"]);
+    }
+
+    #[test]
     fn faults_name_their_place() {
         let fault = |config: Value| read(config).unwrap_err();
         assert_eq!(
@@ -210,6 +247,10 @@ mod tests {
         assert_eq!(
             fault(json!({ "command": "x", "env": { "A": { "type": "secret_ref" } } })),
             "adapterConfig.env.A must be a string or a plain binding"
+        );
+        assert_eq!(
+            fault(json!({ "command": "x", "shell": "yes" })),
+            "adapterConfig.shell must be true or false"
         );
         assert_eq!(
             fault(json!({ "command": "x", "timeoutSec": -1 })),

@@ -32,6 +32,29 @@ async fn a_program_that_ends_well_is_a_run_that_succeeded() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_shell_reads_the_command_where_the_board_asks_for_one() {
+    let house = House::new();
+    let engine = house.start();
+    let line = r#"echo "$1 and $2" > told && cat < told"#;
+    let config = json!({ "command": line, "args": ["a b", "$HOME"], "shell": true });
+    let run = house.ended(house.invoke(house.hire(config)).run.id).await;
+    assert_eq!((run.status, run.exit_code), (RunStatus::Succeeded, Some(0)));
+    // The arguments are words of their own, which the shell does not read.
+    let told = "a b and $HOME\n";
+    assert_eq!(
+        std::fs::read_to_string(house.folder.path().join("told")).unwrap(),
+        told
+    );
+    assert_eq!(run.log_tail.as_deref(), Some(told));
+    // Without it a program of that name is looked for.
+    let run = house
+        .ended(house.invoke(house.hire(json!({ "command": line }))).run.id)
+        .await;
+    assert_eq!(run.error_code, Some(RunErrorCode::SpawnFailed));
+    engine.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_nudge_starts_a_run_long_before_the_next_look() {
     let house = House::new();
     let mut config = house.config();

@@ -184,6 +184,7 @@ impl House {
             status: Some(IssueStatus::Todo),
             priority: None,
             assignee_agent: Some(agent),
+            assignee_board: None,
             parent: None,
             project: None,
             goal: None,

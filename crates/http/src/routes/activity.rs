@@ -1,15 +1,16 @@
 use actix_web::HttpResponse;
 use serde::Serialize;
 use utoipa::ToSchema;
-use workforce_app::{Codes, activity};
+use workforce_app::{Call, Codes, activity};
 use workforce_domain::Document;
 use workforce_domain::activity::{Action, Activity, Entity};
 use workforce_domain::actor::ActorKind;
 use workforce_domain::id::{ActivityId, AgentId, CompanyId, RunId};
-use workforce_domain::port::{ActivityFilter, ActivityKey};
+use workforce_domain::issue::IssueRef;
+use workforce_domain::port::{ActivityFilter, ActivityKey, Reads, StoreError};
 use workforce_domain::time::Timestamp;
 
-use super::issue_ref;
+use super::{issue_filter, issue_ref};
 use crate::exchange::{Exchange, Incoming};
 use crate::paging::Paging;
 use crate::problem::Problem;
@@ -88,7 +89,8 @@ impl From<Activity> for ActivityBody {
         ("companyId" = schema::Id, Path, description = "The company."),
         ("agentId" = Option<schema::Id>, Query, description = "Done by this agent."),
         ("entityType" = Option<schema::Entity>, Query, description = "Done to this kind of thing."),
-        ("entityId" = Option<String>, Query, description = "Done to this thing."),
+        ("entityId" = Option<String>, Query,
+            description = "Done to this thing; an issue also by its identifier."),
         Paging,
     ),
     responses((status = 200, description = "The activity.", body = Vec<ActivityBody>)))]
@@ -97,11 +99,29 @@ async fn list(exchange: Exchange) -> HttpResponse {
         .read(
             |rq| Ok((rq.id("companyId")?, filter(rq)?, rq.page::<ActivityKey>()?)),
             |reads, call, (company, filter, page)| {
-                activity::list(reads, call, *company, filter, page)
+                let filter = with_issue(reads, call, filter)?;
+                activity::list(reads, call, *company, &filter, page)
             },
             Reply::<Vec<ActivityBody>>::page,
         )
         .await
+}
+
+/// The filter with the id of an issue that is named by its identifier.
+fn with_issue(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    filter: &ActivityFilter,
+) -> Result<ActivityFilter, StoreError> {
+    let of_issues = filter.entity.is_none_or(|entity| entity == Entity::Issue);
+    let named = filter.entity_id.as_deref().filter(|_| of_issues);
+    let named = named.and_then(IssueRef::parse);
+    let identifier = named.filter(|named| matches!(named, IssueRef::Identifier(_)));
+    let mut filter = filter.clone();
+    if let Some(id) = issue_filter(reads, call, identifier.as_ref())? {
+        filter.entity_id = Some(id.to_string());
+    }
+    Ok(filter)
 }
 
 fn filter(rq: &Incoming) -> Result<ActivityFilter, Problem> {

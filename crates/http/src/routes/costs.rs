@@ -8,6 +8,7 @@ use workforce_app::costs::{self, ReportCost};
 use workforce_app::{Code, Codes};
 use workforce_domain::cost::{BillingType, CostEvent, CostSource, TokenUse};
 use workforce_domain::id::{AgentId, CompanyId, CostEventId, GoalId, IssueId, ProjectId, RunId};
+use workforce_domain::issue::IssueRef;
 use workforce_domain::port::CostEventKey;
 use workforce_domain::text::{Label, Name};
 use workforce_domain::time::Timestamp;
@@ -145,9 +146,9 @@ struct ReportCostBody {
     /// How the provider bills; `api` when left out.
     #[schema(value_type = Option<schema::BillingType>)]
     billing_type: Option<BillingType>,
-    /// The issue worked on; the run's when left out.
-    #[schema(value_type = Option<schema::Id>)]
-    issue_id: Option<IssueId>,
+    /// The issue worked on, by id or identifier; the run's when left out.
+    #[schema(value_type = Option<String>)]
+    issue_id: Option<IssueRef>,
     /// The project; the issue's when left out.
     #[schema(value_type = Option<schema::Id>)]
     project_id: Option<ProjectId>,

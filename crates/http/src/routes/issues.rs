@@ -6,13 +6,13 @@ mod requests;
 use actix_web::HttpResponse;
 use workforce_app::issues::IssueView;
 use workforce_app::{Call, Code, Codes, Failure, issues};
-use workforce_domain::id::{IssueId, UserId};
+use workforce_domain::board::BoardMember;
 use workforce_domain::issue::IssueRef;
 use workforce_domain::page::{Page, PageRequest};
 use workforce_domain::port::{AssigneeFilter, FoundKey, IssueFilter, IssueKey, Reads};
 use workforce_domain::search::SearchQuery;
 
-use super::{Done, issue_ref};
+use super::{Done, issue_filter, issue_ref};
 use crate::exchange::{Exchange, Incoming};
 use crate::paging::Paging;
 use crate::problem::Problem;
@@ -53,7 +53,8 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
         ("assigneeAgentId" = Option<String>, Query,
             description = "Assigned to this agent; `me` for the caller, `null` for nobody."),
         ("assigneeUserId" = Option<String>, Query,
-            description = "Assigned to this person; `me` for the caller."),
+            description = "Assigned to this member of the board: `local-board`, `start-token` \
+                or the id of a token; `me` for the caller."),
         ("projectId" = Option<schema::Id>, Query, description = "Of this project."),
         ("goalId" = Option<schema::Id>, Query, description = "Of this goal."),
         ("parentId" = Option<String>, Query,
@@ -132,13 +133,6 @@ impl Wanted {
         if labels.len() > MAX_LABELS {
             return Err(fault("labelId", &format!("at most {MAX_LABELS} labels")));
         }
-        let parent = match query.text("parentId")? {
-            None => None,
-            Some(text) => match IssueRef::parse(text) {
-                None => return Err(fault("parentId", "must be an issue's id or identifier")),
-                parent => parent,
-            },
-        };
         let order = match query.text("q")? {
             None => Order::Urgency(rq.page()?),
             Some(text) => {
@@ -158,7 +152,7 @@ impl Wanted {
         };
         Ok(Self {
             filter,
-            parent,
+            parent: query.issue("parentId")?,
             order,
             whose: whose(&query)?,
         })
@@ -170,14 +164,7 @@ impl Wanted {
         reads: &mut dyn Reads,
         call: &Call<'_>,
     ) -> Result<IssueFilter, Failure<Problem>> {
-        let parent = match &self.parent {
-            None => None,
-            // What does not exist has no children.
-            Some(parent) => Some(
-                issues::parent_filter(reads, call, parent)?
-                    .unwrap_or(IssueId::from(uuid::Uuid::nil())),
-            ),
-        };
+        let parent = issue_filter(reads, call, self.parent.as_ref())?;
         Ok(IssueFilter {
             assignee: self.assignee(call).map_err(Failure::Refused)?,
             parent,
@@ -193,13 +180,12 @@ impl Wanted {
                 Some(agent) => Some(AssigneeFilter::Agent(agent)),
                 None => return Err(fault("assigneeAgentId", "`me` is for agents")),
             },
-            // A board without accounts is nobody an issue could be assigned to.
             Whose::CallingPersons => {
-                let user = call
-                    .actor()
-                    .user()
-                    .unwrap_or(UserId::from(uuid::Uuid::nil()));
-                Some(AssigneeFilter::User(user))
+                // Nothing is assigned to nobody's account.
+                let nobody = BoardMember::User(uuid::Uuid::nil().into());
+                Some(AssigneeFilter::Board(
+                    call.actor().board().unwrap_or(nobody),
+                ))
             }
         })
     }
@@ -217,9 +203,10 @@ fn whose(query: &Query) -> Result<Whose, Problem> {
     let person = match query.text("assigneeUserId")? {
         None => None,
         Some("me") => Some(Whose::CallingPersons),
-        Some(_) => query
-            .id("assigneeUserId")?
-            .map(|id| Whose::These(AssigneeFilter::User(id))),
+        Some(text) => match BoardMember::parse_identity(text) {
+            Ok(member) => Some(Whose::These(AssigneeFilter::Board(member))),
+            Err(_) => return Err(fault("assigneeUserId", "must name somebody of the board")),
+        },
     };
     match (agent, person) {
         (Some(_), Some(_)) => Err(fault(
@@ -248,8 +235,7 @@ async fn create(exchange: Exchange) -> HttpResponse {
             |rq| {
                 Ok((
                     rq.id("companyId")?,
-                    rq.json::<CreateIssueBody>()?
-                        .command(rq.idempotency_key())?,
+                    rq.json::<CreateIssueBody>()?.command(rq.idempotency_key()),
                 ))
             },
             |tx, call, (company, command)| issues::create(tx, call, *company, command.clone()),

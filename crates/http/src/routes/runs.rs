@@ -13,9 +13,11 @@ use workforce_domain::Document;
 use workforce_domain::port::{RunFilter, RunKey};
 use workforce_domain::run::RunStatus;
 
-use crate::exchange::{Exchange, Incoming};
+use super::issue_filter;
+use crate::exchange::Exchange;
 use crate::paging::Paging;
 use crate::problem::Problem;
+use crate::query::Query;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::schema;
@@ -79,7 +81,8 @@ async fn invoke(exchange: Exchange) -> HttpResponse {
     params(
         ("companyId" = schema::Id, Path, description = "The company."),
         ("agentId" = Option<schema::Id>, Query, description = "Of this agent."),
-        ("issueId" = Option<schema::Id>, Query, description = "About this issue."),
+        ("issueId" = Option<String>, Query,
+            description = "About this issue, named by id or identifier."),
         ("status" = Option<String>, Query, description = "Statuses, separated by commas."),
         Paging,
     ),
@@ -87,18 +90,28 @@ async fn invoke(exchange: Exchange) -> HttpResponse {
 async fn list(exchange: Exchange) -> HttpResponse {
     exchange
         .read(
-            |rq| Ok((rq.id("companyId")?, filter(rq)?, rq.page::<RunKey>()?)),
-            |reads, call, (company, filter, page)| runs::list(reads, call, *company, filter, page),
+            |rq| {
+                let (query, page) = (rq.query()?, rq.page::<RunKey>()?);
+                let (issue, filter) = (query.issue("issueId")?, filter(&query)?);
+                Ok((rq.id("companyId")?, issue, filter, page))
+            },
+            |reads, call, (company, issue, filter, page)| {
+                let filter = RunFilter {
+                    issue: issue_filter(reads, call, issue.as_ref())?,
+                    ..filter.clone()
+                };
+                runs::list(reads, call, *company, &filter, page)
+            },
             Reply::<Vec<RunBody>>::page,
         )
         .await
 }
 
-fn filter(rq: &Incoming) -> Result<RunFilter, Problem> {
-    let query = rq.query()?;
+/// The filter, apart from the issue, which has to be looked up.
+fn filter(query: &Query) -> Result<RunFilter, Problem> {
     Ok(RunFilter {
         agent: query.id("agentId")?,
-        issue: query.id("issueId")?,
+        issue: None,
         statuses: query.words("status")?,
     })
 }

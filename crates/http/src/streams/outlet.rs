@@ -11,6 +11,7 @@ use futures_util::Stream;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
+use super::attention::Attention;
 use super::{EVENT_STREAM, Farewell, Permit, Streams};
 
 /// So many pieces wait for a reader at most.
@@ -20,6 +21,7 @@ const QUEUE: usize = 4;
 pub(crate) struct Outlet {
     sender: mpsc::Sender<Bytes>,
     streams: Arc<Streams>,
+    attention: Attention,
 }
 
 /// The reader is gone, or takes nothing.
@@ -34,21 +36,22 @@ impl Outlet {
     /// [`Gone`]
     pub(crate) async fn send(&self, piece: impl Into<Bytes>) -> Result<(), Gone> {
         let sending = self.sender.send(piece.into());
-        self.streams.patiently(sending).await
+        self.streams.patiently(sending).await?;
+        self.attention.handed();
+        Ok(())
     }
 
-    /// Resolves when the reader is gone.
+    /// Resolves when the reader is gone, or takes nothing.
     pub(crate) fn gone(&self) -> impl Future<Output = Farewell> + use<> {
         let sender = self.sender.clone();
+        let (streams, attention) = (Arc::clone(&self.streams), self.attention.clone());
         async move {
-            sender.closed().await;
+            tokio::select! {
+                () = sender.closed() => {}
+                () = streams.deaf(&attention) => {}
+            }
             Farewell::Gone
         }
-    }
-
-    /// Resolves when the reader is gone.
-    pub(crate) async fn closed(&self) {
-        self.sender.closed().await;
     }
 }
 
@@ -65,11 +68,23 @@ impl Streams {
             Ok(Ok(())) => Ok(()),
             Ok(Err(_closed)) => Err(Gone),
             Err(_elapsed) => {
-                self.dropped.fetch_add(1, Ordering::Relaxed);
-                tracing::debug!("a stream is dropped: its reader takes nothing");
+                self.drop_one();
                 Err(Gone)
             }
         }
+    }
+
+    /// Resolves when a reader is given up, since it takes nothing of what was
+    /// handed to it. What little it leaves room for does not make it wait
+    /// longer.
+    pub(super) async fn deaf(&self, attention: &Attention) {
+        attention.lost(self.limits.patience).await;
+        self.drop_one();
+    }
+
+    fn drop_one(&self) {
+        self.dropped.fetch_add(1, Ordering::Relaxed);
+        tracing::debug!("a stream is dropped: its reader takes nothing");
     }
 }
 
@@ -77,6 +92,7 @@ impl Streams {
 /// reader does not let go of counts until it is gone.
 struct Body {
     receiver: mpsc::Receiver<Bytes>,
+    attention: Attention,
     _permit: Permit,
 }
 
@@ -84,7 +100,11 @@ impl Stream for Body {
     type Item = Result<Bytes, Infallible>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.receiver.poll_recv(cx).map(|piece| piece.map(Ok))
+        let polled = self.receiver.poll_recv(cx);
+        if polled.is_ready() {
+            self.attention.taken(!self.receiver.is_empty());
+        }
+        polled.map(|piece| piece.map(Ok))
     }
 }
 
@@ -98,9 +118,37 @@ pub(crate) fn answer(permit: Permit) -> (Outlet, HttpResponse) {
     // Not compressed here, and not gathered by a proxy.
     response.insert_header((header::CONTENT_ENCODING, "identity"));
     response.insert_header(("X-Accel-Buffering", "no"));
+    let attention = Attention::default();
     let response = response.streaming(Body {
         receiver,
+        attention: attention.clone(),
         _permit: permit,
     });
-    (Outlet { sender, streams }, response)
+    let outlet = Outlet {
+        sender,
+        streams,
+        attention,
+    };
+    (outlet, response)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::super::StreamLimits;
+    use super::*;
+
+    #[actix_web::test]
+    async fn a_reader_that_takes_nothing_is_dropped_although_there_is_room_for_more() {
+        let streams = Arc::new(Streams::new(StreamLimits {
+            patience: Duration::from_millis(50),
+            ..StreamLimits::default()
+        }));
+        let (outlet, _unread) = answer(streams.enter("somebody").unwrap());
+        assert_eq!(outlet.send("one piece").await, Ok(()));
+        let gone = timeout(Duration::from_secs(30), outlet.gone()).await;
+        assert_eq!(gone, Ok(Farewell::Gone));
+        assert_eq!(streams.dropped(), 1);
+    }
 }

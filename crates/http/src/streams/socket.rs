@@ -17,6 +17,7 @@ use futures_util::StreamExt;
 use tokio::time::{Instant, timeout};
 use workforce_app::{Code, Codes};
 
+use super::attention::Attention;
 use super::inbound::Inbound;
 use super::{Gone, Permit, Streams};
 use crate::problem::Problem;
@@ -54,6 +55,7 @@ const TOO_LARGE: Farewell = Farewell::Misbehaved(CloseCode::Size, "message too l
 pub(crate) struct Socket {
     session: Session,
     streams: Arc<Streams>,
+    attention: Attention,
 }
 
 impl Socket {
@@ -68,6 +70,7 @@ impl Socket {
         let mut session = self.session.clone();
         for text in texts {
             self.streams.patiently(session.text(text)).await?;
+            self.attention.handed();
         }
         Ok(())
     }
@@ -78,7 +81,9 @@ impl Socket {
     /// [`Gone`]
     pub(crate) async fn ping(&self) -> Result<(), Gone> {
         let mut session = self.session.clone();
-        self.streams.patiently(session.ping(b"")).await
+        self.streams.patiently(session.ping(b"")).await?;
+        self.attention.handed();
+        Ok(())
     }
 
     /// Ends the stream.
@@ -106,12 +111,21 @@ pub(crate) struct Client {
     messages: MessageStream,
     session: Session,
     streams: Arc<Streams>,
+    attention: Attention,
 }
 
 impl Client {
-    /// Listens until the client is gone or does not keep to the rules. Pings
-    /// are answered; the rest is ignored.
-    pub(crate) async fn gone(mut self) -> Farewell {
+    /// Listens until the client is gone, takes nothing, or does not keep to the
+    /// rules. Pings are answered; the rest is ignored.
+    pub(crate) async fn gone(self) -> Farewell {
+        let (streams, attention) = (Arc::clone(&self.streams), self.attention.clone());
+        tokio::select! {
+            farewell = self.listen() => farewell,
+            () = streams.deaf(&attention) => Farewell::Gone,
+        }
+    }
+
+    async fn listen(mut self) -> Farewell {
         let (mut since, mut heard) = (Instant::now(), 0);
         while let Some(message) = self.messages.recv().await {
             if since.elapsed() > SPELL {
@@ -127,6 +141,7 @@ impl Client {
                     if answered.is_err() {
                         return Farewell::Gone;
                     }
+                    self.attention.handed();
                 }
                 Ok(Message::Close(reason)) => return Farewell::Asked(reason),
                 Ok(_ignored) => {}
@@ -144,6 +159,7 @@ impl Client {
 /// The body of the answer. It holds the permit until the connection is gone.
 struct Body {
     frames: BoxBody,
+    attention: Attention,
     _permit: Permit,
 }
 
@@ -158,7 +174,12 @@ impl MessageBody for Body {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Bytes, Self::Error>>> {
-        Pin::new(&mut self.frames).poll_next(cx)
+        let polled = Pin::new(&mut self.frames).poll_next(cx);
+        if polled.is_ready() {
+            // All that waits is taken at once.
+            self.attention.taken(false);
+        }
+        polled
     }
 }
 
@@ -209,18 +230,65 @@ pub(crate) fn accept(
     })?;
     let permit = enter()?;
     let streams = Arc::clone(&permit.streams);
+    let attention = Attention::default();
     let socket = Socket {
         session: session.clone(),
         streams: Arc::clone(&streams),
+        attention: attention.clone(),
     };
     let client = Client {
         messages: messages.max_frame_size(FRAME_LIMIT),
         session,
         streams,
+        attention: attention.clone(),
     };
     let response = response.map_body(|_head, frames| Body {
         frames,
+        attention,
         _permit: permit,
     });
     Ok((socket, client, response.map_into_boxed_body()))
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::test::TestRequest;
+    use futures_util::stream;
+
+    use super::super::StreamLimits;
+    use super::*;
+
+    #[actix_web::test]
+    async fn a_reader_that_takes_nothing_is_dropped_although_there_is_room_for_more() {
+        let streams = Arc::new(Streams::new(StreamLimits {
+            patience: Duration::from_millis(50),
+            ..StreamLimits::default()
+        }));
+        let headers = [
+            ("upgrade", "websocket"),
+            ("connection", "upgrade"),
+            ("sec-websocket-version", "13"),
+            ("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ=="),
+        ];
+        let request = headers
+            .into_iter()
+            .fold(TestRequest::get(), |request, header| {
+                request.insert_header(header)
+            })
+            .to_http_request();
+        // A client that says nothing either.
+        let mut silence = dev::Payload::Stream {
+            payload: stream::pending().boxed_local(),
+        };
+        let payload = Payload::from_request(&request, &mut silence)
+            .into_inner()
+            .unwrap();
+        let connection = Connection { request, payload };
+        let accepted = accept(connection, || streams.enter("somebody"));
+        let (socket, client, _unread) = accepted.unwrap_or_else(|problem| panic!("{problem}"));
+        assert_eq!(socket.texts(["one message".into()]).await, Ok(()));
+        let gone = timeout(Duration::from_secs(30), client.gone()).await;
+        assert_eq!(gone, Ok(Farewell::Gone));
+        assert_eq!(streams.dropped(), 1);
+    }
 }

@@ -57,6 +57,61 @@ api_tests! {
         assert_eq!(listed[1]["adapterConfig"], json!({}));
     }
 
+    fn a_short_name_is_compared_as_mentions_are(api) {
+        let company = api.company("Acme");
+        let ada = api.agent(&company, "Ada Über-Boss");
+        assert_eq!(ada["urlKey"], "ada-über-boss");
+        let at = |kind: &str, name: &str| {
+            api.get(&format!("/api/{kind}/{name}?companyId={}", id(&company)))
+        };
+        // Composed or not, in any case, with any separator, and wide letters.
+        for name in [
+            "ada-%C3%BCber-boss", "ADA-%C3%9Cber-Boss", "Ada_u%CC%88ber%20boss",
+            "%EF%BC%A1da-%C3%BCber-boss",
+        ] {
+            assert_eq!(at("agents", name).ok(200)["id"], ada["id"], "{name}");
+        }
+        let own = api.bearing(&api.key(&ada)).get("/api/agents/ADA_%C3%BCber_Boss");
+        assert_eq!(own.ok(200)["id"], ada["id"]);
+        for name in ["ada", "ada-uber-boss", "ada%C3%BCberboss"] {
+            at("agents", name).problem(404, "not_found");
+        }
+        // One that is spelt exactly goes before those that are only alike.
+        let [plain, wide] = ["Fin", "\u{ff26}in"].map(|name| api.agent(&company, name));
+        assert_eq!(at("agents", "fin").ok(200)["id"], plain["id"]);
+        assert_eq!(at("agents", "%EF%BD%86in").ok(200)["id"], wide["id"]);
+        at("agents", "FIN").problem(404, "not_found");
+
+        let site = json!({ "name": "Web Site" });
+        let site = api.post(&format!("/api/companies/{}/projects", id(&company)), &site).ok(201);
+        for name in ["web-site", "Web_Site", "WEB%20SITE"] {
+            assert_eq!(at("projects", name).ok(200)["id"], site["id"], "{name}");
+        }
+        let other = api.company("Other");
+        api.get(&format!("/api/agents/Fin?companyId={}", id(&other))).problem(404, "not_found");
+    }
+
+    fn a_whole_number_of_a_configuration_has_many_spellings(api) {
+        let company = api.company("Acme");
+        let path = format!("/api/companies/{}/agents", id(&company));
+        for (n, runs) in ["2", "2.0", "2e0", "1E1"].iter().enumerate() {
+            let body = format!(
+                r#"{{ "name": "A{n}", "adapterConfig": {{ "timeoutSec": 60.0 }}, "runtimeConfig":
+                {{ "heartbeat": {{ "maxConcurrentRuns": {runs}, "intervalSec": 30.0 }} }} }}"#
+            );
+            let made = api.send("POST", &path, &[], body.as_bytes()).ok(201);
+            let told = &made["runtimeConfig"]["heartbeat"]["maxConcurrentRuns"];
+            assert_eq!(told.as_f64(), runs.parse().ok());
+        }
+        let ada = api.agent(&company, "Ada");
+        let own = format!("/api/agents/{}", id(&ada));
+        for runs in [json!(2.5), json!(0.0), json!(11), json!("2")] {
+            let heartbeat = json!({ "maxConcurrentRuns": runs });
+            api.patch(&own, &json!({ "runtimeConfig": { "heartbeat": heartbeat } }))
+                .problem(422, "invalid_field");
+        }
+    }
+
     fn a_number_of_any_size_comes_back_as_it_was(api) {
         let numbers = [f64::MAX, f64::MIN, 1e308, 1.797e308, f64::MIN_POSITIVE, 5e-324, 0.1, 1e21];
         let company = api.company("Acme");

@@ -58,6 +58,32 @@ api_tests! {
         assert_eq!(api.get(&path).ok(200), replaced);
     }
 
+    fn further_sources_are_any_json(api) {
+        let company = api.company("Acme");
+        let project = project(api, &company, &json!({ "name": "Site" }));
+        let path = format!("/api/projects/{project}/conventions");
+        for sources in [
+            json!({ "style": "docs/style.md", "deep": { "a": [1.5, null] } }),
+            json!("docs/a.md"),
+            json!(7),
+            json!(false),
+            json!({}),
+            json!([[["a"]], null]),
+        ] {
+            let body = json!({ "extraReferences": sources });
+            for answer in [put(api, &path, &body), api.patch(&path, &body), api.get(&path)] {
+                assert_eq!(answer.ok(200)["extraReferences"], sources);
+            }
+            // Nothing else is what an omission leaves alone.
+            let kept = api.patch(&path, &json!({ "backstory": "B" })).ok(200);
+            assert_eq!(kept["extraReferences"], sources);
+        }
+        let none = json!({ "extraReferences": null });
+        for answer in [put(api, &path, &none), api.patch(&path, &none), put(api, &path, &json!({}))] {
+            assert_eq!(answer.ok(200)["extraReferences"], json!([]));
+        }
+    }
+
     fn a_short_form_keeps_to_its_bound(api) {
         let company = api.company("Acme");
         let project = project(api, &company, &json!({ "name": "Site" }));
@@ -82,15 +108,13 @@ api_tests! {
         for body in [
             json!({ "backstory": 5 }),
             json!({ "conventionsMd": "x".repeat(200 * 1024 + 1) }),
-            json!({ "extraReferences": {} }),
-            json!({ "extraReferences": "a" }),
             json!({ "backstory": "a\u{0}" }),
         ] {
             api.patch(&path, &body).problem(400, "invalid_json");
             put(api, &path, &body).problem(400, "invalid_json");
         }
         api.patch(&path, &json!({ "compactContext": [] })).problem(400, "invalid_json");
-        let many = json!({ "extraReferences": vec![1; 101] });
+        let many = json!({ "extraReferences": { "a": "x".repeat(64 * 1024) } });
         api.patch(&path, &many).problem(422, "invalid_field");
         put(api, &path, &many).problem(422, "invalid_field");
         assert_eq!(api.get(&path).ok(200)["updatedAt"], Value::Null);

@@ -213,6 +213,57 @@ api_tests! {
         assert!(list("?assigneeUserId=me").is_empty());
     }
 
+    fn an_agent_hands_an_issue_back_to_the_board(api) {
+        let company = api.company("Acme");
+        let ada = api.agent(&company, "Ada");
+        let agent = api.bearing(&api.key(&ada));
+        let issues = format!("/api/companies/{}/issues", id(&company));
+        let listed = |query: &str| api.get(&format!("{issues}?{query}")).ok(200);
+        let work = json!({ "title": "Work", "status": "todo", "assigneeAgentId": id(&ada) });
+        let issue = api.issue(&company, &work);
+        let path = format!("/api/issues/{}", id(&issue));
+
+        let made = api.post("/api/board-tokens", &json!({ "name": "CI" })).ok(201);
+        let (token, other) = (id(&made), "local-board");
+        for member in [token, other, "start-token"] {
+            let body = json!({ "assigneeUserId": member, "status": "in_review" });
+            let mine = json!({ "assigneeAgentId": id(&ada), "status": "todo" });
+            let given = agent.patch(&path, &body).ok(200);
+            assert_eq!(
+                (&given["assigneeUserId"], &given["assigneeAgentId"], &given["status"]),
+                (&json!(member), &Value::Null, &json!("in_review"))
+            );
+            let found = listed(&format!("assigneeUserId={member}"));
+            assert_eq!(found[0]["id"], issue["id"], "{found}");
+            assert_eq!(listed("assigneeAgentId=null"), json!([]));
+            // Whoever is asked to look at it is not set to work on it.
+            agent.post(&format!("{path}/checkout"), &json!({ "agentId": id(&ada) }))
+                .problem(409, "checkout_conflict");
+            api.patch(&path, &mine).ok(200);
+            assert_eq!(listed(&format!("assigneeUserId={member}")), json!([]));
+        }
+        // Neither of the two is both, and taking one away leaves the other.
+        let both = json!({ "assigneeUserId": other, "assigneeAgentId": id(&ada) });
+        api.patch(&path, &both).problem(422, "invalid_field");
+        api.post(&issues, &json!({ "title": "T", "assigneeUserId": other, "assigneeAgentId": id(&ada) }))
+            .problem(422, "invalid_field");
+        let kept = api.patch(&path, &json!({ "assigneeUserId": null })).ok(200);
+        assert_eq!(kept["assigneeAgentId"], ada["id"]);
+        api.patch(&path, &json!({ "assigneeUserId": other })).ok(200);
+        let kept = api.patch(&path, &json!({ "assigneeAgentId": null })).ok(200);
+        assert_eq!(kept["assigneeUserId"], other);
+        assert_eq!(listed("assigneeUserId=me")[0]["id"], issue["id"]);
+        let freed = api.patch(&path, &json!({ "assigneeUserId": null })).ok(200);
+        assert_eq!(freed["assigneeUserId"], Value::Null);
+
+        let begun = json!({ "title": "T", "status": "in_progress", "assigneeUserId": other });
+        assert_eq!(api.post(&issues, &begun).ok(201)["assigneeUserId"], other);
+        let revoke = format!("/api/board-tokens/{token}");
+        api.send("DELETE", &revoke, &[], b"").ok(200);
+        api.patch(&path, &json!({ "assigneeUserId": token })).problem(422, "reference_not_found");
+        api.get(&format!("{issues}?assigneeUserId=x")).problem(400, "invalid_request");
+    }
+
     fn nothing_is_assigned_to_a_person_that_does_not_exist(api) {
         let company = api.company("Acme");
         let nobody = json!({ "title": "Step", "assigneeUserId": null });
@@ -223,7 +274,7 @@ api_tests! {
             Value::Null
         );
         let issues = format!("/api/companies/{}/issues", id(&company));
-        for person in [NOTHING, "local-board"] {
+        for person in [NOTHING, "somebody", "token:x", ""] {
             let body = json!({ "title": "Other", "assigneeUserId": person });
             for answer in [api.post(&issues, &body), api.patch(&path, &body)] {
                 let problem = answer.problem(422, "reference_not_found");

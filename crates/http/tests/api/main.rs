@@ -42,6 +42,7 @@ mod issues;
 mod labels;
 mod lists;
 mod log_streams;
+mod naming_races;
 mod openapi;
 mod overview;
 mod projects;

@@ -93,7 +93,22 @@ api_tests! {
             (&changed["status"], &changed["goalId"]),
             (&json!("in_progress"), &goal["id"])
         );
-        assert_eq!(changed["targetDate"], "2027-01-01T00:00:00.000Z");
+        assert_eq!(changed["targetDate"], "2027-01-01");
         assert_eq!(api.get(&path).ok(200), changed);
+        for (given, told) in [
+            (json!("2027-01-01T00:00:00Z"), json!("2027-01-01T00:00:00.000Z")),
+            (json!("2027-01-01T09:30:00+02:00"), json!("2027-01-01T07:30:00.000Z")),
+            (json!("0001-01-01"), json!("0001-01-01")),
+            (json!("2028-02-29"), json!("2028-02-29")),
+            (json!(null), json!(null)),
+        ] {
+            let body = json!({ "targetDate": given });
+            assert_eq!(api.patch(&path, &body).ok(200)["targetDate"], told);
+            let named = json!({ "name": "Other", "targetDate": given });
+            assert_eq!(api.post(&at("projects"), &named).ok(201)["targetDate"], told);
+        }
+        for wrong in ["2027-02-29", "2027-1-1", "tomorrow", "2027-01-01 "] {
+            api.patch(&path, &json!({ "targetDate": wrong })).problem(400, "invalid_json");
+        }
     }
 }

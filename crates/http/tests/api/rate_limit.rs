@@ -37,6 +37,25 @@ api_tests! {
         assert_eq!(api.get("/api/health").status, 200, "a probe gets through");
     }
 
+    fn a_credential_pays_from_one_bucket_however_its_scheme_is_spelt(api = limited) {
+        let company = api.company("Acme");
+        let key = api.key(&api.agent(&company, "Ada"));
+        let spelt = |n: usize| {
+            let scheme: String = "bearer"
+                .chars()
+                .enumerate()
+                .map(|(at, c)| if n >> at & 1 == 1 { c.to_ascii_uppercase() } else { c })
+                .collect();
+            let authorization = format!("{scheme}{}{key}", " ".repeat(1 + n / 64));
+            let headers = [("Authorization", authorization.as_str())];
+            api.send("GET", "/api/agents/me", &headers, b"")
+        };
+        let answers: Vec<Answer> = (0..40).map(spelt).collect();
+        let served = answers.iter().filter(|answer| answer.status == 200).count();
+        let refused = answers.iter().find(|answer| answer.status == 429);
+        refused.unwrap_or_else(|| panic!("{served} were served")).problem(429, "rate_limited");
+    }
+
     fn a_valid_credential_does_not_pay_for_those_who_try_some_out(api = limited) {
         let company = api.company("Acme");
         let key = api.key(&api.agent(&company, "Ada"));

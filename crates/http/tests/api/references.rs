@@ -118,4 +118,52 @@ api_tests! {
         }
         assert_eq!(api.get(&events).ok(200), json!([]));
     }
+
+    fn an_issue_is_named_by_its_identifier_wherever_its_id_is(api) {
+        let company = api.company("Acme");
+        let ada = api.agent(&company, "Ada");
+        let issue = json!({ "title": "Work", "status": "todo", "assigneeAgentId": id(&ada) });
+        let issue = api.post(&of(&company, "issues"), &issue).ok(201);
+        let part = json!({ "title": "Part", "parentId": issue["identifier"] });
+        let part = api.post(&of(&company, "issues"), &part).ok(201);
+        api.post(&of(&company, "issues"), &json!({ "title": "Other" })).ok(201);
+        let identifier = issue["identifier"].as_str().unwrap();
+
+        let cost = json!({
+            "agentId": id(&ada), "provider": "p", "model": "m", "costCents": 1,
+            "issueId": identifier.to_lowercase(),
+        });
+        let cost = api.post(&of(&company, "cost-events"), &cost).ok(201);
+        assert_eq!(cost["issueId"], issue["id"]);
+
+        for (list, field) in [
+            ("heartbeat-runs?issueId=", "issueId"),
+            ("issues?parentId=", "parentId"),
+            ("activity?entityType=issue&entityId=", "entityId"),
+            ("activity?entityId=", "entityId"),
+        ] {
+            let [by_id, by_identifier, none] = [id(&issue), identifier, "ACM-999"]
+                .map(|name| api.get(&of(&company, &format!("{list}{name}"))).ok(200));
+            assert_eq!(by_identifier, by_id, "{list}");
+            assert_ne!(by_id, json!([]), "{list}");
+            assert_eq!(by_id[0][field], issue["id"], "{list}");
+            assert_eq!(none, json!([]), "{list}");
+        }
+        assert_eq!(part["parentId"], issue["id"]);
+        api.get(&of(&company, "heartbeat-runs?issueId=x")).problem(400, "invalid_request");
+    }
+
+    fn one_companys_identifier_is_nothing_in_another(api) {
+        let [acme, other] = ["Acme", "Other"].map(|name| api.company(name));
+        let ada = api.agent(&acme, "Ada");
+        let theirs = api.post(&of(&other, "issues"), &json!({ "title": "T" })).ok(201);
+        let cost = json!({
+            "agentId": id(&ada), "provider": "p", "model": "m", "costCents": 1,
+            "issueId": theirs["identifier"],
+        });
+        let answer = api.post(&of(&acme, "cost-events"), &cost);
+        faulty(&answer, "reference_not_found", "/issueId");
+        let runs = format!("heartbeat-runs?issueId={}", theirs["identifier"].as_str().unwrap());
+        assert_eq!(api.bearing(&api.key(&ada)).get(&of(&acme, &runs)).ok(200), json!([]));
+    }
 }

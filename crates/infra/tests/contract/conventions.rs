@@ -43,7 +43,7 @@ on_both_databases! {
         let full = Conventions {
             backstory: Description::new("Once.").unwrap(),
             conventions_md: Description::new("- never\n").unwrap(),
-            extra_references: vec![json!("a"), json!({"b": [1, null, "c"]}), json!(null), json!(2.5)],
+            extra_references: json!(["a", { "b": [1, null, "c"] }, null, 2.5]),
             compact: Some(compact(CompactOrigin::Generated { max_chars: 400 })),
             updated_at: Some(later(2)),
             ..plain

@@ -2,7 +2,7 @@ use workforce_domain::actor::{Owned, Scope};
 use workforce_domain::goal::{Goal, GoalLevel, GoalStatus};
 use workforce_domain::id::GoalId;
 use workforce_domain::port::StoreError;
-use workforce_domain::project::{Project, ProjectStatus, Workspace, WorkspaceSource};
+use workforce_domain::project::{Project, ProjectStatus, TargetDate, Workspace, WorkspaceSource};
 use workforce_domain::text::{Description, Label, Location, Name, Title};
 use workforce_testkit::on_both_databases;
 
@@ -94,7 +94,7 @@ on_both_databases! {
             description: Some(Description::new("it").unwrap()),
             status: ProjectStatus::InProgress,
             lead_agent: Some(world.agent.id),
-            target_date: Some(later(9)),
+            target_date: Some(TargetDate::instant(later(9))),
             color: Some(Label::new("red").unwrap()),
             review_required: true,
             archived_at: Some(later(8)),

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use workforce_domain::id::{IssueId, LabelId, UserId};
+use workforce_domain::board::BoardMember;
+use workforce_domain::id::{IssueId, LabelId};
 use workforce_domain::issue::{Assignee, Assignment, Issue, IssueStatus, Priority, Progress};
 use workforce_domain::page::PageRequest;
 use workforce_domain::port::{AssigneeFilter, IssueFilter};
@@ -19,7 +20,11 @@ type LabelsOf = HashMap<IssueId, Vec<LabelId>>;
 fn fill(world: &World<'_>) -> (Vec<Issue>, LabelsOf, Vec<IssueFilter>) {
     let (project, goal) = (project(&world.company), goal(&world.company));
     let colleague = world.hire();
-    let user: UserId = id();
+    let members = [
+        BoardMember::Local,
+        BoardMember::Token(id()),
+        BoardMember::User(id()),
+    ];
     let (bug, idea) = (label(world, "bug"), label(world, "idea"));
     world.write(|tx| {
         tx.labels_mut().insert(bug.clone())?;
@@ -32,7 +37,7 @@ fn fill(world: &World<'_>) -> (Vec<Issue>, LabelsOf, Vec<IssueFilter>) {
         let assignee = match n % 5 {
             0 => Assignee::Agent(world.agent.id),
             1 => Assignee::Agent(colleague.id),
-            2 => Assignee::User(user),
+            2 => Assignee::Board(members[n / 5 % 3]),
             _ => Assignee::Nobody,
         };
         let mut status = IssueStatus::ALL[n / 2 % 7];
@@ -94,7 +99,7 @@ fn fill(world: &World<'_>) -> (Vec<Issue>, LabelsOf, Vec<IssueFilter>) {
             ..statuses(&open)
         },
         assigned(own),
-        assigned(AssigneeFilter::User(user)),
+        assigned(AssigneeFilter::Board(members[1])),
         assigned(AssigneeFilter::Nobody),
         IssueFilter {
             assignee: Some(own),
@@ -105,7 +110,7 @@ fn fill(world: &World<'_>) -> (Vec<Issue>, LabelsOf, Vec<IssueFilter>) {
             ..statuses(&open)
         },
         IssueFilter {
-            assignee: Some(AssigneeFilter::User(user)),
+            assignee: Some(AssigneeFilter::Board(members[1])),
             ..statuses(&open)
         },
         IssueFilter {
@@ -154,7 +159,7 @@ fn matches(filter: &IssueFilter, issue: &Issue, labels: &LabelsOf) -> bool {
         && filter.assignee.is_none_or(|asked| match asked {
             AssigneeFilter::Nobody => *issue.assignee == Assignee::Nobody,
             AssigneeFilter::Agent(agent) => *issue.assignee == Assignee::Agent(agent),
-            AssigneeFilter::User(user) => *issue.assignee == Assignee::User(user),
+            AssigneeFilter::Board(member) => *issue.assignee == Assignee::Board(member),
         })
         && (filter.project.is_none() || issue.project == filter.project)
         && (filter.goal.is_none() || issue.goal == filter.goal)

@@ -1,7 +1,7 @@
 use workforce_domain::actor::Scope;
 use workforce_domain::board::BoardMember;
 use workforce_domain::goal::Goal;
-use workforce_domain::id::{AgentId, IssueId, UserId};
+use workforce_domain::id::{AgentId, IssueId};
 use workforce_domain::issue::{
     Assignee, Assignment, Author, Comment, Holder, Issue, IssueRef, IssueStatus, Lease, Mover,
     Priority,
@@ -136,7 +136,7 @@ on_both_databases! {
         };
         let personal = Issue {
             progress: started,
-            assignee: Assignment::stored(Assignee::User(id::<UserId>())),
+            assignee: Assignment::to_board(BoardMember::Token(id())),
             created_by: Author::Board(BoardMember::User(id())),
             ..plain.clone()
         };

@@ -1,6 +1,7 @@
 //! The conditions of a start by name: of each that alone does not hold, the claim starts nothing
 //! and a waiting wake tells exactly that one.
 
+use workforce_domain::actor::InstanceScope;
 use workforce_domain::agent::AgentLifecycle;
 use workforce_domain::company::{CompanyStatus, PauseReason};
 use workforce_domain::id::WakeId;

@@ -138,7 +138,7 @@ on_both_databases! {
         only_good(
             &mut raw,
             &assigned,
-            &assigned.clone().with("assignee_user_id", Key(0, 1)),
+            &assigned.clone().with("assignee_user_id", Text("local-board")),
         );
     }
 

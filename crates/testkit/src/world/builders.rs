@@ -149,6 +149,7 @@ pub fn new_issue(titled: &str) -> CreateIssue {
         status: None,
         priority: None,
         assignee_agent: None,
+        assignee_board: None,
         parent: None,
         project: None,
         goal: None,

@@ -52,7 +52,7 @@ pub(super) fn references(
         (
             "cost issue",
             cost(ReportCost {
-                issue: Some(named.issue),
+                issue: Some(named.issue.into()),
                 ..plain()
             }),
         ),

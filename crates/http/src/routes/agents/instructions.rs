@@ -40,7 +40,7 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
 /// The path in the query, which has to be there.
 fn named(rq: &Incoming) -> Result<BundlePath, Problem> {
     const POINTER: &str = "?path";
-    match rq.query()?.text("path")? {
+    match rq.query()?.exact("path")? {
         Some(text) => path(text, POINTER),
         None => Err(Problem::at(Code::InvalidField, POINTER, "is required")),
     }

@@ -5,6 +5,7 @@ use workforce_app::issues::{
 };
 use workforce_domain::Document;
 use workforce_domain::actor::ActorKind;
+use workforce_domain::board::BoardMember;
 use workforce_domain::id::{
     AgentId, CompanyId, ExecutionWorkspaceId, GoalId, IssueId, LabelId, ProjectId, RunId, UserId,
 };
@@ -60,7 +61,7 @@ pub(in super::super) struct IssueBody {
     assignee_agent_id: Option<AgentId>,
     /// The person it is assigned to.
     #[schema(value_type = Option<schema::Id>)]
-    assignee_user_id: Option<UserId>,
+    assignee_user_id: Option<String>,
     /// What kind of actor made it.
     #[schema(value_type = schema::ActorKind)]
     created_by_type: ActorKind,
@@ -178,7 +179,7 @@ impl From<IssueView> for IssueBody {
             status: progress.status(),
             priority: issue.priority,
             assignee_agent_id: issue.assignee.agent(),
-            assignee_user_id: issue.assignee.user(),
+            assignee_user_id: issue.assignee.board().map(BoardMember::identity),
             created_by_type: issue.created_by.kind(),
             created_by_id: issue.created_by.name(),
             created_by_agent_id: issue.created_by.agent(),

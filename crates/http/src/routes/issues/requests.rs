@@ -1,7 +1,5 @@
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 use utoipa::ToSchema;
-use workforce_app::Code;
 use workforce_app::issues::{CreateIssue, UpdateIssue};
 use workforce_domain::Document;
 use workforce_domain::change::Change;
@@ -13,19 +11,6 @@ use workforce_domain::time::Timestamp;
 use crate::problem::Problem;
 use crate::schema;
 use crate::wire::{Present, given};
-
-/// Refuses a person as assignee: an issue that seemed assigned would wait for
-/// nobody.
-fn refuse_person(person: Option<IgnoredAny>) -> Result<(), Problem> {
-    match person {
-        None => Ok(()),
-        Some(IgnoredAny) => Err(Problem::at(
-            Code::ReferenceNotFound,
-            "/assigneeUserId",
-            "there are no accounts of persons yet",
-        )),
-    }
-}
 
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -45,10 +30,9 @@ pub(super) struct CreateIssueBody {
     /// The agent that is to do it.
     #[schema(value_type = Option<schema::Id>)]
     assignee_agent_id: Option<AgentId>,
-    /// The person that is to do it: `null` or left out, since there are no
-    /// accounts of persons yet.
-    #[schema(value_type = Option<schema::Id>)]
-    assignee_user_id: Option<IgnoredAny>,
+    /// The member of the board that is to do it: `local-board`, `start-token`
+    /// or the id of a token of the board.
+    assignee_user_id: Option<String>,
     /// The issue it is part of, by id or identifier.
     #[schema(value_type = Option<String>)]
     parent_id: Option<IssueRef>,
@@ -76,14 +60,14 @@ pub(super) struct CreateIssueBody {
 }
 
 impl CreateIssueBody {
-    pub(super) fn command(self, request_key: Option<&str>) -> Result<CreateIssue, Problem> {
-        refuse_person(self.assignee_user_id)?;
-        Ok(CreateIssue {
+    pub(super) fn command(self, request_key: Option<&str>) -> CreateIssue {
+        CreateIssue {
             title: self.title,
             description: self.description,
             status: self.status,
             priority: self.priority,
             assignee_agent: self.assignee_agent_id,
+            assignee_board: self.assignee_user_id,
             parent: self.parent_id,
             project: self.project_id,
             goal: self.goal_id,
@@ -93,7 +77,7 @@ impl CreateIssueBody {
             assignee_adapter_overrides: self.assignee_adapter_overrides,
             labels: self.label_ids.unwrap_or_default(),
             request_key: request_key.map(str::to_owned),
-        })
+        }
     }
 }
 
@@ -120,10 +104,11 @@ pub(super) struct UpdateIssueBody {
     #[serde(default)]
     #[schema(value_type = Option<schema::Id>)]
     assignee_agent_id: Change<AgentId>,
-    /// The person that is to do it: `null` or left out, since there are no
-    /// accounts of persons yet.
-    #[schema(value_type = Option<schema::Id>)]
-    assignee_user_id: Option<IgnoredAny>,
+    /// The member of the board that is to do it: `local-board`, `start-token`
+    /// or the id of a token of the board. Takes the place of an agent.
+    #[serde(default)]
+    #[schema(value_type = Option<String>)]
+    assignee_user_id: Change<String>,
     /// Its project.
     #[serde(default)]
     #[schema(value_type = Option<schema::Id>)]
@@ -167,13 +152,13 @@ pub(super) struct UpdateIssueBody {
 impl UpdateIssueBody {
     pub(super) fn command(self) -> Result<UpdateIssue, Problem> {
         self.company_id.refuse("companyId")?;
-        refuse_person(self.assignee_user_id)?;
         Ok(UpdateIssue {
             title: self.title,
             description: self.description,
             status: self.status,
             priority: self.priority,
             assignee_agent: self.assignee_agent_id,
+            assignee_board: self.assignee_user_id,
             project: self.project_id,
             goal: self.goal_id,
             parent: self.parent_id,

@@ -3,7 +3,7 @@ use utoipa::ToSchema;
 use workforce_app::projects::{CreateProject, ProjectView, UpdateProject};
 use workforce_domain::change::Change;
 use workforce_domain::id::{AgentId, CompanyId, GoalId, ProjectId};
-use workforce_domain::project::ProjectStatus;
+use workforce_domain::project::{ProjectStatus, TargetDate};
 use workforce_domain::text::{Description, Label, Name, Title};
 use workforce_domain::time::Timestamp;
 
@@ -45,8 +45,8 @@ pub(in crate::routes) struct ProjectBody {
     #[schema(value_type = Option<schema::Id>)]
     lead_agent_id: Option<AgentId>,
     /// When it is to be finished.
-    #[schema(value_type = Option<schema::Timestamp>)]
-    target_date: Option<Timestamp>,
+    #[schema(value_type = Option<schema::TargetDate>)]
+    target_date: Option<TargetDate>,
     /// Colour of its badge.
     #[schema(value_type = Option<schema::Label>)]
     color: Option<Label>,
@@ -142,8 +142,8 @@ pub(super) struct CreateProjectBody {
     #[schema(value_type = Option<schema::Id>)]
     lead_agent_id: Option<AgentId>,
     /// When it is to be finished.
-    #[schema(value_type = Option<schema::Timestamp>)]
-    target_date: Option<Timestamp>,
+    #[schema(value_type = Option<schema::TargetDate>)]
+    target_date: Option<TargetDate>,
     /// Colour of its badge.
     #[schema(value_type = Option<schema::Label>)]
     color: Option<Label>,
@@ -201,8 +201,8 @@ pub(super) struct UpdateProjectBody {
     lead_agent_id: Change<AgentId>,
     /// When it is to be finished.
     #[serde(default)]
-    #[schema(value_type = Option<schema::Timestamp>)]
-    target_date: Change<Timestamp>,
+    #[schema(value_type = Option<schema::TargetDate>)]
+    target_date: Change<TargetDate>,
     /// Colour of its badge.
     #[serde(default)]
     #[schema(value_type = Option<schema::Label>)]

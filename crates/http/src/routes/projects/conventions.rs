@@ -6,7 +6,7 @@ use workforce_app::Codes;
 use workforce_app::compaction::{DEFAULT_LIMIT, LONGEST_LIMIT, SHORTEST_LIMIT};
 use workforce_app::conventions::{self, ConventionsView, ReplaceConventions, UpdateConventions};
 use workforce_domain::change::Change;
-use workforce_domain::conventions::{Compact, CompactSource};
+use workforce_domain::conventions::{Compact, CompactSource, Conventions};
 use workforce_domain::id::ProjectId;
 use workforce_domain::text::{CompactContext, Description};
 use workforce_domain::time::Timestamp;
@@ -60,8 +60,8 @@ struct ConventionsBody {
     /// Whether the conventions changed since the short form was written. A
     /// generated one is made anew before an agent is told it.
     compact_stale: bool,
-    /// Further sources: anything.
-    extra_references: Vec<Value>,
+    /// Further sources: any JSON; an empty list when there are none.
+    extra_references: Value,
     /// When they last changed; `null` before the first time.
     #[schema(value_type = Option<schema::Timestamp>)]
     updated_at: Option<Timestamp>,
@@ -111,9 +111,8 @@ struct ReplaceConventionsBody {
     /// The rules, in Markdown; empty when left out.
     #[schema(value_type = Option<schema::Description>)]
     conventions_md: Option<Description>,
-    /// Further sources: anything, at most 64 KiB; none when left out.
-    #[schema(max_items = 100)]
-    extra_references: Option<Vec<Value>>,
+    /// Further sources: any JSON, at most 64 KiB; none when left out.
+    extra_references: Option<Value>,
 }
 
 impl ReplaceConventionsBody {
@@ -121,7 +120,9 @@ impl ReplaceConventionsBody {
         ReplaceConventions {
             backstory: self.backstory.unwrap_or_default(),
             conventions_md: self.conventions_md.unwrap_or_default(),
-            extra_references: self.extra_references.unwrap_or_default(),
+            extra_references: self
+                .extra_references
+                .unwrap_or_else(Conventions::no_references),
         }
     }
 }
@@ -164,10 +165,10 @@ struct UpdateConventionsBody {
     #[serde(default)]
     #[schema(value_type = Option<schema::CompactContext>)]
     compact_context: Change<CompactContext>,
-    /// Further sources, in place of the present ones.
+    /// Further sources, in place of the present ones: any JSON, at most 64 KiB.
     #[serde(default)]
-    #[schema(value_type = Option<Vec<Value>>, max_items = 100)]
-    extra_references: Change<Vec<Value>>,
+    #[schema(value_type = Option<Value>)]
+    extra_references: Change<Value>,
 }
 
 impl UpdateConventionsBody {

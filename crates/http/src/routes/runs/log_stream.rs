@@ -150,7 +150,7 @@ impl Reader {
         tokio::select! {
             biased;
             _ = closing.wait_for(|closing| *closing) => {}
-            () = outlet.closed() => {}
+            _gone = outlet.gone() => {}
             ended = self.read(&outlet) => {
                 let Err(Gone) = ended;
             }

@@ -18,6 +18,7 @@ use workforce_domain::timer::Timer;
 
 use super::super::transaction::Transaction;
 use super::super::{LoadingMode, held, shared};
+use super::advisory::advisory_lock;
 use super::agent_row::AgentRow;
 use super::agent_secrets;
 use super::page::{MAX_WHOLE, characters, fetch_limit, page_of, substr};
@@ -241,6 +242,11 @@ impl AgentReads for Transaction<'_> {
 }
 
 impl AgentWrites for Transaction<'_> {
+    fn lock_url_keys(&mut self, company: CompanyScope) -> Result<(), StoreError> {
+        self.locks(Lock::Names, company.company());
+        advisory_lock(self.conn, "names of agents", company.company().into()).map_err(failed)
+    }
+
     fn insert(&mut self, agent: Agent) -> Result<Held<Agent>, StoreError> {
         diesel::insert_into(agents::table)
             .values(AgentRow::from(&agent))

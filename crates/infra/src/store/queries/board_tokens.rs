@@ -78,6 +78,15 @@ impl BoardTokenReads for Transaction<'_> {
         one(row.map_err(failed)?)
     }
 
+    fn find(&mut self, id: BoardTokenId) -> Result<Option<BoardToken>, StoreError> {
+        let row = board_tokens::table
+            .find(IdColumn(id))
+            .select(TokenRow::as_select())
+            .first(self.conn)
+            .optional();
+        one(row.map_err(failed)?)
+    }
+
     fn list(
         &mut self,
         page: &PageRequest<BoardTokenKey>,

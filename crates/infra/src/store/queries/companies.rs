@@ -1,4 +1,5 @@
 use diesel::prelude::*;
+use uuid::Uuid;
 use workforce_domain::actor::{CompanyScope, InstanceScope, Scope};
 use workforce_domain::attachment::AttachmentLimit;
 use workforce_domain::company::{Company, CompanyStatus, PauseReason};
@@ -13,6 +14,7 @@ use workforce_domain::time::Timestamp;
 
 use super::super::transaction::Transaction;
 use super::super::{LoadingMode, held};
+use super::advisory::advisory_lock;
 use super::figures;
 use super::page::{MAX_WHOLE, characters, fetch_limit, page_of, substr};
 use super::row::{Row, admit, admit_some, exactly_one, length, one};
@@ -172,6 +174,11 @@ impl CompanyReads for Transaction<'_> {
 }
 
 impl CompanyWrites for Transaction<'_> {
+    fn lock_prefixes(&mut self, _scope: InstanceScope) -> Result<(), StoreError> {
+        self.locks(Lock::Names, Uuid::nil());
+        advisory_lock(self.conn, "issue prefixes", Uuid::nil()).map_err(failed)
+    }
+
     fn insert(&mut self, company: Company) -> Result<Held<Company>, StoreError> {
         diesel::insert_into(companies::table)
             .values(CompanyRow::from(&company))

@@ -30,7 +30,7 @@ struct ConventionsRow {
     project_id: IdColumn<ProjectId>,
     backstory: String,
     conventions_md: String,
-    extra_references: JsonColumn<Vec<Value>>,
+    extra_references: JsonColumn<Value>,
     compact_context: Option<String>,
     compact_source: Option<WordColumn<CompactSource>>,
     compact_max_chars: Option<i32>,

@@ -16,8 +16,8 @@ macro_rules! narrowed {
             Some(AssigneeFilter::Agent(agent)) => {
                 query.filter(issues::assignee_agent_id.eq(IdColumn(agent)))
             }
-            Some(AssigneeFilter::User(user)) => {
-                query.filter(issues::assignee_user_id.eq(IdColumn(user)))
+            Some(AssigneeFilter::Board(member)) => {
+                query.filter(issues::assignee_user_id.eq(member.to_string()))
             }
         };
         if let Some(project) = filter.project {

@@ -73,7 +73,7 @@ fn lanes(filter: &IssueFilter) -> Vec<Option<IssueStatus>> {
             IssueStatus::ALL.iter().copied().map(Some).collect()
         }
         Some(AssigneeFilter::Agent(_)) => asked(),
-        Some(AssigneeFilter::User(_)) => vec![None],
+        Some(AssigneeFilter::Board(_)) => vec![None],
         None | Some(AssigneeFilter::Nobody) => {
             let other =
                 filter.project.is_some() || filter.goal.is_some() || filter.parent.is_some();

@@ -2,6 +2,7 @@
 
 use diesel::prelude::*;
 use workforce_domain::Document;
+use workforce_domain::board::NoBoardMember;
 use workforce_domain::corrupt::Corrupt;
 use workforce_domain::id::{
     AgentId, CompanyId, ExecutionWorkspaceId, GoalId, IssueId, ProjectId, UserId,
@@ -30,7 +31,8 @@ pub(super) struct IssueRow {
     status: WordColumn<IssueStatus>,
     priority: i16,
     assignee_agent_id: Option<IdColumn<AgentId>>,
-    assignee_user_id: Option<IdColumn<UserId>>,
+    /// Whoever of the board has it, as a member is written down.
+    assignee_user_id: Option<String>,
     created_by_agent_id: Option<IdColumn<AgentId>>,
     created_by_user_id: Option<IdColumn<UserId>>,
     billing_code: Option<String>,
@@ -61,10 +63,13 @@ impl Row for IssueRow {
 
     fn restore(self) -> Result<Issue, Corrupt> {
         const KIND: &str = "issue";
-        let assignee = match (self.assignee_agent_id, self.assignee_user_id) {
+        let board = self.assignee_user_id.as_deref().map(str::parse);
+        let board = board.transpose();
+        let board = board.map_err(|error: NoBoardMember| Corrupt::new(KIND, error.to_string()))?;
+        let assignee = match (self.assignee_agent_id, board) {
             (None, None) => Assignee::Nobody,
             (Some(agent), None) => Assignee::Agent(agent.0),
-            (None, Some(user)) => Assignee::User(user.0),
+            (None, Some(member)) => Assignee::Board(member),
             (Some(_), Some(_)) => return Err(Corrupt::new(KIND, "it has two assignees")),
         };
         Ok(Issue {
@@ -123,7 +128,7 @@ impl From<&Issue> for IssueRow {
             status: WordColumn(progress.status),
             priority: issue.priority.rank(),
             assignee_agent_id: issue.assignee.agent().map(IdColumn),
-            assignee_user_id: issue.assignee.user().map(IdColumn),
+            assignee_user_id: issue.assignee.board().map(|member| member.to_string()),
             created_by_agent_id: issue.created_by.agent().map(IdColumn),
             created_by_user_id: issue.created_by.user().map(IdColumn),
             billing_code: issue.billing_code.as_ref().map(ToString::to_string),

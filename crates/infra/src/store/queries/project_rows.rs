@@ -4,7 +4,7 @@ use diesel::prelude::*;
 use workforce_domain::Document;
 use workforce_domain::corrupt::Corrupt;
 use workforce_domain::id::{AgentId, CompanyId, ProjectId, WorkspaceId};
-use workforce_domain::project::{Project, ProjectStatus, Workspace, WorkspaceSource};
+use workforce_domain::project::{Project, ProjectStatus, TargetDate, Workspace, WorkspaceSource};
 use workforce_domain::text::{Description, Label, Location, Name};
 
 use super::row::{Row, admit, admit_some, length};
@@ -22,6 +22,7 @@ pub(super) struct ProjectRow {
     status: WordColumn<ProjectStatus>,
     lead_agent_id: Option<IdColumn<AgentId>>,
     target_date: Option<InstantColumn>,
+    target_is_day: bool,
     color: Option<String>,
     review_required: bool,
     archived_at: Option<InstantColumn>,
@@ -46,7 +47,13 @@ impl Row for ProjectRow {
             description: admit_some(KIND, self.description.as_deref(), Description::new)?,
             status: self.status.0,
             lead_agent: self.lead_agent_id.map(|id| id.0),
-            target_date: self.target_date.map(|at| at.0),
+            target_date: self.target_date.map(|at| {
+                if self.target_is_day {
+                    TargetDate::day(at.0)
+                } else {
+                    TargetDate::instant(at.0)
+                }
+            }),
             color: admit_some(KIND, self.color.as_deref(), Label::new)?,
             review_required: self.review_required,
             archived_at: self.archived_at.map(|at| at.0),
@@ -66,7 +73,8 @@ impl From<&Project> for ProjectRow {
             description: project.description.as_ref().map(ToString::to_string),
             status: WordColumn(project.status),
             lead_agent_id: project.lead_agent.map(IdColumn),
-            target_date: project.target_date.map(InstantColumn),
+            target_date: project.target_date.map(|target| InstantColumn(target.at())),
+            target_is_day: project.target_date.is_some_and(TargetDate::is_day),
             color: project.color.as_ref().map(ToString::to_string),
             review_required: project.review_required,
             archived_at: project.archived_at.map(InstantColumn),

@@ -10,6 +10,7 @@ use workforce_domain::time::Timestamp;
 
 use super::super::transaction::Transaction;
 use super::super::{LoadingMode, held};
+use super::advisory::advisory_lock;
 use super::conventions;
 use super::page::{MAX_WHOLE, characters, fetch_limit, page_of, substr};
 use super::project_rows::{ProjectRow, WorkspaceRow};
@@ -194,6 +195,11 @@ fn clear_primary(
 }
 
 impl ProjectWrites for Transaction<'_> {
+    fn lock_url_keys(&mut self, company: CompanyScope) -> Result<(), StoreError> {
+        self.locks(Lock::Names, company.company());
+        advisory_lock(self.conn, "names of projects", company.company().into()).map_err(failed)
+    }
+
     fn insert(&mut self, project: Project) -> Result<Held<Project>, StoreError> {
         diesel::insert_into(projects::table)
             .values(ProjectRow::from(&project))

@@ -17,7 +17,7 @@ diesel::table! {
         status -> Text,
         priority -> SmallInt,
         assignee_agent_id -> Nullable<Key>,
-        assignee_user_id -> Nullable<Key>,
+        assignee_user_id -> Nullable<Text>,
         created_by_agent_id -> Nullable<Key>,
         created_by_user_id -> Nullable<Key>,
         billing_code -> Nullable<Text>,

@@ -31,6 +31,7 @@ diesel::table! {
         status -> Text,
         lead_agent_id -> Nullable<Key>,
         target_date -> Nullable<Instant>,
+        target_is_day -> Bool,
         color -> Nullable<Text>,
         review_required -> Bool,
         archived_at -> Nullable<Instant>,

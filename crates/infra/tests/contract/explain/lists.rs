@@ -4,6 +4,7 @@ use uuid::Uuid;
 use workforce_domain::activity::Entity;
 use workforce_domain::actor::Scope;
 use workforce_domain::approval::{ApprovalStanding, ApprovalType};
+use workforce_domain::board::BoardMember;
 use workforce_domain::company::CompanyStatus;
 use workforce_domain::issue::{IssueStatus, Priority};
 use workforce_domain::page::{CreationKey, Order, PageRequest};
@@ -248,7 +249,7 @@ pub(super) fn issue_filters(asked: &Asked) -> Vec<IssueFilter> {
             ..base()
         },
         IssueFilter {
-            assignee: Some(AssigneeFilter::User(id())),
+            assignee: Some(AssigneeFilter::Board(BoardMember::Token(id()))),
             ..base()
         },
         IssueFilter {

@@ -29,6 +29,7 @@ pub(crate) fn project(c: u8) -> Row {
         status: Text("planned"),
         lead_agent_id: Key(c, BOSS),
         target_date: Null,
+        target_is_day: Flag(false),
         color: Null,
         review_required: Flag(false),
         archived_at: Null,

@@ -1,0 +1,159 @@
+//! When a call by name is answered with advice instead of work.
+//!
+//! Whoever is called by name is heard soon. An agent that cannot work on the
+//! issue now, since a plan over it is undecided or somebody else holds it,
+//! gives its advice meanwhile (amendment A14.5); work that waited in the same
+//! wake is queued again when the advice begins.
+
+use workforce_domain::actor::{CompanyScope, Owned};
+use workforce_domain::agent::Agent;
+use workforce_domain::approval::{Approval, ApprovalStatus, ApprovalType};
+use workforce_domain::id::{AgentId, IssueId};
+use workforce_domain::page::PageRequest;
+use workforce_domain::port::{Held, Reads, RunFilter, StoreError, Tx};
+use workforce_domain::run::{RunKind, RunStatus};
+use workforce_domain::wake::{Wake, WakeReason};
+
+use super::WakeRequest;
+use crate::call::Call;
+
+/// What the run of a request may do, together with the wake that is pending
+/// already.
+pub(super) fn kind(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    request: &WakeRequest<'_>,
+    pending: Option<&Held<Wake>>,
+) -> Result<RunKind, StoreError> {
+    // A run that may do more answers a reason that needs less, not the other
+    // way round.
+    let kind = match pending {
+        Some(wake) if request.kind != RunKind::Execution => wake.kind,
+        _ => request.kind,
+    };
+    let called = |reason: &WakeReason| *reason == WakeReason::IssueCommentMentioned;
+    let is_called =
+        called(&request.reason) || pending.is_some_and(|wake| wake.reasons.iter().any(called));
+    let Some(issue) = request.issue.filter(|_| is_called) else {
+        return Ok(kind);
+    };
+    if kind != RunKind::Execution {
+        return Ok(kind);
+    }
+    let (company, agent) = (request.agent.scope(), request.agent.id);
+    // Whoever holds it lets go some time, and work that is queued waits for
+    // that; a plan may wait for days.
+    let prevented = awaits_plan(tx.reads(), company, issue, agent)?
+        || pending.is_none() && is_held(tx.reads(), call, company, issue, agent)?;
+    Ok(if prevented { RunKind::Consult } else { kind })
+}
+
+/// True when an undecided plan keeps the agent from the work on an issue.
+/// Whoever is to revise a plan may work on its issue, but on nothing below it.
+fn awaits_plan(
+    reads: &mut dyn Reads,
+    company: CompanyScope,
+    issue: IssueId,
+    agent: AgentId,
+) -> Result<bool, StoreError> {
+    if reads.approvals().undecided_over(company, issue)?.is_none() {
+        return Ok(false);
+    }
+    let is_in_the_way = |approval: &Approval| {
+        let revises = approval.status() == ApprovalStatus::RevisionRequested
+            && approval.requested_by.agent() == Some(agent);
+        approval.kind == ApprovalType::ApproveIssuePlan && !revises
+    };
+    let own = reads.approvals().undecided_of(company, issue)?;
+    if own.iter().any(is_in_the_way) {
+        return Ok(true);
+    }
+    let found = reads.issues().find(company.into(), &issue.into())?;
+    match found.and_then(|issue| issue.parent) {
+        Some(parent) => Ok(reads.approvals().undecided_over(company, parent)?.is_some()),
+        None => Ok(false),
+    }
+}
+
+/// True when somebody else holds an issue, or still works on it.
+fn is_held(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    company: CompanyScope,
+    issue: IssueId,
+    agent: AgentId,
+) -> Result<bool, StoreError> {
+    let lease = reads.issues().lease(company, issue)?;
+    if lease.is_some_and(|lease| lease.is_live(call.now) && lease.holder.agent() != agent) {
+        return Ok(true);
+    }
+    let filter = RunFilter {
+        issue: Some(issue),
+        statuses: vec![RunStatus::Running],
+        ..RunFilter::default()
+    };
+    let running = reads.runs().list(company, &filter, &PageRequest::first())?;
+    let works = |kind, other| kind == RunKind::Execution && other != agent;
+    Ok(running.items.iter().any(|run| works(run.kind, run.agent)))
+}
+
+/// Turns what an agent is to work on into advice where it was called by name
+/// and a plan over the issue has just come in between.
+///
+/// # Errors
+/// When the store fails.
+pub(crate) fn ask_meanwhile(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    company: CompanyScope,
+    agent: AgentId,
+    issue: IssueId,
+) -> Result<(), StoreError> {
+    let pending = tx
+        .runs_mut()
+        .lock_pending_wake(company, agent, Some(issue))?;
+    let called = pending.filter(|wake| {
+        wake.kind == RunKind::Execution && wake.reasons.contains(&WakeReason::IssueCommentMentioned)
+    });
+    let Some(mut wake) = called else {
+        return Ok(());
+    };
+    if awaits_plan(tx.reads(), company, issue, agent)? {
+        super::become_kind(tx, call, &mut wake, RunKind::Consult)?;
+        wake.updated_at = call.now;
+        tx.runs_mut().save_wake(&wake)?;
+    }
+    Ok(())
+}
+
+/// Queues the work again that waited in a wake which is answered with advice.
+///
+/// # Errors
+/// When the store fails.
+pub(crate) fn keep_work(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    agent: &Agent,
+    answered: &Wake,
+) -> Result<(), StoreError> {
+    const TALK: [WakeReason; 2] = [
+        WakeReason::IssueCommented,
+        WakeReason::IssueCommentMentioned,
+    ];
+    let work = answered
+        .reasons
+        .iter()
+        .find(|reason| !TALK.contains(reason));
+    let (RunKind::Consult, Some(issue), Some(reason)) = (answered.kind, answered.issue, work)
+    else {
+        return Ok(());
+    };
+    let found = tx.issues().find(agent.scope().into(), &issue.into())?;
+    let is_its_own =
+        found.is_some_and(|it| it.assignee.agent() == Some(agent.id) && !it.status().is_terminal());
+    if is_its_own {
+        let request = WakeRequest::about(agent, issue, answered.source, *reason);
+        super::request(tx, call, request)?;
+    }
+    Ok(())
+}

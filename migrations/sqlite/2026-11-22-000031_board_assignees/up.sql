@@ -1,0 +1,2 @@
+-- Whoever of the board has an issue: `local-board`, `start-token`, `token:ID`
+-- or the id of a user account. The column is text already.
