@@ -228,6 +228,9 @@ api_tests! {
         for member in [token, other, "start-token"] {
             let body = json!({ "assigneeUserId": member, "status": "in_review" });
             let mine = json!({ "assigneeAgentId": id(&ada), "status": "todo" });
+            agent
+                .post(&format!("{path}/checkout"), &json!({ "agentId": id(&ada) }))
+                .ok(200);
             let given = agent.patch(&path, &body).ok(200);
             assert_eq!(
                 (&given["assigneeUserId"], &given["assigneeAgentId"], &given["status"]),
