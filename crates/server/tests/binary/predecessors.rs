@@ -54,7 +54,7 @@ impl Site {
             &format!(
                 "[ -e {pid} ] && exit 0\ntrap '' TERM\nprintf %s \"$WORKFORCE_API_KEY\" > {token}\n\
                  echo $$ > {pid}.new; mv {pid}.new {pid}\n\
-                 setsid sleep 1000 &\nwhile :; do sleep 0.1; done\n",
+                 setsid sleep 60 &\nwhile :; do sleep 0.1; done\n",
                 pid = pid_file.display(),
                 token = token_file.display(),
             ),
