@@ -14,6 +14,7 @@ mod company_budgets;
 mod company_switches;
 mod conventions;
 mod costs;
+mod faults;
 mod goals;
 mod keys;
 mod loops;
