@@ -16,10 +16,12 @@
 
 mod cluster;
 mod database;
+mod left_out;
 mod programs;
 mod shared;
 mod template;
 
 pub use cluster::{Cluster, ClusterError};
 pub use database::{TestDatabase, database, migrated_database};
+pub use left_out::LEFT_OUT_VARIABLE;
 pub use shared::{CLUSTER_URL_VARIABLE, shared_cluster_url};
