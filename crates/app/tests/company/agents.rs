@@ -1,5 +1,11 @@
 //! Hiring, changing and showing agents (contract sections 2.2, 2.3 and 4.3).
 
+mod keys;
+mod org;
+mod overrides;
+mod revisions;
+mod switches;
+
 use serde_json::{Value, json};
 use workforce_app::access::Denied;
 use workforce_app::agents::{

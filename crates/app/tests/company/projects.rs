@@ -1,5 +1,8 @@
 //! Projects and their workspaces (contract section 2.4).
 
+mod conventions;
+mod workspaces;
+
 use workforce_app::access::Denied;
 use workforce_app::projects::{self, CreateProject, ProjectError, UpdateProject};
 use workforce_app::{Code, Refusal};
