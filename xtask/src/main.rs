@@ -10,6 +10,7 @@ mod bench;
 mod ci;
 mod codegen;
 mod command;
+mod left_out;
 mod postgres;
 mod reference;
 mod repository;

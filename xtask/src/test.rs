@@ -7,6 +7,7 @@ use workforce_testkit::postgres::CLUSTER_URL_VARIABLE;
 
 use crate::answers::Answers;
 use crate::command::{self, cargo, has_cargo_subcommand};
+use crate::left_out::LeftOut;
 use crate::postgres;
 use crate::repository::Repository;
 use crate::test_count::{self, TestCount};
@@ -23,12 +24,16 @@ pub(crate) struct Options {
 }
 
 /// Runs every test of the workspace, then the documentation tests and the examples, and prints how
-/// many tests ran. Fails too when a route says that it answers something that no test has seen.
+/// many tests ran, and how many of those on PostgreSQL did not. Fails too when a route says that it answers something that no test has seen.
 pub(crate) fn run(repository: &Repository, options: &Options) -> Result<()> {
     let is_ci = std::env::var("CI").is_ok_and(|value| value == "true");
     let mut total = TestCount::default();
-    let outcome = run_all(repository, options, is_ci, &mut total);
+    let left_out = LeftOut::none_yet()?;
+    let outcome = run_all(repository, options, is_ci, &left_out, &mut total);
     println!("\n{total}");
+    if let Some(warning) = left_out.warning()? {
+        eprintln!("{warning}");
+    }
     outcome
 }
 
@@ -36,6 +41,7 @@ fn run_all(
     repository: &Repository,
     options: &Options,
     is_ci: bool,
+    left_out: &LeftOut,
     total: &mut TestCount,
 ) -> Result<()> {
     let given = std::env::var(CLUSTER_URL_VARIABLE).is_ok_and(|url| !url.is_empty());
@@ -57,6 +63,7 @@ fn run_all(
         )
     };
     tests.args(&options.arguments);
+    left_out.noted_by(&mut tests);
     if let Some(cluster) = &cluster {
         tests.env(CLUSTER_URL_VARIABLE, cluster.url());
     }

@@ -2,6 +2,8 @@
 //!
 //! Only ever a dev-dependency: nothing that is shipped may depend on this crate.
 
+pub mod contents;
+pub mod failing;
 pub mod ports;
 pub mod postgres;
 #[cfg(feature = "s3")]

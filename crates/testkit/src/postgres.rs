@@ -16,6 +16,7 @@
 
 mod cluster;
 mod database;
+mod left_out;
 mod programs;
 mod proxy;
 mod shared;
@@ -23,5 +24,6 @@ mod template;
 
 pub use cluster::{Cluster, ClusterError, Stop};
 pub use database::{TestDatabase, database, migrated_database};
+pub use left_out::LEFT_OUT_VARIABLE;
 pub use proxy::{Cut, Proxy};
 pub use shared::{CLUSTER_URL_VARIABLE, own_cluster, shared_cluster_url};

@@ -1,36 +1,26 @@
 //! Hiring, changing and showing agents (contract sections 2.2, 2.3 and 4.3).
 
+mod keys;
+mod org;
+mod overrides;
+mod revisions;
+mod switches;
+
 use serde_json::{Value, json};
 use workforce_app::access::Denied;
 use workforce_app::agents::{
-    self, AgentDetail, AgentError, AgentRef, CreateAgent, ListAgents, REDACTED, UpdateAgent,
+    self, AgentError, AgentRef, CreateAgent, ListAgents, REDACTED, UpdateAgent,
 };
 use workforce_app::record::document;
-use workforce_app::{Code, Failure, Refusal};
+use workforce_app::{Code, Refusal};
 use workforce_domain::agent::AgentStatus;
 use workforce_domain::change::Change;
-use workforce_domain::id::{AgentId, CompanyId};
 use workforce_domain::page::PageRequest;
-use workforce_testkit::world::{Acting, World, done, name, new_agent, new_company, refused};
+use workforce_testkit::world::{World, done, name, new_agent, new_company, refused};
 
 use crate::support::{
-    agent_detail, budget, change_agent, limit_agent, pause, role, running, terminate,
+    agent_detail, below, budget, change_agent, hire, limit_agent, pause, role, running, terminate,
 };
-
-fn hire(
-    who: Acting<'_>,
-    company: CompanyId,
-    command: &CreateAgent,
-) -> Result<AgentDetail, Failure<AgentError>> {
-    who.write(|tx, call| agents::create(tx, call, company, command.clone()))
-}
-
-fn below(manager: AgentId) -> CreateAgent {
-    CreateAgent {
-        reports_to: Some(manager),
-        ..new_agent("Below")
-    }
-}
 
 #[test]
 fn names_may_repeat_and_short_names_are_numbered() {

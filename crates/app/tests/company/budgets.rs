@@ -1,5 +1,10 @@
 //! What an agent's spend of the month does to it (contract section 10.6).
 
+mod breakdowns;
+mod company;
+mod costs;
+mod reporters;
+
 use std::time::Duration;
 
 use serde_json::json;

@@ -1,5 +1,7 @@
 //! Companies: their prefixes, and what archiving one does (contract sections 2.1 and 3.3).
 
+mod switches;
+
 use workforce_app::companies::{self, UpdateCompany};
 use workforce_app::issues::{self, AddComment, CheckOut};
 use workforce_app::{Code, Refusal};

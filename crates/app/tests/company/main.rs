@@ -6,30 +6,13 @@
 )]
 
 mod agents;
-mod authentication;
-mod breakdowns;
 mod budgets;
 mod companies;
-mod company_budgets;
-mod company_switches;
-mod conventions;
-mod costs;
+mod faults;
 mod goals;
-mod keys;
-mod loops;
-mod master_key;
-mod org;
-mod overrides;
 mod projects;
 mod reach;
-mod reporters;
-mod revisions;
 mod rights;
-mod run_ends;
 mod runs;
 mod secrets;
 mod support;
-mod switches;
-mod timers;
-mod wake_ups;
-mod workspaces;

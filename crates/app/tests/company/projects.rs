@@ -1,20 +1,15 @@
 //! Projects and their workspaces (contract section 2.4).
 
-use workforce_app::access::Denied;
-use workforce_app::projects::{self, CreateProject, CreateWorkspace, ProjectError, UpdateProject};
-use workforce_app::{Code, Failure, Refusal};
-use workforce_domain::change::Change;
-use workforce_domain::id::ProjectId;
-use workforce_domain::project::Workspace;
-use workforce_testkit::world::{Acting, World, done, new_project, new_workspace, refused};
+mod conventions;
+mod workspaces;
 
-fn add(
-    who: Acting<'_>,
-    project: ProjectId,
-    command: &CreateWorkspace,
-) -> Result<Workspace, Failure<ProjectError>> {
-    who.write(|tx, call| projects::create_workspace(tx, call, project, command.clone()))
-}
+use workforce_app::access::Denied;
+use workforce_app::projects::{self, CreateProject, ProjectError, UpdateProject};
+use workforce_app::{Code, Refusal};
+use workforce_domain::change::Change;
+use workforce_testkit::world::{World, done, new_project, new_workspace, refused};
+
+use crate::support::add_workspace;
 
 #[test]
 fn an_unknown_goal_is_pointed_at() {
@@ -107,7 +102,7 @@ fn an_agent_makes_projects_without_workspaces() {
     let board_required = ProjectError::Denied(Denied::BoardRequired);
     assert_eq!(refused(make(seeded)), board_required);
     assert_eq!(
-        refused(add(who, view.project.id, &new_workspace("/etc"))),
+        refused(add_workspace(who, view.project.id, &new_workspace("/etc"))),
         board_required
     );
 }

@@ -1,3 +1,5 @@
+mod authentication;
+
 use serde_json::json;
 use workforce_app::access::Denied;
 use workforce_app::agents::{AgentError, UpdateAgent};

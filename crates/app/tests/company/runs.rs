@@ -1,5 +1,10 @@
 //! Asking for runs, stopping them, and how they end (contract sections 4.3 and 10.1).
 
+mod ends;
+mod loops;
+mod timers;
+mod wake_ups;
+
 use std::time::Duration;
 
 use serde_json::json;

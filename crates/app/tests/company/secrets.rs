@@ -1,5 +1,7 @@
 //! Secrets: made, changed, referred to, handed to runs (contract section 10.12).
 
+mod master_key;
+
 use serde_json::{Value, json};
 use workforce_app::agents::{self, AgentError, UpdateAgent};
 use workforce_app::issues::{self, IssueError, UpdateIssue};

@@ -1,9 +1,10 @@
 use std::convert::Infallible;
 
-use workforce_app::agents::{self, AgentDetail, AgentError, AgentRef, UpdateAgent};
+use workforce_app::agents::{self, AgentDetail, AgentError, AgentRef, CreateAgent, UpdateAgent};
 use workforce_app::companies::{self, CompanyError, CompanyView, UpdateCompany};
 use workforce_app::costs::{self, CostError, ReportCost, ReportedCost};
 use workforce_app::issues::{self, CheckOut};
+use workforce_app::projects::{self, CreateWorkspace, ProjectError};
 use workforce_app::runs::{self, InvokeOutcome, RunEnd, RunError};
 use workforce_app::{Failure, activity, budgets};
 use workforce_domain::Document;
@@ -13,15 +14,16 @@ use workforce_domain::agent::{Agent, AgentLifecycle};
 use workforce_domain::budget::Threshold;
 use workforce_domain::company::{Company, PauseReason};
 use workforce_domain::cost::CostEvent;
-use workforce_domain::id::{AgentId, CompanyId};
+use workforce_domain::id::{AgentId, CompanyId, ProjectId};
 use workforce_domain::issue::Issue;
 use workforce_domain::money::{Budget, Cents};
 use workforce_domain::page::PageRequest;
 use workforce_domain::port::{ActivityFilter, Reads, Spender, StoreError, Tx};
+use workforce_domain::project::Workspace;
 use workforce_domain::run::{Run, RunErrorCode, RunStatus};
 use workforce_domain::text::Role;
 use workforce_domain::time::Month;
-use workforce_testkit::world::{Acting, StartedRun, World, done, report_of};
+use workforce_testkit::world::{Acting, StartedRun, World, done, new_agent, report_of};
 
 pub(crate) fn cents(text: &str) -> Cents {
     Cents::parse_json(text).unwrap()
@@ -83,12 +85,35 @@ pub(crate) fn spend(world: &World, agent: &Agent, cents: &str) -> CostEvent {
     .event
 }
 
+pub(crate) fn hire(
+    who: Acting<'_>,
+    company: CompanyId,
+    command: &CreateAgent,
+) -> Result<AgentDetail, Failure<AgentError>> {
+    who.write(|tx, call| agents::create(tx, call, company, command.clone()))
+}
+
+pub(crate) fn below(manager: AgentId) -> CreateAgent {
+    CreateAgent {
+        reports_to: Some(manager),
+        ..new_agent("Below")
+    }
+}
+
 pub(crate) fn change_agent(
     who: Acting<'_>,
     id: AgentId,
     change: &UpdateAgent,
 ) -> Result<AgentDetail, Failure<AgentError>> {
     who.write(|tx, call| agents::update(tx, call, id, change.clone()))
+}
+
+pub(crate) fn add_workspace(
+    who: Acting<'_>,
+    project: ProjectId,
+    command: &CreateWorkspace,
+) -> Result<Workspace, Failure<ProjectError>> {
+    who.write(|tx, call| projects::create_workspace(tx, call, project, command.clone()))
 }
 
 pub(crate) fn change_company(
@@ -249,7 +274,12 @@ pub(crate) fn ended(status: RunStatus, code: Option<RunErrorCode>) -> RunEnd {
 /// What the engine does from time to time: lifts the budget stops of which the budget of the
 /// month is not used up.
 pub(crate) fn lift_stops(world: &World) {
-    let lifted: Result<(), Failure<Infallible>> = world.system().write(|tx, call| {
+    lifted(world).unwrap();
+}
+
+/// The same, where the store may fail.
+pub(crate) fn lifted(world: &World) -> Result<(), Failure<Infallible>> {
+    world.system().write(|tx, call| {
         let month = Month::of(call.now);
         for stop in tx
             .engine()
@@ -258,8 +288,7 @@ pub(crate) fn lift_stops(world: &World) {
             budgets::lift(tx, call, stop, month)?;
         }
         Ok(())
-    });
-    lifted.unwrap();
+    })
 }
 
 /// Lets the month end.

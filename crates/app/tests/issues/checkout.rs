@@ -91,15 +91,7 @@ fn an_expired_lease_does_not_count_but_the_assignment_does() {
 #[test]
 fn another_run_of_the_same_agent_meets_a_live_run() {
     let scene = Scene::new();
-    let (issue, _other) = (scene.adas(IssueStatus::Todo), scene.adas(IssueStatus::Todo));
-    let runs = scene.world.start_all();
-    let at_work = |on: bool| {
-        runs.iter()
-            .find(|it| (it.run.issue == Some(issue.id)) == on)
-            .unwrap()
-    };
-    let (own, second) = (at_work(true).run.id, at_work(false).run.id);
-    done(scene.world.run_of(own).checks_out(&issue));
+    let (issue, own, second) = scene.held_beside_another();
     for caller in [
         scene.world.run_of(second),
         scene.world.agent_naming(scene.ada.id, second),

@@ -62,15 +62,7 @@ fn only_its_holder_releases_an_issue() {
 #[test]
 fn another_run_of_the_same_agent_does_not_hold_it() {
     let scene = Scene::new();
-    let (issue, _other) = (scene.adas(IssueStatus::Todo), scene.adas(IssueStatus::Todo));
-    let runs = scene.world.start_all();
-    let at_work = |on: bool| {
-        runs.iter()
-            .find(|it| (it.run.issue == Some(issue.id)) == on)
-            .unwrap()
-    };
-    let (own, second) = (at_work(true).run.id, at_work(false).run.id);
-    done(scene.world.run_of(own).checks_out(&issue));
+    let (issue, own, second) = scene.held_beside_another();
     for caller in [
         scene.world.run_of(second),
         scene.world.agent_naming(scene.ada.id, second),

@@ -10,6 +10,7 @@ use workforce_domain::Document;
 use workforce_domain::actor::Owned;
 use workforce_domain::agent::Agent;
 use workforce_domain::company::Company;
+use workforce_domain::id::RunId;
 use workforce_domain::issue::{
     CheckoutConflict, Comment, IllegalTransition, Issue, IssueStatus, Lease,
 };
@@ -84,6 +85,20 @@ impl Scene {
     pub(crate) fn adas_work(&self) -> Issue {
         let issue = self.adas_own();
         done(self.world.agent(self.ada.id).checks_out(&issue)).issue
+    }
+
+    /// An issue of Ada's with the live run that holds it, and another live run of hers.
+    pub(crate) fn held_beside_another(&self) -> (Issue, RunId, RunId) {
+        let (issue, _other) = (self.adas(IssueStatus::Todo), self.adas(IssueStatus::Todo));
+        let runs = self.world.start_all();
+        let at_work = |on: bool| {
+            runs.iter()
+                .find(|it| (it.run.issue == Some(issue.id)) == on)
+                .unwrap()
+        };
+        let (own, second) = (at_work(true).run.id, at_work(false).run.id);
+        done(self.world.run_of(own).checks_out(&issue));
+        (issue, own, second)
     }
 
     /// The issue as it is stored now.

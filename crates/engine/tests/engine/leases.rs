@@ -18,12 +18,7 @@ async fn a_run_that_lost_its_lease_writes_nothing_more() {
     let engine = house.start_with(config);
     let agent = house.hire_shell(&format!("trap 'echo late > late' TERM; {UNTIL_GO}"));
     let run = house.invoke(agent).run.id;
-    let pid: i32 = house
-        .file("ready")
-        .await
-        .trim()
-        .parse()
-        .expect("a process id");
+    let pid = house.ready_process().await;
 
     // What another server does after a lease has expired.
     let before = house.run(run);
@@ -63,12 +58,7 @@ async fn the_end_of_a_run_is_written_when_the_store_is_there_again() {
     let (engine, store) = house.start_fragile(house.config());
     let agent = house.hire_shell(&format!("{UNTIL_GO}; exit 5"));
     let run = house.invoke(agent).run.id;
-    let pid: i32 = house
-        .file("ready")
-        .await
-        .trim()
-        .parse()
-        .expect("a process id");
+    let pid = house.ready_process().await;
     store.set_broken(true);
     house.go();
     eventually("the end of its process", || (!is_live(pid)).then_some(())).await;
@@ -97,12 +87,7 @@ async fn a_run_whose_lease_cannot_be_renewed_is_gone_before_another_server_may_h
     let (engine, store) = house.start_fragile(config);
     let agent = house.hire_shell(&format!("trap '' TERM; {UNTIL_GO}"));
     let run = house.invoke(agent).run.id;
-    let pid: i32 = house
-        .file("ready")
-        .await
-        .trim()
-        .parse()
-        .expect("a process id");
+    let pid = house.ready_process().await;
     store.set_broken(true);
     eventually("the end of its process", || (!is_live(pid)).then_some(())).await;
     let left = house.run(run);

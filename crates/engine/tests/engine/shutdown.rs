@@ -37,12 +37,7 @@ async fn a_run_that_does_not_end_is_stopped_and_queued_once_more() {
     let engine = house.start();
     let agent = house.hire_shell(&format!("trap '' TERM; {UNTIL_GO}"));
     let run = house.invoke(agent).run.id;
-    let pid: i32 = house
-        .file("ready")
-        .await
-        .trim()
-        .parse()
-        .expect("a process id");
+    let pid = house.ready_process().await;
     let start = Instant::now();
     engine.shutdown().await;
     assert!(start.elapsed() < Duration::from_secs(8));

@@ -257,6 +257,12 @@ impl House {
         .await
     }
 
+    /// The process of a script that waits for `go`, once it does.
+    pub(crate) async fn ready_process(&self) -> i32 {
+        let ready = self.file("ready").await;
+        ready.trim().parse().expect("a process id")
+    }
+
     /// Lets scripts that wait for `go` go on.
     pub(crate) fn go(&self) {
         std::fs::write(self.path("go"), "").expect("a file");

@@ -10,6 +10,7 @@ mod callers;
 mod requests;
 mod scene;
 mod stage;
+mod store_faults;
 
 use std::collections::{BTreeMap, BTreeSet};
 

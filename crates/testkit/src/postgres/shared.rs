@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::{Cluster, ClusterError};
+use super::{Cluster, ClusterError, left_out};
 
 /// The environment variable that names a running cluster, by the URL of a database on it whose
 /// user may create databases.
@@ -11,8 +11,8 @@ pub const CLUSTER_URL_VARIABLE: &str = "WORKFORCE_TEST_POSTGRES_URL";
 /// The URL of the cluster that the tests of this process share.
 ///
 /// It is the value of [`CLUSTER_URL_VARIABLE`], or else of a cluster that the first call starts
-/// and that ends with this process. `None`, with a message on standard error, when no PostgreSQL
-/// server is installed; tests that need one return early then.
+/// and that ends with this process. `None` when no PostgreSQL server is installed; tests that need
+/// one return early then, and each is told of on standard error as left out.
 ///
 /// # Panics
 ///
@@ -23,10 +23,15 @@ pub fn shared_cluster_url() -> Option<String> {
     static CLUSTER: OnceLock<Option<Cluster>> = OnceLock::new();
     match std::env::var(CLUSTER_URL_VARIABLE) {
         Ok(url) if !url.is_empty() => Some(url),
-        _ => CLUSTER
-            .get_or_init(|| if_installed(Cluster::start))
-            .as_ref()
-            .map(|it| it.url().to_owned()),
+        _ => {
+            let cluster = CLUSTER
+                .get_or_init(|| if_installed(Cluster::start))
+                .as_ref();
+            if cluster.is_none() {
+                left_out::tell();
+            }
+            cluster.map(|it| it.url().to_owned())
+        }
     }
 }
 
@@ -49,10 +54,7 @@ pub fn own_cluster() -> Option<Cluster> {
 fn if_installed(start: impl FnOnce() -> Result<Cluster, ClusterError>) -> Option<Cluster> {
     match start() {
         Ok(cluster) => Some(cluster),
-        Err(error @ ClusterError::NotInstalled) if !is_required() => {
-            eprintln!("WARNING: tests on PostgreSQL are left out: {error}");
-            None
-        }
+        Err(ClusterError::NotInstalled) if !is_required() => None,
         Err(error) => panic!("the tests need PostgreSQL: {error}"),
     }
 }

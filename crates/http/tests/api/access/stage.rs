@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use ureq::http::Request as HttpRequest;
+use ureq::http::request::Builder;
 
 use super::callers::{Caller, Outcome, Place};
 use super::requests::Request;
@@ -99,26 +100,7 @@ impl<'a> Stage<'a> {
         if caller == Caller::RunHeaderWhereTrusted {
             request = request.header("X-Service-Run-Id", NOTHING);
         }
-        let client = &self.trusting.client;
-        let sent = if body.is_empty() {
-            client.run(request.body(()).unwrap())
-        } else {
-            client.run(request.body(body).unwrap())
-        };
-        let mut response = sent.unwrap_or_else(|error| panic!("{method} {path}: {error}"));
-        let headers = response.headers().clone();
-        let ends = headers
-            .get("content-type")
-            .is_none_or(|kind| kind != "text/event-stream");
-        Answer {
-            status: response.status().as_u16(),
-            text: if ends {
-                response.body_mut().read_to_string().unwrap()
-            } else {
-                String::new()
-            },
-            headers,
-        }
+        answer_to(&self.trusting.client, request, body)
     }
 
     fn ask(&mut self, request: &Request, caller: Caller, place: Place) -> Answer {
@@ -132,15 +114,8 @@ impl<'a> Stage<'a> {
             !path.contains('{'),
             "there is nothing to put into {path}: make it in `Scene::new`, under that name"
         );
-        let answer = if request.is_upload {
-            let body = form(&[file("b.txt", b"hello")]);
-            self.send(caller, request.method, &path, FORM, &body)
-        } else {
-            let unique = self.sent.to_string();
-            let body = at.fill(&request.body.replace("{unique}", &unique));
-            let kind = "application/json";
-            self.send(caller, request.method, &path, kind, body.as_bytes())
-        };
+        let (kind, body) = written(request, at, self.sent);
+        let answer = self.send(caller, request.method, &path, kind, &body);
         self.is_changed |= request.method != "GET" && answer.status < 300;
         answer
     }
@@ -161,6 +136,39 @@ impl<'a> Stage<'a> {
         self.renew();
         outcome(&self.ask(request, caller, place), request.besides)
     }
+}
+
+/// The answer to a request; of one that does not end the head alone.
+pub(super) fn answer_to(client: &ureq::Agent, request: Builder, body: &[u8]) -> Answer {
+    let sent = if body.is_empty() {
+        client.run(request.body(()).unwrap())
+    } else {
+        client.run(request.body(body).unwrap())
+    };
+    let mut response = sent.unwrap_or_else(|error| panic!("no answer: {error}"));
+    let headers = response.headers().clone();
+    let ends = headers
+        .get("content-type")
+        .is_none_or(|kind| kind != "text/event-stream");
+    Answer {
+        status: response.status().as_u16(),
+        text: if ends {
+            response.body_mut().read_to_string().unwrap()
+        } else {
+            String::new()
+        },
+        headers,
+    }
+}
+
+/// The type and the bytes of what a request sends about a scene; `number` makes
+/// names unique.
+pub(super) fn written(request: &Request, at: &Scene, number: usize) -> (&'static str, Vec<u8>) {
+    if request.is_upload {
+        return (FORM, form(&[file("b.txt", b"hello")]));
+    }
+    let body = request.body.replace("{unique}", &number.to_string());
+    ("application/json", at.fill(&body).into_bytes())
 }
 
 /// What came of a request. `besides` is the code of a refusal that has nothing

@@ -11,7 +11,9 @@ use workforce_domain::change::Change;
 use workforce_domain::id::{ProjectId, WorkspaceId};
 use workforce_domain::project::Workspace;
 use workforce_domain::text::Location;
-use workforce_testkit::world::{Acting, World, done, label, new_project, new_workspace, refused};
+use workforce_testkit::world::{World, done, label, new_project, new_workspace, refused};
+
+use crate::support::add_workspace;
 
 fn location(text: &str) -> Location {
     Location::new(text).unwrap()
@@ -37,14 +39,6 @@ fn project(world: &World) -> ProjectId {
         .project_with(world.company("Acme").id, &new_project("Site"))
         .project
         .id
-}
-
-fn add(
-    who: Acting<'_>,
-    project: ProjectId,
-    command: &CreateWorkspace,
-) -> Result<Workspace, Failure<ProjectError>> {
-    who.write(|tx, call| projects::create_workspace(tx, call, project, command.clone()))
 }
 
 fn change(
@@ -77,7 +71,7 @@ fn listed(world: &World, project: ProjectId) -> Vec<(WorkspaceId, bool)> {
 fn three(world: &World, project: ProjectId) -> [WorkspaceId; 3] {
     ["/srv/a", "/srv/b", "/srv/c"].map(|cwd| {
         world.advance(Duration::from_secs(1));
-        done(add(world.board(), project, &new_workspace(cwd))).id
+        done(add_workspace(world.board(), project, &new_workspace(cwd))).id
     })
 }
 
@@ -85,8 +79,8 @@ fn three(world: &World, project: ProjectId) -> [WorkspaceId; 3] {
 fn the_first_workspace_is_the_primary_one_whatever_it_says() {
     let world = World::sqlite();
     let id = project(&world);
-    assert!(done(add(world.board(), id, &new_workspace("/srv/a"))).is_primary);
-    assert!(!done(add(world.board(), id, &new_workspace("/srv/b"))).is_primary);
+    assert!(done(add_workspace(world.board(), id, &new_workspace("/srv/a"))).is_primary);
+    assert!(!done(add_workspace(world.board(), id, &new_workspace("/srv/b"))).is_primary);
     let seeded = CreateProject {
         workspace: Some(new_workspace("/srv/site")),
         ..new_project("S")
@@ -112,7 +106,7 @@ fn one_workspace_only_is_the_primary_one() {
         is_primary: true,
         ..new_workspace("/srv/d")
     };
-    let d = done(add(world.board(), id, &claimed)).id;
+    let d = done(add_workspace(world.board(), id, &claimed)).id;
     assert_eq!(listed(&world, id)[0], (d, true));
     assert_eq!(
         listed(&world, id)
@@ -144,14 +138,21 @@ fn the_oldest_workspace_takes_the_place_of_a_deleted_primary_one() {
     assert_eq!(listed(&world, id), [(a, true)]);
     remove(&world, id, a);
     assert_eq!(listed(&world, id), []);
-    assert!(done(add(world.board(), id, &new_workspace("/srv/again"))).is_primary);
+    assert!(
+        done(add_workspace(
+            world.board(),
+            id,
+            &new_workspace("/srv/again")
+        ))
+        .is_primary
+    );
 }
 
 #[test]
 fn a_workspace_is_somewhere() {
     let world = World::sqlite();
     let id = project(&world);
-    let told = refused(add(world.board(), id, &nowhere()));
+    let told = refused(add_workspace(world.board(), id, &nowhere()));
     assert_eq!(told, ProjectError::NoSource { pointer: "" });
     assert_eq!(told.code(), Code::InvalidField);
     let company = world.company("Other").id;
@@ -174,7 +175,7 @@ fn a_workspace_is_somewhere() {
 fn a_workspace_stays_somewhere_after_a_change() {
     let world = World::sqlite();
     let id = project(&world);
-    let made = done(add(world.board(), id, &new_workspace("/srv/a")));
+    let made = done(add_workspace(world.board(), id, &new_workspace("/srv/a")));
     let at = (id, made.id);
     let no_cwd = UpdateWorkspace {
         cwd: Change::Clear,
@@ -208,7 +209,7 @@ fn a_workspace_stays_somewhere_after_a_change() {
 fn what_git_would_take_for_an_option_or_a_password_is_refused() {
     let world = World::sqlite();
     let id = project(&world);
-    let made = done(add(world.board(), id, &new_workspace("/srv/a"))).id;
+    let made = done(add_workspace(world.board(), id, &new_workspace("/srv/a"))).id;
     let bad = [
         "--upload-pack=x",
         "-x",
@@ -216,7 +217,7 @@ fn what_git_would_take_for_an_option_or_a_password_is_refused() {
         "https://u:secret@example.org/a.git",
     ];
     for url in bad {
-        let created = refused(add(world.board(), id, &cloned(url)));
+        let created = refused(add_workspace(world.board(), id, &cloned(url)));
         let repo_url = Change::Set(location(url));
         let command = UpdateWorkspace {
             repo_url,
@@ -247,7 +248,7 @@ fn what_git_would_take_for_an_option_or_a_password_is_refused() {
         ),
     ];
     for (pointer, command) in refs {
-        let told = refused(add(world.board(), id, &command));
+        let told = refused(add_workspace(world.board(), id, &command));
         assert_eq!(told.details().unwrap()[0]["pointer"], pointer);
     }
     for url in [
@@ -255,6 +256,9 @@ fn what_git_would_take_for_an_option_or_a_password_is_refused() {
         "git@example.org:a/b.git",
         "ssh://git@example.org:22/a",
     ] {
-        assert!(add(world.board(), id, &cloned(url)).is_ok(), "{url}");
+        assert!(
+            add_workspace(world.board(), id, &cloned(url)).is_ok(),
+            "{url}"
+        );
     }
 }

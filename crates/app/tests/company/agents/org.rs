@@ -1,28 +1,13 @@
 //! Managers, chains of command and the tree of an organisation (contract section 2.2).
 
-use workforce_app::agents::{self, AgentDetail, AgentError, CreateAgent, OrgEntry, UpdateAgent};
-use workforce_app::{Code, Failure, Refusal};
+use workforce_app::agents::{self, AgentError, OrgEntry, UpdateAgent};
+use workforce_app::{Code, Refusal};
 use workforce_domain::agent::{Agent, CHAIN_LIMIT, OrgNode};
 use workforce_domain::change::Change;
 use workforce_domain::id::{AgentId, CompanyId};
-use workforce_testkit::world::{Acting, World, done, new_agent, refused};
+use workforce_testkit::world::{World, done, refused};
 
-use crate::support::{agent_detail, change_agent, make_draft, put, terminate};
-
-fn hire(
-    who: Acting<'_>,
-    company: CompanyId,
-    command: &CreateAgent,
-) -> Result<AgentDetail, Failure<AgentError>> {
-    who.write(|tx, call| agents::create(tx, call, company, command.clone()))
-}
-
-fn below(manager: AgentId) -> CreateAgent {
-    CreateAgent {
-        reports_to: Some(manager),
-        ..new_agent("Below")
-    }
-}
+use crate::support::{agent_detail, below, change_agent, hire, make_draft, put, terminate};
 
 fn moved_below(manager: AgentId) -> UpdateAgent {
     UpdateAgent {

@@ -1,0 +1,79 @@
+//! Counts the tests that were left out for want of a PostgreSQL server, so that a run that passed
+//! without them does not look like one that passed with them.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::process::Command;
+
+use anyhow::{Context as _, Result};
+use tempfile::TempDir;
+use workforce_testkit::postgres::LEFT_OUT_VARIABLE;
+
+/// Where the tests note themselves.
+pub(crate) struct LeftOut(TempDir);
+
+impl LeftOut {
+    /// A place without any.
+    pub(crate) fn none_yet() -> Result<Self> {
+        let folder = tempfile::tempdir().context("failed to make a folder for what is left out")?;
+        Ok(Self(folder))
+    }
+
+    /// Lets a run of the tests note here what it leaves out.
+    pub(crate) fn noted_by(&self, tests: &mut Command) {
+        tests.env(LEFT_OUT_VARIABLE, self.0.path().join("tests"));
+    }
+
+    /// What to say at the end of the run; `None` when nothing was left out.
+    pub(crate) fn warning(&self) -> Result<Option<String>> {
+        match fs::read_to_string(self.0.path().join("tests")) {
+            Ok(noted) => Ok(warning_of(&noted)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error).context("failed to read which tests were left out"),
+        }
+    }
+}
+
+fn warning_of(noted: &str) -> Option<String> {
+    let tests: BTreeSet<&str> = noted.lines().collect();
+    (!tests.is_empty()).then(|| {
+        format!(
+            "!! NOT TESTED ON POSTGRESQL: {} tests were LEFT OUT, no server is installed",
+            tests.len()
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_without_postgresql_ends_with_how_many_tests_it_left_out() {
+        let told = warning_of("postgres::a\npostgres::b\npostgres::a\n").unwrap();
+        assert!(told.contains("2 tests were LEFT OUT"), "{told}");
+        assert_eq!(told.lines().count(), 1);
+    }
+
+    #[test]
+    fn a_run_that_left_nothing_out_says_nothing() {
+        let left_out = LeftOut::none_yet().unwrap();
+        assert_eq!(left_out.warning().unwrap(), None);
+    }
+
+    #[test]
+    fn what_the_tests_note_is_what_is_told() {
+        let left_out = LeftOut::none_yet().unwrap();
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the program under test is no agent"
+        )]
+        let mut tests = Command::new("sh");
+        tests.args(["-c", "echo postgres::a >> \"$WORKFORCE_TEST_LEFT_OUT\""]);
+        left_out.noted_by(&mut tests);
+        assert!(tests.status().unwrap().success());
+        let told = left_out.warning().unwrap().unwrap();
+        assert!(told.contains("1 tests"), "{told}");
+    }
+}
