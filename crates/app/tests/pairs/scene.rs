@@ -176,7 +176,7 @@ impl Scene {
     fn limit(&self, world: &World) {
         let budget = Budget::from_cents(1);
         let agent = UpdateAgent {
-            budget: budget.clone().ok(),
+            budget: budget.ok(),
             ..UpdateAgent::default()
         };
         let company = UpdateCompany {

@@ -21,7 +21,7 @@ use crate::world::{
 };
 
 #[track_caller]
-fn assert_refused<T: Debug>(outcome: Result<T, StoreError>) {
+fn assert_refused<T: Debug>(outcome: &Result<T, StoreError>) {
     assert!(
         matches!(outcome, Err(StoreError::Constraint { .. })),
         "{outcome:?}"
@@ -36,7 +36,7 @@ fn assert_stays<T: Owned + Clone, S: Debug>(
     other: &T,
     save: impl Fn(&mut dyn Tx, &Held<T>) -> Result<S, StoreError>,
 ) {
-    assert_refused(try_write(&**world.store, |tx| {
+    assert_refused(&try_write(&**world.store, |tx| {
         let mut held = lock(tx)?;
         *held = other.clone();
         save(tx, &held)
@@ -234,7 +234,7 @@ on_both_databases! {
         let lease = |issue: &workforce_domain::issue::Issue| {
             world.read(|reads| reads.issues().lease(world.scope(), issue.id))
         };
-        assert_refused(try_write(&**store, |tx| {
+        assert_refused(&try_write(&**store, |tx| {
             let agent = share_employed(tx, world.scope(), world.agent.id)?;
             let [own, other] = [lock_issue(tx, &other)?, lock_issue(tx, &world.issue)?];
             let lease = NewLease::of(&own, &agent, None, now());
@@ -285,7 +285,7 @@ on_both_databases! {
         let colleague = world.hire();
         for agent in [&colleague, &other.agent] {
             let key = key(&world, [7; 32]);
-            assert_refused(try_write(&**store, |tx| {
+            assert_refused(&try_write(&**store, |tx| {
                 let held = lock_agent(tx, agent)?;
                 tx.credentials_mut().insert_key(&held, &key)
             }));
@@ -301,7 +301,7 @@ on_both_databases! {
             tx.secrets_mut().insert(two.clone())
         });
         let of_two = version(&world.company, two.id, 1);
-        assert_refused(try_write(&**store, |tx| {
+        assert_refused(&try_write(&**store, |tx| {
             let held = tx.secrets_mut().lock(Scope::SYSTEM, one.id)?.expect("it exists");
             tx.secrets_mut().insert_version(&held, &of_two)
         }));
@@ -318,7 +318,7 @@ on_both_databases! {
         for stranger in [&colleague, &other.agent] {
             let (wake, run) = wake(stranger, None);
             for (wake, run) in [(&wake, &run), (&own_wake, &run), (&wake, &own_run)] {
-                assert_refused(try_write(&**store, |tx| {
+                assert_refused(&try_write(&**store, |tx| {
                     let agent = tx.runs_mut().share_wakeability(world.scope(), world.agent.id)?;
                     tx.runs_mut().queue(agent.expect("it may be woken"), wake, run)
                 }));
@@ -326,7 +326,7 @@ on_both_databases! {
             assert_eq!(world.read(|reads| reads.runs().find(Scope::SYSTEM, run.id)), None);
         }
         let foreign = WakeableAgent::locked(other.scope(), world.agent.id);
-        assert_refused(try_write(&**store, |tx| {
+        assert_refused(&try_write(&**store, |tx| {
             tx.runs_mut().queue(foreign, &own_wake, &own_run)
         }));
         assert_eq!(world.read(|reads| reads.runs().find(Scope::SYSTEM, own_run.id)), None);

@@ -209,22 +209,22 @@ fn accept(listener: &TcpListener, line: &Arc<Line>) {
         state.connections.extend(clones.into_iter().flatten());
         drop(state);
         let line = Arc::clone(line);
-        thread::spawn(move || connect(client, server, line));
+        thread::spawn(move || connect(&client, &server, &line));
     }
 }
 
 /// Carries one connection until it ends.
-fn connect(client: TcpStream, server: TcpStream, line: Arc<Line>) {
+fn connect(client: &TcpStream, server: &TcpStream, line: &Arc<Line>) {
     let swallows = Arc::new(AtomicBool::new(false));
-    let answers = [&server, &client].map(TcpStream::try_clone);
+    let answers = [server, client].map(TcpStream::try_clone);
     let [Ok(from), Ok(to)] = answers else { return };
-    let (shared, swallowing) = (Arc::clone(&line), Arc::clone(&swallows));
+    let (shared, swallowing) = (Arc::clone(line), Arc::clone(&swallows));
     let back = thread::spawn(move || carry_answers(&from, &to, &shared, &swallowing));
-    if carry_requests(&client, &server, &line, &swallows).is_err() {
-        close(&server);
+    if carry_requests(client, server, line, &swallows).is_err() {
+        close(server);
     }
     drop(back.join());
-    close(&client);
+    close(client);
 }
 
 fn close(stream: &TcpStream) {

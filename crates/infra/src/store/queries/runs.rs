@@ -197,7 +197,7 @@ impl RunWrites for Transaction<'_> {
     }
 
     fn save_wake(&mut self, wake: &Held<Wake>) -> Result<(), StoreError> {
-        wakes::save(self.conn, wake)
+        wakes::save(self.conn, wake.to_store()?)
     }
 
     fn lock(&mut self, scope: Scope, id: RunId) -> Result<Option<Held<Run>>, StoreError> {
