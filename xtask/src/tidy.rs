@@ -7,6 +7,7 @@ mod imports;
 mod manifest;
 mod manifests;
 mod migrations;
+mod proofs;
 mod sources;
 mod sql_words;
 
@@ -88,6 +89,10 @@ const RULES: &[(&str, Rule)] = &[
         "the domain knows the words of migrations",
         sql_words::known_to_the_domain,
     ),
+    (
+        "proofs are made where they are proven",
+        proofs::made_in_place,
+    ),
 ];
 
 /// Prints every violation of every rule, and fails when there is one.
@@ -149,5 +154,6 @@ mod tests {
         files_are_named_after_what_they_hold: sources::named,
         statements_take_their_words_from_the_domain: sql_words::from_the_domain,
         the_domain_knows_the_words_of_migrations: sql_words::known_to_the_domain,
+        proofs_are_made_where_they_are_proven: proofs::made_in_place,
     }
 }

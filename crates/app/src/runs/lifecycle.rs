@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use workforce_domain::activity::Action;
-use workforce_domain::actor::{CompanyScope, InstanceScope, Owned};
+use workforce_domain::actor::{CompanyScope, Owned};
 use workforce_domain::id::RunId;
 use workforce_domain::port::{ClaimRequest, ClaimedRun, Failure, Held, TextScrubber, Tx};
 use workforce_domain::run::{Run, RunErrorCode, RunKind, RunStatus};
@@ -29,7 +29,10 @@ pub fn start(
     call: &Call<'_>,
     request: &ClaimRequest,
 ) -> Result<Option<ClaimedRun>, Failure<Infallible>> {
-    let claimed = tx.engine_mut().claim(InstanceScope::SYSTEM, request)?;
+    let Some(scope) = call.actor().instance() else {
+        return Ok(None);
+    };
+    let claimed = tx.engine_mut().claim(scope, request)?;
     if let Some(claimed) = &claimed {
         let details = json!({ "reason": claimed.run.reason, "kind": claimed.run.kind });
         write_down(tx, call, Action::HeartbeatStarted, &claimed.run, details);

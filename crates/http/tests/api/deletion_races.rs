@@ -53,7 +53,7 @@ impl<'a> Stage<'a> {
     }
 
     /// A new thing under a name that no other has; its path and its id.
-    fn make(&self, kind: &str, field: &str, extra: Value) -> (String, String) {
+    fn fresh(&self, kind: &str, field: &str, extra: Value) -> (String, String) {
         let name = format!("made {}", self.made.fetch_add(1, Ordering::SeqCst));
         let mut body = extra;
         body.as_object_mut()
@@ -83,7 +83,7 @@ impl<'a> Stage<'a> {
     }
 
     fn goal(&self) -> Target {
-        let (path, goal) = self.make("goals", "title", json!({}));
+        let (path, goal) = self.fresh("goals", "title", json!({}));
         let uses = vec![
             self.make("issues", json!({ "title": "x", "goalId": goal })),
             self.change("issues", &self.issue, json!({ "goalId": goal })),
@@ -99,7 +99,7 @@ impl<'a> Stage<'a> {
     }
 
     fn project(&self) -> Target {
-        let (path, project) = self.make("projects", "name", json!({}));
+        let (path, project) = self.fresh("projects", "name", json!({}));
         let uses = vec![
             self.make("issues", json!({ "title": "x", "projectId": project })),
             self.change("issues", &self.issue, json!({ "projectId": project })),
@@ -137,7 +137,7 @@ impl<'a> Stage<'a> {
     }
 
     fn label(&self) -> Target {
-        let (path, label) = self.make("labels", "name", json!({ "color": "#aabbcc" }));
+        let (path, label) = self.fresh("labels", "name", json!({ "color": "#aabbcc" }));
         let uses = vec![
             self.make("issues", json!({ "title": "x", "labelIds": [label] })),
             self.change("issues", &self.issue, json!({ "labelIds": [label] })),
@@ -148,7 +148,7 @@ impl<'a> Stage<'a> {
     }
 
     fn agent(&self) -> Target {
-        let (path, agent) = self.make("agents", "name", json!({ "role": "engineer" }));
+        let (path, agent) = self.fresh("agents", "name", json!({ "role": "engineer" }));
         let assigned = json!({ "title": "x", "status": "todo", "assigneeAgentId": agent });
         let hired = json!({ "name": "x", "role": "engineer", "reportsTo": agent });
         let checkout = format!("/api/issues/{}/checkout", id(&self.issue));
@@ -175,7 +175,7 @@ impl<'a> Stage<'a> {
 
     fn issue(&self) -> Target {
         let assigned = json!({ "status": "todo", "assigneeAgentId": id(&self.agent) });
-        let (path, issue) = self.make("issues", "title", assigned);
+        let (path, issue) = self.fresh("issues", "title", assigned);
         let plan = json!({ "type": "approve_issue_plan", "payload": { "issueId": issue } });
         let agent = json!({ "agentId": id(&self.agent) });
         let uses = vec![
