@@ -2,7 +2,7 @@
 
 use workforce_domain::actor::ActorKind;
 use workforce_domain::agent::LifecycleWord;
-use workforce_domain::approval::{ApprovalHistoryKind, ApprovalStatus};
+use workforce_domain::approval::{ApprovalHistoryKind, ApprovalStatus, ApprovalType};
 use workforce_domain::attachment::Provider;
 use workforce_domain::budget::{BudgetScope, Threshold};
 use workforce_domain::company::{CompanyStatus, PauseReason};
@@ -31,7 +31,7 @@ const fn of<W: Word>(table: &'static str, column: &'static str) -> Vocabulary {
     }
 }
 
-/// Every column of which a migration names a word.
+/// Every column of which a migration or an invariant names a word.
 pub(super) const VOCABULARIES: &[Vocabulary] = &[
     of::<ActorKind>("activity", "actor_type"),
     of::<LifecycleWord>("agents", "lifecycle"),
@@ -39,6 +39,7 @@ pub(super) const VOCABULARIES: &[Vocabulary] = &[
     of::<ActorKind>("approval_events", "actor_type"),
     of::<ApprovalHistoryKind>("approval_events", "kind"),
     of::<ApprovalStatus>("approvals", "status"),
+    of::<ApprovalType>("approvals", "type"),
     of::<Provider>("assets", "provider"),
     of::<BudgetScope>("budget_alerts", "scope_type"),
     of::<Threshold>("budget_alerts", "threshold"),
