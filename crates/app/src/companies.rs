@@ -102,8 +102,7 @@ pub fn create(
 ) -> Result<CompanyView, Failure<CompanyError>> {
     let instance = call.instance().map_err(denied)?;
     let stem = prefix_stem(&command.name);
-    tx.companies_mut().lock_prefixes(instance)?;
-    let taken = tx.companies().prefixes(instance, &stem)?;
+    let taken = tx.companies_mut().lock_prefixes(instance, &stem)?;
     let company = Company {
         id: call.id(),
         name: command.name,

@@ -144,8 +144,7 @@ pub(crate) fn take_on(
         check_manager(tx.reads(), scope, None, manager)?;
     }
     let stem = url_key_stem(&command.name);
-    tx.agents_mut().lock_url_keys(scope)?;
-    let taken = tx.agents().url_keys(scope, &stem)?;
+    let taken = tx.agents_mut().lock_url_keys(scope, &stem)?;
     let agent = Agent {
         id: call.id(),
         company: scope.company(),

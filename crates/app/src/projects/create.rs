@@ -54,8 +54,7 @@ pub fn create(
     let goals = check_goals(tx.reads(), scope, command.goals)?;
     check_lead(tx.reads(), scope, command.lead_agent)?;
     let stem = url_key_stem(&command.name);
-    tx.projects_mut().lock_url_keys(scope)?;
-    let taken = tx.projects().url_keys(scope, &stem)?;
+    let taken = tx.projects_mut().lock_url_keys(scope, &stem)?;
     let project = Project {
         id: call.id(),
         company,

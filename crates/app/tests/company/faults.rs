@@ -139,13 +139,12 @@ fn the_beat_of_a_timer() {
 }
 
 #[test]
-fn the_lift_of_budget_stops_in_a_new_month() {
+fn the_lift_of_a_budget_stop_in_a_new_month() {
     fails_as_a_whole(
         |world| {
             let agent = world.hired(world.company("Acme").id, "Worker");
             let run = working(world, &agent, "Work").1.run;
             limit_agent(world, agent.id, 100);
-            limit_company(world, agent.company, 100);
             spend(world, &agent, "100");
             let end = ended(RunStatus::Cancelled, Some(RunErrorCode::BudgetExhausted));
             assert!(world.finish_as(&run, &end));

@@ -279,16 +279,17 @@ pub(crate) fn lift_stops(world: &World) {
 
 /// The same, where the store may fail.
 pub(crate) fn lifted(world: &World) -> Result<(), Failure<Infallible>> {
-    world.system().write(|tx, call| {
-        let month = Month::of(call.now);
-        for stop in tx
-            .engine()
-            .budget_stops_to_lift(InstanceScope::SYSTEM, month, 100)?
-        {
-            budgets::lift(tx, call, stop, month)?;
-        }
-        Ok(())
-    })
+    let month = Month::of(world.now());
+    let stops = world.store().read(|reads| {
+        let scope = InstanceScope::SYSTEM;
+        Ok(reads.engine().budget_stops_to_lift(scope, month, 100)?)
+    })?;
+    for stop in stops {
+        world
+            .system()
+            .write(|tx, call| budgets::lift(tx, call, stop, month))?;
+    }
+    Ok(())
 }
 
 /// Lets the month end.

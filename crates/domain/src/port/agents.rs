@@ -120,11 +120,16 @@ pub trait AgentReads {
 #[cfg_attr(feature = "mock", mockall::automock)]
 pub trait AgentWrites {
     /// Locks the short names of a company's agents, so that of several that are
-    /// made at once each finds another one free.
+    /// made at once each finds another one free, and tells those that start
+    /// with `stem`.
     ///
     /// # Errors
     /// When the store fails.
-    fn lock_url_keys(&mut self, company: CompanyScope) -> Result<(), StoreError>;
+    fn lock_url_keys(
+        &mut self,
+        company: CompanyScope,
+        stem: &str,
+    ) -> Result<Vec<String>, StoreError>;
 
     /// Stores a new agent and holds it.
     ///

@@ -54,11 +54,16 @@ pub trait CompanyReads {
 #[cfg_attr(feature = "mock", mockall::automock)]
 pub trait CompanyWrites {
     /// Locks the issue prefixes of the instance, so that of several companies
-    /// that are made at once each finds another one free.
+    /// that are made at once each finds another one free, and tells those that
+    /// start with `stem`.
     ///
     /// # Errors
     /// When the store fails.
-    fn lock_prefixes(&mut self, scope: InstanceScope) -> Result<(), StoreError>;
+    fn lock_prefixes(
+        &mut self,
+        scope: InstanceScope,
+        stem: &str,
+    ) -> Result<Vec<String>, StoreError>;
 
     /// Stores a new company, holds it and begins its counters.
     ///

@@ -109,11 +109,16 @@ pub const MAX_PROJECT_GOALS: usize = 100;
 #[cfg_attr(feature = "mock", mockall::automock)]
 pub trait ProjectWrites {
     /// Locks the short names of a company's projects, so that of several that
-    /// are made at once each finds another one free.
+    /// are made at once each finds another one free, and tells those that start
+    /// with `stem`.
     ///
     /// # Errors
     /// When the store fails.
-    fn lock_url_keys(&mut self, company: CompanyScope) -> Result<(), StoreError>;
+    fn lock_url_keys(
+        &mut self,
+        company: CompanyScope,
+        stem: &str,
+    ) -> Result<Vec<String>, StoreError>;
 
     /// Stores a new project and holds it.
     ///

@@ -242,9 +242,14 @@ impl AgentReads for Transaction<'_> {
 }
 
 impl AgentWrites for Transaction<'_> {
-    fn lock_url_keys(&mut self, company: CompanyScope) -> Result<(), StoreError> {
+    fn lock_url_keys(
+        &mut self,
+        company: CompanyScope,
+        stem: &str,
+    ) -> Result<Vec<String>, StoreError> {
         self.locks(Lock::Names, company.company());
-        advisory_lock(self.conn, "names of agents", company.company().into()).map_err(failed)
+        advisory_lock(self.conn, "names of agents", company.company().into()).map_err(failed)?;
+        AgentReads::url_keys(self, company, stem)
     }
 
     fn insert(&mut self, agent: Agent) -> Result<Held<Agent>, StoreError> {

@@ -174,9 +174,14 @@ impl CompanyReads for Transaction<'_> {
 }
 
 impl CompanyWrites for Transaction<'_> {
-    fn lock_prefixes(&mut self, _scope: InstanceScope) -> Result<(), StoreError> {
+    fn lock_prefixes(
+        &mut self,
+        scope: InstanceScope,
+        stem: &str,
+    ) -> Result<Vec<String>, StoreError> {
         self.locks(Lock::Names, Uuid::nil());
-        advisory_lock(self.conn, "issue prefixes", Uuid::nil()).map_err(failed)
+        advisory_lock(self.conn, "issue prefixes", Uuid::nil()).map_err(failed)?;
+        self.prefixes(scope, stem)
     }
 
     fn insert(&mut self, company: Company) -> Result<Held<Company>, StoreError> {

@@ -195,9 +195,14 @@ fn clear_primary(
 }
 
 impl ProjectWrites for Transaction<'_> {
-    fn lock_url_keys(&mut self, company: CompanyScope) -> Result<(), StoreError> {
+    fn lock_url_keys(
+        &mut self,
+        company: CompanyScope,
+        stem: &str,
+    ) -> Result<Vec<String>, StoreError> {
         self.locks(Lock::Names, company.company());
-        advisory_lock(self.conn, "names of projects", company.company().into()).map_err(failed)
+        advisory_lock(self.conn, "names of projects", company.company().into()).map_err(failed)?;
+        ProjectReads::url_keys(self, company, stem)
     }
 
     fn insert(&mut self, project: Project) -> Result<Held<Project>, StoreError> {
