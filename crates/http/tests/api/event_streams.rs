@@ -62,7 +62,7 @@ pub(crate) fn eventually(what: &str, holds: impl Fn() -> bool) {
 /// A server that soon drops whoever takes nothing.
 pub(crate) fn impatient(store: TestStore) -> Api {
     let limits = StreamLimits {
-        patience: Duration::from_millis(100),
+        patience: Duration::from_secs(1),
         ..StreamLimits::default()
     };
     Api::adjusted(store, |state| state.with_stream_limits(limits))
