@@ -98,6 +98,8 @@ fn break_only(condition: StartCondition, world: &World<'_>, request: &mut ClaimR
 }
 
 on_both_databases! {
+    #![beneath_the_rules]
+
     fn what_alone_keeps_a_wake_from_starting_is_named(store: &TestStore) {
         for condition in StartCondition::ALL {
             let world = World::new(store);

@@ -31,6 +31,8 @@ fn may_be_woken(world: &World<'_>, agent: &Agent) -> bool {
 }
 
 on_both_databases! {
+    #![beneath_the_rules]
+
     fn the_employed_of_a_working_company_may_be_woken(store: &TestStore) {
         let (world, other) = (World::new(store), World::new(store));
         for (lifecycle, expected) in [
@@ -127,6 +129,7 @@ fn who_stops_an_agent_waits_for_who_wakes_it_and_finds_the_wake() {
     let Some(store) = postgres_store() else {
         return;
     };
+    store.is_beneath_the_rules();
     for way in 0..2 {
         let world = World::new(&store);
         let way = stops(&world)[way];
@@ -146,6 +149,7 @@ fn nobody_wakes_an_agent_that_is_being_stopped() {
     let Some(store) = postgres_store() else {
         return;
     };
+    store.is_beneath_the_rules();
     for way in 0..2 {
         let world = World::new(&store);
         let way = stops(&world)[way];
@@ -168,6 +172,7 @@ fn many_wake_an_agent_at_once_and_others_while_it_is_stopped() {
     let Some(store) = postgres_store() else {
         return;
     };
+    store.is_beneath_the_rules();
     let (world, other) = (World::new(&store), World::new(&store));
     let colleague = world.hire();
     let shared = world.write(|tx| {
@@ -194,6 +199,7 @@ fn who_changes_an_agent_waits_for_who_shares_it() {
     let Some(store) = postgres_store() else {
         return;
     };
+    store.is_beneath_the_rules();
     let world = World::new(&store);
     let share = |tx: &mut dyn Tx| -> Result<bool, StoreError> {
         let shared = tx.agents_mut().share(world.scope(), world.agent.id)?;

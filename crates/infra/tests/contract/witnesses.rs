@@ -64,6 +64,8 @@ fn approval(world: &World<'_>) -> Approval {
 }
 
 on_both_databases! {
+    #![beneath_the_rules]
+
     fn a_locked_record_in_whose_place_another_was_put_is_not_saved(store: &TestStore) {
         let world = World::new(store);
         let system = Scope::SYSTEM;

@@ -59,6 +59,8 @@ fn mislead(reference: &Reference) -> String {
 }
 
 on_both_databases! {
+    #![beneath_the_rules]
+
     fn whatever_leads_to_nothing_is_looked_for_again(store: &TestStore) {
         let mut raw = Raw::of(store);
         insert_company(&mut raw, 0);

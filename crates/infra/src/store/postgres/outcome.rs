@@ -13,6 +13,7 @@ use diesel::{PgConnection, QueryResult, QueryableByName, RunQueryDsl, sql_query}
 
 use super::TransactionNumber;
 use super::session::{Life, Session};
+use crate::store::cached::cached;
 use crate::store::pool::ConnectError;
 
 /// For so long the server is asked: it may be starting again.
@@ -57,10 +58,10 @@ struct Status {
 /// # Errors
 /// When the database does not answer.
 pub(super) fn number_of_running(conn: &mut PgConnection) -> QueryResult<Option<TransactionNumber>> {
-    let row: Number = sql_query(
+    let query = sql_query(
         "SELECT CAST(CAST(pg_current_xact_id_if_assigned() AS text) AS bigint) AS number",
-    )
-    .get_result(conn)?;
+    );
+    let row: Number = cached(query).get_result(conn)?;
     Ok(row.number)
 }
 
