@@ -7,7 +7,7 @@ use workforce_domain::company::{CompanyStatus, PauseReason};
 use workforce_domain::id::WakeId;
 use workforce_domain::issue::{Holder, IssueStatus, Progress};
 use workforce_domain::money::Budget;
-use workforce_domain::port::ClaimRequest;
+use workforce_domain::port::{ClaimRequest, WakeableAgent};
 use workforce_domain::run::StartCondition;
 use workforce_domain::word::Word;
 use workforce_testkit::on_both_databases;
@@ -15,7 +15,7 @@ use workforce_testkit::on_both_databases;
 use crate::claim_conditions::{busy_colleague, end_lease, take, worktree};
 use crate::engine::cost;
 use crate::issues::approval;
-use crate::world::{World, archive, claim, id, later, now, request};
+use crate::world::{World, archive, claim, id, later, now, request, wake};
 
 /// What a wake for the world's agent and issue waits for.
 fn blocking(
@@ -97,6 +97,14 @@ fn break_only(condition: StartCondition, world: &World<'_>, request: &mut ClaimR
     }
 }
 
+/// Queues a wake of the world's agent about its issue, whoever would let it in.
+fn queue_all_the_same(world: &World<'_>) -> WakeId {
+    let (wake, run) = wake(&world.agent, Some(&world.issue));
+    let agent = WakeableAgent::locked(world.scope(), world.agent.id);
+    world.write(|tx| tx.runs_mut().queue(agent, &wake, &run));
+    wake.id
+}
+
 on_both_databases! {
     #![beneath_the_rules]
 
@@ -105,8 +113,8 @@ on_both_databases! {
             let world = World::new(store);
             let mut request = request(id());
             break_only(*condition, &world, &mut request);
-            let (wake, _) = world.queue(&world.agent, Some(&world.issue));
-            assert_eq!(blocking(&world, wake.id, &request), Some(vec![*condition]));
+            let wake = queue_all_the_same(&world);
+            assert_eq!(blocking(&world, wake, &request), Some(vec![*condition]));
             let claimed = world.write(|tx| tx.engine_mut().claim(InstanceScope::SYSTEM, &request));
             assert_eq!(claimed, None, "{condition}");
             archive(store, world.company.id);
@@ -126,8 +134,8 @@ on_both_databases! {
         for condition in several.iter().rev() {
             break_only(*condition, &world, &mut request);
         }
-        let (wake, _) = world.queue(&world.agent, Some(&world.issue));
-        assert_eq!(blocking(&world, wake.id, &request), Some(several.to_vec()));
+        let wake = queue_all_the_same(&world);
+        assert_eq!(blocking(&world, wake, &request), Some(several.to_vec()));
     }
 
     fn a_wake_that_may_start_waits_for_nothing(store: &TestStore) {
