@@ -89,6 +89,10 @@ deeds! {
         };
         board(world, |tx, call| issues::create(tx, call, scene.company.id, command.clone()))
     };
+    create_issue_for_nobody after [] = |world, scene| {
+        let command = new_issue("To be sorted");
+        board(world, |tx, call| issues::create(tx, call, scene.company.id, command.clone()))
+    };
     end_issue after [Assigned] = |world, scene| {
         board(world, |tx, call| scene.go(tx, call, IssueStatus::Done))
     };

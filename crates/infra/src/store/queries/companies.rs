@@ -234,6 +234,11 @@ impl CompanyWrites for Transaction<'_> {
         let count = diesel::update(company_counters::table.find(IdColumn(company.company())))
             .set(company_counters::issue_number.eq(company_counters::issue_number + 1))
             .returning(company_counters::issue_number);
-        cached(count).get_result(self.conn).map_err(failed)
+        // A company has its counters as long as it is there: it was deleted meanwhile.
+        cached(count)
+            .get_result(self.conn)
+            .optional()
+            .map_err(failed)?
+            .ok_or(StoreError::Contended)
     }
 }
