@@ -4,6 +4,7 @@ use std::fmt::{Display, Write as _};
 
 use workforce_domain::approval::ApprovalStatus;
 use workforce_domain::issue::{IssueStatus, Mover};
+use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::run::{RunStatus, WakeStatus};
 use workforce_domain::word::Word;
 use workforce_http::registry::{Access, COMMON};
@@ -66,27 +67,27 @@ fn listed<C: Display>(codes: &[C]) -> String {
 
 /// The moves of an issue by agents.
 pub(crate) fn issue_agents() -> String {
-    lifecycle::<IssueStatus>(|status| status.successors(Mover::Agent))
+    lifecycle(IssueStatus::successors)
 }
 
 /// The moves of an issue by the board.
 pub(crate) fn issue_board() -> String {
-    lifecycle::<IssueStatus>(|status| status.successors(Mover::Board))
+    lifecycle::<IssueStatus>(|status| status.successors_for(Mover::Board))
 }
 
 /// The moves of an approval.
 pub(crate) fn approval() -> String {
-    lifecycle::<ApprovalStatus>(ApprovalStatus::successors)
+    lifecycle(ApprovalStatus::successors)
 }
 
 /// The moves of a run.
 pub(crate) fn run() -> String {
-    lifecycle::<RunStatus>(RunStatus::successors)
+    lifecycle(RunStatus::successors)
 }
 
 /// The moves of a wake.
 pub(crate) fn wake() -> String {
-    lifecycle::<WakeStatus>(WakeStatus::successors)
+    lifecycle(WakeStatus::successors)
 }
 
 fn lifecycle<W: Word + Display>(successors: fn(W) -> &'static [W]) -> String {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use workforce_domain::actor::{Actor, AgentActor, AgentCredential, Owned};
-use workforce_domain::agent::AgentLifecycle;
+use workforce_domain::agent::AgentState;
 use workforce_domain::board::BoardMember;
 use workforce_domain::id::{AgentKeyId, BoardTokenId, RunId};
 use workforce_domain::port::{CredentialHolder, Failure, Reads, TokenKind, Tokens};
@@ -347,8 +347,8 @@ fn with_key(
 }
 
 fn caller(holder: CredentialHolder, credential: AgentCredential) -> Result<Caller, AuthError> {
-    match holder.agent.lifecycle {
-        AgentLifecycle::Enabled | AgentLifecycle::Paused { .. } => Ok(Caller {
+    match holder.agent.lifecycle.state() {
+        AgentState::Enabled | AgentState::Paused => Ok(Caller {
             actor: Actor::Agent(AgentActor {
                 company: holder.agent.company,
                 agent: holder.agent.id,
@@ -358,9 +358,7 @@ fn caller(holder: CredentialHolder, credential: AgentCredential) -> Result<Calle
             }),
             company_status: Some(holder.company_status),
         }),
-        AgentLifecycle::PendingApproval | AgentLifecycle::Terminated { .. } => {
-            Err(AuthError::AgentInactive)
-        }
+        AgentState::PendingApproval | AgentState::Terminated => Err(AuthError::AgentInactive),
     }
 }
 

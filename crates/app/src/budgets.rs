@@ -5,7 +5,7 @@
 use serde_json::json;
 use workforce_domain::activity::{Action, Entity};
 use workforce_domain::actor::{CompanyScope, Owned};
-use workforce_domain::agent::{Agent, AgentLifecycle};
+use workforce_domain::agent::Agent;
 use workforce_domain::budget::{
     AgentPause, Raised, Standing, Threshold, decide_agent, decide_company,
 };
@@ -62,17 +62,19 @@ pub fn enforce_agent(
             (Entity::Agent, &id),
         )?;
     }
-    if decision.pause && !agent.may_overspend(month) {
-        agent.lifecycle = AgentLifecycle::Paused {
-            reason: PauseReason::Budget,
-            at: call.now,
-        };
+    if decision.pause
+        && !agent.may_overspend(month)
+        && let Ok(paused) = agent.lifecycle.pause(PauseReason::Budget, call.now)
+    {
+        agent.lifecycle = paused;
         agent.updated_at = call.now;
         write_agent_switch(tx, call, agent, Action::AgentPaused);
         stop_runs(tx, call, company, StopScope::Agent(agent.id))?;
     }
-    if decision.resume {
-        agent.lifecycle = AgentLifecycle::Enabled;
+    if decision.resume
+        && let Ok(enabled) = agent.lifecycle.enable()
+    {
+        agent.lifecycle = enabled;
         agent.updated_at = call.now;
         write_agent_switch(tx, call, agent, Action::AgentResumed);
         wake_for_unfinished(tx, call, agent)?;
@@ -99,7 +101,7 @@ pub fn enforce_company(
         budget: company.budget,
     };
     let raised = raised(tx, scope, Spender::Company, month, standing)?;
-    let decision = decide_company(standing, raised, company.pause_reason);
+    let decision = decide_company(standing, raised, company.lifecycle.pause_reason());
     for threshold in decision.alerts {
         let id = company.id;
         let entity = (Entity::Company, &id as &dyn std::fmt::Display);
@@ -115,15 +117,13 @@ pub fn enforce_company(
         )?;
     }
     if decision.pause {
-        company.pause_reason = Some(PauseReason::Budget);
-        company.paused_at = Some(call.now);
+        company.lifecycle = company.lifecycle.stop_for_budget(call.now);
         company.updated_at = call.now;
         write_company_switch(tx, call, company, Action::CompanyPaused);
         stop_runs(tx, call, scope, StopScope::Company)?;
     }
     if decision.resume {
-        company.pause_reason = None;
-        company.paused_at = None;
+        company.lifecycle = company.lifecycle.lift_budget_stop();
         company.updated_at = call.now;
         write_company_switch(tx, call, company, Action::CompanyResumed);
         wake_company(tx, call, company)?;

@@ -12,7 +12,7 @@ use workforce_domain::actor::Owned;
 use workforce_domain::agent::first_free;
 use workforce_domain::attachment::AttachmentLimit;
 use workforce_domain::change::Change;
-use workforce_domain::company::{Company, CompanyStatus, prefix_stem};
+use workforce_domain::company::{Company, CompanyLifecycle, CompanyStatus, prefix_stem};
 use workforce_domain::id::CompanyId;
 use workforce_domain::money::{Budget, Cents};
 use workforce_domain::page::{Page, PageRequest};
@@ -107,7 +107,7 @@ pub fn create(
         id: call.id(),
         name: command.name,
         description: command.description,
-        status: CompanyStatus::Active,
+        lifecycle: CompanyLifecycle::ACTIVE,
         budget: command.budget,
         issue_prefix: first_free(&stem, "", &taken),
         require_board_approval_for_new_agents: command
@@ -118,9 +118,6 @@ pub fn create(
         attachment_limit: command.attachment_limit,
         locale: command.locale,
         brand_color: command.brand_color,
-        pause_reason: None,
-        paused_at: None,
-        archived_at: None,
         created_at: call.now,
         updated_at: call.now,
     };

@@ -206,13 +206,13 @@ pub fn report(
     );
     // A late report for a past month counts there and stops nobody today.
     if month == Month::of(call.now) {
-        let (before, company_before) = (agent.lifecycle, held_company.pause_reason);
+        let (before, company_before) = (agent.lifecycle, held_company.lifecycle);
         budgets::enforce_agent(tx, call, &mut agent, month)?;
         budgets::enforce_company(tx, call, &mut held_company, month)?;
         if agent.lifecycle != before {
             tx.agents_mut().save(&agent)?;
         }
-        if held_company.pause_reason != company_before {
+        if held_company.lifecycle != company_before {
             tx.companies_mut().save(&held_company)?;
         }
     }

@@ -19,6 +19,7 @@ use workforce_domain::issue::{
     CheckoutDecision, CheckoutFacts, CheckoutRequest, DEFAULT_EXPECTED, Holder, IssueStatus, Lease,
     Mover, Progress,
 };
+use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::mention::{MentionIndex, Mentionable};
 use workforce_domain::money::{Budget, Cents};
 use workforce_domain::time::{Month, Timestamp};

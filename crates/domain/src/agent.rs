@@ -1,11 +1,14 @@
 //! Agents (specification section 2, contract sections 2.2 and 3.4).
 
+mod lifecycle;
+
 use alloc::string::String;
 use alloc::vec::Vec;
 
+pub use lifecycle::*;
+
 use crate::Document;
 use crate::actor::owned;
-use crate::company::PauseReason;
 use crate::id::{AgentId, AgentKeyId, CompanyId};
 use crate::money::Budget;
 use crate::number::whole;
@@ -56,42 +59,6 @@ words! {
     }
 }
 
-words! {
-    /// How [`AgentLifecycle`] is spelled in a store.
-    pub enum LifecycleWord {
-        /// May run.
-        Enabled = "enabled",
-        /// Stopped.
-        Paused = "paused",
-        /// A draft.
-        PendingApproval = "pending_approval",
-        /// Gone for good.
-        Terminated = "terminated",
-    }
-}
-
-/// The administrative part of an agent's state: what the board or a budget
-/// decided.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AgentLifecycle {
-    /// May run.
-    Enabled,
-    /// May not start runs.
-    Paused {
-        /// Who or what stopped it.
-        reason: PauseReason,
-        /// Since when.
-        at: Timestamp,
-    },
-    /// A draft waiting for the board; has no keys and no wakes.
-    PendingApproval,
-    /// Permanently deactivated; irreversible.
-    Terminated {
-        /// Since when.
-        at: Timestamp,
-    },
-}
-
 /// An agent: an employee of one company.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Agent {
@@ -113,7 +80,7 @@ pub struct Agent {
     pub capabilities: Option<Description>,
     /// Its manager.
     pub reports_to: Option<AgentId>,
-    /// What the board or a budget decided.
+    /// What the board or a budget decided, and since when.
     pub lifecycle: AgentLifecycle,
     /// Failed runs since the last success; `error` shows from
     /// [`Agent::FAILURES_SHOWN_AS_ERROR`] on.
@@ -148,14 +115,14 @@ impl Agent {
 
     /// The status callers see.
     pub const fn status(&self, has_live_run: bool) -> AgentStatus {
-        match self.lifecycle {
-            AgentLifecycle::Terminated { .. } => AgentStatus::Terminated,
-            AgentLifecycle::PendingApproval => AgentStatus::PendingApproval,
+        match self.lifecycle.state() {
+            AgentState::Terminated => AgentStatus::Terminated,
+            AgentState::PendingApproval => AgentStatus::PendingApproval,
             // Whoever paused it wants to see that, also while its last run is
             // still being stopped.
-            AgentLifecycle::Paused { .. } => AgentStatus::Paused,
-            AgentLifecycle::Enabled if has_live_run => AgentStatus::Running,
-            AgentLifecycle::Enabled => {
+            AgentState::Paused => AgentStatus::Paused,
+            AgentState::Enabled if has_live_run => AgentStatus::Running,
+            AgentState::Enabled => {
                 if self.consecutive_failures >= Self::FAILURES_SHOWN_AS_ERROR {
                     AgentStatus::Error
                 } else if self.last_heartbeat_at.is_none() {
@@ -170,8 +137,8 @@ impl Agent {
     /// True when it may still be given work: neither a draft nor terminated.
     pub const fn is_employed(&self) -> bool {
         matches!(
-            self.lifecycle,
-            AgentLifecycle::Enabled | AgentLifecycle::Paused { .. }
+            self.lifecycle.state(),
+            AgentState::Enabled | AgentState::Paused
         )
     }
 
@@ -192,7 +159,7 @@ impl Agent {
     pub fn heartbeat_interval_sec(&self) -> Option<i32> {
         const LONGEST: f64 = 10.0 * 365.0 * 86_400.0;
         let switched_off = self.heartbeat("enabled").and_then(|on| on.as_bool()) == Some(false);
-        if switched_off || !matches!(self.lifecycle, AgentLifecycle::Enabled) {
+        if switched_off || self.lifecycle.state() != AgentState::Enabled {
             return None;
         }
         let seconds = self.heartbeat("intervalSec")?.as_f64()?;

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 
-use crate::agent::AgentLifecycle;
+use crate::agent::{AgentLifecycle, AgentState};
 use crate::company::PauseReason;
 use crate::money::{Budget, Cents};
 use crate::time::{Month, Timestamp};
@@ -150,17 +150,11 @@ pub enum AgentPause {
 
 impl From<AgentLifecycle> for AgentPause {
     fn from(lifecycle: AgentLifecycle) -> Self {
-        match lifecycle {
-            AgentLifecycle::Enabled => Self::Running,
-            AgentLifecycle::Paused {
-                reason: PauseReason::Budget,
-                ..
-            } => Self::Budget,
-            AgentLifecycle::Paused {
-                reason: PauseReason::Manual | PauseReason::System,
-                ..
-            } => Self::Manual,
-            AgentLifecycle::PendingApproval | AgentLifecycle::Terminated { .. } => Self::Inactive,
+        match (lifecycle.pause_reason(), lifecycle.state()) {
+            (Some(PauseReason::Budget), _) => Self::Budget,
+            (Some(PauseReason::Manual | PauseReason::System), _) => Self::Manual,
+            (None, AgentState::Enabled) => Self::Running,
+            (None, _) => Self::Inactive,
         }
     }
 }

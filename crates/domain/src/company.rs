@@ -1,6 +1,10 @@
 //! Companies (specification section 2, contract sections 2.1 and 3.3).
 
+mod lifecycle;
+
 use alloc::string::String;
+
+pub use lifecycle::*;
 
 use crate::actor::owned;
 use crate::attachment::AttachmentLimit;
@@ -8,31 +12,6 @@ use crate::id::CompanyId;
 use crate::money::Budget;
 use crate::text::{Description, Label, Name};
 use crate::time::Timestamp;
-use crate::words;
-
-words! {
-    /// Where a company stands (specification section 3).
-    pub enum CompanyStatus {
-        /// Its agents may run.
-        Active = "active",
-        /// The board stopped all work.
-        Paused = "paused",
-        /// Put away: no work, hidden from default listings.
-        Archived = "archived",
-    }
-}
-
-words! {
-    /// Why a company or an agent is paused.
-    pub enum PauseReason {
-        /// The board paused it.
-        Manual = "manual",
-        /// Its month's budget is used up (contract section 10.6).
-        Budget = "budget",
-        /// workforce paused it for another reason.
-        System = "system",
-    }
-}
 
 /// A company: the owner of everything else.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,8 +22,8 @@ pub struct Company {
     pub name: Name,
     /// What it does.
     pub description: Option<Description>,
-    /// Administrative state, set by the board only.
-    pub status: CompanyStatus,
+    /// Where it stands, why no run may start, and since when.
+    pub lifecycle: CompanyLifecycle,
     /// Monthly limit over all its agents.
     pub budget: Budget,
     /// Starts every issue identifier; unique in the instance, never changed.
@@ -62,13 +41,6 @@ pub struct Company {
     pub locale: Option<Label>,
     /// Colour of its badge.
     pub brand_color: Option<Label>,
-    /// Why no run may start, beside the status: `budget` blocks starts while
-    /// the status stays as the board set it (amendment A7).
-    pub pause_reason: Option<PauseReason>,
-    /// Since when.
-    pub paused_at: Option<Timestamp>,
-    /// When it was archived.
-    pub archived_at: Option<Timestamp>,
     /// When it was made.
     pub created_at: Timestamp,
     /// When it last changed.
@@ -79,30 +51,14 @@ impl Company {
     /// How many runs of a company may be live at once unless it says otherwise.
     pub const DEFAULT_MAX_CONCURRENT_RUNS: i32 = 4;
 
-    /// Moves the company to `status` and keeps what stands beside it in step:
-    /// paused means paused by the board, which hides a budget's stop until the
-    /// company works again and its budget is looked at anew. False when it has
-    /// the status already, and then nothing changed.
-    pub fn move_to(&mut self, status: CompanyStatus, now: Timestamp) -> bool {
-        if self.status == status {
-            return false;
-        }
-        self.status = status;
-        self.archived_at = (status == CompanyStatus::Archived).then_some(now);
-        if status == CompanyStatus::Paused {
-            self.pause_reason = Some(PauseReason::Manual);
-            self.paused_at = Some(now);
-        } else if self.pause_reason == Some(PauseReason::Manual) {
-            self.pause_reason = None;
-            self.paused_at = None;
-        }
-        self.updated_at = now;
-        true
+    /// Where it stands, as the board decided.
+    pub const fn status(&self) -> CompanyStatus {
+        self.lifecycle.status()
     }
 
     /// True when its agents may start work and change things.
     pub fn is_active(&self) -> bool {
-        self.status == CompanyStatus::Active
+        self.status() == CompanyStatus::Active
     }
 }
 

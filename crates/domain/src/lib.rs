@@ -30,6 +30,7 @@ pub mod id;
 pub mod instructions;
 pub mod issue;
 pub mod label;
+pub mod lifecycle;
 pub mod mention;
 pub mod money;
 pub mod number;

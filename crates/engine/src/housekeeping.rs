@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
-use workforce_app::runs::{self, RunEnd};
+use workforce_app::runs;
 use workforce_app::{Call, budgets, timers};
 use workforce_domain::actor::{CompanyScope, InstanceScope, Owned};
 use workforce_domain::id::{AgentId, CompanyId, RunId};
 use workforce_domain::port::{BudgetStop, Failure, Held, StoreError, Tx};
-use workforce_domain::run::{ProcessRecord, Run, RunErrorCode};
+use workforce_domain::run::{ProcessRecord, Run, RunEnd, RunErrorCode, RunOutcome};
 use workforce_domain::time::{Month, Timestamp};
 
 use crate::process::{ProcessGroup, ProcessIdentity, RunLog, RunTag, TAIL_LEN, read_log};
@@ -206,7 +206,7 @@ async fn take_over_expired(core: &Core) -> Result<(), StoreError> {
         let end = lost(core, &run, RunErrorCode::LeaseExpired, error).await;
         core.store
             .write(move |tx, call| match still_expired(tx, call, &run)? {
-                Some(run) => runs::lose(tx, call, &run, end.clone()),
+                Some(run) => runs::finish(tx, call, run.scope(), run.id, run.fence, end.clone()),
                 None => Ok(false),
             })
             .await?;
@@ -324,7 +324,7 @@ pub(crate) async fn lost(core: &Core, run: &Run, code: RunErrorCode, error: &str
     RunEnd {
         log_bytes,
         log_tail,
-        ..RunEnd::failed(code, error)
+        ..RunEnd::without_exit(RunOutcome::Lost(code), error)
     }
 }
 
@@ -333,7 +333,7 @@ fn log_tail(path: &Path) -> (i64, Option<String>) {
         return (0, None);
     };
     let from = whole.saturating_sub(TAIL_LEN as u64);
-    let tail = read_log(path, from, TAIL_LEN).map(|slice| slice.content.replace('\0', "\u{fffd}"));
+    let tail = read_log(path, from, TAIL_LEN).map(|slice| slice.content);
     (
         i64::try_from(whole).unwrap_or(i64::MAX),
         tail.ok().filter(|tail| !tail.is_empty()),

@@ -64,10 +64,7 @@ pub(crate) async fn lay_out(
 
 fn broken(error: &dyn std::error::Error) -> Ending {
     tracing::error!(%error, cause = ?error, "the instructions of a run cannot be copied");
-    Ending::failed(
-        RunErrorCode::Internal,
-        "the agent's instructions could not be copied",
-    )
+    Ending::broken("the agent's instructions could not be copied")
 }
 
 fn copy(

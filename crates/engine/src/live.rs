@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use workforce_app::scrub::Patterns;
 use workforce_domain::actor::{CompanyScope, InstanceScope};
 use workforce_domain::id::{CompanyId, RunId};
-use workforce_domain::run::{Run, RunErrorCode};
+use workforce_domain::run::{Run, RunErrorCode, RunOutcome};
 
 use crate::process::{ActivityClock, ProcessGroup};
 
@@ -21,6 +21,18 @@ pub(crate) enum Halt {
     ServerShutdown,
     /// The run is not this server's any more.
     LeaseLost,
+}
+
+impl Halt {
+    /// What becomes of a run that is made to stop; nothing that this server
+    /// could tell of a run that is not its own any more.
+    pub(crate) const fn outcome(self) -> Option<RunOutcome> {
+        match self {
+            Self::Requested(reason) => Some(RunOutcome::Stopped(reason)),
+            Self::ServerShutdown => Some(RunOutcome::Lost(RunErrorCode::ServerShutdown)),
+            Self::LeaseLost => None,
+        }
+    }
 }
 
 /// A run that this server claimed and has not ended yet.

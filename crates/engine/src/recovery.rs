@@ -79,7 +79,9 @@ async fn end_left_runs(core: &Core) -> Result<(), StoreError> {
         )
         .await;
         core.store
-            .write(move |tx, call| runs::lose(tx, call, &run, end.clone()))
+            .write(move |tx, call| {
+                runs::finish(tx, call, run.scope(), run.id, run.fence, end.clone())
+            })
             .await?;
     }
     Ok(())

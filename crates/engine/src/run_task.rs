@@ -2,12 +2,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::sleep;
-use workforce_app::Call;
-use workforce_app::runs::{self, RunEnd};
-use workforce_domain::actor::CompanyScope;
-use workforce_domain::id::RunId;
-use workforce_domain::port::{ClaimedRun, Failure, MintedToken, Tx};
-use workforce_domain::run::{RunErrorCode, RunStatus};
+use workforce_app::runs;
+use workforce_domain::port::{ClaimedRun, MintedToken};
+use workforce_domain::run::RunErrorCode;
 
 use crate::adapter::{Adapter, Ending, adapter};
 use crate::briefing::{self, Assignment};
@@ -56,10 +53,9 @@ pub(crate) async fn run(slot: Slot, claimed: ClaimedRun, token: MintedToken) {
     let execution = tokio::spawn(execute(Arc::clone(core), Arc::clone(live), claimed, token));
     let ending = execution.await.unwrap_or_else(|error| {
         tracing::error!(%error, run = %live.run, "the task of a run broke down");
-        let failed = Ending::failed(RunErrorCode::Internal, "workforce itself failed");
         Ending {
             group_empty: live.group().is_none(),
-            ..failed
+            ..Ending::broken("workforce itself failed")
         }
     });
     loop {
@@ -106,7 +102,9 @@ async fn execute(
                     Some(halt) => Ending::halted(halt),
                 };
             }
-            ending.end.scrub(&assignment.patterns);
+            if let Some(end) = &mut ending.end {
+                end.scrub(&assignment.patterns);
+            }
             ending
         }
         Err(ResolutionError::Unresolved(unresolved)) => {
@@ -114,7 +112,7 @@ async fn execute(
         }
         Err(error @ ResolutionError::Store(_)) => {
             tracing::error!(%error, cause = ?error, run = %live.run, "a run cannot be prepared");
-            Ending::failed(RunErrorCode::Internal, "the store failed before the start")
+            Ending::broken("the store failed before the start")
         }
     }
 }
@@ -171,65 +169,29 @@ async fn pause(core: &Core, time: Duration) -> bool {
         .is_none()
 }
 
-/// What is to be written about the end of a run.
-#[derive(Clone, Debug)]
-enum Record {
-    /// It ended.
-    Finished(RunEnd),
-    /// It ended by no doing of its own and is tried once more.
-    Lost(RunEnd),
-    /// Nothing: it is another server's to write about.
-    Nothing,
-}
-
-impl Record {
-    fn of(ending: Ending) -> Self {
-        let Ending { halt, mut end, .. } = ending;
-        // PostgreSQL has no text with a NUL in it.
-        for text in [&mut end.error, &mut end.log_tail].into_iter().flatten() {
-            if text.contains('\0') {
-                *text = text.replace('\0', "\u{fffd}");
-            }
-        }
-        match halt {
-            Some(Halt::LeaseLost) => Self::Nothing,
-            Some(Halt::ServerShutdown) => {
-                end.status = RunStatus::Failed;
-                end.error_code = Some(RunErrorCode::ServerShutdown);
-                Self::Lost(end)
-            }
-            Some(Halt::Requested(code)) => {
-                end.status = RunStatus::Cancelled;
-                end.error_code = Some(code);
-                Self::Finished(end)
-            }
-            None if end.error_code == Some(RunErrorCode::Internal) => Self::Lost(end),
-            None => Self::Finished(end),
-        }
-    }
-}
-
 /// Writes the end of a run down, again and again until the store takes it or
 /// the run is another server's.
 async fn settle(core: &Core, live: &LiveRun, ending: Ending) {
     live.begin_settling();
-    let status = ending.end.status;
-    let mut record = Record::of(ending);
+    let mut end = ending.end;
     let had_process = live.group().is_some();
     let mut wait = FIRST_PAUSE;
     loop {
         if live.halted() == Some(Halt::LeaseLost) {
-            record = Record::Nothing;
+            end = None;
         }
-        if matches!(record, Record::Nothing) && !had_process {
+        if end.is_none() && !had_process {
             return;
         }
-        let (company, attempt) = (live.scope(), record.clone());
+        let (company, attempt) = (live.scope(), end.clone());
         let (run, fence) = (live.run, live.fence);
         let written = core
             .store
             .write(move |tx, call| {
-                let written = write(tx, call, company, run, fence, &attempt)?;
+                let written = match attempt.clone() {
+                    Some(end) => runs::finish(tx, call, company, run, fence, end)?,
+                    None => false,
+                };
                 if had_process {
                     tx.engine_mut().forget_process(company, run)?;
                 }
@@ -238,7 +200,7 @@ async fn settle(core: &Core, live: &LiveRun, ending: Ending) {
             .await;
         match written {
             Ok(true) => {
-                tracing::info!(run = %live.run, %status, "a run ended");
+                tracing::info!(run = %live.run, outcome = ?end.map(|end| end.outcome), "a run ended");
                 return;
             }
             Ok(false) => {
@@ -253,30 +215,5 @@ async fn settle(core: &Core, live: &LiveRun, ending: Ending) {
             return;
         }
         wait = (wait * 2).min(LONGEST_PAUSE);
-    }
-}
-
-fn write(
-    tx: &mut dyn Tx,
-    call: &Call<'_>,
-    company: CompanyScope,
-    run: RunId,
-    fence: i64,
-    record: &Record,
-) -> Result<bool, Failure<std::convert::Infallible>> {
-    match record {
-        Record::Nothing => Ok(false),
-        Record::Finished(end) => runs::finish(tx, call, company, run, fence, end.clone()),
-        Record::Lost(end) => {
-            let Some(row) = tx.runs().find(company.into(), run)? else {
-                return Ok(false);
-            };
-            if row.fence != fence {
-                return Ok(false);
-            }
-            let mut end = end.clone();
-            end.error_code = row.stop_reason.or(end.error_code);
-            runs::lose(tx, call, &row, end)
-        }
     }
 }

@@ -292,7 +292,7 @@ impl Acting<'_> {
                 can_create_agents: agent.can_create_agents,
                 credential,
             }),
-            company_status: Some(company.status),
+            company_status: Some(company.status()),
         })
     }
 }

@@ -105,7 +105,7 @@ pub fn create(
         }
     }
     hold_company(tx, scope)?;
-    let agent = take_on(tx, call, scope, command, AgentLifecycle::Enabled)?;
+    let agent = take_on(tx, call, scope, command, AgentLifecycle::ENABLED)?;
     Ok(detail(tx.reads(), call, agent.into_inner())?)
 }
 
@@ -176,7 +176,7 @@ pub(crate) fn take_on(
         rolled_back_from: None,
     };
     keep(tx, call, scope, agent.id, &change)?;
-    let draft = lifecycle == AgentLifecycle::PendingApproval;
+    let draft = lifecycle == AgentLifecycle::DRAFT;
     let details = json!({ "name": agent.name, "role": agent.role, "draft": draft });
     write_down(tx, call, Action::AgentCreated, &agent, details);
     Ok(agent)

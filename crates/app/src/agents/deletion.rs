@@ -1,7 +1,7 @@
 use serde_json::json;
 use workforce_domain::activity::Action;
 use workforce_domain::actor::Owned;
-use workforce_domain::agent::AgentLifecycle;
+use workforce_domain::agent::AgentState;
 use workforce_domain::id::AgentId;
 use workforce_domain::port::{Failure, Tx};
 
@@ -23,7 +23,7 @@ pub const DELETE: Codes = Codes::of(&[Code::AgentHasHistory, Code::AgentPendingA
 pub fn delete(tx: &mut dyn Tx, call: &Call<'_>, id: AgentId) -> Result<(), Failure<AgentError>> {
     let agent = hold_with_company(tx, call, id)?;
     call.require_board().map_err(denied)?;
-    if agent.lifecycle == AgentLifecycle::PendingApproval {
+    if agent.lifecycle.state() == AgentState::PendingApproval {
         return Err(Failure::Refused(AgentError::PendingApproval));
     }
     let scope = agent.scope();

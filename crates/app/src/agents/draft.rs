@@ -4,7 +4,7 @@
 use serde_json::json;
 use workforce_domain::activity::Action;
 use workforce_domain::actor::{CompanyScope, Owned};
-use workforce_domain::agent::{AdapterType, Agent, AgentLifecycle};
+use workforce_domain::agent::{AdapterType, Agent, AgentState};
 use workforce_domain::id::AgentId;
 use workforce_domain::port::{Failure, Held, StoreError, Tx};
 use workforce_domain::revision::RevisionSource;
@@ -26,7 +26,7 @@ pub(crate) fn hold_draft(
     id: AgentId,
 ) -> Result<Option<Held<Agent>>, StoreError> {
     let agent = tx.agents_mut().lock(company.into(), id)?;
-    Ok(agent.filter(|agent| agent.lifecycle == AgentLifecycle::PendingApproval))
+    Ok(agent.filter(|agent| agent.lifecycle.state() == AgentState::PendingApproval))
 }
 
 /// Makes a draft what its requester proposes instead. What the proposal does not
@@ -83,7 +83,10 @@ pub(crate) fn activate(
     call: &Call<'_>,
     draft: &mut Held<Agent>,
 ) -> Result<(), StoreError> {
-    draft.lifecycle = AgentLifecycle::Enabled;
+    let Ok(enabled) = draft.lifecycle.enable() else {
+        return Ok(());
+    };
+    draft.lifecycle = enabled;
     draft.updated_at = call.now;
     tx.agents_mut().save(draft)?;
     let details = json!({ "name": draft.name, "role": draft.role });

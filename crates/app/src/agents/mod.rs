@@ -19,7 +19,7 @@ mod update;
 use serde_json::{Value, json};
 use workforce_domain::activity::{Action, Entity};
 use workforce_domain::actor::{CompanyScope, Owned};
-use workforce_domain::agent::{Agent, AgentLifecycle, AgentStatus, CHAIN_LIMIT, ChainLink};
+use workforce_domain::agent::{Agent, AgentState, AgentStatus, CHAIN_LIMIT, ChainLink};
 use workforce_domain::budget::Percent;
 use workforce_domain::id::AgentId;
 use workforce_domain::money::Cents;
@@ -243,10 +243,10 @@ const EMPLOYED: Codes = Codes::of(&[Code::AgentPendingApproval, Code::AgentTermi
 
 /// Refuses drafts and terminated agents.
 const fn require_employed(agent: &Agent) -> Result<(), AgentError> {
-    match agent.lifecycle {
-        AgentLifecycle::Enabled | AgentLifecycle::Paused { .. } => Ok(()),
-        AgentLifecycle::PendingApproval => Err(AgentError::PendingApproval),
-        AgentLifecycle::Terminated { .. } => Err(AgentError::Terminated),
+    match agent.lifecycle.state() {
+        AgentState::Enabled | AgentState::Paused => Ok(()),
+        AgentState::PendingApproval => Err(AgentError::PendingApproval),
+        AgentState::Terminated => Err(AgentError::Terminated),
     }
 }
 

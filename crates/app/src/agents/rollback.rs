@@ -1,7 +1,7 @@
 use serde_json::json;
 use workforce_domain::activity::Action;
 use workforce_domain::actor::Owned;
-use workforce_domain::agent::{Agent, AgentLifecycle};
+use workforce_domain::agent::{Agent, AgentState};
 use workforce_domain::id::{AgentId, RevisionId};
 use workforce_domain::money::Budget;
 use workforce_domain::port::{Failure, Reads, StoreError, Tx};
@@ -88,7 +88,7 @@ pub fn rollback(
     let scope = agent.scope();
     let kept = keep(tx, call, scope, id, &change)?
         .ok_or_else(|| StoreError::Failed("a rollback is always kept".into()))?;
-    if agent.lifecycle == AgentLifecycle::PendingApproval && after != before {
+    if agent.lifecycle.state() == AgentState::PendingApproval && after != before {
         approvals::draft_edited(tx, call, &agent, &kept.revision.changed_keys)
             .map_err(|failure| failure.map(AgentError::from))?;
     }

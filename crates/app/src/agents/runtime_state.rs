@@ -2,6 +2,7 @@ use workforce_domain::actor::Owned;
 use workforce_domain::agent::{Agent, AgentStatus};
 use workforce_domain::budget::Standing;
 use workforce_domain::id::AgentId;
+use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::page::PageRequest;
 use workforce_domain::port::{Failure, Reads, RunFilter, Spender, Tx};
 use workforce_domain::run::Run;

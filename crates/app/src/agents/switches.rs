@@ -3,7 +3,7 @@
 use serde_json::json;
 use workforce_domain::activity::{Action, Entity};
 use workforce_domain::actor::Owned;
-use workforce_domain::agent::{Agent, AgentLifecycle};
+use workforce_domain::agent::{Agent, AgentState};
 use workforce_domain::budget::Standing;
 use workforce_domain::company::PauseReason;
 use workforce_domain::id::AgentId;
@@ -41,18 +41,10 @@ pub fn pause(
     let mut agent = hold(tx, call, id)?;
     call.require_board().map_err(denied)?;
     require_employed(&agent).map_err(Failure::Refused)?;
-    let manual = matches!(
-        agent.lifecycle,
-        AgentLifecycle::Paused {
-            reason: PauseReason::Manual,
-            ..
-        }
-    );
-    if !manual {
-        agent.lifecycle = AgentLifecycle::Paused {
-            reason: PauseReason::Manual,
-            at: call.now,
-        };
+    if let Ok(paused) = agent.lifecycle.pause(PauseReason::Manual, call.now)
+        && paused != agent.lifecycle
+    {
+        agent.lifecycle = paused;
         agent.updated_at = call.now;
         tx.agents_mut().save(&agent)?;
         stop(tx, call, &agent)?;
@@ -86,7 +78,8 @@ pub fn resume(
     let mut agent = hold_with_company(tx, call, id)?;
     call.require_board().map_err(denied)?;
     require_employed(&agent).map_err(Failure::Refused)?;
-    if let AgentLifecycle::Paused { reason, .. } = agent.lifecycle {
+    if let (Some(reason), Ok(enabled)) = (agent.lifecycle.pause_reason(), agent.lifecycle.enable())
+    {
         let month = Month::of(call.now);
         let spent = tx
             .ledger()
@@ -111,7 +104,7 @@ pub fn resume(
                 "utilizationPercent": standing.utilization().to_string(),
             }));
         }
-        agent.lifecycle = AgentLifecycle::Enabled;
+        agent.lifecycle = enabled;
         agent.updated_at = call.now;
         tx.agents_mut().save(&agent)?;
         call.signal.raise();
@@ -137,9 +130,8 @@ pub fn terminate(
     // With its company, so that nobody is put below it at the same time.
     let mut agent = hold_with_company(tx, call, id)?;
     call.require_board().map_err(denied)?;
-    if !matches!(agent.lifecycle, AgentLifecycle::Terminated { .. }) {
-        let draft = agent.lifecycle == AgentLifecycle::PendingApproval;
-        if draft {
+    if agent.lifecycle.state() != AgentState::Terminated {
+        if agent.lifecycle.state() == AgentState::PendingApproval {
             approvals::draft_terminated(tx, call, &agent)?;
         }
         deactivate(tx, call, &mut agent)?;
@@ -147,14 +139,17 @@ pub fn terminate(
     Ok(detail(tx.reads(), call, agent.into_inner())?)
 }
 
-/// Ends an agent that is not terminated yet, with all that depends on it
-/// except the approval of a draft.
+/// Ends an agent, with all that depends on it except the approval of a draft.
+/// A terminated one stays as it is.
 pub(super) fn deactivate(
     tx: &mut dyn Tx,
     call: &Call<'_>,
     agent: &mut Held<Agent>,
 ) -> Result<(), Failure<AgentError>> {
-    agent.lifecycle = AgentLifecycle::Terminated { at: call.now };
+    let Ok(terminated) = agent.lifecycle.terminate(call.now) else {
+        return Ok(());
+    };
+    agent.lifecycle = terminated;
     agent.updated_at = call.now;
     tx.agents_mut().save(agent)?;
     move_reports(tx, call, agent)?;

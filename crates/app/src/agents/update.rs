@@ -2,7 +2,7 @@ use serde_json::json;
 use workforce_domain::Document;
 use workforce_domain::activity::Action;
 use workforce_domain::actor::Owned;
-use workforce_domain::agent::{AdapterType, Agent, AgentLifecycle};
+use workforce_domain::agent::{AdapterType, Agent, AgentState};
 use workforce_domain::change::Change;
 use workforce_domain::id::AgentId;
 use workforce_domain::money::Budget;
@@ -110,7 +110,7 @@ pub fn update(
         }
         call.require_working_company().map_err(denied)?;
         // The board must find the draft as it was proposed to it.
-        if agent.lifecycle == AgentLifecycle::PendingApproval {
+        if agent.lifecycle.state() == AgentState::PendingApproval {
             return Err(denied(Denied::Forbidden(
                 "a draft is changed by sending its approval again",
             )));
@@ -132,7 +132,7 @@ pub fn update(
     if *agent != before {
         agent.updated_at = call.now;
         let changed = changed_fields(&before, &agent);
-        if agent.lifecycle == AgentLifecycle::PendingApproval {
+        if agent.lifecycle.state() == AgentState::PendingApproval {
             approvals::draft_edited(tx, call, &agent, &changed)
                 .map_err(|failure| failure.map(AgentError::from))?;
         }

@@ -5,6 +5,7 @@ use workforce_domain::approval::{Approval, ApprovalHistoryKind, ApprovalType};
 use workforce_domain::board::Author;
 use workforce_domain::id::{ApprovalId, IssueId};
 use workforce_domain::issue::Issue;
+use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{Failure, Held, StoreError, Tx};
 
 use super::{

@@ -1,9 +1,10 @@
 use serde_json::json;
 use workforce_domain::approval::{
-    ApprovalHistoryKind, ApprovalState, ApprovalType, Decider, Decision, NotPending,
+    ApprovalHistoryKind, ApprovalState, ApprovalStatus, ApprovalType, Decider, Decision,
 };
 use workforce_domain::board::BoardMember;
 use workforce_domain::id::ApprovalId;
+use workforce_domain::lifecycle::IllegalTransition;
 use workforce_domain::port::{Failure, Tx};
 use workforce_domain::text::DecisionNote;
 use workforce_domain::wake::WakeReason;
@@ -38,7 +39,11 @@ enum Verdict {
 }
 
 impl Verdict {
-    fn turn(self, state: &ApprovalState, decision: Decision) -> Result<ApprovalState, NotPending> {
+    fn turn(
+        self,
+        state: &ApprovalState,
+        decision: Decision,
+    ) -> Result<ApprovalState, IllegalTransition<ApprovalStatus>> {
         match self {
             Self::Approve => state.approve(decision),
             Self::Reject => state.reject(decision),

@@ -7,6 +7,7 @@ use workforce_domain::actor::Owned;
 use workforce_domain::approval::{Approval, ApprovalType};
 use workforce_domain::id::{CommentId, IssueId};
 use workforce_domain::issue::{Assignee, Assignment, Issue, IssueStatus, Mover};
+use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{EmployedAgent, Failure, Held, Shared, StoreError, Tx};
 use workforce_domain::run::RunKind;
 use workforce_domain::text::CommentBody;

@@ -8,6 +8,7 @@ use workforce_domain::approval::{
 use workforce_domain::board::Author;
 use workforce_domain::id::{AgentId, CompanyId, IssueId};
 use workforce_domain::issue::Issue;
+use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{Failure, Held, StoreError, Tx};
 
 use super::hire::HIRE;

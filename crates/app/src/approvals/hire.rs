@@ -9,6 +9,7 @@ use workforce_domain::approval::{Approval, ApprovalType};
 use workforce_domain::board::Author;
 use workforce_domain::id::{AgentId, CompanyId};
 use workforce_domain::issue::Issue;
+use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{Failure, Held, StoreError, Tx};
 
 use super::file::{Filed, New, begin};
@@ -69,7 +70,7 @@ pub fn hire(
     }
     let beyond = call.agent().is_some() && command.agent.needs_board();
     if !company.require_board_approval_for_new_agents && !beyond {
-        let agent = take_on(tx, call, scope, command.agent, AgentLifecycle::Enabled)?;
+        let agent = take_on(tx, call, scope, command.agent, AgentLifecycle::ENABLED)?;
         return Ok(Hired {
             agent: agents::detail(tx.reads(), call, agent.into_inner())?,
             approval: None,
@@ -179,7 +180,7 @@ fn propose(
     proposal: Proposal,
     issues: &[Held<Issue>],
 ) -> Result<(Agent, Approval), Failure<ApprovalError>> {
-    let lifecycle = AgentLifecycle::PendingApproval;
+    let lifecycle = AgentLifecycle::DRAFT;
     let draft = take_on(tx, call, scope, proposal.agent, lifecycle)?;
     let payload =
         snapshot::of(&draft, proposal.extras).map_err(|fault| Failure::Refused(fault.into()))?;

@@ -23,8 +23,9 @@ mod resubmit;
 mod snapshot;
 
 use serde_json::{Value, json};
-use workforce_domain::approval::{Approval, ApprovalEvent, ApprovalStatus, NotPending};
+use workforce_domain::approval::{Approval, ApprovalEvent, ApprovalStatus};
 use workforce_domain::id::{ApprovalId, IssueId};
+use workforce_domain::lifecycle::IllegalTransition;
 use workforce_domain::port::{Failure, Held, StoreError, Tx};
 
 pub use cancel::{CANCEL, cancel, draft_terminated, issue_leaves};
@@ -63,7 +64,7 @@ pub enum ApprovalError {
         /// The approval.
         approval: ApprovalId,
         /// Where it stands, and what it can become.
-        refused: NotPending,
+        refused: IllegalTransition<ApprovalStatus>,
     },
     /// It waits for the board and can be sent again only after the board asked
     /// for a change.
@@ -72,7 +73,7 @@ pub enum ApprovalError {
         /// The approval.
         approval: ApprovalId,
         /// Where it stands, and what it can become.
-        refused: NotPending,
+        refused: IllegalTransition<ApprovalStatus>,
     },
 }
 
@@ -97,7 +98,7 @@ impl Refusal for ApprovalError {
             Self::NotPending { approval, refused } | Self::NotInRevision { approval, refused } => {
                 Some(json!({
                     "approvalId": approval,
-                    "status": refused.status,
+                    "status": refused.from,
                     "allowed": refused.allowed,
                 }))
             }
@@ -152,7 +153,10 @@ fn store(
     }
 }
 
-const fn not_pending(approval: ApprovalId, refused: NotPending) -> Failure<ApprovalError> {
+const fn not_pending(
+    approval: ApprovalId,
+    refused: IllegalTransition<ApprovalStatus>,
+) -> Failure<ApprovalError> {
     Failure::Refused(ApprovalError::NotPending { approval, refused })
 }
 

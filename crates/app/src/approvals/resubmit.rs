@@ -1,10 +1,9 @@
 use serde_json::json;
 use workforce_domain::Document;
 use workforce_domain::actor::Owned;
-use workforce_domain::approval::{
-    Approval, ApprovalHistoryKind, ApprovalStatus, ApprovalType, NotPending,
-};
+use workforce_domain::approval::{Approval, ApprovalHistoryKind, ApprovalStatus, ApprovalType};
 use workforce_domain::id::ApprovalId;
+use workforce_domain::lifecycle::IllegalTransition;
 use workforce_domain::port::{Failure, Tx};
 
 use super::redact::redacted;
@@ -67,8 +66,11 @@ pub fn resubmit(
     Ok(read::view(tx.reads(), call, approval.into_inner())?)
 }
 
-fn refusal(approval: ApprovalId, refused: NotPending) -> Failure<ApprovalError> {
-    if refused.status == ApprovalStatus::Pending {
+fn refusal(
+    approval: ApprovalId,
+    refused: IllegalTransition<ApprovalStatus>,
+) -> Failure<ApprovalError> {
+    if refused.from == ApprovalStatus::Pending {
         return Failure::Refused(ApprovalError::NotInRevision { approval, refused });
     }
     not_pending(approval, refused)

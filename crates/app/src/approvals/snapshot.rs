@@ -7,6 +7,7 @@ use workforce_domain::Document;
 use workforce_domain::actor::Owned;
 use workforce_domain::agent::Agent;
 use workforce_domain::approval::{Approval, ApprovalHistoryKind};
+use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{Failure, Held, Tx};
 
 use super::redact::redacted;

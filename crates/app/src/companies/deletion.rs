@@ -23,7 +23,7 @@ pub fn delete(
     id: CompanyId,
 ) -> Result<(), Failure<CompanyError>> {
     let company = hold(tx, call, id)?;
-    if company.status != CompanyStatus::Archived {
+    if company.status() != CompanyStatus::Archived {
         return Err(Failure::Refused(CompanyError::NotArchived));
     }
     let live = RunFilter {

@@ -4,7 +4,7 @@
 use serde_json::json;
 use workforce_domain::activity::Action;
 use workforce_domain::actor::Owned;
-use workforce_domain::agent::AgentLifecycle;
+use workforce_domain::agent::AgentState;
 use workforce_domain::company::{Company, CompanyStatus};
 use workforce_domain::id::CompanyId;
 use workforce_domain::issue::IssueStatus;
@@ -80,7 +80,7 @@ pub fn unarchive(
     id: CompanyId,
 ) -> Result<CompanyView, Failure<CompanyError>> {
     let mut company = hold(tx, call, id)?;
-    if company.status == CompanyStatus::Archived {
+    if company.status() == CompanyStatus::Archived {
         set_status(tx, call, &mut company, CompanyStatus::Active)?;
     }
     Ok(view(tx.reads(), call, company)?)
@@ -94,8 +94,8 @@ fn switch(
     from_archive: bool,
 ) -> Result<CompanyView, Failure<CompanyError>> {
     let mut company = hold(tx, call, id)?;
-    if company.status == CompanyStatus::Archived && !from_archive {
-        let status = company.status;
+    let status = company.status();
+    if status == CompanyStatus::Archived && !from_archive {
         return Err(denied(Denied::CompanyNotActive { status }));
     }
     set_status(tx, call, &mut company, to)?;
@@ -112,10 +112,13 @@ pub(super) fn set_status(
     company: &mut Held<Company>,
     to: CompanyStatus,
 ) -> Result<(), StoreError> {
-    let from = company.status;
-    if !company.move_to(to, call.now) {
+    let from = company.status();
+    // To stay is no switch.
+    let Ok(lifecycle) = company.lifecycle.go(to, call.now) else {
         return Ok(());
-    }
+    };
+    company.lifecycle = lifecycle;
+    company.updated_at = call.now;
     tx.companies_mut().save(company)?;
     let action = match to {
         CompanyStatus::Paused => Action::CompanyPaused,
@@ -131,7 +134,7 @@ pub(super) fn set_status(
     // What was spent meanwhile may have used the budget up.
     budgets::enforce_company(tx, call, company, Month::of(call.now))?;
     tx.companies_mut().save(company)?;
-    if from == CompanyStatus::Paused && company.pause_reason.is_none() {
+    if from == CompanyStatus::Paused && company.lifecycle.paused().is_none() {
         wake_for_open_work(tx, call, company)?;
     }
     Ok(())
@@ -167,7 +170,8 @@ fn wake_for_open_work(
             continue;
         };
         let agent = tx.agents().find(scope.into(), assignee)?;
-        let Some(agent) = agent.filter(|agent| agent.lifecycle == AgentLifecycle::Enabled) else {
+        let Some(agent) = agent.filter(|agent| agent.lifecycle.state() == AgentState::Enabled)
+        else {
             continue;
         };
         let (source, reason) = (WakeSource::Assignment, WakeReason::IssueAssigned);

@@ -7,6 +7,7 @@ use workforce_domain::actor::{CompanyScope, Owned};
 use workforce_domain::change::Change;
 use workforce_domain::id::{CommentId, IssueId};
 use workforce_domain::issue::{Comment, Issue, IssueStatus};
+use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{Failure, Held, Reads, StoreError, Tx};
 use workforce_domain::text::CommentBody;
 

@@ -6,6 +6,7 @@ use workforce_domain::agent::Agent;
 use workforce_domain::board::BoardMember;
 use workforce_domain::id::AgentId;
 use workforce_domain::issue::{Assignee, Assignment, Issue, IssueStatus};
+use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{
     EmployedAgent, Failure, Held, Reads, Shared, StoreError, Tx, WakeableAgent,
 };

@@ -10,6 +10,7 @@ use workforce_domain::issue::{
     Assignment, CheckoutConflict, CheckoutDecision, CheckoutFacts, CheckoutRequest,
     DEFAULT_EXPECTED, Holder, Issue, IssueRef, IssueStatus, Progress,
 };
+use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{EmployedAgent, Failure, Held, LiveRun, NewLease, StoreError, Tx};
 use workforce_domain::wake::WakeReason;
 
@@ -98,7 +99,7 @@ fn worker(
 /// A company whose month is used up begins no work, whoever would do it.
 fn require_money(tx: &mut dyn Tx, issue: &Issue) -> Result<(), Failure<IssueError>> {
     let company = tx.companies().find(issue.scope().into(), issue.company)?;
-    match company.and_then(|company| company.pause_reason) {
+    match company.and_then(|company| company.lifecycle.pause_reason()) {
         Some(_) => Err(Failure::Refused(IssueError::BudgetExhausted)),
         None => Ok(()),
     }

@@ -6,6 +6,7 @@ use workforce_domain::actor::Owned;
 use workforce_domain::agent::Agent;
 use workforce_domain::id::AgentId;
 use workforce_domain::issue::{Comment, Issue, IssueRef, IssueStatus};
+use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::mention::MentionIndex;
 use workforce_domain::page::{Order, Page, PageRequest};
 use workforce_domain::port::{CommentKey, Failure, Held, Reads, StoreError, Tx};

@@ -3,9 +3,8 @@ use workforce_domain::Document;
 use workforce_domain::activity::Action;
 use workforce_domain::actor::Owned;
 use workforce_domain::id::{AgentId, CompanyId, GoalId, LabelId, ProjectId};
-use workforce_domain::issue::{
-    Assignment, IllegalTransition, Issue, IssueRef, IssueStatus, Priority, Progress,
-};
+use workforce_domain::issue::{Assignment, Issue, IssueRef, IssueStatus, Priority, Progress};
+use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{Failure, Tx};
 use workforce_domain::text::{Description, Label, Title};
 use workforce_domain::wake::{WakeReason, WakeSource};
@@ -99,16 +98,10 @@ pub fn create(
     let scope = company.scope();
     call.require_working_company().map_err(denied)?;
     let status = command.status.unwrap_or(IssueStatus::Backlog);
-    if call.agent().is_some() && !BEGUN_BY_AGENTS.contains(&status) {
-        let (from, allowed) = (IssueStatus::Backlog, BEGUN_BY_AGENTS);
-        return Err(Failure::Refused(
-            IllegalTransition {
-                from,
-                to: status,
-                allowed,
-            }
-            .into(),
-        ));
+    if call.agent().is_some() {
+        IssueStatus::Backlog
+            .go_within(BEGUN_BY_AGENTS, status)
+            .map_err(|refused| Failure::Refused(refused.into()))?;
     }
     if command.assignee_adapter_overrides.is_some() {
         call.require_board().map_err(denied)?;

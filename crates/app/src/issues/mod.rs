@@ -22,9 +22,10 @@ use workforce_domain::activity::{Action, Entity};
 use workforce_domain::agent::Agent;
 use workforce_domain::company::PauseReason;
 use workforce_domain::issue::{
-    CheckoutConflict, ConflictReason, IllegalTransition, Issue, IssueRef, Lease,
+    CheckoutConflict, ConflictReason, Issue, IssueRef, IssueStatus, Lease,
 };
 use workforce_domain::label::IssueLabel;
+use workforce_domain::lifecycle::IllegalTransition;
 use workforce_domain::port::{Failure, Held, Reads, Tx};
 
 pub(crate) use approval::{complete, remark};
@@ -55,7 +56,7 @@ pub enum IssueError {
     Field(#[from] FieldFault),
     /// The lifecycle has no such move.
     #[error(transparent)]
-    Transition(#[from] IllegalTransition),
+    Transition(#[from] IllegalTransition<IssueStatus>),
     /// Somebody else has the issue, or it is not in an expected status. Never
     /// to be tried again as it is.
     #[error("{conflict}")]
@@ -200,12 +201,9 @@ fn hold(
 
 /// Refuses agents that may not begin work.
 const fn require_enabled(agent: &Agent) -> Result<(), IssueError> {
-    use workforce_domain::agent::AgentLifecycle;
-    match agent.lifecycle {
-        AgentLifecycle::Paused { reason, .. } => Err(IssueError::AgentPaused { reason }),
-        AgentLifecycle::Enabled
-        | AgentLifecycle::PendingApproval
-        | AgentLifecycle::Terminated { .. } => Ok(()),
+    match agent.lifecycle.pause_reason() {
+        Some(reason) => Err(IssueError::AgentPaused { reason }),
+        None => Ok(()),
     }
 }
 

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use workforce_domain::actor::Owned;
 use workforce_domain::issue::{Issue, IssueStatus, Moved, Mover};
+use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{Failure, Held, StoreError, Tx};
 
 use super::{IssueError, assignment, work};
@@ -32,7 +33,7 @@ pub(super) fn rewritten(
         return Ok((to, None));
     };
     // What could not become done cannot become anything in its place.
-    let leads_there = issue.status().successors(Mover::Agent).contains(&to);
+    let leads_there = issue.status().successors().contains(&to);
     if to != IssueStatus::Done || !leads_there {
         return Ok((to, None));
     }

@@ -8,6 +8,7 @@ use workforce_domain::id::{AgentId, GoalId, LabelId, ProjectId};
 use workforce_domain::issue::{
     Assignment, Comment, DEFAULT_EXPECTED, Issue, IssueRef, IssueStatus, Moved, Priority,
 };
+use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{EmployedAgent, Failure, Held, Shared, Tx};
 use workforce_domain::text::{CommentBody, Description, Label, Title};
 use workforce_domain::wake::WakeReason;

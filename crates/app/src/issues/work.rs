@@ -78,10 +78,7 @@ pub(super) fn stop(
         let Some(mut run) = tx.runs_mut().lock(scope.into(), id)? else {
             continue;
         };
-        if run.status.is_live() && run.stop_requested_at.is_none() {
-            run.stop_requested_at = Some(call.now);
-            run.stop_reason = Some(RunErrorCode::CancelRequested);
-            run.updated_at = call.now;
+        if run.ask_to_stop(RunErrorCode::CancelRequested, call.now) {
             tx.runs_mut().save(&run)?;
             call.signal.raise();
         }

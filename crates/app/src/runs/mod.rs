@@ -14,7 +14,7 @@ use workforce_domain::page::{Page, PageRequest};
 use workforce_domain::port::{ActivityKey, Failure, Reads, RunFilter, RunKey, Tx};
 use workforce_domain::run::{Run, RunStatus};
 
-pub use lifecycle::{RunEnd, finish, lose, start};
+pub use lifecycle::{finish, start};
 pub use request::{
     ASK, CANCEL, InvokeOutcome, TriggerDetail, WakeUp, WakeUpOutcome, cancel, invoke, wake_up,
 };

@@ -2,11 +2,10 @@ use serde_json::{Value, json};
 use workforce_domain::Document;
 use workforce_domain::activity::Action;
 use workforce_domain::actor::Owned;
-use workforce_domain::agent::{Agent, AgentLifecycle};
-use workforce_domain::company::CompanyStatus;
+use workforce_domain::agent::{Agent, AgentState};
 use workforce_domain::id::{AgentId, RunId};
 use workforce_domain::port::{Failure, Held, StoreError, Tx};
-use workforce_domain::run::{Run, RunErrorCode, RunKind, RunStatus, WakeStatus};
+use workforce_domain::run::{Run, RunErrorCode, RunKind, RunStatus};
 use workforce_domain::text::Label;
 use workforce_domain::wake::{WakeReason, WakeSource};
 use workforce_domain::word::Word;
@@ -213,21 +212,23 @@ fn found(tx: &mut dyn Tx, agent: &Agent, run: RunId) -> Result<Run, Failure<RunE
 
 fn require_runnable(tx: &mut dyn Tx, agent: &Agent) -> Result<(), Failure<RunError>> {
     let refused = |error| Err(Failure::Refused(error));
-    match agent.lifecycle {
-        AgentLifecycle::Enabled => {}
-        AgentLifecycle::Paused { reason, .. } => return refused(RunError::AgentPaused { reason }),
-        AgentLifecycle::PendingApproval => return refused(RunError::AgentPendingApproval),
-        AgentLifecycle::Terminated { .. } => return refused(RunError::AgentTerminated),
+    if let Some(reason) = agent.lifecycle.pause_reason() {
+        return refused(RunError::AgentPaused { reason });
+    }
+    match agent.lifecycle.state() {
+        AgentState::Enabled | AgentState::Paused => {}
+        AgentState::PendingApproval => return refused(RunError::AgentPendingApproval),
+        AgentState::Terminated => return refused(RunError::AgentTerminated),
     }
     let Some(company) = tx.companies().find(agent.scope().into(), agent.company)? else {
         return Err(denied(Denied::NotFound("company")));
     };
-    if company.status != CompanyStatus::Active {
+    if !company.is_active() {
         return Err(denied(Denied::CompanyNotActive {
-            status: company.status,
+            status: company.status(),
         }));
     }
-    if company.pause_reason.is_some() {
+    if company.lifecycle.paused().is_some() {
         return refused(RunError::BudgetExhausted);
     }
     Ok(())
@@ -256,35 +257,29 @@ pub fn cancel(tx: &mut dyn Tx, call: &Call<'_>, id: RunId) -> Result<Run, Failur
             )));
         }
     }
-    // Wake before run, as everywhere.
-    let wake = match seen.status {
-        RunStatus::Queued => tx
-            .runs_mut()
-            .lock_pending_wake(company, seen.agent, seen.issue)?,
+    let run = match seen.status {
+        RunStatus::Queued => cancel_queued(tx, call, &seen)?,
         _ => None,
     };
-    let Some(mut run) = tx.runs_mut().lock(company.into(), id)? else {
-        return Err(denied(Denied::NotFound("heartbeat run")));
-    };
-    match run.status {
-        RunStatus::Queued => {
-            if let Some(mut wake) = wake.filter(|wake| wake.run == id) {
-                wake.status = WakeStatus::Cancelled;
-                wake.updated_at = call.now;
-                tx.runs_mut().save_wake(&wake)?;
+    let run = match run {
+        Some(run) => run,
+        None => {
+            let Some(mut run) = tx.runs_mut().lock(company.into(), id)? else {
+                return Err(denied(Denied::NotFound("heartbeat run")));
+            };
+            match run.status {
+                // Its wake has gone since we looked.
+                RunStatus::Queued => return Err(Failure::Store(StoreError::Contended)),
+                RunStatus::Running => {}
+                status => return Err(Failure::Refused(RunError::NotLive { status })),
             }
-            run.status = RunStatus::Cancelled;
-            run.finished_at = Some(call.now);
+            if !run.ask_to_stop(RunErrorCode::CancelRequested, call.now) {
+                return Ok(run.into_inner());
+            }
+            tx.runs_mut().save(&run)?;
+            run.into_inner()
         }
-        RunStatus::Running if run.stop_requested_at.is_none() => {
-            run.stop_requested_at = Some(call.now);
-            run.stop_reason = Some(RunErrorCode::CancelRequested);
-        }
-        RunStatus::Running => return Ok(run.into_inner()),
-        status => return Err(Failure::Refused(RunError::NotLive { status })),
-    }
-    run.updated_at = call.now;
-    tx.runs_mut().save(&run)?;
+    };
     call.signal.raise();
     write_down(
         tx,
@@ -293,5 +288,18 @@ pub fn cancel(tx: &mut dyn Tx, call: &Call<'_>, id: RunId) -> Result<Run, Failur
         &run,
         json!({ "status": run.status }),
     );
-    Ok(run.into_inner())
+    Ok(run)
+}
+
+/// Cancels a run that waits, with its wake; `None` when it waits no more.
+fn cancel_queued(tx: &mut dyn Tx, call: &Call<'_>, run: &Run) -> Result<Option<Run>, StoreError> {
+    let company = run.scope();
+    let wake = tx
+        .runs_mut()
+        .lock_pending_wake(company, run.agent, run.issue)?;
+    let Some(wake) = wake.filter(|wake| wake.run == run.id) else {
+        return Ok(None);
+    };
+    tx.runs_mut().cancel_wake(wake, call.now)?;
+    tx.runs().find(company.into(), run.id)
 }

@@ -9,6 +9,7 @@ use workforce_domain::actor::{CompanyScope, Owned};
 use workforce_domain::agent::Agent;
 use workforce_domain::approval::{Approval, ApprovalStatus, ApprovalType};
 use workforce_domain::id::{AgentId, IssueId};
+use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::page::PageRequest;
 use workforce_domain::port::{Held, Reads, RunFilter, StoreError, Tx};
 use workforce_domain::run::{RunKind, RunStatus};

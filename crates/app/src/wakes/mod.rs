@@ -184,17 +184,11 @@ pub fn withdraw(
     let Some(mut wake) = pending.filter(|wake| wake.kind == RunKind::Execution) else {
         return Ok(());
     };
-    if wake.reasons.contains(&WakeReason::IssueCommentMentioned) {
-        become_kind(tx, call, &mut wake, RunKind::Consult)?;
-    } else {
-        wake.status = WakeStatus::Cancelled;
-        if let Some(mut run) = tx.runs_mut().lock(company.into(), wake.run)? {
-            run.status = RunStatus::Cancelled;
-            run.finished_at = Some(call.now);
-            run.updated_at = call.now;
-            tx.runs_mut().save(&run)?;
-        }
+    if !wake.reasons.contains(&WakeReason::IssueCommentMentioned) {
+        tx.runs_mut().cancel_wake(wake, call.now)?;
+        return Ok(());
     }
+    become_kind(tx, call, &mut wake, RunKind::Consult)?;
     wake.updated_at = call.now;
     tx.runs_mut().save_wake(&wake)
 }

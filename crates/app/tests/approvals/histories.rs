@@ -13,6 +13,7 @@ use workforce_domain::approval::{
 use workforce_domain::board::BoardMember;
 use workforce_domain::id::ApprovalId;
 use workforce_domain::issue::IssueStatus;
+use workforce_domain::lifecycle::Lifecycle;
 use workforce_testkit::world::{Acting, World};
 
 use crate::desk::{Desk, Outcome, decided, saying};

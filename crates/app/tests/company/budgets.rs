@@ -16,7 +16,7 @@ use workforce_domain::agent::{Agent, AgentLifecycle};
 use workforce_domain::budget::Threshold;
 use workforce_domain::company::PauseReason;
 use workforce_domain::port::Spender;
-use workforce_domain::run::{RunErrorCode, RunStatus};
+use workforce_domain::run::{RunErrorCode, RunOutcome, RunStatus};
 use workforce_domain::time::Month;
 use workforce_domain::wake::WakeReason;
 use workforce_testkit::world::{World, done, refused, report_of};
@@ -138,13 +138,13 @@ fn a_raised_limit_resumes_and_wakes_for_unfinished_work() {
     let agent = limited(&world, 100);
     let (issue, started) = working(&world, &agent, "Work");
     spend(&world, &agent, "100");
-    let stopped = ended(RunStatus::Cancelled, Some(RunErrorCode::BudgetExhausted));
+    let stopped = ended(RunOutcome::Stopped(RunErrorCode::BudgetExhausted));
     assert!(world.finish_as(&started.run, &stopped));
     limit_agent(&world, agent.id, 100 - 1);
     assert_eq!(reason(&world, &agent), Some(PauseReason::Budget));
     assert!(world.pending_wakes(&agent).is_empty());
     let raised = limit_agent(&world, agent.id, 101);
-    assert_eq!(raised.lifecycle, AgentLifecycle::Enabled);
+    assert_eq!(raised.lifecycle, AgentLifecycle::ENABLED);
     let wakes = world.pending_wakes(&agent);
     assert_eq!(wakes.len(), 1);
     assert_eq!(wakes[0].issue, Some(issue.id));
@@ -160,7 +160,7 @@ fn no_limit_at_all_resumes_too() {
     spend(&world, &agent, "100");
     assert_eq!(
         limit_agent(&world, agent.id, 0).lifecycle,
-        AgentLifecycle::Enabled
+        AgentLifecycle::ENABLED
     );
 }
 

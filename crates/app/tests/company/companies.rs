@@ -84,8 +84,8 @@ fn archiving_cancels_wakes_and_asks_runs_to_stop() {
     world.take_signal();
 
     let archived = done(archive(world.board(), company)).company;
-    assert_eq!(archived.status, CompanyStatus::Archived);
-    assert_eq!(archived.archived_at, Some(world.now()));
+    assert_eq!(archived.status(), CompanyStatus::Archived);
+    assert_eq!(archived.lifecycle.archived_at(), Some(world.now()));
     assert!(world.take_signal());
     assert!(world.pending_wakes(&agent).is_empty());
     assert_eq!(world.stored_run(waiting.run).status, RunStatus::Cancelled);
@@ -157,7 +157,7 @@ fn an_archived_company_is_listed_only_when_asked_for() {
     all.sort();
     assert_eq!(both, all);
     assert_eq!(
-        company_view(&world, away).company.status,
+        company_view(&world, away).company.status(),
         CompanyStatus::Archived
     );
 }

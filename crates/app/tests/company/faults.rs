@@ -10,11 +10,11 @@ use workforce_app::agents::{CreateAgent, UpdateAgent};
 use workforce_app::companies::UpdateCompany;
 use workforce_app::goals::{self, UpdateGoal};
 use workforce_app::record::document;
-use workforce_app::runs::{self, RunEnd};
+use workforce_app::runs;
 use workforce_app::{Failure, agents, timers};
 use workforce_domain::actor::Owned;
 use workforce_domain::port::{ClaimRequest, TokenKind, Tokens};
-use workforce_domain::run::{RunErrorCode, RunStatus};
+use workforce_domain::run::{RunEnd, RunErrorCode, RunOutcome};
 use workforce_testkit::contents::Contents;
 use workforce_testkit::failing::FailingStore;
 use workforce_testkit::store::sqlite_store;
@@ -81,14 +81,15 @@ fn the_claim_of_a_run() {
 
 #[test]
 fn the_end_of_a_run_with_its_leases() {
-    for status in [RunStatus::Succeeded, RunStatus::Failed] {
+    let failed = RunOutcome::Failed(RunErrorCode::AdapterFailed);
+    for outcome in [RunOutcome::Succeeded, failed] {
         fails_as_a_whole(
             |world| {
                 let agent = world.hired(world.company("Acme").id, "Worker");
                 working(world, &agent, "Work").1.run
             },
             |world, run| {
-                let end = ended(status, None);
+                let end = ended(outcome);
                 world.system().write(|tx, call| {
                     runs::finish(tx, call, run.scope(), run.id, run.fence, end.clone())
                 })
@@ -105,10 +106,11 @@ fn the_loss_of_a_run_that_is_tried_again() {
             working(world, &agent, "Work").1.run
         },
         |world, run| {
-            let end = RunEnd::failed(RunErrorCode::LeaseExpired, "its server is gone");
-            world
-                .system()
-                .write(|tx, call| runs::lose(tx, call, run, end.clone()))
+            let lost = RunOutcome::Lost(RunErrorCode::LeaseExpired);
+            let end = RunEnd::without_exit(lost, "its server is gone");
+            world.system().write(|tx, call| {
+                runs::finish(tx, call, run.scope(), run.id, run.fence, end.clone())
+            })
         },
     );
 }
@@ -146,7 +148,7 @@ fn the_lift_of_a_budget_stop_in_a_new_month() {
             let run = working(world, &agent, "Work").1.run;
             limit_agent(world, agent.id, 100);
             spend(world, &agent, "100");
-            let end = ended(RunStatus::Cancelled, Some(RunErrorCode::BudgetExhausted));
+            let end = ended(RunOutcome::Stopped(RunErrorCode::BudgetExhausted));
             assert!(world.finish_as(&run, &end));
             begin_next_month(world);
         },

@@ -15,7 +15,7 @@ use workforce_app::{Code, Refusal};
 use workforce_domain::activity::Action;
 use workforce_domain::agent::Agent;
 use workforce_domain::company::{CompanyStatus, PauseReason};
-use workforce_domain::run::{RunErrorCode, RunStatus};
+use workforce_domain::run::{RunErrorCode, RunOutcome, RunStatus};
 use workforce_testkit::world::{World, done, refused};
 
 use crate::support::{
@@ -179,7 +179,7 @@ fn a_live_run_is_asked_to_stop_and_holds_its_place_until_it_has() {
     done(invoke(world.board(), agent.id));
     assert!(world.start_next().is_none());
     assert!(world.stored_lease(&issue).is_some());
-    let end = ended(RunStatus::Cancelled, Some(RunErrorCode::CancelRequested));
+    let end = ended(RunOutcome::Stopped(RunErrorCode::CancelRequested));
     assert!(world.finish_as(&started.run, &end));
     assert!(world.start_next().is_some());
     let told = refused(cancel(world.board(), &started.run));

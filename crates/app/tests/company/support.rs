@@ -5,7 +5,7 @@ use workforce_app::companies::{self, CompanyError, CompanyView, UpdateCompany};
 use workforce_app::costs::{self, CostError, ReportCost, ReportedCost};
 use workforce_app::issues::{self, CheckOut};
 use workforce_app::projects::{self, CreateWorkspace, ProjectError};
-use workforce_app::runs::{self, InvokeOutcome, RunEnd, RunError};
+use workforce_app::runs::{self, InvokeOutcome, RunError};
 use workforce_app::{Failure, activity, budgets};
 use workforce_domain::Document;
 use workforce_domain::activity::{Action, Activity};
@@ -20,7 +20,7 @@ use workforce_domain::money::{Budget, Cents};
 use workforce_domain::page::PageRequest;
 use workforce_domain::port::{ActivityFilter, Reads, Spender, StoreError, Tx};
 use workforce_domain::project::Workspace;
-use workforce_domain::run::{Run, RunErrorCode, RunStatus};
+use workforce_domain::run::{Run, RunEnd, RunOutcome};
 use workforce_domain::text::Role;
 use workforce_domain::time::Month;
 use workforce_testkit::world::{Acting, StartedRun, World, done, new_agent, report_of};
@@ -61,7 +61,7 @@ pub(crate) fn make_draft(world: &World, agent: AgentId) {
     world.breaks_on_purpose(&["drafts_wait_for_a_decision"]);
     put(world, |tx| {
         let mut held = tx.agents_mut().lock(Scope::SYSTEM, agent)?.unwrap();
-        held.lifecycle = AgentLifecycle::PendingApproval;
+        held.lifecycle = AgentLifecycle::DRAFT;
         tx.agents_mut().save(&held)
     });
 }
@@ -259,10 +259,9 @@ pub(crate) fn working(world: &World, agent: &Agent, titled: &str) -> (Issue, Sta
     (taken.issue, started)
 }
 
-pub(crate) fn ended(status: RunStatus, code: Option<RunErrorCode>) -> RunEnd {
+pub(crate) fn ended(outcome: RunOutcome) -> RunEnd {
     RunEnd {
-        status,
-        error_code: code,
+        outcome,
         error: None,
         exit_code: None,
         signal: None,
@@ -298,10 +297,5 @@ pub(crate) fn begin_next_month(world: &World) {
 }
 
 pub(crate) const fn pause_reason(agent: &Agent) -> Option<PauseReason> {
-    match agent.lifecycle {
-        AgentLifecycle::Paused { reason, .. } => Some(reason),
-        AgentLifecycle::Enabled
-        | AgentLifecycle::PendingApproval
-        | AgentLifecycle::Terminated { .. } => None,
-    }
+    agent.lifecycle.pause_reason()
 }

@@ -13,6 +13,7 @@ use workforce_app::issues::{AddComment, CheckOut, IssueError};
 use workforce_domain::agent::Agent;
 use workforce_domain::id::AgentId;
 use workforce_domain::issue::{Issue, IssueStatus};
+use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::page::PageRequest;
 use workforce_domain::word::Word;
 use workforce_testkit::world::{Acting, World, new_company};

@@ -11,9 +11,8 @@ use workforce_domain::actor::Owned;
 use workforce_domain::agent::Agent;
 use workforce_domain::company::Company;
 use workforce_domain::id::RunId;
-use workforce_domain::issue::{
-    CheckoutConflict, Comment, IllegalTransition, Issue, IssueStatus, Lease,
-};
+use workforce_domain::issue::{CheckoutConflict, Comment, Issue, IssueStatus, Lease};
+use workforce_domain::lifecycle::IllegalTransition;
 use workforce_domain::page::{Order, PageRequest};
 use workforce_domain::port::{ActivityFilter, Reads, RunFilter, StoreError};
 use workforce_domain::run::{Run, RunStatus};
@@ -167,7 +166,7 @@ impl Scene {
         &self,
         issue: &Issue,
         call: impl FnOnce() -> Outcome<T>,
-    ) -> IllegalTransition {
+    ) -> IllegalTransition<IssueStatus> {
         match self.refused(issue, call) {
             IssueError::Transition(illegal) => illegal,
             other => panic!("no illegal move: {other:?}"),

@@ -6,7 +6,7 @@ use workforce_app::agents::{self, UpdateAgent};
 use workforce_app::approvals::{self, Decide};
 use workforce_app::companies::{self, UpdateCompany};
 use workforce_app::issues::{self, AddComment, CheckOut, CreateIssue, UpdateIssue};
-use workforce_app::runs::{self, RunEnd, WakeUp};
+use workforce_app::runs::{self, WakeUp};
 use workforce_app::{Call, Failure, costs};
 use workforce_domain::Document;
 use workforce_domain::actor::Owned;
@@ -14,7 +14,7 @@ use workforce_domain::change::Change;
 use workforce_domain::issue::IssueStatus;
 use workforce_domain::money::Budget;
 use workforce_domain::port::{ClaimRequest, StoreError, TokenKind, Tokens, Tx};
-use workforce_domain::run::{RunErrorCode, RunStatus};
+use workforce_domain::run::{RunEnd, RunErrorCode, RunOutcome};
 use workforce_domain::text::CommentBody;
 use workforce_domain::wake::WakeSource;
 use workforce_testkit::world::{World, key_name, new_issue, no_change, report_of};
@@ -230,17 +230,18 @@ deeds! {
     };
     finish_run after [Running] = |world, scene| {
         let Some(run) = &scene.run else { return Ok(Err("no run".into())) };
-        let mut end = RunEnd::failed(RunErrorCode::ProcessLost, "it ended");
-        end.status = RunStatus::Succeeded;
-        end.error_code = None;
+        let end = RunEnd::without_exit(RunOutcome::Succeeded, "it ended");
         as_somebody(world.system(), |tx, call| {
             runs::finish(tx, call, run.scope(), run.id, run.fence, end.clone())
         })
     };
     lose_run after [Running] = |world, scene| {
         let Some(run) = &scene.run else { return Ok(Err("no run".into())) };
-        let end = RunEnd::failed(RunErrorCode::ProcessLost, "its server is gone");
-        as_somebody(world.system(), |tx, call| runs::lose(tx, call, run, end.clone()))
+        let lost = RunOutcome::Lost(RunErrorCode::ProcessLost);
+        let end = RunEnd::without_exit(lost, "its server is gone");
+        as_somebody(world.system(), |tx, call| {
+            runs::finish(tx, call, run.scope(), run.id, run.fence, end.clone())
+        })
     };
     pause_company after [] = |world, scene| {
         board(world, |tx, call| companies::pause(tx, call, scene.company.id))

@@ -73,7 +73,7 @@ macro_rules! each_meets_every_other {
 }
 
 each_meets_every_other! {
-    check_out check_out_for release assign create_issue end_issue reopen_issue delete_issue
+    check_out check_out_for release assign create_issue create_issue_for_nobody end_issue reopen_issue delete_issue
     put_below_other put_other_below mention reopen_by_comment file_plan approve reject
     request_revision cancel_approval hire approve_hire reject_hire terminate pause_agent
     resume_agent delete_agent create_key put_below_agent put_agent_below limit_agent limit_company

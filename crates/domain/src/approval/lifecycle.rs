@@ -4,8 +4,8 @@ use alloc::string::String;
 
 use crate::board::BoardMember;
 use crate::corrupt::Corrupt;
+use crate::lifecycle::{IllegalTransition, Lifecycle};
 use crate::time::Timestamp;
-use crate::word::Listed;
 use crate::words;
 
 words! {
@@ -115,12 +115,10 @@ impl ApprovalType {
     }
 }
 
-impl ApprovalStatus {
-    /// The statuses in which the board may still decide.
-    pub const ACTIONABLE: &'static [Self] = &[Self::Pending, Self::RevisionRequested];
+impl Lifecycle for ApprovalStatus {
+    const SUBJECT: &'static str = "an approval";
 
-    /// What this status may become: the one transition table of approvals.
-    pub const fn successors(self) -> &'static [Self] {
+    fn successors(self) -> &'static [Self] {
         match self {
             Self::Pending => &[
                 Self::Approved,
@@ -137,11 +135,11 @@ impl ApprovalStatus {
             Self::Approved | Self::Rejected | Self::Cancelled => &[],
         }
     }
+}
 
-    /// True when nothing can change it any more.
-    pub const fn is_terminal(self) -> bool {
-        self.successors().is_empty()
-    }
+impl ApprovalStatus {
+    /// The statuses in which the board may still decide.
+    pub const ACTIONABLE: &'static [Self] = &[Self::Pending, Self::RevisionRequested];
 }
 
 /// Who decided: the board, never an agent.
@@ -197,16 +195,6 @@ pub struct ApprovalStateRecord {
     pub note: Option<String>,
     /// When it was decided or cancelled; absent exactly while it is pending.
     pub decided_at: Option<Timestamp>,
-}
-
-/// The approval stands where the step cannot be taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the approval is {status}; from there it can become {}", Listed(.allowed))]
-pub struct NotPending {
-    /// Where the approval stands.
-    pub status: ApprovalStatus,
-    /// What it can become.
-    pub allowed: &'static [ApprovalStatus],
 }
 
 impl ApprovalState {
@@ -292,7 +280,7 @@ impl ApprovalState {
     ///
     /// # Errors
     /// When it is decided or cancelled already.
-    pub fn approve(&self, decision: Decision) -> Result<Self, NotPending> {
+    pub fn approve(&self, decision: Decision) -> Result<Self, IllegalTransition<ApprovalStatus>> {
         self.turn(Self::Approved { decision })
     }
 
@@ -300,7 +288,7 @@ impl ApprovalState {
     ///
     /// # Errors
     /// When it is decided or cancelled already.
-    pub fn reject(&self, decision: Decision) -> Result<Self, NotPending> {
+    pub fn reject(&self, decision: Decision) -> Result<Self, IllegalTransition<ApprovalStatus>> {
         self.turn(Self::Rejected { decision })
     }
 
@@ -308,7 +296,10 @@ impl ApprovalState {
     ///
     /// # Errors
     /// When it is not pending.
-    pub fn request_revision(&self, decision: Decision) -> Result<Self, NotPending> {
+    pub fn request_revision(
+        &self,
+        decision: Decision,
+    ) -> Result<Self, IllegalTransition<ApprovalStatus>> {
         self.turn(Self::RevisionRequested { decision })
     }
 
@@ -316,7 +307,7 @@ impl ApprovalState {
     ///
     /// # Errors
     /// When no change was wanted.
-    pub fn resubmit(&self) -> Result<Self, NotPending> {
+    pub fn resubmit(&self) -> Result<Self, IllegalTransition<ApprovalStatus>> {
         self.turn(Self::Pending)
     }
 
@@ -324,17 +315,12 @@ impl ApprovalState {
     ///
     /// # Errors
     /// When it is decided or cancelled already.
-    pub fn cancel(&self, at: Timestamp) -> Result<Self, NotPending> {
+    pub fn cancel(&self, at: Timestamp) -> Result<Self, IllegalTransition<ApprovalStatus>> {
         self.turn(Self::Cancelled { at })
     }
 
-    fn turn(&self, next: Self) -> Result<Self, NotPending> {
-        let status = self.status();
-        let allowed = status.successors();
-        if allowed.contains(&next.status()) {
-            Ok(next)
-        } else {
-            Err(NotPending { status, allowed })
-        }
+    fn turn(&self, next: Self) -> Result<Self, IllegalTransition<ApprovalStatus>> {
+        self.status().go(next.status())?;
+        Ok(next)
     }
 }

@@ -3,6 +3,7 @@
 use super::lease::Lease;
 use super::lifecycle::{IssueStatus, Progress};
 use crate::id::{AgentId, ApprovalId, RunId};
+use crate::lifecycle::Lifecycle;
 use crate::time::Timestamp;
 use crate::words;
 

@@ -5,7 +5,7 @@ mod progress;
 
 pub use progress::{Moved, Progress, ProgressRecord, StatusMismatch};
 
-use crate::word::Listed;
+use crate::lifecycle::Lifecycle;
 use crate::words;
 
 words! {
@@ -80,25 +80,12 @@ impl Mover {
     pub const ALL: &'static [Self] = &[Self::Agent, Self::Board];
 }
 
-impl IssueStatus {
-    /// What a reopened issue may become.
-    pub const REOPENED: &'static [Self] = &[Self::Backlog, Self::Todo];
+impl Lifecycle for IssueStatus {
+    const SUBJECT: &'static str = "an issue";
 
-    /// True for done and cancelled, which are left only by reopening.
-    pub const fn is_terminal(self) -> bool {
-        matches!(self, Self::Done | Self::Cancelled)
-    }
-
-    /// What `mover` may change this status to: the one transition table of
-    /// issues (contract section 3.1). The status itself is never listed.
-    pub const fn successors(self, mover: Mover) -> &'static [Self] {
-        match mover {
-            Mover::Agent => self.successors_for_agents(),
-            Mover::Board => self.successors_for_board(),
-        }
-    }
-
-    const fn successors_for_agents(self) -> &'static [Self] {
+    /// The table that agents keep to (contract section 3.1); the board has one
+    /// of its own. What ends is left only by reopening.
+    fn successors(self) -> &'static [Self] {
         match self {
             Self::Backlog => &[Self::Todo, Self::InProgress, Self::Cancelled],
             Self::Todo => &[
@@ -119,6 +106,20 @@ impl IssueStatus {
             Self::Done | Self::Cancelled => &[],
         }
     }
+}
+
+impl IssueStatus {
+    /// What a reopened issue may become.
+    pub const REOPENED: &'static [Self] = &[Self::Backlog, Self::Todo];
+
+    /// What `mover` may change this status to (contract section 3.1). The
+    /// status itself is never listed.
+    pub fn successors_for(self, mover: Mover) -> &'static [Self] {
+        match mover {
+            Mover::Agent => self.successors(),
+            Mover::Board => self.successors_for_board(),
+        }
+    }
 
     const fn successors_for_board(self) -> &'static [Self] {
         use IssueStatus::{Backlog, Blocked, Cancelled, Done, InProgress, InReview, Todo};
@@ -131,16 +132,4 @@ impl IssueStatus {
             Done | Cancelled => Self::REOPENED,
         }
     }
-}
-
-/// The lifecycle does not lead from one status to the other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("an issue cannot go from {from} to {to}; from {from} it can go to {}", Listed(.allowed))]
-pub struct IllegalTransition {
-    /// Where the issue stands.
-    pub from: IssueStatus,
-    /// What was asked for.
-    pub to: IssueStatus,
-    /// What could have been asked for.
-    pub allowed: &'static [IssueStatus],
 }

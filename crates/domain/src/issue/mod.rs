@@ -15,8 +15,7 @@ pub use checkout::{
 };
 pub use lease::{AGENT_LEASE, Holder, Lease};
 pub use lifecycle::{
-    IllegalTransition, IssueStatus, Moved, Mover, Priority, Progress, ProgressRecord,
-    StatusMismatch,
+    IssueStatus, Moved, Mover, Priority, Progress, ProgressRecord, StatusMismatch,
 };
 
 use crate::Document;

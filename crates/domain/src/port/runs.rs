@@ -144,6 +144,12 @@ pub trait RunWrites {
     /// When the store fails.
     fn save_wake(&mut self, wake: &Held<Wake>) -> Result<(), StoreError>;
 
+    /// Cancels a pending wake and its queued run.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn cancel_wake(&mut self, wake: Held<Wake>, now: Timestamp) -> Result<(), StoreError>;
+
     /// Locks a run.
     ///
     /// # Errors

@@ -1,10 +1,12 @@
 //! Heartbeat runs: one execution of an agent (contract section 10.1).
 
+mod end;
 mod lifecycle;
 mod start;
 
 use alloc::string::String;
 
+pub use end::{RunEnd, RunOutcome};
 pub use lifecycle::*;
 pub use start::StartCondition;
 

@@ -3,9 +3,10 @@
 use proptest::prelude::*;
 use uuid::Uuid;
 use workforce_domain::approval::{
-    ApprovalState, ApprovalStateRecord, ApprovalStatus, Decider, Decision, NotPending,
+    ApprovalState, ApprovalStateRecord, ApprovalStatus, Decider, Decision,
 };
 use workforce_domain::board::BoardMember;
+use workforce_domain::lifecycle::{IllegalTransition, Lifecycle};
 use workforce_domain::time::Timestamp;
 
 use crate::table::{named, table};
@@ -37,7 +38,10 @@ const EVENTS: &[Event] = &[
     Event::Cancel,
 ];
 
-fn apply(state: &ApprovalState, event: Event) -> Result<ApprovalState, NotPending> {
+fn apply(
+    state: &ApprovalState,
+    event: Event,
+) -> Result<ApprovalState, IllegalTransition<ApprovalStatus>> {
     match event {
         Event::Approve => state.approve(decision()),
         Event::Reject => state.reject(decision()),
@@ -77,11 +81,8 @@ fn every_event_in_every_state() {
             Ok(next) => next.status().to_string(),
             Err(refused) => {
                 assert_eq!(
-                    refused,
-                    NotPending {
-                        status,
-                        allowed: status.successors()
-                    }
+                    (refused.from, refused.allowed),
+                    (status, status.successors())
                 );
                 ".".into()
             }
@@ -105,13 +106,13 @@ fn a_refusal_says_what_is_possible() {
         .unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "the approval is approved; from there it can become nothing"
+        "an approval cannot go from approved to approved; from approved it can go to nothing"
     );
     let refused = ApprovalState::Pending.resubmit().unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "the approval is pending; \
-         from there it can become approved, rejected, cancelled, revision_requested"
+        "an approval cannot go from pending to pending; \
+         from pending it can go to approved, rejected, cancelled, revision_requested"
     );
 }
 

@@ -157,20 +157,20 @@ fn the_largest_amounts_are_counted_exactly() {
 #[test]
 fn only_a_pause_by_the_budget_counts_as_one() {
     let at = Timestamp::from_micros(0);
-    let paused = |reason| AgentPause::from(AgentLifecycle::Paused { reason, at });
+    let paused = |reason| AgentPause::from(AgentLifecycle::ENABLED.pause(reason, at).unwrap());
     assert_eq!(paused(PauseReason::Budget), AgentPause::Budget);
     assert_eq!(paused(PauseReason::Manual), AgentPause::Manual);
     assert_eq!(paused(PauseReason::System), AgentPause::Manual);
     assert_eq!(
-        AgentPause::from(AgentLifecycle::Enabled),
+        AgentPause::from(AgentLifecycle::ENABLED),
         AgentPause::Running
     );
     assert_eq!(
-        AgentPause::from(AgentLifecycle::PendingApproval),
+        AgentPause::from(AgentLifecycle::DRAFT),
         AgentPause::Inactive
     );
     assert_eq!(
-        AgentPause::from(AgentLifecycle::Terminated { at }),
+        AgentPause::from(AgentLifecycle::ENABLED.terminate(at).unwrap()),
         AgentPause::Inactive
     );
 }

@@ -7,9 +7,8 @@ use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use workforce_app::runs::RunEnd;
 use workforce_domain::agent::AdapterType;
-use workforce_domain::run::RunErrorCode;
+use workforce_domain::run::{RunEnd, RunErrorCode, RunOutcome};
 
 use crate::briefing::Assignment;
 use crate::live::{Halt, LiveRun};
@@ -18,10 +17,8 @@ use crate::shared::Core;
 /// How a run came to its end.
 #[derive(Clone, Debug)]
 pub(crate) struct Ending {
-    /// What made it stop, when something did.
-    pub(crate) halt: Option<Halt>,
-    /// What is written down.
-    pub(crate) end: RunEnd,
+    /// What is written down; nothing for a run that is another server's.
+    pub(crate) end: Option<RunEnd>,
     /// Whether nothing of it executes any more.
     pub(crate) group_empty: bool,
     /// Whether it has not begun for lack of room, and may be begun later.
@@ -31,9 +28,18 @@ pub(crate) struct Ending {
 impl Ending {
     /// A run that failed without having executed anything.
     pub(crate) fn failed(code: RunErrorCode, error: impl Into<String>) -> Self {
+        Self::before_start(RunEnd::without_exit(RunOutcome::Failed(code), error))
+    }
+
+    /// A run that workforce itself failed before it executed anything.
+    pub(crate) fn broken(error: impl Into<String>) -> Self {
+        let lost = RunOutcome::Lost(RunErrorCode::Internal);
+        Self::before_start(RunEnd::without_exit(lost, error))
+    }
+
+    fn before_start(end: impl Into<Option<RunEnd>>) -> Self {
         Self {
-            halt: None,
-            end: RunEnd::failed(code, error),
+            end: end.into(),
             group_empty: true,
             lacks_room: false,
         }
@@ -47,9 +53,11 @@ impl Ending {
 
     /// A run that was stopped before it executed anything.
     pub(crate) fn halted(halt: Halt) -> Self {
-        let mut ending = Self::failed(RunErrorCode::Internal, "it was stopped before its start");
-        ending.halt = Some(halt);
-        ending
+        let error = "it was stopped before its start";
+        Self::before_start(
+            halt.outcome()
+                .map(|outcome| RunEnd::without_exit(outcome, error)),
+        )
     }
 }
 

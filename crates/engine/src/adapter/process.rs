@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use workforce_app::runs::RunEnd;
 use workforce_domain::actor::Owned;
 use workforce_domain::port::Failure;
-use workforce_domain::run::{ProcessRecord, RunErrorCode, RunStatus};
+use workforce_domain::run::{ProcessRecord, RunEnd, RunErrorCode, RunOutcome};
 
 use super::settings::ProcessSettings;
 use super::{Adapter, Ending, Execution};
@@ -147,10 +146,9 @@ async fn write_context(
     let written = offload(move || ContextFile::write(path, &layer)).await;
     written.map(Some).map_err(|error| {
         tracing::error!(%error, run = %run.id, "a run cannot be told about its project");
-        Ending::failed(
-            RunErrorCode::Internal,
-            format!("the context of its project cannot be written: {error}"),
-        )
+        Ending::broken(format!(
+            "the context of its project cannot be written: {error}"
+        ))
         .because(core, &error)
     })
 }
@@ -162,11 +160,7 @@ async fn open_log(core: &Core, path: PathBuf) -> Result<RunLog, Ending> {
     });
     opened.await.map_err(|error| {
         tracing::error!(%error, path = %path.display(), "the log of a run cannot be opened");
-        Ending::failed(
-            RunErrorCode::Internal,
-            format!("its log cannot be opened: {error}"),
-        )
-        .because(core, &error)
+        Ending::broken(format!("its log cannot be opened: {error}")).because(core, &error)
     })
 }
 
@@ -217,16 +211,15 @@ async fn record(
 }
 
 fn not_spawned(error: &SpawnError) -> Ending {
-    let code = match error {
-        SpawnError::Record { .. } => RunErrorCode::Internal,
+    match error {
+        SpawnError::Record { .. } => Ending::broken(with_causes(error)),
         SpawnError::Cwd { .. }
         | SpawnError::ProgramNotFound { .. }
         | SpawnError::ProgramNotExecutable { .. }
         | SpawnError::NulByte { .. }
         | SpawnError::Process { .. }
-        | SpawnError::Exec { .. } => RunErrorCode::SpawnFailed,
-    };
-    Ending::failed(code, with_causes(error))
+        | SpawnError::Exec { .. } => Ending::failed(RunErrorCode::SpawnFailed, with_causes(error)),
+    }
 }
 
 /// An error with everything that led to it.
@@ -247,72 +240,58 @@ fn ending(outcome: Outcome<Halt>) -> Ending {
         Some(Exit::Signal(signal)) => (None, Some(signal)),
         None => (None, None),
     };
-    let (status, error_code, error) = verdict(outcome.ended_by, outcome.exit);
-    let halt = match outcome.ended_by {
-        EndedBy::Stopped(halt) => Some(halt),
-        EndedBy::Itself | EndedBy::WallLimit | EndedBy::IdleLimit => None,
-    };
     let (log_bytes, log_tail) = stored(outcome.log);
-    let end = RunEnd {
-        status,
-        error_code,
+    let end = verdict(outcome.ended_by, outcome.exit).map(|(outcome, error)| RunEnd {
+        outcome,
         error,
         exit_code,
         signal,
         log_bytes,
         log_tail,
-    };
+    });
     Ending {
-        halt,
         end,
         group_empty: outcome.group_empty,
         lacks_room: false,
     }
 }
 
-fn verdict(
-    ended_by: EndedBy<Halt>,
-    exit: Option<Exit>,
-) -> (RunStatus, Option<RunErrorCode>, Option<String>) {
-    let (status, code, error) = match (ended_by, exit) {
-        (EndedBy::Itself, Some(Exit::Code(0))) => return (RunStatus::Succeeded, None, None),
+/// What became of a program, with a sentence for people; nothing when the run
+/// is another server's.
+fn verdict(ended_by: EndedBy<Halt>, exit: Option<Exit>) -> Option<(RunOutcome, Option<String>)> {
+    let failed = RunOutcome::Failed(RunErrorCode::AdapterFailed);
+    let (outcome, error) = match (ended_by, exit) {
+        (EndedBy::Itself, Some(Exit::Code(0))) => return Some((RunOutcome::Succeeded, None)),
         (EndedBy::Itself, Some(Exit::Code(code))) => {
-            let error = format!("the program ended with code {code}");
-            (RunStatus::Failed, RunErrorCode::AdapterFailed, error)
+            (failed, format!("the program ended with code {code}"))
         }
         (EndedBy::Itself, Some(Exit::Signal(signal))) => {
-            let error = format!("signal {signal} ended the program");
-            (RunStatus::Failed, RunErrorCode::AdapterFailed, error)
+            (failed, format!("signal {signal} ended the program"))
         }
-        (EndedBy::Itself, None) => {
-            let error = "the system tells no exit code of the program".into();
-            (RunStatus::Failed, RunErrorCode::AdapterFailed, error)
-        }
-        (EndedBy::WallLimit, _) => {
-            let error = "the run took longer than its time limit".into();
-            (RunStatus::TimedOut, RunErrorCode::WallLimit, error)
-        }
-        (EndedBy::IdleLimit, _) => {
-            let error = "the run showed no sign of life for its idle limit".into();
-            (RunStatus::TimedOut, RunErrorCode::IdleLimit, error)
-        }
-        (EndedBy::Stopped(Halt::Requested(code)), _) => {
-            let error = match code {
-                RunErrorCode::BudgetExhausted => "the budget of the month is used up",
-                _ => "somebody asked the run to stop",
+        (EndedBy::Itself, None) => (
+            failed,
+            "the system tells no exit code of the program".to_owned(),
+        ),
+        (EndedBy::WallLimit, _) => (
+            RunOutcome::TimedOut(RunErrorCode::WallLimit),
+            "the run took longer than its time limit".to_owned(),
+        ),
+        (EndedBy::IdleLimit, _) => (
+            RunOutcome::TimedOut(RunErrorCode::IdleLimit),
+            "the run showed no sign of life for its idle limit".to_owned(),
+        ),
+        (EndedBy::Stopped(halt), _) => {
+            let error = match halt {
+                Halt::Requested(RunErrorCode::BudgetExhausted) => {
+                    "the budget of the month is used up"
+                }
+                Halt::Requested(_) => "somebody asked the run to stop",
+                Halt::ServerShutdown | Halt::LeaseLost => "the server was stopped",
             };
-            (RunStatus::Cancelled, code, error.into())
-        }
-        (EndedBy::Stopped(Halt::ServerShutdown), _) => {
-            let error = "the server was stopped".into();
-            (RunStatus::Failed, RunErrorCode::ServerShutdown, error)
-        }
-        (EndedBy::Stopped(Halt::LeaseLost), _) => {
-            let error = "the run is no longer this server's".into();
-            (RunStatus::Failed, RunErrorCode::LeaseExpired, error)
+            (halt.outcome()?, error.to_owned())
         }
     };
-    (status, Some(code), Some(error))
+    Some((outcome, Some(error)))
 }
 
 fn stored(log: LogSummary) -> (i64, Option<String>) {

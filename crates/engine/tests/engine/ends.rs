@@ -5,6 +5,7 @@ use workforce_app::{agents, costs, runs};
 use workforce_domain::change::Change;
 use workforce_domain::cost::TokenUse;
 use workforce_domain::id::AgentId;
+use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::money::{Budget, Cents};
 use workforce_domain::run::{Run, RunErrorCode, RunStatus};
 use workforce_domain::text::Name;

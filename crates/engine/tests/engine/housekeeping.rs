@@ -100,10 +100,8 @@ async fn tickets_are_kept_until_they_expire() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_budget_stop_without_a_reason_in_this_month_is_lifted() {
     let house = House::new();
-    let lifecycle = |reason| AgentLifecycle::Paused {
-        reason,
-        at: house.ports.clock.now(),
-    };
+    let now = house.ports.clock.now();
+    let lifecycle = |reason| AgentLifecycle::ENABLED.pause(reason, now).unwrap();
     let paused = |reason| {
         let agent = house.hire_shell("true");
         house.act(|tx, _| {
@@ -124,13 +122,10 @@ async fn a_budget_stop_without_a_reason_in_this_month_is_lifted() {
     };
     let engine = house.start();
     eventually("the lifting", || {
-        (lifecycle_of(by_budget) == AgentLifecycle::Enabled).then_some(())
+        (lifecycle_of(by_budget) == AgentLifecycle::ENABLED).then_some(())
     })
     .await;
-    assert!(matches!(
-        lifecycle_of(by_board),
-        AgentLifecycle::Paused { .. }
-    ));
+    assert!(lifecycle_of(by_board).paused().is_some());
     engine.shutdown().await;
 }
 

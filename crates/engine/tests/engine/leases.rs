@@ -1,7 +1,8 @@
 use std::time::Duration;
 
-use workforce_app::runs::{self, RunEnd};
-use workforce_domain::run::{RunErrorCode, RunStatus};
+use workforce_app::runs;
+use workforce_domain::actor::Owned;
+use workforce_domain::run::{RunEnd, RunErrorCode, RunOutcome, RunStatus};
 use workforce_testkit::store::postgres_store;
 
 use crate::support::{House, UNTIL_GO, eventually, is_live};
@@ -22,8 +23,12 @@ async fn a_run_that_lost_its_lease_writes_nothing_more() {
 
     // What another server does after a lease has expired.
     let before = house.run(run);
-    let taken = RunEnd::failed(RunErrorCode::LeaseExpired, "taken over");
-    assert!(house.act(|tx, call| runs::lose(tx, call, &before, taken.clone())));
+    let lost = RunOutcome::Lost(RunErrorCode::LeaseExpired);
+    let taken = RunEnd::without_exit(lost, "taken over");
+    assert!(house.act(|tx, call| {
+        let (company, fence) = (before.scope(), before.fence);
+        runs::finish(tx, call, company, before.id, fence, taken.clone())
+    }));
     let written = house.run(run);
 
     eventually("the end of its process", || (!is_live(pid)).then_some(())).await;

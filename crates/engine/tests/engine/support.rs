@@ -16,6 +16,7 @@ use workforce_domain::board::BoardMember;
 use workforce_domain::change::Change;
 use workforce_domain::id::{AgentId, CompanyId, InstanceId, IssueId, RunId};
 use workforce_domain::issue::IssueStatus;
+use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::money::Budget;
 use workforce_domain::page::PageRequest;
 use workforce_domain::port::{

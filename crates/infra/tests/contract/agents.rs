@@ -22,7 +22,7 @@ on_both_databases! {
             icon: Some(Label::new("star").unwrap()),
             capabilities: Some(Description::new("everything").unwrap()),
             reports_to: Some(manager.id),
-            lifecycle: AgentLifecycle::Paused { reason: PauseReason::System, at: later(1) },
+            lifecycle: AgentLifecycle::ENABLED.pause(PauseReason::System, later(1)).unwrap(),
             consecutive_failures: 2,
             adapter_type: AdapterType::ClaudeLocal,
             adapter_config: heartbeat(2),
@@ -35,8 +35,8 @@ on_both_databases! {
             ..plain.clone()
         };
         let gone =
-            Agent { lifecycle: AgentLifecycle::Terminated { at: later(4) }, ..plain.clone() };
-        let draft = Agent { lifecycle: AgentLifecycle::PendingApproval, ..plain.clone() };
+            Agent { lifecycle: AgentLifecycle::ENABLED.terminate(later(4)).unwrap(), ..plain.clone() };
+        let draft = Agent { lifecycle: AgentLifecycle::DRAFT, ..plain.clone() };
         for version in [full, gone, draft, plain] {
             world.change_agent(&version, |held| held.clone_from(&version));
             let found = world.read(|reads| reads.agents().find(Scope::SYSTEM, version.id));
@@ -66,7 +66,7 @@ on_both_databases! {
         let world = World::new(store);
         let gone = world.hire();
         world.change_agent(&gone, |agent| {
-            agent.lifecycle = AgentLifecycle::Terminated { at: later(1) };
+            agent.lifecycle = AgentLifecycle::ENABLED.terminate(later(1)).unwrap();
         });
         for (include_terminated, expected) in
             [(false, vec![world.agent.id]), (true, vec![world.agent.id, gone.id])]
@@ -108,11 +108,11 @@ on_both_databases! {
         let [paused, draft, gone] = [world.hire(), world.hire(), world.hire()];
         world.change_agent(&paused, |agent| {
             agent.lifecycle =
-                AgentLifecycle::Paused { reason: PauseReason::Manual, at: later(1) };
+                AgentLifecycle::ENABLED.pause(PauseReason::Manual, later(1)).unwrap();
         });
-        world.change_agent(&draft, |agent| agent.lifecycle = AgentLifecycle::PendingApproval);
+        world.change_agent(&draft, |agent| agent.lifecycle = AgentLifecycle::DRAFT);
         world.change_agent(&gone, |agent| {
-            agent.lifecycle = AgentLifecycle::Terminated { at: later(1) };
+            agent.lifecycle = AgentLifecycle::ENABLED.terminate(later(1)).unwrap();
         });
         let found = world.read(|reads| reads.agents().mentionable(world.scope()));
         let ids: Vec<_> = found.iter().map(|agent| agent.id).collect();

@@ -64,7 +64,7 @@ on_both_databases! {
         (consult.kind, consulted.kind) = (RunKind::Consult, RunKind::Consult);
         world.write(|tx| queue(tx, &consult, &consulted));
         world.change_agent(&fired, |agent| {
-            agent.lifecycle = AgentLifecycle::Terminated { at: later(1) };
+            agent.lifecycle = AgentLifecycle::ENABLED.terminate(later(1)).unwrap();
         });
         let go = |issue: &Issue, status| {
             world.change_issue(issue, |issue| {

@@ -60,6 +60,12 @@ pub(crate) fn busy_colleague(world: &World<'_>) -> Run {
     claim(world.store).expect("it may start").run
 }
 
+fn move_company(world: &World<'_>, status: CompanyStatus) {
+    world.change_company(|company| {
+        company.lifecycle = company.lifecycle.go(status, now()).unwrap();
+    });
+}
+
 on_both_databases! {
     #![beneath_the_rules]
     fn the_wake_is_due(store: &TestStore) {
@@ -83,16 +89,16 @@ on_both_databases! {
 
     fn the_agent_is_enabled(store: &TestStore) {
         for lifecycle in [
-            AgentLifecycle::Paused { reason: PauseReason::Manual, at: now() },
-            AgentLifecycle::Paused { reason: PauseReason::Budget, at: now() },
-            AgentLifecycle::PendingApproval,
+            AgentLifecycle::ENABLED.pause(PauseReason::Manual, now()).unwrap(),
+            AgentLifecycle::ENABLED.pause(PauseReason::Budget, now()).unwrap(),
+            AgentLifecycle::DRAFT,
         ] {
             check(
                 store,
                 |world| world.change_agent(&world.agent, |agent| agent.lifecycle = lifecycle),
                 |world, ()| {
                     world.change_agent(&world.agent, |agent| {
-                        agent.lifecycle = AgentLifecycle::Enabled;
+                        agent.lifecycle = AgentLifecycle::ENABLED;
                     });
                 },
             );
@@ -103,30 +109,26 @@ on_both_databases! {
         for status in [CompanyStatus::Paused, CompanyStatus::Archived] {
             check(
                 store,
-                |world| world.change_company(|company| company.status = status),
-                |world, ()| world.change_company(|company| company.status = CompanyStatus::Active),
+                |world| move_company(world, status),
+                |world, ()| move_company(world, CompanyStatus::Active),
             );
         }
     }
 
     fn the_company_is_not_stopped(store: &TestStore) {
-        for reason in [PauseReason::Budget, PauseReason::Manual, PauseReason::System] {
-            check(
-                store,
-                |world| {
-                    world.change_company(|company| {
-                        company.pause_reason = Some(reason);
-                        company.paused_at = Some(now());
-                    });
-                },
-                |world, ()| {
-                    world.change_company(|company| {
-                        company.pause_reason = None;
-                        company.paused_at = None;
-                    });
-                },
-            );
-        }
+        check(
+            store,
+            |world| {
+                world.change_company(|company| {
+                    company.lifecycle = company.lifecycle.stop_for_budget(now());
+                });
+            },
+            |world, ()| {
+                world.change_company(|company| {
+                    company.lifecycle = company.lifecycle.lift_budget_stop();
+                });
+            },
+        );
     }
 
     fn the_agent_has_budget_left(store: &TestStore) {

@@ -3,7 +3,7 @@ use std::thread;
 
 use workforce_domain::actor::{InstanceScope, Owned, Scope};
 use workforce_domain::attachment::AttachmentLimit;
-use workforce_domain::company::{Company, CompanyStatus, PauseReason};
+use workforce_domain::company::{Company, CompanyLifecycle, CompanyStatus};
 use workforce_domain::money::Budget;
 use workforce_domain::page::PageRequest;
 use workforce_domain::port::StoreError;
@@ -18,7 +18,10 @@ on_both_databases! {
         let plain = company();
         let full = Company {
             description: Some(Description::new("what it does").unwrap()),
-            status: CompanyStatus::Paused,
+            lifecycle: CompanyLifecycle::ACTIVE
+                .stop_for_budget(later(1))
+                .go(CompanyStatus::Archived, later(2))
+                .unwrap(),
             budget: Budget::from_cents(5).unwrap(),
             require_board_approval_for_new_agents: true,
             review_required: true,
@@ -26,9 +29,6 @@ on_both_databases! {
             attachment_limit: Some(AttachmentLimit::MAX),
             locale: Some(Label::new("de").unwrap()),
             brand_color: Some(Label::new("#fff").unwrap()),
-            pause_reason: Some(PauseReason::Budget),
-            paused_at: Some(later(1)),
-            archived_at: Some(later(2)),
             updated_at: later(3),
             ..plain.clone()
         };
@@ -68,8 +68,11 @@ on_both_databases! {
     }
 
     fn companies_are_listed_by_status_and_scope(store: &TestStore) {
-        let [active, paused, archived] = [CompanyStatus::Active, CompanyStatus::Paused, CompanyStatus::Archived]
-            .map(|status| Company { status, ..company() });
+        let active = company();
+        let [paused, archived] = [CompanyStatus::Paused, CompanyStatus::Archived].map(|status| {
+            let lifecycle = active.lifecycle.go(status, now()).unwrap();
+            Company { lifecycle, ..company() }
+        });
         for company in [&active, &paused, &archived] {
             write(&**store, |tx| tx.companies_mut().insert(company.clone()));
         }

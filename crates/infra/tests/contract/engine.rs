@@ -197,15 +197,14 @@ on_both_databases! {
         let budget = Budget::from_cents(10).unwrap();
         world.change_agent(&world.agent, |agent| {
             agent.budget = budget;
-            agent.lifecycle = AgentLifecycle::Paused { reason: PauseReason::Budget, at: now() };
+            agent.lifecycle = AgentLifecycle::ENABLED.pause(PauseReason::Budget, now()).unwrap();
         });
         world.change_agent(&hand, |agent| {
-            agent.lifecycle = AgentLifecycle::Paused { reason: PauseReason::Manual, at: now() };
+            agent.lifecycle = AgentLifecycle::ENABLED.pause(PauseReason::Manual, now()).unwrap();
         });
         world.change_company(|company| {
             company.budget = budget;
-            company.pause_reason = Some(PauseReason::Budget);
-            company.paused_at = Some(now());
+            company.lifecycle = company.lifecycle.stop_for_budget(now());
         });
         world.write(|tx| tx.ledger_mut().record(&cost(&world, "10")));
         let stops = |month, limit| {

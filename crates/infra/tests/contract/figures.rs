@@ -76,12 +76,12 @@ on_both_databases! {
         });
         world.change_agent(&paused, |agent| {
             agent.consecutive_failures = 1;
-            agent.lifecycle = AgentLifecycle::Paused { reason: PauseReason::Budget, at: now() };
+            agent.lifecycle = AgentLifecycle::ENABLED.pause(PauseReason::Budget, now()).unwrap();
         });
         world.change_agent(&gone, |agent| {
             agent.consecutive_failures = 9;
             agent.budget = Budget::from_cents(7000).unwrap();
-            agent.lifecycle = AgentLifecycle::Terminated { at: now() };
+            agent.lifecycle = AgentLifecycle::ENABLED.terminate(now()).unwrap();
         });
         world.queue(&runner, Some(&worked_on));
         begin(&world);

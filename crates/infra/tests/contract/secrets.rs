@@ -140,7 +140,7 @@ on_both_databases! {
         };
         let gone = Agent {
             adapter_config: bound(&[("A", one.id, None)]),
-            lifecycle: AgentLifecycle::Terminated { at: now() },
+            lifecycle: AgentLifecycle::ENABLED.terminate(now()).unwrap(),
             ..agent(&world.company)
         };
         world.write(|tx| {

@@ -38,16 +38,13 @@ fn break_only(condition: StartCondition, world: &World<'_>, request: &mut ClaimR
         // The wakes of the tests are due now.
         StartCondition::NotBefore => request.now = now().minus(core::time::Duration::from_secs(1)),
         StartCondition::AgentNotEmployed => world.change_agent(&world.agent, |agent| {
-            agent.lifecycle = AgentLifecycle::PendingApproval;
+            agent.lifecycle = AgentLifecycle::DRAFT;
         }),
         StartCondition::AgentPaused => world.change_agent(&world.agent, |agent| {
-            agent.lifecycle = AgentLifecycle::Paused {
-                reason: PauseReason::Manual,
-                at: now(),
-            };
+            agent.lifecycle = agent.lifecycle.pause(PauseReason::Manual, now()).unwrap();
         }),
         StartCondition::CompanyNotActive => world.change_company(|company| {
-            company.move_to(CompanyStatus::Paused, now());
+            company.lifecycle = company.lifecycle.go(CompanyStatus::Paused, now()).unwrap();
         }),
         StartCondition::BudgetAgent => {
             world.change_agent(&world.agent, |agent| agent.budget = budget(10));

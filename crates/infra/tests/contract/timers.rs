@@ -69,7 +69,7 @@ on_both_databases! {
         // Another interval, and a pause.
         world.change_agent(&late, |agent| agent.runtime_config = every(120));
         world.change_agent(&early, |agent| {
-            agent.lifecycle = AgentLifecycle::Paused { reason: PauseReason::Manual, at: now() };
+            agent.lifecycle = AgentLifecycle::ENABLED.pause(PauseReason::Manual, now()).unwrap();
         });
         assert_eq!(to_look_at(&world, 0, &own), own);
         set(&world, &early, None, false);

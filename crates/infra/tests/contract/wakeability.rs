@@ -36,10 +36,10 @@ on_both_databases! {
     fn the_employed_of_a_working_company_may_be_woken(store: &TestStore) {
         let (world, other) = (World::new(store), World::new(store));
         for (lifecycle, expected) in [
-            (AgentLifecycle::Paused { reason: PauseReason::Manual, at: now() }, true),
-            (AgentLifecycle::PendingApproval, false),
-            (AgentLifecycle::Terminated { at: now() }, false),
-            (AgentLifecycle::Enabled, true),
+            (AgentLifecycle::ENABLED.pause(PauseReason::Manual, now()).unwrap(), true),
+            (AgentLifecycle::DRAFT, false),
+            (AgentLifecycle::ENABLED.terminate(now()).unwrap(), false),
+            (AgentLifecycle::ENABLED, true),
         ] {
             world.change_agent(&world.agent, |agent| agent.lifecycle = lifecycle);
             assert_eq!(may_be_woken(&world, &world.agent), expected, "{lifecycle:?}");
@@ -49,7 +49,9 @@ on_both_databases! {
             (CompanyStatus::Archived, false),
             (CompanyStatus::Active, true),
         ] {
-            world.change_company(|company| company.status = status);
+            world.change_company(|company| {
+                company.lifecycle = company.lifecycle.go(status, now()).unwrap();
+            });
             assert_eq!(may_be_woken(&world, &world.agent), expected, "{status:?}");
         }
         assert!(!may_be_woken(&world, &other.agent), "it is of another company");
@@ -109,11 +111,14 @@ fn stop(tx: &mut dyn Tx, world: &World<'_>, stop: StopScope) -> Result<Vec<RunId
     if stop == StopScope::Company {
         let company = tx.companies_mut().lock(Scope::SYSTEM, world.company.id)?;
         let mut company = company.expect("it exists");
-        company.status = CompanyStatus::Paused;
+        company.lifecycle = company
+            .lifecycle
+            .go(CompanyStatus::Paused, later(1))
+            .unwrap();
         tx.companies_mut().save(&company)?;
     } else {
         let mut agent = lock_agent(tx, &world.agent)?;
-        agent.lifecycle = AgentLifecycle::Terminated { at: later(1) };
+        agent.lifecycle = AgentLifecycle::ENABLED.terminate(later(1)).unwrap();
         tx.agents_mut().save(&agent)?;
     }
     tx.runs_mut().cancel_pending(world.scope(), stop, later(1))
@@ -207,7 +212,7 @@ fn who_changes_an_agent_waits_for_who_shares_it() {
     };
     let terminate = |tx: &mut dyn Tx| -> Result<(), StoreError> {
         let mut held = lock_agent(tx, &world.agent)?;
-        held.lifecycle = AgentLifecycle::Terminated { at: later(1) };
+        held.lifecycle = AgentLifecycle::ENABLED.terminate(later(1)).unwrap();
         tx.agents_mut().save(&held)
     };
     let together = world.write(|tx| Ok(share(tx)? && write(&*store, share)));
@@ -224,7 +229,7 @@ fn who_changes_an_agent_waits_for_who_shares_it() {
             let manager = lock_agent(tx, &world.agent)?;
             let mut reports = tx.agents_mut().lock_reports_of(&manager)?;
             for report in &mut reports {
-                report.lifecycle = AgentLifecycle::Terminated { at: later(1) };
+                report.lifecycle = AgentLifecycle::ENABLED.terminate(later(1)).unwrap();
                 tx.agents_mut().save(report)?;
             }
             Ok(reports.len())

@@ -192,10 +192,10 @@ on_both_databases! {
         };
         assert!(share(other.scope()).is_none(), "it is of another company");
         for (lifecycle, is_employed) in [
-            (AgentLifecycle::Enabled, true),
-            (AgentLifecycle::Paused { reason: PauseReason::Manual, at: now() }, true),
-            (AgentLifecycle::PendingApproval, false),
-            (AgentLifecycle::Terminated { at: now() }, false),
+            (AgentLifecycle::ENABLED, true),
+            (AgentLifecycle::ENABLED.pause(PauseReason::Manual, now()).unwrap(), true),
+            (AgentLifecycle::DRAFT, false),
+            (AgentLifecycle::ENABLED.terminate(now()).unwrap(), false),
         ] {
             world.change_agent(&world.agent, |agent| agent.lifecycle = lifecycle);
             let shared = share(world.scope()).expect("it is there");
@@ -212,7 +212,7 @@ on_both_databases! {
             world.change_agent(agent, |agent| agent.reports_to = Some(manager.id));
         }
         world.change_agent(&two, |agent| {
-            agent.lifecycle = AgentLifecycle::Terminated { at: now() };
+            agent.lifecycle = AgentLifecycle::ENABLED.terminate(now()).unwrap();
         });
         let reports = |manager: &Agent| {
             world.write(|tx| {

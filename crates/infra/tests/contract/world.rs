@@ -8,7 +8,7 @@ use uuid::Uuid;
 use workforce_domain::Document;
 use workforce_domain::actor::{CompanyScope, InstanceScope, Owned, Scope};
 use workforce_domain::agent::{AdapterType, Agent, AgentLifecycle};
-use workforce_domain::company::{Company, CompanyStatus};
+use workforce_domain::company::{Company, CompanyLifecycle, CompanyStatus};
 use workforce_domain::goal::{Goal, GoalLevel, GoalStatus};
 use workforce_domain::id::{AgentId, CompanyId, InstanceId};
 use workforce_domain::issue::{
@@ -119,7 +119,7 @@ pub(crate) fn company() -> Company {
         id: id(),
         name: Name::new("Acme").unwrap(),
         description: None,
-        status: CompanyStatus::Active,
+        lifecycle: CompanyLifecycle::ACTIVE,
         budget: Budget::UNLIMITED,
         issue_prefix: format!("C{number}"),
         require_board_approval_for_new_agents: false,
@@ -128,9 +128,6 @@ pub(crate) fn company() -> Company {
         attachment_limit: None,
         locale: None,
         brand_color: None,
-        pause_reason: None,
-        paused_at: None,
-        archived_at: None,
         created_at: now(),
         updated_at: now(),
     }
@@ -147,7 +144,7 @@ pub(crate) fn agent(company: &Company) -> Agent {
         icon: None,
         capabilities: None,
         reports_to: None,
-        lifecycle: AgentLifecycle::Enabled,
+        lifecycle: AgentLifecycle::ENABLED,
         consecutive_failures: 0,
         adapter_type: AdapterType::Process,
         adapter_config: Document::new(),
@@ -482,7 +479,7 @@ pub(crate) fn archive(store: &TestStore, company: CompanyId) {
             .companies_mut()
             .lock(Scope::SYSTEM, company)?
             .expect("it exists");
-        held.status = CompanyStatus::Archived;
+        held.lifecycle = held.lifecycle.go(CompanyStatus::Archived, now()).unwrap();
         tx.companies_mut().save(&held)
     });
 }

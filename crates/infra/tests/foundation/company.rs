@@ -1,6 +1,6 @@
 //! Companies for tests.
 
-use workforce_domain::company::{Company, CompanyStatus};
+use workforce_domain::company::{Company, CompanyLifecycle};
 use workforce_domain::id::CompanyId;
 use workforce_domain::money::Budget;
 use workforce_domain::port::{Failure, Store, StoreError};
@@ -19,7 +19,7 @@ pub(crate) fn company(prefix: &str) -> Company {
         id: new_id(),
         name: Name::new("Acme").unwrap(),
         description: None,
-        status: CompanyStatus::Active,
+        lifecycle: CompanyLifecycle::ACTIVE,
         budget: Budget::UNLIMITED,
         issue_prefix: prefix.to_owned(),
         require_board_approval_for_new_agents: false,
@@ -28,9 +28,6 @@ pub(crate) fn company(prefix: &str) -> Company {
         attachment_limit: None,
         locale: None,
         brand_color: None,
-        pause_reason: None,
-        paused_at: None,
-        archived_at: None,
         created_at: now,
         updated_at: now,
     }

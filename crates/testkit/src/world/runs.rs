@@ -1,7 +1,7 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
-use workforce_app::runs::{self, RunEnd};
+use workforce_app::runs;
 use workforce_app::{Failure, timers};
 use workforce_domain::actor::{InstanceScope, Owned, Scope};
 use workforce_domain::agent::Agent;
@@ -9,7 +9,7 @@ use workforce_domain::id::{AgentId, IssueId, RunId};
 use workforce_domain::issue::{Issue, Lease};
 use workforce_domain::page::PageRequest;
 use workforce_domain::port::{ClaimRequest, ClaimedRun, RunFilter, TokenKind, Tokens};
-use workforce_domain::run::{Run, RunStatus};
+use workforce_domain::run::{Run, RunEnd, RunOutcome, RunStatus};
 use workforce_domain::wake::Wake;
 
 use super::{World, done, there};
@@ -75,8 +75,7 @@ impl World {
     #[track_caller]
     pub fn finish(&self, run: &Run) -> bool {
         let end = RunEnd {
-            status: RunStatus::Succeeded,
-            error_code: None,
+            outcome: RunOutcome::Succeeded,
             error: None,
             exit_code: Some(0),
             signal: None,

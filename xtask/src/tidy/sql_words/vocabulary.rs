@@ -1,7 +1,7 @@
 //! Which column holds the words of which enum of the domain.
 
 use workforce_domain::actor::ActorKind;
-use workforce_domain::agent::LifecycleWord;
+use workforce_domain::agent::AgentState;
 use workforce_domain::approval::{ApprovalHistoryKind, ApprovalStatus, ApprovalType};
 use workforce_domain::attachment::Provider;
 use workforce_domain::budget::{BudgetScope, Threshold};
@@ -34,7 +34,7 @@ const fn of<W: Word>(table: &'static str, column: &'static str) -> Vocabulary {
 /// Every column of which a migration or an invariant names a word.
 pub(super) const VOCABULARIES: &[Vocabulary] = &[
     of::<ActorKind>("activity", "actor_type"),
-    of::<LifecycleWord>("agents", "lifecycle"),
+    of::<AgentState>("agents", "lifecycle"),
     of::<PauseReason>("agents", "pause_reason"),
     of::<ActorKind>("approval_events", "actor_type"),
     of::<ApprovalHistoryKind>("approval_events", "kind"),

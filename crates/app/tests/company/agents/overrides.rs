@@ -46,7 +46,7 @@ fn the_board_lets_an_agent_work_on_for_the_month() {
         Code::BoardRequired
     );
     let forced = done(force(world.board(), agent.id)).view.agent;
-    assert_eq!(forced.lifecycle, AgentLifecycle::Enabled);
+    assert_eq!(forced.lifecycle, AgentLifecycle::ENABLED);
     assert_eq!(forced.budget_override, Some(world.month()));
     let row = happened(&world, agent.company)
         .into_iter()
@@ -58,7 +58,7 @@ fn the_board_lets_an_agent_work_on_for_the_month() {
     spend(&world, &agent, "500");
     assert_eq!(
         world.stored_agent(agent.id).lifecycle,
-        AgentLifecycle::Enabled
+        AgentLifecycle::ENABLED
     );
     world.todo_for(&agent, "Work");
     assert!(world.start_next().is_some());

@@ -9,7 +9,7 @@ use workforce_app::agents::{
 use workforce_app::record::document;
 use workforce_app::{Code, Failure, Refusal};
 use workforce_domain::activity::Action;
-use workforce_domain::agent::{Agent, AgentLifecycle};
+use workforce_domain::agent::Agent;
 use workforce_domain::change::Change;
 use workforce_domain::id::{AgentId, RevisionId};
 use workforce_domain::page::PageRequest;
@@ -131,10 +131,7 @@ fn a_rollback_gives_back_what_was_hidden_and_leaves_what_is_no_configuration() {
 
     let back = done(roll_back(world.board(), agent.id, first.id, Some(&[2])));
     assert_eq!(Value::Object(back.agent.view.agent.adapter_config), env);
-    assert!(matches!(
-        back.agent.view.agent.lifecycle,
-        AgentLifecycle::Paused { .. }
-    ));
+    assert!(back.agent.view.agent.lifecycle.paused().is_some());
     assert_eq!((back.agent.revision, back.revision.revision.n), (3, 3));
     assert_eq!(back.revision.revision.source, RevisionSource::Rollback);
     assert_eq!(back.revision.revision.rolled_back_from, Some(first.id));
@@ -237,10 +234,7 @@ fn a_budget_of_the_past_is_enforced() {
     patch(&world, agent.id, &limit(1000));
     spend(&world, &agent, "200");
     let back = done(roll_back(world.board(), agent.id, tight, None));
-    assert!(matches!(
-        back.agent.view.agent.lifecycle,
-        AgentLifecycle::Paused { .. }
-    ));
+    assert!(back.agent.view.agent.lifecycle.paused().is_some());
     assert_eq!(count(&world, company.id, Action::BudgetHardStop), 1);
 }
 

@@ -131,7 +131,7 @@ fn an_agent_over_its_budget_is_resumed_in_the_next_month() {
     );
     begin_next_month(&world);
     let resumed = done(resume(world.board(), agent.id)).view.agent;
-    assert_eq!(resumed.lifecycle, AgentLifecycle::Enabled);
+    assert_eq!(resumed.lifecycle, AgentLifecycle::ENABLED);
 }
 
 #[test]
@@ -252,7 +252,7 @@ fn terminating_again_changes_nothing() {
     assert_eq!(gone.status, AgentStatus::Terminated);
     assert_eq!(
         gone.agent.lifecycle,
-        AgentLifecycle::Terminated { at: world.now() }
+        AgentLifecycle::ENABLED.terminate(world.now()).unwrap()
     );
     world.advance(Duration::from_secs(60));
     assert_eq!(

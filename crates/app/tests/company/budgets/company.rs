@@ -11,7 +11,7 @@ use workforce_domain::budget::Threshold;
 use workforce_domain::company::{CompanyStatus, PauseReason};
 use workforce_domain::issue::{Issue, IssueStatus};
 use workforce_domain::port::Spender;
-use workforce_domain::run::{RunErrorCode, RunStatus};
+use workforce_domain::run::{RunErrorCode, RunOutcome, RunStatus};
 use workforce_domain::wake::WakeReason;
 use workforce_testkit::world::{World, done, refused, report_of};
 
@@ -28,7 +28,10 @@ fn limited(world: &World) -> [Agent; 2] {
 }
 
 fn reason(world: &World, agent: &Agent) -> Option<PauseReason> {
-    company_view(world, agent.company).company.pause_reason
+    company_view(world, agent.company)
+        .company
+        .lifecycle
+        .pause_reason()
 }
 
 fn take(world: &World, agent: &Agent, issue: &Issue) -> Result<Issue, Code> {
@@ -55,13 +58,16 @@ fn the_spend_of_all_agents_pauses_the_company_and_keeps_its_status() {
     assert_eq!(count(&world, ada.company, Action::BudgetSoftAlert), 1);
     spend(&world, &bob, "0.000001");
     let company = company_view(&world, ada.company).company;
-    assert_eq!(company.pause_reason, Some(PauseReason::Budget));
-    assert_eq!(company.paused_at, Some(world.now()));
-    assert_eq!(company.status, CompanyStatus::Active);
+    assert_eq!(company.lifecycle.pause_reason(), Some(PauseReason::Budget));
+    assert_eq!(
+        company.lifecycle.paused().map(|it| it.at),
+        Some(world.now())
+    );
+    assert_eq!(company.status(), CompanyStatus::Active);
     for agent in [&ada, &bob] {
         assert_eq!(
             world.stored_agent(agent.id).lifecycle,
-            AgentLifecycle::Enabled
+            AgentLifecycle::ENABLED
         );
     }
     let noted = alerts(&world, ada.company, Spender::Company, world.month());
@@ -110,8 +116,7 @@ fn no_work_begins_until_the_limit_is_raised() {
     assert!(world.start_next().is_none());
 
     let raised = limit_company(&world, ada.company, 200);
-    assert_eq!(raised.pause_reason, None);
-    assert_eq!(raised.paused_at, None);
+    assert_eq!(raised.lifecycle.paused(), None);
     assert_eq!(
         take(&world, &bob, &issue).unwrap().status(),
         IssueStatus::InProgress
@@ -126,7 +131,7 @@ fn a_raise_wakes_whoever_left_work_unfinished() {
     let [ada, bob] = limited(&world);
     let work = [&ada, &bob].map(|agent| working(&world, agent, "Work"));
     spend(&world, &ada, "100");
-    let stopped = ended(RunStatus::Cancelled, Some(RunErrorCode::BudgetExhausted));
+    let stopped = ended(RunOutcome::Stopped(RunErrorCode::BudgetExhausted));
     for (_, started) in &work {
         assert!(world.finish_as(&started.run, &stopped));
     }
@@ -146,7 +151,7 @@ fn a_limit_below_the_spend_pauses_on_save() {
     let [ada, _] = limited(&world);
     spend(&world, &ada, "50");
     let lowered = limit_company(&world, ada.company, 50);
-    assert_eq!(lowered.pause_reason, Some(PauseReason::Budget));
+    assert_eq!(lowered.lifecycle.pause_reason(), Some(PauseReason::Budget));
     assert_eq!(reason(&world, &ada), Some(PauseReason::Budget));
 }
 
@@ -189,6 +194,9 @@ fn one_company_is_not_stopped_by_another() {
     limit_company(&world, other.id, 100);
     let run = running(&world, &world.hired(other.id, "Cleo")).run;
     spend(&world, &ada, "100");
-    assert_eq!(company_view(&world, other.id).company.pause_reason, None);
+    assert_eq!(
+        company_view(&world, other.id).company.lifecycle.paused(),
+        None
+    );
     assert_eq!(world.stored_run(run.id).stop_requested_at, None);
 }

@@ -73,7 +73,7 @@ fn every_switch_leads_from_every_status_where_it_should() {
             match expected {
                 Some(to) => {
                     let after = flipped(&world, company, switch);
-                    assert_eq!(after.status, to);
+                    assert_eq!(after.status(), to);
                     if to == from {
                         assert_eq!(after, before, "nothing changes");
                     }
@@ -89,7 +89,7 @@ fn every_switch_leads_from_every_status_where_it_should() {
         for to in [Active, Paused, Archived] {
             let company = world.company("Acme").id;
             put(&world, company, from);
-            assert_eq!(put(&world, company, to).status, to);
+            assert_eq!(put(&world, company, to).status(), to);
         }
     }
 }
@@ -104,8 +104,8 @@ fn a_pause_cancels_wakes_and_asks_runs_to_stop() {
     let waiting = world.pending_wakes(&agent).remove(0);
     world.take_signal();
     let paused = flipped(&world, company, companies::pause);
-    assert_eq!(paused.pause_reason, Some(PauseReason::Manual));
-    assert_eq!(paused.paused_at, Some(world.now()));
+    assert_eq!(paused.lifecycle.pause_reason(), Some(PauseReason::Manual));
+    assert_eq!(paused.lifecycle.paused().map(|it| it.at), Some(world.now()));
     assert!(world.take_signal());
     assert!(world.pending_wakes(&agent).is_empty());
     assert_eq!(world.stored_run(waiting.run).status, RunStatus::Cancelled);
@@ -133,7 +133,10 @@ fn a_resumed_company_takes_its_work_up_but_for_agents_that_were_paused_singly() 
     assert!(world.finish(&live.run));
     world.take_signal();
     let resumed = flipped(&world, company, companies::resume);
-    assert_eq!((resumed.pause_reason, resumed.paused_at), (None, None));
+    assert_eq!(
+        (resumed.lifecycle.pause_reason(), resumed.lifecycle.paused()),
+        (None, None)
+    );
     assert!(world.take_signal());
     let wakes = world.pending_wakes(&worker);
     assert_eq!(wakes.len(), 2);
@@ -159,7 +162,7 @@ fn nobody_is_woken_for_what_lay_in_the_archive() {
     done(archive(world.board(), company));
     let back = flipped(&world, company, companies::unarchive);
     assert_eq!(
-        (back.status, back.archived_at),
+        (back.status(), back.lifecycle.archived_at()),
         (CompanyStatus::Active, None)
     );
     assert!(world.pending_wakes(&agent).is_empty());
@@ -183,20 +186,23 @@ fn resuming_does_not_lift_the_stop_of_a_budget() {
             spend(&world, &agent, "60");
         }
         let paused = company_view(&world, company).company;
-        assert_eq!(paused.pause_reason, Some(PauseReason::Manual));
+        assert_eq!(paused.lifecycle.pause_reason(), Some(PauseReason::Manual));
         let resumed = flipped(&world, company, companies::resume);
-        assert_eq!(resumed.status, CompanyStatus::Active);
+        assert_eq!(resumed.status(), CompanyStatus::Active);
         assert_eq!(
-            resumed.pause_reason,
+            resumed.lifecycle.pause_reason(),
             spent_while_paused.then_some(PauseReason::Budget)
         );
     }
     // The pause of the board hides that of the budget and does not lift it either.
     flipped(&world, company, companies::pause);
     let resumed = flipped(&world, company, companies::resume);
-    assert_eq!(resumed.pause_reason, Some(PauseReason::Budget));
+    assert_eq!(resumed.lifecycle.pause_reason(), Some(PauseReason::Budget));
     assert!(world.start_next().is_none());
-    assert_eq!(limit_company(&world, company, 1000).pause_reason, None);
+    assert_eq!(
+        limit_company(&world, company, 1000).lifecycle.paused(),
+        None
+    );
 }
 
 #[test]
@@ -281,25 +287,28 @@ fn holds(world: &World, agent: &Agent) -> Result<(), TestCaseError> {
     let company = view.company;
     let limit = company.budget.limit();
     let exhausted = limit.is_some_and(|limit| view.spent >= limit);
-    match company.status {
+    match company.status() {
         CompanyStatus::Active => {
             let reason = exhausted.then_some(PauseReason::Budget);
-            prop_assert_eq!(company.pause_reason, reason);
+            prop_assert_eq!(company.lifecycle.pause_reason(), reason);
         }
         CompanyStatus::Paused => {
-            prop_assert_eq!(company.pause_reason, Some(PauseReason::Manual));
+            prop_assert_eq!(company.lifecycle.pause_reason(), Some(PauseReason::Manual));
         }
         CompanyStatus::Archived => {
-            prop_assert!(company.pause_reason != Some(PauseReason::Manual));
+            prop_assert!(company.lifecycle.pause_reason() != Some(PauseReason::Manual));
         }
     }
-    prop_assert_eq!(company.pause_reason.is_some(), company.paused_at.is_some());
-    let archived = company.status == CompanyStatus::Archived;
-    prop_assert_eq!(company.archived_at.is_some(), archived);
-    if company.status != CompanyStatus::Active {
+    prop_assert_eq!(
+        company.lifecycle.pause_reason().is_some(),
+        company.lifecycle.paused().is_some()
+    );
+    let archived = company.status() == CompanyStatus::Archived;
+    prop_assert_eq!(company.lifecycle.archived_at().is_some(), archived);
+    if company.status() != CompanyStatus::Active {
         prop_assert!(world.pending_wakes(agent).is_empty());
     }
-    if company.status != CompanyStatus::Active || exhausted {
+    if company.status() != CompanyStatus::Active || exhausted {
         for run in world.live_runs(agent) {
             prop_assert!(run.stop_requested_at.is_some(), "{:?}", run);
         }

@@ -4,10 +4,11 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use workforce_app::Failure;
-use workforce_app::runs::{self, RunEnd};
+use workforce_app::runs;
 use workforce_domain::activity::Action;
+use workforce_domain::actor::Owned;
 use workforce_domain::agent::{Agent, AgentStatus};
-use workforce_domain::run::{Run, RunErrorCode, RunStatus};
+use workforce_domain::run::{Run, RunEnd, RunErrorCode, RunOutcome, RunStatus};
 use workforce_domain::wake::WakeReason;
 use workforce_testkit::world::{World, done};
 
@@ -17,12 +18,15 @@ fn hired(world: &World) -> Agent {
     world.hired(world.company("Acme").id, "Worker")
 }
 
+const FAILED: RunOutcome = RunOutcome::Failed(RunErrorCode::AdapterFailed);
+
 /// The engine finds a run whose server is gone.
 #[track_caller]
 fn lose(world: &World, run: &Run) -> bool {
     let outcome: Result<bool, Failure<Infallible>> = world.system().write(|tx, call| {
-        let end = RunEnd::failed(RunErrorCode::LeaseExpired, "its server is gone");
-        runs::lose(tx, call, run, end)
+        let lost = RunOutcome::Lost(RunErrorCode::LeaseExpired);
+        let end = RunEnd::without_exit(lost, "its server is gone");
+        runs::finish(tx, call, run.scope(), run.id, run.fence, end)
     });
     done(outcome)
 }
@@ -43,8 +47,8 @@ fn the_end_of_a_run_ends_its_token_and_its_leases() {
         fence: started.run.fence + 1,
         ..started.run.clone()
     };
-    for end in [RunStatus::Succeeded, RunStatus::Failed] {
-        assert!(!world.finish_as(&other, &ended(end, None)));
+    for end in [RunOutcome::Succeeded, FAILED] {
+        assert!(!world.finish_as(&other, &ended(end)));
     }
     assert_eq!(world.stored_run(started.run.id).status, RunStatus::Running);
     assert!(has_token(&world, &started.token) && world.stored_lease(&issue).is_some());
@@ -62,7 +66,7 @@ fn the_end_of_a_run_ends_its_token_and_its_leases() {
         Some(world.now())
     );
     // Whoever ends it again, or late, changes nothing.
-    assert!(!world.finish_as(&started.run, &ended(RunStatus::Failed, None)));
+    assert!(!world.finish_as(&started.run, &ended(FAILED)));
     assert_eq!(world.stored_run(started.run.id), over);
     assert_eq!(count(&world, agent.company, Action::HeartbeatFinished), 1);
 }
@@ -71,17 +75,23 @@ fn the_end_of_a_run_ends_its_token_and_its_leases() {
 fn failures_in_a_row_are_counted_and_stops_are_not() {
     let world = World::sqlite();
     let agent = hired(&world);
-    let after = |status: RunStatus| {
+    let after = |outcome: RunOutcome| {
         let run = running(&world, &agent).run;
-        assert!(world.finish_as(&run, &ended(status, None)));
+        assert!(world.finish_as(&run, &ended(outcome)));
         let failures = world.stored_agent(agent.id).consecutive_failures;
         (failures, agent_detail(world.board(), agent.id).view.status)
     };
-    assert_eq!(after(RunStatus::Failed), (1, AgentStatus::Idle));
-    assert_eq!(after(RunStatus::TimedOut), (2, AgentStatus::Idle));
-    assert_eq!(after(RunStatus::Cancelled), (2, AgentStatus::Idle));
-    assert_eq!(after(RunStatus::Failed), (3, AgentStatus::Error));
-    assert_eq!(after(RunStatus::Succeeded), (0, AgentStatus::Idle));
+    assert_eq!(after(FAILED), (1, AgentStatus::Idle));
+    assert_eq!(
+        after(RunOutcome::TimedOut(RunErrorCode::WallLimit)),
+        (2, AgentStatus::Idle)
+    );
+    assert_eq!(
+        after(RunOutcome::Stopped(RunErrorCode::CancelRequested)),
+        (2, AgentStatus::Idle)
+    );
+    assert_eq!(after(FAILED), (3, AgentStatus::Error));
+    assert_eq!(after(RunOutcome::Succeeded), (0, AgentStatus::Idle));
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! Where one issue stands and since when (specification section 3, contract
 //! sections 2.5 and 3.1).
 
-use super::{IllegalTransition, IssueStatus, Mover};
+use super::{IssueStatus, Mover};
 use crate::corrupt::Corrupt;
+use crate::lifecycle::{IllegalTransition, Lifecycle};
 use crate::time::Timestamp;
 
 /// The issue does not stand where a checkout expects it to.
@@ -186,7 +187,7 @@ impl Progress {
         mover: Mover,
         to: IssueStatus,
         now: Timestamp,
-    ) -> Result<Moved, IllegalTransition> {
+    ) -> Result<Moved, IllegalTransition<IssueStatus>> {
         let from = self.status;
         if from == to {
             let progress = self.clone();
@@ -197,12 +198,9 @@ impl Progress {
                 reopened: false,
             });
         }
-        let allowed = from.successors(mover);
-        if !allowed.contains(&to) {
-            return Err(IllegalTransition { from, to, allowed });
-        }
+        let to = from.go_within(from.successors_for(mover), to)?;
         let reopened = from.is_terminal();
-        let overridden = !reopened && !from.successors(Mover::Agent).contains(&to);
+        let overridden = !reopened && !from.successors().contains(&to);
         Ok(Moved {
             progress: self.enter(to, now),
             from,
@@ -253,16 +251,18 @@ impl Progress {
     ///
     /// # Errors
     /// When the issue is open, or `to` is another status.
-    pub fn reopen(&self, to: IssueStatus, now: Timestamp) -> Result<Moved, IllegalTransition> {
+    pub fn reopen(
+        &self,
+        to: IssueStatus,
+        now: Timestamp,
+    ) -> Result<Moved, IllegalTransition<IssueStatus>> {
         let from = self.status;
         let allowed = if from.is_terminal() {
             IssueStatus::REOPENED
         } else {
             &[]
         };
-        if !allowed.contains(&to) {
-            return Err(IllegalTransition { from, to, allowed });
-        }
+        let to = from.go_within(allowed, to)?;
         Ok(Moved {
             progress: self.enter(to, now),
             from,

@@ -2,7 +2,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use workforce_app::agents::{AgentDetail, AgentView};
 use workforce_domain::Document;
-use workforce_domain::agent::{AdapterType, AgentLifecycle, AgentStatus, ChainLink};
+use workforce_domain::agent::{AdapterType, AgentStatus, ChainLink};
 use workforce_domain::company::PauseReason;
 use workforce_domain::id::{AgentId, CompanyId};
 use workforce_domain::text::{Description, Label, Name, Role};
@@ -102,12 +102,7 @@ impl From<AgentView> for AgentBody {
             spent,
             shows_config,
         } = view;
-        let (pause_reason, paused_at) = match agent.lifecycle {
-            AgentLifecycle::Paused { reason, at } => (Some(reason), Some(at)),
-            AgentLifecycle::Enabled
-            | AgentLifecycle::PendingApproval
-            | AgentLifecycle::Terminated { .. } => (None, None),
-        };
+        let pause = agent.lifecycle.paused();
         let (adapter_config, runtime_config) = if shows_config {
             (masked(agent.adapter_config), agent.runtime_config)
         } else {
@@ -124,8 +119,8 @@ impl From<AgentView> for AgentBody {
             capabilities: agent.capabilities,
             reports_to: agent.reports_to,
             status,
-            pause_reason,
-            paused_at,
+            pause_reason: pause.map(|pause| pause.reason),
+            paused_at: pause.map(|pause| pause.at),
             adapter_type: agent.adapter_type,
             adapter_config,
             runtime_config,

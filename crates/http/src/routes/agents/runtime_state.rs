@@ -4,13 +4,14 @@ use utoipa::ToSchema;
 use workforce_app::Codes;
 use workforce_app::agents::{self, RuntimeState};
 use workforce_domain::Document;
-use workforce_domain::agent::{AdapterType, AgentLifecycle, AgentStatus};
+use workforce_domain::agent::{AdapterType, AgentStatus};
 use workforce_domain::company::PauseReason;
 use workforce_domain::id::{AgentId, CompanyId, IssueId, RunId, WakeId};
 use workforce_domain::run::RunKind;
 use workforce_domain::text::Label;
 use workforce_domain::time::Timestamp;
 use workforce_domain::wake::{Wake, WakeReason, WakeSource};
+use workforce_domain::word::Word;
 
 use super::TAG;
 use crate::exchange::Exchange;
@@ -129,18 +130,12 @@ struct RuntimeStateBody {
 impl From<RuntimeState> for RuntimeStateBody {
     fn from(state: RuntimeState) -> Self {
         let agent = state.agent;
-        let (lifecycle, pause_reason) = match agent.lifecycle {
-            AgentLifecycle::Enabled => ("enabled", None),
-            AgentLifecycle::Paused { reason, .. } => ("paused", Some(reason)),
-            AgentLifecycle::PendingApproval => ("pending_approval", None),
-            AgentLifecycle::Terminated { .. } => ("terminated", None),
-        };
         Self {
             agent_id: agent.id,
             company_id: agent.company,
             adapter_type: agent.adapter_type,
-            lifecycle,
-            pause_reason,
+            lifecycle: agent.lifecycle.state().as_str(),
+            pause_reason: agent.lifecycle.pause_reason(),
             status: state.status,
             live_runs: state.live.into_iter().map(RunBody::from).collect(),
             pending_wakes: state.pending.into_iter().map(WakeBody::from).collect(),

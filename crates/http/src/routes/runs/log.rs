@@ -3,6 +3,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use workforce_app::runs;
 use workforce_domain::id::RunId;
+use workforce_domain::lifecycle::Lifecycle;
 
 use super::{TAG, log_stream};
 use crate::exchange::{Exchange, Incoming};

@@ -10,6 +10,7 @@ use tokio::time::{Instant, sleep};
 use workforce_app::{Failure, runs};
 use workforce_domain::actor::Owned;
 use workforce_domain::id::RunId;
+use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::LogSlice;
 use workforce_domain::run::{Run, RunErrorCode, RunStatus};
 

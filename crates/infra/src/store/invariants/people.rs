@@ -72,11 +72,10 @@ pub(super) const INVARIANTS: &[Invariant] = &[
     },
     Invariant {
         name: "stopped_companies_say_why",
-        sentence: "A paused company has a reason, a reason has an instant, and an archived \
-            company says since when.",
+        sentence: "A company is paused when the board paused it, a reason has an instant, and an \
+            archived company says since when.",
         rows: "SELECT c.id AS company, 'company ' || c.id AS what FROM companies c
-            WHERE (c.status = 'paused' AND c.pause_reason IS NULL)
-            OR (c.status <> 'paused' AND c.pause_reason = 'manual')
+            WHERE (c.status = 'paused') <> (COALESCE(c.pause_reason, '') = 'manual')
             OR (c.pause_reason IS NULL) <> (c.paused_at IS NULL)
             OR (c.status = 'archived') <> (c.archived_at IS NOT NULL)",
     },

@@ -2,7 +2,9 @@
 
 use diesel::prelude::*;
 use workforce_domain::Document;
-use workforce_domain::agent::{AdapterType, Agent, AgentLifecycle, LifecycleWord};
+use workforce_domain::agent::{
+    AdapterType, Agent, AgentLifecycle, AgentLifecycleRecord, AgentState,
+};
 use workforce_domain::company::PauseReason;
 use workforce_domain::corrupt::Corrupt;
 use workforce_domain::id::{AgentId, CompanyId};
@@ -26,7 +28,7 @@ pub(super) struct AgentRow {
     icon: Option<String>,
     capabilities: Option<String>,
     reports_to: Option<IdColumn<AgentId>>,
-    lifecycle: WordColumn<LifecycleWord>,
+    lifecycle: WordColumn<AgentState>,
     lifecycle_at: Option<InstantColumn>,
     pause_reason: Option<WordColumn<PauseReason>>,
     consecutive_failures: i32,
@@ -60,21 +62,6 @@ impl Row for AgentRow {
 
     fn restore(self) -> Result<Agent, Corrupt> {
         const KIND: &str = "agent";
-        let lifecycle = match (self.lifecycle.0, self.lifecycle_at, self.pause_reason) {
-            (LifecycleWord::Enabled, None, None) => AgentLifecycle::Enabled,
-            (LifecycleWord::Paused, Some(at), Some(reason)) => AgentLifecycle::Paused {
-                reason: reason.0,
-                at: at.0,
-            },
-            (LifecycleWord::PendingApproval, None, None) => AgentLifecycle::PendingApproval,
-            (LifecycleWord::Terminated, Some(at), None) => AgentLifecycle::Terminated { at: at.0 },
-            _ => {
-                return Err(Corrupt::new(
-                    KIND,
-                    "its lifecycle and its instants disagree",
-                ));
-            }
-        };
         Ok(Agent {
             id: self.id.0,
             company: self.company_id.0,
@@ -85,7 +72,11 @@ impl Row for AgentRow {
             icon: admit_some(KIND, self.icon.as_deref(), Label::new)?,
             capabilities: admit_some(KIND, self.capabilities.as_deref(), Description::new)?,
             reports_to: self.reports_to.map(|id| id.0),
-            lifecycle,
+            lifecycle: AgentLifecycle::restore(AgentLifecycleRecord {
+                state: self.lifecycle.0,
+                pause_reason: self.pause_reason.map(|reason| reason.0),
+                since: self.lifecycle_at.map(|at| at.0),
+            })?,
             consecutive_failures: self.consecutive_failures,
             adapter_type: self.adapter_type.0,
             adapter_config: self.adapter_config.0,
@@ -110,14 +101,7 @@ impl Row for AgentRow {
 
 impl From<&Agent> for AgentRow {
     fn from(agent: &Agent) -> Self {
-        let (lifecycle, lifecycle_at, pause_reason) = match agent.lifecycle {
-            AgentLifecycle::Enabled => (LifecycleWord::Enabled, None, None),
-            AgentLifecycle::Paused { reason, at } => {
-                (LifecycleWord::Paused, Some(at), Some(reason))
-            }
-            AgentLifecycle::PendingApproval => (LifecycleWord::PendingApproval, None, None),
-            AgentLifecycle::Terminated { at } => (LifecycleWord::Terminated, Some(at), None),
-        };
+        let lifecycle = agent.lifecycle.record();
         Self {
             id: IdColumn(agent.id),
             company_id: IdColumn(agent.company),
@@ -128,9 +112,9 @@ impl From<&Agent> for AgentRow {
             icon: agent.icon.as_ref().map(ToString::to_string),
             capabilities: agent.capabilities.as_ref().map(ToString::to_string),
             reports_to: agent.reports_to.map(IdColumn),
-            lifecycle: WordColumn(lifecycle),
-            lifecycle_at: lifecycle_at.map(InstantColumn),
-            pause_reason: pause_reason.map(WordColumn),
+            lifecycle: WordColumn(lifecycle.state),
+            lifecycle_at: lifecycle.since.map(InstantColumn),
+            pause_reason: lifecycle.pause_reason.map(WordColumn),
             consecutive_failures: agent.consecutive_failures,
             adapter_type: WordColumn(agent.adapter_type),
             adapter_config: JsonColumn(agent.adapter_config.clone()),

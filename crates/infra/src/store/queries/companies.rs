@@ -2,7 +2,9 @@ use diesel::prelude::*;
 use uuid::Uuid;
 use workforce_domain::actor::{CompanyScope, InstanceScope, Scope};
 use workforce_domain::attachment::AttachmentLimit;
-use workforce_domain::company::{Company, CompanyStatus, PauseReason};
+use workforce_domain::company::{
+    Company, CompanyLifecycle, CompanyLifecycleRecord, CompanyStatus, PauseReason,
+};
 use workforce_domain::corrupt::Corrupt;
 use workforce_domain::dashboard::{Badges, Figures, Instants};
 use workforce_domain::id::CompanyId;
@@ -58,7 +60,12 @@ impl Row for CompanyRow {
             id: self.id.0,
             name: admit(KIND, &self.name, Name::new)?,
             description: admit_some(KIND, self.description.as_deref(), Description::new)?,
-            status: self.status.0,
+            lifecycle: CompanyLifecycle::restore(CompanyLifecycleRecord {
+                status: self.status.0,
+                pause_reason: self.pause_reason.map(|reason| reason.0),
+                paused_at: self.paused_at.map(|at| at.0),
+                archived_at: self.archived_at.map(|at| at.0),
+            })?,
             budget: Budget::from_cents(self.budget_monthly_cents)
                 .map_err(|error| Corrupt::new(KIND, error.to_string()))?,
             issue_prefix: self.issue_prefix,
@@ -68,9 +75,6 @@ impl Row for CompanyRow {
             attachment_limit: self.attachment_max_bytes.and_then(AttachmentLimit::new),
             locale: admit_some(KIND, self.locale.as_deref(), Label::new)?,
             brand_color: admit_some(KIND, self.brand_color.as_deref(), Label::new)?,
-            pause_reason: self.pause_reason.map(|reason| reason.0),
-            paused_at: self.paused_at.map(|at| at.0),
-            archived_at: self.archived_at.map(|at| at.0),
             created_at: self.created_at.0,
             updated_at: self.updated_at.0,
         })
@@ -79,11 +83,12 @@ impl Row for CompanyRow {
 
 impl From<&Company> for CompanyRow {
     fn from(company: &Company) -> Self {
+        let lifecycle = company.lifecycle.record();
         Self {
             id: IdColumn(company.id),
             name: company.name.to_string(),
             description: company.description.as_ref().map(ToString::to_string),
-            status: WordColumn(company.status),
+            status: WordColumn(lifecycle.status),
             budget_monthly_cents: company.budget.cents(),
             issue_prefix: company.issue_prefix.clone(),
             require_board_approval_for_new_agents: company.require_board_approval_for_new_agents,
@@ -92,9 +97,9 @@ impl From<&Company> for CompanyRow {
             attachment_max_bytes: company.attachment_limit.map(AttachmentLimit::bytes),
             locale: company.locale.as_ref().map(ToString::to_string),
             brand_color: company.brand_color.as_ref().map(ToString::to_string),
-            pause_reason: company.pause_reason.map(WordColumn),
-            paused_at: company.paused_at.map(InstantColumn),
-            archived_at: company.archived_at.map(InstantColumn),
+            pause_reason: lifecycle.pause_reason.map(WordColumn),
+            paused_at: lifecycle.paused_at.map(InstantColumn),
+            archived_at: lifecycle.archived_at.map(InstantColumn),
             created_at: InstantColumn(company.created_at),
             updated_at: InstantColumn(company.updated_at),
         }

@@ -6,9 +6,10 @@ use diesel::prelude::*;
 use diesel::sql_query;
 use diesel::sql_types::{BigInt, Text};
 use workforce_domain::actor::CompanyScope;
-use workforce_domain::agent::{Agent, LifecycleWord};
+use workforce_domain::agent::{Agent, AgentState};
 use workforce_domain::dashboard::{AgentFigures, Badges, Figures, Instants, TaskFigures};
 use workforce_domain::issue::IssueStatus;
+use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::StoreError;
 
 use super::super::Connection;
@@ -23,8 +24,8 @@ use crate::store::errors::failed;
 /// one. What an agent's status shows comes in the order of `Agent::status`.
 /// SQLite numbers values in the order in which they are first named.
 static AGENTS: LazyLock<String> = LazyLock::new(|| {
-    let enabled = AGENT_LIFECYCLE.is("d", LifecycleWord::Enabled);
-    let paused = AGENT_LIFECYCLE.is("d", LifecycleWord::Paused);
+    let enabled = AGENT_LIFECYCLE.is("d", AgentState::Enabled);
+    let paused = AGENT_LIFECYCLE.is("d", AgentState::Paused);
     let (employed, running) = (employed_agent("a"), running_run("r"));
     format!(
         "SELECT \

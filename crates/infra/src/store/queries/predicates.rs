@@ -7,12 +7,13 @@
 
 use core::marker::PhantomData;
 
-use workforce_domain::agent::LifecycleWord;
+use workforce_domain::agent::AgentState;
 use workforce_domain::approval::{ApprovalStatus, ApprovalType};
 use workforce_domain::budget::BudgetScope;
 use workforce_domain::company::{CompanyStatus, PauseReason};
 use workforce_domain::cost::BillingType;
 use workforce_domain::issue::IssueStatus;
+use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::run::{RunKind, RunStatus, StartCondition, WakeStatus};
 use workforce_domain::word::Word;
 
@@ -22,7 +23,7 @@ pub(super) struct Words<W> {
     vocabulary: PhantomData<W>,
 }
 
-pub(super) const AGENT_LIFECYCLE: Words<LifecycleWord> = Words::of("lifecycle");
+pub(super) const AGENT_LIFECYCLE: Words<AgentState> = Words::of("lifecycle");
 pub(super) const APPROVAL_STATUS: Words<ApprovalStatus> = Words::of("status");
 pub(super) const BILLING_TYPE: Words<BillingType> = Words::of("billing_type");
 pub(super) const ISSUE_STATUS: Words<IssueStatus> = Words::of("status");
@@ -128,22 +129,22 @@ pub(super) fn open_issue(issue: &str) -> String {
 
 /// An agent that is neither a draft nor gone.
 pub(super) fn employed_agent(agent: &str) -> String {
-    AGENT_LIFECYCLE.is_among(agent, &[LifecycleWord::Enabled, LifecycleWord::Paused])
+    AGENT_LIFECYCLE.is_among(agent, &[AgentState::Enabled, AgentState::Paused])
 }
 
 /// An agent that nobody paused.
 pub(super) fn unpaused_agent(agent: &str) -> String {
-    AGENT_LIFECYCLE.is_not(agent, LifecycleWord::Paused)
+    AGENT_LIFECYCLE.is_not(agent, AgentState::Paused)
 }
 
 /// An agent that is gone for good.
 pub(super) fn terminated_agent(agent: &str) -> String {
-    AGENT_LIFECYCLE.is(agent, LifecycleWord::Terminated)
+    AGENT_LIFECYCLE.is(agent, AgentState::Terminated)
 }
 
 /// An agent that is not gone; it may be a draft.
 pub(super) fn remaining_agent(agent: &str) -> String {
-    AGENT_LIFECYCLE.is_not(agent, LifecycleWord::Terminated)
+    AGENT_LIFECYCLE.is_not(agent, AgentState::Terminated)
 }
 
 /// A company in which work may start.

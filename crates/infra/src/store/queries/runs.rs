@@ -4,6 +4,7 @@ use diesel::prelude::*;
 use diesel::sql_types::Bool;
 use workforce_domain::actor::{CompanyScope, Scope};
 use workforce_domain::id::{AgentId, IssueId, RunId, WakeId};
+use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::page::{CreationKey, Page, PageRequest};
 use workforce_domain::port::{
     Held, Lock, RunFilter, RunKey, RunReads, RunWrites, StartTerms, StopScope, StoreError,
@@ -17,7 +18,7 @@ use super::super::transaction::Transaction;
 use super::super::{Connection, LoadingMode, held};
 use super::page::{MAX_WHOLE, Merged, Stream, fetch_limit};
 use super::predicates::{queued_run, running_run};
-use super::row::{all, in_scope, one};
+use super::row::{all, exactly_one, in_scope, one};
 use super::run_row::RunRow;
 use super::{start_conditions, wakeability, wakes};
 use crate::store::columns::{IdColumn, InstantColumn, WordColumn};
@@ -198,6 +199,11 @@ impl RunWrites for Transaction<'_> {
 
     fn save_wake(&mut self, wake: &Held<Wake>) -> Result<(), StoreError> {
         wakes::save(self.conn, wake.to_store()?)
+    }
+
+    fn cancel_wake(&mut self, wake: Held<Wake>, now: Timestamp) -> Result<(), StoreError> {
+        let stopped = wakes::Stopped::These(vec![IdColumn(wake.to_store()?.id)]);
+        exactly_one(wakes::cancel(self.conn, stopped, now)?.len())
     }
 
     fn lock(&mut self, scope: Scope, id: RunId) -> Result<Option<Held<Run>>, StoreError> {

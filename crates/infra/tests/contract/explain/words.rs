@@ -1,7 +1,7 @@
 //! Each word that a statement spells out is one that the domain knows for the column it is
 //! compared with, in the table that the statement means.
 
-use workforce_domain::agent::LifecycleWord;
+use workforce_domain::agent::AgentState;
 use workforce_domain::approval::{ApprovalStatus, ApprovalType};
 use workforce_domain::budget::BudgetScope;
 use workforce_domain::company::{CompanyStatus, PauseReason};
@@ -18,7 +18,7 @@ type Column = (&'static str, &'static str, fn(&str) -> bool);
 
 /// The columns whose words statements spell out.
 const COLUMNS: [Column; 13] = [
-    ("agents", "lifecycle", knows::<LifecycleWord>),
+    ("agents", "lifecycle", knows::<AgentState>),
     ("agents", "pause_reason", knows::<PauseReason>),
     ("approvals", "status", knows::<ApprovalStatus>),
     ("approvals", "type", knows::<ApprovalType>),
