@@ -155,8 +155,8 @@ async fn write_context(
 
 async fn open_log(core: &Core, path: PathBuf) -> Result<RunLog, Ending> {
     let opened = offload({
-        let path = path.clone();
-        move || RunLog::open(&path, DEFAULT_LOG_CAP)
+        let (path, clock) = (path.clone(), Arc::clone(&core.store.ports.clock));
+        move || Ok(RunLog::open(&path, DEFAULT_LOG_CAP)?.timed_by(clock))
     });
     opened.await.map_err(|error| {
         tracing::error!(%error, path = %path.display(), "the log of a run cannot be opened");

@@ -3,10 +3,13 @@ use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use nix::libc;
+use workforce_domain::port::Clock;
 
 use super::ring::TailRing;
+use super::times::{self, LogTimes};
 
 /// How many bytes of a run's output are kept unless told otherwise: 64 MiB.
 pub const DEFAULT_LOG_CAP: u64 = 64 * 1024 * 1024;
@@ -29,6 +32,7 @@ pub struct RunLog {
     head_cap: u64,
     tail_cap: u64,
     ring: Option<TailRing>,
+    times: Option<LogTimes>,
     recent: VecDeque<u8>,
     total: u64,
     fault: Option<io::Error>,
@@ -73,10 +77,19 @@ impl RunLog {
             head_cap: cap / 2,
             tail_cap: cap - cap / 2,
             ring: None,
+            times: None,
             recent: VecDeque::with_capacity(2 * TAIL_LEN),
             total: 0,
             fault: None,
         })
+    }
+
+    /// Notes beside the log when it grows, by this clock (see
+    /// [`read_log_times`](super::read_log_times)).
+    #[must_use]
+    pub fn timed_by(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.times = Some(LogTimes::of(&self.path, clock));
+        self
     }
 
     /// Finishes a log that a dead process left unfinished. Returns whether
@@ -88,6 +101,7 @@ impl RunLog {
     pub fn recover(path: &Path) -> io::Result<bool> {
         match TailRing::left_at(TailRing::path_beside(path))? {
             Some(ring) => {
+                settle_times(path, &ring);
                 ring.fold_into(&mut append_options().open(path)?)?;
                 Ok(true)
             }
@@ -100,11 +114,28 @@ impl RunLog {
     pub fn append(&mut self, chunk: &[u8]) {
         self.total += chunk.len() as u64;
         self.remember(chunk);
+        self.note_time(chunk);
         if self.fault.is_none()
             && let Err(error) = self.store(chunk)
         {
             tracing::error!(%error, path = %self.path.display(), "output of a run is not stored");
             self.fault = Some(error);
+        }
+    }
+
+    /// Notes when output comes. A fault costs the times that follow, not the
+    /// output.
+    fn note_time(&mut self, chunk: &[u8]) {
+        let Some(times) = self.times.as_mut().filter(|_| !chunk.is_empty()) else {
+            return;
+        };
+        let noted = match &self.ring {
+            Some(ring) => times.note_in_ring(ring.written()),
+            None => times.note(self.head_len),
+        };
+        if let Err(error) = noted {
+            tracing::warn!(%error, path = %self.path.display(), "the times of a log are not noted");
+            self.times = None;
         }
     }
 
@@ -139,6 +170,7 @@ impl RunLog {
     pub fn finish(mut self) -> LogSummary {
         let mut left_out_bytes = 0;
         if let Some(ring) = self.ring.take() {
+            settle_times(&self.path, &ring);
             match ring.fold_into(&mut self.file) {
                 Ok(left_out) => left_out_bytes = left_out,
                 Err(error) => {
@@ -167,6 +199,13 @@ impl RunLog {
             bytes = &bytes[rest_of_char..];
         }
         String::from_utf8_lossy(bytes).into_owned()
+    }
+}
+
+/// Before the ring joins its log. A fault costs times, not output.
+fn settle_times(path: &Path, ring: &TailRing) {
+    if let Err(error) = times::settle(path, &ring.gap()) {
+        tracing::warn!(%error, path = %path.display(), "the times of the end of a log are lost");
     }
 }
 

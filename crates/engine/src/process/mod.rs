@@ -19,6 +19,7 @@ mod ring;
 mod spawn;
 mod stat;
 mod supervise;
+mod times;
 
 pub use activity::ActivityClock;
 pub use child::{Child, Exit};
@@ -29,3 +30,4 @@ pub use log_reader::{LogSlice, read_log};
 pub use output::{OutputSource, Scrub};
 pub use spawn::{ChildSpec, SpawnError, spawn};
 pub use supervise::{EndedBy, Limits, Outcome, OutputSinks, supervise};
+pub use times::{LogTime, read_log_times};

@@ -18,6 +18,27 @@ pub(super) struct TailRing {
     head_len: u64,
 }
 
+/// Where the bytes of a ring have their places in the log that it joins.
+#[derive(Clone, Debug)]
+pub(super) struct Gap {
+    head_len: u64,
+    left_out: u64,
+    line: String,
+}
+
+impl Gap {
+    /// Where the bytes after the gap begin.
+    pub(super) fn end(&self) -> u64 {
+        self.head_len + self.line.len() as u64
+    }
+
+    /// The place of a byte that was written to the ring after so many others;
+    /// `None` for one that is left out.
+    pub(super) fn place_of(&self, written: u64) -> Option<u64> {
+        Some(self.end() + written.checked_sub(self.left_out)?)
+    }
+}
+
 impl TailRing {
     /// The ring's place beside the log that it continues.
     pub(super) fn path_beside(log: &Path) -> PathBuf {
@@ -88,18 +109,35 @@ impl TailRing {
         self.write_header()
     }
 
+    /// Bytes that were written to it.
+    pub(super) const fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// What is missing when it joins its log.
+    pub(super) fn gap(&self) -> Gap {
+        let left_out = self.written.saturating_sub(self.capacity);
+        let line = if left_out > 0 {
+            format!("\n[... {left_out} bytes left out ...]\n")
+        } else {
+            String::new()
+        };
+        Gap {
+            head_len: self.head_len,
+            left_out,
+            line,
+        }
+    }
+
     /// Moves the content to the end of its log, after a line that says how
     /// much is missing, and removes the ring. Returns how many bytes are.
     pub(super) fn fold_into(self, log: &mut File) -> io::Result<u64> {
         // An earlier attempt may have been cut short.
         log.set_len(self.head_len)?;
-        let kept = self.written.min(self.capacity);
-        let left_out = self.written - kept;
-        if left_out > 0 {
-            writeln!(log, "\n[... {left_out} bytes left out ...]")?;
-        }
+        let gap = self.gap();
+        log.write_all(gap.line.as_bytes())?;
         let mut buffer = vec![0; COPY_LEN];
-        let mut at = left_out;
+        let mut at = gap.left_out;
         while at < self.written {
             let place = at % self.capacity;
             let len = (self.written - at)
@@ -111,7 +149,7 @@ impl TailRing {
             at += len;
         }
         std::fs::remove_file(&self.path)?;
-        Ok(left_out)
+        Ok(gap.left_out)
     }
 
     fn write_header(&self) -> io::Result<()> {

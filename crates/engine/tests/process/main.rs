@@ -12,3 +12,4 @@ mod logs;
 mod output;
 mod spawning;
 mod support;
+mod times;
