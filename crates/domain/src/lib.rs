@@ -9,7 +9,7 @@
 #![no_std]
 
 extern crate alloc;
-#[cfg(any(test, feature = "mock"))]
+#[cfg(test)]
 extern crate std;
 
 pub mod activity;

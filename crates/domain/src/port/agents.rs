@@ -23,7 +23,6 @@ pub struct AgentFilter {
 }
 
 /// Reads of agents.
-#[cfg_attr(feature = "mock", mockall::automock)]
 pub trait AgentReads {
     /// The agent with this id.
     ///
@@ -117,7 +116,6 @@ pub trait AgentReads {
 }
 
 /// Writes of agents.
-#[cfg_attr(feature = "mock", mockall::automock)]
 pub trait AgentWrites {
     /// Locks the short names of a company's agents, so that of several that are
     /// made at once each finds another one free, and tells those that start
@@ -215,7 +213,6 @@ pub struct NamedRun {
 
 /// Reads of credentials. These look-ups carry no scope: they are what a scope
 /// is made from.
-#[cfg_attr(feature = "mock", mockall::automock)]
 pub trait CredentialReads {
     /// The key with this digest, revoked or not.
     ///
@@ -252,7 +249,6 @@ pub trait CredentialReads {
 }
 
 /// Writes of credentials.
-#[cfg_attr(feature = "mock", mockall::automock)]
 pub trait CredentialWrites {
     /// Stores a new key of a locked agent.
     ///

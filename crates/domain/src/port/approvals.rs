@@ -27,7 +27,6 @@ pub struct ApprovalFilter {
 }
 
 /// Reads of approvals.
-#[cfg_attr(feature = "mock", mockall::automock)]
 pub trait ApprovalReads {
     /// The approval with this id.
     ///
@@ -145,7 +144,6 @@ pub trait ApprovalReads {
 }
 
 /// Writes of approvals.
-#[cfg_attr(feature = "mock", mockall::automock)]
 pub trait ApprovalWrites {
     /// Stores a new approval and holds it, with the locked issues it is linked
     /// to, among them its primary one, and with the draft it decides on.

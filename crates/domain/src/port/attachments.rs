@@ -10,7 +10,6 @@ use crate::page::{CreationKey, Page, PageRequest};
 pub type AttachmentKey = CreationKey<AttachmentId>;
 
 /// Reads of attachments.
-#[cfg_attr(feature = "mock", mockall::automock)]
 pub trait AttachmentReads {
     /// One attachment.
     ///
@@ -41,7 +40,6 @@ pub trait AttachmentReads {
 }
 
 /// Writes of attachments.
-#[cfg_attr(feature = "mock", mockall::automock)]
 pub trait AttachmentWrites {
     /// The asset of the company with these bytes, locked against its end:
     /// `asset` itself when the company had none.

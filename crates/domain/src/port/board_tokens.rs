@@ -9,7 +9,6 @@ pub type BoardTokenKey = CreationKey<BoardTokenId>;
 
 /// Reads of board tokens. They belong to the instance, so nothing here has a
 /// scope: only the board gets this far.
-#[cfg_attr(feature = "mock", mockall::automock)]
 pub trait BoardTokenReads {
     /// The token with this digest, revoked or not.
     ///
@@ -34,7 +33,6 @@ pub trait BoardTokenReads {
 }
 
 /// Writes of board tokens.
-#[cfg_attr(feature = "mock", mockall::automock)]
 pub trait BoardTokenWrites {
     /// Stores a new token.
     ///

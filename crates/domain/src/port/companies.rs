@@ -12,7 +12,6 @@ use crate::page::{CreationKey, Page, PageRequest};
 pub type CompanyKey = CreationKey<CompanyId>;
 
 /// Reads of companies.
-#[cfg_attr(feature = "mock", mockall::automock)]
 pub trait CompanyReads {
     /// The company with this id.
     ///
@@ -51,7 +50,6 @@ pub trait CompanyReads {
 }
 
 /// Writes of companies.
-#[cfg_attr(feature = "mock", mockall::automock)]
 pub trait CompanyWrites {
     /// Locks the issue prefixes of the instance, so that of several companies
     /// that are made at once each finds another one free, and tells those that

@@ -61,7 +61,6 @@ pub struct RenewedRun {
 }
 
 /// What only the engine looks for.
-#[cfg_attr(feature = "mock", mockall::automock)]
 pub trait EngineReads {
     /// Runs whose lease expired, oldest first, at most `limit`.
     ///
@@ -139,7 +138,6 @@ pub trait EngineReads {
 }
 
 /// What only the engine does.
-#[cfg_attr(feature = "mock", mockall::automock)]
 pub trait EngineWrites {
     /// Claims the next run that may start: the one place where a run begins.
     /// Its wake is pending and every

@@ -10,14 +10,12 @@ use crate::time::Timestamp;
 use crate::words;
 
 /// Tells the time.
-#[cfg_attr(feature = "mock", mockall::automock)]
 pub trait Clock: Send + Sync {
     /// The present instant.
     fn now(&self) -> Timestamp;
 }
 
 /// Gives out ids.
-#[cfg_attr(feature = "mock", mockall::automock)]
 pub trait Ids: Send + Sync {
     /// A new UUID v7. Convert it into the kind at hand.
     fn next(&self) -> Uuid;
@@ -57,7 +55,6 @@ impl core::fmt::Debug for MintedToken {
 }
 
 /// Makes credentials and their digests (contract section 5).
-#[cfg_attr(feature = "mock", mockall::automock)]
 pub trait Tokens: Send + Sync {
     /// A new credential with 256 random bits.
     fn mint(&self, kind: TokenKind) -> MintedToken;
@@ -108,7 +105,6 @@ pub enum KeyChangeError {
 /// Seals what may not lie in plain text at rest (amendment A4). Each value has
 /// a key of its own, which is sealed under a master key. Values sealed under
 /// former master keys open until those are forgotten.
-#[cfg_attr(feature = "mock", mockall::automock)]
 pub trait Vault: Send + Sync {
     /// Seals `plain` under the current master key; it opens only with the same
     /// `context`.
@@ -168,7 +164,6 @@ pub struct LogSlice {
 pub struct LogError(#[source] pub alloc::boxed::Box<dyn core::error::Error + Send + Sync>);
 
 /// Where the output of runs is kept.
-#[cfg_attr(feature = "mock", mockall::automock)]
 pub trait RunLogs: Send + Sync {
     /// At most `limit` bytes of a run's log from `offset` on; empty for a run
     /// that wrote nothing.

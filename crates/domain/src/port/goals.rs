@@ -10,7 +10,6 @@ use crate::page::{CreationKey, Page, PageRequest};
 pub type GoalKey = CreationKey<GoalId>;
 
 /// Reads of goals.
-#[cfg_attr(feature = "mock", mockall::automock)]
 pub trait GoalReads {
     /// The goal with this id.
     ///
@@ -47,7 +46,6 @@ pub trait GoalReads {
 }
 
 /// Writes of goals.
-#[cfg_attr(feature = "mock", mockall::automock)]
 pub trait GoalWrites {
     /// Stores a new goal and holds it.
     ///

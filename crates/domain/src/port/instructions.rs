@@ -10,7 +10,6 @@ use crate::instructions::{BundlePath, BundlePointer, Manifest};
 use crate::time::Timestamp;
 
 /// Reads of instructions bundles.
-#[cfg_attr(feature = "mock", mockall::automock)]
 pub trait InstructionReads {
     /// Where an agent's instructions are; `None` when nothing was ever said.
     ///
@@ -46,7 +45,6 @@ pub trait InstructionReads {
 }
 
 /// Writes of instructions bundles. The agent's lock guards its bundle.
-#[cfg_attr(feature = "mock", mockall::automock)]
 pub trait InstructionWrites {
     /// Says where an agent's instructions are.
     ///
@@ -134,7 +132,6 @@ pub struct ExternalListing {
 /// The folders of the server's machine that external bundles are in. Each
 /// access finds its way anew, from a folder the operator allows downwards,
 /// and follows no link on it.
-#[cfg_attr(feature = "mock", mockall::automock)]
 pub trait InstructionFiles: Send + Sync {
     /// Where the managed files of an agent would lie, for people.
     fn managed_root(&self, company: CompanyId, agent: AgentId) -> String;

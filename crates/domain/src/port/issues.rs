@@ -87,7 +87,6 @@ pub struct IssueFilter {
 }
 
 /// Reads of issues.
-#[cfg_attr(feature = "mock", mockall::automock)]
 pub trait IssueReads {
     /// The issue a caller names. Identifiers are looked up within the scope.
     ///
@@ -186,7 +185,6 @@ pub trait IssueReads {
 }
 
 /// Writes of issues.
-#[cfg_attr(feature = "mock", mockall::automock)]
 pub trait IssueWrites {
     /// Stores a new issue and holds it.
     ///
@@ -272,7 +270,6 @@ pub trait IssueWrites {
 pub type CommentKey = CreationKey<CommentId>;
 
 /// Reads of comments.
-#[cfg_attr(feature = "mock", mockall::automock)]
 pub trait CommentReads {
     /// Comments on an issue.
     ///
@@ -298,7 +295,6 @@ pub trait CommentReads {
 }
 
 /// Writes of comments.
-#[cfg_attr(feature = "mock", mockall::automock)]
 pub trait CommentWrites {
     /// Stores a new comment.
     ///

@@ -12,7 +12,6 @@ use crate::text::LabelName;
 pub type LabelKey = CreationKey<LabelId>;
 
 /// Reads of labels.
-#[cfg_attr(feature = "mock", mockall::automock)]
 pub trait LabelReads {
     /// Those of `ids` that are labels of the company, in no particular order.
     ///
@@ -56,7 +55,6 @@ pub trait LabelReads {
 }
 
 /// Writes of labels.
-#[cfg_attr(feature = "mock", mockall::automock)]
 pub trait LabelWrites {
     /// Stores a new label and holds it.
     ///

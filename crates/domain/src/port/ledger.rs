@@ -43,7 +43,6 @@ pub struct ProjectCost {
 pub type CostEventKey = CreationKey<CostEventId>;
 
 /// Reads of the ledger.
-#[cfg_attr(feature = "mock", mockall::automock)]
 pub trait LedgerReads {
     /// What was spent in a month, from the running total.
     ///
@@ -140,7 +139,6 @@ pub trait LedgerReads {
 
 /// Writes of the ledger. Callers hold the company's and the agent's lock, so
 /// that a budget cannot change beside a decision over it.
-#[cfg_attr(feature = "mock", mockall::automock)]
 pub trait LedgerWrites {
     /// Records an event and adds it, when counted, to the running totals of
     /// its agent and its company for the month it occurred in.

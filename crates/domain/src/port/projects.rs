@@ -12,7 +12,6 @@ use crate::project::{GoalLink, Project, Workspace};
 pub type ProjectKey = CreationKey<ProjectId>;
 
 /// Reads of projects and workspaces.
-#[cfg_attr(feature = "mock", mockall::automock)]
 pub trait ProjectReads {
     /// The project with this id.
     ///
@@ -106,7 +105,6 @@ pub const MAX_WORKSPACES: usize = 100;
 pub const MAX_PROJECT_GOALS: usize = 100;
 
 /// Writes of projects and workspaces.
-#[cfg_attr(feature = "mock", mockall::automock)]
 pub trait ProjectWrites {
     /// Locks the short names of a company's projects, so that of several that
     /// are made at once each finds another one free, and tells those that start

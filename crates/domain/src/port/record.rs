@@ -59,7 +59,6 @@ impl EventSpan {
 }
 
 /// Reads of what happened.
-#[cfg_attr(feature = "mock", mockall::automock)]
 pub trait ActivityReads {
     /// Activity of a company, newest first.
     ///
@@ -103,7 +102,6 @@ pub trait ActivityReads {
 
 /// What happened in this transaction. Rows are gathered and written when the
 /// body ends, so that the company's event counter is held only for an instant.
-#[cfg_attr(feature = "mock", mockall::automock)]
 pub trait Journal {
     /// Records an activity.
     fn activity(&mut self, activity: Activity);
@@ -132,7 +130,6 @@ pub struct KeptAnswer {
 }
 
 /// Answers kept for repeated requests.
-#[cfg_attr(feature = "mock", mockall::automock)]
 pub trait IdempotencyWrites {
     /// The answer kept under this key, not older than `since`.
     ///

@@ -12,7 +12,6 @@ pub struct RevisionKey {
 }
 
 /// Reads of configuration revisions.
-#[cfg_attr(feature = "mock", mockall::automock)]
 pub trait RevisionReads {
     /// The revision with this id.
     ///
@@ -39,7 +38,6 @@ pub trait RevisionReads {
 }
 
 /// Writes of configuration revisions.
-#[cfg_attr(feature = "mock", mockall::automock)]
 pub trait RevisionWrites {
     /// Stores a revision of an agent that is locked or was just made.
     ///

@@ -45,7 +45,6 @@ pub struct StartTerms {
 }
 
 /// Reads of runs and wakes.
-#[cfg_attr(feature = "mock", mockall::automock)]
 pub trait RunReads {
     /// The run with this id.
     ///
@@ -102,7 +101,6 @@ pub trait RunReads {
 }
 
 /// Writes of runs and wakes.
-#[cfg_attr(feature = "mock", mockall::automock)]
 pub trait RunWrites {
     /// Holds that an agent may be woken; `None` when it is a draft or
     /// terminated, or its company does not work.

@@ -36,7 +36,6 @@ pub struct SealedCell {
 
 /// Looks at everything that the vault sealed. These look-ups carry no scope: a
 /// master key serves the whole instance.
-#[cfg_attr(feature = "mock", mockall::automock)]
 pub trait SealedReads {
     /// How many values of a column are sealed under one of `keys`.
     ///
@@ -52,7 +51,6 @@ pub trait SealedReads {
 }
 
 /// What a change of the master key does with the store.
-#[cfg_attr(feature = "mock", mockall::automock)]
 pub trait SealedWrites {
     /// Locks at most `limit` values of a column that are sealed under one of
     /// `keys`.

@@ -50,7 +50,6 @@ pub struct RunSecret {
 }
 
 /// Reads of secrets.
-#[cfg_attr(feature = "mock", mockall::automock)]
 pub trait SecretReads {
     /// The secret with this id.
     ///
@@ -132,7 +131,6 @@ pub trait SecretReads {
 /// Writes of secrets. Which agents refer to which secrets is kept by
 /// [`AgentWrites`](super::AgentWrites) when an agent is stored. A secret is
 /// locked after everything else.
-#[cfg_attr(feature = "mock", mockall::automock)]
 pub trait SecretWrites {
     /// Stores a new secret and holds it.
     ///

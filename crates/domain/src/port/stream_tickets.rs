@@ -4,7 +4,6 @@ use crate::ticket::{StreamTicket, TicketHolder};
 use crate::time::Timestamp;
 
 /// Reads of tickets for streams of events.
-#[cfg_attr(feature = "mock", mockall::automock)]
 pub trait StreamTicketReads {
     /// The ticket with this digest, expired or not.
     ///
@@ -25,7 +24,6 @@ pub trait StreamTicketReads {
 }
 
 /// Writes of tickets for streams of events.
-#[cfg_attr(feature = "mock", mockall::automock)]
 pub trait StreamTicketWrites {
     /// Stores a new ticket.
     ///
