@@ -284,6 +284,7 @@ impl AgentWrites for Transaction<'_> {
     }
 
     fn delete(&mut self, agent: Held<Agent>) -> Result<(), StoreError> {
+        let agent = agent.to_store()?;
         diesel::delete(agents::table)
             .filter(agents::company_id.eq(IdColumn(agent.company)))
             .filter(agents::id.eq(IdColumn(agent.id)))
@@ -307,6 +308,7 @@ impl AgentWrites for Transaction<'_> {
     }
 
     fn lock_reports_of(&mut self, manager: &Held<Agent>) -> Result<Vec<Held<Agent>>, StoreError> {
+        let manager = manager.to_store()?;
         let query = agents::table
             .filter(agents::company_id.eq(IdColumn(manager.company)))
             .filter(agents::reports_to.eq(IdColumn(manager.id)))

@@ -139,6 +139,7 @@ impl AttachmentWrites for Transaction<'_> {
     }
 
     fn delete(&mut self, attachment: Held<Attachment>) -> Result<Option<ObjectName>, StoreError> {
+        let attachment = attachment.to_store()?;
         let object = attachment.asset.object();
         diesel::delete(issue_attachments::table)
             .filter(issue_attachments::company_id.eq(IdColumn(object.company)))

@@ -226,6 +226,7 @@ impl CompanyWrites for Transaction<'_> {
     }
 
     fn delete(&mut self, company: Held<Company>) -> Result<(), StoreError> {
+        let company = company.to_store()?;
         diesel::delete(companies::table.find(IdColumn(company.id)))
             .execute(self.conn)
             .map_err(failed)

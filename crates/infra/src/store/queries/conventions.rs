@@ -6,7 +6,7 @@ use workforce_domain::actor::CompanyScope;
 use workforce_domain::conventions::{Compact, CompactOrigin, CompactSource, Conventions};
 use workforce_domain::corrupt::Corrupt;
 use workforce_domain::id::{CompanyId, ProjectId};
-use workforce_domain::port::{Held, StoreError};
+use workforce_domain::port::StoreError;
 use workforce_domain::project::Project;
 use workforce_domain::text::{CompactContext, Description};
 
@@ -113,7 +113,7 @@ pub(super) fn find(
 /// Stores the conventions of a locked project.
 pub(super) fn save(
     conn: &mut Connection,
-    project: &Held<Project>,
+    project: &Project,
     conventions: &Conventions,
 ) -> Result<(), StoreError> {
     let max_chars = |compact: &Compact| match compact.origin {

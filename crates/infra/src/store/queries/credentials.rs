@@ -194,6 +194,7 @@ impl CredentialReads for Transaction<'_> {
 
 impl CredentialWrites for Transaction<'_> {
     fn insert_key(&mut self, agent: &Held<Agent>, key: &AgentKey) -> Result<(), StoreError> {
+        let agent = agent.to_store()?;
         if (key.company, key.agent) != (agent.company, agent.id) {
             return Err(StoreError::Constraint {
                 constraint: "a key is its agent's".into(),
@@ -212,6 +213,7 @@ impl CredentialWrites for Transaction<'_> {
         key: AgentKeyId,
         now: Timestamp,
     ) -> Result<Option<AgentKey>, StoreError> {
+        let agent = agent.to_store()?;
         let (company, agent) = (agent.scope(), agent.id);
         diesel::update(agent_keys::table)
             .filter(agent_keys::company_id.eq(IdColumn(company.company())))
@@ -232,6 +234,7 @@ impl CredentialWrites for Transaction<'_> {
     }
 
     fn revoke_keys(&mut self, agent: &Held<Agent>, now: Timestamp) -> Result<(), StoreError> {
+        let agent = agent.to_store()?;
         diesel::update(agent_keys::table)
             .filter(agent_keys::company_id.eq(IdColumn(agent.company)))
             .filter(agent_keys::agent_id.eq(IdColumn(agent.id)))

@@ -288,6 +288,7 @@ impl EngineWrites for Transaction<'_> {
         next: Option<Timestamp>,
         suppressed: bool,
     ) -> Result<(), StoreError> {
+        let agent = agent.to_store()?;
         timers::set(self.conn, agent, next, suppressed)
     }
 

@@ -191,6 +191,7 @@ impl GoalWrites for Transaction<'_> {
     }
 
     fn delete(&mut self, goal: Held<Goal>) -> Result<(), StoreError> {
+        let goal = goal.to_store()?;
         diesel::delete(goals::table)
             .filter(goals::company_id.eq(IdColumn(goal.company)))
             .filter(goals::id.eq(IdColumn(goal.id)))

@@ -106,6 +106,7 @@ impl InstructionWrites for Transaction<'_> {
         pointer: &BundlePointer,
         now: Timestamp,
     ) -> Result<(), StoreError> {
+        let agent = agent.to_store()?;
         let row = |pointer: &BundlePointer| BundleRow {
             agent_id: IdColumn(agent.id),
             company_id: IdColumn(agent.company),
@@ -131,6 +132,7 @@ impl InstructionWrites for Transaction<'_> {
         manifest: &Manifest,
         now: Timestamp,
     ) -> Result<i32, StoreError> {
+        let agent = agent.to_store()?;
         let last: Option<i32> = instruction_versions::table
             .filter(instruction_versions::company_id.eq(IdColumn(agent.company)))
             .filter(instruction_versions::agent_id.eq(IdColumn(agent.id)))
@@ -157,6 +159,7 @@ impl InstructionWrites for Transaction<'_> {
         sha256: &str,
         content: &str,
     ) -> Result<(), StoreError> {
+        let agent = agent.to_store()?;
         diesel::insert_into(instruction_contents::table)
             .values((
                 instruction_contents::agent_id.eq(IdColumn(agent.id)),

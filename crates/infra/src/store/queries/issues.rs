@@ -260,6 +260,7 @@ impl IssueWrites for Transaction<'_> {
     }
 
     fn reindex(&mut self, issue: &Held<Issue>) -> Result<(), StoreError> {
+        let issue = issue.to_store()?;
         issue_texts::replace_issue(self.conn, issue)
     }
 
@@ -279,10 +280,12 @@ impl IssueWrites for Transaction<'_> {
     /// costs stay for the record, children become roots, and what waits to be
     /// run for it is cancelled.
     fn delete(&mut self, issue: Held<Issue>, now: Timestamp) -> Result<(), StoreError> {
+        let issue = issue.to_store()?;
         issue_deletion::delete(self.conn, &issue, now)
     }
 
     fn take_lease(&mut self, issue: &Held<Issue>, lease: NewLease) -> Result<Lease, StoreError> {
+        let issue = issue.to_store()?;
         if lease.issue() != issue.id {
             return Err(StoreError::Constraint {
                 constraint: "a lease is put on the issue it is for".into(),
@@ -292,6 +295,7 @@ impl IssueWrites for Transaction<'_> {
     }
 
     fn end_lease(&mut self, issue: &Held<Issue>) -> Result<(), StoreError> {
+        let issue = issue.to_store()?;
         leases::end(self.conn, issue)
     }
 
@@ -315,6 +319,7 @@ impl IssueWrites for Transaction<'_> {
     }
 
     fn end_leases_of_run(&mut self, run: &Held<Run>) -> Result<(), StoreError> {
+        let run = run.to_store()?;
         leases::end_of_run(self.conn, run.scope(), run.id)
     }
 }

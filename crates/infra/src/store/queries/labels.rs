@@ -194,6 +194,7 @@ impl LabelWrites for Transaction<'_> {
     }
 
     fn delete(&mut self, label: Held<IssueLabel>) -> Result<(), StoreError> {
+        let label = label.to_store()?;
         diesel::delete(labels::table)
             .filter(labels::company_id.eq(IdColumn(label.company)))
             .filter(labels::id.eq(IdColumn(label.id)))
@@ -203,6 +204,7 @@ impl LabelWrites for Transaction<'_> {
     }
 
     fn set_for_issue(&mut self, issue: &Held<Issue>, labels: &[LabelId]) -> Result<(), StoreError> {
+        let issue = issue.to_store()?;
         diesel::delete(issue_labels::table)
             .filter(issue_labels::company_id.eq(IdColumn(issue.company)))
             .filter(issue_labels::issue_id.eq(IdColumn(issue.id)))

@@ -177,7 +177,7 @@ impl ProjectReads for Transaction<'_> {
 /// Takes the primary place of a project from whichever other workspace has it.
 fn clear_primary(
     tx: &mut Transaction<'_>,
-    project: &Held<Project>,
+    project: &Project,
     workspace: &Workspace,
 ) -> Result<(), StoreError> {
     diesel::update(project_workspaces::table)
@@ -235,6 +235,7 @@ impl ProjectWrites for Transaction<'_> {
     }
 
     fn delete(&mut self, project: Held<Project>) -> Result<(), StoreError> {
+        let project = project.to_store()?;
         // These name it without a reference, so nothing takes them with it.
         let company = IdColumn(project.company);
         let totals = spend_totals::table
@@ -256,6 +257,7 @@ impl ProjectWrites for Transaction<'_> {
     }
 
     fn set_goals(&mut self, project: &Held<Project>, goals: &[GoalId]) -> Result<(), StoreError> {
+        let project = project.to_store()?;
         diesel::delete(project_goals::table)
             .filter(project_goals::company_id.eq(IdColumn(project.company)))
             .filter(project_goals::project_id.eq(IdColumn(project.id)))
@@ -284,6 +286,7 @@ impl ProjectWrites for Transaction<'_> {
         project: &Held<Project>,
         workspace: &Workspace,
     ) -> Result<(), StoreError> {
+        let project = project.to_store()?;
         if workspace.is_primary {
             clear_primary(self, project, workspace)?;
         }
@@ -299,6 +302,7 @@ impl ProjectWrites for Transaction<'_> {
         project: &Held<Project>,
         workspace: &Workspace,
     ) -> Result<(), StoreError> {
+        let project = project.to_store()?;
         if workspace.is_primary {
             clear_primary(self, project, workspace)?;
         }
@@ -317,6 +321,7 @@ impl ProjectWrites for Transaction<'_> {
         project: &Held<Project>,
         workspace: WorkspaceId,
     ) -> Result<(), StoreError> {
+        let project = project.to_store()?;
         diesel::delete(project_workspaces::table)
             .filter(project_workspaces::company_id.eq(IdColumn(project.company)))
             .filter(project_workspaces::project_id.eq(IdColumn(project.id)))
@@ -331,6 +336,7 @@ impl ProjectWrites for Transaction<'_> {
         project: &Held<Project>,
         conventions: &Conventions,
     ) -> Result<(), StoreError> {
+        let project = project.to_store()?;
         conventions::save(self.conn, project, conventions)
     }
 }

@@ -252,6 +252,7 @@ impl SecretWrites for Transaction<'_> {
     }
 
     fn delete(&mut self, secret: Held<Secret>) -> Result<(), StoreError> {
+        let secret = secret.to_store()?;
         diesel::delete(secrets::table)
             .filter(secrets::company_id.eq(IdColumn(secret.company)))
             .filter(secrets::id.eq(IdColumn(secret.id)))
@@ -265,6 +266,7 @@ impl SecretWrites for Transaction<'_> {
         secret: &Held<Secret>,
         version: &SecretVersion,
     ) -> Result<(), StoreError> {
+        let secret = secret.to_store()?;
         if (version.company, version.secret) != (secret.company, secret.id) {
             return Err(StoreError::Constraint {
                 constraint: "a version is its secret's".into(),
@@ -278,6 +280,7 @@ impl SecretWrites for Transaction<'_> {
     }
 
     fn delete_version(&mut self, secret: &Held<Secret>, version: i32) -> Result<bool, StoreError> {
+        let secret = secret.to_store()?;
         let deleted = diesel::delete(secret_versions::table.find((IdColumn(secret.id), version)))
             .filter(secret_versions::company_id.eq(IdColumn(secret.scope().company())))
             .execute(self.conn)

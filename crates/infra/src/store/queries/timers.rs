@@ -9,7 +9,7 @@ use workforce_domain::actor::{CompanyScope, InstanceScope};
 use workforce_domain::agent::Agent;
 use workforce_domain::id::{AgentId, CompanyId};
 use workforce_domain::issue::IssueStatus;
-use workforce_domain::port::{Held, StoreError};
+use workforce_domain::port::StoreError;
 use workforce_domain::time::Timestamp;
 use workforce_domain::timer::Timer;
 
@@ -89,7 +89,7 @@ pub(super) fn to_look_at(
 /// Sets the timer of a locked agent for the interval it has now.
 pub(super) fn set(
     conn: &mut Connection,
-    agent: &Held<Agent>,
+    agent: &Agent,
     next: Option<Timestamp>,
     suppressed: bool,
 ) -> Result<(), StoreError> {
