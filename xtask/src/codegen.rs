@@ -77,6 +77,16 @@ const SECTIONS: &[Section] = &[
         name: "wake",
         render: reference::wake,
     },
+    Section {
+        file: "docs/lifecycles.md",
+        name: "agent",
+        render: reference::agent,
+    },
+    Section {
+        file: "docs/lifecycles.md",
+        name: "company",
+        render: reference::company,
+    },
 ];
 
 const CLOSING_MARKER: &str = "<!-- /generated -->";

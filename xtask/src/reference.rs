@@ -2,7 +2,9 @@
 
 use std::fmt::{Display, Write as _};
 
+use workforce_domain::agent::AgentState;
 use workforce_domain::approval::ApprovalStatus;
+use workforce_domain::company::CompanyStatus;
 use workforce_domain::issue::{IssueStatus, Mover};
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::run::{RunStatus, WakeStatus};
@@ -88,6 +90,16 @@ pub(crate) fn run() -> String {
 /// The moves of a wake.
 pub(crate) fn wake() -> String {
     lifecycle(WakeStatus::successors)
+}
+
+/// The moves of an agent.
+pub(crate) fn agent() -> String {
+    lifecycle(AgentState::successors)
+}
+
+/// The moves of a company.
+pub(crate) fn company() -> String {
+    lifecycle(CompanyStatus::successors)
 }
 
 fn lifecycle<W: Word + Display>(successors: fn(W) -> &'static [W]) -> String {
