@@ -33,6 +33,7 @@ pub use decide::{DECIDE, Decide, approve, reject, request_revision};
 pub use file::{FILE, FileApproval, Filed, file};
 pub use hire::{HIRE, HireAgent, Hired, hire};
 pub use read::{get, issues, list, of_issue};
+pub(crate) use redact::redacted;
 pub use resubmit::{RESUBMIT, resubmit};
 pub use snapshot::{DRAFT_EDITED, draft_edited};
 

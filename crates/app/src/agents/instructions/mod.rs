@@ -14,7 +14,6 @@ mod read;
 mod run;
 
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 use workforce_domain::agent::Agent;
 use workforce_domain::instructions::{
     BundleFault, BundlePath, LEGACY_TEMPLATE, MAX_FILE_BYTES, Manifest,
@@ -170,17 +169,6 @@ fn template<'a>(agent: &'a Agent, key: &str) -> Option<&'a str> {
         .get(key)
         .and_then(Value::as_str)
         .filter(|template| !template.is_empty())
-}
-
-/// SHA-256 in lower-case hexadecimal.
-fn sha256(content: &str) -> String {
-    use std::fmt::Write as _;
-    let mut text = String::with_capacity(64);
-    for byte in Sha256::digest(content) {
-        // Writing to a string does not fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
 }
 
 /// The bundle without any file.
