@@ -12,18 +12,18 @@ use workforce_domain::Document;
 use workforce_domain::actor::Owned;
 use workforce_domain::port::Held;
 
-pub(crate) use fields::{Field, Recorded, Shown};
+pub(crate) use fields::{Recorded, Shown};
 
 use crate::digest::sha256;
 
 /// A value with more bytes than this is told by its digest and its length. Together with the
 /// number of a record's fields this bounds what one row of activity holds.
-pub(crate) const LONGEST: usize = 8 * 1024;
+const LONGEST: usize = 8 * 1024;
 
 /// The fields that changed, each with what it was and what it became.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[must_use]
-pub struct Changes(Document);
+pub(crate) struct Changes(Document);
 
 impl Changes {
     /// Nothing changed.
@@ -66,6 +66,11 @@ impl Changes {
             self.0.insert(name, change);
         }
         self
+    }
+
+    /// The names of the fields.
+    pub(crate) fn names(&self) -> Vec<&str> {
+        self.0.keys().map(String::as_str).collect()
     }
 
     /// Adds them to the details of an activity, unless nothing changed.

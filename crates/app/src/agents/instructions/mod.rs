@@ -19,6 +19,7 @@ use workforce_domain::instructions::{
     BundleFault, BundlePath, LEGACY_TEMPLATE, MAX_FILE_BYTES, Manifest,
 };
 use workforce_domain::port::InstructionFileError;
+use workforce_domain::revision::AgentConfig;
 
 pub use bundle::{BundleFile, BundleView};
 pub use files::{
@@ -34,6 +35,7 @@ pub use run::{RunFile, RunInstructions, for_run};
 
 use super::AgentError;
 use crate::access::{Denied, FieldFault};
+use crate::changes::{Changes, Shown};
 use crate::refusal::{Code, Codes, Refusal};
 
 /// The key under which a legacy prompt template is kept.
@@ -169,6 +171,13 @@ fn template<'a>(agent: &'a Agent, key: &str) -> Option<&'a str> {
         .get(key)
         .and_then(Value::as_str)
         .filter(|template| !template.is_empty())
+}
+
+/// What changed of an agent, with where its instructions are.
+pub(super) fn moved(changes: Changes, before: &AgentConfig, after: &AgentConfig) -> Changes {
+    let (from, to) = (&before.instructions, &after.instructions);
+    let (from, to) = (Shown::Instructions(from), Shown::Instructions(to));
+    changes.and_field("instructionsBundle", &from, &to)
 }
 
 /// The bundle without any file.
