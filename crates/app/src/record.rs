@@ -34,12 +34,7 @@ pub fn record(tx: &mut dyn Tx, call: &Call<'_>, deed: Deed<'_>) {
 ///
 /// The changes are kept with the activity alone. Events are sent to everyone who listens, in
 /// pages that are bounded in rows only, and say no more than that there is something to read.
-pub(crate) fn record_changes(
-    tx: &mut dyn Tx,
-    call: &Call<'_>,
-    deed: Deed<'_>,
-    changes: Changes,
-) {
+pub(crate) fn record_changes(tx: &mut dyn Tx, call: &Call<'_>, deed: Deed<'_>, changes: Changes) {
     let actor = call.actor();
     let entity_id = deed.id.to_string();
     let payload = document(json!({

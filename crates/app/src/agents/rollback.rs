@@ -12,8 +12,8 @@ use super::adapter_config::ENV;
 use super::environment::reference_faults;
 use super::revisions::{self, ConfigChange, RevisionView, config_of, keep};
 use super::{
-    AgentDetail, AgentError, adapter_config, check_manager, detail, hold_with_company, instructions,
-    require_revision, write_changes,
+    AgentDetail, AgentError, adapter_config, check_manager, detail, hold_with_company,
+    instructions, require_revision, write_changes,
 };
 use crate::access::{FieldFault, check_document, denied};
 use crate::approvals;

@@ -119,7 +119,14 @@ pub fn resume(
         tx.agents_mut().save(&agent)?;
         call.signal.raise();
         let changes = Changes::of(&mut agent);
-        write_changes(tx, call, Action::AgentResumed, &agent, details.into(), changes);
+        write_changes(
+            tx,
+            call,
+            Action::AgentResumed,
+            &agent,
+            details.into(),
+            changes,
+        );
         if reason == PauseReason::Budget {
             budgets::wake_for_unfinished(tx, call, &agent)?;
         }

@@ -3,16 +3,17 @@
 use serde_json::{Value, json};
 use workforce_domain::activity::{Action, Entity};
 use workforce_domain::approval::{Approval, ApprovalEvent, ApprovalHistoryKind};
-use workforce_domain::port::{StoreError, Tx};
+use workforce_domain::port::{Held, StoreError, Tx};
 
 use crate::call::Call;
-use crate::record::{Deed, document, record};
+use crate::changes::Changes;
+use crate::record::{Deed, document, record_changes};
 
 /// Writes down what the caller did to an approval.
 pub(super) fn tell(
     tx: &mut dyn Tx,
     call: &Call<'_>,
-    approval: &Approval,
+    approval: &mut Held<Approval>,
     kind: ApprovalHistoryKind,
     note: Option<&str>,
     details: Value,
@@ -32,17 +33,15 @@ pub(super) fn tell(
     let mut told = details;
     told.insert("type".into(), json!(approval.kind));
     told.insert("status".into(), json!(approval.status()));
-    record(
-        tx,
-        call,
-        Deed {
-            company: approval.company,
-            action: action(kind),
-            entity: Entity::Approval,
-            id: &approval.id,
-            details: told,
-        },
-    );
+    let changes = Changes::of(approval);
+    let deed = Deed {
+        company: approval.company,
+        action: action(kind),
+        entity: Entity::Approval,
+        id: &approval.id,
+        details: told,
+    };
+    record_changes(tx, call, deed, changes);
     Ok(())
 }
 
