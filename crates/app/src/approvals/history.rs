@@ -2,14 +2,17 @@
 
 use serde_json::{Value, json};
 use workforce_domain::activity::{Action, Entity};
-use workforce_domain::approval::{Approval, ApprovalEvent, ApprovalHistoryKind};
+use workforce_domain::approval::{
+    Approval, ApprovalEvent, ApprovalHistoryEntry, ApprovalHistoryKind,
+};
 use workforce_domain::port::{Held, StoreError, Tx};
 
 use crate::call::Call;
 use crate::changes::Changes;
 use crate::record::{Deed, document, record_changes};
 
-/// Writes down what the caller did to an approval.
+/// Writes down what the caller did to an approval, and keeps what it shows
+/// where that is new.
 pub(super) fn tell(
     tx: &mut dyn Tx,
     call: &Call<'_>,
@@ -19,7 +22,7 @@ pub(super) fn tell(
     details: Value,
 ) -> Result<(), StoreError> {
     let details = document(details);
-    tx.approvals_mut().add_event(&ApprovalEvent {
+    let event = ApprovalEvent {
         id: call.id(),
         company: approval.company,
         approval: approval.id,
@@ -29,7 +32,10 @@ pub(super) fn tell(
         note: note.map(ToOwned::to_owned),
         details: details.clone(),
         created_at: call.now,
-    })?;
+    };
+    let payload = kind.submits().then(|| approval.payload.clone());
+    tx.approvals_mut()
+        .add_event(&ApprovalHistoryEntry { event, payload })?;
     let mut told = details;
     told.insert("type".into(), json!(approval.kind));
     told.insert("status".into(), json!(approval.status()));
