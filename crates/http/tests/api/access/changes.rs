@@ -92,19 +92,24 @@ api_tests! {
             json!({ "status": "todo", "labelIds": [], "description": null, "goalId": null }),
             json!({ "hidden": true }),
             json!({ "hidden": false, "assigneeAgentId": "{newcomerId}", "assigneeUserId": null }),
-            json!({ "status": "in_progress" }),
+            json!({ "description": "x".repeat(10_000) }),
+            json!({ "description": "y".repeat(20_000), "status": "in_progress" }),
             json!({ "status": "cancelled" }),
         ] {
             changed.patch(issue, &change);
         }
         changed.post("/api/issues/{issueId}/comments", &json!({ "body": "No.", "reopen": true }));
-        changed.post("/api/issues/{issueId}/checkout", &json!({ "agentId": "{agentId}" }));
+        changed.post("/api/issues/{issueId}/checkout", &json!({ "agentId": "{newcomerId}" }));
         changed.post("/api/issues/{issueId}/release", &json!({}));
         let below = json!({ "title": "Below", "parentId": "{issueId}" });
         let below = changed.post("/api/companies/{companyId}/issues", &below);
         changed.patch(&format!("/api/issues/{}", id(&below)), &json!({ "parentId": null }));
         let told = api.get(&changed.scene.fill("/api/issues/{issueId}/activity")).text;
         assert!(!told.contains("sesame"), "{told}");
+        assert!(!told.contains(&"x".repeat(10_000)), "{told}");
+        let events = changed.scene.fill("/api/companies/{companyId}/events?after=0");
+        let events = api.send("GET", &events, &[("Accept", "application/json")], b"").text;
+        assert!(events.contains("\"changed\"") && !events.contains("\"changes\""), "{events}");
     }
 
     fn approvals_tell_what_they_do_to_issues(api) {
