@@ -20,7 +20,8 @@ use workforce_domain::time::Month;
 use workforce_domain::wake::{WakeReason, WakeSource};
 
 use crate::call::Call;
-use crate::record::{Deed, document, record};
+use crate::changes::Changes;
+use crate::record::{Deed, document, record, record_changes};
 use crate::wakes::{self, WakeRequest};
 
 /// Work that a resumed agent left unfinished and is woken for.
@@ -291,7 +292,8 @@ fn wake_about(
     Ok(())
 }
 
-fn write_agent_switch(tx: &mut dyn Tx, call: &Call<'_>, agent: &Agent, action: Action) {
+fn write_agent_switch(tx: &mut dyn Tx, call: &Call<'_>, agent: &mut Held<Agent>, action: Action) {
+    let changes = Changes::of(agent);
     let deed = Deed {
         company: agent.company,
         action,
@@ -299,10 +301,16 @@ fn write_agent_switch(tx: &mut dyn Tx, call: &Call<'_>, agent: &Agent, action: A
         id: &agent.id,
         details: document(json!({ "reason": PauseReason::Budget })),
     };
-    record(tx, &call.as_system(), deed);
+    record_changes(tx, &call.as_system(), deed, changes);
 }
 
-fn write_company_switch(tx: &mut dyn Tx, call: &Call<'_>, company: &Company, action: Action) {
+fn write_company_switch(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    company: &mut Held<Company>,
+    action: Action,
+) {
+    let changes = Changes::of(company);
     let deed = Deed {
         company: company.id,
         action,
@@ -310,5 +318,5 @@ fn write_company_switch(tx: &mut dyn Tx, call: &Call<'_>, company: &Company, act
         id: &company.id,
         details: document(json!({ "reason": PauseReason::Budget })),
     };
-    record(tx, &call.as_system(), deed);
+    record_changes(tx, &call.as_system(), deed, changes);
 }

@@ -26,7 +26,8 @@ pub use switches::{SWITCH, archive, pause, resume, unarchive};
 use crate::access::{self, Denied, denied};
 use crate::budgets;
 use crate::call::Call;
-use crate::record::{Deed, document, record};
+use crate::changes::Changes;
+use crate::record::{Deed, document, record_changes};
 use crate::refusal::{Code, Refusal};
 
 /// Why a call about companies is refused.
@@ -128,6 +129,7 @@ pub fn create(
         Action::CompanyCreated,
         &company,
         json!({ "name": company.name }),
+        Changes::none(),
     );
     Ok(CompanyView {
         company: company.into_inner(),
@@ -238,7 +240,8 @@ pub fn update(
     if *company != before {
         company.updated_at = call.now;
         let details = json!({ "changed": changed_fields(&before, &company) });
-        write_down(tx, call, Action::CompanyUpdated, &company, details);
+        let changes = Changes::of(&mut company);
+        write_down(tx, call, Action::CompanyUpdated, &company, details, changes);
     }
     if company.budget != before.budget {
         budgets::enforce_company(tx, call, &mut company, Month::of(call.now))?;
@@ -307,16 +310,20 @@ fn hold(
         .ok_or_else(|| denied(Denied::NotFound("company")))
 }
 
-fn write_down(tx: &mut dyn Tx, call: &Call<'_>, action: Action, company: &Company, details: Value) {
-    record(
-        tx,
-        call,
-        Deed {
-            company: company.id,
-            action,
-            entity: Entity::Company,
-            id: &company.id,
-            details: document(details),
-        },
-    );
+fn write_down(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    action: Action,
+    company: &Company,
+    details: Value,
+    changes: Changes,
+) {
+    let deed = Deed {
+        company: company.id,
+        action,
+        entity: Entity::Company,
+        id: &company.id,
+        details: document(details),
+    };
+    record_changes(tx, call, deed, changes);
 }

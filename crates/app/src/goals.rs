@@ -12,7 +12,8 @@ use workforce_domain::text::{Description, Title};
 
 use crate::access::{self, Denied, FieldFault, denied};
 use crate::call::Call;
-use crate::record::{Deed, document, record};
+use crate::changes::Changes;
+use crate::record::{Deed, document, record_changes};
 use crate::refusal::{Code, Codes, Refusal};
 
 /// Why a call about goals is refused.
@@ -104,6 +105,7 @@ pub fn create(
         Action::GoalCreated,
         &goal,
         json!({ "title": goal.title }),
+        Changes::none(),
     );
     Ok(goal.into_inner())
 }
@@ -192,7 +194,8 @@ pub fn update(
         goal.updated_at = call.now;
         tx.goals_mut().save(&goal)?;
         let details = json!({ "status": goal.status });
-        write_down(tx, call, Action::GoalUpdated, &goal, details);
+        let changes = Changes::of(&mut goal);
+        write_down(tx, call, Action::GoalUpdated, &goal, details, changes);
     }
     Ok(goal.into_inner())
 }
@@ -208,7 +211,8 @@ pub fn delete(tx: &mut dyn Tx, call: &Call<'_>, id: GoalId) -> Result<(), Failur
         return Err(denied(Denied::NotFound("goal")));
     };
     let details = json!({ "title": goal.title });
-    write_down(tx, call, Action::GoalDeleted, &goal, details);
+    let changes = Changes::none();
+    write_down(tx, call, Action::GoalDeleted, &goal, details, changes);
     tx.goals_mut().delete(goal)?;
     Ok(())
 }
@@ -239,16 +243,20 @@ fn owner_exists(
     }
 }
 
-fn write_down(tx: &mut dyn Tx, call: &Call<'_>, action: Action, goal: &Goal, details: Value) {
-    record(
-        tx,
-        call,
-        Deed {
-            company: goal.company,
-            action,
-            entity: Entity::Goal,
-            id: &goal.id,
-            details: document(details),
-        },
-    );
+fn write_down(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    action: Action,
+    goal: &Goal,
+    details: Value,
+    changes: Changes,
+) {
+    let deed = Deed {
+        company: goal.company,
+        action,
+        entity: Entity::Goal,
+        id: &goal.id,
+        details: document(details),
+    };
+    record_changes(tx, call, deed, changes);
 }

@@ -11,7 +11,8 @@ use workforce_domain::text::{Color, LabelName};
 
 use crate::access::{self, Denied, denied};
 use crate::call::Call;
-use crate::record::{Deed, document, record};
+use crate::changes::Changes;
+use crate::record::{Deed, document, record_changes};
 use crate::refusal::{Code, Codes, Refusal};
 
 /// Why a call about labels is refused.
@@ -89,7 +90,7 @@ pub fn create(
         updated_at: call.now,
     };
     let label = tx.labels_mut().insert(label)?;
-    write_down(tx, call, Action::LabelCreated, &label);
+    write_down(tx, call, Action::LabelCreated, &label, Changes::none());
     Ok(label.into_inner())
 }
 
@@ -129,7 +130,8 @@ pub fn update(
     if *label != before {
         label.updated_at = call.now;
         tx.labels_mut().save(&label)?;
-        write_down(tx, call, Action::LabelUpdated, &label);
+        let changes = Changes::of(&mut label);
+        write_down(tx, call, Action::LabelUpdated, &label, changes);
     }
     Ok(label.into_inner())
 }
@@ -140,7 +142,7 @@ pub fn update(
 /// [`LabelError`]
 pub fn delete(tx: &mut dyn Tx, call: &Call<'_>, id: LabelId) -> Result<(), Failure<LabelError>> {
     let label = hold(tx, call, id)?;
-    write_down(tx, call, Action::LabelDeleted, &label);
+    write_down(tx, call, Action::LabelDeleted, &label, Changes::none());
     tx.labels_mut().delete(label)?;
     Ok(())
 }
@@ -189,16 +191,19 @@ fn require_free(
     }
 }
 
-fn write_down(tx: &mut dyn Tx, call: &Call<'_>, action: Action, label: &IssueLabel) {
-    record(
-        tx,
-        call,
-        Deed {
-            company: label.company,
-            action,
-            entity: Entity::Label,
-            id: &label.id,
-            details: document(json!({ "name": label.name, "color": label.color })),
-        },
-    );
+fn write_down(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    action: Action,
+    label: &IssueLabel,
+    changes: Changes,
+) {
+    let deed = Deed {
+        company: label.company,
+        action,
+        entity: Entity::Label,
+        id: &label.id,
+        details: document(json!({ "name": label.name, "color": label.color })),
+    };
+    record_changes(tx, call, deed, changes);
 }

@@ -9,6 +9,7 @@ use workforce_domain::port::Tx;
 use workforce_domain::word::Word;
 
 use crate::call::Call;
+use crate::changes::Changes;
 
 /// What was done to what.
 pub struct Deed<'a> {
@@ -24,8 +25,16 @@ pub struct Deed<'a> {
     pub details: Document,
 }
 
-/// Records a deed of the caller.
+/// Records a deed of the caller that changes no record, or makes or ends one.
 pub fn record(tx: &mut dyn Tx, call: &Call<'_>, deed: Deed<'_>) {
+    record_changes(tx, call, deed, Changes::none());
+}
+
+/// Records a deed of the caller with what it changed.
+///
+/// The changes are kept with the activity alone. Events are sent to everyone who listens, in
+/// pages that are bounded in rows only, and say no more than that there is something to read.
+pub(crate) fn record_changes(tx: &mut dyn Tx, call: &Call<'_>, deed: Deed<'_>, changes: Changes) {
     let actor = call.actor();
     let entity_id = deed.id.to_string();
     let payload = document(json!({
@@ -49,6 +58,8 @@ pub fn record(tx: &mut dyn Tx, call: &Call<'_>, deed: Deed<'_>) {
     }
     tx.journal()
         .event(event(EventKind::ActivityLogged, payload));
+    let mut details = deed.details;
+    changes.add_to(&mut details);
     tx.journal().activity(Activity {
         id: call.id(),
         company: deed.company,
@@ -59,7 +70,7 @@ pub fn record(tx: &mut dyn Tx, call: &Call<'_>, deed: Deed<'_>) {
         action: deed.action,
         entity: deed.entity,
         entity_id,
-        details: deed.details,
+        details,
         created_at: call.now,
     });
 }

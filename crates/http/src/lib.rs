@@ -14,7 +14,6 @@ mod download;
 mod exchange;
 mod guard;
 mod idempotency;
-mod masking;
 mod metrics;
 mod middleware;
 mod openapi;

@@ -13,8 +13,9 @@ use workforce_domain::text::Role;
 use super::adapter_config::ENV;
 use super::environment::check_new_bindings;
 use super::revisions::{ConfigChange, config_of, keep};
-use super::{AgentError, CreateAgent, check_manager, switches, write_down};
+use super::{AgentError, CreateAgent, check_manager, switches, write_changes};
 use crate::call::Call;
+use crate::changes::Changes;
 
 /// Locks a draft; `None` for an agent that waits for nobody.
 ///
@@ -71,6 +72,11 @@ pub(crate) fn revise(
         rolled_back_from: None,
     };
     keep(tx, call, draft.scope(), draft.id, &change)?;
+    let changes = Changes::of(draft);
+    if changes != Changes::none() {
+        let details = json!({ "changed": changes.names() });
+        write_changes(tx, call, Action::AgentUpdated, draft, details, changes);
+    }
     Ok(())
 }
 
@@ -90,7 +96,8 @@ pub(crate) fn activate(
     draft.updated_at = call.now;
     tx.agents_mut().save(draft)?;
     let details = json!({ "name": draft.name, "role": draft.role });
-    write_down(tx, call, Action::AgentHired, draft, details);
+    let changes = Changes::of(draft);
+    write_changes(tx, call, Action::AgentHired, draft, details, changes);
     Ok(())
 }
 

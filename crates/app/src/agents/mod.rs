@@ -47,7 +47,8 @@ pub use update::{UPDATE, UpdateAgent, update};
 
 use crate::access::{self, Denied, FieldFault, denied};
 use crate::call::Call;
-use crate::record::{Deed, document, record};
+use crate::changes::Changes;
+use crate::record::{Deed, document, record_changes};
 use crate::refusal::{Code, Codes, Refusal};
 
 /// Why a call about agents is refused.
@@ -281,15 +282,24 @@ fn check_manager(
 }
 
 fn write_down(tx: &mut dyn Tx, call: &Call<'_>, action: Action, agent: &Agent, details: Value) {
-    record(
-        tx,
-        call,
-        Deed {
-            company: agent.company,
-            action,
-            entity: Entity::Agent,
-            id: &agent.id,
-            details: document(details),
-        },
-    );
+    write_changes(tx, call, action, agent, details, Changes::none());
+}
+
+/// The same, of what changed the agent.
+fn write_changes(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    action: Action,
+    agent: &Agent,
+    details: Value,
+    changes: Changes,
+) {
+    let deed = Deed {
+        company: agent.company,
+        action,
+        entity: Entity::Agent,
+        id: &agent.id,
+        details: document(details),
+    };
+    record_changes(tx, call, deed, changes);
 }

@@ -1,6 +1,8 @@
 //! Revisions of an agent's configuration: each change is kept, sealed, in the
 //! transaction of the change (contract section 10.9).
 
+use serde_json::json;
+use workforce_domain::activity::Action;
 use workforce_domain::actor::{CompanyScope, Owned};
 use workforce_domain::agent::Agent;
 use workforce_domain::corrupt::Corrupt;
@@ -11,9 +13,10 @@ use workforce_domain::revision::{
     AgentConfig, Revision, RevisionSide, RevisionSource, SealedConfig,
 };
 
-use super::AgentError;
+use super::{AgentError, write_changes};
 use crate::access::{self, Denied, denied};
 use crate::call::Call;
+use crate::changes::Changes;
 
 /// How records of this kind are named.
 const KIND: &str = "config revision";
@@ -111,6 +114,10 @@ pub(super) fn move_reports(
             rolled_back_from: None,
         };
         keep(tx, call, report.scope(), report.id, &change)?;
+        let details = json!({ "changed": ["reportsTo"], "managerTerminated": manager.id });
+        let changes = Changes::of(&mut report);
+        let system = call.as_system();
+        write_changes(tx, &system, Action::AgentUpdated, &report, details, changes);
     }
     Ok(())
 }

@@ -13,12 +13,13 @@ use super::environment::reference_faults;
 use super::revisions::{self, ConfigChange, RevisionView, config_of, keep};
 use super::{
     AgentDetail, AgentError, adapter_config, check_manager, detail, hold_with_company,
-    require_revision, write_down,
+    instructions, require_revision, write_changes,
 };
 use crate::access::{FieldFault, check_document, denied};
 use crate::approvals;
 use crate::budgets;
 use crate::call::Call;
+use crate::changes::Changes;
 use crate::refusal::{Code, Codes};
 
 /// An agent that was rolled back.
@@ -68,6 +69,8 @@ pub fn rollback(
     let had = agent.budget;
     wanted.restore(&mut agent);
     let after = AgentConfig::of(&agent, wanted.instructions);
+    // What the budget does about it is told by itself.
+    let changes = instructions::moved(Changes::of(&mut agent), &before, &after);
     if after != before {
         agent.updated_at = call.now;
         if agent.budget != had {
@@ -99,7 +102,8 @@ pub fn rollback(
         "rolledBackFrom": target.n,
         "changed": kept.revision.changed_keys,
     });
-    write_down(tx, call, Action::AgentConfigRolledBack, &agent, details);
+    let action = Action::AgentConfigRolledBack;
+    write_changes(tx, call, action, &agent, details, changes);
     Ok(RolledBack {
         agent: detail(tx.reads(), call, agent.into_inner())?,
         revision: kept,

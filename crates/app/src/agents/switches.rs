@@ -16,13 +16,14 @@ use workforce_domain::time::Month;
 use super::revisions::move_reports;
 use super::{
     AgentDetail, AgentError, EMPLOYED, detail, hold, hold_with_company, require_employed,
-    write_down,
+    write_changes,
 };
 use crate::access::denied;
 use crate::approvals;
 use crate::budgets;
 use crate::call::Call;
-use crate::record::{Deed, document, record};
+use crate::changes::Changes;
+use crate::record::{Deed, document, record_changes};
 use crate::refusal::{Code, Codes};
 
 /// What [`pause`] refuses with.
@@ -48,12 +49,14 @@ pub fn pause(
         agent.updated_at = call.now;
         tx.agents_mut().save(&agent)?;
         stop(tx, call, &agent)?;
-        write_down(
+        let changes = Changes::of(&mut agent);
+        write_changes(
             tx,
             call,
             Action::AgentPaused,
             &agent,
             json!({ "reason": PauseReason::Manual }),
+            changes,
         );
     }
     Ok(detail(tx.reads(), call, agent.into_inner())?)
@@ -108,7 +111,15 @@ pub fn resume(
         agent.updated_at = call.now;
         tx.agents_mut().save(&agent)?;
         call.signal.raise();
-        write_down(tx, call, Action::AgentResumed, &agent, details.into());
+        let changes = Changes::of(&mut agent);
+        write_changes(
+            tx,
+            call,
+            Action::AgentResumed,
+            &agent,
+            details.into(),
+            changes,
+        );
         if reason == PauseReason::Budget {
             budgets::wake_for_unfinished(tx, call, &agent)?;
         }
@@ -158,12 +169,14 @@ pub(super) fn deactivate(
     stop(tx, call, agent)?;
     tx.runs_mut()
         .cancel_pending(agent.scope(), StopScope::Agent(agent.id), call.now)?;
-    write_down(
+    let changes = Changes::of(agent);
+    write_changes(
         tx,
         call,
         Action::AgentTerminated,
         agent,
         json!({ "name": agent.name }),
+        changes,
     );
     Ok(())
 }
@@ -203,6 +216,7 @@ fn give_back_issues(
                 created_at: call.now,
             })?;
         }
+        let changes = Changes::of(&mut issue);
         let deed = Deed {
             company: issue.company,
             action: Action::IssueReleased,
@@ -210,7 +224,7 @@ fn give_back_issues(
             id: &issue.id,
             details: document(json!({ "agentTerminated": agent.id })),
         };
-        record(tx, &call.as_system(), deed);
+        record_changes(tx, &call.as_system(), deed, changes);
     }
     Ok(())
 }

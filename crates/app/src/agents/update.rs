@@ -16,12 +16,13 @@ use super::environment::{BINDINGS, check_new_bindings};
 use super::revisions::{ConfigChange, keep};
 use super::{
     AgentDetail, AgentError, adapter_config, check_manager, detail, hold_with_company,
-    require_revision, write_down,
+    require_revision, write_changes,
 };
 use crate::access::{self, Denied, denied};
 use crate::approvals;
 use crate::budgets;
 use crate::call::Call;
+use crate::changes::Changes;
 use crate::refusal::{Code, Codes};
 
 /// Changes an agent's fields.
@@ -132,15 +133,18 @@ pub fn update(
     if *agent != before {
         agent.updated_at = call.now;
         let changed = changed_fields(&before, &agent);
+        if agent.budget != before.budget {
+            // The board has set a new limit, which is meant to hold.
+            agent.budget_override = None;
+        }
         if agent.lifecycle.state() == AgentState::PendingApproval {
             approvals::draft_edited(tx, call, &agent, &changed)
                 .map_err(|failure| failure.map(AgentError::from))?;
         }
         let details = json!({ "changed": changed });
-        write_down(tx, call, Action::AgentUpdated, &agent, details);
+        let changes = Changes::of(&mut agent);
+        write_changes(tx, call, Action::AgentUpdated, &agent, details, changes);
         if agent.budget != before.budget {
-            // The board has set a new limit, which is meant to hold.
-            agent.budget_override = None;
             budgets::enforce_agent(tx, call, &mut agent, Month::of(call.now))?;
         }
         tx.agents_mut().save(&agent)?;

@@ -43,7 +43,7 @@ pub fn cancel(
         .map_err(|refused| not_pending(id, refused))?;
     approval.updated_at = call.now;
     store(tx, &approval, from)?;
-    tell(tx, call, &approval, "withdrawn")?;
+    tell(tx, call, &mut approval, "withdrawn")?;
     hire::discard(tx, call, draft)?;
     effects::released(tx, call, &approval, &mut issues, requester.as_ref())?;
     Ok(read::view(tx.reads(), call, approval.into_inner())?)
@@ -52,7 +52,7 @@ pub fn cancel(
 fn tell(
     tx: &mut dyn Tx,
     call: &Call<'_>,
-    approval: &Approval,
+    approval: &mut Held<Approval>,
     reason: &str,
 ) -> Result<(), StoreError> {
     let (kind, details) = (ApprovalHistoryKind::Cancelled, json!({ "reason": reason }));
@@ -77,7 +77,7 @@ fn drop_undecided(
     approval.state = cancelled;
     approval.updated_at = call.now;
     store(tx, &approval, from)?;
-    tell(tx, call, &approval, reason)
+    tell(tx, call, &mut approval, reason)
 }
 
 /// Cancels the undecided approvals whose last open issue is `issue`: to be

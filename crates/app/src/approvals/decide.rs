@@ -157,7 +157,7 @@ fn decide(
         told[key] = json!(true);
     }
     let kind = verdict.history();
-    history::tell(tx, call, &approval, kind, note.as_deref(), told)?;
+    history::tell(tx, call, &mut approval, kind, note.as_deref(), told)?;
     let comment = match verdict {
         Verdict::Approve => {
             hire::activate(tx, call, draft)?;

@@ -15,6 +15,7 @@ use workforce_domain::wake::{WakeReason, WakeSource};
 
 use super::ApprovalError;
 use crate::call::Call;
+use crate::changes::Changes;
 use crate::issues;
 use crate::record::document;
 use crate::wakes::{self, WakeRequest};
@@ -70,6 +71,7 @@ pub(super) fn approved(
                 } else {
                     issue.updated_at = call.now;
                     tx.issues_mut().save(issue)?;
+                    tell(tx, call, approval, issue, json!({}));
                 }
             }
         }
@@ -168,9 +170,22 @@ fn go(
     issue.progress = moved.progress;
     issue.updated_at = call.now;
     tx.issues_mut().save(issue)?;
-    let details = json!({ "from": moved.from, "to": to, "approvalId": approval.id });
-    issues::write_down(tx, call, Action::IssueUpdated, issue, details);
+    let details = json!({ "from": moved.from, "to": to });
+    tell(tx, call, approval, issue, details);
     Ok(())
+}
+
+/// Writes down what the approval changed of an issue.
+fn tell(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    approval: &Approval,
+    issue: &mut Held<Issue>,
+    mut details: Value,
+) {
+    details["approvalId"] = json!(approval.id);
+    let changes = Changes::of(issue);
+    issues::write_changes(tx, call, Action::IssueUpdated, issue, details, changes);
 }
 
 /// Writes the board's answer on the linked issues; the comment on the primary

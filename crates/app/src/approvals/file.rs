@@ -188,11 +188,11 @@ pub(super) fn begin(
         created_at: call.now,
         updated_at: call.now,
     };
-    let approval = tx.approvals_mut().insert(approval, issues, draft)?;
+    let mut approval = tx.approvals_mut().insert(approval, issues, draft)?;
     let mut ids: Vec<IssueId> = issues.iter().map(|issue| issue.id).collect();
     ids.sort_unstable();
     let details = json!({ "issueIds": links::primary_first(&approval, ids) });
     let kind = ApprovalHistoryKind::Created;
-    history::tell(tx, call, &approval, kind, None, details)?;
+    history::tell(tx, call, &mut approval, kind, None, details)?;
     Ok(approval)
 }

@@ -33,7 +33,8 @@ pub use comment::{add_comment, comments};
 pub use decide::{DECIDE, Decide, approve, reject, request_revision};
 pub use file::{FILE, FileApproval, Filed, file};
 pub use hire::{HIRE, HireAgent, Hired, hire};
-pub use read::{get, issues, list, of_issue};
+pub use read::{get, history, issues, list, of_issue};
+pub(crate) use redact::redacted;
 pub use resubmit::{RESUBMIT, resubmit};
 pub use snapshot::{DRAFT_EDITED, draft_edited};
 

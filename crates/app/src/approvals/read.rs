@@ -3,11 +3,13 @@ use std::collections::HashMap;
 use serde_json::Value;
 use workforce_domain::Document;
 use workforce_domain::actor::{CompanyScope, Owned};
-use workforce_domain::approval::{Approval, ApprovalEvent, ApprovalType};
+use workforce_domain::approval::{Approval, ApprovalEvent, ApprovalHistoryEntry, ApprovalType};
 use workforce_domain::id::{ApprovalId, CompanyId, IssueId};
 use workforce_domain::issue::IssueRef;
 use workforce_domain::page::{Page, PageRequest};
-use workforce_domain::port::{ApprovalFilter, ApprovalKey, Failure, Reads, StoreError};
+use workforce_domain::port::{
+    ApprovalFilter, ApprovalHistoryKey, ApprovalKey, Failure, Reads, StoreError,
+};
 
 use super::redact::redacted;
 use super::{ApprovalError, ApprovalView, links};
@@ -64,6 +66,26 @@ pub fn get(
     Ok(view(reads, call, approval)?)
 }
 
+/// What happened to an approval with every payload that was submitted, oldest
+/// first. Whoever reads the approval reads of each what it reads of the last.
+///
+/// # Errors
+/// [`ApprovalError`]
+pub fn history(
+    reads: &mut dyn Reads,
+    call: &Call<'_>,
+    id: ApprovalId,
+    page: &PageRequest<ApprovalHistoryKey>,
+) -> Result<Page<ApprovalHistoryEntry, ApprovalHistoryKey>, Failure<ApprovalError>> {
+    let approval = find(reads, call, id)?;
+    let history = reads.approvals().history_of(approval.scope(), id, page)?;
+    let hides = hides_configuration(call, &approval);
+    Ok(history.map(|entry| ApprovalHistoryEntry {
+        payload: entry.payload.map(|payload| shown_payload(payload, hides)),
+        ..entry
+    }))
+}
+
 pub(super) fn find(
     reads: &mut dyn Reads,
     call: &Call<'_>,
@@ -116,21 +138,28 @@ fn shown(
     linked_issues: Vec<IssueId>,
     events: Vec<ApprovalEvent>,
 ) -> ApprovalView {
-    // What was stored before a name was known to be secret does not show.
-    approval.payload = redacted(approval.payload);
-    if hides_configuration(call, &approval) {
-        for name in ["adapterConfig", "runtimeConfig"] {
-            if let Some(configuration) = approval.payload.get_mut(name) {
-                *configuration = Value::Object(Document::new());
-            }
-        }
-    }
+    let hides = hides_configuration(call, &approval);
+    approval.payload = shown_payload(approval.payload, hides);
     ApprovalView {
         approval,
         linked_issues,
         events,
         warnings: Vec::new(),
     }
+}
+
+/// A payload as a caller sees it.
+fn shown_payload(payload: Document, hides_configuration: bool) -> Document {
+    // What was stored before a name was known to be secret does not show.
+    let mut payload = redacted(payload);
+    if hides_configuration {
+        for name in ["adapterConfig", "runtimeConfig"] {
+            if let Some(configuration) = payload.get_mut(name) {
+                *configuration = Value::Object(Document::new());
+            }
+        }
+    }
+    payload
 }
 
 /// How an agent is run is for the board, for whoever proposed it and for its

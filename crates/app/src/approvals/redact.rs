@@ -9,7 +9,7 @@ use crate::agents::REDACTED;
 
 /// The document with the marker in the place of every text under a secret
 /// name. References to secrets hold no secret and stay.
-pub(super) fn redacted(mut document: Document) -> Document {
+pub(crate) fn redacted(mut document: Document) -> Document {
     for (name, value) in &mut document {
         if is_sensitive_name(name) {
             hide(value);

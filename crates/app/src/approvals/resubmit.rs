@@ -61,7 +61,7 @@ pub fn resubmit(
     store(tx, &approval, from)?;
     let details = json!({ "payloadReplaced": replaced, "resubmitCount": approval.resubmit_count });
     let kind = ApprovalHistoryKind::Resubmitted;
-    history::tell(tx, call, &approval, kind, None, details)?;
+    history::tell(tx, call, &mut approval, kind, None, details)?;
     effects::park(tx, call, &approval, &mut issues, false)?;
     Ok(read::view(tx.reads(), call, approval.into_inner())?)
 }

@@ -74,5 +74,5 @@ pub fn draft_edited(
     store(tx, &approval, status)?;
     let details = json!({ "agentId": draft.id, "changed": changed });
     let kind = ApprovalHistoryKind::Edited;
-    Ok(history::tell(tx, call, &approval, kind, None, details)?)
+    Ok(history::tell(tx, call, &mut approval, kind, None, details)?)
 }

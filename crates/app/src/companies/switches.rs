@@ -18,6 +18,7 @@ use super::{CompanyError, CompanyView, hold, view, write_down};
 use crate::access::{Denied, denied};
 use crate::budgets;
 use crate::call::Call;
+use crate::changes::Changes;
 use crate::refusal::{Code, Codes};
 use crate::wakes::{self, WakeRequest};
 
@@ -126,7 +127,8 @@ pub(super) fn set_status(
         CompanyStatus::Active if from == CompanyStatus::Archived => Action::CompanyUnarchived,
         CompanyStatus::Active => Action::CompanyResumed,
     };
-    write_down(tx, call, action, company, json!({ "from": from }));
+    let changes = Changes::of(company);
+    write_down(tx, call, action, company, json!({ "from": from }), changes);
     call.signal.raise();
     if to != CompanyStatus::Active {
         return stop(tx, call, company);

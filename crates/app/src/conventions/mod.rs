@@ -18,8 +18,9 @@ pub use layer::{MAX_LAYER, project_layer};
 
 use crate::access::{Denied, FieldFault, denied};
 use crate::call::Call;
+use crate::changes::Changes;
 use crate::compaction;
-use crate::record::{Deed, document, record};
+use crate::record::{Deed, document, record_changes};
 use crate::refusal::{Code, Codes, Refusal};
 
 /// Why a call about conventions is refused.
@@ -284,8 +285,7 @@ fn check_references(references: &Value) -> Result<(), ConventionsError> {
     Ok(())
 }
 
-/// Stores conventions that changed, and tells which parts did; the texts
-/// themselves are too long for that.
+/// Stores conventions that changed, and tells which parts did.
 fn save(
     tx: &mut dyn Tx,
     call: &Call<'_>,
@@ -307,7 +307,7 @@ fn save(
                 "changed": changed_fields(before, &after),
             })),
         };
-        record(tx, call, deed);
+        record_changes(tx, call, deed, Changes::between(before, &after));
     }
     Ok(after.into())
 }

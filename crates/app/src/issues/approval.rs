@@ -12,8 +12,9 @@ use workforce_domain::port::{Failure, Held, Reads, StoreError, Tx};
 use workforce_domain::text::CommentBody;
 
 use super::update::UpdateIssue;
-use super::{IssueError, status, write_down};
+use super::{IssueError, status, write_changes, write_down};
 use crate::call::Call;
+use crate::changes::Changes;
 
 /// Refuses to go on where a plan over the issue waits to be decided.
 pub(super) fn require_decided(
@@ -79,7 +80,8 @@ pub(crate) fn complete(
     let mut told = details;
     told["from"] = json!(step.moved.from);
     told["to"] = json!(IssueStatus::Done);
-    write_down(tx, call, Action::IssueUpdated, issue, told);
+    let changes = Changes::of(issue);
+    write_changes(tx, call, Action::IssueUpdated, issue, told, changes);
     Ok(status::after(tx, call, &step)?)
 }
 

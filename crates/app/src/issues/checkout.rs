@@ -15,10 +15,11 @@ use workforce_domain::port::{EmployedAgent, Failure, Held, LiveRun, NewLease, St
 use workforce_domain::wake::WakeReason;
 
 use super::{
-    IssueError, IssueView, assignment, hold, read, require_enabled, seen, work, write_down,
+    IssueError, IssueView, assignment, hold, read, require_enabled, seen, work, write_changes,
 };
 use crate::access::{Denied, FieldFault, denied};
 use crate::call::Call;
+use crate::changes::Changes;
 use crate::refusal::{Code, Codes};
 
 /// Checks an issue out.
@@ -184,7 +185,8 @@ pub(super) fn take(
             tx.issues_mut().save(issue)?;
             put_lease(tx, call, issue, agent, run)?;
             let details = json!({ "from": from, "agentId": agent.id });
-            write_down(tx, call, Action::IssueCheckedOut, issue, details);
+            let changes = Changes::of(issue);
+            write_changes(tx, call, Action::IssueCheckedOut, issue, details, changes);
             Ok(true)
         }
     }

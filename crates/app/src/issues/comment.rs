@@ -14,9 +14,10 @@ use workforce_domain::run::RunKind;
 use workforce_domain::text::CommentBody;
 use workforce_domain::wake::{WakeReason, WakeSource};
 
-use super::{IssueError, assignment, hold, seen, work, write_down};
+use super::{IssueError, assignment, hold, seen, work, write_changes, write_down};
 use crate::access::{Denied, denied};
 use crate::call::Call;
+use crate::changes::Changes;
 use crate::record::document;
 use crate::refusal::{Code, Codes};
 use crate::wakes::{self, WakeRequest};
@@ -82,13 +83,9 @@ pub fn add_comment(
         assignment::require_present(&mut issue, former.as_ref())?;
         issue.updated_at = call.now;
         tx.issues_mut().save(&issue)?;
-        write_down(
-            tx,
-            call,
-            Action::IssueReopened,
-            &issue,
-            json!({ "from": moved.from }),
-        );
+        let details = json!({ "from": moved.from });
+        let changes = Changes::of(&mut issue);
+        write_changes(tx, call, Action::IssueReopened, &issue, details, changes);
     }
     work::renew_lease(tx, call, &issue)?;
     insert(

@@ -10,6 +10,7 @@ use workforce_domain::port::{Failure, Held, Reads, StoreError, Tx};
 
 use super::IssueError;
 use crate::access::FieldFault;
+use crate::changes::{Changes, Shown};
 
 /// The labels of issues, per issue by name, in one query.
 #[derive(Debug, Default)]
@@ -70,21 +71,24 @@ pub(super) fn known(
     Ok(asked)
 }
 
-/// Gives an issue these labels in place of those it has; false when it has
-/// just these.
+/// Gives an issue these labels in place of those it has, and tells what changed.
 pub(super) fn replace(
     tx: &mut dyn Tx,
     issue: &Held<Issue>,
     asked: Vec<LabelId>,
-) -> Result<bool, Failure<IssueError>> {
+) -> Result<Changes, Failure<IssueError>> {
     let labels = known(tx.reads(), issue.scope(), asked)?;
-    let present: HashSet<LabelId> = of(tx.reads(), issue)?
-        .iter()
-        .map(|label| label.id)
-        .collect();
+    let present = ids(tx.reads(), issue)?;
     if present.len() == labels.len() && labels.iter().all(|label| present.contains(label)) {
-        return Ok(false);
+        return Ok(Changes::none());
     }
     tx.labels_mut().set_for_issue(issue, &labels)?;
-    Ok(true)
+    let (from, to) = (Shown::plain(present), Shown::plain(ids(tx.reads(), issue)?));
+    Ok(Changes::none().and_field("labelIds", &from, &to))
+}
+
+/// The ids of an issue's labels, by name.
+fn ids(reads: &mut dyn Reads, issue: &Issue) -> Result<Vec<LabelId>, StoreError> {
+    let labels = of(reads, issue)?;
+    Ok(labels.into_iter().map(|label| label.id).collect())
 }

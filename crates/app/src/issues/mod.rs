@@ -42,7 +42,8 @@ pub use update::{UPDATE, UpdateIssue, UpdatedIssue, update};
 
 use crate::access::{Denied, FieldFault, denied};
 use crate::call::Call;
-use crate::record::{Deed, document, record};
+use crate::changes::Changes;
+use crate::record::{Deed, document, record_changes};
 use crate::refusal::{Code, Codes, Refusal};
 
 /// Why a call about issues is refused.
@@ -214,17 +215,26 @@ pub(crate) fn write_down(
     issue: &Issue,
     details: Value,
 ) {
+    write_changes(tx, call, action, issue, details, Changes::none());
+}
+
+/// The same, of what changed the issue.
+pub(crate) fn write_changes(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    action: Action,
+    issue: &Issue,
+    details: Value,
+    changes: Changes,
+) {
     let mut details = document(details);
     details.insert("identifier".into(), json!(issue.identifier));
-    record(
-        tx,
-        call,
-        Deed {
-            company: issue.company,
-            action,
-            entity: Entity::Issue,
-            id: &issue.id,
-            details,
-        },
-    );
+    let deed = Deed {
+        company: issue.company,
+        action,
+        entity: Entity::Issue,
+        id: &issue.id,
+        details,
+    };
+    record_changes(tx, call, deed, changes);
 }

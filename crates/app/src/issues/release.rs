@@ -4,9 +4,10 @@ use workforce_domain::actor::Owned;
 use workforce_domain::issue::{Assignment, IssueRef, IssueStatus};
 use workforce_domain::port::{Failure, Tx};
 
-use super::{IssueError, IssueView, hold, read, work, write_down};
+use super::{IssueError, IssueView, hold, read, work, write_changes};
 use crate::access::denied;
 use crate::call::Call;
+use crate::changes::Changes;
 use crate::refusal::{Code, Codes};
 use crate::wakes;
 
@@ -60,12 +61,8 @@ pub fn release(
         issue.updated_at = call.now;
         tx.issues_mut().save(&issue)?;
     }
-    write_down(
-        tx,
-        call,
-        Action::IssueReleased,
-        &issue,
-        json!({ "status": issue.status() }),
-    );
+    let details = json!({ "status": issue.status() });
+    let changes = Changes::of(&mut issue);
+    write_changes(tx, call, Action::IssueReleased, &issue, details, changes);
     Ok(read::free(tx.reads(), issue.into_inner())?)
 }

@@ -18,11 +18,12 @@ use super::reassign::Reassignment;
 use super::status::{self, Rewrite};
 use super::{
     IssueError, IssueView, MAX_DOCUMENT, PLACED, approval, assignment, checkout, hierarchy, hold,
-    labels, read, reassign, seen, work, write_down,
+    labels, read, reassign, seen, work, write_changes,
 };
 use crate::access::{self, Denied, denied};
 use crate::agents;
 use crate::call::Call;
+use crate::changes::Changes;
 use crate::refusal::{Code, Codes};
 
 /// Changes an issue's fields, and optionally comments in the same
@@ -122,7 +123,7 @@ pub fn update(
     let mut issue = hold(tx, call, issue)?;
     call.require_working_company().map_err(denied)?;
     let words = command.comment.take();
-    let changes = if command.only_comments() {
+    let rewritten = if command.only_comments() {
         None
     } else {
         let present = issue.assignee_adapter_overrides.as_ref();
@@ -130,14 +131,13 @@ pub fn update(
             .assignee_adapter_overrides
             .map(|overrides| agents::unmasked_document(overrides, present));
         check_rights(tx, call, &issue, &command)?;
-        Some(change(tx, call, &mut issue, command, candidates)?)
+        change(tx, call, &mut issue, command, candidates)?
     };
     work::renew_lease(tx, call, &issue)?;
     let comment = match words {
         Some(body) => Some(comment::insert(tx, call, &issue, AddComment::plain(body))?),
         None => None,
     };
-    let rewritten = changes.and_then(|changes| changes.rewritten);
     Ok(UpdatedIssue {
         view: read::view(tx.reads(), call, issue.into_inner())?,
         rewritten,
@@ -225,17 +225,14 @@ fn check_rights(
     Ok(())
 }
 
-struct Changes {
-    rewritten: Option<Rewrite>,
-}
-
+/// Changes the issue; tells of a status that was taken in place of the one that was asked for.
 fn change(
     tx: &mut dyn Tx,
     call: &Call<'_>,
     issue: &mut Held<Issue>,
     command: UpdateIssue,
     candidates: Candidates,
-) -> Result<Changes, Failure<IssueError>> {
+) -> Result<Option<Rewrite>, Failure<IssueError>> {
     let before = Issue::clone(issue);
     let asked = command.status;
     let takes_up = asked == Some(IssueStatus::InProgress) && takes_up(call, &before, &command)?;
@@ -253,6 +250,9 @@ fn change(
         }
     };
     let labelled = describe(tx, call, issue, command)?;
+    let is_labelled = labelled != Changes::none();
+    // A checkout tells of itself, so that what was described is taken out first.
+    let described = Changes::of(issue).then(labelled);
     let (step, rewritten) = match asked {
         Some(IssueStatus::InProgress) if takes_up => {
             check_out_itself(tx, call, issue, worker.as_ref())?;
@@ -278,7 +278,7 @@ fn change(
         // Taking the assignee away gives the work back.
         issue.progress = issue.progress.release(call.now);
     }
-    if **issue != before || labelled {
+    if **issue != before || is_labelled {
         issue.updated_at = call.now;
         tx.issues_mut().save(issue)?;
         if before.title != issue.title || before.description != issue.description {
@@ -288,19 +288,15 @@ fn change(
             Some(moved) if moved.reopened => Action::IssueReopened,
             _ => Action::IssueUpdated,
         };
-        write_down(
-            tx,
-            call,
-            action,
-            issue,
-            told(&before, issue, moved, labelled),
-        );
+        let details = told(&before, issue, moved, is_labelled);
+        let changes = described.then(Changes::of(issue));
+        write_changes(tx, call, action, issue, details, changes);
     }
     if let Some(step) = &step {
         status::after(tx, call, step)?;
     }
     wake(tx, call, issue, &before, reassigned)?;
-    Ok(Changes { rewritten })
+    Ok(rewritten)
 }
 
 /// True when setting in_progress means that the calling agent begins to work,
@@ -352,14 +348,14 @@ fn check_out_itself(
     Ok(())
 }
 
-/// Takes over the fields that follow no lifecycle; true when the labels, which
-/// are no field of the issue's own, are other ones now.
+/// Takes over the fields that follow no lifecycle; tells what changed of the
+/// labels, which are no field of the issue's own.
 fn describe(
     tx: &mut dyn Tx,
     call: &Call<'_>,
     issue: &mut Held<Issue>,
     command: UpdateIssue,
-) -> Result<bool, Failure<IssueError>> {
+) -> Result<Changes, Failure<IssueError>> {
     let scope = issue.scope();
     let (project, goal) = (
         command.project.value().copied(),
@@ -390,7 +386,7 @@ fn describe(
         Some(true) | None => {}
     }
     match command.labels {
-        Change::Keep => Ok(false),
+        Change::Keep => Ok(Changes::none()),
         Change::Clear => labels::replace(tx, issue, Vec::new()),
         Change::Set(asked) => labels::replace(tx, issue, asked),
     }

@@ -75,7 +75,7 @@ pub fn create(
         tx.projects_mut().set_goals(&project, &goals)?;
     }
     if let Some(workspace) = command.workspace {
-        insert_workspace(tx, call, &project, workspace, 0, "/workspace")?;
+        insert_workspace(tx, call, &project, workspace, &[], "/workspace")?;
     }
     let details = json!({ "name": project.name });
     write_down(

@@ -28,7 +28,8 @@ pub use workspaces::{
 
 use crate::access::{Denied, FieldFault, denied};
 use crate::call::Call;
-use crate::record::{Deed, document, record};
+use crate::changes::Changes;
+use crate::record::{Deed, document, record_changes};
 use crate::refusal::{Code, Codes, Refusal};
 
 /// Why a call about projects is refused.
@@ -148,17 +149,28 @@ fn write_down(
     project: &Project,
     details: Value,
 ) {
+    let changes = Changes::none();
+    write_changes(tx, call, action, (entity, id), project, details, changes);
+}
+
+/// The same, of what changed the project or something of it.
+fn write_changes(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    action: Action,
+    (entity, id): (Entity, &dyn std::fmt::Display),
+    project: &Project,
+    details: Value,
+    changes: Changes,
+) {
     let mut details = document(details);
     details.insert("projectId".into(), json!(project.id));
-    record(
-        tx,
-        call,
-        Deed {
-            company: project.company,
-            action,
-            entity,
-            id,
-            details,
-        },
-    );
+    let deed = Deed {
+        company: project.company,
+        action,
+        entity,
+        id,
+        details,
+    };
+    record_changes(tx, call, deed, changes);
 }

@@ -8,9 +8,12 @@ use workforce_domain::project::{Project, ProjectStatus, TargetDate};
 use workforce_domain::text::{Description, Label, Name};
 use workforce_domain::time::Timestamp;
 
-use super::{PLACES, ProjectError, ProjectView, check_goals, check_lead, hold, read, write_down};
+use super::{
+    PLACES, ProjectError, ProjectView, check_goals, check_lead, hold, read, write_changes,
+};
 use crate::access::{Denied, denied};
 use crate::call::Call;
+use crate::changes::{Changes, Shown};
 use crate::refusal::{Code, Codes};
 
 /// Changes a project's fields.
@@ -81,15 +84,21 @@ pub fn update(
     project.color = command.color.apply(project.color.take());
     project.review_required = command.review_required.unwrap_or(project.review_required);
     project.archived_at = command.archived_at.apply(project.archived_at);
+    let mut linked = Changes::none();
     if let Some(goals) = &goals {
+        let present = tx.projects().goals(scope, &[id])?;
+        let present: Vec<GoalId> = present.into_iter().map(|(_, goal)| goal.id).collect();
+        linked = linked.and_field("goalIds", &Shown::plain(present), &Shown::plain(goals));
         tx.projects_mut().set_goals(&project, goals)?;
     }
     if *project != before || goals.is_some() {
         project.updated_at = call.now;
         tx.projects_mut().save(&project)?;
         let details = json!({ "status": project.status });
+        let changes = Changes::of(&mut project).then(linked);
         let entity = (Entity::Project, &project.id as &dyn std::fmt::Display);
-        write_down(tx, call, Action::ProjectUpdated, entity, &project, details);
+        let action = Action::ProjectUpdated;
+        write_changes(tx, call, action, entity, &project, details, changes);
     }
     Ok(read::view(tx.reads(), project.into_inner())?)
 }

@@ -8,9 +8,10 @@ use workforce_domain::port::{Failure, Held, MAX_WORKSPACES, Tx};
 use workforce_domain::project::{Project, Workspace, WorkspaceSource};
 use workforce_domain::text::{Label, Location, Name};
 
-use super::{ProjectError, hold, write_down};
+use super::{ProjectError, hold, write_changes, write_down};
 use crate::access::{Denied, FieldFault, check_document, denied};
 use crate::call::Call;
+use crate::changes::Changes;
 use crate::refusal::{Code, Codes};
 
 /// What is kept with a workspace is at most so long as JSON, since lists of
@@ -50,8 +51,8 @@ pub fn create_workspace(
     command: CreateWorkspace,
 ) -> Result<Workspace, Failure<ProjectError>> {
     let project = hold(tx, call, id)?;
-    let present = tx.projects().workspaces(project.scope(), &[id])?.len();
-    insert_workspace(tx, call, &project, command, present, "")
+    let present = tx.projects().workspaces(project.scope(), &[id])?;
+    insert_workspace(tx, call, &project, command, &present, "")
 }
 
 /// Changes a workspace's fields.
@@ -87,7 +88,8 @@ pub fn update_workspace(
     command: UpdateWorkspace,
 ) -> Result<Workspace, Failure<ProjectError>> {
     let project = hold(tx, call, project)?;
-    let mut workspace = held_workspace(tx, call, &project, id)?;
+    let (mut workspace, others) = held_workspace(tx, call, &project, id)?;
+    let before = workspace.clone();
     let cwd = command.cwd.apply(workspace.source.cwd().cloned());
     let repo_url = command.repo_url.apply(workspace.source.repo_url().cloned());
     workspace.source = WorkspaceSource::new(cwd, repo_url)
@@ -110,16 +112,40 @@ pub fn update_workspace(
     check(&workspace, "").map_err(|fault| Failure::Refused(fault.into()))?;
     workspace.updated_at = call.now;
     tx.projects_mut().save_workspace(&project, &workspace)?;
-    let entity = (Entity::Workspace, &workspace.id as &dyn std::fmt::Display);
-    write_down(
-        tx,
-        call,
-        Action::WorkspaceUpdated,
-        entity,
-        &project,
-        json!({}),
-    );
+    tell(tx, call, &project, &before, &workspace);
+    tell_displaced(tx, call, &project, &workspace, &others);
     Ok(workspace)
+}
+
+/// Writes down what changed of a workspace.
+fn tell(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    project: &Held<Project>,
+    before: &Workspace,
+    after: &Workspace,
+) {
+    let entity = (Entity::Workspace, &after.id as &dyn std::fmt::Display);
+    let (action, changes) = (Action::WorkspaceUpdated, Changes::between(before, after));
+    write_changes(tx, call, action, entity, project, json!({}), changes);
+}
+
+/// The same of the workspace that lost the primary place to this one.
+fn tell_displaced(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    project: &Held<Project>,
+    primary: &Workspace,
+    others: &[Workspace],
+) {
+    let displaced = others.iter().find(|other| other.is_primary);
+    if let Some(before) = displaced.filter(|_| primary.is_primary) {
+        let after = Workspace {
+            is_primary: false,
+            ..before.clone()
+        };
+        tell(tx, call, project, before, &after);
+    }
 }
 
 /// Removes a workspace; the oldest remaining one takes the primary place.
@@ -134,17 +160,20 @@ pub fn delete_workspace(
     id: WorkspaceId,
 ) -> Result<(), Failure<ProjectError>> {
     let project = hold(tx, call, project)?;
-    let gone = held_workspace(tx, call, &project, id)?;
+    let (gone, others) = held_workspace(tx, call, &project, id)?;
     tx.projects_mut().delete_workspace(&project, id)?;
     if gone.is_primary {
-        let left = tx.projects().workspaces(project.scope(), &[project.id])?;
-        if let Some(mut heir) = left
+        let eldest = others
             .into_iter()
-            .min_by_key(|left| (left.created_at, left.id))
-        {
-            heir.is_primary = true;
-            heir.updated_at = call.now;
+            .min_by_key(|left| (left.created_at, left.id));
+        if let Some(former) = eldest {
+            let heir = Workspace {
+                is_primary: true,
+                updated_at: call.now,
+                ..former.clone()
+            };
             tx.projects_mut().save_workspace(&project, &heir)?;
+            tell(tx, call, &project, &former, &heir);
         }
     }
     let entity = (Entity::Workspace, &id as &dyn std::fmt::Display);
@@ -164,11 +193,11 @@ pub(super) fn insert_workspace(
     call: &Call<'_>,
     project: &Held<Project>,
     command: CreateWorkspace,
-    present: usize,
+    present: &[Workspace],
     pointer: &'static str,
 ) -> Result<Workspace, Failure<ProjectError>> {
     call.require_board().map_err(denied)?;
-    if present >= MAX_WORKSPACES {
+    if present.len() >= MAX_WORKSPACES {
         let fault = FieldFault::invalid(pointer, "the project has as many workspaces as it may");
         return Err(Failure::Refused(fault.into()));
     }
@@ -186,7 +215,7 @@ pub(super) fn insert_workspace(
         source,
         repo_ref: command.repo_ref,
         default_base_branch: command.default_base_branch,
-        is_primary: command.is_primary || present == 0,
+        is_primary: command.is_primary || present.is_empty(),
         metadata: command.metadata,
         created_at: call.now,
         updated_at: call.now,
@@ -196,23 +225,22 @@ pub(super) fn insert_workspace(
     let entity = (Entity::Workspace, &workspace.id as &dyn std::fmt::Display);
     let details = json!({ "name": workspace.name });
     write_down(tx, call, Action::WorkspaceCreated, entity, project, details);
+    tell_displaced(tx, call, project, &workspace, present);
     Ok(workspace)
 }
 
+/// A workspace of a locked project, and the others that it has.
 fn held_workspace(
     tx: &mut dyn Tx,
     call: &Call<'_>,
     project: &Held<Project>,
     id: WorkspaceId,
-) -> Result<Workspace, Failure<ProjectError>> {
-    let found = tx
-        .projects()
-        .workspaces(project.scope(), &[project.id])?
-        .into_iter()
-        .find(|workspace| workspace.id == id)
-        .ok_or_else(|| denied(Denied::NotFound("workspace")))?;
+) -> Result<(Workspace, Vec<Workspace>), Failure<ProjectError>> {
+    let mut all = tx.projects().workspaces(project.scope(), &[project.id])?;
+    let place = all.iter().position(|workspace| workspace.id == id);
+    let found = all.remove(place.ok_or_else(|| denied(Denied::NotFound("workspace")))?);
     call.require_board().map_err(denied)?;
-    Ok(found)
+    Ok((found, all))
 }
 
 /// Refuses metadata that is too long, and what git would take for an option,

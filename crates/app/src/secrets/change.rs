@@ -12,6 +12,7 @@ use super::{
 };
 use crate::access::{Denied, denied};
 use crate::call::Call;
+use crate::changes::Changes;
 use crate::refusal::{Code, Codes};
 
 /// Changes a secret.
@@ -66,13 +67,17 @@ pub fn update(
         return at_fault("/value", message);
     }
     if *secret != before {
-        write_down(tx, call, Action::SecretUpdated, &secret, json!({}));
+        let changes = Changes::of(&mut secret);
+        let action = Action::SecretUpdated;
+        write_down(tx, call, action, &secret, json!({}), changes);
     }
     if let Some(value) = &command.value {
         secret.latest_version += 1;
         insert_version(tx, call, &secret, value)?;
         let details = json!({ "version": secret.latest_version });
-        write_down(tx, call, Action::SecretRotated, &secret, details);
+        let changes = Changes::of(&mut secret);
+        let action = Action::SecretRotated;
+        write_down(tx, call, action, &secret, details, changes);
     }
     if *secret != before {
         secret.updated_at = call.now;
@@ -101,7 +106,8 @@ pub fn delete(
         return Err(Failure::Refused(SecretError::InUse { agents }));
     }
     let details = json!({ "agentIds": agents });
-    write_down(tx, call, Action::SecretDeleted, &secret, details);
+    let (action, changes) = (Action::SecretDeleted, Changes::none());
+    write_down(tx, call, action, &secret, details, changes);
     Ok(tx.secrets_mut().delete(secret)?)
 }
 
@@ -136,7 +142,8 @@ pub fn delete_version(
         return Err(missing());
     }
     let details = json!({ "version": version });
-    write_down(tx, call, Action::SecretVersionDeleted, &secret, details);
+    let (action, changes) = (Action::SecretVersionDeleted, Changes::none());
+    write_down(tx, call, action, &secret, details, changes);
     Ok(())
 }
 

@@ -29,7 +29,8 @@ pub use usage::{SecretUsage, usage, versions};
 use crate::access::{self, Denied, FieldFault, denied};
 use crate::agents::AgentError;
 use crate::call::Call;
-use crate::record::{Deed, document, record};
+use crate::changes::Changes;
+use crate::record::{Deed, document, record_changes};
 use crate::refusal::{Code, Codes, Refusal};
 
 /// Why a call about secrets is refused.
@@ -165,7 +166,8 @@ pub fn create(
         insert_version(tx, call, &secret, value)?;
     }
     let details = json!({ "provider": secret.provider });
-    write_down(tx, call, Action::SecretCreated, &secret, details);
+    let changes = Changes::none();
+    write_down(tx, call, Action::SecretCreated, &secret, details, changes);
     Ok(secret.into_inner())
 }
 
@@ -251,16 +253,20 @@ fn insert_version(
     tx.secrets_mut().insert_version(secret, &version)
 }
 
-fn write_down(tx: &mut dyn Tx, call: &Call<'_>, action: Action, secret: &Secret, details: Value) {
-    record(
-        tx,
-        call,
-        Deed {
-            company: secret.scope().company(),
-            action,
-            entity: Entity::Secret,
-            id: &secret.id,
-            details: document(details),
-        },
-    );
+fn write_down(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    action: Action,
+    secret: &Secret,
+    details: Value,
+    changes: Changes,
+) {
+    let deed = Deed {
+        company: secret.scope().company(),
+        action,
+        entity: Entity::Secret,
+        id: &secret.id,
+        details: document(details),
+    };
+    record_changes(tx, call, deed, changes);
 }

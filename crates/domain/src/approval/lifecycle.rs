@@ -69,6 +69,16 @@ words! {
     }
 }
 
+impl ApprovalHistoryKind {
+    /// True where the board is given something to read: what it reads is kept with the entry.
+    pub const fn submits(self) -> bool {
+        match self {
+            Self::Created | Self::Resubmitted | Self::Edited => true,
+            Self::Approved | Self::Rejected | Self::RevisionRequested | Self::Cancelled => false,
+        }
+    }
+}
+
 words! {
     /// What a list of approvals may ask for: the statuses, and `resubmitted`
     /// for those that wait for the board once more.

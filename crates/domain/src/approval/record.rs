@@ -116,6 +116,16 @@ pub struct ApprovalEvent {
     pub created_at: Timestamp,
 }
 
+/// An entry of an approval's history with what was submitted by it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ApprovalHistoryEntry {
+    /// What happened.
+    pub event: ApprovalEvent,
+    /// The payload as it was stored then, where the approval was asked for, sent again, or its
+    /// draft edited; `None` of entries that were written before payloads were kept.
+    pub payload: Option<Document>,
+}
+
 /// A comment on an approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApprovalComment {

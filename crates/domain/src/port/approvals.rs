@@ -4,9 +4,10 @@ use super::{Held, StoreError};
 use crate::actor::{CompanyScope, Scope};
 use crate::agent::Agent;
 use crate::approval::{
-    Approval, ApprovalComment, ApprovalEvent, ApprovalStanding, ApprovalStatus, ApprovalType,
+    Approval, ApprovalComment, ApprovalEvent, ApprovalHistoryEntry, ApprovalStanding,
+    ApprovalStatus, ApprovalType,
 };
-use crate::id::{AgentId, ApprovalCommentId, ApprovalId, IssueId};
+use crate::id::{AgentId, ApprovalCommentId, ApprovalEventId, ApprovalId, IssueId};
 use crate::issue::Issue;
 use crate::page::{CreationKey, Order, Page, PageRequest};
 
@@ -15,6 +16,9 @@ pub type ApprovalKey = CreationKey<ApprovalId>;
 
 /// The place of a comment on an approval in a list.
 pub type ApprovalCommentKey = CreationKey<ApprovalCommentId>;
+
+/// The place of an entry in the history of an approval.
+pub type ApprovalHistoryKey = CreationKey<ApprovalEventId>;
 
 /// Which approvals of a company a list shows. An empty list of values asks for
 /// nothing in particular.
@@ -118,6 +122,17 @@ pub trait ApprovalReads {
         approvals: &[ApprovalId],
     ) -> Result<Vec<ApprovalEvent>, StoreError>;
 
+    /// What happened to an approval with what was submitted, oldest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn history_of(
+        &mut self,
+        company: CompanyScope,
+        approval: ApprovalId,
+        page: &PageRequest<ApprovalHistoryKey>,
+    ) -> Result<Page<ApprovalHistoryEntry, ApprovalHistoryKey>, StoreError>;
+
     /// Comments on an approval.
     ///
     /// # Errors
@@ -180,7 +195,7 @@ pub trait ApprovalWrites {
     ///
     /// # Errors
     /// When the store fails.
-    fn add_event(&mut self, event: &ApprovalEvent) -> Result<(), StoreError>;
+    fn add_event(&mut self, entry: &ApprovalHistoryEntry) -> Result<(), StoreError>;
 
     /// Stores a new comment.
     ///

@@ -2,6 +2,7 @@
 //! from them. A write asks for the facts that it depends on, so that none of them can change
 //! between the look and the commit.
 
+use alloc::boxed::Box;
 use core::ops::{Deref, DerefMut};
 
 use uuid::Uuid;
@@ -20,6 +21,9 @@ use crate::time::Timestamp;
 pub struct Held<T> {
     record: T,
     identity: Uuid,
+    /// What the record was before the changes that nobody has told of yet. Most records that are
+    /// locked are never changed, so that it is copied only when the first change begins.
+    former: Option<Box<T>>,
 }
 
 impl<T: Owned> Held<T> {
@@ -28,7 +32,11 @@ impl<T: Owned> Held<T> {
     /// it elsewhere.
     pub fn locked(record: T) -> Self {
         let identity = record.identity();
-        Self { record, identity }
+        Self {
+            record,
+            identity,
+            former: None,
+        }
     }
 
     /// The record as it is to be stored.
@@ -45,6 +53,13 @@ impl<T: Owned> Held<T> {
         }
     }
 
+    /// Takes what the record was before the changes that nobody has told of yet; `None` where
+    /// none was begun. What changes from now on is told by the next who asks, so that each
+    /// change is told once.
+    pub fn take_former(&mut self) -> Option<T> {
+        self.former.take().map(|former| *former)
+    }
+
     /// Lets go of the right to save.
     pub fn into_inner(self) -> T {
         self.record
@@ -59,8 +74,11 @@ impl<T> Deref for Held<T> {
     }
 }
 
-impl<T> DerefMut for Held<T> {
+impl<T: Clone> DerefMut for Held<T> {
     fn deref_mut(&mut self) -> &mut T {
+        if self.former.is_none() {
+            self.former = Some(Box::new(self.record.clone()));
+        }
         &mut self.record
     }
 }

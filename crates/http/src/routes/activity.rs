@@ -56,7 +56,10 @@ pub(super) struct ActivityBody {
     entity_type: Entity,
     /// To which thing.
     entity_id: String,
-    /// More about it.
+    /// More about it. `changes` tells of each field that changed what it was
+    /// and what it became, as `{"title": {"from": "Old", "to": "New"}}`. Of a
+    /// value with more than 8 KiB it holds `{"sha256": digest, "bytes": length}`.
+    /// What is not for everybody of the company is hidden on both sides.
     #[schema(value_type = schema::Document)]
     details: Document,
     /// When.

@@ -11,7 +11,7 @@ use workforce_app::approvals::{self, FileApproval};
 use workforce_domain::Document;
 use workforce_domain::approval::ApprovalType;
 use workforce_domain::id::{AgentId, ApprovalId};
-use workforce_domain::port::{ApprovalFilter, ApprovalKey};
+use workforce_domain::port::{ApprovalFilter, ApprovalHistoryKey, ApprovalKey};
 
 use super::issue_ref;
 use super::issues::IssueBody;
@@ -20,7 +20,7 @@ use crate::paging::Paging;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::schema;
-use bodies::ApprovalBody;
+use bodies::{ApprovalBody, ApprovalHistoryBody};
 
 const TAG: &str = "Approvals";
 
@@ -29,6 +29,7 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
         .add(__path_list, Access::Anyone, Codes::NONE, list)
         .add(__path_create, Access::Anyone, approvals::FILE, create)
         .add(__path_get, Access::Anyone, Codes::NONE, get)
+        .add(__path_history, Access::Anyone, Codes::NONE, history)
         .add(__path_issues, Access::Anyone, Codes::NONE, issues)
         .add(__path_of_issue, Access::Anyone, Codes::NONE, of_issue);
     hires::register(comments::register(actions::register(endpoints)))
@@ -139,6 +140,22 @@ async fn get(exchange: Exchange) -> HttpResponse {
             |rq| rq.id("approvalId"),
             |reads, call, id| approvals::get(reads, call, *id),
             |view| Reply::ok(ApprovalBody::from(view)),
+        )
+        .await
+}
+
+/// What happened to an approval, oldest first, with every payload that was
+/// submitted.
+#[utoipa::path(get, path = "/api/approvals/{approvalId}/history", tag = TAG,
+    operation_id = "listApprovalHistory",
+    params(("approvalId" = schema::Id, Path, description = "The approval."), Paging),
+    responses((status = 200, description = "The history.", body = Vec<ApprovalHistoryBody>)))]
+async fn history(exchange: Exchange) -> HttpResponse {
+    exchange
+        .read(
+            |rq| Ok((rq.id("approvalId")?, rq.page::<ApprovalHistoryKey>()?)),
+            |reads, call, (id, page)| approvals::history(reads, call, *id, page),
+            Reply::<Vec<ApprovalHistoryBody>>::page,
         )
         .await
 }

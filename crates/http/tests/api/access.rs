@@ -7,10 +7,12 @@
 //! lets through.
 
 mod callers;
+mod changes;
 mod requests;
 mod scene;
 mod stage;
 mod store_faults;
+mod watch;
 
 use std::collections::{BTreeMap, BTreeSet};
 

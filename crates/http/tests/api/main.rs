@@ -12,6 +12,7 @@ mod access;
 mod agent_faults;
 mod agents;
 mod approval_drafts;
+mod approval_history;
 mod approval_plans;
 mod approval_races;
 mod approvals;

@@ -10,8 +10,9 @@ use workforce_domain::port::{
     ExternalListing, Failure, Held, InstructionFiles, Reads, StoreError, Tx,
 };
 
-use super::{BOOTSTRAP_KEY, InstructionsError, TEMPLATE_KEY, empty, sha256, template};
+use super::{BOOTSTRAP_KEY, InstructionsError, TEMPLATE_KEY, empty, template};
 use crate::call::Call;
+use crate::digest::sha256;
 
 /// A file as a bundle lists it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,12 +10,13 @@ use workforce_domain::revision::{AgentConfig, RevisionSource};
 use super::bundle::{BundleView, about, described, is_listed, keep_version, manifest, view};
 use super::{
     BOOTSTRAP_KEY, CHANGED_BUNDLE, CHANGED_FILE, InstructionsError, ON_DISK, TEMPLATE_KEY,
-    check_content, check_not_legacy, on_disk,
+    check_content, check_not_legacy, moved, on_disk,
 };
 use crate::access::{Denied, FieldFault, denied};
 use crate::agents::revisions::{ConfigChange, keep};
-use crate::agents::{hold, readable, write_down};
+use crate::agents::{hold, readable, write_changes};
 use crate::call::Call;
+use crate::changes::Changes;
 use crate::refusal::{Code, Codes};
 
 /// Writes a file of a bundle.
@@ -251,10 +252,10 @@ pub fn put_file(
         clear_legacy(&mut agent);
     }
     let source = RevisionSource::InstructionsBundleFilePut;
-    store(tx, call, &mut agent, &before, after, source)?;
-    if is_new {
+    let stored = store(tx, call, &mut agent, &before, after, source)?;
+    if is_new || stored.changed != Value::Null {
         let action = Action::AgentInstructionsFilePut;
-        write_down(tx, call, action, &agent, details);
+        write_changes(tx, call, action, &agent, details, stored.changes);
     }
     Ok(view(tx.reads(), call, &agent)?)
 }
@@ -291,9 +292,10 @@ pub fn delete_file(
         after.version = keep_version(tx, call, &agent, &pointer, &files)?;
     }
     let source = RevisionSource::InstructionsBundleFileDelete;
-    store(tx, call, &mut agent, &before, after, source)?;
+    let stored = store(tx, call, &mut agent, &before, after, source)?;
     let action = Action::AgentInstructionsFileDeleted;
-    write_down(tx, call, action, &agent, json!({ "path": command.path }));
+    let details = json!({ "path": command.path });
+    write_changes(tx, call, action, &agent, details, stored.changes);
     Ok(view(tx.reads(), call, &agent)?)
 }
 
@@ -304,6 +306,14 @@ pub(super) fn clear_legacy(agent: &mut Agent) {
     }
 }
 
+/// What [`store`] found to be another than before.
+pub(super) struct Stored {
+    /// The names of the keys of the configuration; `null` when none is.
+    pub(super) changed: Value,
+    /// The same as activity tells it.
+    pub(super) changes: Changes,
+}
+
 /// Stores what changed of an agent and its pointer, and keeps the revision.
 pub(super) fn store(
     tx: &mut dyn Tx,
@@ -312,8 +322,9 @@ pub(super) fn store(
     before: &AgentConfig,
     pointer: BundlePointer,
     source: RevisionSource,
-) -> Result<Value, Failure<InstructionsError>> {
+) -> Result<Stored, Failure<InstructionsError>> {
     let after = AgentConfig::of(agent, pointer);
+    let changes = moved(Changes::of(agent), before, &after);
     if after.instructions != before.instructions {
         tx.instructions_mut()
             .set_pointer(agent, &after.instructions, call.now)?;
@@ -330,5 +341,8 @@ pub(super) fn store(
     };
     let (scope, id) = (agent.scope(), agent.id);
     let kept = keep(tx, call, scope, id, &change)?;
-    Ok(json!(kept.map(|kept| kept.revision.changed_keys)))
+    Ok(Stored {
+        changed: json!(kept.map(|kept| kept.revision.changed_keys)),
+        changes,
+    })
 }

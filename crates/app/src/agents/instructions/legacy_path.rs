@@ -11,7 +11,7 @@ use super::InstructionsError;
 use super::bundle::{BundleView, about, manifest, view};
 use super::files::store;
 use crate::access::{FieldFault, denied};
-use crate::agents::{adapter_config, hold, write_down};
+use crate::agents::{adapter_config, hold, write_changes};
 use crate::call::Call;
 use crate::refusal::{Code, Codes};
 
@@ -200,9 +200,10 @@ pub fn set_path(
     };
     let source = RevisionSource::InstructionsPathPatch;
     let details = json!({ "mode": after.mode, "entryFile": after.entry_file, "key": key });
-    let changed = store(tx, call, &mut agent, &before, after, source)?;
-    if changed != Value::Null {
-        write_down(tx, call, Action::AgentInstructionsUpdated, &agent, details);
+    let stored = store(tx, call, &mut agent, &before, after, source)?;
+    if stored.changed != Value::Null {
+        let action = Action::AgentInstructionsUpdated;
+        write_changes(tx, call, action, &agent, details, stored.changes);
     }
     let mut bundle = view(tx.reads(), call, &agent)?;
     bundle.warnings.extend(warning);

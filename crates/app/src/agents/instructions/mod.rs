@@ -14,12 +14,12 @@ mod read;
 mod run;
 
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 use workforce_domain::agent::Agent;
 use workforce_domain::instructions::{
     BundleFault, BundlePath, LEGACY_TEMPLATE, MAX_FILE_BYTES, Manifest,
 };
 use workforce_domain::port::InstructionFileError;
+use workforce_domain::revision::AgentConfig;
 
 pub use bundle::{BundleFile, BundleView};
 pub use files::{
@@ -35,6 +35,7 @@ pub use run::{RunFile, RunInstructions, for_run};
 
 use super::AgentError;
 use crate::access::{Denied, FieldFault};
+use crate::changes::{Changes, Shown};
 use crate::refusal::{Code, Codes, Refusal};
 
 /// The key under which a legacy prompt template is kept.
@@ -172,15 +173,11 @@ fn template<'a>(agent: &'a Agent, key: &str) -> Option<&'a str> {
         .filter(|template| !template.is_empty())
 }
 
-/// SHA-256 in lower-case hexadecimal.
-fn sha256(content: &str) -> String {
-    use std::fmt::Write as _;
-    let mut text = String::with_capacity(64);
-    for byte in Sha256::digest(content) {
-        // Writing to a string does not fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
+/// What changed of an agent, with where its instructions are.
+pub(super) fn moved(changes: Changes, before: &AgentConfig, after: &AgentConfig) -> Changes {
+    let (from, to) = (&before.instructions, &after.instructions);
+    let (from, to) = (Shown::Instructions(from), Shown::Instructions(to));
+    changes.and_field("instructionsBundle", &from, &to)
 }
 
 /// The bundle without any file.

@@ -10,7 +10,7 @@ use super::bundle::{BundleView, about, content, described, keep_version, manifes
 use super::files::{CHANGE, check_writer, clear_legacy, store};
 use super::{CHANGED_BUNDLE, InstructionsError, check_not_legacy, empty, on_disk};
 use crate::access::{Denied, FieldFault, denied};
-use crate::agents::{hold, readable, write_down};
+use crate::agents::{hold, readable, write_changes};
 use crate::call::Call;
 use crate::refusal::{Code, Codes};
 
@@ -207,12 +207,14 @@ pub fn patch(
         clear_legacy(&mut agent);
     }
     let source = RevisionSource::InstructionsBundlePatch;
-    let changed = store(tx, call, &mut agent, &before, to.clone(), source)?;
-    if changed != Value::Null {
+    let stored = store(tx, call, &mut agent, &before, to.clone(), source)?;
+    if stored.changed != Value::Null {
         let details = json!({
-            "mode": to.mode, "entryFile": to.entry_file, "version": to.version, "changed": changed,
+            "mode": to.mode, "entryFile": to.entry_file, "version": to.version,
+            "changed": stored.changed,
         });
-        write_down(tx, call, Action::AgentInstructionsUpdated, &agent, details);
+        let action = Action::AgentInstructionsUpdated;
+        write_changes(tx, call, action, &agent, details, stored.changes);
     }
     let mut view = view(tx.reads(), call, &agent)?;
     view.warnings.extend(warnings);

@@ -3,10 +3,11 @@ use workforce_domain::instructions::{BundlePath, LEGACY_TEMPLATE, language_of};
 use workforce_domain::port::{Failure, InstructionFiles, Reads};
 
 use super::bundle::{BundleView, content, is_listed, manifest, view};
-use super::{InstructionsError, ON_DISK, PutFile, TEMPLATE_KEY, on_disk, sha256, template};
+use super::{InstructionsError, ON_DISK, PutFile, TEMPLATE_KEY, on_disk, template};
 use crate::access::{Denied, denied};
 use crate::agents::readable;
 use crate::call::Call;
+use crate::digest::sha256;
 use crate::refusal::Codes;
 
 /// The bundle of an agent, for the board, the agent itself and those above it.

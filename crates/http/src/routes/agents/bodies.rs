@@ -1,6 +1,7 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 use workforce_app::agents::{AgentDetail, AgentView};
+use workforce_app::masking::masked;
 use workforce_domain::Document;
 use workforce_domain::agent::{AdapterType, AgentStatus, ChainLink};
 use workforce_domain::company::PauseReason;
@@ -8,7 +9,6 @@ use workforce_domain::id::{AgentId, CompanyId};
 use workforce_domain::text::{Description, Label, Name, Role};
 use workforce_domain::time::Timestamp;
 
-use crate::masking::masked;
 use crate::schema;
 use crate::wire::{Amount, Limit};
 

@@ -4,7 +4,8 @@ use workforce_app::approvals::ApprovalView;
 use workforce_domain::Document;
 use workforce_domain::actor::ActorKind;
 use workforce_domain::approval::{
-    ApprovalEvent, ApprovalHistoryKind, ApprovalStatus, ApprovalType, Attention, AttentionKind,
+    ApprovalEvent, ApprovalHistoryEntry, ApprovalHistoryKind, ApprovalStatus, ApprovalType,
+    Attention, AttentionKind,
 };
 use workforce_domain::board::BoardMember;
 use workforce_domain::id::{AgentId, ApprovalEventId, ApprovalId, CompanyId, IssueId, UserId};
@@ -56,7 +57,8 @@ pub(super) struct ApprovalBody {
     /// The issues it is linked to, the one it is about first.
     #[schema(value_type = Vec<schema::Id>)]
     linked_issue_ids: Vec<IssueId>,
-    /// What happened to it, oldest first.
+    /// What happened to it, oldest first; its history tells what was submitted
+    /// too.
     events: Vec<ApprovalEventBody>,
     /// How often it was sent again.
     resubmit_count: i32,
@@ -145,6 +147,29 @@ impl From<ApprovalEvent> for ApprovalEventBody {
             note: event.note,
             details: event.details,
             created_at: event.created_at,
+        }
+    }
+}
+
+/// An entry of an approval's history with what was submitted.
+#[derive(Serialize, ToSchema)]
+#[schema(as = ApprovalHistoryEntry)]
+pub(super) struct ApprovalHistoryBody {
+    #[serde(flatten)]
+    event: ApprovalEventBody,
+    /// The payload as it was when the approval was `created` or `resubmitted`,
+    /// or the board had `edited` its draft; hides what the payload of the
+    /// approval hides. `null` of other entries, and of those from before
+    /// payloads were kept.
+    #[schema(value_type = Option<schema::Document>)]
+    payload: Option<Document>,
+}
+
+impl From<ApprovalHistoryEntry> for ApprovalHistoryBody {
+    fn from(entry: ApprovalHistoryEntry) -> Self {
+        Self {
+            event: entry.event.into(),
+            payload: entry.payload,
         }
     }
 }

@@ -3,6 +3,7 @@ use utoipa::ToSchema;
 use workforce_app::issues::{
     CreatedIssue, IssueDetail, IssueView, ParentView, Rewrite, UpdatedIssue,
 };
+use workforce_app::masking::masked;
 use workforce_domain::Document;
 use workforce_domain::actor::ActorKind;
 use workforce_domain::board::BoardMember;
@@ -17,7 +18,6 @@ use super::super::goals::GoalBody;
 use super::super::labels::LabelBody;
 use super::super::projects::ProjectBody;
 use super::comments::CommentedBody;
-use crate::masking::masked;
 use crate::schema;
 
 /// An issue.

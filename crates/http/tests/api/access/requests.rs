@@ -142,6 +142,7 @@ pub(super) const REQUESTS: &[Request] = &[
     post("/api/approvals/{approvalId}/request-revision", "{}"),
     post("/api/approvals/{approvalId}/resubmit", "{}").at("/api/approvals/{returnedId}/resubmit"),
     post("/api/approvals/{approvalId}/cancel", "{}"),
+    get("/api/approvals/{approvalId}/history"),
     get("/api/approvals/{approvalId}/issues"),
     get("/api/approvals/{approvalId}/comments"),
     post(

@@ -3,19 +3,21 @@
 use diesel::prelude::*;
 use workforce_domain::actor::CompanyScope;
 use workforce_domain::approval::{
-    Approval, ApprovalComment, ApprovalStanding, ApprovalStatus, ApprovalType,
+    Approval, ApprovalComment, ApprovalHistoryEntry, ApprovalStanding, ApprovalStatus, ApprovalType,
 };
 use workforce_domain::id::{ApprovalId, IssueId};
 use workforce_domain::page::{CreationKey, Order, Page, PageRequest};
-use workforce_domain::port::{ApprovalCommentKey, ApprovalFilter, ApprovalKey, StoreError};
+use workforce_domain::port::{
+    ApprovalCommentKey, ApprovalFilter, ApprovalHistoryKey, ApprovalKey, StoreError,
+};
 use workforce_domain::time::Timestamp;
 
 use super::super::{Connection, LoadingMode};
-use super::approval_rows::{ApprovalCommentRow, ApprovalRow};
+use super::approval_rows::{ApprovalCommentRow, ApprovalRow, HistoryRow};
 use super::page::{Merged, Stream, fetch_limit, page_of};
 use crate::store::columns::{IdColumn, InstantColumn, WordColumn};
 use crate::store::errors::failed;
-use crate::store::schema::{approval_comments, approval_issues, approvals};
+use crate::store::schema::{approval_comments, approval_events, approval_issues, approvals};
 
 /// A part of a list that one index holds in its order.
 #[derive(Clone, Copy)]
@@ -157,6 +159,37 @@ pub(super) fn of_issue(
 }
 
 /// Comments on an approval.
+/// The history of an approval, oldest first.
+pub(super) fn history(
+    conn: &mut Connection,
+    company: CompanyScope,
+    approval: ApprovalId,
+    page: &PageRequest<ApprovalHistoryKey>,
+) -> Result<Page<ApprovalHistoryEntry, ApprovalHistoryKey>, StoreError> {
+    let mut query = approval_events::table
+        .filter(approval_events::company_id.eq(IdColumn(company.company())))
+        .filter(approval_events::approval_id.eq(IdColumn(approval)))
+        .order((approval_events::created_at, approval_events::id))
+        .select(HistoryRow::as_select())
+        .limit(fetch_limit(page))
+        .into_boxed();
+    if let Some(after) = page.after {
+        let at = InstantColumn(Timestamp::from_micros(after.at));
+        query = query.filter(approval_events::created_at.ge(at)).filter(
+            approval_events::created_at
+                .gt(at)
+                .or(approval_events::id.gt(IdColumn(after.id))),
+        );
+    }
+    let rows = query
+        .load_iter::<HistoryRow, LoadingMode>(conn)
+        .map_err(failed)?;
+    page_of(rows, page, |entry| CreationKey {
+        at: entry.event.created_at.micros(),
+        id: entry.event.id,
+    })
+}
+
 pub(super) fn comments(
     conn: &mut Connection,
     company: CompanyScope,

@@ -4,8 +4,8 @@ use diesel::prelude::*;
 use workforce_domain::Document;
 use workforce_domain::actor::ActorKind;
 use workforce_domain::approval::{
-    Approval, ApprovalComment, ApprovalEvent, ApprovalHistoryKind, ApprovalState,
-    ApprovalStateRecord, ApprovalStatus, ApprovalType, Attention,
+    Approval, ApprovalComment, ApprovalEvent, ApprovalHistoryEntry, ApprovalHistoryKind,
+    ApprovalState, ApprovalStateRecord, ApprovalStatus, ApprovalType, Attention,
 };
 use workforce_domain::board::NoBoardMember;
 use workforce_domain::corrupt::Corrupt;
@@ -152,6 +152,39 @@ impl From<&ApprovalEvent> for EventRow {
             note: event.note.clone(),
             details: JsonColumn(event.details.clone()),
             created_at: InstantColumn(event.created_at),
+        }
+    }
+}
+
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = approval_events, treat_none_as_default_value = false)]
+pub(super) struct HistoryRow {
+    #[diesel(embed)]
+    event: EventRow,
+    payload: Option<JsonColumn<Document>>,
+}
+
+impl Row for HistoryRow {
+    type Record = ApprovalHistoryEntry;
+
+    fn weight(&self) -> usize {
+        let payload = self.payload.as_ref();
+        self.event.weight() + payload.map_or(0, |payload| document_length(&payload.0))
+    }
+
+    fn restore(self) -> Result<ApprovalHistoryEntry, Corrupt> {
+        Ok(ApprovalHistoryEntry {
+            event: self.event.restore()?,
+            payload: self.payload.map(|payload| payload.0),
+        })
+    }
+}
+
+impl From<&ApprovalHistoryEntry> for HistoryRow {
+    fn from(entry: &ApprovalHistoryEntry) -> Self {
+        Self {
+            event: EventRow::from(&entry.event),
+            payload: entry.payload.clone().map(JsonColumn),
         }
     }
 }

@@ -8,20 +8,20 @@ use diesel::sql_types::{Bool, Integer};
 use workforce_domain::actor::{CompanyScope, Scope};
 use workforce_domain::agent::Agent;
 use workforce_domain::approval::{
-    Approval, ApprovalComment, ApprovalEvent, ApprovalStatus, ApprovalType,
+    Approval, ApprovalComment, ApprovalEvent, ApprovalHistoryEntry, ApprovalStatus, ApprovalType,
 };
 use workforce_domain::id::{AgentId, ApprovalId, CompanyId, IssueId};
 use workforce_domain::issue::Issue;
 use workforce_domain::page::{Order, Page, PageRequest};
 use workforce_domain::port::{
-    ApprovalCommentKey, ApprovalFilter, ApprovalKey, ApprovalReads, ApprovalWrites, Held, Lock,
-    StoreError,
+    ApprovalCommentKey, ApprovalFilter, ApprovalHistoryKey, ApprovalKey, ApprovalReads,
+    ApprovalWrites, Held, Lock, StoreError,
 };
 
 use super::super::held;
 use super::super::transaction::Transaction;
 use super::approval_list;
-use super::approval_rows::{ApprovalCommentRow, ApprovalRow, EventRow};
+use super::approval_rows::{ApprovalCommentRow, ApprovalRow, EventRow, HistoryRow};
 use super::issues::MAX_ANCESTORS;
 use super::page::MAX_WHOLE;
 use super::predicates::{undecided_approval, undecided_plan};
@@ -216,6 +216,15 @@ impl ApprovalReads for Transaction<'_> {
         all(rows)
     }
 
+    fn history_of(
+        &mut self,
+        company: CompanyScope,
+        approval: ApprovalId,
+        page: &PageRequest<ApprovalHistoryKey>,
+    ) -> Result<Page<ApprovalHistoryEntry, ApprovalHistoryKey>, StoreError> {
+        approval_list::history(self.conn, company, approval, page)
+    }
+
     fn comments(
         &mut self,
         company: CompanyScope,
@@ -310,9 +319,9 @@ impl ApprovalWrites for Transaction<'_> {
         Ok(rows == 1)
     }
 
-    fn add_event(&mut self, event: &ApprovalEvent) -> Result<(), StoreError> {
+    fn add_event(&mut self, entry: &ApprovalHistoryEntry) -> Result<(), StoreError> {
         diesel::insert_into(approval_events::table)
-            .values(EventRow::from(event))
+            .values(HistoryRow::from(entry))
             .execute(self.conn)
             .map_err(failed)?;
         Ok(())

@@ -60,6 +60,7 @@ diesel::table! {
         note -> Nullable<Text>,
         details -> Json,
         created_at -> Instant,
+        payload -> Nullable<Json>,
     }
 }
 

@@ -5,8 +5,8 @@ use workforce_domain::activity::{Action, Activity, Entity, Event, EventKind};
 use workforce_domain::actor::{ActorKind, CompanyScope, Owned};
 use workforce_domain::agent::{Agent, AgentKey};
 use workforce_domain::approval::{
-    Approval, ApprovalComment, ApprovalEvent, ApprovalHistoryKind, ApprovalState, ApprovalType,
-    Decider, Decision,
+    Approval, ApprovalComment, ApprovalEvent, ApprovalHistoryEntry, ApprovalHistoryKind,
+    ApprovalState, ApprovalType, Decider, Decision,
 };
 use workforce_domain::attachment::Attachment;
 use workforce_domain::board::BoardMember;
@@ -151,7 +151,7 @@ fn add_approval(
     let issue = Held::locked(issue.clone());
     let approval = approval(world, agent, at, turn);
     let approval = tx.approvals_mut().insert(approval, &[issue], None)?;
-    tx.approvals_mut().add_event(&ApprovalEvent {
+    let event = ApprovalEvent {
         id: id(),
         company: approval.company,
         approval: approval.id,
@@ -161,7 +161,10 @@ fn add_approval(
         note: None,
         details: Document::new(),
         created_at: at,
-    })?;
+    };
+    let payload = Some(Document::new());
+    tx.approvals_mut()
+        .add_event(&ApprovalHistoryEntry { event, payload })?;
     tx.approvals_mut().add_comment(&ApprovalComment {
         id: id(),
         company: approval.company,

@@ -204,10 +204,13 @@ fn approval_lists(asked: &Asked) -> Vec<(String, Body<'_>)> {
         ));
     }
     lists.push((
-        "approvals of an issue, comments on an approval".into(),
+        "approvals of an issue, comments on an approval and its history".into(),
         Box::new(move |reads| {
             for page in pages(id()) {
                 reads.approvals().of_issue(scope, asked.issue, &page)?;
+            }
+            for page in pages(middle()) {
+                reads.approvals().history_of(scope, id(), &page)?;
             }
             for order in [Order::Ascending, Order::Descending] {
                 for page in pages(middle()) {

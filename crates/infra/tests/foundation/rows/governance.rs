@@ -52,6 +52,7 @@ pub(crate) fn approval_event(c: u8) -> Row {
         note: Null,
         details: Json("{}"),
         created_at: Instant,
+        payload: Null,
     })
 }
 

@@ -3,13 +3,14 @@
 //! 10.12). Sent back, the marker keeps the present value.
 
 use serde_json::Value;
-use workforce_app::agents::REDACTED;
 use workforce_domain::Document;
 use workforce_domain::secret::is_sensitive_name;
 
+use crate::agents::REDACTED;
+
 /// The configuration with every text under a sensitive name replaced by the
 /// marker, in any depth; references to secrets stay.
-pub(crate) fn masked(mut config: Document) -> Document {
+pub fn masked(mut config: Document) -> Document {
     mask_object(&mut config, false);
     config
 }

@@ -1,0 +1,1 @@
+ALTER TABLE approval_events DROP COLUMN payload;
