@@ -87,16 +87,8 @@ fn the_times_of_the_end_are_known_when_it_joins_the_log() {
             log.finish();
         }
         let end = "0123456789\n[... 10 bytes left out ...]\n".len() as u64;
-        assert_eq!(
-            times(&bench),
-            [
-                (at(0), 0),
-                (at(1000), 5),
-                (at(3000), end),
-                (at(4000), end),
-                (at(5000), end + 5)
-            ]
-        );
+        let tail = [(at(3000), end), (at(4000), end), (at(5000), end + 5)];
+        assert_eq!(times(&bench), [&head[..], &tail].concat());
     }
 }
 
