@@ -12,6 +12,7 @@ mod requests;
 mod scene;
 mod stage;
 mod store_faults;
+mod undo;
 mod watch;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -10,14 +10,14 @@ use super::watch::Watch;
 use crate::support::{Answer, Api, api_tests, id};
 
 /// A company with one of everything, watched while the board changes it.
-struct Changed<'a> {
+pub(super) struct Changed<'a> {
     api: &'a Api,
-    scene: Scene,
-    watch: Watch<'a>,
+    pub(super) scene: Scene,
+    pub(super) watch: Watch<'a>,
 }
 
 impl<'a> Changed<'a> {
-    fn new(api: &'a Api) -> Self {
+    pub(super) fn new(api: &'a Api) -> Self {
         let scene = Scene::new(api);
         let watch = Watch::new(api, &scene.fill("{companyId}"));
         Self { api, scene, watch }
@@ -46,7 +46,7 @@ impl<'a> Changed<'a> {
     }
 
     #[track_caller]
-    fn post(&self, path: &str, body: &Value) -> Value {
+    pub(super) fn post(&self, path: &str, body: &Value) -> Value {
         self.done("POST", path, body)
     }
 }
