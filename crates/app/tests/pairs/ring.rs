@@ -17,6 +17,8 @@ use crate::scene::{Scene, Stage};
 
 /// Longer than any write takes.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// Between two looks at whether somebody waits, which cost those who are looked at.
+const POLL: Duration = Duration::from_micros(500);
 /// Longer than anything in these tests lasts by their clock.
 const FAR: Duration = Duration::from_secs(1_000_000);
 
@@ -158,7 +160,7 @@ impl<'s> Ring<'s> {
             let began = Instant::now();
             while !second.gate.is_over() && !side.somebody_waits_for_a_lock() {
                 assert!(began.elapsed() < PATIENCE, "it neither ends nor waits");
-                thread::yield_now();
+                thread::sleep(POLL);
             }
             first.gate.release();
             [joined(stopped), joined(runs)]
