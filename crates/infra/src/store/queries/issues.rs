@@ -281,7 +281,7 @@ impl IssueWrites for Transaction<'_> {
     /// run for it is cancelled.
     fn delete(&mut self, issue: Held<Issue>, now: Timestamp) -> Result<(), StoreError> {
         let issue = issue.to_store()?;
-        issue_deletion::delete(self.conn, &issue, now)
+        issue_deletion::delete(self.conn, issue, now)
     }
 
     fn take_lease(&mut self, issue: &Held<Issue>, lease: NewLease) -> Result<Lease, StoreError> {
