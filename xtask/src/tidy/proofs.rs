@@ -15,23 +15,29 @@ struct Reserved {
 }
 
 const QUERIES: &str = "crates/infra/src/store/queries";
+const DOMAIN: &str = "crates/domain";
 const TESTS_OF_THE_STORE: &str = "crates/infra/tests";
 
 const RESERVED: &[Reserved] = &[
     Reserved {
-        name: "Held::locked",
+        name: "::locked",
         places: &[QUERIES, TESTS_OF_THE_STORE],
-        reason: "only a query that locks a record knows that it is locked",
+        reason: "only a query that locks a record, or what follows from it, knows that it is locked",
     },
     Reserved {
-        name: "Shared::locked",
-        places: &[QUERIES, TESTS_OF_THE_STORE],
-        reason: "only a query that locks a record knows that it is locked",
+        name: "Lifecycle::restore",
+        places: &[QUERIES, DOMAIN],
+        reason: "a state is reached by the steps of its lifecycle",
     },
     Reserved {
-        name: "WakeableAgent::locked",
-        places: &[QUERIES, TESTS_OF_THE_STORE],
-        reason: "only a query that holds it knows that an agent may be woken",
+        name: "Progress::restore",
+        places: &[QUERIES, DOMAIN],
+        reason: "a state is reached by the steps of its lifecycle",
+    },
+    Reserved {
+        name: "ApprovalState::restore",
+        places: &[QUERIES, DOMAIN],
+        reason: "a state is reached by the steps of its lifecycle",
     },
     Reserved {
         name: "Assignment::stored",
@@ -109,6 +115,9 @@ mod tests {
                 "Assignment::stored(Assignee::Agent(id))",
                 "crates/app/src/a.rs",
             ),
+            ("Held::<Issue>::locked(issue)", "crates/app/src/a.rs"),
+            ("AgentLifecycle::restore(record)", "crates/app/src/a.rs"),
+            ("CompanyLifecycle::restore(record)", "crates/engine/src/a.rs"),
             ("reads.find(Scope::SYSTEM, id)", "crates/app/src/a.rs"),
             ("InstanceScope::SYSTEM.enter(id)", "crates/http/src/a.rs"),
         ] {
