@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 use workforce_domain::Document;
-use workforce_domain::secret::is_sensitive_name;
+use workforce_domain::secret::{SecretReference, is_sensitive_name};
 
 use crate::agents::REDACTED;
 
@@ -16,11 +16,10 @@ pub fn masked(mut config: Document) -> Document {
 }
 
 fn mask_object(object: &mut Document, sensitive: bool) {
-    let kind = object.get("type").and_then(Value::as_str);
-    if kind == Some("secret_ref") {
+    if SecretReference::is_all_of(object) {
         return;
     }
-    let is_binding = kind == Some("plain");
+    let is_binding = object.get("type").is_some_and(|kind| kind == "plain");
     for (name, value) in object {
         if !(is_binding && name == "type") {
             mask(value, sensitive || is_sensitive_name(name));
@@ -43,6 +42,27 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    const SECRET: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
+
+    #[test]
+    fn who_calls_itself_a_reference_hides_nothing_by_that() {
+        for sly in [
+            json!({"type": "secret_ref", "apiKey": "k", "env": {"A_TOKEN": "t"}}),
+            json!({"type": "secret_ref", "secretId": SECRET, "password": "k"}),
+            json!({"a": {"type": "secret_ref", "x": {"apiKey": ["k"]}}}),
+            json!({"API_TOKEN": {"type": "secret_ref", "value": "k"}}),
+            json!({"API_TOKEN": {"type": "secret_ref", "secretId": "k"}}),
+            json!({"API_TOKEN": {"type": "secret_ref", "secretId": SECRET, "version": "k"}}),
+        ] {
+            let Value::Object(config) = sly.clone() else {
+                panic!("an object")
+            };
+            let shown = Value::Object(masked(config)).to_string();
+            assert!(!shown.contains(r#""k""#), "{shown}");
+            assert!(!shown.contains(r#""t""#), "{shown}");
+        }
+    }
+
     #[test]
     fn secrets_are_hidden_and_references_are_not() {
         let config = json!({
@@ -53,7 +73,7 @@ mod tests {
                 "MODEL": "m",
                 "GITHUB_TOKEN": "t",
                 "DB_PASSWORD": {"type": "plain", "value": "p"},
-                "ANTHROPIC_API_KEY": {"type": "secret_ref", "secretId": "s", "version": "latest"},
+                "ANTHROPIC_API_KEY": {"type": "secret_ref", "secretId": SECRET, "version": "latest"},
             },
         });
         let Value::Object(config) = config else {
@@ -69,7 +89,7 @@ mod tests {
                     "MODEL": "m",
                     "GITHUB_TOKEN": REDACTED,
                     "DB_PASSWORD": {"type": "plain", "value": REDACTED},
-                    "ANTHROPIC_API_KEY": {"type": "secret_ref", "secretId": "s", "version": "latest"},
+                    "ANTHROPIC_API_KEY": {"type": "secret_ref", "secretId": SECRET, "version": "latest"},
                 },
             })
         );

@@ -117,7 +117,10 @@ mod tests {
             ),
             ("Held::<Issue>::locked(issue)", "crates/app/src/a.rs"),
             ("AgentLifecycle::restore(record)", "crates/app/src/a.rs"),
-            ("CompanyLifecycle::restore(record)", "crates/engine/src/a.rs"),
+            (
+                "CompanyLifecycle::restore(record)",
+                "crates/engine/src/a.rs",
+            ),
             ("reads.find(Scope::SYSTEM, id)", "crates/app/src/a.rs"),
             ("InstanceScope::SYSTEM.enter(id)", "crates/http/src/a.rs"),
         ] {

@@ -40,7 +40,7 @@ pub fn sensitive_inline_values(config: &Document) -> impl Iterator<Item = &str> 
 }
 
 fn gather<'a>(object: &'a Document, sensitive: bool, found: &mut Vec<&'a str>) {
-    if object.get("type").is_some_and(|kind| kind == "secret_ref") {
+    if SecretReference::is_all_of(object) {
         return;
     }
     for (name, value) in object {

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 use workforce_domain::Document;
-use workforce_domain::secret::is_sensitive_name;
+use workforce_domain::secret::{SecretReference, is_sensitive_name};
 
 use crate::agents::REDACTED;
 
@@ -32,15 +32,15 @@ fn hide(value: &mut Value) {
     match value {
         Value::String(text) if !text.is_empty() => REDACTED.clone_into(text),
         Value::Array(items) => items.iter_mut().for_each(hide),
-        Value::Object(object) => match object.get("type").and_then(Value::as_str) {
-            Some("secret_ref") => {}
-            Some("plain") => {
-                if let Some(value) = object.get_mut("value") {
+        Value::Object(object) if SecretReference::is_all_of(object) => {}
+        Value::Object(object) => {
+            let is_binding = object.get("type").is_some_and(|kind| kind == "plain");
+            for (name, value) in object {
+                if !(is_binding && name == "type") {
                     hide(value);
                 }
             }
-            _ => object.values_mut().for_each(hide),
-        },
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
@@ -52,6 +52,24 @@ mod tests {
     use super::*;
     use crate::record::document;
 
+    const SECRET: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
+
+    #[test]
+    fn who_calls_itself_a_reference_hides_nothing_by_that() {
+        for sly in [
+            json!({ "type": "secret_ref", "value": "k" }),
+            json!({ "type": "secret_ref", "secretId": "k" }),
+            json!({ "type": "secret_ref", "secretId": SECRET, "version": "k" }),
+            json!({ "type": "secret_ref", "secretId": SECRET, "note": "k" }),
+        ] {
+            let shown = redacted(document(json!({ "credentials": sly })));
+            assert!(
+                !Value::Object(shown.clone()).to_string().contains(r#""k""#),
+                "{shown:?}"
+            );
+        }
+    }
+
     #[test]
     fn secret_values_are_hidden_wherever_they_stand() {
         let payload = json!({
@@ -62,7 +80,7 @@ mod tests {
             "credentials": { "user": "u", "pins": ["1", 2] },
             "adapterConfig": { "env": {
                 "GITHUB_TOKEN": { "type": "plain", "value": "t" },
-                "API_KEY": { "type": "secret_ref", "secretId": "s", "version": "latest" },
+                "API_KEY": { "type": "secret_ref", "secretId": SECRET, "version": "latest" },
                 "MODEL": "m",
             } },
         });
@@ -76,7 +94,7 @@ mod tests {
                 "credentials": { "user": REDACTED, "pins": [REDACTED, 2] },
                 "adapterConfig": { "env": {
                     "GITHUB_TOKEN": { "type": "plain", "value": REDACTED },
-                    "API_KEY": { "type": "secret_ref", "secretId": "s", "version": "latest" },
+                    "API_KEY": { "type": "secret_ref", "secretId": SECRET, "version": "latest" },
                     "MODEL": "m",
                 } },
             })

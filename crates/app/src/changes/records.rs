@@ -101,7 +101,8 @@ impl Recorded for Agent {
             metadata,
             budget,
             budget_override,
-            last_heartbeat_at,
+            // Moves with every run, whose end tells it.
+            last_heartbeat_at: _,
             created_at: _,
             updated_at: _,
         } = self;
@@ -130,7 +131,6 @@ impl Recorded for Agent {
                 "budgetOverrideMonth",
                 budget_override.map(|it| it.to_string()),
             ),
-            Field::plain("lastHeartbeatAt", last_heartbeat_at),
         ]
     }
 }

@@ -78,7 +78,7 @@ impl RunEnd {
 
 impl Run {
     /// Ends the run: its token dies with it, and nobody runs it any more.
-    /// Whatever was lost after somebody had asked it to stop counts as
+    /// Whatever became of it after somebody had asked it to stop, it was
     /// stopped, for the reason that was given.
     ///
     /// # Errors
@@ -88,10 +88,8 @@ impl Run {
         mut end: RunEnd,
         now: Timestamp,
     ) -> Result<RunOutcome, IllegalTransition<RunStatus>> {
-        let outcome = match (end.outcome, self.stop_reason) {
-            (RunOutcome::Lost(_), Some(reason)) => RunOutcome::Stopped(reason),
-            (outcome, _) => outcome,
-        };
+        let asked = self.stop_reason.map(RunOutcome::Stopped);
+        let outcome = asked.unwrap_or(end.outcome);
         let (status, error_code) = match outcome {
             RunOutcome::Succeeded => (RunStatus::Succeeded, None),
             RunOutcome::Failed(code) | RunOutcome::Lost(code) => (RunStatus::Failed, Some(code)),

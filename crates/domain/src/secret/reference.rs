@@ -46,9 +46,21 @@ impl SecretReference {
     /// # Errors
     /// When it says that it is a reference, and is not a whole one.
     pub fn read(binding: &Value) -> Result<Option<Self>, ReferenceFault> {
-        let Value::Object(binding) = binding else {
-            return Ok(None);
-        };
+        match binding {
+            Value::Object(binding) => Self::of(binding),
+            _ => Ok(None),
+        }
+    }
+
+    /// True for a whole reference that holds nothing else, so that there is
+    /// nothing to hide in it.
+    pub fn is_all_of(binding: &Document) -> bool {
+        const FIELDS: [&str; 3] = ["type", "secretId", "version"];
+        binding.keys().all(|name| FIELDS.contains(&name.as_str()))
+            && matches!(Self::of(binding), Ok(Some(_)))
+    }
+
+    fn of(binding: &Document) -> Result<Option<Self>, ReferenceFault> {
         if binding.get("type").and_then(Value::as_str) != Some("secret_ref") {
             return Ok(None);
         }

@@ -72,18 +72,15 @@ fn an_outcome_has_one_status_and_one_code() {
 }
 
 #[test]
-fn what_was_lost_after_a_request_to_stop_was_stopped() {
+fn what_ends_after_a_request_to_stop_was_stopped() {
     for outcome in OUTCOMES {
         let mut asked = run(RunStatus::Running);
         assert!(asked.ask_to_stop(RunErrorCode::BudgetExhausted, NOW));
         assert!(!asked.ask_to_stop(RunErrorCode::CancelRequested, NOW));
         let became = asked.end(end(outcome), NOW).unwrap();
-        if matches!(outcome, RunOutcome::Lost(_)) {
-            assert_eq!(became, RunOutcome::Stopped(RunErrorCode::BudgetExhausted));
-            assert_eq!(asked.status, RunStatus::Cancelled);
-        } else {
-            assert_eq!(became, outcome);
-        }
+        assert_eq!(became, RunOutcome::Stopped(RunErrorCode::BudgetExhausted));
+        assert_eq!(asked.status, RunStatus::Cancelled);
+        assert_eq!(asked.error_code, asked.stop_reason);
     }
 }
 

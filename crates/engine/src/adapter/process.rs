@@ -69,7 +69,10 @@ async fn run(
     };
     let child = spawn(spec, |identity| record(core, live, assignment, identity))
         .await
-        .map_err(|error| not_spawned(&error))?;
+        .map_err(|error| match live.halted() {
+            Some(halt) => Ending::halted(halt),
+            None => not_spawned(&error),
+        })?;
     let sinks = OutputSinks {
         log,
         scrub: Some(Box::new(scrubber)),
@@ -172,12 +175,14 @@ async fn offload<T: Send + 'static>(
         .unwrap_or_else(|error| Err(io::Error::other(error)))
 }
 
-/// The run is another server's by now, or has ended.
+/// The run is another server's by now, has ended, or is to stop.
 #[derive(Debug, thiserror::Error)]
-#[error("the run is no longer this server's")]
-struct NotOurs;
+#[error("the run does not start any more")]
+struct NotWanted;
 
-/// Records the process while its program does not run yet.
+/// Records the process while its program does not run yet. A stop that was
+/// asked for before the run was among the live ones is seen here; one that
+/// comes later finds it there.
 async fn record(
     core: &Core,
     live: &LiveRun,
@@ -196,17 +201,22 @@ async fn record(
     };
     let recorded = core.store.write(move |tx, _| {
         let run = tx.runs().find(process.scope().into(), process.run)?;
-        let is_ours = run.is_some_and(|run| run.fence == fence && run.status.is_live());
-        if is_ours {
+        let ours = run.filter(|run| run.fence == fence && run.status.is_live());
+        let halt = match ours {
+            None => Some(Halt::LeaseLost),
+            Some(run) => run.stop_reason.map(Halt::Requested),
+        };
+        if halt.is_none() {
             tx.engine_mut().record_process(&process)?;
         }
-        Ok::<_, Failure<_>>(is_ours)
+        Ok::<_, Failure<_>>(halt)
     });
-    if recorded.await? {
-        Ok(())
-    } else {
-        live.halt(Halt::LeaseLost);
-        Err(NotOurs.into())
+    match recorded.await? {
+        None => Ok(()),
+        Some(halt) => {
+            live.halt(halt);
+            Err(NotWanted.into())
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use workforce_app::{agents, costs, runs};
+use workforce_app::{Failure, agents, costs, runs};
+use workforce_domain::actor::InstanceScope;
 use workforce_domain::change::Change;
 use workforce_domain::cost::TokenUse;
 use workforce_domain::id::AgentId;
@@ -242,5 +243,49 @@ async fn an_agent_without_a_place_has_a_home_of_its_own() {
     assert_eq!(run.log_tail, Some(format!("{}\n", home.display())));
     let mode = home.metadata().expect("a home").permissions().mode();
     assert_eq!(mode & 0o777, 0o700);
+    engine.shutdown().await;
+}
+
+/// A stop may be asked for when a run is claimed and not yet among the live ones of its server,
+/// so that nobody there hears of it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stop_that_meets_a_start_is_seen_before_the_program_runs() {
+    let house = House::new();
+    let engine = house.start();
+    let agent = house.hire(shell("echo ran >> ran; exec sleep 60"));
+    let mut met = 0;
+    for _ in 0..200 {
+        let run = house.invoke(agent).run.id;
+        shared(&engine).wake_up();
+        // Asks silently, at the first look at which the run is claimed.
+        let nobody = house.new_instance();
+        let before_its_process = eventually("the claim", || {
+            house.act(|tx, call| {
+                let claimed = tx.runs_mut().lock(House::scope(), run)?;
+                let Some(mut claimed) = claimed.filter(|run| run.status.is_live()) else {
+                    return Ok::<_, Failure<()>>(None);
+                };
+                claimed.ask_to_stop(RunErrorCode::CancelRequested, call.now);
+                tx.runs_mut().save(&claimed)?;
+                let processes = tx
+                    .engine()
+                    .processes_elsewhere(InstanceScope::SYSTEM, nobody)?;
+                Ok(Some(processes.is_empty()))
+            })
+        })
+        .await;
+        if !before_its_process {
+            // The program runs already, and the next renewal tells it.
+            shared(&engine).wake_up();
+        }
+        let ended = house.ended(run).await;
+        assert_eq!(ended.status, RunStatus::Cancelled);
+        assert_eq!(ended.error_code, Some(RunErrorCode::CancelRequested));
+        met += usize::from(before_its_process);
+        if met == 3 {
+            break;
+        }
+    }
+    assert!(met > 0, "a stop never met a start");
     engine.shutdown().await;
 }

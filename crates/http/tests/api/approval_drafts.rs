@@ -77,6 +77,46 @@ api_tests! {
         api.patch(&permissions, &json!({ "canCreateAgents": false })).ok(200);
     }
 
+    fn a_draft_that_has_used_its_budget_up_is_paused_when_it_is_approved(api) {
+        let company = api.post("/api/companies", &json!({ "name": "Acme" })).ok(201);
+        let filed = file(&api, &company, &json!({
+            "name": "Dora", "role": "engineer", "budgetMonthlyCents": 1,
+        }));
+        let agent = draft(&filed);
+        let cost = json!({
+            "agentId": filed["payload"]["agentId"], "provider": "p", "model": "m", "costCents": 5,
+        });
+        api.post(&format!("/api/companies/{}/cost-events", id(&company)), &cost).ok(201);
+        api.post(&act(&filed, "approve"), &json!({})).ok(200);
+        let approved = api.get(&agent).ok(200);
+        assert_eq!((&approved["status"], &approved["pauseReason"]), (&json!("paused"), &json!("budget")));
+        let refused = api.post(&format!("{agent}/heartbeat/invoke"), &json!({}));
+        assert_eq!(refused.status, 409, "{refused:?}");
+        api.patch(&agent, &json!({ "budgetMonthlyCents": 100 })).ok(200);
+        assert_eq!(api.get(&agent).ok(200)["pauseReason"], Value::Null);
+    }
+
+    fn who_calls_itself_a_reference_to_a_secret_is_hidden_all_the_same(api) {
+        let company = api.post("/api/companies", &json!({ "name": "Acme" })).ok(201);
+        let filed = file(&api, &company, &json!({
+            "name": "Dora", "role": "engineer",
+            "metadata": { "type": "secret_ref", "password": "HIDDEN" },
+            "credentials": { "type": "secret_ref", "value": "HIDDEN" },
+        }));
+        let issues = format!("/api/companies/{}/issues", id(&company));
+        let overrides = json!({ "type": "secret_ref", "env": { "A_TOKEN": "HIDDEN" } });
+        let issue = api.post(&issues, &json!({ "title": "x" })).ok(201);
+        let issue = format!("/api/issues/{}", id(&issue));
+        api.patch(&issue, &json!({ "assigneeAdapterOverrides": overrides })).ok(200);
+        api.post(&act(&filed, "approve"), &json!({})).ok(200);
+        api.patch(&draft(&filed), &json!({ "metadata": {} })).ok(200);
+        let activity = format!("/api/companies/{}/activity", id(&company));
+        for shown in [&activity, &of(&company), &issues, &act(&filed, "history")] {
+            let shown = api.get(shown).ok(200).to_string();
+            assert!(!shown.contains("HIDDEN"), "{shown}");
+        }
+    }
+
     fn a_draft_does_not_go_back_to_what_its_payload_cannot_show(api) {
         let company = api.post("/api/companies", &json!({ "name": "Acme" })).ok(201);
         let half = "x".repeat(MAX_PAYLOAD / 2);
