@@ -79,7 +79,7 @@ api_tests! {
 
     fn a_draft_that_has_used_its_budget_up_is_paused_when_it_is_approved(api) {
         let company = api.post("/api/companies", &json!({ "name": "Acme" })).ok(201);
-        let filed = file(&api, &company, &json!({
+        let filed = file(api, &company, &json!({
             "name": "Dora", "role": "engineer", "budgetMonthlyCents": 1,
         }));
         let agent = draft(&filed);
@@ -98,7 +98,7 @@ api_tests! {
 
     fn who_calls_itself_a_reference_to_a_secret_is_hidden_all_the_same(api) {
         let company = api.post("/api/companies", &json!({ "name": "Acme" })).ok(201);
-        let filed = file(&api, &company, &json!({
+        let filed = file(api, &company, &json!({
             "name": "Dora", "role": "engineer",
             "metadata": { "type": "secret_ref", "password": "HIDDEN" },
             "credentials": { "type": "secret_ref", "value": "HIDDEN" },
