@@ -231,9 +231,12 @@ impl Writer {
 
     fn check_out(&mut self, database: &mut impl Database, issue: Key, at: i64) -> Result<()> {
         self.authenticate(database)?;
-        self.lock_issue(database, issue)?;
+        // Who is given an issue is held before it.
+        let seen = [Value::Key(issue), Value::Key(self.company), ONE];
+        database.run(Statement::new(sql::ISSUE, &seen))?;
         let agent = [Value::Key(self.agent), Value::Key(self.company), ONE];
         database.run(Statement::new(sql::AGENT, &agent))?;
+        self.lock_issue(database, issue)?;
         database.run(Statement::new(
             sql::COMPANY,
             &[Value::Key(self.company), ONE],
