@@ -3,7 +3,7 @@
 //! (specification section 8, contract section 10.6).
 
 use serde_json::json;
-use workforce_domain::activity::{Action, Entity};
+use workforce_domain::activity::Action;
 use workforce_domain::actor::{CompanyScope, Owned};
 use workforce_domain::agent::Agent;
 use workforce_domain::budget::{
@@ -20,8 +20,8 @@ use workforce_domain::time::Month;
 use workforce_domain::wake::{WakeReason, WakeSource};
 
 use crate::call::Call;
-use crate::changes::Changes;
-use crate::record::{Deed, document, record, record_changes};
+use crate::changes::Recorded;
+use crate::record::{Subject, record, record_change};
 use crate::wakes::{self, WakeRequest};
 
 /// Work that a resumed agent left unfinished and is woken for.
@@ -51,16 +51,9 @@ pub fn enforce_agent(
     let raised = raised(tx, company, spender, month, standing)?;
     let decision = decide_agent(standing, raised, AgentPause::from(agent.lifecycle));
     for threshold in decision.alerts {
-        let id = agent.id;
+        let _id = agent.id;
         alert(
-            tx,
-            call,
-            company,
-            spender,
-            month,
-            standing,
-            threshold,
-            (Entity::Agent, &id),
+            tx, call, company, spender, month, standing, threshold, agent,
         )?;
     }
     if decision.pause
@@ -69,7 +62,7 @@ pub fn enforce_agent(
     {
         agent.lifecycle = paused;
         agent.updated_at = call.now;
-        write_agent_switch(tx, call, agent, Action::AgentPaused);
+        record_switch(tx, call, agent, Action::AgentPaused);
         stop_runs(tx, call, company, StopScope::Agent(agent.id))?;
     }
     if decision.resume
@@ -77,7 +70,7 @@ pub fn enforce_agent(
     {
         agent.lifecycle = enabled;
         agent.updated_at = call.now;
-        write_agent_switch(tx, call, agent, Action::AgentResumed);
+        record_switch(tx, call, agent, Action::AgentResumed);
         wake_for_unfinished(tx, call, agent)?;
     }
     Ok(())
@@ -104,8 +97,6 @@ pub fn enforce_company(
     let raised = raised(tx, scope, Spender::Company, month, standing)?;
     let decision = decide_company(standing, raised, company.lifecycle.pause_reason());
     for threshold in decision.alerts {
-        let id = company.id;
-        let entity = (Entity::Company, &id as &dyn std::fmt::Display);
         alert(
             tx,
             call,
@@ -114,19 +105,19 @@ pub fn enforce_company(
             month,
             standing,
             threshold,
-            entity,
+            company,
         )?;
     }
     if decision.pause {
         company.lifecycle = company.lifecycle.stop_for_budget(call.now);
         company.updated_at = call.now;
-        write_company_switch(tx, call, company, Action::CompanyPaused);
+        record_switch(tx, call, company, Action::CompanyPaused);
         stop_runs(tx, call, scope, StopScope::Company)?;
     }
     if decision.resume {
         company.lifecycle = company.lifecycle.lift_budget_stop();
         company.updated_at = call.now;
-        write_company_switch(tx, call, company, Action::CompanyResumed);
+        record_switch(tx, call, company, Action::CompanyResumed);
         wake_company(tx, call, company)?;
     }
     Ok(())
@@ -188,7 +179,7 @@ fn alert(
     month: Month,
     standing: Standing,
     threshold: Threshold,
-    (entity, id): (Entity, &dyn std::fmt::Display),
+    subject: &impl Subject,
 ) -> Result<(), StoreError> {
     if !tx
         .ledger_mut()
@@ -200,20 +191,13 @@ fn alert(
         Threshold::Soft => Action::BudgetSoftAlert,
         Threshold::Hard => Action::BudgetHardStop,
     };
-    let details = document(json!({
+    let details = json!({
         "month": month.to_string(),
         "spentMonthlyCents": standing.spent.to_string(),
         "budgetMonthlyCents": standing.budget.cents(),
         "utilizationPercent": standing.utilization().to_string(),
-    }));
-    let deed = Deed {
-        company: company.company(),
-        action,
-        entity,
-        id,
-        details,
-    };
-    record(tx, &call.as_system(), deed);
+    });
+    record(tx, &call.as_system(), action, subject, details);
     Ok(())
 }
 
@@ -292,31 +276,12 @@ fn wake_about(
     Ok(())
 }
 
-fn write_agent_switch(tx: &mut dyn Tx, call: &Call<'_>, agent: &mut Held<Agent>, action: Action) {
-    let changes = Changes::of(agent);
-    let deed = Deed {
-        company: agent.company,
-        action,
-        entity: Entity::Agent,
-        id: &agent.id,
-        details: document(json!({ "reason": PauseReason::Budget })),
-    };
-    record_changes(tx, &call.as_system(), deed, changes);
-}
-
-fn write_company_switch(
+fn record_switch<T: Subject + Recorded + Owned + Clone>(
     tx: &mut dyn Tx,
     call: &Call<'_>,
-    company: &mut Held<Company>,
+    stopped: &mut Held<T>,
     action: Action,
 ) {
-    let changes = Changes::of(company);
-    let deed = Deed {
-        company: company.id,
-        action,
-        entity: Entity::Company,
-        id: &company.id,
-        details: document(json!({ "reason": PauseReason::Budget })),
-    };
-    record_changes(tx, &call.as_system(), deed, changes);
+    let details = json!({ "reason": PauseReason::Budget });
+    record_change(tx, &call.as_system(), action, stopped, details);
 }

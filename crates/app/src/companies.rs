@@ -7,7 +7,7 @@ mod switches;
 use std::collections::HashMap;
 
 use serde_json::{Value, json};
-use workforce_domain::activity::{Action, Entity};
+use workforce_domain::activity::Action;
 use workforce_domain::actor::Owned;
 use workforce_domain::agent::first_free;
 use workforce_domain::attachment::AttachmentLimit;
@@ -26,8 +26,7 @@ pub use switches::{SWITCH, archive, pause, resume, unarchive};
 use crate::access::{self, Denied, denied};
 use crate::budgets;
 use crate::call::Call;
-use crate::changes::Changes;
-use crate::record::{Deed, document, record_changes};
+use crate::record::{record, record_change};
 use crate::refusal::{Code, Refusal};
 
 /// Why a call about companies is refused.
@@ -123,14 +122,8 @@ pub fn create(
         updated_at: call.now,
     };
     let company = tx.companies_mut().insert(company)?;
-    write_down(
-        tx,
-        call,
-        Action::CompanyCreated,
-        &company,
-        json!({ "name": company.name }),
-        Changes::none(),
-    );
+    let details = json!({ "name": company.name });
+    record(tx, call, Action::CompanyCreated, &company, details);
     Ok(CompanyView {
         company: company.into_inner(),
         spent: Cents::ZERO,
@@ -220,7 +213,7 @@ pub fn update(
     command: UpdateCompany,
 ) -> Result<CompanyView, Failure<CompanyError>> {
     let mut company = hold(tx, call, id)?;
-    let before = Company::clone(&company);
+    let had = company.budget;
     if let Some(name) = command.name {
         company.name = name;
     }
@@ -237,13 +230,11 @@ pub fn update(
     company.attachment_limit = command.attachment_limit.apply(company.attachment_limit);
     company.locale = command.locale.apply(company.locale.take());
     company.brand_color = command.brand_color.apply(company.brand_color.take());
-    if *company != before {
+    if company.is_changed() {
         company.updated_at = call.now;
-        let details = json!({ "changed": changed_fields(&before, &company) });
-        let changes = Changes::of(&mut company);
-        write_down(tx, call, Action::CompanyUpdated, &company, details, changes);
+        record_change(tx, call, Action::CompanyUpdated, &mut company, json!({}));
     }
-    if company.budget != before.budget {
+    if company.budget != had {
         budgets::enforce_company(tx, call, &mut company, Month::of(call.now))?;
     }
     tx.companies_mut().save(&company)?;
@@ -268,33 +259,6 @@ fn view(
     })
 }
 
-fn changed_fields(before: &Company, after: &Company) -> Vec<&'static str> {
-    let changes = [
-        ("name", before.name != after.name),
-        ("description", before.description != after.description),
-        ("budgetMonthlyCents", before.budget != after.budget),
-        (
-            "requireBoardApprovalForNewAgents",
-            before.require_board_approval_for_new_agents
-                != after.require_board_approval_for_new_agents,
-        ),
-        (
-            "reviewRequired",
-            before.review_required != after.review_required,
-        ),
-        (
-            "attachmentMaxBytes",
-            before.attachment_limit != after.attachment_limit,
-        ),
-        ("locale", before.locale != after.locale),
-        ("brandColor", before.brand_color != after.brand_color),
-    ];
-    changes
-        .into_iter()
-        .filter_map(|(field, changed)| changed.then_some(field))
-        .collect()
-}
-
 fn hold(
     tx: &mut dyn Tx,
     call: &Call<'_>,
@@ -308,22 +272,4 @@ fn hold(
     tx.companies_mut()
         .lock(scope.into(), id)?
         .ok_or_else(|| denied(Denied::NotFound("company")))
-}
-
-fn write_down(
-    tx: &mut dyn Tx,
-    call: &Call<'_>,
-    action: Action,
-    company: &Company,
-    details: Value,
-    changes: Changes,
-) {
-    let deed = Deed {
-        company: company.id,
-        action,
-        entity: Entity::Company,
-        id: &company.id,
-        details: document(details),
-    };
-    record_changes(tx, call, deed, changes);
 }

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use workforce_domain::activity::{Action, Entity};
+use workforce_domain::activity::Action;
 use workforce_domain::actor::{AgentCredential, CompanyScope, Owned};
 use workforce_domain::agent::{Agent, AgentStatus};
 use workforce_domain::budget::{OccurrenceError, Standing, check_occurrence};
@@ -21,7 +21,7 @@ use crate::access::{self, Denied, FieldFault, denied};
 use crate::agents;
 use crate::budgets;
 use crate::call::Call;
-use crate::record::{Deed, document, record};
+use crate::record::record;
 use crate::refusal::{Code, Codes, Refusal};
 
 /// Why a call about costs is refused.
@@ -186,24 +186,13 @@ pub fn report(
         return Err(Failure::Refused(CostError::TooLarge));
     }
     tx.ledger_mut().record(&event)?;
-    let details = document(json!({
+    let details = json!({
         "agentId": event.agent,
         "provider": event.provider,
         "model": event.model,
         "costCents": event.cost.to_string(),
-    }));
-    let (action, entity) = (Action::CostReported, Entity::CostEvent);
-    record(
-        tx,
-        call,
-        Deed {
-            company,
-            action,
-            entity,
-            id: &event.id,
-            details,
-        },
-    );
+    });
+    record(tx, call, Action::CostReported, &event, details);
     // A late report for a past month counts there and stops nobody today.
     if month == Month::of(call.now) {
         let (before, company_before) = (agent.lifecycle, held_company.lifecycle);

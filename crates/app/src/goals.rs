@@ -1,7 +1,7 @@
 //! Goals: make, read, change (specification section 4, contract section 2.4).
 
 use serde_json::{Value, json};
-use workforce_domain::activity::{Action, Entity};
+use workforce_domain::activity::Action;
 use workforce_domain::actor::{CompanyScope, Owned};
 use workforce_domain::change::Change;
 use workforce_domain::goal::{Goal, GoalLevel, GoalStatus};
@@ -12,8 +12,7 @@ use workforce_domain::text::{Description, Title};
 
 use crate::access::{self, Denied, FieldFault, denied};
 use crate::call::Call;
-use crate::changes::Changes;
-use crate::record::{Deed, document, record_changes};
+use crate::record::{record, record_change};
 use crate::refusal::{Code, Codes, Refusal};
 
 /// Why a call about goals is refused.
@@ -99,14 +98,8 @@ pub fn create(
         updated_at: call.now,
     };
     let goal = tx.goals_mut().insert(goal)?;
-    write_down(
-        tx,
-        call,
-        Action::GoalCreated,
-        &goal,
-        json!({ "title": goal.title }),
-        Changes::none(),
-    );
+    let details = json!({ "title": goal.title });
+    record(tx, call, Action::GoalCreated, &goal, details);
     Ok(goal.into_inner())
 }
 
@@ -171,7 +164,6 @@ pub fn update(
     };
     call.require_working_company().map_err(denied)?;
     let company = goal.scope();
-    let before = Goal::clone(&goal);
     if let Some(parent) = command.parent.value() {
         goal_exists(tx.reads(), company, *parent)?;
         tx.goals_mut().lock_hierarchy(company)?;
@@ -190,12 +182,11 @@ pub fn update(
     goal.status = command.status.unwrap_or(goal.status);
     goal.parent = command.parent.apply(goal.parent);
     goal.owner_agent = command.owner_agent.apply(goal.owner_agent);
-    if *goal != before {
+    if goal.is_changed() {
         goal.updated_at = call.now;
         tx.goals_mut().save(&goal)?;
         let details = json!({ "status": goal.status });
-        let changes = Changes::of(&mut goal);
-        write_down(tx, call, Action::GoalUpdated, &goal, details, changes);
+        record_change(tx, call, Action::GoalUpdated, &mut goal, details);
     }
     Ok(goal.into_inner())
 }
@@ -211,8 +202,7 @@ pub fn delete(tx: &mut dyn Tx, call: &Call<'_>, id: GoalId) -> Result<(), Failur
         return Err(denied(Denied::NotFound("goal")));
     };
     let details = json!({ "title": goal.title });
-    let changes = Changes::none();
-    write_down(tx, call, Action::GoalDeleted, &goal, details, changes);
+    record(tx, call, Action::GoalDeleted, &goal, details);
     tx.goals_mut().delete(goal)?;
     Ok(())
 }
@@ -241,22 +231,4 @@ fn owner_exists(
             FieldFault::missing("/ownerAgentId", "agent").into(),
         )),
     }
-}
-
-fn write_down(
-    tx: &mut dyn Tx,
-    call: &Call<'_>,
-    action: Action,
-    goal: &Goal,
-    details: Value,
-    changes: Changes,
-) {
-    let deed = Deed {
-        company: goal.company,
-        action,
-        entity: Entity::Goal,
-        id: &goal.id,
-        details: document(details),
-    };
-    record_changes(tx, call, deed, changes);
 }

@@ -1,7 +1,7 @@
 //! Labels of issues: make, read, change, delete (contract section 4.2).
 
 use serde_json::{Value, json};
-use workforce_domain::activity::{Action, Entity};
+use workforce_domain::activity::Action;
 use workforce_domain::actor::{CompanyScope, Owned};
 use workforce_domain::id::{CompanyId, LabelId};
 use workforce_domain::label::IssueLabel;
@@ -11,8 +11,7 @@ use workforce_domain::text::{Color, LabelName};
 
 use crate::access::{self, Denied, denied};
 use crate::call::Call;
-use crate::changes::Changes;
-use crate::record::{Deed, document, record_changes};
+use crate::record::{record, record_change};
 use crate::refusal::{Code, Codes, Refusal};
 
 /// Why a call about labels is refused.
@@ -90,7 +89,7 @@ pub fn create(
         updated_at: call.now,
     };
     let label = tx.labels_mut().insert(label)?;
-    write_down(tx, call, Action::LabelCreated, &label, Changes::none());
+    record(tx, call, Action::LabelCreated, &label, json!({}));
     Ok(label.into_inner())
 }
 
@@ -119,19 +118,20 @@ pub fn update(
     command: UpdateLabel,
 ) -> Result<IssueLabel, Failure<LabelError>> {
     let mut label = hold(tx, call, id)?;
-    let before = IssueLabel::clone(&label);
     if let Some(name) = command.name {
+        let had = label.key();
         label.name = name;
-        if label.key() != before.key() {
+        if label.key() != had {
             require_free(tx.reads(), label.scope(), &label.name)?;
         }
     }
-    label.color = command.color.unwrap_or_else(|| before.color.clone());
-    if *label != before {
+    if let Some(color) = command.color {
+        label.color = color;
+    }
+    if label.is_changed() {
         label.updated_at = call.now;
         tx.labels_mut().save(&label)?;
-        let changes = Changes::of(&mut label);
-        write_down(tx, call, Action::LabelUpdated, &label, changes);
+        record_change(tx, call, Action::LabelUpdated, &mut label, json!({}));
     }
     Ok(label.into_inner())
 }
@@ -142,7 +142,7 @@ pub fn update(
 /// [`LabelError`]
 pub fn delete(tx: &mut dyn Tx, call: &Call<'_>, id: LabelId) -> Result<(), Failure<LabelError>> {
     let label = hold(tx, call, id)?;
-    write_down(tx, call, Action::LabelDeleted, &label, Changes::none());
+    record(tx, call, Action::LabelDeleted, &label, json!({}));
     tx.labels_mut().delete(label)?;
     Ok(())
 }
@@ -189,21 +189,4 @@ fn require_free(
             name: label.name,
         })),
     }
-}
-
-fn write_down(
-    tx: &mut dyn Tx,
-    call: &Call<'_>,
-    action: Action,
-    label: &IssueLabel,
-    changes: Changes,
-) {
-    let deed = Deed {
-        company: label.company,
-        action,
-        entity: Entity::Label,
-        id: &label.id,
-        details: document(json!({ "name": label.name, "color": label.color })),
-    };
-    record_changes(tx, call, deed, changes);
 }

@@ -1,6 +1,7 @@
-//! Hides credentials that stand in a configuration in plain: who may read the
-//! configuration, the board included, need not learn them (contract section
-//! 10.12). Sent back, the marker keeps the present value.
+//! Hides credentials that stand in a document in plain: who may read a
+//! configuration, the board included, need not learn them, and the payload of an
+//! approval, which everybody of the company may read, is never stored with them
+//! (contract section 10.12). Sent back, the marker keeps the present value.
 
 use serde_json::Value;
 use workforce_domain::Document;
@@ -8,11 +9,11 @@ use workforce_domain::secret::{SecretReference, is_sensitive_name};
 
 use crate::agents::REDACTED;
 
-/// The configuration with every text under a sensitive name replaced by the
+/// The document with every text under a sensitive name replaced by the
 /// marker, in any depth; references to secrets stay.
-pub fn masked(mut config: Document) -> Document {
-    mask_object(&mut config, false);
-    config
+pub fn masked(mut document: Document) -> Document {
+    mask_object(&mut document, false);
+    document
 }
 
 fn mask_object(object: &mut Document, sensitive: bool) {
@@ -53,6 +54,7 @@ mod tests {
             json!({"API_TOKEN": {"type": "secret_ref", "value": "k"}}),
             json!({"API_TOKEN": {"type": "secret_ref", "secretId": "k"}}),
             json!({"API_TOKEN": {"type": "secret_ref", "secretId": SECRET, "version": "k"}}),
+            json!({"credentials": {"type": "secret_ref", "secretId": SECRET, "note": "k"}}),
         ] {
             let Value::Object(config) = sly.clone() else {
                 panic!("an object")
@@ -69,6 +71,7 @@ mod tests {
             "command": "run", "apiKey": "k", "maxTokens": 5, "max_tokens": "many",
             "headers": {"Authorization": "Bearer b", "Accept": "a"},
             "credentials": {"user": "u", "pins": ["1", 2]},
+            "plan": "rotate the token", "list": [{"password": "p", "user": "u"}],
             "env": {
                 "MODEL": "m",
                 "GITHUB_TOKEN": "t",
@@ -85,6 +88,7 @@ mod tests {
                 "command": "run", "apiKey": REDACTED, "maxTokens": 5, "max_tokens": "many",
                 "headers": {"Authorization": REDACTED, "Accept": "a"},
                 "credentials": {"user": REDACTED, "pins": [REDACTED, 2]},
+                "plan": "rotate the token", "list": [{"password": REDACTED, "user": "u"}],
                 "env": {
                     "MODEL": "m",
                     "GITHUB_TOKEN": REDACTED,

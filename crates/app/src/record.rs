@@ -1,74 +1,129 @@
 //! Writing down what happened: an activity row and the live events it causes,
 //! in the transaction of what it tells (contract sections 6 and 10.11).
 
-use serde_json::json;
+mod subjects;
+
+use std::fmt;
+
+use serde_json::{Value, json};
 use workforce_domain::Document;
 use workforce_domain::activity::{Action, Activity, Entity, Event, EventKind};
+use workforce_domain::actor::Owned;
 use workforce_domain::id::CompanyId;
-use workforce_domain::port::Tx;
+use workforce_domain::port::{Held, Tx};
 use workforce_domain::word::Word;
 
 use crate::call::Call;
-use crate::changes::Changes;
+use crate::changes::{Changes, Recorded};
 
-/// What was done to what.
-pub struct Deed<'a> {
-    /// The company it happened in.
-    pub company: CompanyId,
-    /// What was done.
-    pub action: Action,
-    /// To what kind of thing.
-    pub entity: Entity,
-    /// To which thing.
-    pub id: &'a dyn std::fmt::Display,
-    /// More about it.
-    pub details: Document,
+/// Something that activity is about.
+pub(crate) trait Subject {
+    /// The company it belongs to, and what names it there.
+    fn place(&self) -> Place;
+
+    /// What every activity about it tells besides.
+    fn context(&self) -> Document {
+        Document::new()
+    }
 }
 
-/// Records a deed of the caller that changes no record, or makes or ends one.
-pub fn record(tx: &mut dyn Tx, call: &Call<'_>, deed: Deed<'_>) {
-    record_changes(tx, call, deed, Changes::none());
+/// Where activity finds its subject.
+pub(crate) struct Place {
+    company: CompanyId,
+    entity: Entity,
+    id: String,
 }
 
-/// Records a deed of the caller with what it changed.
+impl Place {
+    pub(crate) fn new(company: CompanyId, entity: Entity, id: impl fmt::Display) -> Self {
+        let id = id.to_string();
+        Self {
+            company,
+            entity,
+            id,
+        }
+    }
+}
+
+/// Records a deed of the caller that makes or ends a thing, or leaves it as it is.
+pub(crate) fn record(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    action: Action,
+    subject: &impl Subject,
+    details: Value,
+) {
+    record_with(tx, call, action, subject, details, Changes::none());
+}
+
+/// Records a deed of the caller with what it changed of a locked record, as far as nobody told
+/// it before.
+pub(crate) fn record_change<T: Subject + Recorded + Owned + Clone>(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    action: Action,
+    record: &mut Held<T>,
+    details: Value,
+) {
+    let changes = Changes::of(record);
+    record_with(tx, call, action, record, details, changes);
+}
+
+/// Records a deed of the caller with changes that its subject does not know by itself, such as
+/// of what is stored beside it.
 ///
 /// The changes are kept with the activity alone. Events are sent to everyone who listens, in
-/// pages that are bounded in rows only, and say no more than that there is something to read.
-pub(crate) fn record_changes(tx: &mut dyn Tx, call: &Call<'_>, deed: Deed<'_>, changes: Changes) {
+/// pages that are bounded in rows only, and name no more than the fields.
+pub(crate) fn record_with(
+    tx: &mut dyn Tx,
+    call: &Call<'_>,
+    action: Action,
+    subject: &impl Subject,
+    details: Value,
+    changes: Changes,
+) {
     let actor = call.actor();
-    let entity_id = deed.id.to_string();
+    let Place {
+        company,
+        entity,
+        id: entity_id,
+    } = subject.place();
+    let mut details = document(details);
+    details.extend(subject.context());
+    if !changes.is_empty() {
+        details.insert("changed".to_owned(), json!(changes.names()));
+    }
     let payload = document(json!({
-        "action": deed.action,
+        "action": action,
         "actorType": actor.kind(),
         "actorId": actor.name(),
         "agentId": actor.agent_id(),
         "runId": actor.run(),
-        "entityType": deed.entity,
+        "entityType": entity,
         "entityId": entity_id,
-        "details": deed.details,
+        "details": details,
     }));
     let event = |kind, payload| Event {
-        company: deed.company,
+        company,
         kind,
         payload,
         created_at: call.now,
     };
-    if let Some(kind) = event_kind(deed.action) {
+    if let Some(kind) = event_kind(action) {
         tx.journal().event(event(kind, payload.clone()));
     }
     tx.journal()
         .event(event(EventKind::ActivityLogged, payload));
-    let mut details = deed.details;
     changes.add_to(&mut details);
     tx.journal().activity(Activity {
         id: call.id(),
-        company: deed.company,
+        company,
         actor_kind: actor.kind(),
         actor_id: actor.name(),
         agent: actor.agent_id(),
         run: actor.run(),
-        action: deed.action,
-        entity: deed.entity,
+        action,
+        entity,
         entity_id,
         details,
         created_at: call.now,
@@ -95,9 +150,9 @@ fn event_kind(action: Action) -> Option<EventKind> {
 }
 
 /// The object that `json!` made.
-pub fn document(value: serde_json::Value) -> Document {
+pub fn document(value: Value) -> Document {
     match value {
-        serde_json::Value::Object(object) => object,
+        Value::Object(object) => object,
         _ => Document::new(),
     }
 }

@@ -3,15 +3,14 @@
 
 use std::convert::Infallible;
 
-use serde_json::json;
-use workforce_domain::Document;
-use workforce_domain::activity::{Action, Entity};
+use serde_json::{Value, json};
+use workforce_domain::activity::Action;
 use workforce_domain::company::CompanyStatus;
 use workforce_domain::page::PageRequest;
 use workforce_domain::port::{Failure, Tx};
 
 use crate::call::Call;
-use crate::record::{Deed, document, record};
+use crate::record::record;
 
 /// Where there is little room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,11 +33,11 @@ pub fn low(
     call: &Call<'_>,
     little: LittleRoom,
 ) -> Result<(), Failure<Infallible>> {
-    let details = document(json!({
+    let details = json!({
         "place": little.place,
         "freeBytes": little.free_bytes,
         "minFreeBytes": little.min_free_bytes,
-    }));
+    });
     tell(tx, call, Action::StorageLow, &details)
 }
 
@@ -47,28 +46,21 @@ pub fn low(
 /// # Errors
 /// When the store fails.
 pub fn recovered(tx: &mut dyn Tx, call: &Call<'_>) -> Result<(), Failure<Infallible>> {
-    tell(tx, call, Action::StorageRecovered, &Document::new())
+    tell(tx, call, Action::StorageRecovered, &json!({}))
 }
 
 fn tell(
     tx: &mut dyn Tx,
     call: &Call<'_>,
     action: Action,
-    details: &Document,
+    details: &Value,
 ) -> Result<(), Failure<Infallible>> {
     const TOLD: [CompanyStatus; 2] = [CompanyStatus::Active, CompanyStatus::Paused];
     let mut page = PageRequest::first();
     loop {
         let companies = tx.companies().list(call.actor().scope(), &TOLD, &page)?;
         for company in companies.items {
-            let deed = Deed {
-                company: company.id,
-                action,
-                entity: Entity::Company,
-                id: &company.id,
-                details: details.clone(),
-            };
-            record(tx, call, deed);
+            record(tx, call, action, &company, details.clone());
         }
         match companies.next {
             Some(next) => page.after = Some(next),

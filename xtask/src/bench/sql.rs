@@ -162,9 +162,12 @@ pub(super) const INSERT_ACTIVITY: &str = "INSERT INTO activity (id, company_id, 
      actor_id, agent_id, action, entity_type, entity_id, details, created_at) \
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
-/// Takes the numbers of events. Values: how many, company.
+/// Takes the numbers of events and the instant of activity. Values: how many, instant twice in
+/// microseconds, company.
 pub(super) const NEXT_EVENT_NUMBERS: &str = "UPDATE company_counters SET \
-     event_sequence = event_sequence + ? WHERE company_id = ? RETURNING event_sequence";
+     event_sequence = event_sequence + ?, \
+     activity_clock = CASE WHEN activity_clock < ? THEN ? ELSE activity_clock + 1 END \
+     WHERE company_id = ? RETURNING event_sequence, activity_clock";
 
 /// One event. Values: company, number, kind, payload, instant.
 pub(super) const INSERT_EVENT: &str =

@@ -401,7 +401,12 @@ impl Writer {
         .to_string();
         let kinds = deed.event.into_iter().chain(["activity.logged"]);
         let count = if deed.event.is_some() { 2 } else { 1 };
-        let counter = [Value::BigInt(count), Value::Key(self.company)];
+        let counter = [
+            Value::BigInt(count),
+            Value::BigInt(deed.at),
+            Value::BigInt(deed.at),
+            Value::Key(self.company),
+        ];
         let last = database.number(Statement::new(sql::NEXT_EVENT_NUMBERS, &counter))?;
         for (number, kind) in (last - count + 1..).zip(kinds) {
             let event = [

@@ -14,9 +14,10 @@ use workforce_domain::text::{Description, Label, Name, Role};
 use super::adapter_config::ENV;
 use super::environment::{BINDINGS, check_new_bindings};
 use super::revisions::{ConfigChange, keep};
-use super::{AgentDetail, AgentError, adapter_config, check_manager, detail, write_down};
+use super::{AgentDetail, AgentError, adapter_config, check_manager, detail};
 use crate::access::{self, Denied, FieldFault, denied};
 use crate::call::Call;
+use crate::record::record;
 use crate::refusal::{Code, Codes};
 
 /// Hires an agent.
@@ -178,6 +179,6 @@ pub(crate) fn take_on(
     keep(tx, call, scope, agent.id, &change)?;
     let draft = lifecycle == AgentLifecycle::DRAFT;
     let details = json!({ "name": agent.name, "role": agent.role, "draft": draft });
-    write_down(tx, call, Action::AgentCreated, &agent, details);
+    record(tx, call, Action::AgentCreated, &agent, details);
     Ok(agent)
 }

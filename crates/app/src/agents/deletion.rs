@@ -6,9 +6,10 @@ use workforce_domain::id::AgentId;
 use workforce_domain::port::{Failure, Tx};
 
 use super::revisions::move_reports;
-use super::{AgentError, hold_with_company, write_down};
+use super::{AgentError, hold_with_company};
 use crate::access::denied;
 use crate::call::Call;
+use crate::record::record;
 use crate::refusal::{Code, Codes};
 
 /// What [`delete`] refuses with.
@@ -31,12 +32,7 @@ pub fn delete(tx: &mut dyn Tx, call: &Call<'_>, id: AgentId) -> Result<(), Failu
         return Err(Failure::Refused(AgentError::HasHistory));
     }
     move_reports(tx, call, &agent)?;
-    write_down(
-        tx,
-        call,
-        Action::AgentDeleted,
-        &agent,
-        json!({ "name": agent.name }),
-    );
+    let details = json!({ "name": agent.name });
+    record(tx, call, Action::AgentDeleted, &agent, details);
     Ok(tx.agents_mut().delete(agent)?)
 }

@@ -9,13 +9,15 @@ use workforce_domain::id::AgentId;
 use workforce_domain::port::{Failure, Held, StoreError, Tx};
 use workforce_domain::revision::RevisionSource;
 use workforce_domain::text::Role;
+use workforce_domain::time::Month;
 
 use super::adapter_config::ENV;
 use super::environment::check_new_bindings;
 use super::revisions::{ConfigChange, config_of, keep};
-use super::{AgentError, CreateAgent, check_manager, switches, write_changes};
+use super::{AgentError, CreateAgent, check_manager, switches};
+use crate::budgets;
 use crate::call::Call;
-use crate::changes::Changes;
+use crate::record::record_change;
 
 /// Locks a draft; `None` for an agent that waits for nobody.
 ///
@@ -72,33 +74,30 @@ pub(crate) fn revise(
         rolled_back_from: None,
     };
     keep(tx, call, draft.scope(), draft.id, &change)?;
-    let changes = Changes::of(draft);
-    if changes != Changes::none() {
-        let details = json!({ "changed": changes.names() });
-        write_changes(tx, call, Action::AgentUpdated, draft, details, changes);
+    if draft.is_changed() {
+        record_change(tx, call, Action::AgentUpdated, draft, json!({}));
     }
     Ok(())
 }
 
-/// Lets a draft work, exactly as it is stored.
+/// Lets a draft work, exactly as it is stored, as far as its budget does.
 ///
 /// # Errors
 /// When the store fails.
 pub(crate) fn activate(
     tx: &mut dyn Tx,
     call: &Call<'_>,
-    draft: &mut Held<Agent>,
+    mut draft: Held<Agent>,
 ) -> Result<(), StoreError> {
     let Ok(enabled) = draft.lifecycle.enable() else {
         return Ok(());
     };
     draft.lifecycle = enabled;
     draft.updated_at = call.now;
-    tx.agents_mut().save(draft)?;
     let details = json!({ "name": draft.name, "role": draft.role });
-    let changes = Changes::of(draft);
-    write_changes(tx, call, Action::AgentHired, draft, details, changes);
-    Ok(())
+    record_change(tx, call, Action::AgentHired, &mut draft, details);
+    budgets::enforce_agent(tx, call, &mut draft, Month::of(call.now))?;
+    tx.agents_mut().save(&draft)
 }
 
 /// Ends a draft that is not wanted.

@@ -9,9 +9,10 @@ use workforce_domain::page::{CreationKey, Page, PageRequest};
 use workforce_domain::port::{Failure, Reads, TokenKind, Tx};
 use workforce_domain::text::Name;
 
-use super::{AgentError, EMPLOYED, hold, require_employed, write_down};
+use super::{AgentError, EMPLOYED, hold, require_employed};
 use crate::access::{Denied, denied};
 use crate::call::Call;
+use crate::record::record;
 use crate::refusal::Codes;
 
 /// A key just made. The full value is shown this once.
@@ -54,7 +55,7 @@ pub fn create_key(
     };
     tx.credentials_mut().insert_key(&agent, &key)?;
     let details = json!({ "keyId": key.id, "prefix": key.prefix });
-    write_down(tx, call, Action::AgentKeyCreated, &agent, details);
+    record(tx, call, Action::AgentKeyCreated, &agent, details);
     Ok(CreatedKey {
         key,
         token: minted.token,
@@ -99,7 +100,7 @@ pub fn revoke_key(
         .ok_or_else(|| denied(Denied::NotFound("agent key")))?;
     if revoked.revoked_at == Some(call.now) {
         let details = json!({ "keyId": key, "prefix": revoked.prefix });
-        write_down(tx, call, Action::AgentKeyRevoked, &agent, details);
+        record(tx, call, Action::AgentKeyRevoked, &agent, details);
     }
     Ok(revoked)
 }

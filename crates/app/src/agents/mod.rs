@@ -17,7 +17,6 @@ mod switches;
 mod update;
 
 use serde_json::{Value, json};
-use workforce_domain::activity::{Action, Entity};
 use workforce_domain::actor::{CompanyScope, Owned};
 use workforce_domain::agent::{Agent, AgentState, AgentStatus, CHAIN_LIMIT, ChainLink};
 use workforce_domain::budget::Percent;
@@ -47,8 +46,6 @@ pub use update::{UPDATE, UpdateAgent, update};
 
 use crate::access::{self, Denied, FieldFault, denied};
 use crate::call::Call;
-use crate::changes::Changes;
-use crate::record::{Deed, document, record_changes};
 use crate::refusal::{Code, Codes, Refusal};
 
 /// Why a call about agents is refused.
@@ -279,27 +276,4 @@ fn check_manager(
         return Err(Failure::Refused(AgentError::Cycle));
     }
     Ok(())
-}
-
-fn write_down(tx: &mut dyn Tx, call: &Call<'_>, action: Action, agent: &Agent, details: Value) {
-    write_changes(tx, call, action, agent, details, Changes::none());
-}
-
-/// The same, of what changed the agent.
-fn write_changes(
-    tx: &mut dyn Tx,
-    call: &Call<'_>,
-    action: Action,
-    agent: &Agent,
-    details: Value,
-    changes: Changes,
-) {
-    let deed = Deed {
-        company: agent.company,
-        action,
-        entity: Entity::Agent,
-        id: &agent.id,
-        details: document(details),
-    };
-    record_changes(tx, call, deed, changes);
 }

@@ -13,10 +13,10 @@ use workforce_domain::revision::{
     AgentConfig, Revision, RevisionSide, RevisionSource, SealedConfig,
 };
 
-use super::{AgentError, write_changes};
+use super::AgentError;
 use crate::access::{self, Denied, denied};
 use crate::call::Call;
-use crate::changes::Changes;
+use crate::record::record_change;
 
 /// How records of this kind are named.
 const KIND: &str = "config revision";
@@ -114,10 +114,9 @@ pub(super) fn move_reports(
             rolled_back_from: None,
         };
         keep(tx, call, report.scope(), report.id, &change)?;
-        let details = json!({ "changed": ["reportsTo"], "managerTerminated": manager.id });
-        let changes = Changes::of(&mut report);
+        let details = json!({ "managerTerminated": manager.id });
         let system = call.as_system();
-        write_changes(tx, &system, Action::AgentUpdated, &report, details, changes);
+        record_change(tx, &system, Action::AgentUpdated, &mut report, details);
     }
     Ok(())
 }

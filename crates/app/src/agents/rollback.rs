@@ -13,13 +13,14 @@ use super::environment::reference_faults;
 use super::revisions::{self, ConfigChange, RevisionView, config_of, keep};
 use super::{
     AgentDetail, AgentError, adapter_config, check_manager, detail, hold_with_company,
-    instructions, require_revision, write_changes,
+    instructions, require_revision,
 };
 use crate::access::{FieldFault, check_document, denied};
 use crate::approvals;
 use crate::budgets;
 use crate::call::Call;
 use crate::changes::Changes;
+use crate::record::record_with;
 use crate::refusal::{Code, Codes};
 
 /// An agent that was rolled back.
@@ -100,10 +101,9 @@ pub fn rollback(
         "revision": kept.revision.n,
         "rolledBackFromRevisionId": revision,
         "rolledBackFrom": target.n,
-        "changed": kept.revision.changed_keys,
     });
     let action = Action::AgentConfigRolledBack;
-    write_changes(tx, call, action, &agent, details, changes);
+    record_with(tx, call, action, &agent, details, changes);
     Ok(RolledBack {
         agent: detail(tx.reads(), call, agent.into_inner())?,
         revision: kept,

@@ -1,7 +1,7 @@
 //! Pause, resume, terminate (contract section 3.4). Board only.
 
 use serde_json::json;
-use workforce_domain::activity::{Action, Entity};
+use workforce_domain::activity::Action;
 use workforce_domain::actor::Owned;
 use workforce_domain::agent::{Agent, AgentState};
 use workforce_domain::budget::Standing;
@@ -14,16 +14,12 @@ use workforce_domain::text::CommentBody;
 use workforce_domain::time::Month;
 
 use super::revisions::move_reports;
-use super::{
-    AgentDetail, AgentError, EMPLOYED, detail, hold, hold_with_company, require_employed,
-    write_changes,
-};
+use super::{AgentDetail, AgentError, EMPLOYED, detail, hold, hold_with_company, require_employed};
 use crate::access::denied;
 use crate::approvals;
 use crate::budgets;
 use crate::call::Call;
-use crate::changes::Changes;
-use crate::record::{Deed, document, record_changes};
+use crate::record::record_change;
 use crate::refusal::{Code, Codes};
 
 /// What [`pause`] refuses with.
@@ -49,15 +45,8 @@ pub fn pause(
         agent.updated_at = call.now;
         tx.agents_mut().save(&agent)?;
         stop(tx, call, &agent)?;
-        let changes = Changes::of(&mut agent);
-        write_changes(
-            tx,
-            call,
-            Action::AgentPaused,
-            &agent,
-            json!({ "reason": PauseReason::Manual }),
-            changes,
-        );
+        let details = json!({ "reason": PauseReason::Manual });
+        record_change(tx, call, Action::AgentPaused, &mut agent, details);
     }
     Ok(detail(tx.reads(), call, agent.into_inner())?)
 }
@@ -98,28 +87,20 @@ pub fn resume(
                 utilization,
             }));
         }
-        let mut details = document(json!({}));
+        let mut details = json!({});
         if overspent {
             agent.budget_override = Some(month);
-            details = document(json!({
+            details = json!({
                 "override": true,
                 "month": month.to_string(),
                 "utilizationPercent": standing.utilization().to_string(),
-            }));
+            });
         }
         agent.lifecycle = enabled;
         agent.updated_at = call.now;
         tx.agents_mut().save(&agent)?;
         call.signal.raise();
-        let changes = Changes::of(&mut agent);
-        write_changes(
-            tx,
-            call,
-            Action::AgentResumed,
-            &agent,
-            details.into(),
-            changes,
-        );
+        record_change(tx, call, Action::AgentResumed, &mut agent, details);
         if reason == PauseReason::Budget {
             budgets::wake_for_unfinished(tx, call, &agent)?;
         }
@@ -169,15 +150,8 @@ pub(super) fn deactivate(
     stop(tx, call, agent)?;
     tx.runs_mut()
         .cancel_pending(agent.scope(), StopScope::Agent(agent.id), call.now)?;
-    let changes = Changes::of(agent);
-    write_changes(
-        tx,
-        call,
-        Action::AgentTerminated,
-        agent,
-        json!({ "name": agent.name }),
-        changes,
-    );
+    let details = json!({ "name": agent.name });
+    record_change(tx, call, Action::AgentTerminated, agent, details);
     Ok(())
 }
 
@@ -216,15 +190,8 @@ fn give_back_issues(
                 created_at: call.now,
             })?;
         }
-        let changes = Changes::of(&mut issue);
-        let deed = Deed {
-            company: issue.company,
-            action: Action::IssueReleased,
-            entity: Entity::Issue,
-            id: &issue.id,
-            details: document(json!({ "agentTerminated": agent.id })),
-        };
-        record_changes(tx, &call.as_system(), deed, changes);
+        let (system, details) = (call.as_system(), json!({ "agentTerminated": agent.id }));
+        record_change(tx, &system, Action::IssueReleased, &mut issue, details);
     }
     Ok(())
 }

@@ -16,13 +16,14 @@ use super::environment::{BINDINGS, check_new_bindings};
 use super::revisions::{ConfigChange, keep};
 use super::{
     AgentDetail, AgentError, adapter_config, check_manager, detail, hold_with_company,
-    require_revision, write_changes,
+    require_revision,
 };
 use crate::access::{self, Denied, denied};
 use crate::approvals;
 use crate::budgets;
 use crate::call::Call;
 use crate::changes::Changes;
+use crate::record::record_with;
 use crate::refusal::{Code, Codes};
 
 /// Changes an agent's fields.
@@ -132,18 +133,16 @@ pub fn update(
     check_new_bindings::<AgentError>(tx, call, scope, ENV, old, new)?;
     if *agent != before {
         agent.updated_at = call.now;
-        let changed = changed_fields(&before, &agent);
         if agent.budget != before.budget {
             // The board has set a new limit, which is meant to hold.
             agent.budget_override = None;
         }
+        let changes = Changes::of(&mut agent);
         if agent.lifecycle.state() == AgentState::PendingApproval {
-            approvals::draft_edited(tx, call, &agent, &changed)
+            approvals::draft_edited(tx, call, &agent, &changes.names())
                 .map_err(|failure| failure.map(AgentError::from))?;
         }
-        let details = json!({ "changed": changed });
-        let changes = Changes::of(&mut agent);
-        write_changes(tx, call, Action::AgentUpdated, &agent, details, changes);
+        record_with(tx, call, Action::AgentUpdated, &agent, json!({}), changes);
         if agent.budget != before.budget {
             budgets::enforce_agent(tx, call, &mut agent, Month::of(call.now))?;
         }
@@ -194,34 +193,4 @@ pub(super) fn apply(agent: &mut Held<Agent>, command: UpdateAgent) -> Result<(),
         agent.metadata = metadata;
     }
     Ok(())
-}
-
-fn changed_fields(before: &Agent, after: &Agent) -> Vec<&'static str> {
-    let changes = [
-        ("name", before.name != after.name),
-        ("role", before.role != after.role),
-        ("title", before.title != after.title),
-        ("icon", before.icon != after.icon),
-        ("capabilities", before.capabilities != after.capabilities),
-        ("reportsTo", before.reports_to != after.reports_to),
-        ("adapterType", before.adapter_type != after.adapter_type),
-        (
-            "adapterConfig",
-            before.adapter_config != after.adapter_config,
-        ),
-        (
-            "runtimeConfig",
-            before.runtime_config != after.runtime_config,
-        ),
-        ("budgetMonthlyCents", before.budget != after.budget),
-        (
-            "canCreateAgents",
-            before.can_create_agents != after.can_create_agents,
-        ),
-        ("metadata", before.metadata != after.metadata),
-    ];
-    changes
-        .into_iter()
-        .filter_map(|(field, changed)| changed.then_some(field))
-        .collect()
 }

@@ -63,13 +63,9 @@ fn tell(
 fn drop_undecided(
     tx: &mut dyn Tx,
     call: &Call<'_>,
-    company: CompanyScope,
-    id: ApprovalId,
+    mut approval: Held<Approval>,
     reason: &str,
 ) -> Result<(), StoreError> {
-    let Some(mut approval) = tx.approvals_mut().lock(company.into(), id)? else {
-        return Ok(());
-    };
     let from = approval.status();
     let Ok(cancelled) = approval.state.cancel(call.now) else {
         return Ok(());
@@ -99,12 +95,14 @@ pub fn issue_leaves(
         }
         // Of two issues that end at the same time one is the last: whoever holds the approval
         // sees how the other stands.
-        tx.approvals_mut().lock(company.into(), approval.id)?;
-        let mut others = links::of(tx.reads(), &approval)?;
+        let Some(held) = tx.approvals_mut().lock(company.into(), approval.id)? else {
+            continue;
+        };
+        let mut others = links::of(tx.reads(), &held)?;
         others.retain(|other| *other != issue.id);
         let others = tx.issues().find_all(company, &others)?;
         if others.iter().all(|other| other.status().is_terminal()) {
-            drop_undecided(tx, call, company, approval.id, "issues_ended")?;
+            drop_undecided(tx, call, held, "issues_ended")?;
         }
     }
     Ok(())
@@ -132,8 +130,10 @@ pub(super) fn overtaken(
     }
     for approval in older {
         let linked = links::of(tx.reads(), &approval)?;
-        if linked.iter().all(|issue| issues.contains(issue)) {
-            drop_undecided(tx, call, company, approval.id, "superseded")?;
+        if linked.iter().all(|issue| issues.contains(issue))
+            && let Some(held) = tx.approvals_mut().lock(company.into(), approval.id)?
+        {
+            drop_undecided(tx, call, held, "superseded")?;
         }
     }
     Ok(())
@@ -149,8 +149,11 @@ pub fn draft_terminated(
     draft: &Held<Agent>,
 ) -> Result<(), StoreError> {
     let company = draft.scope();
-    match tx.approvals().of_draft(company, draft.id)? {
-        Some(approval) => drop_undecided(tx, call, company, approval, "draft_terminated"),
+    let Some(approval) = tx.approvals().of_draft(company, draft.id)? else {
+        return Ok(());
+    };
+    match tx.approvals_mut().lock(company.into(), approval)? {
+        Some(held) => drop_undecided(tx, call, held, "draft_terminated"),
         None => Ok(()),
     }
 }

@@ -1,7 +1,7 @@
 //! Comments on approvals: what they say, whom they wake.
 
 use serde_json::json;
-use workforce_domain::activity::{Action, Entity};
+use workforce_domain::activity::Action;
 use workforce_domain::actor::Owned;
 use workforce_domain::approval::{Approval, ApprovalComment};
 use workforce_domain::id::{AgentId, ApprovalId};
@@ -15,7 +15,7 @@ use workforce_domain::wake::{WakeReason, WakeSource};
 use super::{ApprovalError, read, seen};
 use crate::access::denied;
 use crate::call::Call;
-use crate::record::{Deed, document, record};
+use crate::record::{document, record};
 use crate::wakes::{self, WakeRequest};
 
 /// A wake quotes at most so many bytes of a comment.
@@ -45,20 +45,8 @@ pub fn add_comment(
         created_at: call.now,
     };
     tx.approvals_mut().add_comment(&comment)?;
-    record(
-        tx,
-        call,
-        Deed {
-            company: approval.company,
-            action: Action::ApprovalCommentAdded,
-            entity: Entity::Approval,
-            id: &approval.id,
-            details: document(json!({
-                "commentId": comment.id,
-                "mentions": comment.mentions,
-            })),
-        },
-    );
+    let details = json!({ "commentId": comment.id, "mentions": comment.mentions });
+    record(tx, call, Action::ApprovalCommentAdded, &approval, details);
     for agent in &comment.mentions {
         let reason = WakeReason::IssueCommentMentioned;
         wake(tx, call, &approval, &comment, *agent, reason)?;

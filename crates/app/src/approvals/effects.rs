@@ -15,9 +15,8 @@ use workforce_domain::wake::{WakeReason, WakeSource};
 
 use super::ApprovalError;
 use crate::call::Call;
-use crate::changes::Changes;
 use crate::issues;
-use crate::record::document;
+use crate::record::{document, record_change};
 use crate::wakes::{self, WakeRequest};
 
 /// A wake quotes at most so many bytes of a note; the rest is with the
@@ -184,8 +183,7 @@ fn tell(
     mut details: Value,
 ) {
     details["approvalId"] = json!(approval.id);
-    let changes = Changes::of(issue);
-    issues::write_changes(tx, call, Action::IssueUpdated, issue, details, changes);
+    record_change(tx, call, Action::IssueUpdated, issue, details);
 }
 
 /// Writes the board's answer on the linked issues; the comment on the primary

@@ -12,12 +12,12 @@ use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{Failure, Held, StoreError, Tx};
 
 use super::hire::HIRE;
-use super::redact::redacted;
 use super::{ApprovalError, ApprovalView, cancel, effects, hire, history, links, payload, read};
 use crate::access::{self, Denied, FieldFault, denied};
 use crate::agents;
 use crate::call::Call;
 use crate::issues;
+use crate::masking::masked;
 use crate::refusal::{Code, Codes};
 
 /// Asks the board for an approval.
@@ -91,7 +91,7 @@ pub fn file(
     let new = New {
         kind: command.kind,
         requested_by,
-        payload: redacted(command.payload),
+        payload: masked(command.payload),
         attention: Vec::new(),
         primary_issue: primary,
     };

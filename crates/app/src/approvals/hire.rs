@@ -11,14 +11,12 @@ use workforce_domain::id::{AgentId, CompanyId};
 use workforce_domain::issue::Issue;
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{Failure, Held, StoreError, Tx};
-use workforce_domain::time::Month;
 
 use super::file::{Filed, New, begin};
 use super::hire_fields::HireFields;
 use super::{ApprovalError, ApprovalView, attention, links, read, snapshot};
 use crate::access::{self, Denied, FieldFault, denied};
 use crate::agents::{self, AgentDetail, CreateAgent};
-use crate::budgets;
 use crate::call::Call;
 use crate::refusal::Codes;
 
@@ -237,11 +235,7 @@ pub(super) fn activate(
     draft: Option<Held<Agent>>,
 ) -> Result<(), StoreError> {
     match draft {
-        Some(mut draft) => {
-            agents::activate(tx, call, &mut draft)?;
-            budgets::enforce_agent(tx, call, &mut draft, Month::of(call.now))?;
-            tx.agents_mut().save(&draft)
-        }
+        Some(draft) => agents::activate(tx, call, draft),
         None => Ok(()),
     }
 }

@@ -1,15 +1,14 @@
 //! What happened to an approval, in its history and in the activity.
 
-use serde_json::{Value, json};
-use workforce_domain::activity::{Action, Entity};
+use serde_json::Value;
+use workforce_domain::activity::Action;
 use workforce_domain::approval::{
     Approval, ApprovalEvent, ApprovalHistoryEntry, ApprovalHistoryKind,
 };
 use workforce_domain::port::{Held, StoreError, Tx};
 
 use crate::call::Call;
-use crate::changes::Changes;
-use crate::record::{Deed, document, record_changes};
+use crate::record::{document, record_change};
 
 /// Writes down what the caller did to an approval, and keeps what it shows
 /// where that is new.
@@ -21,7 +20,6 @@ pub(super) fn tell(
     note: Option<&str>,
     details: Value,
 ) -> Result<(), StoreError> {
-    let details = document(details);
     let event = ApprovalEvent {
         id: call.id(),
         company: approval.company,
@@ -30,24 +28,13 @@ pub(super) fn tell(
         actor_kind: call.actor().kind(),
         actor_id: call.actor().name(),
         note: note.map(ToOwned::to_owned),
-        details: details.clone(),
+        details: document(details.clone()),
         created_at: call.now,
     };
     let payload = kind.submits().then(|| approval.payload.clone());
     tx.approvals_mut()
         .add_event(&ApprovalHistoryEntry { event, payload })?;
-    let mut told = details;
-    told.insert("type".into(), json!(approval.kind));
-    told.insert("status".into(), json!(approval.status()));
-    let changes = Changes::of(approval);
-    let deed = Deed {
-        company: approval.company,
-        action: action(kind),
-        entity: Entity::Approval,
-        id: &approval.id,
-        details: told,
-    };
-    record_changes(tx, call, deed, changes);
+    record_change(tx, call, action(kind), approval, details);
     Ok(())
 }
 

@@ -18,7 +18,6 @@ mod history;
 mod links;
 mod payload;
 mod read;
-mod redact;
 mod resubmit;
 mod snapshot;
 
@@ -34,7 +33,6 @@ pub use decide::{DECIDE, Decide, approve, reject, request_revision};
 pub use file::{FILE, FileApproval, Filed, file};
 pub use hire::{HIRE, HireAgent, Hired, hire};
 pub use read::{get, history, issues, list, of_issue};
-pub(crate) use redact::redacted;
 pub use resubmit::{RESUBMIT, resubmit};
 pub use snapshot::{DRAFT_EDITED, draft_edited};
 

@@ -11,11 +11,11 @@ use workforce_domain::port::{
     ApprovalFilter, ApprovalHistoryKey, ApprovalKey, Failure, Reads, StoreError,
 };
 
-use super::redact::redacted;
 use super::{ApprovalError, ApprovalView, links};
 use crate::access::{self, Denied, denied};
 use crate::call::Call;
 use crate::issues::{self, IssueView};
+use crate::masking::masked;
 
 /// Approvals of a company, newest first. Anyone of the company.
 ///
@@ -151,7 +151,7 @@ fn shown(
 /// A payload as a caller sees it.
 fn shown_payload(payload: Document, hides_configuration: bool) -> Document {
     // What was stored before a name was known to be secret does not show.
-    let mut payload = redacted(payload);
+    let mut payload = masked(payload);
     if hides_configuration {
         for name in ["adapterConfig", "runtimeConfig"] {
             if let Some(configuration) = payload.get_mut(name) {

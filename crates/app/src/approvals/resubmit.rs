@@ -6,7 +6,6 @@ use workforce_domain::id::ApprovalId;
 use workforce_domain::lifecycle::IllegalTransition;
 use workforce_domain::port::{Failure, Tx};
 
-use super::redact::redacted;
 use super::{
     ApprovalError, ApprovalView, effects, hire, history, hold, links, not_pending, payload, read,
     require_requester, seen, store,
@@ -14,6 +13,7 @@ use super::{
 use crate::access::{FieldFault, denied};
 use crate::agents;
 use crate::call::Call;
+use crate::masking::masked;
 use crate::refusal::{Code, Codes};
 
 /// What [`resubmit`] refuses with; a draft is checked like a new agent.
@@ -53,7 +53,7 @@ pub fn resubmit(
         require_same_issue(tx, &approval, &payload)?;
         match draft {
             Some(draft) => hire::revise(tx, call, &mut approval, draft, payload)?,
-            None => approval.payload = redacted(payload),
+            None => approval.payload = masked(payload),
         }
     }
     approval.resubmit_count = approval.resubmit_count.saturating_add(1);

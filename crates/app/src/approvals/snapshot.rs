@@ -10,10 +10,10 @@ use workforce_domain::approval::{Approval, ApprovalHistoryKind};
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{Failure, Held, Tx};
 
-use super::redact::redacted;
 use super::{attention, history, store};
 use crate::access::{FieldFault, check_document};
 use crate::call::Call;
+use crate::masking::masked;
 use crate::record::document;
 use crate::refusal::{Code, Codes};
 
@@ -35,7 +35,7 @@ pub(super) fn of(draft: &Agent, mut extras: Document) -> Result<Document, FieldF
         "permissions": { "canCreateAgents": draft.can_create_agents },
         "metadata": draft.metadata,
     })));
-    let payload = redacted(extras);
+    let payload = masked(extras);
     check_document(&payload, "/payload", Approval::MAX_PAYLOAD)?;
     Ok(payload)
 }

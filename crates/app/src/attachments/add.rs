@@ -6,9 +6,10 @@ use workforce_domain::issue::IssueRef;
 use workforce_domain::port::{Failure, Reads, Tx};
 use workforce_domain::text::{FileName, MediaType};
 
-use super::{AttachmentError, write_down};
+use super::{AttachmentError, told};
 use crate::access::{self, Denied, FieldFault, denied};
 use crate::call::Call;
+use crate::record::record;
 use crate::refusal::{Code, Codes};
 
 /// Bytes that were received and stored, of which no record tells yet.
@@ -131,7 +132,8 @@ pub fn add(
         created_at: call.now,
     };
     tx.attachments_mut().insert(&attachment)?;
-    write_down(tx, call, Action::IssueAttachmentAdded, &issue, &attachment);
+    let action = Action::IssueAttachmentAdded;
+    record(tx, call, action, &issue, told(&attachment));
     Ok(Added {
         is_new: attachment.asset.id == received.id,
         attachment,

@@ -11,12 +11,11 @@ mod remove;
 mod sweep;
 
 use serde_json::{Value, json};
-use workforce_domain::activity::{Action, Entity};
 use workforce_domain::attachment::Attachment;
 use workforce_domain::id::AttachmentId;
-use workforce_domain::issue::{Issue, IssueRef};
+use workforce_domain::issue::IssueRef;
 use workforce_domain::page::{Page, PageRequest};
-use workforce_domain::port::{AttachmentKey, Failure, Reads, Tx};
+use workforce_domain::port::{AttachmentKey, Failure, Reads};
 
 pub use add::{ADD, AddAttachment, Added, Admission, Upload, add, admit};
 pub use remove::{Removed, remove};
@@ -24,7 +23,6 @@ pub use sweep::{GRACE, SweepError, Swept, sweep};
 
 use crate::access::{Denied, FieldFault, denied};
 use crate::call::Call;
-use crate::record::{Deed, document, record};
 use crate::refusal::{Code, Refusal};
 
 /// Why a call about attachments is refused.
@@ -87,29 +85,12 @@ pub fn list(
     Ok(reads.attachments().list(issue.scope(), issue.id, page)?)
 }
 
-fn write_down(
-    tx: &mut dyn Tx,
-    call: &Call<'_>,
-    action: Action,
-    issue: &Issue,
-    attachment: &Attachment,
-) {
-    let details = json!({
-        "identifier": issue.identifier,
+/// An attachment as the activity of its issue tells it.
+fn told(attachment: &Attachment) -> Value {
+    json!({
         "attachmentId": attachment.id,
         "originalFilename": attachment.original_filename,
         "contentType": attachment.asset.content_type,
         "byteSize": attachment.asset.byte_size,
-    });
-    record(
-        tx,
-        call,
-        Deed {
-            company: issue.company,
-            action,
-            entity: Entity::Issue,
-            id: &issue.id,
-            details: document(details),
-        },
-    );
+    })
 }

@@ -5,9 +5,10 @@ use workforce_domain::id::AttachmentId;
 use workforce_domain::issue::Issue;
 use workforce_domain::port::{Failure, Tx};
 
-use super::{AttachmentError, write_down};
+use super::{AttachmentError, told};
 use crate::access::{Denied, denied};
 use crate::call::Call;
+use crate::record::record;
 
 /// What became of a removed attachment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,13 +39,8 @@ pub fn remove(
     let attachment = attachment.ok_or_else(missing)?;
     call.require_working_company().map_err(denied)?;
     require_right(call, &issue, &attachment)?;
-    write_down(
-        tx,
-        call,
-        Action::IssueAttachmentRemoved,
-        &issue,
-        &attachment,
-    );
+    let action = Action::IssueAttachmentRemoved;
+    record(tx, call, action, &issue, told(&attachment));
     let unshown = tx.attachments_mut().delete(attachment)?;
     Ok(Removed { unshown })
 }

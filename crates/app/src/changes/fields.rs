@@ -4,7 +4,6 @@ use workforce_domain::Document;
 use workforce_domain::instructions::BundlePointer;
 
 use crate::agents::REDACTED;
-use crate::approvals::redacted;
 use crate::masking::masked;
 
 /// A record whose changes are told.
@@ -88,9 +87,9 @@ impl Shown<'_> {
                     "version": version,
                 })
             }
-            Self::Payload(payload) => Value::Object(redacted(payload.clone())),
+            Self::Payload(payload) => Value::Object(masked(payload.clone())),
             Self::Hire(payload) => {
-                let mut payload = redacted(payload.clone());
+                let mut payload = masked(payload.clone());
                 for name in ["adapterConfig", "runtimeConfig"] {
                     if let Some(configuration) = payload.get_mut(name) {
                         *configuration = json!(REDACTED);

@@ -68,6 +68,11 @@ impl Changes {
         self
     }
 
+    /// True where nothing changed.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// The names of the fields.
     pub(crate) fn names(&self) -> Vec<&str> {
         self.0.keys().map(String::as_str).collect()
@@ -75,7 +80,7 @@ impl Changes {
 
     /// Adds them to the details of an activity, unless nothing changed.
     pub(crate) fn add_to(self, details: &mut Document) {
-        if !self.0.is_empty() {
+        if !self.is_empty() {
             details.insert("changes".to_owned(), Value::Object(self.0));
         }
     }

@@ -14,11 +14,11 @@ use workforce_domain::run::RunErrorCode;
 use workforce_domain::time::Month;
 use workforce_domain::wake::{WakeReason, WakeSource};
 
-use super::{CompanyError, CompanyView, hold, view, write_down};
+use super::{CompanyError, CompanyView, hold, view};
 use crate::access::{Denied, denied};
 use crate::budgets;
 use crate::call::Call;
-use crate::changes::Changes;
+use crate::record::record_change;
 use crate::refusal::{Code, Codes};
 use crate::wakes::{self, WakeRequest};
 
@@ -127,8 +127,7 @@ pub(super) fn set_status(
         CompanyStatus::Active if from == CompanyStatus::Archived => Action::CompanyUnarchived,
         CompanyStatus::Active => Action::CompanyResumed,
     };
-    let changes = Changes::of(company);
-    write_down(tx, call, action, company, json!({ "from": from }), changes);
+    record_change(tx, call, action, company, json!({ "from": from }));
     call.signal.raise();
     if to != CompanyStatus::Active {
         return stop(tx, call, company);

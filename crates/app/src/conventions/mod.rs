@@ -5,7 +5,7 @@ mod layer;
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use workforce_domain::activity::{Action, Entity};
+use workforce_domain::activity::Action;
 use workforce_domain::actor::Owned;
 use workforce_domain::change::Change;
 use workforce_domain::conventions::{Compact, CompactOrigin, Conventions};
@@ -20,7 +20,7 @@ use crate::access::{Denied, FieldFault, denied};
 use crate::call::Call;
 use crate::changes::Changes;
 use crate::compaction;
-use crate::record::{Deed, document, record_changes};
+use crate::record::record_with;
 use crate::refusal::{Code, Codes, Refusal};
 
 /// Why a call about conventions is refused.
@@ -297,36 +297,8 @@ fn save(
     if after != *before || before.updated_at.is_none() {
         after.updated_at = Some(call.now);
         tx.projects_mut().save_conventions(project, &after)?;
-        let deed = Deed {
-            company: project.company,
-            action,
-            entity: Entity::Project,
-            id: &project.id,
-            details: document(json!({
-                "projectId": project.id,
-                "changed": changed_fields(before, &after),
-            })),
-        };
-        record_changes(tx, call, deed, Changes::between(before, &after));
+        let changes = Changes::between(before, &after);
+        record_with(tx, call, action, project, json!({}), changes);
     }
     Ok(after.into())
-}
-
-fn changed_fields(before: &Conventions, after: &Conventions) -> Vec<&'static str> {
-    let changes = [
-        ("backstory", before.backstory != after.backstory),
-        (
-            "conventionsMd",
-            before.conventions_md != after.conventions_md,
-        ),
-        ("compactContext", before.compact != after.compact),
-        (
-            "extraReferences",
-            before.extra_references != after.extra_references,
-        ),
-    ];
-    changes
-        .into_iter()
-        .filter_map(|(field, changed)| changed.then_some(field))
-        .collect()
 }

@@ -12,9 +12,9 @@ use workforce_domain::port::{Failure, Held, Reads, StoreError, Tx};
 use workforce_domain::text::CommentBody;
 
 use super::update::UpdateIssue;
-use super::{IssueError, status, write_changes, write_down};
+use super::{IssueError, status};
 use crate::call::Call;
-use crate::changes::Changes;
+use crate::record::{record, record_change};
 
 /// Refuses to go on where a plan over the issue waits to be decided.
 pub(super) fn require_decided(
@@ -80,8 +80,7 @@ pub(crate) fn complete(
     let mut told = details;
     told["from"] = json!(step.moved.from);
     told["to"] = json!(IssueStatus::Done);
-    let changes = Changes::of(issue);
-    write_changes(tx, call, Action::IssueUpdated, issue, told, changes);
+    record_change(tx, call, Action::IssueUpdated, issue, told);
     Ok(status::after(tx, call, &step)?)
 }
 
@@ -108,6 +107,6 @@ pub(crate) fn remark(
     };
     tx.comments_mut().insert(&comment)?;
     let details = json!({ "commentId": comment.id, "mentions": [] });
-    write_down(tx, call, Action::IssueCommentAdded, issue, details);
+    record(tx, call, Action::IssueCommentAdded, issue, details);
     Ok(comment.id)
 }

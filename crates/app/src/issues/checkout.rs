@@ -14,12 +14,10 @@ use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{EmployedAgent, Failure, Held, LiveRun, NewLease, StoreError, Tx};
 use workforce_domain::wake::WakeReason;
 
-use super::{
-    IssueError, IssueView, assignment, hold, read, require_enabled, seen, work, write_changes,
-};
+use super::{IssueError, IssueView, assignment, hold, read, require_enabled, seen, work};
 use crate::access::{Denied, FieldFault, denied};
 use crate::call::Call;
-use crate::changes::Changes;
+use crate::record::record_change;
 use crate::refusal::{Code, Codes};
 
 /// Checks an issue out.
@@ -185,8 +183,7 @@ pub(super) fn take(
             tx.issues_mut().save(issue)?;
             put_lease(tx, call, issue, agent, run)?;
             let details = json!({ "from": from, "agentId": agent.id });
-            let changes = Changes::of(issue);
-            write_changes(tx, call, Action::IssueCheckedOut, issue, details, changes);
+            record_change(tx, call, Action::IssueCheckedOut, issue, details);
             Ok(true)
         }
     }

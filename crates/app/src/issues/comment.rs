@@ -14,11 +14,10 @@ use workforce_domain::run::RunKind;
 use workforce_domain::text::CommentBody;
 use workforce_domain::wake::{WakeReason, WakeSource};
 
-use super::{IssueError, assignment, hold, seen, work, write_changes, write_down};
+use super::{IssueError, assignment, hold, seen, work};
 use crate::access::{Denied, denied};
 use crate::call::Call;
-use crate::changes::Changes;
-use crate::record::document;
+use crate::record::{document, record, record_change};
 use crate::refusal::{Code, Codes};
 use crate::wakes::{self, WakeRequest};
 
@@ -84,8 +83,7 @@ pub fn add_comment(
         issue.updated_at = call.now;
         tx.issues_mut().save(&issue)?;
         let details = json!({ "from": moved.from });
-        let changes = Changes::of(&mut issue);
-        write_changes(tx, call, Action::IssueReopened, &issue, details, changes);
+        record_change(tx, call, Action::IssueReopened, &mut issue, details);
     }
     work::renew_lease(tx, call, &issue)?;
     insert(
@@ -119,7 +117,7 @@ pub(super) fn insert(
     };
     tx.comments_mut().insert(&comment)?;
     let details = json!({ "commentId": comment.id, "mentions": comment.mentions });
-    write_down(tx, call, Action::IssueCommentAdded, issue, details);
+    record(tx, call, Action::IssueCommentAdded, issue, details);
     wake_mentioned(tx, call, issue, &comment)?;
     wake_owner(tx, call, issue, &comment, command.reopen)?;
     Ok(comment)

@@ -11,11 +11,12 @@ use workforce_domain::wake::{WakeReason, WakeSource};
 
 use super::{
     IssueError, IssueView, MAX_DOCUMENT, PLACED, approval, assignment, duplicates, hierarchy,
-    labels, read, write_down,
+    labels, read,
 };
 use crate::access::{self, denied};
 use crate::agents;
 use crate::call::Call;
+use crate::record::record;
 use crate::refusal::{Code, Codes};
 use crate::wakes;
 
@@ -208,7 +209,7 @@ pub fn create(
         labels::of(tx.reads(), &issue)?
     };
     let details = json!({ "title": issue.title, "status": status });
-    write_down(tx, call, Action::IssueCreated, &issue, details);
+    record(tx, call, Action::IssueCreated, &issue, details);
     if let (Some(agent), Some(wakeable)) = (&assignee, wakeable) {
         let reason = WakeReason::IssueAssigned;
         let request = assignment::wake_about(&issue, agent, WakeSource::Assignment, reason);

@@ -3,10 +3,11 @@ use workforce_domain::activity::Action;
 use workforce_domain::issue::IssueRef;
 use workforce_domain::port::{Failure, Tx};
 
-use super::{IssueError, hold, work, write_down};
+use super::{IssueError, hold, work};
 use crate::access::denied;
 use crate::approvals;
 use crate::call::Call;
+use crate::record::record;
 
 /// Deletes an issue with its comments. For the board. Whoever works on it is
 /// asked to stop; its runs and costs stay for the record, its children become
@@ -26,7 +27,7 @@ pub fn delete(
     work::stop(tx, call, &issue)?;
     tx.issues_mut().end_lease(&issue)?;
     let details = json!({ "title": issue.title, "status": issue.status() });
-    write_down(tx, call, Action::IssueDeleted, &issue, details);
+    record(tx, call, Action::IssueDeleted, &issue, details);
     tx.issues_mut().delete(issue, call.now)?;
     Ok(())
 }

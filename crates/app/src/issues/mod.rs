@@ -18,7 +18,6 @@ mod update;
 mod work;
 
 use serde_json::{Value, json};
-use workforce_domain::activity::{Action, Entity};
 use workforce_domain::agent::Agent;
 use workforce_domain::company::PauseReason;
 use workforce_domain::issue::{
@@ -42,8 +41,6 @@ pub use update::{UPDATE, UpdateIssue, UpdatedIssue, update};
 
 use crate::access::{Denied, FieldFault, denied};
 use crate::call::Call;
-use crate::changes::Changes;
-use crate::record::{Deed, document, record_changes};
 use crate::refusal::{Code, Codes, Refusal};
 
 /// Why a call about issues is refused.
@@ -206,35 +203,4 @@ const fn require_enabled(agent: &Agent) -> Result<(), IssueError> {
         Some(reason) => Err(IssueError::AgentPaused { reason }),
         None => Ok(()),
     }
-}
-
-pub(crate) fn write_down(
-    tx: &mut dyn Tx,
-    call: &Call<'_>,
-    action: Action,
-    issue: &Issue,
-    details: Value,
-) {
-    write_changes(tx, call, action, issue, details, Changes::none());
-}
-
-/// The same, of what changed the issue.
-pub(crate) fn write_changes(
-    tx: &mut dyn Tx,
-    call: &Call<'_>,
-    action: Action,
-    issue: &Issue,
-    details: Value,
-    changes: Changes,
-) {
-    let mut details = document(details);
-    details.insert("identifier".into(), json!(issue.identifier));
-    let deed = Deed {
-        company: issue.company,
-        action,
-        entity: Entity::Issue,
-        id: &issue.id,
-        details,
-    };
-    record_changes(tx, call, deed, changes);
 }

@@ -4,10 +4,10 @@ use workforce_domain::actor::Owned;
 use workforce_domain::issue::{Assignment, IssueRef, IssueStatus};
 use workforce_domain::port::{Failure, Tx};
 
-use super::{IssueError, IssueView, hold, read, work, write_changes};
+use super::{IssueError, IssueView, hold, read, work};
 use crate::access::denied;
 use crate::call::Call;
-use crate::changes::Changes;
+use crate::record::record_change;
 use crate::refusal::{Code, Codes};
 use crate::wakes;
 
@@ -62,7 +62,6 @@ pub fn release(
         tx.issues_mut().save(&issue)?;
     }
     let details = json!({ "status": issue.status() });
-    let changes = Changes::of(&mut issue);
-    write_changes(tx, call, Action::IssueReleased, &issue, details, changes);
+    record_change(tx, call, Action::IssueReleased, &mut issue, details);
     Ok(read::free(tx.reads(), issue.into_inner())?)
 }

@@ -1,4 +1,4 @@
-use serde_json::{Value, json};
+use serde_json::json;
 use workforce_domain::Document;
 use workforce_domain::activity::Action;
 use workforce_domain::actor::{AgentCredential, Owned};
@@ -6,7 +6,7 @@ use workforce_domain::agent::Agent;
 use workforce_domain::change::Change;
 use workforce_domain::id::{AgentId, GoalId, LabelId, ProjectId};
 use workforce_domain::issue::{
-    Assignment, Comment, DEFAULT_EXPECTED, Issue, IssueRef, IssueStatus, Moved, Priority,
+    Assignment, Comment, DEFAULT_EXPECTED, Issue, IssueRef, IssueStatus, Priority,
 };
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{EmployedAgent, Failure, Held, Shared, Tx};
@@ -18,12 +18,13 @@ use super::reassign::Reassignment;
 use super::status::{self, Rewrite};
 use super::{
     IssueError, IssueView, MAX_DOCUMENT, PLACED, approval, assignment, checkout, hierarchy, hold,
-    labels, read, reassign, seen, work, write_changes,
+    labels, read, reassign, seen, work,
 };
 use crate::access::{self, Denied, denied};
 use crate::agents;
 use crate::call::Call;
 use crate::changes::Changes;
+use crate::record::record_with;
 use crate::refusal::{Code, Codes};
 
 /// Changes an issue's fields, and optionally comments in the same
@@ -278,6 +279,7 @@ fn change(
         // Taking the assignee away gives the work back.
         issue.progress = issue.progress.release(call.now);
     }
+    let changes = described.then(Changes::of(issue));
     if **issue != before || is_labelled {
         issue.updated_at = call.now;
         tx.issues_mut().save(issue)?;
@@ -288,9 +290,9 @@ fn change(
             Some(moved) if moved.reopened => Action::IssueReopened,
             _ => Action::IssueUpdated,
         };
-        let details = told(&before, issue, moved, is_labelled);
-        let changes = described.then(Changes::of(issue));
-        write_changes(tx, call, action, issue, details, changes);
+        let moved = moved.filter(|moved| moved.is_change());
+        let details = moved.map_or_else(|| json!({}), status::told);
+        record_with(tx, call, action, issue, details, changes);
     }
     if let Some(step) = &step {
         status::after(tx, call, step)?;
@@ -417,37 +419,4 @@ fn wake(
         assignment::wake_assignee(tx, call, issue, &agent, reason)?;
     }
     Ok(())
-}
-
-fn told(before: &Issue, after: &Issue, moved: Option<&Moved>, labelled: bool) -> Value {
-    let mut told = moved
-        .filter(|moved| moved.is_change())
-        .map_or_else(|| json!({}), status::told);
-    let changes = [
-        ("title", before.title != after.title),
-        ("description", before.description != after.description),
-        ("status", before.status() != after.status()),
-        ("priority", before.priority != after.priority),
-        (
-            "assigneeAgentId",
-            before.assignee.agent() != after.assignee.agent(),
-        ),
-        (
-            "assigneeUserId",
-            before.assignee.board() != after.assignee.board(),
-        ),
-        ("projectId", before.project != after.project),
-        ("goalId", before.goal != after.goal),
-        ("parentId", before.parent != after.parent),
-        ("billingCode", before.billing_code != after.billing_code),
-        ("ticketKey", before.ticket_key != after.ticket_key),
-        ("labelIds", labelled),
-        ("hiddenAt", before.hidden_at != after.hidden_at),
-    ];
-    let changed: Vec<&str> = changes
-        .into_iter()
-        .filter_map(|(field, changed)| changed.then_some(field))
-        .collect();
-    told["changed"] = json!(changed);
-    told
 }

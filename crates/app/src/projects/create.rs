@@ -1,5 +1,5 @@
 use serde_json::json;
-use workforce_domain::activity::{Action, Entity};
+use workforce_domain::activity::Action;
 use workforce_domain::agent::{first_free, url_key_stem};
 use workforce_domain::id::{AgentId, CompanyId, GoalId};
 use workforce_domain::port::{Failure, Tx};
@@ -7,9 +7,10 @@ use workforce_domain::project::{Project, ProjectStatus, TargetDate};
 use workforce_domain::text::{Description, Label, Name};
 
 use super::workspaces::{CreateWorkspace, WORKSPACE, insert_workspace};
-use super::{PLACES, ProjectError, ProjectView, check_goals, check_lead, read, write_down};
+use super::{PLACES, ProjectError, ProjectView, check_goals, check_lead, read};
 use crate::access::{self, denied};
 use crate::call::Call;
+use crate::record::record;
 use crate::refusal::{Code, Codes};
 
 /// Makes a project.
@@ -78,13 +79,6 @@ pub fn create(
         insert_workspace(tx, call, &project, workspace, &[], "/workspace")?;
     }
     let details = json!({ "name": project.name });
-    write_down(
-        tx,
-        call,
-        Action::ProjectCreated,
-        (Entity::Project, &project.id),
-        &project,
-        details,
-    );
+    record(tx, call, Action::ProjectCreated, &project, details);
     Ok(read::view(tx.reads(), project.into_inner())?)
 }

@@ -1,11 +1,12 @@
 use serde_json::json;
-use workforce_domain::activity::{Action, Entity};
+use workforce_domain::activity::Action;
 use workforce_domain::id::ProjectId;
 use workforce_domain::port::{Failure, Tx};
 
-use super::{ProjectError, hold, write_down};
+use super::{ProjectError, hold};
 use crate::access::denied;
 use crate::call::Call;
+use crate::record::record;
 
 /// Deletes a project with its workspaces. For the board. Its issues and costs
 /// stay without it; directories and repositories are left alone.
@@ -19,9 +20,8 @@ pub fn delete(
 ) -> Result<(), Failure<ProjectError>> {
     call.require_board().map_err(denied)?;
     let project = hold(tx, call, id)?;
-    let entity = (Entity::Project, &project.id as &dyn std::fmt::Display);
     let details = json!({ "name": project.name });
-    write_down(tx, call, Action::ProjectDeleted, entity, &project, details);
+    record(tx, call, Action::ProjectDeleted, &project, details);
     tx.projects_mut().delete(project)?;
     Ok(())
 }

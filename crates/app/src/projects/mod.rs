@@ -10,7 +10,6 @@ mod workspaces;
 use std::collections::HashSet;
 
 use serde_json::{Value, json};
-use workforce_domain::activity::{Action, Entity};
 use workforce_domain::actor::CompanyScope;
 use workforce_domain::id::{AgentId, GoalId, ProjectId};
 use workforce_domain::port::{Failure, Held, MAX_PROJECT_GOALS, Reads, Tx};
@@ -28,8 +27,6 @@ pub use workspaces::{
 
 use crate::access::{Denied, FieldFault, denied};
 use crate::call::Call;
-use crate::changes::Changes;
-use crate::record::{Deed, document, record_changes};
 use crate::refusal::{Code, Codes, Refusal};
 
 /// Why a call about projects is refused.
@@ -139,38 +136,4 @@ fn check_lead(
             FieldFault::missing("/leadAgentId", "agent").into(),
         )),
     }
-}
-
-fn write_down(
-    tx: &mut dyn Tx,
-    call: &Call<'_>,
-    action: Action,
-    (entity, id): (Entity, &dyn std::fmt::Display),
-    project: &Project,
-    details: Value,
-) {
-    let changes = Changes::none();
-    write_changes(tx, call, action, (entity, id), project, details, changes);
-}
-
-/// The same, of what changed the project or something of it.
-fn write_changes(
-    tx: &mut dyn Tx,
-    call: &Call<'_>,
-    action: Action,
-    (entity, id): (Entity, &dyn std::fmt::Display),
-    project: &Project,
-    details: Value,
-    changes: Changes,
-) {
-    let mut details = document(details);
-    details.insert("projectId".into(), json!(project.id));
-    let deed = Deed {
-        company: project.company,
-        action,
-        entity,
-        id,
-        details,
-    };
-    record_changes(tx, call, deed, changes);
 }

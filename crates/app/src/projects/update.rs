@@ -1,5 +1,5 @@
 use serde_json::json;
-use workforce_domain::activity::{Action, Entity};
+use workforce_domain::activity::Action;
 use workforce_domain::actor::Owned;
 use workforce_domain::change::Change;
 use workforce_domain::id::{AgentId, GoalId, ProjectId};
@@ -8,12 +8,11 @@ use workforce_domain::project::{Project, ProjectStatus, TargetDate};
 use workforce_domain::text::{Description, Label, Name};
 use workforce_domain::time::Timestamp;
 
-use super::{
-    PLACES, ProjectError, ProjectView, check_goals, check_lead, hold, read, write_changes,
-};
+use super::{PLACES, ProjectError, ProjectView, check_goals, check_lead, hold, read};
 use crate::access::{Denied, denied};
 use crate::call::Call;
 use crate::changes::{Changes, Shown};
+use crate::record::record_with;
 use crate::refusal::{Code, Codes};
 
 /// Changes a project's fields.
@@ -55,7 +54,7 @@ pub fn update(
 ) -> Result<ProjectView, Failure<ProjectError>> {
     let mut project = hold(tx, call, id)?;
     let scope = project.scope();
-    let before = Project::clone(&project);
+    let _before = Project::clone(&project);
     if command.review_required.is_some() {
         call.require_board().map_err(denied)?;
     }
@@ -91,14 +90,12 @@ pub fn update(
         linked = linked.and_field("goalIds", &Shown::plain(present), &Shown::plain(goals));
         tx.projects_mut().set_goals(&project, goals)?;
     }
-    if *project != before || goals.is_some() {
+    let changes = Changes::of(&mut project).then(linked);
+    if !changes.is_empty() {
         project.updated_at = call.now;
         tx.projects_mut().save(&project)?;
-        let details = json!({ "status": project.status });
-        let changes = Changes::of(&mut project).then(linked);
-        let entity = (Entity::Project, &project.id as &dyn std::fmt::Display);
-        let action = Action::ProjectUpdated;
-        write_changes(tx, call, action, entity, &project, details, changes);
+        let (action, details) = (Action::ProjectUpdated, json!({ "status": project.status }));
+        record_with(tx, call, action, &project, details, changes);
     }
     Ok(read::view(tx.reads(), project.into_inner())?)
 }

@@ -1,6 +1,6 @@
 use serde_json::json;
 use workforce_domain::Document;
-use workforce_domain::activity::{Action, Entity};
+use workforce_domain::activity::Action;
 use workforce_domain::actor::Owned;
 use workforce_domain::change::Change;
 use workforce_domain::id::{ProjectId, WorkspaceId};
@@ -8,10 +8,11 @@ use workforce_domain::port::{Failure, Held, MAX_WORKSPACES, Tx};
 use workforce_domain::project::{Project, Workspace, WorkspaceSource};
 use workforce_domain::text::{Label, Location, Name};
 
-use super::{ProjectError, hold, write_changes, write_down};
+use super::{ProjectError, hold};
 use crate::access::{Denied, FieldFault, check_document, denied};
 use crate::call::Call;
 use crate::changes::Changes;
+use crate::record::{record, record_with};
 use crate::refusal::{Code, Codes};
 
 /// What is kept with a workspace is at most so long as JSON, since lists of
@@ -112,39 +113,26 @@ pub fn update_workspace(
     check(&workspace, "").map_err(|fault| Failure::Refused(fault.into()))?;
     workspace.updated_at = call.now;
     tx.projects_mut().save_workspace(&project, &workspace)?;
-    tell(tx, call, &project, &before, &workspace);
-    tell_displaced(tx, call, &project, &workspace, &others);
+    tell(tx, call, &before, &workspace);
+    tell_displaced(tx, call, &workspace, &others);
     Ok(workspace)
 }
 
 /// Writes down what changed of a workspace.
-fn tell(
-    tx: &mut dyn Tx,
-    call: &Call<'_>,
-    project: &Held<Project>,
-    before: &Workspace,
-    after: &Workspace,
-) {
-    let entity = (Entity::Workspace, &after.id as &dyn std::fmt::Display);
+fn tell(tx: &mut dyn Tx, call: &Call<'_>, before: &Workspace, after: &Workspace) {
     let (action, changes) = (Action::WorkspaceUpdated, Changes::between(before, after));
-    write_changes(tx, call, action, entity, project, json!({}), changes);
+    record_with(tx, call, action, after, json!({}), changes);
 }
 
 /// The same of the workspace that lost the primary place to this one.
-fn tell_displaced(
-    tx: &mut dyn Tx,
-    call: &Call<'_>,
-    project: &Held<Project>,
-    primary: &Workspace,
-    others: &[Workspace],
-) {
+fn tell_displaced(tx: &mut dyn Tx, call: &Call<'_>, primary: &Workspace, others: &[Workspace]) {
     let displaced = others.iter().find(|other| other.is_primary);
     if let Some(before) = displaced.filter(|_| primary.is_primary) {
         let after = Workspace {
             is_primary: false,
             ..before.clone()
         };
-        tell(tx, call, project, before, &after);
+        tell(tx, call, before, &after);
     }
 }
 
@@ -173,18 +161,10 @@ pub fn delete_workspace(
                 ..former.clone()
             };
             tx.projects_mut().save_workspace(&project, &heir)?;
-            tell(tx, call, &project, &former, &heir);
+            tell(tx, call, &former, &heir);
         }
     }
-    let entity = (Entity::Workspace, &id as &dyn std::fmt::Display);
-    write_down(
-        tx,
-        call,
-        Action::WorkspaceDeleted,
-        entity,
-        &project,
-        json!({}),
-    );
+    record(tx, call, Action::WorkspaceDeleted, &gone, json!({}));
     Ok(())
 }
 
@@ -222,10 +202,9 @@ pub(super) fn insert_workspace(
     };
     check(&workspace, pointer).map_err(|fault| Failure::Refused(fault.into()))?;
     tx.projects_mut().insert_workspace(project, &workspace)?;
-    let entity = (Entity::Workspace, &workspace.id as &dyn std::fmt::Display);
     let details = json!({ "name": workspace.name });
-    write_down(tx, call, Action::WorkspaceCreated, entity, project, details);
-    tell_displaced(tx, call, project, &workspace, present);
+    record(tx, call, Action::WorkspaceCreated, &workspace, details);
+    tell_displaced(tx, call, &workspace, present);
     Ok(workspace)
 }
 

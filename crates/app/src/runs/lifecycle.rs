@@ -13,8 +13,8 @@ use workforce_domain::port::{ClaimRequest, ClaimedRun, Failure, StoreError, Tx};
 use workforce_domain::run::{Run, RunEnd, RunKind, RunOutcome};
 use workforce_domain::wake::{WakeReason, WakeSource};
 
-use super::write_down;
 use crate::call::Call;
+use crate::record::record;
 use crate::wakes::{self, WakeRequest};
 
 /// Work lost with its server is tried again at most once in this time per
@@ -36,7 +36,7 @@ pub fn start(
     let claimed = tx.engine_mut().claim(scope, request)?;
     if let Some(claimed) = &claimed {
         let details = json!({ "reason": claimed.run.reason, "kind": claimed.run.kind });
-        write_down(tx, call, Action::HeartbeatStarted, &claimed.run, details);
+        record(tx, call, Action::HeartbeatStarted, &claimed.run, details);
         wakes::keep_work(tx, call, &claimed.agent, &claimed.wake)?;
     }
     Ok(claimed)
@@ -95,7 +95,7 @@ pub fn finish(
         "exitCode": run.exit_code,
         "signal": run.signal,
     });
-    write_down(tx, call, Action::HeartbeatFinished, &run, details);
+    record(tx, call, Action::HeartbeatFinished, &run, details);
     if matches!(outcome, RunOutcome::Lost(_)) {
         retry(tx, call, &run)?;
     }

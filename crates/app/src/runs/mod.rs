@@ -5,13 +5,13 @@ mod lifecycle;
 mod request;
 
 use serde_json::{Value, json};
-use workforce_domain::activity::{Action, Activity, Entity};
+use workforce_domain::activity::Activity;
 use workforce_domain::actor::Owned;
 use workforce_domain::company::PauseReason;
 use workforce_domain::id::{CompanyId, RunId};
 use workforce_domain::issue::IssueRef;
 use workforce_domain::page::{Page, PageRequest};
-use workforce_domain::port::{ActivityKey, Failure, Reads, RunFilter, RunKey, Tx};
+use workforce_domain::port::{ActivityKey, Failure, Reads, RunFilter, RunKey};
 use workforce_domain::run::{Run, RunStatus};
 
 pub use lifecycle::{finish, start};
@@ -21,7 +21,6 @@ pub use request::{
 
 use crate::access::{self, Denied, FieldFault, denied};
 use crate::call::Call;
-use crate::record::{Deed, document, record};
 use crate::refusal::{Code, Refusal};
 
 /// Why a call about runs is refused.
@@ -140,22 +139,4 @@ pub fn events(
 ) -> Result<Page<Activity, ActivityKey>, Failure<RunError>> {
     let run = get(reads, call, id)?;
     Ok(reads.activity().of_run(run.scope(), id, page)?)
-}
-
-fn write_down(tx: &mut dyn Tx, call: &Call<'_>, action: Action, run: &Run, details: Value) {
-    let mut details = document(details);
-    details.insert("agentId".into(), json!(run.agent));
-    details.insert("issueId".into(), json!(run.issue));
-    let entity = Entity::HeartbeatRun;
-    record(
-        tx,
-        call,
-        Deed {
-            company: run.company,
-            action,
-            entity,
-            id: &run.id,
-            details,
-        },
-    );
 }

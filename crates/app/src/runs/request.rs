@@ -11,9 +11,10 @@ use workforce_domain::wake::{WakeReason, WakeSource};
 use workforce_domain::word::Word;
 use workforce_domain::words;
 
-use super::{RunError, write_down};
+use super::RunError;
 use crate::access::{self, Denied, denied};
 use crate::call::Call;
+use crate::record::record;
 use crate::refusal::{Code, Codes};
 use crate::wakes::{self, WakeOutcome, WakeRequest};
 
@@ -193,7 +194,7 @@ fn ask(
         }
     };
     let run = found(tx, agent, run)?;
-    write_down(
+    record(
         tx,
         call,
         Action::HeartbeatInvoked,
@@ -281,7 +282,7 @@ pub fn cancel(tx: &mut dyn Tx, call: &Call<'_>, id: RunId) -> Result<Run, Failur
         }
     };
     call.signal.raise();
-    write_down(
+    record(
         tx,
         call,
         Action::HeartbeatCancelled,

@@ -7,12 +7,10 @@ use workforce_domain::port::{Failure, SecretUser, Tx};
 use workforce_domain::secret::{Secret, SecretProvider, SecretValue};
 use workforce_domain::text::{Description, SecretName};
 
-use super::{
-    SecretError, at_fault, external_ref, hold, insert_version, require_free_name, write_down,
-};
+use super::{SecretError, at_fault, external_ref, hold, insert_version, require_free_name};
 use crate::access::{Denied, denied};
 use crate::call::Call;
-use crate::changes::Changes;
+use crate::record::{record, record_change};
 use crate::refusal::{Code, Codes};
 
 /// Changes a secret.
@@ -48,7 +46,6 @@ pub fn update(
 ) -> Result<Secret, Failure<SecretError>> {
     let mut secret = hold(tx, call, id)?;
     let scope = secret.scope();
-    let before = Secret::clone(&secret);
     if let Some(name) = command.name {
         require_free_name(tx.reads(), scope, Some(id), &name)?;
         secret.name = name;
@@ -66,20 +63,18 @@ pub fn update(
         let message = "makes no sense where the value is kept elsewhere";
         return at_fault("/value", message);
     }
-    if *secret != before {
-        let changes = Changes::of(&mut secret);
-        let action = Action::SecretUpdated;
-        write_down(tx, call, action, &secret, json!({}), changes);
+    let mut is_changed = secret.is_changed();
+    if is_changed {
+        record_change(tx, call, Action::SecretUpdated, &mut secret, json!({}));
     }
     if let Some(value) = &command.value {
         secret.latest_version += 1;
         insert_version(tx, call, &secret, value)?;
         let details = json!({ "version": secret.latest_version });
-        let changes = Changes::of(&mut secret);
-        let action = Action::SecretRotated;
-        write_down(tx, call, action, &secret, details, changes);
+        record_change(tx, call, Action::SecretRotated, &mut secret, details);
+        is_changed = true;
     }
-    if *secret != before {
+    if is_changed {
         secret.updated_at = call.now;
         tx.secrets_mut().save(&secret)?;
     }
@@ -106,8 +101,7 @@ pub fn delete(
         return Err(Failure::Refused(SecretError::InUse { agents }));
     }
     let details = json!({ "agentIds": agents });
-    let (action, changes) = (Action::SecretDeleted, Changes::none());
-    write_down(tx, call, action, &secret, details, changes);
+    record(tx, call, Action::SecretDeleted, &secret, details);
     Ok(tx.secrets_mut().delete(secret)?)
 }
 
@@ -142,8 +136,7 @@ pub fn delete_version(
         return Err(missing());
     }
     let details = json!({ "version": version });
-    let (action, changes) = (Action::SecretVersionDeleted, Changes::none());
-    write_down(tx, call, action, &secret, details, changes);
+    record(tx, call, Action::SecretVersionDeleted, &secret, details);
     Ok(())
 }
 

@@ -9,8 +9,8 @@ mod resolve;
 mod usage;
 
 use serde_json::{Value, json};
-use workforce_domain::activity::{Action, Entity};
-use workforce_domain::actor::{CompanyScope, Owned};
+use workforce_domain::activity::Action;
+use workforce_domain::actor::CompanyScope;
 use workforce_domain::id::{AgentId, CompanyId, SecretId};
 use workforce_domain::page::{Page, PageRequest};
 use workforce_domain::port::{Failure, Held, Reads, SecretKey, StoreError, Tx};
@@ -29,8 +29,7 @@ pub use usage::{SecretUsage, usage, versions};
 use crate::access::{self, Denied, FieldFault, denied};
 use crate::agents::AgentError;
 use crate::call::Call;
-use crate::changes::Changes;
-use crate::record::{Deed, document, record_changes};
+use crate::record::record;
 use crate::refusal::{Code, Codes, Refusal};
 
 /// Why a call about secrets is refused.
@@ -166,8 +165,7 @@ pub fn create(
         insert_version(tx, call, &secret, value)?;
     }
     let details = json!({ "provider": secret.provider });
-    let changes = Changes::none();
-    write_down(tx, call, Action::SecretCreated, &secret, details, changes);
+    record(tx, call, Action::SecretCreated, &secret, details);
     Ok(secret.into_inner())
 }
 
@@ -251,22 +249,4 @@ fn insert_version(
         created_at: call.now,
     };
     tx.secrets_mut().insert_version(secret, &version)
-}
-
-fn write_down(
-    tx: &mut dyn Tx,
-    call: &Call<'_>,
-    action: Action,
-    secret: &Secret,
-    details: Value,
-    changes: Changes,
-) {
-    let deed = Deed {
-        company: secret.scope().company(),
-        action,
-        entity: Entity::Secret,
-        id: &secret.id,
-        details: document(details),
-    };
-    record_changes(tx, call, deed, changes);
 }

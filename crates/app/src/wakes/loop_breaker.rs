@@ -11,7 +11,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use workforce_domain::activity::{Action, Entity};
+use workforce_domain::activity::Action;
 use workforce_domain::actor::{CompanyScope, Owned};
 use workforce_domain::id::IssueId;
 use workforce_domain::page::{Order, PageRequest};
@@ -22,7 +22,7 @@ use workforce_domain::wake::{WakeReason, WakeSource};
 
 use super::WakeRequest;
 use crate::call::Call;
-use crate::record::{Deed, document, record};
+use crate::record::record;
 
 /// How far back runs count.
 const WINDOW: Duration = Duration::from_secs(30 * 60);
@@ -149,16 +149,11 @@ fn last_progress(
 
 /// Tells that a wake is kept because it looks like a part of a loop.
 pub(super) fn tell(tx: &mut dyn Tx, call: &Call<'_>, request: &WakeRequest<'_>, until: Timestamp) {
-    let deed = Deed {
-        company: request.agent.company,
-        action: Action::WakeLoopSuspected,
-        entity: Entity::Agent,
-        id: &request.agent.id,
-        details: document(json!({
-            "issueId": request.issue,
-            "reason": request.reason,
-            "notBefore": until,
-        })),
-    };
-    record(tx, &call.as_system(), deed);
+    let details = json!({
+        "issueId": request.issue,
+        "reason": request.reason,
+        "notBefore": until,
+    });
+    let (system, action) = (call.as_system(), Action::WakeLoopSuspected);
+    record(tx, &system, action, request.agent, details);
 }

@@ -53,6 +53,16 @@ impl<T: Owned> Held<T> {
         }
     }
 
+    /// True when the record is not what it was when it was locked, or when its changes were told
+    /// the last time.
+    pub fn is_changed(&self) -> bool
+    where
+        T: PartialEq,
+    {
+        let former = self.former.as_deref();
+        former.is_some_and(|former| *former != self.record)
+    }
+
     /// Takes what the record was before the changes that nobody has told of yet; `None` where
     /// none was begun. What changes from now on is told by the next who asks, so that each
     /// change is told once.

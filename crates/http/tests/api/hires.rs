@@ -149,7 +149,7 @@ api_tests! {
         assert_eq!(history(&edited), ["created", "edited"]);
         let event = &edited["events"][1];
         assert_eq!(event["actorType"], "board");
-        assert_eq!(event["details"]["changed"], json!(["title", "budgetMonthlyCents"]));
+        assert_eq!(event["details"]["changed"], json!(["budgetMonthlyCents", "title"]));
         assert_eq!(edited["payload"]["budgetMonthlyCents"], 100);
         assert_eq!(edited["payload"]["title"], "Junior");
         assert_eq!(edited["attention"], json!([]));

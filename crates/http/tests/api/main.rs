@@ -9,6 +9,7 @@ mod uploads;
 mod ws;
 
 mod access;
+mod activity_order;
 mod agent_faults;
 mod agents;
 mod approval_drafts;

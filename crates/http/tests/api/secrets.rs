@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use workforce_app::record::document;
-use workforce_app::{Call, Caller, Failure, Signal, runs, secrets};
+use workforce_app::{Call, Caller, Signal, runs, secrets};
 use workforce_domain::port::{ClaimRequest, TokenKind};
 use workforce_testkit::ports;
 
@@ -48,14 +48,11 @@ pub(crate) fn start(api: &Api, config: &Value) -> (String, String) {
     };
     let config = document(config.clone());
     let store = api.store.shared();
-    let started = store.write(|tx| {
-        let claimed = runs::start(tx, &call, &request)
-            .map_err(|failure| failure.map(|never| match never {}))?;
-        let run = claimed.unwrap().run;
-        secrets::resolve(tx, &call, &run, &config)?;
-        Ok::<_, Failure<secrets::Unresolved>>(run.id.to_string())
-    });
-    (started.unwrap(), token.token)
+    let claimed = store.write(|tx| runs::start(tx, &call, &request));
+    let run = claimed.unwrap().unwrap().run;
+    let resolved = store.write(|tx| secrets::resolve(tx, &call, &run, &config));
+    resolved.unwrap();
+    (run.id.to_string(), token.token)
 }
 
 api_tests! {

@@ -1,6 +1,10 @@
 //! One transaction as the ports see it.
 
+use std::collections::BTreeSet;
+
+use diesel::dsl::case_when;
 use diesel::prelude::*;
+use diesel::sql_types::BigInt;
 use diesel::{insert_into, update};
 use uuid::Uuid;
 use workforce_domain::Document;
@@ -16,6 +20,7 @@ use workforce_domain::port::{
     Reads, RevisionReads, RevisionWrites, RunReads, RunWrites, SealedReads, SealedWrites,
     SecretReads, SecretWrites, StoreError, StreamTicketReads, StreamTicketWrites, Tx,
 };
+use workforce_domain::time::Timestamp;
 
 use super::{Connection, TransactionNumber, transaction_number};
 use crate::store::cached::cached;
@@ -62,6 +67,8 @@ pub(crate) struct Transaction<'c> {
     /// Companies whose listeners are to look although nothing is written for
     /// them to read.
     vanished: Vec<CompanyId>,
+    /// The company of a run that was started, and when: the others have their turns first.
+    dispatched: Option<(CompanyId, Timestamp)>,
 }
 
 impl<'c> Transaction<'c> {
@@ -73,38 +80,80 @@ impl<'c> Transaction<'c> {
             activity: Vec::new(),
             events: Vec::new(),
             vanished: Vec::new(),
+            dispatched: None,
         }
     }
 
-    /// Writes the gathered activity and numbers the gathered events. Comes last, because the
-    /// counter of a company is locked from here to the commit: numbers become visible in order
-    /// and without gaps. Answers whose listeners are to be told after the commit, and the
-    /// transaction's number where it came to light by the way.
+    /// Writes the gathered activity and events of each company, in its order. Comes last, because
+    /// the counters of a company are locked from here to the commit: numbers and instants become
+    /// visible in order, and numbers without gaps. Answers whose listeners are to be told after
+    /// the commit, and the transaction's number where it came to light by the way.
     ///
     /// # Errors
     /// When the store fails.
     pub(super) fn write_journal(
         &mut self,
     ) -> Result<(Vec<CompanyId>, Option<TransactionNumber>), StoreError> {
-        for event in &self.events {
-            self.order.note(Lock::Counters, event.company);
-        }
-        let rows: Vec<_> = self.activity.iter().map(ActivityRow::of).collect();
-        insert_rows!(activity::table, rows, self.conn);
-        let mut told = core::mem::take(&mut self.vanished);
+        let of_activity = self.activity.iter().map(|activity| activity.company);
+        let of_events = self.events.iter().map(|event| event.company);
         // Sorted, so that two transactions take the counters of several companies in one order.
-        self.events.sort_by_key(|event| event.company);
+        let mut companies: BTreeSet<CompanyId> = of_activity.chain(of_events).collect();
+        companies.extend(self.dispatched.map(|(company, _at)| company));
+        let mut told = core::mem::take(&mut self.vanished);
         let mut number = None;
-        for of_company in self
-            .events
-            .chunk_by(|one, other| one.company == other.company)
-        {
-            number = write_events(self.conn, of_company)?.or(number);
-            told.extend(of_company.first().map(|event| event.company));
+        for &company in &companies {
+            self.order.note(Lock::Counters, company);
+            number = Some(self.write_journal_of(company)?);
         }
+        told.extend(companies);
         self.activity.clear();
         self.events.clear();
+        self.dispatched = None;
         Ok((told, number))
+    }
+
+    /// Numbers the events of one company, puts its activity behind all that was committed before,
+    /// and inserts both. The transaction's own number costs no round trip here, so that it is
+    /// asked for as well.
+    fn write_journal_of(&mut self, company: CompanyId) -> Result<TransactionNumber, StoreError> {
+        let activity = || self.activity.iter().filter(|row| row.company == company);
+        let events = || self.events.iter().filter(|row| row.company == company);
+        let count = events().count() as i64;
+        let latest = activity().map(|row| row.created_at.micros()).max();
+        let latest = latest.unwrap_or_default();
+        let clock = company_counters::activity_clock;
+        let dispatched = self.dispatched.filter(|(of, _at)| *of == company);
+        let dispatched = dispatched.map(|(_company, at)| InstantColumn(at));
+        // A transaction that waited for another one began before it and may have an earlier
+        // instant: its activity follows all the same.
+        let counters = update(company_counters::table.find(IdColumn(company)))
+            .set((
+                company_counters::event_sequence.eq(company_counters::event_sequence + count),
+                clock
+                    .eq(case_when(clock.lt(latest), latest.into_sql::<BigInt>())
+                        .otherwise(clock + 1)),
+                dispatched.map(|at| company_counters::last_dispatched_at.eq(at)),
+            ))
+            .returning((
+                company_counters::event_sequence,
+                clock,
+                transaction_number(),
+            ));
+        // A company has its counters as long as it is there: it was deleted meanwhile.
+        let (last_number, micros, number): (i64, i64, TransactionNumber) = cached(counters)
+            .get_result(self.conn)
+            .optional()
+            .map_err(failed)?
+            .ok_or(StoreError::Contended)?;
+        let at = Timestamp::from_micros(micros);
+        let rows: Vec<_> = activity().map(|row| ActivityRow::of(row, at)).collect();
+        insert_rows!(activity::table, rows, self.conn);
+        let rows: Vec<_> = (last_number - count + 1..)
+            .zip(events())
+            .map(|(number, event)| EventRow::of(event, number))
+            .collect();
+        insert_rows!(events::table, rows, self.conn);
+        Ok(number)
     }
 
     /// Notes that something is about to be locked, in the order that holds for all.
@@ -112,46 +161,15 @@ impl<'c> Transaction<'c> {
         self.order.note(lock, id);
     }
 
+    /// Notes that a run of a company was started, which its counters keep.
+    pub(super) fn note_dispatch(&mut self, company: CompanyId, at: Timestamp) {
+        self.dispatched = Some((company, at));
+    }
+
     /// Notes that a company was removed, so that those who listen to it find out.
     pub(super) fn note_vanished(&mut self, company: CompanyId) {
         self.vanished.push(company);
     }
-}
-
-/// Numbers the events of one company and inserts them. The transaction's own number costs no
-/// round trip here, so that it is asked for as well.
-fn write_events(
-    conn: &mut Connection,
-    of_company: &[Event],
-) -> Result<Option<TransactionNumber>, StoreError> {
-    let Some(first) = of_company.first() else {
-        return Ok(None);
-    };
-    let count = update(company_counters::table.find(IdColumn(first.company)))
-        .set(
-            company_counters::event_sequence
-                .eq(company_counters::event_sequence + of_company.len() as i64),
-        )
-        .returning((company_counters::event_sequence, transaction_number()));
-    // A company has its counters as long as it is there: it was deleted meanwhile.
-    let (last_number, number): (i64, TransactionNumber) = cached(count)
-        .get_result(conn)
-        .optional()
-        .map_err(failed)?
-        .ok_or(StoreError::Contended)?;
-    let first_number = last_number - of_company.len() as i64 + 1;
-    let rows: Vec<_> = (first_number..)
-        .zip(of_company)
-        .map(|(number, event)| EventRow {
-            company_id: IdColumn(event.company),
-            seq: number,
-            type_: WordColumn(event.kind),
-            payload: JsonColumn(&event.payload),
-            created_at: InstantColumn(event.created_at),
-        })
-        .collect();
-    insert_rows!(events::table, rows, conn);
-    Ok(Some(number))
 }
 
 #[derive(Insertable)]
@@ -171,7 +189,7 @@ struct ActivityRow<'a> {
 }
 
 impl<'a> ActivityRow<'a> {
-    fn of(activity: &'a Activity) -> Self {
+    fn of(activity: &'a Activity, at: Timestamp) -> Self {
         Self {
             id: IdColumn(activity.id),
             company_id: IdColumn(activity.company),
@@ -183,7 +201,7 @@ impl<'a> ActivityRow<'a> {
             entity_type: WordColumn(activity.entity),
             entity_id: &activity.entity_id,
             details: JsonColumn(&activity.details),
-            created_at: InstantColumn(activity.created_at),
+            created_at: InstantColumn(at),
         }
     }
 }
@@ -196,6 +214,18 @@ struct EventRow<'a> {
     type_: WordColumn<EventKind>,
     payload: JsonColumn<&'a Document>,
     created_at: InstantColumn,
+}
+
+impl<'a> EventRow<'a> {
+    fn of(event: &'a Event, number: i64) -> Self {
+        Self {
+            company_id: IdColumn(event.company),
+            seq: number,
+            type_: WordColumn(event.kind),
+            payload: JsonColumn(&event.payload),
+            created_at: InstantColumn(event.created_at),
+        }
+    }
 }
 
 impl Journal for Transaction<'_> {

@@ -173,15 +173,21 @@ on_both_databases! {
             about(1, None), within(2, run.id), within(2, run.id), about(3, Some(run.id)),
             within(4, run.id), about(5, None),
         ];
-        world.write(|tx| {
-            for row in rows.iter().rev() {
-                tx.journal().activity(row.clone());
-            }
-            tx.journal().activity(within(2, sibling.id));
-            tx.journal().activity(row(3, None, Entity::HeartbeatRun, sibling.id.to_string()));
-            tx.journal().activity(row(3, None, Entity::Issue, run.id.to_string()));
-            Ok(())
-        });
+        let others = [
+            within(2, sibling.id),
+            row(3, None, Entity::HeartbeatRun, sibling.id.to_string()),
+            row(3, None, Entity::Issue, run.id.to_string()),
+        ];
+        // Those of one instant are of one transaction, as they are in life.
+        for seconds in 1..=5 {
+            let at = now().plus(Duration::from_secs(seconds));
+            world.write(|tx| {
+                for row in rows.iter().rev().chain(&others).filter(|row| row.created_at == at) {
+                    tx.journal().activity(row.clone());
+                }
+                Ok(())
+            });
+        }
         let mut expected: Vec<_> = rows.iter().map(|row| (row.created_at, row.id)).collect();
         expected.sort();
         for limit in [1, 2, 100] {

@@ -240,11 +240,16 @@ on_both_databases! {
                 details,
                 created_at: at(n),
             };
+            all.insert(0, row);
+        }
+        // Those of one instant are of one transaction, as they are in life.
+        for same in all.chunk_by(|one, other| one.created_at == other.created_at).rev() {
             world.write(|tx| {
-                tx.journal().activity(row.clone());
+                for row in same {
+                    tx.journal().activity(row.clone());
+                }
                 Ok(())
             });
-            all.insert(0, row);
         }
         let filters = [
             ActivityFilter::default(),

@@ -1,4 +1,4 @@
-use serde_json::{Value, json};
+use serde_json::json;
 use workforce_domain::activity::Action;
 use workforce_domain::actor::Owned;
 use workforce_domain::agent::Agent;
@@ -14,9 +14,10 @@ use super::{
 };
 use crate::access::{Denied, FieldFault, denied};
 use crate::agents::revisions::{ConfigChange, keep};
-use crate::agents::{hold, readable, write_changes};
+use crate::agents::{hold, readable};
 use crate::call::Call;
 use crate::changes::Changes;
+use crate::record::record_with;
 use crate::refusal::{Code, Codes};
 
 /// Writes a file of a bundle.
@@ -225,7 +226,8 @@ pub fn put_file(
         return Err(Failure::Refused(CHANGED_BUNDLE));
     }
     let file = described(command.path.clone(), &command.content);
-    let details = json!({ "path": file.path, "size": file.size, "sha256": file.sha256 });
+    // Peers read this, who may not read the bundle: its versions tell more to those who may.
+    let details = json!({ "path": file.path });
     let before = AgentConfig::of(&agent, pointer.clone());
     let mut after = pointer.clone();
     let mut is_new = pointer.mode == BundleMode::External;
@@ -252,10 +254,10 @@ pub fn put_file(
         clear_legacy(&mut agent);
     }
     let source = RevisionSource::InstructionsBundleFilePut;
-    let stored = store(tx, call, &mut agent, &before, after, source)?;
-    if is_new || stored.changed != Value::Null {
+    let changes = store(tx, call, &mut agent, &before, after, source)?;
+    if is_new || !changes.is_empty() {
         let action = Action::AgentInstructionsFilePut;
-        write_changes(tx, call, action, &agent, details, stored.changes);
+        record_with(tx, call, action, &agent, details, changes);
     }
     Ok(view(tx.reads(), call, &agent)?)
 }
@@ -292,10 +294,10 @@ pub fn delete_file(
         after.version = keep_version(tx, call, &agent, &pointer, &files)?;
     }
     let source = RevisionSource::InstructionsBundleFileDelete;
-    let stored = store(tx, call, &mut agent, &before, after, source)?;
+    let changes = store(tx, call, &mut agent, &before, after, source)?;
     let action = Action::AgentInstructionsFileDeleted;
     let details = json!({ "path": command.path });
-    write_changes(tx, call, action, &agent, details, stored.changes);
+    record_with(tx, call, action, &agent, details, changes);
     Ok(view(tx.reads(), call, &agent)?)
 }
 
@@ -306,15 +308,7 @@ pub(super) fn clear_legacy(agent: &mut Agent) {
     }
 }
 
-/// What [`store`] found to be another than before.
-pub(super) struct Stored {
-    /// The names of the keys of the configuration; `null` when none is.
-    pub(super) changed: Value,
-    /// The same as activity tells it.
-    pub(super) changes: Changes,
-}
-
-/// Stores what changed of an agent and its pointer, and keeps the revision.
+/// Stores what changed of an agent and its pointer, keeps the revision, and answers what changed.
 pub(super) fn store(
     tx: &mut dyn Tx,
     call: &Call<'_>,
@@ -322,7 +316,7 @@ pub(super) fn store(
     before: &AgentConfig,
     pointer: BundlePointer,
     source: RevisionSource,
-) -> Result<Stored, Failure<InstructionsError>> {
+) -> Result<Changes, Failure<InstructionsError>> {
     let after = AgentConfig::of(agent, pointer);
     let changes = moved(Changes::of(agent), before, &after);
     if after.instructions != before.instructions {
@@ -340,9 +334,6 @@ pub(super) fn store(
         rolled_back_from: None,
     };
     let (scope, id) = (agent.scope(), agent.id);
-    let kept = keep(tx, call, scope, id, &change)?;
-    Ok(Stored {
-        changed: json!(kept.map(|kept| kept.revision.changed_keys)),
-        changes,
-    })
+    keep(tx, call, scope, id, &change)?;
+    Ok(changes)
 }

@@ -11,8 +11,9 @@ use super::InstructionsError;
 use super::bundle::{BundleView, about, manifest, view};
 use super::files::store;
 use crate::access::{FieldFault, denied};
-use crate::agents::{adapter_config, hold, write_changes};
+use crate::agents::{adapter_config, hold};
 use crate::call::Call;
+use crate::record::record_with;
 use crate::refusal::{Code, Codes};
 
 /// Where the path is kept unless the caller says otherwise.
@@ -200,10 +201,10 @@ pub fn set_path(
     };
     let source = RevisionSource::InstructionsPathPatch;
     let details = json!({ "mode": after.mode, "entryFile": after.entry_file, "key": key });
-    let stored = store(tx, call, &mut agent, &before, after, source)?;
-    if stored.changed != Value::Null {
+    let changes = store(tx, call, &mut agent, &before, after, source)?;
+    if !changes.is_empty() {
         let action = Action::AgentInstructionsUpdated;
-        write_changes(tx, call, action, &agent, details, stored.changes);
+        record_with(tx, call, action, &agent, details, changes);
     }
     let mut bundle = view(tx.reads(), call, &agent)?;
     bundle.warnings.extend(warning);

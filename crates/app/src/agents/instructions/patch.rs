@@ -1,4 +1,4 @@
-use serde_json::{Value, json};
+use serde_json::json;
 use workforce_domain::activity::Action;
 use workforce_domain::actor::Owned;
 use workforce_domain::id::AgentId;
@@ -10,8 +10,9 @@ use super::bundle::{BundleView, about, content, described, keep_version, manifes
 use super::files::{CHANGE, check_writer, clear_legacy, store};
 use super::{CHANGED_BUNDLE, InstructionsError, check_not_legacy, empty, on_disk};
 use crate::access::{Denied, FieldFault, denied};
-use crate::agents::{hold, readable, write_changes};
+use crate::agents::{hold, readable};
 use crate::call::Call;
+use crate::record::record_with;
 use crate::refusal::{Code, Codes};
 
 /// Changes where the files of a bundle are, or which one comes first.
@@ -207,14 +208,13 @@ pub fn patch(
         clear_legacy(&mut agent);
     }
     let source = RevisionSource::InstructionsBundlePatch;
-    let stored = store(tx, call, &mut agent, &before, to.clone(), source)?;
-    if stored.changed != Value::Null {
+    let changes = store(tx, call, &mut agent, &before, to.clone(), source)?;
+    if !changes.is_empty() {
         let details = json!({
             "mode": to.mode, "entryFile": to.entry_file, "version": to.version,
-            "changed": stored.changed,
         });
         let action = Action::AgentInstructionsUpdated;
-        write_changes(tx, call, action, &agent, details, stored.changes);
+        record_with(tx, call, action, &agent, details, changes);
     }
     let mut view = view(tx.reads(), call, &agent)?;
     view.warnings.extend(warnings);

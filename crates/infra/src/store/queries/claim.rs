@@ -12,10 +12,11 @@ use diesel::sql_query;
 use diesel::sql_types::{BigInt, Integer, Nullable};
 use workforce_domain::id::{AgentId, CompanyId, InstanceId, IssueId, RunId, WakeId};
 use workforce_domain::issue::{Holder, Lease, Priority};
-use workforce_domain::port::{ClaimRequest, ClaimedRun, StoreError};
+use workforce_domain::port::{ClaimRequest, ClaimedRun, Lock, StoreError};
 use workforce_domain::run::{Run, RunKind, RunStatus, WakeStatus};
 use workforce_domain::time::Month;
 
+use super::super::transaction::Transaction;
 use super::super::{Connection, held};
 use super::advisory::advisory_lock;
 use super::agent_row::AgentRow;
@@ -28,7 +29,7 @@ use super::start_conditions::STARTABLE;
 use super::wakes::{WakeRow, pending};
 use crate::store::columns::{DigestColumn, IdColumn, Instant, InstantColumn, Key, WordColumn};
 use crate::store::errors::failed;
-use crate::store::schema::{agents, companies, company_counters, heartbeat_runs, issues, wakes};
+use crate::store::schema::{agents, companies, heartbeat_runs, issues, wakes};
 
 /// So many candidates may be lost to other servers before the claim gives up
 /// until it is asked again.
@@ -65,15 +66,15 @@ struct Candidate {
 
 /// Claims the next run that may start.
 pub(super) fn claim(
-    conn: &mut Connection,
+    tx: &mut Transaction<'_>,
     request: &ClaimRequest,
 ) -> Result<Option<ClaimedRun>, StoreError> {
     // The cap of a server is counted over companies, so nothing else that is
     // locked below protects it.
-    advisory_lock(conn, "claims", request.instance.into()).map_err(failed)?;
+    advisory_lock(tx.conn, "claims", request.instance.into()).map_err(failed)?;
     let mut locked = None;
     for _ in 0..ATTEMPTS {
-        let Some(candidate) = next(conn, request)? else {
+        let Some(candidate) = next(tx.conn, request)? else {
             return Ok(None);
         };
         // Whoever holds one company must not wait for another, so the others
@@ -81,16 +82,17 @@ pub(super) fn claim(
         if locked.is_some_and(|company| company != candidate.company) {
             return Err(StoreError::Contended);
         }
-        let company = lock_company(conn, candidate.company)?;
+        let company = lock_company(tx, candidate.company)?;
         locked = Some(candidate.company);
-        if !still(conn, request, candidate.wake)? {
+        if !still(tx.conn, request, candidate.wake)? {
             continue;
         }
-        let agent = lock_rest(conn, &candidate)?;
-        if !still(conn, request, candidate.wake)? {
+        let agent = lock_rest(tx, &candidate)?;
+        if !still(tx.conn, request, candidate.wake)? {
             return Err(StoreError::Contended);
         }
-        return start(conn, request, &candidate, agent, company).map(Some);
+        tx.note_dispatch(candidate.company.0, request.now);
+        return start(tx.conn, request, &candidate, agent, company).map(Some);
     }
     Ok(None)
 }
@@ -126,41 +128,45 @@ fn still(
 }
 
 fn lock_company(
-    conn: &mut Connection,
+    tx: &mut Transaction<'_>,
     company: IdColumn<CompanyId>,
 ) -> Result<CompanyRow, StoreError> {
+    tx.locks(Lock::Company, company.0);
     held!(
         companies::table
             .find(company)
             .select(CompanyRow::as_select())
     )
-    .first(conn)
+    .first(tx.conn)
     .map_err(failed)
 }
 
 /// Locks agent, issue, wake and run; the agent.
-fn lock_rest(conn: &mut Connection, candidate: &Candidate) -> Result<AgentRow, StoreError> {
+fn lock_rest(tx: &mut Transaction<'_>, candidate: &Candidate) -> Result<AgentRow, StoreError> {
+    tx.locks(Lock::Agent, candidate.agent.0);
     let agent = held!(
         agents::table
             .find(candidate.agent)
             .select(AgentRow::as_select())
     )
-    .first(conn)
+    .first(tx.conn)
     .map_err(failed)?;
     if let Some(issue) = candidate.issue {
+        tx.locks(Lock::Issue, issue.0);
         held!(issues::table.find(issue).select(issues::id))
-            .first::<IdColumn<IssueId>>(conn)
+            .first::<IdColumn<IssueId>>(tx.conn)
             .map_err(failed)?;
     }
+    tx.locks(Lock::Wake, candidate.wake.0);
     held!(wakes::table.find(candidate.wake).select(wakes::id))
-        .first::<IdColumn<WakeId>>(conn)
+        .first::<IdColumn<WakeId>>(tx.conn)
         .map_err(failed)?;
     held!(
         heartbeat_runs::table
             .find(candidate.run)
             .select(heartbeat_runs::id)
     )
-    .first::<IdColumn<RunId>>(conn)
+    .first::<IdColumn<RunId>>(tx.conn)
     .map_err(failed)?;
     Ok(agent)
 }
@@ -206,11 +212,6 @@ fn start(
     {
         occupy(conn, &run, issue)?;
     }
-    diesel::update(company_counters::table.find(candidate.company))
-        .set(company_counters::last_dispatched_at.eq(now))
-        .execute(conn)
-        .map_err(failed)
-        .and_then(exactly_one)?;
     Ok(ClaimedRun {
         run,
         wake,

@@ -216,7 +216,7 @@ impl EngineWrites for Transaction<'_> {
         _scope: InstanceScope,
         request: &ClaimRequest,
     ) -> Result<Option<ClaimedRun>, StoreError> {
-        claim::claim(self.conn, request)
+        claim::claim(self, request)
     }
 
     fn renew(

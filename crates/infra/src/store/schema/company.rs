@@ -34,6 +34,7 @@ diesel::table! {
         issue_number -> BigInt,
         event_sequence -> BigInt,
         last_dispatched_at -> Nullable<Instant>,
+        activity_clock -> BigInt,
     }
 }
 

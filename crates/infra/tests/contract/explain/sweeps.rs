@@ -38,7 +38,7 @@ fn deeds(asked: &Asked) -> Vec<(&'static str, Deed<'_>)> {
     let scope = asked.scope;
     vec![
         (
-            "a claim and the leases of runs",
+            "a claim",
             Box::new(move |tx: &mut dyn Tx| {
                 let request = request(id());
                 tx.runs()
@@ -61,10 +61,19 @@ fn deeds(asked: &Asked) -> Vec<(&'static str, Deed<'_>)> {
                 for issue in [None, Some(asked.issue)] {
                     engine.last_retry_of(scope, asked.agent, issue)?;
                 }
-                let run = tx.runs_mut().lock(Scope::SYSTEM, claimed.run.id)?;
+                Ok(())
+            }) as Deed<'_>,
+        ),
+        (
+            "the leases of a run that ends",
+            Box::new(|tx: &mut dyn Tx| {
+                let expired = tx
+                    .engine()
+                    .expired(InstanceScope::SYSTEM, later(100), BATCH)?;
+                let run = tx.runs_mut().lock(Scope::SYSTEM, expired[0].id)?;
                 tx.issues_mut()
                     .end_leases_of_run(&run.expect("it was claimed"))
-            }) as Deed<'_>,
+            }),
         ),
         (
             "timers and budgets",

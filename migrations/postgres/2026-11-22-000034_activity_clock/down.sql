@@ -1,0 +1,1 @@
+ALTER TABLE company_counters DROP COLUMN activity_clock;
