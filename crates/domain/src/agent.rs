@@ -142,6 +142,15 @@ impl Agent {
         )
     }
 
+    /// Sets its monthly limit. A new limit is meant to hold, so that it ends what was allowed
+    /// beyond the former one.
+    pub fn set_budget(&mut self, budget: Budget) {
+        if budget != self.budget {
+            self.budget = budget;
+            self.budget_override = None;
+        }
+    }
+
     /// True when no budget of its own stops it in `month`.
     pub fn may_overspend(&self, month: Month) -> bool {
         self.budget_override == Some(month)

@@ -94,7 +94,8 @@ impl AgentConfig {
         agent.adapter_type = self.adapter_type;
         agent.adapter_config.clone_from(&self.adapter_config);
         agent.runtime_config.clone_from(&self.runtime_config);
-        agent.budget = Budget::from_cents(self.budget_monthly_cents).unwrap_or(agent.budget);
+        let budget = Budget::from_cents(self.budget_monthly_cents);
+        agent.set_budget(budget.unwrap_or(agent.budget));
         agent.metadata.clone_from(&self.metadata);
     }
 

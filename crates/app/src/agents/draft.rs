@@ -62,7 +62,7 @@ pub(crate) fn revise(
     draft.adapter_type = proposal.adapter_type.unwrap_or(AdapterType::Process);
     draft.adapter_config = proposal.adapter_config;
     draft.runtime_config = proposal.runtime_config;
-    draft.budget = proposal.budget.apply(None).unwrap_or_default();
+    draft.set_budget(proposal.budget.apply(None).unwrap_or_default());
     draft.can_create_agents = proposal.can_create_agents.unwrap_or(false);
     draft.metadata = proposal.metadata;
     draft.updated_at = call.now;

@@ -133,10 +133,6 @@ pub fn update(
     check_new_bindings::<AgentError>(tx, call, scope, ENV, old, new)?;
     if *agent != before {
         agent.updated_at = call.now;
-        if agent.budget != before.budget {
-            // The board has set a new limit, which is meant to hold.
-            agent.budget_override = None;
-        }
         let changes = Changes::of(&mut agent);
         if agent.lifecycle.state() == AgentState::PendingApproval {
             approvals::draft_edited(tx, call, &agent, &changes.names())
@@ -186,7 +182,9 @@ pub(super) fn apply(agent: &mut Held<Agent>, command: UpdateAgent) -> Result<(),
         adapter_config::check_runtime(&config)?;
         agent.runtime_config = config;
     }
-    agent.budget = command.budget.unwrap_or(agent.budget);
+    if let Some(budget) = command.budget {
+        agent.set_budget(budget);
+    }
     agent.can_create_agents = command.can_create_agents.unwrap_or(agent.can_create_agents);
     if let Some(metadata) = command.metadata {
         access::check_document(&metadata, "/metadata", adapter_config::MAX_BYTES)?;

@@ -11,13 +11,14 @@ use workforce_app::{Code, Failure, Refusal};
 use workforce_domain::activity::Action;
 use workforce_domain::agent::Agent;
 use workforce_domain::change::Change;
+use workforce_domain::company::PauseReason;
 use workforce_domain::id::{AgentId, RevisionId};
 use workforce_domain::page::PageRequest;
 use workforce_domain::port::RevisionKey;
 use workforce_domain::revision::{AgentConfig, RevisionSource};
 use workforce_testkit::world::{Acting, World, done, label, name, new_agent, refused};
 
-use crate::support::{agent_detail, budget, change_agent, count, look, scope, spend, terminate};
+use crate::support::{agent_detail, budget, change_agent, count, limit_agent, look, pause_reason, scope, spend, terminate};
 
 fn history(who: Acting<'_>, agent: AgentId) -> Result<Vec<RevisionView>, Failure<AgentError>> {
     let page = PageRequest::first();
@@ -236,6 +237,26 @@ fn a_budget_of_the_past_is_enforced() {
     let back = done(roll_back(world.board(), agent.id, tight, None));
     assert!(back.agent.view.agent.lifecycle.paused().is_some());
     assert_eq!(count(&world, company.id, Action::BudgetHardStop), 1);
+}
+
+#[test]
+fn a_budget_of_the_past_ends_what_was_allowed_beyond_the_present_one() {
+    let world = World::sqlite();
+    let agent = world.hired(world.company("Acme").id, "Ada");
+    limit_agent(&world, agent.id, 150);
+    let former = revisions(&world, agent.id)[1].revision.id;
+    limit_agent(&world, agent.id, 100);
+    spend(&world, &agent, "200");
+    let forced = done(
+        world
+            .board()
+            .write(|tx, call| agents::resume(tx, call, agent.id, true)),
+    );
+    assert!(forced.view.agent.budget_override.is_some());
+    let back = done(roll_back(world.board(), agent.id, former, None));
+    let back = back.agent.view.agent;
+    assert_eq!(back.budget_override, None);
+    assert_eq!(pause_reason(&back), Some(PauseReason::Budget));
 }
 
 #[test]
