@@ -8,6 +8,7 @@ mod manifest;
 mod manifests;
 mod migrations;
 mod proofs;
+mod references;
 mod sources;
 mod sql_words;
 
@@ -90,6 +91,10 @@ const RULES: &[(&str, Rule)] = &[
         sql_words::known_to_the_domain,
     ),
     (
+        "references to pages lead somewhere",
+        references::lead_somewhere,
+    ),
+    (
         "proofs are made where they are proven",
         proofs::made_in_place,
     ),
@@ -154,6 +159,7 @@ mod tests {
         files_are_named_after_what_they_hold: sources::named,
         statements_take_their_words_from_the_domain: sql_words::from_the_domain,
         the_domain_knows_the_words_of_migrations: sql_words::known_to_the_domain,
+        references_to_pages_lead_somewhere: references::lead_somewhere,
         proofs_are_made_where_they_are_proven: proofs::made_in_place,
     }
 }

@@ -1,4 +1,4 @@
-//! Access rules that many use cases share (contract section 5).
+//! Access rules that many use cases share (docs/access.md#rights).
 
 use std::collections::HashSet;
 
@@ -103,7 +103,8 @@ impl FieldFault {
     }
 
     /// A reference to something that does not exist in the company. What
-    /// belongs to another company is answered the same way (amendment A12).
+    /// belongs to another company is answered the same way
+    /// (docs/access.md#companies).
     pub fn missing(pointer: impl Into<String>, kind: &str) -> Self {
         Self {
             pointer: pointer.into(),

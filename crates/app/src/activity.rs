@@ -1,4 +1,4 @@
-//! Reading what happened (contract section 10.11).
+//! Reading what happened (docs/activity.md#what-changed).
 
 use serde_json::Value;
 use workforce_domain::activity::Activity;

@@ -1,4 +1,4 @@
-//! Turning a presented credential into a caller (contract section 5).
+//! Turning a presented credential into a caller (docs/access.md#callers).
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ use crate::refusal::{Code, Refusal};
 pub const RECENTLY_ENDED: Duration = Duration::from_secs(60 * 60);
 
 words! {
-    /// How callers prove who they are (contract section 5).
+    /// How callers prove who they are (docs/access.md#callers).
     pub enum AuthMode {
         /// A request without any credential is the board's: a local
         /// installation that listens on loopback only.

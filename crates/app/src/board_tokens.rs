@@ -1,5 +1,6 @@
-//! Tokens of the board (contract section 5, mode `token`). They belong to the
-//! instance, so no company's activity tells of them; a token keeps who made it.
+//! Tokens of the board (docs/access.md#callers). They belong to
+//! the instance, so no company's activity tells of them; a token keeps who made
+//! it.
 
 use workforce_domain::board::BoardToken;
 use workforce_domain::id::BoardTokenId;

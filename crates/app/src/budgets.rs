@@ -1,6 +1,6 @@
-//! Keeping spend within budgets: alerts once per month and threshold, pauses
-//! at 100 %, resumption when the limit is raised or a month begins
-//! (specification section 8, contract section 10.6).
+//! Keeping spend within budgets: alerts once per month and threshold, pauses at
+//! 100 %, resumption when the limit is raised or a month begins
+//! (docs/budgets.md#thresholds).
 
 use serde_json::json;
 use workforce_domain::activity::Action;
@@ -78,7 +78,7 @@ pub fn enforce_agent(
 
 /// Applies a company's budget after its spend, its limit or the month changed.
 /// The company is changed, not saved. Its status stays as the board set it
-/// (amendment A7).
+/// (docs/budgets.md#stops).
 ///
 /// # Errors
 /// When the store fails.

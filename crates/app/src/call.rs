@@ -57,8 +57,8 @@ pub struct Call<'a> {
     pub tokens: &'a dyn Tokens,
     /// Seals what may not lie in plain text at rest.
     pub vault: &'a dyn Vault,
-    /// Whether values under sensitive names must be secrets (contract section
-    /// 10.12).
+    /// Whether values under sensitive names must be secrets
+    /// (docs/secrets.md#strict-mode).
     pub strict_secrets: bool,
     /// What the engine is told after the commit.
     pub signal: &'a Signal,
@@ -108,8 +108,8 @@ impl<'a> Call<'a> {
         self.actor().instance().ok_or(Denied::BoardRequired)
     }
 
-    /// Refuses agents whose company does not work at the moment (contract
-    /// section 3.3).
+    /// Refuses agents whose company does not work at the moment
+    /// (docs/access.md#company-switches).
     ///
     /// # Errors
     /// [`Denied::CompanyNotActive`]

@@ -1,5 +1,5 @@
-//! Companies: make, read, change, switch on and off, delete (specification
-//! section 4, contract sections 2.1, 3.3 and 10.14).
+//! Companies: make, read, change, switch on and off, delete
+//! (docs/access.md#company-switches).
 
 mod deletion;
 mod switches;

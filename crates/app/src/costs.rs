@@ -1,5 +1,5 @@
-//! Costs: recording them, and what they add up to (specification section 4,
-//! contract sections 2.6 and 10.6).
+//! Costs: recording them, and what they add up to
+//! (docs/budgets.md#cost-events).
 
 use std::time::Duration;
 

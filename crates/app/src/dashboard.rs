@@ -1,4 +1,4 @@
-//! A company at a glance (contract section 10.13).
+//! A company at a glance (docs/budgets.md#sums).
 
 use std::time::Duration;
 

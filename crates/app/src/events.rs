@@ -1,4 +1,5 @@
-//! Reading live events: from a number on, without gaps (contract section 6).
+//! Reading live events: from a number on, without gaps
+//! (docs/events.md#resuming).
 
 use serde_json::{Value, json};
 use workforce_domain::actor::CompanyScope;

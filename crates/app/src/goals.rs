@@ -1,4 +1,4 @@
-//! Goals: make, read, change (specification section 4, contract section 2.4).
+//! Goals: make, read, change (docs/workspaces.md#goals).
 
 use serde_json::{Value, json};
 use workforce_domain::activity::Action;

@@ -1,4 +1,4 @@
-//! Labels of issues: make, read, change, delete (contract section 4.2).
+//! Labels of issues: make, read, change, delete (docs/issues.md#labels).
 
 use serde_json::{Value, json};
 use workforce_domain::activity::Action;

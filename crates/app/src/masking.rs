@@ -1,7 +1,7 @@
 //! Hides credentials that stand in a document in plain: who may read a
 //! configuration, the board included, need not learn them, and the payload of an
 //! approval, which everybody of the company may read, is never stored with them
-//! (contract section 10.12). Sent back, the marker keeps the present value.
+//! (docs/secrets.md#masking). Sent back, the marker keeps the present value.
 
 use serde_json::Value;
 use workforce_domain::Document;

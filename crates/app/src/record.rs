@@ -1,5 +1,5 @@
 //! Writing down what happened: an activity row and the live events it causes,
-//! in the transaction of what it tells (contract sections 6 and 10.11).
+//! in the transaction of what it tells (docs/events.md#kinds).
 
 mod subjects;
 

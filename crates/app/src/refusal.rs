@@ -1,5 +1,5 @@
 //! Refusals: why a use case did not do what it was asked, with a stable code
-//! for programs and a sentence for people (amendment A2).
+//! for programs and a sentence for people (docs/errors.md).
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
 //! Tickets for the stream of a company's events: good once and for a minute, so
-//! that nothing lasting stands in an address (contract section 6).
+//! that nothing lasting stands in an address (docs/events.md#tickets).
 
 use workforce_domain::id::CompanyId;
 use workforce_domain::port::{Failure, Reads, StoreError, TokenKind, Tokens, Tx};

@@ -1,5 +1,5 @@
-//! The timers of agents (contract section 10.1): a beat wakes its agent when
-//! something waits for it, and is counted otherwise.
+//! The timers of agents (docs/heartbeats.md#timers): a beat wakes its agent
+//! when something waits for it, and is counted otherwise.
 
 use std::convert::Infallible;
 

@@ -1,5 +1,5 @@
 //! The record of what happened: activity rows for people, events for programs
-//! (contract sections 6 and 10.11).
+//! (docs/events.md#kinds).
 
 use alloc::string::String;
 
@@ -174,7 +174,7 @@ words! {
 }
 
 words! {
-    /// The kinds of live events (contract section 6).
+    /// The kinds of live events (docs/events.md#kinds).
     pub enum EventKind {
         /// Any activity row was written.
         ActivityLogged = "activity.logged",

@@ -1,4 +1,4 @@
-//! Agents (specification section 2, contract sections 2.2 and 3.4).
+//! Agents (docs/access.md#fields-of-an-agent).
 
 mod lifecycle;
 
@@ -17,7 +17,8 @@ use crate::time::{Month, Timestamp};
 use crate::words;
 
 words! {
-    /// The kinds of adapter that can run an agent (contract section 10.3).
+    /// The kinds of adapter that can run an agent
+    /// (docs/heartbeats.md#process-adapter).
     pub enum AdapterType {
         /// A local command.
         Process = "process",
@@ -97,9 +98,9 @@ pub struct Agent {
     pub metadata: Document,
     /// Monthly limit; set by the board only.
     pub budget: Budget,
-    /// The month in which the board lets it work although its budget is used
-    /// up (contract section 3.4). Ends with the month, and with every change
-    /// of the budget.
+    /// The month in which the board lets it work although its budget is used up
+    /// (docs/budgets.md#forced-resumption). Ends with the month, and with every
+    /// change of the budget.
     pub budget_override: Option<Month>,
     /// When its last run ended.
     pub last_heartbeat_at: Option<Timestamp>,
@@ -110,7 +111,8 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// One failure must not make an agent look broken (contract section 10.1).
+    /// One failure must not make an agent look broken
+    /// (docs/heartbeats.md#outcomes).
     pub const FAILURES_SHOWN_AS_ERROR: i32 = 3;
 
     /// The status callers see.
@@ -161,10 +163,10 @@ impl Agent {
         self.runtime_config.get("heartbeat")?.get(key)
     }
 
-    /// Seconds between two beats of its timer, at most ten years; `None` for
-    /// an agent without one: `runtimeConfig.heartbeat.intervalSec` is 0 or
-    /// unsaid, `enabled` is false, or the agent may not run at all (contract
-    /// section 10.1).
+    /// Seconds between two beats of its timer, at most ten years; `None` for an
+    /// agent without one: `runtimeConfig.heartbeat.intervalSec` is 0 or unsaid,
+    /// `enabled` is false, or the agent may not run at all
+    /// (docs/heartbeats.md#timers).
     pub fn heartbeat_interval_sec(&self) -> Option<i32> {
         const LONGEST: f64 = 10.0 * 365.0 * 86_400.0;
         let switched_off = self.heartbeat("enabled").and_then(|on| on.as_bool()) == Some(false);
@@ -203,7 +205,7 @@ impl Agent {
     }
 
     /// Runs it may have live at once: `runtimeConfig.heartbeat.maxConcurrentRuns`,
-    /// 1 to 10, 1 when unsaid (contract section 10.1).
+    /// 1 to 10, 1 when unsaid (docs/heartbeats.md#caps).
     pub fn max_concurrent_runs(&self) -> i32 {
         self.heartbeat("maxConcurrentRuns")
             .and_then(serde_json::Value::as_number)
@@ -228,7 +230,7 @@ pub struct ChainLink {
     pub title: Option<Label>,
 }
 
-/// A chain of command shows at most so many managers (contract section 2.2).
+/// A chain of command shows at most so many managers (docs/access.md#rights).
 pub const CHAIN_LIMIT: usize = 50;
 
 /// A long-lived API key of an agent. The key itself is never stored.
@@ -292,7 +294,7 @@ pub fn first_free(stem: &str, separator: &str, taken: &[String]) -> String {
     }
 }
 
-/// A node of the organisation's tree (contract section 2.6).
+/// A node of the organisation's tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OrgNode<T> {
     /// What stands at the node.

@@ -1,6 +1,5 @@
 //! Files attached to issues: what is known of them, under which name they are
-//! kept, and how they may be shown (specification section 2, contract sections
-//! 2.6 and 10.10).
+//! kept, and how they may be shown (docs/issues.md#attachments).
 
 use alloc::string::String;
 
@@ -31,7 +30,7 @@ words! {
     }
 }
 
-/// The most bytes that an attachment may have (contract section 10.10).
+/// The most bytes that an attachment may have (docs/issues.md#attachments).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AttachmentLimit(i64);
 
@@ -131,10 +130,11 @@ pub struct Delivery<'a> {
     pub disposition: Disposition,
 }
 
-/// How bytes that look like `content_type` are handed out (contract section
-/// 10.10): shown are a few kinds of picture, PDF and plain text, none of which
-/// can act in the name of the page's origin. Everything else is saved, and
-/// served as what it is only where that names a sound, film or picture.
+/// How bytes that look like `content_type` are handed out
+/// (docs/issues.md#attachments): shown are a few kinds of picture, PDF and
+/// plain text, none of which can act in the name of the page's origin.
+/// Everything else is saved, and served as what it is only where that names a
+/// sound, film or picture.
 pub fn delivery(content_type: &MediaType) -> Delivery<'_> {
     let name = content_type.as_str();
     let (content_type, disposition) = match name {

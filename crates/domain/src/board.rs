@@ -1,5 +1,4 @@
-//! Who of the board acts, and who made a record (contract section 5: "who
-//! decided: from the credential only").
+//! Who of the board acts, and who made a record (docs/access.md#callers).
 
 use alloc::string::{String, ToString};
 use core::fmt;

@@ -1,5 +1,4 @@
-//! Budgets: what a month's spend means (specification section 8, contract
-//! sections 8 and 10.6).
+//! Budgets: what a month's spend means (docs/budgets.md#thresholds).
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -187,7 +186,7 @@ pub struct CompanyBudgetDecision {
     /// Alerts to raise, in this order.
     pub alerts: Vec<Threshold>,
     /// Set the company's pause reason to budget, which blocks starts and stops
-    /// live runs of all its agents; its status stays (amendment A7).
+    /// live runs of all its agents; its status stays (docs/budgets.md#stops).
     pub pause: bool,
     /// Clear the pause reason.
     pub resume: bool,

@@ -1,4 +1,4 @@
-//! Companies (specification section 2, contract sections 2.1 and 3.3).
+//! Companies (docs/access.md#company-switches).
 
 mod lifecycle;
 
@@ -30,12 +30,13 @@ pub struct Company {
     pub issue_prefix: String,
     /// Whether new agents need an approval.
     pub require_board_approval_for_new_agents: bool,
-    /// Whether every issue must be reviewed before it is done (amendment A5).
+    /// Whether every issue must be reviewed before it is done
+    /// (docs/issues.md#reviews).
     pub review_required: bool,
-    /// At most so many of its runs are live at once (contract section 10.1).
+    /// At most so many of its runs are live at once (docs/heartbeats.md#caps).
     pub max_concurrent_runs: i32,
     /// The most bytes that its attachments may have; `None` for the server's own
-    /// limit (contract section 10.10).
+    /// limit (docs/issues.md#attachments).
     pub attachment_limit: Option<AttachmentLimit>,
     /// Language of generated text.
     pub locale: Option<Label>,
@@ -65,7 +66,7 @@ impl Company {
 owned!(Company, id);
 
 /// The first choice of an issue prefix: the first three letters of the name in
-/// upper case, `CO` where it has none (contract section 2.1).
+/// upper case, `CO` where it has none.
 pub fn prefix_stem(name: &str) -> String {
     let letters: String = name
         .chars()

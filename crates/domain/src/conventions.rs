@@ -1,5 +1,5 @@
 //! The conventions of a project: what its agents are told before they work
-//! (specification section 2, contract sections 2.4 and 10.7).
+//! (docs/workspaces.md#conventions).
 
 use alloc::vec::Vec;
 

@@ -1,5 +1,4 @@
-//! Cost events and what they add up to (specification section 2, contract
-//! sections 2.6 and 10.6).
+//! Cost events and what they add up to (docs/budgets.md#cost-events).
 
 use alloc::string::String;
 
@@ -75,8 +74,8 @@ pub struct CostEvent {
     pub cost: Cents,
     /// Who told.
     pub source: CostSource,
-    /// False for a report of usage that was metered already (contract
-    /// section 10.6): kept, but not summed.
+    /// False for a report of usage that was metered already: kept, but not
+    /// summed.
     pub counted: bool,
     /// The caller's own key against double counting.
     pub idempotency_key: Option<String>,

@@ -1,4 +1,4 @@
-//! What a company looks like at a glance (contract section 10.13).
+//! What a company looks like at a glance.
 
 use crate::time::Timestamp;
 

@@ -1,4 +1,4 @@
-//! Goals: why work is done (specification section 2, contract section 2.4).
+//! Goals: why work is done (docs/workspaces.md#goals).
 
 use crate::actor::owned;
 use crate::id::{AgentId, CompanyId, GoalId};

@@ -1,4 +1,4 @@
-//! Labels that issues are sorted by (contract section 4.2).
+//! Labels that issues are sorted by (docs/issues.md#labels).
 
 use alloc::string::String;
 

@@ -1,7 +1,7 @@
-//! Mentions of agents in a text (contract section 10.2).
+//! Mentions of agents in a text (docs/issues.md#mentions).
 //!
-//! The work is linear in the text, whatever it contains and however many
-//! agents there are (amendment A11): the names form one tree, and the walk
+//! The work is linear in the text, whatever it contains and however many agents
+//! there are (docs/access.md#limits): the names form one tree, and the walk
 //! that starts at an `@` never goes past the next one.
 
 mod prose;

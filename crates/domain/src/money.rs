@@ -1,4 +1,4 @@
-//! Money: exact decimal cents (amendment A1).
+//! Money: exact decimal cents (docs/budgets.md#money).
 
 use alloc::string::String;
 use core::fmt;
@@ -182,7 +182,7 @@ impl fmt::Display for Cents {
     }
 }
 
-/// A monthly limit in whole cents; zero means no limit (contract section 2.1).
+/// A monthly limit in whole cents; zero means no limit (docs/budgets.md#money).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Budget(i64);
 

@@ -2,8 +2,9 @@
 
 use serde_json::Number;
 
-/// A whole number, which may be written as `2`, `2.0` or `2e0` (amendment A10);
-/// `None` for any other, and for one that an `i64` cannot hold exactly.
+/// A whole number, which may be written as `2`, `2.0` or `2e0`
+/// (docs/access.md#requests); `None` for any other, and for one that an `i64`
+/// cannot hold exactly.
 pub fn whole(number: &Number) -> Option<i64> {
     if let Some(whole) = number.as_i64() {
         return Some(whole);

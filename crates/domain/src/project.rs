@@ -1,5 +1,4 @@
-//! Projects and their workspaces (specification section 2, contract
-//! section 2.4).
+//! Projects and their workspaces (docs/workspaces.md#projects).
 
 use alloc::string::String;
 
@@ -47,7 +46,8 @@ pub struct Project {
     pub target_date: Option<TargetDate>,
     /// Colour of its badge.
     pub color: Option<Label>,
-    /// Whether every issue must be reviewed before it is done (amendment A5).
+    /// Whether every issue must be reviewed before it is done
+    /// (docs/issues.md#reviews).
     pub review_required: bool,
     /// When it was archived.
     pub archived_at: Option<Timestamp>,
@@ -134,8 +134,8 @@ pub struct GoalLink {
     pub title: Title,
 }
 
-/// Where a workspace's files are: at least one of a directory and a
-/// repository (specification section 2).
+/// Where a workspace's files are: at least one of a directory and a repository
+/// (docs/workspaces.md#workspaces).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WorkspaceSource {
     /// A directory on this machine.

@@ -1,4 +1,4 @@
-//! Revisions of an agent's configuration (contract section 10.9).
+//! Revisions of an agent's configuration (docs/secrets.md#sealing).
 
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -1,5 +1,6 @@
-//! Bounded text: each type admits only what its field allows (contract
-//! section 8), so that nothing longer or emptier reaches a rule or the store.
+//! Bounded text: each type admits only what its field allows
+//! (docs/access.md#limits), so that nothing longer or emptier reaches a rule or
+//! the store.
 
 use alloc::string::String;
 
@@ -226,12 +227,12 @@ texts! {
     CommentBody(100 * 1024) = body;
     /// What the board adds to a decision; may be empty.
     DecisionNote(16 * 1024) = prose;
-    /// The name of an attached file (contract section 8).
+    /// The name of an attached file.
     FileName(255) = file_name;
     /// A media type without parameters.
     MediaType(255) = media_type;
     /// An agent's role: one of the known ones or any other slug, which then
-    /// carries no privilege (contract section 2.2).
+    /// carries no privilege (docs/access.md#rights).
     Role(40) = slug;
     /// A directory path or repository address of a workspace.
     Location(4096) = place;

@@ -139,8 +139,8 @@ impl<'de> serde::Deserialize<'de> for Timestamp {
     }
 }
 
-/// A calendar month in UTC: the window of every budget (specification
-/// section 8).
+/// A calendar month in UTC: the window of every budget
+/// (docs/budgets.md#months).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Month {
     year: i32,

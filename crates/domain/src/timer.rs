@@ -1,5 +1,5 @@
-//! The timer of an agent (contract section 10.1): when it is due, and when it
-//! is next.
+//! The timer of an agent (docs/heartbeats.md#timers): when it is due, and when
+//! it is next.
 
 use core::time::Duration;
 

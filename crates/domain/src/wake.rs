@@ -1,5 +1,5 @@
-//! Wakes: reasons to run an agent, waiting to be answered (contract
-//! section 10.1).
+//! Wakes: reasons to run an agent, waiting to be answered
+//! (docs/heartbeats.md#wakes).
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -26,7 +26,7 @@ words! {
 }
 
 words! {
-    /// Why an agent is woken (amendment A13.10).
+    /// Why an agent is woken (docs/heartbeats.md#wakes).
     pub enum WakeReason {
         /// An issue was assigned to it.
         IssueAssigned = "issue_assigned",

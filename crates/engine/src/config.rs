@@ -15,7 +15,8 @@ const HIGHEST_DEFAULT_CAP: usize = 8;
 pub struct EngineConfig {
     /// This server among those that share the store; new with every start.
     pub instance: InstanceId,
-    /// Where agents reach the API, without a path (amendment A13.4).
+    /// Where agents reach the API, without a path
+    /// (docs/heartbeats.md#environment).
     pub api_url: String,
     /// Where the logs of runs are kept: `<runs_dir>/<company>/<run>.log`. The
     /// homes of agents lie beside it, in `agents`.

@@ -12,8 +12,8 @@ use crate::{recovery, run_task};
 /// After a failure of the store it is left alone for this long.
 const STORE_PAUSE: Duration = Duration::from_secs(1);
 
-/// The one task from which runs start (contract section 10.1). Ends when the
-/// engine closes.
+/// The one task from which runs start (docs/heartbeats.md#claims). Ends when
+/// the engine closes.
 pub(crate) async fn run(core: Arc<Core>) {
     while let Err(error) = recovery::recover(&core).await {
         tracing::error!(%error, cause = ?error, "what was left behind cannot be cleared away yet");

@@ -19,7 +19,7 @@ pub(crate) const API_KEY: &str = "WORKFORCE_API_KEY";
 
 /// The environment of a run's child: the allowed part of the server's, the
 /// agent's own variables, and what workforce tells it, which nothing replaces
-/// (contract section 10.3).
+/// (docs/heartbeats.md#environment).
 ///
 /// # Errors
 /// A variable that an environment cannot hold.

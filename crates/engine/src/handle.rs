@@ -110,11 +110,12 @@ impl EngineHandle {
         self.core.live.len()
     }
 
-    /// Stops the engine (contract section 10.1, "Shutdown"): starts nothing
-    /// any more, waits for live runs to end, makes those stop that do not, and
-    /// queues their work once more. Returns when no process is left and every
-    /// end is written down; what the kernel does not let go, or the store does
-    /// not take, is given up after 30 s and is left to the next start.
+    /// Stops the engine (docs/heartbeats.md#restarts): starts
+    /// nothing any more, waits for live runs to end, makes those stop that do
+    /// not, and queues their work once more. Returns when no process is left
+    /// and every end is written down; what the kernel does not let go, or the
+    /// store does not take, is given up after 30 s and is left to the next
+    /// start.
     pub async fn shutdown(&self) {
         let core = &self.core;
         core.closing.cancel();

@@ -1,5 +1,5 @@
 //! The instructions of a run: a copy of its agent's bundle that is its own, so
-//! that no change of the bundle reaches a live run (contract section 10.8).
+//! that no change of the bundle reaches a live run (docs/heartbeats.md#files).
 
 use std::fs::{DirBuilder, OpenOptions, Permissions};
 use std::io::{self, Write};

@@ -1,5 +1,5 @@
 //! Tells that runs wrote output: where the new part begins, not the output
-//! itself (contract section 6).
+//! itself (docs/events.md#kinds).
 
 use std::collections::HashMap;
 use std::path::PathBuf;

@@ -1,6 +1,6 @@
 //! Values of secrets that are kept outside: in the server's environment, or in
-//! a file beneath the folder that the operator allows (contract section
-//! 10.12). They are read at each run's start.
+//! a file beneath the folder that the operator allows
+//! (docs/secrets.md#providers). They are read at each run's start.
 
 use std::fs::File;
 use std::io::{self, Read};

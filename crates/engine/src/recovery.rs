@@ -14,7 +14,7 @@ use crate::shared::Core;
 const RECORD_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Clears away what servers that are gone left behind, before the first run
-/// starts (contract section 10.1, "Orphans"). May be done again after a
+/// starts (docs/heartbeats.md#restarts). May be done again after a
 /// failure.
 pub(crate) async fn recover(core: &Core) -> Result<(), StoreError> {
     for process in processes_elsewhere(core).await? {

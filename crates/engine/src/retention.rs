@@ -1,4 +1,5 @@
-//! What is kept for a while and then forgotten (contract section 10.14).
+//! What is kept for a while and then forgotten
+//! (docs/operations.md#how-long-what-is-kept).
 
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ const HOUR: Duration = Duration::from_secs(60 * 60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// How often each kind of row is looked at.
 const EVERY: Duration = Duration::from_secs(60);
-/// So many events of a company are kept at most (contract section 6).
+/// So many events of a company are kept at most (docs/events.md#retention).
 const EVENTS_KEPT: i64 = 100_000;
 /// For how long the log of a run is kept after its last line.
 const LOG_AGE: Duration = DAY.saturating_mul(30);

@@ -3,8 +3,8 @@ use workforce_domain::issue::Comment;
 
 use crate::briefing::Assignment;
 
-/// The longest text of `WORKFORCE_WAKE_PAYLOAD_JSON`, in bytes (contract
-/// section 10.3).
+/// The longest text of `WORKFORCE_WAKE_PAYLOAD_JSON`, in bytes
+/// (docs/heartbeats.md#wake-payload).
 const MAX_LEN: usize = 32 * 1024;
 /// A caller's payload that would take more of it than this is left out.
 const MAX_CALLER_PAYLOAD: usize = 16 * 1024;

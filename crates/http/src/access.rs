@@ -1,6 +1,6 @@
 //! Who may call a route, as data: the documentation is made from it, and a test
 //! (`tests/api/access.rs`) asks every route as every kind of caller and compares
-//! (contract section 5).
+//! (docs/access.md#rights).
 
 use workforce_domain::words;
 

@@ -1,4 +1,4 @@
-//! Reading JSON bodies (amendments A10 and A11): lenient about what is left
+//! Reading JSON bodies (docs/access.md#requests): lenient about what is left
 //! out, exact about what is wrong and where, linear in the size of the body.
 
 use std::borrow::Cow;
@@ -11,7 +11,7 @@ use workforce_app::Code;
 use crate::problem::Problem;
 use crate::wire::Object;
 
-/// A JSON body is at most so many bytes (contract section 8).
+/// A JSON body is at most so many bytes (docs/access.md#requests).
 pub(crate) const MAX_BODY: usize = 2 * 1024 * 1024;
 
 /// A message quotes at most so many characters of what the caller sent.

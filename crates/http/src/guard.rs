@@ -1,5 +1,6 @@
-//! Which hosts and origins are served (contract section 5): a page of another
-//! site must not reach a server that trusts whoever is on this machine.
+//! Which hosts and origins are served (docs/access.md#hosts-and-origins): a
+//! page of another site must not reach a server that trusts whoever is on this
+//! machine.
 
 use std::net::IpAddr;
 

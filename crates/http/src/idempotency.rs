@@ -1,5 +1,6 @@
-//! Repeated requests (contract section 4.1): a POST with an `Idempotency-Key`
-//! is carried out once, and its repetition gets the first answer.
+//! Repeated requests (docs/access.md#idempotency-keys): a POST with an
+//! `Idempotency-Key` is carried out once, and its repetition gets the first
+//! answer.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};

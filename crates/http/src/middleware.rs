@@ -127,7 +127,7 @@ fn log<B>(response: &ServiceResponse<B>, route: Option<&str>, code: Option<Code>
     }
 }
 
-/// The host and origin check (contract section 5).
+/// The host and origin check (docs/access.md#hosts-and-origins).
 fn turned_away(request: &ServiceRequest, state: &State) -> Option<Problem> {
     let text = |name: HeaderName| {
         request
@@ -161,7 +161,8 @@ fn turned_away(request: &ServiceRequest, state: &State) -> Option<Problem> {
     })
 }
 
-/// The rate limit (contract section 4.1). A probe of life always gets through.
+/// The rate limit (docs/access.md#rate-limits). A probe of life always gets
+/// through.
 fn too_often(request: &ServiceRequest, state: &State) -> Option<Problem> {
     let limiter = state
         .limiter

@@ -1,4 +1,4 @@
-//! Keyset pages at the edge (contract section 4.1): `limit` and `cursor` in,
+//! Keyset pages at the edge (docs/access.md#paging): `limit` and `cursor` in,
 //! `Link` and `X-Next-Cursor` out.
 
 use data_encoding::BASE64URL_NOPAD;

@@ -1,5 +1,5 @@
 //! What a caller learns when something was not done: problem documents of RFC
-//! 9457 (amendment A2).
+//! 9457 (docs/errors.md).
 
 mod table;
 

@@ -1,4 +1,4 @@
-//! How often a caller may ask (contract section 4.1): a token bucket per
+//! How often a caller may ask (docs/access.md#rate-limits): a token bucket per
 //! credential, and per peer address for everybody else.
 
 use std::collections::{HashMap, HashSet};

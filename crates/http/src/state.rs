@@ -127,7 +127,7 @@ impl State {
     }
 
     /// The same state, but values under sensitive names must be secrets
-    /// (contract section 10.12).
+    /// (docs/secrets.md#strict-mode).
     #[must_use]
     pub const fn with_strict_secrets(mut self, strict: bool) -> Self {
         self.strict_secrets = strict;

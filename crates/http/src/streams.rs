@@ -1,4 +1,4 @@
-//! Answers that do not end: what open streams share (contract section 6).
+//! Answers that do not end: what open streams share (docs/events.md#ends).
 //!
 //! An open stream is a task of its own on the worker that accepted it. While
 //! nothing happens it holds its connection, a bounded queue and a timer:

@@ -13,7 +13,7 @@ use workforce_domain::attachment::AttachmentLimit;
 
 use crate::problem::Problem;
 
-/// Bounds of uploads (contract sections 8 and 10.10).
+/// Bounds of uploads (docs/issues.md#attachments).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransferLimits {
     /// The most bytes that an attachment has, where its company does not say

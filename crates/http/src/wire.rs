@@ -1,5 +1,5 @@
 //! Values that JSON spells in more ways than one, or more exactly than a float
-//! can (amendments A1 and A10).
+//! can (docs/access.md#requests).
 
 use std::fmt;
 use std::marker::PhantomData;

@@ -1,5 +1,5 @@
-//! The board token that a server is started with (amendment A13.2): given by
-//! the operator, or kept in a file that the first start writes.
+//! The board token that a server is started with (docs/access.md#callers):
+//! given by the operator, or kept in a file that the first start writes.
 
 use std::fmt;
 use std::io;

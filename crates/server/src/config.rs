@@ -131,7 +131,7 @@ fn attachment_limit(bytes: &str) -> Result<AttachmentLimit, String> {
     limit.ok_or_else(|| format!("must be a whole number between 1 and {max}"))
 }
 
-/// How callers prove who they are (contract section 5).
+/// How callers prove who they are (docs/access.md#callers).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "snake_case")]
 pub(crate) enum AuthMode {
@@ -245,8 +245,8 @@ impl ServeArgs {
         }
     }
 
-    /// Whether values under sensitive names must be secrets (contract section
-    /// 10.12).
+    /// Whether values under sensitive names must be secrets
+    /// (docs/secrets.md#strict-mode).
     pub(crate) fn strict_secrets(&self) -> bool {
         self.strict_secrets
             .unwrap_or(self.auth != AuthMode::LocalTrusted)

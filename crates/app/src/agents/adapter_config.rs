@@ -1,5 +1,5 @@
 //! Adapter and heartbeat configuration: how changes merge and what is refused
-//! (contract sections 2.3, 4.3 and 10.1).
+//! (docs/heartbeats.md#process-adapter).
 
 use serde_json::Value;
 use workforce_domain::Document;

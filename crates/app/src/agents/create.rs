@@ -52,7 +52,7 @@ pub struct CreateAgent {
 impl CreateAgent {
     /// True when it gives what comes from the board alone: the right to hire,
     /// the one role with rights, and the command that a new agent would run
-    /// (decision D-16).
+    /// (docs/access.md#fields-of-an-agent).
     pub(crate) fn needs_board(&self) -> bool {
         self.role
             .as_ref()

@@ -1,4 +1,4 @@
-//! Drafts: agents that wait for the board (contract section 10.5). Their
+//! Drafts: agents that wait for the board (docs/approvals.md#hires). Their
 //! approvals call these; nobody else ends the waiting, except a termination.
 
 use serde_json::json;

@@ -1,5 +1,5 @@
 //! The environment in an adapter's configuration: which bindings are admitted
-//! (contract sections 2.3 and 10.12).
+//! (docs/secrets.md#references).
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ use crate::access::FieldFault;
 use crate::call::Call;
 use crate::refusal::{Code, Codes};
 
-/// An environment has at most so many variables (contract section 8).
+/// An environment has at most so many variables (docs/secrets.md#references).
 const MAX_VARIABLES: usize = 200;
 
 /// The value of an inline binding: a string, or `{"type": "plain", "value"}`.

@@ -1,4 +1,4 @@
-//! Long-lived API keys (specification section 5).
+//! Long-lived API keys (docs/access.md#callers).
 
 use serde_json::json;
 use workforce_domain::activity::Action;

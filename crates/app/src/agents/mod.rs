@@ -1,5 +1,5 @@
-//! Agents: hire, read, change, switch on and off (specification section 4,
-//! contract sections 2.2, 3.4 and 4.3).
+//! Agents: hire, read, change, switch on and off
+//! (docs/access.md#fields-of-an-agent).
 
 mod adapter_config;
 mod create;

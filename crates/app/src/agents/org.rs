@@ -1,4 +1,4 @@
-//! The organisation's tree (specification section 4, contract section 2.6).
+//! The organisation's tree.
 
 use std::collections::{HashMap, HashSet};
 

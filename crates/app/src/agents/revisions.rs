@@ -1,5 +1,5 @@
 //! Revisions of an agent's configuration: each change is kept, sealed, in the
-//! transaction of the change (contract section 10.9).
+//! transaction of the change (docs/secrets.md#sealing).
 
 use serde_json::json;
 use workforce_domain::activity::Action;

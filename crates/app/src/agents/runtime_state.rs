@@ -81,7 +81,7 @@ pub fn runtime_state(
 
 /// Makes the agent's next runs begin afresh, without what earlier ones had in
 /// mind. Board only. No adapter of this version keeps anything from run to run
-/// (contract section 10.3), so each of them begins afresh already.
+/// (docs/heartbeats.md#process-adapter), so each of them begins afresh already.
 ///
 /// # Errors
 /// [`AgentError`]

@@ -1,4 +1,4 @@
-//! Pause, resume, terminate (contract section 3.4). Board only.
+//! Pause, resume, terminate (docs/lifecycles.md#agents). Board only.
 
 use serde_json::json;
 use workforce_domain::activity::Action;

@@ -65,7 +65,8 @@ pub struct UpdateAgent {
 
 impl UpdateAgent {
     /// True when it touches what only the board may change: an agent must not
-    /// raise its own budget, rights or reach (decision D-16).
+    /// raise its own budget, rights or reach
+    /// (docs/access.md#fields-of-an-agent).
     const fn needs_board(&self) -> bool {
         self.name.is_some()
             || self.role.is_some()

@@ -1,5 +1,5 @@
-//! What the board should look at twice before it agrees to a hire that an
-//! agent proposes (contract section 10.5).
+//! What the board should look at twice before it agrees to a hire that an agent
+//! proposes (docs/approvals.md#attention).
 
 use serde_json::Value;
 use workforce_domain::Document;

@@ -77,9 +77,9 @@ fn drop_undecided(
 }
 
 /// Cancels the undecided approvals whose last open issue is `issue`: to be
-/// called when it has ended, and before it is deleted (contract section 3.2).
-/// A hire goes on: its object is the draft, whatever becomes of the issue that
-/// it was thought for.
+/// called when it has ended, and before it is deleted
+/// (docs/approvals.md#cancellation). A hire goes on: its object is the draft,
+/// whatever becomes of the issue that it was thought for.
 ///
 /// # Errors
 /// When the store fails.

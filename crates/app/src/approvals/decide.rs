@@ -26,7 +26,8 @@ pub struct Decide {
     /// What the board adds to it.
     pub note: Option<DecisionNote>,
     /// Goes on where the state of the source repository would forbid it
-    /// (amendment A8); without effect on other types, and recorded.
+    /// (docs/approvals.md#decisions); without effect on other types, and
+    /// recorded.
     pub force: bool,
 }
 

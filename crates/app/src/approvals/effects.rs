@@ -1,5 +1,5 @@
-//! What an approval does to the issues it is linked to (contract section
-//! 10.4). The issues are locked.
+//! What an approval does to the issues it is linked to
+//! (docs/approvals.md#effects). The issues are locked.
 
 use serde_json::{Value, json};
 use workforce_domain::activity::Action;

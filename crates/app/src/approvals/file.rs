@@ -29,7 +29,8 @@ pub struct FileApproval {
     pub requested_by: Option<AgentId>,
     /// What it is about, by its type.
     pub payload: Document,
-    /// Further issues it is about, by id or identifier (amendment A13.5).
+    /// Further issues it is about, by id or identifier
+    /// (docs/approvals.md#requests).
     pub issues: Vec<String>,
 }
 

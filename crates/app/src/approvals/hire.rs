@@ -1,5 +1,5 @@
-//! Hiring: a draft and the approval that decides on it (contract section
-//! 10.5).
+//! Hiring: a draft and the approval that decides on it
+//! (docs/approvals.md#hires).
 
 use serde_json::Value;
 use workforce_domain::Document;
@@ -227,8 +227,8 @@ pub(super) fn hold_draft_of(
     }
 }
 
-/// Lets the draft work, exactly as it is stored (decision D-21), as far as its
-/// budget does.
+/// Lets the draft work, exactly as it is stored (docs/approvals.md#hires), as
+/// far as its budget does.
 pub(super) fn activate(
     tx: &mut dyn Tx,
     call: &Call<'_>,
@@ -254,7 +254,7 @@ pub(super) fn discard(
 }
 
 /// Makes the draft what a new payload proposes, which replaces the present one
-/// (specification section 3), and shows it as it is then.
+/// (docs/approvals.md#sending-again), and shows it as it is then.
 pub(super) fn revise(
     tx: &mut dyn Tx,
     call: &Call<'_>,

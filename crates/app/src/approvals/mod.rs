@@ -1,5 +1,5 @@
-//! Approvals: ask the board, decide, send again, withdraw, hire (specification
-//! sections 3 and 4, contract sections 3.2, 10.4 and 10.5).
+//! Approvals: ask the board, decide, send again, withdraw, hire
+//! (docs/approvals.md).
 //!
 //! A decision, its entry in the history, its activity and events, what it does
 //! to issues and drafts, and the wake of whoever asked are one transaction.

@@ -57,7 +57,7 @@ fn refused(fault: FieldFault) -> Failure<ApprovalError> {
     Failure::Refused(fault.into())
 }
 
-/// A plan and its workspace (amendment A13.6).
+/// A plan and its workspace (docs/approvals.md#payloads).
 fn plan(reads: &mut dyn Reads, payload: &Within<'_>) -> Checked {
     if let Some(workspace) = payload.object("workspace")? {
         let within = Within {
@@ -146,7 +146,7 @@ impl<'a> Within<'a> {
         }
     }
 
-    /// Looks up what ids name (amendment A12).
+    /// Looks up what ids name (docs/access.md#companies).
     fn references(&self, reads: &mut dyn Reads) -> Checked {
         let company = self.company;
         if let Some(text) = self.text("projectId")? {

@@ -163,7 +163,8 @@ fn shown_payload(payload: Document, hides_configuration: bool) -> Document {
 }
 
 /// How an agent is run is for the board, for whoever proposed it and for its
-/// manager, as it is where the agent itself is read (contract section 2.2).
+/// manager, as it is where the agent itself is read
+/// (docs/approvals.md#visibility).
 fn hides_configuration(call: &Call<'_>, approval: &Approval) -> bool {
     let Some(caller) = call.agent().map(|caller| caller.agent) else {
         return false;

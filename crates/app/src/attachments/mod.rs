@@ -1,5 +1,4 @@
-//! Files attached to issues: add, look at, remove (specification section 2,
-//! contract sections 2.6, 4.3 and 10.10).
+//! Files attached to issues: add, look at, remove (docs/issues.md#attachments).
 //!
 //! The bytes themselves lie outside of the store. They are whole and durable
 //! before the transaction that writes them down begins, and they are deleted

@@ -19,7 +19,7 @@ pub struct Removed {
 }
 
 /// Takes an attachment from its issue. Its uploader, the assignee of the issue
-/// and the board (contract section 4.3).
+/// and the board (docs/endpoints.md#rules).
 ///
 /// # Errors
 /// [`AttachmentError`]

@@ -1,6 +1,6 @@
 //! A short form of a project's conventions: an extract that no model is asked
-//! for, so that it works offline and gives the same bytes every time (contract
-//! section 10.7).
+//! for, so that it works offline and gives the same bytes every time
+//! (docs/workspaces.md#short-form).
 //!
 //! What fits is kept as it is, but for white space. Of a longer text the
 //! sentences, list items and table rows are weighed, and the weightiest are

@@ -4,7 +4,8 @@ use super::vocabulary::{self, Tone};
 /// A piece up to so many characters is not too long.
 const HANDY: usize = 120;
 
-/// How much a piece says about what is to be done (contract section 10.7).
+/// How much a piece says about what is to be done
+/// (docs/workspaces.md#short-form).
 pub(super) fn weight(piece: &Piece, words: &[String], heading: Option<&Heading>) -> i32 {
     let tone = match vocabulary::tone(&piece.text, words) {
         Tone::Demands => 5,

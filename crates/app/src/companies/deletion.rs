@@ -12,8 +12,8 @@ use crate::refusal::{Code, Codes};
 /// What [`delete`] refuses with.
 pub const DELETE: Codes = Codes::of(&[Code::CompanyNotArchived, Code::CompanyHasLiveRuns]);
 
-/// Deletes an archived company for good, with everything it has (contract
-/// section 10.14). Board only.
+/// Deletes an archived company for good, with everything it has
+/// (docs/operations.md#stopping-companies-and-agents). Board only.
 ///
 /// # Errors
 /// [`CompanyError`]

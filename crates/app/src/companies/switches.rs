@@ -1,5 +1,6 @@
-//! Pause, resume, archive, take out of the archive (contract section 3.3).
-//! Board only. All that a switch causes is in its one transaction.
+//! Pause, resume, archive, take out of the archive
+//! (docs/access.md#company-switches). Board only. All that a switch causes is
+//! in its one transaction.
 
 use serde_json::json;
 use workforce_domain::activity::Action;

@@ -1,5 +1,5 @@
-//! What the agents of a project are told about it before they work (contract
-//! section 10.3, "project layer").
+//! What the agents of a project are told about it before they work
+//! (docs/heartbeats.md#files).
 
 use std::borrow::Cow;
 use std::fmt::Write as _;

@@ -1,5 +1,5 @@
 //! The conventions of projects: read, write, sum up, and hand to agents
-//! (specification sections 2 and 4, contract sections 2.4 and 10.7).
+//! (docs/workspaces.md#conventions).
 
 mod layer;
 

@@ -1,5 +1,5 @@
 //! Issues and the approvals over them: what a plan that is not decided keeps
-//! from being done, and what decisions do (contract section 10.4).
+//! from being done, and what decisions do (docs/approvals.md#pending-plans).
 
 use serde_json::{Value, json};
 use workforce_domain::activity::Action;

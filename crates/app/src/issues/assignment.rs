@@ -1,4 +1,5 @@
-//! Who may assign work to whom, and who hears of it (contract section 5).
+//! Who may assign work to whom, and who hears of it
+//! (docs/issues.md#assignment).
 
 use serde_json::json;
 use workforce_domain::actor::{CompanyScope, Owned};
@@ -219,8 +220,8 @@ fn wake(
 }
 
 /// Wakes the assignee of the parent when the last open child of it has ended
-/// (amendment A13.14). The parent is locked, so that of two children that end
-/// at the same time one is the last.
+/// (docs/issues.md#hierarchy). The parent is locked, so that of two children
+/// that end at the same time one is the last.
 pub(super) fn wake_for_children(
     tx: &mut dyn Tx,
     call: &Call<'_>,

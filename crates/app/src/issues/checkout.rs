@@ -1,5 +1,5 @@
 //! Checking out: the one way an agent begins to work on an issue
-//! (specification section 3, contract section 3.1).
+//! (docs/issues.md#checkout).
 
 use serde_json::json;
 use workforce_domain::activity::Action;

@@ -1,4 +1,4 @@
-//! Comments: what they say, whom they wake (contract sections 10.1 and 10.2).
+//! Comments: what they say, whom they wake (docs/issues.md#comments).
 
 use serde_json::json;
 use workforce_domain::activity::Action;

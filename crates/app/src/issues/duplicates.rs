@@ -1,6 +1,6 @@
 //! The same child made twice: an agent that lost the answer, or forgot in a
-//! later run what it did, asks again for a child that it has made (contract
-//! section 4.3). People are taken at their word.
+//! later run what it did, asks again for a child that it has made
+//! (docs/issues.md#duplicate-children). People are taken at their word.
 
 use workforce_domain::actor::Owned;
 use workforce_domain::issue::Issue;

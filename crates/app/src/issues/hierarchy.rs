@@ -1,5 +1,5 @@
 //! Parents of issues: of the same company, never a cycle, never too deep
-//! (contract section 2.5).
+//! (docs/issues.md#hierarchy).
 
 use workforce_domain::actor::CompanyScope;
 use workforce_domain::id::{GoalId, IssueId, ProjectId};

@@ -1,5 +1,4 @@
-//! Issues: make, read, change, check out, release, comment (specification
-//! sections 3 and 4, contract sections 2.5, 3.1 and 10.2).
+//! Issues: make, read, change, check out, release, comment (docs/issues.md).
 
 mod approval;
 mod assignment;
@@ -64,7 +63,8 @@ pub enum IssueError {
         /// Who holds it, and why that is in the way.
         conflict: CheckoutConflict,
     },
-    /// A plan over the issue must be decided first (contract section 10.4).
+    /// A plan over the issue must be decided first
+    /// (docs/approvals.md#pending-plans).
     #[error(
         "a plan over the issue waits for the board, so nobody can begin or be given work on it"
     )]

@@ -17,7 +17,7 @@ pub const RELEASE: Codes = Codes::of(&[Code::NotHolder]);
 /// Gives an issue back: from in_progress it returns to todo and to nobody, in
 /// any other status only the lease ends. Releasing what is free changes
 /// nothing. The board may release for anyone, whose run is asked to stop then
-/// (contract section 3.1).
+/// (docs/issues.md#release).
 ///
 /// # Errors
 /// [`IssueError::NotHolder`] when somebody else holds it.

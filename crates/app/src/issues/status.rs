@@ -1,4 +1,4 @@
-//! Moving an issue through its lifecycle (contract section 3.1).
+//! Moving an issue through its lifecycle (docs/issues.md#status-changes).
 
 use serde_json::{Value, json};
 use workforce_domain::actor::Owned;
@@ -21,8 +21,8 @@ pub struct Rewrite {
 }
 
 /// The status an issue really goes to when `to` is asked for: an agent's done
-/// becomes in_review where a review is demanded (amendment A5), unless it
-/// reviews the work of somebody else.
+/// becomes in_review where a review is demanded (docs/issues.md#reviews),
+/// unless it reviews the work of somebody else.
 pub(super) fn rewritten(
     tx: &mut dyn Tx,
     call: &Call<'_>,

@@ -302,8 +302,8 @@ fn change(
 }
 
 /// True when setting in_progress means that the calling agent begins to work,
-/// which is a checkout (contract section 3.1). What stands in review goes back
-/// to its assignee when somebody else sends it there.
+/// which is a checkout (docs/issues.md#status-changes). What stands in review
+/// goes back to its assignee when somebody else sends it there.
 fn takes_up(
     call: &Call<'_>,
     before: &Issue,

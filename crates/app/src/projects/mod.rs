@@ -1,5 +1,4 @@
-//! Projects and workspaces: make, read, change (specification section 4,
-//! contract section 2.4).
+//! Projects and workspaces: make, read, change (docs/workspaces.md#projects).
 
 mod create;
 mod delete;

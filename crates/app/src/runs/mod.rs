@@ -1,5 +1,5 @@
 //! Heartbeat runs: asking for one, looking at them, stopping them, and what the
-//! engine writes when they begin and end (contract sections 4.2 and 10.1).
+//! engine writes when they begin and end (docs/heartbeats.md).
 
 mod lifecycle;
 mod request;

@@ -33,7 +33,7 @@ pub const UPDATE: Codes = Codes::with(&[Code::DuplicateName], &[ROTATE]);
 pub const ROTATE: Codes = Codes::of(&[Code::InvalidField]);
 
 /// Changes a secret. A value becomes its newest version, which runs that start
-/// from now on are given (specification section 4); anything else makes no
+/// from now on are given (docs/secrets.md#versions); anything else makes no
 /// version.
 ///
 /// # Errors

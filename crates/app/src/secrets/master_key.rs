@@ -1,5 +1,5 @@
 //! The master key: whether it is the one of this store, and changing it while
-//! the server works (amendment A4).
+//! the server works (docs/secrets.md#key-rotation).
 //!
 //! A change has two steps. First the vault gets a new current key and keeps
 //! the former, both on disk. Then everything that is sealed under the former

@@ -1,6 +1,5 @@
-//! Secrets: make, read, change, delete, and hand them to runs (specification
-//! sections 2, 4 and 9, contract section 10.12). The board alone; nobody is
-//! shown a value.
+//! Secrets: make, read, change, delete, and hand them to runs
+//! (docs/secrets.md). The board alone; nobody is shown a value.
 
 mod change;
 mod convert;

@@ -1,4 +1,4 @@
-//! From references to values, at each run's start (contract section 10.12).
+//! From references to values, at each run's start (docs/secrets.md#resolution).
 
 use std::collections::BTreeSet;
 

@@ -2,8 +2,8 @@
 //!
 //! Whoever is called by name is heard soon. An agent that cannot work on the
 //! issue now, since a plan over it is undecided or somebody else holds it,
-//! gives its advice meanwhile (amendment A14.5); work that waited in the same
-//! wake is queued again when the advice begins.
+//! gives its advice meanwhile (docs/heartbeats.md#advice); work that waited in
+//! the same wake is queued again when the advice begins.
 
 use workforce_domain::actor::{CompanyScope, Owned};
 use workforce_domain::agent::Agent;

@@ -1,5 +1,4 @@
-//! Keeping agents from waking each other without end (contract section 10.1,
-//! "Loop breaker").
+//! Keeping agents from waking each other without end (docs/heartbeats.md#loops).
 //!
 //! When an agent was run for one issue and one reason more than a few times in
 //! half an hour, and meanwhile neither a person spoke nor the issue got

@@ -1,6 +1,6 @@
 //! Asking for an agent to be run. At most one wake per agent and key is
-//! pending; whatever else happens meanwhile is added to it (contract section
-//! 10.1).
+//! pending; whatever else happens meanwhile is added to it
+//! (docs/heartbeats.md#coalescing).
 
 mod advice;
 mod loop_breaker;
@@ -74,7 +74,8 @@ pub enum WakeOutcome {
 }
 
 /// Asks for an agent to be run. Paused agents keep the wake until they may run
-/// again; a company that the board stopped takes none (contract section 3.3).
+/// again; a company that the board stopped takes none
+/// (docs/access.md#company-switches).
 ///
 /// # Errors
 /// When the store fails.

@@ -1,5 +1,5 @@
 //! Whoever is called by name while a plan waits for the board is asked for
-//! advice meanwhile (contract sections 10.2 and 10.4).
+//! advice meanwhile (docs/heartbeats.md#advice).
 
 use workforce_app::approvals::{self, Decide};
 use workforce_app::issues::{self, AddComment};

@@ -1,4 +1,4 @@
-//! Hiring, changing and showing agents (contract sections 2.2, 2.3 and 4.3).
+//! Hiring, changing and showing agents (docs/access.md#fields-of-an-agent).
 
 mod keys;
 mod org;

@@ -1,4 +1,4 @@
-//! What an agent's spend of the month does to it (contract section 10.6).
+//! What an agent's spend of the month does to it (docs/budgets.md#stops).
 
 mod breakdowns;
 mod company;

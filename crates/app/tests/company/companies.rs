@@ -1,4 +1,5 @@
-//! Companies: their prefixes, and what archiving one does (contract sections 2.1 and 3.3).
+//! Companies: their prefixes, and what archiving one does
+//! (docs/access.md#company-switches).
 
 mod switches;
 

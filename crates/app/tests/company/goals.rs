@@ -1,4 +1,4 @@
-//! Goals and what they serve (contract section 2.4).
+//! Goals and what they serve (docs/workspaces.md#goals).
 
 use std::time::Duration;
 

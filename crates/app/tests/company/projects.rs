@@ -1,4 +1,4 @@
-//! Projects and their workspaces (contract section 2.4).
+//! Projects and their workspaces (docs/workspaces.md#projects).
 
 mod conventions;
 mod workspaces;

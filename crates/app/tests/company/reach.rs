@@ -1,4 +1,4 @@
-//! What belongs to another company does not exist (amendment A12).
+//! What belongs to another company does not exist (docs/access.md#companies).
 
 mod agents;
 mod companies;

@@ -1,4 +1,4 @@
-//! Asking for runs, stopping them, and how they end (contract sections 4.3 and 10.1).
+//! Asking for runs, stopping them, and how they end (docs/heartbeats.md#invocations).
 
 mod ends;
 mod loops;

@@ -1,4 +1,4 @@
-//! Secrets: made, changed, referred to, handed to runs (contract section 10.12).
+//! Secrets: made, changed, referred to, handed to runs (docs/secrets.md).
 
 mod master_key;
 

@@ -1,4 +1,5 @@
-//! Plans that the board has not agreed to yet hold issues back (contract section 10.4).
+//! Plans that the board has not agreed to yet hold issues back
+//! (docs/approvals.md#pending-plans).
 
 use workforce_app::issues::CreateIssue;
 use workforce_domain::id::ApprovalId;

@@ -1,4 +1,4 @@
-//! Whom comments wake (contract sections 10.1 and 10.2).
+//! Whom comments wake (docs/issues.md#comments).
 
 use workforce_app::access::Denied;
 use workforce_app::agents;

@@ -1,4 +1,4 @@
-//! `expectedStatuses` of a checkout (contract section 3.1).
+//! `expectedStatuses` of a checkout (docs/issues.md#checkout).
 
 use workforce_app::issues::CheckOut;
 use workforce_domain::issue::{ConflictReason, IssueStatus};

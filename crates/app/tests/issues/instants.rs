@@ -1,4 +1,4 @@
-//! When work started and ended (specification section 3, contract section 2.5).
+//! When work started and ended (docs/lifecycles.md#issues-moved-by-the-board).
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The list of issues (specification section 4).
+//! The list of issues (docs/issues.md#lists).
 
 use std::time::Duration;
 

@@ -1,5 +1,4 @@
-//! What the use cases of issues promise (specification section 3, contract sections 2.5, 3.1,
-//! 10.1 and 10.2).
+//! What the use cases of issues promise (docs/issues.md).
 #![expect(
     clippy::unwrap_used,
     reason = "what a test sets up is there, and a test that finds it missing ends"

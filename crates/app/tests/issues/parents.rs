@@ -1,4 +1,4 @@
-//! The tree of issues: no cycle, not too deep (contract section 2.5).
+//! The tree of issues: no cycle, not too deep (docs/issues.md#hierarchy).
 
 use workforce_app::issues::{self, CreateIssue, IssueError, UpdateIssue};
 use workforce_domain::change::Change;

@@ -1,4 +1,4 @@
-//! A change and its comment are one (specification section 4).
+//! A change and its comment are one (docs/issues.md#rights).
 
 use workforce_app::issues::UpdateIssue;
 use workforce_domain::change::Change;

@@ -1,4 +1,4 @@
-//! What lies in another company does not exist (amendment A12).
+//! What lies in another company does not exist (docs/access.md#companies).
 
 use workforce_app::access::Denied;
 use workforce_app::issues::{self, AddComment, CreateIssue, IssueError, UpdateIssue};

@@ -1,4 +1,4 @@
-//! Giving an issue back (contract section 3.1).
+//! Giving an issue back (docs/issues.md#release).
 
 use workforce_app::issues::IssueError;
 use workforce_domain::issue::{Assignment, IssueStatus};

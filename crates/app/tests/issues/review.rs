@@ -1,4 +1,5 @@
-//! Work that somebody else must look at before it is done (amendment A5).
+//! Work that somebody else must look at before it is done
+//! (docs/issues.md#reviews).
 
 use workforce_app::access::Denied;
 use workforce_app::companies::CreateCompany;

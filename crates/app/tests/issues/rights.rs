@@ -1,4 +1,4 @@
-//! Who may change an issue (contract section 5).
+//! Who may change an issue (docs/issues.md#rights).
 
 use serde_json::Map;
 use workforce_app::access::Denied;

@@ -1,4 +1,5 @@
-//! The lifecycle of issues, from every status to every status (contract section 3.1).
+//! The lifecycle of issues, from every status to every status
+//! (docs/lifecycles.md#issues-moved-by-agents).
 
 use serde_json::json;
 use workforce_app::activity;
@@ -16,7 +17,7 @@ const ALL: [IssueStatus; 7] = [
     Backlog, Todo, InProgress, InReview, Blocked, Done, Cancelled,
 ];
 
-/// What agents may do, as the contract has it.
+/// What agents may do (docs/lifecycles.md#issues-moved-by-agents).
 const AGENTS: [(IssueStatus, &[IssueStatus]); 7] = [
     (Backlog, &[Todo, InProgress, Cancelled]),
     (Todo, &[Backlog, InProgress, Blocked, Cancelled]),
@@ -27,7 +28,7 @@ const AGENTS: [(IssueStatus, &[IssueStatus]); 7] = [
     (Cancelled, &[]),
 ];
 
-/// What the board may do, as the contract has it.
+/// What the board may do (docs/lifecycles.md#issues-moved-by-the-board).
 const BOARD: [(IssueStatus, &[IssueStatus]); 7] = [
     (
         Backlog,

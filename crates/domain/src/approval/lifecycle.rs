@@ -1,4 +1,4 @@
-//! Where an approval stands (specification section 3, contract section 3.2).
+//! Where an approval stands (docs/lifecycles.md#approvals).
 
 use alloc::string::String;
 

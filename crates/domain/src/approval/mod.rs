@@ -1,5 +1,4 @@
-//! Approvals: what the board must agree to (specification section 3, contract
-//! section 3.2).
+//! Approvals: what the board must agree to (docs/approvals.md).
 
 mod branch;
 mod lifecycle;

@@ -59,7 +59,8 @@ impl Approval {
 owned!(Approval, company);
 
 words! {
-    /// Why a part of a proposal deserves a second look (contract section 10.5).
+    /// Why a part of a proposal deserves a second look
+    /// (docs/approvals.md#attention).
     pub enum AttentionKind {
         /// A command that would run on the server's machine.
         Command = "command",

@@ -1,4 +1,4 @@
-//! Where a company stands and since when (specification section 3, contract section 3.3).
+//! Where a company stands and since when (docs/access.md#company-switches).
 
 use crate::corrupt::Corrupt;
 use crate::lifecycle::{IllegalTransition, Lifecycle};
@@ -6,7 +6,7 @@ use crate::time::Timestamp;
 use crate::words;
 
 words! {
-    /// Where a company stands (specification section 3).
+    /// Where a company stands (docs/access.md#company-switches).
     pub enum CompanyStatus {
         /// Its agents may run.
         Active = "active",
@@ -22,7 +22,7 @@ words! {
     pub enum PauseReason {
         /// The board paused it.
         Manual = "manual",
-        /// Its month's budget is used up (contract section 10.6).
+        /// Its month's budget is used up (docs/budgets.md#stops).
         Budget = "budget",
         /// workforce paused it for another reason.
         System = "system",
@@ -52,7 +52,7 @@ pub struct Pause {
 
 /// Where a company stands, why no run of it may start, and since when. Paused
 /// by the board means the status `paused`; a used-up budget stops starts while
-/// the status stays as the board set it (amendment A7).
+/// the status stays as the board set it (docs/budgets.md#stops).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompanyLifecycle {
     status: CompanyStatus,

@@ -1,5 +1,5 @@
 //! The instructions bundle of an agent: the files that tell it how to work
-//! (specification section 2, contract section 10.8).
+//! (docs/workspaces.md#instructions).
 
 mod defaults;
 mod path;
@@ -14,7 +14,8 @@ pub use path::{BundlePath, PathFault};
 
 use crate::words;
 
-/// A file of a bundle has at most so many bytes (contract section 8).
+/// A file of a bundle has at most so many bytes
+/// (docs/workspaces.md#instructions).
 pub const MAX_FILE_BYTES: usize = 1024 * 1024;
 /// A bundle has at most so many files.
 pub const MAX_FILES: usize = 200;

@@ -8,7 +8,7 @@ use super::DEFAULT_ENTRY;
 
 /// The path of a file within a bundle: relative, in NFC, with `/` between its
 /// segments, the same file on every file system, and never outside of the
-/// bundle (contract section 10.8).
+/// bundle (docs/workspaces.md#bundle-paths).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct BundlePath(String);

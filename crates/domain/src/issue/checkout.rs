@@ -1,4 +1,4 @@
-//! The decision on a checkout (specification section 3, contract section 3.1).
+//! The decision on a checkout (docs/issues.md#checkout).
 
 use super::lease::Lease;
 use super::lifecycle::{IssueStatus, Progress};

@@ -1,5 +1,5 @@
-//! Where issues can stand and what they may become (specification section 3,
-//! contract sections 2.5 and 3.1).
+//! Where issues can stand and what they may become
+//! (docs/lifecycles.md#issues-moved-by-agents).
 
 mod progress;
 
@@ -9,7 +9,7 @@ use crate::lifecycle::Lifecycle;
 use crate::words;
 
 words! {
-    /// Where an issue stands (specification section 3).
+    /// Where an issue stands.
     pub enum IssueStatus {
         /// Parked: assigning it wakes nobody.
         Backlog = "backlog",
@@ -83,8 +83,9 @@ impl Mover {
 impl Lifecycle for IssueStatus {
     const SUBJECT: &'static str = "an issue";
 
-    /// The table that agents keep to (contract section 3.1); the board has one
-    /// of its own. What ends is left only by reopening.
+    /// The table that agents keep to
+    /// (docs/lifecycles.md#issues-moved-by-agents); the board has one of its
+    /// own. What ends is left only by reopening.
     fn successors(self) -> &'static [Self] {
         match self {
             Self::Backlog => &[Self::Todo, Self::InProgress, Self::Cancelled],
@@ -112,8 +113,9 @@ impl IssueStatus {
     /// What a reopened issue may become.
     pub const REOPENED: &'static [Self] = &[Self::Backlog, Self::Todo];
 
-    /// What `mover` may change this status to (contract section 3.1). The
-    /// status itself is never listed.
+    /// What `mover` may change this status to
+    /// (docs/lifecycles.md#issues-moved-by-agents). The status itself is never
+    /// listed.
     pub fn successors_for(self, mover: Mover) -> &'static [Self] {
         match mover {
             Mover::Agent => self.successors(),

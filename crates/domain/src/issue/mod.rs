@@ -1,5 +1,4 @@
-//! Issues: the unit of work (specification sections 2 and 3, contract
-//! sections 2.5 and 3.1).
+//! Issues: the unit of work (docs/issues.md).
 
 mod checkout;
 mod lease;
@@ -143,7 +142,7 @@ pub struct Issue {
 }
 
 impl Issue {
-    /// A chain of parents is at most so long (contract section 2.5).
+    /// A chain of parents is at most so long (docs/issues.md#hierarchy).
     pub const MAX_DEPTH: usize = 32;
 
     /// Where it stands.

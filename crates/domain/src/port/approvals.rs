@@ -147,7 +147,7 @@ pub trait ApprovalReads {
 
     /// The plan approval that still has to be decided and is linked to the
     /// issue or to one of its ancestors; such an issue cannot be worked on
-    /// (contract section 10.4).
+    /// (docs/approvals.md#pending-plans).
     ///
     /// # Errors
     /// When the store fails.

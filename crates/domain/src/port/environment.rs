@@ -54,7 +54,7 @@ impl core::fmt::Debug for MintedToken {
     }
 }
 
-/// Makes credentials and their digests (contract section 5).
+/// Makes credentials and their digests (docs/access.md#callers).
 pub trait Tokens: Send + Sync {
     /// A new credential with 256 random bits.
     fn mint(&self, kind: TokenKind) -> MintedToken;
@@ -102,9 +102,9 @@ pub enum KeyChangeError {
     Failed(#[source] alloc::boxed::Box<dyn core::error::Error + Send + Sync>),
 }
 
-/// Seals what may not lie in plain text at rest (amendment A4). Each value has
-/// a key of its own, which is sealed under a master key. Values sealed under
-/// former master keys open until those are forgotten.
+/// Seals what may not lie in plain text at rest (docs/secrets.md#sealing). Each
+/// value has a key of its own, which is sealed under a master key. Values
+/// sealed under former master keys open until those are forgotten.
 pub trait Vault: Send + Sync {
     /// Seals `plain` under the current master key; it opens only with the same
     /// `context`.
@@ -185,8 +185,8 @@ pub trait RunLogs: Send + Sync {
     fn forget(&self, company: crate::id::CompanyId) -> Result<(), LogError>;
 }
 
-/// Takes the values of a run's secrets out of what the run writes (contract
-/// section 10.12).
+/// Takes the values of a run's secrets out of what the run writes
+/// (docs/secrets.md#scrubbing).
 pub trait TextScrubber: Send + Sync {
     /// The same text without the values, or `None` when it has none of them.
     fn scrub(&self, text: &str) -> Option<String>;
@@ -201,8 +201,8 @@ pub trait EngineSignal: Send + Sync {
     /// A wake was queued or a run asked to stop; the change is committed.
     fn wake_up(&self);
 
-    /// A call was made with this run's credential, which is a sign of life:
-    /// the run's idle limit counts from here again (contract section 10.1).
+    /// A call was made with this run's credential, which is a sign of life: the
+    /// run's idle limit counts from here again (docs/heartbeats.md#processes).
     /// Without effect for a run that is not live on this server.
     fn run_is_active(&self, _run: crate::id::RunId) {}
 

@@ -16,9 +16,10 @@ pub trait EventListener: Send + Sync {
 /// A place among the listeners of a company; given up when dropped.
 pub trait EventSubscription: Send + Sync {}
 
-/// Tells when a company has new events, whichever server caused them (contract
-/// section 6). What is told is never the events themselves: those are read
-/// from the store, from the number on that the reader has seen.
+/// Tells when a company has new events, whichever server caused them
+/// (docs/operations.md#live-events). What is told is never the events
+/// themselves: those are read from the store, from the number on that the
+/// reader has seen.
 ///
 /// A listener is woken after the commit of what it is told about. It may be
 /// woken late, or not at all when another server ends in that instant, so

@@ -110,7 +110,8 @@ pub trait Journal {
     fn event(&mut self, event: Event);
 }
 
-/// An answer kept for the repetition of its request (contract section 4.1).
+/// An answer kept for the repetition of its request
+/// (docs/access.md#idempotency-keys).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptAnswer {
     /// Who asked: a name for the credential.

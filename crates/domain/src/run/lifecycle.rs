@@ -1,4 +1,4 @@
-//! Where runs and wakes stand (contract section 10.1).
+//! Where runs and wakes stand (docs/lifecycles.md#heartbeat-runs).
 
 use crate::lifecycle::Lifecycle;
 use crate::words;

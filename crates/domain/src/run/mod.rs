@@ -1,4 +1,4 @@
-//! Heartbeat runs: one execution of an agent (contract section 10.1).
+//! Heartbeat runs: one execution of an agent (docs/heartbeats.md).
 
 mod end;
 mod lifecycle;
@@ -21,8 +21,8 @@ words! {
     pub enum RunKind {
         /// Works on an issue and holds its lease.
         Execution = "execution",
-        /// Answers a mention: reads and comments, cannot check out (contract
-        /// section 10.2).
+        /// Answers a mention: reads and comments, cannot check out
+        /// (docs/heartbeats.md#run-kinds).
         Consult = "consult",
         /// Not about one issue.
         General = "general",

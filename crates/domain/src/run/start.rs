@@ -1,4 +1,4 @@
-//! What a start waits for (contract section 10.1).
+//! What a start waits for (docs/heartbeats.md#claims).
 
 use crate::words;
 

@@ -1,5 +1,4 @@
-//! Secrets: what agents are given and nobody is shown (specification section
-//! 2, contract sections 2.3, 2.6 and 10.12).
+//! Secrets: what agents are given and nobody is shown (docs/secrets.md).
 
 mod reference;
 mod sensitive;
@@ -75,7 +74,7 @@ pub struct SecretVersion {
 }
 
 /// What the value of a version is sealed for, so that it opens nowhere else:
-/// company, secret and version (amendment A4).
+/// company, secret and version (docs/secrets.md#sealing).
 pub fn seal_context(company: CompanyId, secret: SecretId, version: i32) -> String {
     alloc::format!("secret {company} {secret} {version}")
 }
@@ -189,7 +188,8 @@ fn file_fault(path: &str) -> Option<&'static str> {
     }
 }
 
-/// True for what an environment variable can be called (contract section 2.3).
+/// True for what an environment variable can be called
+/// (docs/secrets.md#references).
 pub fn is_variable_name(name: &str) -> bool {
     let mut bytes = name.bytes();
     let starts = bytes

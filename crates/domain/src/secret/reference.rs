@@ -1,5 +1,5 @@
 //! References to secrets in the environment of an adapter's configuration
-//! (specification section 2, contract section 2.3).
+//! (docs/secrets.md#references).
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! How runs come to their end (contract section 10.1).
+//! How runs come to their end (docs/heartbeats.md#outcomes).
 
 use uuid::Uuid;
 use workforce_domain::lifecycle::Lifecycle;

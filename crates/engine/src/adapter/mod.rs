@@ -79,7 +79,7 @@ pub(crate) trait Adapter: Send + Sync {
 }
 
 /// The adapter for a kind; `None` where this server has none. Nothing else is
-/// run in its place (contract section 10.3).
+/// run in its place (docs/heartbeats.md#process-adapter).
 pub(crate) fn adapter(kind: AdapterType) -> Option<&'static dyn Adapter> {
     match kind {
         AdapterType::Process => Some(&process::ProcessAdapter),

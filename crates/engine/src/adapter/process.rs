@@ -23,7 +23,7 @@ use crate::project_context::ContextFile;
 use crate::scrub::OutputScrubber;
 use crate::shared::Core;
 
-/// Runs an agent as a local program (contract section 10.3).
+/// Runs an agent as a local program (docs/heartbeats.md#process-adapter).
 pub(super) struct ProcessAdapter;
 
 impl Adapter for ProcessAdapter {

@@ -11,7 +11,8 @@ const DEFAULT_WALL: Duration = Duration::from_secs(4 * 60 * 60);
 const DEFAULT_IDLE: Duration = Duration::from_secs(20 * 60);
 const DEFAULT_GRACE: Duration = Duration::from_secs(20);
 
-/// The configuration of the `process` adapter (contract section 10.3).
+/// The configuration of the `process` adapter
+/// (docs/heartbeats.md#process-adapter).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ProcessSettings {
     /// The program: a name looked up in `PATH`, or a path.

@@ -25,7 +25,8 @@ const ALLOWED: &[&str] = &[
 const ALLOWED_PREFIXES: &[&str] = &["LC_", "XDG_"];
 const OWN_PREFIX: &str = "WORKFORCE_";
 
-/// The environment of a child, built from nothing (contract section 10.3).
+/// The environment of a child, built from nothing
+/// (docs/heartbeats.md#environment).
 ///
 /// There is no way to pass the server's whole environment on: what is not
 /// named here or by the operator does not reach an agent.

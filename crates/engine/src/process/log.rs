@@ -16,8 +16,7 @@ pub const DEFAULT_LOG_CAP: u64 = 64 * 1024 * 1024;
 /// How many bytes of the end of the output go with the run's row: 8 KiB.
 pub const TAIL_LEN: usize = 8 * 1024;
 
-/// The output of one run: a file that only grows (contract section 10.1,
-/// "Output").
+/// The output of one run: a file that only grows (docs/heartbeats.md#logs).
 ///
 /// Half of the cap is written straight to the file, where readers see it at
 /// once. What comes after is kept in a ring of the other half, in a file

@@ -1,4 +1,4 @@
-//! One child process of an agent, run safely (contract section 10.1).
+//! One child process of an agent, run safely (docs/heartbeats.md#processes).
 //!
 //! A child starts with an environment built from nothing, is recorded before
 //! it may execute its program, lives in a session of its own, and is gone,

@@ -105,10 +105,10 @@ pub enum SpawnError {
 /// Starts a child that executes nothing before `record` has succeeded.
 ///
 /// `record` gets the child's process id, group id and start time and stores
-/// them, so that a later server can find the child whatever happens to this
-/// one (contract section 10.1, "Orphans"). When it fails, or when the returned
-/// future is dropped before its end, the child ends without having executed
-/// anything.
+/// them, so that a later server can find the child whatever happens to this one
+/// (docs/heartbeats.md#processes). When it fails, or when the
+/// returned future is dropped before its end, the child ends without having
+/// executed anything.
 ///
 /// # Errors
 ///

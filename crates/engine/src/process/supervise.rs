@@ -21,7 +21,7 @@ const DRAIN_BOUND: Duration = Duration::from_millis(500);
 /// ended.
 const REAP_BOUND: Duration = Duration::from_secs(1);
 
-/// What a run may take (contract section 10.1, "Timeout").
+/// What a run may take (docs/heartbeats.md#processes).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// From start to end; without limit when `None`.

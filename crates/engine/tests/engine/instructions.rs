@@ -1,4 +1,5 @@
-//! A run reads a copy of its agent's instructions that is its own (contract section 10.8).
+//! A run reads a copy of its agent's instructions that is its own
+//! (docs/heartbeats.md#files).
 
 use std::collections::BTreeMap;
 use std::fs;

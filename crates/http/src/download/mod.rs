@@ -1,4 +1,4 @@
-//! Hands out the content of an attachment (contract section 10.10): as a
+//! Hands out the content of an attachment (docs/issues.md#attachments): as a
 //! stream that waits for its reader, whole or in part, under headers that keep
 //! it from acting in the name of this server.
 

@@ -19,7 +19,7 @@ use crate::problem::Problem;
 use crate::query::{Query, fault};
 use crate::streams::EVENT_STREAM;
 
-/// The headers that name a run, the own one first (amendment A6).
+/// The headers that name a run, the own one first (docs/access.md#run-header).
 const RUN_HEADERS: [&str; 2] = ["X-Service-Run-Id", "X-Paperclip-Run-Id"];
 
 /// The header in which a reader of events says what it has seen.

@@ -1,7 +1,8 @@
-//! The one place where what agents write is cleaned (contract section 10.12):
-//! the body of a request that is made for a run is freed of the values of the
-//! run's secrets before anything reads it, text by text. So no use case, no
-//! row, no event and no error ever sees them, whatever field they came in.
+//! The one place where what agents write is cleaned
+//! (docs/secrets.md#scrubbing): the body of a request that is made for a run is
+//! freed of the values of the run's secrets before anything reads it, text by
+//! text. So no use case, no row, no event and no error ever sees them, whatever
+//! field they came in.
 
 use std::sync::Arc;
 

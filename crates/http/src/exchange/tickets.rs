@@ -1,4 +1,4 @@
-//! A ticket in the place of a credential (contract section 6). It stands in
+//! A ticket in the place of a credential (docs/events.md#tickets). It stands in
 //! the address, where a browser can put it, and opens one stream.
 
 use actix_web::web;

@@ -19,8 +19,8 @@ pub fn catalogue() -> impl Iterator<Item = (Code, Entry)> {
     Code::ALL.iter().map(|&code| (code, entry(code)))
 }
 
-/// How a machine code is answered: the one table of statuses (contract section
-/// 7). 400 is a fault of form, 422 one of meaning, 409 a conflict with another
+/// How a machine code is answered: the one table of statuses (docs/errors.md).
+/// 400 is a fault of form, 422 one of meaning, 409 a conflict with another
 /// party.
 pub const fn entry(code: Code) -> Entry {
     let (status, title, advice) = match code {

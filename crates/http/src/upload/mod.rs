@@ -1,5 +1,5 @@
-//! Receives a file as a stream (contract section 4.3): nothing is held whole
-//! in memory, and what is not to be kept is not stored.
+//! Receives a file as a stream (docs/issues.md#attachments): nothing is held
+//! whole in memory, and what is not to be kept is not stored.
 
 mod form;
 mod pace;

@@ -1,5 +1,5 @@
-//! What bytes look like, whatever their sender says about them (contract
-//! section 10.10).
+//! What bytes look like, whatever their sender says about them
+//! (docs/issues.md#attachments).
 
 use std::str::from_utf8;
 

@@ -1,6 +1,6 @@
 //! The matrix of who may do what: every route, asked by every kind of caller
 //! about its own company and about another one, against what the rule of the
-//! route says (contract section 5).
+//! route says (docs/access.md#rights).
 //!
 //! A new route needs a line in [`requests::REQUESTS`]; a new kind of object in
 //! its path is made in [`scene::Scene::new`]; a new rule says in `callers.rs` whom it

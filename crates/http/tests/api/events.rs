@@ -1,5 +1,5 @@
-//! Live events: replay, what comes next, filters, and the list for those who ask (contract
-//! section 6).
+//! Live events: replay, what comes next, filters, and the list for those who ask
+//! (docs/events.md#resuming).
 
 use std::convert::Infallible;
 use std::time::Duration;

@@ -1,5 +1,5 @@
 //! Fields that name something: what does not exist in the company is refused, and what belongs to
-//! another company does not exist (amendment A12).
+//! another company does not exist (docs/access.md#companies).
 
 use serde_json::{Value, json};
 

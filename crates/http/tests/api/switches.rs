@@ -1,4 +1,4 @@
-//! The switches of companies and agents, and what they lock (contract sections 3.3, 3.4, 10.14).
+//! The switches of companies and agents, and what they lock (docs/access.md#company-switches).
 
 use serde_json::{Value, json};
 use workforce_http::registry::Access;

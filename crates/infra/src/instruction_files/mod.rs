@@ -1,4 +1,5 @@
-//! External instructions on the server's disk (contract section 10.8).
+//! External instructions on the server's disk
+//! (docs/operations.md#instructions-of-agents).
 
 mod beneath;
 mod listing;

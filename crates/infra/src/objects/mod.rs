@@ -1,5 +1,5 @@
 //! Where the bytes of attachments are kept: a folder of the server, or a bucket with the
-//! interface of Amazon S3 (contract section 10.10).
+//! interface of Amazon S3 (docs/operations.md#attachments).
 //!
 //! The client of a bucket is asynchronous; it runs on a small runtime of its own, on which the
 //! methods of the port wait. They are called from threads that may wait, never from a task.

@@ -1,4 +1,4 @@
-//! Seals what may not lie in plain text at rest (amendment A4).
+//! Seals what may not lie in plain text at rest (docs/secrets.md#sealing).
 //!
 //! A sealed value has two parts. The first is one version byte, the id of a
 //! master key, and the value's own random key sealed under that master key.

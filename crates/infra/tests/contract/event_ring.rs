@@ -1,4 +1,5 @@
-//! Events are kept for a while: the oldest go first, and no gap is left (contract section 6).
+//! Events are kept for a while: the oldest go first, and no gap is left
+//! (docs/events.md#retention).
 
 use workforce_domain::Document;
 use workforce_domain::activity::{Event, EventKind};

@@ -1,4 +1,4 @@
-//! Who is told of new events, and when (contract section 6).
+//! Who is told of new events, and when (docs/events.md#numbering).
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};

@@ -1,5 +1,5 @@
-//! What the store makes impossible (contract section 13): each constraint refuses a row, past
-//! every rule, that is otherwise as good as one it admits.
+//! What the store makes impossible: each constraint refuses a row, past every rule, that is
+//! otherwise as good as one it admits.
 
 use workforce_testkit::on_both_databases;
 

@@ -75,8 +75,8 @@ pub(super) const CHANGE: Codes = Codes::with(
     &[ON_DISK],
 );
 
-/// Agents write their own managed bundle and nothing else (contract section
-/// 4.3).
+/// Agents write their own managed bundle and nothing else
+/// (docs/workspaces.md#instructions).
 pub(super) fn check_writer(
     call: &Call<'_>,
     agent: &Agent,

@@ -1,5 +1,4 @@
-//! The instructions bundle of an agent (specification section 4, contract
-//! sections 4.3 and 10.8).
+//! The instructions bundle of an agent (docs/workspaces.md#instructions).
 //!
 //! What is on disk is touched between transactions, never within one. A call
 //! that needs it comes in three parts: one looks at the store and says what is

@@ -1,4 +1,4 @@
-//! Long-lived keys of agents (contract sections 4.2 and 5).
+//! Long-lived keys of agents (docs/access.md#callers).
 
 use std::time::Duration;
 

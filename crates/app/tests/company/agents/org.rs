@@ -1,4 +1,5 @@
-//! Managers, chains of command and the tree of an organisation (contract section 2.2).
+//! Managers, chains of command and the tree of an organisation
+//! (docs/access.md#rights).
 
 use workforce_app::agents::{self, AgentError, OrgEntry, UpdateAgent};
 use workforce_app::{Code, Refusal};

@@ -1,5 +1,5 @@
-//! Letting an agent work although its budget is used up, and removing agents (contract sections
-//! 3.4, 4.2 and 10.6).
+//! Letting an agent work although its budget is used up, and removing agents
+//! (docs/budgets.md#forced-resumption).
 
 use workforce_app::agents::{self, AgentDetail, AgentError};
 use workforce_app::{Code, Failure, Refusal};

@@ -18,7 +18,10 @@ use workforce_domain::port::RevisionKey;
 use workforce_domain::revision::{AgentConfig, RevisionSource};
 use workforce_testkit::world::{Acting, World, done, label, name, new_agent, refused};
 
-use crate::support::{agent_detail, budget, change_agent, count, limit_agent, look, pause_reason, scope, spend, terminate};
+use crate::support::{
+    agent_detail, budget, change_agent, count, limit_agent, look, pause_reason, scope, spend,
+    terminate,
+};
 
 fn history(who: Acting<'_>, agent: AgentId) -> Result<Vec<RevisionView>, Failure<AgentError>> {
     let page = PageRequest::first();

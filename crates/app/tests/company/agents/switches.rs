@@ -1,4 +1,4 @@
-//! Pausing, resuming and terminating agents (contract section 3.4).
+//! Pausing, resuming and terminating agents (docs/lifecycles.md#agents).
 
 use std::time::Duration;
 

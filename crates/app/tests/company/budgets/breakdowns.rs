@@ -1,4 +1,4 @@
-//! What costs add up to, by agent and by project (contract section 2.6).
+//! What costs add up to, by agent and by project (docs/budgets.md#sums).
 
 use std::time::Duration;
 

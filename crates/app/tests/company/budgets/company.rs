@@ -1,4 +1,4 @@
-//! What a company's spend of the month does to it (contract section 10.6, amendment A7).
+//! What a company's spend of the month does to it (docs/budgets.md#stops).
 
 use std::time::Duration;
 

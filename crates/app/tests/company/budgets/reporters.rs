@@ -1,4 +1,4 @@
-//! Who may report a cost, and where it is booked (contract section 10.6).
+//! Who may report a cost, and where it is booked (docs/budgets.md#cost-events).
 
 use workforce_app::costs::ReportCost;
 use workforce_app::issues::CreateIssue;

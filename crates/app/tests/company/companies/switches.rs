@@ -1,4 +1,4 @@
-//! Pausing, resuming and archiving companies, and deleting them (contract sections 3.3 and 10.14).
+//! Pausing, resuming and archiving companies, and deleting them (docs/access.md#company-switches).
 
 use proptest::collection::vec;
 use proptest::prelude::{Just, Strategy, prop_oneof};

@@ -1,4 +1,4 @@
-//! The conventions of a project (contract sections 2.4 and 10.7).
+//! The conventions of a project (docs/workspaces.md#conventions).
 
 use serde_json::json;
 use workforce_app::access::Denied;

@@ -1,4 +1,4 @@
-//! Workspaces of projects (contract section 2.4).
+//! Workspaces of projects (docs/workspaces.md#workspaces).
 
 use std::time::Duration;
 

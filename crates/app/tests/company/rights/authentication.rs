@@ -1,4 +1,4 @@
-//! Who a presented credential stands for (contract section 5).
+//! Who a presented credential stands for (docs/access.md#callers).
 
 use std::time::Duration;
 

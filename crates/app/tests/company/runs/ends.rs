@@ -1,4 +1,5 @@
-//! How runs end, well, badly, or with their server (contract section 10.1).
+//! How runs end, well, badly, or with their server
+//! (docs/heartbeats.md#outcomes).
 
 use std::convert::Infallible;
 use std::time::Duration;

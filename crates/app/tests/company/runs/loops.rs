@@ -1,4 +1,5 @@
-//! Agents that wake each other without end are slowed down (contract section 10.1).
+//! Agents that wake each other without end are slowed down
+//! (docs/heartbeats.md#loops).
 
 use std::time::Duration;
 

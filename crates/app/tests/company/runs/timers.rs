@@ -1,4 +1,4 @@
-//! The timers of agents (contract section 10.1).
+//! The timers of agents (docs/heartbeats.md#timers).
 
 use std::time::Duration;
 

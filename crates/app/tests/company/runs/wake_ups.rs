@@ -1,4 +1,4 @@
-//! Waking an agent for a reason (contract section 4.2).
+//! Waking an agent for a reason (docs/heartbeats.md#invocations).
 
 use serde_json::json;
 use workforce_app::access::Denied;

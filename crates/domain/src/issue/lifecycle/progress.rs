@@ -1,5 +1,4 @@
-//! Where one issue stands and since when (specification section 3, contract
-//! sections 2.5 and 3.1).
+//! Where one issue stands and since when (docs/issues.md#reopening).
 
 use super::{IssueStatus, Mover};
 use crate::corrupt::Corrupt;

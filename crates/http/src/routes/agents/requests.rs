@@ -14,7 +14,7 @@ use crate::schema;
 use crate::wire::{Limit, Object, Present, given};
 
 /// The adapter of this name. One that is unknown is a fault of meaning
-/// (contract section 10.3).
+/// (docs/heartbeats.md#process-adapter).
 fn adapter(name: &str) -> Result<AdapterType, Problem> {
     AdapterType::parse(name).ok_or_else(|| {
         let words: Vec<_> = AdapterType::ALL.iter().map(|word| word.as_str()).collect();

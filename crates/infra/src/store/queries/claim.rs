@@ -1,4 +1,4 @@
-//! The one place where a run begins (contract section 10.1).
+//! The one place where a run begins (docs/heartbeats.md#claims).
 //!
 //! A candidate is chosen by one statement that holds every condition. Then
 //! everything the conditions speak of is locked, in the order of the port, and

@@ -1,4 +1,4 @@
-//! Events are kept for a while, not for ever (contract section 6).
+//! Events are kept for a while, not for ever (docs/events.md#retention).
 
 use diesel::prelude::*;
 use diesel::sql_query;
