@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use actix_web::HttpResponse;
 use actix_web::http::header;
 use serde::Serialize;
@@ -15,6 +17,10 @@ use crate::schema;
 use crate::state::State;
 
 const TAG: &str = "Health";
+
+/// So long the store has to answer before the server calls itself unready. One that stands still
+/// closes no connection, and a request on it would wait as long.
+const PROBE_LIMIT: Duration = Duration::from_secs(5);
 
 /// What a server that cannot work says.
 const READY: Codes = Codes::of(&[
@@ -84,13 +90,15 @@ async fn ready(exchange: Exchange) -> HttpResponse {
                 .map(|_none| ())?)
         })
     };
-    let outcome = match actix_web::web::block(probe).await {
-        Ok(Ok(())) => unfit(&exchange.state).map_or(Ok(()), Err),
-        Ok(Err(Failure::Store(StoreError::Failed(cause)))) => {
+    let probed = tokio::time::timeout(PROBE_LIMIT, actix_web::web::block(probe)).await;
+    let outcome = match probed {
+        Ok(Ok(Ok(()))) => unfit(&exchange.state).map_or(Ok(()), Err),
+        Ok(Ok(Err(Failure::Store(StoreError::Failed(cause))))) => {
             Err(StoreError::Unavailable(cause).into())
         }
-        Ok(Err(failure)) => Err(settled(failure)),
-        Err(panicked) => Err(Problem::internal(&panicked)),
+        Ok(Ok(Err(failure))) => Err(settled(failure)),
+        Ok(Err(panicked)) => Err(Problem::internal(&panicked)),
+        Err(elapsed) => Err(StoreError::Unavailable(elapsed.into()).into()),
     };
     match outcome {
         Ok(()) => Health::of(&exchange, "ready"),

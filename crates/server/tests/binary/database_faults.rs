@@ -206,3 +206,21 @@ fn a_database_that_stands_still_is_waited_for() {
         line.thaw();
     });
 }
+
+#[test]
+fn readiness_does_not_wait_for_a_database_that_stands_still() {
+    let Some(database) = database() else { return };
+    let line = Proxy::to(database.url());
+    let office = Office::reaching(database, line.url());
+    let ready = || {
+        let path = "/api/health/ready";
+        office.server.send("GET", path, None, &json!(null))
+    };
+    assert_eq!(ready().0, 200);
+    line.freeze();
+    let (status, answer) = ready();
+    assert_eq!(status, 503, "{answer}");
+    assert_eq!(answer["code"], "store_unavailable");
+    line.thaw();
+    assert_eq!(ready().0, 200);
+}

@@ -24,6 +24,11 @@ const MIGRATION_LOCK: i64 = 0x776f_726b_666f_7263;
 const SETTINGS: &str = "SET lock_timeout = '10s'; SET idle_in_transaction_session_timeout = '60s'; \
     SET jit = off;";
 
+/// A host that went away without a word is given up after half a minute to a minute, in which it
+/// received nothing or said nothing; the kernel alone would wait a quarter of an hour.
+const NETWORK_LIMITS: &str =
+    "tcp_user_timeout=30000&keepalives_idle=30&keepalives_interval=10&keepalives_count=3";
+
 /// Every transaction of a connection sees one state and writes nothing.
 const ONE_PICTURE: &str = "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL \
     REPEATABLE READ, READ ONLY";
@@ -33,6 +38,7 @@ const ONE_PICTURE: &str = "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION 
 /// # Errors
 /// What stands in the way.
 pub(crate) fn open(url: &str, options: &OpenOptions) -> Result<PostgresStore, OpenError> {
+    let url = &with_network_limits(url);
     under_migration_lock(url, |conn| {
         migrate(conn, MIGRATIONS)?;
         index_pending(conn).map_err(|error| OpenError::Connect(error.into()))?;
@@ -68,6 +74,15 @@ pub(crate) fn broken_invariants(
     invariants::broken(&mut conn, limit).map_err(failed)
 }
 
+/// The URL with [`NETWORK_LIMITS`], unless the operator gives others.
+fn with_network_limits(url: &str) -> String {
+    // Of a parameter that stands twice the later one holds.
+    match url.split_once('?') {
+        Some((target, given)) => format!("{target}?{NETWORK_LIMITS}&{given}"),
+        None => format!("{url}?{NETWORK_LIMITS}"),
+    }
+}
+
 /// The lock belongs to the session, which ends here.
 fn under_migration_lock(
     url: &str,
@@ -95,4 +110,24 @@ pub(super) fn connect(url: &str) -> Result<PgConnection, ConnectError> {
         tracing::debug!(%error, "the language of the database's messages stays as it is");
     }
     Ok(conn)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_of_the_operator_come_last() {
+        let plain = with_network_limits("postgresql://db/work");
+        assert_eq!(plain, format!("postgresql://db/work?{NETWORK_LIMITS}"));
+        let given = with_network_limits("postgresql://db/work?tcp_user_timeout=1&sslmode=require");
+        assert!(
+            given.ends_with("&tcp_user_timeout=1&sslmode=require"),
+            "{given}"
+        );
+        assert!(
+            given.starts_with("postgresql://db/work?tcp_user_timeout=30000&"),
+            "{given}"
+        );
+    }
 }
