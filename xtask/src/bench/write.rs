@@ -370,7 +370,7 @@ impl Writer {
         self.record(database, &deed)
     }
 
-    /// The activity, the numbers of the events, and the events: the end of every write.
+    /// The numbers of the events, the activity, and the events: the end of every write.
     fn record(&mut self, database: &mut impl Database, deed: &Deed<'_>) -> Result<()> {
         let entity_id = deed.id.0.to_string();
         let at = Value::Instant(Instant(deed.at));
@@ -387,7 +387,6 @@ impl Writer {
             Value::Document(Document(&details)),
             at.clone(),
         ];
-        database.run(Statement::new(sql::INSERT_ACTIVITY, &activity))?;
         let payload = json!({
             "action": deed.action,
             "actorType": "agent",
@@ -408,6 +407,7 @@ impl Writer {
             Value::Key(self.company),
         ];
         let last = database.number(Statement::new(sql::NEXT_EVENT_NUMBERS, &counter))?;
+        database.run(Statement::new(sql::INSERT_ACTIVITY, &activity))?;
         for (number, kind) in (last - count + 1..).zip(kinds) {
             let event = [
                 Value::Key(self.company),
