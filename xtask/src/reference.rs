@@ -8,7 +8,7 @@ use workforce_domain::company::CompanyStatus;
 use workforce_domain::issue::{IssueStatus, Mover};
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::run::{RunStatus, WakeStatus};
-use workforce_domain::word::Word;
+use workforce_domain::string_enum::StringEnum;
 use workforce_http::registry::{Access, COMMON};
 use workforce_http::{problem, routes};
 
@@ -102,7 +102,7 @@ pub(crate) fn company() -> String {
     lifecycle(CompanyStatus::successors)
 }
 
-fn lifecycle<W: Word + Display>(successors: fn(W) -> &'static [W]) -> String {
+fn lifecycle<W: StringEnum + Display>(successors: fn(W) -> &'static [W]) -> String {
     let rows = W::ALL.iter().map(|&from| {
         let to: Vec<String> = successors(from)
             .iter()

@@ -10,7 +10,7 @@ use workforce_domain::company::Company;
 use workforce_domain::id::{AgentId, CompanyId};
 use workforce_domain::port::{Failure, Reads, StoreError};
 
-use crate::call::Call;
+use crate::context::Context;
 pub use crate::denied::{Denied, denied};
 use crate::refusal::{Code, Refusal};
 
@@ -21,10 +21,10 @@ use crate::refusal::{Code, Refusal};
 /// [`Denied::CompanyForbidden`], [`Denied::NotFound`]
 pub fn company<E: From<Denied>>(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: CompanyId,
 ) -> Result<Company, Failure<E>> {
-    let scope = call
+    let scope = ctx
         .actor()
         .enter(id)
         .ok_or_else(|| denied(Denied::CompanyForbidden))?;
@@ -40,15 +40,15 @@ pub fn company<E: From<Denied>>(
 /// [`Denied::CompanyForbidden`], [`Denied::NotFound`]
 pub fn company_scope<E: From<Denied>>(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: CompanyId,
 ) -> Result<CompanyScope, Failure<E>> {
-    let scope = call
+    let scope = ctx
         .actor()
         .enter(id)
         .ok_or_else(|| denied(Denied::CompanyForbidden))?;
     // An agent's own company exists, or it could not have authenticated.
-    if call.agent().is_none() && reads.companies().find(scope.into(), id)?.is_none() {
+    if ctx.agent().is_none() && reads.companies().find(scope.into(), id)?.is_none() {
         return Err(denied(Denied::NotFound("company")));
     }
     Ok(scope)

@@ -2,14 +2,14 @@
 
 use serde_json::Value;
 use workforce_domain::activity::Activity;
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::id::CompanyId;
 use workforce_domain::issue::IssueRef;
 use workforce_domain::page::{Page, PageRequest};
-use workforce_domain::port::{ActivityFilter, ActivityKey, Failure, Reads};
+use workforce_domain::port::{ActivityCursor, ActivityFilter, Failure, Reads};
 
 use crate::access::{self, Denied, denied};
-use crate::call::Call;
+use crate::context::Context;
 use crate::refusal::{Code, Refusal};
 
 /// Why a call about activity is refused.
@@ -33,12 +33,12 @@ impl Refusal for ActivityError {
 /// [`ActivityError`]
 pub fn list(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     company: CompanyId,
     filter: &ActivityFilter,
-    page: &PageRequest<ActivityKey>,
-) -> Result<Page<Activity, ActivityKey>, Failure<ActivityError>> {
-    let scope = access::company_scope(reads, call, company)?;
+    page: &PageRequest<ActivityCursor>,
+) -> Result<Page<Activity, ActivityCursor>, Failure<ActivityError>> {
+    let scope = access::company_scope(reads, ctx, company)?;
     Ok(reads.activity().list(scope, filter, page)?)
 }
 
@@ -48,11 +48,11 @@ pub fn list(
 /// [`ActivityError`]
 pub fn of_issue(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     issue: &IssueRef,
-    page: &PageRequest<ActivityKey>,
-) -> Result<Page<Activity, ActivityKey>, Failure<ActivityError>> {
-    let Some(issue) = reads.issues().find(call.actor().scope(), issue)? else {
+    page: &PageRequest<ActivityCursor>,
+) -> Result<Page<Activity, ActivityCursor>, Failure<ActivityError>> {
+    let Some(issue) = reads.issues().find(ctx.actor().scope(), issue)? else {
         return Err(denied(Denied::NotFound("issue")));
     };
     Ok(reads

@@ -2,24 +2,24 @@
 
 use std::time::Duration;
 
-use workforce_domain::actor::{Actor, AgentActor, AgentCredential, Owned};
+use workforce_domain::actor::{Actor, AgentActor, AgentCredential, CompanyOwned};
 use workforce_domain::agent::AgentState;
 use workforce_domain::board::BoardMember;
 use workforce_domain::id::{AgentKeyId, BoardTokenId, RunId};
 use workforce_domain::port::{CredentialHolder, Failure, Reads, TokenKind, Tokens};
 use workforce_domain::run::RunKind;
+use workforce_domain::string_enum;
+use workforce_domain::string_enum::StringEnum;
 use workforce_domain::ticket::TicketHolder;
 use workforce_domain::time::Timestamp;
-use workforce_domain::word::Word;
-use workforce_domain::words;
 
-use crate::call::Caller;
+use crate::context::Caller;
 use crate::refusal::{Code, Refusal};
 
 /// For how long after its end a run may still be named in the run header.
 pub const RECENTLY_ENDED: Duration = Duration::from_secs(60 * 60);
 
-words! {
+string_enum! {
     /// How callers prove who they are (docs/access.md#callers).
     pub enum AuthMode {
         /// A request without any credential is the board's: a local

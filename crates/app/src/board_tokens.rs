@@ -5,11 +5,11 @@
 use workforce_domain::board::BoardToken;
 use workforce_domain::id::BoardTokenId;
 use workforce_domain::page::{Page, PageRequest};
-use workforce_domain::port::{BoardTokenKey, Failure, Reads, TokenKind, Tx};
+use workforce_domain::port::{BoardTokenCursor, Failure, Reads, TokenKind, Tx};
 use workforce_domain::text::Name;
 
 use crate::access::{Denied, denied};
-use crate::call::Call;
+use crate::context::Context;
 
 /// A token just made. The full value is shown this once.
 #[derive(Clone, PartialEq, Eq)]
@@ -35,20 +35,20 @@ impl std::fmt::Debug for CreatedBoardToken {
 /// [`Denied::BoardRequired`]
 pub fn create(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     name: Name,
 ) -> Result<CreatedBoardToken, Failure<Denied>> {
-    let Some(created_by) = call.actor().board() else {
+    let Some(created_by) = ctx.actor().board() else {
         return Err(denied(Denied::BoardRequired));
     };
-    let minted = call.tokens.mint(TokenKind::Board);
+    let minted = ctx.tokens.mint(TokenKind::Board);
     let kept = BoardToken {
-        id: call.id(),
+        id: ctx.id(),
         name,
         prefix: minted.prefix,
         digest: minted.digest,
         created_by,
-        created_at: call.now,
+        created_at: ctx.now,
         last_used_at: None,
         revoked_at: None,
     };
@@ -66,10 +66,10 @@ pub fn create(
 /// [`Denied::BoardRequired`]
 pub fn list(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
-    page: &PageRequest<BoardTokenKey>,
-) -> Result<Page<BoardToken, BoardTokenKey>, Failure<Denied>> {
-    call.require_board().map_err(denied)?;
+    ctx: &Context<'_>,
+    page: &PageRequest<BoardTokenCursor>,
+) -> Result<Page<BoardToken, BoardTokenCursor>, Failure<Denied>> {
+    ctx.require_board().map_err(denied)?;
     Ok(reads.board_tokens().list(page)?)
 }
 
@@ -79,11 +79,11 @@ pub fn list(
 /// [`Denied::BoardRequired`], [`Denied::NotFound`]
 pub fn revoke(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: BoardTokenId,
 ) -> Result<BoardToken, Failure<Denied>> {
-    call.require_board().map_err(denied)?;
+    ctx.require_board().map_err(denied)?;
     tx.board_tokens_mut()
-        .revoke(id, call.now)?
+        .revoke(id, ctx.now)?
         .ok_or_else(|| denied(Denied::NotFound("board token")))
 }

@@ -4,24 +4,24 @@
 
 use serde_json::json;
 use workforce_domain::activity::Action;
-use workforce_domain::actor::{CompanyScope, Owned};
+use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::agent::Agent;
 use workforce_domain::budget::{
-    AgentPause, Raised, Standing, Threshold, decide_agent, decide_company,
+    AgentPause, BudgetUsage, Raised, Threshold, decide_agent, decide_company,
 };
 use workforce_domain::company::{Company, PauseReason};
 use workforce_domain::issue::{Issue, IssueStatus};
 use workforce_domain::page::PageRequest;
 use workforce_domain::port::{
-    AssigneeFilter, BudgetStop, Failure, Held, IssueFilter, Spender, StopScope, StoreError, Tx,
+    AssigneeFilter, BudgetStop, Failure, IssueFilter, Locked, Spender, StopScope, StoreError, Tx,
 };
 use workforce_domain::run::RunErrorCode;
 use workforce_domain::time::Month;
 use workforce_domain::wake::{WakeReason, WakeSource};
 
-use crate::call::Call;
+use crate::activity_log::{Subject, log_activity, log_change};
 use crate::changes::Recorded;
-use crate::record::{Subject, record, record_change};
+use crate::context::Context;
 use crate::wakes::{self, WakeRequest};
 
 /// Work that a resumed agent left unfinished and is woken for.
@@ -37,41 +37,39 @@ const RESUMED_COMPANY_ISSUES: usize = 100;
 /// When the store fails.
 pub fn enforce_agent(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
-    agent: &mut Held<Agent>,
+    ctx: &Context<'_>,
+    agent: &mut Locked<Agent>,
     month: Month,
 ) -> Result<(), StoreError> {
     let company = agent.scope();
     let spender = Spender::Agent(agent.id);
     let spent = tx.ledger().spent(company, spender, month)?;
-    let standing = Standing {
+    let usage = BudgetUsage {
         spent,
         budget: agent.budget,
     };
-    let raised = raised(tx, company, spender, month, standing)?;
-    let decision = decide_agent(standing, raised, AgentPause::from(agent.lifecycle));
+    let raised = raised(tx, company, spender, month, usage)?;
+    let decision = decide_agent(usage, raised, AgentPause::from(agent.lifecycle));
     for threshold in decision.alerts {
         let _id = agent.id;
-        alert(
-            tx, call, company, spender, month, standing, threshold, agent,
-        )?;
+        alert(tx, ctx, company, spender, month, usage, threshold, agent)?;
     }
     if decision.pause
         && !agent.may_overspend(month)
-        && let Ok(paused) = agent.lifecycle.pause(PauseReason::Budget, call.now)
+        && let Ok(paused) = agent.lifecycle.pause(PauseReason::Budget, ctx.now)
     {
         agent.lifecycle = paused;
-        agent.updated_at = call.now;
-        record_switch(tx, call, agent, Action::AgentPaused);
-        stop_runs(tx, call, company, StopScope::Agent(agent.id))?;
+        agent.updated_at = ctx.now;
+        record_switch(tx, ctx, agent, Action::AgentPaused);
+        stop_runs(tx, ctx, company, StopScope::Agent(agent.id))?;
     }
     if decision.resume
         && let Ok(enabled) = agent.lifecycle.enable()
     {
         agent.lifecycle = enabled;
-        agent.updated_at = call.now;
-        record_switch(tx, call, agent, Action::AgentResumed);
-        wake_for_unfinished(tx, call, agent)?;
+        agent.updated_at = ctx.now;
+        record_switch(tx, ctx, agent, Action::AgentResumed);
+        wake_for_unfinished(tx, ctx, agent)?;
     }
     Ok(())
 }
@@ -84,41 +82,41 @@ pub fn enforce_agent(
 /// When the store fails.
 pub fn enforce_company(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
-    company: &mut Held<Company>,
+    ctx: &Context<'_>,
+    company: &mut Locked<Company>,
     month: Month,
 ) -> Result<(), StoreError> {
     let scope = company.scope();
     let spent = tx.ledger().spent(scope, Spender::Company, month)?;
-    let standing = Standing {
+    let usage = BudgetUsage {
         spent,
         budget: company.budget,
     };
-    let raised = raised(tx, scope, Spender::Company, month, standing)?;
-    let decision = decide_company(standing, raised, company.lifecycle.pause_reason());
+    let raised = raised(tx, scope, Spender::Company, month, usage)?;
+    let decision = decide_company(usage, raised, company.lifecycle.pause_reason());
     for threshold in decision.alerts {
         alert(
             tx,
-            call,
+            ctx,
             scope,
             Spender::Company,
             month,
-            standing,
+            usage,
             threshold,
             company,
         )?;
     }
     if decision.pause {
-        company.lifecycle = company.lifecycle.stop_for_budget(call.now);
-        company.updated_at = call.now;
-        record_switch(tx, call, company, Action::CompanyPaused);
-        stop_runs(tx, call, scope, StopScope::Company)?;
+        company.lifecycle = company.lifecycle.stop_for_budget(ctx.now);
+        company.updated_at = ctx.now;
+        record_switch(tx, ctx, company, Action::CompanyPaused);
+        stop_runs(tx, ctx, scope, StopScope::Company)?;
     }
     if decision.resume {
         company.lifecycle = company.lifecycle.lift_budget_stop();
-        company.updated_at = call.now;
-        record_switch(tx, call, company, Action::CompanyResumed);
-        wake_company(tx, call, company)?;
+        company.updated_at = ctx.now;
+        record_switch(tx, ctx, company, Action::CompanyResumed);
+        wake_company(tx, ctx, company)?;
     }
     Ok(())
 }
@@ -130,7 +128,7 @@ pub fn enforce_company(
 /// When the store fails.
 pub fn lift(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     stop: BudgetStop,
     month: Month,
 ) -> Result<(), Failure<std::convert::Infallible>> {
@@ -139,11 +137,11 @@ pub fn lift(
         return Ok(());
     };
     let Some(agent) = stop.agent else {
-        enforce_company(tx, call, &mut company, month)?;
+        enforce_company(tx, ctx, &mut company, month)?;
         return Ok(tx.companies_mut().save(&company)?);
     };
     if let Some(mut agent) = tx.agents_mut().lock(scope.into(), agent)? {
-        enforce_agent(tx, call, &mut agent, month)?;
+        enforce_agent(tx, ctx, &mut agent, month)?;
         tx.agents_mut().save(&agent)?;
     }
     Ok(())
@@ -155,9 +153,9 @@ fn raised(
     company: CompanyScope,
     spender: Spender,
     month: Month,
-    standing: Standing,
+    usage: BudgetUsage,
 ) -> Result<Raised, StoreError> {
-    if standing.reached().is_none() {
+    if usage.reached().is_none() {
         return Ok(Raised::default());
     }
     let alerts = tx.ledger().alerts(company, spender, month)?;
@@ -169,21 +167,21 @@ fn raised(
 
 #[expect(
     clippy::too_many_arguments,
-    reason = "one private call that only writes what it is told"
+    reason = "one private ctx that only writes what it is told"
 )]
 fn alert(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     company: CompanyScope,
     spender: Spender,
     month: Month,
-    standing: Standing,
+    usage: BudgetUsage,
     threshold: Threshold,
     subject: &impl Subject,
 ) -> Result<(), StoreError> {
     if !tx
         .ledger_mut()
-        .raise_alert(company, spender, month, threshold, call.now)?
+        .raise_alert(company, spender, month, threshold, ctx.now)?
     {
         return Ok(());
     }
@@ -193,24 +191,24 @@ fn alert(
     };
     let details = json!({
         "month": month.to_string(),
-        "spentMonthlyCents": standing.spent.to_string(),
-        "budgetMonthlyCents": standing.budget.cents(),
-        "utilizationPercent": standing.utilization().to_string(),
+        "spentMonthlyCents": usage.spent.to_string(),
+        "budgetMonthlyCents": usage.budget.cents(),
+        "utilizationPercent": usage.utilization().to_string(),
     });
-    record(tx, &call.as_system(), action, subject, details);
+    log_activity(tx, &ctx.as_system(), action, subject, details);
     Ok(())
 }
 
 fn stop_runs(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     company: CompanyScope,
     stop: StopScope,
 ) -> Result<(), StoreError> {
     let reason = RunErrorCode::BudgetExhausted;
     tx.runs_mut()
-        .request_stop(company, stop, None, reason, call.now)?;
-    call.signal.raise();
+        .request_stop(company, stop, None, reason, ctx.now)?;
+    ctx.signal.raise();
     Ok(())
 }
 
@@ -220,27 +218,27 @@ fn stop_runs(
 /// When the store fails.
 pub(crate) fn wake_for_unfinished(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     agent: &Agent,
 ) -> Result<(), StoreError> {
-    call.signal.raise();
+    ctx.signal.raise();
     let assignee = Some(AssigneeFilter::Agent(agent.id));
     for issue in unfinished(tx, agent.scope(), assignee, RESUMED_ISSUES)? {
-        wake_about(tx, call, agent, &issue)?;
+        wake_about(tx, ctx, agent, &issue)?;
     }
     Ok(())
 }
 
 /// The agents of a resumed company hear of the work they were stopped in.
-fn wake_company(tx: &mut dyn Tx, call: &Call<'_>, company: &Company) -> Result<(), StoreError> {
-    call.signal.raise();
+fn wake_company(tx: &mut dyn Tx, ctx: &Context<'_>, company: &Company) -> Result<(), StoreError> {
+    ctx.signal.raise();
     let scope = company.scope();
     for issue in unfinished(tx, scope, None, RESUMED_COMPANY_ISSUES)? {
         let Some(assignee) = issue.assignee.agent() else {
             continue;
         };
         if let Some(agent) = tx.agents().find(scope.into(), assignee)? {
-            wake_about(tx, call, &agent, &issue)?;
+            wake_about(tx, ctx, &agent, &issue)?;
         }
     }
     Ok(())
@@ -266,22 +264,22 @@ fn unfinished(
 
 fn wake_about(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     agent: &Agent,
     issue: &Issue,
 ) -> Result<(), StoreError> {
     let reason = WakeReason::BudgetResumed;
     let request = WakeRequest::about(agent, issue.id, WakeSource::Automation, reason);
-    wakes::request(tx, call, request)?;
+    wakes::request(tx, ctx, request)?;
     Ok(())
 }
 
-fn record_switch<T: Subject + Recorded + Owned + Clone>(
+fn record_switch<T: Subject + Recorded + CompanyOwned + Clone>(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
-    stopped: &mut Held<T>,
+    ctx: &Context<'_>,
+    stopped: &mut Locked<T>,
     action: Action,
 ) {
     let details = json!({ "reason": PauseReason::Budget });
-    record_change(tx, &call.as_system(), action, stopped, details);
+    log_change(tx, &ctx.as_system(), action, stopped, details);
 }

@@ -2,13 +2,13 @@
 //! (docs/access.md#company-switches).
 
 mod deletion;
-mod switches;
+mod lifecycle;
 
 use std::collections::HashMap;
 
 use serde_json::{Value, json};
 use workforce_domain::activity::Action;
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::agent::first_free;
 use workforce_domain::attachment::AttachmentLimit;
 use workforce_domain::change::Change;
@@ -16,17 +16,17 @@ use workforce_domain::company::{Company, CompanyLifecycle, CompanyStatus, prefix
 use workforce_domain::id::CompanyId;
 use workforce_domain::money::{Budget, Cents};
 use workforce_domain::page::{Page, PageRequest};
-use workforce_domain::port::{CompanyKey, Failure, Held, Reads, Spender, StoreError, Tx};
+use workforce_domain::port::{CompanyCursor, Failure, Locked, Reads, Spender, StoreError, Tx};
 use workforce_domain::text::{Description, Label, Name};
 use workforce_domain::time::Month;
 
 pub use deletion::{DELETE, delete};
-pub use switches::{SWITCH, archive, pause, resume, unarchive};
+pub use lifecycle::{SWITCH, archive, pause, resume, unarchive};
 
 use crate::access::{self, Denied, denied};
+use crate::activity_log::{log_activity, log_change};
 use crate::budgets;
-use crate::call::Call;
-use crate::record::{record, record_change};
+use crate::context::Context;
 use crate::refusal::{Code, Refusal};
 
 /// Why a call about companies is refused.
@@ -97,14 +97,14 @@ pub struct CreateCompany {
 /// [`CompanyError`]
 pub fn create(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     command: CreateCompany,
 ) -> Result<CompanyView, Failure<CompanyError>> {
-    let instance = call.instance().map_err(denied)?;
+    let instance = ctx.instance().map_err(denied)?;
     let stem = prefix_stem(&command.name);
     let taken = tx.companies_mut().lock_prefixes(instance, &stem)?;
     let company = Company {
-        id: call.id(),
+        id: ctx.id(),
         name: command.name,
         description: command.description,
         lifecycle: CompanyLifecycle::ACTIVE,
@@ -118,12 +118,12 @@ pub fn create(
         attachment_limit: command.attachment_limit,
         locale: command.locale,
         brand_color: command.brand_color,
-        created_at: call.now,
-        updated_at: call.now,
+        created_at: ctx.now,
+        updated_at: ctx.now,
     };
     let company = tx.companies_mut().insert(company)?;
     let details = json!({ "name": company.name });
-    record(tx, call, Action::CompanyCreated, &company, details);
+    log_activity(tx, ctx, Action::CompanyCreated, &company, details);
     Ok(CompanyView {
         company: company.into_inner(),
         spent: Cents::ZERO,
@@ -137,10 +137,10 @@ pub fn create(
 /// [`CompanyError`]
 pub fn list(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     statuses: &[CompanyStatus],
-    page: &PageRequest<CompanyKey>,
-) -> Result<Page<CompanyView, CompanyKey>, Failure<CompanyError>> {
+    page: &PageRequest<CompanyCursor>,
+) -> Result<Page<CompanyView, CompanyCursor>, Failure<CompanyError>> {
     let statuses = if statuses.is_empty() {
         &[CompanyStatus::Active, CompanyStatus::Paused]
     } else {
@@ -148,11 +148,11 @@ pub fn list(
     };
     let page = reads
         .companies()
-        .list(call.actor().scope(), statuses, page)?;
-    let scopes: Vec<_> = page.items.iter().map(Owned::scope).collect();
+        .list(ctx.actor().scope(), statuses, page)?;
+    let scopes: Vec<_> = page.items.iter().map(CompanyOwned::scope).collect();
     let spent: HashMap<CompanyId, Cents> = reads
         .ledger()
-        .spent_by_companies(&scopes, Month::of(call.now))?
+        .spent_by_companies(&scopes, Month::of(ctx.now))?
         .into_iter()
         .map(|(scope, spent)| (scope.company(), spent))
         .collect();
@@ -168,13 +168,13 @@ pub fn list(
 /// [`CompanyError`]
 pub fn get(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: CompanyId,
 ) -> Result<CompanyView, Failure<CompanyError>> {
-    let company = access::company(reads, call, id)?;
+    let company = access::company(reads, ctx, id)?;
     let spent = reads
         .ledger()
-        .spent(company.scope(), Spender::Company, Month::of(call.now))?;
+        .spent(company.scope(), Spender::Company, Month::of(ctx.now))?;
     Ok(CompanyView { company, spent })
 }
 
@@ -208,11 +208,11 @@ pub struct UpdateCompany {
 /// [`CompanyError`]
 pub fn update(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: CompanyId,
     command: UpdateCompany,
 ) -> Result<CompanyView, Failure<CompanyError>> {
-    let mut company = hold(tx, call, id)?;
+    let mut company = lock(tx, ctx, id)?;
     let had = company.budget;
     if let Some(name) = command.name {
         company.name = name;
@@ -231,44 +231,44 @@ pub fn update(
     company.locale = command.locale.apply(company.locale.take());
     company.brand_color = command.brand_color.apply(company.brand_color.take());
     if company.is_changed() {
-        company.updated_at = call.now;
-        record_change(tx, call, Action::CompanyUpdated, &mut company, json!({}));
+        company.updated_at = ctx.now;
+        log_change(tx, ctx, Action::CompanyUpdated, &mut company, json!({}));
     }
     if company.budget != had {
-        budgets::enforce_company(tx, call, &mut company, Month::of(call.now))?;
+        budgets::enforce_company(tx, ctx, &mut company, Month::of(ctx.now))?;
     }
     tx.companies_mut().save(&company)?;
     if let Some(status) = command.status {
-        switches::set_status(tx, call, &mut company, status)?;
+        lifecycle::set_status(tx, ctx, &mut company, status)?;
     }
-    Ok(view(tx.reads(), call, company)?)
+    Ok(view(tx.reads(), ctx, company)?)
 }
 
 /// A locked company as it is answered.
 fn view(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
-    company: Held<Company>,
+    ctx: &Context<'_>,
+    company: Locked<Company>,
 ) -> Result<CompanyView, StoreError> {
     let spent = reads
         .ledger()
-        .spent(company.scope(), Spender::Company, Month::of(call.now))?;
+        .spent(company.scope(), Spender::Company, Month::of(ctx.now))?;
     Ok(CompanyView {
         company: company.into_inner(),
         spent,
     })
 }
 
-fn hold(
+fn lock(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: CompanyId,
-) -> Result<Held<Company>, Failure<CompanyError>> {
-    let scope = call
+) -> Result<Locked<Company>, Failure<CompanyError>> {
+    let scope = ctx
         .actor()
         .enter(id)
         .ok_or_else(|| denied(Denied::CompanyForbidden))?;
-    call.require_board().map_err(denied)?;
+    ctx.require_board().map_err(denied)?;
     tx.companies_mut()
         .lock(scope.into(), id)?
         .ok_or_else(|| denied(Denied::NotFound("company")))

@@ -5,23 +5,23 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use workforce_domain::activity::Action;
-use workforce_domain::actor::{AgentCredential, CompanyScope, Owned};
+use workforce_domain::actor::{AgentCredential, CompanyOwned, CompanyScope};
 use workforce_domain::agent::{Agent, AgentStatus};
-use workforce_domain::budget::{OccurrenceError, Standing, check_occurrence};
+use workforce_domain::budget::{BudgetUsage, OccurrenceError, check_occurrence};
 use workforce_domain::cost::{BillingType, CostEvent, CostSource, CostTotal, TokenUse, Window};
 use workforce_domain::id::{AgentId, CompanyId, GoalId, ProjectId, RunId};
 use workforce_domain::issue::{Issue, IssueRef};
 use workforce_domain::money::Cents;
 use workforce_domain::page::{Page, PageRequest};
-use workforce_domain::port::{CostEventKey, Failure, ProjectCost, Reads, Spender, Tx};
+use workforce_domain::port::{CostEventCursor, Failure, ProjectCost, Reads, Spender, Tx};
 use workforce_domain::text::{Label, Name};
 use workforce_domain::time::{Month, Timestamp};
 
 use crate::access::{self, Denied, FieldFault, denied};
+use crate::activity_log::log_activity;
 use crate::agents;
 use crate::budgets;
-use crate::call::Call;
-use crate::record::record;
+use crate::context::Context;
 use crate::refusal::{Code, Codes, Refusal};
 
 /// Why a call about costs is refused.
@@ -121,18 +121,18 @@ pub const REPORT: Codes = Codes::of(&[
 /// [`CostError`]
 pub fn report(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     company: CompanyId,
     command: ReportCost,
 ) -> Result<ReportedCost, Failure<CostError>> {
-    let scope = call
+    let scope = ctx
         .actor()
         .enter(company)
         .ok_or_else(|| denied(Denied::CompanyForbidden))?;
-    let run = reporting_run(call, &command).map_err(denied)?;
+    let run = reporting_run(ctx, &command).map_err(denied)?;
     check_tokens(&command.tokens).map_err(|fault| Failure::Refused(fault.into()))?;
-    let occurred_at = command.occurred_at.unwrap_or(call.now);
-    let month = check_occurrence(call.now, occurred_at)
+    let occurred_at = command.occurred_at.unwrap_or(ctx.now);
+    let month = check_occurrence(ctx.now, occurred_at)
         .map_err(|error| Failure::Refused(CostError::Occurrence(error)))?;
     // Both locks, so that no budget changes beside the decision over it.
     let Some(mut held_company) = tx.companies_mut().lock(scope.into(), company)? else {
@@ -156,7 +156,7 @@ pub fn report(
     }
     let place = attribute(tx.reads(), scope, &command, run)?;
     let event = CostEvent {
-        id: call.id(),
+        id: ctx.id(),
         company,
         agent: agent.id,
         issue: place.issue.as_ref().map(|issue| issue.id),
@@ -179,7 +179,7 @@ pub fn report(
         counted: true,
         idempotency_key: command.idempotency_key,
         occurred_at,
-        created_at: call.now,
+        created_at: ctx.now,
     };
     let spent = tx.ledger().spent(scope, Spender::Company, month)?;
     if spent.checked_add(event.cost).is_none() {
@@ -192,12 +192,12 @@ pub fn report(
         "model": event.model,
         "costCents": event.cost.to_string(),
     });
-    record(tx, call, Action::CostReported, &event, details);
+    log_activity(tx, ctx, Action::CostReported, &event, details);
     // A late report for a past month counts there and stops nobody today.
-    if month == Month::of(call.now) {
+    if month == Month::of(ctx.now) {
         let (before, company_before) = (agent.lifecycle, held_company.lifecycle);
-        budgets::enforce_agent(tx, call, &mut agent, month)?;
-        budgets::enforce_company(tx, call, &mut held_company, month)?;
+        budgets::enforce_agent(tx, ctx, &mut agent, month)?;
+        budgets::enforce_company(tx, ctx, &mut held_company, month)?;
         if agent.lifecycle != before {
             tx.agents_mut().save(&agent)?;
         }
@@ -239,8 +239,8 @@ fn check_tokens(tokens: &TokenUse) -> Result<(), FieldFault> {
 }
 
 /// The run a report belongs to, and whether the caller may report it.
-fn reporting_run(call: &Call<'_>, command: &ReportCost) -> Result<Option<RunId>, Denied> {
-    let Some(agent) = call.agent() else {
+fn reporting_run(ctx: &Context<'_>, command: &ReportCost) -> Result<Option<RunId>, Denied> {
+    let Some(agent) = ctx.agent() else {
         return Ok(command.run);
     };
     if agent.agent != command.agent {
@@ -349,7 +349,7 @@ pub struct CostSummary {
     /// The sums.
     pub total: CostTotal,
     /// The company's spend against its budget.
-    pub standing: Standing,
+    pub usage: BudgetUsage,
     /// The window.
     pub window: Window,
 }
@@ -361,21 +361,21 @@ pub struct CostSummary {
 /// [`CostError`]
 pub fn summary(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     company: CompanyId,
     query: WindowQuery,
 ) -> Result<CostSummary, Failure<CostError>> {
-    let company = access::company(reads, call, company)?;
-    let window = query.window(call.now);
+    let company = access::company(reads, ctx, company)?;
+    let window = query.window(ctx.now);
     let total = reads.ledger().total(company.scope(), window)?;
-    let standing = Standing {
+    let usage = BudgetUsage {
         spent: total.cost,
         budget: company.budget,
     };
     Ok(CostSummary {
         company: company.id,
         total,
-        standing,
+        usage,
         window,
     })
 }
@@ -390,7 +390,7 @@ pub struct AgentCost {
     /// The sums.
     pub total: CostTotal,
     /// Its spend against its budget.
-    pub standing: Standing,
+    pub usage: BudgetUsage,
 }
 
 /// What each agent cost, the dearest first, those without any cost too.
@@ -399,14 +399,14 @@ pub struct AgentCost {
 /// [`CostError`]
 pub fn by_agent(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     company: CompanyId,
     query: WindowQuery,
 ) -> Result<Vec<AgentCost>, Failure<CostError>> {
-    let scope = access::company_scope(reads, call, company)?;
+    let scope = access::company_scope(reads, ctx, company)?;
     let totals: std::collections::HashMap<AgentId, CostTotal> = reads
         .ledger()
-        .by_agent(scope, query.window(call.now))?
+        .by_agent(scope, query.window(ctx.now))?
         .into_iter()
         .collect();
     let agents = agents::everyone(reads, scope, true)?;
@@ -418,7 +418,7 @@ pub fn by_agent(
             let total = totals.get(&agent.id).copied().unwrap_or_default();
             AgentCost {
                 status: agent.status(running.contains(&agent.id)),
-                standing: Standing {
+                usage: BudgetUsage {
                     spent: total.cost,
                     budget: agent.budget,
                 },
@@ -437,12 +437,12 @@ pub fn by_agent(
 /// [`CostError`]
 pub fn by_project(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     company: CompanyId,
     query: WindowQuery,
 ) -> Result<Vec<ProjectCost>, Failure<CostError>> {
-    let scope = access::company_scope(reads, call, company)?;
-    let mut rows = reads.ledger().by_project(scope, query.window(call.now))?;
+    let scope = access::company_scope(reads, ctx, company)?;
+    let mut rows = reads.ledger().by_project(scope, query.window(ctx.now))?;
     rows.sort_by_key(|row| std::cmp::Reverse(row.total.cost));
     Ok(rows)
 }
@@ -453,10 +453,10 @@ pub fn by_project(
 /// [`CostError`]
 pub fn list(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     company: CompanyId,
-    page: &PageRequest<CostEventKey>,
-) -> Result<Page<CostEvent, CostEventKey>, Failure<CostError>> {
-    let scope = access::company_scope(reads, call, company)?;
+    page: &PageRequest<CostEventCursor>,
+) -> Result<Page<CostEvent, CostEventCursor>, Failure<CostError>> {
+    let scope = access::company_scope(reads, ctx, company)?;
     Ok(reads.ledger().list(scope, page)?)
 }

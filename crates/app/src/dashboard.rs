@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use workforce_domain::actor::Owned;
-use workforce_domain::budget::Standing;
+use workforce_domain::actor::CompanyOwned;
+use workforce_domain::budget::BudgetUsage;
 use workforce_domain::dashboard::{Badges, Figures, Instants};
 use workforce_domain::id::CompanyId;
 use workforce_domain::money::Budget;
@@ -12,7 +12,7 @@ use workforce_domain::port::{Failure, Reads, Spender};
 use workforce_domain::time::{Month, Timestamp};
 
 use crate::access::{self, Denied};
-use crate::call::Call;
+use crate::context::Context;
 use crate::refusal::{Code, Refusal};
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
@@ -40,7 +40,7 @@ pub struct Dashboard {
     pub figures: Figures,
     /// The spend of the month against the company's budget, or against the sum
     /// of its agents' budgets where it has none.
-    pub standing: Standing,
+    pub usage: BudgetUsage,
 }
 
 /// A company at a glance. Anyone of the company.
@@ -49,17 +49,17 @@ pub struct Dashboard {
 /// [`DashboardError`]
 pub fn get(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     company: CompanyId,
 ) -> Result<Dashboard, Failure<DashboardError>> {
-    let company = access::company(reads, call, company)?;
+    let company = access::company(reads, ctx, company)?;
     let scope = company.scope();
-    let month = Month::of(call.now);
-    let today = start_of_day(call.now);
+    let month = Month::of(ctx.now);
+    let today = start_of_day(ctx.now);
     let instants = Instants {
         today,
         yesterday: today.minus(DAY),
-        hour_ago: call.now.minus(HOUR),
+        hour_ago: ctx.now.minus(HOUR),
     };
     let figures = reads.companies().figures(scope, instants)?;
     let budget = if company.budget == Budget::UNLIMITED {
@@ -71,7 +71,7 @@ pub fn get(
     let spent = reads.ledger().spent(scope, Spender::Company, month)?;
     Ok(Dashboard {
         figures,
-        standing: Standing { spent, budget },
+        usage: BudgetUsage { spent, budget },
     })
 }
 
@@ -81,10 +81,10 @@ pub fn get(
 /// [`DashboardError`]
 pub fn badges(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     company: CompanyId,
 ) -> Result<Badges, Failure<DashboardError>> {
-    let scope = access::company_scope(reads, call, company)?;
+    let scope = access::company_scope(reads, ctx, company)?;
     Ok(reads.companies().badges(scope)?)
 }
 

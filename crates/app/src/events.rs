@@ -7,7 +7,7 @@ use workforce_domain::id::CompanyId;
 use workforce_domain::port::{EventSpan, Failure, NumberedEvent, Reads};
 
 use crate::access::{self, Denied};
-use crate::call::Call;
+use crate::context::Context;
 use crate::refusal::{Code, Codes, Refusal};
 
 /// Why events are not read.
@@ -72,11 +72,11 @@ pub struct Opening {
 /// [`EventError::Denied`]
 pub fn open(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     company: CompanyId,
     after: Option<i64>,
 ) -> Result<Opening, Failure<EventError>> {
-    let company = access::company_scope(reads, call, company)?;
+    let company = access::company_scope(reads, ctx, company)?;
     let span = reads.activity().event_span(company)?;
     let (after, lost) = match after {
         None => (span.latest, None),
@@ -98,10 +98,10 @@ pub fn open(
 /// [`EventError::Denied`]
 pub fn span(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     company: CompanyId,
 ) -> Result<EventSpan, Failure<EventError>> {
-    let company = access::company_scope(reads, call, company)?;
+    let company = access::company_scope(reads, ctx, company)?;
     Ok(reads.activity().event_span(company)?)
 }
 
@@ -126,12 +126,12 @@ pub const PAGE: Codes = Codes::of(&[Code::EventsExpired]);
 /// [`EventError`]
 pub fn page(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     company: CompanyId,
     after: Option<i64>,
     limit: usize,
 ) -> Result<EventPage, Failure<EventError>> {
-    let opening = open(reads, call, company, Some(after.unwrap_or(0)))?;
+    let opening = open(reads, ctx, company, Some(after.unwrap_or(0)))?;
     if let Some(after) = opening.lost {
         let span = opening.span;
         return Err(Failure::Refused(EventError::Expired { after, span }));

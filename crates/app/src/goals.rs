@@ -2,17 +2,17 @@
 
 use serde_json::{Value, json};
 use workforce_domain::activity::Action;
-use workforce_domain::actor::{CompanyScope, Owned};
+use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::change::Change;
 use workforce_domain::goal::{Goal, GoalLevel, GoalStatus};
 use workforce_domain::id::{AgentId, CompanyId, GoalId};
 use workforce_domain::page::{Page, PageRequest};
-use workforce_domain::port::{Failure, GoalKey, Reads, Tx};
+use workforce_domain::port::{Failure, GoalCursor, Reads, Tx};
 use workforce_domain::text::{Description, Title};
 
 use crate::access::{self, Denied, FieldFault, denied};
-use crate::call::Call;
-use crate::record::{record, record_change};
+use crate::activity_log::{log_activity, log_change};
+use crate::context::Context;
 use crate::refusal::{Code, Codes, Refusal};
 
 /// Why a call about goals is refused.
@@ -73,12 +73,12 @@ pub const CREATE: Codes = Codes::of(&[Code::ReferenceNotFound]);
 /// [`GoalError`]
 pub fn create(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     company: CompanyId,
     command: CreateGoal,
 ) -> Result<Goal, Failure<GoalError>> {
-    let scope = access::company_scope(tx.reads(), call, company)?;
-    call.require_working_company().map_err(denied)?;
+    let scope = access::company_scope(tx.reads(), ctx, company)?;
+    ctx.require_working_company().map_err(denied)?;
     if let Some(parent) = command.parent {
         goal_exists(tx.reads(), scope, parent)?;
     }
@@ -86,7 +86,7 @@ pub fn create(
         owner_exists(tx.reads(), scope, owner)?;
     }
     let goal = Goal {
-        id: call.id(),
+        id: ctx.id(),
         company,
         title: command.title,
         description: command.description,
@@ -94,12 +94,12 @@ pub fn create(
         status: command.status.unwrap_or(GoalStatus::Planned),
         parent: command.parent,
         owner_agent: command.owner_agent,
-        created_at: call.now,
-        updated_at: call.now,
+        created_at: ctx.now,
+        updated_at: ctx.now,
     };
     let goal = tx.goals_mut().insert(goal)?;
     let details = json!({ "title": goal.title });
-    record(tx, call, Action::GoalCreated, &goal, details);
+    log_activity(tx, ctx, Action::GoalCreated, &goal, details);
     Ok(goal.into_inner())
 }
 
@@ -109,11 +109,11 @@ pub fn create(
 /// [`GoalError`]
 pub fn list(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     company: CompanyId,
-    page: &PageRequest<GoalKey>,
-) -> Result<Page<Goal, GoalKey>, Failure<GoalError>> {
-    let scope = access::company_scope(reads, call, company)?;
+    page: &PageRequest<GoalCursor>,
+) -> Result<Page<Goal, GoalCursor>, Failure<GoalError>> {
+    let scope = access::company_scope(reads, ctx, company)?;
     Ok(reads.goals().list(scope, page)?)
 }
 
@@ -121,10 +121,14 @@ pub fn list(
 ///
 /// # Errors
 /// [`GoalError`]
-pub fn get(reads: &mut dyn Reads, call: &Call<'_>, id: GoalId) -> Result<Goal, Failure<GoalError>> {
+pub fn get(
+    reads: &mut dyn Reads,
+    ctx: &Context<'_>,
+    id: GoalId,
+) -> Result<Goal, Failure<GoalError>> {
     reads
         .goals()
-        .find(call.actor().scope(), id)?
+        .find(ctx.actor().scope(), id)?
         .ok_or_else(|| denied(Denied::NotFound("goal")))
 }
 
@@ -154,15 +158,15 @@ pub const UPDATE: Codes = Codes::of(&[Code::Cycle, Code::ReferenceNotFound]);
 /// [`GoalError`]
 pub fn update(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: GoalId,
     command: UpdateGoal,
 ) -> Result<Goal, Failure<GoalError>> {
-    let scope = call.actor().scope();
+    let scope = ctx.actor().scope();
     let Some(mut goal) = tx.goals_mut().lock(scope, id)? else {
         return Err(denied(Denied::NotFound("goal")));
     };
-    call.require_working_company().map_err(denied)?;
+    ctx.require_working_company().map_err(denied)?;
     let company = goal.scope();
     if let Some(parent) = command.parent.value() {
         goal_exists(tx.reads(), company, *parent)?;
@@ -183,10 +187,10 @@ pub fn update(
     goal.parent = command.parent.apply(goal.parent);
     goal.owner_agent = command.owner_agent.apply(goal.owner_agent);
     if goal.is_changed() {
-        goal.updated_at = call.now;
+        goal.updated_at = ctx.now;
         tx.goals_mut().save(&goal)?;
         let details = json!({ "status": goal.status });
-        record_change(tx, call, Action::GoalUpdated, &mut goal, details);
+        log_change(tx, ctx, Action::GoalUpdated, &mut goal, details);
     }
     Ok(goal.into_inner())
 }
@@ -196,13 +200,13 @@ pub fn update(
 ///
 /// # Errors
 /// [`GoalError`]
-pub fn delete(tx: &mut dyn Tx, call: &Call<'_>, id: GoalId) -> Result<(), Failure<GoalError>> {
-    call.require_board().map_err(denied)?;
-    let Some(goal) = tx.goals_mut().lock(call.actor().scope(), id)? else {
+pub fn delete(tx: &mut dyn Tx, ctx: &Context<'_>, id: GoalId) -> Result<(), Failure<GoalError>> {
+    ctx.require_board().map_err(denied)?;
+    let Some(goal) = tx.goals_mut().lock(ctx.actor().scope(), id)? else {
         return Err(denied(Denied::NotFound("goal")));
     };
     let details = json!({ "title": goal.title });
-    record(tx, call, Action::GoalDeleted, &goal, details);
+    log_activity(tx, ctx, Action::GoalDeleted, &goal, details);
     tx.goals_mut().delete(goal)?;
     Ok(())
 }

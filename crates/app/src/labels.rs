@@ -2,16 +2,16 @@
 
 use serde_json::{Value, json};
 use workforce_domain::activity::Action;
-use workforce_domain::actor::{CompanyScope, Owned};
+use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::id::{CompanyId, LabelId};
 use workforce_domain::label::IssueLabel;
 use workforce_domain::page::{Page, PageRequest};
-use workforce_domain::port::{Failure, Held, LabelKey, Reads, Tx};
+use workforce_domain::port::{Failure, LabelCursor, Locked, Reads, Tx};
 use workforce_domain::text::{Color, LabelName};
 
 use crate::access::{self, Denied, denied};
-use crate::call::Call;
-use crate::record::{record, record_change};
+use crate::activity_log::{log_activity, log_change};
+use crate::context::Context;
 use crate::refusal::{Code, Codes, Refusal};
 
 /// Why a call about labels is refused.
@@ -73,23 +73,23 @@ pub const NAME: Codes = Codes::of(&[Code::NameTaken]);
 /// [`LabelError`]
 pub fn create(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     company: CompanyId,
     command: CreateLabel,
 ) -> Result<IssueLabel, Failure<LabelError>> {
-    let scope = access::company_scope(tx.reads(), call, company)?;
-    require_manager(tx.reads(), call, scope)?;
+    let scope = access::company_scope(tx.reads(), ctx, company)?;
+    require_manager(tx.reads(), ctx, scope)?;
     require_free(tx.reads(), scope, &command.name)?;
     let label = IssueLabel {
-        id: call.id(),
+        id: ctx.id(),
         company,
         name: command.name,
         color: command.color,
-        created_at: call.now,
-        updated_at: call.now,
+        created_at: ctx.now,
+        updated_at: ctx.now,
     };
     let label = tx.labels_mut().insert(label)?;
-    record(tx, call, Action::LabelCreated, &label, json!({}));
+    log_activity(tx, ctx, Action::LabelCreated, &label, json!({}));
     Ok(label.into_inner())
 }
 
@@ -99,11 +99,11 @@ pub fn create(
 /// [`LabelError`]
 pub fn list(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     company: CompanyId,
-    page: &PageRequest<LabelKey>,
-) -> Result<Page<IssueLabel, LabelKey>, Failure<LabelError>> {
-    let scope = access::company_scope(reads, call, company)?;
+    page: &PageRequest<LabelCursor>,
+) -> Result<Page<IssueLabel, LabelCursor>, Failure<LabelError>> {
+    let scope = access::company_scope(reads, ctx, company)?;
     Ok(reads.labels().list(scope, page)?)
 }
 
@@ -113,11 +113,11 @@ pub fn list(
 /// [`LabelError`]
 pub fn update(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: LabelId,
     command: UpdateLabel,
 ) -> Result<IssueLabel, Failure<LabelError>> {
-    let mut label = hold(tx, call, id)?;
+    let mut label = lock(tx, ctx, id)?;
     if let Some(name) = command.name {
         let had = label.key();
         label.name = name;
@@ -129,9 +129,9 @@ pub fn update(
         label.color = color;
     }
     if label.is_changed() {
-        label.updated_at = call.now;
+        label.updated_at = ctx.now;
         tx.labels_mut().save(&label)?;
-        record_change(tx, call, Action::LabelUpdated, &mut label, json!({}));
+        log_change(tx, ctx, Action::LabelUpdated, &mut label, json!({}));
     }
     Ok(label.into_inner())
 }
@@ -140,33 +140,33 @@ pub fn update(
 ///
 /// # Errors
 /// [`LabelError`]
-pub fn delete(tx: &mut dyn Tx, call: &Call<'_>, id: LabelId) -> Result<(), Failure<LabelError>> {
-    let label = hold(tx, call, id)?;
-    record(tx, call, Action::LabelDeleted, &label, json!({}));
+pub fn delete(tx: &mut dyn Tx, ctx: &Context<'_>, id: LabelId) -> Result<(), Failure<LabelError>> {
+    let label = lock(tx, ctx, id)?;
+    log_activity(tx, ctx, Action::LabelDeleted, &label, json!({}));
     tx.labels_mut().delete(label)?;
     Ok(())
 }
 
-fn hold(
+fn lock(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: LabelId,
-) -> Result<Held<IssueLabel>, Failure<LabelError>> {
-    let Some(label) = tx.labels_mut().lock(call.actor().scope(), id)? else {
+) -> Result<Locked<IssueLabel>, Failure<LabelError>> {
+    let Some(label) = tx.labels_mut().lock(ctx.actor().scope(), id)? else {
         return Err(denied(Denied::NotFound("label")));
     };
-    require_manager(tx.reads(), call, label.scope())?;
+    require_manager(tx.reads(), ctx, label.scope())?;
     Ok(label)
 }
 
 /// Refuses agents that assign work to nobody but themselves.
 fn require_manager(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     scope: CompanyScope,
 ) -> Result<(), Failure<LabelError>> {
-    call.require_working_company().map_err(denied)?;
-    match call.agent() {
+    ctx.require_working_company().map_err(denied)?;
+    match ctx.agent() {
         None => Ok(()),
         Some(caller) if caller.is_ceo() || reads.agents().has_reports(scope, caller.agent)? => {
             Ok(())

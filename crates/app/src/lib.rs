@@ -8,16 +8,17 @@
 
 pub mod access;
 pub mod activity;
+pub mod activity_log;
 pub mod agents;
 pub mod approvals;
 pub mod attachments;
 pub mod authenticate;
 pub mod board_tokens;
 pub mod budgets;
-pub mod call;
 mod changes;
 pub mod compaction;
 pub mod companies;
+pub mod context;
 pub mod conventions;
 pub mod costs;
 pub mod dashboard;
@@ -29,7 +30,6 @@ pub mod issues;
 pub mod labels;
 pub mod masking;
 pub mod projects;
-pub mod record;
 pub mod refusal;
 pub mod runs;
 pub mod scrub;
@@ -39,6 +39,6 @@ pub mod stream_tickets;
 pub mod timers;
 pub mod wakes;
 
-pub use call::{Call, Caller, Signal};
+pub use context::{Caller, Context, Signal};
 pub use refusal::{Code, Codes, Refusal};
 pub use workforce_domain::port::Failure;

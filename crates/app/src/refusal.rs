@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use workforce_domain::words;
+use workforce_domain::string_enum;
 
 /// A refusal of a use case.
 pub trait Refusal: std::fmt::Display {
@@ -50,7 +50,7 @@ impl Codes {
     }
 }
 
-words! {
+string_enum! {
     /// The stable machine codes of refusals.
     pub enum Code {
         // What the caller sent has not the right shape.

@@ -9,8 +9,8 @@ use workforce_domain::company::CompanyStatus;
 use workforce_domain::page::PageRequest;
 use workforce_domain::port::{Failure, Tx};
 
-use crate::call::Call;
-use crate::record::record;
+use crate::activity_log::log_activity;
+use crate::context::Context;
 
 /// Where there is little room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub struct LittleRoom {
 /// When the store fails.
 pub fn low(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     little: LittleRoom,
 ) -> Result<(), Failure<Infallible>> {
     let details = json!({
@@ -38,29 +38,29 @@ pub fn low(
         "freeBytes": little.free_bytes,
         "minFreeBytes": little.min_free_bytes,
     });
-    tell(tx, call, Action::StorageLow, &details)
+    tell(tx, ctx, Action::StorageLow, &details)
 }
 
 /// Tells every company that there is room again.
 ///
 /// # Errors
 /// When the store fails.
-pub fn recovered(tx: &mut dyn Tx, call: &Call<'_>) -> Result<(), Failure<Infallible>> {
-    tell(tx, call, Action::StorageRecovered, &json!({}))
+pub fn recovered(tx: &mut dyn Tx, ctx: &Context<'_>) -> Result<(), Failure<Infallible>> {
+    tell(tx, ctx, Action::StorageRecovered, &json!({}))
 }
 
 fn tell(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     action: Action,
     details: &Value,
 ) -> Result<(), Failure<Infallible>> {
     const TOLD: [CompanyStatus; 2] = [CompanyStatus::Active, CompanyStatus::Paused];
     let mut page = PageRequest::first();
     loop {
-        let companies = tx.companies().list(call.actor().scope(), &TOLD, &page)?;
+        let companies = tx.companies().list(ctx.actor().scope(), &TOLD, &page)?;
         for company in companies.items {
-            record(tx, call, action, &company, details.clone());
+            log_activity(tx, ctx, action, &company, details.clone());
         }
         match companies.next {
             Some(next) => page.after = Some(next),

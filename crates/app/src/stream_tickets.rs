@@ -8,7 +8,7 @@ use workforce_domain::time::Timestamp;
 
 use crate::access::{self, Denied, denied};
 use crate::authenticate::{AuthPolicy, kind_of};
-use crate::call::Call;
+use crate::context::Context;
 use crate::refusal::{Code, Codes, Refusal};
 
 /// Why no ticket is given out.
@@ -68,26 +68,26 @@ pub const ISSUE: Codes = Codes::of(&[Code::TooManyStreams]);
 /// [`TicketError`]
 pub fn issue(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     policy: AuthPolicy,
     company: CompanyId,
     holder: TicketHolder,
 ) -> Result<IssuedTicket, Failure<TicketError>> {
-    let scope = access::company_scope(tx.reads(), call, company)?;
-    call.require_working_company().map_err(denied)?;
-    if tx.stream_tickets().waiting(scope, holder, call.now)? >= TICKETS_WAITING {
+    let scope = access::company_scope(tx.reads(), ctx, company)?;
+    ctx.require_working_company().map_err(denied)?;
+    if tx.stream_tickets().waiting(scope, holder, ctx.now)? >= TICKETS_WAITING {
         return Err(Failure::Refused(TicketError::TooMany));
     }
-    let minted = call.tokens.mint(TokenKind::StreamTicket);
+    let minted = ctx.tokens.mint(TokenKind::StreamTicket);
     let digest = match (holder, policy.start_token) {
-        (TicketHolder::StartToken, Some(start)) => bound(call.tokens, &minted.token, &start),
+        (TicketHolder::StartToken, Some(start)) => bound(ctx.tokens, &minted.token, &start),
         _ => minted.digest,
     };
     let ticket = StreamTicket {
         digest,
         company,
         holder,
-        expires_at: call.now.plus(TICKET_LIFETIME),
+        expires_at: ctx.now.plus(TICKET_LIFETIME),
     };
     tx.stream_tickets_mut().insert(&ticket)?;
     Ok(IssuedTicket {

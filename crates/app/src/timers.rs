@@ -4,14 +4,14 @@
 use std::convert::Infallible;
 
 use workforce_domain::Document;
-use workforce_domain::actor::{CompanyScope, Owned};
+use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::id::AgentId;
 use workforce_domain::port::{Failure, Tx};
 use workforce_domain::run::RunKind;
 use workforce_domain::timer::Beat;
 use workforce_domain::wake::{WakeReason, WakeSource};
 
-use crate::call::Call;
+use crate::context::Context;
 use crate::wakes::{self, WakeRequest};
 
 /// Looks at the timer of one agent. The agent is locked, so that of several
@@ -21,7 +21,7 @@ use crate::wakes::{self, WakeRequest};
 /// When the store fails.
 pub fn look(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     company: CompanyScope,
     id: AgentId,
 ) -> Result<(), Failure<Infallible>> {
@@ -31,7 +31,7 @@ pub fn look(
     let Some(timer) = tx.agents().timer(agent.scope(), id)? else {
         return Ok(());
     };
-    match timer.look(call.now, chance(call)) {
+    match timer.look(ctx.now, chance(ctx)) {
         Beat::NotDue => {}
         Beat::Set(next) => tx.engine_mut().set_timer(&agent, next, false)?,
         Beat::Due(next) => {
@@ -48,7 +48,7 @@ pub fn look(
                     payload: Document::new(),
                     not_before: None,
                 };
-                wakes::request(tx, call, request)?;
+                wakes::request(tx, ctx, request)?;
             }
         }
     }
@@ -56,7 +56,7 @@ pub fn look(
 }
 
 /// Any number: the last bits of a new id, which are random.
-fn chance(call: &Call<'_>) -> u32 {
-    let [.., a, b, c, d] = *call.ids.next().as_bytes();
+fn chance(ctx: &Context<'_>) -> u32 {
+    let [.., a, b, c, d] = *ctx.ids.next().as_bytes();
     u32::from_be_bytes([a, b, c, d])
 }

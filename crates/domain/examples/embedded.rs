@@ -13,7 +13,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use uuid::Uuid;
-use workforce_domain::budget::{AgentPause, Raised, Standing, Threshold, decide_agent};
+use workforce_domain::budget::{AgentPause, BudgetUsage, Raised, Threshold, decide_agent};
 use workforce_domain::id::{AgentId, CompanyId, IssueId, RunId};
 use workforce_domain::issue::{
     CheckoutDecision, CheckoutFacts, CheckoutRequest, DEFAULT_EXPECTED, Holder, IssueStatus, Lease,
@@ -141,20 +141,20 @@ fn issue_from_backlog_to_done_and_back(morning: Timestamp) -> Result<(), Box<dyn
 
 fn budget_to_its_stop(morning: Timestamp) -> Result<(), Box<dyn Error>> {
     println!("\nA budget of 100 cents in {}:", Month::of(morning));
-    let mut standing = Standing {
+    let mut usage = BudgetUsage {
         spent: Cents::ZERO,
         budget: Budget::from_cents(100)?,
     };
     let mut raised = Raised::default();
     let mut pause = AgentPause::Running;
     for cost in ["40.3", "39.7", "12.5", "30"] {
-        let sum = standing.spent.checked_add(cost.parse()?);
-        standing.spent = sum.ok_or("the sum is too large")?;
-        let decision = decide_agent(standing, raised, pause);
+        let sum = usage.spent.checked_add(cost.parse()?);
+        usage.spent = sum.ok_or("the sum is too large")?;
+        let decision = decide_agent(usage, raised, pause);
         println!(
             "{cost} more: {} cents, {} %",
-            standing.spent,
-            standing.utilization()
+            usage.spent,
+            usage.utilization()
         );
         for alert in decision.alerts {
             println!("  alert: {alert}");
@@ -169,8 +169,8 @@ fn budget_to_its_stop(morning: Timestamp) -> Result<(), Box<dyn Error>> {
         }
     }
 
-    standing.budget = Budget::from_cents(200)?;
-    let decision = decide_agent(standing, raised, pause);
+    usage.budget = Budget::from_cents(200)?;
+    let decision = decide_agent(usage, raised, pause);
     println!(
         "The limit is raised to 200 cents; resume: {}",
         decision.resume

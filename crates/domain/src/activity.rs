@@ -6,10 +6,10 @@ use alloc::string::String;
 use crate::Document;
 use crate::actor::ActorKind;
 use crate::id::{ActivityId, AgentId, CompanyId, RunId};
+use crate::string_enum;
 use crate::time::Timestamp;
-use crate::words;
 
-words! {
+string_enum! {
     /// What was done, as `noun.verb`.
     pub enum Action {
         /// A company was made.
@@ -145,7 +145,7 @@ words! {
     }
 }
 
-words! {
+string_enum! {
     /// The kinds of things that activity and events speak of.
     pub enum Entity {
         /// A company.
@@ -173,7 +173,7 @@ words! {
     }
 }
 
-words! {
+string_enum! {
     /// The kinds of live events (docs/events.md#kinds).
     pub enum EventKind {
         /// Any activity row was written.

@@ -4,8 +4,8 @@ use alloc::string::String;
 
 use crate::board::{Author, BoardMember};
 use crate::id::{AgentId, AgentKeyId, CompanyId, RunId, UserId};
+use crate::string_enum;
 use crate::text::Role;
-use crate::words;
 
 /// Whoever causes a change. Built from a credential alone, never from what a
 /// request body says.
@@ -150,7 +150,7 @@ impl Actor {
     }
 }
 
-words! {
+string_enum! {
     /// The kind of actor, as recorded rows and events name it.
     pub enum ActorKind {
         /// A person of the board.
@@ -241,18 +241,18 @@ impl CompanyScope {
 /// records of this crate do:
 ///
 /// ```compile_fail,E0277
-/// use workforce_domain::actor::Owned;
+/// use workforce_domain::actor::CompanyOwned;
 /// use workforce_domain::id::CompanyId;
 ///
 /// struct Forged(CompanyId);
 ///
-/// impl Owned for Forged {
+/// impl CompanyOwned for Forged {
 ///     fn company(&self) -> CompanyId {
 ///         self.0
 ///     }
 /// }
 /// ```
-pub trait Owned: sealed::Sealed {
+pub trait CompanyOwned: sealed::Sealed {
     /// The company that owns the record.
     fn company(&self) -> CompanyId;
 
@@ -273,7 +273,7 @@ pub(crate) mod sealed {
 }
 
 /// Says that a record belongs to the company in one of its fields.
-macro_rules! owned {
+macro_rules! company_owned {
     ($record:ty, $($company:ident).+) => {
         impl $crate::actor::sealed::Sealed for $record {
             fn identity(&self) -> uuid::Uuid {
@@ -281,11 +281,11 @@ macro_rules! owned {
             }
         }
 
-        impl $crate::actor::Owned for $record {
+        impl $crate::actor::CompanyOwned for $record {
             fn company(&self) -> $crate::id::CompanyId {
                 self.$($company).+
             }
         }
     };
 }
-pub(crate) use owned;
+pub(crate) use company_owned;

@@ -8,15 +8,15 @@ use alloc::vec::Vec;
 pub use lifecycle::*;
 
 use crate::Document;
-use crate::actor::owned;
+use crate::actor::company_owned;
 use crate::id::{AgentId, AgentKeyId, CompanyId};
 use crate::money::Budget;
 use crate::number::whole;
+use crate::string_enum;
 use crate::text::{Description, Label, Name, Role};
 use crate::time::{Month, Timestamp};
-use crate::words;
 
-words! {
+string_enum! {
     /// The kinds of adapter that can run an agent
     /// (docs/heartbeats.md#process-adapter).
     pub enum AdapterType {
@@ -39,7 +39,7 @@ words! {
     }
 }
 
-words! {
+string_enum! {
     /// An agent's status as callers see it. It is derived, never stored, so
     /// that it cannot go stale.
     pub enum AgentStatus {
@@ -215,7 +215,7 @@ impl Agent {
     }
 }
 
-owned!(Agent, company);
+company_owned!(Agent, company);
 
 /// One manager in a chain of command, nearest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -256,7 +256,7 @@ pub struct AgentKey {
     pub revoked_at: Option<Timestamp>,
 }
 
-owned!(AgentKey, company);
+company_owned!(AgentKey, company);
 
 /// The short name for an agent's name: lower-case letters and digits with
 /// single hyphens; `agent` where nothing is left.

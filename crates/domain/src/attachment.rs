@@ -3,14 +3,14 @@
 
 use alloc::string::String;
 
-use crate::actor::owned;
+use crate::actor::company_owned;
 use crate::id::{AssetId, AttachmentId, CommentId, CompanyId, IssueId};
 use crate::issue::Author;
+use crate::string_enum;
 use crate::text::{FileName, MediaType};
 use crate::time::Timestamp;
-use crate::words;
 
-words! {
+string_enum! {
     /// The kinds of place where contents are kept.
     pub enum Provider {
         /// A folder of the server.
@@ -20,7 +20,7 @@ words! {
     }
 }
 
-words! {
+string_enum! {
     /// What a browser is told to do with a content.
     pub enum Disposition {
         /// Show it.
@@ -119,7 +119,7 @@ pub struct Attachment {
     pub created_at: Timestamp,
 }
 
-owned!(Attachment, asset.company);
+company_owned!(Attachment, asset.company);
 
 /// How bytes are handed out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

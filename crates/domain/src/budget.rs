@@ -7,10 +7,10 @@ use core::time::Duration;
 use crate::agent::{AgentLifecycle, AgentState};
 use crate::company::PauseReason;
 use crate::money::{Budget, Cents};
+use crate::string_enum;
 use crate::time::{Month, Timestamp};
-use crate::words;
 
-words! {
+string_enum! {
     /// A part of the budget whose use has a consequence.
     pub enum Threshold {
         /// 80 %: an alert, once a month.
@@ -20,7 +20,7 @@ words! {
     }
 }
 
-words! {
+string_enum! {
     /// What a budget limits.
     pub enum BudgetScope {
         /// One agent.
@@ -44,14 +44,14 @@ impl Threshold {
 
 /// How a month's spend stands against the budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct BudgetUsage {
     /// What was spent this month.
     pub spent: Cents,
     /// The monthly limit.
     pub budget: Budget,
 }
 
-impl Standing {
+impl BudgetUsage {
     /// The highest threshold that the spend has reached; none without a limit.
     pub fn reached(self) -> Option<Threshold> {
         let limit = i128::from(self.budget.limit()?.micros());
@@ -122,8 +122,8 @@ pub struct Raised {
 /// The alerts that are due now: each threshold that the spend has reached and
 /// that was not raised this month, the soft one first. One large cost can
 /// raise both.
-pub fn alerts_due(standing: Standing, raised: Raised) -> Vec<Threshold> {
-    let reached = standing.reached();
+pub fn alerts_due(usage: BudgetUsage, raised: Raised) -> Vec<Threshold> {
+    let reached = usage.reached();
     [
         (Threshold::Soft, raised.soft),
         (Threshold::Hard, raised.hard),
@@ -171,10 +171,10 @@ pub struct AgentBudgetDecision {
 
 /// What an agent's budget asks for, whenever its spend, its limit or the month
 /// has changed.
-pub fn decide_agent(standing: Standing, raised: Raised, pause: AgentPause) -> AgentBudgetDecision {
-    let exhausted = standing.exhausted();
+pub fn decide_agent(usage: BudgetUsage, raised: Raised, pause: AgentPause) -> AgentBudgetDecision {
+    let exhausted = usage.exhausted();
     AgentBudgetDecision {
-        alerts: alerts_due(standing, raised),
+        alerts: alerts_due(usage, raised),
         pause: exhausted && pause == AgentPause::Running,
         resume: !exhausted && pause == AgentPause::Budget,
     }
@@ -195,13 +195,13 @@ pub struct CompanyBudgetDecision {
 /// What a company's budget asks for, whenever its spend, its limit or the
 /// month has changed. `pause` is the company's present pause reason.
 pub fn decide_company(
-    standing: Standing,
+    usage: BudgetUsage,
     raised: Raised,
     pause: Option<PauseReason>,
 ) -> CompanyBudgetDecision {
-    let exhausted = standing.exhausted();
+    let exhausted = usage.exhausted();
     CompanyBudgetDecision {
-        alerts: alerts_due(standing, raised),
+        alerts: alerts_due(usage, raised),
         pause: exhausted && pause.is_none(),
         resume: !exhausted && pause == Some(PauseReason::Budget),
     }

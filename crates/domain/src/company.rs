@@ -6,7 +6,7 @@ use alloc::string::String;
 
 pub use lifecycle::*;
 
-use crate::actor::owned;
+use crate::actor::company_owned;
 use crate::attachment::AttachmentLimit;
 use crate::id::CompanyId;
 use crate::money::Budget;
@@ -63,7 +63,7 @@ impl Company {
     }
 }
 
-owned!(Company, id);
+company_owned!(Company, id);
 
 /// The first choice of an issue prefix: the first three letters of the name in
 /// upper case, `CO` where it has none.

@@ -6,11 +6,11 @@ use alloc::vec::Vec;
 use serde_json::Value;
 
 use crate::id::{CompanyId, ProjectId};
+use crate::string_enum;
 use crate::text::{CompactContext, Description};
 use crate::time::Timestamp;
-use crate::words;
 
-words! {
+string_enum! {
     /// Who wrote a compact context.
     pub enum CompactSource {
         /// Somebody, by hand; kept as it is.

@@ -2,14 +2,14 @@
 
 use alloc::string::String;
 
-use crate::actor::owned;
+use crate::actor::company_owned;
 use crate::id::{AgentId, CompanyId, CostEventId, GoalId, IssueId, ProjectId, RunId};
 use crate::money::Cents;
+use crate::string_enum;
 use crate::text::{Label, Name};
 use crate::time::Timestamp;
-use crate::words;
 
-words! {
+string_enum! {
     /// Where a cost event comes from.
     pub enum CostSource {
         /// An agent or the board reported it.
@@ -19,7 +19,7 @@ words! {
     }
 }
 
-words! {
+string_enum! {
     /// How the provider bills.
     pub enum BillingType {
         /// By use.
@@ -85,7 +85,7 @@ pub struct CostEvent {
     pub created_at: Timestamp,
 }
 
-owned!(CostEvent, company);
+company_owned!(CostEvent, company);
 
 /// A span of time, from `start` up to but not including `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

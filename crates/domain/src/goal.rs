@@ -1,12 +1,12 @@
 //! Goals: why work is done (docs/workspaces.md#goals).
 
-use crate::actor::owned;
+use crate::actor::company_owned;
 use crate::id::{AgentId, CompanyId, GoalId};
+use crate::string_enum;
 use crate::text::{Description, Title};
 use crate::time::Timestamp;
-use crate::words;
 
-words! {
+string_enum! {
     /// The level of a goal in the hierarchy.
     pub enum GoalLevel {
         /// Of the whole company.
@@ -20,7 +20,7 @@ words! {
     }
 }
 
-words! {
+string_enum! {
     /// Where a goal stands; any value may follow any other. `achieved` and
     /// `completed` mean the same and are kept as sent.
     pub enum GoalStatus {
@@ -62,4 +62,4 @@ pub struct Goal {
     pub updated_at: Timestamp,
 }
 
-owned!(Goal, company);
+company_owned!(Goal, company);

@@ -2,7 +2,7 @@
 
 use alloc::string::String;
 
-use crate::actor::owned;
+use crate::actor::company_owned;
 use crate::id::{CompanyId, LabelId};
 use crate::text::{Color, LabelName, comparable};
 use crate::time::Timestamp;
@@ -34,7 +34,7 @@ impl IssueLabel {
     }
 }
 
-owned!(IssueLabel, company);
+company_owned!(IssueLabel, company);
 
 /// A name as it is compared.
 pub fn key(name: &LabelName) -> String {

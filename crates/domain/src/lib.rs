@@ -41,12 +41,12 @@ pub mod revision;
 pub mod run;
 pub mod search;
 pub mod secret;
+pub mod string_enum;
 pub mod text;
 pub mod ticket;
 pub mod time;
 pub mod timer;
 pub mod wake;
-pub mod word;
 
 /// A JSON object: adapter configuration, metadata, activity details.
 pub type Document = serde_json::Map<alloc::string::String, serde_json::Value>;

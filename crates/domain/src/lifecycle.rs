@@ -3,10 +3,10 @@
 
 use core::fmt::{Debug, Display};
 
-use crate::word::{Listed, Word};
+use crate::string_enum::{Listed, StringEnum};
 
 /// Where something stands, of which a table says what it may become.
-pub trait Lifecycle: Word + Eq + Debug + Display {
+pub trait Lifecycle: StringEnum + Eq + Debug + Display {
     /// What stands there, as a refusal names it: `an issue`.
     const SUBJECT: &'static str;
 

@@ -3,13 +3,13 @@
 use alloc::string::String;
 
 use crate::Document;
-use crate::actor::owned;
+use crate::actor::company_owned;
 use crate::id::{AgentId, CompanyId, GoalId, ProjectId, WorkspaceId};
+use crate::string_enum;
 use crate::text::{Description, Label, Location, Name, Title};
 use crate::time::{Timestamp, TimestampError};
-use crate::words;
 
-words! {
+string_enum! {
     /// Where a project stands; any value may follow any other.
     pub enum ProjectStatus {
         /// Not planned yet; the default.
@@ -57,7 +57,7 @@ pub struct Project {
     pub updated_at: Timestamp,
 }
 
-owned!(Project, company);
+company_owned!(Project, company);
 
 /// When something is to be finished: on a day, or at an instant. It is told as it
 /// was given.
@@ -214,4 +214,4 @@ pub struct Workspace {
     pub updated_at: Timestamp,
 }
 
-owned!(Workspace, company);
+company_owned!(Workspace, company);

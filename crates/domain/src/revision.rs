@@ -6,17 +6,17 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use crate::Document;
-use crate::actor::owned;
+use crate::actor::company_owned;
 use crate::agent::{AdapterType, Agent};
 use crate::board::Author;
 use crate::id::{AgentId, CompanyId, RevisionId};
 use crate::instructions::BundlePointer;
 use crate::money::Budget;
+use crate::string_enum;
 use crate::text::{Description, Label, Name, Role};
 use crate::time::Timestamp;
-use crate::words;
 
-words! {
+string_enum! {
     /// What made a revision.
     pub enum RevisionSource {
         /// The agent was made.
@@ -194,4 +194,4 @@ impl Revision {
     }
 }
 
-owned!(Revision, company);
+company_owned!(Revision, company);

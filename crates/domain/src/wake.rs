@@ -5,13 +5,13 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::Document;
-use crate::actor::owned;
+use crate::actor::company_owned;
 use crate::id::{AgentId, CommentId, CompanyId, IssueId, RunId, WakeId};
 use crate::run::{RunKind, WakeStatus};
+use crate::string_enum;
 use crate::time::Timestamp;
-use crate::words;
 
-words! {
+string_enum! {
     /// What kind of thing caused a wake.
     pub enum WakeSource {
         /// The agent's timer.
@@ -25,7 +25,7 @@ words! {
     }
 }
 
-words! {
+string_enum! {
     /// Why an agent is woken (docs/heartbeats.md#wakes).
     pub enum WakeReason {
         /// An issue was assigned to it.
@@ -106,4 +106,4 @@ impl Wake {
     }
 }
 
-owned!(Wake, company);
+company_owned!(Wake, company);

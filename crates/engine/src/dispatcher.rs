@@ -35,7 +35,7 @@ pub(crate) async fn run(core: Arc<Core>) {
         tokio::select! {
             biased;
             () = core.closing.cancelled() => return,
-            () = core.store.nudges.dispatch.notified() => {}
+            () = core.store.notifiers.dispatch.notified() => {}
             () = sleep(core.config.poll_every) => {}
         }
     }
@@ -77,15 +77,15 @@ async fn claim(core: &Core) -> Result<Option<(ClaimedRun, MintedToken)>, StoreEr
     let instance_cap = i64::try_from(core.config.instance_cap).unwrap_or(i64::MAX);
     let claimed = core
         .store
-        .write(move |tx, call| {
+        .write(move |tx, ctx| {
             let request = ClaimRequest {
                 instance,
-                now: call.now,
-                lease_until: call.now.plus(lease),
+                now: ctx.now,
+                lease_until: ctx.now.plus(lease),
                 token_digest,
                 instance_cap,
             };
-            runs::start(tx, call, &request)
+            runs::start(tx, ctx, &request)
         })
         .await?;
     Ok(claimed.map(|claimed| (claimed, token)))

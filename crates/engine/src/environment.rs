@@ -7,11 +7,11 @@ use serde_json::Value;
 use workforce_domain::Document;
 use workforce_domain::approval::ApprovalStatus;
 use workforce_domain::id::{ApprovalId, IssueId};
-use workforce_domain::word::Word;
+use workforce_domain::string_enum::StringEnum;
 
-use crate::briefing::Assignment;
 use crate::config::EngineConfig;
 use crate::process::{ChildEnvironment, InvalidVariable};
+use crate::run_context::RunContext;
 use crate::wake_payload::wake_payload;
 
 /// The variable with which an agent may bring a key of its own.
@@ -25,7 +25,7 @@ pub(crate) const API_KEY: &str = "WORKFORCE_API_KEY";
 /// A variable that an environment cannot hold.
 pub(crate) fn environment(
     config: &EngineConfig,
-    assignment: &Assignment,
+    assignment: &RunContext,
     own: &[(String, String)],
     cwd: &Path,
 ) -> Result<ChildEnvironment, InvalidVariable> {
@@ -61,7 +61,7 @@ pub(crate) fn environment(
 /// name.
 fn facts(
     config: &EngineConfig,
-    assignment: &Assignment,
+    assignment: &RunContext,
     cwd: &Path,
 ) -> Vec<(&'static str, OsString)> {
     let claimed = &assignment.claimed;
@@ -140,7 +140,7 @@ fn word<T: FromStr + Display>(wake: &Document, key: &str) -> Option<OsString> {
 }
 
 /// The issue of the run and those that its wake names, without repeats.
-fn linked_issues(assignment: &Assignment) -> Option<OsString> {
+fn linked_issues(assignment: &RunContext) -> Option<OsString> {
     let wake = &assignment.claimed.wake;
     let named = wake.payload.get("issueIds").and_then(Value::as_array);
     let named = named

@@ -11,7 +11,7 @@ use workforce_domain::time::Timestamp;
 use crate::config::{EngineConfig, Ports};
 use crate::live::Halt;
 use crate::shared::Core;
-use crate::transactions::{Nudges, Transactions};
+use crate::transactions::{Notifiers, Transactions};
 use crate::{dispatcher, housekeeping, log_events, renewal, room};
 
 /// The longest grace a run gets when the server stops, whatever its agent's
@@ -38,8 +38,8 @@ impl Engine {
         }
         // Before the first run starts.
         room::look(&config);
-        let nudges = Arc::new(Nudges::default());
-        let core = Core::new(config, Transactions { ports, nudges });
+        let notifiers = Arc::new(Notifiers::default());
+        let core = Core::new(config, Transactions { ports, notifiers });
         let loops = TaskTracker::new();
         let closing = &core.closing;
         loops.spawn(kept("dispatcher", &core, closing, dispatcher::run));
@@ -148,7 +148,7 @@ impl EngineHandle {
 
 impl EngineSignal for EngineHandle {
     fn wake_up(&self) {
-        self.core.store.nudges.wake_up();
+        self.core.store.notifiers.wake_up();
     }
 
     fn run_is_active(&self, run: RunId) {

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 use workforce_app::runs;
-use workforce_app::{Call, budgets, timers};
-use workforce_domain::actor::{CompanyScope, InstanceScope, Owned};
+use workforce_app::{Context, budgets, timers};
+use workforce_domain::actor::{CompanyOwned, CompanyScope, InstanceScope};
 use workforce_domain::id::{AgentId, CompanyId, RunId};
-use workforce_domain::port::{BudgetStop, Failure, Held, StoreError, Tx};
+use workforce_domain::port::{BudgetStop, Failure, Locked, StoreError, Tx};
 use workforce_domain::run::{ProcessRecord, Run, RunEnd, RunErrorCode, RunOutcome};
 use workforce_domain::time::{Month, Timestamp};
 
@@ -120,10 +120,10 @@ async fn cancel_obsolete_wakes(core: &Core) -> Result<usize, StoreError> {
         return Ok(0);
     }
     core.store
-        .write(move |tx, call| {
+        .write(move |tx, ctx| {
             Ok(tx
                 .engine_mut()
-                .cancel_obsolete_wakes(scope, call.now, OBSOLETE)?)
+                .cancel_obsolete_wakes(scope, ctx.now, OBSOLETE)?)
         })
         .await
 }
@@ -142,7 +142,7 @@ async fn look_at_timers(core: &Core) -> Result<usize, StoreError> {
     for (company, agent) in &agents {
         let (company, agent) = (*company, *agent);
         core.store
-            .write(move |tx, call| timers::look(tx, call, company, agent))
+            .write(move |tx, ctx| timers::look(tx, ctx, company, agent))
             .await?;
     }
     Ok(agents.len())
@@ -167,7 +167,7 @@ async fn lift_budget_stops(core: &Core, month: Month) -> Result<(), StoreError> 
         }
         for stop in new {
             core.store
-                .write(move |tx, call| budgets::lift(tx, call, stop, month))
+                .write(move |tx, ctx| budgets::lift(tx, ctx, stop, month))
                 .await?;
         }
     }
@@ -205,8 +205,8 @@ async fn take_over_expired(core: &Core) -> Result<(), StoreError> {
         let error = "the server of the run did not renew its lease";
         let end = lost(core, &run, RunErrorCode::LeaseExpired, error).await;
         core.store
-            .write(move |tx, call| match still_expired(tx, call, &run)? {
-                Some(run) => runs::finish(tx, call, run.scope(), run.id, run.fence, end.clone()),
+            .write(move |tx, ctx| match still_expired(tx, ctx, &run)? {
+                Some(run) => runs::finish(tx, ctx, run.scope(), run.id, run.fence, end.clone()),
                 None => Ok(false),
             })
             .await?;
@@ -217,7 +217,7 @@ async fn take_over_expired(core: &Core) -> Result<(), StoreError> {
 /// The run as it is now, if it still has no server. Locks what ending it
 /// locks, in the same order, so that its server cannot renew the lease
 /// meanwhile.
-fn still_expired(tx: &mut dyn Tx, call: &Call<'_>, run: &Run) -> Result<Option<Run>, StoreError> {
+fn still_expired(tx: &mut dyn Tx, ctx: &Context<'_>, run: &Run) -> Result<Option<Run>, StoreError> {
     let company = run.scope();
     tx.agents_mut().lock(company.into(), run.agent)?;
     if let Some(issue) = run.issue {
@@ -225,8 +225,8 @@ fn still_expired(tx: &mut dyn Tx, call: &Call<'_>, run: &Run) -> Result<Option<R
     }
     let run = tx.runs_mut().lock(company.into(), run.id)?;
     Ok(run
-        .map(Held::into_inner)
-        .filter(|run| run.status.is_live() && !has_server(run, call.now)))
+        .map(Locked::into_inner)
+        .filter(|run| run.status.is_live() && !has_server(run, ctx.now)))
 }
 
 /// Whether a server holds the lease of a run.

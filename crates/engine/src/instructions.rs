@@ -42,7 +42,7 @@ enum CopyError {
 }
 
 /// Copies the instructions of a run into a folder of its own.
-pub(crate) async fn lay_out(
+pub(crate) async fn materialize(
     core: &Core,
     company: CompanyId,
     run: RunId,

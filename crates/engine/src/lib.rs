@@ -6,17 +6,16 @@
 //! sees a database, a web framework or a configuration file.
 
 mod adapter;
-mod briefing;
 mod config;
 mod dispatcher;
 mod environment;
+mod external_secrets;
 mod handle;
 mod housekeeping;
 mod instructions;
 mod live;
 mod log_events;
 mod logs;
-mod outside;
 pub mod process;
 mod project_context;
 mod recovery;
@@ -24,6 +23,7 @@ mod renewal;
 mod resolution;
 mod retention;
 mod room;
+mod run_context;
 mod run_task;
 mod scrub;
 mod shared;

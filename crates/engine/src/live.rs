@@ -101,7 +101,7 @@ impl LiveRun {
 
     /// The store shows that the run is not this server's. Nothing new once its
     /// end is being written down, which is what the store shows then.
-    pub(crate) fn lose(&self) {
+    pub(crate) fn mark_lost(&self) {
         if !self.settling.load(Ordering::Acquire) {
             self.halt(Halt::LeaseLost);
         }

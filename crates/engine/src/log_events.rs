@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use tokio::time::{Instant, sleep};
-use workforce_app::record::document;
+use workforce_app::activity_log::document;
 use workforce_domain::activity::{Event, EventKind};
 use workforce_domain::id::{CompanyId, RunId};
 use workforce_domain::port::StoreError;
@@ -88,7 +88,7 @@ async fn tell(core: &Core, told: &mut HashMap<RunId, Told>) -> Result<(), StoreE
         known.at = Instant::now();
     }
     core.store
-        .write(move |tx, call| {
+        .write(move |tx, ctx| {
             for Written {
                 company,
                 run,
@@ -100,7 +100,7 @@ async fn tell(core: &Core, told: &mut HashMap<RunId, Told>) -> Result<(), StoreE
                     company: *company,
                     kind: EventKind::RunLog,
                     payload: document(json!({ "runId": run, "offset": offset })),
-                    created_at: call.now,
+                    created_at: ctx.now,
                 });
             }
             Ok(())

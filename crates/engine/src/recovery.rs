@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use workforce_app::runs;
-use workforce_domain::actor::{InstanceScope, Owned};
+use workforce_domain::actor::{CompanyOwned, InstanceScope};
 use workforce_domain::port::StoreError;
 use workforce_domain::run::{ProcessRecord, Run, RunErrorCode};
 
@@ -79,8 +79,8 @@ async fn end_left_runs(core: &Core) -> Result<(), StoreError> {
         )
         .await;
         core.store
-            .write(move |tx, call| {
-                runs::finish(tx, call, run.scope(), run.id, run.fence, end.clone())
+            .write(move |tx, ctx| {
+                runs::finish(tx, ctx, run.scope(), run.id, run.fence, end.clone())
             })
             .await?;
     }

@@ -32,7 +32,7 @@ pub(crate) async fn run(core: Arc<Core>) {
                 };
                 due = Instant::now() + pause;
             }
-            () = core.store.nudges.stops.notified() => {
+            () = core.store.notifiers.stops.notified() => {
                 if let Err(error) = look_for_stops(&core).await {
                     tracing::warn!(%error, "stop requests are seen at the next renewal only");
                 }
@@ -50,10 +50,10 @@ async fn renew(core: &Core) -> Result<(), StoreError> {
     let begun = Instant::now();
     let runs: Vec<RunId> = live.iter().map(|live| live.run).collect();
     let (instance, lease) = (core.config.instance, core.config.lease);
-    let renewal = core.store.write(move |tx, call| {
+    let renewal = core.store.write(move |tx, ctx| {
         Ok(tx
             .engine_mut()
-            .renew(InstanceScope::SYSTEM, instance, &runs, call.now.plus(lease))?)
+            .renew(InstanceScope::SYSTEM, instance, &runs, ctx.now.plus(lease))?)
     });
     // A store that hangs must not keep this task from giving up its runs.
     let renewed = match timeout(core.config.renew_every, renewal).await {
@@ -74,11 +74,11 @@ fn apply(live: &LiveRun, begun: Instant, renewed: Option<&RenewedRun>) {
                 live.halt(Halt::Requested(reason));
             }
         }
-        Some(_) | None => live.lose(),
+        Some(_) | None => live.mark_lost(),
     }
 }
 
-/// Looks for stop requests alone: nudges are frequent and this only reads.
+/// Looks for stop requests alone: notifiers are frequent and this only reads.
 async fn look_for_stops(core: &Core) -> Result<(), StoreError> {
     let live = core.live.all();
     if live.is_empty() {
@@ -100,7 +100,7 @@ async fn look_for_stops(core: &Core) -> Result<(), StoreError> {
                     live.halt(Halt::Requested(reason));
                 }
             }
-            Some(_) | None => live.lose(),
+            Some(_) | None => live.mark_lost(),
         }
     }
     Ok(())

@@ -11,7 +11,7 @@ use workforce_domain::port::{Failure, MintedToken, StoreError};
 use workforce_domain::run::Run;
 use workforce_domain::secret::references;
 
-use crate::outside;
+use crate::external_secrets;
 use crate::shared::Core;
 
 /// Why a run cannot have what its configuration names.
@@ -35,11 +35,11 @@ pub(crate) async fn resolve(
     let mut values = Vec::new();
     for found in found {
         let value = match found.source {
-            Source::Kept(value) => value,
+            Source::Stored(value) => value,
             Source::Outside(provider, reference) => {
                 let engine = core.config.clone();
                 let read = tokio::task::spawn_blocking(move || {
-                    outside::read(&engine, provider, &reference)
+                    external_secrets::read(&engine, provider, &reference)
                 });
                 match read.await {
                     Ok(Ok(value)) => value,
@@ -67,8 +67,8 @@ async fn kept(
         return Ok(Vec::new());
     }
     let (run, config) = (run.clone(), config.clone());
-    let found = core.store.write(move |tx, call| {
-        match secrets::resolve(tx, call, &run, &config) {
+    let found = core.store.write(move |tx, ctx| {
+        match secrets::resolve(tx, ctx, &run, &config) {
             Ok(found) => Ok(Ok(found)),
             // Nothing was written down.
             Err(Failure::Refused(unresolved)) => Ok(Err(unresolved)),

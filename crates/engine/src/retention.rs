@@ -77,8 +77,8 @@ impl Retention {
             if is_due(*done, EVERY) {
                 let forgotten = core
                     .store
-                    .write(|tx, call| {
-                        let before = call.now.minus(rule.age);
+                    .write(|tx, ctx| {
+                        let before = ctx.now.minus(rule.age);
                         Ok((rule.forget)(tx, before, rule.at_once)?)
                     })
                     .await

@@ -73,7 +73,7 @@ impl Told {
                 ),
                 None => {
                     tracing::warn!("there is room again: runs start and uploads are taken");
-                    core.store.nudges.wake_up();
+                    core.store.notifiers.wake_up();
                 }
             }
         }
@@ -85,9 +85,9 @@ impl Told {
         if little.is_some() == self.is_low || !is_due(self.failed_at, TRY_EVERY) {
             return;
         }
-        let told = core.store.write(move |tx, call| match little {
-            Some(little) => storage::low(tx, call, little),
-            None => storage::recovered(tx, call),
+        let told = core.store.write(move |tx, ctx| match little {
+            Some(little) => storage::low(tx, ctx, little),
+            None => storage::recovered(tx, ctx),
         });
         match told.await {
             Ok(()) => {

@@ -7,10 +7,10 @@ use workforce_domain::port::{ClaimedRun, MintedToken};
 use workforce_domain::run::RunErrorCode;
 
 use crate::adapter::{Adapter, Ending, adapter};
-use crate::briefing::{self, Assignment};
 use crate::instructions;
 use crate::live::{Halt, LiveRun};
 use crate::resolution::ResolutionError;
+use crate::run_context::{self, RunContext};
 use crate::shared::Core;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
@@ -41,7 +41,7 @@ impl Drop for Slot {
         // A run whose end was not written down is not renewed any more, so that
         // it is taken over when its lease expires.
         self.core.live.remove(self.live.run);
-        self.core.store.nudges.wake_up();
+        self.core.store.notifiers.wake_up();
     }
 }
 
@@ -89,7 +89,7 @@ async fn execute(
         let error = format!("adapter type {kind} cannot be run by this server");
         return Ending::failed(RunErrorCode::AdapterUnavailable, error);
     };
-    match briefing::prepare(&core, claimed, token).await {
+    match run_context::prepare(&core, claimed, token).await {
         Ok(mut assignment) => {
             live.note_patterns(assignment.patterns.clone());
             let mut ending = attempt(&core, &live, adapter, &mut assignment).await;
@@ -122,10 +122,10 @@ async fn attempt(
     core: &Arc<Core>,
     live: &Arc<LiveRun>,
     adapter: &dyn Adapter,
-    assignment: &mut Assignment,
+    assignment: &mut RunContext,
 ) -> Ending {
     let told = assignment.instructions.clone();
-    match instructions::lay_out(core, live.company, live.run, told).await {
+    match instructions::materialize(core, live.company, live.run, told).await {
         Ok(copy) => {
             assignment.copy = Some(copy);
             adapter.execute(core, live, assignment).await
@@ -187,9 +187,9 @@ async fn settle(core: &Core, live: &LiveRun, ending: Ending) {
         let (run, fence) = (live.run, live.fence);
         let written = core
             .store
-            .write(move |tx, call| {
+            .write(move |tx, ctx| {
                 let written = match attempt.clone() {
-                    Some(end) => runs::finish(tx, call, company, run, fence, end)?,
+                    Some(end) => runs::finish(tx, ctx, company, run, fence, end)?,
                     None => false,
                 };
                 if had_process {

@@ -2,21 +2,21 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use tokio::sync::Notify;
-use workforce_app::{Call, Caller, Signal};
+use workforce_app::{Caller, Context, Signal};
 use workforce_domain::port::{Failure, Reads, StoreError, Tx};
 
 use crate::config::Ports;
 
 /// What makes the engine look at once.
 #[derive(Debug, Default)]
-pub(crate) struct Nudges {
+pub(crate) struct Notifiers {
     /// For whoever starts runs.
     pub(crate) dispatch: Notify,
     /// For whoever stops them.
     pub(crate) stops: Notify,
 }
 
-impl Nudges {
+impl Notifiers {
     pub(crate) fn wake_up(&self) {
         self.dispatch.notify_one();
         self.stops.notify_one();
@@ -28,7 +28,7 @@ impl Nudges {
 #[derive(Clone)]
 pub(crate) struct Transactions {
     pub(crate) ports: Ports,
-    pub(crate) nudges: Arc<Nudges>,
+    pub(crate) notifiers: Arc<Notifiers>,
 }
 
 impl Transactions {
@@ -37,12 +37,12 @@ impl Transactions {
     pub(crate) async fn write<T, F>(&self, mut body: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
-        F: FnMut(&mut dyn Tx, &Call<'_>) -> Result<T, Failure<Infallible>> + Send + 'static,
+        F: FnMut(&mut dyn Tx, &Context<'_>) -> Result<T, Failure<Infallible>> + Send + 'static,
     {
-        let Self { ports, nudges } = self.clone();
+        let Self { ports, notifiers } = self.clone();
         blocking(move || {
             let signal = Signal::default();
-            let call = Call {
+            let ctx = Context {
                 caller: &Caller::SYSTEM,
                 now: ports.clock.now(),
                 ids: &*ports.ids,
@@ -53,10 +53,10 @@ impl Transactions {
             };
             let outcome = ports
                 .store
-                .write(|tx| body(tx, &call))
+                .write(|tx| body(tx, &ctx))
                 .map_err(store_error)?;
             if signal.is_raised() {
-                nudges.wake_up();
+                notifiers.wake_up();
             }
             Ok(outcome)
         })

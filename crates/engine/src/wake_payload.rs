@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 use workforce_domain::issue::Comment;
 
-use crate::briefing::Assignment;
+use crate::run_context::RunContext;
 
 /// The longest text of `WORKFORCE_WAKE_PAYLOAD_JSON`, in bytes
 /// (docs/heartbeats.md#wake-payload).
@@ -13,7 +13,7 @@ const BODY_LENGTHS: [usize; 4] = [8 * 1024, 2 * 1024, 512, 0];
 
 /// What a wake tells its agent, as one line of JSON that is never too long.
 /// What does not fit is cut, and `truncated` says so.
-pub(crate) fn wake_payload(assignment: &Assignment) -> String {
+pub(crate) fn wake_payload(assignment: &RunContext) -> String {
     let mut text = String::new();
     for body_len in BODY_LENGTHS {
         text = render(assignment, &assignment.comments, body_len).to_string();
@@ -31,7 +31,7 @@ pub(crate) fn wake_payload(assignment: &Assignment) -> String {
     text
 }
 
-fn render(assignment: &Assignment, comments: &[Comment], body_len: usize) -> Value {
+fn render(assignment: &RunContext, comments: &[Comment], body_len: usize) -> Value {
     let claimed = &assignment.claimed;
     let wake = &claimed.wake;
     let fits =

@@ -2,9 +2,9 @@
 //! (`tests/api/access.rs`) asks every route as every kind of caller and compares
 //! (docs/access.md#rights).
 
-use workforce_domain::words;
+use workforce_domain::string_enum;
 
-words! {
+string_enum! {
     /// Who may call a route. `Board` and `Agent` are checked before the use
     /// case begins; what needs the object at hand is the use case's to check.
     /// Whatever the rule, nobody but the board reaches another company.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use actix_web::http::StatusCode;
 use sha2::{Digest, Sha256};
 use workforce_app::{Code, Failure};
-use workforce_domain::port::{KeptAnswer, Tx, Vault};
+use workforce_domain::port::{StoredResponse, Tx, Vault};
 use workforce_domain::time::Timestamp;
 
 use crate::problem::Problem;
@@ -177,7 +177,7 @@ impl Repeatable {
         vault: &dyn Vault,
         caller: &str,
         now: Timestamp,
-        answer: Kept<'_>,
+        answer: ResponseToStore<'_>,
     ) -> Result<(), Failure<Problem>> {
         let (request_digest, body) = if answer.secret {
             let whole = [self.request_digest.as_slice(), answer.body].concat();
@@ -185,7 +185,7 @@ impl Repeatable {
         } else {
             (self.request_digest, answer.body.to_vec())
         };
-        Ok(tx.idempotency().keep(&KeptAnswer {
+        Ok(tx.idempotency().keep(&StoredResponse {
             caller: caller.to_owned(),
             key: self.key.clone(),
             request_digest,
@@ -203,7 +203,7 @@ impl Repeatable {
 
 /// An answer to keep.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Kept<'a> {
+pub(crate) struct ResponseToStore<'a> {
     pub(crate) status: StatusCode,
     pub(crate) body: &'a [u8],
     pub(crate) secret: bool,

@@ -14,7 +14,7 @@ use utoipa::openapi::{
 };
 use utoipa::{PartialSchema, ToSchema};
 use workforce_app::Code;
-use workforce_domain::word::Word;
+use workforce_domain::string_enum::StringEnum;
 
 use crate::idempotency::{IDEMPOTENCY_KEY, REPLAYED};
 use crate::problem::{self, ProblemBody};

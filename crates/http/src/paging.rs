@@ -91,7 +91,7 @@ mod tests {
     use super::*;
     use workforce_domain::id::{GoalId, IssueId};
     use workforce_domain::page::CreationKey;
-    use workforce_domain::port::IssueKey;
+    use workforce_domain::port::IssueCursor;
 
     type Key = CreationKey<GoalId>;
 
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn foreign_cursors_are_refused() {
-        let other = IssueKey {
+        let other = IssueCursor {
             rank: 1,
             updated_at: 2,
             id: IssueId::from(uuid::Uuid::nil()),

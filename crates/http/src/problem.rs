@@ -62,7 +62,7 @@ pub struct ProblemBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     details: Option<Value>,
     /// Whether the same request may succeed later without a change of state by
-    /// somebody else. Present with 409, 429 and 503.
+    /// somebody else. FieldPresence with 409, 429 and 503.
     #[serde(skip_serializing_if = "Option::is_none")]
     retryable: Option<bool>,
     /// The same as the `X-Request-Id` header.

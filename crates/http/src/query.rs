@@ -6,8 +6,8 @@ use std::str::FromStr;
 use actix_web::web;
 use workforce_app::Code;
 use workforce_domain::issue::IssueRef;
+use workforce_domain::string_enum::StringEnum;
 use workforce_domain::time::Timestamp;
-use workforce_domain::word::Word;
 
 use crate::problem::Problem;
 
@@ -144,7 +144,7 @@ impl Query {
     ///
     /// # Errors
     /// `invalid_request` when it is not one of its words.
-    pub(crate) fn word<W: Word>(&self, name: &str) -> Result<Option<W>, Problem> {
+    pub(crate) fn word<W: StringEnum>(&self, name: &str) -> Result<Option<W>, Problem> {
         self.text(name)?.map(|text| known(name, text)).transpose()
     }
 
@@ -152,7 +152,7 @@ impl Query {
     ///
     /// # Errors
     /// `invalid_request` when one is not of its words.
-    pub(crate) fn words<W: Word + PartialEq>(&self, name: &str) -> Result<Vec<W>, Problem> {
+    pub(crate) fn words<W: StringEnum + PartialEq>(&self, name: &str) -> Result<Vec<W>, Problem> {
         let mut words = Vec::new();
         for text in self
             .text(name)?
@@ -171,7 +171,7 @@ impl Query {
     }
 }
 
-fn known<W: Word>(name: &str, text: &str) -> Result<W, Problem> {
+fn known<W: StringEnum>(name: &str, text: &str) -> Result<W, Problem> {
     W::parse(text).ok_or_else(|| {
         let words: Vec<_> = W::ALL.iter().map(|word| word.as_str()).collect();
         fault(name, &format!("must be one of {}", words.join(", ")))

@@ -8,10 +8,10 @@ use utoipa::openapi::path::HttpMethod;
 use workforce_app::Code;
 
 use crate::access::{Access, Subject};
-use crate::exchange::TICKET;
 use crate::middleware::SIGN_OF_LIFE;
 use crate::precondition::IF_MATCH;
 use crate::registry::{self, Endpoint};
+use crate::request_context::TICKET;
 use crate::routes;
 
 /// Codes that come with a property of a route.
@@ -178,7 +178,7 @@ fn common(endpoint: &Endpoint) -> BTreeSet<Code> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use workforce_domain::word::Word;
+    use workforce_domain::string_enum::StringEnum;
 
     #[test]
     fn every_code_is_one_that_some_route_answers_with() {

@@ -19,10 +19,10 @@ use utoipa::openapi::{RefOr, Schema};
 use workforce_app::{Code, Codes};
 
 use crate::body::MAX_BODY;
-use crate::exchange::{Exchange, Incoming};
 use crate::middleware::RequestId;
 use crate::problem::Problem;
 use crate::refusals;
+use crate::request_context::{Request, RequestContext};
 use crate::state::State;
 
 /// A route as tests and documentation list it.
@@ -140,19 +140,19 @@ impl Endpoints {
     ) -> Self
     where
         P: utoipa::Path + SchemaReferences,
-        F: Fn(Exchange, Connection) -> A + Clone + 'static,
+        F: Fn(RequestContext, Connection) -> A + Clone + 'static,
         A: Future<Output = HttpResponse> + 'static,
     {
         self.schemas.push(P::schemas);
         for method in P::methods() {
             let handler = handler.clone();
             let answer = move |request: HttpRequest, state: web::Data<State>, payload: Payload| {
-                let exchange = Exchange {
+                let rqctx = RequestContext {
                     state: Arc::clone(&state),
-                    incoming: Incoming::capture(&request, Bytes::new()),
+                    request: Request::capture(&request, Bytes::new()),
                     access,
                 };
-                handler(exchange, Connection { request, payload })
+                handler(rqctx, Connection { request, payload })
             };
             self.endpoints.push(Endpoint {
                 path: P::path(),
@@ -181,7 +181,7 @@ impl Endpoints {
     ) -> Self
     where
         P: utoipa::Path + SchemaReferences,
-        F: Fn(Exchange) -> A + Clone + 'static,
+        F: Fn(RequestContext) -> A + Clone + 'static,
         A: Future<Output = HttpResponse> + 'static,
     {
         self.schemas.push(P::schemas);
@@ -192,11 +192,11 @@ impl Endpoints {
                 async move {
                     match read(&request, payload, state.body_deadline).await {
                         Ok(body) => {
-                            let incoming = Incoming::capture(&request, body);
+                            let request = Request::capture(&request, body);
                             let state = Arc::clone(&state);
-                            handler(Exchange {
+                            handler(RequestContext {
                                 state,
-                                incoming,
+                                request,
                                 access,
                             })
                             .await

@@ -20,14 +20,14 @@ mod secrets;
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
-use workforce_app::{Call, issues as issue_cases};
+use workforce_app::{Context, issues as issue_cases};
 use workforce_domain::id::IssueId;
 use workforce_domain::issue::IssueRef;
 use workforce_domain::port::{Reads, StoreError};
 
-use crate::exchange::Incoming;
 use crate::problem::Problem;
 use crate::registry::Endpoints;
+use crate::request_context::Request;
 
 /// Every route of the server.
 pub fn all() -> Endpoints {
@@ -66,7 +66,7 @@ impl Done {
 }
 
 /// The issue a path names, by id or identifier.
-fn issue_ref(rq: &Incoming) -> Result<IssueRef, Problem> {
+fn issue_ref(rq: &Request) -> Result<IssueRef, Problem> {
     const KIND: &str = "issue";
     IssueRef::parse(rq.param("issueId", KIND)?).ok_or_else(|| Problem::missing(KIND))
 }
@@ -75,11 +75,11 @@ fn issue_ref(rq: &Incoming) -> Result<IssueRef, Problem> {
 /// that nothing is found under.
 fn issue_filter(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     named: Option<&IssueRef>,
 ) -> Result<Option<IssueId>, StoreError> {
     let id = named
-        .map(|issue| issue_cases::id_of(reads, call, issue))
+        .map(|issue| issue_cases::id_of(reads, ctx, issue))
         .transpose()?;
     Ok(id.map(|id| id.unwrap_or(IssueId::from(Uuid::nil()))))
 }

@@ -8,13 +8,13 @@ use utoipa::openapi::schema::{
     AnyOfBuilder, KnownFormat, ObjectBuilder, Schema, SchemaFormat, Type,
 };
 use utoipa::{PartialSchema, ToSchema};
-use workforce_domain::word::Word;
+use workforce_domain::string_enum::StringEnum;
 use workforce_domain::{
     activity, actor, agent, approval, attachment, company, conventions, cost, goal, instructions,
     issue, project, revision, run, secret, text, wake,
 };
 
-fn word<W: Word>() -> RefOr<Schema> {
+fn string_enum<W: StringEnum>() -> RefOr<Schema> {
     let words = W::ALL.iter().map(|word| Value::from(word.as_str()));
     ObjectBuilder::new()
         .schema_type(Type::String)
@@ -135,39 +135,39 @@ schemas! {
         .into();
     Role = slug(text::Role::MAX);
 
-    Code = word::<workforce_app::Code>();
-    CompanyStatus = word::<company::CompanyStatus>();
-    PauseReason = word::<company::PauseReason>();
-    AgentStatus = word::<agent::AgentStatus>();
-    AdapterType = word::<agent::AdapterType>();
-    RevisionSource = word::<revision::RevisionSource>();
-    BundleMode = word::<instructions::BundleMode>();
-    ApprovalType = word::<approval::ApprovalType>();
-    ApprovalStatus = word::<approval::ApprovalStatus>();
-    ApprovalHistoryKind = word::<approval::ApprovalHistoryKind>();
-    AttentionKind = word::<approval::AttentionKind>();
-    GoalLevel = word::<goal::GoalLevel>();
-    GoalStatus = word::<goal::GoalStatus>();
-    ProjectStatus = word::<project::ProjectStatus>();
-    CompactSource = word::<conventions::CompactSource>();
-    IssueStatus = word::<issue::IssueStatus>();
-    Priority = word::<issue::Priority>();
-    RunStatus = word::<run::RunStatus>();
-    RunKind = word::<run::RunKind>();
-    RunErrorCode = word::<run::RunErrorCode>();
-    WakeSource = word::<wake::WakeSource>();
-    WakeReason = word::<wake::WakeReason>();
-    TriggerDetail = word::<workforce_app::runs::TriggerDetail>();
-    BillingType = word::<cost::BillingType>();
-    SecretProvider = word::<secret::SecretProvider>();
-    CostSource = word::<cost::CostSource>();
-    Provider = word::<attachment::Provider>();
-    Disposition = word::<attachment::Disposition>();
-    Action = word::<activity::Action>();
-    Entity = word::<activity::Entity>();
-    EventKind = word::<activity::EventKind>();
-    ActorKind = word::<actor::ActorKind>();
-    AuthMode = word::<workforce_app::authenticate::AuthMode>();
+    Code = string_enum::<workforce_app::Code>();
+    CompanyStatus = string_enum::<company::CompanyStatus>();
+    PauseReason = string_enum::<company::PauseReason>();
+    AgentStatus = string_enum::<agent::AgentStatus>();
+    AdapterType = string_enum::<agent::AdapterType>();
+    RevisionSource = string_enum::<revision::RevisionSource>();
+    BundleMode = string_enum::<instructions::BundleMode>();
+    ApprovalType = string_enum::<approval::ApprovalType>();
+    ApprovalStatus = string_enum::<approval::ApprovalStatus>();
+    ApprovalHistoryKind = string_enum::<approval::ApprovalHistoryKind>();
+    ReviewFlagKind = string_enum::<approval::ReviewFlagKind>();
+    GoalLevel = string_enum::<goal::GoalLevel>();
+    GoalStatus = string_enum::<goal::GoalStatus>();
+    ProjectStatus = string_enum::<project::ProjectStatus>();
+    CompactSource = string_enum::<conventions::CompactSource>();
+    IssueStatus = string_enum::<issue::IssueStatus>();
+    Priority = string_enum::<issue::Priority>();
+    RunStatus = string_enum::<run::RunStatus>();
+    RunKind = string_enum::<run::RunKind>();
+    RunErrorCode = string_enum::<run::RunErrorCode>();
+    WakeSource = string_enum::<wake::WakeSource>();
+    WakeReason = string_enum::<wake::WakeReason>();
+    TriggerDetail = string_enum::<workforce_app::runs::TriggerDetail>();
+    BillingType = string_enum::<cost::BillingType>();
+    SecretProvider = string_enum::<secret::SecretProvider>();
+    CostSource = string_enum::<cost::CostSource>();
+    Provider = string_enum::<attachment::Provider>();
+    Disposition = string_enum::<attachment::Disposition>();
+    Action = string_enum::<activity::Action>();
+    Entity = string_enum::<activity::Entity>();
+    EventKind = string_enum::<activity::EventKind>();
+    ActorKind = string_enum::<actor::ActorKind>();
+    AuthMode = string_enum::<workforce_app::authenticate::AuthMode>();
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ mod attention;
 mod channel;
 mod frame;
 mod inbound;
-mod outlet;
+mod sender;
 mod socket;
 
 use std::collections::HashMap;
@@ -24,8 +24,8 @@ use workforce_domain::port::Store;
 
 pub(crate) use channel::{Channel, Piece, Sent};
 pub(crate) use frame::{EVENT_STREAM, Frame, KEEP_ALIVE, preamble};
-pub(crate) use outlet::{Gone, Outlet, answer};
-pub(crate) use socket::{Farewell, Socket, UPGRADE, accept};
+pub(crate) use sender::{EventSender, ReaderGone, answer};
+pub(crate) use socket::{CloseCause, Socket, UPGRADE, accept};
 
 use crate::problem::Problem;
 

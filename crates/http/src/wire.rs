@@ -212,9 +212,9 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
 /// Whether a field is there at all, whatever it holds: for fields that nobody
 /// may set. Needs `#[serde(default)]`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Present(pub(crate) bool);
+pub(crate) struct FieldPresence(pub(crate) bool);
 
-impl Present {
+impl FieldPresence {
     /// Refuses a body that has the field.
     ///
     /// # Errors
@@ -232,7 +232,7 @@ impl Present {
     }
 }
 
-impl<'de> Deserialize<'de> for Present {
+impl<'de> Deserialize<'de> for FieldPresence {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         IgnoredAny::deserialize(deserializer).map(|_anything| Self(true))
     }
@@ -242,7 +242,7 @@ impl<'de> Deserialize<'de> for Present {
 ///
 /// # Errors
 /// When the value is not a `T`.
-pub(crate) fn given<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
+pub(crate) fn non_null<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     T: Deserialize<'de>,
     D: Deserializer<'de>,
@@ -261,8 +261,8 @@ mod tests {
         tokens: Option<Count>,
         cost: Amount,
         budget: Limit,
-        status: Present,
-        #[serde(deserialize_with = "given")]
+        status: FieldPresence,
+        #[serde(deserialize_with = "non_null")]
         flag: Option<bool>,
     }
 

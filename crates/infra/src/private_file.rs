@@ -44,12 +44,12 @@ pub(crate) fn create(path: &Path, line: impl FnOnce() -> Zeroizing<String>) -> i
     if let Some(folder) = path.parent().filter(|it| !it.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder)?;
     }
-    let draft = draft_of(path);
-    let written = write(&draft, &line()).and_then(|()| {
+    let temporary = temporary_path(path);
+    let written = write(&temporary, &line()).and_then(|()| {
         // Unlike a rename, a link never replaces what another process made meanwhile.
-        std::fs::hard_link(&draft, path)
+        std::fs::hard_link(&temporary, path)
     });
-    std::fs::remove_file(&draft)?;
+    std::fs::remove_file(&temporary)?;
     written?;
     sync_folder(path)
 }
@@ -60,22 +60,22 @@ pub(crate) fn create(path: &Path, line: impl FnOnce() -> Zeroizing<String>) -> i
 /// # Errors
 /// The file is as before, unless the folder alone could not be synced.
 pub(crate) fn replace(path: &Path, lines: &str) -> io::Result<()> {
-    let draft = draft_of(path);
-    let written = write(&draft, lines).and_then(|()| std::fs::rename(&draft, path));
+    let temporary = temporary_path(path);
+    let written = write(&temporary, lines).and_then(|()| std::fs::rename(&temporary, path));
     if let Err(error) = written {
-        // The draft may not even be there.
-        let _ = std::fs::remove_file(&draft);
+        // The temporary may not even be there.
+        let _ = std::fs::remove_file(&temporary);
         return Err(error);
     }
     sync_folder(path)
 }
 
-fn draft_of(path: &Path) -> PathBuf {
+fn temporary_path(path: &Path) -> PathBuf {
     let mut suffix = [0; 8];
     fill(&mut suffix);
-    let mut draft = path.as_os_str().to_owned();
-    draft.push(format!(".{}.new", HEXLOWER_PERMISSIVE.encode(&suffix)));
-    draft.into()
+    let mut temporary = path.as_os_str().to_owned();
+    temporary.push(format!(".{}.new", HEXLOWER_PERMISSIVE.encode(&suffix)));
+    temporary.into()
 }
 
 /// A new name outlives a loss of power only when its folder was synced.

@@ -3,7 +3,7 @@
 use data_encoding::BASE64URL_NOPAD;
 use sha2::{Digest, Sha256};
 use workforce_domain::port::{MintedToken, TokenKind, Tokens};
-use workforce_domain::word::Word;
+use workforce_domain::string_enum::StringEnum;
 use zeroize::Zeroizing;
 
 /// What the part of a credential that may be shown is made of.

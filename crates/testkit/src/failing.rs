@@ -74,9 +74,9 @@ impl FailingStore {
     }
 
     /// Fails at the `call`-th call from now on, counted from 1, and only at that.
-    pub fn fail_at(&self, call: usize) {
+    pub fn fail_at(&self, ctx: usize) {
         *self.fault.lock() = Progress {
-            left: call,
+            left: ctx,
             met: None,
         };
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use workforce_app::{Call, Caller, Failure, Signal};
+use workforce_app::{Caller, Context, Failure, Signal};
 use workforce_domain::actor::{Actor, AgentActor, AgentCredential, Scope};
 use workforce_domain::board::BoardMember;
 use workforce_domain::id::{AgentId, Id, RunId};
@@ -217,11 +217,11 @@ impl Acting<'_> {
     /// What the use case or the store fails with.
     pub fn write<T, E>(
         &self,
-        mut body: impl FnMut(&mut dyn Tx, &Call<'_>) -> Result<T, Failure<E>>,
+        mut body: impl FnMut(&mut dyn Tx, &Context<'_>) -> Result<T, Failure<E>>,
     ) -> Result<T, Failure<E>> {
         self.world.store.write(|tx| {
             let caller = self.caller(tx.reads())?;
-            self.with(&caller, |call| body(tx, call))
+            self.with(&caller, |ctx| body(tx, ctx))
         })
     }
 
@@ -231,18 +231,18 @@ impl Acting<'_> {
     /// What the use case or the store fails with.
     pub fn read<T, E>(
         &self,
-        mut body: impl FnMut(&mut dyn Reads, &Call<'_>) -> Result<T, Failure<E>>,
+        mut body: impl FnMut(&mut dyn Reads, &Context<'_>) -> Result<T, Failure<E>>,
     ) -> Result<T, Failure<E>> {
         self.world.store.read(|reads| {
             let caller = self.caller(reads)?;
-            self.with(&caller, |call| body(reads, call))
+            self.with(&caller, |ctx| body(reads, ctx))
         })
     }
 
-    fn with<T>(&self, caller: &Caller, body: impl FnOnce(&Call<'_>) -> T) -> T {
+    fn with<T>(&self, caller: &Caller, body: impl FnOnce(&Context<'_>) -> T) -> T {
         let signal = Signal::default();
         let world = self.world;
-        let outcome = body(&Call {
+        let outcome = body(&Context {
             caller,
             now: world.now(),
             ids: &world.ids,

@@ -20,7 +20,7 @@ const TESTS_OF_THE_STORE: &str = "crates/infra/tests";
 
 const RESERVED: &[Reserved] = &[
     Reserved {
-        name: "::locked",
+        name: "::assume_locked",
         places: &[QUERIES, TESTS_OF_THE_STORE],
         reason: "only a query that locks a record, or what follows from it, knows that it is locked",
     },
@@ -102,20 +102,26 @@ mod tests {
     fn proofs_made_elsewhere_are_found() {
         for (line, file) in [
             (
-                "let held = Held::locked(issue);",
+                "let held = Locked::assume_locked(issue);",
                 "crates/app/src/issues/a.rs",
             ),
-            ("found.map(Held::locked)", "crates/engine/src/a.rs"),
-            ("let agent = Shared::locked(agent);", "crates/app/src/a.rs"),
+            ("found.map(Locked::assume_locked)", "crates/engine/src/a.rs"),
             (
-                "WakeableAgent::locked(company, agent)",
+                "let agent = Shared::assume_locked(agent);",
+                "crates/app/src/a.rs",
+            ),
+            (
+                "WakeableAgent::assume_locked(company, agent)",
                 "crates/app/src/a.rs",
             ),
             (
                 "Assignment::stored(Assignee::Agent(id))",
                 "crates/app/src/a.rs",
             ),
-            ("Held::<Issue>::locked(issue)", "crates/app/src/a.rs"),
+            (
+                "Locked::<Issue>::assume_locked(issue)",
+                "crates/app/src/a.rs",
+            ),
             ("AgentLifecycle::restore(record)", "crates/app/src/a.rs"),
             (
                 "CompanyLifecycle::restore(record)",
@@ -132,11 +138,11 @@ mod tests {
     #[test]
     fn proofs_made_in_place_are_fine() {
         let query = "crates/infra/src/store/queries/a.rs";
-        assert_eq!(violations(query, "found.map(Held::locked)"), 0);
+        assert_eq!(violations(query, "found.map(Locked::assume_locked)"), 0);
         let engine = "crates/engine/src/a.rs";
         assert_eq!(violations(engine, "InstanceScope::SYSTEM"), 0);
         let test = "crates/app/tests/a.rs";
         assert_eq!(violations(test, "Scope::SYSTEM"), 0);
-        assert_eq!(violations(test, "Held::locked(issue)"), 1);
+        assert_eq!(violations(test, "Locked::assume_locked(issue)"), 1);
     }
 }

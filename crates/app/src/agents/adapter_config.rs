@@ -258,7 +258,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::record::document;
+    use crate::activity_log::document;
     use crate::refusal::Code;
 
     const SECRET: &str = "01890a5d-ac96-774b-bcce-b302099a8057";

@@ -1,13 +1,13 @@
 use serde_json::json;
 use workforce_domain::Document;
 use workforce_domain::activity::Action;
-use workforce_domain::actor::{CompanyScope, Owned};
+use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::agent::{AdapterType, Agent, AgentLifecycle, first_free, url_key_stem};
 use workforce_domain::change::Change;
 use workforce_domain::id::{AgentId, CompanyId};
 use workforce_domain::instructions::BundlePointer;
 use workforce_domain::money::Budget;
-use workforce_domain::port::{Failure, Held, StoreError, Tx};
+use workforce_domain::port::{Failure, Locked, StoreError, Tx};
 use workforce_domain::revision::{AgentConfig, RevisionSource};
 use workforce_domain::text::{Description, Label, Name, Role};
 
@@ -16,8 +16,8 @@ use super::environment::{BINDINGS, check_new_bindings};
 use super::revisions::{ConfigChange, keep};
 use super::{AgentDetail, AgentError, adapter_config, check_manager, detail};
 use crate::access::{self, Denied, FieldFault, denied};
-use crate::call::Call;
-use crate::record::record;
+use crate::activity_log::log_activity;
+use crate::context::Context;
 use crate::refusal::{Code, Codes};
 
 /// Hires an agent.
@@ -86,14 +86,14 @@ pub const CREATE: Codes = Codes::with(&[Code::ApprovalRequired, Code::BoardRequi
 /// [`AgentError`]
 pub fn create(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     company: CompanyId,
     command: CreateAgent,
 ) -> Result<AgentDetail, Failure<AgentError>> {
-    let company = access::company(tx.reads(), call, company)?;
+    let company = access::company(tx.reads(), ctx, company)?;
     let scope = company.scope();
-    call.require_working_company().map_err(denied)?;
-    if let Some(caller) = call.agent() {
+    ctx.require_working_company().map_err(denied)?;
+    if let Some(caller) = ctx.agent() {
         if !caller.is_ceo() && !caller.can_create_agents {
             return Err(denied(Denied::Forbidden("this agent may not hire")));
         }
@@ -105,9 +105,9 @@ pub fn create(
             return Err(denied(Denied::BoardRequired));
         }
     }
-    hold_company(tx, scope)?;
-    let agent = take_on(tx, call, scope, command, AgentLifecycle::ENABLED)?;
-    Ok(detail(tx.reads(), call, agent.into_inner())?)
+    lock_company(tx, scope)?;
+    let agent = take_on(tx, ctx, scope, command, AgentLifecycle::ENABLED)?;
+    Ok(detail(tx.reads(), ctx, agent.into_inner())?)
 }
 
 /// What a new agent is refused with.
@@ -118,7 +118,7 @@ pub(crate) const TAKE_ON: Codes = Codes::with(&[Code::ReferenceNotFound], &[BIND
 ///
 /// # Errors
 /// When the store fails.
-pub(crate) fn hold_company(tx: &mut dyn Tx, company: CompanyScope) -> Result<(), StoreError> {
+pub(crate) fn lock_company(tx: &mut dyn Tx, company: CompanyScope) -> Result<(), StoreError> {
     tx.companies_mut().lock(company.into(), company.company())?;
     Ok(())
 }
@@ -130,24 +130,24 @@ pub(crate) fn hold_company(tx: &mut dyn Tx, company: CompanyScope) -> Result<(),
 /// [`AgentError`]
 pub(crate) fn take_on(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     scope: CompanyScope,
     command: CreateAgent,
     lifecycle: AgentLifecycle,
-) -> Result<Held<Agent>, Failure<AgentError>> {
+) -> Result<Locked<Agent>, Failure<AgentError>> {
     // There is nothing yet that the mark of a hidden value could keep.
     let nothing = Document::new();
     let command = command
         .unmasked(&nothing, &nothing)
         .map_err(|fault| Failure::Refused(fault.into()))?;
-    check_new_bindings::<AgentError>(tx, call, scope, ENV, &nothing, &command.adapter_config)?;
+    check_new_bindings::<AgentError>(tx, ctx, scope, ENV, &nothing, &command.adapter_config)?;
     if let Some(manager) = command.reports_to {
         check_manager(tx.reads(), scope, None, manager)?;
     }
     let stem = url_key_stem(&command.name);
     let taken = tx.agents_mut().lock_url_keys(scope, &stem)?;
     let agent = Agent {
-        id: call.id(),
+        id: ctx.id(),
         company: scope.company(),
         name: command.name,
         url_key: first_free(&stem, "-", &taken),
@@ -166,8 +166,8 @@ pub(crate) fn take_on(
         budget: command.budget.apply(None).unwrap_or_default(),
         budget_override: None,
         last_heartbeat_at: None,
-        created_at: call.now,
-        updated_at: call.now,
+        created_at: ctx.now,
+        updated_at: ctx.now,
     };
     let agent = tx.agents_mut().insert(agent)?;
     let change = ConfigChange {
@@ -176,9 +176,9 @@ pub(crate) fn take_on(
         after: &AgentConfig::of(&agent, BundlePointer::default()),
         rolled_back_from: None,
     };
-    keep(tx, call, scope, agent.id, &change)?;
+    keep(tx, ctx, scope, agent.id, &change)?;
     let draft = lifecycle == AgentLifecycle::DRAFT;
     let details = json!({ "name": agent.name, "role": agent.role, "draft": draft });
-    record(tx, call, Action::AgentCreated, &agent, details);
+    log_activity(tx, ctx, Action::AgentCreated, &agent, details);
     Ok(agent)
 }

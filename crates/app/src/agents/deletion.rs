@@ -1,15 +1,15 @@
 use serde_json::json;
 use workforce_domain::activity::Action;
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::agent::AgentState;
 use workforce_domain::id::AgentId;
 use workforce_domain::port::{Failure, Tx};
 
 use super::revisions::move_reports;
-use super::{AgentError, hold_with_company};
+use super::{AgentError, lock_with_company};
 use crate::access::denied;
-use crate::call::Call;
-use crate::record::record;
+use crate::activity_log::log_activity;
+use crate::context::Context;
 use crate::refusal::{Code, Codes};
 
 /// What [`delete`] refuses with.
@@ -21,9 +21,9 @@ pub const DELETE: Codes = Codes::of(&[Code::AgentHasHistory, Code::AgentPendingA
 ///
 /// # Errors
 /// [`AgentError`]
-pub fn delete(tx: &mut dyn Tx, call: &Call<'_>, id: AgentId) -> Result<(), Failure<AgentError>> {
-    let agent = hold_with_company(tx, call, id)?;
-    call.require_board().map_err(denied)?;
+pub fn delete(tx: &mut dyn Tx, ctx: &Context<'_>, id: AgentId) -> Result<(), Failure<AgentError>> {
+    let agent = lock_with_company(tx, ctx, id)?;
+    ctx.require_board().map_err(denied)?;
     if agent.lifecycle.state() == AgentState::PendingApproval {
         return Err(Failure::Refused(AgentError::PendingApproval));
     }
@@ -31,8 +31,8 @@ pub fn delete(tx: &mut dyn Tx, call: &Call<'_>, id: AgentId) -> Result<(), Failu
     if tx.agents().has_history(scope, id)? {
         return Err(Failure::Refused(AgentError::HasHistory));
     }
-    move_reports(tx, call, &agent)?;
+    move_reports(tx, ctx, &agent)?;
     let details = json!({ "name": agent.name });
-    record(tx, call, Action::AgentDeleted, &agent, details);
+    log_activity(tx, ctx, Action::AgentDeleted, &agent, details);
     Ok(tx.agents_mut().delete(agent)?)
 }

@@ -3,10 +3,10 @@
 
 use serde_json::json;
 use workforce_domain::activity::Action;
-use workforce_domain::actor::{CompanyScope, Owned};
+use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::agent::{AdapterType, Agent, AgentState};
 use workforce_domain::id::AgentId;
-use workforce_domain::port::{Failure, Held, StoreError, Tx};
+use workforce_domain::port::{Failure, Locked, StoreError, Tx};
 use workforce_domain::revision::RevisionSource;
 use workforce_domain::text::Role;
 use workforce_domain::time::Month;
@@ -14,20 +14,20 @@ use workforce_domain::time::Month;
 use super::adapter_config::ENV;
 use super::environment::check_new_bindings;
 use super::revisions::{ConfigChange, config_of, keep};
-use super::{AgentError, CreateAgent, check_manager, switches};
+use super::{AgentError, CreateAgent, check_manager, lifecycle};
+use crate::activity_log::log_change;
 use crate::budgets;
-use crate::call::Call;
-use crate::record::record_change;
+use crate::context::Context;
 
 /// Locks a draft; `None` for an agent that waits for nobody.
 ///
 /// # Errors
 /// When the store fails.
-pub(crate) fn hold_draft(
+pub(crate) fn lock_draft(
     tx: &mut dyn Tx,
     company: CompanyScope,
     id: AgentId,
-) -> Result<Option<Held<Agent>>, StoreError> {
+) -> Result<Option<Locked<Agent>>, StoreError> {
     let agent = tx.agents_mut().lock(company.into(), id)?;
     Ok(agent.filter(|agent| agent.lifecycle.state() == AgentState::PendingApproval))
 }
@@ -40,8 +40,8 @@ pub(crate) fn hold_draft(
 /// [`AgentError`]
 pub(crate) fn revise(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
-    draft: &mut Held<Agent>,
+    ctx: &Context<'_>,
+    draft: &mut Locked<Agent>,
     proposal: CreateAgent,
 ) -> Result<(), Failure<AgentError>> {
     if let Some(manager) = proposal.reports_to {
@@ -52,7 +52,7 @@ pub(crate) fn revise(
         .unmasked(&draft.adapter_config, &draft.runtime_config)
         .map_err(|fault| Failure::Refused(fault.into()))?;
     let (old, new) = (&before.adapter_config, &proposal.adapter_config);
-    check_new_bindings::<AgentError>(tx, call, draft.scope(), ENV, old, new)?;
+    check_new_bindings::<AgentError>(tx, ctx, draft.scope(), ENV, old, new)?;
     draft.name = proposal.name;
     draft.role = proposal.role.unwrap_or_else(Role::general);
     draft.title = proposal.title;
@@ -65,7 +65,7 @@ pub(crate) fn revise(
     draft.set_budget(proposal.budget.apply(None).unwrap_or_default());
     draft.can_create_agents = proposal.can_create_agents.unwrap_or(false);
     draft.metadata = proposal.metadata;
-    draft.updated_at = call.now;
+    draft.updated_at = ctx.now;
     tx.agents_mut().save(draft)?;
     let change = ConfigChange {
         source: RevisionSource::Patch,
@@ -73,9 +73,9 @@ pub(crate) fn revise(
         after: &config_of(tx.reads(), draft)?,
         rolled_back_from: None,
     };
-    keep(tx, call, draft.scope(), draft.id, &change)?;
+    keep(tx, ctx, draft.scope(), draft.id, &change)?;
     if draft.is_changed() {
-        record_change(tx, call, Action::AgentUpdated, draft, json!({}));
+        log_change(tx, ctx, Action::AgentUpdated, draft, json!({}));
     }
     Ok(())
 }
@@ -86,17 +86,17 @@ pub(crate) fn revise(
 /// When the store fails.
 pub(crate) fn activate(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
-    mut draft: Held<Agent>,
+    ctx: &Context<'_>,
+    mut draft: Locked<Agent>,
 ) -> Result<(), StoreError> {
     let Ok(enabled) = draft.lifecycle.enable() else {
         return Ok(());
     };
     draft.lifecycle = enabled;
-    draft.updated_at = call.now;
+    draft.updated_at = ctx.now;
     let details = json!({ "name": draft.name, "role": draft.role });
-    record_change(tx, call, Action::AgentHired, &mut draft, details);
-    budgets::enforce_agent(tx, call, &mut draft, Month::of(call.now))?;
+    log_change(tx, ctx, Action::AgentHired, &mut draft, details);
+    budgets::enforce_agent(tx, ctx, &mut draft, Month::of(ctx.now))?;
     tx.agents_mut().save(&draft)
 }
 
@@ -106,8 +106,8 @@ pub(crate) fn activate(
 /// When the store fails.
 pub(crate) fn discard(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
-    draft: &mut Held<Agent>,
+    ctx: &Context<'_>,
+    draft: &mut Locked<Agent>,
 ) -> Result<(), Failure<AgentError>> {
-    switches::deactivate(tx, call, draft)
+    lifecycle::deactivate(tx, ctx, draft)
 }

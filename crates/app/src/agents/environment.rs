@@ -14,7 +14,7 @@ use workforce_domain::secret::{
 
 use super::adapter_config::refuse_marks;
 use crate::access::FieldFault;
-use crate::call::Call;
+use crate::context::Context;
 use crate::refusal::{Code, Codes};
 
 /// An environment has at most so many variables (docs/secrets.md#references).
@@ -145,7 +145,7 @@ pub(super) const BINDINGS: Codes = Codes::of(&[
 /// before is left alone.
 pub(super) fn check_new_bindings<E: From<FieldFault>>(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     scope: CompanyScope,
     base: &str,
     before: &Document,
@@ -158,7 +158,7 @@ pub(super) fn check_new_bindings<E: From<FieldFault>>(
         .filter(|(name, binding)| present.and_then(|env| env.get(*name)) != Some(*binding))
         .map(|(name, binding)| (name.clone(), binding.clone()))
         .collect();
-    if call.strict_secrets {
+    if ctx.strict_secrets {
         let inline = new.iter().find(|(name, binding)| {
             is_sensitive_name(name) && inline_value(binding).is_some_and(|value| !value.is_empty())
         });
@@ -220,7 +220,7 @@ pub(crate) const OVERRIDES: Codes = BINDINGS;
 /// The fault, at its place below `/assigneeAdapterOverrides`.
 pub(crate) fn check_overrides<E: From<FieldFault>>(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     scope: CompanyScope,
     before: Option<&Document>,
     overrides: &Document,
@@ -242,5 +242,5 @@ pub(crate) fn check_overrides<E: From<FieldFault>>(
         Some(Value::Object(before)) => before,
         _ => Document::new(),
     };
-    check_new_bindings(tx, call, scope, BASE, &before, &after)
+    check_new_bindings(tx, ctx, scope, BASE, &before, &after)
 }

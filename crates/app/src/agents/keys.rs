@@ -2,17 +2,17 @@
 
 use serde_json::json;
 use workforce_domain::activity::Action;
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::agent::AgentKey;
 use workforce_domain::id::{AgentId, AgentKeyId};
 use workforce_domain::page::{CreationKey, Page, PageRequest};
 use workforce_domain::port::{Failure, Reads, TokenKind, Tx};
 use workforce_domain::text::Name;
 
-use super::{AgentError, EMPLOYED, hold, require_employed};
+use super::{AgentError, EMPLOYED, lock, require_employed};
 use crate::access::{Denied, denied};
-use crate::call::Call;
-use crate::record::record;
+use crate::activity_log::log_activity;
+use crate::context::Context;
 use crate::refusal::Codes;
 
 /// A key just made. The full value is shown this once.
@@ -34,28 +34,28 @@ pub const CREATE_KEY: Codes = EMPLOYED;
 /// [`AgentError`]
 pub fn create_key(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: AgentId,
     name: Name,
 ) -> Result<CreatedKey, Failure<AgentError>> {
-    let agent = hold(tx, call, id)?;
-    call.require_board().map_err(denied)?;
+    let agent = lock(tx, ctx, id)?;
+    ctx.require_board().map_err(denied)?;
     require_employed(&agent).map_err(Failure::Refused)?;
-    let minted = call.tokens.mint(TokenKind::AgentKey);
+    let minted = ctx.tokens.mint(TokenKind::AgentKey);
     let key = AgentKey {
-        id: call.id(),
+        id: ctx.id(),
         company: agent.company,
         agent: id,
         name,
         prefix: minted.prefix,
         digest: minted.digest,
-        created_at: call.now,
+        created_at: ctx.now,
         last_used_at: None,
         revoked_at: None,
     };
     tx.credentials_mut().insert_key(&agent, &key)?;
     let details = json!({ "keyId": key.id, "prefix": key.prefix });
-    record(tx, call, Action::AgentKeyCreated, &agent, details);
+    log_activity(tx, ctx, Action::AgentKeyCreated, &agent, details);
     Ok(CreatedKey {
         key,
         token: minted.token,
@@ -69,14 +69,14 @@ pub fn create_key(
 /// [`AgentError`]
 pub fn keys(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: AgentId,
     page: &PageRequest<CreationKey<AgentKeyId>>,
 ) -> Result<Page<AgentKey, CreationKey<AgentKeyId>>, Failure<AgentError>> {
-    let Some(agent) = reads.agents().find(call.actor().scope(), id)? else {
+    let Some(agent) = reads.agents().find(ctx.actor().scope(), id)? else {
         return Err(denied(Denied::NotFound("agent")));
     };
-    if call.agent().is_some_and(|caller| caller.agent != id) {
+    if ctx.agent().is_some_and(|caller| caller.agent != id) {
         return Err(denied(Denied::Forbidden("an agent sees its own keys only")));
     }
     Ok(reads.credentials().keys(agent.scope(), id, page)?)
@@ -88,19 +88,19 @@ pub fn keys(
 /// [`AgentError`]
 pub fn revoke_key(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: AgentId,
     key: AgentKeyId,
 ) -> Result<AgentKey, Failure<AgentError>> {
-    let agent = hold(tx, call, id)?;
-    call.require_board().map_err(denied)?;
+    let agent = lock(tx, ctx, id)?;
+    ctx.require_board().map_err(denied)?;
     let revoked = tx
         .credentials_mut()
-        .revoke_key(&agent, key, call.now)?
+        .revoke_key(&agent, key, ctx.now)?
         .ok_or_else(|| denied(Denied::NotFound("agent key")))?;
-    if revoked.revoked_at == Some(call.now) {
+    if revoked.revoked_at == Some(ctx.now) {
         let details = json!({ "keyId": key, "prefix": revoked.prefix });
-        record(tx, call, Action::AgentKeyRevoked, &agent, details);
+        log_activity(tx, ctx, Action::AgentKeyRevoked, &agent, details);
     }
     Ok(revoked)
 }

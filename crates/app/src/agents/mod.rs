@@ -8,32 +8,33 @@ mod draft;
 mod environment;
 pub mod instructions;
 mod keys;
+mod lifecycle;
 mod org;
 mod read;
 mod revisions;
 mod rollback;
 mod runtime_state;
-mod switches;
 mod update;
 
 use serde_json::{Value, json};
-use workforce_domain::actor::{CompanyScope, Owned};
+use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::agent::{Agent, AgentState, AgentStatus, CHAIN_LIMIT, ChainLink};
 use workforce_domain::budget::Percent;
 use workforce_domain::id::AgentId;
 use workforce_domain::money::Cents;
-use workforce_domain::port::{Failure, Held, Reads, Spender, StoreError, Tx};
+use workforce_domain::port::{Failure, Locked, Reads, Spender, StoreError, Tx};
 use workforce_domain::time::Month;
 
 pub use adapter_config::REDACTED;
 pub(crate) use adapter_config::unmasked_document;
 pub use create::{CREATE, CreateAgent, create};
-pub(crate) use create::{TAKE_ON, hold_company, take_on};
+pub(crate) use create::{TAKE_ON, lock_company, take_on};
 pub use deletion::{DELETE, delete};
-pub(crate) use draft::{activate, discard, hold_draft, revise};
+pub(crate) use draft::{activate, discard, lock_draft, revise};
 pub(crate) use environment::{OVERRIDES, check_overrides};
 pub use environment::{inline_value, sensitive_inline_values};
 pub use keys::{CREATE_KEY, CreatedKey, create_key, keys, revoke_key};
+pub use lifecycle::{PAUSE, RESUME, pause, resume, terminate};
 pub use org::{OrgEntry, org};
 pub(crate) use read::everyone;
 pub use read::{AgentRef, ListAgents, get, list, me};
@@ -41,11 +42,10 @@ pub(crate) use revisions::readable;
 pub use revisions::{RevisionView, revision, revisions};
 pub use rollback::{ROLLBACK, RolledBack, rollback};
 pub use runtime_state::{RuntimeState, exists, reset_session, runtime_state};
-pub use switches::{PAUSE, RESUME, pause, resume, terminate};
 pub use update::{UPDATE, UpdateAgent, update};
 
 use crate::access::{self, Denied, FieldFault, denied};
-use crate::call::Call;
+use crate::context::Context;
 use crate::refusal::{Code, Codes, Refusal};
 
 /// Why a call about agents is refused.
@@ -173,7 +173,7 @@ pub struct AgentDetail {
 /// The detail of an agent as the caller may see it.
 pub(crate) fn detail(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     agent: Agent,
 ) -> Result<AgentDetail, StoreError> {
     let scope = agent.scope();
@@ -182,8 +182,8 @@ pub(crate) fn detail(
     let running = !reads.agents().running(scope, &[agent.id])?.is_empty();
     let spent = reads
         .ledger()
-        .spent(scope, Spender::Agent(agent.id), Month::of(call.now))?;
-    let shows_config = call.agent().is_none_or(|caller| {
+        .spent(scope, Spender::Agent(agent.id), Month::of(ctx.now))?;
+    let shows_config = ctx.agent().is_none_or(|caller| {
         caller.agent == agent.id || chain_of_command.iter().any(|link| link.id == caller.agent)
     });
     let view = AgentView {
@@ -200,26 +200,30 @@ pub(crate) fn detail(
 }
 
 /// Locks the agent a caller names.
-fn hold(tx: &mut dyn Tx, call: &Call<'_>, id: AgentId) -> Result<Held<Agent>, Failure<AgentError>> {
+fn lock(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    id: AgentId,
+) -> Result<Locked<Agent>, Failure<AgentError>> {
     tx.agents_mut()
-        .lock(call.actor().scope(), id)?
+        .lock(ctx.actor().scope(), id)?
         .ok_or_else(|| denied(Denied::NotFound("agent")))
 }
 
 /// The same, with the lock of its company taken before it: for changes that
 /// budgets depend on.
-fn hold_with_company(
+fn lock_with_company(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: AgentId,
-) -> Result<Held<Agent>, Failure<AgentError>> {
-    let scope = call.actor().scope();
+) -> Result<Locked<Agent>, Failure<AgentError>> {
+    let scope = ctx.actor().scope();
     let Some(agent) = tx.agents().find(scope, id)? else {
         return Err(denied(Denied::NotFound("agent")));
     };
     tx.companies_mut()
         .lock(agent.scope().into(), agent.company)?;
-    hold(tx, call, id)
+    lock(tx, ctx, id)
 }
 
 /// Refuses a change by a caller who has seen another revision than the last.

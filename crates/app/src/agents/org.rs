@@ -9,7 +9,7 @@ use workforce_domain::port::{Failure, Reads};
 use super::AgentError;
 use super::read::everyone;
 use crate::access;
-use crate::call::Call;
+use crate::context::Context;
 
 /// The tree nests at most so deep, so that neither we nor a reader of the
 /// answer runs out of stack.
@@ -32,10 +32,10 @@ pub struct OrgEntry {
 /// [`AgentError`]
 pub fn org(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     company: CompanyId,
 ) -> Result<Vec<OrgNode<OrgEntry>>, Failure<AgentError>> {
-    let scope = access::company_scope(reads, call, company)?;
+    let scope = access::company_scope(reads, ctx, company)?;
     let agents = everyone(reads, scope, false)?;
     let ids: Vec<AgentId> = agents.iter().map(|agent| agent.id).collect();
     let running: HashSet<AgentId> = reads.agents().running(scope, &ids)?.into_iter().collect();

@@ -6,12 +6,12 @@ use workforce_domain::id::{AgentId, CompanyId};
 use workforce_domain::mention::only_alike;
 use workforce_domain::money::Cents;
 use workforce_domain::page::{Page, PageRequest};
-use workforce_domain::port::{AgentFilter, AgentKeyset, Failure, Reads, StoreError};
+use workforce_domain::port::{AgentCursor, AgentFilter, Failure, Reads, StoreError};
 use workforce_domain::time::Month;
 
 use super::{AgentDetail, AgentError, AgentView, detail};
 use crate::access::{self, Denied, denied};
-use crate::call::Call;
+use crate::context::Context;
 
 /// How a caller names an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,24 +33,24 @@ pub enum AgentRef {
 /// [`AgentError`]
 pub fn get(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     agent: &AgentRef,
 ) -> Result<AgentDetail, Failure<AgentError>> {
     let found = match agent {
-        AgentRef::Id(id) => reads.agents().find(call.actor().scope(), *id)?,
+        AgentRef::Id(id) => reads.agents().find(ctx.actor().scope(), *id)?,
         AgentRef::UrlKey { key, company } => {
-            let own = call.agent().map(|caller| caller.company);
+            let own = ctx.agent().map(|caller| caller.company);
             let Some(company) = company.or(own) else {
                 return Err(denied(Denied::NotFound("agent")));
             };
-            let Some(scope) = call.actor().enter(company) else {
+            let Some(scope) = ctx.actor().enter(company) else {
                 return Err(denied(Denied::NotFound("agent")));
             };
             by_url_key(reads, scope, key)?
         }
     };
     let found = found.ok_or_else(|| denied(Denied::NotFound("agent")))?;
-    Ok(detail(reads, call, found)?)
+    Ok(detail(reads, ctx, found)?)
 }
 
 /// The agent with a short name, compared as mentions are.
@@ -74,9 +74,9 @@ fn by_url_key(
 ///
 /// # Errors
 /// [`AgentError`]
-pub fn me(reads: &mut dyn Reads, call: &Call<'_>) -> Result<AgentDetail, Failure<AgentError>> {
-    let caller = call.agent().ok_or_else(|| denied(Denied::AgentRequired))?;
-    get(reads, call, &AgentRef::Id(caller.agent))
+pub fn me(reads: &mut dyn Reads, ctx: &Context<'_>) -> Result<AgentDetail, Failure<AgentError>> {
+    let caller = ctx.agent().ok_or_else(|| denied(Denied::AgentRequired))?;
+    get(reads, ctx, &AgentRef::Id(caller.agent))
 }
 
 /// Which agents a list shows.
@@ -95,18 +95,18 @@ pub struct ListAgents {
 /// [`AgentError`]
 pub fn list(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     company: CompanyId,
     query: &ListAgents,
-    page: &PageRequest<AgentKeyset>,
-) -> Result<Page<AgentView, AgentKeyset>, Failure<AgentError>> {
-    let scope = access::company_scope(reads, call, company)?;
+    page: &PageRequest<AgentCursor>,
+) -> Result<Page<AgentView, AgentCursor>, Failure<AgentError>> {
+    let scope = access::company_scope(reads, ctx, company)?;
     let include_terminated = query.include_terminated;
     let page = reads
         .agents()
         .list(scope, AgentFilter { include_terminated }, page)?;
     let next = page.next;
-    let mut items = views(reads, call, scope, page.items)?;
+    let mut items = views(reads, ctx, scope, page.items)?;
     if !query.statuses.is_empty() {
         items.retain(|view| query.statuses.contains(&view.status));
     }
@@ -115,7 +115,7 @@ pub fn list(
 
 fn views(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     scope: CompanyScope,
     agents: Vec<Agent>,
 ) -> Result<Vec<AgentView>, StoreError> {
@@ -123,12 +123,12 @@ fn views(
     let running: HashSet<AgentId> = reads.agents().running(scope, &ids)?.into_iter().collect();
     let spent: HashMap<AgentId, Cents> = reads
         .ledger()
-        .spent_by(scope, &ids, Month::of(call.now))?
+        .spent_by(scope, &ids, Month::of(ctx.now))?
         .into_iter()
         .collect();
     // Those a caller stands above are found by walking up from each agent
     // within the page's own company, without a query per agent.
-    let managed = match call.agent() {
+    let managed = match ctx.agent() {
         Some(caller) => Some((caller.agent, managers(reads, scope)?)),
         None => None,
     };

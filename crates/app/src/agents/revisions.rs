@@ -3,20 +3,20 @@
 
 use serde_json::json;
 use workforce_domain::activity::Action;
-use workforce_domain::actor::{CompanyScope, Owned};
+use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::agent::Agent;
 use workforce_domain::corrupt::Corrupt;
 use workforce_domain::id::{AgentId, CompanyId, RevisionId};
 use workforce_domain::page::{Page, PageRequest};
-use workforce_domain::port::{Failure, Held, Reads, RevisionKey, StoreError, Tx};
+use workforce_domain::port::{Failure, Locked, Reads, RevisionCursor, StoreError, Tx};
 use workforce_domain::revision::{
     AgentConfig, Revision, RevisionSide, RevisionSource, SealedConfig,
 };
 
 use super::AgentError;
 use crate::access::{self, Denied, denied};
-use crate::call::Call;
-use crate::record::record_change;
+use crate::activity_log::log_change;
+use crate::context::Context;
 
 /// How records of this kind are named.
 const KIND: &str = "config revision";
@@ -57,7 +57,7 @@ pub(crate) fn config_of(reads: &mut dyn Reads, agent: &Agent) -> Result<AgentCon
 /// When the store fails.
 pub(crate) fn keep(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     scope: CompanyScope,
     agent: AgentId,
     change: &ConfigChange<'_>,
@@ -70,8 +70,8 @@ pub(crate) fn keep(
     if changed_keys.is_empty() && !always {
         return Ok(None);
     }
-    let (id, company) = (call.id(), scope.company());
-    let seal = |side, config| seal(call, company, agent, id, side, config);
+    let (id, company) = (ctx.id(), scope.company());
+    let seal = |side, config| seal(ctx, company, agent, id, side, config);
     let revision = Revision {
         id,
         company,
@@ -85,8 +85,8 @@ pub(crate) fn keep(
             .map(|before| seal(RevisionSide::Before, before))
             .transpose()?,
         after: seal(RevisionSide::After, change.after)?,
-        created_by: call.actor().author(),
-        created_at: call.now,
+        created_by: ctx.actor().author(),
+        created_at: ctx.now,
     };
     tx.revisions_mut().insert(&revision)?;
     Ok(Some(RevisionView {
@@ -99,13 +99,13 @@ pub(crate) fn keep(
 /// Gives everyone who reports to an agent that leaves the agent's own manager.
 pub(super) fn move_reports(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
-    manager: &Held<Agent>,
+    ctx: &Context<'_>,
+    manager: &Locked<Agent>,
 ) -> Result<(), StoreError> {
     for mut report in tx.agents_mut().lock_reports_of(manager)? {
         let before = config_of(tx.reads(), &report)?;
         report.reports_to = manager.reports_to;
-        report.updated_at = call.now;
+        report.updated_at = ctx.now;
         tx.agents_mut().save(&report)?;
         let change = ConfigChange {
             source: RevisionSource::Patch,
@@ -113,16 +113,16 @@ pub(super) fn move_reports(
             after: &config_of(tx.reads(), &report)?,
             rolled_back_from: None,
         };
-        keep(tx, call, report.scope(), report.id, &change)?;
+        keep(tx, ctx, report.scope(), report.id, &change)?;
         let details = json!({ "managerTerminated": manager.id });
-        let system = call.as_system();
-        record_change(tx, &system, Action::AgentUpdated, &mut report, details);
+        let system = ctx.as_system();
+        log_change(tx, &system, Action::AgentUpdated, &mut report, details);
     }
     Ok(())
 }
 
 fn seal(
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     company: CompanyId,
     agent: AgentId,
     revision: RevisionId,
@@ -131,12 +131,12 @@ fn seal(
 ) -> Result<SealedConfig, StoreError> {
     let plain = serde_json::to_vec(config).map_err(|error| StoreError::Failed(error.into()))?;
     let context = Revision::seal_context(company, agent, revision, side);
-    Ok(SealedConfig(call.vault.seal(&context, &plain)))
+    Ok(SealedConfig(ctx.vault.seal(&context, &plain)))
 }
 
 /// One side of a revision, opened.
 pub(super) fn open(
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     revision: &Revision,
     side: RevisionSide,
     sealed: &SealedConfig,
@@ -145,7 +145,7 @@ pub(super) fn open(
         id, company, agent, ..
     } = *revision;
     let context = Revision::seal_context(company, agent, id, side);
-    let plain = call
+    let plain = ctx
         .vault
         .open(&context, &sealed.0)
         .map_err(|error| Corrupt::new(KIND, error.to_string()))?;
@@ -154,13 +154,13 @@ pub(super) fn open(
         .map_err(|_unquoted| Corrupt::new(KIND, "its configuration is not one").into())
 }
 
-fn view(call: &Call<'_>, revision: Revision) -> Result<RevisionView, StoreError> {
+fn view(ctx: &Context<'_>, revision: Revision) -> Result<RevisionView, StoreError> {
     let before = revision
         .before
         .as_ref()
-        .map(|sealed| open(call, &revision, RevisionSide::Before, sealed))
+        .map(|sealed| open(ctx, &revision, RevisionSide::Before, sealed))
         .transpose()?;
-    let after = open(call, &revision, RevisionSide::After, &revision.after)?;
+    let after = open(ctx, &revision, RevisionSide::After, &revision.after)?;
     Ok(RevisionView {
         revision,
         before,
@@ -172,13 +172,13 @@ fn view(call: &Call<'_>, revision: Revision) -> Result<RevisionView, StoreError>
 /// itself and those above it may.
 pub(crate) fn readable<E: From<Denied>>(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: AgentId,
 ) -> Result<Agent, Failure<E>> {
-    let Some(agent) = reads.agents().find(call.actor().scope(), id)? else {
+    let Some(agent) = reads.agents().find(ctx.actor().scope(), id)? else {
         return Err(denied(Denied::NotFound("agent")));
     };
-    if let Some(caller) = call.agent()
+    if let Some(caller) = ctx.agent()
         && caller.agent != id
         && !access::manages(reads, agent.scope(), caller.agent, id)?
     {
@@ -196,16 +196,16 @@ pub(crate) fn readable<E: From<Denied>>(
 /// [`AgentError`]
 pub fn revisions(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: AgentId,
-    page: &PageRequest<RevisionKey>,
-) -> Result<Page<RevisionView, RevisionKey>, Failure<AgentError>> {
-    let agent = readable::<AgentError>(reads, call, id)?;
+    page: &PageRequest<RevisionCursor>,
+) -> Result<Page<RevisionView, RevisionCursor>, Failure<AgentError>> {
+    let agent = readable::<AgentError>(reads, ctx, id)?;
     let page = reads.revisions().list(agent.scope(), id, page)?;
     let items = page
         .items
         .into_iter()
-        .map(|revision| view(call, revision))
+        .map(|revision| view(ctx, revision))
         .collect::<Result<_, _>>()?;
     Ok(Page {
         items,
@@ -220,13 +220,13 @@ pub fn revisions(
 /// [`AgentError`]
 pub fn revision(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: AgentId,
     revision: RevisionId,
 ) -> Result<RevisionView, Failure<AgentError>> {
-    let agent = readable::<AgentError>(reads, call, id)?;
+    let agent = readable::<AgentError>(reads, ctx, id)?;
     let found = find(reads, &agent, revision)?;
-    Ok(view(call, found)?)
+    Ok(view(ctx, found)?)
 }
 
 /// A revision of this agent; another's does not exist.

@@ -1,6 +1,6 @@
 use serde_json::json;
 use workforce_domain::activity::Action;
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::agent::{Agent, AgentState};
 use workforce_domain::id::{AgentId, RevisionId};
 use workforce_domain::money::Budget;
@@ -12,15 +12,15 @@ use super::adapter_config::ENV;
 use super::environment::reference_faults;
 use super::revisions::{self, ConfigChange, RevisionView, config_of, keep};
 use super::{
-    AgentDetail, AgentError, adapter_config, check_manager, detail, hold_with_company,
-    instructions, require_revision,
+    AgentDetail, AgentError, adapter_config, check_manager, detail, instructions,
+    lock_with_company, require_revision,
 };
 use crate::access::{FieldFault, check_document, denied};
+use crate::activity_log::log_activity_with;
 use crate::approvals;
 use crate::budgets;
-use crate::call::Call;
 use crate::changes::Changes;
-use crate::record::record_with;
+use crate::context::Context;
 use crate::refusal::{Code, Codes};
 
 /// An agent that was rolled back.
@@ -49,16 +49,16 @@ pub const ROLLBACK: Codes = Codes::with(
 /// [`AgentError`]
 pub fn rollback(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: AgentId,
     revision: RevisionId,
     if_match: Option<&[i32]>,
 ) -> Result<RolledBack, Failure<AgentError>> {
-    let mut agent = hold_with_company(tx, call, id)?;
-    call.require_board().map_err(denied)?;
+    let mut agent = lock_with_company(tx, ctx, id)?;
+    ctx.require_board().map_err(denied)?;
     let target = revisions::find(tx.reads(), &agent, revision)?;
     require_revision(tx.reads(), &agent, if_match)?;
-    let wanted = revisions::open(call, &target, RevisionSide::After, &target.after)?;
+    let wanted = revisions::open(ctx, &target, RevisionSide::After, &target.after)?;
     let mut reasons = faults(tx.reads(), &agent, &wanted)?;
     if reasons.is_empty() {
         reasons = reference_faults(tx, agent.scope(), ENV, &wanted.adapter_config)?;
@@ -73,14 +73,14 @@ pub fn rollback(
     // What the budget does about it is told by itself.
     let changes = instructions::moved(Changes::of(&mut agent), &before, &after);
     if after != before {
-        agent.updated_at = call.now;
+        agent.updated_at = ctx.now;
         if agent.budget != had {
-            budgets::enforce_agent(tx, call, &mut agent, Month::of(call.now))?;
+            budgets::enforce_agent(tx, ctx, &mut agent, Month::of(ctx.now))?;
         }
         tx.agents_mut().save(&agent)?;
         if after.instructions != before.instructions {
             tx.instructions_mut()
-                .set_pointer(&agent, &after.instructions, call.now)?;
+                .set_pointer(&agent, &after.instructions, ctx.now)?;
         }
     }
     let change = ConfigChange {
@@ -90,10 +90,10 @@ pub fn rollback(
         rolled_back_from: Some(revision),
     };
     let scope = agent.scope();
-    let kept = keep(tx, call, scope, id, &change)?
+    let kept = keep(tx, ctx, scope, id, &change)?
         .ok_or_else(|| StoreError::Failed("a rollback is always kept".into()))?;
     if agent.lifecycle.state() == AgentState::PendingApproval && after != before {
-        approvals::draft_edited(tx, call, &agent, &kept.revision.changed_keys)
+        approvals::draft_edited(tx, ctx, &agent, &kept.revision.changed_keys)
             .map_err(|failure| failure.map(AgentError::from))?;
     }
     let details = json!({
@@ -103,9 +103,9 @@ pub fn rollback(
         "rolledBackFrom": target.n,
     });
     let action = Action::AgentConfigRolledBack;
-    record_with(tx, call, action, &agent, details, changes);
+    log_activity_with(tx, ctx, action, &agent, details, changes);
     Ok(RolledBack {
-        agent: detail(tx.reads(), call, agent.into_inner())?,
+        agent: detail(tx.reads(), ctx, agent.into_inner())?,
         revision: kept,
     })
 }

@@ -1,6 +1,6 @@
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::agent::{Agent, AgentStatus};
-use workforce_domain::budget::Standing;
+use workforce_domain::budget::BudgetUsage;
 use workforce_domain::id::AgentId;
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::page::PageRequest;
@@ -12,7 +12,7 @@ use workforce_domain::wake::Wake;
 
 use super::AgentError;
 use crate::access::{Denied, denied};
-use crate::call::Call;
+use crate::context::Context;
 
 /// At most so many pending wakes are shown.
 const SHOWN_WAKES: usize = 50;
@@ -36,7 +36,7 @@ pub struct RuntimeState {
     /// Its timer.
     pub timer: Timer,
     /// How its spend of the month stands.
-    pub standing: Standing,
+    pub usage: BudgetUsage,
 }
 
 /// Why an agent runs, or does not. Anyone of the company.
@@ -45,10 +45,10 @@ pub struct RuntimeState {
 /// [`AgentError`]
 pub fn runtime_state(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: AgentId,
 ) -> Result<RuntimeState, Failure<AgentError>> {
-    let Some(agent) = reads.agents().find(call.actor().scope(), id)? else {
+    let Some(agent) = reads.agents().find(ctx.actor().scope(), id)? else {
         return Err(denied(Denied::NotFound("agent")));
     };
     let scope = agent.scope();
@@ -64,14 +64,14 @@ pub fn runtime_state(
     let live = reads.runs().live_of(scope, id)?;
     let spent = reads
         .ledger()
-        .spent(scope, Spender::Agent(id), Month::of(call.now))?;
+        .spent(scope, Spender::Agent(id), Month::of(ctx.now))?;
     Ok(RuntimeState {
         status: agent.status(!live.is_empty()),
         live,
         pending: reads.runs().pending_of(scope, id, SHOWN_WAKES)?,
         last: newest.into_iter().find(|run| run.status.is_terminal()),
         timer: reads.agents().timer(scope, id)?.unwrap_or_default(),
-        standing: Standing {
+        usage: BudgetUsage {
             spent,
             budget: agent.budget,
         },
@@ -87,11 +87,11 @@ pub fn runtime_state(
 /// [`AgentError`]
 pub fn reset_session(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: AgentId,
 ) -> Result<RuntimeState, Failure<AgentError>> {
-    call.require_board().map_err(denied)?;
-    runtime_state(tx.reads(), call, id)
+    ctx.require_board().map_err(denied)?;
+    runtime_state(tx.reads(), ctx, id)
 }
 
 /// Makes sure that there is such an agent for the caller.
@@ -100,10 +100,10 @@ pub fn reset_session(
 /// [`AgentError`]
 pub fn exists(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: AgentId,
 ) -> Result<(), Failure<AgentError>> {
-    match reads.agents().find(call.actor().scope(), id)? {
+    match reads.agents().find(ctx.actor().scope(), id)? {
         Some(_) => Ok(()),
         None => Err(denied(Denied::NotFound("agent"))),
     }

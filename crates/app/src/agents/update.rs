@@ -1,12 +1,12 @@
 use serde_json::json;
 use workforce_domain::Document;
 use workforce_domain::activity::Action;
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::agent::{AdapterType, Agent, AgentState};
 use workforce_domain::change::Change;
 use workforce_domain::id::AgentId;
 use workforce_domain::money::Budget;
-use workforce_domain::port::{Failure, Held, Tx};
+use workforce_domain::port::{Failure, Locked, Tx};
 use workforce_domain::revision::{AgentConfig, RevisionSource};
 use workforce_domain::text::{Description, Label, Name, Role};
 use workforce_domain::time::Month;
@@ -15,15 +15,15 @@ use super::adapter_config::ENV;
 use super::environment::{BINDINGS, check_new_bindings};
 use super::revisions::{ConfigChange, keep};
 use super::{
-    AgentDetail, AgentError, adapter_config, check_manager, detail, hold_with_company,
+    AgentDetail, AgentError, adapter_config, check_manager, detail, lock_with_company,
     require_revision,
 };
 use crate::access::{self, Denied, denied};
+use crate::activity_log::log_activity_with;
 use crate::approvals;
 use crate::budgets;
-use crate::call::Call;
 use crate::changes::Changes;
-use crate::record::record_with;
+use crate::context::Context;
 use crate::refusal::{Code, Codes};
 
 /// Changes an agent's fields.
@@ -98,20 +98,20 @@ pub const UPDATE: Codes = Codes::with(
 /// [`AgentError`]
 pub fn update(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: AgentId,
     command: UpdateAgent,
 ) -> Result<AgentDetail, Failure<AgentError>> {
-    let mut agent = hold_with_company(tx, call, id)?;
+    let mut agent = lock_with_company(tx, ctx, id)?;
     let scope = agent.scope();
     if let Some(field) = command.not_writable {
         return Err(Failure::Refused(AgentError::FieldNotWritable { field }));
     }
-    if let Some(caller) = call.agent() {
+    if let Some(caller) = ctx.agent() {
         if command.needs_board() {
             return Err(denied(Denied::BoardRequired));
         }
-        call.require_working_company().map_err(denied)?;
+        ctx.require_working_company().map_err(denied)?;
         // The board must find the draft as it was proposed to it.
         if agent.lifecycle.state() == AgentState::PendingApproval {
             return Err(denied(Denied::Forbidden(
@@ -131,17 +131,17 @@ pub fn update(
     let before = Agent::clone(&agent);
     apply(&mut agent, command).map_err(Failure::Refused)?;
     let (old, new) = (&before.adapter_config, &agent.adapter_config);
-    check_new_bindings::<AgentError>(tx, call, scope, ENV, old, new)?;
+    check_new_bindings::<AgentError>(tx, ctx, scope, ENV, old, new)?;
     if *agent != before {
-        agent.updated_at = call.now;
+        agent.updated_at = ctx.now;
         let changes = Changes::of(&mut agent);
         if agent.lifecycle.state() == AgentState::PendingApproval {
-            approvals::draft_edited(tx, call, &agent, &changes.names())
+            approvals::draft_edited(tx, ctx, &agent, &changes.names())
                 .map_err(|failure| failure.map(AgentError::from))?;
         }
-        record_with(tx, call, Action::AgentUpdated, &agent, json!({}), changes);
+        log_activity_with(tx, ctx, Action::AgentUpdated, &agent, json!({}), changes);
         if agent.budget != before.budget {
-            budgets::enforce_agent(tx, call, &mut agent, Month::of(call.now))?;
+            budgets::enforce_agent(tx, ctx, &mut agent, Month::of(ctx.now))?;
         }
         tx.agents_mut().save(&agent)?;
         let pointer = tx.instructions().pointer(scope, id)?.unwrap_or_default();
@@ -151,12 +151,12 @@ pub fn update(
             after: &AgentConfig::of(&agent, pointer),
             rolled_back_from: None,
         };
-        keep(tx, call, scope, id, &change)?;
+        keep(tx, ctx, scope, id, &change)?;
     }
-    Ok(detail(tx.reads(), call, agent.into_inner())?)
+    Ok(detail(tx.reads(), ctx, agent.into_inner())?)
 }
 
-pub(super) fn apply(agent: &mut Held<Agent>, command: UpdateAgent) -> Result<(), AgentError> {
+pub(super) fn apply(agent: &mut Locked<Agent>, command: UpdateAgent) -> Result<(), AgentError> {
     if let Some(name) = command.name {
         agent.name = name;
     }

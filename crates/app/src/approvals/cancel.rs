@@ -1,19 +1,19 @@
 use serde_json::json;
-use workforce_domain::actor::{CompanyScope, Owned};
+use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::agent::Agent;
 use workforce_domain::approval::{Approval, ApprovalHistoryKind, ApprovalType};
 use workforce_domain::board::Author;
 use workforce_domain::id::{ApprovalId, IssueId};
 use workforce_domain::issue::Issue;
 use workforce_domain::lifecycle::Lifecycle;
-use workforce_domain::port::{Failure, Held, StoreError, Tx};
+use workforce_domain::port::{Failure, Locked, StoreError, Tx};
 
 use super::{
-    ApprovalError, ApprovalView, effects, hire, history, hold, links, not_pending, read,
+    ApprovalError, ApprovalView, effects, hire, history, links, lock, not_pending, read,
     require_requester, seen, store,
 };
 use crate::access::denied;
-use crate::call::Call;
+use crate::context::Context;
 use crate::refusal::{Code, Codes};
 
 /// What [`cancel`] refuses with.
@@ -26,54 +26,54 @@ pub const CANCEL: Codes = Codes::of(&[Code::ApprovalNotPending]);
 /// [`ApprovalError`]
 pub fn cancel(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: ApprovalId,
 ) -> Result<ApprovalView, Failure<ApprovalError>> {
-    let found = seen(tx, call, id)?;
-    require_requester(call, &found)?;
-    call.require_working_company().map_err(denied)?;
-    let requester = effects::hold_requester(tx, &found)?;
-    let draft = hire::hold_draft_of(tx, &found)?;
-    let mut issues = links::hold_of(tx, &found)?;
-    let mut approval = hold(tx, &found)?;
+    let found = seen(tx, ctx, id)?;
+    require_requester(ctx, &found)?;
+    ctx.require_working_company().map_err(denied)?;
+    let requester = effects::lock_requester(tx, &found)?;
+    let draft = hire::lock_draft_of(tx, &found)?;
+    let mut issues = links::lock_of(tx, &found)?;
+    let mut approval = lock(tx, &found)?;
     let from = approval.status();
     approval.state = approval
         .state
-        .cancel(call.now)
+        .cancel(ctx.now)
         .map_err(|refused| not_pending(id, refused))?;
-    approval.updated_at = call.now;
+    approval.updated_at = ctx.now;
     store(tx, &approval, from)?;
-    tell(tx, call, &mut approval, "withdrawn")?;
-    hire::discard(tx, call, draft)?;
-    effects::released(tx, call, &approval, &mut issues, requester.as_ref())?;
-    Ok(read::view(tx.reads(), call, approval.into_inner())?)
+    tell(tx, ctx, &mut approval, "withdrawn")?;
+    hire::discard(tx, ctx, draft)?;
+    effects::released(tx, ctx, &approval, &mut issues, requester.as_ref())?;
+    Ok(read::view(tx.reads(), ctx, approval.into_inner())?)
 }
 
 fn tell(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
-    approval: &mut Held<Approval>,
+    ctx: &Context<'_>,
+    approval: &mut Locked<Approval>,
     reason: &str,
 ) -> Result<(), StoreError> {
     let (kind, details) = (ApprovalHistoryKind::Cancelled, json!({ "reason": reason }));
-    history::tell(tx, call, approval, kind, None, details)
+    history::tell(tx, ctx, approval, kind, None, details)
 }
 
 /// Cancels an approval that has lost its object, if it is undecided still.
 fn drop_undecided(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
-    mut approval: Held<Approval>,
+    ctx: &Context<'_>,
+    mut approval: Locked<Approval>,
     reason: &str,
 ) -> Result<(), StoreError> {
     let from = approval.status();
-    let Ok(cancelled) = approval.state.cancel(call.now) else {
+    let Ok(cancelled) = approval.state.cancel(ctx.now) else {
         return Ok(());
     };
     approval.state = cancelled;
-    approval.updated_at = call.now;
+    approval.updated_at = ctx.now;
     store(tx, &approval, from)?;
-    tell(tx, call, &mut approval, reason)
+    tell(tx, ctx, &mut approval, reason)
 }
 
 /// Cancels the undecided approvals whose last open issue is `issue`: to be
@@ -85,11 +85,11 @@ fn drop_undecided(
 /// When the store fails.
 pub fn issue_leaves(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
-    issue: &Held<Issue>,
+    ctx: &Context<'_>,
+    issue: &Locked<Issue>,
 ) -> Result<(), StoreError> {
     let company = issue.scope();
-    for approval in tx.approvals().undecided_of(company, issue.id)? {
+    for approval in tx.approvals().undecided_linked_to(company, issue.id)? {
         if approval.kind == ApprovalType::HireAgent {
             continue;
         }
@@ -102,7 +102,7 @@ pub fn issue_leaves(
         others.retain(|other| *other != issue.id);
         let others = tx.issues().find_all(company, &others)?;
         if others.iter().all(|other| other.status().is_terminal()) {
-            drop_undecided(tx, call, held, "issues_ended")?;
+            drop_undecided(tx, ctx, held, "issues_ended")?;
         }
     }
     Ok(())
@@ -113,15 +113,15 @@ pub fn issue_leaves(
 /// among the new plan's.
 pub(super) fn overtaken(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     company: CompanyScope,
     requested_by: Author,
     issues: &[IssueId],
 ) -> Result<(), StoreError> {
     let mut older: Vec<Approval> = Vec::new();
     for issue in issues {
-        for approval in tx.approvals().undecided_of(company, *issue)? {
-            let own = call.actor().is_board() || approval.requested_by == requested_by;
+        for approval in tx.approvals().undecided_linked_to(company, *issue)? {
+            let own = ctx.actor().is_board() || approval.requested_by == requested_by;
             let known = older.iter().any(|it| it.id == approval.id);
             if approval.kind == ApprovalType::ApproveIssuePlan && own && !known {
                 older.push(approval);
@@ -133,7 +133,7 @@ pub(super) fn overtaken(
         if linked.iter().all(|issue| issues.contains(issue))
             && let Some(held) = tx.approvals_mut().lock(company.into(), approval.id)?
         {
-            drop_undecided(tx, call, held, "superseded")?;
+            drop_undecided(tx, ctx, held, "superseded")?;
         }
     }
     Ok(())
@@ -145,15 +145,15 @@ pub(super) fn overtaken(
 /// When the store fails.
 pub fn draft_terminated(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
-    draft: &Held<Agent>,
+    ctx: &Context<'_>,
+    draft: &Locked<Agent>,
 ) -> Result<(), StoreError> {
     let company = draft.scope();
-    let Some(approval) = tx.approvals().of_draft(company, draft.id)? else {
+    let Some(approval) = tx.approvals().find_by_draft(company, draft.id)? else {
         return Ok(());
     };
     match tx.approvals_mut().lock(company.into(), approval)? {
-        Some(held) => drop_undecided(tx, call, held, "draft_terminated"),
+        Some(held) => drop_undecided(tx, ctx, held, "draft_terminated"),
         None => Ok(()),
     }
 }

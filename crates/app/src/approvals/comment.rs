@@ -2,20 +2,20 @@
 
 use serde_json::json;
 use workforce_domain::activity::Action;
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::approval::{Approval, ApprovalComment};
 use workforce_domain::id::{AgentId, ApprovalId};
 use workforce_domain::mention::MentionIndex;
 use workforce_domain::page::{Order, Page, PageRequest};
-use workforce_domain::port::{ApprovalCommentKey, Failure, Reads, StoreError, Tx};
+use workforce_domain::port::{ApprovalCommentCursor, Failure, Reads, StoreError, Tx};
 use workforce_domain::run::RunKind;
 use workforce_domain::text::CommentBody;
 use workforce_domain::wake::{WakeReason, WakeSource};
 
 use super::{ApprovalError, read, seen};
 use crate::access::denied;
-use crate::call::Call;
-use crate::record::{document, record};
+use crate::activity_log::{document, log_activity};
+use crate::context::Context;
 use crate::wakes::{self, WakeRequest};
 
 /// A wake quotes at most so many bytes of a comment.
@@ -28,35 +28,35 @@ const QUOTED: usize = 4 * 1024;
 /// [`ApprovalError`]
 pub fn add_comment(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: ApprovalId,
     body: CommentBody,
 ) -> Result<ApprovalComment, Failure<ApprovalError>> {
-    let approval = seen(tx, call, id)?;
-    call.require_working_company().map_err(denied)?;
+    let approval = seen(tx, ctx, id)?;
+    ctx.require_working_company().map_err(denied)?;
     let comment = ApprovalComment {
-        id: call.id(),
+        id: ctx.id(),
         company: approval.company,
         approval: id,
-        author: call.actor().author(),
-        run: call.actor().run(),
-        mentions: mentioned(tx, call, &approval, &body)?,
+        author: ctx.actor().author(),
+        run: ctx.actor().run(),
+        mentions: mentioned(tx, ctx, &approval, &body)?,
         body,
-        created_at: call.now,
+        created_at: ctx.now,
     };
     tx.approvals_mut().add_comment(&comment)?;
     let details = json!({ "commentId": comment.id, "mentions": comment.mentions });
-    record(tx, call, Action::ApprovalCommentAdded, &approval, details);
+    log_activity(tx, ctx, Action::ApprovalCommentAdded, &approval, details);
     for agent in &comment.mentions {
         let reason = WakeReason::IssueCommentMentioned;
-        wake(tx, call, &approval, &comment, *agent, reason)?;
+        wake(tx, ctx, &approval, &comment, *agent, reason)?;
     }
     if let Some(requester) = approval.requested_by.agent()
-        && call.agent().is_none()
+        && ctx.agent().is_none()
         && !comment.mentions.contains(&requester)
     {
         let reason = WakeReason::IssueCommented;
-        wake(tx, call, &approval, &comment, requester, reason)?;
+        wake(tx, ctx, &approval, &comment, requester, reason)?;
     }
     Ok(comment)
 }
@@ -64,7 +64,7 @@ pub fn add_comment(
 /// The agents a comment mentions, its author left out.
 fn mentioned(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     approval: &Approval,
     body: &CommentBody,
 ) -> Result<Vec<AgentId>, StoreError> {
@@ -73,7 +73,7 @@ fn mentioned(
         return Ok(Vec::new());
     }
     let index = MentionIndex::new(tx.agents().mentionable(approval.scope())?);
-    let author = call.actor().agent_id();
+    let author = ctx.actor().agent_id();
     let mut mentions = index.mentions(body);
     mentions.retain(|agent| Some(*agent) != author);
     Ok(mentions)
@@ -83,7 +83,7 @@ fn mentioned(
 /// what it is called for.
 fn wake(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     approval: &Approval,
     comment: &ApprovalComment,
     agent: AgentId,
@@ -112,7 +112,7 @@ fn wake(
         })),
         not_before: None,
     };
-    wakes::request(tx, call, request)?;
+    wakes::request(tx, ctx, request)?;
     Ok(())
 }
 
@@ -122,12 +122,12 @@ fn wake(
 /// [`ApprovalError`]
 pub fn comments(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: ApprovalId,
     order: Order,
-    page: &PageRequest<ApprovalCommentKey>,
-) -> Result<Page<ApprovalComment, ApprovalCommentKey>, Failure<ApprovalError>> {
-    let approval = read::find(reads, call, id)?;
+    page: &PageRequest<ApprovalCommentCursor>,
+) -> Result<Page<ApprovalComment, ApprovalCommentCursor>, Failure<ApprovalError>> {
+    let approval = read::find(reads, ctx, id)?;
     Ok(reads
         .approvals()
         .comments(approval.scope(), id, order, page)?)

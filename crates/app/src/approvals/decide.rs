@@ -10,11 +10,11 @@ use workforce_domain::text::DecisionNote;
 use workforce_domain::wake::WakeReason;
 
 use super::{
-    ApprovalError, ApprovalView, effects, hire, history, hold, links, not_pending, read, seen,
+    ApprovalError, ApprovalView, effects, hire, history, links, lock, not_pending, read, seen,
     store,
 };
 use crate::access::{Denied, denied};
-use crate::call::Call;
+use crate::context::Context;
 use crate::refusal::{Code, Codes};
 
 /// What a decision without a reason is answered with.
@@ -40,7 +40,7 @@ enum Verdict {
 }
 
 impl Verdict {
-    fn turn(
+    fn transition(
         self,
         state: &ApprovalState,
         decision: Decision,
@@ -79,11 +79,11 @@ pub const DECIDE: Codes = Codes::of(&[Code::ApprovalNotPending]);
 /// [`ApprovalError`]
 pub fn approve(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: ApprovalId,
     command: Decide,
 ) -> Result<ApprovalView, Failure<ApprovalError>> {
-    decide(tx, call, id, Verdict::Approve, command)
+    decide(tx, ctx, id, Verdict::Approve, command)
 }
 
 /// Refuses what an approval asks for. What waited for it goes back to whoever
@@ -93,11 +93,11 @@ pub fn approve(
 /// [`ApprovalError`]
 pub fn reject(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: ApprovalId,
     command: Decide,
 ) -> Result<ApprovalView, Failure<ApprovalError>> {
-    decide(tx, call, id, Verdict::Reject, command)
+    decide(tx, ctx, id, Verdict::Reject, command)
 }
 
 /// Asks for a change of what an approval is about, which whoever asked sends
@@ -107,33 +107,33 @@ pub fn reject(
 /// [`ApprovalError`]
 pub fn request_revision(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: ApprovalId,
     command: Decide,
 ) -> Result<ApprovalView, Failure<ApprovalError>> {
-    decide(tx, call, id, Verdict::RequestRevision, command)
+    decide(tx, ctx, id, Verdict::RequestRevision, command)
 }
 
 /// Who of the board decides.
-fn require_board(call: &Call<'_>) -> Result<BoardMember, Failure<ApprovalError>> {
+fn require_board(ctx: &Context<'_>) -> Result<BoardMember, Failure<ApprovalError>> {
     let nobody = || denied(Denied::BoardRequired);
-    call.actor().board().ok_or_else(nobody)
+    ctx.actor().board().ok_or_else(nobody)
 }
 
 fn decide(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: ApprovalId,
     verdict: Verdict,
     command: Decide,
 ) -> Result<ApprovalView, Failure<ApprovalError>> {
-    let found = seen(tx, call, id)?;
-    let by = require_board(call)?;
+    let found = seen(tx, ctx, id)?;
+    let by = require_board(ctx)?;
     // In the order of locks: agents, issues, the approval.
-    let requester = effects::hold_requester(tx, &found)?;
-    let draft = hire::hold_draft_of(tx, &found)?;
-    let mut issues = links::hold_of(tx, &found)?;
-    let mut approval = hold(tx, &found)?;
+    let requester = effects::lock_requester(tx, &found)?;
+    let draft = hire::lock_draft_of(tx, &found)?;
+    let mut issues = links::lock_of(tx, &found)?;
+    let mut approval = lock(tx, &found)?;
     let from = approval.status();
     let note = command
         .note
@@ -142,12 +142,12 @@ fn decide(
     let decision = Decision {
         by: Decider(by),
         note: note.clone(),
-        at: call.now,
+        at: ctx.now,
     };
     approval.state = verdict
-        .turn(&approval.state, decision)
+        .transition(&approval.state, decision)
         .map_err(|refused| not_pending(id, refused))?;
-    approval.updated_at = call.now;
+    approval.updated_at = ctx.now;
     store(tx, &approval, from)?;
     let mut told = json!({});
     if command.force {
@@ -158,27 +158,27 @@ fn decide(
         told[key] = json!(true);
     }
     let kind = verdict.history();
-    history::tell(tx, call, &mut approval, kind, note.as_deref(), told)?;
+    history::tell(tx, ctx, &mut approval, kind, note.as_deref(), told)?;
     let comment = match verdict {
         Verdict::Approve => {
-            hire::activate(tx, call, draft)?;
-            effects::approved(tx, call, &approval, &mut issues, requester.as_ref())?;
+            hire::activate(tx, ctx, draft)?;
+            effects::approved(tx, ctx, &approval, &mut issues, requester.as_ref())?;
             None
         }
         Verdict::Reject => {
-            hire::discard(tx, call, draft)?;
-            effects::released(tx, call, &approval, &mut issues, requester.as_ref())?;
+            hire::discard(tx, ctx, draft)?;
+            effects::released(tx, ctx, &approval, &mut issues, requester.as_ref())?;
             let said = "rejected";
-            effects::comment(tx, call, &approval, &issues, said, note.as_deref())?
+            effects::comment(tx, ctx, &approval, &issues, said, note.as_deref())?
         }
         Verdict::RequestRevision => {
-            effects::released(tx, call, &approval, &mut issues, requester.as_ref())?;
+            effects::released(tx, ctx, &approval, &mut issues, requester.as_ref())?;
             let said = "asks for a change of";
-            effects::comment(tx, call, &approval, &issues, said, note.as_deref())?
+            effects::comment(tx, ctx, &approval, &issues, said, note.as_deref())?
         }
     };
-    effects::wake_requester(tx, call, &approval, &issues, verdict.wake(), comment)?;
-    let mut view = read::view(tx.reads(), call, approval.into_inner())?;
+    effects::wake_requester(tx, ctx, &approval, &issues, verdict.wake(), comment)?;
+    let mut view = read::view(tx.reads(), ctx, approval.into_inner())?;
     if note.is_none() && !matches!(verdict, Verdict::Approve) {
         view.warnings.push(NO_REASON);
     }

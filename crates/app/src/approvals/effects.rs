@@ -3,20 +3,20 @@
 
 use serde_json::{Value, json};
 use workforce_domain::activity::Action;
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::approval::{Approval, ApprovalType};
 use workforce_domain::id::{CommentId, IssueId};
 use workforce_domain::issue::{Assignee, Assignment, Issue, IssueStatus, Mover};
 use workforce_domain::lifecycle::Lifecycle;
-use workforce_domain::port::{EmployedAgent, Failure, Held, Shared, StoreError, Tx};
+use workforce_domain::port::{EmployedAgent, Failure, Locked, Shared, StoreError, Tx};
 use workforce_domain::run::RunKind;
 use workforce_domain::text::CommentBody;
 use workforce_domain::wake::{WakeReason, WakeSource};
 
 use super::ApprovalError;
-use crate::call::Call;
+use crate::activity_log::{document, log_change};
+use crate::context::Context;
 use crate::issues;
-use crate::record::{document, record_change};
 use crate::wakes::{self, WakeRequest};
 
 /// A wake quotes at most so many bytes of a note; the rest is with the
@@ -28,9 +28,9 @@ const QUOTED: usize = 4 * 1024;
 /// that the approval is new, in which case only plans do anything.
 pub(super) fn park(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     approval: &Approval,
-    issues: &mut [Held<Issue>],
+    issues: &mut [Locked<Issue>],
     filed: bool,
 ) -> Result<(), StoreError> {
     use IssueStatus::{Blocked, InProgress, InReview, Todo};
@@ -41,10 +41,10 @@ pub(super) fn park(
     };
     for issue in issues {
         if from.contains(&issue.status()) {
-            go(tx, call, approval, issue, to)?;
+            go(tx, ctx, approval, issue, to)?;
         }
         if let Some(assignee) = issue.assignee.agent() {
-            wakes::ask_meanwhile(tx, call, issue.scope(), assignee, issue.id)?;
+            wakes::ask_meanwhile(tx, ctx, issue.scope(), assignee, issue.id)?;
         }
     }
     Ok(())
@@ -56,9 +56,9 @@ pub(super) fn park(
 /// When the store fails.
 pub(super) fn approved(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     approval: &Approval,
-    issues: &mut [Held<Issue>],
+    issues: &mut [Locked<Issue>],
     requester: Option<&EmployedAgent>,
 ) -> Result<(), Failure<ApprovalError>> {
     match approval.kind {
@@ -66,18 +66,18 @@ pub(super) fn approved(
             for issue in issues.iter_mut().filter(|it| !it.status().is_terminal()) {
                 issue.progress = issue.progress.next_epoch();
                 if issue.status() == IssueStatus::Blocked {
-                    return_to_work(tx, call, approval, issue, requester)?;
+                    return_to_work(tx, ctx, approval, issue, requester)?;
                 } else {
-                    issue.updated_at = call.now;
+                    issue.updated_at = ctx.now;
                     tx.issues_mut().save(issue)?;
-                    tell(tx, call, approval, issue, json!({}));
+                    tell(tx, ctx, approval, issue, json!({}));
                 }
             }
         }
         ApprovalType::ApproveCompletion => {
             for issue in issues.iter_mut().filter(|it| !it.status().is_terminal()) {
                 let told = json!({ "approvalId": approval.id });
-                issues::complete(tx, call, issue, told)
+                issues::complete(tx, ctx, issue, told)
                     .map_err(|failure| failure.map(ApprovalError::from))?;
             }
         }
@@ -90,9 +90,9 @@ pub(super) fn approved(
 /// is work again.
 pub(super) fn released(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     approval: &Approval,
-    issues: &mut [Held<Issue>],
+    issues: &mut [Locked<Issue>],
     requester: Option<&EmployedAgent>,
 ) -> Result<(), StoreError> {
     if !approval.kind.governs_issues() {
@@ -106,7 +106,7 @@ pub(super) fn released(
             _ => false,
         };
         if waits {
-            return_to_work(tx, call, approval, issue, requester)?;
+            return_to_work(tx, ctx, approval, issue, requester)?;
         }
     }
     Ok(())
@@ -116,9 +116,9 @@ pub(super) fn released(
 /// has it, else to be taken up by whoever has it.
 fn return_to_work(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     approval: &Approval,
-    issue: &mut Held<Issue>,
+    issue: &mut Locked<Issue>,
     requester: Option<&EmployedAgent>,
 ) -> Result<(), StoreError> {
     let to = match requester {
@@ -128,7 +128,7 @@ fn return_to_work(
         }
         _ => IssueStatus::Todo,
     };
-    go(tx, call, approval, issue, to)
+    go(tx, ctx, approval, issue, to)
 }
 
 /// True when an issue is for the requester to go on with.
@@ -142,7 +142,7 @@ fn is_for(requester: &EmployedAgent, approval: &Approval, issue: &Issue) -> bool
 
 /// Holds the agent that asked, if it may still be given work: before the
 /// issues that it may get back.
-pub(super) fn hold_requester(
+pub(super) fn lock_requester(
     tx: &mut dyn Tx,
     approval: &Approval,
 ) -> Result<Option<EmployedAgent>, StoreError> {
@@ -158,41 +158,41 @@ pub(super) fn hold_requester(
 /// Moves an issue as the board moves it.
 fn go(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     approval: &Approval,
-    issue: &mut Held<Issue>,
+    issue: &mut Locked<Issue>,
     to: IssueStatus,
 ) -> Result<(), StoreError> {
-    let Ok(moved) = issue.progress.go(Mover::Board, to, call.now) else {
+    let Ok(moved) = issue.progress.go(Mover::Board, to, ctx.now) else {
         return Ok(());
     };
     issue.progress = moved.progress;
-    issue.updated_at = call.now;
+    issue.updated_at = ctx.now;
     tx.issues_mut().save(issue)?;
     let details = json!({ "from": moved.from, "to": to });
-    tell(tx, call, approval, issue, details);
+    tell(tx, ctx, approval, issue, details);
     Ok(())
 }
 
 /// Writes down what the approval changed of an issue.
 fn tell(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     approval: &Approval,
-    issue: &mut Held<Issue>,
+    issue: &mut Locked<Issue>,
     mut details: Value,
 ) {
     details["approvalId"] = json!(approval.id);
-    record_change(tx, call, Action::IssueUpdated, issue, details);
+    log_change(tx, ctx, Action::IssueUpdated, issue, details);
 }
 
 /// Writes the board's answer on the linked issues; the comment on the primary
 /// one, or on the first.
 pub(super) fn comment(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     approval: &Approval,
-    issues: &[Held<Issue>],
+    issues: &[Locked<Issue>],
     said: &str,
     note: Option<&str>,
 ) -> Result<Option<CommentId>, StoreError> {
@@ -205,7 +205,7 @@ pub(super) fn comment(
     };
     let (about, mut on_it) = (subject(approval, issues).map(|issue| issue.id), None);
     for issue in issues {
-        let comment = issues::remark(tx, call, issue, body.clone())?;
+        let comment = issues::remark(tx, ctx, issue, body.clone())?;
         if about == Some(issue.id) {
             on_it = Some(comment);
         }
@@ -214,7 +214,7 @@ pub(super) fn comment(
 }
 
 /// The issue that the requester is told of: the primary one, else the oldest.
-fn subject<'a>(approval: &Approval, issues: &'a [Held<Issue>]) -> Option<&'a Held<Issue>> {
+fn subject<'a>(approval: &Approval, issues: &'a [Locked<Issue>]) -> Option<&'a Locked<Issue>> {
     let primary = issues
         .iter()
         .find(|issue| Some(issue.id) == approval.primary_issue);
@@ -224,9 +224,9 @@ fn subject<'a>(approval: &Approval, issues: &'a [Held<Issue>]) -> Option<&'a Hel
 /// Wakes the agent that asked, with the decision.
 pub(super) fn wake_requester(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     approval: &Approval,
-    issues: &[Held<Issue>],
+    issues: &[Locked<Issue>],
     reason: WakeReason,
     comment: Option<CommentId>,
 ) -> Result<(), StoreError> {
@@ -262,7 +262,7 @@ pub(super) fn wake_requester(
         payload: document(facts(approval, &linked, note)),
         not_before: None,
     };
-    wakes::request(tx, call, request)?;
+    wakes::request(tx, ctx, request)?;
     Ok(())
 }
 

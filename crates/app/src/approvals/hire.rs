@@ -3,21 +3,21 @@
 
 use serde_json::Value;
 use workforce_domain::Document;
-use workforce_domain::actor::{CompanyScope, Owned};
+use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::agent::{Agent, AgentLifecycle};
 use workforce_domain::approval::{Approval, ApprovalType};
 use workforce_domain::board::Author;
 use workforce_domain::id::{AgentId, CompanyId};
 use workforce_domain::issue::Issue;
 use workforce_domain::lifecycle::Lifecycle;
-use workforce_domain::port::{Failure, Held, StoreError, Tx};
+use workforce_domain::port::{Failure, Locked, StoreError, Tx};
 
-use super::file::{Filed, New, begin};
 use super::hire_fields::HireFields;
-use super::{ApprovalError, ApprovalView, attention, links, read, snapshot};
+use super::submit::{New, SubmittedApproval, begin};
+use super::{ApprovalError, ApprovalView, links, read, review_flags, snapshot};
 use crate::access::{self, Denied, FieldFault, denied};
 use crate::agents::{self, AgentDetail, CreateAgent};
-use crate::call::Call;
+use crate::context::Context;
 use crate::refusal::Codes;
 
 /// Asks for an agent to be hired.
@@ -50,48 +50,48 @@ pub const HIRE: Codes = agents::TAKE_ON;
 /// [`ApprovalError`]
 pub fn hire(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     company: CompanyId,
     command: HireAgent,
 ) -> Result<Hired, Failure<ApprovalError>> {
-    let company = access::company(tx.reads(), call, company)?;
+    let company = access::company(tx.reads(), ctx, company)?;
     let scope = company.scope();
-    call.require_working_company().map_err(denied)?;
-    require_may_hire(call)?;
+    ctx.require_working_company().map_err(denied)?;
+    require_may_hire(ctx)?;
     if command.source_issues.len() > Approval::MAX_ISSUES {
         let message = format!("at most {} issues", Approval::MAX_ISSUES);
         let fault = FieldFault::invalid("/sourceIssueIds", message);
         return Err(Failure::Refused(fault.into()));
     }
-    agents::hold_company(tx, scope)?;
+    agents::lock_company(tx, scope)?;
     let mut issues = Vec::new();
     for (name, pointer) in &command.source_issues {
         issues.push(links::find(tx.reads(), scope, name, pointer)?.id);
     }
-    let beyond = call.agent().is_some() && command.agent.needs_board();
+    let beyond = ctx.agent().is_some() && command.agent.needs_board();
     if !company.require_board_approval_for_new_agents && !beyond {
-        let agent = take_on(tx, call, scope, command.agent, AgentLifecycle::ENABLED)?;
+        let agent = take_on(tx, ctx, scope, command.agent, AgentLifecycle::ENABLED)?;
         return Ok(Hired {
-            agent: agents::detail(tx.reads(), call, agent.into_inner())?,
+            agent: agents::detail(tx.reads(), ctx, agent.into_inner())?,
             approval: None,
         });
     }
     let proposal = Proposal {
-        requested_by: call.actor().author(),
+        requested_by: ctx.actor().author(),
         agent: command.agent,
         extras: Document::new(),
     };
-    let issues = links::hold(tx, scope, issues)?;
-    let (draft, approval) = propose(tx, call, scope, proposal, &issues)?;
+    let issues = links::lock(tx, scope, issues)?;
+    let (draft, approval) = propose(tx, ctx, scope, proposal, &issues)?;
     Ok(Hired {
-        agent: agents::detail(tx.reads(), call, draft)?,
-        approval: Some(read::view(tx.reads(), call, approval)?),
+        agent: agents::detail(tx.reads(), ctx, draft)?,
+        approval: Some(read::view(tx.reads(), ctx, approval)?),
     })
 }
 
 /// The board, the ceo, and agents that may hire.
-fn require_may_hire(call: &Call<'_>) -> Result<(), Failure<ApprovalError>> {
-    match call.agent() {
+fn require_may_hire(ctx: &Context<'_>) -> Result<(), Failure<ApprovalError>> {
+    match ctx.agent() {
         Some(caller) if !caller.is_ceo() && !caller.can_create_agents => {
             Err(denied(Denied::Forbidden("this agent may not hire")))
         }
@@ -103,16 +103,16 @@ fn require_may_hire(call: &Call<'_>) -> Result<(), Failure<ApprovalError>> {
 /// approval that the draft has already.
 pub(super) fn file(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     scope: CompanyScope,
     requested_by: Author,
     payload: Document,
-    issues: &[Held<Issue>],
-) -> Result<Filed, Failure<ApprovalError>> {
-    require_may_hire(call)?;
+    issues: &[Locked<Issue>],
+) -> Result<SubmittedApproval, Failure<ApprovalError>> {
+    require_may_hire(ctx)?;
     if let Some(Value::String(id)) = payload.get("agentId") {
-        return Ok(Filed {
-            view: existing(tx, call, scope, id)?,
+        return Ok(SubmittedApproval {
+            view: existing(tx, ctx, scope, id)?,
             existing: true,
         });
     }
@@ -124,9 +124,9 @@ pub(super) fn file(
         agent,
         extras: flat(payload),
     };
-    let (_draft, approval) = propose(tx, call, scope, proposal, issues)?;
-    Ok(Filed {
-        view: read::view(tx.reads(), call, approval)?,
+    let (_draft, approval) = propose(tx, ctx, scope, proposal, issues)?;
+    Ok(SubmittedApproval {
+        view: read::view(tx.reads(), ctx, approval)?,
         existing: false,
     })
 }
@@ -134,12 +134,12 @@ pub(super) fn file(
 /// The undecided approval of the draft with this id.
 fn existing(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     scope: CompanyScope,
     id: &str,
 ) -> Result<ApprovalView, Failure<ApprovalError>> {
     let approval = match id.parse::<AgentId>() {
-        Ok(id) => tx.approvals().of_draft(scope, id)?,
+        Ok(id) => tx.approvals().find_by_draft(scope, id)?,
         Err(_) => None,
     };
     let approval = match approval {
@@ -147,7 +147,7 @@ fn existing(
         None => None,
     };
     match approval.filter(|approval| !approval.status().is_terminal()) {
-        Some(approval) => Ok(read::view(tx.reads(), call, approval)?),
+        Some(approval) => Ok(read::view(tx.reads(), ctx, approval)?),
         None => {
             let message = "the agent is no draft that waits for the board";
             let fault = FieldFault::invalid("/payload/agentId", message);
@@ -175,17 +175,17 @@ struct Proposal {
 /// Makes the draft and its approval.
 fn propose(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     scope: CompanyScope,
     proposal: Proposal,
-    issues: &[Held<Issue>],
+    issues: &[Locked<Issue>],
 ) -> Result<(Agent, Approval), Failure<ApprovalError>> {
     let lifecycle = AgentLifecycle::DRAFT;
-    let draft = take_on(tx, call, scope, proposal.agent, lifecycle)?;
+    let draft = take_on(tx, ctx, scope, proposal.agent, lifecycle)?;
     let payload =
         snapshot::of(&draft, proposal.extras).map_err(|fault| Failure::Refused(fault.into()))?;
     let attention = if proposal.requested_by.agent().is_some() {
-        attention::of(&draft)
+        review_flags::of(&draft)
     } else {
         Vec::new()
     };
@@ -197,32 +197,32 @@ fn propose(
         attention,
         primary_issue: None,
     };
-    let approval = begin(tx, call, scope, new, issues, Some(&draft))?;
+    let approval = begin(tx, ctx, scope, new, issues, Some(&draft))?;
     Ok((draft.into_inner(), approval.into_inner()))
 }
 
 fn take_on(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     scope: CompanyScope,
     agent: CreateAgent,
     lifecycle: AgentLifecycle,
-) -> Result<Held<Agent>, Failure<ApprovalError>> {
-    agents::take_on(tx, call, scope, agent, lifecycle)
+) -> Result<Locked<Agent>, Failure<ApprovalError>> {
+    agents::take_on(tx, ctx, scope, agent, lifecycle)
         .map_err(|failure| failure.map(ApprovalError::from))
 }
 
 /// Locks the draft that an approval decides on, if it is one of a hire.
-pub(super) fn hold_draft_of(
+pub(super) fn lock_draft_of(
     tx: &mut dyn Tx,
     approval: &Approval,
-) -> Result<Option<Held<Agent>>, StoreError> {
+) -> Result<Option<Locked<Agent>>, StoreError> {
     if approval.kind != ApprovalType::HireAgent {
         return Ok(None);
     }
     let scope = approval.scope();
-    match tx.approvals().draft_of(scope, approval.id)? {
-        Some(draft) => agents::hold_draft(tx, scope, draft),
+    match tx.approvals().find_draft(scope, approval.id)? {
+        Some(draft) => agents::lock_draft(tx, scope, draft),
         None => Ok(None),
     }
 }
@@ -231,11 +231,11 @@ pub(super) fn hold_draft_of(
 /// far as its budget does.
 pub(super) fn activate(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
-    draft: Option<Held<Agent>>,
+    ctx: &Context<'_>,
+    draft: Option<Locked<Agent>>,
 ) -> Result<(), StoreError> {
     match draft {
-        Some(draft) => agents::activate(tx, call, draft),
+        Some(draft) => agents::activate(tx, ctx, draft),
         None => Ok(()),
     }
 }
@@ -243,12 +243,13 @@ pub(super) fn activate(
 /// Ends the draft.
 pub(super) fn discard(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
-    draft: Option<Held<Agent>>,
+    ctx: &Context<'_>,
+    draft: Option<Locked<Agent>>,
 ) -> Result<(), Failure<ApprovalError>> {
     match draft {
-        Some(mut draft) => agents::discard(tx, call, &mut draft)
-            .map_err(|failure| failure.map(ApprovalError::from)),
+        Some(mut draft) => {
+            agents::discard(tx, ctx, &mut draft).map_err(|failure| failure.map(ApprovalError::from))
+        }
         None => Ok(()),
     }
 }
@@ -257,20 +258,20 @@ pub(super) fn discard(
 /// (docs/approvals.md#sending-again), and shows it as it is then.
 pub(super) fn revise(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
-    approval: &mut Held<Approval>,
-    mut draft: Held<Agent>,
+    ctx: &Context<'_>,
+    approval: &mut Locked<Approval>,
+    mut draft: Locked<Agent>,
     payload: Document,
 ) -> Result<(), Failure<ApprovalError>> {
     let proposal = HireFields::read(&payload)
         .and_then(HireFields::new_agent)
         .map_err(|fault| Failure::Refused(fault.into()))?;
-    agents::revise(tx, call, &mut draft, proposal)
+    agents::revise(tx, ctx, &mut draft, proposal)
         .map_err(|failure| failure.map(ApprovalError::from))?;
     approval.payload =
         snapshot::of(&draft, flat(payload)).map_err(|fault| Failure::Refused(fault.into()))?;
     if approval.requested_by.agent().is_some() {
-        approval.attention = attention::of(&draft);
+        approval.attention = review_flags::of(&draft);
     }
     Ok(())
 }

@@ -8,8 +8,8 @@ use workforce_domain::agent::AdapterType;
 use workforce_domain::change::Change;
 use workforce_domain::id::AgentId;
 use workforce_domain::money::Budget;
+use workforce_domain::string_enum::StringEnum;
 use workforce_domain::text::{Description, Label, Name, Role};
-use workforce_domain::word::Word;
 
 use crate::access::FieldFault;
 use crate::agents::CreateAgent;

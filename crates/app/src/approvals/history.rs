@@ -5,36 +5,36 @@ use workforce_domain::activity::Action;
 use workforce_domain::approval::{
     Approval, ApprovalEvent, ApprovalHistoryEntry, ApprovalHistoryKind,
 };
-use workforce_domain::port::{Held, StoreError, Tx};
+use workforce_domain::port::{Locked, StoreError, Tx};
 
-use crate::call::Call;
-use crate::record::{document, record_change};
+use crate::activity_log::{document, log_change};
+use crate::context::Context;
 
 /// Writes down what the caller did to an approval, and keeps what it shows
 /// where that is new.
 pub(super) fn tell(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
-    approval: &mut Held<Approval>,
+    ctx: &Context<'_>,
+    approval: &mut Locked<Approval>,
     kind: ApprovalHistoryKind,
     note: Option<&str>,
     details: Value,
 ) -> Result<(), StoreError> {
     let event = ApprovalEvent {
-        id: call.id(),
+        id: ctx.id(),
         company: approval.company,
         approval: approval.id,
         kind,
-        actor_kind: call.actor().kind(),
-        actor_id: call.actor().name(),
+        actor_kind: ctx.actor().kind(),
+        actor_id: ctx.actor().name(),
         note: note.map(ToOwned::to_owned),
         details: document(details.clone()),
-        created_at: call.now,
+        created_at: ctx.now,
     };
     let payload = kind.submits().then(|| approval.payload.clone());
     tx.approvals_mut()
         .add_event(&ApprovalHistoryEntry { event, payload })?;
-    record_change(tx, call, action(kind), approval, details);
+    log_change(tx, ctx, action(kind), approval, details);
     Ok(())
 }
 

@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 use workforce_domain::Document;
-use workforce_domain::actor::{CompanyScope, Owned};
+use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::approval::{Approval, ApprovalType};
 use workforce_domain::id::IssueId;
 use workforce_domain::issue::{Issue, IssueRef};
-use workforce_domain::port::{Failure, Held, Reads, StoreError, Tx};
+use workforce_domain::port::{Failure, Locked, Reads, StoreError, Tx};
 
 use super::ApprovalError;
 use crate::access::FieldFault;
@@ -70,11 +70,11 @@ pub(super) fn of_new(
 
 /// Locks issues. Younger ones come first: a child is made after its parent,
 /// and whoever ends a child locks its parent after it.
-pub(super) fn hold(
+pub(super) fn lock(
     tx: &mut dyn Tx,
     company: CompanyScope,
     mut ids: Vec<IssueId>,
-) -> Result<Vec<Held<Issue>>, StoreError> {
+) -> Result<Vec<Locked<Issue>>, StoreError> {
     ids.sort_unstable_by(|one, other| other.cmp(one));
     ids.dedup();
     let mut issues = Vec::with_capacity(ids.len());
@@ -85,16 +85,16 @@ pub(super) fn hold(
 }
 
 /// Locks the issues that an approval is linked to.
-pub(super) fn hold_of(
+pub(super) fn lock_of(
     tx: &mut dyn Tx,
     approval: &Approval,
-) -> Result<Vec<Held<Issue>>, StoreError> {
+) -> Result<Vec<Locked<Issue>>, StoreError> {
     let company = approval.scope();
     let ids = of(tx.reads(), approval)?;
-    let issues = hold(tx, company, ids)?;
+    let issues = lock(tx, company, ids)?;
     // What ends an issue locks its parent, which must not come after the approval.
     if approval.kind == ApprovalType::ApproveCompletion {
-        hold(
+        lock(
             tx,
             company,
             issues.iter().filter_map(|it| it.parent).collect(),

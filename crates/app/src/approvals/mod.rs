@@ -6,12 +6,10 @@
 //! Work outside of the store, such as a commit or a pull request, is no part
 //! of it.
 
-mod attention;
 mod cancel;
 mod comment;
 mod decide;
 mod effects;
-mod file;
 mod hire;
 mod hire_fields;
 mod history;
@@ -19,26 +17,28 @@ mod links;
 mod payload;
 mod read;
 mod resubmit;
+mod review_flags;
 mod snapshot;
+mod submit;
 
 use serde_json::{Value, json};
 use workforce_domain::approval::{Approval, ApprovalEvent, ApprovalStatus};
 use workforce_domain::id::{ApprovalId, IssueId};
 use workforce_domain::lifecycle::IllegalTransition;
-use workforce_domain::port::{Failure, Held, StoreError, Tx};
+use workforce_domain::port::{Failure, Locked, StoreError, Tx};
 
 pub use cancel::{CANCEL, cancel, draft_terminated, issue_leaves};
 pub use comment::{add_comment, comments};
 pub use decide::{DECIDE, Decide, approve, reject, request_revision};
-pub use file::{FILE, FileApproval, Filed, file};
 pub use hire::{HIRE, HireAgent, Hired, hire};
 pub use read::{get, history, issues, list, of_issue};
 pub use resubmit::{RESUBMIT, resubmit};
 pub use snapshot::{DRAFT_EDITED, draft_edited};
+pub use submit::{SUBMIT, SubmitApproval, SubmittedApproval, submit};
 
 use crate::access::{Denied, FieldFault, denied};
 use crate::agents::AgentError;
-use crate::call::Call;
+use crate::context::Context;
 use crate::issues::IssueError;
 use crate::refusal::{Code, Refusal};
 
@@ -121,18 +121,18 @@ pub struct ApprovalView {
 /// The approval that a caller names, as it is now, not locked.
 fn seen(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: ApprovalId,
 ) -> Result<Approval, Failure<ApprovalError>> {
     tx.approvals()
-        .find(call.actor().scope(), id)?
+        .find(ctx.actor().scope(), id)?
         .ok_or_else(|| denied(Denied::NotFound("approval")))
 }
 
 /// Locks an approval that was just seen. Its draft and its issues are locked
 /// before it.
-fn hold(tx: &mut dyn Tx, approval: &Approval) -> Result<Held<Approval>, Failure<ApprovalError>> {
-    use workforce_domain::actor::Owned;
+fn lock(tx: &mut dyn Tx, approval: &Approval) -> Result<Locked<Approval>, Failure<ApprovalError>> {
+    use workforce_domain::actor::CompanyOwned;
     tx.approvals_mut()
         .lock(approval.scope().into(), approval.id)?
         .ok_or_else(|| denied(Denied::NotFound("approval")))
@@ -141,10 +141,10 @@ fn hold(tx: &mut dyn Tx, approval: &Approval) -> Result<Held<Approval>, Failure<
 /// Stores a locked approval that stood in `from`.
 fn store(
     tx: &mut dyn Tx,
-    approval: &Held<Approval>,
+    approval: &Locked<Approval>,
     from: ApprovalStatus,
 ) -> Result<(), StoreError> {
-    if tx.approvals_mut().turn(approval, &[from])? {
+    if tx.approvals_mut().transition(approval, &[from])? {
         Ok(())
     } else {
         // Somebody was faster: the body runs again and sees what became of it.
@@ -160,8 +160,8 @@ const fn not_pending(
 }
 
 /// Refuses agents other than the one that asked.
-fn require_requester(call: &Call<'_>, approval: &Approval) -> Result<(), Failure<ApprovalError>> {
-    match call.agent() {
+fn require_requester(ctx: &Context<'_>, approval: &Approval) -> Result<(), Failure<ApprovalError>> {
+    match ctx.agent() {
         Some(caller) if approval.requested_by.agent() != Some(caller.agent) => Err(denied(
             Denied::Forbidden("only the agent that asked, or the board, may do this"),
         )),

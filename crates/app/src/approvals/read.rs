@@ -2,18 +2,18 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 use workforce_domain::Document;
-use workforce_domain::actor::{CompanyScope, Owned};
+use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::approval::{Approval, ApprovalEvent, ApprovalHistoryEntry, ApprovalType};
 use workforce_domain::id::{ApprovalId, CompanyId, IssueId};
 use workforce_domain::issue::IssueRef;
 use workforce_domain::page::{Page, PageRequest};
 use workforce_domain::port::{
-    ApprovalFilter, ApprovalHistoryKey, ApprovalKey, Failure, Reads, StoreError,
+    ApprovalCursor, ApprovalFilter, ApprovalHistoryCursor, Failure, Reads, StoreError,
 };
 
 use super::{ApprovalError, ApprovalView, links};
 use crate::access::{self, Denied, denied};
-use crate::call::Call;
+use crate::context::Context;
 use crate::issues::{self, IssueView};
 use crate::masking::masked;
 
@@ -23,14 +23,14 @@ use crate::masking::masked;
 /// [`ApprovalError`]
 pub fn list(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     company: CompanyId,
     filter: &ApprovalFilter,
-    page: &PageRequest<ApprovalKey>,
-) -> Result<Page<ApprovalView, ApprovalKey>, Failure<ApprovalError>> {
-    let scope = access::company_scope(reads, call, company)?;
+    page: &PageRequest<ApprovalCursor>,
+) -> Result<Page<ApprovalView, ApprovalCursor>, Failure<ApprovalError>> {
+    let scope = access::company_scope(reads, ctx, company)?;
     let Page { items, next } = reads.approvals().list(scope, filter, page)?;
-    let items = views(reads, call, scope, items)?;
+    let items = views(reads, ctx, scope, items)?;
     Ok(Page { items, next })
 }
 
@@ -40,16 +40,16 @@ pub fn list(
 /// [`ApprovalError`]
 pub fn of_issue(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     issue: &IssueRef,
     page: &PageRequest<ApprovalId>,
 ) -> Result<Page<ApprovalView, ApprovalId>, Failure<ApprovalError>> {
-    let Some(issue) = reads.issues().find(call.actor().scope(), issue)? else {
+    let Some(issue) = reads.issues().find(ctx.actor().scope(), issue)? else {
         return Err(denied(Denied::NotFound("issue")));
     };
     let scope = issue.scope();
     let Page { items, next } = reads.approvals().of_issue(scope, issue.id, page)?;
-    let items = views(reads, call, scope, items)?;
+    let items = views(reads, ctx, scope, items)?;
     Ok(Page { items, next })
 }
 
@@ -59,11 +59,11 @@ pub fn of_issue(
 /// [`ApprovalError`]
 pub fn get(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: ApprovalId,
 ) -> Result<ApprovalView, Failure<ApprovalError>> {
-    let approval = find(reads, call, id)?;
-    Ok(view(reads, call, approval)?)
+    let approval = find(reads, ctx, id)?;
+    Ok(view(reads, ctx, approval)?)
 }
 
 /// What happened to an approval with every payload that was submitted, oldest
@@ -73,13 +73,13 @@ pub fn get(
 /// [`ApprovalError`]
 pub fn history(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: ApprovalId,
-    page: &PageRequest<ApprovalHistoryKey>,
-) -> Result<Page<ApprovalHistoryEntry, ApprovalHistoryKey>, Failure<ApprovalError>> {
-    let approval = find(reads, call, id)?;
+    page: &PageRequest<ApprovalHistoryCursor>,
+) -> Result<Page<ApprovalHistoryEntry, ApprovalHistoryCursor>, Failure<ApprovalError>> {
+    let approval = find(reads, ctx, id)?;
     let history = reads.approvals().history_of(approval.scope(), id, page)?;
-    let hides = hides_configuration(call, &approval);
+    let hides = hides_configuration(ctx, &approval);
     Ok(history.map(|entry| ApprovalHistoryEntry {
         payload: entry.payload.map(|payload| shown_payload(payload, hides)),
         ..entry
@@ -88,12 +88,12 @@ pub fn history(
 
 pub(super) fn find(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: ApprovalId,
 ) -> Result<Approval, Failure<ApprovalError>> {
     reads
         .approvals()
-        .find(call.actor().scope(), id)?
+        .find(ctx.actor().scope(), id)?
         .ok_or_else(|| denied(Denied::NotFound("approval")))
 }
 
@@ -103,10 +103,10 @@ pub(super) fn find(
 /// [`ApprovalError`]
 pub fn issues(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: ApprovalId,
 ) -> Result<Vec<IssueView>, Failure<ApprovalError>> {
-    let approval = find(reads, call, id)?;
+    let approval = find(reads, ctx, id)?;
     let scope = approval.scope();
     let ids = links::of(reads, &approval)?;
     let mut found: HashMap<IssueId, _> = reads
@@ -116,29 +116,29 @@ pub fn issues(
         .map(|issue| (issue.id, issue))
         .collect();
     let ordered = ids.iter().filter_map(|id| found.remove(id)).collect();
-    Ok(issues::with_leases(reads, call, scope, ordered)?)
+    Ok(issues::with_leases(reads, ctx, scope, ordered)?)
 }
 
 /// One approval as its answer shows it.
 pub(super) fn view(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     approval: Approval,
 ) -> Result<ApprovalView, StoreError> {
     let linked_issues = links::of(reads, &approval)?;
     let events = reads
         .approvals()
         .history(approval.scope(), &[approval.id])?;
-    Ok(shown(call, approval, linked_issues, events))
+    Ok(shown(ctx, approval, linked_issues, events))
 }
 
 fn shown(
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     mut approval: Approval,
     linked_issues: Vec<IssueId>,
     events: Vec<ApprovalEvent>,
 ) -> ApprovalView {
-    let hides = hides_configuration(call, &approval);
+    let hides = hides_configuration(ctx, &approval);
     approval.payload = shown_payload(approval.payload, hides);
     ApprovalView {
         approval,
@@ -165,8 +165,8 @@ fn shown_payload(payload: Document, hides_configuration: bool) -> Document {
 /// How an agent is run is for the board, for whoever proposed it and for its
 /// manager, as it is where the agent itself is read
 /// (docs/approvals.md#visibility).
-fn hides_configuration(call: &Call<'_>, approval: &Approval) -> bool {
-    let Some(caller) = call.agent().map(|caller| caller.agent) else {
+fn hides_configuration(ctx: &Context<'_>, approval: &Approval) -> bool {
+    let Some(caller) = ctx.agent().map(|caller| caller.agent) else {
         return false;
     };
     let manager = approval.payload.get("reportsTo").and_then(Value::as_str);
@@ -177,7 +177,7 @@ fn hides_configuration(call: &Call<'_>, approval: &Approval) -> bool {
 
 fn views(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     scope: CompanyScope,
     approvals: Vec<Approval>,
 ) -> Result<Vec<ApprovalView>, StoreError> {
@@ -199,7 +199,7 @@ fn views(
             let issues = linked.remove(&approval.id).unwrap_or_default();
             let issues = links::primary_first(&approval, issues);
             let events = events.remove(&approval.id).unwrap_or_default();
-            shown(call, approval, issues, events)
+            shown(ctx, approval, issues, events)
         })
         .collect())
 }

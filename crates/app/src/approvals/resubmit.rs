@@ -1,18 +1,18 @@
 use serde_json::json;
 use workforce_domain::Document;
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::approval::{Approval, ApprovalHistoryKind, ApprovalStatus, ApprovalType};
 use workforce_domain::id::ApprovalId;
 use workforce_domain::lifecycle::IllegalTransition;
 use workforce_domain::port::{Failure, Tx};
 
 use super::{
-    ApprovalError, ApprovalView, effects, hire, history, hold, links, not_pending, payload, read,
+    ApprovalError, ApprovalView, effects, hire, history, links, lock, not_pending, payload, read,
     require_requester, seen, store,
 };
 use crate::access::{FieldFault, denied};
 use crate::agents;
-use crate::call::Call;
+use crate::context::Context;
 use crate::masking::masked;
 use crate::refusal::{Code, Codes};
 
@@ -29,19 +29,19 @@ pub const RESUBMIT: Codes = Codes::with(
 /// [`ApprovalError`]
 pub fn resubmit(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: ApprovalId,
     payload: Option<Document>,
 ) -> Result<ApprovalView, Failure<ApprovalError>> {
-    let found = seen(tx, call, id)?;
-    require_requester(call, &found)?;
-    call.require_working_company().map_err(denied)?;
+    let found = seen(tx, ctx, id)?;
+    require_requester(ctx, &found)?;
+    ctx.require_working_company().map_err(denied)?;
     if found.kind == ApprovalType::HireAgent {
-        agents::hold_company(tx, found.scope())?;
+        agents::lock_company(tx, found.scope())?;
     }
-    let draft = hire::hold_draft_of(tx, &found)?;
-    let mut issues = links::hold_of(tx, &found)?;
-    let mut approval = hold(tx, &found)?;
+    let draft = hire::lock_draft_of(tx, &found)?;
+    let mut issues = links::lock_of(tx, &found)?;
+    let mut approval = lock(tx, &found)?;
     let from = approval.status();
     approval.state = approval
         .state
@@ -52,18 +52,18 @@ pub fn resubmit(
         payload::check(tx.reads(), approval.scope(), approval.kind, &payload)?;
         require_same_issue(tx, &approval, &payload)?;
         match draft {
-            Some(draft) => hire::revise(tx, call, &mut approval, draft, payload)?,
+            Some(draft) => hire::revise(tx, ctx, &mut approval, draft, payload)?,
             None => approval.payload = masked(payload),
         }
     }
     approval.resubmit_count = approval.resubmit_count.saturating_add(1);
-    approval.updated_at = call.now;
+    approval.updated_at = ctx.now;
     store(tx, &approval, from)?;
     let details = json!({ "payloadReplaced": replaced, "resubmitCount": approval.resubmit_count });
     let kind = ApprovalHistoryKind::Resubmitted;
-    history::tell(tx, call, &mut approval, kind, None, details)?;
-    effects::park(tx, call, &approval, &mut issues, false)?;
-    Ok(read::view(tx.reads(), call, approval.into_inner())?)
+    history::tell(tx, ctx, &mut approval, kind, None, details)?;
+    effects::park(tx, ctx, &approval, &mut issues, false)?;
+    Ok(read::view(tx.reads(), ctx, approval.into_inner())?)
 }
 
 fn refusal(

@@ -4,17 +4,17 @@
 use serde::Serialize;
 use serde_json::json;
 use workforce_domain::Document;
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::agent::Agent;
 use workforce_domain::approval::{Approval, ApprovalHistoryKind};
 use workforce_domain::lifecycle::Lifecycle;
-use workforce_domain::port::{Failure, Held, Tx};
+use workforce_domain::port::{Failure, Locked, Tx};
 
-use super::{attention, history, store};
+use super::{history, review_flags, store};
 use crate::access::{FieldFault, check_document};
-use crate::call::Call;
+use crate::activity_log::document;
+use crate::context::Context;
 use crate::masking::masked;
-use crate::record::document;
 use crate::refusal::{Code, Codes};
 
 /// The payload that shows a draft, with what `extras` says beyond.
@@ -50,12 +50,12 @@ pub const DRAFT_EDITED: Codes = Codes::of(&[Code::InvalidField]);
 /// The fault of a draft that became too large to be shown.
 pub fn draft_edited(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
-    draft: &Held<Agent>,
+    ctx: &Context<'_>,
+    draft: &Locked<Agent>,
     changed: &[impl Serialize],
 ) -> Result<(), Failure<FieldFault>> {
     let company = draft.scope();
-    let Some(id) = tx.approvals().of_draft(company, draft.id)? else {
+    let Some(id) = tx.approvals().find_by_draft(company, draft.id)? else {
         return Ok(());
     };
     let Some(mut approval) = tx.approvals_mut().lock(company.into(), id)? else {
@@ -68,11 +68,11 @@ pub fn draft_edited(
     let extras = std::mem::take(&mut approval.payload);
     approval.payload = of(draft, extras).map_err(Failure::Refused)?;
     if approval.requested_by.agent().is_some() {
-        approval.attention = attention::of(draft);
+        approval.attention = review_flags::of(draft);
     }
-    approval.updated_at = call.now;
+    approval.updated_at = ctx.now;
     store(tx, &approval, status)?;
     let details = json!({ "agentId": draft.id, "changed": changed });
     let kind = ApprovalHistoryKind::Edited;
-    Ok(history::tell(tx, call, &mut approval, kind, None, details)?)
+    Ok(history::tell(tx, ctx, &mut approval, kind, None, details)?)
 }

@@ -1,5 +1,5 @@
 use workforce_domain::activity::Action;
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::attachment::{Asset, Attachment, AttachmentLimit, Provider};
 use workforce_domain::id::{AssetId, CommentId, CompanyId};
 use workforce_domain::issue::IssueRef;
@@ -8,8 +8,8 @@ use workforce_domain::text::{FileName, MediaType};
 
 use super::{AttachmentError, told};
 use crate::access::{self, Denied, FieldFault, denied};
-use crate::call::Call;
-use crate::record::record;
+use crate::activity_log::log_activity;
+use crate::context::Context;
 use crate::refusal::{Code, Codes};
 
 /// Bytes that were received and stored, of which no record tells yet.
@@ -66,11 +66,11 @@ pub struct Admission {
 /// [`AttachmentError`]
 pub fn admit(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     company: CompanyId,
     issue: &IssueRef,
 ) -> Result<Admission, Failure<AttachmentError>> {
-    let company = access::company(reads, call, company)?;
+    let company = access::company(reads, ctx, company)?;
     if reads
         .issues()
         .find(company.scope().into(), issue)?
@@ -78,7 +78,7 @@ pub fn admit(
     {
         return Err(denied(Denied::NotFound("issue")));
     }
-    call.require_working_company().map_err(denied)?;
+    ctx.require_working_company().map_err(denied)?;
     Ok(Admission {
         company: company.id,
         limit: company.attachment_limit,
@@ -94,16 +94,16 @@ pub const ADD: Codes = Codes::of(&[Code::ReferenceNotFound]);
 /// [`AttachmentError`]
 pub fn add(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     company: CompanyId,
     issue: &IssueRef,
     command: AddAttachment,
 ) -> Result<Added, Failure<AttachmentError>> {
-    let company = access::company_scope(tx.reads(), call, company)?;
+    let company = access::company_scope(tx.reads(), ctx, company)?;
     let Some(issue) = tx.issues_mut().lock(company.into(), issue)? else {
         return Err(denied(Denied::NotFound("issue")));
     };
-    call.require_working_company().map_err(denied)?;
+    ctx.require_working_company().map_err(denied)?;
     if let Some(comment) = command.comment {
         let found = tx.comments().find_all(company, &[comment])?;
         if !found.iter().any(|comment| comment.issue == issue.id) {
@@ -118,22 +118,22 @@ pub fn add(
         byte_size: command.upload.byte_size,
         content_type: command.upload.content_type,
         provider: command.upload.provider,
-        created_at: call.now,
+        created_at: ctx.now,
     };
     let asset = tx.attachments_mut().keep_asset(&received)?;
     let attachment = Attachment {
-        id: call.id(),
+        id: ctx.id(),
         issue: issue.id,
         comment: command.comment,
         asset,
         original_filename: command.original_filename,
         declared_content_type: command.declared_content_type,
-        author: call.actor().author(),
-        created_at: call.now,
+        author: ctx.actor().author(),
+        created_at: ctx.now,
     };
     tx.attachments_mut().insert(&attachment)?;
     let action = Action::IssueAttachmentAdded;
-    record(tx, call, action, &issue, told(&attachment));
+    log_activity(tx, ctx, action, &issue, told(&attachment));
     Ok(Added {
         is_new: attachment.asset.id == received.id,
         attachment,

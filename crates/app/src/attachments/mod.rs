@@ -14,14 +14,14 @@ use workforce_domain::attachment::Attachment;
 use workforce_domain::id::AttachmentId;
 use workforce_domain::issue::IssueRef;
 use workforce_domain::page::{Page, PageRequest};
-use workforce_domain::port::{AttachmentKey, Failure, Reads};
+use workforce_domain::port::{AttachmentCursor, Failure, Reads};
 
 pub use add::{ADD, AddAttachment, Added, Admission, Upload, add, admit};
 pub use remove::{Removed, remove};
 pub use sweep::{GRACE, SweepError, Swept, sweep};
 
 use crate::access::{Denied, FieldFault, denied};
-use crate::call::Call;
+use crate::context::Context;
 use crate::refusal::{Code, Refusal};
 
 /// Why a call about attachments is refused.
@@ -57,12 +57,12 @@ impl Refusal for AttachmentError {
 /// [`AttachmentError`]
 pub fn get(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: AttachmentId,
 ) -> Result<Attachment, Failure<AttachmentError>> {
     reads
         .attachments()
-        .find(call.actor().scope(), id)?
+        .find(ctx.actor().scope(), id)?
         .ok_or_else(|| denied(Denied::NotFound("attachment")))
 }
 
@@ -72,13 +72,13 @@ pub fn get(
 /// [`AttachmentError`]
 pub fn list(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     issue: &IssueRef,
-    page: &PageRequest<AttachmentKey>,
-) -> Result<Page<Attachment, AttachmentKey>, Failure<AttachmentError>> {
-    use workforce_domain::actor::Owned;
+    page: &PageRequest<AttachmentCursor>,
+) -> Result<Page<Attachment, AttachmentCursor>, Failure<AttachmentError>> {
+    use workforce_domain::actor::CompanyOwned;
 
-    let Some(issue) = reads.issues().find(call.actor().scope(), issue)? else {
+    let Some(issue) = reads.issues().find(ctx.actor().scope(), issue)? else {
         return Err(denied(Denied::NotFound("issue")));
     };
     Ok(reads.attachments().list(issue.scope(), issue.id, page)?)

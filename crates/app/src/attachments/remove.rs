@@ -1,5 +1,5 @@
 use workforce_domain::activity::Action;
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::attachment::{Attachment, ObjectName};
 use workforce_domain::id::AttachmentId;
 use workforce_domain::issue::Issue;
@@ -7,8 +7,8 @@ use workforce_domain::port::{Failure, Tx};
 
 use super::{AttachmentError, told};
 use crate::access::{Denied, denied};
-use crate::call::Call;
-use crate::record::record;
+use crate::activity_log::log_activity;
+use crate::context::Context;
 
 /// What became of a removed attachment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,11 +25,11 @@ pub struct Removed {
 /// [`AttachmentError`]
 pub fn remove(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: AttachmentId,
 ) -> Result<Removed, Failure<AttachmentError>> {
     let missing = || denied(Denied::NotFound("attachment"));
-    let scope = call.actor().scope();
+    let scope = ctx.actor().scope();
     let found = tx.attachments().find(scope, id)?.ok_or_else(missing)?;
     // The issue first: locks are taken in one order.
     let company = found.scope().into();
@@ -37,20 +37,20 @@ pub fn remove(
     let issue = issue.ok_or_else(missing)?;
     let attachment = tx.attachments_mut().lock(company, id)?;
     let attachment = attachment.ok_or_else(missing)?;
-    call.require_working_company().map_err(denied)?;
-    require_right(call, &issue, &attachment)?;
+    ctx.require_working_company().map_err(denied)?;
+    require_right(ctx, &issue, &attachment)?;
     let action = Action::IssueAttachmentRemoved;
-    record(tx, call, action, &issue, told(&attachment));
+    log_activity(tx, ctx, action, &issue, told(&attachment));
     let unshown = tx.attachments_mut().delete(attachment)?;
     Ok(Removed { unshown })
 }
 
 fn require_right(
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     issue: &Issue,
     attachment: &Attachment,
 ) -> Result<(), Failure<AttachmentError>> {
-    let Some(agent) = call.actor().agent_id() else {
+    let Some(agent) = ctx.actor().agent_id() else {
         return Ok(());
     };
     if attachment.author.agent() == Some(agent) || issue.assignee.agent() == Some(agent) {

@@ -9,8 +9,8 @@ mod records;
 
 use serde_json::{Value, json};
 use workforce_domain::Document;
-use workforce_domain::actor::Owned;
-use workforce_domain::port::Held;
+use workforce_domain::actor::CompanyOwned;
+use workforce_domain::port::Locked;
 
 pub(crate) use fields::{Recorded, Shown};
 
@@ -32,7 +32,7 @@ impl Changes {
     }
 
     /// What changed of a locked record since somebody last asked, or since it was locked.
-    pub(crate) fn of<T: Recorded + Owned + Clone>(record: &mut Held<T>) -> Self {
+    pub(crate) fn of<T: Recorded + CompanyOwned + Clone>(record: &mut Locked<T>) -> Self {
         match record.take_former() {
             Some(former) => Self::between(&former, record),
             None => Self::none(),

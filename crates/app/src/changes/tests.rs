@@ -3,13 +3,13 @@ use uuid::Uuid;
 use workforce_domain::conventions::{Compact, CompactOrigin, Conventions};
 use workforce_domain::goal::{Goal, GoalLevel, GoalStatus};
 use workforce_domain::id::{AgentId, CompanyId, GoalId};
+use workforce_domain::string_enum::StringEnum;
 use workforce_domain::text::{CompactContext, Description, Title};
 use workforce_domain::time::Timestamp;
-use workforce_domain::word::Word;
 
 use super::*;
+use crate::activity_log::document;
 use crate::agents::REDACTED;
-use crate::record::document;
 
 fn told(changes: Changes) -> Value {
     let mut details = Document::new();

@@ -12,14 +12,14 @@
 //! sort of its pieces.
 
 mod fences;
+mod normalize;
 mod pieces;
+mod score;
 mod select;
-mod squeeze;
-mod strip;
+mod truncate;
 mod vocabulary;
-mod weigh;
 
-pub use squeeze::squeeze;
+pub use truncate::squeeze;
 
 /// A short form has at least this bound.
 pub const SHORTEST_LIMIT: usize = 400;
@@ -69,7 +69,7 @@ pub fn compact_counting(
             return shortened;
         }
     }
-    let pieces = pieces::read(&strip::strip(&rules), work);
+    let pieces = pieces::read(&normalize::strip(&rules), work);
     let extract = squeeze(&select::print(&brief, &pieces, limit, work));
     // Conventions of which nothing is left count as none.
     if extract.is_empty() && story.chars().count() <= limit {
@@ -83,7 +83,7 @@ fn brief(text: &str, limit: usize, work: &mut dyn FnMut(usize)) -> String {
     if text.is_empty() {
         return String::new();
     }
-    let pieces = pieces::read(&strip::strip(text), work);
+    let pieces = pieces::read(&normalize::strip(text), work);
     let sentences: Vec<&str> = pieces
         .pieces
         .iter()

@@ -2,8 +2,8 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use super::pieces::{self, Piece, Pieces};
+use super::score::weight;
 use super::vocabulary;
-use super::weigh::weight;
 
 /// `- ` before a piece and the line break after it.
 const AROUND_PIECE: usize = 3;

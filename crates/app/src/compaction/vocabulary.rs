@@ -281,13 +281,13 @@ const ABBREVIATIONS: &[&str] = &[
 
 /// What a piece asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Tone {
+pub(super) enum Modality {
     /// It tells something.
-    Tells,
+    Descriptive,
     /// It recommends.
-    Wishes,
+    Recommended,
     /// It demands or forbids.
-    Demands,
+    Required,
 }
 
 /// The words of a text: letters, digits and apostrophes, in lower case.
@@ -300,7 +300,7 @@ pub(super) fn words(text: &str) -> Vec<String> {
 }
 
 /// What a text of these words asks for.
-pub(super) fn tone(text: &str, words: &[String]) -> Tone {
+pub(super) fn modality(text: &str, words: &[String]) -> Modality {
     let says = |vocabulary: &[&str], unspaced: &[&str]| {
         words.iter().any(|word| vocabulary.contains(&word.as_str()))
             || words
@@ -309,11 +309,11 @@ pub(super) fn tone(text: &str, words: &[String]) -> Tone {
             || (!text.is_ascii() && unspaced.iter().any(|part| text.contains(part)))
     };
     if says(DEMANDS, UNSPACED_DEMANDS) {
-        Tone::Demands
+        Modality::Required
     } else if says(WISHES, UNSPACED_WISHES) {
-        Tone::Wishes
+        Modality::Recommended
     } else {
-        Tone::Tells
+        Modality::Descriptive
     }
 }
 
@@ -340,7 +340,7 @@ mod tests {
 
     #[test]
     fn rules_are_known_in_every_language() {
-        let tone_of = |text: &str| tone(text, &words(text));
+        let modality_of = |text: &str| modality(text, &words(text));
         for text in [
             "Never push.",
             "Don’t push.",
@@ -359,7 +359,7 @@ mod tests {
             "必须测试",
             "切勿提交密钥",
         ] {
-            assert_eq!(tone_of(text), Tone::Demands, "{text}");
+            assert_eq!(modality_of(text), Modality::Required, "{text}");
         }
         for text in [
             "Use tabs",
@@ -371,10 +371,10 @@ mod tests {
             "タブを使う",
             "建议缩进",
         ] {
-            assert_eq!(tone_of(text), Tone::Wishes, "{text}");
+            assert_eq!(modality_of(text), Modality::Recommended, "{text}");
         }
         for text in ["The museum is nice", "user", "탭", ""] {
-            assert_eq!(tone_of(text), Tone::Tells, "{text}");
+            assert_eq!(modality_of(text), Modality::Descriptive, "{text}");
         }
         assert!(is_favoured_heading("Unit Testing") && is_favoured_heading("보안 규칙"));
         assert!(!is_favoured_heading("History"));

@@ -1,12 +1,12 @@
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::company::CompanyStatus;
 use workforce_domain::id::CompanyId;
 use workforce_domain::page::PageRequest;
 use workforce_domain::port::{Failure, RunFilter, Tx};
 use workforce_domain::run::RunStatus;
 
-use super::{CompanyError, hold};
-use crate::call::Call;
+use super::{CompanyError, lock};
+use crate::context::Context;
 use crate::refusal::{Code, Codes};
 
 /// What [`delete`] refuses with.
@@ -19,10 +19,10 @@ pub const DELETE: Codes = Codes::of(&[Code::CompanyNotArchived, Code::CompanyHas
 /// [`CompanyError`]
 pub fn delete(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: CompanyId,
 ) -> Result<(), Failure<CompanyError>> {
-    let company = hold(tx, call, id)?;
+    let company = lock(tx, ctx, id)?;
     if company.status() != CompanyStatus::Archived {
         return Err(Failure::Refused(CompanyError::NotArchived));
     }

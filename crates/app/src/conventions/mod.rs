@@ -6,21 +6,21 @@ mod layer;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use workforce_domain::activity::Action;
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::change::Change;
 use workforce_domain::conventions::{Compact, CompactOrigin, Conventions};
 use workforce_domain::id::ProjectId;
-use workforce_domain::port::{Failure, Held, Reads, Tx};
+use workforce_domain::port::{Failure, Locked, Reads, Tx};
 use workforce_domain::project::Project;
 use workforce_domain::text::{CompactContext, Description};
 
 pub use layer::{MAX_LAYER, project_layer};
 
 use crate::access::{Denied, FieldFault, denied};
-use crate::call::Call;
+use crate::activity_log::log_activity_with;
 use crate::changes::Changes;
 use crate::compaction;
-use crate::record::record_with;
+use crate::context::Context;
 use crate::refusal::{Code, Codes, Refusal};
 
 /// Why a call about conventions is refused.
@@ -93,10 +93,10 @@ fn source_hash(conventions: &Conventions) -> [u8; 32] {
 /// [`ConventionsError`]
 pub fn get(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: ProjectId,
 ) -> Result<ConventionsView, Failure<ConventionsError>> {
-    let Some(project) = reads.projects().find(call.actor().scope(), id)? else {
+    let Some(project) = reads.projects().find(ctx.actor().scope(), id)? else {
         return Err(denied(Denied::NotFound("project")));
     };
     let found = reads.projects().conventions(project.scope(), id)?;
@@ -135,11 +135,11 @@ pub const WRITE: Codes = Codes::of(&[Code::InvalidField]);
 /// [`ConventionsError`]
 pub fn replace(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: ProjectId,
     command: ReplaceConventions,
 ) -> Result<ConventionsView, Failure<ConventionsError>> {
-    let (project, before) = hold(tx, call, id)?;
+    let (project, before) = lock(tx, ctx, id)?;
     check_references(&command.extra_references).map_err(Failure::Refused)?;
     let after = Conventions {
         backstory: command.backstory,
@@ -150,7 +150,7 @@ pub fn replace(
     };
     save(
         tx,
-        call,
+        ctx,
         &project,
         &before,
         after,
@@ -178,11 +178,11 @@ pub struct UpdateConventions {
 /// [`ConventionsError`]
 pub fn update(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: ProjectId,
     command: UpdateConventions,
 ) -> Result<ConventionsView, Failure<ConventionsError>> {
-    let (project, before) = hold(tx, call, id)?;
+    let (project, before) = lock(tx, ctx, id)?;
     let mut after = before.clone();
     let text =
         |change: Change<Description>, current| change.apply(Some(current)).unwrap_or_default();
@@ -206,7 +206,7 @@ pub fn update(
     }
     save(
         tx,
-        call,
+        ctx,
         &project,
         &before,
         after,
@@ -221,11 +221,11 @@ pub fn update(
 /// [`ConventionsError`]
 pub fn compact(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: ProjectId,
     max_chars: usize,
 ) -> Result<ConventionsView, Failure<ConventionsError>> {
-    let (project, before) = hold(tx, call, id)?;
+    let (project, before) = lock(tx, ctx, id)?;
     let mut after = before.clone();
     let text = compaction::compact(&after.backstory, &after.conventions_md, max_chars);
     let text = CompactContext::new(&text).map_err(|error| {
@@ -241,7 +241,7 @@ pub fn compact(
     });
     save(
         tx,
-        call,
+        ctx,
         &project,
         &before,
         after,
@@ -254,16 +254,16 @@ fn none(project: &Project) -> Conventions {
 }
 
 /// Locks a project for a caller who may write its conventions.
-fn hold(
+fn lock(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: ProjectId,
-) -> Result<(Held<Project>, Conventions), Failure<ConventionsError>> {
-    let Some(project) = tx.projects_mut().lock(call.actor().scope(), id)? else {
+) -> Result<(Locked<Project>, Conventions), Failure<ConventionsError>> {
+    let Some(project) = tx.projects_mut().lock(ctx.actor().scope(), id)? else {
         return Err(denied(Denied::NotFound("project")));
     };
-    if let Some(caller) = call.agent() {
-        call.require_working_company().map_err(denied)?;
+    if let Some(caller) = ctx.agent() {
+        ctx.require_working_company().map_err(denied)?;
         if !caller.is_ceo() && project.lead_agent != Some(caller.agent) {
             let message = "only the board, the lead of the project or a ceo writes its conventions";
             return Err(denied(Denied::Forbidden(message)));
@@ -288,17 +288,17 @@ fn check_references(references: &Value) -> Result<(), ConventionsError> {
 /// Stores conventions that changed, and tells which parts did.
 fn save(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
-    project: &Held<Project>,
+    ctx: &Context<'_>,
+    project: &Locked<Project>,
     before: &Conventions,
     mut after: Conventions,
     action: Action,
 ) -> Result<ConventionsView, Failure<ConventionsError>> {
     if after != *before || before.updated_at.is_none() {
-        after.updated_at = Some(call.now);
+        after.updated_at = Some(ctx.now);
         tx.projects_mut().save_conventions(project, &after)?;
         let changes = Changes::between(before, &after);
-        record_with(tx, call, action, project, json!({}), changes);
+        log_activity_with(tx, ctx, action, project, json!({}), changes);
     }
     Ok(after.into())
 }

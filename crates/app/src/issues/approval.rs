@@ -3,18 +3,18 @@
 
 use serde_json::{Value, json};
 use workforce_domain::activity::Action;
-use workforce_domain::actor::{CompanyScope, Owned};
+use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::change::Change;
 use workforce_domain::id::{CommentId, IssueId};
 use workforce_domain::issue::{Comment, Issue, IssueStatus};
 use workforce_domain::lifecycle::Lifecycle;
-use workforce_domain::port::{Failure, Held, Reads, StoreError, Tx};
+use workforce_domain::port::{Failure, Locked, Reads, StoreError, Tx};
 use workforce_domain::text::CommentBody;
 
 use super::update::UpdateIssue;
 use super::{IssueError, status};
-use crate::call::Call;
-use crate::record::{record, record_change};
+use crate::activity_log::{log_activity, log_change};
+use crate::context::Context;
 
 /// Refuses to go on where a plan over the issue waits to be decided.
 pub(super) fn require_decided(
@@ -22,7 +22,7 @@ pub(super) fn require_decided(
     company: CompanyScope,
     issue: IssueId,
 ) -> Result<(), Failure<IssueError>> {
-    match reads.approvals().undecided_over(company, issue)? {
+    match reads.approvals().undecided_blocking(company, issue)? {
         Some(approval) => Err(Failure::Refused(IssueError::ApprovalPending { approval })),
         None => Ok(()),
     }
@@ -70,18 +70,18 @@ pub(super) fn require_none_in_the_way(
 /// [`IssueError`]
 pub(crate) fn complete(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
-    issue: &mut Held<Issue>,
+    ctx: &Context<'_>,
+    issue: &mut Locked<Issue>,
     details: Value,
 ) -> Result<(), Failure<IssueError>> {
-    let step = status::go(tx, call, issue, IssueStatus::Done)?;
-    issue.updated_at = call.now;
+    let step = status::go(tx, ctx, issue, IssueStatus::Done)?;
+    issue.updated_at = ctx.now;
     tx.issues_mut().save(issue)?;
     let mut told = details;
     told["from"] = json!(step.moved.from);
     told["to"] = json!(IssueStatus::Done);
-    record_change(tx, call, Action::IssueUpdated, issue, told);
-    Ok(status::after(tx, call, &step)?)
+    log_change(tx, ctx, Action::IssueUpdated, issue, told);
+    Ok(status::after(tx, ctx, &step)?)
 }
 
 /// Writes a comment that wakes nobody: the wake of the decision it tells of
@@ -91,22 +91,22 @@ pub(crate) fn complete(
 /// When the store fails.
 pub(crate) fn remark(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
-    issue: &Held<Issue>,
+    ctx: &Context<'_>,
+    issue: &Locked<Issue>,
     body: CommentBody,
 ) -> Result<CommentId, StoreError> {
     let comment = Comment {
-        id: call.id(),
+        id: ctx.id(),
         company: issue.company,
         issue: issue.id,
-        author: call.actor().author(),
-        run: call.actor().run(),
+        author: ctx.actor().author(),
+        run: ctx.actor().run(),
         body,
         mentions: Vec::new(),
-        created_at: call.now,
+        created_at: ctx.now,
     };
     tx.comments_mut().insert(&comment)?;
     let details = json!({ "commentId": comment.id, "mentions": [] });
-    record(tx, call, Action::IssueCommentAdded, issue, details);
+    log_activity(tx, ctx, Action::IssueCommentAdded, issue, details);
     Ok(comment.id)
 }

@@ -2,21 +2,21 @@
 //! (docs/issues.md#assignment).
 
 use serde_json::json;
-use workforce_domain::actor::{CompanyScope, Owned};
+use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::agent::Agent;
 use workforce_domain::board::BoardMember;
 use workforce_domain::id::AgentId;
 use workforce_domain::issue::{Assignee, Assignment, Issue, IssueStatus};
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{
-    EmployedAgent, Failure, Held, Reads, Shared, StoreError, Tx, WakeableAgent,
+    EmployedAgent, Failure, Locked, Reads, Shared, StoreError, Tx, WakeableAgent,
 };
 use workforce_domain::wake::{WakeReason, WakeSource};
 
 use super::IssueError;
 use crate::access::{self, Denied, FieldFault, denied};
-use crate::call::Call;
-use crate::record::document;
+use crate::activity_log::document;
+use crate::context::Context;
 use crate::refusal::Code;
 use crate::wakes::{self, WakeRequest};
 
@@ -28,7 +28,7 @@ const BOARD: &str = "/assigneeUserId";
 /// managers to whoever reports to them.
 pub(super) fn assignable(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     company: CompanyScope,
     agent: Option<Shared<Agent>>,
 ) -> Result<EmployedAgent, Failure<IssueError>> {
@@ -38,7 +38,7 @@ pub(super) fn assignable(
         let fault = FieldFault::invalid(pointer, "the agent is a draft or terminated");
         Failure::Refused(IssueError::Field(fault))
     })?;
-    if !may_assign(reads, call, company, found.id)? {
+    if !may_assign(reads, ctx, company, found.id)? {
         return Err(denied(Denied::Forbidden(
             "an agent assigns work to itself or to those who report to it",
         )));
@@ -81,11 +81,11 @@ pub(super) fn require_one(agent: bool, board: bool) -> Result<(), Failure<IssueE
 /// True when the caller may decide over the work of `agent`.
 pub(super) fn may_assign(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     company: CompanyScope,
     agent: AgentId,
 ) -> Result<bool, StoreError> {
-    match call.agent() {
+    match ctx.agent() {
         None => Ok(true),
         Some(caller) if caller.agent == agent || caller.is_ceo() => Ok(true),
         Some(caller) => access::manages(reads, company, caller.agent, agent),
@@ -97,12 +97,12 @@ pub(super) fn may_assign(
 /// has it, whoever hands it out (`to`).
 pub(crate) fn require_stake(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     company: CompanyScope,
     issue: &Issue,
     to: Option<AgentId>,
 ) -> Result<(), Failure<IssueError>> {
-    let Some(caller) = call.agent() else {
+    let Some(caller) = ctx.agent() else {
         return Ok(());
     };
     let own = issue.assignee.agent() == Some(caller.agent)
@@ -111,7 +111,7 @@ pub(crate) fn require_stake(
     let above = match (*issue.assignee, to) {
         _ if own => true,
         (Assignee::Agent(assignee), _) => access::manages(reads, company, caller.agent, assignee)?,
-        (Assignee::Nobody, Some(to)) => may_assign(reads, call, company, to)?,
+        (Assignee::Nobody, Some(to)) => may_assign(reads, ctx, company, to)?,
         (Assignee::Nobody | Assignee::Board(_), _) => false,
     };
     if above {
@@ -124,7 +124,7 @@ pub(crate) fn require_stake(
 
 /// Holds the assignee of an ended issue that is about to be taken up again:
 /// before the issue itself, since it may have left meanwhile.
-pub(super) fn hold_former(
+pub(super) fn lock_former(
     tx: &mut dyn Tx,
     seen: &Issue,
 ) -> Result<Option<Shared<Agent>>, StoreError> {
@@ -145,7 +145,7 @@ pub(super) fn hold_former(
 /// [`StoreError::Contended`] when the issue has another assignee than the one
 /// that is held.
 pub(super) fn require_present(
-    issue: &mut Held<Issue>,
+    issue: &mut Locked<Issue>,
     former: Option<&Shared<Agent>>,
 ) -> Result<(), StoreError> {
     let Some(assignee) = issue.assignee.agent() else {
@@ -165,7 +165,7 @@ pub(super) fn require_present(
 /// or the issue is parked or ended.
 pub(super) fn wake_assignee(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     issue: &Issue,
     agent: &Agent,
     reason: WakeReason,
@@ -173,21 +173,21 @@ pub(super) fn wake_assignee(
     if issue.status() == IssueStatus::Backlog {
         return Ok(());
     }
-    wake(tx, call, issue, agent, WakeSource::Assignment, reason)
+    wake(tx, ctx, issue, agent, WakeSource::Assignment, reason)
 }
 
 /// Holds that the agent that a new issue is given to may be woken, where it is to be.
-pub(super) fn hold_wakeable(
+pub(super) fn lock_wakeable(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     agent: &Agent,
     status: IssueStatus,
 ) -> Result<Option<WakeableAgent>, StoreError> {
     let parked = status == IssueStatus::Backlog || status.is_terminal();
-    if parked || call.actor().agent_id() == Some(agent.id) {
+    if parked || ctx.actor().agent_id() == Some(agent.id) {
         return Ok(None);
     }
-    wakes::hold_wakeable(tx, agent, WakeSource::Assignment)
+    wakes::lock_wakeable(tx, agent, WakeSource::Assignment)
 }
 
 /// A wake that tells its agent which issue it is about.
@@ -206,16 +206,16 @@ pub(super) fn wake_about<'a>(
 /// Wakes an agent about an open issue, unless it is the one that acts.
 fn wake(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     issue: &Issue,
     agent: &Agent,
     source: WakeSource,
     reason: WakeReason,
 ) -> Result<(), StoreError> {
-    if issue.status().is_terminal() || call.actor().agent_id() == Some(agent.id) {
+    if issue.status().is_terminal() || ctx.actor().agent_id() == Some(agent.id) {
         return Ok(());
     }
-    wakes::request(tx, call, wake_about(issue, agent, source, reason))?;
+    wakes::request(tx, ctx, wake_about(issue, agent, source, reason))?;
     Ok(())
 }
 
@@ -224,8 +224,8 @@ fn wake(
 /// that end at the same time one is the last.
 pub(super) fn wake_for_children(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
-    parent: &Held<Issue>,
+    ctx: &Context<'_>,
+    parent: &Locked<Issue>,
 ) -> Result<(), StoreError> {
     let company = parent.scope();
     if tx.issues().open_children(company, parent.id)? > 0 {
@@ -238,5 +238,5 @@ pub(super) fn wake_for_children(
         return Ok(());
     };
     let (source, reason) = (WakeSource::Automation, WakeReason::ChildrenCompleted);
-    wake(tx, call, parent, &agent, source, reason)
+    wake(tx, ctx, parent, &agent, source, reason)
 }

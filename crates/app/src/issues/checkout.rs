@@ -3,7 +3,7 @@
 
 use serde_json::json;
 use workforce_domain::activity::Action;
-use workforce_domain::actor::{AgentCredential, Owned};
+use workforce_domain::actor::{AgentCredential, CompanyOwned};
 use workforce_domain::agent::Agent;
 use workforce_domain::id::AgentId;
 use workforce_domain::issue::{
@@ -11,13 +11,13 @@ use workforce_domain::issue::{
     DEFAULT_EXPECTED, Holder, Issue, IssueRef, IssueStatus, Progress,
 };
 use workforce_domain::lifecycle::Lifecycle;
-use workforce_domain::port::{EmployedAgent, Failure, Held, LiveRun, NewLease, StoreError, Tx};
+use workforce_domain::port::{EmployedAgent, Failure, LiveRun, Locked, NewLease, StoreError, Tx};
 use workforce_domain::wake::WakeReason;
 
-use super::{IssueError, IssueView, assignment, hold, read, require_enabled, seen, work};
+use super::{IssueError, IssueView, assignment, lock, read, require_enabled, seen, work};
 use crate::access::{Denied, FieldFault, denied};
-use crate::call::Call;
-use crate::record::record_change;
+use crate::activity_log::log_change;
+use crate::context::Context;
 use crate::refusal::{Code, Codes};
 
 /// Checks an issue out.
@@ -47,30 +47,30 @@ pub const CHECK_OUT: Codes = Codes::with(
 /// [`IssueError`]; a conflict names holder and reason.
 pub fn check_out(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     issue: &IssueRef,
     command: CheckOut,
 ) -> Result<IssueView, Failure<IssueError>> {
     // Who is given an issue is held before it.
-    let seen = seen(tx.reads(), call, issue)?;
-    let agent = worker(tx, call, &seen, command.agent)?;
-    let mut issue = hold(tx, call, &seen.id.into())?;
-    let taken = take(tx, call, &mut issue, &agent, command.expected)?;
-    if taken && call.agent().is_none() {
+    let seen = seen(tx.reads(), ctx, issue)?;
+    let agent = worker(tx, ctx, &seen, command.agent)?;
+    let mut issue = lock(tx, ctx, &seen.id.into())?;
+    let taken = take(tx, ctx, &mut issue, &agent, command.expected)?;
+    if taken && ctx.agent().is_none() {
         let reason = WakeReason::IssueCheckedOut;
-        assignment::wake_assignee(tx, call, &issue, &agent, reason)?;
+        assignment::wake_assignee(tx, ctx, &issue, &agent, reason)?;
     }
-    Ok(read::view(tx.reads(), call, issue.into_inner())?)
+    Ok(read::view(tx.reads(), ctx, issue.into_inner())?)
 }
 
 /// The agent that is to own the issue: an agent checks out as itself only.
 fn worker(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     issue: &Issue,
     named: Option<AgentId>,
 ) -> Result<EmployedAgent, Failure<IssueError>> {
-    let id = match (call.agent(), named) {
+    let id = match (ctx.agent(), named) {
         (Some(caller), Some(named)) if caller.agent != named => {
             return Err(denied(Denied::Forbidden(
                 "an agent checks out as itself only",
@@ -83,10 +83,10 @@ fn worker(
             return Err(Failure::Refused(fault.into()));
         }
     };
-    if let Some(AgentCredential::Run { consult: true, .. }) = call.agent().map(|c| c.credential) {
+    if let Some(AgentCredential::Run { consult: true, .. }) = ctx.agent().map(|c| c.credential) {
         return Err(Failure::Refused(IssueError::ConsultRun));
     }
-    call.require_working_company().map_err(denied)?;
+    ctx.require_working_company().map_err(denied)?;
     let missing = || Failure::Refused(FieldFault::missing("/agentId", "agent").into());
     let agent = tx.agents_mut().share(issue.scope(), id)?;
     agent.ok_or_else(missing)?.employed().ok_or_else(|| {
@@ -115,13 +115,13 @@ pub(super) const TAKE: Codes = Codes::of(&[
 /// already.
 pub(super) fn take(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
-    issue: &mut Held<Issue>,
+    ctx: &Context<'_>,
+    issue: &mut Locked<Issue>,
     agent: &EmployedAgent,
     expected: Option<Vec<IssueStatus>>,
 ) -> Result<bool, Failure<IssueError>> {
     require_enabled(agent).map_err(Failure::Refused)?;
-    if call.agent().is_some() {
+    if ctx.agent().is_some() {
         require_money(tx, issue)?;
     }
     let scope = issue.scope();
@@ -133,7 +133,7 @@ pub(super) fn take(
         .as_ref()
         .map(|lease| lease.holder)
         .filter(|h| h.agent() == agent.id);
-    let run = match work::working_run(tx, call, scope)? {
+    let run = match work::working_run(tx, ctx, scope)? {
         Some(run) => Some(run),
         None => match own.and_then(Holder::run) {
             Some(run) => Some(work::holding_run(tx, scope, run)?),
@@ -141,12 +141,12 @@ pub(super) fn take(
         },
     };
     let lease = lease.filter(|lease| lease.holder != Holder::Agent(agent.id));
-    let rework = for_rework(call, issue, agent, &expected);
+    let rework = for_rework(ctx, issue, agent, &expected);
     let (progress, expected) = match rework {
         Some(reopened) => (reopened, vec![IssueStatus::Todo]),
         None => (
             issue.progress.clone(),
-            for_caller(call, issue, agent, expected),
+            for_caller(ctx, issue, agent, expected),
         ),
     };
     let facts = CheckoutFacts {
@@ -154,13 +154,13 @@ pub(super) fn take(
         assignee_agent: issue.assignee.agent(),
         assignee_is_board: issue.assignee.board().is_some(),
         lease: lease.as_ref(),
-        approval_pending: tx.approvals().undecided_over(scope, issue.id)?,
+        approval_pending: tx.approvals().undecided_blocking(scope, issue.id)?,
     };
     let request = CheckoutRequest {
         agent: agent.id,
         run: run.map(LiveRun::id),
         expected: &expected,
-        now: call.now,
+        now: ctx.now,
     };
     match facts.decide(request) {
         CheckoutDecision::Conflict(conflict) => Err(Failure::Refused(IssueError::Conflict {
@@ -172,18 +172,18 @@ pub(super) fn take(
             },
         })),
         CheckoutDecision::AlreadyOwned => {
-            put_lease(tx, call, issue, agent, run)?;
+            put_lease(tx, ctx, issue, agent, run)?;
             Ok(false)
         }
         CheckoutDecision::Take { progress } => {
             let from = issue.status();
             issue.progress = progress;
             issue.assignee = Assignment::to_agent(agent);
-            issue.updated_at = call.now;
+            issue.updated_at = ctx.now;
             tx.issues_mut().save(issue)?;
-            put_lease(tx, call, issue, agent, run)?;
+            put_lease(tx, ctx, issue, agent, run)?;
             let details = json!({ "from": from, "agentId": agent.id });
-            record_change(tx, call, Action::IssueCheckedOut, issue, details);
+            log_change(tx, ctx, Action::IssueCheckedOut, issue, details);
             Ok(true)
         }
     }
@@ -192,18 +192,18 @@ pub(super) fn take(
 /// Ended work is taken up again by a checkout only for its own assignee or by
 /// the board, and only when the caller expects it to be ended.
 fn for_rework(
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     issue: &Issue,
     agent: &Agent,
     expected: &[IssueStatus],
 ) -> Option<Progress> {
-    let entitled = call.agent().is_none() || issue.assignee.agent() == Some(agent.id);
+    let entitled = ctx.agent().is_none() || issue.assignee.agent() == Some(agent.id);
     if !entitled || !issue.status().is_terminal() || !expected.contains(&issue.status()) {
         return None;
     }
     issue
         .progress
-        .reopen(IssueStatus::Todo, call.now)
+        .reopen(IssueStatus::Todo, ctx.now)
         .ok()
         .map(|moved| moved.progress)
 }
@@ -211,12 +211,12 @@ fn for_rework(
 /// What stands in review is taken back into work only by its assignee or the
 /// board; for others the expectation does not count.
 fn for_caller(
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     issue: &Issue,
     agent: &Agent,
     mut expected: Vec<IssueStatus>,
 ) -> Vec<IssueStatus> {
-    if call.agent().is_some() && issue.assignee.agent() != Some(agent.id) {
+    if ctx.agent().is_some() && issue.assignee.agent() != Some(agent.id) {
         expected.retain(|status| *status != IssueStatus::InReview);
     }
     expected
@@ -226,13 +226,13 @@ fn for_caller(
 /// holds none: ownership is the assignment.
 fn put_lease(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
-    issue: &Held<Issue>,
+    ctx: &Context<'_>,
+    issue: &Locked<Issue>,
     agent: &EmployedAgent,
     run: Option<LiveRun>,
 ) -> Result<(), StoreError> {
-    if call.agent().is_some() {
-        let lease = NewLease::of(issue, agent, run, call.now);
+    if ctx.agent().is_some() {
+        let lease = NewLease::of(issue, agent, run, ctx.now);
         tx.issues_mut().take_lease(issue, lease)?;
     }
     Ok(())

@@ -2,22 +2,22 @@
 
 use serde_json::json;
 use workforce_domain::activity::Action;
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::agent::Agent;
 use workforce_domain::id::AgentId;
 use workforce_domain::issue::{Comment, Issue, IssueRef, IssueStatus};
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::mention::MentionIndex;
 use workforce_domain::page::{Order, Page, PageRequest};
-use workforce_domain::port::{CommentKey, Failure, Held, Reads, StoreError, Tx};
+use workforce_domain::port::{CommentCursor, Failure, Locked, Reads, StoreError, Tx};
 use workforce_domain::run::RunKind;
 use workforce_domain::text::CommentBody;
 use workforce_domain::wake::{WakeReason, WakeSource};
 
-use super::{IssueError, assignment, hold, seen, work};
+use super::{IssueError, assignment, lock, seen, work};
 use crate::access::{Denied, denied};
-use crate::call::Call;
-use crate::record::{document, record, record_change};
+use crate::activity_log::{document, log_activity, log_change};
+use crate::context::Context;
 use crate::refusal::{Code, Codes};
 use crate::wakes::{self, WakeRequest};
 
@@ -55,40 +55,40 @@ pub const ADD_COMMENT: Codes = Codes::of(&[Code::BoardRequired, Code::Forbidden]
 /// [`IssueError`]
 pub fn add_comment(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     issue: &IssueRef,
     command: AddComment,
 ) -> Result<Commented, Failure<IssueError>> {
     let former = if command.reopen {
-        let seen = seen(tx.reads(), call, issue)?;
-        assignment::hold_former(tx, &seen)?
+        let seen = seen(tx.reads(), ctx, issue)?;
+        assignment::lock_former(tx, &seen)?
     } else {
         None
     };
-    let mut issue = hold(tx, call, issue)?;
-    call.require_working_company().map_err(denied)?;
+    let mut issue = lock(tx, ctx, issue)?;
+    ctx.require_working_company().map_err(denied)?;
     if command.interrupt {
-        call.require_board().map_err(denied)?;
-        work::stop(tx, call, &issue)?;
+        ctx.require_board().map_err(denied)?;
+        work::stop(tx, ctx, &issue)?;
     }
     let reopened = command.reopen && issue.status().is_terminal();
     if reopened {
-        assignment::require_stake(tx.reads(), call, issue.scope(), &issue, None)?;
+        assignment::require_stake(tx.reads(), ctx, issue.scope(), &issue, None)?;
         let moved = issue
             .progress
-            .reopen(IssueStatus::Todo, call.now)
+            .reopen(IssueStatus::Todo, ctx.now)
             .map_err(|illegal| Failure::Refused(illegal.into()))?;
         issue.progress = moved.progress;
         assignment::require_present(&mut issue, former.as_ref())?;
-        issue.updated_at = call.now;
+        issue.updated_at = ctx.now;
         tx.issues_mut().save(&issue)?;
         let details = json!({ "from": moved.from });
-        record_change(tx, call, Action::IssueReopened, &mut issue, details);
+        log_change(tx, ctx, Action::IssueReopened, &mut issue, details);
     }
-    work::renew_lease(tx, call, &issue)?;
+    work::renew_lease(tx, ctx, &issue)?;
     insert(
         tx,
-        call,
+        ctx,
         &issue,
         AddComment {
             reopen: reopened,
@@ -101,32 +101,32 @@ pub fn add_comment(
 /// comment has just reopened the issue.
 pub(super) fn insert(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
-    issue: &Held<Issue>,
+    ctx: &Context<'_>,
+    issue: &Locked<Issue>,
     command: AddComment,
 ) -> Result<Comment, Failure<IssueError>> {
     let comment = Comment {
-        id: call.id(),
+        id: ctx.id(),
         company: issue.company,
         issue: issue.id,
-        author: call.actor().author(),
-        run: call.actor().run(),
-        mentions: mentioned(tx, call, issue, &command.body)?,
+        author: ctx.actor().author(),
+        run: ctx.actor().run(),
+        mentions: mentioned(tx, ctx, issue, &command.body)?,
         body: command.body,
-        created_at: call.now,
+        created_at: ctx.now,
     };
     tx.comments_mut().insert(&comment)?;
     let details = json!({ "commentId": comment.id, "mentions": comment.mentions });
-    record(tx, call, Action::IssueCommentAdded, issue, details);
-    wake_mentioned(tx, call, issue, &comment)?;
-    wake_owner(tx, call, issue, &comment, command.reopen)?;
+    log_activity(tx, ctx, Action::IssueCommentAdded, issue, details);
+    wake_mentioned(tx, ctx, issue, &comment)?;
+    wake_owner(tx, ctx, issue, &comment, command.reopen)?;
     Ok(comment)
 }
 
 /// The agents a comment mentions, its author left out.
 fn mentioned(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     issue: &Issue,
     body: &CommentBody,
 ) -> Result<Vec<AgentId>, StoreError> {
@@ -136,7 +136,7 @@ fn mentioned(
         return Ok(Vec::new());
     }
     let index = MentionIndex::new(tx.agents().mentionable(issue.scope())?);
-    let author = call.actor().agent_id();
+    let author = ctx.actor().agent_id();
     Ok(index
         .mentions(body)
         .into_iter()
@@ -146,7 +146,7 @@ fn mentioned(
 
 fn wake_mentioned(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     issue: &Issue,
     comment: &Comment,
 ) -> Result<(), StoreError> {
@@ -163,7 +163,7 @@ fn wake_mentioned(
         };
         wake(
             tx,
-            call,
+            ctx,
             issue,
             comment,
             &agent,
@@ -179,7 +179,7 @@ fn wake_mentioned(
 /// it.
 fn wake_owner(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     issue: &Issue,
     comment: &Comment,
     reopened: bool,
@@ -187,7 +187,7 @@ fn wake_owner(
     let Some(owner) = issue.assignee.agent() else {
         return Ok(());
     };
-    let author = call.actor().agent_id();
+    let author = ctx.actor().agent_id();
     let by_agent_to_others = author.is_some() && !comment.mentions.is_empty();
     let told_already = comment.mentions.contains(&owner);
     let only_recorded = issue.status().is_terminal() || by_agent_to_others || told_already;
@@ -202,12 +202,12 @@ fn wake_owner(
     } else {
         WakeReason::IssueCommented
     };
-    wake(tx, call, issue, comment, &agent, RunKind::Execution, reason)
+    wake(tx, ctx, issue, comment, &agent, RunKind::Execution, reason)
 }
 
 fn wake(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     issue: &Issue,
     comment: &Comment,
     agent: &Agent,
@@ -220,7 +220,7 @@ fn wake(
         payload: document(json!({ "issueId": issue.id, "commentId": comment.id })),
         ..WakeRequest::about(agent, issue.id, WakeSource::Automation, reason)
     };
-    wakes::request(tx, call, request)?;
+    wakes::request(tx, ctx, request)?;
     Ok(())
 }
 
@@ -230,12 +230,12 @@ fn wake(
 /// [`IssueError`]
 pub fn comments(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     issue: &IssueRef,
     order: Order,
-    page: &PageRequest<CommentKey>,
-) -> Result<Page<Comment, CommentKey>, Failure<IssueError>> {
-    let Some(issue) = reads.issues().find(call.actor().scope(), issue)? else {
+    page: &PageRequest<CommentCursor>,
+) -> Result<Page<Comment, CommentCursor>, Failure<IssueError>> {
+    let Some(issue) = reads.issues().find(ctx.actor().scope(), issue)? else {
         return Err(denied(Denied::NotFound("issue")));
     };
     Ok(reads

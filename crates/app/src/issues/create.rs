@@ -1,7 +1,7 @@
 use serde_json::json;
 use workforce_domain::Document;
 use workforce_domain::activity::Action;
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::id::{AgentId, CompanyId, GoalId, LabelId, ProjectId};
 use workforce_domain::issue::{Assignment, Issue, IssueRef, IssueStatus, Priority, Progress};
 use workforce_domain::lifecycle::Lifecycle;
@@ -14,9 +14,9 @@ use super::{
     labels, read,
 };
 use crate::access::{self, denied};
+use crate::activity_log::log_activity;
 use crate::agents;
-use crate::call::Call;
-use crate::record::record;
+use crate::context::Context;
 use crate::refusal::{Code, Codes};
 use crate::wakes;
 
@@ -91,21 +91,21 @@ pub const CREATE: Codes = Codes::with(
 /// [`IssueError`]
 pub fn create(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     company: CompanyId,
     mut command: CreateIssue,
 ) -> Result<CreatedIssue, Failure<IssueError>> {
-    let company = access::company(tx.reads(), call, company)?;
+    let company = access::company(tx.reads(), ctx, company)?;
     let scope = company.scope();
-    call.require_working_company().map_err(denied)?;
+    ctx.require_working_company().map_err(denied)?;
     let status = command.status.unwrap_or(IssueStatus::Backlog);
-    if call.agent().is_some() {
+    if ctx.agent().is_some() {
         IssueStatus::Backlog
             .go_within(BEGUN_BY_AGENTS, status)
             .map_err(|refused| Failure::Refused(refused.into()))?;
     }
     if command.assignee_adapter_overrides.is_some() {
-        call.require_board().map_err(denied)?;
+        ctx.require_board().map_err(denied)?;
     }
     for (document, pointer) in [
         (&command.delegation, "/delegation"),
@@ -120,7 +120,7 @@ pub fn create(
         }
     }
     if let Some(overrides) = command.assignee_adapter_overrides.take() {
-        agents::check_overrides::<IssueError>(tx, call, scope, None, &overrides)?;
+        agents::check_overrides::<IssueError>(tx, ctx, scope, None, &overrides)?;
         command.assignee_adapter_overrides = Some(overrides);
     }
     let (agent, board) = (command.assignee_agent, command.assignee_board.as_deref());
@@ -135,7 +135,7 @@ pub fn create(
     let assignee = match command.assignee_agent {
         Some(agent) => {
             let agent = tx.agents_mut().share(scope, agent)?;
-            Some(assignment::assignable(tx.reads(), call, scope, agent)?)
+            Some(assignment::assignable(tx.reads(), ctx, scope, agent)?)
         }
         None => None,
     };
@@ -150,26 +150,26 @@ pub fn create(
     hierarchy::check_places(tx.reads(), scope, command.project, command.goal)?;
     let label_ids = labels::known(tx.reads(), scope, command.labels.clone())?;
     let child_key = match &parent {
-        Some(parent) => duplicates::child_key(tx, call, parent, &command)?,
+        Some(parent) => duplicates::child_key(tx, ctx, parent, &command)?,
         None => None,
     };
     if let (Some(parent), Some(key)) = (&parent, &child_key)
         && let Some(child) = tx.issues().live_child(scope, parent.id, key)?
     {
         return Ok(CreatedIssue {
-            view: read::view(tx.reads(), call, child)?,
+            view: read::view(tx.reads(), ctx, child)?,
             deduplicated: true,
         });
     }
     // The counters of the company come after everything else that is locked.
     let wakeable = match &assignee {
-        Some(agent) => assignment::hold_wakeable(tx, call, agent, status)?,
+        Some(agent) => assignment::lock_wakeable(tx, ctx, agent, status)?,
         None => None,
     };
     let number = tx.companies_mut().next_issue_number(scope)?;
     let parent = parent.as_ref();
     let issue = Issue {
-        id: call.id(),
+        id: ctx.id(),
         company: company.id,
         number,
         identifier: format!("{}-{number}", company.issue_prefix),
@@ -178,14 +178,14 @@ pub fn create(
         parent: parent.map(|parent| parent.id),
         title: command.title,
         description: command.description,
-        progress: Progress::begin(status, call.now),
+        progress: Progress::begin(status, ctx.now),
         priority: command.priority.unwrap_or(Priority::Medium),
         assignee: match (&assignee, board) {
             (Some(agent), _) => Assignment::to_agent(agent),
             (None, Some(member)) => Assignment::to_board(member),
             (None, None) => Assignment::NOBODY,
         },
-        created_by: call.actor().author(),
+        created_by: ctx.actor().author(),
         billing_code: command
             .billing_code
             .or_else(|| parent.and_then(|parent| parent.billing_code.clone())),
@@ -195,8 +195,8 @@ pub fn create(
         assignee_adapter_overrides: command.assignee_adapter_overrides,
         execution_workspace: parent.and_then(|parent| parent.execution_workspace),
         hidden_at: None,
-        created_at: call.now,
-        updated_at: call.now,
+        created_at: ctx.now,
+        updated_at: ctx.now,
     };
     let issue = tx.issues_mut().insert(issue)?;
     if let Some(key) = &child_key {
@@ -209,11 +209,11 @@ pub fn create(
         labels::of(tx.reads(), &issue)?
     };
     let details = json!({ "title": issue.title, "status": status });
-    record(tx, call, Action::IssueCreated, &issue, details);
+    log_activity(tx, ctx, Action::IssueCreated, &issue, details);
     if let (Some(agent), Some(wakeable)) = (&assignee, wakeable) {
         let reason = WakeReason::IssueAssigned;
         let request = assignment::wake_about(&issue, agent, WakeSource::Assignment, reason);
-        wakes::queue(tx, call, wakeable, request)?;
+        wakes::queue(tx, ctx, wakeable, request)?;
     }
     Ok(CreatedIssue {
         view: IssueView {

@@ -3,11 +3,11 @@ use workforce_domain::activity::Action;
 use workforce_domain::issue::IssueRef;
 use workforce_domain::port::{Failure, Tx};
 
-use super::{IssueError, hold, work};
+use super::{IssueError, lock, work};
 use crate::access::denied;
+use crate::activity_log::log_activity;
 use crate::approvals;
-use crate::call::Call;
-use crate::record::record;
+use crate::context::Context;
 
 /// Deletes an issue with its comments. For the board. Whoever works on it is
 /// asked to stop; its runs and costs stay for the record, its children become
@@ -18,16 +18,16 @@ use crate::record::record;
 /// [`IssueError`]
 pub fn delete(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     issue: &IssueRef,
 ) -> Result<(), Failure<IssueError>> {
-    call.require_board().map_err(denied)?;
-    let issue = hold(tx, call, issue)?;
-    approvals::issue_leaves(tx, call, &issue)?;
-    work::stop(tx, call, &issue)?;
+    ctx.require_board().map_err(denied)?;
+    let issue = lock(tx, ctx, issue)?;
+    approvals::issue_leaves(tx, ctx, &issue)?;
+    work::stop(tx, ctx, &issue)?;
     tx.issues_mut().end_lease(&issue)?;
     let details = json!({ "title": issue.title, "status": issue.status() });
-    record(tx, call, Action::IssueDeleted, &issue, details);
-    tx.issues_mut().delete(issue, call.now)?;
+    log_activity(tx, ctx, Action::IssueDeleted, &issue, details);
+    tx.issues_mut().delete(issue, ctx.now)?;
     Ok(())
 }

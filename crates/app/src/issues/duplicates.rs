@@ -2,13 +2,13 @@
 //! later run what it did, asks again for a child that it has made
 //! (docs/issues.md#duplicate-children). People are taken at their word.
 
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::issue::Issue;
 use workforce_domain::port::{StoreError, Tx};
 use workforce_domain::text::comparable;
 
 use super::CreateIssue;
-use crate::call::Call;
+use crate::context::Context;
 
 /// By what an agent's new child of `parent` is known again; `None` for people.
 /// The parent is locked, so that of two that ask at once one comes second.
@@ -18,11 +18,11 @@ use crate::call::Call;
 /// the same agent and until the parent is reopened.
 pub(super) fn child_key(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     parent: &Issue,
     command: &CreateIssue,
 ) -> Result<Option<[u8; 32]>, StoreError> {
-    let Some(caller) = call.agent() else {
+    let Some(caller) = ctx.agent() else {
         return Ok(None);
     };
     let held = tx
@@ -55,5 +55,5 @@ pub(super) fn child_key(
     for part in parts {
         joined.push_str(&format!(" {}:{part}", part.len()));
     }
-    Ok(Some(call.tokens.digest(&joined)))
+    Ok(Some(ctx.tokens.digest(&joined)))
 }

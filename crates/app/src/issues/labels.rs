@@ -2,11 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use workforce_domain::actor::{CompanyScope, Owned};
+use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::id::{IssueId, LabelId};
 use workforce_domain::issue::Issue;
 use workforce_domain::label::{IssueLabel, MAX_ISSUE_LABELS};
-use workforce_domain::port::{Failure, Held, Reads, StoreError, Tx};
+use workforce_domain::port::{Failure, Locked, Reads, StoreError, Tx};
 
 use super::IssueError;
 use crate::access::FieldFault;
@@ -74,7 +74,7 @@ pub(super) fn known(
 /// Gives an issue these labels in place of those it has, and tells what changed.
 pub(super) fn replace(
     tx: &mut dyn Tx,
-    issue: &Held<Issue>,
+    issue: &Locked<Issue>,
     asked: Vec<LabelId>,
 ) -> Result<Changes, Failure<IssueError>> {
     let labels = known(tx.reads(), issue.scope(), asked)?;

@@ -24,7 +24,7 @@ use workforce_domain::issue::{
 };
 use workforce_domain::label::IssueLabel;
 use workforce_domain::lifecycle::IllegalTransition;
-use workforce_domain::port::{Failure, Held, Reads, Tx};
+use workforce_domain::port::{Failure, Locked, Reads, Tx};
 
 pub(crate) use approval::{complete, remark};
 pub(crate) use assignment::require_stake;
@@ -39,7 +39,7 @@ pub use status::Rewrite;
 pub use update::{UPDATE, UpdateIssue, UpdatedIssue, update};
 
 use crate::access::{Denied, FieldFault, denied};
-use crate::call::Call;
+use crate::context::Context;
 use crate::refusal::{Code, Codes, Refusal};
 
 /// Why a call about issues is refused.
@@ -177,23 +177,23 @@ const PLACED: Codes = Codes::of(&[
 /// The issue a caller names, as it is now, not locked.
 fn seen(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     issue: &IssueRef,
 ) -> Result<Issue, Failure<IssueError>> {
     reads
         .issues()
-        .find(call.actor().scope(), issue)?
+        .find(ctx.actor().scope(), issue)?
         .ok_or_else(|| denied(Denied::NotFound("issue")))
 }
 
 /// Locks the issue a caller names.
-fn hold(
+fn lock(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     issue: &IssueRef,
-) -> Result<Held<Issue>, Failure<IssueError>> {
+) -> Result<Locked<Issue>, Failure<IssueError>> {
     tx.issues_mut()
-        .lock(call.actor().scope(), issue)?
+        .lock(ctx.actor().scope(), issue)?
         .ok_or_else(|| denied(Denied::NotFound("issue")))
 }
 

@@ -1,18 +1,18 @@
 use std::collections::{HashMap, HashSet};
 
-use workforce_domain::actor::{CompanyScope, Owned};
+use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::goal::Goal;
 use workforce_domain::id::{CompanyId, GoalId, IssueId, ProjectId};
 use workforce_domain::issue::{Issue, IssueRef, Lease};
 use workforce_domain::mention::mentioned_projects;
 use workforce_domain::page::{Page, PageRequest};
-use workforce_domain::port::{Failure, FoundKey, IssueFilter, IssueKey, Reads, StoreError};
+use workforce_domain::port::{Failure, IssueCursor, IssueFilter, Reads, SearchCursor, StoreError};
 use workforce_domain::search::SearchQuery;
 
 use super::labels::LabelsOf;
 use super::{IssueError, IssueView, labels};
 use crate::access::{self, Denied, denied};
-use crate::call::Call;
+use crate::context::Context;
 use crate::projects::{self, ProjectView};
 
 /// A project as an issue's answer shows it.
@@ -50,14 +50,14 @@ pub struct IssueDetail {
 /// [`IssueError`]
 pub fn get(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     issue: &IssueRef,
 ) -> Result<IssueDetail, Failure<IssueError>> {
-    let Some(issue) = reads.issues().find(call.actor().scope(), issue)? else {
+    let Some(issue) = reads.issues().find(ctx.actor().scope(), issue)? else {
         return Err(denied(Denied::NotFound("issue")));
     };
     let scope = issue.scope();
-    let lease = live_lease(reads, call, scope, issue.id)?;
+    let lease = live_lease(reads, ctx, scope, issue.id)?;
     let parents = match issue.parent {
         Some(_) => reads.issues().ancestors(scope, issue.id)?,
         None => Vec::new(),
@@ -112,10 +112,10 @@ fn mentioned(issue: &Issue) -> Vec<ProjectId> {
 /// An issue with its labels and with its lease, if somebody holds it now.
 pub(super) fn view(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     issue: Issue,
 ) -> Result<IssueView, StoreError> {
-    let lease = live_lease(reads, call, issue.scope(), issue.id)?;
+    let lease = live_lease(reads, ctx, issue.scope(), issue.id)?;
     Ok(IssueView {
         labels: labels::of(reads, &issue)?,
         issue,
@@ -134,12 +134,12 @@ pub(super) fn free(reads: &mut dyn Reads, issue: Issue) -> Result<IssueView, Sto
 
 pub(super) fn live_lease(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     scope: CompanyScope,
     issue: IssueId,
 ) -> Result<Option<Lease>, StoreError> {
     let lease = reads.issues().lease(scope, issue)?;
-    Ok(lease.filter(|lease| lease.is_live(call.now)))
+    Ok(lease.filter(|lease| lease.is_live(ctx.now)))
 }
 
 /// The projects and goals around some issues.
@@ -197,14 +197,14 @@ impl Places {
 /// [`IssueError`]
 pub fn list(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     company: CompanyId,
     filter: &IssueFilter,
-    page: &PageRequest<IssueKey>,
-) -> Result<Page<IssueView, IssueKey>, Failure<IssueError>> {
-    let scope = access::company_scope(reads, call, company)?;
+    page: &PageRequest<IssueCursor>,
+) -> Result<Page<IssueView, IssueCursor>, Failure<IssueError>> {
+    let scope = access::company_scope(reads, ctx, company)?;
     let page = reads.issues().list(scope, filter, page)?;
-    Ok(views(reads, call, scope, page)?)
+    Ok(views(reads, ctx, scope, page)?)
 }
 
 /// Issues of a company that have every word of a query: by where they have
@@ -214,15 +214,15 @@ pub fn list(
 /// [`IssueError`]
 pub fn search(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     company: CompanyId,
     query: &SearchQuery,
     filter: &IssueFilter,
-    page: &PageRequest<FoundKey>,
-) -> Result<Page<IssueView, FoundKey>, Failure<IssueError>> {
-    let scope = access::company_scope(reads, call, company)?;
+    page: &PageRequest<SearchCursor>,
+) -> Result<Page<IssueView, SearchCursor>, Failure<IssueError>> {
+    let scope = access::company_scope(reads, ctx, company)?;
     let page = reads.issues().search(scope, query, filter, page)?;
-    Ok(views(reads, call, scope, page)?)
+    Ok(views(reads, ctx, scope, page)?)
 }
 
 /// The id of the issue that a list asks for; `None` when there is no such
@@ -232,22 +232,22 @@ pub fn search(
 /// When the store fails.
 pub fn id_of(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     issue: &IssueRef,
 ) -> Result<Option<IssueId>, StoreError> {
-    let found = reads.issues().find(call.actor().scope(), issue)?;
+    let found = reads.issues().find(ctx.actor().scope(), issue)?;
     Ok(found.map(|issue| issue.id))
 }
 
 /// The rows of a page with their leases and labels.
 fn views<K>(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     scope: CompanyScope,
     page: Page<Issue, K>,
 ) -> Result<Page<IssueView, K>, StoreError> {
     let Page { items, next } = page;
-    let items = with_leases(reads, call, scope, items)?;
+    let items = with_leases(reads, ctx, scope, items)?;
     Ok(Page { items, next })
 }
 
@@ -257,7 +257,7 @@ fn views<K>(
 /// When the store fails.
 pub(crate) fn with_leases(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     scope: CompanyScope,
     issues: Vec<Issue>,
 ) -> Result<Vec<IssueView>, StoreError> {
@@ -266,7 +266,7 @@ pub(crate) fn with_leases(
         .issues()
         .leases(scope, &ids)?
         .into_iter()
-        .filter(|lease| lease.is_live(call.now))
+        .filter(|lease| lease.is_live(ctx.now))
         .map(|lease| (lease.issue, lease))
         .collect();
     let mut labels = LabelsOf::read(reads, scope, &ids)?;

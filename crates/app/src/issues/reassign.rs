@@ -1,13 +1,13 @@
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::agent::Agent;
 use workforce_domain::change::Change;
 use workforce_domain::id::AgentId;
 use workforce_domain::issue::{Assignment, Issue, IssueStatus};
-use workforce_domain::port::{EmployedAgent, Failure, Held, Shared, StoreError, Tx};
+use workforce_domain::port::{EmployedAgent, Failure, Locked, Shared, StoreError, Tx};
 
 use super::{IssueError, assignment, work};
 use crate::access::{Denied, denied};
-use crate::call::Call;
+use crate::context::Context;
 use crate::wakes;
 
 /// Another assignee of an issue.
@@ -25,7 +25,7 @@ pub(super) struct Reassignment {
 /// changes nothing. `candidate` is the agent that the change names.
 pub(super) fn decide(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     issue: &Issue,
     agent: Change<AgentId>,
     board: &Change<String>,
@@ -35,7 +35,7 @@ pub(super) fn decide(
     assignment::require_one(agent.value().is_some(), board.value().is_some())?;
     let (to, new) = match (agent, board) {
         (Change::Set(_), _) => {
-            let agent = assignment::assignable(tx.reads(), call, scope, candidate)?;
+            let agent = assignment::assignable(tx.reads(), ctx, scope, candidate)?;
             (Assignment::to_agent(&agent), Some(agent))
         }
         (_, Change::Set(named)) => {
@@ -52,7 +52,7 @@ pub(super) fn decide(
     let former = issue.assignee.agent();
     if let Some(former) = former
         && issue.status() == IssueStatus::InProgress
-        && !assignment::may_assign(tx.reads(), call, scope, former)?
+        && !assignment::may_assign(tx.reads(), ctx, scope, former)?
     {
         return Err(denied(Denied::Forbidden(
             "only its managers may take an agent's work in progress away",
@@ -67,10 +67,10 @@ impl Reassignment {
     pub(super) fn carry_out(
         &self,
         tx: &mut dyn Tx,
-        call: &Call<'_>,
-        issue: &mut Held<Issue>,
+        ctx: &Context<'_>,
+        issue: &mut Locked<Issue>,
     ) -> Result<(), StoreError> {
-        work::stop(tx, call, issue)?;
+        work::stop(tx, ctx, issue)?;
         tx.issues_mut().end_lease(issue)?;
         issue.assignee = self.to;
         Ok(())
@@ -80,11 +80,11 @@ impl Reassignment {
     pub(super) fn withdraw_wake(
         &self,
         tx: &mut dyn Tx,
-        call: &Call<'_>,
+        ctx: &Context<'_>,
         issue: &Issue,
     ) -> Result<(), StoreError> {
         match self.former {
-            Some(former) => wakes::withdraw(tx, call, issue.scope(), former, issue.id),
+            Some(former) => wakes::withdraw(tx, ctx, issue.scope(), former, issue.id),
             None => Ok(()),
         }
     }

@@ -1,13 +1,13 @@
 use serde_json::json;
 use workforce_domain::activity::Action;
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::issue::{Assignment, IssueRef, IssueStatus};
 use workforce_domain::port::{Failure, Tx};
 
-use super::{IssueError, IssueView, hold, read, work};
+use super::{IssueError, IssueView, lock, read, work};
 use crate::access::denied;
-use crate::call::Call;
-use crate::record::record_change;
+use crate::activity_log::log_change;
+use crate::context::Context;
 use crate::refusal::{Code, Codes};
 use crate::wakes;
 
@@ -23,18 +23,18 @@ pub const RELEASE: Codes = Codes::of(&[Code::NotHolder]);
 /// [`IssueError::NotHolder`] when somebody else holds it.
 pub fn release(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     issue: &IssueRef,
 ) -> Result<IssueView, Failure<IssueError>> {
-    let mut issue = hold(tx, call, issue)?;
-    call.require_working_company().map_err(denied)?;
+    let mut issue = lock(tx, ctx, issue)?;
+    ctx.require_working_company().map_err(denied)?;
     let lease = tx.issues().lease(issue.scope(), issue.id)?;
-    let live = lease.as_ref().filter(|lease| lease.is_live(call.now));
+    let live = lease.as_ref().filter(|lease| lease.is_live(ctx.now));
     let working = issue.status() == IssueStatus::InProgress;
     if live.is_none() && !working {
         return Ok(read::free(tx.reads(), issue.into_inner())?);
     }
-    if let Some(caller) = call.agent() {
+    if let Some(caller) = ctx.agent() {
         let owner = if working {
             issue.assignee.agent()
         } else {
@@ -48,20 +48,20 @@ pub fn release(
             return Err(Failure::Refused(IssueError::NotHolder));
         }
     }
-    if call.agent().is_none() {
-        work::stop(tx, call, &issue)?;
+    if ctx.agent().is_none() {
+        work::stop(tx, ctx, &issue)?;
     }
     tx.issues_mut().end_lease(&issue)?;
     if working {
         if let Some(owner) = issue.assignee.agent() {
-            wakes::withdraw(tx, call, issue.scope(), owner, issue.id)?;
+            wakes::withdraw(tx, ctx, issue.scope(), owner, issue.id)?;
         }
-        issue.progress = issue.progress.release(call.now);
+        issue.progress = issue.progress.release(ctx.now);
         issue.assignee = Assignment::NOBODY;
-        issue.updated_at = call.now;
+        issue.updated_at = ctx.now;
         tx.issues_mut().save(&issue)?;
     }
     let details = json!({ "status": issue.status() });
-    record_change(tx, call, Action::IssueReleased, &mut issue, details);
+    log_change(tx, ctx, Action::IssueReleased, &mut issue, details);
     Ok(read::free(tx.reads(), issue.into_inner())?)
 }

@@ -1,14 +1,14 @@
 //! Moving an issue through its lifecycle (docs/issues.md#status-changes).
 
 use serde_json::{Value, json};
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::issue::{Issue, IssueStatus, Moved, Mover};
 use workforce_domain::lifecycle::Lifecycle;
-use workforce_domain::port::{Failure, Held, StoreError, Tx};
+use workforce_domain::port::{Failure, Locked, StoreError, Tx};
 
 use super::{IssueError, assignment, work};
 use crate::approvals;
-use crate::call::Call;
+use crate::context::Context;
 
 /// A status that was asked for and replaced by another, so that the agent
 /// understands what happened.
@@ -25,11 +25,11 @@ pub struct Rewrite {
 /// unless it reviews the work of somebody else.
 pub(super) fn rewritten(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     issue: &Issue,
     to: IssueStatus,
 ) -> Result<(IssueStatus, Option<Rewrite>), StoreError> {
-    let Some(caller) = call.agent() else {
+    let Some(caller) = ctx.agent() else {
         return Ok((to, None));
     };
     // What could not become done cannot become anything in its place.
@@ -75,7 +75,7 @@ pub(super) fn project_demands_review(tx: &mut dyn Tx, issue: &Issue) -> Result<b
 pub(super) struct Step {
     pub(super) moved: Moved,
     /// The parent of an issue that the move ended, locked.
-    parent: Option<Held<Issue>>,
+    parent: Option<Locked<Issue>>,
 }
 
 /// Moves a locked issue, with what belongs to the move: an ended issue ends
@@ -83,18 +83,18 @@ pub(super) struct Step {
 /// and approvals that have lost their last open issue are cancelled.
 pub(super) fn go(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
-    issue: &mut Held<Issue>,
+    ctx: &Context<'_>,
+    issue: &mut Locked<Issue>,
     to: IssueStatus,
 ) -> Result<Step, Failure<IssueError>> {
-    let mover = if call.agent().is_some() {
+    let mover = if ctx.agent().is_some() {
         Mover::Agent
     } else {
         Mover::Board
     };
     let moved = issue
         .progress
-        .go(mover, to, call.now)
+        .go(mover, to, ctx.now)
         .map_err(|illegal| Failure::Refused(illegal.into()))?;
     issue.progress = moved.progress.clone();
     let mut parent = None;
@@ -103,8 +103,8 @@ pub(super) fn go(
         if let Some(id) = issue.parent {
             parent = tx.issues_mut().lock(issue.scope().into(), &id.into())?;
         }
-        approvals::issue_leaves(tx, call, issue)?;
-        work::stop(tx, call, issue)?;
+        approvals::issue_leaves(tx, ctx, issue)?;
+        work::stop(tx, ctx, issue)?;
         tx.issues_mut().end_lease(issue)?;
     }
     Ok(Step { moved, parent })
@@ -112,9 +112,9 @@ pub(super) fn go(
 
 /// What follows once the moved issue is saved: whoever waits for its parent's
 /// last child is told.
-pub(super) fn after(tx: &mut dyn Tx, call: &Call<'_>, step: &Step) -> Result<(), StoreError> {
+pub(super) fn after(tx: &mut dyn Tx, ctx: &Context<'_>, step: &Step) -> Result<(), StoreError> {
     match &step.parent {
-        Some(parent) => assignment::wake_for_children(tx, call, parent),
+        Some(parent) => assignment::wake_for_children(tx, ctx, parent),
         None => Ok(()),
     }
 }

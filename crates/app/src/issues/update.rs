@@ -1,7 +1,7 @@
 use serde_json::json;
 use workforce_domain::Document;
 use workforce_domain::activity::Action;
-use workforce_domain::actor::{AgentCredential, Owned};
+use workforce_domain::actor::{AgentCredential, CompanyOwned};
 use workforce_domain::agent::Agent;
 use workforce_domain::change::Change;
 use workforce_domain::id::{AgentId, GoalId, LabelId, ProjectId};
@@ -9,7 +9,7 @@ use workforce_domain::issue::{
     Assignment, Comment, DEFAULT_EXPECTED, Issue, IssueRef, IssueStatus, Priority,
 };
 use workforce_domain::lifecycle::Lifecycle;
-use workforce_domain::port::{EmployedAgent, Failure, Held, Shared, Tx};
+use workforce_domain::port::{EmployedAgent, Failure, Locked, Shared, Tx};
 use workforce_domain::text::{CommentBody, Description, Label, Title};
 use workforce_domain::wake::WakeReason;
 
@@ -17,14 +17,14 @@ use super::comment::{self, AddComment};
 use super::reassign::Reassignment;
 use super::status::{self, Rewrite};
 use super::{
-    IssueError, IssueView, MAX_DOCUMENT, PLACED, approval, assignment, checkout, hierarchy, hold,
-    labels, read, reassign, seen, work,
+    IssueError, IssueView, MAX_DOCUMENT, PLACED, approval, assignment, checkout, hierarchy, labels,
+    lock, read, reassign, seen, work,
 };
 use crate::access::{self, Denied, denied};
+use crate::activity_log::log_activity_with;
 use crate::agents;
-use crate::call::Call;
 use crate::changes::Changes;
-use crate::record::record_with;
+use crate::context::Context;
 use crate::refusal::{Code, Codes};
 
 /// Changes an issue's fields, and optionally comments in the same
@@ -116,13 +116,13 @@ pub const UPDATE: Codes = Codes::with(
 /// [`IssueError`]; then nothing was written, not even the comment.
 pub fn update(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     issue: &IssueRef,
     mut command: UpdateIssue,
 ) -> Result<UpdatedIssue, Failure<IssueError>> {
-    let candidates = hold_candidates(tx, call, issue, &command)?;
-    let mut issue = hold(tx, call, issue)?;
-    call.require_working_company().map_err(denied)?;
+    let candidates = lock_candidates(tx, ctx, issue, &command)?;
+    let mut issue = lock(tx, ctx, issue)?;
+    ctx.require_working_company().map_err(denied)?;
     let words = command.comment.take();
     let rewritten = if command.only_comments() {
         None
@@ -131,16 +131,16 @@ pub fn update(
         command.assignee_adapter_overrides = command
             .assignee_adapter_overrides
             .map(|overrides| agents::unmasked_document(overrides, present));
-        check_rights(tx, call, &issue, &command)?;
-        change(tx, call, &mut issue, command, candidates)?
+        check_rights(tx, ctx, &issue, &command)?;
+        change(tx, ctx, &mut issue, command, candidates)?
     };
-    work::renew_lease(tx, call, &issue)?;
+    work::renew_lease(tx, ctx, &issue)?;
     let comment = match words {
-        Some(body) => Some(comment::insert(tx, call, &issue, AddComment::plain(body))?),
+        Some(body) => Some(comment::insert(tx, ctx, &issue, AddComment::plain(body))?),
         None => None,
     };
     Ok(UpdatedIssue {
-        view: read::view(tx.reads(), call, issue.into_inner())?,
+        view: read::view(tx.reads(), ctx, issue.into_inner())?,
         rewritten,
         comment,
     })
@@ -157,27 +157,27 @@ struct Candidates {
     former: Option<Shared<Agent>>,
 }
 
-fn hold_candidates(
+fn lock_candidates(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     issue: &IssueRef,
     command: &UpdateIssue,
 ) -> Result<Candidates, Failure<IssueError>> {
     let begins = command.status == Some(IssueStatus::InProgress);
     let named = command.assignee_agent.value().copied();
-    let new = named.or(call.actor().agent_id().filter(|_| begins));
-    let may_reopen = call.agent().is_none() && command.status.is_some_and(|to| !to.is_terminal());
+    let new = named.or(ctx.actor().agent_id().filter(|_| begins));
+    let may_reopen = ctx.agent().is_none() && command.status.is_some_and(|to| !to.is_terminal());
     if new.is_none() && !may_reopen {
         return Ok(Candidates::default());
     }
-    let seen = seen(tx.reads(), call, issue)?;
+    let seen = seen(tx.reads(), ctx, issue)?;
     Ok(Candidates {
         new: match new {
             Some(agent) => tx.agents_mut().share(seen.scope(), agent)?,
             None => None,
         },
         former: match may_reopen {
-            true => assignment::hold_former(tx, &seen)?,
+            true => assignment::lock_former(tx, &seen)?,
             false => None,
         },
     })
@@ -185,21 +185,21 @@ fn hold_candidates(
 
 fn check_rights(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     issue: &Issue,
     command: &UpdateIssue,
 ) -> Result<(), Failure<IssueError>> {
     if command.hidden.is_some() || !command.assignee_adapter_overrides.is_keep() {
-        call.require_board().map_err(denied)?;
+        ctx.require_board().map_err(denied)?;
     }
     if let Some(overrides) = command.assignee_adapter_overrides.value() {
         access::check_document(overrides, "/assigneeAdapterOverrides", MAX_DOCUMENT)
             .map_err(|fault| Failure::Refused(fault.into()))?;
         let before = issue.assignee_adapter_overrides.as_ref();
         let scope = issue.scope();
-        agents::check_overrides::<IssueError>(tx, call, scope, before, overrides)?;
+        agents::check_overrides::<IssueError>(tx, ctx, scope, before, overrides)?;
     }
-    let Some(caller) = call.agent() else {
+    let Some(caller) = ctx.agent() else {
         return Ok(());
     };
     let begins = command.status == Some(IssueStatus::InProgress);
@@ -209,13 +209,13 @@ fn check_rights(
         return Err(Failure::Refused(IssueError::ConsultRun));
     }
     // Whoever may check an issue out may do so here as well.
-    let takes_up = begins && takes_up(call, issue, command)?;
+    let takes_up = begins && takes_up(ctx, issue, command)?;
     if !takes_up || !command.only_takes_up() {
         let to = command.assignee_agent.value().copied();
-        assignment::require_stake(tx.reads(), call, issue.scope(), issue, to)?;
+        assignment::require_stake(tx.reads(), ctx, issue.scope(), issue, to)?;
     }
     if command.status.is_some_and(|to| to != issue.status()) {
-        work::require_no_other_run(tx, call, issue, caller.agent)?;
+        work::require_no_other_run(tx, ctx, issue, caller.agent)?;
     }
     // An issue cannot be moved out of the reach of its project's demand.
     if !command.project.is_keep() && status::project_demands_review(tx, issue)? {
@@ -229,14 +229,14 @@ fn check_rights(
 /// Changes the issue; tells of a status that was taken in place of the one that was asked for.
 fn change(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
-    issue: &mut Held<Issue>,
+    ctx: &Context<'_>,
+    issue: &mut Locked<Issue>,
     command: UpdateIssue,
     candidates: Candidates,
 ) -> Result<Option<Rewrite>, Failure<IssueError>> {
     let before = Issue::clone(issue);
     let asked = command.status;
-    let takes_up = asked == Some(IssueStatus::InProgress) && takes_up(call, &before, &command)?;
+    let takes_up = asked == Some(IssueStatus::InProgress) && takes_up(ctx, &before, &command)?;
     if !takes_up {
         approval::require_none_in_the_way(tx, &before, &command)?;
     }
@@ -246,22 +246,22 @@ fn change(
         false => {
             let (agent, board) = (command.assignee_agent, &command.assignee_board);
             let candidate = candidates.new;
-            let reassigned = reassign::decide(tx, call, issue, agent, board, candidate)?;
+            let reassigned = reassign::decide(tx, ctx, issue, agent, board, candidate)?;
             (None, reassigned)
         }
     };
-    let labelled = describe(tx, call, issue, command)?;
+    let labelled = describe(tx, ctx, issue, command)?;
     let is_labelled = labelled != Changes::none();
     // A checkout tells of itself, so that what was described is taken out first.
     let described = Changes::of(issue).then(labelled);
     let (step, rewritten) = match asked {
         Some(IssueStatus::InProgress) if takes_up => {
-            check_out_itself(tx, call, issue, worker.as_ref())?;
+            check_out_itself(tx, ctx, issue, worker.as_ref())?;
             (None, None)
         }
         Some(to) => {
-            let (to, rewritten) = status::rewritten(tx, call, &before, to)?;
-            (Some(status::go(tx, call, issue, to)?), rewritten)
+            let (to, rewritten) = status::rewritten(tx, ctx, &before, to)?;
+            (Some(status::go(tx, ctx, issue, to)?), rewritten)
         }
         None => (None, None),
     };
@@ -270,18 +270,18 @@ fn change(
         assignment::require_present(issue, candidates.former.as_ref())?;
     }
     if let Some(reassigned) = &reassigned {
-        reassigned.carry_out(tx, call, issue)?;
+        reassigned.carry_out(tx, ctx, issue)?;
     }
     if issue.status() == IssueStatus::InProgress && issue.assignee == Assignment::NOBODY {
         if asked == Some(IssueStatus::InProgress) {
             return Err(Failure::Refused(IssueError::AssigneeRequired));
         }
         // Taking the assignee away gives the work back.
-        issue.progress = issue.progress.release(call.now);
+        issue.progress = issue.progress.release(ctx.now);
     }
     let changes = described.then(Changes::of(issue));
     if **issue != before || is_labelled {
-        issue.updated_at = call.now;
+        issue.updated_at = ctx.now;
         tx.issues_mut().save(issue)?;
         if before.title != issue.title || before.description != issue.description {
             tx.issues_mut().reindex(issue)?;
@@ -292,12 +292,12 @@ fn change(
         };
         let moved = moved.filter(|moved| moved.is_change());
         let details = moved.map_or_else(|| json!({}), status::told);
-        record_with(tx, call, action, issue, details, changes);
+        log_activity_with(tx, ctx, action, issue, details, changes);
     }
     if let Some(step) = &step {
-        status::after(tx, call, step)?;
+        status::after(tx, ctx, step)?;
     }
-    wake(tx, call, issue, &before, reassigned)?;
+    wake(tx, ctx, issue, &before, reassigned)?;
     Ok(rewritten)
 }
 
@@ -305,11 +305,11 @@ fn change(
 /// which is a checkout (docs/issues.md#status-changes). What stands in review
 /// goes back to its assignee when somebody else sends it there.
 fn takes_up(
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     before: &Issue,
     command: &UpdateIssue,
 ) -> Result<bool, Failure<IssueError>> {
-    let Some(caller) = call.agent() else {
+    let Some(caller) = ctx.agent() else {
         return Ok(false);
     };
     let own = before.assignee.agent() == Some(caller.agent);
@@ -337,16 +337,16 @@ fn takes_up(
 
 fn check_out_itself(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
-    issue: &mut Held<Issue>,
+    ctx: &Context<'_>,
+    issue: &mut Locked<Issue>,
     caller: Option<&EmployedAgent>,
 ) -> Result<(), Failure<IssueError>> {
     if issue.status().is_terminal() {
-        status::go(tx, call, issue, IssueStatus::InProgress)?;
+        status::go(tx, ctx, issue, IssueStatus::InProgress)?;
     }
     let caller = caller.ok_or_else(|| denied(Denied::Forbidden("the agent was terminated")))?;
     let expected = [DEFAULT_EXPECTED.as_slice(), &[IssueStatus::InReview]].concat();
-    checkout::take(tx, call, issue, caller, Some(expected))?;
+    checkout::take(tx, ctx, issue, caller, Some(expected))?;
     Ok(())
 }
 
@@ -354,8 +354,8 @@ fn check_out_itself(
 /// labels, which are no field of the issue's own.
 fn describe(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
-    issue: &mut Held<Issue>,
+    ctx: &Context<'_>,
+    issue: &mut Locked<Issue>,
     command: UpdateIssue,
 ) -> Result<Changes, Failure<IssueError>> {
     let scope = issue.scope();
@@ -383,7 +383,7 @@ fn describe(
         .assignee_adapter_overrides
         .apply(issue.assignee_adapter_overrides.take());
     match command.hidden {
-        Some(true) if issue.hidden_at.is_none() => issue.hidden_at = Some(call.now),
+        Some(true) if issue.hidden_at.is_none() => issue.hidden_at = Some(ctx.now),
         Some(false) => issue.hidden_at = None,
         Some(true) | None => {}
     }
@@ -398,17 +398,17 @@ fn describe(
 /// of the backlog, or begun or reopened for it by somebody else.
 fn wake(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     issue: &Issue,
     before: &Issue,
     reassigned: Option<Reassignment>,
 ) -> Result<(), Failure<IssueError>> {
     if let Some(reassigned) = &reassigned {
-        reassigned.withdraw_wake(tx, call, issue)?;
+        reassigned.withdraw_wake(tx, ctx, issue)?;
     }
     let reason = WakeReason::IssueAssigned;
     if let Some(agent) = reassigned.and_then(|reassigned| reassigned.new) {
-        assignment::wake_assignee(tx, call, issue, &agent, reason)?;
+        assignment::wake_assignee(tx, ctx, issue, &agent, reason)?;
         return Ok(());
     }
     let started = before.status() != issue.status()
@@ -416,7 +416,7 @@ fn wake(
     if let Some(assignee) = issue.assignee.agent().filter(|_| started)
         && let Some(agent) = tx.agents().find(issue.scope().into(), assignee)?
     {
-        assignment::wake_assignee(tx, call, issue, &agent, reason)?;
+        assignment::wake_assignee(tx, ctx, issue, &agent, reason)?;
     }
     Ok(())
 }

@@ -1,29 +1,26 @@
 //! The work on an issue while it goes on: whose run it is, the lease it lives
 //! by, and how it is stopped.
 
-use workforce_domain::actor::{AgentCredential, CompanyScope, Owned};
+use workforce_domain::actor::{AgentCredential, CompanyOwned, CompanyScope};
 use workforce_domain::id::{AgentId, RunId};
 use workforce_domain::issue::{CheckoutConflict, ConflictReason, Issue, Lease};
 use workforce_domain::page::PageRequest;
-use workforce_domain::port::{Failure, Held, LiveRun, NewLease, RunFilter, StoreError, Tx};
+use workforce_domain::port::{Failure, LiveRun, Locked, NewLease, RunFilter, StoreError, Tx};
 use workforce_domain::run::{RunErrorCode, RunKind, RunStatus};
 
 use super::{IssueError, read};
 use crate::access::{Denied, denied};
-use crate::call::Call;
+use crate::context::Context;
 
 /// The run that the caller works in. It is locked, so that it cannot end
 /// beside a lease that it is given and leave that behind. A run that a key
 /// merely names counts for attribution only, once it has ended.
 pub(super) fn working_run(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     company: CompanyScope,
 ) -> Result<Option<LiveRun>, Failure<IssueError>> {
-    let Some((caller, run)) = call
-        .agent()
-        .and_then(|caller| Some((caller, caller.run()?)))
-    else {
+    let Some((caller, run)) = ctx.agent().and_then(|caller| Some((caller, caller.run()?))) else {
         return Ok(None);
     };
     let found = tx.runs_mut().lock(company.into(), run)?;
@@ -54,8 +51,8 @@ pub(super) fn holding_run(
 /// advice go on. To be called before the lease ends.
 pub(super) fn stop(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
-    issue: &Held<Issue>,
+    ctx: &Context<'_>,
+    issue: &Locked<Issue>,
 ) -> Result<(), StoreError> {
     let scope = issue.scope();
     let filter = RunFilter {
@@ -73,14 +70,14 @@ pub(super) fn stop(
     runs.extend(lease.and_then(|lease| lease.holder.run()));
     runs.sort_unstable();
     runs.dedup();
-    runs.retain(|run| call.actor().run() != Some(*run));
+    runs.retain(|run| ctx.actor().run() != Some(*run));
     for id in runs {
         let Some(mut run) = tx.runs_mut().lock(scope.into(), id)? else {
             continue;
         };
-        if run.ask_to_stop(RunErrorCode::CancelRequested, call.now) {
+        if run.ask_to_stop(RunErrorCode::CancelRequested, ctx.now) {
             tx.runs_mut().save(&run)?;
-            call.signal.raise();
+            ctx.signal.raise();
         }
     }
     Ok(())
@@ -89,17 +86,17 @@ pub(super) fn stop(
 /// Each change by its holder renews a lease that would run out by itself.
 pub(super) fn renew_lease(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
-    issue: &Held<Issue>,
+    ctx: &Context<'_>,
+    issue: &Locked<Issue>,
 ) -> Result<(), StoreError> {
-    let Some(caller) = call.agent() else {
+    let Some(caller) = ctx.agent() else {
         return Ok(());
     };
     let lease = tx.issues().lease(issue.scope(), issue.id)?;
     let own = lease.filter(|lease| {
-        lease.is_live(call.now) && lease.expires_at.is_some() && lease.held_by(caller.agent, None)
+        lease.is_live(ctx.now) && lease.expires_at.is_some() && lease.held_by(caller.agent, None)
     });
-    if let Some(lease) = own.and_then(|own| NewLease::renewed(issue, &own, call.now)) {
+    if let Some(lease) = own.and_then(|own| NewLease::renewed(issue, &own, ctx.now)) {
         tx.issues_mut().take_lease(issue, lease)?;
     }
     Ok(())
@@ -109,12 +106,12 @@ pub(super) fn renew_lease(
 /// move it.
 pub(super) fn require_no_other_run(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     issue: &Issue,
     caller: AgentId,
 ) -> Result<(), Failure<IssueError>> {
-    let run = call.actor().run();
-    let lease = read::live_lease(tx.reads(), call, issue.scope(), issue.id)?;
+    let run = ctx.actor().run();
+    let lease = read::live_lease(tx.reads(), ctx, issue.scope(), issue.id)?;
     let other = |lease: &Lease| {
         let holder = lease.holder;
         holder.agent() == caller && run.is_some() && holder.run().is_some_and(|r| Some(r) != run)

@@ -9,8 +9,8 @@ use workforce_domain::text::{Description, Label, Name};
 use super::workspaces::{CreateWorkspace, WORKSPACE, insert_workspace};
 use super::{PLACES, ProjectError, ProjectView, check_goals, check_lead, read};
 use crate::access::{self, denied};
-use crate::call::Call;
-use crate::record::record;
+use crate::activity_log::log_activity;
+use crate::context::Context;
 use crate::refusal::{Code, Codes};
 
 /// Makes a project.
@@ -46,18 +46,18 @@ pub const CREATE: Codes = Codes::with(&[Code::BoardRequired], &[PLACES, WORKSPAC
 /// [`ProjectError`]
 pub fn create(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     company: CompanyId,
     command: CreateProject,
 ) -> Result<ProjectView, Failure<ProjectError>> {
-    let scope = access::company_scope(tx.reads(), call, company)?;
-    call.require_working_company().map_err(denied)?;
+    let scope = access::company_scope(tx.reads(), ctx, company)?;
+    ctx.require_working_company().map_err(denied)?;
     let goals = check_goals(tx.reads(), scope, command.goals)?;
     check_lead(tx.reads(), scope, command.lead_agent)?;
     let stem = url_key_stem(&command.name);
     let taken = tx.projects_mut().lock_url_keys(scope, &stem)?;
     let project = Project {
-        id: call.id(),
+        id: ctx.id(),
         company,
         name: command.name,
         url_key: first_free(&stem, "-", &taken),
@@ -68,17 +68,17 @@ pub fn create(
         color: command.color,
         review_required: command.review_required,
         archived_at: None,
-        created_at: call.now,
-        updated_at: call.now,
+        created_at: ctx.now,
+        updated_at: ctx.now,
     };
     let project = tx.projects_mut().insert(project)?;
     if !goals.is_empty() {
         tx.projects_mut().set_goals(&project, &goals)?;
     }
     if let Some(workspace) = command.workspace {
-        insert_workspace(tx, call, &project, workspace, &[], "/workspace")?;
+        insert_workspace(tx, ctx, &project, workspace, &[], "/workspace")?;
     }
     let details = json!({ "name": project.name });
-    record(tx, call, Action::ProjectCreated, &project, details);
+    log_activity(tx, ctx, Action::ProjectCreated, &project, details);
     Ok(read::view(tx.reads(), project.into_inner())?)
 }

@@ -3,10 +3,10 @@ use workforce_domain::activity::Action;
 use workforce_domain::id::ProjectId;
 use workforce_domain::port::{Failure, Tx};
 
-use super::{ProjectError, hold};
+use super::{ProjectError, lock};
 use crate::access::denied;
-use crate::call::Call;
-use crate::record::record;
+use crate::activity_log::log_activity;
+use crate::context::Context;
 
 /// Deletes a project with its workspaces. For the board. Its issues and costs
 /// stay without it; directories and repositories are left alone.
@@ -15,13 +15,13 @@ use crate::record::record;
 /// [`ProjectError`]
 pub fn delete(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: ProjectId,
 ) -> Result<(), Failure<ProjectError>> {
-    call.require_board().map_err(denied)?;
-    let project = hold(tx, call, id)?;
+    ctx.require_board().map_err(denied)?;
+    let project = lock(tx, ctx, id)?;
     let details = json!({ "name": project.name });
-    record(tx, call, Action::ProjectDeleted, &project, details);
+    log_activity(tx, ctx, Action::ProjectDeleted, &project, details);
     tx.projects_mut().delete(project)?;
     Ok(())
 }

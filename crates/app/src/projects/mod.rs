@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use serde_json::{Value, json};
 use workforce_domain::actor::CompanyScope;
 use workforce_domain::id::{AgentId, GoalId, ProjectId};
-use workforce_domain::port::{Failure, Held, MAX_PROJECT_GOALS, Reads, Tx};
+use workforce_domain::port::{Failure, Locked, MAX_PROJECT_GOALS, Reads, Tx};
 use workforce_domain::project::{GoalLink, Project, Workspace};
 
 pub use create::{CREATE, CreateProject, create};
@@ -25,7 +25,7 @@ pub use workspaces::{
 };
 
 use crate::access::{Denied, FieldFault, denied};
-use crate::call::Call;
+use crate::context::Context;
 use crate::refusal::{Code, Codes, Refusal};
 
 /// Why a call about projects is refused.
@@ -77,15 +77,15 @@ pub struct ProjectView {
     pub workspaces: Vec<Workspace>,
 }
 
-fn hold(
+fn lock(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: ProjectId,
-) -> Result<Held<Project>, Failure<ProjectError>> {
-    let Some(project) = tx.projects_mut().lock(call.actor().scope(), id)? else {
+) -> Result<Locked<Project>, Failure<ProjectError>> {
+    let Some(project) = tx.projects_mut().lock(ctx.actor().scope(), id)? else {
         return Err(denied(Denied::NotFound("project")));
     };
-    call.require_working_company().map_err(denied)?;
+    ctx.require_working_company().map_err(denied)?;
     Ok(project)
 }
 

@@ -1,16 +1,16 @@
 use std::collections::HashMap;
 
-use workforce_domain::actor::{CompanyScope, Owned};
+use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::id::{CompanyId, ProjectId};
 use workforce_domain::mention::only_alike;
 use workforce_domain::page::{Page, PageRequest};
-use workforce_domain::port::{Failure, ProjectKey, Reads, StoreError};
+use workforce_domain::port::{Failure, ProjectCursor, Reads, StoreError};
 use workforce_domain::project::{GoalLink, Project, Workspace};
 
 use super::workspaces::MAX_METADATA;
 use super::{ProjectError, ProjectView};
 use crate::access::{self, Denied, denied};
-use crate::call::Call;
+use crate::context::Context;
 
 /// Projects of a company, oldest first.
 ///
@@ -18,11 +18,11 @@ use crate::call::Call;
 /// [`ProjectError`]
 pub fn list(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     company: CompanyId,
-    page: &PageRequest<ProjectKey>,
-) -> Result<Page<ProjectView, ProjectKey>, Failure<ProjectError>> {
-    let scope = access::company_scope(reads, call, company)?;
+    page: &PageRequest<ProjectCursor>,
+) -> Result<Page<ProjectView, ProjectCursor>, Failure<ProjectError>> {
+    let scope = access::company_scope(reads, ctx, company)?;
     let mut items = Vec::new();
     let mut after = page.after;
     let mut weight = 0;
@@ -83,16 +83,16 @@ pub enum ProjectRef {
 /// [`ProjectError`]
 pub fn get(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     project: &ProjectRef,
 ) -> Result<ProjectView, Failure<ProjectError>> {
     let project = match project {
-        ProjectRef::Id(id) => find(reads, call, *id)?,
+        ProjectRef::Id(id) => find(reads, ctx, *id)?,
         ProjectRef::UrlKey { key, company } => {
-            let own = call.agent().map(|caller| caller.company);
+            let own = ctx.agent().map(|caller| caller.company);
             let scope = company
                 .or(own)
-                .and_then(|company| call.actor().enter(company));
+                .and_then(|company| ctx.actor().enter(company));
             let found = match scope {
                 Some(scope) => by_url_key(reads, scope, key)?,
                 None => None,
@@ -109,21 +109,21 @@ pub fn get(
 /// [`ProjectError`]
 pub fn workspaces(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: ProjectId,
 ) -> Result<Vec<Workspace>, Failure<ProjectError>> {
-    let project = find(reads, call, id)?;
+    let project = find(reads, ctx, id)?;
     Ok(reads.projects().workspaces(project.scope(), &[id])?)
 }
 
 fn find(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: ProjectId,
 ) -> Result<Project, Failure<ProjectError>> {
     reads
         .projects()
-        .find(call.actor().scope(), id)?
+        .find(ctx.actor().scope(), id)?
         .ok_or_else(|| denied(Denied::NotFound("project")))
 }
 

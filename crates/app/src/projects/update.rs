@@ -1,6 +1,6 @@
 use serde_json::json;
 use workforce_domain::activity::Action;
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::change::Change;
 use workforce_domain::id::{AgentId, GoalId, ProjectId};
 use workforce_domain::port::{Failure, Tx};
@@ -8,11 +8,11 @@ use workforce_domain::project::{Project, ProjectStatus, TargetDate};
 use workforce_domain::text::{Description, Label, Name};
 use workforce_domain::time::Timestamp;
 
-use super::{PLACES, ProjectError, ProjectView, check_goals, check_lead, hold, read};
+use super::{PLACES, ProjectError, ProjectView, check_goals, check_lead, lock, read};
 use crate::access::{Denied, denied};
-use crate::call::Call;
+use crate::activity_log::log_activity_with;
 use crate::changes::{Changes, Shown};
-use crate::record::record_with;
+use crate::context::Context;
 use crate::refusal::{Code, Codes};
 
 /// Changes a project's fields.
@@ -48,18 +48,18 @@ pub const UPDATE: Codes = Codes::with(&[Code::BoardRequired, Code::Forbidden], &
 /// [`ProjectError`]
 pub fn update(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: ProjectId,
     command: UpdateProject,
 ) -> Result<ProjectView, Failure<ProjectError>> {
-    let mut project = hold(tx, call, id)?;
+    let mut project = lock(tx, ctx, id)?;
     let scope = project.scope();
     let _before = Project::clone(&project);
     if command.review_required.is_some() {
-        call.require_board().map_err(denied)?;
+        ctx.require_board().map_err(denied)?;
     }
     check_lead(tx.reads(), scope, command.lead_agent.value().copied())?;
-    if let Some(caller) = call.agent()
+    if let Some(caller) = ctx.agent()
         && !command.lead_agent.is_keep()
         && !caller.is_ceo()
         && project.lead_agent != Some(caller.agent)
@@ -92,10 +92,10 @@ pub fn update(
     }
     let changes = Changes::of(&mut project).then(linked);
     if !changes.is_empty() {
-        project.updated_at = call.now;
+        project.updated_at = ctx.now;
         tx.projects_mut().save(&project)?;
         let (action, details) = (Action::ProjectUpdated, json!({ "status": project.status }));
-        record_with(tx, call, action, &project, details, changes);
+        log_activity_with(tx, ctx, action, &project, details, changes);
     }
     Ok(read::view(tx.reads(), project.into_inner())?)
 }

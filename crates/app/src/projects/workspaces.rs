@@ -1,18 +1,18 @@
 use serde_json::json;
 use workforce_domain::Document;
 use workforce_domain::activity::Action;
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::change::Change;
 use workforce_domain::id::{ProjectId, WorkspaceId};
-use workforce_domain::port::{Failure, Held, MAX_WORKSPACES, Tx};
+use workforce_domain::port::{Failure, Locked, MAX_WORKSPACES, Tx};
 use workforce_domain::project::{Project, Workspace, WorkspaceSource};
 use workforce_domain::text::{Label, Location, Name};
 
-use super::{ProjectError, hold};
+use super::{ProjectError, lock};
 use crate::access::{Denied, FieldFault, check_document, denied};
-use crate::call::Call;
+use crate::activity_log::{log_activity, log_activity_with};
 use crate::changes::Changes;
-use crate::record::{record, record_with};
+use crate::context::Context;
 use crate::refusal::{Code, Codes};
 
 /// What is kept with a workspace is at most so long as JSON, since lists of
@@ -47,13 +47,13 @@ pub const WORKSPACE: Codes = Codes::of(&[Code::InvalidField]);
 /// [`ProjectError`]
 pub fn create_workspace(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: ProjectId,
     command: CreateWorkspace,
 ) -> Result<Workspace, Failure<ProjectError>> {
-    let project = hold(tx, call, id)?;
+    let project = lock(tx, ctx, id)?;
     let present = tx.projects().workspaces(project.scope(), &[id])?;
-    insert_workspace(tx, call, &project, command, &present, "")
+    insert_workspace(tx, ctx, &project, command, &present, "")
 }
 
 /// Changes a workspace's fields.
@@ -83,13 +83,13 @@ pub struct UpdateWorkspace {
 /// [`ProjectError`]
 pub fn update_workspace(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     project: ProjectId,
     id: WorkspaceId,
     command: UpdateWorkspace,
 ) -> Result<Workspace, Failure<ProjectError>> {
-    let project = hold(tx, call, project)?;
-    let (mut workspace, others) = held_workspace(tx, call, &project, id)?;
+    let project = lock(tx, ctx, project)?;
+    let (mut workspace, others) = held_workspace(tx, ctx, &project, id)?;
     let before = workspace.clone();
     let cwd = command.cwd.apply(workspace.source.cwd().cloned());
     let repo_url = command.repo_url.apply(workspace.source.repo_url().cloned());
@@ -111,28 +111,28 @@ pub fn update_workspace(
         Change::Set(metadata) => metadata,
     };
     check(&workspace, "").map_err(|fault| Failure::Refused(fault.into()))?;
-    workspace.updated_at = call.now;
+    workspace.updated_at = ctx.now;
     tx.projects_mut().save_workspace(&project, &workspace)?;
-    tell(tx, call, &before, &workspace);
-    tell_displaced(tx, call, &workspace, &others);
+    tell(tx, ctx, &before, &workspace);
+    tell_displaced(tx, ctx, &workspace, &others);
     Ok(workspace)
 }
 
 /// Writes down what changed of a workspace.
-fn tell(tx: &mut dyn Tx, call: &Call<'_>, before: &Workspace, after: &Workspace) {
+fn tell(tx: &mut dyn Tx, ctx: &Context<'_>, before: &Workspace, after: &Workspace) {
     let (action, changes) = (Action::WorkspaceUpdated, Changes::between(before, after));
-    record_with(tx, call, action, after, json!({}), changes);
+    log_activity_with(tx, ctx, action, after, json!({}), changes);
 }
 
 /// The same of the workspace that lost the primary place to this one.
-fn tell_displaced(tx: &mut dyn Tx, call: &Call<'_>, primary: &Workspace, others: &[Workspace]) {
+fn tell_displaced(tx: &mut dyn Tx, ctx: &Context<'_>, primary: &Workspace, others: &[Workspace]) {
     let displaced = others.iter().find(|other| other.is_primary);
     if let Some(before) = displaced.filter(|_| primary.is_primary) {
         let after = Workspace {
             is_primary: false,
             ..before.clone()
         };
-        tell(tx, call, before, &after);
+        tell(tx, ctx, before, &after);
     }
 }
 
@@ -143,12 +143,12 @@ fn tell_displaced(tx: &mut dyn Tx, call: &Call<'_>, primary: &Workspace, others:
 /// [`ProjectError`]
 pub fn delete_workspace(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     project: ProjectId,
     id: WorkspaceId,
 ) -> Result<(), Failure<ProjectError>> {
-    let project = hold(tx, call, project)?;
-    let (gone, others) = held_workspace(tx, call, &project, id)?;
+    let project = lock(tx, ctx, project)?;
+    let (gone, others) = held_workspace(tx, ctx, &project, id)?;
     tx.projects_mut().delete_workspace(&project, id)?;
     if gone.is_primary {
         let eldest = others
@@ -157,26 +157,26 @@ pub fn delete_workspace(
         if let Some(former) = eldest {
             let heir = Workspace {
                 is_primary: true,
-                updated_at: call.now,
+                updated_at: ctx.now,
                 ..former.clone()
             };
             tx.projects_mut().save_workspace(&project, &heir)?;
-            tell(tx, call, &former, &heir);
+            tell(tx, ctx, &former, &heir);
         }
     }
-    record(tx, call, Action::WorkspaceDeleted, &gone, json!({}));
+    log_activity(tx, ctx, Action::WorkspaceDeleted, &gone, json!({}));
     Ok(())
 }
 
 pub(super) fn insert_workspace(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
-    project: &Held<Project>,
+    ctx: &Context<'_>,
+    project: &Locked<Project>,
     command: CreateWorkspace,
     present: &[Workspace],
     pointer: &'static str,
 ) -> Result<Workspace, Failure<ProjectError>> {
-    call.require_board().map_err(denied)?;
+    ctx.require_board().map_err(denied)?;
     if present.len() >= MAX_WORKSPACES {
         let fault = FieldFault::invalid(pointer, "the project has as many workspaces as it may");
         return Err(Failure::Refused(fault.into()));
@@ -188,7 +188,7 @@ pub(super) fn insert_workspace(
         None => project.name.clone(),
     };
     let workspace = Workspace {
-        id: call.id(),
+        id: ctx.id(),
         company: project.company,
         project: project.id,
         name,
@@ -197,28 +197,28 @@ pub(super) fn insert_workspace(
         default_base_branch: command.default_base_branch,
         is_primary: command.is_primary || present.is_empty(),
         metadata: command.metadata,
-        created_at: call.now,
-        updated_at: call.now,
+        created_at: ctx.now,
+        updated_at: ctx.now,
     };
     check(&workspace, pointer).map_err(|fault| Failure::Refused(fault.into()))?;
     tx.projects_mut().insert_workspace(project, &workspace)?;
     let details = json!({ "name": workspace.name });
-    record(tx, call, Action::WorkspaceCreated, &workspace, details);
-    tell_displaced(tx, call, &workspace, present);
+    log_activity(tx, ctx, Action::WorkspaceCreated, &workspace, details);
+    tell_displaced(tx, ctx, &workspace, present);
     Ok(workspace)
 }
 
 /// A workspace of a locked project, and the others that it has.
 fn held_workspace(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
-    project: &Held<Project>,
+    ctx: &Context<'_>,
+    project: &Locked<Project>,
     id: WorkspaceId,
 ) -> Result<(Workspace, Vec<Workspace>), Failure<ProjectError>> {
     let mut all = tx.projects().workspaces(project.scope(), &[project.id])?;
     let place = all.iter().position(|workspace| workspace.id == id);
     let found = all.remove(place.ok_or_else(|| denied(Denied::NotFound("workspace")))?);
-    call.require_board().map_err(denied)?;
+    ctx.require_board().map_err(denied)?;
     Ok((found, all))
 }
 

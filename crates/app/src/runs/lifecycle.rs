@@ -6,15 +6,15 @@ use std::time::Duration;
 use serde_json::json;
 use workforce_domain::Document;
 use workforce_domain::activity::Action;
-use workforce_domain::actor::{CompanyScope, Owned};
+use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::id::RunId;
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{ClaimRequest, ClaimedRun, Failure, StoreError, Tx};
 use workforce_domain::run::{Run, RunEnd, RunKind, RunOutcome};
 use workforce_domain::wake::{WakeReason, WakeSource};
 
-use crate::call::Call;
-use crate::record::record;
+use crate::activity_log::log_activity;
+use crate::context::Context;
 use crate::wakes::{self, WakeRequest};
 
 /// Work lost with its server is tried again at most once in this time per
@@ -27,17 +27,17 @@ const RETRY_SPACING: Duration = Duration::from_secs(60 * 60);
 /// When the store fails.
 pub fn start(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     request: &ClaimRequest,
 ) -> Result<Option<ClaimedRun>, Failure<Infallible>> {
-    let Some(scope) = call.actor().instance() else {
+    let Some(scope) = ctx.actor().instance() else {
         return Ok(None);
     };
     let claimed = tx.engine_mut().claim(scope, request)?;
     if let Some(claimed) = &claimed {
         let details = json!({ "reason": claimed.run.reason, "kind": claimed.run.kind });
-        record(tx, call, Action::HeartbeatStarted, &claimed.run, details);
-        wakes::keep_work(tx, call, &claimed.agent, &claimed.wake)?;
+        log_activity(tx, ctx, Action::HeartbeatStarted, &claimed.run, details);
+        wakes::keep_work(tx, ctx, &claimed.agent, &claimed.wake)?;
     }
     Ok(claimed)
 }
@@ -52,7 +52,7 @@ pub fn start(
 /// When the store fails.
 pub fn finish(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     company: CompanyScope,
     id: RunId,
     fence: i64,
@@ -71,13 +71,13 @@ pub fn finish(
     if run.fence != fence {
         return Ok(false);
     }
-    let Ok(outcome) = run.end(end, call.now) else {
+    let Ok(outcome) = run.end(end, ctx.now) else {
         return Ok(false);
     };
     tx.runs_mut().save(&run)?;
     tx.issues_mut().end_leases_of_run(&run)?;
     if let Some(mut agent) = agent {
-        agent.last_heartbeat_at = Some(call.now);
+        agent.last_heartbeat_at = Some(ctx.now);
         agent.consecutive_failures = match outcome {
             RunOutcome::Succeeded => 0,
             RunOutcome::Failed(_) | RunOutcome::TimedOut(_) | RunOutcome::Lost(_) => {
@@ -88,16 +88,16 @@ pub fn finish(
         };
         tx.agents_mut().save(&agent)?;
     }
-    call.signal.raise();
+    ctx.signal.raise();
     let details = json!({
         "status": run.status,
         "errorCode": run.error_code,
         "exitCode": run.exit_code,
         "signal": run.signal,
     });
-    record(tx, call, Action::HeartbeatFinished, &run, details);
+    log_activity(tx, ctx, Action::HeartbeatFinished, &run, details);
     if matches!(outcome, RunOutcome::Lost(_)) {
-        retry(tx, call, &run)?;
+        retry(tx, ctx, &run)?;
     }
     Ok(true)
 }
@@ -115,11 +115,11 @@ fn is_still_its_own(tx: &mut dyn Tx, run: &Run) -> Result<bool, StoreError> {
 }
 
 /// Queues the work of a lost run once more, unless it was retried recently.
-fn retry(tx: &mut dyn Tx, call: &Call<'_>, run: &Run) -> Result<(), StoreError> {
+fn retry(tx: &mut dyn Tx, ctx: &Context<'_>, run: &Run) -> Result<(), StoreError> {
     let last = tx
         .engine()
         .last_retry_of(run.scope(), run.agent, run.issue)?;
-    if last.is_some_and(|last| call.now.since(last) < RETRY_SPACING) {
+    if last.is_some_and(|last| ctx.now.since(last) < RETRY_SPACING) {
         return Ok(());
     }
     if !is_still_its_own(tx, run)? {
@@ -136,7 +136,7 @@ fn retry(tx: &mut dyn Tx, call: &Call<'_>, run: &Run) -> Result<(), StoreError> 
             payload: Document::new(),
             not_before: None,
         };
-        wakes::request(tx, call, request)?;
+        wakes::request(tx, ctx, request)?;
     }
     Ok(())
 }

@@ -6,12 +6,12 @@ mod request;
 
 use serde_json::{Value, json};
 use workforce_domain::activity::Activity;
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::company::PauseReason;
 use workforce_domain::id::{CompanyId, RunId};
 use workforce_domain::issue::IssueRef;
 use workforce_domain::page::{Page, PageRequest};
-use workforce_domain::port::{ActivityKey, Failure, Reads, RunFilter, RunKey};
+use workforce_domain::port::{ActivityCursor, Failure, Reads, RunCursor, RunFilter};
 use workforce_domain::run::{Run, RunStatus};
 
 pub use lifecycle::{finish, start};
@@ -20,7 +20,7 @@ pub use request::{
 };
 
 use crate::access::{self, Denied, FieldFault, denied};
-use crate::call::Call;
+use crate::context::Context;
 use crate::refusal::{Code, Refusal};
 
 /// Why a call about runs is refused.
@@ -83,10 +83,10 @@ impl Refusal for RunError {
 ///
 /// # Errors
 /// [`RunError`]
-pub fn get(reads: &mut dyn Reads, call: &Call<'_>, id: RunId) -> Result<Run, Failure<RunError>> {
+pub fn get(reads: &mut dyn Reads, ctx: &Context<'_>, id: RunId) -> Result<Run, Failure<RunError>> {
     reads
         .runs()
-        .find(call.actor().scope(), id)?
+        .find(ctx.actor().scope(), id)?
         .ok_or_else(|| denied(Denied::NotFound("heartbeat run")))
 }
 
@@ -96,12 +96,12 @@ pub fn get(reads: &mut dyn Reads, call: &Call<'_>, id: RunId) -> Result<Run, Fai
 /// [`RunError`]
 pub fn list(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     company: CompanyId,
     filter: &RunFilter,
-    page: &PageRequest<RunKey>,
-) -> Result<Page<Run, RunKey>, Failure<RunError>> {
-    let scope = access::company_scope(reads, call, company)?;
+    page: &PageRequest<RunCursor>,
+) -> Result<Page<Run, RunCursor>, Failure<RunError>> {
+    let scope = access::company_scope(reads, ctx, company)?;
     Ok(reads.runs().list(scope, filter, page)?)
 }
 
@@ -111,12 +111,12 @@ pub fn list(
 /// [`RunError`]
 pub fn of_issue(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     issue: &IssueRef,
     statuses: &[RunStatus],
-    page: &PageRequest<RunKey>,
-) -> Result<Page<Run, RunKey>, Failure<RunError>> {
-    let Some(issue) = reads.issues().find(call.actor().scope(), issue)? else {
+    page: &PageRequest<RunCursor>,
+) -> Result<Page<Run, RunCursor>, Failure<RunError>> {
+    let Some(issue) = reads.issues().find(ctx.actor().scope(), issue)? else {
         return Err(denied(Denied::NotFound("issue")));
     };
     let filter = RunFilter {
@@ -133,10 +133,10 @@ pub fn of_issue(
 /// [`RunError`]
 pub fn events(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: RunId,
-    page: &PageRequest<ActivityKey>,
-) -> Result<Page<Activity, ActivityKey>, Failure<RunError>> {
-    let run = get(reads, call, id)?;
+    page: &PageRequest<ActivityCursor>,
+) -> Result<Page<Activity, ActivityCursor>, Failure<RunError>> {
+    let run = get(reads, ctx, id)?;
     Ok(reads.activity().of_run(run.scope(), id, page)?)
 }

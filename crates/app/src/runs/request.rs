@@ -1,20 +1,20 @@
 use serde_json::{Value, json};
 use workforce_domain::Document;
 use workforce_domain::activity::Action;
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::agent::{Agent, AgentState};
 use workforce_domain::id::{AgentId, RunId};
-use workforce_domain::port::{Failure, Held, StoreError, Tx};
+use workforce_domain::port::{Failure, Locked, StoreError, Tx};
 use workforce_domain::run::{Run, RunErrorCode, RunKind, RunStatus};
+use workforce_domain::string_enum;
+use workforce_domain::string_enum::StringEnum;
 use workforce_domain::text::Label;
 use workforce_domain::wake::{WakeReason, WakeSource};
-use workforce_domain::word::Word;
-use workforce_domain::words;
 
 use super::RunError;
 use crate::access::{self, Denied, denied};
-use crate::call::Call;
-use crate::record::record;
+use crate::activity_log::log_activity;
+use crate::context::Context;
 use crate::refusal::{Code, Codes};
 use crate::wakes::{self, WakeOutcome, WakeRequest};
 
@@ -48,17 +48,17 @@ pub const ASK: Codes = Codes::of(&[
 /// [`RunError`]
 pub fn invoke(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: AgentId,
     payload: Document,
 ) -> Result<InvokeOutcome, Failure<RunError>> {
-    let agent = hold(tx, call, id)?;
-    if call.agent().is_some_and(|caller| caller.agent != id) {
+    let agent = lock(tx, ctx, id)?;
+    if ctx.agent().is_some_and(|caller| caller.agent != id) {
         return Err(denied(Denied::Forbidden("an agent invokes itself only")));
     }
     ask(
         tx,
-        call,
+        ctx,
         &agent,
         WakeSource::OnDemand,
         WakeReason::Manual,
@@ -79,7 +79,7 @@ pub struct WakeUp {
     pub payload: Document,
 }
 
-words! {
+string_enum! {
     /// How somebody came to wake an agent.
     pub enum TriggerDetail {
         /// A person did.
@@ -109,12 +109,12 @@ pub enum WakeUpOutcome {
 /// [`RunError`]
 pub fn wake_up(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: AgentId,
     command: WakeUp,
 ) -> Result<WakeUpOutcome, Failure<RunError>> {
-    let agent = hold(tx, call, id)?;
-    if let Some(caller) = call.agent()
+    let agent = lock(tx, ctx, id)?;
+    if let Some(caller) = ctx.agent()
         && caller.agent != id
         && !access::manages(tx.reads(), agent.scope(), caller.agent, id)?
     {
@@ -127,7 +127,7 @@ pub fn wake_up(
     }
     let source = command.source;
     let (reason, payload) = command.told();
-    let asked = ask(tx, call, &agent, source, reason, payload)?;
+    let asked = ask(tx, ctx, &agent, source, reason, payload)?;
     Ok(WakeUpOutcome::Asked(Box::new(asked)))
 }
 
@@ -156,16 +156,20 @@ impl WakeUp {
     }
 }
 
-fn hold(tx: &mut dyn Tx, call: &Call<'_>, id: AgentId) -> Result<Held<Agent>, Failure<RunError>> {
+fn lock(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    id: AgentId,
+) -> Result<Locked<Agent>, Failure<RunError>> {
     tx.agents_mut()
-        .lock(call.actor().scope(), id)?
+        .lock(ctx.actor().scope(), id)?
         .ok_or_else(|| denied(Denied::NotFound("agent")))
 }
 
 /// The one way in which somebody asks for a run by hand.
 fn ask(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     agent: &Agent,
     source: WakeSource,
     reason: WakeReason,
@@ -184,7 +188,7 @@ fn ask(
         payload,
         not_before: None,
     };
-    let (run, coalesced) = match wakes::request(tx, call, request)? {
+    let (run, coalesced) = match wakes::request(tx, ctx, request)? {
         WakeOutcome::Queued(run) => (run, false),
         WakeOutcome::Coalesced(run) => (run, true),
         // Its company was stopped a moment ago.
@@ -194,9 +198,9 @@ fn ask(
         }
     };
     let run = found(tx, agent, run)?;
-    record(
+    log_activity(
         tx,
-        call,
+        ctx,
         Action::HeartbeatInvoked,
         &run,
         json!({ "coalesced": coalesced, "source": source, "reason": reason }),
@@ -244,14 +248,14 @@ pub const CANCEL: Codes = Codes::of(&[Code::RunNotLive]);
 ///
 /// # Errors
 /// [`RunError`]
-pub fn cancel(tx: &mut dyn Tx, call: &Call<'_>, id: RunId) -> Result<Run, Failure<RunError>> {
-    let scope = call.actor().scope();
+pub fn cancel(tx: &mut dyn Tx, ctx: &Context<'_>, id: RunId) -> Result<Run, Failure<RunError>> {
+    let scope = ctx.actor().scope();
     let Some(seen) = tx.runs().find(scope, id)? else {
         return Err(denied(Denied::NotFound("heartbeat run")));
     };
     let company = seen.scope();
-    if let Some(caller) = call.agent() {
-        call.require_working_company().map_err(denied)?;
+    if let Some(caller) = ctx.agent() {
+        ctx.require_working_company().map_err(denied)?;
         if !access::manages(tx.reads(), company, caller.agent, seen.agent)? {
             return Err(denied(Denied::Forbidden(
                 "only its managers may stop a run",
@@ -259,7 +263,7 @@ pub fn cancel(tx: &mut dyn Tx, call: &Call<'_>, id: RunId) -> Result<Run, Failur
         }
     }
     let run = match seen.status {
-        RunStatus::Queued => cancel_queued(tx, call, &seen)?,
+        RunStatus::Queued => cancel_queued(tx, ctx, &seen)?,
         _ => None,
     };
     let run = match run {
@@ -274,17 +278,17 @@ pub fn cancel(tx: &mut dyn Tx, call: &Call<'_>, id: RunId) -> Result<Run, Failur
                 RunStatus::Running => {}
                 status => return Err(Failure::Refused(RunError::NotLive { status })),
             }
-            if !run.ask_to_stop(RunErrorCode::CancelRequested, call.now) {
+            if !run.ask_to_stop(RunErrorCode::CancelRequested, ctx.now) {
                 return Ok(run.into_inner());
             }
             tx.runs_mut().save(&run)?;
             run.into_inner()
         }
     };
-    call.signal.raise();
-    record(
+    ctx.signal.raise();
+    log_activity(
         tx,
-        call,
+        ctx,
         Action::HeartbeatCancelled,
         &run,
         json!({ "status": run.status }),
@@ -293,7 +297,7 @@ pub fn cancel(tx: &mut dyn Tx, call: &Call<'_>, id: RunId) -> Result<Run, Failur
 }
 
 /// Cancels a run that waits, with its wake; `None` when it waits no more.
-fn cancel_queued(tx: &mut dyn Tx, call: &Call<'_>, run: &Run) -> Result<Option<Run>, StoreError> {
+fn cancel_queued(tx: &mut dyn Tx, ctx: &Context<'_>, run: &Run) -> Result<Option<Run>, StoreError> {
     let company = run.scope();
     let wake = tx
         .runs_mut()
@@ -301,6 +305,6 @@ fn cancel_queued(tx: &mut dyn Tx, call: &Call<'_>, run: &Run) -> Result<Option<R
     let Some(wake) = wake.filter(|wake| wake.run == run.id) else {
         return Ok(None);
     };
-    tx.runs_mut().cancel_wake(wake, call.now)?;
+    tx.runs_mut().cancel_wake(wake, ctx.now)?;
     tx.runs().find(company.into(), run.id)
 }

@@ -1,16 +1,16 @@
 use serde_json::json;
 use workforce_domain::activity::Action;
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::change::Change;
 use workforce_domain::id::{AgentId, SecretId};
 use workforce_domain::port::{Failure, SecretUser, Tx};
 use workforce_domain::secret::{Secret, SecretProvider, SecretValue};
 use workforce_domain::text::{Description, SecretName};
 
-use super::{SecretError, at_fault, external_ref, hold, insert_version, require_free_name};
+use super::{SecretError, at_fault, external_ref, insert_version, lock, require_free_name};
 use crate::access::{Denied, denied};
-use crate::call::Call;
-use crate::record::{record, record_change};
+use crate::activity_log::{log_activity, log_change};
+use crate::context::Context;
 use crate::refusal::{Code, Codes};
 
 /// Changes a secret.
@@ -40,11 +40,11 @@ pub const ROTATE: Codes = Codes::of(&[Code::InvalidField]);
 /// [`SecretError`]
 pub fn update(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: SecretId,
     command: UpdateSecret,
 ) -> Result<Secret, Failure<SecretError>> {
-    let mut secret = hold(tx, call, id)?;
+    let mut secret = lock(tx, ctx, id)?;
     let scope = secret.scope();
     if let Some(name) = command.name {
         require_free_name(tx.reads(), scope, Some(id), &name)?;
@@ -65,17 +65,17 @@ pub fn update(
     }
     let mut is_changed = secret.is_changed();
     if is_changed {
-        record_change(tx, call, Action::SecretUpdated, &mut secret, json!({}));
+        log_change(tx, ctx, Action::SecretUpdated, &mut secret, json!({}));
     }
     if let Some(value) = &command.value {
         secret.latest_version += 1;
-        insert_version(tx, call, &secret, value)?;
+        insert_version(tx, ctx, &secret, value)?;
         let details = json!({ "version": secret.latest_version });
-        record_change(tx, call, Action::SecretRotated, &mut secret, details);
+        log_change(tx, ctx, Action::SecretRotated, &mut secret, details);
         is_changed = true;
     }
     if is_changed {
-        secret.updated_at = call.now;
+        secret.updated_at = ctx.now;
         tx.secrets_mut().save(&secret)?;
     }
     Ok(secret.into_inner())
@@ -91,17 +91,17 @@ pub const DELETE: Codes = Codes::of(&[Code::SecretInUse]);
 /// [`SecretError`]
 pub fn delete(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: SecretId,
     force: bool,
 ) -> Result<(), Failure<SecretError>> {
-    let secret = hold(tx, call, id)?;
+    let secret = lock(tx, ctx, id)?;
     let agents = agents_of(&tx.secrets().users(secret.scope(), id)?, |_user| true);
     if !agents.is_empty() && !force {
         return Err(Failure::Refused(SecretError::InUse { agents }));
     }
     let details = json!({ "agentIds": agents });
-    record(tx, call, Action::SecretDeleted, &secret, details);
+    log_activity(tx, ctx, Action::SecretDeleted, &secret, details);
     Ok(tx.secrets_mut().delete(secret)?)
 }
 
@@ -115,11 +115,11 @@ pub const DELETE_VERSION: Codes =
 /// [`SecretError`]
 pub fn delete_version(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: SecretId,
     version: i32,
 ) -> Result<(), Failure<SecretError>> {
-    let secret = hold(tx, call, id)?;
+    let secret = lock(tx, ctx, id)?;
     let missing = || denied(Denied::NotFound("version of this secret"));
     if tx.secrets().version(secret.scope(), id, version)?.is_none() {
         return Err(missing());
@@ -136,7 +136,7 @@ pub fn delete_version(
         return Err(missing());
     }
     let details = json!({ "version": version });
-    record(tx, call, Action::SecretVersionDeleted, &secret, details);
+    log_activity(tx, ctx, Action::SecretVersionDeleted, &secret, details);
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 use workforce_domain::Document;
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::id::AgentId;
 use workforce_domain::port::{Failure, Tx};
 use workforce_domain::secret::{Secret, SecretProvider, SecretValue};
@@ -8,9 +8,9 @@ use workforce_domain::text::SecretName;
 
 use super::{CREATE, CreateSecret, SecretError, at_fault, create};
 use crate::access::{Denied, denied};
+use crate::activity_log::document;
 use crate::agents::{self, UpdateAgent, inline_value};
-use crate::call::Call;
-use crate::record::document;
+use crate::context::Context;
 use crate::refusal::Codes;
 
 /// An inline value that became a secret.
@@ -35,18 +35,18 @@ pub const CONVERT: Codes = CREATE;
 /// [`SecretError`]
 pub fn convert(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     agent: AgentId,
     variable: &str,
     name: Option<SecretName>,
 ) -> Result<Converted, Failure<SecretError>> {
-    call.require_board().map_err(denied)?;
-    let scope = call.actor().scope();
+    ctx.require_board().map_err(denied)?;
+    let scope = ctx.actor().scope();
     let missing = || denied(Denied::NotFound("agent"));
     let found = tx.agents().find(scope, agent)?.ok_or_else(missing)?;
     let company = found.company();
     tx.companies_mut().lock(scope, company)?;
-    // Held to the end, so that the value that goes is the value that is kept.
+    // Locked to the end, so that the value that goes is the value that is kept.
     let held = tx.agents_mut().lock(scope, agent)?.ok_or_else(missing)?;
     let value = match binding(&held.adapter_config, variable) {
         None => return Err(denied(Denied::NotFound("variable of this agent"))),
@@ -67,14 +67,14 @@ pub fn convert(
         value: Some(value),
         external_ref: None,
     };
-    let secret = create(tx, call, company, command)?;
+    let secret = create(tx, ctx, company, command)?;
     let reference = json!({ "type": "secret_ref", "secretId": secret.id, "version": "latest" });
     let env = Document::from_iter([(variable.to_owned(), reference)]);
     let change = UpdateAgent {
         adapter_config: Some(document(json!({ "env": env }))),
         ..UpdateAgent::default()
     };
-    agents::update(tx, call, agent, change).map_err(|failure| failure.map(SecretError::from))?;
+    agents::update(tx, ctx, agent, change).map_err(|failure| failure.map(SecretError::from))?;
     Ok(Converted {
         secret,
         agent,

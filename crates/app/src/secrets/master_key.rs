@@ -13,7 +13,7 @@ use workforce_domain::port::{
     Failure, KeyChangeError, KeyId, KeySource, Reads, SealedCell, SealedColumn, Store, StoreError,
     Tx, Vault,
 };
-use workforce_domain::word::Word;
+use workforce_domain::string_enum::StringEnum;
 
 /// What the canary is sealed for.
 const CANARY_CONTEXT: &str = "vault canary";

@@ -12,7 +12,7 @@ use workforce_domain::activity::Action;
 use workforce_domain::actor::CompanyScope;
 use workforce_domain::id::{AgentId, CompanyId, SecretId};
 use workforce_domain::page::{Page, PageRequest};
-use workforce_domain::port::{Failure, Held, Reads, SecretKey, StoreError, Tx};
+use workforce_domain::port::{Failure, Locked, Reads, SecretCursor, StoreError, Tx};
 use workforce_domain::secret::{
     ExternalRef, Secret, SecretProvider, SecretValue, SecretVersion, seal_context,
 };
@@ -26,9 +26,9 @@ pub use resolve::{Found, Source, Unresolved, resolve, values_of_run};
 pub use usage::{SecretUsage, usage, versions};
 
 use crate::access::{self, Denied, FieldFault, denied};
+use crate::activity_log::log_activity;
 use crate::agents::AgentError;
-use crate::call::Call;
-use crate::record::record;
+use crate::context::Context;
 use crate::refusal::{Code, Codes, Refusal};
 
 /// Why a call about secrets is refused.
@@ -120,12 +120,12 @@ pub const CREATE: Codes = Codes::of(&[Code::DuplicateName, Code::InvalidField]);
 /// [`SecretError`]
 pub fn create(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     company: CompanyId,
     command: CreateSecret,
 ) -> Result<Secret, Failure<SecretError>> {
-    let scope = access::company_scope(tx.reads(), call, company)?;
-    call.require_board().map_err(denied)?;
+    let scope = access::company_scope(tx.reads(), ctx, company)?;
+    ctx.require_board().map_err(denied)?;
     let external_ref = match (command.provider, &command.value, &command.external_ref) {
         (SecretProvider::LocalEncrypted, Some(_), None) => None,
         (SecretProvider::LocalEncrypted, None, _) => {
@@ -147,7 +147,7 @@ pub fn create(
     };
     require_free_name(tx.reads(), scope, None, &command.name)?;
     let secret = Secret {
-        id: call.id(),
+        id: ctx.id(),
         company,
         name: command.name,
         provider: command.provider,
@@ -155,16 +155,16 @@ pub fn create(
         description: command.description,
         latest_version: i32::from(command.value.is_some()),
         created_by_agent: None,
-        created_by_user: call.actor().user(),
-        created_at: call.now,
-        updated_at: call.now,
+        created_by_user: ctx.actor().user(),
+        created_at: ctx.now,
+        updated_at: ctx.now,
     };
     let secret = tx.secrets_mut().insert(secret)?;
     if let Some(value) = &command.value {
-        insert_version(tx, call, &secret, value)?;
+        insert_version(tx, ctx, &secret, value)?;
     }
     let details = json!({ "provider": secret.provider });
-    record(tx, call, Action::SecretCreated, &secret, details);
+    log_activity(tx, ctx, Action::SecretCreated, &secret, details);
     Ok(secret.into_inner())
 }
 
@@ -174,12 +174,12 @@ pub fn create(
 /// [`SecretError`]
 pub fn list(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     company: CompanyId,
-    page: &PageRequest<SecretKey>,
-) -> Result<Page<Secret, SecretKey>, Failure<SecretError>> {
-    let scope = access::company_scope(reads, call, company)?;
-    call.require_board().map_err(denied)?;
+    page: &PageRequest<SecretCursor>,
+) -> Result<Page<Secret, SecretCursor>, Failure<SecretError>> {
+    let scope = access::company_scope(reads, ctx, company)?;
+    ctx.require_board().map_err(denied)?;
     Ok(reads.secrets().list(scope, page)?)
 }
 
@@ -189,25 +189,25 @@ pub fn list(
 /// [`SecretError`]
 pub fn get(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: SecretId,
 ) -> Result<Secret, Failure<SecretError>> {
-    call.require_board().map_err(denied)?;
+    ctx.require_board().map_err(denied)?;
     reads
         .secrets()
-        .find(call.actor().scope(), id)?
+        .find(ctx.actor().scope(), id)?
         .ok_or_else(|| denied(Denied::NotFound("secret")))
 }
 
 /// Locks the secret a caller names.
-fn hold(
+fn lock(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: SecretId,
-) -> Result<Held<Secret>, Failure<SecretError>> {
-    call.require_board().map_err(denied)?;
+) -> Result<Locked<Secret>, Failure<SecretError>> {
+    ctx.require_board().map_err(denied)?;
     tx.secrets_mut()
-        .lock(call.actor().scope(), id)?
+        .lock(ctx.actor().scope(), id)?
         .ok_or_else(|| denied(Denied::NotFound("secret")))
 }
 
@@ -233,19 +233,19 @@ fn require_free_name(
 /// Seals a value as the newest version of a secret.
 fn insert_version(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
-    secret: &Held<Secret>,
+    ctx: &Context<'_>,
+    secret: &Locked<Secret>,
     value: &SecretValue,
 ) -> Result<(), StoreError> {
     let version = secret.latest_version;
     let context = seal_context(secret.company, secret.id, version);
-    let sealed = call.vault.seal(&context, value.expose().as_bytes());
+    let sealed = ctx.vault.seal(&context, value.expose().as_bytes());
     let version = SecretVersion {
         company: secret.company,
         secret: secret.id,
         version,
         sealed,
-        created_at: call.now,
+        created_at: ctx.now,
     };
     tx.secrets_mut().insert_version(secret, &version)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 use workforce_domain::Document;
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::id::SecretId;
 use workforce_domain::port::{Failure, Reads, RunSecret, StoreError, Tx, Vault};
 use workforce_domain::run::Run;
@@ -12,13 +12,13 @@ use workforce_domain::secret::{
     ExternalRef, ReferenceFault, Secret, SecretProvider, SecretReference, VersionPick, seal_context,
 };
 
-use crate::call::Call;
+use crate::context::Context;
 
 /// Where the value of a resolved reference is.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Source {
     /// It was kept here: the value.
-    Kept(String),
+    Stored(String),
     /// It is to be had from outside, by whoever may reach there.
     Outside(SecretProvider, ExternalRef),
 }
@@ -27,7 +27,7 @@ pub enum Source {
 impl std::fmt::Debug for Source {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Kept(_) => f.write_str("Kept"),
+            Self::Stored(_) => f.write_str("Stored"),
             Self::Outside(provider, _) => write!(f, "Outside({provider})"),
         }
     }
@@ -70,7 +70,7 @@ impl Unresolved {
 /// [`Unresolved`]: nothing is written down then.
 pub fn resolve(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     run: &Run,
     config: &Document,
 ) -> Result<Vec<Found>, Failure<Unresolved>> {
@@ -94,8 +94,8 @@ pub fn resolve(
             VersionPick::Pinned(version) => version,
         };
         let source = match &secret.external_ref {
-            None => match open(tx.reads(), call.vault, secret, version)? {
-                Opened::Value(value) => Source::Kept(value),
+            None => match open(tx.reads(), ctx.vault, secret, version)? {
+                Opened::Value(value) => Source::Stored(value),
                 Opened::Missing => return Err(refuse("its secret does not have this version")),
                 Opened::Unreadable => {
                     return Err(refuse("its secret cannot be opened with this master key"));
@@ -111,7 +111,7 @@ pub fn resolve(
             variable: variable.clone(),
             secret: secret.id,
             version,
-            used_at: call.now,
+            used_at: ctx.now,
         });
         found.push(Found { variable, source });
     }

@@ -1,10 +1,10 @@
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::id::SecretId;
 use workforce_domain::page::{Page, PageRequest};
 use workforce_domain::port::{Failure, Reads, RunSecret, SecretUser, VersionInfo};
 
 use super::{SecretError, get};
-use crate::call::Call;
+use crate::context::Context;
 
 /// So many uses by runs are shown.
 const SHOWN_RUNS: usize = 100;
@@ -24,10 +24,10 @@ pub struct SecretUsage {
 /// [`SecretError`]
 pub fn usage(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: SecretId,
 ) -> Result<SecretUsage, Failure<SecretError>> {
-    let scope = get(reads, call, id)?.scope();
+    let scope = get(reads, ctx, id)?.scope();
     Ok(SecretUsage {
         agents: reads.secrets().users(scope, id)?,
         runs: reads.secrets().uses(scope, id, SHOWN_RUNS)?,
@@ -40,10 +40,10 @@ pub fn usage(
 /// [`SecretError`]
 pub fn versions(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: SecretId,
     page: &PageRequest<i32>,
 ) -> Result<Page<VersionInfo, i32>, Failure<SecretError>> {
-    let scope = get(reads, call, id)?.scope();
+    let scope = get(reads, ctx, id)?.scope();
     Ok(reads.secrets().versions(scope, id, page)?)
 }

@@ -5,26 +5,26 @@
 //! gives its advice meanwhile (docs/heartbeats.md#advice); work that waited in
 //! the same wake is queued again when the advice begins.
 
-use workforce_domain::actor::{CompanyScope, Owned};
+use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::agent::Agent;
 use workforce_domain::approval::{Approval, ApprovalStatus, ApprovalType};
 use workforce_domain::id::{AgentId, IssueId};
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::page::PageRequest;
-use workforce_domain::port::{Held, Reads, RunFilter, StoreError, Tx};
+use workforce_domain::port::{Locked, Reads, RunFilter, StoreError, Tx};
 use workforce_domain::run::{RunKind, RunStatus};
 use workforce_domain::wake::{Wake, WakeReason};
 
 use super::WakeRequest;
-use crate::call::Call;
+use crate::context::Context;
 
 /// What the run of a request may do, together with the wake that is pending
 /// already.
 pub(super) fn kind(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     request: &WakeRequest<'_>,
-    pending: Option<&Held<Wake>>,
+    pending: Option<&Locked<Wake>>,
 ) -> Result<RunKind, StoreError> {
     // A run that may do more answers a reason that needs less, not the other
     // way round.
@@ -45,7 +45,7 @@ pub(super) fn kind(
     // Whoever holds it lets go some time, and work that is queued waits for
     // that; a plan may wait for days.
     let prevented = awaits_plan(tx.reads(), company, issue, agent)?
-        || pending.is_none() && is_held(tx.reads(), call, company, issue, agent)?;
+        || pending.is_none() && is_held(tx.reads(), ctx, company, issue, agent)?;
     Ok(if prevented { RunKind::Consult } else { kind })
 }
 
@@ -57,7 +57,11 @@ fn awaits_plan(
     issue: IssueId,
     agent: AgentId,
 ) -> Result<bool, StoreError> {
-    if reads.approvals().undecided_over(company, issue)?.is_none() {
+    if reads
+        .approvals()
+        .undecided_blocking(company, issue)?
+        .is_none()
+    {
         return Ok(false);
     }
     let is_in_the_way = |approval: &Approval| {
@@ -65,13 +69,16 @@ fn awaits_plan(
             && approval.requested_by.agent() == Some(agent);
         approval.kind == ApprovalType::ApproveIssuePlan && !revises
     };
-    let own = reads.approvals().undecided_of(company, issue)?;
+    let own = reads.approvals().undecided_linked_to(company, issue)?;
     if own.iter().any(is_in_the_way) {
         return Ok(true);
     }
     let found = reads.issues().find(company.into(), &issue.into())?;
     match found.and_then(|issue| issue.parent) {
-        Some(parent) => Ok(reads.approvals().undecided_over(company, parent)?.is_some()),
+        Some(parent) => Ok(reads
+            .approvals()
+            .undecided_blocking(company, parent)?
+            .is_some()),
         None => Ok(false),
     }
 }
@@ -79,13 +86,13 @@ fn awaits_plan(
 /// True when somebody else holds an issue, or still works on it.
 fn is_held(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     company: CompanyScope,
     issue: IssueId,
     agent: AgentId,
 ) -> Result<bool, StoreError> {
     let lease = reads.issues().lease(company, issue)?;
-    if lease.is_some_and(|lease| lease.is_live(call.now) && lease.holder.agent() != agent) {
+    if lease.is_some_and(|lease| lease.is_live(ctx.now) && lease.holder.agent() != agent) {
         return Ok(true);
     }
     let filter = RunFilter {
@@ -105,7 +112,7 @@ fn is_held(
 /// When the store fails.
 pub(crate) fn ask_meanwhile(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     company: CompanyScope,
     agent: AgentId,
     issue: IssueId,
@@ -120,8 +127,8 @@ pub(crate) fn ask_meanwhile(
         return Ok(());
     };
     if awaits_plan(tx.reads(), company, issue, agent)? {
-        super::become_kind(tx, call, &mut wake, RunKind::Consult)?;
-        wake.updated_at = call.now;
+        super::become_kind(tx, ctx, &mut wake, RunKind::Consult)?;
+        wake.updated_at = ctx.now;
         tx.runs_mut().save_wake(&wake)?;
     }
     Ok(())
@@ -133,7 +140,7 @@ pub(crate) fn ask_meanwhile(
 /// When the store fails.
 pub(crate) fn keep_work(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     agent: &Agent,
     answered: &Wake,
 ) -> Result<(), StoreError> {
@@ -154,7 +161,7 @@ pub(crate) fn keep_work(
         found.is_some_and(|it| it.assignee.agent() == Some(agent.id) && !it.status().is_terminal());
     if is_its_own {
         let request = WakeRequest::about(agent, issue, answered.source, *reason);
-        super::request(tx, call, request)?;
+        super::request(tx, ctx, request)?;
     }
     Ok(())
 }

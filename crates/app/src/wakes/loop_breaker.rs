@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use workforce_domain::activity::Action;
-use workforce_domain::actor::{CompanyScope, Owned};
+use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::id::IssueId;
 use workforce_domain::page::{Order, PageRequest};
 use workforce_domain::port::{RunFilter, StoreError, Tx};
@@ -20,8 +20,8 @@ use workforce_domain::time::Timestamp;
 use workforce_domain::wake::{WakeReason, WakeSource};
 
 use super::WakeRequest;
-use crate::call::Call;
-use crate::record::record;
+use crate::activity_log::log_activity;
+use crate::context::Context;
 
 /// How far back runs count.
 const WINDOW: Duration = Duration::from_secs(30 * 60);
@@ -47,13 +47,13 @@ const RECENT_COMMENTS: usize = 20;
 /// When the store fails.
 pub(super) fn held_until(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     request: &WakeRequest<'_>,
 ) -> Result<Option<Timestamp>, StoreError> {
     let company = request.agent.scope();
     let runs = match request.issue {
-        Some(issue) if is_automatic(call, request) => {
-            let runs = runs_of(tx, request, call.now, HARMLESS_RUNS + 8)?;
+        Some(issue) if is_automatic(ctx, request) => {
+            let runs = runs_of(tx, request, ctx.now, HARMLESS_RUNS + 8)?;
             let same = |run: &&Run| run.reason == request.reason;
             if runs.iter().filter(same).count() <= HARMLESS_RUNS {
                 return Ok(None);
@@ -63,8 +63,8 @@ pub(super) fn held_until(
             runs.iter().filter(same).filter(since).count()
         }
         // Whatever reason an agent gives: it is one.
-        None if call.agent().is_some() => {
-            let runs = runs_of(tx, request, call.now, RECENT_RUNS)?;
+        None if ctx.agent().is_some() => {
+            let runs = runs_of(tx, request, ctx.now, RECENT_RUNS)?;
             runs.iter().filter(|run| run.issue.is_none()).count()
         }
         Some(_) | None => return Ok(None),
@@ -76,12 +76,12 @@ pub(super) fn held_until(
     let delay = FIRST_DELAY
         .saturating_mul(2_u32.pow(doublings))
         .min(LONGEST_DELAY);
-    Ok(Some(call.now.plus(delay)))
+    Ok(Some(ctx.now.plus(delay)))
 }
 
 /// True for a wake that nobody asked for by hand. What workforce itself resumes
 /// has a bound of its own.
-fn is_automatic(call: &Call<'_>, request: &WakeRequest<'_>) -> bool {
+fn is_automatic(ctx: &Context<'_>, request: &WakeRequest<'_>) -> bool {
     let by_itself = matches!(
         request.source,
         WakeSource::Automation | WakeSource::Assignment
@@ -90,7 +90,7 @@ fn is_automatic(call: &Call<'_>, request: &WakeRequest<'_>) -> bool {
         request.reason,
         WakeReason::ProcessLostRetry | WakeReason::BudgetResumed
     );
-    by_itself && !resumed && !call.actor().is_board()
+    by_itself && !resumed && !ctx.actor().is_board()
 }
 
 /// The latest runs of the window, at most `limit`: those about the issue, or
@@ -147,12 +147,17 @@ fn last_progress(
 }
 
 /// Tells that a wake is kept because it looks like a part of a loop.
-pub(super) fn tell(tx: &mut dyn Tx, call: &Call<'_>, request: &WakeRequest<'_>, until: Timestamp) {
+pub(super) fn tell(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    request: &WakeRequest<'_>,
+    until: Timestamp,
+) {
     let details = json!({
         "issueId": request.issue,
         "reason": request.reason,
         "notBefore": until,
     });
-    let (system, action) = (call.as_system(), Action::WakeLoopSuspected);
-    record(tx, &system, action, request.agent, details);
+    let (system, action) = (ctx.as_system(), Action::WakeLoopSuspected);
+    log_activity(tx, &system, action, request.agent, details);
 }

@@ -8,18 +8,18 @@ mod loop_breaker;
 use serde_json::json;
 use workforce_domain::Document;
 use workforce_domain::activity::{Entity, Event, EventKind};
-use workforce_domain::actor::{CompanyScope, Owned};
+use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::agent::Agent;
 use workforce_domain::id::{AgentId, CommentId, IssueId, RunId};
-use workforce_domain::port::{Held, StoreError, Tx, WakeableAgent};
+use workforce_domain::port::{Locked, StoreError, Tx, WakeableAgent};
 use workforce_domain::run::{Run, RunKind, RunStatus, WakeStatus};
 use workforce_domain::time::Timestamp;
 use workforce_domain::wake::{Wake, WakeReason, WakeSource};
 
 pub(crate) use advice::{ask_meanwhile, keep_work};
 
-use crate::call::Call;
-use crate::record::document;
+use crate::activity_log::document;
+use crate::context::Context;
 
 /// Facts that a pending wake gathers for its agent.
 const MAX_FACTS: usize = 100;
@@ -81,39 +81,39 @@ pub enum WakeOutcome {
 /// When the store fails.
 pub fn request(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     mut request: WakeRequest<'_>,
 ) -> Result<WakeOutcome, StoreError> {
-    let Some(wakeable) = hold_wakeable(tx, request.agent, request.source)? else {
+    let Some(wakeable) = lock_wakeable(tx, request.agent, request.source)? else {
         return Ok(WakeOutcome::Dropped);
     };
     let company = wakeable.company();
-    call.signal.raise();
+    ctx.signal.raise();
     let pending = tx
         .runs_mut()
         .lock_pending_wake(company, request.agent.id, request.issue)?;
-    request.kind = advice::kind(tx, call, &request, pending.as_ref())?;
+    request.kind = advice::kind(tx, ctx, &request, pending.as_ref())?;
     if let Some(mut wake) = pending {
-        become_kind(tx, call, &mut wake, request.kind)?;
+        become_kind(tx, ctx, &mut wake, request.kind)?;
         // A wake that is kept back is released only by what is no part of the
         // loop itself.
-        if wake.not_before > call.now
-            && let Some(until) = loop_breaker::held_until(tx, call, &request)?
+        if wake.not_before > ctx.now
+            && let Some(until) = loop_breaker::held_until(tx, ctx, &request)?
         {
             request.not_before = Some(until);
         }
-        merge(&mut wake, request, call.now);
+        merge(&mut wake, request, ctx.now);
         tx.runs_mut().save_wake(&wake)?;
         return Ok(WakeOutcome::Coalesced(wake.run));
     }
-    Ok(WakeOutcome::Queued(queue(tx, call, wakeable, request)?))
+    Ok(WakeOutcome::Queued(queue(tx, ctx, wakeable, request)?))
 }
 
 /// Holds that an agent may be woken from a source; `None` when it may not.
 ///
 /// # Errors
 /// When the store fails.
-pub fn hold_wakeable(
+pub fn lock_wakeable(
     tx: &mut dyn Tx,
     agent: &Agent,
     source: WakeSource,
@@ -131,16 +131,16 @@ pub fn hold_wakeable(
 /// When the store fails.
 pub fn queue(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     wakeable: WakeableAgent,
     mut request: WakeRequest<'_>,
 ) -> Result<RunId, StoreError> {
-    call.signal.raise();
-    if let Some(until) = loop_breaker::held_until(tx, call, &request)? {
-        loop_breaker::tell(tx, call, &request, until);
+    ctx.signal.raise();
+    if let Some(until) = loop_breaker::held_until(tx, ctx, &request)? {
+        loop_breaker::tell(tx, ctx, &request, until);
         request.not_before = Some(until);
     }
-    let (wake, run) = fresh(call, request);
+    let (wake, run) = fresh(ctx, request);
     tx.runs_mut().queue(wakeable, &wake, &run)?;
     tx.journal().event(Event {
         company: run.company,
@@ -152,7 +152,7 @@ pub fn queue(
             "reason": run.reason,
             "entityType": Entity::HeartbeatRun,
         })),
-        created_at: call.now,
+        created_at: ctx.now,
     });
     Ok(run.id)
 }
@@ -174,7 +174,7 @@ fn wants(agent: &Agent, source: WakeSource) -> bool {
 /// When the store fails.
 pub fn withdraw(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     company: CompanyScope,
     agent: AgentId,
     issue: IssueId,
@@ -186,11 +186,11 @@ pub fn withdraw(
         return Ok(());
     };
     if !wake.reasons.contains(&WakeReason::IssueCommentMentioned) {
-        tx.runs_mut().cancel_wake(wake, call.now)?;
+        tx.runs_mut().cancel_wake(wake, ctx.now)?;
         return Ok(());
     }
-    become_kind(tx, call, &mut wake, RunKind::Consult)?;
-    wake.updated_at = call.now;
+    become_kind(tx, ctx, &mut wake, RunKind::Consult)?;
+    wake.updated_at = ctx.now;
     tx.runs_mut().save_wake(&wake)
 }
 
@@ -198,8 +198,8 @@ pub fn withdraw(
 /// saved.
 fn become_kind(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
-    wake: &mut Held<Wake>,
+    ctx: &Context<'_>,
+    wake: &mut Locked<Wake>,
     kind: RunKind,
 ) -> Result<(), StoreError> {
     if wake.kind == kind {
@@ -208,13 +208,13 @@ fn become_kind(
     wake.kind = kind;
     if let Some(mut run) = tx.runs_mut().lock(wake.scope().into(), wake.run)? {
         run.kind = kind;
-        run.updated_at = call.now;
+        run.updated_at = ctx.now;
         tx.runs_mut().save(&run)?;
     }
     Ok(())
 }
 
-fn merge(wake: &mut Held<Wake>, request: WakeRequest<'_>, now: Timestamp) {
+fn merge(wake: &mut Locked<Wake>, request: WakeRequest<'_>, now: Timestamp) {
     if !wake.reasons.contains(&request.reason) {
         wake.reasons.push(request.reason);
     }
@@ -232,9 +232,9 @@ fn merge(wake: &mut Held<Wake>, request: WakeRequest<'_>, now: Timestamp) {
     wake.updated_at = now;
 }
 
-fn fresh(call: &Call<'_>, request: WakeRequest<'_>) -> (Wake, Run) {
-    let (wake, run) = (call.id(), call.id());
-    let requested_by = (request.source == WakeSource::OnDemand).then(|| call.actor().name());
+fn fresh(ctx: &Context<'_>, request: WakeRequest<'_>) -> (Wake, Run) {
+    let (wake, run) = (ctx.id(), ctx.id());
+    let requested_by = (request.source == WakeSource::OnDemand).then(|| ctx.actor().name());
     let row = Run {
         id: run,
         company: request.agent.company,
@@ -259,8 +259,8 @@ fn fresh(call: &Call<'_>, request: WakeRequest<'_>) -> (Wake, Run) {
         log_tail: None,
         started_at: None,
         finished_at: None,
-        created_at: call.now,
-        updated_at: call.now,
+        created_at: ctx.now,
+        updated_at: ctx.now,
     };
     let wake = Wake {
         id: wake,
@@ -274,11 +274,11 @@ fn fresh(call: &Call<'_>, request: WakeRequest<'_>) -> (Wake, Run) {
         comments: request.comment.into_iter().collect(),
         payload: request.payload,
         count: 1,
-        not_before: request.not_before.unwrap_or(call.now),
+        not_before: request.not_before.unwrap_or(ctx.now),
         run,
         requested_by,
-        created_at: call.now,
-        updated_at: call.now,
+        created_at: ctx.now,
+        updated_at: ctx.now,
     };
     (wake, row)
 }

@@ -1,9 +1,9 @@
 //! A company with an agent that works on an issue, and what it asks the board for.
 
 use serde_json::json;
-use workforce_app::approvals::{self, ApprovalError, ApprovalView, Decide, FileApproval};
-use workforce_app::record::document;
-use workforce_app::{Call, Failure};
+use workforce_app::activity_log::document;
+use workforce_app::approvals::{self, ApprovalError, ApprovalView, Decide, SubmitApproval};
+use workforce_app::{Context, Failure};
 use workforce_domain::agent::Agent;
 use workforce_domain::approval::{Approval, ApprovalType};
 use workforce_domain::company::Company;
@@ -39,7 +39,7 @@ impl Desk {
     /// Something that Ada asks for about her issue.
     pub(crate) fn asks(&self, kind: ApprovalType) -> Approval {
         let payload = document(json!({ "issueId": self.issue.id, "question": "May I?" }));
-        let command = FileApproval {
+        let command = SubmitApproval {
             kind,
             requested_by: None,
             payload,
@@ -47,7 +47,7 @@ impl Desk {
         };
         let ada = self.world.agent(self.ada.id);
         let company = self.company.id;
-        done(ada.write(|tx, call| approvals::file(tx, call, company, command.clone())))
+        done(ada.write(|tx, ctx| approvals::submit(tx, ctx, company, command.clone())))
             .view
             .approval
     }
@@ -57,7 +57,7 @@ impl Desk {
         done(
             self.world
                 .board()
-                .read(|reads, call| approvals::get(reads, call, id)),
+                .read(|reads, ctx| approvals::get(reads, ctx, id)),
         )
     }
 }
@@ -71,9 +71,9 @@ pub(crate) fn saying(note: &str) -> Decide {
 }
 
 /// A use case that decides.
-pub(crate) type Verb = fn(&mut dyn Tx, &Call<'_>, ApprovalId, Decide) -> Outcome;
+pub(crate) type Verb = fn(&mut dyn Tx, &Context<'_>, ApprovalId, Decide) -> Outcome;
 
 /// Decides as somebody.
 pub(crate) fn decided(who: Acting<'_>, verb: Verb, id: ApprovalId, how: &Decide) -> Outcome {
-    who.write(|tx, call| verb(tx, call, id, how.clone()))
+    who.write(|tx, ctx| verb(tx, ctx, id, how.clone()))
 }

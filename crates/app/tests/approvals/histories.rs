@@ -42,8 +42,8 @@ fn act(who: Acting<'_>, event: Event, id: ApprovalId, how: &Decide) -> Outcome {
         Event::Approve => decided(who, approvals::approve, id, how),
         Event::Reject => decided(who, approvals::reject, id, how),
         Event::RequestRevision => decided(who, approvals::request_revision, id, how),
-        Event::Resubmit => who.write(|tx, call| approvals::resubmit(tx, call, id, None)),
-        Event::Cancel => who.write(|tx, call| approvals::cancel(tx, call, id)),
+        Event::Resubmit => who.write(|tx, ctx| approvals::resubmit(tx, ctx, id, None)),
+        Event::Cancel => who.write(|tx, ctx| approvals::cancel(tx, ctx, id)),
     }
 }
 

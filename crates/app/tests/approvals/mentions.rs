@@ -23,14 +23,14 @@ fn says_on_the_issue(desk: &Desk, words: &str) {
     done(
         desk.world
             .board()
-            .write(|tx, call| issues::add_comment(tx, call, &issue, said.clone())),
+            .write(|tx, ctx| issues::add_comment(tx, ctx, &issue, said.clone())),
     );
 }
 
 fn says_on_the_approval(desk: &Desk, asked: &Approval, words: &str) {
     let body = CommentBody::new(words).unwrap();
     let board = desk.world.board();
-    done(board.write(|tx, call| approvals::add_comment(tx, call, asked.id, body.clone())));
+    done(board.write(|tx, ctx| approvals::add_comment(tx, ctx, asked.id, body.clone())));
 }
 
 /// Begins the one run that may begin, checks what it may do, and ends it.

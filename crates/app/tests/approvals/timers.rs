@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use serde_json::json;
+use workforce_app::activity_log::document;
 use workforce_app::agents::{self, CreateAgent};
 use workforce_app::approvals::{self, ApprovalView, Decide, HireAgent};
 use workforce_app::companies::CreateCompany;
-use workforce_app::record::document;
 use workforce_domain::agent::Agent;
 use workforce_domain::timer::Timer;
 use workforce_domain::wake::WakeSource;
@@ -36,7 +36,7 @@ fn proposed(world: &World) -> (Agent, ApprovalView) {
     let hired = done(
         world
             .board()
-            .write(|tx, call| approvals::hire(tx, call, company, command.clone())),
+            .write(|tx, ctx| approvals::hire(tx, ctx, company, command.clone())),
     );
     (hired.agent.view.agent, hired.approval.unwrap())
 }
@@ -46,7 +46,7 @@ fn timer(world: &World, agent: &Agent) -> Timer {
     done(
         world
             .board()
-            .read(|reads, call| agents::runtime_state(reads, call, agent.id)),
+            .read(|reads, ctx| agents::runtime_state(reads, ctx, agent.id)),
     )
     .timer
 }
@@ -82,14 +82,14 @@ on_both_databases! {
         assert_eq!(beats(&world, &ada), 1);
 
         // Nobody has to look for it to be off.
-        done(board.write(|tx, call| agents::pause(tx, call, ada.id)));
+        done(board.write(|tx, ctx| agents::pause(tx, ctx, ada.id)));
         assert_eq!(timer(&world, &ada).next_beat(), None);
         a_beat_later(&world);
         assert_eq!(timer(&world, &ada), Timer::default());
-        done(board.write(|tx, call| agents::resume(tx, call, ada.id, false)));
+        done(board.write(|tx, ctx| agents::resume(tx, ctx, ada.id, false)));
         world.look_at_timers();
         assert!(timer(&world, &ada).next_beat().is_some_and(|next| next > world.now()));
-        done(board.write(|tx, call| agents::terminate(tx, call, ada.id)));
+        done(board.write(|tx, ctx| agents::terminate(tx, ctx, ada.id)));
         assert_eq!(timer(&world, &ada).next_beat(), None);
         a_beat_later(&world);
         assert_eq!(timer(&world, &ada), Timer::default());

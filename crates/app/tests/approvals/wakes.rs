@@ -57,12 +57,12 @@ on_both_databases! {
             if status == "revision_requested" {
                 done(decided(desk.world.board(), approvals::approve, asked.id, &Decide::default()));
             }
-            done(desk.world.board().write(|tx, call| {
+            done(desk.world.board().write(|tx, ctx| {
                 let command = workforce_app::issues::UpdateIssue {
                     status: Some(IssueStatus::Todo),
                     ..workforce_testkit::world::no_change()
                 };
-                workforce_app::issues::update(tx, call, &desk.issue.id.into(), command)
+                workforce_app::issues::update(tx, ctx, &desk.issue.id.into(), command)
             }));
         }
     }
@@ -72,13 +72,13 @@ on_both_databases! {
         settle(&desk);
         let asked = desk.asks(ApprovalType::ApproveIssuePlan);
         let board = desk.world.board();
-        done(board.write(|tx, call| {
+        done(board.write(|tx, ctx| {
             let said = workforce_app::issues::AddComment {
                 body: workforce_domain::text::CommentBody::new("hurry").unwrap(),
                 reopen: false,
                 interrupt: false,
             };
-            workforce_app::issues::add_comment(tx, call, &desk.issue.id.into(), said)
+            workforce_app::issues::add_comment(tx, ctx, &desk.issue.id.into(), said)
         }));
         assert_eq!(desk.world.start_next().map(|started| started.run.id), None);
         done(decided(board, approvals::approve, asked.id, &Decide::default()));
@@ -103,7 +103,7 @@ on_both_databases! {
         let desk = Desk::in_world(World::on(store));
         settle(&desk);
         let asked = desk.asks(ApprovalType::AgentQuestion);
-        done(desk.world.agent(desk.ada.id).write(|tx, call| approvals::cancel(tx, call, asked.id)));
+        done(desk.world.agent(desk.ada.id).write(|tx, ctx| approvals::cancel(tx, ctx, asked.id)));
         assert!(desk.world.pending_wakes(&desk.ada).is_empty());
     }
 }

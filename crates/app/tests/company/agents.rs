@@ -8,10 +8,10 @@ mod switches;
 
 use serde_json::{Value, json};
 use workforce_app::access::Denied;
+use workforce_app::activity_log::document;
 use workforce_app::agents::{
     self, AgentError, AgentRef, CreateAgent, ListAgents, REDACTED, UpdateAgent,
 };
-use workforce_app::record::document;
 use workforce_app::{Code, Refusal};
 use workforce_domain::agent::AgentStatus;
 use workforce_domain::change::Change;
@@ -40,7 +40,7 @@ fn names_may_repeat_and_short_names_are_numbered() {
     let found = done(
         world
             .board()
-            .read(|reads, call| agents::get(reads, call, &named)),
+            .read(|reads, ctx| agents::get(reads, ctx, &named)),
     );
     assert_eq!(found.view.agent.name, name("ann-lee"));
 }
@@ -163,7 +163,7 @@ fn a_list_shows_everybody_unless_asked_for_less() {
         };
         let page = PageRequest::first();
         let board = world.board();
-        let found = board.read(|reads, call| agents::list(reads, call, company, &query, &page));
+        let found = board.read(|reads, ctx| agents::list(reads, ctx, company, &query, &page));
         done(found)
             .items
             .into_iter()

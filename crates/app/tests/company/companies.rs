@@ -18,7 +18,7 @@ use crate::support::{archive, change_company, company_view, count, invoke, make_
 
 fn listed(who: Acting<'_>, statuses: &[CompanyStatus]) -> Vec<CompanyId> {
     let page = PageRequest::first();
-    let found = done(who.read(|reads, call| companies::list(reads, call, statuses, &page)));
+    let found = done(who.read(|reads, ctx| companies::list(reads, ctx, statuses, &page)));
     found
         .items
         .into_iter()
@@ -110,8 +110,7 @@ fn agents_of_an_archived_company_change_nothing() {
             agent: None,
             expected: None,
         };
-        let taken =
-            who.write(|tx, call| issues::check_out(tx, call, &issue.id.into(), take.clone()));
+        let taken = who.write(|tx, ctx| issues::check_out(tx, ctx, &issue.id.into(), take.clone()));
         assert_eq!(refused(taken).code(), Code::CompanyNotActive);
         let said = AddComment {
             body: CommentBody::new("Done").unwrap(),
@@ -119,7 +118,7 @@ fn agents_of_an_archived_company_change_nothing() {
             interrupt: false,
         };
         let commented =
-            who.write(|tx, call| issues::add_comment(tx, call, &issue.id.into(), said.clone()));
+            who.write(|tx, ctx| issues::add_comment(tx, ctx, &issue.id.into(), said.clone()));
         assert_eq!(refused(commented).code(), Code::CompanyNotActive);
         assert_eq!(
             refused(invoke(who, agent.id)).code(),
@@ -204,7 +203,7 @@ workforce_testkit::on_both_databases! {
         });
         let page = PageRequest::first();
         let found =
-            done(world.board().read(|reads, call| companies::list(reads, call, &[], &page)));
+            done(world.board().read(|reads, ctx| companies::list(reads, ctx, &[], &page)));
         let mut prefixes: Vec<String> =
             found.items.into_iter().map(|view| view.company.issue_prefix).collect();
         prefixes.sort();

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
+use workforce_app::activity_log::document;
 use workforce_app::agents::{CreateAgent, UpdateAgent};
 use workforce_app::companies::UpdateCompany;
 use workforce_app::goals::{self, UpdateGoal};
-use workforce_app::record::document;
 use workforce_app::runs;
 use workforce_app::{Failure, agents, timers};
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::port::{ClaimRequest, TokenKind, Tokens};
 use workforce_domain::run::{RunEnd, RunErrorCode, RunOutcome};
 use workforce_testkit::contents::Contents;
@@ -37,20 +37,20 @@ fn fails_as_a_whole<P, T: Debug, E: Debug>(
     let world = World::over(Arc::clone(&store) as Arc<_>);
     let prepared = prepare(&world);
     let before = Contents::of(&data);
-    for call in 1.. {
-        store.fail_at(call);
+    for ctx in 1.. {
+        store.fail_at(ctx);
         let outcome = act(&world, &prepared);
         let Some(failed_at) = store.heal() else {
             assert!(outcome.is_ok(), "without a fault: {outcome:?}");
-            assert!(call > 2, "the store was hardly asked");
+            assert!(ctx > 2, "the store was hardly asked");
             break;
         };
         assert!(
             matches!(&outcome, Err(Failure::Store(error)) if failed_at.is_told_by(error)),
-            "call {call} failed at {failed_at:?}: {outcome:?}"
+            "call {ctx} failed at {failed_at:?}: {outcome:?}"
         );
         let written = before.differences(&Contents::of(&data));
-        assert!(written.is_empty(), "call {call} failed: {written:#?}");
+        assert!(written.is_empty(), "call {ctx} failed: {written:#?}");
     }
     assert_ne!(Contents::of(&data), before, "nothing was ever written");
 }
@@ -72,7 +72,7 @@ fn the_claim_of_a_run() {
         |world, request| {
             let claimed = world
                 .system()
-                .write(|tx, call| runs::start(tx, call, request));
+                .write(|tx, ctx| runs::start(tx, ctx, request));
             assert!(!matches!(claimed, Ok(None)), "there was one to claim");
             claimed
         },
@@ -90,8 +90,8 @@ fn the_end_of_a_run_with_its_leases() {
             },
             |world, run| {
                 let end = ended(outcome);
-                world.system().write(|tx, call| {
-                    runs::finish(tx, call, run.scope(), run.id, run.fence, end.clone())
+                world.system().write(|tx, ctx| {
+                    runs::finish(tx, ctx, run.scope(), run.id, run.fence, end.clone())
                 })
             },
         );
@@ -108,9 +108,9 @@ fn the_loss_of_a_run_that_is_tried_again() {
         |world, run| {
             let lost = RunOutcome::Lost(RunErrorCode::LeaseExpired);
             let end = RunEnd::without_exit(lost, "its server is gone");
-            world.system().write(|tx, call| {
-                runs::finish(tx, call, run.scope(), run.id, run.fence, end.clone())
-            })
+            world
+                .system()
+                .write(|tx, ctx| runs::finish(tx, ctx, run.scope(), run.id, run.fence, end.clone()))
         },
     );
 }
@@ -134,7 +134,7 @@ fn the_beat_of_a_timer() {
             |world, agent| {
                 world
                     .system()
-                    .write(|tx, call| timers::look(tx, call, agent.scope(), agent.id))
+                    .write(|tx, ctx| timers::look(tx, ctx, agent.scope(), agent.id))
             },
         );
     }
@@ -246,7 +246,7 @@ fn hiring() {
         |world, company| {
             world
                 .board()
-                .write(|tx, call| agents::create(tx, call, *company, new_agent("New")))
+                .write(|tx, ctx| agents::create(tx, ctx, *company, new_agent("New")))
         },
     );
 }
@@ -277,7 +277,7 @@ fn the_change_of_a_goal() {
             };
             world
                 .board()
-                .write(|tx, call| goals::update(tx, call, *goal, change.clone()))
+                .write(|tx, ctx| goals::update(tx, ctx, *goal, change.clone()))
         },
     );
 }

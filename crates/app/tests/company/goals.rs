@@ -16,7 +16,7 @@ use crate::support::count;
 fn change(world: &World, goal: GoalId, change: &UpdateGoal) -> Result<Goal, Failure<GoalError>> {
     world
         .board()
-        .write(|tx, call| goals::update(tx, call, goal, change.clone()))
+        .write(|tx, ctx| goals::update(tx, ctx, goal, change.clone()))
 }
 
 fn below(parent: GoalId) -> UpdateGoal {
@@ -85,7 +85,7 @@ fn what_was_sent_as_completed_is_read_as_completed() {
         let stored = done(
             world
                 .board()
-                .read(|reads, call| goals::get(reads, call, goal)),
+                .read(|reads, ctx| goals::get(reads, ctx, goal)),
         );
         assert_eq!(stored.status, status);
     }
@@ -114,17 +114,17 @@ fn an_agent_makes_and_changes_goals_of_its_company() {
         owner_agent: Some(agent.id),
         ..new_goal("Mine")
     };
-    let goal = done(who.write(|tx, call| goals::create(tx, call, agent.company, command.clone())));
+    let goal = done(who.write(|tx, ctx| goals::create(tx, ctx, agent.company, command.clone())));
     let next = UpdateGoal {
         level: Some(GoalLevel::Agent),
         ..UpdateGoal::default()
     };
-    let changed = done(who.write(|tx, call| goals::update(tx, call, goal.id, next.clone())));
+    let changed = done(who.write(|tx, ctx| goals::update(tx, ctx, goal.id, next.clone())));
     assert_eq!(
         (changed.level, changed.owner_agent),
         (GoalLevel::Agent, Some(agent.id))
     );
     let page = PageRequest::first();
-    let listed = done(who.read(|reads, call| goals::list(reads, call, agent.company, &page)));
+    let listed = done(who.read(|reads, ctx| goals::list(reads, ctx, agent.company, &page)));
     assert_eq!(listed.items, [changed]);
 }

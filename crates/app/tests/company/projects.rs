@@ -26,13 +26,13 @@ fn an_unknown_goal_is_pointed_at() {
         };
         let board = world.board();
         let created =
-            refused(board.write(|tx, call| projects::create(tx, call, company, command.clone())));
+            refused(board.write(|tx, ctx| projects::create(tx, ctx, company, command.clone())));
         let command = UpdateProject {
             goals: Change::Set(goals),
             ..UpdateProject::default()
         };
         let changed =
-            refused(board.write(|tx, call| projects::update(tx, call, made, command.clone())));
+            refused(board.write(|tx, ctx| projects::update(tx, ctx, made, command.clone())));
         for told in [created, changed] {
             assert_eq!(told.code(), Code::ReferenceNotFound);
             assert_eq!(told.details().unwrap()[0]["pointer"], "/goalIds/1");
@@ -61,7 +61,7 @@ fn goals_are_linked_once_each_and_replaced_as_a_whole() {
         };
         let board = world.board();
         let id = view.project.id;
-        let changed = board.write(|tx, call| projects::update(tx, call, id, command.clone()));
+        let changed = board.write(|tx, ctx| projects::update(tx, ctx, id, command.clone()));
         done(changed)
             .goals
             .into_iter()
@@ -92,7 +92,7 @@ fn an_agent_makes_projects_without_workspaces() {
     let agent = world.hired(world.company("Acme").id, "Worker");
     let who = world.agent(agent.id);
     let make = |command: CreateProject| {
-        who.write(|tx, call| projects::create(tx, call, agent.company, command.clone()))
+        who.write(|tx, ctx| projects::create(tx, ctx, agent.company, command.clone()))
     };
     let view = done(make(new_project("Mine")));
     let seeded = CreateProject {

@@ -47,10 +47,11 @@ struct Objects {
 impl Objects {
     fn of(world: &World, company: CompanyId) -> Self {
         let agent = world.hired(company, "Worker");
-        let key =
-            done(world.board().write(|tx, call| {
-                workforce_app::agents::create_key(tx, call, agent.id, key_name())
-            }));
+        let key = done(
+            world
+                .board()
+                .write(|tx, ctx| workforce_app::agents::create_key(tx, ctx, agent.id, key_name())),
+        );
         let seeded = CreateProject {
             workspace: Some(new_workspace("/srv/site")),
             ..new_project("Site")
@@ -129,8 +130,8 @@ fn every_object_of_another_company_is_answered_like_a_missing_one() {
         foreign,
         answers_about(world.agent(spy.id), &Objects::missing(&world))
     );
-    for (call, (code, ..)) in foreign {
-        assert_eq!(code, Code::NotFound, "{call}");
+    for (ctx, (code, ..)) in foreign {
+        assert_eq!(code, Code::NotFound, "{ctx}");
     }
 }
 
@@ -151,16 +152,16 @@ fn the_path_of_another_company_is_forbidden_whether_it_exists_or_not() {
     let other = world.company("Acme").id;
     let foreign = answers_of(&world, world.agent(spy.id), other);
     assert_eq!(foreign, answers_of(&world, world.agent(spy.id), world.id()));
-    for (call, (code, ..)) in foreign {
-        assert_eq!(code, Code::CompanyForbidden, "{call}");
+    for (ctx, (code, ..)) in foreign {
+        assert_eq!(code, Code::CompanyForbidden, "{ctx}");
     }
 }
 
 #[test]
 fn the_board_is_told_that_a_company_does_not_exist() {
     let world = World::sqlite();
-    for (call, (code, ..)) in answers_of(&world, world.board(), world.id()) {
-        assert_eq!(code, Code::NotFound, "{call}");
+    for (ctx, (code, ..)) in answers_of(&world, world.board(), world.id()) {
+        assert_eq!(code, Code::NotFound, "{ctx}");
     }
 }
 

@@ -2,10 +2,10 @@ mod authentication;
 
 use serde_json::json;
 use workforce_app::access::Denied;
+use workforce_app::activity_log::document;
 use workforce_app::agents::{AgentError, UpdateAgent};
 use workforce_app::companies::{self, CompanyError, UpdateCompany};
 use workforce_app::projects::{self, ProjectError, UpdateProject};
-use workforce_app::record::document;
 use workforce_app::{Code, Refusal};
 use workforce_domain::agent::AdapterType;
 use workforce_domain::change::Change;
@@ -213,7 +213,7 @@ fn an_agent_cannot_make_change_or_archive_a_company() {
     let agent = world.hired(company.id, "Worker");
     let who = world.agent(agent.id);
     let board_required = CompanyError::Denied(Denied::BoardRequired);
-    let made = who.write(|tx, call| companies::create(tx, call, new_company("Mine")));
+    let made = who.write(|tx, ctx| companies::create(tx, ctx, new_company("Mine")));
     assert_eq!(refused(made), board_required);
     let change = UpdateCompany {
         budget: Some(Budget::UNLIMITED),
@@ -239,7 +239,7 @@ fn an_agent_cannot_lift_the_demand_for_reviews() {
     let told = refused(
         world
             .agent(agent.id)
-            .write(|tx, call| projects::update(tx, call, project.project.id, change.clone())),
+            .write(|tx, ctx| projects::update(tx, ctx, project.project.id, change.clone())),
     );
     assert_eq!(told, ProjectError::Denied(Denied::BoardRequired));
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use workforce_app::access::Denied;
-use workforce_app::record::document;
+use workforce_app::activity_log::document;
 use workforce_app::runs::{self, RunError};
 use workforce_app::{Code, Refusal};
 use workforce_domain::activity::Action;
@@ -123,7 +123,7 @@ fn a_payload_fits_into_a_variable() {
     let ask = |length: usize| {
         let payload = document(json!({ "note": "x".repeat(length) }));
         let board = world.board();
-        board.write(|tx, call| runs::invoke(tx, call, agent.id, payload.clone()))
+        board.write(|tx, ctx| runs::invoke(tx, ctx, agent.id, payload.clone()))
     };
     // As JSON, `{"note":""}` surrounds it.
     let most = 16 * 1024 - r#"{"note":""}"#.len();

@@ -3,9 +3,9 @@
 mod master_key;
 
 use serde_json::{Value, json};
+use workforce_app::activity_log::document;
 use workforce_app::agents::{self, AgentError, UpdateAgent};
 use workforce_app::issues::{self, IssueError, UpdateIssue};
-use workforce_app::record::document;
 use workforce_app::secrets::{
     self, CreateSecret, Found, SecretError, Source, Unresolved, UpdateSecret,
 };
@@ -49,7 +49,7 @@ fn make(
 ) -> Result<Secret, Failure<SecretError>> {
     world
         .board()
-        .write(|tx, call| secrets::create(tx, call, company, command.clone()))
+        .write(|tx, ctx| secrets::create(tx, ctx, company, command.clone()))
 }
 
 fn change(
@@ -59,7 +59,7 @@ fn change(
 ) -> Result<Secret, Failure<SecretError>> {
     world
         .board()
-        .write(|tx, call| secrets::update(tx, call, secret.id, command.clone()))
+        .write(|tx, ctx| secrets::update(tx, ctx, secret.id, command.clone()))
 }
 
 fn rotate(world: &World, secret: &Secret, text: &str) -> Secret {
@@ -88,7 +88,7 @@ fn bind(world: &World, agent: AgentId, env: Value) -> Result<Agent, Failure<Agen
         ..UpdateAgent::default()
     };
     let board = world.board();
-    let changed = board.write(|tx, call| agents::update(tx, call, agent, command.clone()));
+    let changed = board.write(|tx, ctx| agents::update(tx, ctx, agent, command.clone()));
     changed.map(|detail| detail.view.agent)
 }
 
@@ -96,14 +96,14 @@ fn resolve(world: &World, run: &Run, config: &Value) -> Result<Vec<Found>, Failu
     let config = document(config.clone());
     world
         .system()
-        .write(|tx, call| secrets::resolve(tx, call, run, &config))
+        .write(|tx, ctx| secrets::resolve(tx, ctx, run, &config))
 }
 
 fn kept(found: &[Found]) -> Vec<(&str, &str)> {
     found
         .iter()
         .map(|found| match &found.source {
-            Source::Kept(text) => (found.variable.as_str(), text.as_str()),
+            Source::Stored(text) => (found.variable.as_str(), text.as_str()),
             Source::Outside(..) => (found.variable.as_str(), "outside"),
         })
         .collect()
@@ -129,7 +129,7 @@ fn a_value_makes_a_version_and_anything_else_does_not() {
     let listed = done(
         world
             .board()
-            .read(|reads, call| secrets::versions(reads, call, made.id, &page)),
+            .read(|reads, ctx| secrets::versions(reads, ctx, made.id, &page)),
     );
     let numbers: Vec<i32> = listed.items.iter().map(|info| info.version).collect();
     assert_eq!(numbers, [2, 1]);
@@ -246,17 +246,15 @@ fn agents_have_nothing_to_do_with_secrets() {
     let ada = world.agent(agent.id);
     let command = new_secret("mine", "x");
     let codes = [
-        refused(ada.write(|tx, call| secrets::create(tx, call, company, command.clone()))).code(),
-        refused(ada.read(|reads, call| secrets::list(reads, call, company, &PageRequest::first())))
+        refused(ada.write(|tx, ctx| secrets::create(tx, ctx, company, command.clone()))).code(),
+        refused(ada.read(|reads, ctx| secrets::list(reads, ctx, company, &PageRequest::first())))
             .code(),
-        refused(ada.read(|reads, call| secrets::get(reads, call, secret.id))).code(),
-        refused(ada.read(|reads, call| secrets::usage(reads, call, secret.id))).code(),
-        refused(
-            ada.write(|tx, call| secrets::update(tx, call, secret.id, UpdateSecret::default())),
-        )
-        .code(),
-        refused(ada.write(|tx, call| secrets::delete(tx, call, secret.id, true))).code(),
-        refused(ada.write(|tx, call| secrets::convert(tx, call, agent.id, "A", None))).code(),
+        refused(ada.read(|reads, ctx| secrets::get(reads, ctx, secret.id))).code(),
+        refused(ada.read(|reads, ctx| secrets::usage(reads, ctx, secret.id))).code(),
+        refused(ada.write(|tx, ctx| secrets::update(tx, ctx, secret.id, UpdateSecret::default())))
+            .code(),
+        refused(ada.write(|tx, ctx| secrets::delete(tx, ctx, secret.id, true))).code(),
+        refused(ada.write(|tx, ctx| secrets::convert(tx, ctx, agent.id, "A", None))).code(),
     ];
     assert_eq!(codes, [Code::BoardRequired; 7]);
 }
@@ -306,7 +304,7 @@ fn only_secrets_of_the_company_can_be_referred_to() {
             ..no_change()
         };
         let board = world.board();
-        board.write(|tx, call| issues::update(tx, call, &IssueRef::Id(issue.id), command.clone()))
+        board.write(|tx, ctx| issues::update(tx, ctx, &IssueRef::Id(issue.id), command.clone()))
     };
     done(overriding(
         json!({ "A": reference(&own, json!(1)), "B": null }),
@@ -333,9 +331,9 @@ fn what_is_referred_to_is_not_deleted_by_accident() {
         json!({ "A": reference(&secret, json!("latest")), "B": reference(&secret, json!(2)) }),
     ));
     let board = world.board();
-    let delete = |force| board.write(|tx, call| secrets::delete(tx, call, secret.id, force));
+    let delete = |force| board.write(|tx, ctx| secrets::delete(tx, ctx, secret.id, force));
     let delete_version =
-        |version| board.write(|tx, call| secrets::delete_version(tx, call, secret.id, version));
+        |version| board.write(|tx, ctx| secrets::delete_version(tx, ctx, secret.id, version));
     let used = SecretError::InUse {
         agents: vec![agent],
     };
@@ -403,7 +401,7 @@ fn a_run_is_given_the_newest_version_or_the_pinned_one() {
     let usage = done(
         world
             .board()
-            .read(|reads, call| secrets::usage(reads, call, secret.id)),
+            .read(|reads, ctx| secrets::usage(reads, ctx, secret.id)),
     );
     assert_eq!(usage.runs.len(), 2);
     let values = look(&world, |reads| {
@@ -483,7 +481,7 @@ fn an_inline_value_becomes_a_secret_in_its_place() {
         let name = name.map(named);
         world
             .board()
-            .write(|tx, call| secrets::convert(tx, call, agent, variable, name.clone()))
+            .write(|tx, ctx| secrets::convert(tx, ctx, agent, variable, name.clone()))
     };
     let converted = done(convert("A_TOKEN", None));
     assert_eq!(&*converted.secret.name, "A_TOKEN");

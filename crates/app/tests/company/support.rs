@@ -71,7 +71,7 @@ pub(crate) fn report(
     company: CompanyId,
     command: &ReportCost,
 ) -> Result<ReportedCost, Failure<CostError>> {
-    who.write(|tx, call| costs::report(tx, call, company, command.clone()))
+    who.write(|tx, ctx| costs::report(tx, ctx, company, command.clone()))
 }
 
 /// The board reports what an agent spent.
@@ -90,7 +90,7 @@ pub(crate) fn hire(
     company: CompanyId,
     command: &CreateAgent,
 ) -> Result<AgentDetail, Failure<AgentError>> {
-    who.write(|tx, call| agents::create(tx, call, company, command.clone()))
+    who.write(|tx, ctx| agents::create(tx, ctx, company, command.clone()))
 }
 
 pub(crate) fn below(manager: AgentId) -> CreateAgent {
@@ -105,7 +105,7 @@ pub(crate) fn change_agent(
     id: AgentId,
     change: &UpdateAgent,
 ) -> Result<AgentDetail, Failure<AgentError>> {
-    who.write(|tx, call| agents::update(tx, call, id, change.clone()))
+    who.write(|tx, ctx| agents::update(tx, ctx, id, change.clone()))
 }
 
 pub(crate) fn add_workspace(
@@ -113,7 +113,7 @@ pub(crate) fn add_workspace(
     project: ProjectId,
     command: &CreateWorkspace,
 ) -> Result<Workspace, Failure<ProjectError>> {
-    who.write(|tx, call| projects::create_workspace(tx, call, project, command.clone()))
+    who.write(|tx, ctx| projects::create_workspace(tx, ctx, project, command.clone()))
 }
 
 pub(crate) fn change_company(
@@ -121,7 +121,7 @@ pub(crate) fn change_company(
     id: CompanyId,
     change: &UpdateCompany,
 ) -> Result<CompanyView, Failure<CompanyError>> {
-    who.write(|tx, call| companies::update(tx, call, id, change.clone()))
+    who.write(|tx, ctx| companies::update(tx, ctx, id, change.clone()))
 }
 
 #[track_caller]
@@ -147,13 +147,13 @@ pub(crate) fn company_view(world: &World, id: CompanyId) -> CompanyView {
     done(
         world
             .board()
-            .read(|reads, call| companies::get(reads, call, id)),
+            .read(|reads, ctx| companies::get(reads, ctx, id)),
     )
 }
 
 #[track_caller]
 pub(crate) fn agent_detail(who: Acting<'_>, id: AgentId) -> AgentDetail {
-    done(who.read(|reads, call| agents::get(reads, call, &AgentRef::Id(id))))
+    done(who.read(|reads, ctx| agents::get(reads, ctx, &AgentRef::Id(id))))
 }
 
 /// What an agent spent this month.
@@ -190,7 +190,7 @@ pub(crate) fn happened(world: &World, company: CompanyId) -> Vec<Activity> {
     let mut rows = done(
         world
             .board()
-            .read(|reads, call| activity::list(reads, call, company, &filter, &page)),
+            .read(|reads, ctx| activity::list(reads, ctx, company, &filter, &page)),
     )
     .items;
     rows.reverse();
@@ -206,30 +206,30 @@ pub(crate) fn count(world: &World, company: CompanyId, action: Action) -> usize 
 }
 
 pub(crate) fn pause(who: Acting<'_>, id: AgentId) -> Result<AgentDetail, Failure<AgentError>> {
-    who.write(|tx, call| agents::pause(tx, call, id))
+    who.write(|tx, ctx| agents::pause(tx, ctx, id))
 }
 
 pub(crate) fn resume(who: Acting<'_>, id: AgentId) -> Result<AgentDetail, Failure<AgentError>> {
-    who.write(|tx, call| agents::resume(tx, call, id, false))
+    who.write(|tx, ctx| agents::resume(tx, ctx, id, false))
 }
 
 pub(crate) fn terminate(who: Acting<'_>, id: AgentId) -> Result<AgentDetail, Failure<AgentError>> {
-    who.write(|tx, call| agents::terminate(tx, call, id))
+    who.write(|tx, ctx| agents::terminate(tx, ctx, id))
 }
 
 pub(crate) fn archive(
     who: Acting<'_>,
     id: CompanyId,
 ) -> Result<CompanyView, Failure<CompanyError>> {
-    who.write(|tx, call| companies::archive(tx, call, id))
+    who.write(|tx, ctx| companies::archive(tx, ctx, id))
 }
 
 pub(crate) fn invoke(who: Acting<'_>, id: AgentId) -> Result<InvokeOutcome, Failure<RunError>> {
-    who.write(|tx, call| runs::invoke(tx, call, id, Document::new()))
+    who.write(|tx, ctx| runs::invoke(tx, ctx, id, Document::new()))
 }
 
 pub(crate) fn cancel(who: Acting<'_>, run: &Run) -> Result<Run, Failure<RunError>> {
-    who.write(|tx, call| runs::cancel(tx, call, run.id))
+    who.write(|tx, ctx| runs::cancel(tx, ctx, run.id))
 }
 
 /// A live run of an agent, asked for by the board.
@@ -254,7 +254,7 @@ pub(crate) fn working(world: &World, agent: &Agent, titled: &str) -> (Issue, Sta
     let taken = done(
         world
             .run_of(started.run.id)
-            .write(|tx, call| issues::check_out(tx, call, &issue.id.into(), take.clone())),
+            .write(|tx, ctx| issues::check_out(tx, ctx, &issue.id.into(), take.clone())),
     );
     (taken.issue, started)
 }
@@ -286,7 +286,7 @@ pub(crate) fn lifted(world: &World) -> Result<(), Failure<Infallible>> {
     for stop in stops {
         world
             .system()
-            .write(|tx, call| budgets::lift(tx, call, stop, month))?;
+            .write(|tx, ctx| budgets::lift(tx, ctx, stop, month))?;
     }
     Ok(())
 }

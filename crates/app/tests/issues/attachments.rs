@@ -68,9 +68,10 @@ impl<'s> Place<'s> {
             comment: None,
         };
         let company = self.scene.company.id;
-        let added = self.world().board().write(|tx, call| {
-            attachments::add(tx, call, company, &issue.id.into(), command.clone())
-        });
+        let added = self
+            .world()
+            .board()
+            .write(|tx, ctx| attachments::add(tx, ctx, company, &issue.id.into(), command.clone()));
         done(added).attachment
     }
 
@@ -97,10 +98,10 @@ on_both_databases! {
         let shown = place.attach(&kept, 1).asset.object();
         let unshown = place.attach(&deleted, 2).asset.object();
         assert_eq!(place.swept_after(MINUTE), Swept::default());
-        place.world().system().write(|tx, call| {
+        place.world().system().write(|tx, ctx| {
             let held = tx.issues_mut().lock(Scope::SYSTEM, &deleted.id.into())?;
             Ok::<_, workforce_app::Failure<std::convert::Infallible>>(
-                tx.issues_mut().delete(held.unwrap(), call.now)?,
+                tx.issues_mut().delete(held.unwrap(), ctx.now)?,
             )
         })
         .unwrap();

@@ -185,7 +185,7 @@ fn a_paused_agent_cannot_begin_work_but_may_finish_it() {
     let scene = Scene::new();
     let (issue, work) = (scene.adas(IssueStatus::Todo), scene.adas_work());
     let board = scene.world.board();
-    done(board.write(|tx, call| agents::pause(tx, call, scene.ada.id)));
+    done(board.write(|tx, ctx| agents::pause(tx, ctx, scene.ada.id)));
     let paused = IssueError::AgentPaused {
         reason: PauseReason::Manual,
     };

@@ -254,14 +254,14 @@ fn a_paused_agent_hears_of_it_when_it_is_resumed_and_a_terminated_one_never() {
     let (scene, qa) = with_qa();
     let issue = scene.adas_own();
     let board = scene.world.board();
-    done(board.write(|tx, call| agents::pause(tx, call, scene.ada.id)));
-    done(board.write(|tx, call| agents::terminate(tx, call, qa.id)));
+    done(board.write(|tx, ctx| agents::pause(tx, ctx, scene.ada.id)));
+    done(board.write(|tx, ctx| agents::terminate(tx, ctx, qa.id)));
     let comment = done(board.says(&issue, "@QA Engineer, @Ada?"));
     assert_eq!(comment.mentions, [scene.ada.id]);
     assert_eq!(scene.told(&scene.ada), MENTIONED);
     assert!(scene.told(&qa).is_empty());
     assert!(scene.world.start_next().is_none());
-    done(board.write(|tx, call| agents::resume(tx, call, scene.ada.id, false)));
+    done(board.write(|tx, ctx| agents::resume(tx, ctx, scene.ada.id, false)));
     assert_eq!(scene.world.start_next().unwrap().run.agent, scene.ada.id);
 }
 

@@ -106,23 +106,23 @@ pub(crate) trait Deeds {
 
 impl Deeds for Acting<'_> {
     fn creates(&self, company: CompanyId, command: &CreateIssue) -> Outcome<Issue> {
-        self.write(|tx, call| issues::create(tx, call, company, command.clone()))
+        self.write(|tx, ctx| issues::create(tx, ctx, company, command.clone()))
             .map(|created| created.view.issue)
     }
 
     fn checks_out_with(&self, issue: &Issue, command: &CheckOut) -> Outcome<IssueView> {
-        self.write(|tx, call| issues::check_out(tx, call, &issue.id.into(), command.clone()))
+        self.write(|tx, ctx| issues::check_out(tx, ctx, &issue.id.into(), command.clone()))
     }
 
     fn releases(&self, issue: &Issue) -> Outcome<IssueView> {
-        self.write(|tx, call| issues::release(tx, call, &issue.id.into()))
+        self.write(|tx, ctx| issues::release(tx, ctx, &issue.id.into()))
     }
 
     fn changes(&self, issue: &Issue, command: &UpdateIssue) -> Outcome<UpdatedIssue> {
-        self.write(|tx, call| issues::update(tx, call, &issue.id.into(), command.clone()))
+        self.write(|tx, ctx| issues::update(tx, ctx, &issue.id.into(), command.clone()))
     }
 
     fn adds(&self, issue: &Issue, command: &AddComment) -> Outcome<Comment> {
-        self.write(|tx, call| issues::add_comment(tx, call, &issue.id.into(), command.clone()))
+        self.write(|tx, ctx| issues::add_comment(tx, ctx, &issue.id.into(), command.clone()))
     }
 }

@@ -2,7 +2,7 @@
 
 use workforce_app::issues::CheckOut;
 use workforce_domain::issue::{ConflictReason, IssueStatus};
-use workforce_domain::word::Word;
+use workforce_domain::string_enum::StringEnum;
 use workforce_testkit::world::done;
 
 use crate::deeds::{Deeds, from};

@@ -15,7 +15,7 @@ use workforce_domain::id::AgentId;
 use workforce_domain::issue::{Issue, IssueStatus};
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::page::PageRequest;
-use workforce_domain::word::Word;
+use workforce_domain::string_enum::StringEnum;
 use workforce_testkit::world::{Acting, World, new_company};
 
 use crate::deeds::{Deeds, Outcome, given_to, reopening, saying, taken_away, to};

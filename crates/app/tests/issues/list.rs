@@ -38,7 +38,7 @@ impl Scene {
         let first = PageRequest::first();
         let company = self.company.id;
         let ada = self.world.agent(self.ada.id);
-        let page = ada.read(|reads, call| issues::list(reads, call, company, filter, &first));
+        let page = ada.read(|reads, ctx| issues::list(reads, ctx, company, filter, &first));
         done(page)
             .items
             .into_iter()
@@ -179,7 +179,7 @@ fn pages_follow_each_other_without_gap_or_repeat() {
     );
     loop {
         let (board, company) = (scene.world.board(), scene.company.id);
-        let piece = done(board.read(|reads, call| issues::list(reads, call, company, &all, &page)));
+        let piece = done(board.read(|reads, ctx| issues::list(reads, ctx, company, &all, &page)));
         assert!(piece.items.len() <= 3);
         pieces.extend(piece.items.into_iter().map(|view| view.issue.id));
         match piece.next {
@@ -203,7 +203,7 @@ fn what_the_board_hides_is_not_listed_and_not_gone() {
     done(scene.world.board().changes(&issue, &hide(true)));
     assert_eq!(scene.listed(&IssueFilter::default()), [shown]);
     let ada = scene.world.agent(scene.ada.id);
-    done(ada.read(|reads, call| issues::get(reads, call, &hidden.into())));
+    done(ada.read(|reads, ctx| issues::get(reads, ctx, &hidden.into())));
     done(scene.world.board().changes(&issue, &hide(false)));
     assert_eq!(scene.listed(&IssueFilter::default()).len(), 2);
 }
@@ -215,7 +215,7 @@ fn a_list_shows_who_holds_what_while_the_lease_is_live() {
     let listed = || {
         let (board, company) = (scene.world.board(), scene.company.id);
         let (all, first) = (IssueFilter::default(), PageRequest::first());
-        let page = board.read(|reads, call| issues::list(reads, call, company, &all, &first));
+        let page = board.read(|reads, ctx| issues::list(reads, ctx, company, &all, &first));
         done(page).items
     };
     let holder = |of: IssueId| {
@@ -242,7 +242,6 @@ fn agents_list_their_own_company_only() {
     assert!(!scene.listed(&IssueFilter::default()).contains(&theirs));
     let (all, first) = (IssueFilter::default(), PageRequest::first());
     let ada = scene.world.agent(scene.ada.id);
-    let refusal =
-        refused(ada.read(|reads, call| issues::list(reads, call, elsewhere, &all, &first)));
+    let refusal = refused(ada.read(|reads, ctx| issues::list(reads, ctx, elsewhere, &all, &first)));
     assert_eq!(refusal, IssueError::Denied(Denied::CompanyForbidden));
 }

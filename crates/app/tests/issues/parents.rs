@@ -139,7 +139,7 @@ fn one_issue_is_shown_with_its_parents_nearest_first() {
     let ada = scene.world.agent(scene.ada.id);
     let by_identifier = IssueRef::parse(&low.identifier).unwrap();
     for named in [low.id.into(), by_identifier] {
-        let detail = done(ada.read(|reads, call| issues::get(reads, call, &named)));
+        let detail = done(ada.read(|reads, ctx| issues::get(reads, ctx, &named)));
         let parents: Vec<_> = detail.ancestors.iter().map(|it| it.view.issue.id).collect();
         assert_eq!(parents, [middle.id, top.id]);
         assert_eq!(

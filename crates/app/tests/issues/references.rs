@@ -137,18 +137,17 @@ fn all_calls(caller: Acting<'_>, issue: &IssueRef) -> Vec<IssueError> {
     let add: AddComment = saying("Hello");
     let first = PageRequest::first();
     vec![
-        refused(caller.read(|reads, call| issues::get(reads, call, issue))),
+        refused(caller.read(|reads, ctx| issues::get(reads, ctx, issue))),
         refused(
-            caller.read(|reads, call| {
-                issues::comments(reads, call, issue, Order::Descending, &first)
-            }),
+            caller
+                .read(|reads, ctx| issues::comments(reads, ctx, issue, Order::Descending, &first)),
         ),
         refused(
-            caller.write(|tx, call| issues::update(tx, call, issue, to(IssueStatus::InProgress))),
+            caller.write(|tx, ctx| issues::update(tx, ctx, issue, to(IssueStatus::InProgress))),
         ),
-        refused(caller.write(|tx, call| issues::check_out(tx, call, issue, PLAIN))),
-        refused(caller.write(|tx, call| issues::release(tx, call, issue))),
-        refused(caller.write(|tx, call| issues::add_comment(tx, call, issue, add.clone()))),
+        refused(caller.write(|tx, ctx| issues::check_out(tx, ctx, issue, PLAIN))),
+        refused(caller.write(|tx, ctx| issues::release(tx, ctx, issue))),
+        refused(caller.write(|tx, ctx| issues::add_comment(tx, ctx, issue, add.clone()))),
     ]
 }
 

@@ -7,7 +7,7 @@ use workforce_app::Failure;
 use workforce_app::agents::CreateAgent;
 use workforce_app::issues::{CreateIssue, IssueError};
 use workforce_domain::Document;
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::agent::Agent;
 use workforce_domain::company::Company;
 use workforce_domain::id::RunId;
@@ -129,10 +129,10 @@ impl Scene {
     pub(crate) fn refused<T: std::fmt::Debug>(
         &self,
         issue: &Issue,
-        call: impl FnOnce() -> Outcome<T>,
+        ctx: impl FnOnce() -> Outcome<T>,
     ) -> IssueError {
         let before = self.footprint(issue);
-        let refusal = refused(call());
+        let refusal = refused(ctx());
         assert_eq!(
             self.footprint(issue),
             before,
@@ -146,9 +146,9 @@ impl Scene {
     pub(crate) fn conflict<T: std::fmt::Debug>(
         &self,
         issue: &Issue,
-        call: impl FnOnce() -> Outcome<T>,
+        ctx: impl FnOnce() -> Outcome<T>,
     ) -> CheckoutConflict {
-        match self.refused(issue, call) {
+        match self.refused(issue, ctx) {
             IssueError::Conflict {
                 issue: named,
                 conflict,
@@ -165,9 +165,9 @@ impl Scene {
     pub(crate) fn illegal<T: std::fmt::Debug>(
         &self,
         issue: &Issue,
-        call: impl FnOnce() -> Outcome<T>,
+        ctx: impl FnOnce() -> Outcome<T>,
     ) -> IllegalTransition<IssueStatus> {
-        match self.refused(issue, call) {
+        match self.refused(issue, ctx) {
             IssueError::Transition(illegal) => illegal,
             other => panic!("no illegal move: {other:?}"),
         }

@@ -114,7 +114,7 @@ fn the_board_moves_as_it_likes_except_out_of_an_end() {
     let board = scene.world.board();
     let logged = |issue: &Issue| {
         let page = PageRequest::first();
-        done(board.read(|reads, call| activity::of_issue(reads, call, &issue.id.into(), &page)))
+        done(board.read(|reads, ctx| activity::of_issue(reads, ctx, &issue.id.into(), &page)))
             .items
             .remove(0)
     };

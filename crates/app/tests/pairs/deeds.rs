@@ -7,9 +7,9 @@ use workforce_app::approvals::{self, Decide};
 use workforce_app::companies::{self, UpdateCompany};
 use workforce_app::issues::{self, AddComment, CheckOut, CreateIssue, UpdateIssue};
 use workforce_app::runs::{self, WakeUp};
-use workforce_app::{Call, Failure, costs};
+use workforce_app::{Context, Failure, costs};
 use workforce_domain::Document;
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::change::Change;
 use workforce_domain::issue::IssueStatus;
 use workforce_domain::money::Budget;
@@ -64,22 +64,22 @@ macro_rules! deeds {
 deeds! {
     check_out after [] = |world, scene| {
         let command = CheckOut { agent: None, expected: None };
-        as_somebody(world.agent(scene.agent.id), |tx, call| {
-            issues::check_out(tx, call, &scene.issue.id.into(), command.clone())
+        as_somebody(world.agent(scene.agent.id), |tx, ctx| {
+            issues::check_out(tx, ctx, &scene.issue.id.into(), command.clone())
         })
     };
     check_out_for after [] = |world, scene| {
         let command = CheckOut { agent: Some(scene.agent.id), expected: None };
-        board(world, |tx, call| {
-            issues::check_out(tx, call, &scene.issue.id.into(), command.clone())
+        board(world, |tx, ctx| {
+            issues::check_out(tx, ctx, &scene.issue.id.into(), command.clone())
         })
     };
     release after [CheckedOut] = |world, scene| {
-        as_somebody(world.agent(scene.agent.id), |tx, call| {
-            issues::release(tx, call, &scene.issue.id.into())
+        as_somebody(world.agent(scene.agent.id), |tx, ctx| {
+            issues::release(tx, ctx, &scene.issue.id.into())
         })
     };
-    assign after [] = |world, scene| board(world, |tx, call| scene.assign(tx, call));
+    assign after [] = |world, scene| board(world, |tx, ctx| scene.assign(tx, ctx));
     create_issue after [] = |world, scene| {
         let command = CreateIssue {
             status: Some(IssueStatus::Todo),
@@ -87,28 +87,28 @@ deeds! {
             parent: Some(scene.issue.id.into()),
             ..new_issue("A part of it")
         };
-        board(world, |tx, call| issues::create(tx, call, scene.company.id, command.clone()))
+        board(world, |tx, ctx| issues::create(tx, ctx, scene.company.id, command.clone()))
     };
     create_issue_for_nobody after [] = |world, scene| {
         let command = new_issue("To be sorted");
-        board(world, |tx, call| issues::create(tx, call, scene.company.id, command.clone()))
+        board(world, |tx, ctx| issues::create(tx, ctx, scene.company.id, command.clone()))
     };
     end_issue after [Assigned] = |world, scene| {
-        board(world, |tx, call| scene.go(tx, call, IssueStatus::Done))
+        board(world, |tx, ctx| scene.go(tx, ctx, IssueStatus::Done))
     };
     reopen_issue after [Assigned, Ended] = |world, scene| {
-        board(world, |tx, call| scene.go(tx, call, IssueStatus::Todo))
+        board(world, |tx, ctx| scene.go(tx, ctx, IssueStatus::Todo))
     };
     delete_issue after [] = |world, scene| {
-        board(world, |tx, call| issues::delete(tx, call, &scene.issue.id.into()))
+        board(world, |tx, ctx| issues::delete(tx, ctx, &scene.issue.id.into()))
     };
     put_below_other after [] = |world, scene| {
         let command = UpdateIssue {
             parent: Change::Set(scene.other_issue.id.into()),
             ..no_change()
         };
-        board(world, |tx, call| {
-            issues::update(tx, call, &scene.issue.id.into(), command.clone())
+        board(world, |tx, ctx| {
+            issues::update(tx, ctx, &scene.issue.id.into(), command.clone())
         })
     };
     put_other_below after [] = |world, scene| {
@@ -116,25 +116,25 @@ deeds! {
             parent: Change::Set(scene.issue.id.into()),
             ..no_change()
         };
-        board(world, |tx, call| {
-            issues::update(tx, call, &scene.other_issue.id.into(), command.clone())
+        board(world, |tx, ctx| {
+            issues::update(tx, ctx, &scene.other_issue.id.into(), command.clone())
         })
     };
     mention after [] = |world, scene| {
-        board(world, |tx, call| {
+        board(world, |tx, ctx| {
             let command = AddComment { body: words()?, reopen: false, interrupt: false };
-            issues::add_comment(tx, call, &scene.issue.id.into(), command)
+            issues::add_comment(tx, ctx, &scene.issue.id.into(), command)
         })
     };
     reopen_by_comment after [Assigned, Ended] = |world, scene| {
-        board(world, |tx, call| {
+        board(world, |tx, ctx| {
             let command = AddComment { body: words()?, reopen: true, interrupt: false };
-            issues::add_comment(tx, call, &scene.issue.id.into(), command)
+            issues::add_comment(tx, ctx, &scene.issue.id.into(), command)
         })
     };
     file_plan after [Assigned] = |world, scene| {
-        board(world, |tx, call| {
-            approvals::file(tx, call, scene.company.id, scene.plan_of())
+        board(world, |tx, ctx| {
+            approvals::submit(tx, ctx, scene.company.id, scene.plan_of())
         })
     };
     approve after [Planned] = |world, scene| decide(world, scene, approvals::approve);
@@ -144,66 +144,66 @@ deeds! {
     };
     cancel_approval after [Planned] = |world, scene| {
         let Some(plan) = scene.plan else { return Ok(Err("no plan".into())) };
-        board(world, |tx, call| approvals::cancel(tx, call, plan))
+        board(world, |tx, ctx| approvals::cancel(tx, ctx, plan))
     };
-    hire after [] = |world, scene| board(world, |tx, call| scene.propose(tx, call));
+    hire after [] = |world, scene| board(world, |tx, ctx| scene.propose(tx, ctx));
     approve_hire after [Proposed] = |world, scene| {
         let Some(hire) = scene.hire else { return Ok(Err("no hire".into())) };
-        board(world, |tx, call| approvals::approve(tx, call, hire, plainly()))
+        board(world, |tx, ctx| approvals::approve(tx, ctx, hire, plainly()))
     };
     reject_hire after [Proposed] = |world, scene| {
         let Some(hire) = scene.hire else { return Ok(Err("no hire".into())) };
-        board(world, |tx, call| approvals::reject(tx, call, hire, plainly()))
+        board(world, |tx, ctx| approvals::reject(tx, ctx, hire, plainly()))
     };
     terminate after [] = |world, scene| {
-        board(world, |tx, call| agents::terminate(tx, call, scene.agent.id))
+        board(world, |tx, ctx| agents::terminate(tx, ctx, scene.agent.id))
     };
     pause_agent after [] = |world, scene| {
-        board(world, |tx, call| agents::pause(tx, call, scene.agent.id))
+        board(world, |tx, ctx| agents::pause(tx, ctx, scene.agent.id))
     };
     resume_agent after [AgentPaused] = |world, scene| {
-        board(world, |tx, call| agents::resume(tx, call, scene.agent.id, false))
+        board(world, |tx, ctx| agents::resume(tx, ctx, scene.agent.id, false))
     };
     delete_agent after [] = |world, scene| {
-        board(world, |tx, call| agents::delete(tx, call, scene.agent.id))
+        board(world, |tx, ctx| agents::delete(tx, ctx, scene.agent.id))
     };
     create_key after [] = |world, scene| {
-        board(world, |tx, call| agents::create_key(tx, call, scene.agent.id, key_name()))
+        board(world, |tx, ctx| agents::create_key(tx, ctx, scene.agent.id, key_name()))
     };
     put_below_agent after [] = |world, scene| {
         let command = UpdateAgent {
             reports_to: Change::Set(scene.agent.id),
             ..UpdateAgent::default()
         };
-        board(world, |tx, call| agents::update(tx, call, scene.other.id, command.clone()))
+        board(world, |tx, ctx| agents::update(tx, ctx, scene.other.id, command.clone()))
     };
     put_agent_below after [] = |world, scene| {
         let command = UpdateAgent {
             reports_to: Change::Set(scene.other.id),
             ..UpdateAgent::default()
         };
-        board(world, |tx, call| agents::update(tx, call, scene.agent.id, command.clone()))
+        board(world, |tx, ctx| agents::update(tx, ctx, scene.agent.id, command.clone()))
     };
     limit_agent after [] = |world, scene| {
         let command = UpdateAgent {
             budget: Budget::from_cents(1).ok(),
             ..UpdateAgent::default()
         };
-        board(world, |tx, call| agents::update(tx, call, scene.agent.id, command.clone()))
+        board(world, |tx, ctx| agents::update(tx, ctx, scene.agent.id, command.clone()))
     };
     limit_company after [] = |world, scene| {
         let command = UpdateCompany {
             budget: Budget::from_cents(1).ok(),
             ..UpdateCompany::default()
         };
-        board(world, |tx, call| companies::update(tx, call, scene.company.id, command.clone()))
+        board(world, |tx, ctx| companies::update(tx, ctx, scene.company.id, command.clone()))
     };
     report_cost after [Limited] = |world, scene| {
         let report = report_of(scene.agent.id, "2");
-        board(world, |tx, call| costs::report(tx, call, scene.company.id, report.clone()))
+        board(world, |tx, ctx| costs::report(tx, ctx, scene.company.id, report.clone()))
     };
     invoke after [] = |world, scene| {
-        board(world, |tx, call| runs::invoke(tx, call, scene.agent.id, Document::new()))
+        board(world, |tx, ctx| runs::invoke(tx, ctx, scene.agent.id, Document::new()))
     };
     wake_up after [] = |world, scene| {
         let command = WakeUp {
@@ -212,7 +212,7 @@ deeds! {
             reason: None,
             payload: Document::new(),
         };
-        board(world, |tx, call| runs::wake_up(tx, call, scene.agent.id, command.clone()))
+        board(world, |tx, ctx| runs::wake_up(tx, ctx, scene.agent.id, command.clone()))
     };
     claim after [Invoked] = |world, _scene| {
         let request = ClaimRequest {
@@ -222,41 +222,41 @@ deeds! {
             token_digest: world.tokens().mint(TokenKind::Run).digest,
             instance_cap: 100,
         };
-        as_somebody(world.system(), |tx, call| runs::start(tx, call, &request))
+        as_somebody(world.system(), |tx, ctx| runs::start(tx, ctx, &request))
     };
     cancel_run after [Running] = |world, scene| {
         let Some(run) = &scene.run else { return Ok(Err("no run".into())) };
-        board(world, |tx, call| runs::cancel(tx, call, run.id))
+        board(world, |tx, ctx| runs::cancel(tx, ctx, run.id))
     };
     finish_run after [Running] = |world, scene| {
         let Some(run) = &scene.run else { return Ok(Err("no run".into())) };
         let end = RunEnd::without_exit(RunOutcome::Succeeded, "it ended");
-        as_somebody(world.system(), |tx, call| {
-            runs::finish(tx, call, run.scope(), run.id, run.fence, end.clone())
+        as_somebody(world.system(), |tx, ctx| {
+            runs::finish(tx, ctx, run.scope(), run.id, run.fence, end.clone())
         })
     };
     lose_run after [Running] = |world, scene| {
         let Some(run) = &scene.run else { return Ok(Err("no run".into())) };
         let lost = RunOutcome::Lost(RunErrorCode::ProcessLost);
         let end = RunEnd::without_exit(lost, "its server is gone");
-        as_somebody(world.system(), |tx, call| {
-            runs::finish(tx, call, run.scope(), run.id, run.fence, end.clone())
+        as_somebody(world.system(), |tx, ctx| {
+            runs::finish(tx, ctx, run.scope(), run.id, run.fence, end.clone())
         })
     };
     pause_company after [] = |world, scene| {
-        board(world, |tx, call| companies::pause(tx, call, scene.company.id))
+        board(world, |tx, ctx| companies::pause(tx, ctx, scene.company.id))
     };
     resume_company after [Assigned, CompanyPaused] = |world, scene| {
-        board(world, |tx, call| companies::resume(tx, call, scene.company.id))
+        board(world, |tx, ctx| companies::resume(tx, ctx, scene.company.id))
     };
     archive after [] = |world, scene| {
-        board(world, |tx, call| companies::archive(tx, call, scene.company.id))
+        board(world, |tx, ctx| companies::archive(tx, ctx, scene.company.id))
     };
     unarchive after [Archived] = |world, scene| {
-        board(world, |tx, call| companies::unarchive(tx, call, scene.company.id))
+        board(world, |tx, ctx| companies::unarchive(tx, ctx, scene.company.id))
     };
     delete_company after [Archived] = |world, scene| {
-        board(world, |tx, call| companies::delete(tx, call, scene.company.id))
+        board(world, |tx, ctx| companies::delete(tx, ctx, scene.company.id))
     };
 }
 
@@ -275,7 +275,7 @@ const fn plainly() -> Decide {
 
 type Decision = fn(
     &mut dyn Tx,
-    &Call<'_>,
+    &Context<'_>,
     workforce_domain::id::ApprovalId,
     Decide,
 ) -> Result<approvals::ApprovalView, Failure<approvals::ApprovalError>>;
@@ -284,5 +284,5 @@ fn decide(world: &World, scene: &Scene, decision: Decision) -> Outcome {
     let Some(plan) = scene.plan else {
         return Ok(Err("no plan".into()));
     };
-    board(world, |tx, call| decision(tx, call, plan, plainly()))
+    board(world, |tx, ctx| decision(tx, ctx, plan, plainly()))
 }

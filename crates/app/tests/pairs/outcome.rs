@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use workforce_app::{Call, Failure};
+use workforce_app::{Context, Failure};
 use workforce_domain::port::{StoreError, Tx};
 use workforce_testkit::world::{Acting, World};
 
@@ -12,7 +12,7 @@ pub(crate) type Outcome = Result<Result<(), String>, StoreError>;
 /// Acts as the board.
 pub(crate) fn board<T, E: Debug>(
     world: &World,
-    body: impl FnMut(&mut dyn Tx, &Call<'_>) -> Result<T, Failure<E>>,
+    body: impl FnMut(&mut dyn Tx, &Context<'_>) -> Result<T, Failure<E>>,
 ) -> Outcome {
     as_somebody(world.board(), body)
 }
@@ -20,7 +20,7 @@ pub(crate) fn board<T, E: Debug>(
 /// Acts as somebody.
 pub(crate) fn as_somebody<T, E: Debug>(
     who: Acting<'_>,
-    body: impl FnMut(&mut dyn Tx, &Call<'_>) -> Result<T, Failure<E>>,
+    body: impl FnMut(&mut dyn Tx, &Context<'_>) -> Result<T, Failure<E>>,
 ) -> Outcome {
     match who.write(body) {
         Ok(_) => Ok(Ok(())),

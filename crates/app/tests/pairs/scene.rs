@@ -2,12 +2,12 @@
 
 use serde_json::json;
 use uuid::Uuid;
+use workforce_app::activity_log::document;
 use workforce_app::agents::{self, CreateAgent, UpdateAgent};
-use workforce_app::approvals::{self, FileApproval, HireAgent};
+use workforce_app::approvals::{self, HireAgent, SubmitApproval};
 use workforce_app::companies::{self, CreateCompany, UpdateCompany};
 use workforce_app::issues::{self, CheckOut, UpdateIssue};
-use workforce_app::record::document;
-use workforce_app::{Call, Failure, runs};
+use workforce_app::{Context, Failure, runs};
 use workforce_domain::Document;
 use workforce_domain::agent::Agent;
 use workforce_domain::approval::ApprovalType;
@@ -119,7 +119,7 @@ impl Scene {
         match stage {
             Stage::Limited => self.limit(world),
             Stage::Assigned => {
-                try_as_board(world, |tx, call| self.assign(tx, call));
+                try_as_board(world, |tx, ctx| self.assign(tx, ctx));
             }
             Stage::CheckedOut => {
                 let command = CheckOut {
@@ -130,44 +130,42 @@ impl Scene {
                 drop(
                     world
                         .agent(self.agent.id)
-                        .write(|tx, call| issues::check_out(tx, call, &issue, command.clone())),
+                        .write(|tx, ctx| issues::check_out(tx, ctx, &issue, command.clone())),
                 );
             }
             Stage::Running => {
-                try_as_board(world, |tx, call| self.assign(tx, call));
+                try_as_board(world, |tx, ctx| self.assign(tx, ctx));
                 self.run = world.start_next().map(|started| started.run);
             }
             Stage::Invoked => {
-                try_as_board(world, |tx, call| {
-                    runs::invoke(tx, call, self.agent.id, Document::new())
+                try_as_board(world, |tx, ctx| {
+                    runs::invoke(tx, ctx, self.agent.id, Document::new())
                 });
             }
             Stage::Planned => {
-                let filed = try_as_board(world, |tx, call| {
-                    approvals::file(tx, call, self.company.id, self.plan_of())
+                let filed = try_as_board(world, |tx, ctx| {
+                    approvals::submit(tx, ctx, self.company.id, self.plan_of())
                 });
                 self.plan = filed.map(|filed| filed.view.approval.id);
             }
             Stage::Proposed => {
-                let hired = try_as_board(world, |tx, call| self.propose(tx, call));
+                let hired = try_as_board(world, |tx, ctx| self.propose(tx, ctx));
                 self.hire = hired
                     .and_then(|hired| hired.approval)
                     .map(|view| view.approval.id);
             }
             Stage::Ended => {
-                try_as_board(world, |tx, call| self.go(tx, call, IssueStatus::Done));
+                try_as_board(world, |tx, ctx| self.go(tx, ctx, IssueStatus::Done));
             }
             Stage::AgentPaused => {
-                try_as_board(world, |tx, call| agents::pause(tx, call, self.agent.id));
+                try_as_board(world, |tx, ctx| agents::pause(tx, ctx, self.agent.id));
             }
             Stage::CompanyPaused => {
-                try_as_board(world, |tx, call| {
-                    companies::pause(tx, call, self.company.id)
-                });
+                try_as_board(world, |tx, ctx| companies::pause(tx, ctx, self.company.id));
             }
             Stage::Archived => {
-                try_as_board(world, |tx, call| {
-                    companies::archive(tx, call, self.company.id)
+                try_as_board(world, |tx, ctx| {
+                    companies::archive(tx, ctx, self.company.id)
                 });
             }
         }
@@ -184,40 +182,40 @@ impl Scene {
             ..UpdateCompany::default()
         };
         let board = world.board();
-        done(board.write(|tx, call| agents::update(tx, call, self.agent.id, agent.clone())));
-        done(board.write(|tx, call| companies::update(tx, call, self.company.id, company.clone())));
+        done(board.write(|tx, ctx| agents::update(tx, ctx, self.agent.id, agent.clone())));
+        done(board.write(|tx, ctx| companies::update(tx, ctx, self.company.id, company.clone())));
     }
 
     /// Gives the issue to the agent.
     pub(crate) fn assign(
         &self,
         tx: &mut dyn Tx,
-        call: &Call<'_>,
+        ctx: &Context<'_>,
     ) -> Result<issues::UpdatedIssue, Failure<issues::IssueError>> {
         let command = UpdateIssue {
             assignee_agent: Change::Set(self.agent.id),
             ..no_change()
         };
-        issues::update(tx, call, &self.issue.id.into(), command)
+        issues::update(tx, ctx, &self.issue.id.into(), command)
     }
 
     /// Moves the issue.
     pub(crate) fn go(
         &self,
         tx: &mut dyn Tx,
-        call: &Call<'_>,
+        ctx: &Context<'_>,
         status: IssueStatus,
     ) -> Result<issues::UpdatedIssue, Failure<issues::IssueError>> {
         let command = UpdateIssue {
             status: Some(status),
             ..no_change()
         };
-        issues::update(tx, call, &self.issue.id.into(), command)
+        issues::update(tx, ctx, &self.issue.id.into(), command)
     }
 
     /// A plan for the issue, for which the agent asks.
-    pub(crate) fn plan_of(&self) -> FileApproval {
-        FileApproval {
+    pub(crate) fn plan_of(&self) -> SubmitApproval {
+        SubmitApproval {
             kind: ApprovalType::ApproveIssuePlan,
             requested_by: Some(self.agent.id),
             payload: document(json!({ "issueId": self.issue.id, "plan": "first this" })),
@@ -229,7 +227,7 @@ impl Scene {
     pub(crate) fn propose(
         &self,
         tx: &mut dyn Tx,
-        call: &Call<'_>,
+        ctx: &Context<'_>,
     ) -> Result<approvals::Hired, Failure<approvals::ApprovalError>> {
         let command = HireAgent {
             agent: CreateAgent {
@@ -238,7 +236,7 @@ impl Scene {
             },
             source_issues: Vec::new(),
         };
-        approvals::hire(tx, call, self.company.id, command)
+        approvals::hire(tx, ctx, self.company.id, command)
     }
 }
 
@@ -251,7 +249,7 @@ fn marked<I: Id>(mark: &str, id: I) -> I {
 /// What the board comes to, unless it is refused.
 fn try_as_board<T, E: std::fmt::Debug>(
     world: &World,
-    body: impl FnMut(&mut dyn Tx, &Call<'_>) -> Result<T, Failure<E>>,
+    body: impl FnMut(&mut dyn Tx, &Context<'_>) -> Result<T, Failure<E>>,
 ) -> Option<T> {
     match world.board().write(body) {
         Ok(value) => Some(value),

@@ -3,10 +3,10 @@
 use crate::company::{Pause, PauseReason};
 use crate::corrupt::Corrupt;
 use crate::lifecycle::{IllegalTransition, Lifecycle};
+use crate::string_enum;
 use crate::time::Timestamp;
-use crate::words;
 
-words! {
+string_enum! {
     /// What the board or a budget decided about an agent.
     pub enum AgentState {
         /// May run.
@@ -138,7 +138,7 @@ impl AgentLifecycle {
     ) -> Result<Self, IllegalTransition<AgentState>> {
         let paused = Self(Stage::Paused(Pause { reason, at: now }));
         match self.pause_reason() {
-            None => self.turn(paused),
+            None => self.transition(paused),
             Some(present) if reason == PauseReason::Manual && present != reason => Ok(paused),
             Some(_) => Ok(self),
         }
@@ -149,7 +149,7 @@ impl AgentLifecycle {
     /// # Errors
     /// For those that may run already and for terminated agents.
     pub fn enable(self) -> Result<Self, IllegalTransition<AgentState>> {
-        self.turn(Self::ENABLED)
+        self.transition(Self::ENABLED)
     }
 
     /// Ends the agent for good.
@@ -157,10 +157,10 @@ impl AgentLifecycle {
     /// # Errors
     /// When it is terminated already.
     pub fn terminate(self, now: Timestamp) -> Result<Self, IllegalTransition<AgentState>> {
-        self.turn(Self(Stage::Terminated(now)))
+        self.transition(Self(Stage::Terminated(now)))
     }
 
-    fn turn(self, next: Self) -> Result<Self, IllegalTransition<AgentState>> {
+    fn transition(self, next: Self) -> Result<Self, IllegalTransition<AgentState>> {
         self.state().go(next.state())?;
         Ok(next)
     }

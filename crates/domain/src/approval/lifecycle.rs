@@ -5,10 +5,10 @@ use alloc::string::String;
 use crate::board::BoardMember;
 use crate::corrupt::Corrupt;
 use crate::lifecycle::{IllegalTransition, Lifecycle};
+use crate::string_enum;
 use crate::time::Timestamp;
-use crate::words;
 
-words! {
+string_enum! {
     /// What the board is asked to agree to.
     pub enum ApprovalType {
         /// Hiring a drafted agent.
@@ -32,7 +32,7 @@ words! {
     }
 }
 
-words! {
+string_enum! {
     /// Where an approval stands. `resubmitted` is no status but an entry of
     /// the history.
     pub enum ApprovalStatus {
@@ -49,7 +49,7 @@ words! {
     }
 }
 
-words! {
+string_enum! {
     /// What the history of an approval tells.
     pub enum ApprovalHistoryKind {
         /// It was asked for.
@@ -79,7 +79,7 @@ impl ApprovalHistoryKind {
     }
 }
 
-words! {
+string_enum! {
     /// What a list of approvals may ask for: the statuses, and `resubmitted`
     /// for those that wait for the board once more.
     pub enum ApprovalStanding {

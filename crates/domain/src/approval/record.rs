@@ -5,14 +5,14 @@ use alloc::vec::Vec;
 
 use super::{ApprovalHistoryKind, ApprovalState, ApprovalStatus, ApprovalType};
 use crate::Document;
-use crate::actor::{ActorKind, owned};
+use crate::actor::{ActorKind, company_owned};
 use crate::board::Author;
 use crate::id::{
     AgentId, ApprovalCommentId, ApprovalEventId, ApprovalId, CompanyId, IssueId, RunId,
 };
+use crate::string_enum;
 use crate::text::CommentBody;
 use crate::time::Timestamp;
-use crate::words;
 
 /// An approval: something that the board must agree to.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,7 +29,7 @@ pub struct Approval {
     /// of it.
     pub payload: Document,
     /// What the board should look at twice.
-    pub attention: Vec<Attention>,
+    pub attention: Vec<ReviewFlag>,
     /// Who asked.
     pub requested_by: Author,
     /// The issue it is about in the first place; at most one undecided
@@ -56,12 +56,12 @@ impl Approval {
     }
 }
 
-owned!(Approval, company);
+company_owned!(Approval, company);
 
-words! {
+string_enum! {
     /// Why a part of a proposal deserves a second look
     /// (docs/approvals.md#attention).
-    pub enum AttentionKind {
+    pub enum ReviewFlagKind {
         /// A command that would run on the server's machine.
         Command = "command",
         /// A command that a shell would read.
@@ -85,11 +85,11 @@ words! {
 
 /// A part of a proposal that the board should look at twice.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Attention {
+pub struct ReviewFlag {
     /// The part, as a JSON pointer into the payload.
     pub pointer: String,
     /// What kind of risk it is.
-    pub kind: AttentionKind,
+    pub kind: ReviewFlagKind,
     /// The risk in a sentence.
     pub message: String,
 }
@@ -148,4 +148,4 @@ pub struct ApprovalComment {
     pub created_at: Timestamp,
 }
 
-owned!(ApprovalComment, company);
+company_owned!(ApprovalComment, company);

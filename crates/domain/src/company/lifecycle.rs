@@ -2,10 +2,10 @@
 
 use crate::corrupt::Corrupt;
 use crate::lifecycle::{IllegalTransition, Lifecycle};
+use crate::string_enum;
 use crate::time::Timestamp;
-use crate::words;
 
-words! {
+string_enum! {
     /// Where a company stands (docs/access.md#company-switches).
     pub enum CompanyStatus {
         /// Its agents may run.
@@ -17,7 +17,7 @@ words! {
     }
 }
 
-words! {
+string_enum! {
     /// Why a company or an agent is paused.
     pub enum PauseReason {
         /// The board paused it.

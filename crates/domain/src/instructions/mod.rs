@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub use defaults::{DefaultFile, default_files};
 pub use path::{BundlePath, PathFault};
 
-use crate::words;
+use crate::string_enum;
 
 /// A file of a bundle has at most so many bytes
 /// (docs/workspaces.md#instructions).
@@ -28,7 +28,7 @@ pub const DEFAULT_ENTRY: &str = "AGENTS.md";
 /// The name under which a legacy prompt template shows among the files.
 pub const LEGACY_TEMPLATE: &str = "promptTemplate.legacy.md";
 
-words! {
+string_enum! {
     /// Where the files of a bundle are kept.
     pub enum BundleMode {
         /// By workforce, in versions.

@@ -4,8 +4,8 @@ use super::lease::Lease;
 use super::lifecycle::{IssueStatus, Progress};
 use crate::id::{AgentId, ApprovalId, RunId};
 use crate::lifecycle::Lifecycle;
+use crate::string_enum;
 use crate::time::Timestamp;
-use crate::words;
 
 /// The statuses a checkout expects when the caller names none.
 pub const DEFAULT_EXPECTED: [IssueStatus; 3] = [
@@ -57,7 +57,7 @@ pub enum CheckoutDecision {
     Conflict(CheckoutConflict),
 }
 
-words! {
+string_enum! {
     /// Why an issue cannot be checked out.
     pub enum ConflictReason {
         /// It is assigned to another agent or to a person.

@@ -6,9 +6,9 @@ mod progress;
 pub use progress::{Moved, Progress, ProgressRecord, StatusMismatch};
 
 use crate::lifecycle::Lifecycle;
-use crate::words;
+use crate::string_enum;
 
-words! {
+string_enum! {
     /// Where an issue stands.
     pub enum IssueStatus {
         /// Parked: assigning it wakes nobody.
@@ -28,7 +28,7 @@ words! {
     }
 }
 
-words! {
+string_enum! {
     /// How urgent an issue is, most urgent first.
     pub enum Priority {
         /// Before everything else; goes on past a budget's soft alert.

@@ -18,7 +18,7 @@ pub use lifecycle::{
 };
 
 use crate::Document;
-use crate::actor::owned;
+use crate::actor::company_owned;
 pub use crate::board::Author;
 use crate::board::BoardMember;
 use crate::id::{
@@ -151,7 +151,7 @@ impl Issue {
     }
 }
 
-owned!(Issue, company);
+company_owned!(Issue, company);
 
 /// How a caller names an issue: by id or by identifier.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -214,4 +214,4 @@ pub struct Comment {
     pub created_at: Timestamp,
 }
 
-owned!(Comment, company);
+company_owned!(Comment, company);

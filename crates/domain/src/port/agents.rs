@@ -1,7 +1,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{Held, Shared, StoreError};
+use super::{Locked, Shared, StoreError};
 use crate::actor::{CompanyScope, Scope};
 use crate::agent::{Agent, AgentKey, ChainLink};
 use crate::company::CompanyStatus;
@@ -13,7 +13,7 @@ use crate::time::Timestamp;
 use crate::timer::Timer;
 
 /// The place of an agent in a list.
-pub type AgentKeyset = CreationKey<AgentId>;
+pub type AgentCursor = CreationKey<AgentId>;
 
 /// Which agents of a company a list shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,8 +48,8 @@ pub trait AgentReads {
         &mut self,
         company: CompanyScope,
         filter: AgentFilter,
-        page: &PageRequest<AgentKeyset>,
-    ) -> Result<Page<Agent, AgentKeyset>, StoreError>;
+        page: &PageRequest<AgentCursor>,
+    ) -> Result<Page<Agent, AgentCursor>, StoreError>;
 
     /// The managers above an agent, nearest first, at most
     /// [`crate::agent::CHAIN_LIMIT`]; ends by itself even in a cycle.
@@ -133,26 +133,26 @@ pub trait AgentWrites {
     ///
     /// # Errors
     /// [`StoreError::Contended`] when another took its short name meanwhile.
-    fn insert(&mut self, agent: Agent) -> Result<Held<Agent>, StoreError>;
+    fn insert(&mut self, agent: Agent) -> Result<Locked<Agent>, StoreError>;
 
     /// Locks an agent.
     ///
     /// # Errors
     /// When the store fails.
-    fn lock(&mut self, scope: Scope, id: AgentId) -> Result<Option<Held<Agent>>, StoreError>;
+    fn lock(&mut self, scope: Scope, id: AgentId) -> Result<Option<Locked<Agent>>, StoreError>;
 
     /// Stores a locked agent.
     ///
     /// # Errors
     /// When the store fails.
-    fn save(&mut self, agent: &Held<Agent>) -> Result<(), StoreError>;
+    fn save(&mut self, agent: &Locked<Agent>) -> Result<(), StoreError>;
 
     /// Removes a locked agent with its keys. What names it as manager, lead or
     /// owner names nobody afterwards.
     ///
     /// # Errors
     /// When the store fails.
-    fn delete(&mut self, agent: Held<Agent>) -> Result<(), StoreError>;
+    fn delete(&mut self, agent: Locked<Agent>) -> Result<(), StoreError>;
 
     /// Holds an agent as it is, so that it can be given work.
     ///
@@ -168,7 +168,10 @@ pub trait AgentWrites {
     ///
     /// # Errors
     /// When the store fails.
-    fn lock_reports_of(&mut self, manager: &Held<Agent>) -> Result<Vec<Held<Agent>>, StoreError>;
+    fn lock_reports_of(
+        &mut self,
+        manager: &Locked<Agent>,
+    ) -> Result<Vec<Locked<Agent>>, StoreError>;
 }
 
 /// What an agent key or a run token proves.
@@ -254,7 +257,7 @@ pub trait CredentialWrites {
     ///
     /// # Errors
     /// When the store fails.
-    fn insert_key(&mut self, agent: &Held<Agent>, key: &AgentKey) -> Result<(), StoreError>;
+    fn insert_key(&mut self, agent: &Locked<Agent>, key: &AgentKey) -> Result<(), StoreError>;
 
     /// Revokes a key of a locked agent; the key afterwards, or `None` when there is
     /// no such key. Revoking again keeps the first instant.
@@ -263,7 +266,7 @@ pub trait CredentialWrites {
     /// When the store fails.
     fn revoke_key(
         &mut self,
-        agent: &Held<Agent>,
+        agent: &Locked<Agent>,
         key: AgentKeyId,
         now: Timestamp,
     ) -> Result<Option<AgentKey>, StoreError>;
@@ -272,7 +275,7 @@ pub trait CredentialWrites {
     ///
     /// # Errors
     /// When the store fails.
-    fn revoke_keys(&mut self, agent: &Held<Agent>, now: Timestamp) -> Result<(), StoreError>;
+    fn revoke_keys(&mut self, agent: &Locked<Agent>, now: Timestamp) -> Result<(), StoreError>;
 
     /// Notes that keys were used. Needs no lock: the latest use wins, and
     /// nothing is decided by it.

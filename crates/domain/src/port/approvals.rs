@@ -1,6 +1,6 @@
 use alloc::vec::Vec;
 
-use super::{Held, StoreError};
+use super::{Locked, StoreError};
 use crate::actor::{CompanyScope, Scope};
 use crate::agent::Agent;
 use crate::approval::{
@@ -12,13 +12,13 @@ use crate::issue::Issue;
 use crate::page::{CreationKey, Order, Page, PageRequest};
 
 /// The place of an approval in a list.
-pub type ApprovalKey = CreationKey<ApprovalId>;
+pub type ApprovalCursor = CreationKey<ApprovalId>;
 
 /// The place of a comment on an approval in a list.
-pub type ApprovalCommentKey = CreationKey<ApprovalCommentId>;
+pub type ApprovalCommentCursor = CreationKey<ApprovalCommentId>;
 
 /// The place of an entry in the history of an approval.
-pub type ApprovalHistoryKey = CreationKey<ApprovalEventId>;
+pub type ApprovalHistoryCursor = CreationKey<ApprovalEventId>;
 
 /// Which approvals of a company a list shows. An empty list of values asks for
 /// nothing in particular.
@@ -46,8 +46,8 @@ pub trait ApprovalReads {
         &mut self,
         company: CompanyScope,
         filter: &ApprovalFilter,
-        page: &PageRequest<ApprovalKey>,
-    ) -> Result<Page<Approval, ApprovalKey>, StoreError>;
+        page: &PageRequest<ApprovalCursor>,
+    ) -> Result<Page<Approval, ApprovalCursor>, StoreError>;
 
     /// Approvals that are linked to an issue, newest first.
     ///
@@ -64,7 +64,7 @@ pub trait ApprovalReads {
     ///
     /// # Errors
     /// When the store fails.
-    fn undecided_of(
+    fn undecided_linked_to(
         &mut self,
         company: CompanyScope,
         issue: IssueId,
@@ -75,7 +75,7 @@ pub trait ApprovalReads {
     ///
     /// # Errors
     /// When the store fails.
-    fn undecided_about(
+    fn undecided_primary_for(
         &mut self,
         company: CompanyScope,
         kind: ApprovalType,
@@ -86,7 +86,7 @@ pub trait ApprovalReads {
     ///
     /// # Errors
     /// When the store fails.
-    fn of_draft(
+    fn find_by_draft(
         &mut self,
         company: CompanyScope,
         agent: AgentId,
@@ -96,7 +96,7 @@ pub trait ApprovalReads {
     ///
     /// # Errors
     /// When the store fails.
-    fn draft_of(
+    fn find_draft(
         &mut self,
         company: CompanyScope,
         approval: ApprovalId,
@@ -130,8 +130,8 @@ pub trait ApprovalReads {
         &mut self,
         company: CompanyScope,
         approval: ApprovalId,
-        page: &PageRequest<ApprovalHistoryKey>,
-    ) -> Result<Page<ApprovalHistoryEntry, ApprovalHistoryKey>, StoreError>;
+        page: &PageRequest<ApprovalHistoryCursor>,
+    ) -> Result<Page<ApprovalHistoryEntry, ApprovalHistoryCursor>, StoreError>;
 
     /// Comments on an approval.
     ///
@@ -142,8 +142,8 @@ pub trait ApprovalReads {
         company: CompanyScope,
         approval: ApprovalId,
         order: Order,
-        page: &PageRequest<ApprovalCommentKey>,
-    ) -> Result<Page<ApprovalComment, ApprovalCommentKey>, StoreError>;
+        page: &PageRequest<ApprovalCommentCursor>,
+    ) -> Result<Page<ApprovalComment, ApprovalCommentCursor>, StoreError>;
 
     /// The plan approval that still has to be decided and is linked to the
     /// issue or to one of its ancestors; such an issue cannot be worked on
@@ -151,7 +151,7 @@ pub trait ApprovalReads {
     ///
     /// # Errors
     /// When the store fails.
-    fn undecided_over(
+    fn undecided_blocking(
         &mut self,
         company: CompanyScope,
         issue: IssueId,
@@ -169,15 +169,19 @@ pub trait ApprovalWrites {
     fn insert<'a>(
         &mut self,
         approval: Approval,
-        issues: &'a [Held<Issue>],
-        draft: Option<&'a Held<Agent>>,
-    ) -> Result<Held<Approval>, StoreError>;
+        issues: &'a [Locked<Issue>],
+        draft: Option<&'a Locked<Agent>>,
+    ) -> Result<Locked<Approval>, StoreError>;
 
     /// Locks an approval.
     ///
     /// # Errors
     /// When the store fails.
-    fn lock(&mut self, scope: Scope, id: ApprovalId) -> Result<Option<Held<Approval>>, StoreError>;
+    fn lock(
+        &mut self,
+        scope: Scope,
+        id: ApprovalId,
+    ) -> Result<Option<Locked<Approval>>, StoreError>;
 
     /// Stores a locked approval on the condition that it still stands in one
     /// of `from`; false when it does not, and then nothing was written. Of two
@@ -185,9 +189,9 @@ pub trait ApprovalWrites {
     ///
     /// # Errors
     /// When the store fails.
-    fn turn(
+    fn transition(
         &mut self,
-        approval: &Held<Approval>,
+        approval: &Locked<Approval>,
         from: &[ApprovalStatus],
     ) -> Result<bool, StoreError>;
 

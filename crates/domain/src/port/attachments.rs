@@ -1,13 +1,13 @@
 use alloc::vec::Vec;
 
-use super::{Held, StoreError};
+use super::{Locked, StoreError};
 use crate::actor::{CompanyScope, InstanceScope, Scope};
 use crate::attachment::{Asset, Attachment, ObjectName};
 use crate::id::{AttachmentId, IssueId};
 use crate::page::{CreationKey, Page, PageRequest};
 
 /// The place of an attachment in a list.
-pub type AttachmentKey = CreationKey<AttachmentId>;
+pub type AttachmentCursor = CreationKey<AttachmentId>;
 
 /// Reads of attachments.
 pub trait AttachmentReads {
@@ -25,8 +25,8 @@ pub trait AttachmentReads {
         &mut self,
         company: CompanyScope,
         issue: IssueId,
-        page: &PageRequest<AttachmentKey>,
-    ) -> Result<Page<Attachment, AttachmentKey>, StoreError>;
+        page: &PageRequest<AttachmentCursor>,
+    ) -> Result<Page<Attachment, AttachmentCursor>, StoreError>;
 
     /// Those of `objects` that belong to an asset, in no particular order.
     ///
@@ -62,7 +62,7 @@ pub trait AttachmentWrites {
         &mut self,
         scope: Scope,
         id: AttachmentId,
-    ) -> Result<Option<Held<Attachment>>, StoreError>;
+    ) -> Result<Option<Locked<Attachment>>, StoreError>;
 
     /// Deletes a locked attachment, and its asset when nothing else shows it.
     /// Then the name of the bytes is returned: they are to be deleted after
@@ -70,7 +70,7 @@ pub trait AttachmentWrites {
     ///
     /// # Errors
     /// When the store fails.
-    fn delete(&mut self, attachment: Held<Attachment>) -> Result<Option<ObjectName>, StoreError>;
+    fn delete(&mut self, attachment: Locked<Attachment>) -> Result<Option<ObjectName>, StoreError>;
 
     /// Deletes at most `limit` assets that no attachment shows any more,
     /// because their issue was deleted. Their bytes are to be deleted after

@@ -5,7 +5,7 @@ use crate::page::{CreationKey, Page, PageRequest};
 use crate::time::Timestamp;
 
 /// The place of a board token in a list.
-pub type BoardTokenKey = CreationKey<BoardTokenId>;
+pub type BoardTokenCursor = CreationKey<BoardTokenId>;
 
 /// Reads of board tokens. They belong to the instance, so nothing here has a
 /// scope: only the board gets this far.
@@ -28,8 +28,8 @@ pub trait BoardTokenReads {
     /// When the store fails.
     fn list(
         &mut self,
-        page: &PageRequest<BoardTokenKey>,
-    ) -> Result<Page<BoardToken, BoardTokenKey>, StoreError>;
+        page: &PageRequest<BoardTokenCursor>,
+    ) -> Result<Page<BoardToken, BoardTokenCursor>, StoreError>;
 }
 
 /// Writes of board tokens.

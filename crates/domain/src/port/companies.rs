@@ -1,7 +1,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{Held, StoreError};
+use super::{Locked, StoreError};
 use crate::actor::{CompanyScope, InstanceScope, Scope};
 use crate::company::{Company, CompanyStatus};
 use crate::dashboard::{Badges, Figures, Instants};
@@ -9,7 +9,7 @@ use crate::id::CompanyId;
 use crate::page::{CreationKey, Page, PageRequest};
 
 /// The place of a company in a list.
-pub type CompanyKey = CreationKey<CompanyId>;
+pub type CompanyCursor = CreationKey<CompanyId>;
 
 /// Reads of companies.
 pub trait CompanyReads {
@@ -27,8 +27,8 @@ pub trait CompanyReads {
         &mut self,
         scope: Scope,
         statuses: &[CompanyStatus],
-        page: &PageRequest<CompanyKey>,
-    ) -> Result<Page<Company, CompanyKey>, StoreError>;
+        page: &PageRequest<CompanyCursor>,
+    ) -> Result<Page<Company, CompanyCursor>, StoreError>;
 
     /// The issue prefixes of the instance that start with `stem`.
     ///
@@ -67,25 +67,25 @@ pub trait CompanyWrites {
     ///
     /// # Errors
     /// [`StoreError::Contended`] when another took its prefix meanwhile.
-    fn insert(&mut self, company: Company) -> Result<Held<Company>, StoreError>;
+    fn insert(&mut self, company: Company) -> Result<Locked<Company>, StoreError>;
 
     /// Locks a company.
     ///
     /// # Errors
     /// When the store fails.
-    fn lock(&mut self, scope: Scope, id: CompanyId) -> Result<Option<Held<Company>>, StoreError>;
+    fn lock(&mut self, scope: Scope, id: CompanyId) -> Result<Option<Locked<Company>>, StoreError>;
 
     /// Stores a locked company.
     ///
     /// # Errors
     /// When the store fails.
-    fn save(&mut self, company: &Held<Company>) -> Result<(), StoreError>;
+    fn save(&mut self, company: &Locked<Company>) -> Result<(), StoreError>;
 
     /// Removes a locked company with everything it has.
     ///
     /// # Errors
     /// When the store fails.
-    fn delete(&mut self, company: Held<Company>) -> Result<(), StoreError>;
+    fn delete(&mut self, company: Locked<Company>) -> Result<(), StoreError>;
 
     /// Takes the next issue number.
     ///

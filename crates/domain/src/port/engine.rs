@@ -1,6 +1,6 @@
 use alloc::vec::Vec;
 
-use super::{Held, StartTerms, StoreError};
+use super::{Locked, StartTerms, StoreError};
 use crate::actor::{CompanyScope, InstanceScope};
 use crate::agent::Agent;
 use crate::company::Company;
@@ -198,7 +198,7 @@ pub trait EngineWrites {
     /// When the store fails.
     fn set_timer(
         &mut self,
-        agent: &Held<Agent>,
+        agent: &Locked<Agent>,
         next: Option<Timestamp>,
         suppressed: bool,
     ) -> Result<(), StoreError>;

@@ -6,8 +6,8 @@ use alloc::vec::Vec;
 
 use uuid::Uuid;
 
+use crate::string_enum;
 use crate::time::Timestamp;
-use crate::words;
 
 /// Tells the time.
 pub trait Clock: Send + Sync {
@@ -21,7 +21,7 @@ pub trait Ids: Send + Sync {
     fn next(&self) -> Uuid;
 }
 
-words! {
+string_enum! {
     /// The kinds of bearer credential, by the word they start with.
     pub enum TokenKind {
         /// An agent's long-lived key.

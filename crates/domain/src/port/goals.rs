@@ -1,13 +1,13 @@
 use alloc::vec::Vec;
 
-use super::{Held, StoreError};
+use super::{Locked, StoreError};
 use crate::actor::{CompanyScope, Scope};
 use crate::goal::Goal;
 use crate::id::GoalId;
 use crate::page::{CreationKey, Page, PageRequest};
 
 /// The place of a goal in a list.
-pub type GoalKey = CreationKey<GoalId>;
+pub type GoalCursor = CreationKey<GoalId>;
 
 /// Reads of goals.
 pub trait GoalReads {
@@ -30,8 +30,8 @@ pub trait GoalReads {
     fn list(
         &mut self,
         company: CompanyScope,
-        page: &PageRequest<GoalKey>,
-    ) -> Result<Page<Goal, GoalKey>, StoreError>;
+        page: &PageRequest<GoalCursor>,
+    ) -> Result<Page<Goal, GoalCursor>, StoreError>;
 
     /// True when `goal` is `ancestor` or lies below it.
     ///
@@ -51,13 +51,13 @@ pub trait GoalWrites {
     ///
     /// # Errors
     /// When the store fails.
-    fn insert(&mut self, goal: Goal) -> Result<Held<Goal>, StoreError>;
+    fn insert(&mut self, goal: Goal) -> Result<Locked<Goal>, StoreError>;
 
     /// Locks a goal.
     ///
     /// # Errors
     /// When the store fails.
-    fn lock(&mut self, scope: Scope, id: GoalId) -> Result<Option<Held<Goal>>, StoreError>;
+    fn lock(&mut self, scope: Scope, id: GoalId) -> Result<Option<Locked<Goal>>, StoreError>;
 
     /// Locks the goals of a company against changes of their hierarchy, so
     /// that two moves at once cannot make a cycle.
@@ -70,12 +70,12 @@ pub trait GoalWrites {
     ///
     /// # Errors
     /// When the store fails.
-    fn save(&mut self, goal: &Held<Goal>) -> Result<(), StoreError>;
+    fn save(&mut self, goal: &Locked<Goal>) -> Result<(), StoreError>;
 
     /// Deletes a locked goal. Goals below it become top-level; issues, projects
     /// and costs stay without it.
     ///
     /// # Errors
     /// When the store fails.
-    fn delete(&mut self, goal: Held<Goal>) -> Result<(), StoreError>;
+    fn delete(&mut self, goal: Locked<Goal>) -> Result<(), StoreError>;
 }

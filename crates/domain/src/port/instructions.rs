@@ -2,7 +2,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{Held, StoreError};
+use super::{Locked, StoreError};
 use crate::actor::CompanyScope;
 use crate::agent::Agent;
 use crate::id::{AgentId, CompanyId};
@@ -52,7 +52,7 @@ pub trait InstructionWrites {
     /// When the store fails.
     fn set_pointer(
         &mut self,
-        agent: &Held<Agent>,
+        agent: &Locked<Agent>,
         pointer: &BundlePointer,
         now: Timestamp,
     ) -> Result<(), StoreError>;
@@ -64,7 +64,7 @@ pub trait InstructionWrites {
     /// When the store fails.
     fn add_version(
         &mut self,
-        agent: &Held<Agent>,
+        agent: &Locked<Agent>,
         manifest: &Manifest,
         now: Timestamp,
     ) -> Result<i32, StoreError>;
@@ -75,7 +75,7 @@ pub trait InstructionWrites {
     /// When the store fails.
     fn keep_content(
         &mut self,
-        agent: &Held<Agent>,
+        agent: &Locked<Agent>,
         sha256: &str,
         content: &str,
     ) -> Result<(), StoreError>;

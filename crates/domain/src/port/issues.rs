@@ -1,6 +1,6 @@
 use alloc::vec::Vec;
 
-use super::{Held, NewLease, StoreError};
+use super::{Locked, NewLease, StoreError};
 use crate::actor::{CompanyScope, Scope};
 use crate::board::BoardMember;
 use crate::id::{AgentId, CommentId, GoalId, IssueId, LabelId, ProjectId};
@@ -13,7 +13,7 @@ use crate::time::Timestamp;
 /// The place of an issue in a list: priority, then the latest change, then id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct IssueKey {
+pub struct IssueCursor {
     /// Rank of the priority, 0 the most urgent.
     pub rank: i16,
     /// Latest change, in microseconds since 1970.
@@ -44,7 +44,7 @@ pub enum FoundIn {
 /// in any list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct FoundKey {
+pub struct SearchCursor {
     /// Where the words were found, as [`FoundIn`] ranks.
     pub found: i16,
     /// Rank of the priority, 0 the most urgent.
@@ -113,8 +113,8 @@ pub trait IssueReads {
         &mut self,
         company: CompanyScope,
         filter: &IssueFilter,
-        page: &PageRequest<IssueKey>,
-    ) -> Result<Page<Issue, IssueKey>, StoreError>;
+        page: &PageRequest<IssueCursor>,
+    ) -> Result<Page<Issue, IssueCursor>, StoreError>;
 
     /// Issues of a company that have every word of `query` in their identifier,
     /// title, description or comments: by where they have them, then as in
@@ -128,8 +128,8 @@ pub trait IssueReads {
         company: CompanyScope,
         query: &SearchQuery,
         filter: &IssueFilter,
-        page: &PageRequest<FoundKey>,
-    ) -> Result<Page<Issue, FoundKey>, StoreError>;
+        page: &PageRequest<SearchCursor>,
+    ) -> Result<Page<Issue, SearchCursor>, StoreError>;
 
     /// The child of `parent` that has not ended and was made under this key.
     ///
@@ -190,13 +190,14 @@ pub trait IssueWrites {
     ///
     /// # Errors
     /// When the store fails.
-    fn insert(&mut self, issue: Issue) -> Result<Held<Issue>, StoreError>;
+    fn insert(&mut self, issue: Issue) -> Result<Locked<Issue>, StoreError>;
 
     /// Locks an issue, and with it its lease.
     ///
     /// # Errors
     /// When the store fails.
-    fn lock(&mut self, scope: Scope, issue: &IssueRef) -> Result<Option<Held<Issue>>, StoreError>;
+    fn lock(&mut self, scope: Scope, issue: &IssueRef)
+    -> Result<Option<Locked<Issue>>, StoreError>;
 
     /// Locks the issues of a company against changes of their hierarchy, so
     /// that two moves at once cannot make a cycle.
@@ -210,21 +211,21 @@ pub trait IssueWrites {
     ///
     /// # Errors
     /// When the store fails.
-    fn save(&mut self, issue: &Held<Issue>) -> Result<(), StoreError>;
+    fn save(&mut self, issue: &Locked<Issue>) -> Result<(), StoreError>;
 
     /// Has a locked issue found by its present title and description. To be
     /// called when one of them changed.
     ///
     /// # Errors
     /// When the store fails.
-    fn reindex(&mut self, issue: &Held<Issue>) -> Result<(), StoreError>;
+    fn reindex(&mut self, issue: &Locked<Issue>) -> Result<(), StoreError>;
 
     /// Marks a new child of an issue with the key by which
     /// [`live_child`](IssueReads::live_child) finds it.
     ///
     /// # Errors
     /// When the store fails.
-    fn set_child_key(&mut self, issue: &Held<Issue>, key: &[u8; 32]) -> Result<(), StoreError>;
+    fn set_child_key(&mut self, issue: &Locked<Issue>, key: &[u8; 32]) -> Result<(), StoreError>;
 
     /// Deletes a locked issue with all that belongs to it, and cancels what
     /// waits to be run for it. Approvals that lose their last issue are
@@ -232,20 +233,20 @@ pub trait IssueWrites {
     ///
     /// # Errors
     /// When the store fails.
-    fn delete(&mut self, issue: Held<Issue>, now: Timestamp) -> Result<(), StoreError>;
+    fn delete(&mut self, issue: Locked<Issue>, now: Timestamp) -> Result<(), StoreError>;
 
     /// Puts the lease on a locked issue, in place of the present one. The
     /// store gives the fencing number; the lease with it is returned.
     ///
     /// # Errors
     /// When the store fails.
-    fn take_lease(&mut self, issue: &Held<Issue>, lease: NewLease) -> Result<Lease, StoreError>;
+    fn take_lease(&mut self, issue: &Locked<Issue>, lease: NewLease) -> Result<Lease, StoreError>;
 
     /// Ends the lease on a locked issue, if there is one.
     ///
     /// # Errors
     /// When the store fails.
-    fn end_lease(&mut self, issue: &Held<Issue>) -> Result<(), StoreError>;
+    fn end_lease(&mut self, issue: &Locked<Issue>) -> Result<(), StoreError>;
 
     /// Locks every issue that is assigned to an agent and not ended, youngest
     /// first.
@@ -256,18 +257,18 @@ pub trait IssueWrites {
         &mut self,
         company: CompanyScope,
         agent: AgentId,
-    ) -> Result<Vec<Held<Issue>>, StoreError>;
+    ) -> Result<Vec<Locked<Issue>>, StoreError>;
 
     /// Ends every lease that a locked run holds. The issues need no lock: only
     /// a live run is given a lease, and this one is held here.
     ///
     /// # Errors
     /// When the store fails.
-    fn end_leases_of_run(&mut self, run: &Held<Run>) -> Result<(), StoreError>;
+    fn end_leases_of_run(&mut self, run: &Locked<Run>) -> Result<(), StoreError>;
 }
 
 /// The place of a comment in a list.
-pub type CommentKey = CreationKey<CommentId>;
+pub type CommentCursor = CreationKey<CommentId>;
 
 /// Reads of comments.
 pub trait CommentReads {
@@ -280,8 +281,8 @@ pub trait CommentReads {
         company: CompanyScope,
         issue: IssueId,
         order: Order,
-        page: &PageRequest<CommentKey>,
-    ) -> Result<Page<Comment, CommentKey>, StoreError>;
+        page: &PageRequest<CommentCursor>,
+    ) -> Result<Page<Comment, CommentCursor>, StoreError>;
 
     /// Those of `ids` that are comments of the company, oldest first.
     ///

@@ -1,6 +1,6 @@
 use alloc::vec::Vec;
 
-use super::{Held, StoreError};
+use super::{Locked, StoreError};
 use crate::actor::{CompanyScope, Scope};
 use crate::id::{IssueId, LabelId};
 use crate::issue::Issue;
@@ -9,7 +9,7 @@ use crate::page::{CreationKey, Page, PageRequest};
 use crate::text::LabelName;
 
 /// The place of a label in a list.
-pub type LabelKey = CreationKey<LabelId>;
+pub type LabelCursor = CreationKey<LabelId>;
 
 /// Reads of labels.
 pub trait LabelReads {
@@ -40,8 +40,8 @@ pub trait LabelReads {
     fn list(
         &mut self,
         company: CompanyScope,
-        page: &PageRequest<LabelKey>,
-    ) -> Result<Page<IssueLabel, LabelKey>, StoreError>;
+        page: &PageRequest<LabelCursor>,
+    ) -> Result<Page<IssueLabel, LabelCursor>, StoreError>;
 
     /// The labels of issues, per issue by name.
     ///
@@ -60,29 +60,34 @@ pub trait LabelWrites {
     ///
     /// # Errors
     /// [`StoreError::Contended`] when another took its name meanwhile.
-    fn insert(&mut self, label: IssueLabel) -> Result<Held<IssueLabel>, StoreError>;
+    fn insert(&mut self, label: IssueLabel) -> Result<Locked<IssueLabel>, StoreError>;
 
     /// Locks a label.
     ///
     /// # Errors
     /// When the store fails.
-    fn lock(&mut self, scope: Scope, id: LabelId) -> Result<Option<Held<IssueLabel>>, StoreError>;
+    fn lock(&mut self, scope: Scope, id: LabelId)
+    -> Result<Option<Locked<IssueLabel>>, StoreError>;
 
     /// Stores a locked label.
     ///
     /// # Errors
     /// [`StoreError::Contended`] when another took its name meanwhile.
-    fn save(&mut self, label: &Held<IssueLabel>) -> Result<(), StoreError>;
+    fn save(&mut self, label: &Locked<IssueLabel>) -> Result<(), StoreError>;
 
     /// Deletes a locked label and takes it off every issue.
     ///
     /// # Errors
     /// When the store fails.
-    fn delete(&mut self, label: Held<IssueLabel>) -> Result<(), StoreError>;
+    fn delete(&mut self, label: Locked<IssueLabel>) -> Result<(), StoreError>;
 
     /// Gives a locked issue these labels in place of those it has.
     ///
     /// # Errors
     /// When the store fails.
-    fn set_for_issue(&mut self, issue: &Held<Issue>, labels: &[LabelId]) -> Result<(), StoreError>;
+    fn set_for_issue(
+        &mut self,
+        issue: &Locked<Issue>,
+        labels: &[LabelId],
+    ) -> Result<(), StoreError>;
 }

@@ -40,7 +40,7 @@ pub struct ProjectCost {
 }
 
 /// The place of a cost event in a list.
-pub type CostEventKey = CreationKey<CostEventId>;
+pub type CostEventCursor = CreationKey<CostEventId>;
 
 /// Reads of the ledger.
 pub trait LedgerReads {
@@ -122,8 +122,8 @@ pub trait LedgerReads {
     fn list(
         &mut self,
         company: CompanyScope,
-        page: &PageRequest<CostEventKey>,
-    ) -> Result<Page<CostEvent, CostEventKey>, StoreError>;
+        page: &PageRequest<CostEventCursor>,
+    ) -> Result<Page<CostEvent, CostEventCursor>, StoreError>;
 
     /// The thresholds whose alert was raised in a month.
     ///

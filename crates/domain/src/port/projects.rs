@@ -1,7 +1,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{Held, StoreError};
+use super::{Locked, StoreError};
 use crate::actor::{CompanyScope, Scope};
 use crate::conventions::Conventions;
 use crate::id::{GoalId, ProjectId, WorkspaceId};
@@ -9,7 +9,7 @@ use crate::page::{CreationKey, Page, PageRequest};
 use crate::project::{GoalLink, Project, Workspace};
 
 /// The place of a project in a list.
-pub type ProjectKey = CreationKey<ProjectId>;
+pub type ProjectCursor = CreationKey<ProjectId>;
 
 /// Reads of projects and workspaces.
 pub trait ProjectReads {
@@ -46,8 +46,8 @@ pub trait ProjectReads {
     fn list(
         &mut self,
         company: CompanyScope,
-        page: &PageRequest<ProjectKey>,
-    ) -> Result<Page<Project, ProjectKey>, StoreError>;
+        page: &PageRequest<ProjectCursor>,
+    ) -> Result<Page<Project, ProjectCursor>, StoreError>;
 
     /// Short names of projects of the company that start with `stem`.
     ///
@@ -122,32 +122,32 @@ pub trait ProjectWrites {
     ///
     /// # Errors
     /// [`StoreError::Contended`] when another took its short name meanwhile.
-    fn insert(&mut self, project: Project) -> Result<Held<Project>, StoreError>;
+    fn insert(&mut self, project: Project) -> Result<Locked<Project>, StoreError>;
 
     /// Locks a project, and with it its goals, workspaces and conventions.
     ///
     /// # Errors
     /// When the store fails.
-    fn lock(&mut self, scope: Scope, id: ProjectId) -> Result<Option<Held<Project>>, StoreError>;
+    fn lock(&mut self, scope: Scope, id: ProjectId) -> Result<Option<Locked<Project>>, StoreError>;
 
     /// Stores a locked project.
     ///
     /// # Errors
     /// When the store fails.
-    fn save(&mut self, project: &Held<Project>) -> Result<(), StoreError>;
+    fn save(&mut self, project: &Locked<Project>) -> Result<(), StoreError>;
 
     /// Deletes a locked project with its workspaces and what was counted for
     /// it. Issues and costs stay without it.
     ///
     /// # Errors
     /// When the store fails.
-    fn delete(&mut self, project: Held<Project>) -> Result<(), StoreError>;
+    fn delete(&mut self, project: Locked<Project>) -> Result<(), StoreError>;
 
     /// Replaces the goals a locked project is linked to.
     ///
     /// # Errors
     /// When the store fails.
-    fn set_goals(&mut self, project: &Held<Project>, goals: &[GoalId]) -> Result<(), StoreError>;
+    fn set_goals(&mut self, project: &Locked<Project>, goals: &[GoalId]) -> Result<(), StoreError>;
 
     /// Adds a workspace to a locked project. A primary one takes that place
     /// from the present one.
@@ -156,7 +156,7 @@ pub trait ProjectWrites {
     /// When the store fails.
     fn insert_workspace(
         &mut self,
-        project: &Held<Project>,
+        project: &Locked<Project>,
         workspace: &Workspace,
     ) -> Result<(), StoreError>;
 
@@ -167,7 +167,7 @@ pub trait ProjectWrites {
     /// When the store fails.
     fn save_workspace(
         &mut self,
-        project: &Held<Project>,
+        project: &Locked<Project>,
         workspace: &Workspace,
     ) -> Result<(), StoreError>;
 
@@ -177,7 +177,7 @@ pub trait ProjectWrites {
     /// When the store fails.
     fn delete_workspace(
         &mut self,
-        project: &Held<Project>,
+        project: &Locked<Project>,
         workspace: WorkspaceId,
     ) -> Result<(), StoreError>;
 
@@ -187,7 +187,7 @@ pub trait ProjectWrites {
     /// When the store fails.
     fn save_conventions(
         &mut self,
-        project: &Held<Project>,
+        project: &Locked<Project>,
         conventions: &Conventions,
     ) -> Result<(), StoreError>;
 }

@@ -9,7 +9,7 @@ use crate::page::{CreationKey, Page, PageRequest};
 use crate::time::Timestamp;
 
 /// The place of an activity row in a list.
-pub type ActivityKey = CreationKey<ActivityId>;
+pub type ActivityCursor = CreationKey<ActivityId>;
 
 /// Which activity of a company a list shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -68,8 +68,8 @@ pub trait ActivityReads {
         &mut self,
         company: CompanyScope,
         filter: &ActivityFilter,
-        page: &PageRequest<ActivityKey>,
-    ) -> Result<Page<Activity, ActivityKey>, StoreError>;
+        page: &PageRequest<ActivityCursor>,
+    ) -> Result<Page<Activity, ActivityCursor>, StoreError>;
 
     /// What happened to a run and what was done within it, oldest first.
     ///
@@ -79,8 +79,8 @@ pub trait ActivityReads {
         &mut self,
         company: CompanyScope,
         run: RunId,
-        page: &PageRequest<ActivityKey>,
-    ) -> Result<Page<Activity, ActivityKey>, StoreError>;
+        page: &PageRequest<ActivityCursor>,
+    ) -> Result<Page<Activity, ActivityCursor>, StoreError>;
 
     /// Events of a company with a number above `after`, in order.
     ///
@@ -113,7 +113,7 @@ pub trait Journal {
 /// An answer kept for the repetition of its request
 /// (docs/access.md#idempotency-keys).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeptAnswer {
+pub struct StoredResponse {
     /// Who asked: a name for the credential.
     pub caller: String,
     /// The caller's key.
@@ -141,14 +141,14 @@ pub trait IdempotencyWrites {
         caller: &str,
         key: &str,
         since: Timestamp,
-    ) -> Result<Option<KeptAnswer>, StoreError>;
+    ) -> Result<Option<StoredResponse>, StoreError>;
 
     /// Keeps an answer, in place of one that is too old.
     ///
     /// # Errors
     /// [`StoreError::Contended`] when another request with the same key was
     /// faster; the body then runs again and finds its answer.
-    fn keep(&mut self, answer: &KeptAnswer) -> Result<(), StoreError>;
+    fn keep(&mut self, answer: &StoredResponse) -> Result<(), StoreError>;
 
     /// Forgets answers older than `before`, at most `limit`; how many it was.
     ///

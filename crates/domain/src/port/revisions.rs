@@ -6,7 +6,7 @@ use crate::revision::Revision;
 
 /// The place of a revision in the list of its agent: its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct RevisionKey {
+pub struct RevisionCursor {
     /// The number.
     pub n: i32,
 }
@@ -27,8 +27,8 @@ pub trait RevisionReads {
         &mut self,
         company: CompanyScope,
         agent: AgentId,
-        page: &PageRequest<RevisionKey>,
-    ) -> Result<Page<Revision, RevisionKey>, StoreError>;
+        page: &PageRequest<RevisionCursor>,
+    ) -> Result<Page<Revision, RevisionCursor>, StoreError>;
 
     /// The number of an agent's last revision; 0 when it has none.
     ///

@@ -1,6 +1,6 @@
 use alloc::vec::Vec;
 
-use super::{Held, StoreError, WakeableAgent};
+use super::{Locked, StoreError, WakeableAgent};
 use crate::actor::{CompanyScope, Scope};
 use crate::id::{AgentId, InstanceId, IssueId, RunId, WakeId};
 use crate::page::{CreationKey, Page, PageRequest};
@@ -9,7 +9,7 @@ use crate::time::Timestamp;
 use crate::wake::Wake;
 
 /// The place of a run in a list.
-pub type RunKey = CreationKey<RunId>;
+pub type RunCursor = CreationKey<RunId>;
 
 /// Which runs of a company a list shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -60,8 +60,8 @@ pub trait RunReads {
         &mut self,
         company: CompanyScope,
         filter: &RunFilter,
-        page: &PageRequest<RunKey>,
-    ) -> Result<Page<Run, RunKey>, StoreError>;
+        page: &PageRequest<RunCursor>,
+    ) -> Result<Page<Run, RunCursor>, StoreError>;
 
     /// The live runs of an agent, oldest first; no agent has more than its cap.
     ///
@@ -122,7 +122,7 @@ pub trait RunWrites {
         company: CompanyScope,
         agent: AgentId,
         issue: Option<IssueId>,
-    ) -> Result<Option<Held<Wake>>, StoreError>;
+    ) -> Result<Option<Locked<Wake>>, StoreError>;
 
     /// Stores a new pending wake and the queued run that will answer it.
     ///
@@ -140,25 +140,25 @@ pub trait RunWrites {
     ///
     /// # Errors
     /// When the store fails.
-    fn save_wake(&mut self, wake: &Held<Wake>) -> Result<(), StoreError>;
+    fn save_wake(&mut self, wake: &Locked<Wake>) -> Result<(), StoreError>;
 
     /// Cancels a pending wake and its queued run.
     ///
     /// # Errors
     /// When the store fails.
-    fn cancel_wake(&mut self, wake: Held<Wake>, now: Timestamp) -> Result<(), StoreError>;
+    fn cancel_wake(&mut self, wake: Locked<Wake>, now: Timestamp) -> Result<(), StoreError>;
 
     /// Locks a run.
     ///
     /// # Errors
     /// When the store fails.
-    fn lock(&mut self, scope: Scope, id: RunId) -> Result<Option<Held<Run>>, StoreError>;
+    fn lock(&mut self, scope: Scope, id: RunId) -> Result<Option<Locked<Run>>, StoreError>;
 
     /// Stores a locked run.
     ///
     /// # Errors
     /// When the store fails.
-    fn save(&mut self, run: &Held<Run>) -> Result<(), StoreError>;
+    fn save(&mut self, run: &Locked<Run>) -> Result<(), StoreError>;
 
     /// Cancels pending wakes and their queued runs; the cancelled runs. Nobody
     /// who holds that the agent, or an agent of the company, may be woken can

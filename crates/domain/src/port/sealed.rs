@@ -2,9 +2,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::{KeyId, StoreError};
-use crate::words;
+use crate::string_enum;
 
-words! {
+string_enum! {
     /// Every place of the store that holds what the vault sealed. A rotation
     /// of the master key goes through all of them, so a new sealed column is
     /// named here and nowhere else; the store's queries do not compile until
@@ -17,7 +17,7 @@ words! {
         /// `agent_config_revisions.after_config`
         RevisionAfter = "agent_config_revisions.after_config",
         /// `idempotency_keys.body`, where `sealed`
-        KeptAnswer = "idempotency_keys.body",
+        StoredResponse = "idempotency_keys.body",
         /// `vault_canary.sealed`
         Canary = "vault_canary.sealed",
     }

@@ -1,7 +1,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{Held, StoreError};
+use super::{Locked, StoreError};
 use crate::actor::{CompanyScope, Scope};
 use crate::id::{AgentId, RunId, SecretId};
 use crate::page::{CreationKey, Page, PageRequest};
@@ -10,7 +10,7 @@ use crate::text::{Name, SecretName};
 use crate::time::Timestamp;
 
 /// The place of a secret in a list.
-pub type SecretKey = CreationKey<SecretId>;
+pub type SecretCursor = CreationKey<SecretId>;
 
 /// A version of a secret without its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,8 +74,8 @@ pub trait SecretReads {
     fn list(
         &mut self,
         company: CompanyScope,
-        page: &PageRequest<SecretKey>,
-    ) -> Result<Page<Secret, SecretKey>, StoreError>;
+        page: &PageRequest<SecretCursor>,
+    ) -> Result<Page<Secret, SecretCursor>, StoreError>;
 
     /// One version of a secret, sealed.
     ///
@@ -136,13 +136,13 @@ pub trait SecretWrites {
     ///
     /// # Errors
     /// When the store fails.
-    fn insert(&mut self, secret: Secret) -> Result<Held<Secret>, StoreError>;
+    fn insert(&mut self, secret: Secret) -> Result<Locked<Secret>, StoreError>;
 
     /// Locks a secret.
     ///
     /// # Errors
     /// When the store fails.
-    fn lock(&mut self, scope: Scope, id: SecretId) -> Result<Option<Held<Secret>>, StoreError>;
+    fn lock(&mut self, scope: Scope, id: SecretId) -> Result<Option<Locked<Secret>>, StoreError>;
 
     /// Locks those of `ids` that are secrets of the company, so that none goes
     /// away while something is made to depend on it.
@@ -153,19 +153,19 @@ pub trait SecretWrites {
         &mut self,
         company: CompanyScope,
         ids: &[SecretId],
-    ) -> Result<Vec<Held<Secret>>, StoreError>;
+    ) -> Result<Vec<Locked<Secret>>, StoreError>;
 
     /// Stores a locked secret.
     ///
     /// # Errors
     /// When the store fails.
-    fn save(&mut self, secret: &Held<Secret>) -> Result<(), StoreError>;
+    fn save(&mut self, secret: &Locked<Secret>) -> Result<(), StoreError>;
 
     /// Deletes a locked secret with its versions.
     ///
     /// # Errors
     /// When the store fails.
-    fn delete(&mut self, secret: Held<Secret>) -> Result<(), StoreError>;
+    fn delete(&mut self, secret: Locked<Secret>) -> Result<(), StoreError>;
 
     /// Stores a new version of a locked secret.
     ///
@@ -173,7 +173,7 @@ pub trait SecretWrites {
     /// When the store fails.
     fn insert_version(
         &mut self,
-        secret: &Held<Secret>,
+        secret: &Locked<Secret>,
         version: &SecretVersion,
     ) -> Result<(), StoreError>;
 
@@ -181,7 +181,8 @@ pub trait SecretWrites {
     ///
     /// # Errors
     /// When the store fails.
-    fn delete_version(&mut self, secret: &Held<Secret>, version: i32) -> Result<bool, StoreError>;
+    fn delete_version(&mut self, secret: &Locked<Secret>, version: i32)
+    -> Result<bool, StoreError>;
 
     /// Writes down what a run is given.
     ///

@@ -1,9 +1,9 @@
 //! Where runs and wakes stand (docs/lifecycles.md#heartbeat-runs).
 
 use crate::lifecycle::Lifecycle;
-use crate::words;
+use crate::string_enum;
 
-words! {
+string_enum! {
     /// Where a run stands.
     pub enum RunStatus {
         /// Waiting to be started.
@@ -21,7 +21,7 @@ words! {
     }
 }
 
-words! {
+string_enum! {
     /// Where a wake stands.
     pub enum WakeStatus {
         /// Waiting to be answered by a run.

@@ -10,13 +10,13 @@ pub use end::{RunEnd, RunOutcome};
 pub use lifecycle::*;
 pub use start::StartCondition;
 
-use crate::actor::owned;
+use crate::actor::company_owned;
 use crate::id::{AgentId, CompanyId, InstanceId, IssueId, RunId, WakeId};
+use crate::string_enum;
 use crate::time::Timestamp;
 use crate::wake::{WakeReason, WakeSource};
-use crate::words;
 
-words! {
+string_enum! {
     /// What a run may do.
     pub enum RunKind {
         /// Works on an issue and holds its lease.
@@ -29,7 +29,7 @@ words! {
     }
 }
 
-words! {
+string_enum! {
     /// Why a run ended otherwise than by itself in good order.
     pub enum RunErrorCode {
         /// The program ended with a code other than zero.
@@ -118,7 +118,7 @@ pub struct Run {
     pub updated_at: Timestamp,
 }
 
-owned!(Run, company);
+company_owned!(Run, company);
 
 /// The operating-system process of a run, recorded before the process may
 /// execute anything, so that it can always be found again.
@@ -145,7 +145,7 @@ impl crate::actor::sealed::Sealed for ProcessRecord {
     }
 }
 
-impl crate::actor::Owned for ProcessRecord {
+impl crate::actor::CompanyOwned for ProcessRecord {
     fn company(&self) -> CompanyId {
         self.company
     }

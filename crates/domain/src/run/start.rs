@@ -1,8 +1,8 @@
 //! What a start waits for (docs/heartbeats.md#claims).
 
-use crate::words;
+use crate::string_enum;
 
-words! {
+string_enum! {
     /// A condition of a start, named after what keeps a pending wake waiting
     /// while it does not hold. The claim of a run asks for all of them, and
     /// for nothing else.

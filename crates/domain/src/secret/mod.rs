@@ -9,13 +9,13 @@ use alloc::vec::Vec;
 pub use reference::{ReferenceFault, SecretReference, VersionPick, references};
 pub use sensitive::is_sensitive_name;
 
-use crate::actor::owned;
+use crate::actor::company_owned;
 use crate::id::{AgentId, CompanyId, SecretId, UserId};
+use crate::string_enum;
 use crate::text::{Description, SecretName, TextError};
 use crate::time::Timestamp;
-use crate::words;
 
-words! {
+string_enum! {
     /// Where the value of a secret comes from.
     pub enum SecretProvider {
         /// It is kept here, sealed.
@@ -56,7 +56,7 @@ pub struct Secret {
     pub updated_at: Timestamp,
 }
 
-owned!(Secret, company);
+company_owned!(Secret, company);
 
 /// One version of a secret's value, sealed.
 #[derive(Clone, Debug, PartialEq, Eq)]

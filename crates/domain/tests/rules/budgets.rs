@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use workforce_domain::agent::AgentLifecycle;
 use workforce_domain::budget::{
-    AgentPause, OccurrenceError, Raised, Standing, Threshold, check_occurrence, decide_agent,
+    AgentPause, BudgetUsage, OccurrenceError, Raised, Threshold, check_occurrence, decide_agent,
     decide_company,
 };
 use workforce_domain::company::PauseReason;
@@ -12,8 +12,8 @@ use workforce_domain::time::Timestamp;
 
 use crate::table::table;
 
-fn standing(spent: &str, budget: i64) -> Standing {
-    Standing {
+fn usage(spent: &str, budget: i64) -> BudgetUsage {
+    BudgetUsage {
         spent: spent.parse().unwrap(),
         budget: Budget::from_cents(budget).unwrap(),
     }
@@ -35,7 +35,7 @@ fn printed(alerts: &[Threshold], pause: bool, resume: bool) -> String {
     }
 }
 
-fn spends() -> Vec<(String, Standing)> {
+fn spends() -> Vec<(String, BudgetUsage)> {
     [
         ("0", 100),
         ("79.999999", 100),
@@ -46,7 +46,7 @@ fn spends() -> Vec<(String, Standing)> {
     ]
     .into_iter()
     .chain([("250", 0)])
-    .map(|(spent, budget)| (format!("{spent} of {budget}"), standing(spent, budget)))
+    .map(|(spent, budget)| (format!("{spent} of {budget}"), usage(spent, budget)))
     .collect()
 }
 
@@ -84,8 +84,8 @@ fn every_decision_about_an_agent() {
             columns.push((format!("{pause:?}, {name}"), (pause, raised)));
         }
     }
-    let text = table("", &columns, &spends(), |(pause, raised), standing| {
-        let decision = decide_agent(standing, raised, pause);
+    let text = table("", &columns, &spends(), |(pause, raised), usage| {
+        let decision = decide_agent(usage, raised, pause);
         printed(&decision.alerts, decision.pause, decision.resume)
     });
     insta::assert_snapshot!(text);
@@ -100,8 +100,8 @@ fn every_decision_about_a_company() {
             columns.push((format!("{reason}, {name}"), (pause, raised)));
         }
     }
-    let text = table("", &columns, &spends(), |(pause, raised), standing| {
-        let decision = decide_company(standing, raised, pause);
+    let text = table("", &columns, &spends(), |(pause, raised), usage| {
+        let decision = decide_company(usage, raised, pause);
         printed(&decision.alerts, decision.pause, decision.resume)
     });
     insta::assert_snapshot!(text);
@@ -109,14 +109,14 @@ fn every_decision_about_a_company() {
 
 #[test]
 fn both_alerts_are_raised_when_one_cost_crosses_both() {
-    let decision = decide_agent(standing("100", 100), NONE, AgentPause::Running);
+    let decision = decide_agent(usage("100", 100), NONE, AgentPause::Running);
     assert_eq!(decision.alerts, [Threshold::Soft, Threshold::Hard]);
     assert!(decision.pause);
 }
 
 #[test]
 fn shares_print_with_two_decimals_and_never_too_early() {
-    let percent = |spent, budget| standing(spent, budget).utilization().to_string();
+    let percent = |spent, budget| usage(spent, budget).utilization().to_string();
     assert_eq!(percent("0", 100), "0.00");
     assert_eq!(percent("0.3", 100), "0.30");
     assert_eq!(percent("79.999999", 100), "79.99");
@@ -130,19 +130,19 @@ fn shares_print_with_two_decimals_and_never_too_early() {
 #[test]
 fn the_largest_amounts_are_counted_exactly() {
     let budget = Budget::from_cents(Budget::MAX_CENTS).unwrap();
-    let full = Standing {
+    let full = BudgetUsage {
         spent: budget.limit().unwrap(),
         budget,
     };
     assert_eq!(full.reached(), Some(Threshold::Hard));
-    let almost = Standing {
+    let almost = BudgetUsage {
         spent: Cents::from_micros(full.spent.micros() - 1),
         budget,
     };
     assert_eq!(almost.reached(), Some(Threshold::Soft));
     assert_eq!(almost.remaining(), Some(Cents::from_micros(1)));
     let spent = Cents::from_micros(i64::MAX);
-    let tiny = Standing {
+    let tiny = BudgetUsage {
         spent,
         budget: Budget::from_cents(1).unwrap(),
     };
@@ -151,7 +151,7 @@ fn the_largest_amounts_are_counted_exactly() {
         92_233_720_368_547_758
     );
     assert_eq!(tiny.remaining(), Some(Cents::ZERO));
-    assert_eq!(standing("5", 0).remaining(), None);
+    assert_eq!(usage("5", 0).remaining(), None);
 }
 
 #[test]
@@ -203,16 +203,16 @@ proptest! {
         costs in proptest::collection::vec(0_i64..200_000_000, 0..40),
     ) {
         let budget = Budget::from_cents(budget).unwrap();
-        let mut standing = Standing { spent: Cents::ZERO, budget };
+        let mut usage = BudgetUsage { spent: Cents::ZERO, budget };
         let mut raised = NONE;
         let mut pause = AgentPause::Running;
         let mut total: i128 = 0;
         let mut history = Vec::new();
         for cost in costs {
             total += i128::from(cost);
-            standing.spent = standing.spent.checked_add(Cents::from_micros(cost)).unwrap();
-            prop_assert_eq!(i128::from(standing.spent.micros()), total);
-            let decision = decide_agent(standing, raised, pause);
+            usage.spent = usage.spent.checked_add(Cents::from_micros(cost)).unwrap();
+            prop_assert_eq!(i128::from(usage.spent.micros()), total);
+            let decision = decide_agent(usage, raised, pause);
             for alert in decision.alerts {
                 match alert {
                     Threshold::Soft => raised.soft = true,
@@ -231,7 +231,7 @@ proptest! {
         }
         prop_assert!([Threshold::Soft, Threshold::Hard].starts_with(&history));
 
-        let raise = Standing { spent: standing.spent, budget: Budget::UNLIMITED };
+        let raise = BudgetUsage { spent: usage.spent, budget: Budget::UNLIMITED };
         let lifted = decide_agent(raise, raised, pause);
         prop_assert_eq!(lifted.resume, pause == AgentPause::Budget);
         prop_assert!(lifted.alerts.is_empty() && !lifted.pause);

@@ -5,8 +5,8 @@ use std::time::Duration;
 use proptest::prelude::*;
 use workforce_domain::issue::{IssueStatus, Moved, Mover, Priority, Progress, ProgressRecord};
 use workforce_domain::lifecycle::{IllegalTransition, Lifecycle};
+use workforce_domain::string_enum::StringEnum;
 use workforce_domain::time::Timestamp;
-use workforce_domain::word::Word;
 
 use crate::table::{named, table};
 

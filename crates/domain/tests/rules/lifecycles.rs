@@ -9,8 +9,8 @@ use workforce_domain::company::{
 use workforce_domain::issue::IssueStatus;
 use workforce_domain::lifecycle::{IllegalTransition, Lifecycle};
 use workforce_domain::run::{RunStatus, WakeStatus};
+use workforce_domain::string_enum::StringEnum;
 use workforce_domain::time::Timestamp;
-use workforce_domain::word::Word;
 
 use crate::table::{named, table};
 

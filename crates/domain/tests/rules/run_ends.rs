@@ -3,9 +3,9 @@
 use uuid::Uuid;
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::run::{Run, RunEnd, RunErrorCode, RunKind, RunOutcome, RunStatus};
+use workforce_domain::string_enum::StringEnum;
 use workforce_domain::time::Timestamp;
 use workforce_domain::wake::{WakeReason, WakeSource};
-use workforce_domain::word::Word;
 
 const NOW: Timestamp = Timestamp::from_micros(1_700_000_000_000_000);
 

@@ -2,7 +2,7 @@
 
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::run::{RunStatus, WakeStatus};
-use workforce_domain::word::Word;
+use workforce_domain::string_enum::StringEnum;
 
 use crate::table::{named, table};
 

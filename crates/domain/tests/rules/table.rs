@@ -41,7 +41,7 @@ pub(crate) fn table<R: Copy, C: Copy>(
 }
 
 /// Words as rows or columns, under their spelling.
-pub(crate) fn named<W: workforce_domain::word::Word>() -> Vec<(String, W)> {
+pub(crate) fn named<W: workforce_domain::string_enum::StringEnum>() -> Vec<(String, W)> {
     W::ALL
         .iter()
         .map(|word| (word.as_str().to_owned(), *word))

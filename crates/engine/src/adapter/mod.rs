@@ -10,8 +10,8 @@ use std::sync::Arc;
 use workforce_domain::agent::AdapterType;
 use workforce_domain::run::{RunEnd, RunErrorCode, RunOutcome};
 
-use crate::briefing::Assignment;
 use crate::live::{Halt, LiveRun};
+use crate::run_context::RunContext;
 use crate::shared::Core;
 
 /// How a run came to its end.
@@ -74,7 +74,7 @@ pub(crate) trait Adapter: Send + Sync {
         &'a self,
         core: &'a Arc<Core>,
         live: &'a Arc<LiveRun>,
-        assignment: &'a Assignment,
+        assignment: &'a RunContext,
     ) -> Execution<'a>;
 }
 

@@ -6,13 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::port::Failure;
 use workforce_domain::run::{ProcessRecord, RunEnd, RunErrorCode, RunOutcome};
 
 use super::settings::ProcessSettings;
 use super::{Adapter, Ending, Execution};
-use crate::briefing::Assignment;
 use crate::environment::environment;
 use crate::live::{Halt, LiveRun};
 use crate::process::{
@@ -20,6 +19,7 @@ use crate::process::{
     ProcessIdentity, RunLog, RunTag, SpawnError, spawn, supervise,
 };
 use crate::project_context::ContextFile;
+use crate::run_context::RunContext;
 use crate::scrub::OutputScrubber;
 use crate::shared::Core;
 
@@ -31,7 +31,7 @@ impl Adapter for ProcessAdapter {
         &'a self,
         core: &'a Arc<Core>,
         live: &'a Arc<LiveRun>,
-        assignment: &'a Assignment,
+        assignment: &'a RunContext,
     ) -> Execution<'a> {
         Box::pin(async move {
             match run(core, live, assignment).await {
@@ -45,7 +45,7 @@ impl Adapter for ProcessAdapter {
 async fn run(
     core: &Arc<Core>,
     live: &Arc<LiveRun>,
-    assignment: &Assignment,
+    assignment: &RunContext,
 ) -> Result<Ending, Ending> {
     let run = &assignment.claimed.run;
     let settings = ProcessSettings::read(&assignment.settings)
@@ -107,7 +107,7 @@ async fn with_kill<T>(
 /// home that is the agent's alone.
 async fn working_directory(
     core: &Core,
-    assignment: &Assignment,
+    assignment: &RunContext,
     settings: &ProcessSettings,
 ) -> Result<PathBuf, Ending> {
     if let Some(cwd) = &settings.cwd {
@@ -139,7 +139,7 @@ async fn working_directory(
 /// something to tell.
 async fn write_context(
     core: &Core,
-    assignment: &Assignment,
+    assignment: &RunContext,
 ) -> Result<Option<ContextFile>, Ending> {
     let Some(layer) = assignment.project_layer.clone() else {
         return Ok(None);
@@ -186,7 +186,7 @@ struct NotWanted;
 async fn record(
     core: &Core,
     live: &LiveRun,
-    assignment: &Assignment,
+    assignment: &RunContext,
     identity: ProcessIdentity,
 ) -> Result<(), Box<dyn Error + Send + Sync>> {
     live.note_group(ProcessGroup::new(identity, RunTag::from(live.run)));

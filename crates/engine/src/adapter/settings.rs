@@ -165,7 +165,7 @@ fn seconds(config: &Document, key: &str) -> Result<Option<Duration>, SettingsFau
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-    use workforce_app::record::document;
+    use workforce_app::activity_log::document;
 
     use super::*;
 

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use workforce_app::record::document;
+use workforce_app::activity_log::document;
 use workforce_domain::id::CompanyId;
 use workforce_domain::run::{RunErrorCode, RunStatus};
 use workforce_testkit::store::postgres_store;
@@ -196,8 +196,8 @@ async fn two_servers_share_the_work_and_do_none_of_it_twice() {
 
 fn another_company(house: &House) -> CompanyId {
     let command = a_company("Bolt");
-    act(&house.ports, |tx, call| {
-        workforce_app::companies::create(tx, call, command.clone())
+    act(&house.ports, |tx, ctx| {
+        workforce_app::companies::create(tx, ctx, command.clone())
     })
     .company
     .id

@@ -148,7 +148,7 @@ async fn stopped(stop: impl FnOnce(&House, AgentId, &Run)) -> Run {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cancelled_run_is_over_when_its_last_process_is() {
     let run = stopped(|house, _, run| {
-        let asked = house.act(|tx, call| runs::cancel(tx, call, run.id));
+        let asked = house.act(|tx, ctx| runs::cancel(tx, ctx, run.id));
         assert_eq!(asked.status, RunStatus::Running);
     })
     .await;
@@ -160,7 +160,7 @@ async fn a_cancelled_run_is_over_when_its_last_process_is() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_pause_stops_the_agents_run() {
     let run = stopped(|house, agent, _| {
-        house.act(|tx, call| agents::pause(tx, call, agent));
+        house.act(|tx, ctx| agents::pause(tx, ctx, agent));
     })
     .await;
     assert_eq!(run.status, RunStatus::Cancelled);
@@ -185,7 +185,7 @@ async fn a_used_up_budget_stops_the_agents_run() {
             occurred_at: None,
             idempotency_key: None,
         };
-        house.act(|tx, call| costs::report(tx, call, house.company, cost.clone()));
+        house.act(|tx, ctx| costs::report(tx, ctx, house.company, cost.clone()));
     })
     .await;
     assert_eq!(run.status, RunStatus::Cancelled);
@@ -197,12 +197,12 @@ async fn a_paused_agent_is_run_when_it_resumes() {
     let house = House::new();
     let engine = house.start();
     let agent = house.hire_shell("true");
-    house.act(|tx, call| agents::pause(tx, call, agent));
+    house.act(|tx, ctx| agents::pause(tx, ctx, agent));
     house.assign(agent, |_| ());
     tokio::time::sleep(Duration::from_millis(300)).await;
     let statuses: Vec<_> = house.runs(&[]).iter().map(|run| run.status).collect();
     assert_eq!(statuses, [RunStatus::Queued]);
-    house.act(|tx, call| agents::resume(tx, call, agent, false));
+    house.act(|tx, ctx| agents::resume(tx, ctx, agent, false));
     assert_eq!(house.all_ended().await[0].status, RunStatus::Succeeded);
     engine.shutdown().await;
 }
@@ -260,12 +260,12 @@ async fn a_stop_that_meets_a_start_is_seen_before_the_program_runs() {
         // Asks silently, at the first look at which the run is claimed.
         let nobody = house.new_instance();
         let before_its_process = eventually("the claim", || {
-            house.act(|tx, call| {
+            house.act(|tx, ctx| {
                 let claimed = tx.runs_mut().lock(House::scope(), run)?;
                 let Some(mut claimed) = claimed.filter(|run| run.status.is_live()) else {
                     return Ok::<_, Failure<()>>(None);
                 };
-                claimed.ask_to_stop(RunErrorCode::CancelRequested, call.now);
+                claimed.ask_to_stop(RunErrorCode::CancelRequested, ctx.now);
                 tx.runs_mut().save(&claimed)?;
                 let processes = tx
                     .engine()

@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
+use workforce_app::activity_log::document;
 use workforce_app::authenticate::{AuthError, AuthPolicy, Presented, authenticate};
-use workforce_app::record::document;
 use workforce_app::{Failure, agents, approvals, issues, projects};
 use workforce_domain::actor::{Actor, AgentCredential};
 use workforce_domain::approval::ApprovalType;
@@ -145,10 +145,10 @@ fn project(house: &House) -> Workspace {
             metadata: document(json!({})),
         }),
     };
-    let view = house.act(|tx, call| projects::create(tx, call, house.company, command.clone()));
+    let view = house.act(|tx, ctx| projects::create(tx, ctx, house.company, command.clone()));
     let project = view.project.id;
     house
-        .act(|tx, call| projects::workspaces(tx.reads(), call, project))
+        .act(|tx, ctx| projects::workspaces(tx.reads(), ctx, project))
         .remove(0)
 }
 
@@ -158,7 +158,7 @@ fn comment(house: &House, issue: workforce_domain::id::IssueId, body: &str) {
         reopen: false,
         interrupt: false,
     };
-    house.act(|tx, call| issues::add_comment(tx, call, &issue.into(), command.clone()));
+    house.act(|tx, ctx| issues::add_comment(tx, ctx, &issue.into(), command.clone()));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -170,7 +170,7 @@ async fn a_run_is_told_of_its_issue_and_of_the_comments_on_it() {
     let agent = house.hire_with(settings, |command| {
         command.runtime_config = document(json!({ "compat": "paperclip" }));
     });
-    house.act(|tx, call| agents::pause(tx, call, agent));
+    house.act(|tx, ctx| agents::pause(tx, ctx, agent));
     let issue = house.assign(agent, |command| {
         command.project = Some(workspace.project);
         command.ticket_key = Some(label("SITE-7"));
@@ -180,7 +180,7 @@ async fn a_run_is_told_of_its_issue_and_of_the_comments_on_it() {
     });
     comment(&house, issue, "first");
     comment(&house, issue, "and \"second\"");
-    house.act(|tx, call| agents::resume(tx, call, agent, false));
+    house.act(|tx, ctx| agents::resume(tx, ctx, agent, false));
     let engine = house.start();
     let run = house.runs(&[]).remove(0);
     let seen = environment_of(&house, run.id).await;
@@ -221,7 +221,7 @@ async fn a_run_is_told_of_its_issue_and_of_the_comments_on_it() {
 async fn however_much_was_said_a_wake_stays_short() {
     let house = House::new();
     let agent = house.hire(copying(&house));
-    house.act(|tx, call| agents::pause(tx, call, agent));
+    house.act(|tx, ctx| agents::pause(tx, ctx, agent));
     let issue = house.assign(agent, |_| ());
     for number in 0..60 {
         comment(
@@ -230,7 +230,7 @@ async fn however_much_was_said_a_wake_stays_short() {
             &format!("{number} {}", "\u{1}ä\n".repeat(5000)),
         );
     }
-    house.act(|tx, call| agents::resume(tx, call, agent, false));
+    house.act(|tx, ctx| agents::resume(tx, ctx, agent, false));
     let engine = house.start();
     let seen = environment_of(&house, house.runs(&[])[0].id).await;
     let text = &seen["WORKFORCE_WAKE_PAYLOAD_JSON"];
@@ -294,17 +294,17 @@ async fn a_decision_is_told_to_whoever_asked_for_it() {
     let house = House::new();
     let agent = house.hire(copying(&house));
     let company = house.company;
-    let filed = house.act(|tx, call| {
-        let command = approvals::FileApproval {
+    let filed = house.act(|tx, ctx| {
+        let command = approvals::SubmitApproval {
             kind: ApprovalType::AgentQuestion,
             requested_by: Some(agent),
             payload: document(json!({ "question": "May I?" })),
             issues: Vec::new(),
         };
-        approvals::file(tx, call, company, command)
+        approvals::submit(tx, ctx, company, command)
     });
     let id = filed.view.approval.id;
-    house.act(|tx, call| approvals::approve(tx, call, id, approvals::Decide::default()));
+    house.act(|tx, ctx| approvals::approve(tx, ctx, id, approvals::Decide::default()));
     let engine = house.start();
     let seen = environment_of(&house, house.runs(&[])[0].id).await;
     assert_eq!(seen["WORKFORCE_WAKE_REASON"], "approval_approved");

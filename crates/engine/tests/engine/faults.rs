@@ -10,7 +10,7 @@ use workforce_domain::port::{
     Verdict,
 };
 use workforce_domain::run::RunStatus;
-use workforce_domain::word::Word;
+use workforce_domain::string_enum::StringEnum;
 use workforce_engine::{Engine, Ports};
 use workforce_testkit::store::postgres_store;
 use workforce_vitals::{Place, Supervisor, Vitals};
@@ -134,8 +134,7 @@ async fn the_end_of_a_run_outlives_a_store_that_panics() {
 fn told(house: &House, action: &str) -> usize {
     let page = PageRequest::first();
     let filter = ActivityFilter::default();
-    let rows =
-        house.act(|tx, call| activity::list(tx.reads(), call, house.company, &filter, &page));
+    let rows = house.act(|tx, ctx| activity::list(tx.reads(), ctx, house.company, &filter, &page));
     let rows = rows.items.iter();
     rows.filter(|row| row.action.as_str() == action).count()
 }

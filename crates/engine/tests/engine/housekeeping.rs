@@ -3,10 +3,10 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use workforce_app::Failure;
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::agent::AgentLifecycle;
 use workforce_domain::company::PauseReason;
-use workforce_domain::port::{KeptAnswer, RunLogs, StopScope};
+use workforce_domain::port::{RunLogs, StopScope, StoredResponse};
 use workforce_domain::run::Run;
 use workforce_domain::ticket::{StreamTicket, TicketHolder};
 use workforce_engine::FileRunLogs;
@@ -19,7 +19,7 @@ async fn answers_are_kept_for_a_day() {
     let now = house.ports.clock.now();
     let hours = |hours: u64| now.minus(Duration::from_secs(hours * 3600));
     for (key, created_at) in [("old", hours(25)), ("new", hours(23))] {
-        let answer = KeptAnswer {
+        let answer = StoredResponse {
             caller: "board".into(),
             key: key.into(),
             request_digest: [0; 32],

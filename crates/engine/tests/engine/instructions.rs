@@ -30,7 +30,7 @@ fn put(house: &House, agent: AgentId, path: &str, content: &str) {
         if_match: None,
         clear_legacy: false,
     };
-    house.act(|tx, call| instructions::put_file(tx, call, agent, &command, &OutsideDeed::Nothing));
+    house.act(|tx, ctx| instructions::put_file(tx, ctx, agent, &command, &OutsideDeed::Nothing));
 }
 
 /// Has an agent read its instructions from a folder.
@@ -40,10 +40,10 @@ fn read_from(house: &House, agent: AgentId, root: &Path) {
         root_path: Some(root.display().to_string()),
         ..PatchBundle::default()
     };
-    let plan = house.act(|tx, call| instructions::plan_patch(tx.reads(), call, agent, &command));
+    let plan = house.act(|tx, ctx| instructions::plan_patch(tx.reads(), ctx, agent, &command));
     let prepared =
         instructions::prepare(&*house.ports.instructions, plan).expect("a usable folder");
-    house.act(|tx, call| instructions::patch(tx, call, agent, &command, &prepared));
+    house.act(|tx, ctx| instructions::patch(tx, ctx, agent, &command, &prepared));
 }
 
 /// Where the copy of a run lies while it is live.

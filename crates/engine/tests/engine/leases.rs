@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use workforce_app::runs;
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::run::{RunEnd, RunErrorCode, RunOutcome, RunStatus};
 use workforce_testkit::store::postgres_store;
 
@@ -25,9 +25,9 @@ async fn a_run_that_lost_its_lease_writes_nothing_more() {
     let before = house.run(run);
     let lost = RunOutcome::Lost(RunErrorCode::LeaseExpired);
     let taken = RunEnd::without_exit(lost, "taken over");
-    assert!(house.act(|tx, call| {
+    assert!(house.act(|tx, ctx| {
         let (company, fence) = (before.scope(), before.fence);
-        runs::finish(tx, call, company, before.id, fence, taken.clone())
+        runs::finish(tx, ctx, company, before.id, fence, taken.clone())
     }));
     let written = house.run(run);
 

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use workforce_app::Failure;
-use workforce_app::record::document;
+use workforce_app::activity_log::document;
 use workforce_domain::activity::{Event, EventKind};
 use workforce_domain::actor::{Actor, InstanceScope};
 use workforce_domain::port::NumberedEvent;

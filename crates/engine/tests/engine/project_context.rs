@@ -22,7 +22,7 @@ fn project(house: &House) -> ProjectId {
         workspace: None,
     };
     house
-        .act(|tx, call| projects::create(tx, call, house.company, command.clone()))
+        .act(|tx, ctx| projects::create(tx, ctx, house.company, command.clone()))
         .project
         .id
 }
@@ -37,9 +37,9 @@ async fn a_run_is_told_about_its_project_in_a_file_of_its_own() {
         conventions_md: Change::Set(Description::new(text).expect("a text")),
         ..UpdateConventions::default()
     };
-    house.act(|tx, call| conventions::update(tx, call, project, rules("- old")));
-    house.act(|tx, call| conventions::compact(tx, call, project, 400));
-    house.act(|tx, call| conventions::update(tx, call, project, rules("- Never push.")));
+    house.act(|tx, ctx| conventions::update(tx, ctx, project, rules("- old")));
+    house.act(|tx, ctx| conventions::compact(tx, ctx, project, 400));
+    house.act(|tx, ctx| conventions::update(tx, ctx, project, rules("- Never push.")));
     let script = "echo \"$WORKFORCE_PROJECT_CONTEXT_FILE\" > path; \
         stat -c %a \"$WORKFORCE_PROJECT_CONTEXT_FILE\" > mode; \
         cp \"$WORKFORCE_PROJECT_CONTEXT_FILE\" context";

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::run::{RunErrorCode, RunStatus};
 use workforce_domain::wake::WakeReason;
 use workforce_testkit::store::postgres_store;

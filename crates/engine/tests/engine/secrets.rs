@@ -22,7 +22,7 @@ fn make(house: &House, name: &str, text: &str) -> Secret {
         value: value(text),
         external_ref: None,
     };
-    house.act(|tx, call| secrets::create(tx, call, house.company, command.clone()))
+    house.act(|tx, ctx| secrets::create(tx, ctx, house.company, command.clone()))
 }
 
 fn make_outside(house: &House, provider: SecretProvider, reference: &str) -> Secret {
@@ -33,7 +33,7 @@ fn make_outside(house: &House, provider: SecretProvider, reference: &str) -> Sec
         value: None,
         external_ref: Some(reference.to_owned()),
     };
-    house.act(|tx, call| secrets::create(tx, call, house.company, command.clone()))
+    house.act(|tx, ctx| secrets::create(tx, ctx, house.company, command.clone()))
 }
 
 fn reference(secret: &Secret, version: &Value) -> Value {
@@ -54,7 +54,7 @@ async fn run(house: &House, agent: AgentId) -> Run {
 fn used(house: &House, run: RunId) -> Vec<(String, i32)> {
     let used = house.act(|tx, _| {
         let run = tx.runs().find(House::scope(), run)?.expect("the run");
-        let scope = workforce_domain::actor::Owned::scope(&run);
+        let scope = workforce_domain::actor::CompanyOwned::scope(&run);
         Ok::<_, workforce_app::Failure<()>>(tx.secrets().of_run(scope, run.id)?)
     });
     used.into_iter()
@@ -87,7 +87,7 @@ async fn each_run_is_given_the_newest_version_and_its_output_is_free_of_it() {
                     value: value(text),
                     ..UpdateSecret::default()
                 };
-                house.act(|tx, call| secrets::update(tx, call, secret.id, rotation.clone()));
+                house.act(|tx, ctx| secrets::update(tx, ctx, secret.id, rotation.clone()));
             }
             let ended = run(&house, agent).await;
             assert_eq!(ended.error_code, Some(RunErrorCode::AdapterFailed));
@@ -147,7 +147,7 @@ async fn a_run_without_its_secret_starts_nothing() {
     let secret = make(&house, "token", VALUE);
     let env = json!({ "TOKEN": reference(&secret, &json!("latest")) });
     let agent = hire(&house, "touch started", &env);
-    house.act(|tx, call| secrets::delete(tx, call, secret.id, true));
+    house.act(|tx, ctx| secrets::delete(tx, ctx, secret.id, true));
     let ended = run(&house, agent).await;
     assert_eq!(
         (ended.status, ended.error_code),

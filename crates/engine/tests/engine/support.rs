@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use workforce_app::record::document;
+use workforce_app::activity_log::document;
 use workforce_app::runs::InvokeOutcome;
-use workforce_app::{Call, Caller, Failure, Signal, agents, companies, issues, runs};
+use workforce_app::{Caller, Context, Failure, Signal, agents, companies, issues, runs};
 use workforce_domain::Document;
 use workforce_domain::actor::{Actor, InstanceScope, Scope};
 use workforce_domain::board::BoardMember;
@@ -60,8 +60,8 @@ impl House {
             vault: ports::vault(),
             instructions: ports::instruction_files(folder.path()),
         };
-        let company = act(&ports, |tx, call| {
-            companies::create(tx, call, a_company("Acme"))
+        let company = act(&ports, |tx, ctx| {
+            companies::create(tx, ctx, a_company("Acme"))
         })
         .company;
         Self {
@@ -123,7 +123,7 @@ impl House {
     /// Runs a use case as the board.
     pub(crate) fn act<T, E: Debug>(
         &self,
-        body: impl FnMut(&mut dyn Tx, &Call<'_>) -> Result<T, Failure<E>>,
+        body: impl FnMut(&mut dyn Tx, &Context<'_>) -> Result<T, Failure<E>>,
     ) -> T {
         act(&self.ports, body)
     }
@@ -158,7 +158,7 @@ impl House {
             metadata: Document::new(),
         };
         change(&mut command);
-        self.act(|tx, call| agents::create(tx, call, self.company, command.clone()))
+        self.act(|tx, ctx| agents::create(tx, ctx, self.company, command.clone()))
             .view
             .agent
             .id
@@ -170,7 +170,7 @@ impl House {
     }
 
     pub(crate) fn invoke(&self, agent: AgentId) -> InvokeOutcome {
-        self.act(|tx, call| runs::invoke(tx, call, agent, Document::new()))
+        self.act(|tx, ctx| runs::invoke(tx, ctx, agent, Document::new()))
     }
 
     /// An issue that an agent is to work on.
@@ -197,14 +197,14 @@ impl House {
             request_key: None,
         };
         change(&mut command);
-        self.act(|tx, call| issues::create(tx, call, self.company, command.clone()))
+        self.act(|tx, ctx| issues::create(tx, ctx, self.company, command.clone()))
             .view
             .issue
             .id
     }
 
     pub(crate) fn run(&self, id: RunId) -> Run {
-        self.act(|tx, call| runs::get(tx.reads(), call, id))
+        self.act(|tx, ctx| runs::get(tx.reads(), ctx, id))
     }
 
     /// Every run of the company, newest first.
@@ -213,10 +213,10 @@ impl House {
             statuses: statuses.to_vec(),
             ..RunFilter::default()
         };
-        self.act(|tx, call| {
+        self.act(|tx, ctx| {
             runs::list(
                 tx.reads(),
-                call,
+                ctx,
                 self.company,
                 &filter,
                 &PageRequest::first(),
@@ -291,15 +291,15 @@ impl House {
     /// length.
     pub(crate) fn claim_as(&self, instance: InstanceId, lease: Duration) -> ClaimedRun {
         let token_digest = self.ports.tokens.mint(TokenKind::Run).digest;
-        self.act(|tx, call| {
+        self.act(|tx, ctx| {
             let request = ClaimRequest {
                 instance,
-                now: call.now,
-                lease_until: call.now.plus(lease),
+                now: ctx.now,
+                lease_until: ctx.now.plus(lease),
                 token_digest,
                 instance_cap: 100,
             };
-            runs::start(tx, call, &request)
+            runs::start(tx, ctx, &request)
         })
         .expect("a run to claim")
     }
@@ -329,10 +329,10 @@ impl House {
 
 pub(crate) fn act<T, E: Debug>(
     ports: &Ports,
-    mut body: impl FnMut(&mut dyn Tx, &Call<'_>) -> Result<T, Failure<E>>,
+    mut body: impl FnMut(&mut dyn Tx, &Context<'_>) -> Result<T, Failure<E>>,
 ) -> T {
     let signal = Signal::default();
-    let call = Call {
+    let ctx = Context {
         caller: &BOARD,
         now: ports.clock.now(),
         ids: &*ports.ids,
@@ -341,7 +341,7 @@ pub(crate) fn act<T, E: Debug>(
         strict_secrets: false,
         signal: &signal,
     };
-    match ports.store.write(|tx| body(tx, &call)) {
+    match ports.store.write(|tx| body(tx, &ctx)) {
         Ok(done) => done,
         Err(failure) => panic!("the board was refused: {failure:?}"),
     }

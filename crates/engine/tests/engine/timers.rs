@@ -2,8 +2,8 @@ use std::time::Duration;
 
 use serde_json::json;
 use workforce_app::Failure;
-use workforce_app::record::document;
-use workforce_domain::actor::Owned;
+use workforce_app::activity_log::document;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::id::AgentId;
 use workforce_domain::timer::Timer;
 use workforce_domain::wake::{WakeReason, WakeSource};
@@ -30,11 +30,11 @@ async fn a_timer_is_set_and_a_due_one_starts_a_run() {
     let next = eventually("the next beat", || timer(&house, agent).next).await;
     assert!(next > house.ports.clock.now());
     // As if the interval had passed.
-    house.act(|tx, call| {
+    house.act(|tx, ctx| {
         let Some(held) = tx.agents_mut().lock(House::scope(), agent)? else {
             return Err(Failure::Refused(()));
         };
-        let past = call.now.minus(Duration::from_secs(1));
+        let past = ctx.now.minus(Duration::from_secs(1));
         Ok(tx.engine_mut().set_timer(&held, Some(past), false)?)
     });
     let runs = eventually("a run", || {

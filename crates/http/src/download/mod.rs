@@ -19,9 +19,9 @@ use workforce_app::{Code, Codes};
 use workforce_domain::attachment::{Attachment, ObjectName, delivery};
 use workforce_domain::port::ObjectError;
 
-use crate::exchange::Exchange;
 use crate::problem::Problem;
 use crate::registry::Connection;
+use crate::request_context::RequestContext;
 use crate::state::State;
 use range::Part;
 
@@ -42,7 +42,7 @@ pub(crate) const SEND: Codes = Codes::of(&[Code::RangeNotSatisfiable]);
 
 /// Answers a request for the content of an attachment.
 pub(crate) async fn send(
-    exchange: &Exchange,
+    rqctx: &RequestContext,
     connection: &Connection,
     attachment: &Attachment,
 ) -> HttpResponse {
@@ -65,7 +65,7 @@ pub(crate) async fn send(
     let (status, bytes) = match range::part(wanted, length) {
         Part::Whole => (StatusCode::OK, 0..length),
         Part::Bytes(bytes) => (StatusCode::PARTIAL_CONTENT, bytes),
-        Part::Unsatisfiable => return unsatisfiable(exchange, length),
+        Part::Unsatisfiable => return unsatisfiable(rqctx, length),
     };
     let mut response = head(status, attachment, &etag);
     if status == StatusCode::PARTIAL_CONTENT {
@@ -80,7 +80,7 @@ pub(crate) async fn send(
     // The first piece is there before the answer begins, so that what cannot
     // be read is told as what it is.
     let content = Content {
-        state: Arc::clone(&exchange.state),
+        state: Arc::clone(&rqctx.state),
         object: attachment.asset.object(),
         left: bytes,
     };
@@ -89,13 +89,13 @@ pub(crate) async fn send(
             let first = stream::once(async { Ok(piece) });
             response.body(SizedStream::new(size, first.chain(rest.pieces())))
         }
-        Err(problem) => exchange.refuse(problem),
+        Err(problem) => rqctx.refuse(problem),
     }
 }
 
-fn unsatisfiable(exchange: &Exchange, length: u64) -> HttpResponse {
+fn unsatisfiable(rqctx: &RequestContext, length: u64) -> HttpResponse {
     let detail = format!("the content has {length} bytes");
-    let mut response = exchange.refuse(Problem::new(Code::RangeNotSatisfiable, detail));
+    let mut response = rqctx.refuse(Problem::new(Code::RangeNotSatisfiable, detail));
     if let Ok(range) = HeaderValue::from_str(&format!("bytes */{length}")) {
         response.headers_mut().insert(header::CONTENT_RANGE, range);
     }

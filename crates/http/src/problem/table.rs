@@ -1,6 +1,6 @@
 use actix_web::http::StatusCode;
 use workforce_app::Code;
-use workforce_domain::word::Word;
+use workforce_domain::string_enum::StringEnum;
 
 /// How a machine code is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

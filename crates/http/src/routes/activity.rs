@@ -1,21 +1,21 @@
 use actix_web::HttpResponse;
 use serde::Serialize;
 use utoipa::ToSchema;
-use workforce_app::{Call, Codes, activity};
+use workforce_app::{Codes, Context, activity};
 use workforce_domain::Document;
 use workforce_domain::activity::{Action, Activity, Entity};
 use workforce_domain::actor::ActorKind;
 use workforce_domain::id::{ActivityId, AgentId, CompanyId, RunId};
 use workforce_domain::issue::IssueRef;
-use workforce_domain::port::{ActivityFilter, ActivityKey, Reads, StoreError};
+use workforce_domain::port::{ActivityCursor, ActivityFilter, Reads, StoreError};
 use workforce_domain::time::Timestamp;
 
 use super::{issue_filter, issue_ref};
-use crate::exchange::{Exchange, Incoming};
 use crate::paging::Paging;
 use crate::problem::Problem;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
+use crate::request_context::{Request, RequestContext};
 use crate::schema;
 
 const TAG: &str = "Activity";
@@ -97,13 +97,19 @@ impl From<Activity> for ActivityBody {
         Paging,
     ),
     responses((status = 200, description = "The activity.", body = Vec<ActivityBody>)))]
-async fn list(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn list(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .read(
-            |rq| Ok((rq.id("companyId")?, filter(rq)?, rq.page::<ActivityKey>()?)),
-            |reads, call, (company, filter, page)| {
-                let filter = with_issue(reads, call, filter)?;
-                activity::list(reads, call, *company, &filter, page)
+            |rq| {
+                Ok((
+                    rq.id("companyId")?,
+                    filter(rq)?,
+                    rq.page::<ActivityCursor>()?,
+                ))
+            },
+            |reads, ctx, (company, filter, page)| {
+                let filter = with_issue(reads, ctx, filter)?;
+                activity::list(reads, ctx, *company, &filter, page)
             },
             Reply::<Vec<ActivityBody>>::page,
         )
@@ -113,7 +119,7 @@ async fn list(exchange: Exchange) -> HttpResponse {
 /// The filter with the id of an issue that is named by its identifier.
 fn with_issue(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     filter: &ActivityFilter,
 ) -> Result<ActivityFilter, StoreError> {
     let of_issues = filter.entity.is_none_or(|entity| entity == Entity::Issue);
@@ -121,13 +127,13 @@ fn with_issue(
     let named = named.and_then(IssueRef::parse);
     let identifier = named.filter(|named| matches!(named, IssueRef::Identifier(_)));
     let mut filter = filter.clone();
-    if let Some(id) = issue_filter(reads, call, identifier.as_ref())? {
+    if let Some(id) = issue_filter(reads, ctx, identifier.as_ref())? {
         filter.entity_id = Some(id.to_string());
     }
     Ok(filter)
 }
 
-fn filter(rq: &Incoming) -> Result<ActivityFilter, Problem> {
+fn filter(rq: &Request) -> Result<ActivityFilter, Problem> {
     let query = rq.query()?;
     Ok(ActivityFilter {
         agent: query.id("agentId")?,
@@ -141,11 +147,11 @@ fn filter(rq: &Incoming) -> Result<ActivityFilter, Problem> {
     operation_id = "listIssueActivity",
     params(("issueId" = String, Path, description = "The issue, by id or identifier."), Paging),
     responses((status = 200, description = "The activity.", body = Vec<ActivityBody>)))]
-async fn of_issue(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn of_issue(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .read(
-            |rq| Ok((issue_ref(rq)?, rq.page::<ActivityKey>()?)),
-            |reads, call, (issue, page)| activity::of_issue(reads, call, issue, page),
+            |rq| Ok((issue_ref(rq)?, rq.page::<ActivityCursor>()?)),
+            |reads, ctx, (issue, page)| activity::of_issue(reads, ctx, issue, page),
             Reply::<Vec<ActivityBody>>::page,
         )
         .await

@@ -1,24 +1,24 @@
 mod bodies;
 mod instructions;
 mod keys;
+mod lifecycle;
 mod org;
 mod permissions;
 mod requests;
 mod revisions;
 mod runtime_state;
-mod switches;
 
 use actix_web::HttpResponse;
 use workforce_app::Codes;
 use workforce_app::agents::{self, AgentDetail, AgentRef, ListAgents, UpdateAgent};
-use workforce_domain::port::AgentKeyset;
+use workforce_domain::port::AgentCursor;
 
-use crate::exchange::{Exchange, Incoming};
 use crate::paging::Paging;
 use crate::precondition;
 use crate::problem::Problem;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
+use crate::request_context::{Request, RequestContext};
 use crate::schema;
 use bodies::AgentBody;
 pub(super) use bodies::AgentDetailBody;
@@ -35,7 +35,7 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
         .add(__path_get, Access::Anyone, Codes::NONE, get)
         .add(__path_update, Access::ItselfOrAbove, agents::UPDATE, update);
     [
-        switches::register,
+        lifecycle::register,
         keys::register,
         org::register,
         revisions::register,
@@ -59,8 +59,8 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
         Paging,
     ),
     responses((status = 200, description = "The agents.", body = Vec<AgentBody>)))]
-async fn list(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn list(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .read(
             |rq| {
                 let query = rq.query()?;
@@ -68,11 +68,9 @@ async fn list(exchange: Exchange) -> HttpResponse {
                     statuses: query.words("status")?,
                     include_terminated: query.flag("includeTerminated", true)?,
                 };
-                Ok((rq.id("companyId")?, wanted, rq.page::<AgentKeyset>()?))
+                Ok((rq.id("companyId")?, wanted, rq.page::<AgentCursor>()?))
             },
-            |reads, call, (company, wanted, page)| {
-                agents::list(reads, call, *company, wanted, page)
-            },
+            |reads, ctx, (company, wanted, page)| agents::list(reads, ctx, *company, wanted, page),
             Reply::<Vec<AgentBody>>::page,
         )
         .await
@@ -84,8 +82,8 @@ async fn list(exchange: Exchange) -> HttpResponse {
     params(("companyId" = schema::Id, Path, description = "The company.")),
     request_body = CreateAgentBody,
     responses((status = 201, description = "The agent.", body = AgentDetailBody)))]
-async fn create(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn create(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             |rq| {
                 Ok((
@@ -93,7 +91,7 @@ async fn create(exchange: Exchange) -> HttpResponse {
                     rq.json::<CreateAgentBody>()?.command()?,
                 ))
             },
-            |tx, call, (company, command)| agents::create(tx, call, *company, command.clone()),
+            |tx, ctx, (company, command)| agents::create(tx, ctx, *company, command.clone()),
             |detail| {
                 let tag = precondition::tag(detail.revision);
                 let reply = Reply::created(AgentDetailBody::from(detail)).tagged(tag);
@@ -107,11 +105,11 @@ async fn create(exchange: Exchange) -> HttpResponse {
 /// The agent that asks.
 #[utoipa::path(get, path = "/api/agents/me", tag = TAG, operation_id = "getCurrentAgent",
     responses((status = 200, description = "The agent.", body = AgentDetailBody)))]
-async fn me(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn me(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .read(
             |_rq| Ok(()),
-            |reads, call, ()| agents::me(reads, call),
+            |reads, ctx, ()| agents::me(reads, ctx),
             answer,
         )
         .await
@@ -125,11 +123,11 @@ async fn me(exchange: Exchange) -> HttpResponse {
             description = "The company in which a short name is looked up."),
     ),
     responses((status = 200, description = "The agent.", body = AgentDetailBody)))]
-async fn get(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn get(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .read(
             named,
-            |reads, call, agent| agents::get(reads, call, agent),
+            |reads, ctx, agent| agents::get(reads, ctx, agent),
             answer,
         )
         .await
@@ -140,7 +138,7 @@ fn answer(detail: AgentDetail) -> Reply<AgentDetailBody> {
     Reply::ok(AgentDetailBody::from(detail)).tagged(tag)
 }
 
-fn named(rq: &Incoming) -> Result<AgentRef, Problem> {
+fn named(rq: &Request) -> Result<AgentRef, Problem> {
     let text = rq.param("agentId", "agent")?;
     if let Ok(id) = text.parse() {
         return Ok(AgentRef::Id(id));
@@ -162,8 +160,8 @@ fn named(rq: &Incoming) -> Result<AgentRef, Problem> {
     ),
     request_body = UpdateAgentBody,
     responses((status = 200, description = "The agent.", body = AgentDetailBody)))]
-async fn update(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn update(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             |rq| {
                 let command = UpdateAgent {
@@ -172,7 +170,7 @@ async fn update(exchange: Exchange) -> HttpResponse {
                 };
                 Ok((rq.id("agentId")?, command))
             },
-            |tx, call, (id, command)| agents::update(tx, call, *id, command.clone()),
+            |tx, ctx, (id, command)| agents::update(tx, ctx, *id, command.clone()),
             answer,
         )
         .await

@@ -7,18 +7,18 @@ use actix_web::HttpResponse;
 use serde::Deserialize;
 use utoipa::ToSchema;
 use workforce_app::Codes;
-use workforce_app::approvals::{self, FileApproval};
+use workforce_app::approvals::{self, SubmitApproval};
 use workforce_domain::Document;
 use workforce_domain::approval::ApprovalType;
 use workforce_domain::id::{AgentId, ApprovalId};
-use workforce_domain::port::{ApprovalFilter, ApprovalHistoryKey, ApprovalKey};
+use workforce_domain::port::{ApprovalCursor, ApprovalFilter, ApprovalHistoryCursor};
 
 use super::issue_ref;
 use super::issues::IssueBody;
-use crate::exchange::Exchange;
 use crate::paging::Paging;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
+use crate::request_context::RequestContext;
 use crate::schema;
 use bodies::{ApprovalBody, ApprovalHistoryBody};
 
@@ -27,7 +27,7 @@ const TAG: &str = "Approvals";
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     let endpoints = endpoints
         .add(__path_list, Access::Anyone, Codes::NONE, list)
-        .add(__path_create, Access::Anyone, approvals::FILE, create)
+        .add(__path_create, Access::Anyone, approvals::SUBMIT, create)
         .add(__path_get, Access::Anyone, Codes::NONE, get)
         .add(__path_history, Access::Anyone, Codes::NONE, history)
         .add(__path_issues, Access::Anyone, Codes::NONE, issues)
@@ -47,8 +47,8 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
         Paging,
     ),
     responses((status = 200, description = "The approvals.", body = Vec<ApprovalBody>)))]
-async fn list(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn list(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .read(
             |rq| {
                 let query = rq.query()?;
@@ -56,10 +56,10 @@ async fn list(exchange: Exchange) -> HttpResponse {
                     standings: query.words("status")?,
                     types: query.words("type")?,
                 };
-                Ok((rq.id("companyId")?, filter, rq.page::<ApprovalKey>()?))
+                Ok((rq.id("companyId")?, filter, rq.page::<ApprovalCursor>()?))
             },
-            |reads, call, (company, filter, page)| {
-                approvals::list(reads, call, *company, filter, page)
+            |reads, ctx, (company, filter, page)| {
+                approvals::list(reads, ctx, *company, filter, page)
             },
             Reply::<Vec<ApprovalBody>>::page,
         )
@@ -68,7 +68,7 @@ async fn list(exchange: Exchange) -> HttpResponse {
 
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct FileApprovalBody {
+struct SubmitApprovalBody {
     /// What the board is asked to agree to.
     #[serde(rename = "type")]
     #[schema(value_type = schema::ApprovalType)]
@@ -84,9 +84,9 @@ struct FileApprovalBody {
     issue_ids: Option<Vec<String>>,
 }
 
-impl FileApprovalBody {
-    fn command(self) -> FileApproval {
-        FileApproval {
+impl SubmitApprovalBody {
+    fn command(self) -> SubmitApproval {
+        SubmitApproval {
             kind: self.kind,
             requested_by: self.requested_by_agent_id,
             payload: self.payload.unwrap_or_default(),
@@ -100,22 +100,22 @@ impl FileApprovalBody {
 #[utoipa::path(post, path = "/api/companies/{companyId}/approvals", tag = TAG,
     operation_id = "createApproval",
     params(("companyId" = schema::Id, Path, description = "The company.")),
-    request_body = FileApprovalBody,
+    request_body = SubmitApprovalBody,
     responses(
         (status = 201, description = "The approval.", body = ApprovalBody),
         (status = 200, description = "The approval that is undecided already.",
             body = ApprovalBody),
     ))]
-async fn create(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn create(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             |rq| {
                 Ok((
                     rq.id("companyId")?,
-                    rq.json::<FileApprovalBody>()?.command(),
+                    rq.json::<SubmitApprovalBody>()?.command(),
                 ))
             },
-            |tx, call, (company, command)| approvals::file(tx, call, *company, command.clone()),
+            |tx, ctx, (company, command)| approvals::submit(tx, ctx, *company, command.clone()),
             |filed| {
                 let existing = filed.existing;
                 let body = ApprovalBody::from(filed.view);
@@ -134,11 +134,11 @@ async fn create(exchange: Exchange) -> HttpResponse {
     operation_id = "getApproval",
     params(("approvalId" = schema::Id, Path, description = "The approval.")),
     responses((status = 200, description = "The approval.", body = ApprovalBody)))]
-async fn get(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn get(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .read(
             |rq| rq.id("approvalId"),
-            |reads, call, id| approvals::get(reads, call, *id),
+            |reads, ctx, id| approvals::get(reads, ctx, *id),
             |view| Reply::ok(ApprovalBody::from(view)),
         )
         .await
@@ -150,11 +150,11 @@ async fn get(exchange: Exchange) -> HttpResponse {
     operation_id = "listApprovalHistory",
     params(("approvalId" = schema::Id, Path, description = "The approval."), Paging),
     responses((status = 200, description = "The history.", body = Vec<ApprovalHistoryBody>)))]
-async fn history(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn history(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .read(
-            |rq| Ok((rq.id("approvalId")?, rq.page::<ApprovalHistoryKey>()?)),
-            |reads, call, (id, page)| approvals::history(reads, call, *id, page),
+            |rq| Ok((rq.id("approvalId")?, rq.page::<ApprovalHistoryCursor>()?)),
+            |reads, ctx, (id, page)| approvals::history(reads, ctx, *id, page),
             Reply::<Vec<ApprovalHistoryBody>>::page,
         )
         .await
@@ -165,11 +165,11 @@ async fn history(exchange: Exchange) -> HttpResponse {
     operation_id = "listApprovalIssues",
     params(("approvalId" = schema::Id, Path, description = "The approval.")),
     responses((status = 200, description = "The issues.", body = Vec<IssueBody>)))]
-async fn issues(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn issues(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .read(
             |rq| rq.id("approvalId"),
-            |reads, call, id| approvals::issues(reads, call, *id),
+            |reads, ctx, id| approvals::issues(reads, ctx, *id),
             |views| Reply::ok(views.into_iter().map(IssueBody::from).collect::<Vec<_>>()),
         )
         .await
@@ -183,11 +183,11 @@ async fn issues(exchange: Exchange) -> HttpResponse {
         Paging,
     ),
     responses((status = 200, description = "The approvals.", body = Vec<ApprovalBody>)))]
-async fn of_issue(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn of_issue(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .read(
             |rq| Ok((issue_ref(rq)?, rq.page::<ApprovalId>()?)),
-            |reads, call, (issue, page)| approvals::of_issue(reads, call, issue, page),
+            |reads, ctx, (issue, page)| approvals::of_issue(reads, ctx, issue, page),
             Reply::<Vec<ApprovalBody>>::page,
         )
         .await

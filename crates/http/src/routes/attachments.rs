@@ -7,17 +7,17 @@ use utoipa::ToSchema;
 use workforce_app::{Codes, attachments};
 use workforce_domain::attachment::ObjectName;
 use workforce_domain::id::AssetId;
-use workforce_domain::port::AttachmentKey;
+use workforce_domain::port::AttachmentCursor;
 
 mod bodies;
 
 use super::{Done, issue_ref};
 use crate::download;
-use crate::exchange::{Exchange, caller_name};
 use crate::paging::Paging;
 use crate::problem::Problem;
 use crate::registry::{Access, Connection, Endpoints};
 use crate::reply::Reply;
+use crate::request_context::{RequestContext, caller_name};
 use crate::schema;
 use crate::upload;
 use bodies::AttachmentBody;
@@ -63,17 +63,17 @@ struct UploadForm {
     ),
     request_body(content = UploadForm, content_type = "multipart/form-data"),
     responses((status = 201, description = "The attachment.", body = AttachmentBody)))]
-async fn add(exchange: Exchange, connection: Connection) -> HttpResponse {
-    let admitted = exchange
-        .look_ahead(
+async fn add(rqctx: RequestContext, connection: Connection) -> HttpResponse {
+    let admitted = rqctx
+        .preflight(
             |rq| Ok((rq.id("companyId")?, issue_ref(rq)?)),
-            |reads, call, (company, issue)| {
-                let admission = attachments::admit(reads, call, *company, issue)?;
-                Ok((admission, call.id::<AssetId>(), caller_name(call.actor())))
+            |reads, ctx, (company, issue)| {
+                let admission = attachments::admit(reads, ctx, *company, issue)?;
+                Ok((admission, ctx.id::<AssetId>(), caller_name(ctx.actor())))
             },
         )
         .await;
-    let (exchange, (admission, asset, caller)) = match admitted {
+    let (rqctx, (admission, asset, caller)) = match admitted {
         Ok(admitted) => admitted,
         Err(answer) => return answer,
     };
@@ -81,47 +81,47 @@ async fn add(exchange: Exchange, connection: Connection) -> HttpResponse {
         company: admission.company,
         asset,
     };
-    let state = &exchange.state;
+    let state = &rqctx.state;
     if let Some(shortage) = state.vitals.room.shortage() {
-        return exchange.refuse(Problem::short(shortage));
+        return rqctx.refuse(Problem::short(shortage));
     }
     let limit = admission.limit.unwrap_or(state.transfers.limits.attachment);
     let form = match upload::receive(state, connection, object, limit, &caller).await {
         Ok(form) => form,
-        Err(problem) => return exchange.refuse(problem),
+        Err(problem) => return rqctx.refuse(problem),
     };
     // From here on it goes to its end even when the caller hangs up: bytes that
     // may be written down must not be deleted, and others must.
-    let request_id = exchange.incoming.request_id.clone();
-    let kept = actix_web::rt::spawn(keep(exchange, object, form).in_current_span());
+    let request_id = rqctx.request.request_id.clone();
+    let kept = actix_web::rt::spawn(keep(rqctx, object, form).in_current_span());
     kept.await
         .unwrap_or_else(|panicked| Problem::internal(&panicked).answer(&request_id))
 }
 
 /// Makes what was received whole and writes it down, and deletes its bytes when
 /// nothing refers to them then.
-async fn keep(exchange: Exchange, object: ObjectName, form: upload::Form) -> HttpResponse {
+async fn keep(rqctx: RequestContext, object: ObjectName, form: upload::Form) -> HttpResponse {
     let received = match form.finish().await {
         Ok(received) => received,
-        Err(problem) => return exchange.refuse(problem),
+        Err(problem) => return rqctx.refuse(problem),
     };
-    let state = Arc::clone(&exchange.state);
-    let exchange = match upload::description(&received) {
-        Ok(description) => exchange.describing(description),
-        Err(problem) => return exchange.refuse(problem),
+    let state = Arc::clone(&rqctx.state);
+    let rqctx = match upload::description(&received) {
+        Ok(description) => rqctx.describing(description),
+        Err(problem) => return rqctx.refuse(problem),
     };
     // Whether the transaction went to its end, and what it did with the bytes.
     let (decided, referred) = (Arc::default(), Arc::default());
     let (deciding, referring): (Arc<AtomicBool>, Arc<AtomicBool>) =
         (Arc::clone(&decided), Arc::clone(&referred));
-    let answer = exchange
+    let answer = rqctx
         .write(
             move |rq| {
                 let received = upload::described(received, rq)?;
                 Ok((rq.id("companyId")?, issue_ref(rq)?, received))
             },
-            move |tx, call, (company, issue, received)| {
-                let added = attachments::add(tx, call, *company, issue, received.clone())?;
+            move |tx, ctx, (company, issue, received)| {
+                let added = attachments::add(tx, ctx, *company, issue, received.clone())?;
                 deciding.store(true, Ordering::SeqCst);
                 referring.store(added.is_new, Ordering::SeqCst);
                 Ok(added.attachment)
@@ -155,11 +155,11 @@ async fn delete(state: &crate::state::State, object: ObjectName) {
         Paging,
     ),
     responses((status = 200, description = "The attachments.", body = Vec<AttachmentBody>)))]
-async fn list(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn list(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .read(
-            |rq| Ok((issue_ref(rq)?, rq.page::<AttachmentKey>()?)),
-            |reads, call, (issue, page)| attachments::list(reads, call, issue, page),
+            |rq| Ok((issue_ref(rq)?, rq.page::<AttachmentCursor>()?)),
+            |reads, ctx, (issue, page)| attachments::list(reads, ctx, issue, page),
             Reply::<Vec<AttachmentBody>>::page,
         )
         .await
@@ -170,11 +170,11 @@ async fn list(exchange: Exchange) -> HttpResponse {
     operation_id = "getAttachment",
     params(("attachmentId" = schema::Id, Path, description = "The attachment.")),
     responses((status = 200, description = "The attachment.", body = AttachmentBody)))]
-async fn get(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn get(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .read(
             |rq| rq.id("attachmentId"),
-            |reads, call, id| attachments::get(reads, call, *id),
+            |reads, ctx, id| attachments::get(reads, ctx, *id),
             |attachment| Reply::ok(AttachmentBody::from(attachment)),
         )
         .await
@@ -199,15 +199,15 @@ async fn get(exchange: Exchange) -> HttpResponse {
         (status = 206, description = "The range of it.", content_type = "*/*", body = Vec<u8>),
         (status = 304, description = "It is there already."),
     ))]
-async fn content(exchange: Exchange, connection: Connection) -> HttpResponse {
-    let found = exchange
-        .look_ahead(
+async fn content(rqctx: RequestContext, connection: Connection) -> HttpResponse {
+    let found = rqctx
+        .preflight(
             |rq| rq.id("attachmentId"),
-            |reads, call, id| attachments::get(reads, call, *id),
+            |reads, ctx, id| attachments::get(reads, ctx, *id),
         )
         .await;
     match found {
-        Ok((exchange, attachment)) => download::send(&exchange, &connection, &attachment).await,
+        Ok((rqctx, attachment)) => download::send(&rqctx, &connection, &attachment).await,
         Err(answer) => answer,
     }
 }
@@ -217,24 +217,24 @@ async fn content(exchange: Exchange, connection: Connection) -> HttpResponse {
     operation_id = "deleteAttachment",
     params(("attachmentId" = schema::Id, Path, description = "The attachment.")),
     responses((status = 200, description = "It is gone.", body = Done)))]
-async fn remove(exchange: Exchange) -> HttpResponse {
+async fn remove(rqctx: RequestContext) -> HttpResponse {
     // As above: what was begun goes to its end.
-    let request_id = exchange.incoming.request_id.clone();
-    let removed = actix_web::rt::spawn(remove_wholly(exchange).in_current_span());
+    let request_id = rqctx.request.request_id.clone();
+    let removed = actix_web::rt::spawn(remove_wholly(rqctx).in_current_span());
     removed
         .await
         .unwrap_or_else(|panicked| Problem::internal(&panicked).answer(&request_id))
 }
 
-async fn remove_wholly(exchange: Exchange) -> HttpResponse {
-    let state = Arc::clone(&exchange.state);
+async fn remove_wholly(rqctx: RequestContext) -> HttpResponse {
+    let state = Arc::clone(&rqctx.state);
     let unshown = Arc::new(std::sync::Mutex::new(None));
     let found = Arc::clone(&unshown);
-    let answer = exchange
+    let answer = rqctx
         .write(
             |rq| rq.id("attachmentId"),
-            move |tx, call, id| {
-                let removed = attachments::remove(tx, call, *id)?;
+            move |tx, ctx, id| {
+                let removed = attachments::remove(tx, ctx, *id)?;
                 *lock(&found) = removed.unshown;
                 Ok(())
             },

@@ -5,15 +5,15 @@ use workforce_app::Codes;
 use workforce_app::board_tokens::{self, CreatedBoardToken};
 use workforce_domain::board::BoardToken;
 use workforce_domain::id::BoardTokenId;
-use workforce_domain::port::BoardTokenKey;
+use workforce_domain::port::BoardTokenCursor;
 use workforce_domain::text::Name;
 use workforce_domain::time::Timestamp;
 
-use crate::exchange::{Exchange, Incoming};
 use crate::paging::Paging;
 use crate::problem::Problem;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
+use crate::request_context::{Request, RequestContext};
 use crate::schema;
 
 const TAG: &str = "Board tokens";
@@ -104,7 +104,7 @@ struct CreateTokenBody {
     name: Option<Name>,
 }
 
-fn name(rq: &Incoming) -> Result<Name, Problem> {
+fn name(rq: &Request) -> Result<Name, Problem> {
     match rq.json::<CreateTokenBody>()?.name {
         Some(name) => Ok(name),
         None => Name::new("default").map_err(|error| Problem::internal(&error)),
@@ -116,11 +116,11 @@ fn name(rq: &Incoming) -> Result<Name, Problem> {
     operation_id = "createBoardToken",
     request_body = Option<CreateTokenBody>,
     responses((status = 201, description = "The token with its value.", body = CreatedTokenBody)))]
-async fn create(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn create(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             name,
-            |tx, call, name| board_tokens::create(tx, call, name.clone()),
+            |tx, ctx, name| board_tokens::create(tx, ctx, name.clone()),
             |created| Reply::credential(CreatedTokenBody::from(created)),
         )
         .await
@@ -132,10 +132,10 @@ async fn create(exchange: Exchange) -> HttpResponse {
     operation_id = "listBoardTokens",
     params(Paging),
     responses((status = 200, description = "The tokens.", body = Vec<TokenBody>)))]
-async fn list(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn list(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .read(
-            Incoming::page::<BoardTokenKey>,
+            Request::page::<BoardTokenCursor>,
             board_tokens::list,
             Reply::<Vec<TokenBody>>::page,
         )
@@ -148,11 +148,11 @@ async fn list(exchange: Exchange) -> HttpResponse {
     operation_id = "revokeBoardToken",
     params(("tokenId" = schema::Id, Path, description = "The token.")),
     responses((status = 200, description = "The revoked token.", body = TokenBody)))]
-async fn revoke(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn revoke(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             |rq| rq.id("tokenId"),
-            |tx, call, id| board_tokens::revoke(tx, call, *id),
+            |tx, ctx, id| board_tokens::revoke(tx, ctx, *id),
             |token| Reply::ok(TokenBody::from(token)),
         )
         .await

@@ -1,4 +1,4 @@
-mod switches;
+mod lifecycle;
 
 use actix_web::HttpResponse;
 use serde::{Deserialize, Serialize};
@@ -8,17 +8,17 @@ use workforce_app::{Code, Codes};
 use workforce_domain::change::Change;
 use workforce_domain::company::{CompanyStatus, PauseReason};
 use workforce_domain::id::CompanyId;
-use workforce_domain::port::CompanyKey;
+use workforce_domain::port::CompanyCursor;
 use workforce_domain::text::{Description, Label, Name};
 use workforce_domain::time::Timestamp;
 
-use crate::exchange::{Exchange, Incoming};
 use crate::paging::Paging;
 use crate::problem::Problem;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
+use crate::request_context::{Request, RequestContext};
 use crate::schema;
-use crate::wire::{Amount, Limit, Present, Size, given};
+use crate::wire::{Amount, FieldPresence, Limit, Size, non_null};
 
 const TAG: &str = "Companies";
 
@@ -33,7 +33,7 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
             Codes::of(&[Code::FieldNotWritable]),
             update,
         );
-    switches::register(endpoints)
+    lifecycle::register(endpoints)
 }
 
 /// A company.
@@ -125,17 +125,17 @@ impl From<CompanyView> for CompanyBody {
         Paging,
     ),
     responses((status = 200, description = "The companies.", body = Vec<CompanyBody>)))]
-async fn list(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn list(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .read(
-            |rq| Ok((statuses(rq)?, rq.page::<CompanyKey>()?)),
-            |reads, call, (statuses, page)| companies::list(reads, call, statuses, page),
+            |rq| Ok((statuses(rq)?, rq.page::<CompanyCursor>()?)),
+            |reads, ctx, (statuses, page)| companies::list(reads, ctx, statuses, page),
             Reply::<Vec<CompanyBody>>::page,
         )
         .await
 }
 
-fn statuses(rq: &Incoming) -> Result<Vec<CompanyStatus>, Problem> {
+fn statuses(rq: &Request) -> Result<Vec<CompanyStatus>, Problem> {
     let query = rq.query()?;
     let mut statuses = query.words("status")?;
     if statuses.is_empty() {
@@ -193,11 +193,11 @@ impl CreateCompanyBody {
 #[utoipa::path(post, path = "/api/companies", tag = TAG, operation_id = "createCompany",
     request_body = CreateCompanyBody,
     responses((status = 201, description = "The company.", body = CompanyBody)))]
-async fn create(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn create(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             |rq| Ok(rq.json::<CreateCompanyBody>()?.command()),
-            |tx, call, command| companies::create(tx, call, command.clone()),
+            |tx, ctx, command| companies::create(tx, ctx, command.clone()),
             |view| Reply::created(CompanyBody::from(view)),
         )
         .await
@@ -207,11 +207,11 @@ async fn create(exchange: Exchange) -> HttpResponse {
 #[utoipa::path(get, path = "/api/companies/{companyId}", tag = TAG, operation_id = "getCompany",
     params(("companyId" = schema::Id, Path, description = "The company.")),
     responses((status = 200, description = "The company.", body = CompanyBody)))]
-async fn get(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn get(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .read(
             |rq| rq.id("companyId"),
-            |reads, call, id| companies::get(reads, call, *id),
+            |reads, ctx, id| companies::get(reads, ctx, *id),
             |view| Reply::ok(CompanyBody::from(view)),
         )
         .await
@@ -221,11 +221,11 @@ async fn get(exchange: Exchange) -> HttpResponse {
 #[serde(rename_all = "camelCase")]
 struct UpdateCompanyBody {
     /// Its name.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "non_null")]
     #[schema(value_type = schema::Name)]
     name: Option<Name>,
     /// Its administrative state, with all that the switches do.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "non_null")]
     #[schema(value_type = schema::CompanyStatus)]
     status: Option<CompanyStatus>,
     /// What it does.
@@ -233,15 +233,15 @@ struct UpdateCompanyBody {
     #[schema(value_type = Option<schema::Description>)]
     description: Change<Description>,
     /// Monthly limit over all its agents. A raise lifts a budget stop.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "non_null")]
     #[schema(value_type = Limit)]
     budget_monthly_cents: Option<Limit>,
     /// Whether new agents need an approval.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "non_null")]
     #[schema(value_type = bool)]
     require_board_approval_for_new_agents: Option<bool>,
     /// Whether every issue must be reviewed before it is done.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "non_null")]
     #[schema(value_type = bool)]
     review_required: Option<bool>,
     /// The most bytes that an attachment may have; `null` for the server's own
@@ -259,7 +259,7 @@ struct UpdateCompanyBody {
     brand_color: Change<Label>,
     #[serde(default)]
     #[schema(ignore)]
-    spent_monthly_cents: Present,
+    spent_monthly_cents: FieldPresence,
 }
 
 impl UpdateCompanyBody {
@@ -285,8 +285,8 @@ impl UpdateCompanyBody {
     params(("companyId" = schema::Id, Path, description = "The company.")),
     request_body = UpdateCompanyBody,
     responses((status = 200, description = "The company.", body = CompanyBody)))]
-async fn update(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn update(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             |rq| {
                 Ok((
@@ -294,7 +294,7 @@ async fn update(exchange: Exchange) -> HttpResponse {
                     rq.json::<UpdateCompanyBody>()?.command()?,
                 ))
             },
-            |tx, call, (id, command)| companies::update(tx, call, *id, command.clone()),
+            |tx, ctx, (id, command)| companies::update(tx, ctx, *id, command.clone()),
             |view| Reply::ok(CompanyBody::from(view)),
         )
         .await

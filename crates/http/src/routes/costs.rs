@@ -9,15 +9,15 @@ use workforce_app::{Code, Codes};
 use workforce_domain::cost::{BillingType, CostEvent, CostSource, TokenUse};
 use workforce_domain::id::{AgentId, CompanyId, CostEventId, GoalId, IssueId, ProjectId, RunId};
 use workforce_domain::issue::IssueRef;
-use workforce_domain::port::CostEventKey;
+use workforce_domain::port::CostEventCursor;
 use workforce_domain::text::{Label, Name};
 use workforce_domain::time::Timestamp;
 
-use crate::exchange::Exchange;
 use crate::paging::Paging;
 use crate::problem::Problem;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
+use crate::request_context::RequestContext;
 use crate::schema;
 use crate::wire::{Amount, Count};
 
@@ -211,11 +211,11 @@ impl ReportCostBody {
         (status = 200, description = "The event recorded before under the same key.",
             body = CostEventBody),
     ))]
-async fn report(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn report(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             |rq| Ok((rq.id("companyId")?, rq.json::<ReportCostBody>()?.command()?)),
-            |tx, call, (company, command)| costs::report(tx, call, *company, command.clone()),
+            |tx, ctx, (company, command)| costs::report(tx, ctx, *company, command.clone()),
             |reported| {
                 let body = CostEventBody::from(reported.event);
                 if reported.created {
@@ -233,11 +233,11 @@ async fn report(exchange: Exchange) -> HttpResponse {
     operation_id = "listCostEvents",
     params(("companyId" = schema::Id, Path, description = "The company."), Paging),
     responses((status = 200, description = "The events.", body = Vec<CostEventBody>)))]
-async fn list(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn list(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .read(
-            |rq| Ok((rq.id("companyId")?, rq.page::<CostEventKey>()?)),
-            |reads, call, (company, page)| costs::list(reads, call, *company, page),
+            |rq| Ok((rq.id("companyId")?, rq.page::<CostEventCursor>()?)),
+            |reads, ctx, (company, page)| costs::list(reads, ctx, *company, page),
             Reply::<Vec<CostEventBody>>::page,
         )
         .await

@@ -6,9 +6,9 @@ use workforce_app::dashboard::{self, Dashboard};
 use workforce_domain::dashboard::Badges;
 use workforce_domain::time::Timestamp;
 
-use crate::exchange::Exchange;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
+use crate::request_context::RequestContext;
 use crate::schema;
 use crate::wire::{Amount, Count, Limit};
 
@@ -97,13 +97,13 @@ struct DashboardBody {
 
 impl DashboardBody {
     fn of(dashboard: Dashboard, last_tick_at: Option<Timestamp>) -> Self {
-        let Dashboard { figures, standing } = dashboard;
+        let Dashboard { figures, usage } = dashboard;
         let (agents, tasks) = (figures.agents, figures.tasks);
         #[expect(
             clippy::cast_precision_loss,
             reason = "a share of a budget for people to read"
         )]
-        let percent = standing.utilization().hundredths() as f64 / 100.0;
+        let percent = usage.utilization().hundredths() as f64 / 100.0;
         Self {
             agents: AgentsBody {
                 active: Count(agents.active),
@@ -121,8 +121,8 @@ impl DashboardBody {
                 today_done_delta: tasks.done_today - tasks.done_yesterday,
             },
             costs: CostsBody {
-                month_spend_cents: Amount(standing.spent),
-                month_budget_cents: Limit(standing.budget),
+                month_spend_cents: Amount(usage.spent),
+                month_budget_cents: Limit(usage.budget),
                 month_utilization_percent: percent,
             },
             pending_approvals: Count(figures.pending_approvals),
@@ -139,11 +139,11 @@ impl DashboardBody {
     operation_id = "getDashboard",
     params(("companyId" = schema::Id, Path, description = "The company.")),
     responses((status = 200, description = "The figures.", body = DashboardBody)))]
-async fn get(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn get(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .read_and(
             |rq| rq.id("companyId"),
-            |reads, call, company| dashboard::get(reads, call, *company),
+            |reads, ctx, company| dashboard::get(reads, ctx, *company),
             |state, figures| {
                 let last_tick = state.ports.engine.last_tick();
                 Ok(Reply::ok(DashboardBody::of(figures, last_tick)))
@@ -183,11 +183,11 @@ impl From<Badges> for BadgesBody {
     operation_id = "getSidebarBadges",
     params(("companyId" = schema::Id, Path, description = "The company.")),
     responses((status = 200, description = "The numbers.", body = BadgesBody)))]
-async fn badges(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn badges(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .read(
             |rq| rq.id("companyId"),
-            |reads, call, company| dashboard::badges(reads, call, *company),
+            |reads, ctx, company| dashboard::badges(reads, ctx, *company),
             |badges| Reply::ok(BadgesBody::from(badges)),
         )
         .await

@@ -17,11 +17,11 @@ use workforce_domain::id::CompanyId;
 use workforce_domain::port::NumberedEvent;
 use workforce_domain::time::Timestamp;
 
-use crate::exchange::{Exchange, Incoming};
 use crate::paging;
 use crate::problem::Problem;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
+use crate::request_context::{Request, RequestContext};
 use crate::schema;
 use crate::streams::{self, EVENT_STREAM};
 use line::Line;
@@ -87,15 +87,15 @@ impl From<NumberedEvent> for EventBody {
 
 /// What is asked for.
 #[derive(Clone, Debug)]
-struct Wanted {
+struct EventParams {
     company: CompanyId,
     after: Option<i64>,
     /// All when empty.
     kinds: Vec<EventKind>,
 }
 
-impl Wanted {
-    fn parse(rq: &Incoming) -> Result<Self, Problem> {
+impl EventParams {
+    fn parse(rq: &Request) -> Result<Self, Problem> {
         let seen = rq.seen("after")?;
         Ok(Self {
             company: rq.id("companyId")?,
@@ -142,30 +142,30 @@ impl Wanted {
             headers(("X-Last-Event-Id" = i64,
                 description = "Of a list: what to send as `after` next time."))),
     ))]
-async fn events(exchange: Exchange) -> HttpResponse {
-    if exchange.incoming.wants_stream(true) {
-        let request_id = exchange.incoming.request_id.clone();
-        let opened = stream(exchange).await;
+async fn events(rqctx: RequestContext) -> HttpResponse {
+    if rqctx.request.wants_stream(true) {
+        let request_id = rqctx.request.request_id.clone();
+        let opened = stream(rqctx).await;
         return opened.unwrap_or_else(|problem| problem.answer(&request_id));
     }
-    exchange
+    rqctx
         .read(
             |rq| {
                 let page = rq.page::<i64>()?;
-                let mut wanted = Wanted::parse(rq)?;
-                wanted.after = page.after.or(wanted.after);
-                Ok((wanted, page.limit))
+                let mut params = EventParams::parse(rq)?;
+                params.after = page.after.or(params.after);
+                Ok((params, page.limit))
             },
-            |reads, call, (wanted, limit)| {
-                let page = events::page(reads, call, wanted.company, wanted.after, *limit)?;
-                Ok((page, wanted.clone()))
+            |reads, ctx, (params, limit)| {
+                let page = events::page(reads, ctx, params.company, params.after, *limit)?;
+                Ok((page, params.clone()))
             },
-            |(page, wanted)| listed(page, &wanted),
+            |(page, params)| listed(page, &params),
         )
         .await
 }
 
-fn listed(page: EventPage, wanted: &Wanted) -> Reply<Vec<EventBody>> {
+fn listed(page: EventPage, params: &EventParams) -> Reply<Vec<EventBody>> {
     let EventPage {
         events,
         next_after,
@@ -173,7 +173,7 @@ fn listed(page: EventPage, wanted: &Wanted) -> Reply<Vec<EventBody>> {
     } = page;
     let events = events
         .into_iter()
-        .filter(|numbered| wanted.has(numbered.event.kind))
+        .filter(|numbered| params.has(numbered.event.kind))
         .map(EventBody::from);
     let mut reply = Reply::ok(events.collect());
     reply.next_cursor = more.then(|| paging::encode(&next_after)).flatten();
@@ -183,49 +183,49 @@ fn listed(page: EventPage, wanted: &Wanted) -> Reply<Vec<EventBody>> {
 
 /// What a stream begins with.
 struct Opened {
-    wanted: Wanted,
+    params: EventParams,
     opening: Opening,
     /// A name for the caller.
     caller: String,
 }
 
 /// Looks who asks, and where the stream begins.
-async fn open(exchange: &Arc<Exchange>) -> Result<Opened, Problem> {
-    let wanted = Wanted::parse(&exchange.incoming);
-    let asked = wanted.clone();
-    let looked = exchange
-        .look(true, move |reads, call| {
-            let wanted = asked.clone().map_err(workforce_app::Failure::Refused)?;
-            events::open(reads, call, wanted.company, wanted.after)
+async fn open(rqctx: &Arc<RequestContext>) -> Result<Opened, Problem> {
+    let params = EventParams::parse(&rqctx.request);
+    let asked = params.clone();
+    let looked = rqctx
+        .look(true, move |reads, ctx| {
+            let params = asked.clone().map_err(workforce_app::Failure::Refused)?;
+            events::open(reads, ctx, params.company, params.after)
                 .map_err(|failure| failure.map(Problem::refused))
         })
         .await?;
     Ok(Opened {
-        wanted: wanted?,
+        params: params?,
         opening: looked.value,
         caller: looked.caller,
     })
 }
 
-async fn stream(exchange: Exchange) -> Result<HttpResponse, Problem> {
-    let exchange = Arc::new(exchange.redeem().await?);
+async fn stream(rqctx: RequestContext) -> Result<HttpResponse, Problem> {
+    let rqctx = Arc::new(rqctx.redeem().await?);
     let Opened {
-        wanted,
+        params,
         opening,
         caller,
-    } = open(&exchange).await?;
-    if exchange.incoming.method == "HEAD" {
+    } = open(&rqctx).await?;
+    if rqctx.request.method == "HEAD" {
         return Ok(HttpResponse::Ok()
             .content_type(EVENT_STREAM)
             .insert_header((header::CACHE_CONTROL, "no-store, no-transform"))
             .finish());
     }
-    let streams = exchange.state.streams();
+    let streams = rqctx.state.streams();
     let permit = streams.enter(&caller)?;
-    let channel = streams.channel(&exchange.state.ports.store, opening.company);
-    let (outlet, response) = streams::answer(permit);
-    let gone = outlet.gone();
-    let reader = Reader::new(Arc::clone(&exchange), wanted, opening, channel);
-    actix_web::rt::spawn(reader.run(Line::Sse(outlet), gone));
+    let channel = streams.channel(&rqctx.state.ports.store, opening.company);
+    let (sender, response) = streams::answer(permit);
+    let gone = sender.gone();
+    let reader = Reader::new(Arc::clone(&rqctx), params, opening, channel);
+    actix_web::rt::spawn(reader.run(Line::Sse(sender), gone));
     Ok(response)
 }

@@ -6,17 +6,17 @@ use workforce_app::goals::{self, CreateGoal, UpdateGoal};
 use workforce_domain::change::Change;
 use workforce_domain::goal::{Goal, GoalLevel, GoalStatus};
 use workforce_domain::id::{AgentId, CompanyId, GoalId};
-use workforce_domain::port::GoalKey;
+use workforce_domain::port::GoalCursor;
 use workforce_domain::text::{Description, Title};
 use workforce_domain::time::Timestamp;
 
 use super::Done;
-use crate::exchange::Exchange;
 use crate::paging::Paging;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
+use crate::request_context::RequestContext;
 use crate::schema;
-use crate::wire::given;
+use crate::wire::non_null;
 
 const TAG: &str = "Goals";
 
@@ -88,11 +88,11 @@ impl From<Goal> for GoalBody {
     operation_id = "listGoals",
     params(("companyId" = schema::Id, Path, description = "The company."), Paging),
     responses((status = 200, description = "The goals.", body = Vec<GoalBody>)))]
-async fn list(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn list(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .read(
-            |rq| Ok((rq.id("companyId")?, rq.page::<GoalKey>()?)),
-            |reads, call, (company, page)| goals::list(reads, call, *company, page),
+            |rq| Ok((rq.id("companyId")?, rq.page::<GoalCursor>()?)),
+            |reads, ctx, (company, page)| goals::list(reads, ctx, *company, page),
             Reply::<Vec<GoalBody>>::page,
         )
         .await
@@ -140,11 +140,11 @@ impl CreateGoalBody {
     params(("companyId" = schema::Id, Path, description = "The company.")),
     request_body = CreateGoalBody,
     responses((status = 201, description = "The goal.", body = GoalBody)))]
-async fn create(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn create(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             |rq| Ok((rq.id("companyId")?, rq.json::<CreateGoalBody>()?.command())),
-            |tx, call, (company, command)| goals::create(tx, call, *company, command.clone()),
+            |tx, ctx, (company, command)| goals::create(tx, ctx, *company, command.clone()),
             |goal| Reply::created(GoalBody::from(goal)),
         )
         .await
@@ -154,11 +154,11 @@ async fn create(exchange: Exchange) -> HttpResponse {
 #[utoipa::path(get, path = "/api/goals/{goalId}", tag = TAG, operation_id = "getGoal",
     params(("goalId" = schema::Id, Path, description = "The goal.")),
     responses((status = 200, description = "The goal.", body = GoalBody)))]
-async fn get(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn get(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .read(
             |rq| rq.id("goalId"),
-            |reads, call, id| goals::get(reads, call, *id),
+            |reads, ctx, id| goals::get(reads, ctx, *id),
             |goal| Reply::ok(GoalBody::from(goal)),
         )
         .await
@@ -168,7 +168,7 @@ async fn get(exchange: Exchange) -> HttpResponse {
 #[serde(rename_all = "camelCase")]
 struct UpdateGoalBody {
     /// What is to be reached.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "non_null")]
     #[schema(value_type = schema::Title)]
     title: Option<Title>,
     /// More about it.
@@ -176,11 +176,11 @@ struct UpdateGoalBody {
     #[schema(value_type = Option<schema::Description>)]
     description: Change<Description>,
     /// Its level.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "non_null")]
     #[schema(value_type = schema::GoalLevel)]
     level: Option<GoalLevel>,
     /// Where it stands.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "non_null")]
     #[schema(value_type = schema::GoalStatus)]
     status: Option<GoalStatus>,
     /// The goal it serves.
@@ -211,11 +211,11 @@ impl UpdateGoalBody {
     params(("goalId" = schema::Id, Path, description = "The goal.")),
     request_body = UpdateGoalBody,
     responses((status = 200, description = "The goal.", body = GoalBody)))]
-async fn update(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn update(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             |rq| Ok((rq.id("goalId")?, rq.json::<UpdateGoalBody>()?.command())),
-            |tx, call, (id, command)| goals::update(tx, call, *id, command.clone()),
+            |tx, ctx, (id, command)| goals::update(tx, ctx, *id, command.clone()),
             |goal| Reply::ok(GoalBody::from(goal)),
         )
         .await
@@ -226,11 +226,11 @@ async fn update(exchange: Exchange) -> HttpResponse {
 #[utoipa::path(delete, path = "/api/goals/{goalId}", tag = TAG, operation_id = "deleteGoal",
     params(("goalId" = schema::Id, Path, description = "The goal.")),
     responses((status = 200, description = "It is gone.", body = Done)))]
-async fn delete(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn delete(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             |rq| rq.id("goalId"),
-            |tx, call, id| goals::delete(tx, call, *id),
+            |tx, ctx, id| goals::delete(tx, ctx, *id),
             |()| Reply::ok(Done::OK),
         )
         .await

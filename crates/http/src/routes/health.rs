@@ -10,9 +10,9 @@ use workforce_app::{Code, Codes, Failure};
 use workforce_domain::actor::InstanceScope;
 use workforce_domain::port::StoreError;
 
-use crate::exchange::Exchange;
 use crate::problem::{Problem, settled};
 use crate::registry::{Access, Endpoints};
+use crate::request_context::RequestContext;
 use crate::schema;
 use crate::state::State;
 
@@ -55,8 +55,8 @@ struct Health {
 }
 
 impl Health {
-    fn of(exchange: &Exchange, status: &'static str) -> HttpResponse {
-        let state = &*exchange.state;
+    fn of(rqctx: &RequestContext, status: &'static str) -> HttpResponse {
+        let state = &*rqctx.state;
         let uptime = state.ports.clock.now().since(state.started_at);
         HttpResponse::Ok()
             .insert_header((header::CACHE_CONTROL, "no-store"))
@@ -72,16 +72,16 @@ impl Health {
 /// Tells that the server answers.
 #[utoipa::path(get, path = "/api/health", tag = TAG, operation_id = "getHealth",
     responses((status = 200, description = "It answers.", body = Health)))]
-async fn health(exchange: Exchange) -> HttpResponse {
-    Health::of(&exchange, "ok")
+async fn health(rqctx: RequestContext) -> HttpResponse {
+    Health::of(&rqctx, "ok")
 }
 
 /// Tells that the server can do its work: its store answers, its disks have
 /// room, its tasks run, and its engine looks for runs to start.
 #[utoipa::path(get, path = "/api/health/ready", tag = TAG, operation_id = "getReadiness",
     responses((status = 200, description = "It can work.", body = Health)))]
-async fn ready(exchange: Exchange) -> HttpResponse {
-    let store = exchange.state.ports.store.clone();
+async fn ready(rqctx: RequestContext) -> HttpResponse {
+    let store = rqctx.state.ports.store.clone();
     let probe = move || {
         store.read(|reads| -> Result<(), Failure<Problem>> {
             Ok(reads
@@ -92,7 +92,7 @@ async fn ready(exchange: Exchange) -> HttpResponse {
     };
     let probed = tokio::time::timeout(PROBE_LIMIT, actix_web::web::block(probe)).await;
     let outcome = match probed {
-        Ok(Ok(Ok(()))) => unfit(&exchange.state).map_or(Ok(()), Err),
+        Ok(Ok(Ok(()))) => unfit(&rqctx.state).map_or(Ok(()), Err),
         Ok(Ok(Err(Failure::Store(StoreError::Failed(cause))))) => {
             Err(StoreError::Unavailable(cause).into())
         }
@@ -101,8 +101,8 @@ async fn ready(exchange: Exchange) -> HttpResponse {
         Err(elapsed) => Err(StoreError::Unavailable(elapsed.into()).into()),
     };
     match outcome {
-        Ok(()) => Health::of(&exchange, "ready"),
-        Err(problem) => problem.answer(&exchange.incoming.request_id),
+        Ok(()) => Health::of(&rqctx, "ready"),
+        Err(problem) => problem.answer(&rqctx.request.request_id),
     }
 }
 
@@ -131,8 +131,8 @@ fn unfit(state: &State) -> Option<Problem> {
 /// Counters in the text format of Prometheus.
 #[utoipa::path(get, path = "/metrics", tag = TAG, operation_id = "getMetrics",
     responses((status = 200, description = "The counters.", body = String, content_type = "text/plain")))]
-async fn metrics(exchange: Exchange) -> HttpResponse {
-    let state = &*exchange.state;
+async fn metrics(rqctx: RequestContext) -> HttpResponse {
+    let state = &*rqctx.state;
     let uptime = state.ports.clock.now().since(state.started_at);
     HttpResponse::Ok()
         .content_type("text/plain; version=0.0.4; charset=utf-8")

@@ -5,20 +5,20 @@ mod requests;
 
 use actix_web::HttpResponse;
 use workforce_app::issues::IssueView;
-use workforce_app::{Call, Code, Codes, Failure, issues};
+use workforce_app::{Code, Codes, Context, Failure, issues};
 use workforce_domain::board::BoardMember;
 use workforce_domain::issue::IssueRef;
 use workforce_domain::page::{Page, PageRequest};
-use workforce_domain::port::{AssigneeFilter, FoundKey, IssueFilter, IssueKey, Reads};
+use workforce_domain::port::{AssigneeFilter, IssueCursor, IssueFilter, Reads, SearchCursor};
 use workforce_domain::search::SearchQuery;
 
 use super::{Done, issue_filter, issue_ref};
-use crate::exchange::{Exchange, Incoming};
 use crate::paging::Paging;
 use crate::problem::Problem;
 use crate::query::{Query, fault};
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
+use crate::request_context::{Request, RequestContext};
 use crate::schema;
 pub(super) use bodies::IssueBody;
 use bodies::{CreatedIssueBody, IssueDetailBody, UpdatedIssueBody};
@@ -70,34 +70,34 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
         Paging,
     ),
     responses((status = 200, description = "The issues.", body = Vec<IssueBody>)))]
-async fn list(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn list(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .read(
-            |rq| Ok((rq.id("companyId")?, Wanted::read(rq)?)),
-            |reads, call, (company, wanted)| {
-                let filter = wanted.filter(reads, call)?;
-                let listed = match &wanted.order {
+            |rq| Ok((rq.id("companyId")?, ListParams::read(rq)?)),
+            |reads, ctx, (company, params)| {
+                let filter = params.filter(reads, ctx)?;
+                let listed = match &params.order {
                     Order::Urgency(page) => {
-                        issues::list(reads, call, *company, &filter, page).map(Listed::ByUrgency)
+                        issues::list(reads, ctx, *company, &filter, page).map(IssuePage::ByUrgency)
                     }
                     Order::Found(query, page) => {
-                        issues::search(reads, call, *company, query, &filter, page)
-                            .map(Listed::ByPlace)
+                        issues::search(reads, ctx, *company, query, &filter, page)
+                            .map(IssuePage::ByPlace)
                     }
                 };
                 listed.map_err(|failure| failure.map(Problem::refused))
             },
             |listed| match listed {
-                Listed::ByUrgency(page) => Reply::<Vec<IssueBody>>::page(page),
-                Listed::ByPlace(page) => Reply::<Vec<IssueBody>>::page(page),
+                IssuePage::ByUrgency(page) => Reply::<Vec<IssueBody>>::page(page),
+                IssuePage::ByPlace(page) => Reply::<Vec<IssueBody>>::page(page),
             },
         )
         .await
 }
 
-/// Whose issues are asked for.
+/// AssigneeParam issues are asked for.
 #[derive(Clone, Copy)]
-enum Whose {
+enum AssigneeParam {
     Anyones,
     These(AssigneeFilter),
     CallingAgents,
@@ -106,28 +106,28 @@ enum Whose {
 
 /// In which order, and from where on.
 enum Order {
-    Urgency(PageRequest<IssueKey>),
-    Found(SearchQuery, PageRequest<FoundKey>),
+    Urgency(PageRequest<IssueCursor>),
+    Found(SearchQuery, PageRequest<SearchCursor>),
 }
 
 /// A page in either order.
-enum Listed {
-    ByUrgency(Page<IssueView, IssueKey>),
-    ByPlace(Page<IssueView, FoundKey>),
+enum IssuePage {
+    ByUrgency(Page<IssueView, IssueCursor>),
+    ByPlace(Page<IssueView, SearchCursor>),
 }
 
-struct Wanted {
+struct ListParams {
     filter: IssueFilter,
     parent: Option<IssueRef>,
-    whose: Whose,
+    assignee: AssigneeParam,
     order: Order,
 }
 
 /// A list asks for at most so many labels.
 const MAX_LABELS: usize = 50;
 
-impl Wanted {
-    fn read(rq: &Incoming) -> Result<Self, Problem> {
+impl ListParams {
+    fn read(rq: &Request) -> Result<Self, Problem> {
         let query = rq.query()?;
         let labels = query.ids("labelId")?;
         if labels.len() > MAX_LABELS {
@@ -154,7 +154,7 @@ impl Wanted {
             filter,
             parent: query.issue("parentId")?,
             order,
-            whose: whose(&query)?,
+            assignee: assignee(&query)?,
         })
     }
 
@@ -162,49 +162,47 @@ impl Wanted {
     fn filter(
         &self,
         reads: &mut dyn Reads,
-        call: &Call<'_>,
+        ctx: &Context<'_>,
     ) -> Result<IssueFilter, Failure<Problem>> {
-        let parent = issue_filter(reads, call, self.parent.as_ref())?;
+        let parent = issue_filter(reads, ctx, self.parent.as_ref())?;
         Ok(IssueFilter {
-            assignee: self.assignee(call).map_err(Failure::Refused)?,
+            assignee: self.assignee(ctx).map_err(Failure::Refused)?,
             parent,
             ..self.filter.clone()
         })
     }
 
-    fn assignee(&self, call: &Call<'_>) -> Result<Option<AssigneeFilter>, Problem> {
-        Ok(match self.whose {
-            Whose::Anyones => None,
-            Whose::These(assignee) => Some(assignee),
-            Whose::CallingAgents => match call.actor().agent_id() {
+    fn assignee(&self, ctx: &Context<'_>) -> Result<Option<AssigneeFilter>, Problem> {
+        Ok(match self.assignee {
+            AssigneeParam::Anyones => None,
+            AssigneeParam::These(assignee) => Some(assignee),
+            AssigneeParam::CallingAgents => match ctx.actor().agent_id() {
                 Some(agent) => Some(AssigneeFilter::Agent(agent)),
                 None => return Err(fault("assigneeAgentId", "`me` is for agents")),
             },
-            Whose::CallingPersons => {
+            AssigneeParam::CallingPersons => {
                 // Nothing is assigned to nobody's account.
                 let nobody = BoardMember::User(uuid::Uuid::nil().into());
-                Some(AssigneeFilter::Board(
-                    call.actor().board().unwrap_or(nobody),
-                ))
+                Some(AssigneeFilter::Board(ctx.actor().board().unwrap_or(nobody)))
             }
         })
     }
 }
 
-fn whose(query: &Query) -> Result<Whose, Problem> {
+fn assignee(query: &Query) -> Result<AssigneeParam, Problem> {
     let agent = match query.text("assigneeAgentId")? {
         None => None,
-        Some("me") => Some(Whose::CallingAgents),
-        Some("null") => Some(Whose::These(AssigneeFilter::Nobody)),
+        Some("me") => Some(AssigneeParam::CallingAgents),
+        Some("null") => Some(AssigneeParam::These(AssigneeFilter::Nobody)),
         Some(_) => query
             .id("assigneeAgentId")?
-            .map(|id| Whose::These(AssigneeFilter::Agent(id))),
+            .map(|id| AssigneeParam::These(AssigneeFilter::Agent(id))),
     };
     let person = match query.text("assigneeUserId")? {
         None => None,
-        Some("me") => Some(Whose::CallingPersons),
+        Some("me") => Some(AssigneeParam::CallingPersons),
         Some(text) => match BoardMember::parse_identity(text) {
-            Ok(member) => Some(Whose::These(AssigneeFilter::Board(member))),
+            Ok(member) => Some(AssigneeParam::These(AssigneeFilter::Board(member))),
             Err(_) => return Err(fault("assigneeUserId", "must name somebody of the board")),
         },
     };
@@ -213,7 +211,7 @@ fn whose(query: &Query) -> Result<Whose, Problem> {
             "assigneeUserId",
             "an issue has no agent and person as assignee at once",
         )),
-        (one, other) => Ok(one.or(other).unwrap_or(Whose::Anyones)),
+        (one, other) => Ok(one.or(other).unwrap_or(AssigneeParam::Anyones)),
     }
 }
 
@@ -229,8 +227,8 @@ fn whose(query: &Query) -> Result<Whose, Problem> {
         (status = 200, description = "The child that the calling agent meant and had made before.",
             body = CreatedIssueBody),
     ))]
-async fn create(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn create(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             |rq| {
                 Ok((
@@ -238,7 +236,7 @@ async fn create(exchange: Exchange) -> HttpResponse {
                     rq.json::<CreateIssueBody>()?.command(rq.idempotency_key()),
                 ))
             },
-            |tx, call, (company, command)| issues::create(tx, call, *company, command.clone()),
+            |tx, ctx, (company, command)| issues::create(tx, ctx, *company, command.clone()),
             |created| {
                 if created.deduplicated {
                     Reply::ok(CreatedIssueBody::from(created))
@@ -254,11 +252,11 @@ async fn create(exchange: Exchange) -> HttpResponse {
 #[utoipa::path(get, path = "/api/issues/{issueId}", tag = TAG, operation_id = "getIssue",
     params(("issueId" = String, Path, description = "The issue, by id or identifier.")),
     responses((status = 200, description = "The issue.", body = IssueDetailBody)))]
-async fn get(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn get(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .read(
             issue_ref,
-            |reads, call, issue| issues::get(reads, call, issue),
+            |reads, ctx, issue| issues::get(reads, ctx, issue),
             |detail| Reply::ok(IssueDetailBody::from(detail)),
         )
         .await
@@ -269,11 +267,11 @@ async fn get(exchange: Exchange) -> HttpResponse {
     params(("issueId" = String, Path, description = "The issue, by id or identifier.")),
     request_body = UpdateIssueBody,
     responses((status = 200, description = "The issue.", body = UpdatedIssueBody)))]
-async fn update(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn update(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             |rq| Ok((issue_ref(rq)?, rq.json::<UpdateIssueBody>()?.command()?)),
-            |tx, call, (issue, command)| issues::update(tx, call, issue, command.clone()),
+            |tx, ctx, (issue, command)| issues::update(tx, ctx, issue, command.clone()),
             |updated| Reply::ok(UpdatedIssueBody::from(updated)),
         )
         .await
@@ -285,11 +283,11 @@ async fn update(exchange: Exchange) -> HttpResponse {
 #[utoipa::path(delete, path = "/api/issues/{issueId}", tag = TAG, operation_id = "deleteIssue",
     params(("issueId" = String, Path, description = "The issue, by id or identifier.")),
     responses((status = 200, description = "It is gone.", body = Done)))]
-async fn delete(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn delete(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             issue_ref,
-            |tx, call, issue| issues::delete(tx, call, issue),
+            |tx, ctx, issue| issues::delete(tx, ctx, issue),
             |()| Reply::ok(Done::OK),
         )
         .await

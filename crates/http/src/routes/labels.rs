@@ -5,17 +5,17 @@ use workforce_app::Codes;
 use workforce_app::labels::{self, CreateLabel, UpdateLabel};
 use workforce_domain::id::{CompanyId, LabelId};
 use workforce_domain::label::IssueLabel;
-use workforce_domain::port::LabelKey;
+use workforce_domain::port::LabelCursor;
 use workforce_domain::text::{Color, LabelName};
 use workforce_domain::time::Timestamp;
 
 use super::Done;
-use crate::exchange::Exchange;
 use crate::paging::Paging;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
+use crate::request_context::RequestContext;
 use crate::schema;
-use crate::wire::given;
+use crate::wire::non_null;
 
 const TAG: &str = "Labels";
 
@@ -70,11 +70,11 @@ impl From<IssueLabel> for LabelBody {
     operation_id = "listLabels",
     params(("companyId" = schema::Id, Path, description = "The company."), Paging),
     responses((status = 200, description = "The labels.", body = Vec<LabelBody>)))]
-async fn list(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn list(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .read(
-            |rq| Ok((rq.id("companyId")?, rq.page::<LabelKey>()?)),
-            |reads, call, (company, page)| labels::list(reads, call, *company, page),
+            |rq| Ok((rq.id("companyId")?, rq.page::<LabelCursor>()?)),
+            |reads, ctx, (company, page)| labels::list(reads, ctx, *company, page),
             Reply::<Vec<LabelBody>>::page,
         )
         .await
@@ -105,11 +105,11 @@ impl CreateLabelBody {
     params(("companyId" = schema::Id, Path, description = "The company.")),
     request_body = CreateLabelBody,
     responses((status = 201, description = "The label.", body = LabelBody)))]
-async fn create(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn create(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             |rq| Ok((rq.id("companyId")?, rq.json::<CreateLabelBody>()?.command())),
-            |tx, call, (company, command)| labels::create(tx, call, *company, command.clone()),
+            |tx, ctx, (company, command)| labels::create(tx, ctx, *company, command.clone()),
             |label| Reply::created(LabelBody::from(label)),
         )
         .await
@@ -118,11 +118,11 @@ async fn create(exchange: Exchange) -> HttpResponse {
 #[derive(Deserialize, ToSchema)]
 struct UpdateLabelBody {
     /// Its name.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "non_null")]
     #[schema(value_type = schema::LabelName)]
     name: Option<LabelName>,
     /// Colour of its badge.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "non_null")]
     #[schema(value_type = schema::Color)]
     color: Option<Color>,
 }
@@ -141,11 +141,11 @@ impl UpdateLabelBody {
     params(("labelId" = schema::Id, Path, description = "The label.")),
     request_body = UpdateLabelBody,
     responses((status = 200, description = "The label.", body = LabelBody)))]
-async fn update(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn update(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             |rq| Ok((rq.id("labelId")?, rq.json::<UpdateLabelBody>()?.command())),
-            |tx, call, (id, command)| labels::update(tx, call, *id, command.clone()),
+            |tx, ctx, (id, command)| labels::update(tx, ctx, *id, command.clone()),
             |label| Reply::ok(LabelBody::from(label)),
         )
         .await
@@ -155,11 +155,11 @@ async fn update(exchange: Exchange) -> HttpResponse {
 #[utoipa::path(delete, path = "/api/labels/{labelId}", tag = TAG, operation_id = "deleteLabel",
     params(("labelId" = schema::Id, Path, description = "The label.")),
     responses((status = 200, description = "It is gone.", body = Done)))]
-async fn delete(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn delete(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             |rq| rq.id("labelId"),
-            |tx, call, id| labels::delete(tx, call, *id),
+            |tx, ctx, id| labels::delete(tx, ctx, *id),
             |()| Reply::ok(Done::OK),
         )
         .await

@@ -5,14 +5,14 @@ mod workspaces;
 use actix_web::HttpResponse;
 use workforce_app::Codes;
 use workforce_app::projects::{self, ProjectRef};
-use workforce_domain::port::ProjectKey;
+use workforce_domain::port::ProjectCursor;
 
 use super::Done;
-use crate::exchange::{Exchange, Incoming};
 use crate::paging::Paging;
 use crate::problem::Problem;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
+use crate::request_context::{Request, RequestContext};
 use crate::schema;
 pub(super) use bodies::ProjectBody;
 use bodies::{CreateProjectBody, UpdateProjectBody};
@@ -34,11 +34,11 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     operation_id = "listProjects",
     params(("companyId" = schema::Id, Path, description = "The company."), Paging),
     responses((status = 200, description = "The projects.", body = Vec<ProjectBody>)))]
-async fn list(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn list(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .read(
-            |rq| Ok((rq.id("companyId")?, rq.page::<ProjectKey>()?)),
-            |reads, call, (company, page)| projects::list(reads, call, *company, page),
+            |rq| Ok((rq.id("companyId")?, rq.page::<ProjectCursor>()?)),
+            |reads, ctx, (company, page)| projects::list(reads, ctx, *company, page),
             Reply::<Vec<ProjectBody>>::page,
         )
         .await
@@ -50,8 +50,8 @@ async fn list(exchange: Exchange) -> HttpResponse {
     params(("companyId" = schema::Id, Path, description = "The company.")),
     request_body = CreateProjectBody,
     responses((status = 201, description = "The project.", body = ProjectBody)))]
-async fn create(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn create(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             |rq| {
                 Ok((
@@ -59,7 +59,7 @@ async fn create(exchange: Exchange) -> HttpResponse {
                     rq.json::<CreateProjectBody>()?.command(),
                 ))
             },
-            |tx, call, (company, command)| projects::create(tx, call, *company, command.clone()),
+            |tx, ctx, (company, command)| projects::create(tx, ctx, *company, command.clone()),
             |view| Reply::created(ProjectBody::from(view)),
         )
         .await
@@ -73,17 +73,17 @@ async fn create(exchange: Exchange) -> HttpResponse {
             description = "The company in which a short name is looked up."),
     ),
     responses((status = 200, description = "The project.", body = ProjectBody)))]
-async fn get(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn get(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .read(
             named,
-            |reads, call, project| projects::get(reads, call, project),
+            |reads, ctx, project| projects::get(reads, ctx, project),
             |view| Reply::ok(ProjectBody::from(view)),
         )
         .await
 }
 
-fn named(rq: &Incoming) -> Result<ProjectRef, Problem> {
+fn named(rq: &Request) -> Result<ProjectRef, Problem> {
     let text = rq.param("projectId", "project")?;
     if let Ok(id) = text.parse() {
         return Ok(ProjectRef::Id(id));
@@ -101,8 +101,8 @@ fn named(rq: &Incoming) -> Result<ProjectRef, Problem> {
     params(("projectId" = schema::Id, Path, description = "The project.")),
     request_body = UpdateProjectBody,
     responses((status = 200, description = "The project.", body = ProjectBody)))]
-async fn update(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn update(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             |rq| {
                 Ok((
@@ -110,7 +110,7 @@ async fn update(exchange: Exchange) -> HttpResponse {
                     rq.json::<UpdateProjectBody>()?.command(),
                 ))
             },
-            |tx, call, (id, command)| projects::update(tx, call, *id, command.clone()),
+            |tx, ctx, (id, command)| projects::update(tx, ctx, *id, command.clone()),
             |view| Reply::ok(ProjectBody::from(view)),
         )
         .await
@@ -122,11 +122,11 @@ async fn update(exchange: Exchange) -> HttpResponse {
     operation_id = "deleteProject",
     params(("projectId" = schema::Id, Path, description = "The project.")),
     responses((status = 200, description = "It is gone.", body = Done)))]
-async fn delete(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn delete(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             |rq| rq.id("projectId"),
-            |tx, call, id| projects::delete(tx, call, *id),
+            |tx, ctx, id| projects::delete(tx, ctx, *id),
             |()| Reply::ok(Done::OK),
         )
         .await

@@ -10,16 +10,16 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 use workforce_app::{Codes, runs};
 use workforce_domain::Document;
-use workforce_domain::port::{RunFilter, RunKey};
+use workforce_domain::port::{RunCursor, RunFilter};
 use workforce_domain::run::RunStatus;
 
 use super::issue_filter;
-use crate::exchange::Exchange;
 use crate::paging::Paging;
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
+use crate::request_context::RequestContext;
 use crate::schema;
 use bodies::InvokedBody;
 pub(super) use bodies::RunBody;
@@ -60,8 +60,8 @@ struct InvokeBody {
     params(("agentId" = schema::Id, Path, description = "The agent.")),
     request_body = Option<InvokeBody>,
     responses((status = 202, description = "The queued run.", body = InvokedBody)))]
-async fn invoke(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn invoke(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             |rq| {
                 Ok((
@@ -69,7 +69,7 @@ async fn invoke(exchange: Exchange) -> HttpResponse {
                     rq.json::<InvokeBody>()?.payload.unwrap_or_default(),
                 ))
             },
-            |tx, call, (agent, payload)| runs::invoke(tx, call, *agent, payload.clone()),
+            |tx, ctx, (agent, payload)| runs::invoke(tx, ctx, *agent, payload.clone()),
             |outcome| Reply::accepted(InvokedBody::from(outcome)),
         )
         .await
@@ -87,20 +87,20 @@ async fn invoke(exchange: Exchange) -> HttpResponse {
         Paging,
     ),
     responses((status = 200, description = "The runs.", body = Vec<RunBody>)))]
-async fn list(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn list(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .read(
             |rq| {
-                let (query, page) = (rq.query()?, rq.page::<RunKey>()?);
+                let (query, page) = (rq.query()?, rq.page::<RunCursor>()?);
                 let (issue, filter) = (query.issue("issueId")?, filter(&query)?);
                 Ok((rq.id("companyId")?, issue, filter, page))
             },
-            |reads, call, (company, issue, filter, page)| {
+            |reads, ctx, (company, issue, filter, page)| {
                 let filter = RunFilter {
-                    issue: issue_filter(reads, call, issue.as_ref())?,
+                    issue: issue_filter(reads, ctx, issue.as_ref())?,
                     ..filter.clone()
                 };
-                runs::list(reads, call, *company, &filter, page)
+                runs::list(reads, ctx, *company, &filter, page)
             },
             Reply::<Vec<RunBody>>::page,
         )
@@ -121,16 +121,16 @@ fn filter(query: &Query) -> Result<RunFilter, Problem> {
     operation_id = "listLiveRuns",
     params(("companyId" = schema::Id, Path, description = "The company."), Paging),
     responses((status = 200, description = "The runs.", body = Vec<RunBody>)))]
-async fn live(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn live(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .read(
-            |rq| Ok((rq.id("companyId")?, rq.page::<RunKey>()?)),
-            |reads, call, (company, page)| {
+            |rq| Ok((rq.id("companyId")?, rq.page::<RunCursor>()?)),
+            |reads, ctx, (company, page)| {
                 let filter = RunFilter {
                     statuses: OPEN.to_vec(),
                     ..RunFilter::default()
                 };
-                runs::list(reads, call, *company, &filter, page)
+                runs::list(reads, ctx, *company, &filter, page)
             },
             Reply::<Vec<RunBody>>::page,
         )
@@ -142,11 +142,11 @@ async fn live(exchange: Exchange) -> HttpResponse {
     operation_id = "getHeartbeatRun",
     params(("runId" = schema::Id, Path, description = "The run.")),
     responses((status = 200, description = "The run.", body = RunBody)))]
-async fn get(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn get(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .read(
             |rq| rq.id("runId"),
-            |reads, call, id| runs::get(reads, call, *id),
+            |reads, ctx, id| runs::get(reads, ctx, *id),
             |run| Reply::ok(RunBody::from(run)),
         )
         .await
@@ -158,14 +158,14 @@ async fn get(exchange: Exchange) -> HttpResponse {
     operation_id = "cancelHeartbeatRun",
     params(("runId" = schema::Id, Path, description = "The run.")),
     responses((status = 200, description = "The run.", body = RunBody)))]
-async fn cancel(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn cancel(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             |rq| {
                 rq.no_body()?;
                 rq.id("runId")
             },
-            |tx, call, id| runs::cancel(tx, call, *id),
+            |tx, ctx, id| runs::cancel(tx, ctx, *id),
             |run| Reply::ok(RunBody::from(run)),
         )
         .await

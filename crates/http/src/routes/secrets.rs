@@ -4,13 +4,13 @@ mod usage;
 
 use actix_web::HttpResponse;
 use workforce_app::{Code, Codes, secrets};
-use workforce_domain::port::SecretKey;
+use workforce_domain::port::SecretCursor;
 
 use super::Done;
-use crate::exchange::Exchange;
 use crate::paging::Paging;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
+use crate::request_context::RequestContext;
 use crate::schema;
 use bodies::{
     ConvertBody, ConvertedBody, CreateSecretBody, RotateSecretBody, SecretBody, UpdateSecretBody,
@@ -40,11 +40,11 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     operation_id = "listSecrets",
     params(("companyId" = schema::Id, Path, description = "The company."), Paging),
     responses((status = 200, description = "The secrets.", body = Vec<SecretBody>)))]
-async fn list(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn list(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .read(
-            |rq| Ok((rq.id("companyId")?, rq.page::<SecretKey>()?)),
-            |reads, call, (company, page)| secrets::list(reads, call, *company, page),
+            |rq| Ok((rq.id("companyId")?, rq.page::<SecretCursor>()?)),
+            |reads, ctx, (company, page)| secrets::list(reads, ctx, *company, page),
             Reply::<Vec<SecretBody>>::page,
         )
         .await
@@ -56,14 +56,14 @@ async fn list(exchange: Exchange) -> HttpResponse {
     params(("companyId" = schema::Id, Path, description = "The company.")),
     request_body = CreateSecretBody,
     responses((status = 201, description = "The secret.", body = SecretBody)))]
-async fn create(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn create(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             |rq| {
                 let command = rq.json::<CreateSecretBody>()?.command()?;
                 Ok((rq.id("companyId")?, command))
             },
-            |tx, call, (company, command)| secrets::create(tx, call, *company, command.clone()),
+            |tx, ctx, (company, command)| secrets::create(tx, ctx, *company, command.clone()),
             |secret| Reply::created(SecretBody::from(secret)).sealed(),
         )
         .await
@@ -73,11 +73,11 @@ async fn create(exchange: Exchange) -> HttpResponse {
 #[utoipa::path(get, path = "/api/secrets/{secretId}", tag = TAG, operation_id = "getSecret",
     params(("secretId" = schema::Id, Path, description = "The secret.")),
     responses((status = 200, description = "The secret.", body = SecretBody)))]
-async fn get(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn get(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .read(
             |rq| rq.id("secretId"),
-            |reads, call, id| secrets::get(reads, call, *id),
+            |reads, ctx, id| secrets::get(reads, ctx, *id),
             |secret| Reply::ok(SecretBody::from(secret)),
         )
         .await
@@ -90,11 +90,11 @@ async fn get(exchange: Exchange) -> HttpResponse {
     params(("secretId" = schema::Id, Path, description = "The secret.")),
     request_body = UpdateSecretBody,
     responses((status = 200, description = "The secret.", body = SecretBody)))]
-async fn update(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn update(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             |rq| Ok((rq.id("secretId")?, rq.json::<UpdateSecretBody>()?.command())),
-            |tx, call, (id, command)| secrets::update(tx, call, *id, command.clone()),
+            |tx, ctx, (id, command)| secrets::update(tx, ctx, *id, command.clone()),
             |secret| Reply::ok(SecretBody::from(secret)),
         )
         .await
@@ -106,11 +106,11 @@ async fn update(exchange: Exchange) -> HttpResponse {
     params(("secretId" = schema::Id, Path, description = "The secret.")),
     request_body = RotateSecretBody,
     responses((status = 200, description = "The secret.", body = SecretBody)))]
-async fn rotate(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn rotate(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             |rq| Ok((rq.id("secretId")?, rq.json::<RotateSecretBody>()?.command())),
-            |tx, call, (id, command)| secrets::update(tx, call, *id, command.clone()),
+            |tx, ctx, (id, command)| secrets::update(tx, ctx, *id, command.clone()),
             |secret| Reply::ok(SecretBody::from(secret)).sealed(),
         )
         .await
@@ -125,11 +125,11 @@ async fn rotate(exchange: Exchange) -> HttpResponse {
             description = "Deletes it although agents refer to it; their next runs fail."),
     ),
     responses((status = 200, description = "It is deleted.", body = Done)))]
-async fn delete(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn delete(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             |rq| Ok((rq.id("secretId")?, rq.query()?.flag("force", false)?)),
-            |tx, call, (id, force)| secrets::delete(tx, call, *id, *force),
+            |tx, ctx, (id, force)| secrets::delete(tx, ctx, *id, *force),
             |()| Reply::ok(Done::OK),
         )
         .await
@@ -146,15 +146,15 @@ async fn delete(exchange: Exchange) -> HttpResponse {
     request_body = ConvertBody,
     responses((status = 201, description = "The secret and where it is used.",
         body = ConvertedBody)))]
-async fn convert(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn convert(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             |rq| {
                 let variable = rq.param("name", "variable of this agent")?.to_owned();
                 Ok((rq.id("agentId")?, variable, rq.json::<ConvertBody>()?.name))
             },
-            |tx, call, (agent, variable, name)| {
-                secrets::convert(tx, call, *agent, variable, name.clone())
+            |tx, ctx, (agent, variable, name)| {
+                secrets::convert(tx, ctx, *agent, variable, name.clone())
             },
             |converted| Reply::created(ConvertedBody::from(converted)),
         )

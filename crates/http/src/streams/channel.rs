@@ -13,7 +13,7 @@ use workforce_domain::actor::CompanyScope;
 use workforce_domain::port::{
     EventListener, EventSubscription, Failure, NumberedEvent, Store, StoreError,
 };
-use workforce_domain::word::Word;
+use workforce_domain::string_enum::StringEnum;
 
 use super::Frame;
 use crate::problem::Problem;
@@ -53,16 +53,16 @@ pub(crate) struct Channel {
     store: Arc<dyn Store>,
     company: CompanyScope,
     /// Counts how often there was reason to look.
-    calls: Arc<Bell>,
+    calls: Arc<Notifier>,
     ring: Mutex<Ring>,
     /// Kept for its end.
     subscription: OnceLock<Box<dyn EventSubscription>>,
 }
 
 /// Rung by the feed.
-struct Bell(watch::Sender<u64>);
+struct Notifier(watch::Sender<u64>);
 
-impl EventListener for Bell {
+impl EventListener for Notifier {
     fn wake(&self) {
         self.0.send_modify(|calls| *calls = calls.wrapping_add(1));
     }
@@ -122,7 +122,7 @@ impl Ring {
 
 impl Channel {
     pub(super) fn open(store: &Arc<dyn Store>, company: CompanyScope) -> Arc<Self> {
-        let calls = Arc::new(Bell(watch::Sender::new(0)));
+        let calls = Arc::new(Notifier(watch::Sender::new(0)));
         let listener = Arc::clone(&calls) as Arc<dyn EventListener>;
         let channel = Self {
             store: Arc::clone(store),

@@ -19,7 +19,7 @@ use workforce_app::{Code, Codes};
 
 use super::attention::Attention;
 use super::inbound::Inbound;
-use super::{Gone, Permit, Streams};
+use super::{Permit, ReaderGone, Streams};
 use crate::problem::Problem;
 use crate::registry::Connection;
 
@@ -36,20 +36,20 @@ pub(crate) const UPGRADE: Codes = Codes::of(&[Code::UpgradeRequired]);
 
 /// Why a stream ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Farewell {
+pub(crate) enum CloseCause {
     /// The server stops.
     Stopping,
     /// The reader may read no longer.
     Refused(Code),
     /// The reader is gone, or takes nothing.
-    Gone,
+    ReaderGone,
     /// The reader said so.
     Asked(Option<CloseReason>),
     /// The reader does not keep to the rules.
     Misbehaved(CloseCode, &'static str),
 }
 
-const TOO_LARGE: Farewell = Farewell::Misbehaved(CloseCode::Size, "message too large");
+const TOO_LARGE: CloseCause = CloseCause::Misbehaved(CloseCode::Size, "message too large");
 
 /// The sending end of a WebSocket.
 pub(crate) struct Socket {
@@ -62,11 +62,11 @@ impl Socket {
     /// Sends messages in this order.
     ///
     /// # Errors
-    /// [`Gone`]
+    /// [`ReaderGone`]
     pub(crate) async fn texts(
         &self,
         texts: impl IntoIterator<Item = ByteString>,
-    ) -> Result<(), Gone> {
+    ) -> Result<(), ReaderGone> {
         let mut session = self.session.clone();
         for text in texts {
             self.streams.patiently(session.text(text)).await?;
@@ -78,8 +78,8 @@ impl Socket {
     /// Shows that the stream lives, and looks whether the reader does.
     ///
     /// # Errors
-    /// [`Gone`]
-    pub(crate) async fn ping(&self) -> Result<(), Gone> {
+    /// [`ReaderGone`]
+    pub(crate) async fn ping(&self) -> Result<(), ReaderGone> {
         let mut session = self.session.clone();
         self.streams.patiently(session.ping(b"")).await?;
         self.attention.handed();
@@ -87,7 +87,7 @@ impl Socket {
     }
 
     /// Ends the stream.
-    pub(crate) async fn close(self, farewell: Farewell) {
+    pub(crate) async fn close(self, farewell: CloseCause) {
         let reason = |code, why: &str| {
             Some(CloseReason {
                 code,
@@ -95,11 +95,11 @@ impl Socket {
             })
         };
         let reason = match farewell {
-            Farewell::Gone => return,
-            Farewell::Stopping => reason(CloseCode::Away, "the server stops"),
-            Farewell::Refused(code) => reason(CloseCode::Policy, &code.to_string()),
-            Farewell::Misbehaved(code, why) => reason(code, why),
-            Farewell::Asked(said) => said,
+            CloseCause::ReaderGone => return,
+            CloseCause::Stopping => reason(CloseCode::Away, "the server stops"),
+            CloseCause::Refused(code) => reason(CloseCode::Policy, &code.to_string()),
+            CloseCause::Misbehaved(code, why) => reason(code, why),
+            CloseCause::Asked(said) => said,
         };
         // One that takes nothing is not waited for.
         let _told_or_gone = timeout(FAREWELL, self.session.close(reason)).await;
@@ -117,15 +117,15 @@ pub(crate) struct Client {
 impl Client {
     /// Listens until the client is gone, takes nothing, or does not keep to the
     /// rules. Pings are answered; the rest is ignored.
-    pub(crate) async fn gone(self) -> Farewell {
+    pub(crate) async fn gone(self) -> CloseCause {
         let (streams, attention) = (Arc::clone(&self.streams), self.attention.clone());
         tokio::select! {
             farewell = self.listen() => farewell,
-            () = streams.deaf(&attention) => Farewell::Gone,
+            () = streams.deaf(&attention) => CloseCause::ReaderGone,
         }
     }
 
-    async fn listen(mut self) -> Farewell {
+    async fn listen(mut self) -> CloseCause {
         let (mut since, mut heard) = (Instant::now(), 0);
         while let Some(message) = self.messages.recv().await {
             if since.elapsed() > SPELL {
@@ -133,26 +133,26 @@ impl Client {
             }
             heard += 1;
             if heard > FRAMES {
-                return Farewell::Misbehaved(CloseCode::Policy, "too many messages");
+                return CloseCause::Misbehaved(CloseCode::Policy, "too many messages");
             }
             match message {
                 Ok(Message::Ping(payload)) => {
                     let answered = self.streams.patiently(self.session.pong(&payload)).await;
                     if answered.is_err() {
-                        return Farewell::Gone;
+                        return CloseCause::ReaderGone;
                     }
                     self.attention.handed();
                 }
-                Ok(Message::Close(reason)) => return Farewell::Asked(reason),
+                Ok(Message::Close(reason)) => return CloseCause::Asked(reason),
                 Ok(_ignored) => {}
                 Err(ProtocolError::Overflow) => return TOO_LARGE,
                 Err(ProtocolError::Io(error)) => return broken(&error),
                 Err(_malformed) => {
-                    return Farewell::Misbehaved(CloseCode::Protocol, "malformed message");
+                    return CloseCause::Misbehaved(CloseCode::Protocol, "malformed message");
                 }
             }
         }
-        Farewell::Gone
+        CloseCause::ReaderGone
     }
 }
 
@@ -204,14 +204,14 @@ fn bounded(request: &HttpRequest, payload: Payload) -> Result<Payload, Problem> 
 
 /// Why a connection gave no more: the client sent too much at once, no text
 /// where it said so, or is gone.
-fn broken(error: &io::Error) -> Farewell {
+fn broken(error: &io::Error) -> CloseCause {
     let cause = error.get_ref().and_then(|cause| cause.downcast_ref());
     if let Some(PayloadError::Overflow) = cause {
         TOO_LARGE
     } else if error.kind() == io::ErrorKind::InvalidData {
-        Farewell::Misbehaved(CloseCode::Invalid, "text that is not UTF-8")
+        CloseCause::Misbehaved(CloseCode::Invalid, "text that is not UTF-8")
     } else {
-        Farewell::Gone
+        CloseCause::ReaderGone
     }
 }
 
@@ -288,7 +288,7 @@ mod tests {
         let (socket, client, _unread) = accepted.unwrap_or_else(|problem| panic!("{problem}"));
         assert_eq!(socket.texts(["one message".into()]).await, Ok(()));
         let gone = timeout(Duration::from_secs(30), client.gone()).await;
-        assert_eq!(gone, Ok(Farewell::Gone));
+        assert_eq!(gone, Ok(CloseCause::ReaderGone));
         assert_eq!(streams.dropped(), 1);
     }
 }

@@ -17,9 +17,9 @@ use workforce_domain::attachment::{AttachmentLimit, ObjectName, harmless_filenam
 use workforce_domain::id::CommentId;
 use workforce_domain::text::MediaType;
 
-use crate::exchange::Incoming;
 use crate::problem::Problem;
 use crate::registry::Connection;
+use crate::request_context::Request;
 use crate::state::State;
 pub(crate) use form::Form;
 
@@ -128,7 +128,7 @@ pub(crate) fn description(received: &AddAttachment) -> Result<Vec<u8>, Problem> 
 /// describes it: there they were freed of the secrets of the caller's run.
 pub(crate) fn described(
     received: AddAttachment,
-    request: &Incoming,
+    request: &Request,
 ) -> Result<AddAttachment, Problem> {
     let description: Description = request.json()?;
     let name = description.original_filename.as_deref();

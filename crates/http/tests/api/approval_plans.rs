@@ -238,7 +238,7 @@ api_tests! {
         api.post(&act(&plan, "approve"), &json!({})).problem(422, "approval_not_pending");
         let ended = desk.plan();
         faulty(&api.post(&of(&desk.company), &ended), "invalid_field", "/payload/issueId");
-        let gone = api.issue(&desk.company, &json!({ "title": "Gone" }));
+        let gone = api.issue(&desk.company, &json!({ "title": "ReaderGone" }));
         let body = json!({ "type": "request_board_approval", "payload": { "issueId": id(&gone) } });
         let asked = api.post(&of(&desk.company), &body).ok(201);
         api.send("DELETE", &format!("/api/issues/{}", id(&gone)), &[], b"").ok(200);

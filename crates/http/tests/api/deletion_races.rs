@@ -221,7 +221,7 @@ impl<'a> Stage<'a> {
     }
 
     fn company(&self) -> Target {
-        let made = self.api.company("Gone");
+        let made = self.api.company("ReaderGone");
         let path = format!("/api/companies/{}", id(&made));
         self.api
             .post(&format!("{path}/archive"), &json!({}))

@@ -1,8 +1,8 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use workforce_app::record::document;
-use workforce_app::{Call, Caller, Signal, runs, secrets};
+use workforce_app::activity_log::document;
+use workforce_app::{Caller, Context, Signal, runs, secrets};
 use workforce_domain::port::{ClaimRequest, TokenKind};
 use workforce_testkit::ports;
 
@@ -30,7 +30,7 @@ pub(crate) fn start(api: &Api, config: &Value) -> (String, String) {
     );
     let token = tokens.mint(TokenKind::Run);
     let signal = Signal::default();
-    let call = Call {
+    let ctx = Context {
         caller: &Caller::SYSTEM,
         now: clock.now(),
         ids: &*ids,
@@ -41,16 +41,16 @@ pub(crate) fn start(api: &Api, config: &Value) -> (String, String) {
     };
     let request = ClaimRequest {
         instance: ids.next().into(),
-        now: call.now,
-        lease_until: call.now.plus(Duration::from_secs(60)),
+        now: ctx.now,
+        lease_until: ctx.now.plus(Duration::from_secs(60)),
         token_digest: token.digest,
         instance_cap: 10,
     };
     let config = document(config.clone());
     let store = api.store.shared();
-    let claimed = store.write(|tx| runs::start(tx, &call, &request));
+    let claimed = store.write(|tx| runs::start(tx, &ctx, &request));
     let run = claimed.unwrap().unwrap().run;
-    let resolved = store.write(|tx| secrets::resolve(tx, &call, &run, &config));
+    let resolved = store.write(|tx| secrets::resolve(tx, &ctx, &run, &config));
     resolved.unwrap();
     (run.id.to_string(), token.token)
 }

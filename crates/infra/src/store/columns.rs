@@ -7,8 +7,8 @@ use diesel::expression::AsExpression;
 use diesel::query_builder::QueryId;
 use diesel::sql_types::{Binary, SqlOrd, SqlType, Text};
 use workforce_domain::id::Id;
+use workforce_domain::string_enum::StringEnum;
 use workforce_domain::time::Timestamp;
-use workforce_domain::word::Word;
 
 /// A key: `uuid` on PostgreSQL, hyphenated `TEXT` on SQLite.
 #[derive(Clone, Copy, Debug, QueryId, SqlType)]
@@ -58,7 +58,7 @@ pub struct JsonColumn<T>(pub T);
 /// A column that holds a word of a closed vocabulary.
 #[derive(AsExpression, Clone, Copy, Eq, FromSqlRow, PartialEq)]
 #[diesel(sql_type = Text)]
-pub struct WordColumn<W: Word>(pub W);
+pub struct StringEnumColumn<W: StringEnum>(pub W);
 
 /// A column that holds a SHA-256 digest.
 #[derive(AsExpression, Clone, Copy, Debug, Eq, FromSqlRow, PartialEq)]
@@ -71,7 +71,7 @@ impl<I: Id> fmt::Debug for IdColumn<I> {
     }
 }
 
-impl<W: Word> fmt::Debug for WordColumn<W> {
+impl<W: StringEnum> fmt::Debug for StringEnumColumn<W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.0.as_str())
     }
@@ -102,7 +102,7 @@ impl<T> From<T> for JsonColumn<T> {
     }
 }
 
-impl<W: Word> From<W> for WordColumn<W> {
+impl<W: StringEnum> From<W> for StringEnumColumn<W> {
     fn from(word: W) -> Self {
         Self(word)
     }
@@ -129,9 +129,9 @@ enum ColumnError {
     InstantRange,
 }
 
-fn word<W: Word>(text: &str) -> Result<WordColumn<W>, ColumnError> {
+fn word<W: StringEnum>(text: &str) -> Result<StringEnumColumn<W>, ColumnError> {
     W::parse(text)
-        .map(WordColumn)
+        .map(StringEnumColumn)
         .ok_or_else(|| ColumnError::UnknownWord(text.to_owned()))
 }
 
@@ -193,13 +193,13 @@ mod sqlite {
         }
     }
 
-    impl<W: Word> FromSql<Text, Sqlite> for WordColumn<W> {
+    impl<W: StringEnum> FromSql<Text, Sqlite> for StringEnumColumn<W> {
         fn from_sql(mut value: SqliteValue<'_, '_, '_>) -> deserialize::Result<Self> {
             Ok(word(value.read_text())?)
         }
     }
 
-    impl<W: Word> ToSql<Text, Sqlite> for WordColumn<W> {
+    impl<W: StringEnum> ToSql<Text, Sqlite> for StringEnumColumn<W> {
         fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Sqlite>) -> serialize::Result {
             out.set_value(self.0.as_str());
             Ok(IsNull::No)
@@ -288,13 +288,13 @@ mod postgres {
         }
     }
 
-    impl<W: Word> FromSql<Text, Pg> for WordColumn<W> {
+    impl<W: StringEnum> FromSql<Text, Pg> for StringEnumColumn<W> {
         fn from_sql(value: PgValue<'_>) -> deserialize::Result<Self> {
             Ok(word(core::str::from_utf8(value.as_bytes())?)?)
         }
     }
 
-    impl<W: Word> ToSql<Text, Pg> for WordColumn<W> {
+    impl<W: StringEnum> ToSql<Text, Pg> for StringEnumColumn<W> {
         fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Pg>) -> serialize::Result {
             out.write_all(self.0.as_str().as_bytes())?;
             Ok(IsNull::No)

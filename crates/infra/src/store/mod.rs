@@ -1,7 +1,7 @@
 //! The store on either database.
 //!
 //! The queries are written once and mounted twice, by `sqlite` and by `postgres`, each of which
-//! names its `Connection`, its `LoadingMode` and how it locks rows (`held!`, `shared!`).
+//! names its `Connection`, its `LoadingMode` and how it locks rows (`for_update!`, `for_share!`).
 
 mod cached;
 mod columns;

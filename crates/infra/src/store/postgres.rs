@@ -1,8 +1,8 @@
 //! PostgreSQL: a pool of connections, rows locked where they are changed.
 
+mod listener;
 mod open;
 mod outcome;
-mod relay;
 mod session;
 mod store;
 
@@ -35,21 +35,21 @@ pub(crate) fn transaction_number() -> current_number {
 
 /// A query whose rows stay as they are until the transaction ends. Foreign key checks of others
 /// need not wait: keys never change.
-macro_rules! held {
+macro_rules! for_update {
     ($query:expr) => {
         diesel::QueryDsl::for_no_key_update($query)
     };
 }
-pub(crate) use held;
+pub(crate) use for_update;
 
 /// A query whose rows stay as they are until the transaction ends, for any number of transactions
 /// at once.
-macro_rules! shared {
+macro_rules! for_share {
     ($query:expr) => {
         diesel::QueryDsl::for_share($query)
     };
 }
-pub(crate) use shared;
+pub(crate) use for_share;
 
 /// The month of a cost event, as totals number months.
 const MONTH_OF_COST: &str = "CAST(to_char(e.occurred_at AT TIME ZONE 'UTC', 'YYYYMM') AS integer)";

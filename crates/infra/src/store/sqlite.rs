@@ -31,20 +31,20 @@ pub(crate) fn transaction_number() -> diesel::dsl::AsExprOf<TransactionNumber, B
 
 /// A query whose rows stay as they are until the transaction ends. The writer is alone here, so
 /// there is nothing to lock.
-macro_rules! held {
+macro_rules! for_update {
     ($query:expr) => {
         $query
     };
 }
-pub(crate) use held;
+pub(crate) use for_update;
 
 /// The same for any number of transactions at once.
-macro_rules! shared {
+macro_rules! for_share {
     ($query:expr) => {
         $query
     };
 }
-pub(crate) use shared;
+pub(crate) use for_share;
 
 /// The month of a cost event, as totals number months.
 const MONTH_OF_COST: &str =

@@ -24,7 +24,7 @@ use workforce_domain::time::Timestamp;
 
 use super::{Connection, TransactionNumber, transaction_number};
 use crate::store::cached::cached;
-use crate::store::columns::{IdColumn, InstantColumn, JsonColumn, WordColumn};
+use crate::store::columns::{IdColumn, InstantColumn, JsonColumn, StringEnumColumn};
 use crate::store::errors::failed;
 use crate::store::lock_order::LockOrder;
 use crate::store::schema::{activity, company_counters, events};
@@ -177,12 +177,12 @@ impl<'c> Transaction<'c> {
 struct ActivityRow<'a> {
     id: IdColumn<ActivityId>,
     company_id: IdColumn<CompanyId>,
-    actor_type: WordColumn<ActorKind>,
+    actor_type: StringEnumColumn<ActorKind>,
     actor_id: &'a str,
     agent_id: Option<IdColumn<AgentId>>,
     run_id: Option<IdColumn<RunId>>,
-    action: WordColumn<Action>,
-    entity_type: WordColumn<Entity>,
+    action: StringEnumColumn<Action>,
+    entity_type: StringEnumColumn<Entity>,
     entity_id: &'a str,
     details: JsonColumn<&'a Document>,
     created_at: InstantColumn,
@@ -193,12 +193,12 @@ impl<'a> ActivityRow<'a> {
         Self {
             id: IdColumn(activity.id),
             company_id: IdColumn(activity.company),
-            actor_type: WordColumn(activity.actor_kind),
+            actor_type: StringEnumColumn(activity.actor_kind),
             actor_id: &activity.actor_id,
             agent_id: activity.agent.map(IdColumn),
             run_id: activity.run.map(IdColumn),
-            action: WordColumn(activity.action),
-            entity_type: WordColumn(activity.entity),
+            action: StringEnumColumn(activity.action),
+            entity_type: StringEnumColumn(activity.entity),
             entity_id: &activity.entity_id,
             details: JsonColumn(&activity.details),
             created_at: InstantColumn(at),
@@ -211,7 +211,7 @@ impl<'a> ActivityRow<'a> {
 struct EventRow<'a> {
     company_id: IdColumn<CompanyId>,
     seq: i64,
-    type_: WordColumn<EventKind>,
+    type_: StringEnumColumn<EventKind>,
     payload: JsonColumn<&'a Document>,
     created_at: InstantColumn,
 }
@@ -221,7 +221,7 @@ impl<'a> EventRow<'a> {
         Self {
             company_id: IdColumn(event.company),
             seq: number,
-            type_: WordColumn(event.kind),
+            type_: StringEnumColumn(event.kind),
             payload: JsonColumn(&event.payload),
             created_at: InstantColumn(event.created_at),
         }

@@ -3,7 +3,7 @@ use workforce_domain::agent::{AdapterType, Agent, AgentLifecycle};
 use workforce_domain::company::PauseReason;
 use workforce_domain::money::Budget;
 use workforce_domain::page::PageRequest;
-use workforce_domain::port::{AgentFilter, Held, StoreError};
+use workforce_domain::port::{AgentFilter, Locked, StoreError};
 use workforce_domain::text::{Description, Label, Name, Role};
 use workforce_testkit::on_both_databases;
 
@@ -157,7 +157,7 @@ on_both_databases! {
                     report.reports_to = to;
                     tx.agents_mut().save(report)?;
                 }
-                Ok(reports.into_iter().map(Held::into_inner).collect::<Vec<_>>())
+                Ok(reports.into_iter().map(Locked::into_inner).collect::<Vec<_>>())
             });
             let expected = Agent { reports_to: to, ..report.clone() };
             assert_eq!(locked, [expected]);

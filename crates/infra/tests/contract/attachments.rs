@@ -1,10 +1,10 @@
-use workforce_domain::actor::{InstanceScope, Owned, Scope};
+use workforce_domain::actor::{CompanyOwned, InstanceScope, Scope};
 use workforce_domain::attachment::{Asset, Attachment, ObjectName, Provider};
 use workforce_domain::board::BoardMember;
 use workforce_domain::company::Company;
 use workforce_domain::issue::{Author, Comment, Issue};
 use workforce_domain::page::PageRequest;
-use workforce_domain::port::{Held, StoreError};
+use workforce_domain::port::{Locked, StoreError};
 use workforce_domain::text::{CommentBody, FileName, MediaType};
 use workforce_testkit::on_both_databases;
 
@@ -99,7 +99,7 @@ on_both_databases! {
                 world.read(|reads| reads.attachments().find(world.scope().into(), attachment.id));
             assert_eq!(found.as_ref(), Some(attachment));
             let held = world.write(|tx| tx.attachments_mut().lock(Scope::SYSTEM, attachment.id));
-            assert_eq!(held.map(Held::into_inner).as_ref(), Some(attachment));
+            assert_eq!(held.map(Locked::into_inner).as_ref(), Some(attachment));
         }
         let elsewhere = World::new(store);
         let scope = elsewhere.company.scope().into();

@@ -31,7 +31,7 @@ fn check<B>(
     let blocked = block(&world);
     let (wake, run) = wake(&world.agent, Some(&world.issue));
     // The claim holds its conditions whoever let the wake in.
-    let agent = WakeableAgent::locked(world.scope(), world.agent.id);
+    let agent = WakeableAgent::assume_locked(world.scope(), world.agent.id);
     world.write(|tx| tx.runs_mut().queue(agent, &wake, &run));
     assert_eq!(claim(store), None, "the condition holds");
     lift(&world, blocked);

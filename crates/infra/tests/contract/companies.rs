@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 use std::thread;
 
-use workforce_domain::actor::{InstanceScope, Owned, Scope};
+use workforce_domain::actor::{CompanyOwned, InstanceScope, Scope};
 use workforce_domain::attachment::AttachmentLimit;
 use workforce_domain::company::{Company, CompanyLifecycle, CompanyStatus};
 use workforce_domain::money::Budget;

@@ -1,4 +1,4 @@
-use workforce_domain::actor::{Owned, Scope};
+use workforce_domain::actor::{CompanyOwned, Scope};
 use workforce_domain::goal::{Goal, GoalLevel, GoalStatus};
 use workforce_domain::id::GoalId;
 use workforce_domain::port::StoreError;

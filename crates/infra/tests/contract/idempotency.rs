@@ -1,10 +1,10 @@
-use workforce_domain::port::{KeptAnswer, StoreError};
+use workforce_domain::port::{StoreError, StoredResponse};
 use workforce_testkit::on_both_databases;
 
 use crate::world::{later, now, try_write, write};
 
-fn answer(key: &str) -> KeptAnswer {
-    KeptAnswer {
+fn answer(key: &str) -> StoredResponse {
+    StoredResponse {
         caller: "agent:1".into(),
         key: key.into(),
         request_digest: [3; 32],
@@ -30,7 +30,7 @@ on_both_databases! {
 
     fn a_second_answer_under_a_key_loses_the_race(store: &TestStore) {
         write(&**store, |tx| tx.idempotency().keep(&answer("k")));
-        let late = KeptAnswer { status: 409, ..answer("k") };
+        let late = StoredResponse { status: 409, ..answer("k") };
         let refused = try_write(&**store, |tx| tx.idempotency().keep(&late));
         assert!(matches!(refused, Err(StoreError::Contended)), "{refused:?}");
         let found = write(&**store, |tx| tx.idempotency().find("agent:1", "k", now()));
@@ -39,7 +39,7 @@ on_both_databases! {
 
     fn an_answer_that_is_too_old_makes_room(store: &TestStore) {
         write(&**store, |tx| tx.idempotency().keep(&answer("k")));
-        let fresh = KeptAnswer { status: 200, created_at: later(10), ..answer("k") };
+        let fresh = StoredResponse { status: 200, created_at: later(10), ..answer("k") };
         let found = write(&**store, |tx| {
             let found = tx.idempotency().find("agent:1", "k", later(5))?;
             tx.idempotency().keep(&fresh)?;
@@ -52,7 +52,7 @@ on_both_databases! {
 
     fn old_answers_are_forgotten_in_portions(store: &TestStore) {
         for (key, seconds) in [("a", 0), ("b", 1), ("c", 2), ("d", 9)] {
-            let kept = KeptAnswer { created_at: later(seconds), ..answer(key) };
+            let kept = StoredResponse { created_at: later(seconds), ..answer(key) };
             write(&**store, |tx| tx.idempotency().keep(&kept));
         }
         let forget = || write(&**store, |tx| tx.idempotency().forget(later(9), 2));

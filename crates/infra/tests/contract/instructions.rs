@@ -1,13 +1,13 @@
 //! Revisions and instructions of agents.
 
-use workforce_domain::actor::{Owned, Scope};
+use workforce_domain::actor::{CompanyOwned, Scope};
 use workforce_domain::agent::Agent;
 use workforce_domain::board::{Author, BoardMember};
 use workforce_domain::instructions::{
     BundleMode, BundlePath, BundlePointer, ManagedFile, Manifest,
 };
 use workforce_domain::page::PageRequest;
-use workforce_domain::port::{Held, StoreError};
+use workforce_domain::port::{Locked, StoreError};
 use workforce_domain::revision::{Revision, RevisionSource, SealedConfig};
 use workforce_testkit::on_both_databases;
 
@@ -29,7 +29,10 @@ pub(crate) fn revision(agent: &Agent, n: i32) -> Revision {
     }
 }
 
-fn held(tx: &mut dyn workforce_domain::port::Tx, agent: &Agent) -> Result<Held<Agent>, StoreError> {
+fn held(
+    tx: &mut dyn workforce_domain::port::Tx,
+    agent: &Agent,
+) -> Result<Locked<Agent>, StoreError> {
     Ok(tx
         .agents_mut()
         .lock(Scope::SYSTEM, agent.id)?

@@ -7,8 +7,8 @@ use workforce_domain::id::{IssueId, LabelId};
 use workforce_domain::issue::{Assignee, Assignment, Issue, IssueStatus, Priority, Progress};
 use workforce_domain::page::PageRequest;
 use workforce_domain::port::{AssigneeFilter, IssueFilter};
+use workforce_domain::string_enum::StringEnum;
 use workforce_domain::text::Description;
-use workforce_domain::word::Word;
 use workforce_testkit::on_both_databases;
 
 use crate::labels::label;

@@ -362,7 +362,7 @@ on_both_databases! {
         set_parent(&world, &parent, Some(top.id));
         let over = |issue: &Issue| {
             world
-                .read(|reads| reads.approvals().undecided_over(world.scope(), issue.id))
+                .read(|reads| reads.approvals().undecided_blocking(world.scope(), issue.id))
                 .map(|approval| approval.to_string())
         };
         approval(&world, "approve_issue_plan", "rejected", Some(&world.issue), None);

@@ -4,7 +4,7 @@
 use workforce_domain::Document;
 use workforce_domain::activity::{Action, Activity, Entity, Event, EventKind};
 use workforce_domain::actor::ActorKind;
-use workforce_domain::actor::{Owned, Scope};
+use workforce_domain::actor::{CompanyOwned, Scope};
 use workforce_domain::agent::AgentKey;
 use workforce_domain::cost::CostEvent;
 use workforce_domain::goal::Goal;

@@ -10,7 +10,7 @@ use workforce_domain::budget::Threshold;
 use workforce_domain::company::Company;
 use workforce_domain::cost::CostEvent;
 use workforce_domain::issue::{Assignment, Author, Comment, Issue};
-use workforce_domain::port::{Held, NewLease, Spender, Store, StoreError, Tx};
+use workforce_domain::port::{Locked, NewLease, Spender, Store, StoreError, Tx};
 use workforce_domain::run::{Run, RunStatus};
 use workforce_domain::text::{CommentBody, Description};
 use workforce_domain::time::Month;
@@ -46,7 +46,7 @@ fn work(tx: &mut dyn Tx, subject: &Subject, issue: &Issue, more: bool) -> Result
     tx.runs_mut().save_wake(&pending)?;
 
     tx.issues().lease(subject.scope, issue.id)?;
-    tx.approvals().undecided_over(subject.scope, issue.id)?;
+    tx.approvals().undecided_blocking(subject.scope, issue.id)?;
     held.assignee = if more {
         Assignment::to_agent(&agent)
     } else {
@@ -54,7 +54,7 @@ fn work(tx: &mut dyn Tx, subject: &Subject, issue: &Issue, more: bool) -> Result
     };
     tx.issues_mut().save(&held)?;
     // A run that nobody claimed is live to the lease alone.
-    let live = Held::locked(Run {
+    let live = Locked::assume_locked(Run {
         status: RunStatus::Running,
         ..run.clone()
     });

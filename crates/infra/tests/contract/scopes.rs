@@ -1,6 +1,6 @@
 //! What belongs to another company does not exist.
 
-use workforce_domain::actor::{Owned, Scope};
+use workforce_domain::actor::{CompanyOwned, Scope};
 use workforce_domain::issue::{Author, Comment, Holder, IssueRef};
 use workforce_domain::page::{Order, PageRequest};
 use workforce_domain::port::{ActivityFilter, AgentFilter, IssueFilter, RunFilter};
@@ -115,9 +115,9 @@ on_both_databases! {
             Ok(agents
                 .items
                 .iter()
-                .map(Owned::company)
-                .chain(issues.items.iter().map(Owned::company))
-                .chain(runs.items.iter().map(Owned::company))
+                .map(CompanyOwned::company)
+                .chain(issues.items.iter().map(CompanyOwned::company))
+                .chain(runs.items.iter().map(CompanyOwned::company))
                 .chain(activity.items.iter().map(|row| row.company))
                 .collect::<Vec<_>>())
         });

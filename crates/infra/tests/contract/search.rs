@@ -9,8 +9,8 @@ use workforce_domain::issue::{Author, Comment, Issue, IssueStatus, Priority, Pro
 use workforce_domain::page::PageRequest;
 use workforce_domain::port::IssueFilter;
 use workforce_domain::search::SearchQuery;
+use workforce_domain::string_enum::StringEnum;
 use workforce_domain::text::{CommentBody, Description, Title};
-use workforce_domain::word::Word;
 use workforce_infra::store::{OpenOptions, open};
 use workforce_testkit::on_both_databases;
 use workforce_testkit::store::{TestStore, postgres_store, sqlite_store};

@@ -1,6 +1,6 @@
 use serde_json::json;
 use workforce_domain::Document;
-use workforce_domain::actor::{Owned, Scope};
+use workforce_domain::actor::{CompanyOwned, Scope};
 use workforce_domain::agent::{Agent, AgentLifecycle};
 use workforce_domain::company::Company;
 use workforce_domain::id::SecretId;

@@ -9,7 +9,7 @@ use workforce_domain::issue::{Holder, IssueStatus, Progress};
 use workforce_domain::money::Budget;
 use workforce_domain::port::{ClaimRequest, WakeableAgent};
 use workforce_domain::run::StartCondition;
-use workforce_domain::word::Word;
+use workforce_domain::string_enum::StringEnum;
 use workforce_testkit::on_both_databases;
 
 use crate::claim_conditions::{busy_colleague, end_lease, take, worktree};
@@ -97,7 +97,7 @@ fn break_only(condition: StartCondition, world: &World<'_>, request: &mut ClaimR
 /// Queues a wake of the world's agent about its issue, whoever would let it in.
 fn queue_all_the_same(world: &World<'_>) -> WakeId {
     let (wake, run) = wake(&world.agent, Some(&world.issue));
-    let agent = WakeableAgent::locked(world.scope(), world.agent.id);
+    let agent = WakeableAgent::assume_locked(world.scope(), world.agent.id);
     world.write(|tx| tx.runs_mut().queue(agent, &wake, &run));
     wake.id
 }

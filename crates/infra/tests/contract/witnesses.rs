@@ -3,12 +3,12 @@
 use core::fmt::Debug;
 
 use workforce_domain::Document;
-use workforce_domain::actor::{Owned, Scope};
+use workforce_domain::actor::{CompanyOwned, Scope};
 use workforce_domain::agent::{Agent, AgentLifecycle};
 use workforce_domain::approval::{Approval, ApprovalState, ApprovalStatus, ApprovalType};
 use workforce_domain::company::PauseReason;
 use workforce_domain::issue::{Author, Holder};
-use workforce_domain::port::{Held, NewLease, StoreError, Tx, WakeableAgent};
+use workforce_domain::port::{Locked, NewLease, StoreError, Tx, WakeableAgent};
 use workforce_domain::run::RunStatus;
 use workforce_testkit::on_both_databases;
 
@@ -30,11 +30,11 @@ fn assert_refused<T: Debug>(outcome: &Result<T, StoreError>) {
 
 /// Asserts that a record is not saved once another was put in its place.
 #[track_caller]
-fn assert_stays<T: Owned + Clone, S: Debug>(
+fn assert_stays<T: CompanyOwned + Clone, S: Debug>(
     world: &World<'_>,
-    lock: impl Fn(&mut dyn Tx) -> Result<Held<T>, StoreError>,
+    lock: impl Fn(&mut dyn Tx) -> Result<Locked<T>, StoreError>,
     other: &T,
-    save: impl Fn(&mut dyn Tx, &Held<T>) -> Result<S, StoreError>,
+    save: impl Fn(&mut dyn Tx, &Locked<T>) -> Result<S, StoreError>,
 ) {
     assert_refused(&try_write(&**world.store, |tx| {
         let mut held = lock(tx)?;
@@ -152,7 +152,7 @@ on_both_databases! {
             &world,
             |tx| Ok(tx.approvals_mut().lock(system, mine.id)?.unwrap()),
             &other,
-            |tx, held| tx.approvals_mut().turn(held, &[ApprovalStatus::Pending]),
+            |tx, held| tx.approvals_mut().transition(held, &[ApprovalStatus::Pending]),
         );
         let (mine, own_run) = world.queue(&world.agent, None);
         let (other, other_run) = world.queue(&world.agent, Some(&world.issue));
@@ -327,7 +327,7 @@ on_both_databases! {
             }
             assert_eq!(world.read(|reads| reads.runs().find(Scope::SYSTEM, run.id)), None);
         }
-        let foreign = WakeableAgent::locked(other.scope(), world.agent.id);
+        let foreign = WakeableAgent::assume_locked(other.scope(), world.agent.id);
         assert_refused(&try_write(&**store, |tx| {
             tx.runs_mut().queue(foreign, &own_wake, &own_run)
         }));

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use diesel::{Connection, PgConnection, RunQueryDsl, SqliteConnection, sql_query};
 use uuid::Uuid;
 use workforce_domain::Document;
-use workforce_domain::actor::{CompanyScope, InstanceScope, Owned, Scope};
+use workforce_domain::actor::{CompanyOwned, CompanyScope, InstanceScope, Scope};
 use workforce_domain::agent::{AdapterType, Agent, AgentLifecycle};
 use workforce_domain::company::{Company, CompanyLifecycle, CompanyStatus};
 use workforce_domain::goal::{Goal, GoalLevel, GoalStatus};
@@ -17,7 +17,7 @@ use workforce_domain::issue::{
 use workforce_domain::money::Budget;
 use workforce_domain::page::{Page, PageRequest};
 use workforce_domain::port::{
-    ClaimRequest, ClaimedRun, EmployedAgent, Failure, Held, NewLease, Reads, Shared, Store,
+    ClaimRequest, ClaimedRun, EmployedAgent, Failure, Locked, NewLease, Reads, Shared, Store,
     StoreError, Tx,
 };
 use workforce_domain::project::{Project, ProjectStatus};
@@ -286,13 +286,13 @@ pub(crate) fn queue(tx: &mut dyn Tx, wake: &Wake, run: &Run) -> Result<(), Store
 }
 
 /// Locks an agent.
-pub(crate) fn lock_agent(tx: &mut dyn Tx, agent: &Agent) -> Result<Held<Agent>, StoreError> {
+pub(crate) fn lock_agent(tx: &mut dyn Tx, agent: &Agent) -> Result<Locked<Agent>, StoreError> {
     let held = tx.agents_mut().lock(Scope::SYSTEM, agent.id)?;
     Ok(held.expect("it exists"))
 }
 
 /// Locks an issue.
-pub(crate) fn lock_issue(tx: &mut dyn Tx, issue: &Issue) -> Result<Held<Issue>, StoreError> {
+pub(crate) fn lock_issue(tx: &mut dyn Tx, issue: &Issue) -> Result<Locked<Issue>, StoreError> {
     let held = tx.issues_mut().lock(Scope::SYSTEM, &issue.id.into())?;
     Ok(held.expect("it exists"))
 }

@@ -4,7 +4,7 @@ use std::thread;
 
 use workforce_domain::Document;
 use workforce_domain::activity::{Action, Activity, Entity, Event, EventKind};
-use workforce_domain::actor::{ActorKind, Owned};
+use workforce_domain::actor::{ActorKind, CompanyOwned};
 use workforce_domain::company::Company;
 use workforce_domain::page::PageRequest;
 use workforce_domain::port::{ActivityFilter, Failure, Store, StoreError};

@@ -206,7 +206,7 @@ impl World {
     pub fn company_with(&self, command: &CreateCompany) -> Company {
         done(
             self.board()
-                .write(|tx, call| companies::create(tx, call, command.clone())),
+                .write(|tx, ctx| companies::create(tx, ctx, command.clone())),
         )
         .company
     }
@@ -231,7 +231,7 @@ impl World {
     #[track_caller]
     pub fn hired_with(&self, company: CompanyId, command: &CreateAgent) -> Agent {
         let board = self.board();
-        done(board.write(|tx, call| agents::create(tx, call, company, command.clone())))
+        done(board.write(|tx, ctx| agents::create(tx, ctx, company, command.clone())))
             .view
             .agent
     }
@@ -240,14 +240,14 @@ impl World {
     #[track_caller]
     pub fn goal(&self, company: CompanyId, titled: &str) -> Goal {
         let board = self.board();
-        done(board.write(|tx, call| goals::create(tx, call, company, new_goal(titled))))
+        done(board.write(|tx, ctx| goals::create(tx, ctx, company, new_goal(titled))))
     }
 
     /// A project.
     #[track_caller]
     pub fn project_with(&self, company: CompanyId, command: &CreateProject) -> ProjectView {
         let board = self.board();
-        done(board.write(|tx, call| projects::create(tx, call, company, command.clone())))
+        done(board.write(|tx, ctx| projects::create(tx, ctx, company, command.clone())))
     }
 
     /// An issue in todo that is assigned to nobody.
@@ -275,7 +275,7 @@ impl World {
     #[track_caller]
     pub fn issue_with(&self, company: CompanyId, command: &CreateIssue) -> Issue {
         let board = self.board();
-        done(board.write(|tx, call| issues::create(tx, call, company, command.clone())))
+        done(board.write(|tx, ctx| issues::create(tx, ctx, company, command.clone())))
             .view
             .issue
     }

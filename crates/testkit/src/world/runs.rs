@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use workforce_app::runs;
 use workforce_app::{Failure, timers};
-use workforce_domain::actor::{InstanceScope, Owned, Scope};
+use workforce_domain::actor::{CompanyOwned, InstanceScope, Scope};
 use workforce_domain::agent::Agent;
 use workforce_domain::id::{AgentId, IssueId, RunId};
 use workforce_domain::issue::{Issue, Lease};
@@ -41,7 +41,7 @@ impl World {
         };
         let claimed = done(
             self.system()
-                .write(|tx, call| runs::start(tx, call, &request)),
+                .write(|tx, ctx| runs::start(tx, ctx, &request)),
         )?;
         let ClaimedRun { run, wake, .. } = claimed;
         Some(StartedRun {
@@ -61,7 +61,7 @@ impl World {
             Ok(reads.engine().timers_to_look_at(scope, now, 100)?)
         });
         for (company, agent) in done(found) {
-            done(system.write(|tx, call| timers::look(tx, call, company, agent)));
+            done(system.write(|tx, ctx| timers::look(tx, ctx, company, agent)));
         }
     }
 
@@ -90,8 +90,8 @@ impl World {
     pub fn finish_as(&self, run: &Run, end: &RunEnd) -> bool {
         let system = self.system();
         done(
-            system.write(|tx, call| {
-                runs::finish(tx, call, run.scope(), run.id, run.fence, end.clone())
+            system.write(|tx, ctx| {
+                runs::finish(tx, ctx, run.scope(), run.id, run.fence, end.clone())
             }),
         )
     }
@@ -128,13 +128,13 @@ impl World {
             ..RunFilter::default()
         };
         let (board, page) = (self.board(), PageRequest::first());
-        done(board.read(|reads, call| runs::list(reads, call, agent.company, &filter, &page))).items
+        done(board.read(|reads, ctx| runs::list(reads, ctx, agent.company, &filter, &page))).items
     }
 
     /// A run as it is stored now.
     #[track_caller]
     pub fn stored_run(&self, id: RunId) -> Run {
-        done(self.board().read(|reads, call| runs::get(reads, call, id)))
+        done(self.board().read(|reads, ctx| runs::get(reads, ctx, id)))
     }
 
     /// An issue as it is stored now.

@@ -13,7 +13,7 @@ use workforce_domain::instructions::BundleMode;
 use workforce_domain::issue::IssueStatus;
 use workforce_domain::project::ProjectStatus;
 use workforce_domain::run::{RunKind, RunStatus, WakeStatus};
-use workforce_domain::word::Word;
+use workforce_domain::string_enum::StringEnum;
 
 /// A column and its words.
 pub(super) struct Vocabulary {
@@ -23,7 +23,7 @@ pub(super) struct Vocabulary {
     pub(super) knows: fn(&str) -> bool,
 }
 
-const fn of<W: Word>(table: &'static str, column: &'static str) -> Vocabulary {
+const fn of<W: StringEnum>(table: &'static str, column: &'static str) -> Vocabulary {
     Vocabulary {
         table,
         column,

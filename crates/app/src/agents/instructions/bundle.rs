@@ -1,4 +1,4 @@
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::agent::Agent;
 use workforce_domain::corrupt::Corrupt;
 use workforce_domain::id::{AgentId, CompanyId};
@@ -7,11 +7,11 @@ use workforce_domain::instructions::{
     is_text_name,
 };
 use workforce_domain::port::{
-    ExternalListing, Failure, Held, InstructionFiles, Reads, StoreError, Tx,
+    ExternalListing, Failure, InstructionFiles, Locked, Reads, StoreError, Tx,
 };
 
 use super::{BOOTSTRAP_KEY, InstructionsError, TEMPLATE_KEY, empty, template};
-use crate::call::Call;
+use crate::context::Context;
 use crate::digest::sha256;
 
 /// A file as a bundle lists it.
@@ -105,7 +105,7 @@ impl BundleView {
 /// A bundle as the store has it.
 pub(super) fn view(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     agent: &Agent,
 ) -> Result<BundleView, StoreError> {
     let scope = agent.scope();
@@ -114,7 +114,7 @@ pub(super) fn view(
         .pointer(scope, agent.id)?
         .unwrap_or_default();
     let managed = pointer.mode == BundleMode::Managed;
-    let editable = match call.agent() {
+    let editable = match ctx.agent() {
         None => true,
         Some(caller) => caller.agent == agent.id && managed,
     };
@@ -214,8 +214,8 @@ pub(super) fn content(
 /// of files that every agent begins with are kept with them from now on.
 pub(super) fn keep_version(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
-    agent: &Held<Agent>,
+    ctx: &Context<'_>,
+    agent: &Locked<Agent>,
     pointer: &BundlePointer,
     files: &Manifest,
 ) -> Result<i32, StoreError> {
@@ -228,7 +228,7 @@ pub(super) fn keep_version(
             }
         }
     }
-    tx.instructions_mut().add_version(agent, files, call.now)
+    tx.instructions_mut().add_version(agent, files, ctx.now)
 }
 
 /// Whether a file of an external bundle may be written: it is the entry file,

@@ -1,10 +1,10 @@
 use serde_json::json;
 use workforce_domain::activity::Action;
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::agent::Agent;
 use workforce_domain::id::AgentId;
 use workforce_domain::instructions::{BundleMode, BundlePath, BundlePointer, Manifest};
-use workforce_domain::port::{Failure, Held, InstructionFiles, Reads, Tx};
+use workforce_domain::port::{Failure, InstructionFiles, Locked, Reads, Tx};
 use workforce_domain::revision::{AgentConfig, RevisionSource};
 
 use super::bundle::{BundleView, about, described, is_listed, keep_version, manifest, view};
@@ -13,11 +13,11 @@ use super::{
     check_content, check_not_legacy, moved, on_disk,
 };
 use crate::access::{Denied, FieldFault, denied};
+use crate::activity_log::log_activity_with;
 use crate::agents::revisions::{ConfigChange, keep};
-use crate::agents::{hold, readable};
-use crate::call::Call;
+use crate::agents::{lock, readable};
 use crate::changes::Changes;
-use crate::record::record_with;
+use crate::context::Context;
 use crate::refusal::{Code, Codes};
 
 /// Writes a file of a bundle.
@@ -78,14 +78,14 @@ pub(super) const CHANGE: Codes = Codes::with(
 /// Agents write their own managed bundle and nothing else
 /// (docs/workspaces.md#instructions).
 pub(super) fn check_writer(
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     agent: &Agent,
     pointer: &BundlePointer,
 ) -> Result<(), Failure<InstructionsError>> {
-    let Some(caller) = call.agent() else {
+    let Some(caller) = ctx.agent() else {
         return Ok(());
     };
-    call.require_working_company().map_err(denied)?;
+    ctx.require_working_company().map_err(denied)?;
     if caller.agent != agent.id {
         return Err(denied(Denied::Forbidden(
             "an agent may change its own instructions only",
@@ -99,24 +99,24 @@ pub(super) fn check_writer(
 
 fn found(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: AgentId,
 ) -> Result<(Agent, BundlePointer), Failure<InstructionsError>> {
-    let agent = readable::<InstructionsError>(reads, call, id)?;
+    let agent = readable::<InstructionsError>(reads, ctx, id)?;
     let pointer = reads.instructions().pointer(agent.scope(), id)?;
     let pointer = pointer.unwrap_or_default();
-    check_writer(call, &agent, &pointer)?;
+    check_writer(ctx, &agent, &pointer)?;
     Ok((agent, pointer))
 }
 
 fn check_put(
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     pointer: &BundlePointer,
     command: &PutFile,
 ) -> Result<(), Failure<InstructionsError>> {
     check_content(&command.content).map_err(Failure::Refused)?;
     check_not_legacy(&command.path, "/path").map_err(Failure::Refused)?;
-    if command.clear_legacy && call.agent().is_some() {
+    if command.clear_legacy && ctx.agent().is_some() {
         return Err(denied(Denied::BoardRequired));
     }
     if pointer.mode == BundleMode::External && !is_listed(pointer, &command.path) {
@@ -135,12 +135,12 @@ fn check_put(
 /// [`InstructionsError`]
 pub fn plan_put(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: AgentId,
     command: &PutFile,
 ) -> Result<OutsideDeed, Failure<InstructionsError>> {
-    let (_agent, pointer) = found(reads, call, id)?;
-    check_put(call, &pointer, command)?;
+    let (_agent, pointer) = found(reads, ctx, id)?;
+    check_put(ctx, &pointer, command)?;
     Ok(match pointer.external_root() {
         None => OutsideDeed::Nothing,
         Some(root) => OutsideDeed::Write {
@@ -156,11 +156,11 @@ pub fn plan_put(
 /// [`InstructionsError`]
 pub fn plan_delete(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: AgentId,
     command: &DeleteFile,
 ) -> Result<OutsideDeed, Failure<InstructionsError>> {
-    let (_agent, pointer) = found(reads, call, id)?;
+    let (_agent, pointer) = found(reads, ctx, id)?;
     check_delete(&pointer, &command.path).map_err(Failure::Refused)?;
     Ok(match pointer.external_root() {
         None => OutsideDeed::Nothing,
@@ -214,14 +214,14 @@ pub const PUT_FILE: Codes = Codes::with(&[Code::BodyTooLarge], &[CHANGE]);
 /// [`InstructionsError`]
 pub fn put_file(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: AgentId,
     command: &PutFile,
     done: &OutsideDeed,
 ) -> Result<BundleView, Failure<InstructionsError>> {
-    let mut agent = about(hold(tx, call, id))?;
-    let (_agent, pointer) = found(tx.reads(), call, id)?;
-    check_put(call, &pointer, command)?;
+    let mut agent = about(lock(tx, ctx, id))?;
+    let (_agent, pointer) = found(tx.reads(), ctx, id)?;
+    check_put(ctx, &pointer, command)?;
     if pointer.external_root() != done.root() {
         return Err(Failure::Refused(CHANGED_BUNDLE));
     }
@@ -246,7 +246,7 @@ pub fn put_file(
                 .map_err(|fault| Failure::Refused(fault.into()))?;
             tx.instructions_mut()
                 .keep_content(&agent, &digest, &command.content)?;
-            after.version = keep_version(tx, call, &agent, &pointer, &files)?;
+            after.version = keep_version(tx, ctx, &agent, &pointer, &files)?;
             is_new = true;
         }
     }
@@ -254,12 +254,12 @@ pub fn put_file(
         clear_legacy(&mut agent);
     }
     let source = RevisionSource::InstructionsBundleFilePut;
-    let changes = store(tx, call, &mut agent, &before, after, source)?;
+    let changes = store(tx, ctx, &mut agent, &before, after, source)?;
     if is_new || !changes.is_empty() {
         let action = Action::AgentInstructionsFilePut;
-        record_with(tx, call, action, &agent, details, changes);
+        log_activity_with(tx, ctx, action, &agent, details, changes);
     }
-    Ok(view(tx.reads(), call, &agent)?)
+    Ok(view(tx.reads(), ctx, &agent)?)
 }
 
 /// What [`delete_file`] and its plan refuse with.
@@ -272,13 +272,13 @@ pub const DELETE_FILE: Codes = Codes::with(&[Code::EntryFileProtected], &[CHANGE
 /// [`InstructionsError`]
 pub fn delete_file(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: AgentId,
     command: &DeleteFile,
     done: &OutsideDeed,
 ) -> Result<BundleView, Failure<InstructionsError>> {
-    let mut agent = about(hold(tx, call, id))?;
-    let (_agent, pointer) = found(tx.reads(), call, id)?;
+    let mut agent = about(lock(tx, ctx, id))?;
+    let (_agent, pointer) = found(tx.reads(), ctx, id)?;
     check_delete(&pointer, &command.path).map_err(Failure::Refused)?;
     if pointer.external_root() != done.root() {
         return Err(Failure::Refused(CHANGED_BUNDLE));
@@ -291,14 +291,14 @@ pub fn delete_file(
             return Err(denied(Denied::NotFound("file in the bundle")));
         }
         let files = files.without(&command.path);
-        after.version = keep_version(tx, call, &agent, &pointer, &files)?;
+        after.version = keep_version(tx, ctx, &agent, &pointer, &files)?;
     }
     let source = RevisionSource::InstructionsBundleFileDelete;
-    let changes = store(tx, call, &mut agent, &before, after, source)?;
+    let changes = store(tx, ctx, &mut agent, &before, after, source)?;
     let action = Action::AgentInstructionsFileDeleted;
     let details = json!({ "path": command.path });
-    record_with(tx, call, action, &agent, details, changes);
-    Ok(view(tx.reads(), call, &agent)?)
+    log_activity_with(tx, ctx, action, &agent, details, changes);
+    Ok(view(tx.reads(), ctx, &agent)?)
 }
 
 /// Removes the templates of old from an agent's configuration.
@@ -311,8 +311,8 @@ pub(super) fn clear_legacy(agent: &mut Agent) {
 /// Stores what changed of an agent and its pointer, keeps the revision, and answers what changed.
 pub(super) fn store(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
-    agent: &mut Held<Agent>,
+    ctx: &Context<'_>,
+    agent: &mut Locked<Agent>,
     before: &AgentConfig,
     pointer: BundlePointer,
     source: RevisionSource,
@@ -321,10 +321,10 @@ pub(super) fn store(
     let changes = moved(Changes::of(agent), before, &after);
     if after.instructions != before.instructions {
         tx.instructions_mut()
-            .set_pointer(agent, &after.instructions, call.now)?;
+            .set_pointer(agent, &after.instructions, ctx.now)?;
     }
     if after.adapter_config != before.adapter_config {
-        agent.updated_at = call.now;
+        agent.updated_at = ctx.now;
         tx.agents_mut().save(agent)?;
     }
     let change = ConfigChange {
@@ -334,6 +334,6 @@ pub(super) fn store(
         rolled_back_from: None,
     };
     let (scope, id) = (agent.scope(), agent.id);
-    keep(tx, call, scope, id, &change)?;
+    keep(tx, ctx, scope, id, &change)?;
     Ok(changes)
 }

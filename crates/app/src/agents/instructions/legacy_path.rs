@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 use workforce_domain::activity::Action;
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::agent::{AdapterType, Agent};
 use workforce_domain::id::AgentId;
 use workforce_domain::instructions::{BundleMode, BundlePath, BundlePointer};
@@ -11,9 +11,9 @@ use super::InstructionsError;
 use super::bundle::{BundleView, about, manifest, view};
 use super::files::store;
 use crate::access::{FieldFault, denied};
-use crate::agents::{adapter_config, hold};
-use crate::call::Call;
-use crate::record::record_with;
+use crate::activity_log::log_activity_with;
+use crate::agents::{adapter_config, lock};
+use crate::context::Context;
 use crate::refusal::{Code, Codes};
 
 /// Where the path is kept unless the caller says otherwise.
@@ -163,13 +163,13 @@ pub const SET_PATH: Codes = Codes::of(&[Code::InvalidField]);
 /// [`InstructionsError`]
 pub fn set_path(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: AgentId,
     command: &SetInstructionsPath,
     inferred: &InferredBundle,
 ) -> Result<InstructionsPath, Failure<InstructionsError>> {
-    let mut agent = about(hold(tx, call, id))?;
-    call.require_board().map_err(denied)?;
+    let mut agent = about(lock(tx, ctx, id))?;
+    ctx.require_board().map_err(denied)?;
     let pointer = tx.instructions().pointer(agent.scope(), id)?;
     let pointer = pointer.unwrap_or_default();
     let before = AgentConfig::of(&agent, pointer.clone());
@@ -201,12 +201,12 @@ pub fn set_path(
     };
     let source = RevisionSource::InstructionsPathPatch;
     let details = json!({ "mode": after.mode, "entryFile": after.entry_file, "key": key });
-    let changes = store(tx, call, &mut agent, &before, after, source)?;
+    let changes = store(tx, ctx, &mut agent, &before, after, source)?;
     if !changes.is_empty() {
         let action = Action::AgentInstructionsUpdated;
-        record_with(tx, call, action, &agent, details, changes);
+        log_activity_with(tx, ctx, action, &agent, details, changes);
     }
-    let mut bundle = view(tx.reads(), call, &agent)?;
+    let mut bundle = view(tx.reads(), ctx, &agent)?;
     bundle.warnings.extend(warning);
     Ok(InstructionsPath {
         adapter_type: agent.adapter_type,

@@ -1,6 +1,6 @@
 use serde_json::json;
 use workforce_domain::activity::Action;
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::id::AgentId;
 use workforce_domain::instructions::{BundleMode, BundlePath, BundlePointer};
 use workforce_domain::port::{Failure, InstructionFileError, InstructionFiles, Reads, Tx};
@@ -10,9 +10,9 @@ use super::bundle::{BundleView, about, content, described, keep_version, manifes
 use super::files::{CHANGE, check_writer, clear_legacy, store};
 use super::{CHANGED_BUNDLE, InstructionsError, check_not_legacy, empty, on_disk};
 use crate::access::{Denied, FieldFault, denied};
-use crate::agents::{hold, readable};
-use crate::call::Call;
-use crate::record::record_with;
+use crate::activity_log::log_activity_with;
+use crate::agents::{lock, readable};
+use crate::context::Context;
 use crate::refusal::{Code, Codes};
 
 /// Changes where the files of a bundle are, or which one comes first.
@@ -55,15 +55,15 @@ pub struct Prepared {
 /// [`InstructionsError`]
 pub fn plan_patch(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: AgentId,
     command: &PatchBundle,
 ) -> Result<PatchPlan, Failure<InstructionsError>> {
-    let agent = readable::<InstructionsError>(reads, call, id)?;
+    let agent = readable::<InstructionsError>(reads, ctx, id)?;
     let from = reads.instructions().pointer(agent.scope(), id)?;
     let from = from.unwrap_or_default();
-    check_writer(call, &agent, &from)?;
-    if call.agent().is_some() {
+    check_writer(ctx, &agent, &from)?;
+    if ctx.agent().is_some() {
         let moves = command.mode.is_some_and(|mode| mode != from.mode);
         if moves || command.root_path.is_some() || command.clear_legacy {
             return Err(denied(Denied::BoardRequired));
@@ -156,13 +156,13 @@ pub const PATCH: Codes = Codes::with(&[Code::BodyTooLarge], &[CHANGE]);
 /// [`InstructionsError`]
 pub fn patch(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: AgentId,
     command: &PatchBundle,
     prepared: &Prepared,
 ) -> Result<BundleView, Failure<InstructionsError>> {
-    let mut agent = about(hold(tx, call, id))?;
-    let plan = plan_patch(tx.reads(), call, id, command)?;
+    let mut agent = about(lock(tx, ctx, id))?;
+    let plan = plan_patch(tx.reads(), ctx, id, command)?;
     if plan != prepared.plan {
         return Err(Failure::Refused(CHANGED_BUNDLE));
     }
@@ -200,7 +200,7 @@ pub fn patch(
             if changed != files {
                 tx.instructions_mut()
                     .keep_content(&agent, &digest, &wanted)?;
-                to.version = keep_version(tx, call, &agent, &from, &changed)?;
+                to.version = keep_version(tx, ctx, &agent, &from, &changed)?;
             }
         }
     }
@@ -208,15 +208,15 @@ pub fn patch(
         clear_legacy(&mut agent);
     }
     let source = RevisionSource::InstructionsBundlePatch;
-    let changes = store(tx, call, &mut agent, &before, to.clone(), source)?;
+    let changes = store(tx, ctx, &mut agent, &before, to.clone(), source)?;
     if !changes.is_empty() {
         let details = json!({
             "mode": to.mode, "entryFile": to.entry_file, "version": to.version,
         });
         let action = Action::AgentInstructionsUpdated;
-        record_with(tx, call, action, &agent, details, changes);
+        log_activity_with(tx, ctx, action, &agent, details, changes);
     }
-    let mut view = view(tx.reads(), call, &agent)?;
+    let mut view = view(tx.reads(), ctx, &agent)?;
     view.warnings.extend(warnings);
     Ok(view)
 }

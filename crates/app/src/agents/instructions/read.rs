@@ -6,7 +6,7 @@ use super::bundle::{BundleView, content, is_listed, manifest, view};
 use super::{InstructionsError, ON_DISK, PutFile, TEMPLATE_KEY, on_disk, template};
 use crate::access::{Denied, denied};
 use crate::agents::readable;
-use crate::call::Call;
+use crate::context::Context;
 use crate::digest::sha256;
 use crate::refusal::Codes;
 
@@ -17,11 +17,11 @@ use crate::refusal::Codes;
 /// [`InstructionsError`]
 pub fn get(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: AgentId,
 ) -> Result<BundleView, Failure<InstructionsError>> {
-    let agent = readable::<InstructionsError>(reads, call, id)?;
-    Ok(view(reads, call, &agent)?)
+    let agent = readable::<InstructionsError>(reads, ctx, id)?;
+    Ok(view(reads, ctx, &agent)?)
 }
 
 /// A file with its content.
@@ -70,12 +70,12 @@ pub const FILE: Codes = ON_DISK;
 /// [`InstructionsError`]
 pub fn file(
     reads: &mut dyn Reads,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: AgentId,
     path: &BundlePath,
 ) -> Result<FoundFile, Failure<InstructionsError>> {
-    let agent = readable::<InstructionsError>(reads, call, id)?;
-    let view = view(reads, call, &agent)?;
+    let agent = readable::<InstructionsError>(reads, ctx, id)?;
+    let view = view(reads, ctx, &agent)?;
     let missing = || denied(Denied::NotFound("file in the bundle"));
     if path.as_str() == LEGACY_TEMPLATE {
         let template = template(&agent, TEMPLATE_KEY).ok_or_else(missing)?;

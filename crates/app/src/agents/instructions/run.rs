@@ -1,4 +1,4 @@
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::agent::Agent;
 use workforce_domain::instructions::BundlePath;
 use workforce_domain::port::{Reads, StoreError};

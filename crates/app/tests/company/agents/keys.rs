@@ -14,7 +14,7 @@ use workforce_testkit::world::{Acting, World, done, key_name, name, refused};
 use crate::support::{count, happened, make_draft, pause, terminate};
 
 fn make(who: Acting<'_>, agent: AgentId) -> Result<CreatedKey, Failure<AgentError>> {
-    who.write(|tx, call| agents::create_key(tx, call, agent, key_name()))
+    who.write(|tx, ctx| agents::create_key(tx, ctx, agent, key_name()))
 }
 
 fn revoke(
@@ -22,13 +22,13 @@ fn revoke(
     agent: AgentId,
     key: AgentKeyId,
 ) -> Result<AgentKey, Failure<AgentError>> {
-    who.write(|tx, call| agents::revoke_key(tx, call, agent, key))
+    who.write(|tx, ctx| agents::revoke_key(tx, ctx, agent, key))
 }
 
 fn listed(who: Acting<'_>, agent: AgentId) -> Result<Vec<AgentKey>, Failure<AgentError>> {
     let page = PageRequest::first();
     Ok(who
-        .read(|reads, call| agents::keys(reads, call, agent, &page))?
+        .read(|reads, ctx| agents::keys(reads, ctx, agent, &page))?
         .items)
 }
 
@@ -58,7 +58,7 @@ fn keys_are_listed_oldest_first_and_revoked_ones_stay() {
     let titled = |called: &str| {
         let name = name(called);
         let board = world.board();
-        done(board.write(|tx, call| agents::create_key(tx, call, agent.id, name.clone())))
+        done(board.write(|tx, ctx| agents::create_key(tx, ctx, agent.id, name.clone())))
     };
     let first = titled("laptop");
     world.advance(Duration::from_secs(1));

@@ -22,7 +22,7 @@ fn tree(world: &World, company: CompanyId) -> Vec<OrgNode<OrgEntry>> {
     done(
         world
             .board()
-            .read(|reads, call| agents::org(reads, call, company)),
+            .read(|reads, ctx| agents::org(reads, ctx, company)),
     )
 }
 

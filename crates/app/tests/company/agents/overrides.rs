@@ -16,11 +16,11 @@ use crate::support::{
 };
 
 fn force(who: Acting<'_>, id: AgentId) -> Result<AgentDetail, Failure<AgentError>> {
-    who.write(|tx, call| agents::resume(tx, call, id, true))
+    who.write(|tx, ctx| agents::resume(tx, ctx, id, true))
 }
 
 fn delete(who: Acting<'_>, id: AgentId) -> Result<(), Failure<AgentError>> {
-    who.write(|tx, call| agents::delete(tx, call, id))
+    who.write(|tx, ctx| agents::delete(tx, ctx, id))
 }
 
 /// An agent that its budget of 100 cents stopped.

@@ -3,10 +3,10 @@
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
+use workforce_app::activity_log::document;
 use workforce_app::agents::{
     self, AgentDetail, AgentError, CreateAgent, REDACTED, RevisionView, RolledBack, UpdateAgent,
 };
-use workforce_app::record::document;
 use workforce_app::{Code, Failure, Refusal};
 use workforce_domain::activity::Action;
 use workforce_domain::agent::Agent;
@@ -14,7 +14,7 @@ use workforce_domain::change::Change;
 use workforce_domain::company::PauseReason;
 use workforce_domain::id::{AgentId, RevisionId};
 use workforce_domain::page::PageRequest;
-use workforce_domain::port::RevisionKey;
+use workforce_domain::port::RevisionCursor;
 use workforce_domain::revision::{AgentConfig, RevisionSource};
 use workforce_testkit::world::{Acting, World, done, label, name, new_agent, refused};
 
@@ -25,7 +25,7 @@ use crate::support::{
 
 fn history(who: Acting<'_>, agent: AgentId) -> Result<Vec<RevisionView>, Failure<AgentError>> {
     let page = PageRequest::first();
-    who.read(|reads, call| agents::revisions(reads, call, agent, &page))
+    who.read(|reads, ctx| agents::revisions(reads, ctx, agent, &page))
         .map(|page| page.items)
 }
 
@@ -43,7 +43,7 @@ fn roll_back(
     to: RevisionId,
     seen: Option<&[i32]>,
 ) -> Result<RolledBack, Failure<AgentError>> {
-    who.write(|tx, call| agents::rollback(tx, call, agent, to, seen))
+    who.write(|tx, ctx| agents::rollback(tx, ctx, agent, to, seen))
 }
 
 #[track_caller]
@@ -126,7 +126,7 @@ fn a_rollback_gives_back_what_was_hidden_and_leaves_what_is_no_configuration() {
     done(
         world
             .board()
-            .write(|tx, call| agents::pause(tx, call, agent.id)),
+            .write(|tx, ctx| agents::pause(tx, ctx, agent.id)),
     );
     let first = revisions(&world, agent.id)[0].revision.clone();
     let plain = b"s3cret";
@@ -253,7 +253,7 @@ fn a_budget_of_the_past_ends_what_was_allowed_beyond_the_present_one() {
     let forced = done(
         world
             .board()
-            .write(|tx, call| agents::resume(tx, call, agent.id, true)),
+            .write(|tx, ctx| agents::resume(tx, ctx, agent.id, true)),
     );
     assert!(forced.view.agent.budget_override.is_some());
     let back = done(roll_back(world.board(), agent.id, former, None));
@@ -279,7 +279,7 @@ fn who_may_see_and_who_may_go_back() {
         assert_eq!(done(history(world.agent(reader), agent.id)).len(), 1);
         let one = world
             .agent(reader)
-            .read(|r, call| agents::revision(r, call, agent.id, first));
+            .read(|r, ctx| agents::revision(r, ctx, agent.id, first));
         assert_eq!(done(one).revision.id, first);
         let back = roll_back(world.agent(reader), agent.id, first, None);
         assert_eq!(refused(back).code(), Code::BoardRequired);
@@ -297,7 +297,7 @@ fn who_may_see_and_who_may_go_back() {
     assert_eq!(refused(others).code(), Code::NotFound);
     let other = world
         .board()
-        .read(|r, call| agents::revision(r, call, peer.id, first));
+        .read(|r, ctx| agents::revision(r, ctx, peer.id, first));
     assert_eq!(refused(other).code(), Code::NotFound);
 }
 
@@ -331,14 +331,14 @@ fn pages_of_a_history_meet_without_a_gap() {
         patch(&world, agent.id, &change);
     }
     let mut seen = Vec::new();
-    let mut page = PageRequest::<RevisionKey> {
+    let mut page = PageRequest::<RevisionCursor> {
         limit: 2,
         ..PageRequest::first()
     };
     loop {
         let found = world
             .board()
-            .read(|reads, call| agents::revisions(reads, call, agent.id, &page));
+            .read(|reads, ctx| agents::revisions(reads, ctx, agent.id, &page));
         let found = done(found);
         seen.extend(found.items.iter().map(|view| view.revision.n));
         match found.next {

@@ -156,18 +156,18 @@ fn a_termination_revokes_every_key_once() {
     let agent = world.hired(world.company("Acme").id, "Worker");
     let make = || {
         let board = world.board();
-        done(board.write(|tx, call| agents::create_key(tx, call, agent.id, key_name())))
+        done(board.write(|tx, ctx| agents::create_key(tx, ctx, agent.id, key_name())))
             .key
             .id
     };
     let (first, _second) = (make(), make());
     let board = world.board();
     let revoked =
-        done(board.write(|tx, call| agents::revoke_key(tx, call, agent.id, first))).revoked_at;
+        done(board.write(|tx, ctx| agents::revoke_key(tx, ctx, agent.id, first))).revoked_at;
     world.advance(Duration::from_secs(60));
     done(terminate(world.board(), agent.id));
     let page = PageRequest::first();
-    let keys = done(board.read(|reads, call| agents::keys(reads, call, agent.id, &page))).items;
+    let keys = done(board.read(|reads, ctx| agents::keys(reads, ctx, agent.id, &page))).items;
     let ends: Vec<_> = keys.iter().map(|key| key.revoked_at).collect();
     assert_eq!(ends, [revoked, Some(world.now())]);
 }
@@ -201,7 +201,7 @@ fn a_termination_gives_the_open_issues_back() {
     let company = world.company("Acme").id;
     let agent = world.hired(company, "Worker");
     let other = world.hired(company, "Other");
-    let (held, _run) = working(&world, &agent, "Held");
+    let (held, _run) = working(&world, &agent, "Locked");
     let waiting = world.todo_for(&agent, "Waiting");
     let elsewhere = world.todo_for(&other, "Elsewhere");
     assert!(world.stored_lease(&held).is_some());

@@ -23,7 +23,7 @@ fn summary(world: &World, company: &Company, window: WindowQuery) -> CostSummary
     done(
         world
             .board()
-            .read(|reads, call| costs::summary(reads, call, company.id, window)),
+            .read(|reads, ctx| costs::summary(reads, ctx, company.id, window)),
     )
 }
 
@@ -32,7 +32,7 @@ fn by_agent(world: &World, company: &Company) -> Vec<AgentCost> {
     done(
         world
             .board()
-            .read(|reads, call| costs::by_agent(reads, call, company.id, window)),
+            .read(|reads, ctx| costs::by_agent(reads, ctx, company.id, window)),
     )
 }
 
@@ -41,7 +41,7 @@ fn by_project(world: &World, company: &Company) -> Vec<ProjectCost> {
     done(
         world
             .board()
-            .read(|reads, call| costs::by_project(reads, call, company.id, window)),
+            .read(|reads, ctx| costs::by_project(reads, ctx, company.id, window)),
     )
 }
 
@@ -76,7 +76,7 @@ fn the_rows_add_up_to_the_summary() {
     assert_eq!(all.total.cost, cents("50.000001"));
     assert_eq!(all.total.tokens.input, 30);
     assert_eq!(all.total.tokens.output, 15);
-    assert_eq!(all.standing.utilization().to_string(), "25.00");
+    assert_eq!(all.usage.utilization().to_string(), "25.00");
     let agents = by_agent(&world, &company);
     assert_eq!(sum(agents.iter().map(|row| row.total.cost)), all.total.cost);
     let projects = by_project(&world, &company);
@@ -103,7 +103,7 @@ fn the_dearest_agent_comes_first_and_nobody_is_left_out() {
     let rows = by_agent(&world, &company);
     let order: Vec<_> = rows.iter().map(|row| row.agent.id).collect();
     assert_eq!(order, [bob.id, ada.id, cleo.id]);
-    assert_eq!(rows[0].standing.utilization().to_string(), "25.00");
+    assert_eq!(rows[0].usage.utilization().to_string(), "25.00");
     assert_eq!(rows[2].total.cost, Cents::ZERO);
     assert_eq!(rows[2].total.tokens.input, 0);
 }

@@ -41,7 +41,7 @@ fn take(world: &World, agent: &Agent, issue: &Issue) -> Result<Issue, Code> {
     };
     let taken = world
         .agent(agent.id)
-        .write(|tx, call| issues::check_out(tx, call, &issue.id.into(), command.clone()));
+        .write(|tx, ctx| issues::check_out(tx, ctx, &issue.id.into(), command.clone()));
     match taken {
         Ok(view) => Ok(view.issue),
         Err(failure) => Err(refused::<(), _>(Err(failure)).code()),
@@ -109,7 +109,7 @@ fn no_work_begins_until_the_limit_is_raised() {
     };
     let begun = world
         .agent(bob.id)
-        .write(|tx, call| issues::update(tx, call, &issue.id.into(), begin.clone()));
+        .write(|tx, ctx| issues::update(tx, ctx, &issue.id.into(), begin.clone()));
     assert_eq!(refused(begun).code(), Code::BudgetExhausted);
     assert_eq!(world.stored_issue(issue.id).status(), IssueStatus::Todo);
     assert_eq!(world.pending_wakes(&bob).len(), 1);

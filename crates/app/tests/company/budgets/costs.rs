@@ -217,7 +217,7 @@ fn the_newest_event_is_listed_first() {
     let listed = done(
         world
             .board()
-            .read(|reads, call| costs::list(reads, call, company.id, &page)),
+            .read(|reads, ctx| costs::list(reads, ctx, company.id, &page)),
     )
     .items;
     assert_eq!(listed, [second, first]);

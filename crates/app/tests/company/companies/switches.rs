@@ -5,7 +5,7 @@ use proptest::prelude::{Just, Strategy, prop_oneof};
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use proptest::{prop_assert, prop_assert_eq};
 use workforce_app::companies::{self, CompanyError, CompanyView, UpdateCompany};
-use workforce_app::{Call, Code, Failure, Refusal};
+use workforce_app::{Code, Context, Failure, Refusal};
 use workforce_domain::activity::Action;
 use workforce_domain::agent::Agent;
 use workforce_domain::company::{Company, CompanyStatus, PauseReason};
@@ -20,7 +20,8 @@ use crate::support::{
     pause_reason, running, spend, working,
 };
 
-type Switch = fn(&mut dyn Tx, &Call<'_>, CompanyId) -> Result<CompanyView, Failure<CompanyError>>;
+type Switch =
+    fn(&mut dyn Tx, &Context<'_>, CompanyId) -> Result<CompanyView, Failure<CompanyError>>;
 
 const SWITCHES: [Switch; 4] = [
     companies::pause,
@@ -34,7 +35,7 @@ fn flip(
     id: CompanyId,
     switch: Switch,
 ) -> Result<CompanyView, Failure<CompanyError>> {
-    who.write(|tx, call| switch(tx, call, id))
+    who.write(|tx, ctx| switch(tx, ctx, id))
 }
 
 #[track_caller]
@@ -216,7 +217,7 @@ fn agents_do_not_switch_companies() {
     }
     let deleted = world
         .agent(agent.id)
-        .write(|tx, call| companies::delete(tx, call, company));
+        .write(|tx, ctx| companies::delete(tx, ctx, company));
     assert_eq!(refused(deleted).code(), Code::BoardRequired);
 }
 
@@ -228,7 +229,7 @@ fn a_company_is_deleted_once_it_is_archived_and_its_runs_have_ended() {
     let delete = || {
         world
             .board()
-            .write(|tx, call| companies::delete(tx, call, company))
+            .write(|tx, ctx| companies::delete(tx, ctx, company))
     };
     let live = running(&world, &agent).run;
     assert_eq!(refused(delete()).code(), Code::CompanyNotArchived);

@@ -17,7 +17,7 @@ use workforce_testkit::world::{Acting, World, description, done, new_agent, new_
 use crate::support::{count, role};
 
 fn get(who: Acting<'_>, id: ProjectId) -> ConventionsView {
-    done(who.read(|reads, call| conventions::get(reads, call, id)))
+    done(who.read(|reads, ctx| conventions::get(reads, ctx, id)))
 }
 
 fn update(
@@ -25,11 +25,11 @@ fn update(
     id: ProjectId,
     command: &UpdateConventions,
 ) -> Result<ConventionsView, Failure<ConventionsError>> {
-    who.write(|tx, call| conventions::update(tx, call, id, command.clone()))
+    who.write(|tx, ctx| conventions::update(tx, ctx, id, command.clone()))
 }
 
 fn compact(who: Acting<'_>, id: ProjectId) -> Result<ConventionsView, Failure<ConventionsError>> {
-    who.write(|tx, call| conventions::compact(tx, call, id, 400))
+    who.write(|tx, ctx| conventions::compact(tx, ctx, id, 400))
 }
 
 fn rules(text: &str) -> UpdateConventions {
@@ -102,8 +102,7 @@ fn a_short_form_is_stale_once_its_text_changes_and_goes_when_it_is_replaced() {
         backstory: description("Once."),
         ..ReplaceConventions::default()
     };
-    let replaced =
-        done(board.write(|tx, call| conventions::replace(tx, call, id, command.clone())));
+    let replaced = done(board.write(|tx, ctx| conventions::replace(tx, ctx, id, command.clone())));
     assert_eq!(
         (text(&replaced), &*replaced.conventions.backstory),
         (None, "Once.")
@@ -143,8 +142,8 @@ fn the_board_the_lead_and_a_ceo_write_and_everyone_reads() {
     }
     let who = world.agent(worker.id);
     assert_eq!(text(&get(who, id)), Some("- x"));
-    let replace = |tx: &mut dyn workforce_domain::port::Tx, call: &workforce_app::Call<'_>| {
-        conventions::replace(tx, call, id, ReplaceConventions::default())
+    let replace = |tx: &mut dyn workforce_domain::port::Tx, ctx: &workforce_app::Context<'_>| {
+        conventions::replace(tx, ctx, id, ReplaceConventions::default())
     };
     for refusal in [
         refused(update(who, id, &rules("- y"))),
@@ -159,7 +158,7 @@ fn the_board_the_lead_and_a_ceo_write_and_everyone_reads() {
     let foreign = world.hired(world.company("Other").id, "Spy");
     let spy = world.agent(foreign.id);
     for refusal in [
-        refused(spy.read(|reads, call| conventions::get(reads, call, id))),
+        refused(spy.read(|reads, ctx| conventions::get(reads, ctx, id))),
         refused(update(spy, id, &rules("- y"))),
         refused(compact(spy, id)),
         refused(spy.write(replace)),

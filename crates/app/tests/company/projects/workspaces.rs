@@ -47,21 +47,20 @@ fn change(
     command: &UpdateWorkspace,
 ) -> Result<Workspace, Failure<ProjectError>> {
     let board = world.board();
-    board
-        .write(|tx, call| projects::update_workspace(tx, call, project, workspace, command.clone()))
+    board.write(|tx, ctx| projects::update_workspace(tx, ctx, project, workspace, command.clone()))
 }
 
 #[track_caller]
 fn remove(world: &World, project: ProjectId, workspace: WorkspaceId) {
     let board = world.board();
-    done(board.write(|tx, call| projects::delete_workspace(tx, call, project, workspace)));
+    done(board.write(|tx, ctx| projects::delete_workspace(tx, ctx, project, workspace)));
 }
 
 /// The workspaces as they are listed, and whether each is the primary one.
 #[track_caller]
 fn listed(world: &World, project: ProjectId) -> Vec<(WorkspaceId, bool)> {
     let board = world.board();
-    done(board.read(|reads, call| projects::workspaces(reads, call, project)))
+    done(board.read(|reads, ctx| projects::workspaces(reads, ctx, project)))
         .into_iter()
         .map(|workspace| (workspace.id, workspace.is_primary))
         .collect()
@@ -161,7 +160,7 @@ fn a_workspace_is_somewhere() {
         ..new_project("Nowhere")
     };
     let board = world.board();
-    let told = refused(board.write(|tx, call| projects::create(tx, call, company, seeded.clone())));
+    let told = refused(board.write(|tx, ctx| projects::create(tx, ctx, company, seeded.clone())));
     assert_eq!(
         told.details().unwrap()[0]["pointer"],
         json!("/workspace/cwd")

@@ -14,7 +14,7 @@ pub(super) fn about(who: Acting<'_>, at: &Objects) -> Answers {
     vec![
         (
             "agents::get",
-            told(who.read(|r, call| agents::get(r, call, &AgentRef::Id(at.agent)))),
+            told(who.read(|r, ctx| agents::get(r, ctx, &AgentRef::Id(at.agent)))),
         ),
         (
             "agents::update",
@@ -25,23 +25,23 @@ pub(super) fn about(who: Acting<'_>, at: &Objects) -> Answers {
         ("agents::terminate", told(terminate(who, at.agent))),
         (
             "agents::create_key",
-            told(who.write(|tx, call| agents::create_key(tx, call, at.agent, key_name()))),
+            told(who.write(|tx, ctx| agents::create_key(tx, ctx, at.agent, key_name()))),
         ),
         (
             "agents::keys",
-            told(who.read(|r, call| agents::keys(r, call, at.agent, &PageRequest::first()))),
+            told(who.read(|r, ctx| agents::keys(r, ctx, at.agent, &PageRequest::first()))),
         ),
         (
             "agents::revoke_key",
-            told(who.write(|tx, call| agents::revoke_key(tx, call, at.agent, at.key))),
+            told(who.write(|tx, ctx| agents::revoke_key(tx, ctx, at.agent, at.key))),
         ),
         (
             "agents::runtime_state",
-            told(who.read(|r, call| agents::runtime_state(r, call, at.agent))),
+            told(who.read(|r, ctx| agents::runtime_state(r, ctx, at.agent))),
         ),
         (
             "agents::exists",
-            told(who.read(|r, call| agents::exists(r, call, at.agent))),
+            told(who.read(|r, ctx| agents::exists(r, ctx, at.agent))),
         ),
     ]
 }
@@ -54,19 +54,17 @@ pub(super) fn of(who: Acting<'_>, company: CompanyId) -> Answers {
     vec![
         (
             "agents::create",
-            told(who.write(|tx, call| agents::create(tx, call, company, new_agent("Mole")))),
+            told(who.write(|tx, ctx| agents::create(tx, ctx, company, new_agent("Mole")))),
         ),
         (
             "agents::list",
             told(
-                who.read(|r, call| {
-                    agents::list(r, call, company, &everyone, &PageRequest::first())
-                }),
+                who.read(|r, ctx| agents::list(r, ctx, company, &everyone, &PageRequest::first())),
             ),
         ),
         (
             "agents::org",
-            told(who.read(|r, call| agents::org(r, call, company))),
+            told(who.read(|r, ctx| agents::org(r, ctx, company))),
         ),
     ]
 }
@@ -81,7 +79,7 @@ fn a_key_is_revoked_through_its_own_agent_only() {
         told(
             world
                 .board()
-                .write(|tx, call| agents::revoke_key(tx, call, agent.id, key)),
+                .write(|tx, ctx| agents::revoke_key(tx, ctx, agent.id, key)),
         )
     };
     assert_eq!(ask(sibling.key), ask(world.id()));
@@ -104,7 +102,7 @@ fn a_foreign_agent_named_by_the_board_is_answered_like_a_missing_one() {
             ..UpdateAgent::default()
         };
         [
-            told(board.write(|tx, call| agents::create(tx, call, company, hire.clone()))),
+            told(board.write(|tx, ctx| agents::create(tx, ctx, company, hire.clone()))),
             told(change_agent(board, agent.id, &change)),
             told(report(board, company, &report_of(named, "1"))),
         ]
@@ -129,7 +127,7 @@ fn a_short_name_is_looked_up_in_the_callers_company() {
             key: key.into(),
             company,
         };
-        who.read(|reads, call| agents::get(reads, call, &reference))
+        who.read(|reads, ctx| agents::get(reads, ctx, &reference))
             .map(|detail| detail.view.agent.id)
     };
     let own = world.agent(agent.id);

@@ -15,7 +15,7 @@ pub(super) fn of(who: Acting<'_>, company: CompanyId) -> Answers {
     vec![
         (
             "companies::get",
-            told(who.read(|r, call| companies::get(r, call, company))),
+            told(who.read(|r, ctx| companies::get(r, ctx, company))),
         ),
         (
             "companies::update",
@@ -24,17 +24,17 @@ pub(super) fn of(who: Acting<'_>, company: CompanyId) -> Answers {
         ("companies::archive", told(archive(who, company))),
         (
             "dashboard::get",
-            told(who.read(|r, call| dashboard::get(r, call, company))),
+            told(who.read(|r, ctx| dashboard::get(r, ctx, company))),
         ),
         (
             "dashboard::badges",
-            told(who.read(|r, call| dashboard::badges(r, call, company))),
+            told(who.read(|r, ctx| dashboard::badges(r, ctx, company))),
         ),
         (
             "activity::list",
-            told(who.read(|r, call| {
+            told(who.read(|r, ctx| {
                 let filter = ActivityFilter::default();
-                activity::list(r, call, company, &filter, &PageRequest::first())
+                activity::list(r, ctx, company, &filter, &PageRequest::first())
             })),
         ),
     ]
@@ -54,7 +54,7 @@ fn an_agent_sees_its_own_company_alone() {
     let seen = done(
         world
             .agent(agent.id)
-            .read(|reads, call| companies::list(reads, call, &every, &PageRequest::first())),
+            .read(|reads, ctx| companies::list(reads, ctx, &every, &PageRequest::first())),
     );
     let seen: Vec<_> = seen.items.into_iter().map(|view| view.company.id).collect();
     assert_eq!(seen, [company.id]);

@@ -16,19 +16,19 @@ pub(super) fn of(who: Acting<'_>, company: CompanyId, stranger: AgentId) -> Answ
         ("costs::report", told(report(who, company, &cost))),
         (
             "costs::summary",
-            told(who.read(|r, call| costs::summary(r, call, company, window))),
+            told(who.read(|r, ctx| costs::summary(r, ctx, company, window))),
         ),
         (
             "costs::by_agent",
-            told(who.read(|r, call| costs::by_agent(r, call, company, window))),
+            told(who.read(|r, ctx| costs::by_agent(r, ctx, company, window))),
         ),
         (
             "costs::by_project",
-            told(who.read(|r, call| costs::by_project(r, call, company, window))),
+            told(who.read(|r, ctx| costs::by_project(r, ctx, company, window))),
         ),
         (
             "costs::list",
-            told(who.read(|r, call| costs::list(r, call, company, &PageRequest::first()))),
+            told(who.read(|r, ctx| costs::list(r, ctx, company, &PageRequest::first()))),
         ),
     ]
 }

@@ -13,11 +13,11 @@ pub(super) fn about(who: Acting<'_>, at: &Objects) -> Answers {
     vec![
         (
             "goals::get",
-            told(who.read(|r, call| goals::get(r, call, at.goal))),
+            told(who.read(|r, ctx| goals::get(r, ctx, at.goal))),
         ),
         (
             "goals::update",
-            told(who.write(|tx, call| goals::update(tx, call, at.goal, change_goal()))),
+            told(who.write(|tx, ctx| goals::update(tx, ctx, at.goal, change_goal()))),
         ),
     ]
 }
@@ -26,11 +26,11 @@ pub(super) fn of(who: Acting<'_>, company: CompanyId) -> Answers {
     vec![
         (
             "goals::create",
-            told(who.write(|tx, call| goals::create(tx, call, company, new_goal("Harm")))),
+            told(who.write(|tx, ctx| goals::create(tx, ctx, company, new_goal("Harm")))),
         ),
         (
             "goals::list",
-            told(who.read(|r, call| goals::list(r, call, company, &PageRequest::first()))),
+            told(who.read(|r, ctx| goals::list(r, ctx, company, &PageRequest::first()))),
         ),
     ]
 }
@@ -42,10 +42,10 @@ pub(super) fn references(
     named: &Objects,
 ) -> Answers {
     let goal = |command: CreateGoal| {
-        told(who.write(|tx, call| goals::create(tx, call, company, command.clone())))
+        told(who.write(|tx, ctx| goals::create(tx, ctx, company, command.clone())))
     };
     let moved = |change: UpdateGoal| {
-        told(who.write(|tx, call| goals::update(tx, call, own.goal, change.clone())))
+        told(who.write(|tx, ctx| goals::update(tx, ctx, own.goal, change.clone())))
     };
     vec![
         (

@@ -16,56 +16,54 @@ pub(super) fn about(who: Acting<'_>, at: &Objects) -> Answers {
     vec![
         (
             "projects::get",
-            told(who.read(|r, call| projects::get(r, call, &ProjectRef::Id(at.project)))),
+            told(who.read(|r, ctx| projects::get(r, ctx, &ProjectRef::Id(at.project)))),
         ),
         (
             "projects::workspaces",
-            told(who.read(|r, call| projects::workspaces(r, call, at.project))),
+            told(who.read(|r, ctx| projects::workspaces(r, ctx, at.project))),
         ),
         (
             "projects::update",
-            told(who.write(|tx, call| projects::update(tx, call, at.project, change_project()))),
+            told(who.write(|tx, ctx| projects::update(tx, ctx, at.project, change_project()))),
         ),
         (
             "projects::create_workspace",
-            told(who.write(|tx, call| {
-                projects::create_workspace(tx, call, at.project, new_workspace("/srv/other"))
+            told(who.write(|tx, ctx| {
+                projects::create_workspace(tx, ctx, at.project, new_workspace("/srv/other"))
             })),
         ),
         (
             "projects::update_workspace",
-            told(who.write(|tx, call| {
+            told(who.write(|tx, ctx| {
                 let change = change_workspace();
-                projects::update_workspace(tx, call, at.project, at.workspace, change)
+                projects::update_workspace(tx, ctx, at.project, at.workspace, change)
             })),
         ),
         (
             "projects::delete_workspace",
             told(
-                who.write(|tx, call| {
-                    projects::delete_workspace(tx, call, at.project, at.workspace)
-                }),
+                who.write(|tx, ctx| projects::delete_workspace(tx, ctx, at.project, at.workspace)),
             ),
         ),
         (
             "conventions::get",
-            told(who.read(|r, call| conventions::get(r, call, at.project))),
+            told(who.read(|r, ctx| conventions::get(r, ctx, at.project))),
         ),
         (
             "conventions::replace",
-            told(who.write(|tx, call| {
-                conventions::replace(tx, call, at.project, ReplaceConventions::default())
+            told(who.write(|tx, ctx| {
+                conventions::replace(tx, ctx, at.project, ReplaceConventions::default())
             })),
         ),
         (
             "conventions::update",
-            told(who.write(|tx, call| {
-                conventions::update(tx, call, at.project, UpdateConventions::default())
+            told(who.write(|tx, ctx| {
+                conventions::update(tx, ctx, at.project, UpdateConventions::default())
             })),
         ),
         (
             "conventions::compact",
-            told(who.write(|tx, call| conventions::compact(tx, call, at.project, 400))),
+            told(who.write(|tx, ctx| conventions::compact(tx, ctx, at.project, 400))),
         ),
     ]
 }
@@ -74,11 +72,11 @@ pub(super) fn of(who: Acting<'_>, company: CompanyId) -> Answers {
     vec![
         (
             "projects::create",
-            told(who.write(|tx, call| projects::create(tx, call, company, new_project("Harm")))),
+            told(who.write(|tx, ctx| projects::create(tx, ctx, company, new_project("Harm")))),
         ),
         (
             "projects::list",
-            told(who.read(|r, call| projects::list(r, call, company, &PageRequest::first()))),
+            told(who.read(|r, ctx| projects::list(r, ctx, company, &PageRequest::first()))),
         ),
     ]
 }
@@ -90,10 +88,10 @@ pub(super) fn references(
     named: &Objects,
 ) -> Answers {
     let project = |command: CreateProject| {
-        told(who.write(|tx, call| projects::create(tx, call, company, command.clone())))
+        told(who.write(|tx, ctx| projects::create(tx, ctx, company, command.clone())))
     };
     let changed = |change: UpdateProject| {
-        told(who.write(|tx, call| projects::update(tx, call, own.project, change.clone())))
+        told(who.write(|tx, ctx| projects::update(tx, ctx, own.project, change.clone())))
     };
     vec![
         (
@@ -138,7 +136,7 @@ fn a_workspace_is_found_through_its_own_project_only() {
         told(
             world
                 .board()
-                .write(|tx, call| projects::delete_workspace(tx, call, own, workspace)),
+                .write(|tx, ctx| projects::delete_workspace(tx, ctx, own, workspace)),
         )
     };
     let missing = ask(world.id());

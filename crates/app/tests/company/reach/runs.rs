@@ -16,39 +16,39 @@ pub(super) fn about(who: Acting<'_>, at: &Objects) -> Answers {
     vec![
         (
             "runs::get",
-            told(who.read(|r, call| runs::get(r, call, at.run))),
+            told(who.read(|r, ctx| runs::get(r, ctx, at.run))),
         ),
         (
             "runs::cancel",
-            told(who.write(|tx, call| runs::cancel(tx, call, at.run))),
+            told(who.write(|tx, ctx| runs::cancel(tx, ctx, at.run))),
         ),
         ("runs::invoke", told(invoke(who, at.agent))),
         (
             "runs::wake_up",
-            told(who.write(|tx, call| {
+            told(who.write(|tx, ctx| {
                 let command = WakeUp {
                     source: WakeSource::OnDemand,
                     trigger_detail: None,
                     reason: None,
                     payload: Document::new(),
                 };
-                runs::wake_up(tx, call, at.agent, command)
+                runs::wake_up(tx, ctx, at.agent, command)
             })),
         ),
         (
             "runs::events",
-            told(who.read(|r, call| runs::events(r, call, at.run, &PageRequest::first()))),
+            told(who.read(|r, ctx| runs::events(r, ctx, at.run, &PageRequest::first()))),
         ),
         (
             "runs::of_issue",
-            told(who.read(|r, call| {
-                runs::of_issue(r, call, &at.issue.into(), &[], &PageRequest::first())
+            told(who.read(|r, ctx| {
+                runs::of_issue(r, ctx, &at.issue.into(), &[], &PageRequest::first())
             })),
         ),
         (
             "activity::of_issue",
-            told(who.read(|r, call| {
-                activity::of_issue(r, call, &at.issue.into(), &PageRequest::first())
+            told(who.read(|r, ctx| {
+                activity::of_issue(r, ctx, &at.issue.into(), &PageRequest::first())
             })),
         ),
     ]
@@ -57,10 +57,10 @@ pub(super) fn about(who: Acting<'_>, at: &Objects) -> Answers {
 pub(super) fn of(who: Acting<'_>, company: CompanyId) -> Answers {
     vec![(
         "runs::list",
-        told(who.read(|r, call| {
+        told(who.read(|r, ctx| {
             runs::list(
                 r,
-                call,
+                ctx,
                 company,
                 &RunFilter::default(),
                 &PageRequest::first(),
@@ -82,7 +82,7 @@ fn a_list_filtered_by_a_foreign_agent_is_empty() {
     let found = done(
         world
             .agent(agent.id)
-            .read(|reads, call| runs::list(reads, call, company, &filter, &PageRequest::first())),
+            .read(|reads, ctx| runs::list(reads, ctx, company, &filter, &PageRequest::first())),
     );
     assert!(found.items.is_empty());
 }

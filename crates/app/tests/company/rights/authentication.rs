@@ -54,12 +54,12 @@ fn with(world: &World, token: &str, run_header: Option<&str>) -> Outcome {
 #[track_caller]
 fn key_of(world: &World, agent: &Agent) -> CreatedKey {
     let board = world.board();
-    done(board.write(|tx, call| agents::create_key(tx, call, agent.id, key_name())))
+    done(board.write(|tx, ctx| agents::create_key(tx, ctx, agent.id, key_name())))
 }
 
 fn revoke(world: &World, agent: &Agent, key: &CreatedKey) {
     let board = world.board();
-    done(board.write(|tx, call| agents::revoke_key(tx, call, agent.id, key.key.id)));
+    done(board.write(|tx, ctx| agents::revoke_key(tx, ctx, agent.id, key.key.id)));
 }
 
 fn credential(outcome: Outcome) -> AgentCredential {
@@ -150,7 +150,7 @@ fn the_holder_of_a_ticket_is_whoever_asked_for_it_for_as_long_as_that_is_valid()
     let started = running(&world, &agent);
     let key = key_of(&world, &agent);
     let board = world.board();
-    let made = done(board.write(|tx, call| board_tokens::create(tx, call, key_name())));
+    let made = done(board.write(|tx, ctx| board_tokens::create(tx, ctx, key_name())));
     let start = "a token that somebody chose";
     let policy = AuthPolicy::token(world.tokens().digest(start));
     let holder = |token: &str| {
@@ -178,7 +178,7 @@ fn the_holder_of_a_ticket_is_whoever_asked_for_it_for_as_long_as_that_is_valid()
     let [of_start, of_run, of_key, of_board] = holders;
     assert!(world.finish(&started.run));
     revoke(&world, &agent, &key);
-    done(board.write(|tx, call| board_tokens::revoke(tx, call, made.kept.id)));
+    done(board.write(|tx, ctx| board_tokens::revoke(tx, ctx, made.kept.id)));
     for ended in [of_run, of_key, of_board, TicketHolder::LocalBoard] {
         assert_eq!(refused(asked(policy, ended)), AuthError::Invalid);
     }
@@ -327,7 +327,7 @@ fn board_token(world: &World) -> CreatedBoardToken {
     done(
         world
             .board()
-            .write(|tx, call| board_tokens::create(tx, call, name.clone())),
+            .write(|tx, ctx| board_tokens::create(tx, ctx, name.clone())),
     )
 }
 
@@ -345,7 +345,7 @@ fn a_board_token_is_the_board_in_either_mode_until_it_is_revoked() {
     }
 
     let board = world.board();
-    let revoke = || board.write(|tx, call| board_tokens::revoke(tx, call, token.kept.id));
+    let revoke = || board.write(|tx, ctx| board_tokens::revoke(tx, ctx, token.kept.id));
     let revoked = done(revoke());
     assert!(revoked.revoked_at.is_some());
     world.advance(Duration::from_secs(1));
@@ -403,18 +403,17 @@ fn agents_have_nothing_to_do_with_board_tokens() {
     let agent = hired(&world);
     let agent = world.agent(agent.id);
     let name = key_name();
-    let told = refused(agent.write(|tx, call| board_tokens::create(tx, call, name.clone())));
+    let told = refused(agent.write(|tx, ctx| board_tokens::create(tx, ctx, name.clone())));
     assert_eq!(told.code(), Code::BoardRequired);
     let told =
-        refused(agent.read(|reads, call| board_tokens::list(reads, call, &PageRequest::first())));
+        refused(agent.read(|reads, ctx| board_tokens::list(reads, ctx, &PageRequest::first())));
     assert_eq!(told.code(), Code::BoardRequired);
-    let told = refused(agent.write(|tx, call| board_tokens::revoke(tx, call, token.kept.id)));
+    let told = refused(agent.write(|tx, ctx| board_tokens::revoke(tx, ctx, token.kept.id)));
     assert_eq!(told.code(), Code::BoardRequired);
     let board = world.board();
     let missing = world.id();
-    let told = refused(board.write(|tx, call| board_tokens::revoke(tx, call, missing)));
+    let told = refused(board.write(|tx, ctx| board_tokens::revoke(tx, ctx, missing)));
     assert_eq!(told.code(), Code::NotFound);
-    let kept =
-        done(board.read(|reads, call| board_tokens::list(reads, call, &PageRequest::first())));
+    let kept = done(board.read(|reads, ctx| board_tokens::list(reads, ctx, &PageRequest::first())));
     assert_eq!(kept.items, [token.kept]);
 }

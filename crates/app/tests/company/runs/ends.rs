@@ -7,7 +7,7 @@ use std::time::Duration;
 use workforce_app::Failure;
 use workforce_app::runs;
 use workforce_domain::activity::Action;
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::agent::{Agent, AgentStatus};
 use workforce_domain::run::{Run, RunEnd, RunErrorCode, RunOutcome, RunStatus};
 use workforce_domain::wake::WakeReason;
@@ -24,10 +24,10 @@ const FAILED: RunOutcome = RunOutcome::Failed(RunErrorCode::AdapterFailed);
 /// The engine finds a run whose server is gone.
 #[track_caller]
 fn lose(world: &World, run: &Run) -> bool {
-    let outcome: Result<bool, Failure<Infallible>> = world.system().write(|tx, call| {
+    let outcome: Result<bool, Failure<Infallible>> = world.system().write(|tx, ctx| {
         let lost = RunOutcome::Lost(RunErrorCode::LeaseExpired);
         let end = RunEnd::without_exit(lost, "its server is gone");
-        runs::finish(tx, call, run.scope(), run.id, run.fence, end)
+        runs::finish(tx, ctx, run.scope(), run.id, run.fence, end)
     });
     done(outcome)
 }
@@ -116,12 +116,12 @@ fn lost_work_is_tried_again_once_in_an_hour() {
     assert_eq!(other.run.reason, WakeReason::ProcessLostRetry);
     assert!(world.finish(&other.run));
     world.advance(Duration::from_secs(1));
-    let asked = done(world.system().write(|tx, call| {
+    let asked = done(world.system().write(|tx, ctx| {
         use workforce_app::wakes::{self, WakeRequest};
         use workforce_domain::wake::WakeSource;
         let (source, reason) = (WakeSource::Assignment, WakeReason::IssueAssigned);
         let request = WakeRequest::about(&agent, issue.id, source, reason);
-        wakes::request(tx, call, request).map_err(Failure::<Infallible>::from)
+        wakes::request(tx, ctx, request).map_err(Failure::<Infallible>::from)
     }));
     assert!(matches!(
         asked,

@@ -25,7 +25,7 @@ fn say(who: Acting<'_>, issue: &Issue, text: &str) {
         reopen: false,
         interrupt: false,
     };
-    done(who.write(|tx, call| issues::add_comment(tx, call, &issue.id.into(), command.clone())));
+    done(who.write(|tx, ctx| issues::add_comment(tx, ctx, &issue.id.into(), command.clone())));
 }
 
 /// Two agents that answer each other's mention on an issue of nobody's.
@@ -176,7 +176,7 @@ fn an_agent_that_asks_for_itself_in_every_run_is_slowed_down_too() {
     let company = world.company("Acme").id;
     let ada = world.hired(company, "Ada");
     let invoke = |who: Acting<'_>| {
-        done(who.write(|tx, call| runs::invoke(tx, call, ada.id, Document::new())));
+        done(who.write(|tx, ctx| runs::invoke(tx, ctx, ada.id, Document::new())));
     };
     invoke(world.board());
     let mut count = 0;

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use workforce_app::activity_log::document;
 use workforce_app::agents::{CreateAgent, UpdateAgent};
-use workforce_app::record::document;
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::agent::Agent;
 use workforce_domain::timer::Timer;
 use workforce_domain::wake::{WakeReason, WakeSource};

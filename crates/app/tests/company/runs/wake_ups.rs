@@ -2,8 +2,8 @@
 
 use serde_json::json;
 use workforce_app::access::Denied;
+use workforce_app::activity_log::document;
 use workforce_app::agents::CreateAgent;
-use workforce_app::record::document;
 use workforce_app::runs::{self, RunError, TriggerDetail, WakeUp, WakeUpOutcome};
 use workforce_app::{Code, Failure, Refusal};
 use workforce_domain::Document;
@@ -28,7 +28,7 @@ fn wake(
     id: AgentId,
     command: &WakeUp,
 ) -> Result<WakeUpOutcome, Failure<RunError>> {
-    who.write(|tx, call| runs::wake_up(tx, call, id, command.clone()))
+    who.write(|tx, ctx| runs::wake_up(tx, ctx, id, command.clone()))
 }
 
 #[test]

@@ -5,10 +5,10 @@ use std::path::Path;
 use workforce_app::secrets::master_key::{self, SweepOptions, Swept};
 use workforce_domain::actor::CompanyScope;
 use workforce_domain::id::SecretId;
-use workforce_domain::port::{Failure, KeptAnswer, SealedColumn, Vault};
+use workforce_domain::port::{Failure, SealedColumn, StoredResponse, Vault};
 use workforce_domain::secret::{Secret, SecretProvider, SecretVersion, seal_context};
+use workforce_domain::string_enum::StringEnum;
 use workforce_domain::text::SecretName;
-use workforce_domain::word::Word;
 use workforce_testkit::on_both_databases;
 use workforce_testkit::ports::{vault, vault_in, vault_of};
 use workforce_testkit::world::World;
@@ -44,7 +44,7 @@ fn fill(world: &World, vault: &dyn Vault, versions: i32) -> (CompanyScope, Secre
             };
             tx.secrets_mut().insert_version(&held, &version)?;
         }
-        tx.idempotency().keep(&KeptAnswer {
+        tx.idempotency().keep(&StoredResponse {
             caller: "board".into(),
             key: "k".into(),
             request_digest: [1; 32],

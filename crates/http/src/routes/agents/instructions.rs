@@ -5,10 +5,10 @@ use workforce_app::agents::instructions::{self, DeleteFile};
 use workforce_app::{Code, Codes};
 use workforce_domain::instructions::BundlePath;
 
-use crate::exchange::{Exchange, Incoming};
 use crate::problem::Problem;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
+use crate::request_context::{Request, RequestContext};
 use crate::schema;
 use bodies::{
     BundleBody, DeletedBody, FileBody, PatchBundleBody, PathBody, PutFileBody, SetPathBody,
@@ -38,7 +38,7 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
 }
 
 /// The path in the query, which has to be there.
-fn named(rq: &Incoming) -> Result<BundlePath, Problem> {
+fn named(rq: &Request) -> Result<BundlePath, Problem> {
     const POINTER: &str = "?path";
     match rq.query()?.exact("path")? {
         Some(text) => path(text, POINTER),
@@ -52,11 +52,11 @@ fn named(rq: &Incoming) -> Result<BundlePath, Problem> {
     operation_id = "getInstructionsBundle",
     params(("agentId" = schema::Id, Path, description = "The agent.")),
     responses((status = 200, description = "The bundle.", body = BundleBody)))]
-async fn get(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn get(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .read_and(
             |rq| rq.id("agentId"),
-            |reads, call, id| instructions::get(reads, call, *id),
+            |reads, ctx, id| instructions::get(reads, ctx, *id),
             |state, view| {
                 let view = view.completed(&*state.ports.instructions);
                 Ok(Reply::ok(BundleBody::from(view)))
@@ -73,17 +73,15 @@ async fn get(exchange: Exchange) -> HttpResponse {
     params(("agentId" = schema::Id, Path, description = "The agent.")),
     request_body = PatchBundleBody,
     responses((status = 200, description = "The bundle.", body = BundleBody)))]
-async fn patch(exchange: Exchange) -> HttpResponse {
-    exchange
-        .write_around(
+async fn patch(rqctx: RequestContext) -> HttpResponse {
+    rqctx
+        .write_with_side_effect(
             |rq| Ok((rq.id("agentId")?, rq.json::<PatchBundleBody>()?.command()?)),
-            |reads, call, (id, command)| instructions::plan_patch(reads, call, *id, command),
+            |reads, ctx, (id, command)| instructions::plan_patch(reads, ctx, *id, command),
             |state, _, plan| {
                 instructions::prepare(&*state.ports.instructions, plan).map_err(Problem::refused)
             },
-            |tx, call, (id, command), prepared| {
-                instructions::patch(tx, call, *id, command, prepared)
-            },
+            |tx, ctx, (id, command), prepared| instructions::patch(tx, ctx, *id, command, prepared),
             |state, _, view| {
                 let view = view.completed(&*state.ports.instructions);
                 Reply::ok(BundleBody::from(view))
@@ -100,11 +98,11 @@ async fn patch(exchange: Exchange) -> HttpResponse {
         ("path" = String, Query, description = "The path of the file within the bundle."),
     ),
     responses((status = 200, description = "The file.", body = FileBody)))]
-async fn file(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn file(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .read_and(
             |rq| Ok((rq.id("agentId")?, named(rq)?)),
-            |reads, call, (id, path)| instructions::file(reads, call, *id, path),
+            |reads, ctx, (id, path)| instructions::file(reads, ctx, *id, path),
             |state, found| {
                 let file = instructions::load(found, &*state.ports.instructions)
                     .map_err(Problem::refused)?;
@@ -121,18 +119,18 @@ async fn file(exchange: Exchange) -> HttpResponse {
     params(("agentId" = schema::Id, Path, description = "The agent.")),
     request_body = PutFileBody,
     responses((status = 200, description = "The file and its bundle.", body = WrittenBody)))]
-async fn put(exchange: Exchange) -> HttpResponse {
-    exchange
-        .write_around(
+async fn put(rqctx: RequestContext) -> HttpResponse {
+    rqctx
+        .write_with_side_effect(
             |rq| Ok((rq.id("agentId")?, rq.json::<PutFileBody>()?.command()?)),
-            |reads, call, (id, command)| instructions::plan_put(reads, call, *id, command),
+            |reads, ctx, (id, command)| instructions::plan_put(reads, ctx, *id, command),
             |state, (_, command), deed| {
                 let disk = &*state.ports.instructions;
                 instructions::do_outside(disk, &deed, &command.path, Some(command))
                     .map_err(Problem::refused)?;
                 Ok(deed)
             },
-            |tx, call, (id, command), deed| instructions::put_file(tx, call, *id, command, deed),
+            |tx, ctx, (id, command), deed| instructions::put_file(tx, ctx, *id, command, deed),
             |state, (_, command), view| {
                 let view = view.completed(&*state.ports.instructions);
                 Reply::ok(WrittenBody {
@@ -152,18 +150,18 @@ async fn put(exchange: Exchange) -> HttpResponse {
         ("path" = String, Query, description = "The path of the file within the bundle."),
     ),
     responses((status = 200, description = "The bundle.", body = DeletedBody)))]
-async fn delete(exchange: Exchange) -> HttpResponse {
-    exchange
-        .write_around(
+async fn delete(rqctx: RequestContext) -> HttpResponse {
+    rqctx
+        .write_with_side_effect(
             |rq| Ok((rq.id("agentId")?, DeleteFile { path: named(rq)? })),
-            |reads, call, (id, command)| instructions::plan_delete(reads, call, *id, command),
+            |reads, ctx, (id, command)| instructions::plan_delete(reads, ctx, *id, command),
             |state, (_, command), deed| {
                 let disk = &*state.ports.instructions;
                 instructions::do_outside(disk, &deed, &command.path, None)
                     .map_err(Problem::refused)?;
                 Ok(deed)
             },
-            |tx, call, (id, command), deed| instructions::delete_file(tx, call, *id, command, deed),
+            |tx, ctx, (id, command), deed| instructions::delete_file(tx, ctx, *id, command, deed),
             |state, _, view| {
                 let bundle = view.completed(&*state.ports.instructions).into();
                 Reply::ok(DeletedBody { ok: true, bundle })
@@ -179,16 +177,16 @@ async fn delete(exchange: Exchange) -> HttpResponse {
     params(("agentId" = schema::Id, Path, description = "The agent.")),
     request_body = SetPathBody,
     responses((status = 200, description = "The path and the bundle.", body = PathBody)))]
-async fn set_path(exchange: Exchange) -> HttpResponse {
-    exchange
-        .write_around(
+async fn set_path(rqctx: RequestContext) -> HttpResponse {
+    rqctx
+        .write_with_side_effect(
             |rq| Ok((rq.id("agentId")?, rq.json::<SetPathBody>()?.command())),
-            |reads, call, (id, _)| instructions::get(reads, call, *id),
+            |reads, ctx, (id, _)| instructions::get(reads, ctx, *id),
             |state, (_, command), _seen| {
                 instructions::infer(&*state.ports.instructions, command).map_err(Problem::refused)
             },
-            |tx, call, (id, command), inferred| {
-                instructions::set_path(tx, call, *id, command, inferred)
+            |tx, ctx, (id, command), inferred| {
+                instructions::set_path(tx, ctx, *id, command, inferred)
             },
             |state, _, mut set| {
                 set.bundle = set.bundle.completed(&*state.ports.instructions);

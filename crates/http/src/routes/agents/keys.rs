@@ -10,11 +10,11 @@ use workforce_domain::text::Name;
 use workforce_domain::time::Timestamp;
 
 use super::TAG;
-use crate::exchange::{Exchange, Incoming};
 use crate::paging::Paging;
 use crate::problem::Problem;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
+use crate::request_context::{Request, RequestContext};
 use crate::schema;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
@@ -111,7 +111,7 @@ struct CreateKeyBody {
     name: Option<Name>,
 }
 
-fn name(rq: &Incoming) -> Result<Name, Problem> {
+fn name(rq: &Request) -> Result<Name, Problem> {
     match rq.json::<CreateKeyBody>()?.name {
         Some(name) => Ok(name),
         None => Name::new("default").map_err(|error| Problem::internal(&error)),
@@ -124,11 +124,11 @@ fn name(rq: &Incoming) -> Result<Name, Problem> {
     params(("agentId" = schema::Id, Path, description = "The agent.")),
     request_body = Option<CreateKeyBody>,
     responses((status = 201, description = "The key with its value.", body = CreatedKeyBody)))]
-async fn create(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn create(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             |rq| Ok((rq.id("agentId")?, name(rq)?)),
-            |tx, call, (id, name)| agents::create_key(tx, call, *id, name.clone()),
+            |tx, ctx, (id, name)| agents::create_key(tx, ctx, *id, name.clone()),
             |created| Reply::credential(CreatedKeyBody::from(created)),
         )
         .await
@@ -139,11 +139,11 @@ async fn create(exchange: Exchange) -> HttpResponse {
     operation_id = "listAgentKeys",
     params(("agentId" = schema::Id, Path, description = "The agent."), Paging),
     responses((status = 200, description = "The keys.", body = Vec<KeyBody>)))]
-async fn list(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn list(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .read(
             |rq| Ok((rq.id("agentId")?, rq.page::<CreationKey<AgentKeyId>>()?)),
-            |reads, call, (id, page)| agents::keys(reads, call, *id, page),
+            |reads, ctx, (id, page)| agents::keys(reads, ctx, *id, page),
             Reply::<Vec<KeyBody>>::page,
         )
         .await
@@ -157,11 +157,11 @@ async fn list(exchange: Exchange) -> HttpResponse {
         ("keyId" = schema::Id, Path, description = "The key."),
     ),
     responses((status = 200, description = "The revoked key.", body = KeyBody)))]
-async fn revoke(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn revoke(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             |rq| Ok((rq.id("agentId")?, rq.id("keyId")?)),
-            |tx, call, (id, key)| agents::revoke_key(tx, call, *id, *key),
+            |tx, ctx, (id, key)| agents::revoke_key(tx, ctx, *id, *key),
             |key| Reply::ok(KeyBody::from(key)),
         )
         .await

@@ -8,9 +8,9 @@ use workforce_domain::id::AgentId;
 use workforce_domain::text::{Label, Name, Role};
 
 use super::TAG;
-use crate::exchange::Exchange;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
+use crate::request_context::RequestContext;
 use crate::schema;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
@@ -65,11 +65,11 @@ impl From<OrgNode<OrgEntry>> for OrgNodeBody {
     operation_id = "getOrganization",
     params(("companyId" = schema::Id, Path, description = "The company.")),
     responses((status = 200, description = "The roots.", body = Vec<OrgNodeBody>)))]
-async fn org(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn org(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .read(
             |rq| rq.id("companyId"),
-            |reads, call, company| agents::org(reads, call, *company),
+            |reads, ctx, company| agents::org(reads, ctx, *company),
             |roots| Reply::ok(roots.into_iter().map(OrgNodeBody::from).collect::<Vec<_>>()),
         )
         .await

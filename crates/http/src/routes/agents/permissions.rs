@@ -6,9 +6,9 @@ use workforce_app::approvals;
 
 use super::TAG;
 use super::bodies::AgentDetailBody;
-use crate::exchange::Exchange;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
+use crate::request_context::RequestContext;
 use crate::schema;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
@@ -33,19 +33,19 @@ struct PermissionsBody {
     params(("agentId" = schema::Id, Path, description = "The agent.")),
     request_body = PermissionsBody,
     responses((status = 200, description = "The agent.", body = AgentDetailBody)))]
-async fn update(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn update(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             |rq| {
                 let body = rq.json::<PermissionsBody>()?;
                 Ok((rq.id("agentId")?, body.can_create_agents))
             },
-            |tx, call, (id, can_create_agents)| {
+            |tx, ctx, (id, can_create_agents)| {
                 let command = UpdateAgent {
                     can_create_agents: Some(*can_create_agents),
                     ..UpdateAgent::default()
                 };
-                agents::update(tx, call, *id, command)
+                agents::update(tx, ctx, *id, command)
             },
             |detail| Reply::ok(AgentDetailBody::from(detail)),
         )

@@ -6,12 +6,12 @@ use workforce_domain::Document;
 use workforce_domain::agent::AdapterType;
 use workforce_domain::change::Change;
 use workforce_domain::id::AgentId;
+use workforce_domain::string_enum::StringEnum;
 use workforce_domain::text::{Description, Label, Name, Role};
-use workforce_domain::word::Word;
 
 use crate::problem::Problem;
 use crate::schema;
-use crate::wire::{Limit, Object, Present, given};
+use crate::wire::{FieldPresence, Limit, Object, non_null};
 
 /// The adapter of this name. One that is unknown is a fault of meaning
 /// (docs/heartbeats.md#process-adapter).
@@ -97,11 +97,11 @@ impl CreateAgentBody {
 #[serde(rename_all = "camelCase")]
 pub(super) struct UpdateAgentBody {
     /// Its name.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "non_null")]
     #[schema(value_type = schema::Name)]
     name: Option<Name>,
     /// Its role.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "non_null")]
     #[schema(value_type = schema::Role)]
     role: Option<Role>,
     /// Its job title.
@@ -121,42 +121,42 @@ pub(super) struct UpdateAgentBody {
     #[schema(value_type = Option<schema::Id>)]
     reports_to: Change<AgentId>,
     /// How it is run.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "non_null")]
     #[schema(value_type = schema::AdapterType)]
     adapter_type: Option<String>,
     /// Changes of the adapter's configuration, merged key by key; `null`
     /// removes a key.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "non_null")]
     #[schema(value_type = schema::Document)]
     adapter_config: Option<Document>,
     /// Takes `adapterConfig` as the whole configuration instead.
     #[serde(default)]
     replace_adapter_config: bool,
     /// Changes of the heartbeats' configuration, merged key by key.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "non_null")]
     #[schema(value_type = schema::Document)]
     runtime_config: Option<Document>,
     /// Monthly limit; for the board to set.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "non_null")]
     #[schema(value_type = Limit)]
     budget_monthly_cents: Option<Limit>,
     /// What it may do; for the board to set.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "non_null")]
     #[schema(value_type = GrantedBody)]
     permissions: Option<Object<GrantedBody>>,
     /// Anything to keep with it.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "non_null")]
     #[schema(value_type = schema::Document)]
     metadata: Option<Document>,
     #[serde(default)]
     #[schema(ignore)]
-    status: Present,
+    status: FieldPresence,
     #[serde(default)]
     #[schema(ignore)]
-    spent_monthly_cents: Present,
+    spent_monthly_cents: FieldPresence,
     #[serde(default)]
     #[schema(ignore)]
-    company_id: Present,
+    company_id: FieldPresence,
 }
 
 impl UpdateAgentBody {

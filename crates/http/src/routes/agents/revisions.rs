@@ -9,18 +9,18 @@ use workforce_domain::actor::ActorKind;
 use workforce_domain::agent::AdapterType;
 use workforce_domain::id::{AgentId, CompanyId, RevisionId, UserId};
 use workforce_domain::instructions::{BundleMode, BundlePointer};
-use workforce_domain::port::RevisionKey;
+use workforce_domain::port::RevisionCursor;
 use workforce_domain::revision::{AgentConfig, RevisionSource};
 use workforce_domain::text::{Description, Label, Name, Role};
 use workforce_domain::time::Timestamp;
 
 use super::TAG;
 use super::bodies::AgentDetailBody;
-use crate::exchange::Exchange;
 use crate::paging::Paging;
 use crate::precondition;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
+use crate::request_context::RequestContext;
 use crate::schema;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
@@ -211,11 +211,11 @@ impl From<RolledBack> for RolledBackBody {
     operation_id = "listConfigRevisions",
     params(("agentId" = schema::Id, Path, description = "The agent."), Paging),
     responses((status = 200, description = "The revisions.", body = Vec<RevisionBody>)))]
-async fn list(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn list(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .read(
-            |rq| Ok((rq.id("agentId")?, rq.page::<RevisionKey>()?)),
-            |reads, call, (id, page)| agents::revisions(reads, call, *id, page),
+            |rq| Ok((rq.id("agentId")?, rq.page::<RevisionCursor>()?)),
+            |reads, ctx, (id, page)| agents::revisions(reads, ctx, *id, page),
             Reply::<Vec<RevisionBody>>::page,
         )
         .await
@@ -230,11 +230,11 @@ async fn list(exchange: Exchange) -> HttpResponse {
         ("revisionId" = schema::Id, Path, description = "The revision."),
     ),
     responses((status = 200, description = "The revision.", body = RevisionBody)))]
-async fn get(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn get(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .read(
             |rq| Ok((rq.id("agentId")?, rq.id("revisionId")?)),
-            |reads, call, (id, revision)| agents::revision(reads, call, *id, *revision),
+            |reads, ctx, (id, revision)| agents::revision(reads, ctx, *id, *revision),
             |view| Reply::ok(RevisionBody::from(view)),
         )
         .await
@@ -251,15 +251,15 @@ async fn get(exchange: Exchange) -> HttpResponse {
             description = "The ETag of the agent as the caller has seen it."),
     ),
     responses((status = 200, description = "The agent.", body = RolledBackBody)))]
-async fn rollback(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn rollback(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             |rq| {
                 rq.no_body()?;
                 Ok((rq.id("agentId")?, rq.id("revisionId")?, rq.if_match()?))
             },
-            |tx, call, (id, revision, seen)| {
-                agents::rollback(tx, call, *id, *revision, seen.as_deref())
+            |tx, ctx, (id, revision, seen)| {
+                agents::rollback(tx, ctx, *id, *revision, seen.as_deref())
             },
             |done| {
                 let tag = precondition::tag(done.agent.revision);

@@ -8,15 +8,15 @@ use workforce_domain::agent::{AdapterType, AgentStatus};
 use workforce_domain::company::PauseReason;
 use workforce_domain::id::{AgentId, CompanyId, IssueId, RunId, WakeId};
 use workforce_domain::run::RunKind;
+use workforce_domain::string_enum::StringEnum;
 use workforce_domain::text::Label;
 use workforce_domain::time::Timestamp;
 use workforce_domain::wake::{Wake, WakeReason, WakeSource};
-use workforce_domain::word::Word;
 
 use super::TAG;
-use crate::exchange::Exchange;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
+use crate::request_context::RequestContext;
 use crate::routes::runs::RunBody;
 use crate::schema;
 use crate::wire::{Amount, Count, Limit};
@@ -145,9 +145,9 @@ impl From<RuntimeState> for RuntimeStateBody {
             next_heartbeat_at: state.timer.next_beat(),
             heartbeat_interval_sec: state.timer.interval_sec,
             suppressed_wakes: Count(state.timer.suppressed),
-            spent_monthly_cents: Amount(state.standing.spent),
-            budget_monthly_cents: Limit(state.standing.budget),
-            budget_exhausted: state.standing.exhausted(),
+            spent_monthly_cents: Amount(state.usage.spent),
+            budget_monthly_cents: Limit(state.usage.budget),
+            budget_exhausted: state.usage.exhausted(),
         }
     }
 }
@@ -158,11 +158,11 @@ impl From<RuntimeState> for RuntimeStateBody {
     operation_id = "getAgentRuntimeState",
     params(("agentId" = schema::Id, Path, description = "The agent.")),
     responses((status = 200, description = "The state.", body = RuntimeStateBody)))]
-async fn get(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn get(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .read(
             |rq| rq.id("agentId"),
-            |reads, call, id| agents::runtime_state(reads, call, *id),
+            |reads, ctx, id| agents::runtime_state(reads, ctx, *id),
             |state| Reply::ok(RuntimeStateBody::from(state)),
         )
         .await
@@ -174,11 +174,11 @@ async fn get(exchange: Exchange) -> HttpResponse {
     operation_id = "listAgentTaskSessions",
     params(("agentId" = schema::Id, Path, description = "The agent.")),
     responses((status = 200, description = "The sessions.", body = Vec<schema::Document>)))]
-async fn sessions(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn sessions(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .read(
             |rq| rq.id("agentId"),
-            |reads, call, id| agents::exists(reads, call, *id),
+            |reads, ctx, id| agents::exists(reads, ctx, *id),
             |()| Reply::ok(Vec::<Document>::new()),
         )
         .await
@@ -201,14 +201,14 @@ struct ResetSessionBody {
     params(("agentId" = schema::Id, Path, description = "The agent.")),
     request_body = Option<ResetSessionBody>,
     responses((status = 200, description = "The state.", body = RuntimeStateBody)))]
-async fn reset(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn reset(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             |rq| {
                 rq.json::<ResetSessionBody>()?;
                 rq.id("agentId")
             },
-            |tx, call, id| agents::reset_session(tx, call, *id),
+            |tx, ctx, id| agents::reset_session(tx, ctx, *id),
             |state| Reply::ok(RuntimeStateBody::from(state)),
         )
         .await

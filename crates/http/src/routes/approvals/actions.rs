@@ -1,7 +1,7 @@
 use actix_web::HttpResponse;
 use serde::Deserialize;
 use utoipa::ToSchema;
-use workforce_app::Call;
+use workforce_app::Context;
 use workforce_app::approvals::{self, ApprovalError, ApprovalView, Decide};
 use workforce_domain::Document;
 use workforce_domain::id::ApprovalId;
@@ -10,9 +10,9 @@ use workforce_domain::text::DecisionNote;
 
 use super::TAG;
 use super::bodies::ApprovalBody;
-use crate::exchange::Exchange;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
+use crate::request_context::RequestContext;
 use crate::schema;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
@@ -45,11 +45,15 @@ struct DecisionBody {
     force: Option<bool>,
 }
 
-type Decision =
-    fn(&mut dyn Tx, &Call<'_>, ApprovalId, Decide) -> Result<ApprovalView, Failure<ApprovalError>>;
+type Decision = fn(
+    &mut dyn Tx,
+    &Context<'_>,
+    ApprovalId,
+    Decide,
+) -> Result<ApprovalView, Failure<ApprovalError>>;
 
-async fn decide(exchange: Exchange, decision: Decision) -> HttpResponse {
-    exchange
+async fn decide(rqctx: RequestContext, decision: Decision) -> HttpResponse {
+    rqctx
         .write(
             |rq| {
                 let body = rq.json::<DecisionBody>()?;
@@ -59,7 +63,7 @@ async fn decide(exchange: Exchange, decision: Decision) -> HttpResponse {
                 };
                 Ok((rq.id("approvalId")?, command))
             },
-            move |tx, call, (id, command)| decision(tx, call, *id, command.clone()),
+            move |tx, ctx, (id, command)| decision(tx, ctx, *id, command.clone()),
             |view| Reply::ok(ApprovalBody::from(view)),
         )
         .await
@@ -72,8 +76,8 @@ async fn decide(exchange: Exchange, decision: Decision) -> HttpResponse {
     params(("approvalId" = schema::Id, Path, description = "The approval.")),
     request_body = Option<DecisionBody>,
     responses((status = 200, description = "The approval.", body = ApprovalBody)))]
-async fn approve(exchange: Exchange) -> HttpResponse {
-    decide(exchange, approvals::approve).await
+async fn approve(rqctx: RequestContext) -> HttpResponse {
+    decide(rqctx, approvals::approve).await
 }
 
 /// Refuses what an approval asks for.
@@ -82,8 +86,8 @@ async fn approve(exchange: Exchange) -> HttpResponse {
     params(("approvalId" = schema::Id, Path, description = "The approval.")),
     request_body = Option<DecisionBody>,
     responses((status = 200, description = "The approval.", body = ApprovalBody)))]
-async fn reject(exchange: Exchange) -> HttpResponse {
-    decide(exchange, approvals::reject).await
+async fn reject(rqctx: RequestContext) -> HttpResponse {
+    decide(rqctx, approvals::reject).await
 }
 
 /// Asks for a change of what an approval is about.
@@ -92,8 +96,8 @@ async fn reject(exchange: Exchange) -> HttpResponse {
     params(("approvalId" = schema::Id, Path, description = "The approval.")),
     request_body = Option<DecisionBody>,
     responses((status = 200, description = "The approval.", body = ApprovalBody)))]
-async fn request_revision(exchange: Exchange) -> HttpResponse {
-    decide(exchange, approvals::request_revision).await
+async fn request_revision(rqctx: RequestContext) -> HttpResponse {
+    decide(rqctx, approvals::request_revision).await
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -110,11 +114,11 @@ struct ResubmitBody {
     params(("approvalId" = schema::Id, Path, description = "The approval.")),
     request_body = Option<ResubmitBody>,
     responses((status = 200, description = "The approval.", body = ApprovalBody)))]
-async fn resubmit(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn resubmit(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             |rq| Ok((rq.id("approvalId")?, rq.json::<ResubmitBody>()?.payload)),
-            |tx, call, (id, payload)| approvals::resubmit(tx, call, *id, payload.clone()),
+            |tx, ctx, (id, payload)| approvals::resubmit(tx, ctx, *id, payload.clone()),
             |view| Reply::ok(ApprovalBody::from(view)),
         )
         .await
@@ -125,14 +129,14 @@ async fn resubmit(exchange: Exchange) -> HttpResponse {
     operation_id = "cancelApproval",
     params(("approvalId" = schema::Id, Path, description = "The approval.")),
     responses((status = 200, description = "The approval.", body = ApprovalBody)))]
-async fn cancel(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn cancel(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             |rq| {
                 rq.no_body()?;
                 rq.id("approvalId")
             },
-            |tx, call, id| approvals::cancel(tx, call, *id),
+            |tx, ctx, id| approvals::cancel(tx, ctx, *id),
             |view| Reply::ok(ApprovalBody::from(view)),
         )
         .await

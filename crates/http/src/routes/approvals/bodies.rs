@@ -5,7 +5,7 @@ use workforce_domain::Document;
 use workforce_domain::actor::ActorKind;
 use workforce_domain::approval::{
     ApprovalEvent, ApprovalHistoryEntry, ApprovalHistoryKind, ApprovalStatus, ApprovalType,
-    Attention, AttentionKind,
+    ReviewFlag, ReviewFlagKind,
 };
 use workforce_domain::board::BoardMember;
 use workforce_domain::id::{AgentId, ApprovalEventId, ApprovalId, CompanyId, IssueId, UserId};
@@ -63,7 +63,7 @@ pub(super) struct ApprovalBody {
     /// How often it was sent again.
     resubmit_count: i32,
     /// What the board should look at twice.
-    attention: Vec<AttentionBody>,
+    attention: Vec<ReviewFlagBody>,
     /// What the caller might want to do better next time.
     warnings: Vec<&'static str>,
     /// How far the work that follows the decision has come; none so far.
@@ -177,18 +177,18 @@ impl From<ApprovalHistoryEntry> for ApprovalHistoryBody {
 /// A part of a proposal that the board should look at twice.
 #[derive(Serialize, ToSchema)]
 #[schema(as = ApprovalAttention)]
-struct AttentionBody {
+struct ReviewFlagBody {
     /// The part, as a JSON pointer into the payload.
     pointer: String,
     /// What kind of risk it is.
-    #[schema(value_type = schema::AttentionKind)]
-    kind: AttentionKind,
+    #[schema(value_type = schema::ReviewFlagKind)]
+    kind: ReviewFlagKind,
     /// The risk in a sentence.
     message: String,
 }
 
-impl From<Attention> for AttentionBody {
-    fn from(attention: Attention) -> Self {
+impl From<ReviewFlag> for ReviewFlagBody {
+    fn from(attention: ReviewFlag) -> Self {
         Self {
             pointer: attention.pointer,
             kind: attention.kind,

@@ -6,17 +6,17 @@ use workforce_domain::actor::ActorKind;
 use workforce_domain::approval::ApprovalComment;
 use workforce_domain::id::{AgentId, ApprovalCommentId, ApprovalId, CompanyId, RunId, UserId};
 use workforce_domain::page::Order;
-use workforce_domain::port::ApprovalCommentKey;
+use workforce_domain::port::ApprovalCommentCursor;
 use workforce_domain::text::CommentBody;
 use workforce_domain::time::Timestamp;
 
 use super::TAG;
-use crate::exchange::{Exchange, Incoming};
 use crate::paging::Paging;
 use crate::problem::Problem;
 use crate::query::fault;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
+use crate::request_context::{Request, RequestContext};
 use crate::schema;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
@@ -97,20 +97,20 @@ impl From<ApprovalComment> for ApprovalCommentBody {
         Paging,
     ),
     responses((status = 200, description = "The comments.", body = Vec<ApprovalCommentBody>)))]
-async fn list(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn list(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .read(
             |rq| {
-                let page = rq.page::<ApprovalCommentKey>()?;
+                let page = rq.page::<ApprovalCommentCursor>()?;
                 Ok((rq.id("approvalId")?, order(rq)?, page))
             },
-            |reads, call, (id, order, page)| approvals::comments(reads, call, *id, *order, page),
+            |reads, ctx, (id, order, page)| approvals::comments(reads, ctx, *id, *order, page),
             Reply::<Vec<ApprovalCommentBody>>::page,
         )
         .await
 }
 
-fn order(rq: &Incoming) -> Result<Order, Problem> {
+fn order(rq: &Request) -> Result<Order, Problem> {
     match rq.query()?.text("order")? {
         None | Some("asc") => Ok(Order::Ascending),
         Some("desc") => Ok(Order::Descending),
@@ -131,14 +131,14 @@ struct AddApprovalCommentBody {
     params(("approvalId" = schema::Id, Path, description = "The approval.")),
     request_body = AddApprovalCommentBody,
     responses((status = 201, description = "The comment.", body = ApprovalCommentBody)))]
-async fn add(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn add(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             |rq| {
                 let body = rq.json::<AddApprovalCommentBody>()?.body;
                 Ok((rq.id("approvalId")?, body))
             },
-            |tx, call, (id, body)| approvals::add_comment(tx, call, *id, body.clone()),
+            |tx, ctx, (id, body)| approvals::add_comment(tx, ctx, *id, body.clone()),
             |comment| Reply::created(ApprovalCommentBody::from(comment)),
         )
         .await

@@ -6,10 +6,10 @@ use workforce_app::approvals::{self, HireAgent, Hired};
 use super::super::agents::{AgentDetailBody, CreateAgentBody};
 use super::TAG;
 use super::bodies::ApprovalBody;
-use crate::exchange::{Exchange, Incoming};
 use crate::problem::Problem;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
+use crate::request_context::{Request, RequestContext};
 use crate::schema;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
@@ -52,7 +52,7 @@ impl SourcesBody {
 
 /// Reads the two parts of the body. What is read as one loses the places of
 /// its faults and the digits of its numbers.
-fn command(rq: &Incoming) -> Result<HireAgent, Problem> {
+fn command(rq: &Request) -> Result<HireAgent, Problem> {
     Ok(HireAgent {
         agent: rq.json::<CreateAgentBody>()?.command()?,
         source_issues: rq.json::<SourcesBody>()?.named(),
@@ -85,11 +85,11 @@ impl From<Hired> for HireBody {
     params(("companyId" = schema::Id, Path, description = "The company.")),
     request_body = HireAgentBody,
     responses((status = 201, description = "The draft and its approval.", body = HireBody)))]
-async fn create(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn create(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             |rq| Ok((rq.id("companyId")?, command(rq)?)),
-            |tx, call, (company, command)| approvals::hire(tx, call, *company, command.clone()),
+            |tx, ctx, (company, command)| approvals::hire(tx, ctx, *company, command.clone()),
             |hired| Reply::created(HireBody::from(hired)),
         )
         .await

@@ -13,9 +13,9 @@ use workforce_domain::time::Timestamp;
 
 use super::TAG;
 use super::window::{WindowParams, window};
-use crate::exchange::Exchange;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
+use crate::request_context::RequestContext;
 use crate::schema;
 use crate::wire::{Amount, Count, Limit};
 
@@ -106,8 +106,8 @@ impl From<CostSummary> for SummaryBody {
         Self {
             company_id: summary.company,
             spend_cents: Amount(summary.total.cost),
-            budget_cents: Limit(summary.standing.budget),
-            utilization_percent: percent(summary.standing.utilization()),
+            budget_cents: Limit(summary.usage.budget),
+            utilization_percent: percent(summary.usage.utilization()),
             window: summary.window.into(),
             tokens: Tokens::from(&summary.total),
         }
@@ -120,11 +120,11 @@ impl From<CostSummary> for SummaryBody {
     operation_id = "getCostSummary",
     params(("companyId" = schema::Id, Path, description = "The company."), WindowParams),
     responses((status = 200, description = "The summary.", body = SummaryBody)))]
-async fn summary(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn summary(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .read(
             |rq| Ok((rq.id("companyId")?, window(rq)?)),
-            |reads, call, (company, window)| costs::summary(reads, call, *company, *window),
+            |reads, ctx, (company, window)| costs::summary(reads, ctx, *company, *window),
             |summary| Reply::ok(SummaryBody::from(summary)),
         )
         .await
@@ -169,8 +169,8 @@ impl From<AgentCost> for AgentCostBody {
             agent_name: row.agent.name,
             agent_status: row.status,
             cost_cents: Amount(row.total.cost),
-            budget_cents: Limit(row.standing.budget),
-            utilization_percent: percent(row.standing.utilization()),
+            budget_cents: Limit(row.usage.budget),
+            utilization_percent: percent(row.usage.utilization()),
             api_run_count: Count(row.total.api_runs),
             subscription_run_count: Count(row.total.subscription_runs),
             subscription_input_tokens: Count(row.total.subscription_input),
@@ -185,11 +185,11 @@ impl From<AgentCost> for AgentCostBody {
     operation_id = "listCostsByAgent",
     params(("companyId" = schema::Id, Path, description = "The company."), WindowParams),
     responses((status = 200, description = "One row per agent.", body = Vec<AgentCostBody>)))]
-async fn by_agent(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn by_agent(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .read(
             |rq| Ok((rq.id("companyId")?, window(rq)?)),
-            |reads, call, (company, window)| costs::by_agent(reads, call, *company, *window),
+            |reads, ctx, (company, window)| costs::by_agent(reads, ctx, *company, *window),
             |rows| {
                 Reply::ok(
                     rows.into_iter()
@@ -235,11 +235,11 @@ impl From<ProjectCost> for ProjectCostBody {
     operation_id = "listCostsByProject",
     params(("companyId" = schema::Id, Path, description = "The company."), WindowParams),
     responses((status = 200, description = "One row per project.", body = Vec<ProjectCostBody>)))]
-async fn by_project(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn by_project(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .read(
             |rq| Ok((rq.id("companyId")?, window(rq)?)),
-            |reads, call, (company, window)| costs::by_project(reads, call, *company, *window),
+            |reads, ctx, (company, window)| costs::by_project(reads, ctx, *company, *window),
             |rows| {
                 Reply::ok(
                     rows.into_iter()

@@ -1,9 +1,9 @@
 use utoipa::IntoParams;
 use workforce_app::costs::WindowQuery;
 
-use crate::exchange::Incoming;
 use crate::problem::Problem;
 use crate::query::fault;
+use crate::request_context::Request;
 use crate::schema;
 
 /// The window of a breakdown.
@@ -23,7 +23,7 @@ pub(super) struct WindowParams {
 ///
 /// # Errors
 /// `invalid_request`
-pub(super) fn window(rq: &Incoming) -> Result<WindowQuery, Problem> {
+pub(super) fn window(rq: &Request) -> Result<WindowQuery, Problem> {
     let query = rq.query()?;
     let (from, to) = (query.instant("from")?, query.instant("to")?);
     if from.zip(to).is_some_and(|(from, to)| to < from) {

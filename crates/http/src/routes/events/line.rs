@@ -6,7 +6,9 @@ use actix_web::web::BytesMut;
 use bytestring::ByteString;
 use serde_json::Value;
 
-use crate::streams::{Farewell, Frame, Gone, KEEP_ALIVE, Outlet, Sent, Socket, preamble};
+use crate::streams::{
+    CloseCause, EventSender, Frame, KEEP_ALIVE, ReaderGone, Sent, Socket, preamble,
+};
 
 /// Events are gathered up to so many bytes before they are handed on: what
 /// waits for a reader that takes nothing must not grow with them.
@@ -15,7 +17,7 @@ const PIECE_BYTES: usize = 64 * 1024;
 /// What events are sent through.
 pub(super) enum Line {
     /// Server-sent events.
-    Sse(Outlet),
+    Sse(EventSender),
     /// Each event is a message of its own.
     Socket(Socket),
 }
@@ -24,21 +26,21 @@ impl Line {
     /// Sends events, at least one.
     ///
     /// # Errors
-    /// [`Gone`]
-    pub(super) async fn events(&self, events: &[&Arc<Sent>]) -> Result<(), Gone> {
+    /// [`ReaderGone`]
+    pub(super) async fn events(&self, events: &[&Arc<Sent>]) -> Result<(), ReaderGone> {
         match self {
-            Self::Sse(outlet) => {
+            Self::Sse(sender) => {
                 let mut text = BytesMut::new();
                 for event in events {
                     text.extend_from_slice(event.frame.text());
                     if text.len() >= PIECE_BYTES {
-                        outlet.send(text.split().freeze()).await?;
+                        sender.send(text.split().freeze()).await?;
                     }
                 }
                 if text.is_empty() {
                     return Ok(());
                 }
-                outlet.send(text.freeze()).await
+                sender.send(text.freeze()).await
             }
             Self::Socket(socket) => socket.texts(events.iter().map(|it| it.frame.data())).await,
         }
@@ -48,10 +50,10 @@ impl Line {
     /// anything else.
     ///
     /// # Errors
-    /// [`Gone`]
-    pub(super) async fn begin(&self, notice: &Notice) -> Result<(), Gone> {
+    /// [`ReaderGone`]
+    pub(super) async fn begin(&self, notice: &Notice) -> Result<(), ReaderGone> {
         match self {
-            Self::Sse(outlet) => outlet.send(preamble(notice.position)).await,
+            Self::Sse(sender) => sender.send(preamble(notice.position)).await,
             Self::Socket(socket) => socket.texts([notice.message()]).await,
         }
     }
@@ -59,17 +61,17 @@ impl Line {
     /// Tells something that is no event.
     ///
     /// # Errors
-    /// [`Gone`]
-    pub(super) async fn notice(&self, notice: &Notice) -> Result<(), Gone> {
+    /// [`ReaderGone`]
+    pub(super) async fn notice(&self, notice: &Notice) -> Result<(), ReaderGone> {
         match self {
-            Self::Sse(outlet) => {
+            Self::Sse(sender) => {
                 let Notice {
                     position,
                     kind,
                     body,
                 } = notice;
                 let text = format!("id: {position}\nevent: {kind}\ndata: {body}\n\n");
-                outlet.send(text).await
+                sender.send(text).await
             }
             Self::Socket(socket) => socket.texts([notice.message()]).await,
         }
@@ -79,13 +81,13 @@ impl Line {
     /// again at what was left out.
     ///
     /// # Errors
-    /// [`Gone`]
-    pub(super) async fn keep_alive(&self, moved: Option<&Notice>) -> Result<(), Gone> {
+    /// [`ReaderGone`]
+    pub(super) async fn keep_alive(&self, moved: Option<&Notice>) -> Result<(), ReaderGone> {
         match (self, moved) {
-            (Self::Sse(outlet), Some(notice)) => {
-                outlet.send(Frame::position(notice.position)).await
+            (Self::Sse(sender), Some(notice)) => {
+                sender.send(Frame::position(notice.position)).await
             }
-            (Self::Sse(outlet), None) => outlet.send(KEEP_ALIVE).await,
+            (Self::Sse(sender), None) => sender.send(KEEP_ALIVE).await,
             (Self::Socket(socket), moved) => {
                 socket.texts(moved.map(Notice::message)).await?;
                 socket.ping().await
@@ -94,10 +96,10 @@ impl Line {
     }
 
     /// Ends the stream.
-    pub(super) async fn end(self, farewell: Farewell) {
+    pub(super) async fn end(self, farewell: CloseCause) {
         match (self, farewell) {
-            (Self::Sse(outlet), Farewell::Refused(code)) => {
-                let _told_or_gone = outlet.send(format!(": {code}\n\n")).await;
+            (Self::Sse(sender), CloseCause::Refused(code)) => {
+                let _told_or_gone = sender.send(format!(": {code}\n\n")).await;
             }
             (Self::Sse(_), _) => {}
             (Self::Socket(socket), farewell) => socket.close(farewell).await,

@@ -10,11 +10,11 @@ use tokio::time::{Instant, sleep, sleep_until};
 use workforce_app::events::{self, Opening};
 use workforce_domain::port::EventSpan;
 
-use super::Wanted;
+use super::EventParams;
 use super::line::{Line, Notice};
-use crate::exchange::Exchange;
 use crate::problem::Problem;
-use crate::streams::{Channel, Farewell, Gone, Piece, Sent, StreamLimits};
+use crate::request_context::RequestContext;
+use crate::streams::{Channel, CloseCause, Piece, ReaderGone, Sent, StreamLimits};
 
 /// After a failure of the store it is left alone for this long.
 const STORE_PAUSE: Duration = Duration::from_secs(1);
@@ -24,8 +24,8 @@ const CALLED_FOR_NOTHING: Duration = Duration::from_millis(500);
 
 /// One reader, from its first event to its end.
 pub(super) struct Reader {
-    exchange: Arc<Exchange>,
-    wanted: Wanted,
+    rqctx: Arc<RequestContext>,
+    params: EventParams,
     channel: Arc<Channel>,
     calls: watch::Receiver<u64>,
     limits: StreamLimits,
@@ -39,28 +39,28 @@ pub(super) struct Reader {
     checked_at: Instant,
 }
 
-impl From<Gone> for Farewell {
-    fn from(Gone: Gone) -> Self {
-        Self::Gone
+impl From<ReaderGone> for CloseCause {
+    fn from(ReaderGone: ReaderGone) -> Self {
+        Self::ReaderGone
     }
 }
 
 impl Reader {
     pub(super) fn new(
-        exchange: Arc<Exchange>,
-        wanted: Wanted,
+        rqctx: Arc<RequestContext>,
+        params: EventParams,
         opening: Opening,
         channel: Arc<Channel>,
     ) -> Self {
         let now = Instant::now();
         Self {
-            limits: exchange.state.streams().limits(),
+            limits: rqctx.state.streams().limits(),
             calls: channel.calls(),
             after: opening.after,
             told: opening.after,
             lost: opening.lost.map(|after| (after, opening.span)),
-            exchange,
-            wanted,
+            rqctx,
+            params,
             channel,
             sent_at: now,
             checked_at: now,
@@ -69,25 +69,25 @@ impl Reader {
 
     /// Sends until the reader is gone, may read no longer, or the server
     /// stops.
-    pub(super) async fn run(mut self, line: Line, gone: impl Future<Output = Farewell>) {
-        let mut closing = self.exchange.state.streams().closing();
+    pub(super) async fn run(mut self, line: Line, gone: impl Future<Output = CloseCause>) {
+        let mut closing = self.rqctx.state.streams().closing();
         let farewell = tokio::select! {
             biased;
-            _ = closing.wait_for(|closing| *closing) => Farewell::Stopping,
+            _ = closing.wait_for(|closing| *closing) => CloseCause::Stopping,
             farewell = gone => farewell,
             farewell = self.read(&line) => farewell,
         };
         line.end(farewell).await;
     }
 
-    async fn read(&mut self, line: &Line) -> Farewell {
+    async fn read(&mut self, line: &Line) -> CloseCause {
         match self.read_on(line).await {
             Ok(never) => match never {},
             Err(farewell) => farewell,
         }
     }
 
-    async fn read_on(&mut self, line: &Line) -> Result<Infallible, Farewell> {
+    async fn read_on(&mut self, line: &Line) -> Result<Infallible, CloseCause> {
         line.begin(&self.position()).await?;
         if let Some((after, span)) = self.lost.take() {
             let reset = self.reset(after, span);
@@ -150,31 +150,31 @@ impl Reader {
             kind,
             body: json!({
                 "id": self.after,
-                "companyId": self.wanted.company,
+                "companyId": self.params.company,
                 "type": kind,
-                "createdAt": self.exchange.state.ports.clock.now(),
+                "createdAt": self.rqctx.state.ports.clock.now(),
                 "payload": payload,
             }),
         }
     }
 
-    async fn send(&mut self, line: &Line, events: &[Arc<Sent>]) -> Result<(), Gone> {
-        let wanted: Vec<_> = events
+    async fn send(&mut self, line: &Line, events: &[Arc<Sent>]) -> Result<(), ReaderGone> {
+        let params: Vec<_> = events
             .iter()
-            .filter(|event| self.wanted.has(event.kind))
+            .filter(|event| self.params.has(event.kind))
             .collect();
         self.after = events.last().map_or(self.after, |last| last.number);
-        let Some(last) = wanted.last() else {
+        let Some(last) = params.last() else {
             return Ok(());
         };
         self.told = last.number;
         self.sent_at = Instant::now();
-        line.events(&wanted).await
+        line.events(&params).await
     }
 
     /// Waits until there may be something new or something is due; whether
     /// somebody called.
-    async fn wait(&mut self, line: &Line) -> Result<bool, Gone> {
+    async fn wait(&mut self, line: &Line) -> Result<bool, ReaderGone> {
         let silent_until = self.sent_at + self.limits.keep_alive;
         let until = silent_until.min(self.checked_at + self.limits.recheck);
         let called = tokio::select! {
@@ -194,10 +194,10 @@ impl Reader {
 
     /// Looks whether the reader may still read, and whether something came
     /// that nobody told of; what is kept, unless the store does not answer.
-    async fn check(&mut self) -> Result<Option<EventSpan>, Farewell> {
-        let company = self.wanted.company;
+    async fn check(&mut self) -> Result<Option<EventSpan>, CloseCause> {
+        let company = self.params.company;
         let looked = self
-            .exchange
+            .rqctx
             .look(false, move |reads, call| events::span(reads, call, company))
             .await;
         match looked {
@@ -212,7 +212,7 @@ impl Reader {
                 self.pause(&problem).await;
                 Ok(None)
             }
-            Err(problem) => Err(Farewell::Refused(problem.code())),
+            Err(problem) => Err(CloseCause::Refused(problem.code())),
         }
     }
 

@@ -7,9 +7,9 @@ use actix_web::HttpResponse;
 use super::line::Line;
 use super::reader::Reader;
 use super::{Opened, TAG, open};
-use crate::exchange::Exchange;
 use crate::problem::Problem;
 use crate::registry::Connection;
+use crate::request_context::RequestContext;
 use crate::schema;
 use crate::streams::accept;
 
@@ -38,23 +38,23 @@ use crate::streams::accept;
             description = "The same as `after`, and wins over it."),
     ),
     responses((status = 101, description = "The WebSocket is open.")))]
-pub(super) async fn socket(exchange: Exchange, connection: Connection) -> HttpResponse {
-    let request_id = exchange.incoming.request_id.clone();
-    let accepted = accepted(exchange, connection).await;
+pub(super) async fn socket(rqctx: RequestContext, connection: Connection) -> HttpResponse {
+    let request_id = rqctx.request.request_id.clone();
+    let accepted = accepted(rqctx, connection).await;
     accepted.unwrap_or_else(|problem| problem.answer(&request_id))
 }
 
-async fn accepted(exchange: Exchange, connection: Connection) -> Result<HttpResponse, Problem> {
-    let exchange = Arc::new(exchange.redeem().await?);
+async fn accepted(rqctx: RequestContext, connection: Connection) -> Result<HttpResponse, Problem> {
+    let rqctx = Arc::new(rqctx.redeem().await?);
     let Opened {
-        wanted,
+        params,
         opening,
         caller,
-    } = open(&exchange).await?;
-    let streams = exchange.state.streams();
+    } = open(&rqctx).await?;
+    let streams = rqctx.state.streams();
     let (socket, client, response) = accept(connection, || streams.enter(&caller))?;
-    let channel = streams.channel(&exchange.state.ports.store, opening.company);
-    let reader = Reader::new(Arc::clone(&exchange), wanted, opening, channel);
+    let channel = streams.channel(&rqctx.state.ports.store, opening.company);
+    let reader = Reader::new(Arc::clone(&rqctx), params, opening, channel);
     actix_web::rt::spawn(reader.run(Line::Socket(socket), client.gone()));
     Ok(response)
 }

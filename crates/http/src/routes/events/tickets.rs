@@ -10,9 +10,9 @@ use workforce_app::stream_tickets::{self, IssuedTicket};
 use workforce_domain::time::Timestamp;
 
 use super::TAG;
-use crate::exchange::Exchange;
 use crate::problem::Problem;
 use crate::reply::Reply;
+use crate::request_context::RequestContext;
 use crate::schema;
 
 /// A ticket just made. The value is shown this once.
@@ -46,12 +46,9 @@ impl From<IssuedTicket> for TicketBody {
     operation_id = "createStreamTicket",
     params(("companyId" = schema::Id, Path, description = "The company.")),
     responses((status = 201, description = "The ticket.", body = TicketBody)))]
-pub(super) async fn ticket(exchange: Exchange) -> HttpResponse {
-    let (tokens, policy) = (
-        Arc::clone(&exchange.state.ports.tokens),
-        exchange.state.auth,
-    );
-    exchange
+pub(super) async fn ticket(rqctx: RequestContext) -> HttpResponse {
+    let (tokens, policy) = (Arc::clone(&rqctx.state.ports.tokens), rqctx.state.auth);
+    rqctx
         .of_credential()
         .write(
             move |rq| {
@@ -60,8 +57,8 @@ pub(super) async fn ticket(exchange: Exchange) -> HttpResponse {
                     .ok_or_else(|| Problem::refused(AuthError::Invalid))?;
                 Ok((rq.id("companyId")?, holder))
             },
-            move |tx, call, (company, holder)| {
-                stream_tickets::issue(tx, call, policy, *company, *holder)
+            move |tx, ctx, (company, holder)| {
+                stream_tickets::issue(tx, ctx, policy, *company, *holder)
             },
             |issued| Reply::credential(TicketBody::from(issued)),
         )

@@ -297,7 +297,7 @@ impl From<CreatedIssue> for CreatedIssueBody {
 pub(super) struct UpdatedIssueBody {
     #[serde(flatten)]
     issue: IssueBody,
-    /// Present when another status than the one asked for was taken.
+    /// FieldPresence when another status than the one asked for was taken.
     #[serde(skip_serializing_if = "Option::is_none")]
     rewritten: Option<RewriteBody>,
     /// The comment, when one was added.

@@ -7,18 +7,18 @@ use workforce_domain::actor::ActorKind;
 use workforce_domain::id::{AgentId, CommentId, CompanyId, IssueId, RunId, UserId};
 use workforce_domain::issue::Comment;
 use workforce_domain::page::Order;
-use workforce_domain::port::CommentKey;
+use workforce_domain::port::CommentCursor;
 use workforce_domain::text::CommentBody;
 use workforce_domain::time::Timestamp;
 
 use super::super::issue_ref;
 use super::TAG;
-use crate::exchange::{Exchange, Incoming};
 use crate::paging::Paging;
 use crate::problem::Problem;
 use crate::query::fault;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
+use crate::request_context::{Request, RequestContext};
 use crate::schema;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
@@ -99,17 +99,17 @@ impl From<Comment> for CommentedBody {
         Paging,
     ),
     responses((status = 200, description = "The comments.", body = Vec<CommentedBody>)))]
-async fn list(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn list(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .read(
-            |rq| Ok((issue_ref(rq)?, order(rq)?, rq.page::<CommentKey>()?)),
-            |reads, call, (issue, order, page)| issues::comments(reads, call, issue, *order, page),
+            |rq| Ok((issue_ref(rq)?, order(rq)?, rq.page::<CommentCursor>()?)),
+            |reads, ctx, (issue, order, page)| issues::comments(reads, ctx, issue, *order, page),
             Reply::<Vec<CommentedBody>>::page,
         )
         .await
 }
 
-fn order(rq: &Incoming) -> Result<Order, Problem> {
+fn order(rq: &Request) -> Result<Order, Problem> {
     match rq.query()?.text("order")? {
         None | Some("desc") => Ok(Order::Descending),
         Some("asc") => Ok(Order::Ascending),
@@ -144,11 +144,11 @@ impl AddCommentBody {
     params(("issueId" = String, Path, description = "The issue, by id or identifier.")),
     request_body = AddCommentBody,
     responses((status = 201, description = "The comment.", body = CommentedBody)))]
-async fn add(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn add(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             |rq| Ok((issue_ref(rq)?, rq.json::<AddCommentBody>()?.command())),
-            |tx, call, (issue, command)| issues::add_comment(tx, call, issue, command.clone()),
+            |tx, ctx, (issue, command)| issues::add_comment(tx, ctx, issue, command.clone()),
             |comment| Reply::created(CommentedBody::from(comment)),
         )
         .await

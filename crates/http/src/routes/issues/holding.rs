@@ -9,10 +9,10 @@ use workforce_domain::issue::IssueStatus;
 use super::super::issue_ref;
 use super::TAG;
 use super::bodies::IssueBody;
-use crate::exchange::Exchange;
 use crate::problem::Problem;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
+use crate::request_context::RequestContext;
 use crate::schema;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
@@ -59,11 +59,11 @@ impl CheckOutBody {
     params(("issueId" = String, Path, description = "The issue, by id or identifier.")),
     request_body = Option<CheckOutBody>,
     responses((status = 200, description = "The issue.", body = IssueBody)))]
-async fn check_out(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn check_out(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             |rq| Ok((issue_ref(rq)?, rq.json::<CheckOutBody>()?.command()?)),
-            |tx, call, (issue, command)| issues::check_out(tx, call, issue, command.clone()),
+            |tx, ctx, (issue, command)| issues::check_out(tx, ctx, issue, command.clone()),
             |view| Reply::ok(IssueBody::from(view)),
         )
         .await
@@ -75,14 +75,14 @@ async fn check_out(exchange: Exchange) -> HttpResponse {
     operation_id = "releaseIssue",
     params(("issueId" = String, Path, description = "The issue, by id or identifier.")),
     responses((status = 200, description = "The issue.", body = IssueBody)))]
-async fn release(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn release(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             |rq| {
                 rq.no_body()?;
                 issue_ref(rq)
             },
-            |tx, call, issue| issues::release(tx, call, issue),
+            |tx, ctx, issue| issues::release(tx, ctx, issue),
             |view| Reply::ok(IssueBody::from(view)),
         )
         .await

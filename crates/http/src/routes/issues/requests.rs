@@ -10,7 +10,7 @@ use workforce_domain::time::Timestamp;
 
 use crate::problem::Problem;
 use crate::schema;
-use crate::wire::{Present, given};
+use crate::wire::{FieldPresence, non_null};
 
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -85,7 +85,7 @@ impl CreateIssueBody {
 #[serde(rename_all = "camelCase")]
 pub(super) struct UpdateIssueBody {
     /// What is to be done.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "non_null")]
     #[schema(value_type = schema::Title)]
     title: Option<Title>,
     /// More about it.
@@ -93,11 +93,11 @@ pub(super) struct UpdateIssueBody {
     #[schema(value_type = Option<schema::Description>)]
     description: Change<Description>,
     /// Where it is to stand.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "non_null")]
     #[schema(value_type = schema::IssueStatus)]
     status: Option<IssueStatus>,
     /// How urgent it is.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "non_null")]
     #[schema(value_type = schema::Priority)]
     priority: Option<Priority>,
     /// The agent that is to do it.
@@ -146,7 +146,7 @@ pub(super) struct UpdateIssueBody {
     comment: Option<CommentBody>,
     #[serde(default)]
     #[schema(ignore)]
-    company_id: Present,
+    company_id: FieldPresence,
 }
 
 impl UpdateIssueBody {

@@ -9,7 +9,7 @@ use workforce_domain::time::Timestamp;
 
 use super::workspaces::{CreateWorkspaceBody, WorkspaceBody};
 use crate::schema;
-use crate::wire::{Object, given};
+use crate::wire::{Object, non_null};
 
 /// A project.
 #[derive(Serialize, ToSchema)]
@@ -176,7 +176,7 @@ impl CreateProjectBody {
 #[serde(rename_all = "camelCase")]
 pub(super) struct UpdateProjectBody {
     /// Its name.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "non_null")]
     #[schema(value_type = schema::Name)]
     name: Option<Name>,
     /// What it delivers.
@@ -184,7 +184,7 @@ pub(super) struct UpdateProjectBody {
     #[schema(value_type = Option<schema::Description>)]
     description: Change<Description>,
     /// Where it stands.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "non_null")]
     #[schema(value_type = schema::ProjectStatus)]
     status: Option<ProjectStatus>,
     /// The goals it is linked to, in place of the present ones.
@@ -208,7 +208,7 @@ pub(super) struct UpdateProjectBody {
     #[schema(value_type = Option<schema::Label>)]
     color: Change<Label>,
     /// Whether every issue must be reviewed before it is done; for the board.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "non_null")]
     #[schema(value_type = bool)]
     review_required: Option<bool>,
     /// When it was archived.

@@ -12,11 +12,11 @@ use workforce_domain::text::{CompactContext, Description};
 use workforce_domain::time::Timestamp;
 
 use super::TAG;
-use crate::exchange::{Exchange, Incoming};
 use crate::problem::Problem;
 use crate::query::fault;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
+use crate::request_context::{Request, RequestContext};
 use crate::schema;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
@@ -92,11 +92,11 @@ impl From<ConventionsView> for ConventionsBody {
     operation_id = "getProjectConventions",
     params(("projectId" = schema::Id, Path, description = "The project.")),
     responses((status = 200, description = "The conventions.", body = ConventionsBody)))]
-async fn get(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn get(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .read(
             |rq| rq.id("projectId"),
-            |reads, call, id| conventions::get(reads, call, *id),
+            |reads, ctx, id| conventions::get(reads, ctx, *id),
             |view| Reply::ok(ConventionsBody::from(view)),
         )
         .await
@@ -135,8 +135,8 @@ impl ReplaceConventionsBody {
     params(("projectId" = schema::Id, Path, description = "The project.")),
     request_body = ReplaceConventionsBody,
     responses((status = 200, description = "The conventions.", body = ConventionsBody)))]
-async fn replace(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn replace(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             |rq| {
                 Ok((
@@ -144,7 +144,7 @@ async fn replace(exchange: Exchange) -> HttpResponse {
                     rq.json::<ReplaceConventionsBody>()?.command(),
                 ))
             },
-            |tx, call, (id, command)| conventions::replace(tx, call, *id, command.clone()),
+            |tx, ctx, (id, command)| conventions::replace(tx, ctx, *id, command.clone()),
             |view| Reply::ok(ConventionsBody::from(view)),
         )
         .await
@@ -189,8 +189,8 @@ impl UpdateConventionsBody {
     params(("projectId" = schema::Id, Path, description = "The project.")),
     request_body = UpdateConventionsBody,
     responses((status = 200, description = "The conventions.", body = ConventionsBody)))]
-async fn update(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn update(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             |rq| {
                 Ok((
@@ -198,7 +198,7 @@ async fn update(exchange: Exchange) -> HttpResponse {
                     rq.json::<UpdateConventionsBody>()?.command(),
                 ))
             },
-            |tx, call, (id, command)| conventions::update(tx, call, *id, command.clone()),
+            |tx, ctx, (id, command)| conventions::update(tx, ctx, *id, command.clone()),
             |view| Reply::ok(ConventionsBody::from(view)),
         )
         .await
@@ -215,20 +215,20 @@ async fn update(exchange: Exchange) -> HttpResponse {
             description = "The bound of the short form in characters; 2000 when left out."),
     ),
     responses((status = 200, description = "The conventions.", body = ConventionsBody)))]
-async fn compact(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn compact(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             |rq| {
                 rq.no_body()?;
                 Ok((rq.id("projectId")?, max_chars(rq)?))
             },
-            |tx, call, (id, max_chars)| conventions::compact(tx, call, *id, *max_chars),
+            |tx, ctx, (id, max_chars)| conventions::compact(tx, ctx, *id, *max_chars),
             |view| Reply::ok(ConventionsBody::from(view)),
         )
         .await
 }
 
-fn max_chars(rq: &Incoming) -> Result<usize, Problem> {
+fn max_chars(rq: &Request) -> Result<usize, Problem> {
     let form = format!("a whole number from {SHORTEST_LIMIT} to {LONGEST_LIMIT}");
     match rq.query()?.value::<usize>("maxChars", &form)? {
         None => Ok(DEFAULT_LIMIT),

@@ -12,12 +12,12 @@ use workforce_domain::time::Timestamp;
 
 use super::super::Done;
 use super::TAG;
-use crate::exchange::{Exchange, Incoming};
 use crate::problem::Problem;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
+use crate::request_context::{Request, RequestContext};
 use crate::schema;
-use crate::wire::given;
+use crate::wire::non_null;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
@@ -132,7 +132,7 @@ impl CreateWorkspaceBody {
 #[serde(rename_all = "camelCase")]
 struct UpdateWorkspaceBody {
     /// Its name.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "non_null")]
     #[schema(value_type = schema::Name)]
     name: Option<Name>,
     /// Its directory.
@@ -153,7 +153,7 @@ struct UpdateWorkspaceBody {
     default_base_branch: Change<Label>,
     /// `true` takes the primary place; the primary workspace gives it up only
     /// to another.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "non_null")]
     #[schema(value_type = bool)]
     is_primary: Option<bool>,
     /// Anything to keep with it.
@@ -181,11 +181,11 @@ impl UpdateWorkspaceBody {
     operation_id = "listWorkspaces",
     params(("projectId" = schema::Id, Path, description = "The project.")),
     responses((status = 200, description = "The workspaces.", body = Vec<WorkspaceBody>)))]
-async fn list(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn list(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .read(
             |rq| rq.id("projectId"),
-            |reads, call, id| projects::workspaces(reads, call, *id),
+            |reads, ctx, id| projects::workspaces(reads, ctx, *id),
             |found| {
                 Reply::ok(
                     found
@@ -204,8 +204,8 @@ async fn list(exchange: Exchange) -> HttpResponse {
     params(("projectId" = schema::Id, Path, description = "The project.")),
     request_body = CreateWorkspaceBody,
     responses((status = 201, description = "The workspace.", body = WorkspaceBody)))]
-async fn create(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn create(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             |rq| {
                 Ok((
@@ -213,13 +213,13 @@ async fn create(exchange: Exchange) -> HttpResponse {
                     rq.json::<CreateWorkspaceBody>()?.command(),
                 ))
             },
-            |tx, call, (id, command)| projects::create_workspace(tx, call, *id, command.clone()),
+            |tx, ctx, (id, command)| projects::create_workspace(tx, ctx, *id, command.clone()),
             |workspace| Reply::created(WorkspaceBody::from(workspace)),
         )
         .await
 }
 
-fn ids(rq: &Incoming) -> Result<(ProjectId, WorkspaceId), Problem> {
+fn ids(rq: &Request) -> Result<(ProjectId, WorkspaceId), Problem> {
     Ok((rq.id("projectId")?, rq.id("workspaceId")?))
 }
 
@@ -233,12 +233,12 @@ fn ids(rq: &Incoming) -> Result<(ProjectId, WorkspaceId), Problem> {
     ),
     request_body = UpdateWorkspaceBody,
     responses((status = 200, description = "The workspace.", body = WorkspaceBody)))]
-async fn update(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn update(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             |rq| Ok((ids(rq)?, rq.json::<UpdateWorkspaceBody>()?.command())),
-            |tx, call, ((project, id), command)| {
-                projects::update_workspace(tx, call, *project, *id, command.clone())
+            |tx, ctx, ((project, id), command)| {
+                projects::update_workspace(tx, ctx, *project, *id, command.clone())
             },
             |workspace| Reply::ok(WorkspaceBody::from(workspace)),
         )
@@ -253,11 +253,11 @@ async fn update(exchange: Exchange) -> HttpResponse {
         ("workspaceId" = schema::Id, Path, description = "The workspace."),
     ),
     responses((status = 200, description = "It is gone.", body = Done)))]
-async fn delete(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn delete(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             ids,
-            |tx, call, (project, id)| projects::delete_workspace(tx, call, *project, *id),
+            |tx, ctx, (project, id)| projects::delete_workspace(tx, ctx, *project, *id),
             |()| Reply::ok(Done::OK),
         )
         .await

@@ -1,13 +1,13 @@
 use actix_web::HttpResponse;
 use workforce_app::{Codes, runs};
-use workforce_domain::port::ActivityKey;
+use workforce_domain::port::ActivityCursor;
 
 use super::super::activity::ActivityBody;
 use super::TAG;
-use crate::exchange::Exchange;
 use crate::paging::Paging;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
+use crate::request_context::RequestContext;
 use crate::schema;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
@@ -19,11 +19,11 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     operation_id = "listHeartbeatRunEvents",
     params(("runId" = schema::Id, Path, description = "The run."), Paging),
     responses((status = 200, description = "What happened.", body = Vec<ActivityBody>)))]
-async fn list(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn list(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .read(
-            |rq| Ok((rq.id("runId")?, rq.page::<ActivityKey>()?)),
-            |reads, call, (run, page)| runs::events(reads, call, *run, page),
+            |rq| Ok((rq.id("runId")?, rq.page::<ActivityCursor>()?)),
+            |reads, ctx, (run, page)| runs::events(reads, ctx, *run, page),
             Reply::<Vec<ActivityBody>>::page,
         )
         .await

@@ -6,11 +6,11 @@ use workforce_domain::id::RunId;
 use workforce_domain::lifecycle::Lifecycle;
 
 use super::{TAG, log_stream};
-use crate::exchange::{Exchange, Incoming};
 use crate::problem::Problem;
 use crate::query::fault;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
+use crate::request_context::{Request, RequestContext};
 use crate::schema;
 use crate::streams;
 
@@ -65,14 +65,14 @@ pub(super) const ELSEWHERE: &str =
     ),
     responses((status = 200, description = "The piece.",
         content((LogBody = "application/json"), (schema::ServerSentEvent = "text/event-stream")))))]
-async fn log(exchange: Exchange) -> HttpResponse {
-    if exchange.incoming.wants_stream(false) {
-        return log_stream::stream(exchange).await;
+async fn log(rqctx: RequestContext) -> HttpResponse {
+    if rqctx.request.wants_stream(false) {
+        return log_stream::stream(rqctx).await;
     }
-    exchange
+    rqctx
         .read_and(
             |rq| Ok((rq.id("runId")?, span(rq)?)),
-            |reads, call, (id, span)| Ok((runs::get(reads, call, *id)?, *span)),
+            |reads, ctx, (id, span)| Ok((runs::get(reads, ctx, *id)?, *span)),
             |state, (run, (offset, limit))| {
                 let slice = state
                     .ports
@@ -100,7 +100,7 @@ async fn log(exchange: Exchange) -> HttpResponse {
         .await
 }
 
-fn span(rq: &Incoming) -> Result<(u64, u64), Problem> {
+fn span(rq: &Request) -> Result<(u64, u64), Problem> {
     let query = rq.query()?;
     let offset = query.value("offset", "a number of bytes")?.unwrap_or(0);
     let limit = query

@@ -8,7 +8,7 @@ use serde::Serialize;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 use workforce_app::{Failure, runs};
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::id::RunId;
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::LogSlice;
@@ -16,12 +16,12 @@ use workforce_domain::run::{Run, RunErrorCode, RunStatus};
 
 use super::TAG;
 use super::log::ELSEWHERE;
-use crate::exchange::Exchange;
 use crate::problem::Problem;
 use crate::registry::{Access, Endpoints};
+use crate::request_context::RequestContext;
 use crate::schema;
 use crate::streams::{
-    self, Channel, EVENT_STREAM, Frame, Gone, KEEP_ALIVE, Outlet, StreamLimits, preamble,
+    self, Channel, EVENT_STREAM, EventSender, Frame, KEEP_ALIVE, ReaderGone, StreamLimits, preamble,
 };
 
 /// Output is sent in pieces of so many bytes.
@@ -52,34 +52,34 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     ),
     responses((status = 200, description = "The output.",
         body = schema::ServerSentEvent, content_type = "text/event-stream")))]
-async fn log_stream(exchange: Exchange) -> HttpResponse {
-    stream(exchange).await
+async fn log_stream(rqctx: RequestContext) -> HttpResponse {
+    stream(rqctx).await
 }
 
 /// Answers with the output as a stream.
-pub(super) async fn stream(exchange: Exchange) -> HttpResponse {
-    let exchange = Arc::new(exchange);
-    let opened = open(&exchange).await;
-    opened.unwrap_or_else(|problem| problem.answer(&exchange.incoming.request_id))
+pub(super) async fn stream(rqctx: RequestContext) -> HttpResponse {
+    let rqctx = Arc::new(rqctx);
+    let opened = open(&rqctx).await;
+    opened.unwrap_or_else(|problem| problem.answer(&rqctx.request.request_id))
 }
 
 #[derive(Clone, Copy)]
-struct Wanted {
+struct LogParams {
     run: RunId,
     offset: u64,
 }
 
-async fn open(exchange: &Arc<Exchange>) -> Result<HttpResponse, Problem> {
-    let rq = &exchange.incoming;
+async fn open(rqctx: &Arc<RequestContext>) -> Result<HttpResponse, Problem> {
+    let rq = &rqctx.request;
     let wanted = rq.id("runId").and_then(|run| {
         let offset = rq.seen("offset")?.unwrap_or(0);
-        Ok(Wanted { run, offset })
+        Ok(LogParams { run, offset })
     });
     let asked = wanted.clone();
-    let looked = exchange
-        .look(true, move |reads, call| {
+    let looked = rqctx
+        .look(true, move |reads, ctx| {
             let wanted = asked.clone().map_err(Failure::Refused)?;
-            runs::get(reads, call, wanted.run).map_err(|failure| failure.map(Problem::refused))
+            runs::get(reads, ctx, wanted.run).map_err(|failure| failure.map(Problem::refused))
         })
         .await?;
     let wanted = wanted?;
@@ -89,14 +89,14 @@ async fn open(exchange: &Arc<Exchange>) -> Result<HttpResponse, Problem> {
             .insert_header((header::CACHE_CONTROL, "no-store, no-transform"))
             .finish());
     }
-    let (run, state) = (looked.value, &exchange.state);
+    let (run, state) = (looked.value, &rqctx.state);
     let permit = state.streams().enter(&looked.caller)?;
     let channel = state.streams().channel(&state.ports.store, run.scope());
     let limits = state.streams().limits();
-    let (outlet, response) = streams::answer(permit);
+    let (sender, response) = streams::answer(permit);
     let now = Instant::now();
     let reader = Reader {
-        exchange: Arc::clone(exchange),
+        rqctx: Arc::clone(rqctx),
         calls: channel.calls(),
         channel,
         limits,
@@ -105,7 +105,7 @@ async fn open(exchange: &Arc<Exchange>) -> Result<HttpResponse, Problem> {
         sent_at: now,
         looked_at: now,
     };
-    actix_web::rt::spawn(reader.run(outlet));
+    actix_web::rt::spawn(reader.run(sender));
     Ok(response)
 }
 
@@ -133,7 +133,7 @@ struct End {
 
 /// One reader of a run's output.
 struct Reader {
-    exchange: Arc<Exchange>,
+    rqctx: Arc<RequestContext>,
     /// Kept because it rings `calls`.
     channel: Arc<Channel>,
     calls: watch::Receiver<u64>,
@@ -146,44 +146,44 @@ struct Reader {
 }
 
 impl Reader {
-    async fn run(mut self, outlet: Outlet) {
-        let mut closing = self.exchange.state.streams().closing();
+    async fn run(mut self, sender: EventSender) {
+        let mut closing = self.rqctx.state.streams().closing();
         tokio::select! {
             biased;
             _ = closing.wait_for(|closing| *closing) => {}
-            _gone = outlet.gone() => {}
-            ended = self.read(&outlet) => {
-                let Err(Gone) = ended;
+            _gone = sender.gone() => {}
+            ended = self.read(&sender) => {
+                let Err(ReaderGone) = ended;
             }
         }
         drop(self.channel);
     }
 
-    async fn read(&mut self, outlet: &Outlet) -> Result<Infallible, Gone> {
-        outlet.send(preamble(self.offset)).await?;
+    async fn read(&mut self, sender: &EventSender) -> Result<Infallible, ReaderGone> {
+        sender.send(preamble(self.offset)).await?;
         loop {
             // The output of a run is complete before it is told to have ended,
             // so that it is looked at in this order.
             let has_ended = self.run.status.is_terminal();
-            let slice = self.slice(outlet).await?;
+            let slice = self.slice(sender).await?;
             if slice.next_offset > self.offset {
                 let next_offset = slice.next_offset;
-                self.send(outlet, self.offset, next_offset, &slice.content)
+                self.send(sender, self.offset, next_offset, &slice.content)
                     .await?;
                 self.offset = next_offset;
             } else if has_ended {
-                return self.end(outlet, slice.total).await;
+                return self.end(sender, slice.total).await;
             } else {
-                self.wait(outlet).await?;
+                self.wait(sender).await?;
             }
             if self.looked_at.elapsed() >= self.limits.recheck {
-                self.look(outlet).await?;
+                self.look(sender).await?;
             }
         }
     }
 
-    async fn slice(&self, outlet: &Outlet) -> Result<LogSlice, Gone> {
-        let logs = Arc::clone(&self.exchange.state.ports.logs);
+    async fn slice(&self, sender: &EventSender) -> Result<LogSlice, ReaderGone> {
+        let logs = Arc::clone(&self.rqctx.state.ports.logs);
         let (company, run, offset) = (self.run.company, self.run.id, self.offset);
         let read = web::block(move || logs.read(company, run, offset, PIECE)).await;
         let problem = match read {
@@ -192,30 +192,30 @@ impl Reader {
             Err(panicked) => Problem::internal(&panicked),
         };
         tracing::warn!(%problem, %run, "the log of a run cannot be streamed");
-        self.refuse(outlet, &problem).await
+        self.refuse(sender, &problem).await
     }
 
     async fn send(
         &mut self,
-        outlet: &Outlet,
+        sender: &EventSender,
         offset: u64,
         next_offset: u64,
         content: &str,
-    ) -> Result<(), Gone> {
+    ) -> Result<(), ReaderGone> {
         let chunk = Chunk {
             run_id: self.run.id,
             offset,
             next_offset,
             content,
         };
-        self.emit(outlet, next_offset, "log", &chunk).await
+        self.emit(sender, next_offset, "log", &chunk).await
     }
 
-    async fn end(&mut self, outlet: &Outlet, total: u64) -> Result<Infallible, Gone> {
+    async fn end(&mut self, sender: &EventSender, total: u64) -> Result<Infallible, ReaderGone> {
         let elsewhere = total == 0 && self.run.log_bytes > 0;
         if elsewhere && self.offset == 0 {
             let tail = self.run.log_tail.take().unwrap_or_default();
-            self.send(outlet, 0, 0, &tail).await?;
+            self.send(sender, 0, 0, &tail).await?;
         }
         let end = End {
             run_id: self.run.id,
@@ -224,44 +224,44 @@ impl Reader {
             total_bytes: total,
             note: elsewhere.then_some(ELSEWHERE),
         };
-        self.emit(outlet, self.offset, "end", &end).await?;
-        Err(Gone)
+        self.emit(sender, self.offset, "end", &end).await?;
+        Err(ReaderGone)
     }
 
     async fn emit(
         &mut self,
-        outlet: &Outlet,
+        sender: &EventSender,
         id: u64,
         kind: &str,
         data: &impl Serialize,
-    ) -> Result<(), Gone> {
+    ) -> Result<(), ReaderGone> {
         self.sent_at = Instant::now();
         match Frame::new(id, kind, data) {
-            Ok(frame) => outlet.send(frame.text().clone()).await,
-            Err(error) => self.refuse(outlet, &Problem::internal(&error)).await,
+            Ok(frame) => sender.send(frame.text().clone()).await,
+            Err(error) => self.refuse(sender, &Problem::internal(&error)).await,
         }
     }
 
     /// Waits until there may be more output or the run may have ended.
-    async fn wait(&mut self, outlet: &Outlet) -> Result<(), Gone> {
+    async fn wait(&mut self, sender: &EventSender) -> Result<(), ReaderGone> {
         sleep(LOOK_EVERY).await;
         if self.calls.has_changed().unwrap_or(false) {
             self.calls.mark_unchanged();
-            self.look(outlet).await?;
+            self.look(sender).await?;
         }
         if self.sent_at.elapsed() >= self.limits.keep_alive {
             self.sent_at = Instant::now();
-            outlet.send(KEEP_ALIVE).await?;
+            sender.send(KEEP_ALIVE).await?;
         }
         Ok(())
     }
 
     /// Looks at the run, and whether the reader may still read it.
-    async fn look(&mut self, outlet: &Outlet) -> Result<(), Gone> {
+    async fn look(&mut self, sender: &EventSender) -> Result<(), ReaderGone> {
         let id = self.run.id;
         let looked = self
-            .exchange
-            .look(false, move |reads, call| runs::get(reads, call, id))
+            .rqctx
+            .look(false, move |reads, ctx| runs::get(reads, ctx, id))
             .await;
         match looked {
             Ok(looked) => {
@@ -273,13 +273,13 @@ impl Reader {
                 tracing::warn!(%problem, "a stream waits for the store");
                 Ok(())
             }
-            Err(problem) => self.refuse(outlet, &problem).await,
+            Err(problem) => self.refuse(sender, &problem).await,
         }
     }
 
     /// Ends the stream, saying why.
-    async fn refuse<T>(&self, outlet: &Outlet, problem: &Problem) -> Result<T, Gone> {
-        outlet.send(format!(": {}\n\n", problem.code())).await?;
-        Err(Gone)
+    async fn refuse<T>(&self, sender: &EventSender, problem: &Problem) -> Result<T, ReaderGone> {
+        sender.send(format!(": {}\n\n", problem.code())).await?;
+        Err(ReaderGone)
     }
 }

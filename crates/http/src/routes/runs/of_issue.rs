@@ -3,15 +3,15 @@ use workforce_app::Codes;
 use workforce_app::access::{Denied, denied};
 use workforce_app::runs::{self, RunError};
 use workforce_domain::page::PageRequest;
-use workforce_domain::port::RunKey;
+use workforce_domain::port::RunCursor;
 
 use super::super::issue_ref;
 use super::bodies::RunBody;
 use super::{OPEN, TAG};
-use crate::exchange::Exchange;
 use crate::paging::Paging;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
+use crate::request_context::RequestContext;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
@@ -25,11 +25,11 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     operation_id = "listIssueRuns",
     params(("issueId" = String, Path, description = "The issue, by id or identifier."), Paging),
     responses((status = 200, description = "The runs.", body = Vec<RunBody>)))]
-async fn list(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn list(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .read(
-            |rq| Ok((issue_ref(rq)?, rq.page::<RunKey>()?)),
-            |reads, call, (issue, page)| runs::of_issue(reads, call, issue, &[], page),
+            |rq| Ok((issue_ref(rq)?, rq.page::<RunCursor>()?)),
+            |reads, ctx, (issue, page)| runs::of_issue(reads, ctx, issue, &[], page),
             Reply::<Vec<RunBody>>::page,
         )
         .await
@@ -40,11 +40,11 @@ async fn list(exchange: Exchange) -> HttpResponse {
     operation_id = "listLiveIssueRuns",
     params(("issueId" = String, Path, description = "The issue, by id or identifier."), Paging),
     responses((status = 200, description = "The runs.", body = Vec<RunBody>)))]
-async fn live(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn live(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .read(
-            |rq| Ok((issue_ref(rq)?, rq.page::<RunKey>()?)),
-            |reads, call, (issue, page)| runs::of_issue(reads, call, issue, &OPEN, page),
+            |rq| Ok((issue_ref(rq)?, rq.page::<RunCursor>()?)),
+            |reads, ctx, (issue, page)| runs::of_issue(reads, ctx, issue, &OPEN, page),
             Reply::<Vec<RunBody>>::page,
         )
         .await
@@ -56,12 +56,12 @@ async fn live(exchange: Exchange) -> HttpResponse {
     operation_id = "getActiveIssueRun",
     params(("issueId" = String, Path, description = "The issue, by id or identifier.")),
     responses((status = 200, description = "The run.", body = RunBody)))]
-async fn active(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn active(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .read(
             issue_ref,
-            |reads, call, issue| {
-                let page = runs::of_issue(reads, call, issue, &OPEN, &PageRequest::first())?;
+            |reads, ctx, issue| {
+                let page = runs::of_issue(reads, ctx, issue, &OPEN, &PageRequest::first())?;
                 page.items
                     .into_iter()
                     .max_by_key(|run| (run.status.is_live(), run.created_at))

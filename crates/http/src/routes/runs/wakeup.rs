@@ -8,9 +8,9 @@ use workforce_domain::wake::WakeSource;
 
 use super::TAG;
 use super::bodies::InvokedBody;
-use crate::exchange::Exchange;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
+use crate::request_context::RequestContext;
 use crate::schema;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
@@ -35,7 +35,7 @@ struct WakeUpBody {
     payload: Option<Document>,
     /// A repetition of the request under the same key within 24 hours gets the
     /// first answer, as with the header `Idempotency-Key`, which goes before.
-    #[expect(dead_code, reason = "the exchange reads it")]
+    #[expect(dead_code, reason = "the rqctx reads it")]
     #[schema(value_type = Option<String>, min_length = 1, max_length = 200)]
     idempotency_key: Option<String>,
 }
@@ -101,12 +101,12 @@ impl From<WakeUpOutcome> for WokenBody {
     params(("agentId" = schema::Id, Path, description = "The agent.")),
     request_body = WakeUpBody,
     responses((status = 202, description = "The queued run.", body = WokenBody)))]
-async fn wake_up(mut exchange: Exchange) -> HttpResponse {
-    exchange.incoming.adopt_idempotency_key();
-    exchange
+async fn wake_up(mut rqctx: RequestContext) -> HttpResponse {
+    rqctx.request.adopt_idempotency_key();
+    rqctx
         .write(
             |rq| Ok((rq.id("agentId")?, rq.json::<WakeUpBody>()?.command())),
-            |tx, call, (agent, command)| runs::wake_up(tx, call, *agent, command.clone()),
+            |tx, ctx, (agent, command)| runs::wake_up(tx, ctx, *agent, command.clone()),
             |outcome| Reply::accepted(WokenBody::from(outcome)),
         )
         .await

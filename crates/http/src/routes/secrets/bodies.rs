@@ -5,13 +5,13 @@ use workforce_app::secrets::{Converted, CreateSecret, UpdateSecret};
 use workforce_domain::change::Change;
 use workforce_domain::id::{AgentId, CompanyId, SecretId, UserId};
 use workforce_domain::secret::{Secret, SecretProvider, SecretValue};
+use workforce_domain::string_enum::StringEnum;
 use workforce_domain::text::{Description, SecretName};
 use workforce_domain::time::Timestamp;
-use workforce_domain::word::Word;
 
 use crate::problem::Problem;
 use crate::schema;
-use crate::wire::given;
+use crate::wire::non_null;
 
 /// A secret, without its value.
 #[derive(Serialize, ToSchema)]
@@ -119,7 +119,7 @@ impl CreateSecretBody {
 #[serde(rename_all = "camelCase")]
 pub(super) struct UpdateSecretBody {
     /// Its name.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "non_null")]
     #[schema(value_type = schema::SecretName)]
     name: Option<SecretName>,
     /// What it is for.
@@ -127,11 +127,11 @@ pub(super) struct UpdateSecretBody {
     #[schema(value_type = Option<schema::Description>)]
     description: Change<Description>,
     /// Its new value: makes a version.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "non_null")]
     #[schema(value_type = schema::SecretValue)]
     value: Option<SecretValue>,
     /// What the provider knows it by, where its value is kept elsewhere.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "non_null")]
     #[schema(value_type = schema::ExternalRef)]
     external_ref: Option<String>,
 }

@@ -2,14 +2,14 @@ use actix_web::HttpResponse;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use workforce_app::secrets::master_key::{self, KeyStatus};
-use workforce_app::{Call, Code, Codes, Failure};
+use workforce_app::{Code, Codes, Context, Failure};
 use workforce_domain::port::{KeyChangeError, KeySource, Reads};
 
 use super::TAG;
-use crate::exchange::Exchange;
 use crate::problem::Problem;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
+use crate::request_context::RequestContext;
 use crate::state::{KeyRotation, State};
 
 /// What a change of the master key is refused with.
@@ -71,11 +71,11 @@ struct RotateBody {
 #[utoipa::path(get, path = "/api/secrets/rotate-key", tag = TAG,
     operation_id = "getMasterKeyStatus",
     responses((status = 200, description = "Where it stands.", body = StatusBody)))]
-async fn status(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn status(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .read(
             |_rq| Ok(()),
-            |reads, call, ()| key_status(reads, call),
+            |reads, ctx, ()| key_status(reads, ctx),
             |status| Reply::ok(StatusBody::from(status)),
         )
         .await
@@ -88,11 +88,11 @@ async fn status(exchange: Exchange) -> HttpResponse {
     operation_id = "rotateMasterKey",
     request_body = RotateBody,
     responses((status = 202, description = "It has begun.", body = StatusBody)))]
-async fn rotate(exchange: Exchange) -> HttpResponse {
-    exchange
-        .write_around(
+async fn rotate(rqctx: RequestContext) -> HttpResponse {
+    rqctx
+        .write_with_side_effect(
             |rq| rq.json::<RotateBody>(),
-            |reads, call, _body| key_status(reads, call),
+            |reads, ctx, _body| key_status(reads, ctx),
             |state, body, status| begin(state, &status, body.only_server),
             |_tx, _call, _body, begun| Ok::<_, Failure<Problem>>(begun.clone()),
             |_state, _body, begun| Reply::accepted(StatusBody::from(begun)),
@@ -100,10 +100,10 @@ async fn rotate(exchange: Exchange) -> HttpResponse {
         .await
 }
 
-fn key_status(reads: &mut dyn Reads, call: &Call<'_>) -> Result<KeyStatus, Failure<Problem>> {
-    call.require_board()
+fn key_status(reads: &mut dyn Reads, ctx: &Context<'_>) -> Result<KeyStatus, Failure<Problem>> {
+    ctx.require_board()
         .map_err(|denied| Failure::Refused(Problem::refused(denied)))?;
-    Ok(master_key::status(reads, call.vault)?)
+    Ok(master_key::status(reads, ctx.vault)?)
 }
 
 fn begin(state: &State, status: &KeyStatus, only_server: bool) -> Result<KeyStatus, Problem> {

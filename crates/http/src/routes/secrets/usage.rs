@@ -10,11 +10,11 @@ use workforce_domain::time::Timestamp;
 
 use super::super::Done;
 use super::TAG;
-use crate::exchange::Exchange;
 use crate::paging::Paging;
 use crate::problem::Problem;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
+use crate::request_context::RequestContext;
 use crate::schema;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
@@ -134,11 +134,11 @@ impl From<SecretUsage> for UsageBody {
     operation_id = "listSecretVersions",
     params(("secretId" = schema::Id, Path, description = "The secret."), Paging),
     responses((status = 200, description = "The versions.", body = Vec<VersionBody>)))]
-async fn versions(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn versions(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .read(
             |rq| Ok((rq.id("secretId")?, rq.page::<i32>()?)),
-            |reads, call, (id, page)| secrets::versions(reads, call, *id, page),
+            |reads, ctx, (id, page)| secrets::versions(reads, ctx, *id, page),
             Reply::<Vec<VersionBody>>::page,
         )
         .await
@@ -152,8 +152,8 @@ async fn versions(exchange: Exchange) -> HttpResponse {
         ("version" = i32, Path, description = "The number of the version."),
     ),
     responses((status = 200, description = "It is deleted.", body = Done)))]
-async fn delete_version(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn delete_version(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             |rq| {
                 let kind = "version of this secret";
@@ -161,7 +161,7 @@ async fn delete_version(exchange: Exchange) -> HttpResponse {
                 let version = version.map_err(|_malformed| Problem::missing(kind))?;
                 Ok((rq.id("secretId")?, version))
             },
-            |tx, call, (id, version)| secrets::delete_version(tx, call, *id, *version),
+            |tx, ctx, (id, version)| secrets::delete_version(tx, ctx, *id, *version),
             |()| Reply::ok(Done::OK),
         )
         .await
@@ -172,11 +172,11 @@ async fn delete_version(exchange: Exchange) -> HttpResponse {
     operation_id = "getSecretUsage",
     params(("secretId" = schema::Id, Path, description = "The secret.")),
     responses((status = 200, description = "Its use.", body = UsageBody)))]
-async fn usage(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn usage(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .read(
             |rq| rq.id("secretId"),
-            |reads, call, id| secrets::usage(reads, call, *id),
+            |reads, ctx, id| secrets::usage(reads, ctx, *id),
             |usage| Reply::ok(UsageBody::from(usage)),
         )
         .await

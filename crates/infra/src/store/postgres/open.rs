@@ -4,9 +4,9 @@ use diesel::{Connection as _, PgConnection, RunQueryDsl, sql_query};
 use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 use workforce_domain::port::StoreError;
 
+use super::listener::NotificationListener;
 use super::queries::invariants;
 use super::queries::issue_texts::index_pending;
-use super::relay::Relay;
 use super::session::Session;
 use super::store::PostgresStore;
 use crate::store::errors::failed;
@@ -45,12 +45,12 @@ pub(crate) fn open(url: &str, options: &OpenOptions) -> Result<PostgresStore, Op
         Ok(())
     })?;
     let supervisor = options.vitals.supervisor.clone();
-    let relay = Relay::start(url.to_owned(), supervisor)
+    let listener = NotificationListener::start(url.to_owned(), supervisor)
         .map_err(|error| OpenError::Connect(error.into()))?;
     let target = url.to_owned();
     let pool = pool(options.pool_size, move || Session::open(&target));
     let room = options.vitals.room.clone();
-    Ok(PostgresStore::new(url.to_owned(), pool, relay, room))
+    Ok(PostgresStore::new(url.to_owned(), pool, listener, room))
 }
 
 /// Undoes every migration of the database at `url`.

@@ -6,8 +6,8 @@ use workforce_domain::id::CompanyId;
 use workforce_domain::port::{EventFeed, Reads, Store, StoreError, Tx, Verdict};
 use workforce_vitals::Room;
 
+use super::listener::NotificationListener;
 use super::outcome::{Outcome, Written, number_of_running};
-use super::relay::Relay;
 use super::session::Session;
 use super::{Connection, Transaction};
 use crate::store::errors::failed;
@@ -23,7 +23,7 @@ const BEGIN_WRITE: &str = "BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED, REA
 pub(crate) struct PostgresStore {
     url: String,
     pool: Pool<Manager<Session>>,
-    relay: Relay,
+    listener: NotificationListener,
     room: Room,
 }
 
@@ -39,13 +39,13 @@ impl PostgresStore {
     pub(super) const fn new(
         url: String,
         pool: Pool<Manager<Session>>,
-        relay: Relay,
+        listener: NotificationListener,
         room: Room,
     ) -> Self {
         Self {
             url,
             pool,
-            relay,
+            listener,
             room,
         }
     }
@@ -104,7 +104,7 @@ impl PostgresStore {
             Outcome::Aborted => Err(StoreError::Unavailable(Box::new(error))),
             Outcome::Unknown => {
                 // Who listens looks in vain at worst.
-                self.relay.tell(&told);
+                self.listener.notify(&told);
                 Err(StoreError::OutcomeUnknown(Box::new(error)))
             }
         }
@@ -192,12 +192,12 @@ impl Store for PostgresStore {
     ) -> Result<(), StoreError> {
         until_settled(&self.room, || {
             let told = self.write(|tx| body(tx))?;
-            self.relay.tell(&told);
+            self.listener.notify(&told);
             Ok(())
         })
     }
 
     fn feed(&self) -> &dyn EventFeed {
-        &self.relay
+        &self.listener
     }
 }

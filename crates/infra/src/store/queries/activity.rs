@@ -6,17 +6,17 @@ use workforce_domain::corrupt::Corrupt;
 use workforce_domain::id::{ActivityId, AgentId, CompanyId, RunId};
 use workforce_domain::page::{CreationKey, Page, PageRequest};
 use workforce_domain::port::{
-    ActivityFilter, ActivityKey, ActivityReads, EventSpan, NumberedEvent, StoreError,
+    ActivityCursor, ActivityFilter, ActivityReads, EventSpan, NumberedEvent, StoreError,
 };
+use workforce_domain::string_enum::StringEnum;
 use workforce_domain::time::Timestamp;
-use workforce_domain::word::Word;
 
 use super::super::transaction::Transaction;
 use super::super::{Connection, LoadingMode};
-use super::page::{Merged, Stream, fetch_limit, row_limit};
+use super::page::{KWayMerge, SortedRun, fetch_limit, row_limit};
 use super::row::{Row, all, document_length};
 use super::run_events;
-use crate::store::columns::{IdColumn, InstantColumn, JsonColumn, WordColumn};
+use crate::store::columns::{IdColumn, InstantColumn, JsonColumn, StringEnumColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{activity, company_counters, events};
 
@@ -25,12 +25,12 @@ use crate::store::schema::{activity, company_counters, events};
 pub(super) struct ActivityRow {
     id: IdColumn<ActivityId>,
     company_id: IdColumn<CompanyId>,
-    actor_type: WordColumn<ActorKind>,
+    actor_type: StringEnumColumn<ActorKind>,
     actor_id: String,
     agent_id: Option<IdColumn<AgentId>>,
     run_id: Option<IdColumn<RunId>>,
-    action: WordColumn<Action>,
-    entity_type: WordColumn<Entity>,
+    action: StringEnumColumn<Action>,
+    entity_type: StringEnumColumn<Entity>,
     entity_id: String,
     details: JsonColumn<Document>,
     created_at: InstantColumn,
@@ -65,7 +65,7 @@ impl Row for ActivityRow {
 struct EventRow {
     company_id: IdColumn<CompanyId>,
     seq: i64,
-    type_: WordColumn<EventKind>,
+    type_: StringEnumColumn<EventKind>,
     payload: JsonColumn<Document>,
     created_at: InstantColumn,
 }
@@ -101,8 +101,8 @@ fn read(
     company: CompanyScope,
     filter: &ActivityFilter,
     entity: Option<Entity>,
-    page: &PageRequest<ActivityKey>,
-) -> Result<Stream<Activity>, StoreError> {
+    page: &PageRequest<ActivityCursor>,
+) -> Result<SortedRun<Activity>, StoreError> {
     let mut query = activity::table
         .filter(activity::company_id.eq(IdColumn(company.company())))
         .select(ActivityRow::as_select())
@@ -111,7 +111,7 @@ fn read(
         query = query.filter(activity::agent_id.eq(IdColumn(agent)));
     }
     if let Some(entity) = entity {
-        query = query.filter(activity::entity_type.eq(WordColumn(entity)));
+        query = query.filter(activity::entity_type.eq(StringEnumColumn(entity)));
     }
     if let Some(id) = filter.entity_id.as_deref() {
         query = query.filter(activity::entity_id.eq(id));
@@ -129,7 +129,7 @@ fn read(
         .limit(fetch_limit(page))
         .load_iter::<ActivityRow, LoadingMode>(conn)
         .map_err(failed)?;
-    Stream::read(rows, page.limit.max(1), page.max_bytes)
+    SortedRun::read(rows, page.limit.max(1), page.max_bytes)
 }
 
 impl ActivityReads for Transaction<'_> {
@@ -139,8 +139,8 @@ impl ActivityReads for Transaction<'_> {
         &mut self,
         company: CompanyScope,
         filter: &ActivityFilter,
-        page: &PageRequest<ActivityKey>,
-    ) -> Result<Page<Activity, ActivityKey>, StoreError> {
+        page: &PageRequest<ActivityCursor>,
+    ) -> Result<Page<Activity, ActivityCursor>, StoreError> {
         let lanes = match (filter.entity, &filter.entity_id, filter.agent) {
             (None, Some(_), None) => Entity::ALL.iter().copied().map(Some).collect(),
             (entity, _, _) => vec![entity],
@@ -149,7 +149,7 @@ impl ActivityReads for Transaction<'_> {
         for lane in lanes {
             streams.push(read(self.conn, company, filter, lane, page)?);
         }
-        let mut merged = Merged::new(page);
+        let mut merged = KWayMerge::new(page);
         merged.take(streams, before);
         Ok(merged.finish(|row| CreationKey {
             at: row.created_at.micros(),
@@ -161,8 +161,8 @@ impl ActivityReads for Transaction<'_> {
         &mut self,
         company: CompanyScope,
         run: RunId,
-        page: &PageRequest<ActivityKey>,
-    ) -> Result<Page<Activity, ActivityKey>, StoreError> {
+        page: &PageRequest<ActivityCursor>,
+    ) -> Result<Page<Activity, ActivityCursor>, StoreError> {
         run_events::list(self.conn, company, run, page)
     }
 

@@ -13,7 +13,7 @@ use workforce_domain::text::{Description, Label, Name, Role};
 use workforce_domain::time::Month;
 
 use super::row::{Row, admit, admit_some, document_length, length};
-use crate::store::columns::{IdColumn, InstantColumn, JsonColumn, WordColumn};
+use crate::store::columns::{IdColumn, InstantColumn, JsonColumn, StringEnumColumn};
 use crate::store::schema::agents;
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
@@ -28,11 +28,11 @@ pub(super) struct AgentRow {
     icon: Option<String>,
     capabilities: Option<String>,
     reports_to: Option<IdColumn<AgentId>>,
-    lifecycle: WordColumn<AgentState>,
+    lifecycle: StringEnumColumn<AgentState>,
     lifecycle_at: Option<InstantColumn>,
-    pause_reason: Option<WordColumn<PauseReason>>,
+    pause_reason: Option<StringEnumColumn<PauseReason>>,
     consecutive_failures: i32,
-    adapter_type: WordColumn<AdapterType>,
+    adapter_type: StringEnumColumn<AdapterType>,
     adapter_config: JsonColumn<Document>,
     runtime_config: JsonColumn<Document>,
     // A copy of what the configuration says, for the conditions of the claim.
@@ -112,11 +112,11 @@ impl From<&Agent> for AgentRow {
             icon: agent.icon.as_ref().map(ToString::to_string),
             capabilities: agent.capabilities.as_ref().map(ToString::to_string),
             reports_to: agent.reports_to.map(IdColumn),
-            lifecycle: WordColumn(lifecycle.state),
+            lifecycle: StringEnumColumn(lifecycle.state),
             lifecycle_at: lifecycle.since.map(InstantColumn),
-            pause_reason: lifecycle.pause_reason.map(WordColumn),
+            pause_reason: lifecycle.pause_reason.map(StringEnumColumn),
             consecutive_failures: agent.consecutive_failures,
-            adapter_type: WordColumn(agent.adapter_type),
+            adapter_type: StringEnumColumn(agent.adapter_type),
             adapter_config: JsonColumn(agent.adapter_config.clone()),
             runtime_config: JsonColumn(agent.runtime_config.clone()),
             max_concurrent_runs: agent.max_concurrent_runs(),

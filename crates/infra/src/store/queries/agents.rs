@@ -10,14 +10,14 @@ use workforce_domain::id::AgentId;
 use workforce_domain::mention::Mentionable;
 use workforce_domain::page::{CreationKey, Page, PageRequest};
 use workforce_domain::port::{
-    AgentFilter, AgentKeyset, AgentReads, AgentWrites, Held, Lock, Shared, StoreError,
+    AgentCursor, AgentFilter, AgentReads, AgentWrites, Lock, Locked, Shared, StoreError,
 };
 use workforce_domain::text::{Label, Name, Role};
 use workforce_domain::time::Timestamp;
 use workforce_domain::timer::Timer;
 
 use super::super::transaction::Transaction;
-use super::super::{LoadingMode, held, shared};
+use super::super::{LoadingMode, for_share, for_update};
 use super::advisory::advisory_lock;
 use super::agent_row::AgentRow;
 use super::agent_secrets;
@@ -77,8 +77,8 @@ impl AgentReads for Transaction<'_> {
         &mut self,
         company: CompanyScope,
         filter: AgentFilter,
-        page: &PageRequest<AgentKeyset>,
-    ) -> Result<Page<Agent, AgentKeyset>, StoreError> {
+        page: &PageRequest<AgentCursor>,
+    ) -> Result<Page<Agent, AgentCursor>, StoreError> {
         let mut query = agents::table
             .filter(agents::company_id.eq(IdColumn(company.company())))
             .select(AgentRow::as_select())
@@ -252,27 +252,27 @@ impl AgentWrites for Transaction<'_> {
         AgentReads::url_keys(self, company, stem)
     }
 
-    fn insert(&mut self, agent: Agent) -> Result<Held<Agent>, StoreError> {
+    fn insert(&mut self, agent: Agent) -> Result<Locked<Agent>, StoreError> {
         diesel::insert_into(agents::table)
             .values(AgentRow::from(&agent))
             .execute(self.conn)
             .map_err(failed)?;
         agent_secrets::insert(self.conn, &agent)?;
-        Ok(Held::locked(agent))
+        Ok(Locked::assume_locked(agent))
     }
 
-    fn lock(&mut self, scope: Scope, id: AgentId) -> Result<Option<Held<Agent>>, StoreError> {
+    fn lock(&mut self, scope: Scope, id: AgentId) -> Result<Option<Locked<Agent>>, StoreError> {
         self.locks(Lock::Agent, id);
         let query = agents::table.filter(agents::id.eq(IdColumn(id)));
-        let row = in_scope!(scope, agents, query, |scoped| held!(
+        let row = in_scope!(scope, agents, query, |scoped| for_update!(
             scoped.select(AgentRow::as_select())
         )
         .first(self.conn)
         .optional());
-        Ok(one(row.map_err(failed)?)?.map(Held::locked))
+        Ok(one(row.map_err(failed)?)?.map(Locked::assume_locked))
     }
 
-    fn save(&mut self, agent: &Held<Agent>) -> Result<(), StoreError> {
+    fn save(&mut self, agent: &Locked<Agent>) -> Result<(), StoreError> {
         diesel::update(agents::table)
             .filter(agents::company_id.eq(IdColumn(agent.company)))
             .filter(agents::id.eq(IdColumn(agent.id)))
@@ -283,7 +283,7 @@ impl AgentWrites for Transaction<'_> {
         agent_secrets::update(self.conn, agent)
     }
 
-    fn delete(&mut self, agent: Held<Agent>) -> Result<(), StoreError> {
+    fn delete(&mut self, agent: Locked<Agent>) -> Result<(), StoreError> {
         let agent = agent.to_store()?;
         diesel::delete(agents::table)
             .filter(agents::company_id.eq(IdColumn(agent.company)))
@@ -303,22 +303,25 @@ impl AgentWrites for Transaction<'_> {
             .filter(agents::company_id.eq(IdColumn(company.company())))
             .filter(agents::id.eq(IdColumn(id)))
             .select(AgentRow::as_select());
-        let row = shared!(query).first(self.conn).optional();
-        Ok(one(row.map_err(failed)?)?.map(Shared::locked))
+        let row = for_share!(query).first(self.conn).optional();
+        Ok(one(row.map_err(failed)?)?.map(Shared::assume_locked))
     }
 
-    fn lock_reports_of(&mut self, manager: &Held<Agent>) -> Result<Vec<Held<Agent>>, StoreError> {
+    fn lock_reports_of(
+        &mut self,
+        manager: &Locked<Agent>,
+    ) -> Result<Vec<Locked<Agent>>, StoreError> {
         let manager = manager.to_store()?;
         let query = agents::table
             .filter(agents::company_id.eq(IdColumn(manager.company)))
             .filter(agents::reports_to.eq(IdColumn(manager.id)))
             .order(agents::id)
             .select(AgentRow::as_select());
-        let rows: Vec<AgentRow> = held!(query).load(self.conn).map_err(failed)?;
+        let rows: Vec<AgentRow> = for_update!(query).load(self.conn).map_err(failed)?;
         let reports = all(rows)?;
         for report in &reports {
             self.locks(Lock::Agent, report.id);
         }
-        Ok(reports.into_iter().map(Held::locked).collect())
+        Ok(reports.into_iter().map(Locked::assume_locked).collect())
     }
 }

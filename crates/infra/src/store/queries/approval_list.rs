@@ -8,38 +8,41 @@ use workforce_domain::approval::{
 use workforce_domain::id::{ApprovalId, IssueId};
 use workforce_domain::page::{CreationKey, Order, Page, PageRequest};
 use workforce_domain::port::{
-    ApprovalCommentKey, ApprovalFilter, ApprovalHistoryKey, ApprovalKey, StoreError,
+    ApprovalCommentCursor, ApprovalCursor, ApprovalFilter, ApprovalHistoryCursor, StoreError,
 };
 use workforce_domain::time::Timestamp;
 
 use super::super::{Connection, LoadingMode};
 use super::approval_rows::{ApprovalCommentRow, ApprovalRow, HistoryRow};
-use super::page::{Merged, Stream, fetch_limit, page_of};
-use crate::store::columns::{IdColumn, InstantColumn, WordColumn};
+use super::page::{KWayMerge, SortedRun, fetch_limit, page_of};
+use crate::store::columns::{IdColumn, InstantColumn, StringEnumColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{approval_comments, approval_events, approval_issues, approvals};
 
 /// A part of a list that one index holds in its order.
 #[derive(Clone, Copy)]
-enum Lane {
+enum Partition {
     All,
     Type(ApprovalType),
     Standing(ApprovalStanding),
 }
 
-/// The lanes of a list: per type where types are asked for, so that a rare one
+/// The partitions of a list: per type where types are asked for, so that a rare one
 /// does not lead through all there ever were, else per standing.
-fn lanes(filter: &ApprovalFilter) -> Vec<Lane> {
+fn partitions(filter: &ApprovalFilter) -> Vec<Partition> {
     if !filter.types.is_empty() {
         let mut types = filter.types.clone();
         types.sort_unstable();
         types.dedup();
-        return types.into_iter().map(Lane::Type).collect();
+        return types.into_iter().map(Partition::Type).collect();
     }
     if filter.standings.is_empty() {
-        return vec![Lane::All];
+        return vec![Partition::All];
     }
-    standings(filter).into_iter().map(Lane::Standing).collect()
+    standings(filter)
+        .into_iter()
+        .map(Partition::Standing)
+        .collect()
 }
 
 /// What is asked for, without repeats: what is resubmitted is pending too.
@@ -57,33 +60,33 @@ fn before(one: &Approval, other: &Approval) -> bool {
     (one.created_at, one.id) > (other.created_at, other.id)
 }
 
-/// The beginning of one lane, newest first.
+/// The beginning of one partition, newest first.
 fn read(
     conn: &mut Connection,
     company: CompanyScope,
     filter: &ApprovalFilter,
-    lane: Lane,
-    page: &PageRequest<ApprovalKey>,
-) -> Result<Stream<Approval>, StoreError> {
+    partition: Partition,
+    page: &PageRequest<ApprovalCursor>,
+) -> Result<SortedRun<Approval>, StoreError> {
     let mut query = approvals::table
         .filter(approvals::company_id.eq(IdColumn(company.company())))
         .select(ApprovalRow::as_select())
         .into_boxed();
-    match lane {
-        Lane::All => {}
-        Lane::Type(kind) => {
-            query = query.filter(approvals::type_.eq(WordColumn(kind)));
+    match partition {
+        Partition::All => {}
+        Partition::Type(kind) => {
+            query = query.filter(approvals::type_.eq(StringEnumColumn(kind)));
             let standings = standings(filter);
             if !standings.is_empty() {
-                let plain: Vec<WordColumn<ApprovalStatus>> = standings
+                let plain: Vec<StringEnumColumn<ApprovalStatus>> = standings
                     .iter()
                     .filter(|standing| **standing != ApprovalStanding::Resubmitted)
-                    .map(|standing| WordColumn(standing.status()))
+                    .map(|standing| StringEnumColumn(standing.status()))
                     .collect();
                 let among = approvals::status.eq_any(plain);
                 query = if standings.contains(&ApprovalStanding::Resubmitted) {
                     let again = approvals::status
-                        .eq(WordColumn(ApprovalStatus::Pending))
+                        .eq(StringEnumColumn(ApprovalStatus::Pending))
                         .and(approvals::resubmit_count.gt(0));
                     query.filter(among.or(again))
                 } else {
@@ -91,8 +94,8 @@ fn read(
                 };
             }
         }
-        Lane::Standing(standing) => {
-            query = query.filter(approvals::status.eq(WordColumn(standing.status())));
+        Partition::Standing(standing) => {
+            query = query.filter(approvals::status.eq(StringEnumColumn(standing.status())));
             if standing == ApprovalStanding::Resubmitted {
                 query = query.filter(approvals::resubmit_count.gt(0));
             }
@@ -111,7 +114,7 @@ fn read(
         .limit(fetch_limit(page))
         .load_iter::<ApprovalRow, LoadingMode>(conn)
         .map_err(failed)?;
-    Stream::read(rows, page.limit.max(1), page.max_bytes)
+    SortedRun::read(rows, page.limit.max(1), page.max_bytes)
 }
 
 /// Approvals of a company, newest first.
@@ -119,14 +122,14 @@ pub(super) fn list(
     conn: &mut Connection,
     company: CompanyScope,
     filter: &ApprovalFilter,
-    page: &PageRequest<ApprovalKey>,
-) -> Result<Page<Approval, ApprovalKey>, StoreError> {
-    let lanes = lanes(filter);
-    let mut streams = Vec::with_capacity(lanes.len());
-    for lane in lanes {
-        streams.push(read(conn, company, filter, lane, page)?);
+    page: &PageRequest<ApprovalCursor>,
+) -> Result<Page<Approval, ApprovalCursor>, StoreError> {
+    let partitions = partitions(filter);
+    let mut streams = Vec::with_capacity(partitions.len());
+    for partition in partitions {
+        streams.push(read(conn, company, filter, partition, page)?);
     }
-    let mut merged = Merged::new(page);
+    let mut merged = KWayMerge::new(page);
     merged.take(streams, before);
     Ok(merged.finish(|approval| CreationKey {
         at: approval.created_at.micros(),
@@ -164,8 +167,8 @@ pub(super) fn history(
     conn: &mut Connection,
     company: CompanyScope,
     approval: ApprovalId,
-    page: &PageRequest<ApprovalHistoryKey>,
-) -> Result<Page<ApprovalHistoryEntry, ApprovalHistoryKey>, StoreError> {
+    page: &PageRequest<ApprovalHistoryCursor>,
+) -> Result<Page<ApprovalHistoryEntry, ApprovalHistoryCursor>, StoreError> {
     let mut query = approval_events::table
         .filter(approval_events::company_id.eq(IdColumn(company.company())))
         .filter(approval_events::approval_id.eq(IdColumn(approval)))
@@ -195,8 +198,8 @@ pub(super) fn comments(
     company: CompanyScope,
     approval: ApprovalId,
     order: Order,
-    page: &PageRequest<ApprovalCommentKey>,
-) -> Result<Page<ApprovalComment, ApprovalCommentKey>, StoreError> {
+    page: &PageRequest<ApprovalCommentCursor>,
+) -> Result<Page<ApprovalComment, ApprovalCommentCursor>, StoreError> {
     let mut query = approval_comments::table
         .filter(approval_comments::company_id.eq(IdColumn(company.company())))
         .filter(approval_comments::approval_id.eq(IdColumn(approval)))

@@ -5,7 +5,7 @@ use workforce_domain::Document;
 use workforce_domain::actor::ActorKind;
 use workforce_domain::approval::{
     Approval, ApprovalComment, ApprovalEvent, ApprovalHistoryEntry, ApprovalHistoryKind,
-    ApprovalState, ApprovalStateRecord, ApprovalStatus, ApprovalType, Attention,
+    ApprovalState, ApprovalStateRecord, ApprovalStatus, ApprovalType, ReviewFlag,
 };
 use workforce_domain::board::NoBoardMember;
 use workforce_domain::corrupt::Corrupt;
@@ -15,7 +15,7 @@ use workforce_domain::id::{
 use workforce_domain::text::CommentBody;
 
 use super::row::{Row, admit, author, author_board, document_length, length};
-use crate::store::columns::{IdColumn, InstantColumn, JsonColumn, WordColumn};
+use crate::store::columns::{IdColumn, InstantColumn, JsonColumn, StringEnumColumn};
 use crate::store::schema::{approval_comments, approval_events, approvals};
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
@@ -23,10 +23,10 @@ use crate::store::schema::{approval_comments, approval_events, approvals};
 pub(super) struct ApprovalRow {
     id: IdColumn<ApprovalId>,
     company_id: IdColumn<CompanyId>,
-    type_: WordColumn<ApprovalType>,
-    status: WordColumn<ApprovalStatus>,
+    type_: StringEnumColumn<ApprovalType>,
+    status: StringEnumColumn<ApprovalStatus>,
     payload: JsonColumn<Document>,
-    attention: JsonColumn<Vec<Attention>>,
+    attention: JsonColumn<Vec<ReviewFlag>>,
     requested_by_agent_id: Option<IdColumn<AgentId>>,
     requested_by_user_id: Option<IdColumn<UserId>>,
     requested_by_board: Option<String>,
@@ -86,8 +86,8 @@ impl From<&Approval> for ApprovalRow {
         Self {
             id: IdColumn(approval.id),
             company_id: IdColumn(approval.company),
-            type_: WordColumn(approval.kind),
-            status: WordColumn(state.status),
+            type_: StringEnumColumn(approval.kind),
+            status: StringEnumColumn(state.status),
             payload: JsonColumn(approval.payload.clone()),
             attention: JsonColumn(approval.attention.clone()),
             requested_by_agent_id: approval.requested_by.agent().map(IdColumn),
@@ -110,8 +110,8 @@ pub(super) struct EventRow {
     id: IdColumn<ApprovalEventId>,
     company_id: IdColumn<CompanyId>,
     approval_id: IdColumn<ApprovalId>,
-    kind: WordColumn<ApprovalHistoryKind>,
-    actor_type: WordColumn<ActorKind>,
+    kind: StringEnumColumn<ApprovalHistoryKind>,
+    actor_type: StringEnumColumn<ActorKind>,
     actor_id: String,
     note: Option<String>,
     details: JsonColumn<Document>,
@@ -146,8 +146,8 @@ impl From<&ApprovalEvent> for EventRow {
             id: IdColumn(event.id),
             company_id: IdColumn(event.company),
             approval_id: IdColumn(event.approval),
-            kind: WordColumn(event.kind),
-            actor_type: WordColumn(event.actor_kind),
+            kind: StringEnumColumn(event.kind),
+            actor_type: StringEnumColumn(event.actor_kind),
             actor_id: event.actor_id.clone(),
             note: event.note.clone(),
             details: JsonColumn(event.details.clone()),

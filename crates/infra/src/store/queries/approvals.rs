@@ -14,11 +14,11 @@ use workforce_domain::id::{AgentId, ApprovalId, CompanyId, IssueId};
 use workforce_domain::issue::Issue;
 use workforce_domain::page::{Order, Page, PageRequest};
 use workforce_domain::port::{
-    ApprovalCommentKey, ApprovalFilter, ApprovalHistoryKey, ApprovalKey, ApprovalReads,
-    ApprovalWrites, Held, Lock, StoreError,
+    ApprovalCommentCursor, ApprovalCursor, ApprovalFilter, ApprovalHistoryCursor, ApprovalReads,
+    ApprovalWrites, Lock, Locked, StoreError,
 };
 
-use super::super::held;
+use super::super::for_update;
 use super::super::transaction::Transaction;
 use super::approval_list;
 use super::approval_rows::{ApprovalCommentRow, ApprovalRow, EventRow, HistoryRow};
@@ -27,7 +27,7 @@ use super::page::MAX_WHOLE;
 use super::predicates::{undecided_approval, undecided_plan};
 use super::row::{all, in_scope, one};
 use crate::store::cached::cached;
-use crate::store::columns::{IdColumn, Key, WordColumn};
+use crate::store::columns::{IdColumn, Key, StringEnumColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{
     approval_comments, approval_drafts, approval_events, approval_issues, approvals,
@@ -99,8 +99,8 @@ impl ApprovalReads for Transaction<'_> {
         &mut self,
         company: CompanyScope,
         filter: &ApprovalFilter,
-        page: &PageRequest<ApprovalKey>,
-    ) -> Result<Page<Approval, ApprovalKey>, StoreError> {
+        page: &PageRequest<ApprovalCursor>,
+    ) -> Result<Page<Approval, ApprovalCursor>, StoreError> {
         approval_list::list(self.conn, company, filter, page)
     }
 
@@ -113,7 +113,7 @@ impl ApprovalReads for Transaction<'_> {
         approval_list::of_issue(self.conn, company, issue, page)
     }
 
-    fn undecided_of(
+    fn undecided_linked_to(
         &mut self,
         company: CompanyScope,
         issue: IssueId,
@@ -131,7 +131,7 @@ impl ApprovalReads for Transaction<'_> {
         all(rows)
     }
 
-    fn undecided_about(
+    fn undecided_primary_for(
         &mut self,
         company: CompanyScope,
         kind: ApprovalType,
@@ -139,7 +139,7 @@ impl ApprovalReads for Transaction<'_> {
     ) -> Result<Option<Approval>, StoreError> {
         let row = approvals::table
             .filter(approvals::company_id.eq(IdColumn(company.company())))
-            .filter(approvals::type_.eq(WordColumn(kind)))
+            .filter(approvals::type_.eq(StringEnumColumn(kind)))
             .filter(approvals::primary_issue_id.eq(IdColumn(issue)))
             .filter(undecided())
             .select(ApprovalRow::as_select())
@@ -148,7 +148,7 @@ impl ApprovalReads for Transaction<'_> {
         one(row.map_err(failed)?)
     }
 
-    fn of_draft(
+    fn find_by_draft(
         &mut self,
         company: CompanyScope,
         agent: AgentId,
@@ -163,7 +163,7 @@ impl ApprovalReads for Transaction<'_> {
         Ok(found.map(|id| id.0))
     }
 
-    fn draft_of(
+    fn find_draft(
         &mut self,
         company: CompanyScope,
         approval: ApprovalId,
@@ -220,8 +220,8 @@ impl ApprovalReads for Transaction<'_> {
         &mut self,
         company: CompanyScope,
         approval: ApprovalId,
-        page: &PageRequest<ApprovalHistoryKey>,
-    ) -> Result<Page<ApprovalHistoryEntry, ApprovalHistoryKey>, StoreError> {
+        page: &PageRequest<ApprovalHistoryCursor>,
+    ) -> Result<Page<ApprovalHistoryEntry, ApprovalHistoryCursor>, StoreError> {
         approval_list::history(self.conn, company, approval, page)
     }
 
@@ -230,12 +230,12 @@ impl ApprovalReads for Transaction<'_> {
         company: CompanyScope,
         approval: ApprovalId,
         order: Order,
-        page: &PageRequest<ApprovalCommentKey>,
-    ) -> Result<Page<ApprovalComment, ApprovalCommentKey>, StoreError> {
+        page: &PageRequest<ApprovalCommentCursor>,
+    ) -> Result<Page<ApprovalComment, ApprovalCommentCursor>, StoreError> {
         approval_list::comments(self.conn, company, approval, order, page)
     }
 
-    fn undecided_over(
+    fn undecided_blocking(
         &mut self,
         company: CompanyScope,
         issue: IssueId,
@@ -256,9 +256,9 @@ impl ApprovalWrites for Transaction<'_> {
     fn insert<'a>(
         &mut self,
         approval: Approval,
-        issues: &'a [Held<Issue>],
-        draft: Option<&'a Held<Agent>>,
-    ) -> Result<Held<Approval>, StoreError> {
+        issues: &'a [Locked<Issue>],
+        draft: Option<&'a Locked<Agent>>,
+    ) -> Result<Locked<Approval>, StoreError> {
         let (company_id, approval_id) = (IdColumn(approval.company), IdColumn(approval.id));
         diesel::insert_into(approvals::table)
             .values(ApprovalRow::from(&approval))
@@ -289,26 +289,30 @@ impl ApprovalWrites for Transaction<'_> {
                 .execute(self.conn)
                 .map_err(failed)?;
         }
-        Ok(Held::locked(approval))
+        Ok(Locked::assume_locked(approval))
     }
 
-    fn lock(&mut self, scope: Scope, id: ApprovalId) -> Result<Option<Held<Approval>>, StoreError> {
+    fn lock(
+        &mut self,
+        scope: Scope,
+        id: ApprovalId,
+    ) -> Result<Option<Locked<Approval>>, StoreError> {
         self.locks(Lock::Approval, id);
         let query = approvals::table.filter(approvals::id.eq(IdColumn(id)));
-        let row = in_scope!(scope, approvals, query, |scoped| held!(
+        let row = in_scope!(scope, approvals, query, |scoped| for_update!(
             scoped.select(ApprovalRow::as_select())
         )
         .first(self.conn)
         .optional());
-        Ok(one(row.map_err(failed)?)?.map(Held::locked))
+        Ok(one(row.map_err(failed)?)?.map(Locked::assume_locked))
     }
 
-    fn turn(
+    fn transition(
         &mut self,
-        approval: &Held<Approval>,
+        approval: &Locked<Approval>,
         from: &[ApprovalStatus],
     ) -> Result<bool, StoreError> {
-        let from: Vec<_> = from.iter().copied().map(WordColumn).collect();
+        let from: Vec<_> = from.iter().copied().map(StringEnumColumn).collect();
         let rows = diesel::update(approvals::table)
             .filter(approvals::company_id.eq(IdColumn(approval.company)))
             .filter(approvals::id.eq(IdColumn(approval.id)))

@@ -5,7 +5,7 @@ use workforce_domain::id::{AgentId, AssetId, AttachmentId, CommentId, CompanyId,
 use workforce_domain::text::{FileName, MediaType};
 
 use super::row::{Row, admit, admit_some, author, author_board, length};
-use crate::store::columns::{DigestColumn, IdColumn, InstantColumn, WordColumn};
+use crate::store::columns::{DigestColumn, IdColumn, InstantColumn, StringEnumColumn};
 use crate::store::schema::{assets, issue_attachments};
 
 #[derive(Queryable, Selectable, Insertable)]
@@ -16,7 +16,7 @@ pub(super) struct AssetRow {
     sha256: DigestColumn,
     byte_size: i64,
     content_type: String,
-    provider: WordColumn<Provider>,
+    provider: StringEnumColumn<Provider>,
     created_at: InstantColumn,
 }
 
@@ -48,7 +48,7 @@ impl From<&Asset> for AssetRow {
             sha256: DigestColumn(asset.sha256),
             byte_size: asset.byte_size,
             content_type: asset.content_type.to_string(),
-            provider: WordColumn(asset.provider),
+            provider: StringEnumColumn(asset.provider),
             created_at: InstantColumn(asset.created_at),
         }
     }

@@ -7,12 +7,12 @@ use workforce_domain::attachment::{Asset, Attachment, ObjectName};
 use workforce_domain::id::{AssetId, AttachmentId, CompanyId, IssueId};
 use workforce_domain::page::{CreationKey, Page, PageRequest};
 use workforce_domain::port::{
-    AttachmentKey, AttachmentReads, AttachmentWrites, Held, Lock, StoreError,
+    AttachmentCursor, AttachmentReads, AttachmentWrites, Lock, Locked, StoreError,
 };
 use workforce_domain::time::Timestamp;
 
 use super::super::transaction::Transaction;
-use super::super::{Connection, LoadingMode, held};
+use super::super::{Connection, LoadingMode, for_update};
 use super::attachment_row::{AssetRow, AttachmentRow};
 use super::page::{fetch_limit, page_of, row_limit};
 use super::row::{Row, exactly_one, in_scope, one};
@@ -37,8 +37,8 @@ impl AttachmentReads for Transaction<'_> {
         &mut self,
         company: CompanyScope,
         issue: IssueId,
-        page: &PageRequest<AttachmentKey>,
-    ) -> Result<Page<Attachment, AttachmentKey>, StoreError> {
+        page: &PageRequest<AttachmentCursor>,
+    ) -> Result<Page<Attachment, AttachmentCursor>, StoreError> {
         let mut query = issue_attachments::table
             .inner_join(assets::table)
             .filter(issue_attachments::company_id.eq(IdColumn(company.company())))
@@ -92,7 +92,7 @@ impl AttachmentReads for Transaction<'_> {
 
 impl AttachmentWrites for Transaction<'_> {
     fn keep_asset(&mut self, asset: &Asset) -> Result<Asset, StoreError> {
-        let present = held!(
+        let present = for_update!(
             assets::table
                 .filter(assets::company_id.eq(IdColumn(asset.company)))
                 .filter(assets::sha256.eq(DigestColumn(asset.sha256)))
@@ -124,21 +124,21 @@ impl AttachmentWrites for Transaction<'_> {
         &mut self,
         scope: Scope,
         id: AttachmentId,
-    ) -> Result<Option<Held<Attachment>>, StoreError> {
+    ) -> Result<Option<Locked<Attachment>>, StoreError> {
         self.locks(Lock::Attachment, id);
         let query = issue_attachments::table
             .inner_join(assets::table)
             .filter(issue_attachments::id.eq(IdColumn(id)));
         let row: QueryResult<Option<(AttachmentRow, AssetRow)>> =
-            in_scope!(scope, issue_attachments, query, |scoped| held!(
+            in_scope!(scope, issue_attachments, query, |scoped| for_update!(
                 scoped.select((AttachmentRow::as_select(), AssetRow::as_select()))
             )
             .first(self.conn)
             .optional());
-        Ok(one(row.map_err(failed)?)?.map(Held::locked))
+        Ok(one(row.map_err(failed)?)?.map(Locked::assume_locked))
     }
 
-    fn delete(&mut self, attachment: Held<Attachment>) -> Result<Option<ObjectName>, StoreError> {
+    fn delete(&mut self, attachment: Locked<Attachment>) -> Result<Option<ObjectName>, StoreError> {
         let attachment = attachment.to_store()?;
         let object = attachment.asset.object();
         diesel::delete(issue_attachments::table)
@@ -169,7 +169,7 @@ impl AttachmentWrites for Transaction<'_> {
         for row in rows {
             let object = row.restore()?.object();
             // Between the look and the lock it may have been shown again.
-            let locked: Option<IdColumn<AssetId>> = held!(
+            let locked: Option<IdColumn<AssetId>> = for_update!(
                 assets::table
                     .filter(assets::company_id.eq(IdColumn(object.company)))
                     .filter(assets::id.eq(IdColumn(object.asset)))

@@ -3,7 +3,7 @@ use workforce_domain::board::{BoardToken, NoBoardMember};
 use workforce_domain::corrupt::Corrupt;
 use workforce_domain::id::BoardTokenId;
 use workforce_domain::page::{CreationKey, Page, PageRequest};
-use workforce_domain::port::{BoardTokenKey, BoardTokenReads, BoardTokenWrites, StoreError};
+use workforce_domain::port::{BoardTokenCursor, BoardTokenReads, BoardTokenWrites, StoreError};
 use workforce_domain::text::Name;
 use workforce_domain::time::Timestamp;
 
@@ -89,8 +89,8 @@ impl BoardTokenReads for Transaction<'_> {
 
     fn list(
         &mut self,
-        page: &PageRequest<BoardTokenKey>,
-    ) -> Result<Page<BoardToken, BoardTokenKey>, StoreError> {
+        page: &PageRequest<BoardTokenCursor>,
+    ) -> Result<Page<BoardToken, BoardTokenCursor>, StoreError> {
         let mut query = board_tokens::table
             .select(TokenRow::as_select())
             .into_boxed();

@@ -17,7 +17,7 @@ use workforce_domain::run::{Run, RunKind, RunStatus, WakeStatus};
 use workforce_domain::time::Month;
 
 use super::super::transaction::Transaction;
-use super::super::{Connection, held};
+use super::super::{Connection, for_update};
 use super::advisory::advisory_lock;
 use super::agent_row::AgentRow;
 use super::companies::CompanyRow;
@@ -27,7 +27,9 @@ use super::run_row::RunRow;
 use super::runs::queued;
 use super::start_conditions::STARTABLE;
 use super::wakes::{WakeRow, pending};
-use crate::store::columns::{DigestColumn, IdColumn, Instant, InstantColumn, Key, WordColumn};
+use crate::store::columns::{
+    DigestColumn, IdColumn, Instant, InstantColumn, Key, StringEnumColumn,
+};
 use crate::store::errors::failed;
 use crate::store::schema::{agents, companies, heartbeat_runs, issues, wakes};
 
@@ -132,7 +134,7 @@ fn lock_company(
     company: IdColumn<CompanyId>,
 ) -> Result<CompanyRow, StoreError> {
     tx.locks(Lock::Company, company.0);
-    held!(
+    for_update!(
         companies::table
             .find(company)
             .select(CompanyRow::as_select())
@@ -144,7 +146,7 @@ fn lock_company(
 /// Locks agent, issue, wake and run; the agent.
 fn lock_rest(tx: &mut Transaction<'_>, candidate: &Candidate) -> Result<AgentRow, StoreError> {
     tx.locks(Lock::Agent, candidate.agent.0);
-    let agent = held!(
+    let agent = for_update!(
         agents::table
             .find(candidate.agent)
             .select(AgentRow::as_select())
@@ -153,15 +155,15 @@ fn lock_rest(tx: &mut Transaction<'_>, candidate: &Candidate) -> Result<AgentRow
     .map_err(failed)?;
     if let Some(issue) = candidate.issue {
         tx.locks(Lock::Issue, issue.0);
-        held!(issues::table.find(issue).select(issues::id))
+        for_update!(issues::table.find(issue).select(issues::id))
             .first::<IdColumn<IssueId>>(tx.conn)
             .map_err(failed)?;
     }
     tx.locks(Lock::Wake, candidate.wake.0);
-    held!(wakes::table.find(candidate.wake).select(wakes::id))
+    for_update!(wakes::table.find(candidate.wake).select(wakes::id))
         .first::<IdColumn<WakeId>>(tx.conn)
         .map_err(failed)?;
-    held!(
+    for_update!(
         heartbeat_runs::table
             .find(candidate.run)
             .select(heartbeat_runs::id)
@@ -183,7 +185,7 @@ fn start(
     let wake: WakeRow = diesel::update(wakes::table.find(candidate.wake))
         .filter(pending())
         .set((
-            wakes::status.eq(WordColumn(WakeStatus::Dispatched)),
+            wakes::status.eq(StringEnumColumn(WakeStatus::Dispatched)),
             wakes::updated_at.eq(now),
         ))
         .returning(WakeRow::as_returning())
@@ -194,8 +196,8 @@ fn start(
     let run: RunRow = diesel::update(heartbeat_runs::table.find(candidate.run))
         .filter(queued())
         .set((
-            heartbeat_runs::status.eq(WordColumn(RunStatus::Running)),
-            heartbeat_runs::kind.eq(WordColumn(wake.kind)),
+            heartbeat_runs::status.eq(StringEnumColumn(RunStatus::Running)),
+            heartbeat_runs::kind.eq(StringEnumColumn(wake.kind)),
             heartbeat_runs::fence.eq(heartbeat_runs::fence + 1),
             heartbeat_runs::instance_id.eq(IdColumn(request.instance)),
             heartbeat_runs::token_hash.eq(DigestColumn(request.token_digest)),

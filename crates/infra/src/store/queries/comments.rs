@@ -4,7 +4,7 @@ use workforce_domain::corrupt::Corrupt;
 use workforce_domain::id::{AgentId, CommentId, CompanyId, IssueId, RunId, UserId};
 use workforce_domain::issue::Comment;
 use workforce_domain::page::{CreationKey, Order, Page, PageRequest};
-use workforce_domain::port::{CommentKey, CommentReads, CommentWrites, StoreError};
+use workforce_domain::port::{CommentCursor, CommentReads, CommentWrites, StoreError};
 use workforce_domain::text::CommentBody;
 use workforce_domain::time::Timestamp;
 
@@ -81,8 +81,8 @@ impl CommentReads for Transaction<'_> {
         company: CompanyScope,
         issue: IssueId,
         order: Order,
-        page: &PageRequest<CommentKey>,
-    ) -> Result<Page<Comment, CommentKey>, StoreError> {
+        page: &PageRequest<CommentCursor>,
+    ) -> Result<Page<Comment, CommentCursor>, StoreError> {
         let mut query = issue_comments::table
             .filter(issue_comments::company_id.eq(IdColumn(company.company())))
             .filter(issue_comments::issue_id.eq(IdColumn(issue)))

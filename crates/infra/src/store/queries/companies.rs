@@ -10,18 +10,20 @@ use workforce_domain::dashboard::{Badges, Figures, Instants};
 use workforce_domain::id::CompanyId;
 use workforce_domain::money::Budget;
 use workforce_domain::page::{CreationKey, Page, PageRequest};
-use workforce_domain::port::{CompanyKey, CompanyReads, CompanyWrites, Held, Lock, StoreError};
+use workforce_domain::port::{
+    CompanyCursor, CompanyReads, CompanyWrites, Lock, Locked, StoreError,
+};
 use workforce_domain::text::{Description, Label, Name};
 use workforce_domain::time::Timestamp;
 
 use super::super::transaction::Transaction;
-use super::super::{LoadingMode, held};
+use super::super::{LoadingMode, for_update};
 use super::advisory::advisory_lock;
 use super::figures;
 use super::page::{MAX_WHOLE, characters, fetch_limit, page_of, substr};
 use super::row::{Row, admit, admit_some, exactly_one, length, one};
 use crate::store::cached::cached;
-use crate::store::columns::{IdColumn, InstantColumn, WordColumn};
+use crate::store::columns::{IdColumn, InstantColumn, StringEnumColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{companies, company_counters};
 
@@ -31,7 +33,7 @@ pub(super) struct CompanyRow {
     id: IdColumn<CompanyId>,
     name: String,
     description: Option<String>,
-    status: WordColumn<CompanyStatus>,
+    status: StringEnumColumn<CompanyStatus>,
     budget_monthly_cents: i64,
     issue_prefix: String,
     require_board_approval_for_new_agents: bool,
@@ -40,7 +42,7 @@ pub(super) struct CompanyRow {
     attachment_max_bytes: Option<i64>,
     locale: Option<String>,
     brand_color: Option<String>,
-    pause_reason: Option<WordColumn<PauseReason>>,
+    pause_reason: Option<StringEnumColumn<PauseReason>>,
     paused_at: Option<InstantColumn>,
     archived_at: Option<InstantColumn>,
     created_at: InstantColumn,
@@ -88,7 +90,7 @@ impl From<&Company> for CompanyRow {
             id: IdColumn(company.id),
             name: company.name.to_string(),
             description: company.description.as_ref().map(ToString::to_string),
-            status: WordColumn(lifecycle.status),
+            status: StringEnumColumn(lifecycle.status),
             budget_monthly_cents: company.budget.cents(),
             issue_prefix: company.issue_prefix.clone(),
             require_board_approval_for_new_agents: company.require_board_approval_for_new_agents,
@@ -97,7 +99,7 @@ impl From<&Company> for CompanyRow {
             attachment_max_bytes: company.attachment_limit.map(AttachmentLimit::bytes),
             locale: company.locale.as_ref().map(ToString::to_string),
             brand_color: company.brand_color.as_ref().map(ToString::to_string),
-            pause_reason: lifecycle.pause_reason.map(WordColumn),
+            pause_reason: lifecycle.pause_reason.map(StringEnumColumn),
             paused_at: lifecycle.paused_at.map(InstantColumn),
             archived_at: lifecycle.archived_at.map(InstantColumn),
             created_at: InstantColumn(company.created_at),
@@ -128,8 +130,8 @@ impl CompanyReads for Transaction<'_> {
         &mut self,
         scope: Scope,
         statuses: &[CompanyStatus],
-        page: &PageRequest<CompanyKey>,
-    ) -> Result<Page<Company, CompanyKey>, StoreError> {
+        page: &PageRequest<CompanyCursor>,
+    ) -> Result<Page<Company, CompanyCursor>, StoreError> {
         let mut query = companies::table
             .select(CompanyRow::as_select())
             .into_boxed();
@@ -137,7 +139,7 @@ impl CompanyReads for Transaction<'_> {
             query = query.filter(companies::id.eq(IdColumn(own)));
         }
         if !statuses.is_empty() {
-            let statuses: Vec<_> = statuses.iter().copied().map(WordColumn).collect();
+            let statuses: Vec<_> = statuses.iter().copied().map(StringEnumColumn).collect();
             query = query.filter(companies::status.eq_any(statuses));
         }
         if let Some(after) = page.after {
@@ -189,7 +191,7 @@ impl CompanyWrites for Transaction<'_> {
         self.prefixes(scope, stem)
     }
 
-    fn insert(&mut self, company: Company) -> Result<Held<Company>, StoreError> {
+    fn insert(&mut self, company: Company) -> Result<Locked<Company>, StoreError> {
         diesel::insert_into(companies::table)
             .values(CompanyRow::from(&company))
             .execute(self.conn)
@@ -202,10 +204,10 @@ impl CompanyWrites for Transaction<'_> {
             ))
             .execute(self.conn)
             .map_err(failed)?;
-        Ok(Held::locked(company))
+        Ok(Locked::assume_locked(company))
     }
 
-    fn lock(&mut self, scope: Scope, id: CompanyId) -> Result<Option<Held<Company>>, StoreError> {
+    fn lock(&mut self, scope: Scope, id: CompanyId) -> Result<Option<Locked<Company>>, StoreError> {
         self.locks(Lock::Company, id);
         if !reaches(scope, id) {
             return Ok(None);
@@ -213,11 +215,11 @@ impl CompanyWrites for Transaction<'_> {
         let query = companies::table
             .find(IdColumn(id))
             .select(CompanyRow::as_select());
-        let row = held!(query).first(self.conn).optional();
-        Ok(one(row.map_err(failed)?)?.map(Held::locked))
+        let row = for_update!(query).first(self.conn).optional();
+        Ok(one(row.map_err(failed)?)?.map(Locked::assume_locked))
     }
 
-    fn save(&mut self, company: &Held<Company>) -> Result<(), StoreError> {
+    fn save(&mut self, company: &Locked<Company>) -> Result<(), StoreError> {
         diesel::update(companies::table.find(IdColumn(company.id)))
             .set(CompanyRow::from(company.to_store()?))
             .execute(self.conn)
@@ -225,7 +227,7 @@ impl CompanyWrites for Transaction<'_> {
             .and_then(exactly_one)
     }
 
-    fn delete(&mut self, company: Held<Company>) -> Result<(), StoreError> {
+    fn delete(&mut self, company: Locked<Company>) -> Result<(), StoreError> {
         let company = company.to_store()?;
         diesel::delete(companies::table.find(IdColumn(company.id)))
             .execute(self.conn)

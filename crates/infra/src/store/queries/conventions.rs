@@ -12,7 +12,7 @@ use workforce_domain::text::{CompactContext, Description};
 
 use super::super::Connection;
 use super::row::{Row, admit, length, one};
-use crate::store::columns::{DigestColumn, IdColumn, InstantColumn, JsonColumn, WordColumn};
+use crate::store::columns::{DigestColumn, IdColumn, InstantColumn, JsonColumn, StringEnumColumn};
 use crate::store::errors::failed;
 use crate::store::schema::project_conventions;
 
@@ -32,7 +32,7 @@ struct ConventionsRow {
     conventions_md: String,
     extra_references: JsonColumn<Value>,
     compact_context: Option<String>,
-    compact_source: Option<WordColumn<CompactSource>>,
+    compact_source: Option<StringEnumColumn<CompactSource>>,
     compact_max_chars: Option<i32>,
     compact_source_hash: Option<DigestColumn>,
     updated_at: InstantColumn,
@@ -128,7 +128,7 @@ pub(super) fn save(
         conventions_md: conventions.conventions_md.to_string(),
         extra_references: JsonColumn(conventions.extra_references.clone()),
         compact_context: compact.map(|compact| compact.text.to_string()),
-        compact_source: compact.map(|compact| WordColumn(compact.origin.source())),
+        compact_source: compact.map(|compact| StringEnumColumn(compact.origin.source())),
         compact_max_chars: compact.and_then(max_chars),
         compact_source_hash: compact.map(|compact| DigestColumn(compact.source_hash)),
         updated_at: InstantColumn(conventions.updated_at.unwrap_or(project.updated_at)),

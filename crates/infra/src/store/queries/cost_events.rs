@@ -8,7 +8,7 @@ use workforce_domain::money::Cents;
 use workforce_domain::text::{Label, Name};
 
 use super::row::{Row, admit, admit_some};
-use crate::store::columns::{IdColumn, InstantColumn, WordColumn};
+use crate::store::columns::{IdColumn, InstantColumn, StringEnumColumn};
 use crate::store::schema::cost_events;
 
 #[derive(Queryable, Selectable, Insertable)]
@@ -24,13 +24,13 @@ pub(super) struct CostEventRow {
     billing_code: Option<String>,
     provider: String,
     model: String,
-    billing_type: WordColumn<BillingType>,
+    billing_type: StringEnumColumn<BillingType>,
     input_tokens: i64,
     output_tokens: i64,
     cached_input_tokens: i64,
     cache_write_tokens: i64,
     cost_micros: i64,
-    source: WordColumn<CostSource>,
+    source: StringEnumColumn<CostSource>,
     counted: bool,
     idempotency_key: Option<String>,
     occurred_at: InstantColumn,
@@ -87,13 +87,13 @@ impl From<&CostEvent> for CostEventRow {
             billing_code: event.billing_code.as_ref().map(ToString::to_string),
             provider: event.provider.to_string(),
             model: event.model.to_string(),
-            billing_type: WordColumn(event.billing_type),
+            billing_type: StringEnumColumn(event.billing_type),
             input_tokens: event.tokens.input,
             output_tokens: event.tokens.output,
             cached_input_tokens: event.tokens.cached_input,
             cache_write_tokens: event.tokens.cache_write,
             cost_micros: event.cost.micros(),
-            source: WordColumn(event.source),
+            source: StringEnumColumn(event.source),
             counted: event.counted,
             idempotency_key: event.idempotency_key.clone(),
             occurred_at: InstantColumn(event.occurred_at),

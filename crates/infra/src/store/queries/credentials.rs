@@ -1,12 +1,12 @@
 use diesel::prelude::*;
-use workforce_domain::actor::{CompanyScope, Owned};
+use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::agent::{Agent, AgentKey};
 use workforce_domain::company::CompanyStatus;
 use workforce_domain::corrupt::Corrupt;
 use workforce_domain::id::{AgentId, AgentKeyId, CompanyId, RunId};
 use workforce_domain::page::{CreationKey, Page, PageRequest};
 use workforce_domain::port::{
-    CredentialHolder, CredentialReads, CredentialWrites, Held, NamedRun, PresentedKey,
+    CredentialHolder, CredentialReads, CredentialWrites, Locked, NamedRun, PresentedKey,
     PresentedRunToken, StoreError,
 };
 use workforce_domain::run::{RunKind, RunStatus};
@@ -19,7 +19,7 @@ use super::agent_row::AgentRow;
 use super::page::{fetch_limit, page_of};
 use super::row::{Row, admit, one};
 use super::runs::running;
-use crate::store::columns::{DigestColumn, IdColumn, InstantColumn, WordColumn};
+use crate::store::columns::{DigestColumn, IdColumn, InstantColumn, StringEnumColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{agent_keys, agents, companies, heartbeat_runs};
 
@@ -77,7 +77,7 @@ impl From<&AgentKey> for KeyRow {
 
 impl CredentialReads for Transaction<'_> {
     fn key(&mut self, digest: &[u8; 32]) -> Result<Option<PresentedKey>, StoreError> {
-        let found: Option<(KeyRow, AgentRow, WordColumn<CompanyStatus>)> = agent_keys::table
+        let found: Option<(KeyRow, AgentRow, StringEnumColumn<CompanyStatus>)> = agent_keys::table
             .inner_join(agents::table.inner_join(companies::table))
             .filter(agent_keys::key_hash.eq(DigestColumn(*digest)))
             .select((
@@ -103,9 +103,9 @@ impl CredentialReads for Transaction<'_> {
     fn run_token(&mut self, digest: &[u8; 32]) -> Result<Option<PresentedRunToken>, StoreError> {
         type Found = (
             IdColumn<RunId>,
-            WordColumn<RunKind>,
+            StringEnumColumn<RunKind>,
             AgentRow,
-            WordColumn<CompanyStatus>,
+            StringEnumColumn<CompanyStatus>,
         );
         let found: Option<Found> = heartbeat_runs::table
             .inner_join(agents::table.inner_join(companies::table))
@@ -140,7 +140,7 @@ impl CredentialReads for Transaction<'_> {
     ) -> Result<Option<NamedRun>, StoreError> {
         type Found = (
             IdColumn<AgentId>,
-            WordColumn<RunStatus>,
+            StringEnumColumn<RunStatus>,
             Option<InstantColumn>,
         );
         let found: Option<Found> = heartbeat_runs::table
@@ -193,7 +193,7 @@ impl CredentialReads for Transaction<'_> {
 }
 
 impl CredentialWrites for Transaction<'_> {
-    fn insert_key(&mut self, agent: &Held<Agent>, key: &AgentKey) -> Result<(), StoreError> {
+    fn insert_key(&mut self, agent: &Locked<Agent>, key: &AgentKey) -> Result<(), StoreError> {
         let agent = agent.to_store()?;
         if (key.company, key.agent) != (agent.company, agent.id) {
             return Err(StoreError::Constraint {
@@ -209,7 +209,7 @@ impl CredentialWrites for Transaction<'_> {
 
     fn revoke_key(
         &mut self,
-        agent: &Held<Agent>,
+        agent: &Locked<Agent>,
         key: AgentKeyId,
         now: Timestamp,
     ) -> Result<Option<AgentKey>, StoreError> {
@@ -233,7 +233,7 @@ impl CredentialWrites for Transaction<'_> {
         one(row.map_err(failed)?)
     }
 
-    fn revoke_keys(&mut self, agent: &Held<Agent>, now: Timestamp) -> Result<(), StoreError> {
+    fn revoke_keys(&mut self, agent: &Locked<Agent>, now: Timestamp) -> Result<(), StoreError> {
         let agent = agent.to_store()?;
         diesel::update(agent_keys::table)
             .filter(agent_keys::company_id.eq(IdColumn(agent.company)))

@@ -8,7 +8,7 @@ use workforce_domain::agent::Agent;
 use workforce_domain::corrupt::Corrupt;
 use workforce_domain::id::{AgentId, CompanyId, InstanceId, IssueId, RunId};
 use workforce_domain::port::{
-    BudgetStop, ClaimRequest, ClaimedRun, EngineReads, EngineWrites, Held, RenewedRun, StoreError,
+    BudgetStop, ClaimRequest, ClaimedRun, EngineReads, EngineWrites, Locked, RenewedRun, StoreError,
 };
 use workforce_domain::run::{ProcessRecord, Run, RunErrorCode};
 use workforce_domain::time::{Month, Timestamp};
@@ -20,8 +20,8 @@ use super::predicates::{budget_left_to_agent, budget_left_to_company, stopped_by
 use super::row::{Row, all};
 use super::run_row::RunRow;
 use super::runs::running;
-use super::{claim, event_ring, purposeless, timers, wakes};
-use crate::store::columns::{IdColumn, InstantColumn, Key, WordColumn};
+use super::{claim, event_ring, obsolete_wakes, timers, wakes};
+use crate::store::columns::{IdColumn, InstantColumn, Key, StringEnumColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{heartbeat_runs, run_processes};
 
@@ -152,7 +152,7 @@ impl EngineReads for Transaction<'_> {
         let query = heartbeat_runs::table
             .filter(heartbeat_runs::company_id.eq(IdColumn(company.company())))
             .filter(heartbeat_runs::agent_id.eq(IdColumn(agent)))
-            .filter(heartbeat_runs::reason.eq(WordColumn(WakeReason::ProcessLostRetry)))
+            .filter(heartbeat_runs::reason.eq(StringEnumColumn(WakeReason::ProcessLostRetry)))
             .order(heartbeat_runs::created_at.desc())
             .select(heartbeat_runs::created_at);
         let last: Option<InstantColumn> = match issue {
@@ -170,7 +170,7 @@ impl EngineReads for Transaction<'_> {
     }
 
     fn has_obsolete_wakes(&mut self, _scope: InstanceScope) -> Result<bool, StoreError> {
-        Ok(!purposeless::purposeless(self.conn, 1)?.is_empty())
+        Ok(!obsolete_wakes::find(self.conn, 1)?.is_empty())
     }
 
     fn timers_to_look_at(
@@ -226,7 +226,7 @@ impl EngineWrites for Transaction<'_> {
         runs: &[RunId],
         lease_until: Timestamp,
     ) -> Result<Vec<RenewedRun>, StoreError> {
-        type Renewed = (IdColumn<RunId>, i64, Option<WordColumn<RunErrorCode>>);
+        type Renewed = (IdColumn<RunId>, i64, Option<StringEnumColumn<RunErrorCode>>);
         let runs: Vec<_> = runs.iter().copied().map(IdColumn).collect();
         let renewed: Vec<Renewed> = diesel::update(heartbeat_runs::table)
             .filter(heartbeat_runs::id.eq_any(runs))
@@ -279,12 +279,12 @@ impl EngineWrites for Transaction<'_> {
         now: Timestamp,
         limit: usize,
     ) -> Result<usize, StoreError> {
-        purposeless::cancel(self.conn, now, limit)
+        obsolete_wakes::cancel(self.conn, now, limit)
     }
 
     fn set_timer(
         &mut self,
-        agent: &Held<Agent>,
+        agent: &Locked<Agent>,
         next: Option<Timestamp>,
         suppressed: bool,
     ) -> Result<(), StoreError> {

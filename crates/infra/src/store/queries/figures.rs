@@ -17,7 +17,7 @@ use super::predicates::{
     AGENT_LIFECYCLE, ISSUE_STATUS, employed_agent, pending_wake, running_run, stopped_by_budget,
     waiting_approval, working_run,
 };
-use crate::store::columns::{IdColumn, Instant, InstantColumn, Key, WordColumn};
+use crate::store::columns::{IdColumn, Instant, InstantColumn, Key, StringEnumColumn};
 use crate::store::errors::failed;
 
 /// The casts are for PostgreSQL, where a sum of whole numbers is a decimal
@@ -110,7 +110,7 @@ struct AgentSums {
 #[derive(QueryableByName)]
 struct StatusCount {
     #[diesel(sql_type = Text)]
-    status: WordColumn<IssueStatus>,
+    status: StringEnumColumn<IssueStatus>,
     #[diesel(sql_type = BigInt)]
     count: i64,
 }

@@ -6,16 +6,16 @@ use workforce_domain::corrupt::Corrupt;
 use workforce_domain::goal::{Goal, GoalLevel, GoalStatus};
 use workforce_domain::id::{AgentId, CompanyId, GoalId};
 use workforce_domain::page::{CreationKey, Page, PageRequest};
-use workforce_domain::port::{GoalKey, GoalReads, GoalWrites, Held, Lock, StoreError};
+use workforce_domain::port::{GoalCursor, GoalReads, GoalWrites, Lock, Locked, StoreError};
 use workforce_domain::text::{Description, Title};
 use workforce_domain::time::Timestamp;
 
 use super::super::transaction::Transaction;
-use super::super::{LoadingMode, held};
+use super::super::{LoadingMode, for_update};
 use super::advisory::advisory_lock;
 use super::page::{fetch_limit, page_of};
 use super::row::{Row, admit, admit_some, all, exactly_one, in_scope, length, one};
-use crate::store::columns::{IdColumn, InstantColumn, Key, WordColumn};
+use crate::store::columns::{IdColumn, InstantColumn, Key, StringEnumColumn};
 use crate::store::errors::failed;
 use crate::store::schema::goals;
 
@@ -26,8 +26,8 @@ struct GoalRow {
     company_id: IdColumn<CompanyId>,
     title: String,
     description: Option<String>,
-    level: WordColumn<GoalLevel>,
-    status: WordColumn<GoalStatus>,
+    level: StringEnumColumn<GoalLevel>,
+    status: StringEnumColumn<GoalStatus>,
     parent_id: Option<IdColumn<GoalId>>,
     owner_agent_id: Option<IdColumn<AgentId>>,
     created_at: InstantColumn,
@@ -64,8 +64,8 @@ impl From<&Goal> for GoalRow {
             company_id: IdColumn(goal.company),
             title: goal.title.to_string(),
             description: goal.description.as_ref().map(ToString::to_string),
-            level: WordColumn(goal.level),
-            status: WordColumn(goal.status),
+            level: StringEnumColumn(goal.level),
+            status: StringEnumColumn(goal.status),
             parent_id: goal.parent.map(IdColumn),
             owner_agent_id: goal.owner_agent.map(IdColumn),
             created_at: InstantColumn(goal.created_at),
@@ -104,8 +104,8 @@ impl GoalReads for Transaction<'_> {
     fn list(
         &mut self,
         company: CompanyScope,
-        page: &PageRequest<GoalKey>,
-    ) -> Result<Page<Goal, GoalKey>, StoreError> {
+        page: &PageRequest<GoalCursor>,
+    ) -> Result<Page<Goal, GoalCursor>, StoreError> {
         let mut query = goals::table
             .filter(goals::company_id.eq(IdColumn(company.company())))
             .select(GoalRow::as_select())
@@ -156,23 +156,23 @@ impl GoalReads for Transaction<'_> {
 }
 
 impl GoalWrites for Transaction<'_> {
-    fn insert(&mut self, goal: Goal) -> Result<Held<Goal>, StoreError> {
+    fn insert(&mut self, goal: Goal) -> Result<Locked<Goal>, StoreError> {
         diesel::insert_into(goals::table)
             .values(GoalRow::from(&goal))
             .execute(self.conn)
             .map_err(failed)?;
-        Ok(Held::locked(goal))
+        Ok(Locked::assume_locked(goal))
     }
 
-    fn lock(&mut self, scope: Scope, id: GoalId) -> Result<Option<Held<Goal>>, StoreError> {
+    fn lock(&mut self, scope: Scope, id: GoalId) -> Result<Option<Locked<Goal>>, StoreError> {
         self.locks(Lock::Goal, id);
         let query = goals::table.filter(goals::id.eq(IdColumn(id)));
-        let row = in_scope!(scope, goals, query, |scoped| held!(
+        let row = in_scope!(scope, goals, query, |scoped| for_update!(
             scoped.select(GoalRow::as_select())
         )
         .first(self.conn)
         .optional());
-        Ok(one(row.map_err(failed)?)?.map(Held::locked))
+        Ok(one(row.map_err(failed)?)?.map(Locked::assume_locked))
     }
 
     fn lock_hierarchy(&mut self, company: CompanyScope) -> Result<(), StoreError> {
@@ -180,7 +180,7 @@ impl GoalWrites for Transaction<'_> {
         advisory_lock(self.conn, "goals", company.company().into()).map_err(failed)
     }
 
-    fn save(&mut self, goal: &Held<Goal>) -> Result<(), StoreError> {
+    fn save(&mut self, goal: &Locked<Goal>) -> Result<(), StoreError> {
         diesel::update(goals::table)
             .filter(goals::company_id.eq(IdColumn(goal.company)))
             .filter(goals::id.eq(IdColumn(goal.id)))
@@ -190,7 +190,7 @@ impl GoalWrites for Transaction<'_> {
             .and_then(exactly_one)
     }
 
-    fn delete(&mut self, goal: Held<Goal>) -> Result<(), StoreError> {
+    fn delete(&mut self, goal: Locked<Goal>) -> Result<(), StoreError> {
         let goal = goal.to_store()?;
         diesel::delete(goals::table)
             .filter(goals::company_id.eq(IdColumn(goal.company)))

@@ -2,7 +2,7 @@ use diesel::prelude::*;
 use diesel::sql_query;
 use diesel::sql_types::BigInt;
 use workforce_domain::corrupt::Corrupt;
-use workforce_domain::port::{IdempotencyWrites, KeptAnswer, StoreError};
+use workforce_domain::port::{IdempotencyWrites, StoreError, StoredResponse};
 use workforce_domain::time::Timestamp;
 
 use super::super::transaction::Transaction;
@@ -25,16 +25,16 @@ struct AnswerRow {
 }
 
 impl Row for AnswerRow {
-    type Record = KeptAnswer;
+    type Record = StoredResponse;
 
     fn weight(&self) -> usize {
         self.body.len()
     }
 
-    fn restore(self) -> Result<KeptAnswer, Corrupt> {
+    fn restore(self) -> Result<StoredResponse, Corrupt> {
         let status = u16::try_from(self.status)
             .map_err(|error| Corrupt::new("kept answer", error.to_string()))?;
-        Ok(KeptAnswer {
+        Ok(StoredResponse {
             caller: self.idem_scope,
             key: self.idem_key,
             request_digest: self.request_hash.0,
@@ -54,7 +54,7 @@ impl IdempotencyWrites for Transaction<'_> {
         caller: &str,
         key: &str,
         since: Timestamp,
-    ) -> Result<Option<KeptAnswer>, StoreError> {
+    ) -> Result<Option<StoredResponse>, StoreError> {
         let row: Option<AnswerRow> = idempotency_keys::table
             .find((caller, key))
             .select(AnswerRow::as_select())
@@ -73,7 +73,7 @@ impl IdempotencyWrites for Transaction<'_> {
         }
     }
 
-    fn keep(&mut self, answer: &KeptAnswer) -> Result<(), StoreError> {
+    fn keep(&mut self, answer: &StoredResponse) -> Result<(), StoreError> {
         diesel::insert_into(idempotency_keys::table)
             .values(AnswerRow {
                 idem_scope: answer.caller.clone(),

@@ -7,13 +7,13 @@ use workforce_domain::agent::Agent;
 use workforce_domain::corrupt::Corrupt;
 use workforce_domain::id::{AgentId, CompanyId};
 use workforce_domain::instructions::{BundleMode, BundlePath, BundlePointer, Manifest};
-use workforce_domain::port::{Held, InstructionReads, InstructionWrites, StoreError};
+use workforce_domain::port::{InstructionReads, InstructionWrites, Locked, StoreError};
 use workforce_domain::time::Timestamp;
 
 use super::super::transaction::Transaction;
 use super::row::{Row, length, one};
 use crate::store::cached::cached;
-use crate::store::columns::{IdColumn, InstantColumn, JsonColumn, WordColumn};
+use crate::store::columns::{IdColumn, InstantColumn, JsonColumn, StringEnumColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{instruction_bundles, instruction_contents, instruction_versions};
 
@@ -22,7 +22,7 @@ use crate::store::schema::{instruction_bundles, instruction_contents, instructio
 struct BundleRow {
     agent_id: IdColumn<AgentId>,
     company_id: IdColumn<CompanyId>,
-    mode: WordColumn<BundleMode>,
+    mode: StringEnumColumn<BundleMode>,
     root_path: Option<String>,
     entry_file: String,
     version: i32,
@@ -102,7 +102,7 @@ impl InstructionReads for Transaction<'_> {
 impl InstructionWrites for Transaction<'_> {
     fn set_pointer(
         &mut self,
-        agent: &Held<Agent>,
+        agent: &Locked<Agent>,
         pointer: &BundlePointer,
         now: Timestamp,
     ) -> Result<(), StoreError> {
@@ -110,7 +110,7 @@ impl InstructionWrites for Transaction<'_> {
         let row = |pointer: &BundlePointer| BundleRow {
             agent_id: IdColumn(agent.id),
             company_id: IdColumn(agent.company),
-            mode: WordColumn(pointer.mode),
+            mode: StringEnumColumn(pointer.mode),
             root_path: pointer.root_path.clone(),
             entry_file: pointer.entry_file.to_string(),
             version: pointer.version,
@@ -128,7 +128,7 @@ impl InstructionWrites for Transaction<'_> {
 
     fn add_version(
         &mut self,
-        agent: &Held<Agent>,
+        agent: &Locked<Agent>,
         manifest: &Manifest,
         now: Timestamp,
     ) -> Result<i32, StoreError> {
@@ -155,7 +155,7 @@ impl InstructionWrites for Transaction<'_> {
 
     fn keep_content(
         &mut self,
-        agent: &Held<Agent>,
+        agent: &Locked<Agent>,
         sha256: &str,
         content: &str,
     ) -> Result<(), StoreError> {

@@ -1,6 +1,6 @@
 //! The list of issues: most urgent first, then the latest changed.
 //!
-//! A page is read in stretches, each of which one index holds in the order of
+//! A page is read in key_ranges, each of which one index holds in the order of
 //! the list, and per status where the index asks for one; what is read is
 //! bounded by the page, however many issues the company has.
 
@@ -8,38 +8,38 @@ use diesel::prelude::*;
 use workforce_domain::actor::CompanyScope;
 use workforce_domain::issue::{Issue, IssueStatus};
 use workforce_domain::page::{Page, PageRequest};
-use workforce_domain::port::{AssigneeFilter, IssueFilter, IssueKey, StoreError};
+use workforce_domain::port::{AssigneeFilter, IssueCursor, IssueFilter, StoreError};
+use workforce_domain::string_enum::StringEnum;
 use workforce_domain::time::Timestamp;
-use workforce_domain::word::Word;
 
 use super::super::{Connection, LoadingMode};
 use super::issue_filter::narrowed;
 use super::issue_row::IssueRow;
 use super::issue_search;
-use super::page::{Merged, Stream, row_limit};
-use crate::store::columns::{IdColumn, InstantColumn, WordColumn};
+use super::page::{KWayMerge, SortedRun, row_limit};
+use crate::store::columns::{IdColumn, InstantColumn, StringEnumColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{issue_labels, issues};
 
 /// A part of the list that follows the one before it.
 #[derive(Clone, Copy)]
-enum Stretch {
+enum KeyRange {
     /// All of it.
     Whole,
     /// What has this rank.
     Rank(i16),
     /// What has the rank of this place and comes after it.
-    RankAfter(IssueKey),
+    RankAfter(IssueCursor),
     /// What is less urgent than this rank.
     Below(i16),
 }
 
-/// The stretches from `after` on, in the order of the list.
-fn stretches(filter: &IssueFilter, after: Option<IssueKey>) -> Vec<Stretch> {
+/// The key_ranges from `after` on, in the order of the list.
+fn key_ranges(filter: &IssueFilter, after: Option<IssueCursor>) -> Vec<KeyRange> {
     if filter.priorities.is_empty() {
         return match after {
-            None => vec![Stretch::Whole],
-            Some(key) => vec![Stretch::RankAfter(key), Stretch::Below(key.rank)],
+            None => vec![KeyRange::Whole],
+            Some(key) => vec![KeyRange::RankAfter(key), KeyRange::Below(key.rank)],
         };
     }
     let mut ranks: Vec<i16> = filter
@@ -53,8 +53,8 @@ fn stretches(filter: &IssueFilter, after: Option<IssueKey>) -> Vec<Stretch> {
         .into_iter()
         .filter_map(|rank| match after {
             Some(key) if rank < key.rank => None,
-            Some(key) if rank == key.rank => Some(Stretch::RankAfter(key)),
-            _ => Some(Stretch::Rank(rank)),
+            Some(key) if rank == key.rank => Some(KeyRange::RankAfter(key)),
+            _ => Some(KeyRange::Rank(rank)),
         })
         .collect()
 }
@@ -86,8 +86,8 @@ fn lanes(filter: &IssueFilter) -> Vec<Option<IssueStatus>> {
     }
 }
 
-fn key(issue: &Issue) -> IssueKey {
-    IssueKey {
+fn key(issue: &Issue) -> IssueCursor {
+    IssueCursor {
         rank: issue.priority.rank(),
         updated_at: issue.updated_at.micros(),
         id: issue.id,
@@ -110,16 +110,16 @@ pub(super) fn list(
     conn: &mut Connection,
     company: CompanyScope,
     filter: &IssueFilter,
-    page: &PageRequest<IssueKey>,
-) -> Result<Page<Issue, IssueKey>, StoreError> {
+    page: &PageRequest<IssueCursor>,
+) -> Result<Page<Issue, IssueCursor>, StoreError> {
     if !filter.labels.is_empty()
         && let Some(page) = issue_search::of_rare_labels(conn, company, filter, page)?
     {
         return Ok(page);
     }
     let lanes = lanes(filter);
-    let mut merged = Merged::new(page);
-    for stretch in stretches(filter, page.after) {
+    let mut merged = KWayMerge::new(page);
+    for range in key_ranges(filter, page.after) {
         let room = merged.room();
         if room == 0 {
             break;
@@ -130,7 +130,7 @@ pub(super) fn list(
                 conn,
                 company,
                 filter,
-                stretch,
+                range,
                 *status,
                 room,
                 merged.room_bytes(),
@@ -141,33 +141,38 @@ pub(super) fn list(
     Ok(merged.finish(key))
 }
 
-/// The beginning of one stretch in one lane.
+/// The beginning of one range in one lane.
 fn read(
     conn: &mut Connection,
     company: CompanyScope,
     filter: &IssueFilter,
-    stretch: Stretch,
+    range: KeyRange,
     lane: Option<IssueStatus>,
     room: usize,
     room_bytes: usize,
-) -> Result<Stream<Issue>, StoreError> {
+) -> Result<SortedRun<Issue>, StoreError> {
     let mut query = issues::table
         .filter(issues::company_id.eq(IdColumn(company.company())))
         .filter(issues::hidden_at.is_null())
         .select(IssueRow::as_select())
         .into_boxed();
     if let Some(status) = lane {
-        query = query.filter(issues::status.eq(WordColumn(status)));
+        query = query.filter(issues::status.eq(StringEnumColumn(status)));
     } else if !filter.statuses.is_empty() {
-        let statuses: Vec<_> = filter.statuses.iter().copied().map(WordColumn).collect();
+        let statuses: Vec<_> = filter
+            .statuses
+            .iter()
+            .copied()
+            .map(StringEnumColumn)
+            .collect();
         query = query.filter(issues::status.eq_any(statuses));
     }
     query = narrowed!(query, company, filter);
-    query = match stretch {
-        Stretch::Whole => query,
-        Stretch::Rank(rank) => query.filter(issues::priority.eq(rank)),
-        Stretch::Below(rank) => query.filter(issues::priority.gt(rank)),
-        Stretch::RankAfter(key) => {
+    query = match range {
+        KeyRange::Whole => query,
+        KeyRange::Rank(rank) => query.filter(issues::priority.eq(rank)),
+        KeyRange::Below(rank) => query.filter(issues::priority.gt(rank)),
+        KeyRange::RankAfter(key) => {
             let at = InstantColumn(Timestamp::from_micros(key.updated_at));
             query
                 .filter(issues::priority.eq(key.rank))
@@ -184,5 +189,5 @@ fn read(
         .limit(row_limit(room.saturating_add(1)))
         .load_iter::<IssueRow, LoadingMode>(conn)
         .map_err(failed)?;
-    Stream::read(rows, room, room_bytes)
+    SortedRun::read(rows, room, room_bytes)
 }

@@ -13,7 +13,7 @@ use workforce_domain::actor::CompanyScope;
 use workforce_domain::id::{CompanyId, IssueId, LabelId};
 use workforce_domain::issue::Issue;
 use workforce_domain::page::{Page, PageRequest};
-use workforce_domain::port::{FoundIn, FoundKey, IssueFilter, StoreError};
+use workforce_domain::port::{FoundIn, IssueFilter, SearchCursor, StoreError};
 use workforce_domain::time::Timestamp;
 
 use super::super::Connection;
@@ -22,7 +22,7 @@ use super::issue_row::IssueRow;
 use super::page::{fetch_limit, page_limit};
 use super::row::Row;
 use super::text_index::Texts;
-use crate::store::columns::{IdColumn, Instant, InstantColumn, Key, WordColumn};
+use crate::store::columns::{IdColumn, Instant, InstantColumn, Key, StringEnumColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{issue_labels, issues};
 
@@ -200,8 +200,8 @@ pub(super) fn page(
     company: CompanyScope,
     filter: &IssueFilter,
     matches: &[Matches],
-    request: &PageRequest<FoundKey>,
-) -> Result<Page<Issue, FoundKey>, StoreError> {
+    request: &PageRequest<SearchCursor>,
+) -> Result<Page<Issue, SearchCursor>, StoreError> {
     let mut found = Vec::new();
     for (index, last) in matches.iter().map(Matches::last).enumerate() {
         if request.after.is_some_and(|after| after.found > last as i16) {
@@ -243,15 +243,20 @@ fn keys(
     company: CompanyScope,
     filter: &IssueFilter,
     matches: &[Matches],
-    request: &PageRequest<FoundKey>,
-) -> Result<Vec<FoundKey>, StoreError> {
+    request: &PageRequest<SearchCursor>,
+) -> Result<Vec<SearchCursor>, StoreError> {
     let mut let_through = issues::table
         .filter(issues::company_id.eq(IdColumn(company.company())))
         .filter(issues::hidden_at.is_null())
         .select((issues::id, issues::priority, issues::updated_at))
         .into_boxed();
     if !filter.statuses.is_empty() {
-        let statuses: Vec<_> = filter.statuses.iter().copied().map(WordColumn).collect();
+        let statuses: Vec<_> = filter
+            .statuses
+            .iter()
+            .copied()
+            .map(StringEnumColumn)
+            .collect();
         let_through = let_through.filter(issues::status.eq_any(statuses));
     }
     if !filter.priorities.is_empty() {
@@ -273,7 +278,7 @@ fn keys(
         ranked.load(conn).map_err(failed)?;
     let keys = rows
         .into_iter()
-        .map(|(id, found, rank, updated_at)| FoundKey {
+        .map(|(id, found, rank, updated_at)| SearchCursor {
             found,
             rank,
             updated_at: updated_at.0.micros(),
@@ -285,7 +290,7 @@ fn keys(
 fn rows(
     conn: &mut Connection,
     company: CompanyScope,
-    keys: &[FoundKey],
+    keys: &[SearchCursor],
 ) -> Result<HashMap<IssueId, IssueRow>, StoreError> {
     let ids: Vec<_> = keys.iter().map(|key| IdColumn(key.id)).collect();
     let rows: Vec<IssueRow> = issues::table

@@ -13,7 +13,7 @@ use workforce_domain::issue::{
 use workforce_domain::text::{Description, Label, Title};
 
 use super::row::{Row, admit, admit_some, author, author_board, document_length, length};
-use crate::store::columns::{IdColumn, InstantColumn, JsonColumn, WordColumn};
+use crate::store::columns::{IdColumn, InstantColumn, JsonColumn, StringEnumColumn};
 use crate::store::schema::issues;
 
 #[derive(Queryable, QueryableByName, Selectable, Insertable, AsChangeset)]
@@ -28,7 +28,7 @@ pub(super) struct IssueRow {
     parent_id: Option<IdColumn<IssueId>>,
     title: String,
     description: Option<String>,
-    status: WordColumn<IssueStatus>,
+    status: StringEnumColumn<IssueStatus>,
     priority: i16,
     assignee_agent_id: Option<IdColumn<AgentId>>,
     /// Whoever of the board has it, as a member is written down.
@@ -125,7 +125,7 @@ impl From<&Issue> for IssueRow {
             parent_id: issue.parent.map(IdColumn),
             title: issue.title.to_string(),
             description: issue.description.as_ref().map(ToString::to_string),
-            status: WordColumn(progress.status),
+            status: StringEnumColumn(progress.status),
             priority: issue.priority.rank(),
             assignee_agent_id: issue.assignee.agent().map(IdColumn),
             assignee_user_id: issue.assignee.board().map(|member| member.to_string()),

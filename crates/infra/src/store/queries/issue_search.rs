@@ -9,7 +9,7 @@ use workforce_domain::actor::CompanyScope;
 use workforce_domain::id::IssueId;
 use workforce_domain::issue::Issue;
 use workforce_domain::page::{Page, PageRequest};
-use workforce_domain::port::{FoundIn, FoundKey, IssueFilter, IssueKey, StoreError};
+use workforce_domain::port::{FoundIn, IssueCursor, IssueFilter, SearchCursor, StoreError};
 use workforce_domain::search::{Field, SearchQuery, Term};
 
 use super::super::Connection;
@@ -31,8 +31,8 @@ pub(super) fn search(
     company: CompanyScope,
     query: &SearchQuery,
     filter: &IssueFilter,
-    page: &PageRequest<FoundKey>,
-) -> Result<Page<Issue, FoundKey>, StoreError> {
+    page: &PageRequest<SearchCursor>,
+) -> Result<Page<Issue, SearchCursor>, StoreError> {
     issue_matches::page(conn, company, filter, &matches(company, query), page)
 }
 
@@ -66,8 +66,8 @@ pub(super) fn of_rare_labels(
     conn: &mut Connection,
     company: CompanyScope,
     filter: &IssueFilter,
-    page: &PageRequest<IssueKey>,
-) -> Result<Option<Page<Issue, IssueKey>>, StoreError> {
+    page: &PageRequest<IssueCursor>,
+) -> Result<Option<Page<Issue, IssueCursor>>, StoreError> {
     let few = row_limit(RARE / filter.labels.len().max(1));
     for label in &filter.labels {
         // In an order that the index has, or the whole table might be read.
@@ -85,7 +85,7 @@ pub(super) fn of_rare_labels(
         }
     }
     let request = PageRequest {
-        after: page.after.map(|key| FoundKey {
+        after: page.after.map(|key| SearchCursor {
             found: FoundIn::Identifier as i16,
             rank: key.rank,
             updated_at: key.updated_at,
@@ -101,7 +101,7 @@ pub(super) fn of_rare_labels(
         ..filter.clone()
     };
     let Page { items, next } = issue_matches::page(conn, company, &others, &matches, &request)?;
-    let next = next.map(|key| IssueKey {
+    let next = next.map(|key| IssueCursor {
         rank: key.rank,
         updated_at: key.updated_at,
         id: key.id,

@@ -5,19 +5,20 @@ use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
 use diesel::sql_query;
 use diesel::sql_types::{BigInt, Bool, Integer};
-use workforce_domain::actor::{CompanyScope, Owned, Scope};
+use workforce_domain::actor::{CompanyOwned, CompanyScope, Scope};
 use workforce_domain::id::{AgentId, IssueId};
 use workforce_domain::issue::{Issue, IssueRef, Lease};
 use workforce_domain::page::{Page, PageRequest};
 use workforce_domain::port::{
-    FoundKey, Held, IssueFilter, IssueKey, IssueReads, IssueWrites, Lock, NewLease, StoreError,
+    IssueCursor, IssueFilter, IssueReads, IssueWrites, Lock, Locked, NewLease, SearchCursor,
+    StoreError,
 };
 use workforce_domain::run::Run;
 use workforce_domain::search::SearchQuery;
 use workforce_domain::time::Timestamp;
 
 use super::super::transaction::Transaction;
-use super::super::{Connection, held};
+use super::super::{Connection, for_update};
 use super::advisory::advisory_lock;
 use super::issue_row::IssueRow;
 use super::predicates::open_issue;
@@ -60,7 +61,7 @@ fn lock(conn: &mut Connection, scope: Scope, issue: &IssueRef) -> QueryResult<Op
     match issue {
         IssueRef::Id(id) => {
             let query = issues::table.filter(issues::id.eq(IdColumn(*id)));
-            in_scope!(scope, issues, query, |scoped| held!(
+            in_scope!(scope, issues, query, |scoped| for_update!(
                 scoped.select(IssueRow::as_select())
             )
             .first(conn)
@@ -68,7 +69,7 @@ fn lock(conn: &mut Connection, scope: Scope, issue: &IssueRef) -> QueryResult<Op
         }
         IssueRef::Identifier(identifier) => {
             let query = issues::table.filter(issues::identifier.eq(identifier));
-            in_scope!(scope, issues, query, |scoped| held!(
+            in_scope!(scope, issues, query, |scoped| for_update!(
                 scoped.select(IssueRow::as_select())
             )
             .first(conn)
@@ -101,8 +102,8 @@ impl IssueReads for Transaction<'_> {
         &mut self,
         company: CompanyScope,
         filter: &IssueFilter,
-        page: &PageRequest<IssueKey>,
-    ) -> Result<Page<Issue, IssueKey>, StoreError> {
+        page: &PageRequest<IssueCursor>,
+    ) -> Result<Page<Issue, IssueCursor>, StoreError> {
         issue_list::list(self.conn, company, filter, page)
     }
 
@@ -111,8 +112,8 @@ impl IssueReads for Transaction<'_> {
         company: CompanyScope,
         query: &SearchQuery,
         filter: &IssueFilter,
-        page: &PageRequest<FoundKey>,
-    ) -> Result<Page<Issue, FoundKey>, StoreError> {
+        page: &PageRequest<SearchCursor>,
+    ) -> Result<Page<Issue, SearchCursor>, StoreError> {
         issue_search::search(self.conn, company, query, filter, page)
     }
 
@@ -223,24 +224,28 @@ fn open() -> SqlLiteral<Bool> {
 }
 
 impl IssueWrites for Transaction<'_> {
-    fn insert(&mut self, issue: Issue) -> Result<Held<Issue>, StoreError> {
+    fn insert(&mut self, issue: Issue) -> Result<Locked<Issue>, StoreError> {
         diesel::insert_into(issues::table)
             .values(IssueRow::from(&issue))
             .execute(self.conn)
             .map_err(failed)?;
         issue_texts::add_issue(self.conn, &issue)?;
-        Ok(Held::locked(issue))
+        Ok(Locked::assume_locked(issue))
     }
 
     /// Whoever writes a lease locks its issue first, so the lock on the issue
     /// holds the lease too.
-    fn lock(&mut self, scope: Scope, issue: &IssueRef) -> Result<Option<Held<Issue>>, StoreError> {
+    fn lock(
+        &mut self,
+        scope: Scope,
+        issue: &IssueRef,
+    ) -> Result<Option<Locked<Issue>>, StoreError> {
         let Some(issue) = one(lock(self.conn, scope, issue).map_err(failed)?)? else {
             return Ok(None);
         };
         // An identifier tells the id only now.
         self.locks(Lock::Issue, issue.id);
-        Ok(Some(Held::locked(issue)))
+        Ok(Some(Locked::assume_locked(issue)))
     }
 
     fn lock_hierarchy(&mut self, company: CompanyScope) -> Result<(), StoreError> {
@@ -248,7 +253,7 @@ impl IssueWrites for Transaction<'_> {
         advisory_lock(self.conn, "issues", company.company().into()).map_err(failed)
     }
 
-    fn save(&mut self, issue: &Held<Issue>) -> Result<(), StoreError> {
+    fn save(&mut self, issue: &Locked<Issue>) -> Result<(), StoreError> {
         let change = diesel::update(issues::table)
             .filter(issues::company_id.eq(IdColumn(issue.company)))
             .filter(issues::id.eq(IdColumn(issue.id)))
@@ -259,12 +264,12 @@ impl IssueWrites for Transaction<'_> {
             .and_then(exactly_one)
     }
 
-    fn reindex(&mut self, issue: &Held<Issue>) -> Result<(), StoreError> {
+    fn reindex(&mut self, issue: &Locked<Issue>) -> Result<(), StoreError> {
         let issue = issue.to_store()?;
         issue_texts::replace_issue(self.conn, issue)
     }
 
-    fn set_child_key(&mut self, issue: &Held<Issue>, key: &[u8; 32]) -> Result<(), StoreError> {
+    fn set_child_key(&mut self, issue: &Locked<Issue>, key: &[u8; 32]) -> Result<(), StoreError> {
         diesel::insert_into(issue_child_keys::table)
             .values((
                 issue_child_keys::company_id.eq(IdColumn(issue.company)),
@@ -279,12 +284,12 @@ impl IssueWrites for Transaction<'_> {
     /// Comments, links to approvals and the lease go with it; runs, wakes and
     /// costs stay for the record, children become roots, and what waits to be
     /// run for it is cancelled.
-    fn delete(&mut self, issue: Held<Issue>, now: Timestamp) -> Result<(), StoreError> {
+    fn delete(&mut self, issue: Locked<Issue>, now: Timestamp) -> Result<(), StoreError> {
         let issue = issue.to_store()?;
         issue_deletion::delete(self.conn, issue, now)
     }
 
-    fn take_lease(&mut self, issue: &Held<Issue>, lease: NewLease) -> Result<Lease, StoreError> {
+    fn take_lease(&mut self, issue: &Locked<Issue>, lease: NewLease) -> Result<Lease, StoreError> {
         let issue = issue.to_store()?;
         if lease.issue() != issue.id {
             return Err(StoreError::Constraint {
@@ -294,7 +299,7 @@ impl IssueWrites for Transaction<'_> {
         leases::take(self.conn, issue.company, issue.id, lease.lease())
     }
 
-    fn end_lease(&mut self, issue: &Held<Issue>) -> Result<(), StoreError> {
+    fn end_lease(&mut self, issue: &Locked<Issue>) -> Result<(), StoreError> {
         let issue = issue.to_store()?;
         leases::end(self.conn, issue)
     }
@@ -303,22 +308,22 @@ impl IssueWrites for Transaction<'_> {
         &mut self,
         company: CompanyScope,
         agent: AgentId,
-    ) -> Result<Vec<Held<Issue>>, StoreError> {
+    ) -> Result<Vec<Locked<Issue>>, StoreError> {
         let query = issues::table
             .filter(issues::company_id.eq(IdColumn(company.company())))
             .filter(issues::assignee_agent_id.eq(IdColumn(agent)))
             .filter(open())
             .select(IssueRow::as_select())
             .order((issues::created_at.desc(), issues::id.desc()));
-        let rows: Vec<IssueRow> = held!(query).load(self.conn).map_err(failed)?;
+        let rows: Vec<IssueRow> = for_update!(query).load(self.conn).map_err(failed)?;
         let issues = all(rows)?;
         for issue in &issues {
             self.locks(Lock::Issue, issue.id);
         }
-        Ok(issues.into_iter().map(Held::locked).collect())
+        Ok(issues.into_iter().map(Locked::assume_locked).collect())
     }
 
-    fn end_leases_of_run(&mut self, run: &Held<Run>) -> Result<(), StoreError> {
+    fn end_leases_of_run(&mut self, run: &Locked<Run>) -> Result<(), StoreError> {
         let run = run.to_store()?;
         leases::end_of_run(self.conn, run.scope(), run.id)
     }

@@ -5,12 +5,12 @@ use workforce_domain::id::{CompanyId, IssueId, LabelId};
 use workforce_domain::issue::Issue;
 use workforce_domain::label::{self, IssueLabel};
 use workforce_domain::page::{CreationKey, Page, PageRequest};
-use workforce_domain::port::{Held, LabelKey, LabelReads, LabelWrites, Lock, StoreError};
+use workforce_domain::port::{LabelCursor, LabelReads, LabelWrites, Lock, Locked, StoreError};
 use workforce_domain::text::{Color, LabelName};
 use workforce_domain::time::Timestamp;
 
 use super::super::transaction::Transaction;
-use super::super::{LoadingMode, held};
+use super::super::{LoadingMode, for_update};
 use super::page::{fetch_limit, page_of};
 use super::row::{Row, admit, all, exactly_one, in_scope, one};
 use crate::store::columns::{IdColumn, InstantColumn};
@@ -100,8 +100,8 @@ impl LabelReads for Transaction<'_> {
     fn list(
         &mut self,
         company: CompanyScope,
-        page: &PageRequest<LabelKey>,
-    ) -> Result<Page<IssueLabel, LabelKey>, StoreError> {
+        page: &PageRequest<LabelCursor>,
+    ) -> Result<Page<IssueLabel, LabelCursor>, StoreError> {
         let mut query = labels::table
             .filter(labels::company_id.eq(IdColumn(company.company())))
             .select(LabelRow::as_select())
@@ -164,26 +164,30 @@ impl LabelReads for Transaction<'_> {
 }
 
 impl LabelWrites for Transaction<'_> {
-    fn insert(&mut self, label: IssueLabel) -> Result<Held<IssueLabel>, StoreError> {
+    fn insert(&mut self, label: IssueLabel) -> Result<Locked<IssueLabel>, StoreError> {
         diesel::insert_into(labels::table)
             .values(LabelRow::from(&label))
             .execute(self.conn)
             .map_err(failed)?;
-        Ok(Held::locked(label))
+        Ok(Locked::assume_locked(label))
     }
 
-    fn lock(&mut self, scope: Scope, id: LabelId) -> Result<Option<Held<IssueLabel>>, StoreError> {
+    fn lock(
+        &mut self,
+        scope: Scope,
+        id: LabelId,
+    ) -> Result<Option<Locked<IssueLabel>>, StoreError> {
         self.locks(Lock::Label, id);
         let query = labels::table.filter(labels::id.eq(IdColumn(id)));
-        let row = in_scope!(scope, labels, query, |scoped| held!(
+        let row = in_scope!(scope, labels, query, |scoped| for_update!(
             scoped.select(LabelRow::as_select())
         )
         .first(self.conn)
         .optional());
-        Ok(one(row.map_err(failed)?)?.map(Held::locked))
+        Ok(one(row.map_err(failed)?)?.map(Locked::assume_locked))
     }
 
-    fn save(&mut self, label: &Held<IssueLabel>) -> Result<(), StoreError> {
+    fn save(&mut self, label: &Locked<IssueLabel>) -> Result<(), StoreError> {
         diesel::update(labels::table)
             .filter(labels::company_id.eq(IdColumn(label.company)))
             .filter(labels::id.eq(IdColumn(label.id)))
@@ -193,7 +197,7 @@ impl LabelWrites for Transaction<'_> {
             .and_then(exactly_one)
     }
 
-    fn delete(&mut self, label: Held<IssueLabel>) -> Result<(), StoreError> {
+    fn delete(&mut self, label: Locked<IssueLabel>) -> Result<(), StoreError> {
         let label = label.to_store()?;
         diesel::delete(labels::table)
             .filter(labels::company_id.eq(IdColumn(label.company)))
@@ -203,7 +207,11 @@ impl LabelWrites for Transaction<'_> {
             .and_then(exactly_one)
     }
 
-    fn set_for_issue(&mut self, issue: &Held<Issue>, labels: &[LabelId]) -> Result<(), StoreError> {
+    fn set_for_issue(
+        &mut self,
+        issue: &Locked<Issue>,
+        labels: &[LabelId],
+    ) -> Result<(), StoreError> {
         let issue = issue.to_store()?;
         diesel::delete(issue_labels::table)
             .filter(issue_labels::company_id.eq(IdColumn(issue.company)))

@@ -11,7 +11,7 @@ use workforce_domain::id::{AgentId, CompanyId, CostEventId, Id};
 use workforce_domain::money::Cents;
 use workforce_domain::page::{CreationKey, Page, PageRequest};
 use workforce_domain::port::{
-    CostEventKey, LedgerReads, LedgerWrites, ProjectCost, Spender, StoreError,
+    CostEventCursor, LedgerReads, LedgerWrites, ProjectCost, Spender, StoreError,
 };
 use workforce_domain::time::{Month, Timestamp};
 
@@ -22,7 +22,7 @@ use super::cost_sums;
 use super::page::{fetch_limit, page_of};
 use super::row::one;
 use crate::store::cached::cached;
-use crate::store::columns::{IdColumn, InstantColumn, Key, WordColumn};
+use crate::store::columns::{IdColumn, InstantColumn, Key, StringEnumColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{budget_alerts, cost_events, spend_totals};
 
@@ -71,7 +71,7 @@ impl LedgerReads for Transaction<'_> {
         let spent: Option<i64> = spend_totals::table
             .find((
                 IdColumn(company.company()),
-                WordColumn(spender.budget_scope()),
+                StringEnumColumn(spender.budget_scope()),
                 SpenderId::of(company.company(), spender),
                 month.number(),
             ))
@@ -91,7 +91,7 @@ impl LedgerReads for Transaction<'_> {
         let agents: Vec<_> = agents.iter().copied().map(IdColumn).collect();
         let rows: Vec<(IdColumn<AgentId>, i64)> = spend_totals::table
             .filter(spend_totals::company_id.eq(IdColumn(company.company())))
-            .filter(spend_totals::scope_type.eq(WordColumn(BudgetScope::Agent)))
+            .filter(spend_totals::scope_type.eq(StringEnumColumn(BudgetScope::Agent)))
             .filter(spend_totals::scope_id.eq_any(agents))
             .filter(spend_totals::month.eq(month.number()))
             .select((spend_totals::scope_id, spend_totals::spent_micros))
@@ -114,7 +114,7 @@ impl LedgerReads for Transaction<'_> {
             .collect();
         let rows: Vec<(IdColumn<CompanyId>, i64)> = spend_totals::table
             .filter(spend_totals::company_id.eq_any(ids))
-            .filter(spend_totals::scope_type.eq(WordColumn(BudgetScope::Company)))
+            .filter(spend_totals::scope_type.eq(StringEnumColumn(BudgetScope::Company)))
             .filter(spend_totals::scope_id.eq(spend_totals::company_id))
             .filter(spend_totals::month.eq(month.number()))
             .select((spend_totals::company_id, spend_totals::spent_micros))
@@ -172,8 +172,8 @@ impl LedgerReads for Transaction<'_> {
     fn list(
         &mut self,
         company: CompanyScope,
-        page: &PageRequest<CostEventKey>,
-    ) -> Result<Page<CostEvent, CostEventKey>, StoreError> {
+        page: &PageRequest<CostEventCursor>,
+    ) -> Result<Page<CostEvent, CostEventCursor>, StoreError> {
         let mut query = cost_events::table
             .filter(cost_events::company_id.eq(IdColumn(company.company())))
             .select(CostEventRow::as_select())
@@ -203,9 +203,9 @@ impl LedgerReads for Transaction<'_> {
         spender: Spender,
         month: Month,
     ) -> Result<Vec<Threshold>, StoreError> {
-        let raised: Vec<WordColumn<Threshold>> = budget_alerts::table
+        let raised: Vec<StringEnumColumn<Threshold>> = budget_alerts::table
             .filter(budget_alerts::company_id.eq(IdColumn(company.company())))
-            .filter(budget_alerts::scope_type.eq(WordColumn(spender.budget_scope())))
+            .filter(budget_alerts::scope_type.eq(StringEnumColumn(spender.budget_scope())))
             .filter(budget_alerts::scope_id.eq(SpenderId::of(company.company(), spender)))
             .filter(budget_alerts::month.eq(month.number()))
             .select(budget_alerts::threshold)
@@ -232,7 +232,7 @@ fn add_to_total(
          WHERE spend_totals.spent_micros <= 9223372036854775807 - excluded.spent_micros",
     )
     .bind::<Key, _>(IdColumn(company))
-    .bind::<Text, _>(WordColumn(spender.budget_scope()))
+    .bind::<Text, _>(StringEnumColumn(spender.budget_scope()))
     .bind::<Key, _>(SpenderId::of(company, spender))
     .bind::<Integer, _>(month.number())
     .bind::<BigInt, _>(cost.micros());
@@ -273,10 +273,10 @@ impl LedgerWrites for Transaction<'_> {
         let raised = diesel::insert_into(budget_alerts::table)
             .values((
                 budget_alerts::company_id.eq(IdColumn(company.company())),
-                budget_alerts::scope_type.eq(WordColumn(spender.budget_scope())),
+                budget_alerts::scope_type.eq(StringEnumColumn(spender.budget_scope())),
                 budget_alerts::scope_id.eq(SpenderId::of(company.company(), spender)),
                 budget_alerts::month.eq(month.number()),
-                budget_alerts::threshold.eq(WordColumn(threshold)),
+                budget_alerts::threshold.eq(StringEnumColumn(threshold)),
                 budget_alerts::created_at.eq(InstantColumn(now)),
             ))
             .on_conflict_do_nothing()

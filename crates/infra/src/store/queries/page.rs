@@ -59,12 +59,12 @@ pub(super) fn page_of<R: Row, K>(
 }
 
 /// The beginning of one of several lists that are merged into one page.
-pub(super) struct Stream<T> {
+pub(super) struct SortedRun<T> {
     rows: std::collections::VecDeque<(usize, T)>,
     cut: bool,
 }
 
-impl<T> Stream<T> {
+impl<T> SortedRun<T> {
     /// Reads as much of a list as one page can hold.
     pub(super) fn read<R: Row<Record = T>>(
         rows: impl Iterator<Item = QueryResult<R>>,
@@ -91,7 +91,7 @@ impl<T> Stream<T> {
 }
 
 /// A page under construction from streams that follow each other.
-pub(super) struct Merged<T> {
+pub(super) struct KWayMerge<T> {
     items: Vec<T>,
     weight: usize,
     limit: usize,
@@ -99,7 +99,7 @@ pub(super) struct Merged<T> {
     more: bool,
 }
 
-impl<T> Merged<T> {
+impl<T> KWayMerge<T> {
     /// An empty page.
     pub(super) fn new<K>(request: &PageRequest<K>) -> Self {
         Self {
@@ -128,7 +128,7 @@ impl<T> Merged<T> {
 
     /// Adds what `streams` hold, in the order that `before` tells; each of
     /// them is in that order itself.
-    pub(super) fn take(&mut self, mut streams: Vec<Stream<T>>, before: impl Fn(&T, &T) -> bool) {
+    pub(super) fn take(&mut self, mut streams: Vec<SortedRun<T>>, before: impl Fn(&T, &T) -> bool) {
         loop {
             let mut least: Option<usize> = None;
             for (index, stream) in streams.iter().enumerate() {

@@ -15,7 +15,7 @@ use workforce_domain::cost::BillingType;
 use workforce_domain::issue::IssueStatus;
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::run::{RunKind, RunStatus, StartCondition, WakeStatus};
-use workforce_domain::word::Word;
+use workforce_domain::string_enum::StringEnum;
 
 /// A column that holds words of one vocabulary.
 pub(super) struct Words<W> {
@@ -35,7 +35,7 @@ const RUN_KIND: Words<RunKind> = Words::of("kind");
 const RUN_STATUS: Words<RunStatus> = Words::of("status");
 const WAKE_STATUS: Words<WakeStatus> = Words::of("status");
 
-impl<W: Word> Words<W> {
+impl<W: StringEnum> Words<W> {
     const fn of(column: &'static str) -> Self {
         Self {
             column,
@@ -70,7 +70,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// Words as SQL lists them.
-fn list<W: Word>(words: &[W]) -> String {
+fn list<W: StringEnum>(words: &[W]) -> String {
     let words: Vec<String> = words.iter().map(|word| quoted(word.as_str())).collect();
     words.join(", ")
 }

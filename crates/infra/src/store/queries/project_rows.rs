@@ -8,7 +8,7 @@ use workforce_domain::project::{Project, ProjectStatus, TargetDate, Workspace, W
 use workforce_domain::text::{Description, Label, Location, Name};
 
 use super::row::{Row, admit, admit_some, length};
-use crate::store::columns::{IdColumn, InstantColumn, JsonColumn, WordColumn};
+use crate::store::columns::{IdColumn, InstantColumn, JsonColumn, StringEnumColumn};
 use crate::store::schema::{project_workspaces, projects};
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
@@ -19,7 +19,7 @@ pub(super) struct ProjectRow {
     name: String,
     url_key: String,
     description: Option<String>,
-    status: WordColumn<ProjectStatus>,
+    status: StringEnumColumn<ProjectStatus>,
     lead_agent_id: Option<IdColumn<AgentId>>,
     target_date: Option<InstantColumn>,
     target_is_day: bool,
@@ -71,7 +71,7 @@ impl From<&Project> for ProjectRow {
             name: project.name.to_string(),
             url_key: project.url_key.clone(),
             description: project.description.as_ref().map(ToString::to_string),
-            status: WordColumn(project.status),
+            status: StringEnumColumn(project.status),
             lead_agent_id: project.lead_agent.map(IdColumn),
             target_date: project.target_date.map(|target| InstantColumn(target.at())),
             target_is_day: project.target_date.is_some_and(TargetDate::is_day),

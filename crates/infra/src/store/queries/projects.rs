@@ -3,13 +3,15 @@ use workforce_domain::actor::{CompanyScope, Scope};
 use workforce_domain::conventions::Conventions;
 use workforce_domain::id::{GoalId, ProjectId, WorkspaceId};
 use workforce_domain::page::{CreationKey, Page, PageRequest};
-use workforce_domain::port::{Held, Lock, ProjectKey, ProjectReads, ProjectWrites, StoreError};
+use workforce_domain::port::{
+    Lock, Locked, ProjectCursor, ProjectReads, ProjectWrites, StoreError,
+};
 use workforce_domain::project::{GoalLink, Project, Workspace};
 use workforce_domain::text::Title;
 use workforce_domain::time::Timestamp;
 
 use super::super::transaction::Transaction;
-use super::super::{LoadingMode, held};
+use super::super::{LoadingMode, for_update};
 use super::advisory::advisory_lock;
 use super::conventions;
 use super::page::{MAX_WHOLE, characters, fetch_limit, page_of, substr};
@@ -64,8 +66,8 @@ impl ProjectReads for Transaction<'_> {
     fn list(
         &mut self,
         company: CompanyScope,
-        page: &PageRequest<ProjectKey>,
-    ) -> Result<Page<Project, ProjectKey>, StoreError> {
+        page: &PageRequest<ProjectCursor>,
+    ) -> Result<Page<Project, ProjectCursor>, StoreError> {
         let mut query = projects::table
             .filter(projects::company_id.eq(IdColumn(company.company())))
             .select(ProjectRow::as_select())
@@ -205,26 +207,26 @@ impl ProjectWrites for Transaction<'_> {
         ProjectReads::url_keys(self, company, stem)
     }
 
-    fn insert(&mut self, project: Project) -> Result<Held<Project>, StoreError> {
+    fn insert(&mut self, project: Project) -> Result<Locked<Project>, StoreError> {
         diesel::insert_into(projects::table)
             .values(ProjectRow::from(&project))
             .execute(self.conn)
             .map_err(failed)?;
-        Ok(Held::locked(project))
+        Ok(Locked::assume_locked(project))
     }
 
-    fn lock(&mut self, scope: Scope, id: ProjectId) -> Result<Option<Held<Project>>, StoreError> {
+    fn lock(&mut self, scope: Scope, id: ProjectId) -> Result<Option<Locked<Project>>, StoreError> {
         self.locks(Lock::Project, id);
         let query = projects::table.filter(projects::id.eq(IdColumn(id)));
-        let row = in_scope!(scope, projects, query, |scoped| held!(
+        let row = in_scope!(scope, projects, query, |scoped| for_update!(
             scoped.select(ProjectRow::as_select())
         )
         .first(self.conn)
         .optional());
-        Ok(one(row.map_err(failed)?)?.map(Held::locked))
+        Ok(one(row.map_err(failed)?)?.map(Locked::assume_locked))
     }
 
-    fn save(&mut self, project: &Held<Project>) -> Result<(), StoreError> {
+    fn save(&mut self, project: &Locked<Project>) -> Result<(), StoreError> {
         diesel::update(projects::table)
             .filter(projects::company_id.eq(IdColumn(project.company)))
             .filter(projects::id.eq(IdColumn(project.id)))
@@ -234,7 +236,7 @@ impl ProjectWrites for Transaction<'_> {
             .and_then(exactly_one)
     }
 
-    fn delete(&mut self, project: Held<Project>) -> Result<(), StoreError> {
+    fn delete(&mut self, project: Locked<Project>) -> Result<(), StoreError> {
         let project = project.to_store()?;
         // These name it without a reference, so nothing takes them with it.
         let company = IdColumn(project.company);
@@ -256,7 +258,7 @@ impl ProjectWrites for Transaction<'_> {
             .and_then(exactly_one)
     }
 
-    fn set_goals(&mut self, project: &Held<Project>, goals: &[GoalId]) -> Result<(), StoreError> {
+    fn set_goals(&mut self, project: &Locked<Project>, goals: &[GoalId]) -> Result<(), StoreError> {
         let project = project.to_store()?;
         diesel::delete(project_goals::table)
             .filter(project_goals::company_id.eq(IdColumn(project.company)))
@@ -283,7 +285,7 @@ impl ProjectWrites for Transaction<'_> {
 
     fn insert_workspace(
         &mut self,
-        project: &Held<Project>,
+        project: &Locked<Project>,
         workspace: &Workspace,
     ) -> Result<(), StoreError> {
         let project = project.to_store()?;
@@ -299,7 +301,7 @@ impl ProjectWrites for Transaction<'_> {
 
     fn save_workspace(
         &mut self,
-        project: &Held<Project>,
+        project: &Locked<Project>,
         workspace: &Workspace,
     ) -> Result<(), StoreError> {
         let project = project.to_store()?;
@@ -318,7 +320,7 @@ impl ProjectWrites for Transaction<'_> {
 
     fn delete_workspace(
         &mut self,
-        project: &Held<Project>,
+        project: &Locked<Project>,
         workspace: WorkspaceId,
     ) -> Result<(), StoreError> {
         let project = project.to_store()?;
@@ -333,7 +335,7 @@ impl ProjectWrites for Transaction<'_> {
 
     fn save_conventions(
         &mut self,
-        project: &Held<Project>,
+        project: &Locked<Project>,
         conventions: &Conventions,
     ) -> Result<(), StoreError> {
         let project = project.to_store()?;

@@ -6,7 +6,7 @@ use workforce_domain::actor::{CompanyScope, Scope};
 use workforce_domain::corrupt::Corrupt;
 use workforce_domain::id::{AgentId, CompanyId, RevisionId, UserId};
 use workforce_domain::page::{Page, PageRequest};
-use workforce_domain::port::{RevisionKey, RevisionReads, RevisionWrites, StoreError};
+use workforce_domain::port::{RevisionCursor, RevisionReads, RevisionWrites, StoreError};
 use workforce_domain::revision::{Revision, RevisionSource, SealedConfig};
 
 use super::super::LoadingMode;
@@ -14,7 +14,7 @@ use super::super::transaction::Transaction;
 use super::page::{fetch_limit, page_of};
 use super::row::{Row, author, author_board, in_scope, one};
 use crate::store::cached::cached;
-use crate::store::columns::{IdColumn, InstantColumn, JsonColumn, WordColumn};
+use crate::store::columns::{IdColumn, InstantColumn, JsonColumn, StringEnumColumn};
 use crate::store::errors::failed;
 use crate::store::schema::agent_config_revisions;
 
@@ -25,7 +25,7 @@ struct RevisionRow {
     company_id: IdColumn<CompanyId>,
     agent_id: IdColumn<AgentId>,
     n: i32,
-    source: WordColumn<RevisionSource>,
+    source: StringEnumColumn<RevisionSource>,
     rolled_back_from: Option<IdColumn<RevisionId>>,
     changed_keys: JsonColumn<Vec<String>>,
     before_config: Option<Vec<u8>>,
@@ -72,7 +72,7 @@ impl From<&Revision> for RevisionRow {
             company_id: IdColumn(revision.company),
             agent_id: IdColumn(revision.agent),
             n: revision.n,
-            source: WordColumn(revision.source),
+            source: StringEnumColumn(revision.source),
             rolled_back_from: revision.rolled_back_from.map(IdColumn),
             changed_keys: JsonColumn(revision.changed_keys.clone()),
             before_config: revision.before.as_ref().map(|sealed| sealed.0.clone()),
@@ -100,8 +100,8 @@ impl RevisionReads for Transaction<'_> {
         &mut self,
         company: CompanyScope,
         agent: AgentId,
-        page: &PageRequest<RevisionKey>,
-    ) -> Result<Page<Revision, RevisionKey>, StoreError> {
+        page: &PageRequest<RevisionCursor>,
+    ) -> Result<Page<Revision, RevisionCursor>, StoreError> {
         let mut query = agent_config_revisions::table
             .filter(agent_config_revisions::company_id.eq(IdColumn(company.company())))
             .filter(agent_config_revisions::agent_id.eq(IdColumn(agent)))
@@ -115,7 +115,7 @@ impl RevisionReads for Transaction<'_> {
             .limit(fetch_limit(page))
             .load_iter::<RevisionRow, LoadingMode>(self.conn)
             .map_err(failed)?;
-        page_of(rows, page, |revision| RevisionKey { n: revision.n })
+        page_of(rows, page, |revision| RevisionCursor { n: revision.n })
     }
 
     fn last_number(&mut self, company: CompanyScope, agent: AgentId) -> Result<i32, StoreError> {

@@ -5,13 +5,13 @@ use workforce_domain::activity::{Activity, Entity};
 use workforce_domain::actor::CompanyScope;
 use workforce_domain::id::RunId;
 use workforce_domain::page::{CreationKey, Page, PageRequest};
-use workforce_domain::port::{ActivityKey, StoreError};
+use workforce_domain::port::{ActivityCursor, StoreError};
 use workforce_domain::time::Timestamp;
 
 use super::super::{Connection, LoadingMode};
 use super::activity::ActivityRow;
-use super::page::{Merged, Stream, fetch_limit};
-use crate::store::columns::{IdColumn, InstantColumn, WordColumn};
+use super::page::{KWayMerge, SortedRun, fetch_limit};
+use crate::store::columns::{IdColumn, InstantColumn, StringEnumColumn};
 use crate::store::errors::failed;
 use crate::store::schema::activity;
 
@@ -21,9 +21,9 @@ pub(super) fn list(
     conn: &mut Connection,
     company: CompanyScope,
     run: RunId,
-    page: &PageRequest<ActivityKey>,
-) -> Result<Page<Activity, ActivityKey>, StoreError> {
-    let entity = activity::entity_type.eq(WordColumn(Entity::HeartbeatRun));
+    page: &PageRequest<ActivityCursor>,
+) -> Result<Page<Activity, ActivityCursor>, StoreError> {
+    let entity = activity::entity_type.eq(StringEnumColumn(Entity::HeartbeatRun));
     let streams = [true, false].map(|about| {
         let mut query = activity::table
             .filter(activity::company_id.eq(IdColumn(company.company())))
@@ -52,10 +52,10 @@ pub(super) fn list(
             .limit(fetch_limit(page))
             .load_iter::<ActivityRow, LoadingMode>(conn)
             .map_err(failed)?;
-        Stream::read(rows, page.limit.max(1), page.max_bytes)
+        SortedRun::read(rows, page.limit.max(1), page.max_bytes)
     });
     let [about, within] = streams;
-    let mut merged = Merged::new(page);
+    let mut merged = KWayMerge::new(page);
     merged.take(vec![about?, within?], |one: &Activity, other: &Activity| {
         (one.created_at, one.id) < (other.created_at, other.id)
     });

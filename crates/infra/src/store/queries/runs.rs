@@ -7,7 +7,7 @@ use workforce_domain::id::{AgentId, IssueId, RunId, WakeId};
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::page::{CreationKey, Page, PageRequest};
 use workforce_domain::port::{
-    Held, Lock, RunFilter, RunKey, RunReads, RunWrites, StartTerms, StopScope, StoreError,
+    Lock, Locked, RunCursor, RunFilter, RunReads, RunWrites, StartTerms, StopScope, StoreError,
     WakeableAgent,
 };
 use workforce_domain::run::{Run, RunErrorCode, RunStatus, StartCondition};
@@ -15,13 +15,13 @@ use workforce_domain::time::Timestamp;
 use workforce_domain::wake::Wake;
 
 use super::super::transaction::Transaction;
-use super::super::{Connection, LoadingMode, held};
-use super::page::{MAX_WHOLE, Merged, Stream, fetch_limit};
+use super::super::{Connection, LoadingMode, for_update};
+use super::page::{KWayMerge, MAX_WHOLE, SortedRun, fetch_limit};
 use super::predicates::{queued_run, running_run};
 use super::row::{all, exactly_one, in_scope, one};
 use super::run_row::RunRow;
 use super::{start_conditions, wakeability, wakes};
-use crate::store::columns::{IdColumn, InstantColumn, WordColumn};
+use crate::store::columns::{IdColumn, InstantColumn, StringEnumColumn};
 use crate::store::errors::failed;
 use crate::store::schema::heartbeat_runs;
 
@@ -46,8 +46,8 @@ fn read(
     company: CompanyScope,
     filter: &RunFilter,
     lane: Option<RunStatus>,
-    page: &PageRequest<RunKey>,
-) -> Result<Stream<Run>, StoreError> {
+    page: &PageRequest<RunCursor>,
+) -> Result<SortedRun<Run>, StoreError> {
     let mut query = heartbeat_runs::table
         .filter(heartbeat_runs::company_id.eq(IdColumn(company.company())))
         .select(RunRow::as_select())
@@ -59,9 +59,14 @@ fn read(
         query = query.filter(heartbeat_runs::issue_id.eq(IdColumn(issue)));
     }
     if let Some(status) = lane {
-        query = query.filter(heartbeat_runs::status.eq(WordColumn(status)));
+        query = query.filter(heartbeat_runs::status.eq(StringEnumColumn(status)));
     } else if !filter.statuses.is_empty() {
-        let statuses: Vec<_> = filter.statuses.iter().copied().map(WordColumn).collect();
+        let statuses: Vec<_> = filter
+            .statuses
+            .iter()
+            .copied()
+            .map(StringEnumColumn)
+            .collect();
         query = query.filter(heartbeat_runs::status.eq_any(statuses));
     }
     if let Some(after) = page.after {
@@ -77,7 +82,7 @@ fn read(
         .limit(fetch_limit(page))
         .load_iter::<RunRow, LoadingMode>(conn)
         .map_err(failed)?;
-    Stream::read(rows, page.limit.max(1), page.max_bytes)
+    SortedRun::read(rows, page.limit.max(1), page.max_bytes)
 }
 
 impl RunReads for Transaction<'_> {
@@ -96,8 +101,8 @@ impl RunReads for Transaction<'_> {
         &mut self,
         company: CompanyScope,
         filter: &RunFilter,
-        page: &PageRequest<RunKey>,
-    ) -> Result<Page<Run, RunKey>, StoreError> {
+        page: &PageRequest<RunCursor>,
+    ) -> Result<Page<Run, RunCursor>, StoreError> {
         let lanes =
             if filter.agent.is_some() || filter.issue.is_some() || filter.statuses.is_empty() {
                 vec![None]
@@ -111,7 +116,7 @@ impl RunReads for Transaction<'_> {
         for lane in lanes {
             streams.push(read(self.conn, company, filter, lane, page)?);
         }
-        let mut merged = Merged::new(page);
+        let mut merged = KWayMerge::new(page);
         merged.take(streams, before);
         Ok(merged.finish(|run| CreationKey {
             at: run.created_at.micros(),
@@ -170,12 +175,12 @@ impl RunWrites for Transaction<'_> {
         company: CompanyScope,
         agent: AgentId,
         issue: Option<IssueId>,
-    ) -> Result<Option<Held<Wake>>, StoreError> {
+    ) -> Result<Option<Locked<Wake>>, StoreError> {
         let Some(wake) = wakes::lock_pending(self.conn, company, agent, issue)? else {
             return Ok(None);
         };
         self.locks(Lock::Wake, wake.id);
-        Ok(Some(Held::locked(wake)))
+        Ok(Some(Locked::assume_locked(wake)))
     }
 
     fn queue<'a>(
@@ -197,18 +202,18 @@ impl RunWrites for Transaction<'_> {
         wakes::insert(self.conn, wake)
     }
 
-    fn save_wake(&mut self, wake: &Held<Wake>) -> Result<(), StoreError> {
+    fn save_wake(&mut self, wake: &Locked<Wake>) -> Result<(), StoreError> {
         wakes::save(self.conn, wake.to_store()?)
     }
 
-    fn cancel_wake(&mut self, wake: Held<Wake>, now: Timestamp) -> Result<(), StoreError> {
+    fn cancel_wake(&mut self, wake: Locked<Wake>, now: Timestamp) -> Result<(), StoreError> {
         let stopped = wakes::Stopped::These(vec![IdColumn(wake.to_store()?.id)]);
         exactly_one(wakes::cancel(self.conn, stopped, now)?.len())
     }
 
-    fn lock(&mut self, scope: Scope, id: RunId) -> Result<Option<Held<Run>>, StoreError> {
+    fn lock(&mut self, scope: Scope, id: RunId) -> Result<Option<Locked<Run>>, StoreError> {
         let query = heartbeat_runs::table.filter(heartbeat_runs::id.eq(IdColumn(id)));
-        let row = in_scope!(scope, heartbeat_runs, query, |scoped| held!(
+        let row = in_scope!(scope, heartbeat_runs, query, |scoped| for_update!(
             scoped.select(RunRow::as_select())
         )
         .first(self.conn)
@@ -221,16 +226,16 @@ impl RunWrites for Transaction<'_> {
             _ => Lock::LiveRun,
         };
         self.locks(lock, run.id);
-        Ok(Some(Held::locked(run)))
+        Ok(Some(Locked::assume_locked(run)))
     }
 
     /// Refuses with [`StoreError::Constraint`] when the stored run carries
     /// another fencing number, has ended, or may not become what `run` says:
     /// the writer is late, and would be late again if it were run again.
-    fn save(&mut self, run: &Held<Run>) -> Result<(), StoreError> {
-        let mut from: Vec<_> = run.status.predecessors().map(WordColumn).collect();
+    fn save(&mut self, run: &Locked<Run>) -> Result<(), StoreError> {
+        let mut from: Vec<_> = run.status.predecessors().map(StringEnumColumn).collect();
         if !run.status.is_terminal() {
-            from.push(WordColumn(run.status));
+            from.push(StringEnumColumn(run.status));
         }
         let saved = diesel::update(heartbeat_runs::table)
             .filter(heartbeat_runs::company_id.eq(IdColumn(run.company)))
@@ -285,7 +290,7 @@ impl RunWrites for Transaction<'_> {
             .filter(heartbeat_runs::stop_requested_at.is_null())
             .set((
                 heartbeat_runs::stop_requested_at.eq(at),
-                heartbeat_runs::stop_reason.eq(WordColumn(reason)),
+                heartbeat_runs::stop_reason.eq(StringEnumColumn(reason)),
                 heartbeat_runs::updated_at.eq(at),
             ))
             .into_boxed();

@@ -6,7 +6,7 @@ use workforce_domain::port::{
     KeyId, SealedCell, SealedColumn, SealedReads, SealedWrites, StoreError,
 };
 
-use super::super::held;
+use super::super::for_update;
 use super::super::transaction::Transaction;
 use super::page::row_limit;
 use super::row::exactly_one;
@@ -79,7 +79,7 @@ impl SealedReads for Transaction<'_> {
             SealedColumn::RevisionAfter => under!(revisions, revisions::after_config, keys)
                 .count()
                 .get_result(conn),
-            SealedColumn::KeptAnswer => under!(idempotency_keys, idempotency_keys::body, keys)
+            SealedColumn::StoredResponse => under!(idempotency_keys, idempotency_keys::body, keys)
                 .filter(idempotency_keys::sealed.eq(true))
                 .count()
                 .get_result(conn),
@@ -127,7 +127,7 @@ impl SealedWrites for Transaction<'_> {
                         secret_versions::wrapped_key,
                     ));
                 let rows: Vec<(IdColumn<SecretId>, i32, Vec<u8>)> =
-                    held!(query).load(conn).map_err(failed)?;
+                    for_update!(query).load(conn).map_err(failed)?;
                 rows.into_iter()
                     .map(|(secret, version, wrapped)| {
                         (vec![secret.0.to_string(), version.to_string()], wrapped)
@@ -138,15 +138,15 @@ impl SealedWrites for Transaction<'_> {
                 let query = under_if_any!(revisions, revisions::before_config, keys)
                     .limit(limit)
                     .select((revisions::id, revisions::before_config.assume_not_null()));
-                of_revisions(held!(query).load(conn).map_err(failed)?)
+                of_revisions(for_update!(query).load(conn).map_err(failed)?)
             }
             SealedColumn::RevisionAfter => {
                 let query = under!(revisions, revisions::after_config, keys)
                     .limit(limit)
                     .select((revisions::id, revisions::after_config));
-                of_revisions(held!(query).load(conn).map_err(failed)?)
+                of_revisions(for_update!(query).load(conn).map_err(failed)?)
             }
-            SealedColumn::KeptAnswer => {
+            SealedColumn::StoredResponse => {
                 let query = under!(idempotency_keys, idempotency_keys::body, keys)
                     .filter(idempotency_keys::sealed.eq(true))
                     .limit(limit)
@@ -156,7 +156,7 @@ impl SealedWrites for Transaction<'_> {
                         idempotency_keys::body,
                     ));
                 let rows: Vec<(String, String, Vec<u8>)> =
-                    held!(query).load(conn).map_err(failed)?;
+                    for_update!(query).load(conn).map_err(failed)?;
                 rows.into_iter()
                     .map(|(scope, key, body)| (vec![scope, key], body))
                     .collect()
@@ -165,7 +165,7 @@ impl SealedWrites for Transaction<'_> {
                 let query = under!(vault_canary, vault_canary::sealed, keys)
                     .limit(limit)
                     .select(vault_canary::sealed);
-                let rows: Vec<Vec<u8>> = held!(query).load(conn).map_err(failed)?;
+                let rows: Vec<Vec<u8>> = for_update!(query).load(conn).map_err(failed)?;
                 rows.into_iter()
                     .map(|sealed| (Vec::new(), sealed))
                     .collect()
@@ -206,7 +206,7 @@ impl SealedWrites for Transaction<'_> {
                     .set(revisions::after_config.eq(sealed))
                     .execute(conn)
             }
-            (SealedColumn::KeptAnswer, [scope, name]) => {
+            (SealedColumn::StoredResponse, [scope, name]) => {
                 diesel::update(idempotency_keys::table.find((scope, name)))
                     .set(idempotency_keys::body.eq(sealed))
                     .execute(conn)

@@ -6,7 +6,7 @@ use workforce_domain::secret::{ExternalRef, Secret, SecretProvider, SecretVersio
 use workforce_domain::text::{Description, SecretName};
 
 use super::row::{Row, admit, admit_some, length};
-use crate::store::columns::{IdColumn, InstantColumn, WordColumn};
+use crate::store::columns::{IdColumn, InstantColumn, StringEnumColumn};
 use crate::store::schema::{run_secrets, secret_versions, secrets};
 use crate::vault::{WRAPPED, key_of};
 
@@ -18,7 +18,7 @@ pub(super) struct SecretRow {
     id: IdColumn<SecretId>,
     company_id: IdColumn<CompanyId>,
     name: String,
-    provider: WordColumn<SecretProvider>,
+    provider: StringEnumColumn<SecretProvider>,
     external_ref: Option<String>,
     description: Option<String>,
     latest_version: i32,
@@ -64,7 +64,7 @@ impl From<&Secret> for SecretRow {
             id: IdColumn(secret.id),
             company_id: IdColumn(secret.company),
             name: secret.name.to_string(),
-            provider: WordColumn(secret.provider),
+            provider: StringEnumColumn(secret.provider),
             external_ref: secret
                 .external_ref
                 .as_ref()

@@ -1,12 +1,12 @@
 use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::Bool;
-use workforce_domain::actor::{CompanyScope, Owned, Scope};
+use workforce_domain::actor::{CompanyOwned, CompanyScope, Scope};
 use workforce_domain::corrupt::Corrupt;
 use workforce_domain::id::{AgentId, RunId, SecretId};
 use workforce_domain::page::{CreationKey, Page, PageRequest};
 use workforce_domain::port::{
-    Held, Lock, RunSecret, SecretKey, SecretReads, SecretUser, SecretWrites, StoreError,
+    Lock, Locked, RunSecret, SecretCursor, SecretReads, SecretUser, SecretWrites, StoreError,
     VersionInfo,
 };
 use workforce_domain::secret::{Secret, SecretVersion};
@@ -14,7 +14,7 @@ use workforce_domain::text::{Name, SecretName};
 use workforce_domain::time::Timestamp;
 
 use super::super::transaction::Transaction;
-use super::super::{LoadingMode, held};
+use super::super::{LoadingMode, for_update};
 use super::page::{MAX_WHOLE, fetch_limit, page_of, row_limit};
 use super::predicates::remaining_agent;
 use super::row::{Row, admit, all, exactly_one, in_scope, one};
@@ -73,8 +73,8 @@ impl SecretReads for Transaction<'_> {
     fn list(
         &mut self,
         company: CompanyScope,
-        page: &PageRequest<SecretKey>,
-    ) -> Result<Page<Secret, SecretKey>, StoreError> {
+        page: &PageRequest<SecretCursor>,
+    ) -> Result<Page<Secret, SecretCursor>, StoreError> {
         let mut query = secrets::table
             .filter(secrets::company_id.eq(IdColumn(company.company())))
             .select(SecretRow::as_select())
@@ -203,23 +203,23 @@ impl SecretReads for Transaction<'_> {
 }
 
 impl SecretWrites for Transaction<'_> {
-    fn insert(&mut self, secret: Secret) -> Result<Held<Secret>, StoreError> {
+    fn insert(&mut self, secret: Secret) -> Result<Locked<Secret>, StoreError> {
         diesel::insert_into(secrets::table)
             .values(SecretRow::from(&secret))
             .execute(self.conn)
             .map_err(failed)?;
-        Ok(Held::locked(secret))
+        Ok(Locked::assume_locked(secret))
     }
 
-    fn lock(&mut self, scope: Scope, id: SecretId) -> Result<Option<Held<Secret>>, StoreError> {
+    fn lock(&mut self, scope: Scope, id: SecretId) -> Result<Option<Locked<Secret>>, StoreError> {
         self.locks(Lock::Secret, id);
         let query = secrets::table.filter(secrets::id.eq(IdColumn(id)));
-        let row = in_scope!(scope, secrets, query, |scoped| held!(
+        let row = in_scope!(scope, secrets, query, |scoped| for_update!(
             scoped.select(SecretRow::as_select())
         )
         .first(self.conn)
         .optional());
-        Ok(one(row.map_err(failed)?)?.map(Held::locked))
+        Ok(one(row.map_err(failed)?)?.map(Locked::assume_locked))
     }
 
     /// In the order of their ids, so that two who do so never wait for each other.
@@ -227,7 +227,7 @@ impl SecretWrites for Transaction<'_> {
         &mut self,
         company: CompanyScope,
         ids: &[SecretId],
-    ) -> Result<Vec<Held<Secret>>, StoreError> {
+    ) -> Result<Vec<Locked<Secret>>, StoreError> {
         for id in ids {
             self.locks(Lock::Secret, *id);
         }
@@ -237,11 +237,11 @@ impl SecretWrites for Transaction<'_> {
             .filter(secrets::id.eq_any(ids))
             .order(secrets::id)
             .select(SecretRow::as_select());
-        let rows: Vec<SecretRow> = held!(query).load(self.conn).map_err(failed)?;
-        Ok(all(rows)?.into_iter().map(Held::locked).collect())
+        let rows: Vec<SecretRow> = for_update!(query).load(self.conn).map_err(failed)?;
+        Ok(all(rows)?.into_iter().map(Locked::assume_locked).collect())
     }
 
-    fn save(&mut self, secret: &Held<Secret>) -> Result<(), StoreError> {
+    fn save(&mut self, secret: &Locked<Secret>) -> Result<(), StoreError> {
         diesel::update(secrets::table)
             .filter(secrets::company_id.eq(IdColumn(secret.company)))
             .filter(secrets::id.eq(IdColumn(secret.id)))
@@ -251,7 +251,7 @@ impl SecretWrites for Transaction<'_> {
             .and_then(exactly_one)
     }
 
-    fn delete(&mut self, secret: Held<Secret>) -> Result<(), StoreError> {
+    fn delete(&mut self, secret: Locked<Secret>) -> Result<(), StoreError> {
         let secret = secret.to_store()?;
         diesel::delete(secrets::table)
             .filter(secrets::company_id.eq(IdColumn(secret.company)))
@@ -263,7 +263,7 @@ impl SecretWrites for Transaction<'_> {
 
     fn insert_version(
         &mut self,
-        secret: &Held<Secret>,
+        secret: &Locked<Secret>,
         version: &SecretVersion,
     ) -> Result<(), StoreError> {
         let secret = secret.to_store()?;
@@ -279,7 +279,11 @@ impl SecretWrites for Transaction<'_> {
         Ok(())
     }
 
-    fn delete_version(&mut self, secret: &Held<Secret>, version: i32) -> Result<bool, StoreError> {
+    fn delete_version(
+        &mut self,
+        secret: &Locked<Secret>,
+        version: i32,
+    ) -> Result<bool, StoreError> {
         let secret = secret.to_store()?;
         let deleted = diesel::delete(secret_versions::table.find((IdColumn(secret.id), version)))
             .filter(secret_versions::company_id.eq(IdColumn(secret.scope().company())))

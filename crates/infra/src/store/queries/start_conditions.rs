@@ -12,8 +12,8 @@ use workforce_domain::corrupt::Corrupt;
 use workforce_domain::id::{CompanyId, InstanceId, WakeId};
 use workforce_domain::port::{StartTerms, StoreError};
 use workforce_domain::run::StartCondition;
+use workforce_domain::string_enum::StringEnum;
 use workforce_domain::time::Month;
-use workforce_domain::word::Word;
 
 use super::super::Connection;
 use super::issues::MAX_ANCESTORS;

@@ -17,7 +17,7 @@ use super::super::Connection;
 use super::advisory::{advisory_lock, advisory_lock_shared};
 use super::predicates::employed_agent;
 use crate::store::cached::cached;
-use crate::store::columns::{IdColumn, WordColumn};
+use crate::store::columns::{IdColumn, StringEnumColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{agents, companies};
 
@@ -40,11 +40,11 @@ pub(super) fn share(
         .filter(agents::company_id.eq(IdColumn(company.company())))
         .filter(agents::id.eq(IdColumn(agent)))
         .filter(sql::<Bool>(&employed_agent("agents")))
-        .filter(companies::status.eq(WordColumn(CompanyStatus::Active)))
+        .filter(companies::status.eq(StringEnumColumn(CompanyStatus::Active)))
         .select(agents::id);
     let found: Option<IdColumn<AgentId>> =
         cached(query).get_result(conn).optional().map_err(failed)?;
-    Ok(found.map(|agent| WakeableAgent::locked(company, agent.0)))
+    Ok(found.map(|agent| WakeableAgent::assume_locked(company, agent.0)))
 }
 
 /// Waits until nobody holds that an agent may be woken, and keeps others from it.

@@ -16,13 +16,13 @@ use workforce_domain::run::{RunKind, RunStatus, WakeStatus};
 use workforce_domain::time::Timestamp;
 use workforce_domain::wake::{Wake, WakeReason, WakeSource};
 
-use super::super::{Connection, held};
+use super::super::{Connection, for_update};
 use super::page::row_limit;
 use super::predicates::{ended_wake, pending_wake};
 use super::row::{Row, all, exactly_one, one};
 use super::runs::queued;
 use crate::store::cached::cached;
-use crate::store::columns::{IdColumn, Instant, InstantColumn, JsonColumn, WordColumn};
+use crate::store::columns::{IdColumn, Instant, InstantColumn, JsonColumn, StringEnumColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{heartbeat_runs, wakes};
 
@@ -34,9 +34,9 @@ pub(super) struct WakeRow {
     agent_id: IdColumn<AgentId>,
     issue_id: Option<IdColumn<IssueId>>,
     coalesce_key: String,
-    kind: WordColumn<RunKind>,
-    status: WordColumn<WakeStatus>,
-    source: WordColumn<WakeSource>,
+    kind: StringEnumColumn<RunKind>,
+    status: StringEnumColumn<WakeStatus>,
+    source: StringEnumColumn<WakeSource>,
     reasons: JsonColumn<Vec<WakeReason>>,
     comment_ids: JsonColumn<Vec<CommentId>>,
     payload: JsonColumn<Document>,
@@ -85,9 +85,9 @@ impl From<&Wake> for WakeRow {
             agent_id: IdColumn(wake.agent),
             issue_id: wake.issue.map(IdColumn),
             coalesce_key: Wake::key(wake.issue),
-            kind: WordColumn(wake.kind),
-            status: WordColumn(wake.status),
-            source: WordColumn(wake.source),
+            kind: StringEnumColumn(wake.kind),
+            status: StringEnumColumn(wake.status),
+            source: StringEnumColumn(wake.source),
             reasons: JsonColumn(wake.reasons.clone()),
             comment_ids: JsonColumn(wake.comments.clone()),
             payload: JsonColumn(wake.payload.clone()),
@@ -135,7 +135,7 @@ pub(super) fn lock_pending(
         .filter(pending())
         .select(WakeRow::as_select())
         .limit(1);
-    let row = cached(held!(query)).get_result(conn).optional();
+    let row = cached(for_update!(query)).get_result(conn).optional();
     one(row.map_err(failed)?)
 }
 
@@ -198,7 +198,7 @@ pub(super) fn cancel(
     let mut change = diesel::update(wakes::table)
         .filter(pending())
         .set((
-            wakes::status.eq(WordColumn(WakeStatus::Cancelled)),
+            wakes::status.eq(StringEnumColumn(WakeStatus::Cancelled)),
             wakes::updated_at.eq(at),
         ))
         .into_boxed();
@@ -224,7 +224,7 @@ pub(super) fn cancel(
         .filter(heartbeat_runs::id.eq_any(runs))
         .filter(queued())
         .set((
-            heartbeat_runs::status.eq(WordColumn(RunStatus::Cancelled)),
+            heartbeat_runs::status.eq(StringEnumColumn(RunStatus::Cancelled)),
             heartbeat_runs::finished_at.eq(at),
             heartbeat_runs::updated_at.eq(at),
         ))

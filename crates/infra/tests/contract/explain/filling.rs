@@ -2,7 +2,7 @@
 
 use workforce_domain::Document;
 use workforce_domain::activity::{Action, Activity, Entity, Event, EventKind};
-use workforce_domain::actor::{ActorKind, CompanyScope, Owned};
+use workforce_domain::actor::{ActorKind, CompanyOwned, CompanyScope};
 use workforce_domain::agent::{Agent, AgentKey};
 use workforce_domain::approval::{
     Approval, ApprovalComment, ApprovalEvent, ApprovalHistoryEntry, ApprovalHistoryKind,
@@ -17,11 +17,11 @@ use workforce_domain::id::{AgentId, GoalId, IssueId, LabelId, ProjectId, SecretI
 use workforce_domain::issue::{
     Assignee, Assignment, Author, Comment, Issue, IssueStatus, Priority, Progress,
 };
-use workforce_domain::port::{Held, NewLease, Shared, StopScope, StoreError, Tx};
+use workforce_domain::port::{Locked, NewLease, Shared, StopScope, StoreError, Tx};
 use workforce_domain::project::Project;
+use workforce_domain::string_enum::StringEnum;
 use workforce_domain::text::{CommentBody, Name};
 use workforce_domain::time::Timestamp;
-use workforce_domain::word::Word;
 use workforce_testkit::store::TestStore;
 
 use crate::attachments::{asset, attachment};
@@ -81,7 +81,7 @@ pub(super) fn fill(store: &TestStore) -> Asked {
                 instruct(tx, agent)?;
                 tx.goals_mut().insert(goal.clone())?;
                 tx.projects_mut().insert(project.clone())?;
-                let held = Held::locked(project.clone());
+                let held = Locked::assume_locked(project.clone());
                 tx.projects_mut().set_goals(&held, &[goal.id])?;
                 let conventions = Conventions::none(project.company, project.id);
                 tx.projects_mut().save_conventions(&held, &conventions)?;
@@ -98,7 +98,7 @@ pub(super) fn fill(store: &TestStore) -> Asked {
                 let mut key = [0; 32];
                 key[..8].copy_from_slice(&number().to_be_bytes());
                 tx.issues_mut().set_child_key(&held, &key)?;
-                let holder = Shared::locked(agents[n % PLACES].clone()).employed();
+                let holder = Shared::assume_locked(agents[n % PLACES].clone()).employed();
                 let holder = holder.expect("it is employed");
                 let lease = NewLease::of(&held, &holder, None, now());
                 tx.issues_mut().take_lease(&held, lease)?;
@@ -148,7 +148,7 @@ fn add_approval(
 ) -> Result<(), StoreError> {
     let at = later(seconds);
     let turn = seconds as usize;
-    let issue = Held::locked(issue.clone());
+    let issue = Locked::assume_locked(issue.clone());
     let approval = approval(world, agent, at, turn);
     let approval = tx.approvals_mut().insert(approval, &[issue], None)?;
     let event = ApprovalEvent {
@@ -285,7 +285,7 @@ fn add_records(
         last_used_at: None,
         revoked_at: None,
     };
-    let held = Held::locked(agent.clone());
+    let held = Locked::assume_locked(agent.clone());
     tx.credentials_mut().insert_key(&held, &key)?;
     let n = i32::try_from(seconds / PLACES as u64).unwrap() + 1;
     tx.revisions_mut().insert(&revision(agent, n))?;

@@ -9,8 +9,8 @@ use workforce_domain::company::CompanyStatus;
 use workforce_domain::issue::{IssueStatus, Priority};
 use workforce_domain::page::{CreationKey, Order, PageRequest};
 use workforce_domain::port::{
-    ActivityFilter, AgentFilter, ApprovalFilter, AssigneeFilter, IssueFilter, IssueKey,
-    RevisionKey, RunFilter,
+    ActivityFilter, AgentFilter, ApprovalFilter, AssigneeFilter, IssueCursor, IssueFilter,
+    RevisionCursor, RunFilter,
 };
 use workforce_domain::run::RunStatus;
 
@@ -40,7 +40,7 @@ pub(super) fn lists(asked: &Asked) -> Vec<(String, Body<'_>)> {
     let scope = asked.scope;
     let mut lists: Vec<(String, Body<'_>)> = Vec::new();
     for filter in issue_filters(asked) {
-        let middle = IssueKey {
+        let middle = IssueCursor {
             rank: 2,
             updated_at: later(500).micros(),
             id: asked.issue,
@@ -139,7 +139,7 @@ pub(super) fn lists(asked: &Asked) -> Vec<(String, Body<'_>)> {
                     reads.agents().list(scope, filter, &page)?;
                 }
             }
-            for page in pages(RevisionKey { n: 30 }) {
+            for page in pages(RevisionCursor { n: 30 }) {
                 reads.revisions().list(scope, asked.agent, &page)?;
             }
             for page in pages(middle()) {

@@ -4,7 +4,7 @@ use workforce_domain::actor::{InstanceScope, Scope};
 use workforce_domain::approval::ApprovalType;
 use workforce_domain::attachment::ObjectName;
 use workforce_domain::cost::Window;
-use workforce_domain::port::{FoundKey, Reads, Spender};
+use workforce_domain::port::{Reads, SearchCursor, Spender};
 use workforce_domain::search::SearchQuery;
 use workforce_domain::text::{LabelName, SecretName};
 use workforce_domain::ticket::TicketHolder;
@@ -64,12 +64,12 @@ pub(super) fn others(asked: &Asked) -> Vec<(String, Body<'_>)> {
                 reads.issues().find_all(scope, &[asked.issue])?;
                 let approvals = reads.approvals();
                 approvals.find(Scope::SYSTEM, id())?;
-                approvals.undecided_of(scope, asked.issue)?;
+                approvals.undecided_linked_to(scope, asked.issue)?;
                 let kind = ApprovalType::ApproveIssuePlan;
-                approvals.undecided_about(scope, kind, asked.issue)?;
-                approvals.undecided_over(scope, asked.issue)?;
-                approvals.of_draft(scope, asked.agent)?;
-                approvals.draft_of(scope, id())?;
+                approvals.undecided_primary_for(scope, kind, asked.issue)?;
+                approvals.undecided_blocking(scope, asked.issue)?;
+                approvals.find_by_draft(scope, asked.agent)?;
+                approvals.find_draft(scope, id())?;
                 approvals.links(scope, &[id(), id()])?;
                 approvals.history(scope, &[id(), id()])?;
                 let projects = reads.projects();
@@ -119,7 +119,7 @@ pub(super) fn others(asked: &Asked) -> Vec<(String, Body<'_>)> {
                 for typed in ["x", "fix this", "C1-7"] {
                     let query = SearchQuery::parse(typed).unwrap();
                     for filter in issue_filters(asked) {
-                        let [first, _] = pages(FoundKey {
+                        let [first, _] = pages(SearchCursor {
                             found: 2,
                             rank: 2,
                             updated_at: 0,

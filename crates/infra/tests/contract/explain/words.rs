@@ -8,9 +8,9 @@ use workforce_domain::company::{CompanyStatus, PauseReason};
 use workforce_domain::cost::BillingType;
 use workforce_domain::issue::IssueStatus;
 use workforce_domain::run::{RunKind, RunStatus, StartCondition, WakeStatus};
-use workforce_domain::word::Word;
+use workforce_domain::string_enum::StringEnum;
 
-fn knows<W: Word>(word: &str) -> bool {
+fn knows<W: StringEnum>(word: &str) -> bool {
     W::parse(word).is_some()
 }
 

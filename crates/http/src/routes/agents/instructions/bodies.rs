@@ -10,7 +10,7 @@ use workforce_domain::instructions::{BundleMode, BundlePath, language_of};
 
 use crate::problem::Problem;
 use crate::schema;
-use crate::wire::given;
+use crate::wire::non_null;
 
 /// A path within a bundle.
 pub(super) fn path(text: &str, pointer: &str) -> Result<BundlePath, Problem> {
@@ -206,14 +206,14 @@ impl From<InstructionsPath> for PathBody {
 #[serde(rename_all = "camelCase")]
 pub(super) struct PatchBundleBody {
     /// Who keeps the files; as before when left out.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "non_null")]
     #[schema(value_type = schema::BundleMode)]
     mode: Option<BundleMode>,
     /// The folder of an external bundle, beneath one that the operator allows.
     #[serde(default)]
     root_path: Option<String>,
     /// The file an agent is given first; as before when left out.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "non_null")]
     #[schema(value_type = String)]
     entry_file: Option<String>,
     /// Clears the prompt templates of old.

@@ -4,22 +4,22 @@
 
 use serde_json::json;
 use workforce_domain::activity::Action;
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::agent::AgentState;
 use workforce_domain::company::{Company, CompanyStatus};
 use workforce_domain::id::CompanyId;
 use workforce_domain::issue::IssueStatus;
 use workforce_domain::page::PageRequest;
-use workforce_domain::port::{Failure, Held, IssueFilter, StopScope, StoreError, Tx};
+use workforce_domain::port::{Failure, IssueFilter, Locked, StopScope, StoreError, Tx};
 use workforce_domain::run::RunErrorCode;
 use workforce_domain::time::Month;
 use workforce_domain::wake::{WakeReason, WakeSource};
 
-use super::{CompanyError, CompanyView, hold, view};
+use super::{CompanyError, CompanyView, lock, view};
 use crate::access::{Denied, denied};
+use crate::activity_log::log_change;
 use crate::budgets;
-use crate::call::Call;
-use crate::record::record_change;
+use crate::context::Context;
 use crate::refusal::{Code, Codes};
 use crate::wakes::{self, WakeRequest};
 
@@ -38,10 +38,10 @@ pub const SWITCH: Codes = Codes::of(&[Code::CompanyNotActive]);
 /// [`CompanyError`]; `company_not_active` for an archived company.
 pub fn pause(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: CompanyId,
 ) -> Result<CompanyView, Failure<CompanyError>> {
-    switch(tx, call, id, CompanyStatus::Paused, false)
+    switch(tx, ctx, id, CompanyStatus::Paused, false)
 }
 
 /// Lets a paused company work again, as far as its budget does: the agents
@@ -52,10 +52,10 @@ pub fn pause(
 /// [`CompanyError`]; `company_not_active` for an archived company.
 pub fn resume(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: CompanyId,
 ) -> Result<CompanyView, Failure<CompanyError>> {
-    switch(tx, call, id, CompanyStatus::Active, false)
+    switch(tx, ctx, id, CompanyStatus::Active, false)
 }
 
 /// Archives a company: the same as a pause, and it no longer shows in lists.
@@ -65,10 +65,10 @@ pub fn resume(
 /// [`CompanyError`]
 pub fn archive(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: CompanyId,
 ) -> Result<CompanyView, Failure<CompanyError>> {
-    switch(tx, call, id, CompanyStatus::Archived, true)
+    switch(tx, ctx, id, CompanyStatus::Archived, true)
 }
 
 /// Takes a company out of the archive: it may work again, and nobody is woken
@@ -78,30 +78,30 @@ pub fn archive(
 /// [`CompanyError`]
 pub fn unarchive(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: CompanyId,
 ) -> Result<CompanyView, Failure<CompanyError>> {
-    let mut company = hold(tx, call, id)?;
+    let mut company = lock(tx, ctx, id)?;
     if company.status() == CompanyStatus::Archived {
-        set_status(tx, call, &mut company, CompanyStatus::Active)?;
+        set_status(tx, ctx, &mut company, CompanyStatus::Active)?;
     }
-    Ok(view(tx.reads(), call, company)?)
+    Ok(view(tx.reads(), ctx, company)?)
 }
 
 fn switch(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: CompanyId,
     to: CompanyStatus,
     from_archive: bool,
 ) -> Result<CompanyView, Failure<CompanyError>> {
-    let mut company = hold(tx, call, id)?;
+    let mut company = lock(tx, ctx, id)?;
     let status = company.status();
     if status == CompanyStatus::Archived && !from_archive {
         return Err(denied(Denied::CompanyNotActive { status }));
     }
-    set_status(tx, call, &mut company, to)?;
-    Ok(view(tx.reads(), call, company)?)
+    set_status(tx, ctx, &mut company, to)?;
+    Ok(view(tx.reads(), ctx, company)?)
 }
 
 /// Moves a locked company to `to` and saves it, with everything that follows.
@@ -110,17 +110,17 @@ fn switch(
 /// When the store fails.
 pub(super) fn set_status(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
-    company: &mut Held<Company>,
+    ctx: &Context<'_>,
+    company: &mut Locked<Company>,
     to: CompanyStatus,
 ) -> Result<(), StoreError> {
     let from = company.status();
     // To stay is no switch.
-    let Ok(lifecycle) = company.lifecycle.go(to, call.now) else {
+    let Ok(lifecycle) = company.lifecycle.go(to, ctx.now) else {
         return Ok(());
     };
     company.lifecycle = lifecycle;
-    company.updated_at = call.now;
+    company.updated_at = ctx.now;
     tx.companies_mut().save(company)?;
     let action = match to {
         CompanyStatus::Paused => Action::CompanyPaused,
@@ -128,26 +128,26 @@ pub(super) fn set_status(
         CompanyStatus::Active if from == CompanyStatus::Archived => Action::CompanyUnarchived,
         CompanyStatus::Active => Action::CompanyResumed,
     };
-    record_change(tx, call, action, company, json!({ "from": from }));
-    call.signal.raise();
+    log_change(tx, ctx, action, company, json!({ "from": from }));
+    ctx.signal.raise();
     if to != CompanyStatus::Active {
-        return stop(tx, call, company);
+        return stop(tx, ctx, company);
     }
     // What was spent meanwhile may have used the budget up.
-    budgets::enforce_company(tx, call, company, Month::of(call.now))?;
+    budgets::enforce_company(tx, ctx, company, Month::of(ctx.now))?;
     tx.companies_mut().save(company)?;
     if from == CompanyStatus::Paused && company.lifecycle.paused().is_none() {
-        wake_for_open_work(tx, call, company)?;
+        wake_for_open_work(tx, ctx, company)?;
     }
     Ok(())
 }
 
-fn stop(tx: &mut dyn Tx, call: &Call<'_>, company: &Company) -> Result<(), StoreError> {
+fn stop(tx: &mut dyn Tx, ctx: &Context<'_>, company: &Company) -> Result<(), StoreError> {
     let (scope, whole) = (company.scope(), StopScope::Company);
     let reason = RunErrorCode::CancelRequested;
     tx.runs_mut()
-        .request_stop(scope, whole, None, reason, call.now)?;
-    tx.runs_mut().cancel_pending(scope, whole, call.now)?;
+        .request_stop(scope, whole, None, reason, ctx.now)?;
+    tx.runs_mut().cancel_pending(scope, whole, ctx.now)?;
     Ok(())
 }
 
@@ -155,7 +155,7 @@ fn stop(tx: &mut dyn Tx, call: &Call<'_>, company: &Company) -> Result<(), Store
 /// paused singly stay so, and are not woken.
 fn wake_for_open_work(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     company: &Company,
 ) -> Result<(), StoreError> {
     let scope = company.scope();
@@ -178,7 +178,7 @@ fn wake_for_open_work(
         };
         let (source, reason) = (WakeSource::Assignment, WakeReason::IssueAssigned);
         let request = WakeRequest::about(&agent, issue.id, source, reason);
-        wakes::request(tx, call, request)?;
+        wakes::request(tx, ctx, request)?;
     }
     Ok(())
 }

@@ -3,9 +3,9 @@ use workforce_app::{Codes, companies};
 use workforce_domain::id::CompanyId;
 
 use super::{CompanyBody, TAG};
-use crate::exchange::Exchange;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
+use crate::request_context::RequestContext;
 use crate::routes::Done;
 use crate::schema;
 
@@ -24,14 +24,14 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     operation_id = "pauseCompany",
     params(("companyId" = schema::Id, Path, description = "The company.")),
     responses((status = 200, description = "The company.", body = CompanyBody)))]
-async fn pause(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn pause(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             |rq| {
                 rq.no_body()?;
                 rq.id("companyId")
             },
-            |tx, call, id| companies::pause(tx, call, *id),
+            |tx, ctx, id| companies::pause(tx, ctx, *id),
             |view| Reply::ok(CompanyBody::from(view)),
         )
         .await
@@ -42,14 +42,14 @@ async fn pause(exchange: Exchange) -> HttpResponse {
     operation_id = "resumeCompany",
     params(("companyId" = schema::Id, Path, description = "The company.")),
     responses((status = 200, description = "The company.", body = CompanyBody)))]
-async fn resume(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn resume(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             |rq| {
                 rq.no_body()?;
                 rq.id("companyId")
             },
-            |tx, call, id| companies::resume(tx, call, *id),
+            |tx, ctx, id| companies::resume(tx, ctx, *id),
             |view| Reply::ok(CompanyBody::from(view)),
         )
         .await
@@ -61,14 +61,14 @@ async fn resume(exchange: Exchange) -> HttpResponse {
     operation_id = "archiveCompany",
     params(("companyId" = schema::Id, Path, description = "The company.")),
     responses((status = 200, description = "The company.", body = CompanyBody)))]
-async fn archive(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn archive(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             |rq| {
                 rq.no_body()?;
                 rq.id("companyId")
             },
-            |tx, call, id| companies::archive(tx, call, *id),
+            |tx, ctx, id| companies::archive(tx, ctx, *id),
             |view| Reply::ok(CompanyBody::from(view)),
         )
         .await
@@ -79,14 +79,14 @@ async fn archive(exchange: Exchange) -> HttpResponse {
     operation_id = "unarchiveCompany",
     params(("companyId" = schema::Id, Path, description = "The company.")),
     responses((status = 200, description = "The company.", body = CompanyBody)))]
-async fn unarchive(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn unarchive(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             |rq| {
                 rq.no_body()?;
                 rq.id("companyId")
             },
-            |tx, call, id| companies::unarchive(tx, call, *id),
+            |tx, ctx, id| companies::unarchive(tx, ctx, *id),
             |view| Reply::ok(CompanyBody::from(view)),
         )
         .await
@@ -97,13 +97,13 @@ async fn unarchive(exchange: Exchange) -> HttpResponse {
     operation_id = "deleteCompany",
     params(("companyId" = schema::Id, Path, description = "The company.")),
     responses((status = 200, description = "It is gone.", body = Done)))]
-async fn delete(exchange: Exchange) -> HttpResponse {
-    exchange
-        .write_around(
+async fn delete(rqctx: RequestContext) -> HttpResponse {
+    rqctx
+        .write_with_side_effect(
             |rq| rq.id::<CompanyId>("companyId"),
             |_reads, _call, _id| Ok(()),
             |_state, _id, ()| Ok(()),
-            |tx, call, id, ()| companies::delete(tx, call, *id),
+            |tx, ctx, id, ()| companies::delete(tx, ctx, *id),
             |state, id, ()| {
                 if let Err(error) = state.ports.logs.forget(*id) {
                     tracing::warn!(%error, cause = ?error, company = %id, "logs of a deleted company are still there");

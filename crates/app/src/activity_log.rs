@@ -8,13 +8,13 @@ use std::fmt;
 use serde_json::{Value, json};
 use workforce_domain::Document;
 use workforce_domain::activity::{Action, Activity, Entity, Event, EventKind};
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::id::CompanyId;
-use workforce_domain::port::{Held, Tx};
-use workforce_domain::word::Word;
+use workforce_domain::port::{Locked, Tx};
+use workforce_domain::string_enum::StringEnum;
 
-use crate::call::Call;
 use crate::changes::{Changes, Recorded};
+use crate::context::Context;
 
 /// Something that activity is about.
 pub(crate) trait Subject {
@@ -46,27 +46,27 @@ impl Place {
 }
 
 /// Records a deed of the caller that makes or ends a thing, or leaves it as it is.
-pub(crate) fn record(
+pub(crate) fn log_activity(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     action: Action,
     subject: &impl Subject,
     details: Value,
 ) {
-    record_with(tx, call, action, subject, details, Changes::none());
+    log_activity_with(tx, ctx, action, subject, details, Changes::none());
 }
 
 /// Records a deed of the caller with what it changed of a locked record, as far as nobody told
 /// it before.
-pub(crate) fn record_change<T: Subject + Recorded + Owned + Clone>(
+pub(crate) fn log_change<T: Subject + Recorded + CompanyOwned + Clone>(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     action: Action,
-    record: &mut Held<T>,
+    record: &mut Locked<T>,
     details: Value,
 ) {
     let changes = Changes::of(record);
-    record_with(tx, call, action, record, details, changes);
+    log_activity_with(tx, ctx, action, record, details, changes);
 }
 
 /// Records a deed of the caller with changes that its subject does not know by itself, such as
@@ -74,15 +74,15 @@ pub(crate) fn record_change<T: Subject + Recorded + Owned + Clone>(
 ///
 /// The changes are kept with the activity alone. Events are sent to everyone who listens, in
 /// pages that are bounded in rows only, and name no more than the fields.
-pub(crate) fn record_with(
+pub(crate) fn log_activity_with(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     action: Action,
     subject: &impl Subject,
     details: Value,
     changes: Changes,
 ) {
-    let actor = call.actor();
+    let actor = ctx.actor();
     let Place {
         company,
         entity,
@@ -107,7 +107,7 @@ pub(crate) fn record_with(
         company,
         kind,
         payload,
-        created_at: call.now,
+        created_at: ctx.now,
     };
     if let Some(kind) = event_kind(action) {
         tx.journal().event(event(kind, payload.clone()));
@@ -116,7 +116,7 @@ pub(crate) fn record_with(
         .event(event(EventKind::ActivityLogged, payload));
     changes.add_to(&mut details);
     tx.journal().activity(Activity {
-        id: call.id(),
+        id: ctx.id(),
         company,
         actor_kind: actor.kind(),
         actor_id: actor.name(),
@@ -126,7 +126,7 @@ pub(crate) fn record_with(
         entity,
         entity_id,
         details,
-        created_at: call.now,
+        created_at: ctx.now,
     });
 }
 

@@ -13,7 +13,7 @@ use crate::config::EngineConfig;
 
 /// Why there is no value. Tells nothing of any value.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum OutsideError {
+pub(crate) enum ExternalSecretError {
     #[error("its secret is kept here and has no version")]
     NotOutside,
     #[error("the server has no variable `{0}`")]
@@ -35,33 +35,36 @@ pub(crate) fn read(
     config: &EngineConfig,
     provider: SecretProvider,
     reference: &ExternalRef,
-) -> Result<String, OutsideError> {
+) -> Result<String, ExternalSecretError> {
     let text = match provider {
-        SecretProvider::LocalEncrypted => return Err(OutsideError::NotOutside),
+        SecretProvider::LocalEncrypted => return Err(ExternalSecretError::NotOutside),
         SecretProvider::Env => variable(config, reference.as_str())?,
         SecretProvider::File => {
             let folder = config
                 .secret_files
                 .as_deref()
-                .ok_or(OutsideError::NoFolder)?;
-            let failed = |source| OutsideError::File {
+                .ok_or(ExternalSecretError::NoFolder)?;
+            let failed = |source| ExternalSecretError::File {
                 file: reference.as_str().to_owned(),
                 source,
             };
             beneath(folder, reference.as_str()).map_err(failed)?
         }
     };
-    let value = SecretValue::new(&text).or(Err(OutsideError::Form))?;
+    let value = SecretValue::new(&text).or(Err(ExternalSecretError::Form))?;
     Ok(value.expose().to_owned())
 }
 
-fn variable(config: &EngineConfig, name: &str) -> Result<String, OutsideError> {
+fn variable(config: &EngineConfig, name: &str) -> Result<String, ExternalSecretError> {
     let found = config
         .server_environment
         .iter()
         .find(|(own, _)| own == name);
-    let (_, value) = found.ok_or_else(|| OutsideError::NoVariable(name.to_owned()))?;
-    value.to_str().map(str::to_owned).ok_or(OutsideError::Form)
+    let (_, value) = found.ok_or_else(|| ExternalSecretError::NoVariable(name.to_owned()))?;
+    value
+        .to_str()
+        .map(str::to_owned)
+        .ok_or(ExternalSecretError::Form)
 }
 
 /// The text of a file, without the line break that editors leave at its end.
@@ -112,7 +115,10 @@ mod tests {
             read(&config(None), SecretProvider::Env, &reference)
         };
         assert_eq!(read("TOKEN").unwrap(), "from outside");
-        assert!(matches!(read("OTHER"), Err(OutsideError::NoVariable(_))));
+        assert!(matches!(
+            read("OTHER"),
+            Err(ExternalSecretError::NoVariable(_))
+        ));
     }
 
     #[test]
@@ -136,6 +142,6 @@ mod tests {
         }
         let reference = ExternalRef::new(SecretProvider::File, "deep/key").unwrap();
         let nowhere = read(&config(None), SecretProvider::File, &reference);
-        assert!(matches!(nowhere, Err(OutsideError::NoFolder)));
+        assert!(matches!(nowhere, Err(ExternalSecretError::NoFolder)));
     }
 }

@@ -1,19 +1,19 @@
 //! One request and its answer: what every handler has in common.
 
-mod around;
-mod incoming;
+mod execute;
+mod request;
 mod scrubbing;
-mod serve;
+mod side_effect;
 mod tickets;
 
-pub(crate) use incoming::{Incoming, TICKET};
+pub(crate) use request::{Request, TICKET};
 
 use std::sync::Arc;
 
 use actix_web::http::header;
 use actix_web::{HttpResponse, web};
 use serde::Serialize;
-use workforce_app::{Call, Failure, Refusal};
+use workforce_app::{Context, Failure, Refusal};
 use workforce_domain::port::{Reads, Tx};
 
 use crate::idempotency::REPLAYED;
@@ -22,8 +22,8 @@ use crate::problem::Problem;
 use crate::registry::Access;
 use crate::reply::Reply;
 use crate::state::State;
-pub(crate) use serve::caller_name;
-use serve::{Looked, Served};
+pub(crate) use execute::caller_name;
+use execute::{Response, StreamRead};
 
 /// The answer header from which on events are asked for next.
 const LAST_EVENT: &str = "X-Last-Event-Id";
@@ -39,25 +39,25 @@ const COMPRESSED_FROM: usize = 16 * 1024;
 /// The caller is authenticated in the transaction of the use case and before
 /// anything about the input is told: 401, 403, then 400 or 404, then the use
 /// case's own refusal.
-pub(crate) struct Exchange {
+pub(crate) struct RequestContext {
     pub(crate) state: Arc<State>,
-    pub(crate) incoming: Incoming,
+    pub(crate) request: Request,
     pub(crate) access: Access,
 }
 
-impl Exchange {
+impl RequestContext {
     /// Serves a request that changes nothing.
     pub(crate) async fn read<I, T, E, B>(
         self,
-        parse: impl FnOnce(&Incoming) -> Result<I, Problem> + Send + 'static,
-        act: impl Fn(&mut dyn Reads, &Call<'_>, &I) -> Result<T, Failure<E>> + Send + 'static,
+        parse: impl FnOnce(&Request) -> Result<I, Problem> + Send + 'static,
+        act: impl Fn(&mut dyn Reads, &Context<'_>, &I) -> Result<T, Failure<E>> + Send + 'static,
         answer: impl Fn(T) -> Reply<B> + Send + 'static,
     ) -> HttpResponse
     where
         E: Refusal,
         B: Serialize,
     {
-        self.hop(move |exchange| exchange.read_now(parse, act, |_, value| Ok(answer(value))))
+        self.run_blocking(move |rqctx| rqctx.read_now(parse, act, |_, value| Ok(answer(value))))
             .await
     }
 
@@ -65,15 +65,15 @@ impl Exchange {
     /// the store: `finish` runs after the transaction.
     pub(crate) async fn read_and<I, T, E, B>(
         self,
-        parse: impl FnOnce(&Incoming) -> Result<I, Problem> + Send + 'static,
-        act: impl Fn(&mut dyn Reads, &Call<'_>, &I) -> Result<T, Failure<E>> + Send + 'static,
+        parse: impl FnOnce(&Request) -> Result<I, Problem> + Send + 'static,
+        act: impl Fn(&mut dyn Reads, &Context<'_>, &I) -> Result<T, Failure<E>> + Send + 'static,
         finish: impl FnOnce(&State, T) -> Result<Reply<B>, Problem> + Send + 'static,
     ) -> HttpResponse
     where
         E: Refusal,
         B: Serialize,
     {
-        self.hop(move |exchange| exchange.read_now(parse, act, finish))
+        self.run_blocking(move |rqctx| rqctx.read_now(parse, act, finish))
             .await
     }
 
@@ -82,20 +82,20 @@ impl Exchange {
     ///
     /// # Errors
     /// The answer, when there is nothing to go on with.
-    pub(crate) async fn look_ahead<I, T, E>(
+    pub(crate) async fn preflight<I, T, E>(
         self,
-        parse: impl FnOnce(&Incoming) -> Result<I, Problem> + Send + 'static,
-        act: impl Fn(&mut dyn Reads, &Call<'_>, &I) -> Result<T, Failure<E>> + Send + 'static,
+        parse: impl FnOnce(&Request) -> Result<I, Problem> + Send + 'static,
+        act: impl Fn(&mut dyn Reads, &Context<'_>, &I) -> Result<T, Failure<E>> + Send + 'static,
     ) -> Result<(Self, T), HttpResponse>
     where
         T: Send + 'static,
         E: Refusal,
     {
-        let request_id = self.incoming.request_id.clone();
+        let request_id = self.request.request_id.clone();
         let span = tracing::Span::current();
         let looked = web::block(move || {
             let _entered = span.enter();
-            let found = self.look_ahead_now(parse, act);
+            let found = self.preflight_now(parse, act);
             found.map(|(found, _ignored_run)| (self, found))
         });
         match looked.await {
@@ -107,21 +107,21 @@ impl Exchange {
 
     /// The answer to a request that a handler refuses by itself.
     pub(crate) fn refuse(&self, problem: Problem) -> HttpResponse {
-        problem.answer(&self.incoming.request_id)
+        problem.answer(&self.request.request_id)
     }
 
     /// The same request with a body in the place of the one that was streamed:
     /// a description of what was received, equal for equal requests, so that a
     /// repetition is recognised.
     pub(crate) fn describing(mut self, received: Vec<u8>) -> Self {
-        self.incoming.body = received.into();
+        self.request.body = received.into();
         self
     }
 
     /// Lets the answer belong to the credential that is presented: another one
     /// of the same caller does not get it by repeating the request.
     pub(crate) const fn of_credential(mut self) -> Self {
-        self.incoming.is_of_credential = true;
+        self.request.is_of_credential = true;
         self
     }
 
@@ -129,15 +129,15 @@ impl Exchange {
     /// `Idempotency-Key` gets the first answer.
     pub(crate) async fn write<I, T, E, B>(
         self,
-        parse: impl FnOnce(&Incoming) -> Result<I, Problem> + Send + 'static,
-        act: impl Fn(&mut dyn Tx, &Call<'_>, &I) -> Result<T, Failure<E>> + Send + 'static,
+        parse: impl FnOnce(&Request) -> Result<I, Problem> + Send + 'static,
+        act: impl Fn(&mut dyn Tx, &Context<'_>, &I) -> Result<T, Failure<E>> + Send + 'static,
         answer: impl Fn(T) -> Reply<B> + Send + 'static,
     ) -> HttpResponse
     where
         E: Refusal,
         B: Serialize,
     {
-        self.hop(move |exchange| exchange.write_now(parse, act, answer))
+        self.run_blocking(move |rqctx| rqctx.write_now(parse, act, answer))
             .await
     }
 
@@ -149,14 +149,14 @@ impl Exchange {
     pub(crate) async fn look<T, E>(
         self: &Arc<Self>,
         is_first: bool,
-        act: impl Fn(&mut dyn Reads, &Call<'_>) -> Result<T, Failure<E>> + Send + 'static,
-    ) -> Result<Looked<T>, Problem>
+        act: impl Fn(&mut dyn Reads, &Context<'_>) -> Result<T, Failure<E>> + Send + 'static,
+    ) -> Result<StreamRead<T>, Problem>
     where
         T: Send + 'static,
         E: Refusal,
     {
-        let exchange = Arc::clone(self);
-        web::block(move || exchange.look_now(is_first, act))
+        let rqctx = Arc::clone(self);
+        web::block(move || rqctx.look_now(is_first, act))
             .await
             .unwrap_or_else(|panicked| Err(Problem::internal(&panicked)))
     }
@@ -167,28 +167,30 @@ impl Exchange {
     /// done there, `act` checks again and writes, and `finish` runs after the
     /// commit. The answer to a request with a key is kept last of all: whoever
     /// lost it to a crash in between finds what is done.
-    pub(crate) async fn write_around<I, P, X, T, E, B>(
+    pub(crate) async fn write_with_side_effect<I, P, X, T, E, B>(
         self,
-        parse: impl FnOnce(&Incoming) -> Result<I, Problem> + Send + 'static,
-        plan: impl Fn(&mut dyn Reads, &Call<'_>, &I) -> Result<P, Failure<E>> + Send + 'static,
+        parse: impl FnOnce(&Request) -> Result<I, Problem> + Send + 'static,
+        plan: impl Fn(&mut dyn Reads, &Context<'_>, &I) -> Result<P, Failure<E>> + Send + 'static,
         outside: impl FnOnce(&State, &I, P) -> Result<X, Problem> + Send + 'static,
-        act: impl Fn(&mut dyn Tx, &Call<'_>, &I, &X) -> Result<T, Failure<E>> + Send + 'static,
+        act: impl Fn(&mut dyn Tx, &Context<'_>, &I, &X) -> Result<T, Failure<E>> + Send + 'static,
         finish: impl FnOnce(&State, &I, T) -> Reply<B> + Send + 'static,
     ) -> HttpResponse
     where
         E: Refusal,
         B: Serialize,
     {
-        self.hop(move |exchange| exchange.write_around_now(parse, plan, outside, act, finish))
-            .await
+        self.run_blocking(move |rqctx| {
+            rqctx.write_with_side_effect_now(parse, plan, outside, act, finish)
+        })
+        .await
     }
 
     /// One hop to the blocking pool and back.
-    async fn hop(
+    async fn run_blocking(
         mut self,
-        serve: impl FnOnce(&Self) -> Result<Served, Problem> + Send + 'static,
+        serve: impl FnOnce(&Self) -> Result<Response, Problem> + Send + 'static,
     ) -> HttpResponse {
-        let request_id = self.incoming.request_id.clone();
+        let request_id = self.request.request_id.clone();
         let span = tracing::Span::current();
         let served = web::block(move || {
             let _entered = span.enter();
@@ -196,13 +198,13 @@ impl Exchange {
             outcome.map(|served| (self, served))
         });
         match served.await {
-            Ok(Ok((exchange, served))) => exchange.answer(served),
+            Ok(Ok((rqctx, served))) => rqctx.answer(served),
             Ok(Err(problem)) => problem.answer(&request_id),
             Err(panicked) => Problem::internal(&panicked).answer(&request_id),
         }
     }
 
-    fn answer(&self, served: Served) -> HttpResponse {
+    fn answer(&self, served: Response) -> HttpResponse {
         if served.signal {
             self.state.ports.engine.wake_up();
         }
@@ -225,7 +227,7 @@ impl Exchange {
             ));
         }
         if let Some(cursor) = served.next_cursor {
-            let link = next_link(&self.incoming.path, &self.incoming.query, &cursor);
+            let link = next_link(&self.request.path, &self.request.query, &cursor);
             response.insert_header((header::LINK, link));
             response.insert_header((NEXT_CURSOR, cursor));
         }

@@ -9,7 +9,7 @@ use workforce_domain::id::{IssueId, WakeId};
 use workforce_domain::port::StoreError;
 use workforce_domain::time::Timestamp;
 
-use super::super::{Connection, held};
+use super::super::{Connection, for_update};
 use super::page::row_limit;
 use super::predicates::{ended_issue, execution_wake, pending_wake, terminated_agent};
 use super::wakes;
@@ -19,7 +19,7 @@ use crate::store::schema::issues;
 
 /// A wake that nobody will ever answer.
 #[derive(QueryableByName)]
-pub(super) struct Purposeless {
+pub(super) struct ObsoleteWake {
     #[diesel(sql_type = Key)]
     wake: IdColumn<WakeId>,
     #[diesel(sql_type = Nullable<Key>)]
@@ -41,10 +41,7 @@ static PURPOSELESS: LazyLock<String> = LazyLock::new(|| {
 });
 
 /// The wakes whose agent is terminated or whose issue has ended, oldest first.
-pub(super) fn purposeless(
-    conn: &mut Connection,
-    limit: usize,
-) -> Result<Vec<Purposeless>, StoreError> {
+pub(super) fn find(conn: &mut Connection, limit: usize) -> Result<Vec<ObsoleteWake>, StoreError> {
     sql_query(PURPOSELESS.as_str())
         .bind::<BigInt, _>(row_limit(limit))
         .load(conn)
@@ -57,11 +54,11 @@ pub(super) fn cancel(
     now: Timestamp,
     limit: usize,
 ) -> Result<usize, StoreError> {
-    let met = purposeless(conn, limit)?;
+    let met = find(conn, limit)?;
     // An issue may be reopened at this very moment: hold it, then look again. A terminated agent
     // stays one.
     let of_issues: Vec<_> = met.iter().filter_map(|wake| wake.issue).collect();
-    held!(
+    for_update!(
         issues::table
             .filter(issues::id.eq_any(of_issues))
             .order(issues::id.desc())
@@ -70,7 +67,7 @@ pub(super) fn cancel(
     .load::<IdColumn<IssueId>>(conn)
     .map_err(failed)?;
     let known: Vec<_> = met.iter().map(|wake| wake.wake).collect();
-    let still: Vec<_> = purposeless(conn, limit)?
+    let still: Vec<_> = find(conn, limit)?
         .into_iter()
         .map(|wake| wake.wake)
         .filter(|wake| known.contains(wake))

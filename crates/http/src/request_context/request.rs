@@ -34,7 +34,7 @@ struct Nothing {}
 
 /// What a request says, free of the connection it came on.
 #[derive(Debug)]
-pub(crate) struct Incoming {
+pub(crate) struct Request {
     pub(crate) method: String,
     pub(crate) path: String,
     pub(crate) query: String,
@@ -56,7 +56,7 @@ pub(crate) struct Incoming {
 /// What is no valid value of any header.
 const NOT_VALID: &str = "\u{fffd}";
 
-impl Incoming {
+impl Request {
     /// Captures a request; nothing of it is believed yet.
     pub(crate) fn capture(request: &HttpRequest, body: Bytes) -> Self {
         // Text that is no header text is kept as such: presented and not valid.

@@ -4,7 +4,7 @@ use workforce_app::agents::instructions::{self, RunInstructions};
 use workforce_app::conventions::project_layer;
 use workforce_app::scrub::Patterns;
 use workforce_domain::Document;
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::id::AgentId;
 use workforce_domain::issue::{Comment, Issue};
 use workforce_domain::port::{ClaimedRun, MintedToken, Reads, StoreError};
@@ -15,7 +15,7 @@ use crate::resolution::{self, ResolutionError};
 use crate::shared::Core;
 
 /// All that an adapter needs to know about a run.
-pub(crate) struct Assignment {
+pub(crate) struct RunContext {
     pub(crate) claimed: ClaimedRun,
     /// The run's credential.
     pub(crate) token: MintedToken,
@@ -43,7 +43,7 @@ pub(crate) async fn prepare(
     core: &Arc<Core>,
     claimed: ClaimedRun,
     token: MintedToken,
-) -> Result<Assignment, ResolutionError> {
+) -> Result<RunContext, ResolutionError> {
     let facts = claimed.clone();
     let known = core.store.read(move |reads| look_up(reads, &facts)).await?;
     let settings = settings(
@@ -52,7 +52,7 @@ pub(crate) async fn prepare(
         known.issue.as_ref(),
     );
     let (settings, values) = resolution::resolve(core, &claimed.run, settings).await?;
-    Ok(Assignment {
+    Ok(RunContext {
         patterns: resolution::patterns(&settings, &values, &token),
         claimed,
         token,

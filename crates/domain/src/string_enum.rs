@@ -5,7 +5,7 @@ use core::fmt;
 use core::marker::PhantomData;
 
 /// An enum with one stable snake_case spelling per variant.
-pub trait Word: Sized + Copy + 'static {
+pub trait StringEnum: Sized + Copy + 'static {
     /// Every variant, in the order the documentation lists them.
     const ALL: &'static [Self];
 
@@ -22,7 +22,7 @@ pub trait Word: Sized + Copy + 'static {
 #[doc(hidden)]
 pub struct Spelling<W>(pub PhantomData<W>);
 
-impl<W: Word> serde::de::Visitor<'_> for Spelling<W> {
+impl<W: StringEnum> serde::de::Visitor<'_> for Spelling<W> {
     type Value = W;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -39,10 +39,10 @@ impl<W: Word> serde::de::Visitor<'_> for Spelling<W> {
     }
 }
 
-/// Declares a closed vocabulary: the enum, its [`Word`] implementation,
+/// Declares a closed vocabulary: the enum, its [`StringEnum`] implementation,
 /// `Display`, and serde by spelling.
 #[macro_export]
-macro_rules! words {
+macro_rules! string_enum {
     (
         $(#[$meta:meta])*
         $vis:vis enum $name:ident {
@@ -60,7 +60,7 @@ macro_rules! words {
                 &self,
                 serializer: S,
             ) -> ::core::result::Result<S::Ok, S::Error> {
-                serializer.serialize_str($crate::word::Word::as_str(*self))
+                serializer.serialize_str($crate::string_enum::StringEnum::as_str(*self))
             }
         }
 
@@ -68,11 +68,11 @@ macro_rules! words {
             fn deserialize<D: ::serde::Deserializer<'de>>(
                 deserializer: D,
             ) -> ::core::result::Result<Self, D::Error> {
-                deserializer.deserialize_str($crate::word::Spelling(::core::marker::PhantomData))
+                deserializer.deserialize_str($crate::string_enum::Spelling(::core::marker::PhantomData))
             }
         }
 
-        impl $crate::word::Word for $name {
+        impl $crate::string_enum::StringEnum for $name {
             const ALL: &'static [Self] = &[$(Self::$variant),+];
 
             fn as_str(self) -> &'static str {
@@ -82,7 +82,7 @@ macro_rules! words {
 
         impl ::core::fmt::Display for $name {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                f.write_str($crate::word::Word::as_str(*self))
+                f.write_str($crate::string_enum::StringEnum::as_str(*self))
             }
         }
     };
@@ -91,7 +91,7 @@ macro_rules! words {
 /// Words as an error message lists them: `todo, blocked`, or `nothing`.
 pub(crate) struct Listed<W: 'static>(pub(crate) &'static [W]);
 
-impl<W: Word> fmt::Display for Listed<W> {
+impl<W: StringEnum> fmt::Display for Listed<W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some((first, others)) = self.0.split_first() else {
             return f.write_str("nothing");

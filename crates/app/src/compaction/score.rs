@@ -1,5 +1,5 @@
 use super::pieces::{Heading, Piece};
-use super::vocabulary::{self, Tone};
+use super::vocabulary::{self, Modality};
 
 /// A piece up to so many characters is not too long.
 const HANDY: usize = 120;
@@ -7,10 +7,10 @@ const HANDY: usize = 120;
 /// How much a piece says about what is to be done
 /// (docs/workspaces.md#short-form).
 pub(super) fn weight(piece: &Piece, words: &[String], heading: Option<&Heading>) -> i32 {
-    let tone = match vocabulary::tone(&piece.text, words) {
-        Tone::Demands => 5,
-        Tone::Wishes => 3,
-        Tone::Tells => 0,
+    let tone = match vocabulary::modality(&piece.text, words) {
+        Modality::Required => 5,
+        Modality::Recommended => 3,
+        Modality::Descriptive => 0,
     };
     let code = if names_code(&piece.text) { 2 } else { 0 };
     let item = i32::from(piece.is_item);

@@ -4,21 +4,21 @@ use actix_web::http::StatusCode;
 use serde::Serialize;
 use workforce_app::access::Denied;
 use workforce_app::authenticate::{AuthError, Authenticated, authenticate, authenticate_holder};
-use workforce_app::{Call, Code, Failure, Refusal, Signal};
+use workforce_app::{Code, Context, Failure, Refusal, Signal};
 use workforce_domain::actor::Actor;
 use workforce_domain::id::CompanyId;
 use workforce_domain::port::{Reads, Tx};
 use workforce_domain::time::Timestamp;
 
-use super::{Exchange, Incoming};
-use crate::idempotency::{Claim, Kept, Repeatable};
+use super::{Request, RequestContext};
+use crate::idempotency::{Claim, Repeatable, ResponseToStore};
 use crate::problem::{Problem, settled};
 use crate::registry::Access;
 use crate::reply::Reply;
 use crate::state::State;
 
 /// A served request, ready to be sent.
-pub(super) struct Served {
+pub(super) struct Response {
     pub(super) status: StatusCode,
     pub(super) body: Vec<u8>,
     pub(super) next_cursor: Option<String>,
@@ -35,7 +35,7 @@ pub(super) struct Served {
     secret: bool,
 }
 
-impl Served {
+impl Response {
     pub(super) fn encode<B: Serialize>(
         reply: &Reply<B>,
         ignored_run: bool,
@@ -70,8 +70,8 @@ impl Served {
     }
 
     /// What is kept of it for a repetition.
-    pub(super) fn kept(&self) -> Kept<'_> {
-        Kept {
+    pub(super) fn kept(&self) -> ResponseToStore<'_> {
+        ResponseToStore {
             status: self.status,
             body: &self.body,
             secret: self.secret,
@@ -79,24 +79,24 @@ impl Served {
     }
 }
 
-impl Exchange {
+impl RequestContext {
     pub(super) fn read_now<I, T, E: Refusal, B: Serialize>(
         &self,
-        parse: impl FnOnce(&Incoming) -> Result<I, Problem>,
-        act: impl Fn(&mut dyn Reads, &Call<'_>, &I) -> Result<T, Failure<E>>,
+        parse: impl FnOnce(&Request) -> Result<I, Problem>,
+        act: impl Fn(&mut dyn Reads, &Context<'_>, &I) -> Result<T, Failure<E>>,
         finish: impl FnOnce(&State, T) -> Result<Reply<B>, Problem>,
-    ) -> Result<Served, Problem> {
-        let (value, ignored_run) = self.look_ahead_now(parse, act)?;
-        Served::encode(&finish(&self.state, value)?, ignored_run)
+    ) -> Result<Response, Problem> {
+        let (value, ignored_run) = self.preflight_now(parse, act)?;
+        Response::encode(&finish(&self.state, value)?, ignored_run)
     }
 
     /// What `act` finds, and whether the run header was ignored.
-    pub(super) fn look_ahead_now<I, T, E: Refusal>(
+    pub(super) fn preflight_now<I, T, E: Refusal>(
         &self,
-        parse: impl FnOnce(&Incoming) -> Result<I, Problem>,
-        act: impl Fn(&mut dyn Reads, &Call<'_>, &I) -> Result<T, Failure<E>>,
+        parse: impl FnOnce(&Request) -> Result<I, Problem>,
+        act: impl Fn(&mut dyn Reads, &Context<'_>, &I) -> Result<T, Failure<E>>,
     ) -> Result<(T, bool), Problem> {
-        self.look_with(&parse(&self.incoming), act)
+        self.look_with(&parse(&self.request), act)
     }
 
     /// The same for an input that is parsed already. Who asks is found out
@@ -104,7 +104,7 @@ impl Exchange {
     pub(super) fn look_with<I, T, E: Refusal>(
         &self,
         input: &Result<I, Problem>,
-        act: impl Fn(&mut dyn Reads, &Call<'_>, &I) -> Result<T, Failure<E>>,
+        act: impl Fn(&mut dyn Reads, &Context<'_>, &I) -> Result<T, Failure<E>>,
     ) -> Result<(T, bool), Problem> {
         let now = self.state.ports.clock.now();
         self.state
@@ -116,7 +116,7 @@ impl Exchange {
                     .as_ref()
                     .map_err(|problem| Failure::Refused(problem.clone()))?;
                 let signal = Signal::default();
-                let value = act(reads, &self.call(&caller, now, &signal), input)
+                let value = act(reads, &self.context(&caller, now, &signal), input)
                     .map_err(|failure| failure.map(Problem::refused))?;
                 Ok((value, caller.ignored_run))
             })
@@ -125,10 +125,10 @@ impl Exchange {
 
     pub(super) fn write_now<I, T, E: Refusal, B: Serialize>(
         &self,
-        parse: impl FnOnce(&Incoming) -> Result<I, Problem>,
-        act: impl Fn(&mut dyn Tx, &Call<'_>, &I) -> Result<T, Failure<E>>,
+        parse: impl FnOnce(&Request) -> Result<I, Problem>,
+        act: impl Fn(&mut dyn Tx, &Context<'_>, &I) -> Result<T, Failure<E>>,
         answer: impl Fn(T) -> Reply<B>,
-    ) -> Result<Served, Problem> {
+    ) -> Result<Response, Problem> {
         let ports = &self.state.ports;
         let (input, repeatable) = match self.parsed(parse) {
             Ok(parsed) => parsed,
@@ -152,13 +152,13 @@ impl Exchange {
                 if let Some(repeatable) = &repeatable
                     && let Some(first) = repeatable.find(tx, vault, &name, now)?
                 {
-                    return Ok(Served::again(first, caller.ignored_run));
+                    return Ok(Response::again(first, caller.ignored_run));
                 }
                 let signal = Signal::default();
-                let value = act(tx, &self.call(&caller, now, &signal), &input)
+                let value = act(tx, &self.context(&caller, now, &signal), &input)
                     .map_err(|failure| failure.map(Problem::refused))?;
-                let mut served =
-                    Served::encode(&answer(value), caller.ignored_run).map_err(Failure::Refused)?;
+                let mut served = Response::encode(&answer(value), caller.ignored_run)
+                    .map_err(Failure::Refused)?;
                 served.signal = signal.is_raised();
                 if let Some(repeatable) = &repeatable {
                     repeatable.keep(tx, vault, &name, now, served.kept())?;
@@ -171,10 +171,10 @@ impl Exchange {
     /// The input of a request that changes something, and its key.
     pub(super) fn parsed<I>(
         &self,
-        parse: impl FnOnce(&Incoming) -> Result<I, Problem>,
+        parse: impl FnOnce(&Request) -> Result<I, Problem>,
     ) -> Result<(I, Option<Repeatable>), Problem> {
-        let input = parse(&self.incoming)?;
-        Ok((input, self.incoming.repeatable()?))
+        let input = parse(&self.request)?;
+        Ok((input, self.request.repeatable()?))
     }
 
     /// Takes the key of a request until it is served.
@@ -182,18 +182,18 @@ impl Exchange {
         &self,
         repeatable: Option<&Repeatable>,
     ) -> Result<Option<Claim<'_>>, Problem> {
-        let credential = self.incoming.presented().authorization;
+        let credential = self.request.presented().authorization;
         let claim = |it: &Repeatable| self.state.in_flight.claim(credential, it.key());
         repeatable.map(claim).transpose()
     }
 
-    pub(super) fn call<'a>(
+    pub(super) fn context<'a>(
         &'a self,
         caller: &'a Authenticated,
         now: Timestamp,
         signal: &'a Signal,
-    ) -> Call<'a> {
-        Call {
+    ) -> Context<'a> {
+        Context {
             caller: &caller.caller,
             now,
             ids: &*self.state.ports.ids,
@@ -209,8 +209,8 @@ impl Exchange {
     pub(super) fn look_now<T, E: Refusal>(
         &self,
         is_first: bool,
-        act: impl Fn(&mut dyn Reads, &Call<'_>) -> Result<T, Failure<E>>,
-    ) -> Result<Looked<T>, Problem> {
+        act: impl Fn(&mut dyn Reads, &Context<'_>) -> Result<T, Failure<E>>,
+    ) -> Result<StreamRead<T>, Problem> {
         let ports = &self.state.ports;
         let now = ports.clock.now();
         ports
@@ -222,9 +222,9 @@ impl Exchange {
                     self.identify(reads, now)?
                 };
                 let signal = Signal::default();
-                let value = act(reads, &self.call(&caller, now, &signal))
+                let value = act(reads, &self.context(&caller, now, &signal))
                     .map_err(|failure| failure.map(Problem::refused))?;
-                Ok(Looked {
+                Ok(StreamRead {
                     caller: caller_name(&caller.caller.actor),
                     value,
                 })
@@ -257,13 +257,13 @@ impl Exchange {
         now: Timestamp,
     ) -> Result<Authenticated, Failure<Problem>> {
         let state = &*self.state;
-        let presented = self.incoming.presented();
+        let presented = self.request.presented();
         let tokens = &*state.ports.tokens;
-        let outcome = match &self.incoming.ticket {
+        let outcome = match &self.request.ticket {
             Some(ticket) => authenticate_holder(reads, now, state.auth, ticket.holder),
             // Where it opens nothing, it is a credential that is not valid; what
             // stands beside it may be.
-            None if self.incoming.brings_ticket() => {
+            None if self.request.brings_ticket() => {
                 return Err(Failure::Refused(Problem::refused(AuthError::Invalid)));
             }
             None => authenticate(reads, tokens, now, state.auth, presented),
@@ -279,8 +279,8 @@ impl Exchange {
         }
         let caller = outcome.map_err(|failure| failure.map(Problem::refused))?;
         let actor = &caller.caller.actor;
-        let elsewhere = self.incoming.ticket.as_ref().is_some_and(|ticket| {
-            let named = self.incoming.id::<CompanyId>("companyId");
+        let elsewhere = self.request.ticket.as_ref().is_some_and(|ticket| {
+            let named = self.request.id::<CompanyId>("companyId");
             named.ok() != Some(ticket.company)
         });
         if elsewhere {
@@ -305,7 +305,7 @@ impl Exchange {
 }
 
 /// What a look at the store found.
-pub(crate) struct Looked<T> {
+pub(crate) struct StreamRead<T> {
     /// A name for the caller.
     pub(crate) caller: String,
     /// What was found.

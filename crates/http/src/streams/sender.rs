@@ -12,13 +12,13 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use super::attention::Attention;
-use super::{EVENT_STREAM, Farewell, Permit, Streams};
+use super::{CloseCause, EVENT_STREAM, Permit, Streams};
 
 /// So many pieces wait for a reader at most.
 const QUEUE: usize = 4;
 
 /// The sending end of a stream.
-pub(crate) struct Outlet {
+pub(crate) struct EventSender {
     sender: mpsc::Sender<Bytes>,
     streams: Arc<Streams>,
     attention: Attention,
@@ -26,15 +26,15 @@ pub(crate) struct Outlet {
 
 /// The reader is gone, or takes nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Gone;
+pub(crate) struct ReaderGone;
 
-impl Outlet {
+impl EventSender {
     /// Hands a piece to the reader. One that takes nothing for long is given
     /// up: it comes back and goes on where it was.
     ///
     /// # Errors
-    /// [`Gone`]
-    pub(crate) async fn send(&self, piece: impl Into<Bytes>) -> Result<(), Gone> {
+    /// [`ReaderGone`]
+    pub(crate) async fn send(&self, piece: impl Into<Bytes>) -> Result<(), ReaderGone> {
         let sending = self.sender.send(piece.into());
         self.streams.patiently(sending).await?;
         self.attention.handed();
@@ -42,7 +42,7 @@ impl Outlet {
     }
 
     /// Resolves when the reader is gone, or takes nothing.
-    pub(crate) fn gone(&self) -> impl Future<Output = Farewell> + use<> {
+    pub(crate) fn gone(&self) -> impl Future<Output = CloseCause> + use<> {
         let sender = self.sender.clone();
         let (streams, attention) = (Arc::clone(&self.streams), self.attention.clone());
         async move {
@@ -50,7 +50,7 @@ impl Outlet {
                 () = sender.closed() => {}
                 () = streams.deaf(&attention) => {}
             }
-            Farewell::Gone
+            CloseCause::ReaderGone
         }
     }
 }
@@ -59,17 +59,17 @@ impl Streams {
     /// Waits until a reader takes what is being sent, but not for ever.
     ///
     /// # Errors
-    /// [`Gone`]
+    /// [`ReaderGone`]
     pub(super) async fn patiently<E>(
         &self,
         sending: impl Future<Output = Result<(), E>>,
-    ) -> Result<(), Gone> {
+    ) -> Result<(), ReaderGone> {
         match timeout(self.limits.patience, sending).await {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(_closed)) => Err(Gone),
+            Ok(Err(_closed)) => Err(ReaderGone),
             Err(_elapsed) => {
                 self.drop_one();
-                Err(Gone)
+                Err(ReaderGone)
             }
         }
     }
@@ -109,7 +109,7 @@ impl Stream for Body {
 }
 
 /// An answer that goes on for as long as the outlet lives.
-pub(crate) fn answer(permit: Permit) -> (Outlet, HttpResponse) {
+pub(crate) fn answer(permit: Permit) -> (EventSender, HttpResponse) {
     let streams = Arc::clone(&permit.streams);
     let (sender, receiver) = mpsc::channel(QUEUE);
     let mut response = HttpResponse::Ok();
@@ -124,12 +124,12 @@ pub(crate) fn answer(permit: Permit) -> (Outlet, HttpResponse) {
         attention: attention.clone(),
         _permit: permit,
     });
-    let outlet = Outlet {
+    let sender = EventSender {
         sender,
         streams,
         attention,
     };
-    (outlet, response)
+    (sender, response)
 }
 
 #[cfg(test)]
@@ -145,10 +145,10 @@ mod tests {
             patience: Duration::from_millis(50),
             ..StreamLimits::default()
         }));
-        let (outlet, _unread) = answer(streams.enter("somebody").unwrap());
-        assert_eq!(outlet.send("one piece").await, Ok(()));
-        let gone = timeout(Duration::from_secs(30), outlet.gone()).await;
-        assert_eq!(gone, Ok(Farewell::Gone));
+        let (sender, _unread) = answer(streams.enter("somebody").unwrap());
+        assert_eq!(sender.send("one piece").await, Ok(()));
+        let gone = timeout(Duration::from_secs(30), sender.gone()).await;
+        assert_eq!(gone, Ok(CloseCause::ReaderGone));
         assert_eq!(streams.dropped(), 1);
     }
 }

@@ -8,7 +8,7 @@ use core::ops::{Deref, DerefMut};
 use uuid::Uuid;
 
 use super::StoreError;
-use crate::actor::{CompanyScope, Owned};
+use crate::actor::{CompanyOwned, CompanyScope};
 use crate::agent::Agent;
 use crate::id::{AgentId, IssueId, RunId};
 use crate::issue::{Holder, Issue, Lease};
@@ -18,7 +18,7 @@ use crate::time::Timestamp;
 /// A record that was locked in this transaction. Only such a record can be saved, so nothing is
 /// written over a change that was not seen.
 #[derive(Debug)]
-pub struct Held<T> {
+pub struct Locked<T> {
     record: T,
     identity: Uuid,
     /// What the record was before the changes that nobody has told of yet. Most records that are
@@ -26,11 +26,11 @@ pub struct Held<T> {
     former: Option<Box<T>>,
 }
 
-impl<T: Owned> Held<T> {
+impl<T: CompanyOwned> Locked<T> {
     /// Marks a record as locked. For implementations of the port only: they call it with what
     /// they read under a row lock, or what they just inserted. The rules of the repository refuse
     /// it elsewhere.
-    pub fn locked(record: T) -> Self {
+    pub fn assume_locked(record: T) -> Self {
         let identity = record.identity();
         Self {
             record,
@@ -76,7 +76,7 @@ impl<T: Owned> Held<T> {
     }
 }
 
-impl<T> Deref for Held<T> {
+impl<T> Deref for Locked<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
@@ -84,7 +84,7 @@ impl<T> Deref for Held<T> {
     }
 }
 
-impl<T: Clone> DerefMut for Held<T> {
+impl<T: Clone> DerefMut for Locked<T> {
     fn deref_mut(&mut self) -> &mut T {
         if self.former.is_none() {
             self.former = Some(Box::new(self.record.clone()));
@@ -101,7 +101,7 @@ pub struct Shared<T>(T);
 impl<T> Shared<T> {
     /// Marks a record as held by a shared lock. For implementations of the port only; the rules
     /// of the repository refuse it elsewhere.
-    pub const fn locked(record: T) -> Self {
+    pub const fn assume_locked(record: T) -> Self {
         Self(record)
     }
 }
@@ -148,7 +148,7 @@ impl LiveRun {
     }
 }
 
-impl Held<Run> {
+impl Locked<Run> {
     /// The run as a live one; `None` unless it is running.
     pub fn live(&self) -> Option<LiveRun> {
         self.status.is_live().then_some(LiveRun {
@@ -166,7 +166,7 @@ impl NewLease {
     /// The lease of an agent that acts in a run of its own, or outside of any. A run of another
     /// agent counts for nothing.
     pub fn of(
-        issue: &Held<Issue>,
+        issue: &Locked<Issue>,
         agent: &EmployedAgent,
         run: Option<LiveRun>,
         now: Timestamp,
@@ -184,7 +184,7 @@ impl NewLease {
 
     /// The present lease of a locked issue, to last from `now` on; `None` for the lease of
     /// another issue. Its holder cannot leave before the issue is let go.
-    pub fn renewed(issue: &Held<Issue>, lease: &Lease, now: Timestamp) -> Option<Self> {
+    pub fn renewed(issue: &Locked<Issue>, lease: &Lease, now: Timestamp) -> Option<Self> {
         (lease.issue == issue.id).then(|| Self(lease.renewed(now)))
     }
 
@@ -210,7 +210,7 @@ pub struct WakeableAgent {
 impl WakeableAgent {
     /// Marks an agent as one that may be woken. For implementations of the port only; the rules
     /// of the repository refuse it elsewhere.
-    pub const fn locked(company: CompanyScope, agent: AgentId) -> Self {
+    pub const fn assume_locked(company: CompanyScope, agent: AgentId) -> Self {
         Self { company, agent }
     }
 

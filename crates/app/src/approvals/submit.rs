@@ -3,26 +3,26 @@ use workforce_domain::Document;
 use workforce_domain::actor::CompanyScope;
 use workforce_domain::agent::Agent;
 use workforce_domain::approval::{
-    Approval, ApprovalHistoryKind, ApprovalState, ApprovalType, Attention,
+    Approval, ApprovalHistoryKind, ApprovalState, ApprovalType, ReviewFlag,
 };
 use workforce_domain::board::Author;
 use workforce_domain::id::{AgentId, CompanyId, IssueId};
 use workforce_domain::issue::Issue;
 use workforce_domain::lifecycle::Lifecycle;
-use workforce_domain::port::{Failure, Held, StoreError, Tx};
+use workforce_domain::port::{Failure, Locked, StoreError, Tx};
 
 use super::hire::HIRE;
 use super::{ApprovalError, ApprovalView, cancel, effects, hire, history, links, payload, read};
 use crate::access::{self, Denied, FieldFault, denied};
 use crate::agents;
-use crate::call::Call;
+use crate::context::Context;
 use crate::issues;
 use crate::masking::masked;
 use crate::refusal::{Code, Codes};
 
 /// Asks the board for an approval.
 #[derive(Clone, Debug, PartialEq)]
-pub struct FileApproval {
+pub struct SubmitApproval {
     /// What the board is asked to agree to.
     pub kind: ApprovalType,
     /// For whom the board asks; an agent asks for itself.
@@ -36,7 +36,7 @@ pub struct FileApproval {
 
 /// An approval that was asked for.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Filed {
+pub struct SubmittedApproval {
     /// The approval.
     pub view: ApprovalView,
     /// True when the same was asked for already and is undecided; that one is
@@ -45,49 +45,49 @@ pub struct Filed {
 }
 
 /// What [`file()`] refuses with, of a hire what is refused of one anyway.
-pub const FILE: Codes = Codes::with(&[Code::Forbidden], &[HIRE]);
+pub const SUBMIT: Codes = Codes::with(&[Code::Forbidden], &[HIRE]);
 
 /// Asks the board for an approval. Anyone of the company; what governs the
 /// movements of issues only who has a stake in them.
 ///
 /// # Errors
 /// [`ApprovalError`]
-pub fn file(
+pub fn submit(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     company: CompanyId,
-    command: FileApproval,
-) -> Result<Filed, Failure<ApprovalError>> {
-    let scope = access::company_scope(tx.reads(), call, company)?;
-    call.require_working_company().map_err(denied)?;
-    let requested_by = requester(tx, call, scope, command.requested_by)?;
+    command: SubmitApproval,
+) -> Result<SubmittedApproval, Failure<ApprovalError>> {
+    let scope = access::company_scope(tx.reads(), ctx, company)?;
+    ctx.require_working_company().map_err(denied)?;
+    let requested_by = requester(tx, ctx, scope, command.requested_by)?;
     payload::check(tx.reads(), scope, command.kind, &command.payload)?;
     let named = links::of_new(tx.reads(), scope, &command.payload, &command.issues)?;
     let ids: Vec<IssueId> = named.into_iter().map(|issue| issue.id).collect();
     let primary = ids.first().copied();
     if command.kind == ApprovalType::HireAgent {
-        agents::hold_company(tx, scope)?;
+        agents::lock_company(tx, scope)?;
     }
-    let mut issues = links::hold(tx, scope, ids.clone())?;
+    let mut issues = links::lock(tx, scope, ids.clone())?;
     if command.kind == ApprovalType::HireAgent {
-        return hire::file(tx, call, scope, requested_by, command.payload, &issues);
+        return hire::file(tx, ctx, scope, requested_by, command.payload, &issues);
     }
     if command.kind.governs_issues() {
-        check_governed(tx, call, scope, &issues)?;
+        check_governed(tx, ctx, scope, &issues)?;
     }
     if let Some(primary) = primary {
         let same = tx
             .approvals()
-            .undecided_about(scope, command.kind, primary)?;
+            .undecided_primary_for(scope, command.kind, primary)?;
         if let Some(same) = same {
-            return Ok(Filed {
-                view: read::view(tx.reads(), call, same)?,
+            return Ok(SubmittedApproval {
+                view: read::view(tx.reads(), ctx, same)?,
                 existing: true,
             });
         }
     }
     if command.kind == ApprovalType::ApproveIssuePlan {
-        cancel::overtaken(tx, call, scope, requested_by, &ids)?;
+        cancel::overtaken(tx, ctx, scope, requested_by, &ids)?;
     }
     let new = New {
         kind: command.kind,
@@ -96,10 +96,10 @@ pub fn file(
         attention: Vec::new(),
         primary_issue: primary,
     };
-    let approval = begin(tx, call, scope, new, &issues, None)?;
-    effects::park(tx, call, &approval, &mut issues, true)?;
-    Ok(Filed {
-        view: read::view(tx.reads(), call, approval.into_inner())?,
+    let approval = begin(tx, ctx, scope, new, &issues, None)?;
+    effects::park(tx, ctx, &approval, &mut issues, true)?;
+    Ok(SubmittedApproval {
+        view: read::view(tx.reads(), ctx, approval.into_inner())?,
         existing: false,
     })
 }
@@ -108,19 +108,19 @@ pub fn file(
 /// company.
 fn requester(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     scope: CompanyScope,
     named: Option<AgentId>,
 ) -> Result<Author, Failure<ApprovalError>> {
     let pointer = "/requestedByAgentId";
-    if let Some(caller) = call.agent() {
+    if let Some(caller) = ctx.agent() {
         if named.is_some_and(|named| named != caller.agent) {
             return Err(denied(Denied::Forbidden("an agent asks for itself only")));
         }
         return Ok(Author::Agent(caller.agent));
     }
     let Some(named) = named else {
-        return Ok(call.actor().author());
+        return Ok(ctx.actor().author());
     };
     let refused = |fault: FieldFault| Failure::Refused(fault.into());
     match tx.agents().find(scope.into(), named)? {
@@ -137,9 +137,9 @@ fn requester(
 /// agent files it only over issues that it has a stake in.
 fn check_governed(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     scope: CompanyScope,
-    issues: &[Held<Issue>],
+    issues: &[Locked<Issue>],
 ) -> Result<(), Failure<ApprovalError>> {
     let refused = |message: &str| {
         let fault = FieldFault::invalid("/payload/issueId", message);
@@ -152,7 +152,7 @@ fn check_governed(
         return refused("the issue has ended");
     }
     for issue in issues {
-        issues::require_stake(tx.reads(), call, scope, issue, None)
+        issues::require_stake(tx.reads(), ctx, scope, issue, None)
             .map_err(|failure| failure.map(ApprovalError::from))?;
     }
     Ok(())
@@ -163,21 +163,21 @@ pub(super) struct New {
     pub(super) kind: ApprovalType,
     pub(super) requested_by: Author,
     pub(super) payload: Document,
-    pub(super) attention: Vec<Attention>,
+    pub(super) attention: Vec<ReviewFlag>,
     pub(super) primary_issue: Option<IssueId>,
 }
 
 /// Stores a new approval and begins its history.
 pub(super) fn begin(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     scope: CompanyScope,
     new: New,
-    issues: &[Held<Issue>],
-    draft: Option<&Held<Agent>>,
-) -> Result<Held<Approval>, StoreError> {
+    issues: &[Locked<Issue>],
+    draft: Option<&Locked<Agent>>,
+) -> Result<Locked<Approval>, StoreError> {
     let approval = Approval {
-        id: call.id(),
+        id: ctx.id(),
         company: scope.company(),
         kind: new.kind,
         state: ApprovalState::Pending,
@@ -186,14 +186,14 @@ pub(super) fn begin(
         requested_by: new.requested_by,
         primary_issue: new.primary_issue,
         resubmit_count: 0,
-        created_at: call.now,
-        updated_at: call.now,
+        created_at: ctx.now,
+        updated_at: ctx.now,
     };
     let mut approval = tx.approvals_mut().insert(approval, issues, draft)?;
     let mut ids: Vec<IssueId> = issues.iter().map(|issue| issue.id).collect();
     ids.sort_unstable();
     let details = json!({ "issueIds": links::primary_first(&approval, ids) });
     let kind = ApprovalHistoryKind::Created;
-    history::tell(tx, call, &mut approval, kind, None, details)?;
+    history::tell(tx, ctx, &mut approval, kind, None, details)?;
     Ok(approval)
 }

@@ -15,40 +15,40 @@ use workforce_domain::actor::Actor;
 use workforce_domain::id::RunId;
 use workforce_domain::port::{Reads, StoreError, TextScrubber, TokenKind};
 
-use super::Exchange;
+use super::RequestContext;
 use crate::problem::{Problem, settled};
 
-impl Exchange {
+impl RequestContext {
     /// Takes the values of the caller's secrets out of the request: those of
     /// its run, and the credential it presents.
     ///
     /// # Errors
     /// When the store fails: what cannot be cleaned is not read either.
     pub(super) fn scrub(&mut self) -> Result<(), Problem> {
-        if matches!(self.incoming.method.as_str(), "GET" | "HEAD") {
+        if matches!(self.request.method.as_str(), "GET" | "HEAD") {
             return Ok(());
         }
-        let Some(token) = self.incoming.presented().authorization.and_then(bearer) else {
+        let Some(token) = self.request.presented().authorization.and_then(bearer) else {
             return Ok(());
         };
         let token = token.to_owned();
         if let Some(scrubber) = self.scrubber(&token)? {
             self.clean(&*scrubber);
         }
-        if contains(&self.incoming.body, token.as_bytes()) {
+        if contains(&self.request.body, token.as_bytes()) {
             self.clean(&Patterns::of([token.as_str()]));
         }
         Ok(())
     }
 
     fn clean(&mut self, scrubber: &dyn TextScrubber) {
-        if let Some(clean) = scrubber.scrub_json(&self.incoming.body) {
-            self.incoming.body = Bytes::from(clean);
+        if let Some(clean) = scrubber.scrub_json(&self.request.body) {
+            self.request.body = Bytes::from(clean);
         }
         // It is kept with the answer.
-        let key = self.incoming.idempotency_key.as_deref();
+        let key = self.request.idempotency_key.as_deref();
         if let Some(clean) = key.and_then(|key| scrubber.scrub(key)) {
-            self.incoming.idempotency_key = Some(clean);
+            self.request.idempotency_key = Some(clean);
         }
     }
 
@@ -60,7 +60,7 @@ impl Exchange {
         if let Some(scrubber) = ports.engine.scrubber_of_token(&digest) {
             return Ok(Some(scrubber));
         }
-        let presented = self.incoming.presented();
+        let presented = self.request.presented();
         // Nobody else can act for a run: a look at the store would find none.
         if presented.run_header.is_none() && kind_of(token) != Some(TokenKind::Run) {
             return Ok(None);

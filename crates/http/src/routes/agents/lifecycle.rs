@@ -5,12 +5,12 @@ use workforce_app::{Codes, agents};
 
 use super::TAG;
 use super::bodies::AgentDetailBody;
-use crate::exchange::Exchange;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
+use crate::request_context::RequestContext;
 use crate::routes::Done;
 use crate::schema;
-use crate::wire::given;
+use crate::wire::non_null;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
@@ -24,14 +24,14 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
 #[utoipa::path(post, path = "/api/agents/{agentId}/pause", tag = TAG, operation_id = "pauseAgent",
     params(("agentId" = schema::Id, Path, description = "The agent.")),
     responses((status = 200, description = "The agent.", body = AgentDetailBody)))]
-async fn pause(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn pause(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             |rq| {
                 rq.no_body()?;
                 rq.id("agentId")
             },
-            |tx, call, id| agents::pause(tx, call, *id),
+            |tx, ctx, id| agents::pause(tx, ctx, *id),
             |detail| Reply::ok(AgentDetailBody::from(detail)),
         )
         .await
@@ -41,7 +41,7 @@ async fn pause(exchange: Exchange) -> HttpResponse {
 struct ResumeBody {
     /// Lets the agent work for the rest of the month although its budget is
     /// used up.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "non_null")]
     #[schema(value_type = bool)]
     force: Option<bool>,
 }
@@ -53,14 +53,14 @@ struct ResumeBody {
     params(("agentId" = schema::Id, Path, description = "The agent.")),
     request_body = Option<ResumeBody>,
     responses((status = 200, description = "The agent.", body = AgentDetailBody)))]
-async fn resume(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn resume(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             |rq| {
                 let body = rq.json::<ResumeBody>()?;
                 Ok((rq.id("agentId")?, body.force.unwrap_or(false)))
             },
-            |tx, call, (id, force)| agents::resume(tx, call, *id, *force),
+            |tx, ctx, (id, force)| agents::resume(tx, ctx, *id, *force),
             |detail| Reply::ok(AgentDetailBody::from(detail)),
         )
         .await
@@ -71,14 +71,14 @@ async fn resume(exchange: Exchange) -> HttpResponse {
     operation_id = "terminateAgent",
     params(("agentId" = schema::Id, Path, description = "The agent.")),
     responses((status = 200, description = "The agent.", body = AgentDetailBody)))]
-async fn terminate(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn terminate(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             |rq| {
                 rq.no_body()?;
                 rq.id("agentId")
             },
-            |tx, call, id| agents::terminate(tx, call, *id),
+            |tx, ctx, id| agents::terminate(tx, ctx, *id),
             |detail| Reply::ok(AgentDetailBody::from(detail)),
         )
         .await
@@ -89,11 +89,11 @@ async fn terminate(exchange: Exchange) -> HttpResponse {
 #[utoipa::path(delete, path = "/api/agents/{agentId}", tag = TAG, operation_id = "deleteAgent",
     params(("agentId" = schema::Id, Path, description = "The agent.")),
     responses((status = 200, description = "It is gone.", body = Done)))]
-async fn delete(exchange: Exchange) -> HttpResponse {
-    exchange
+async fn delete(rqctx: RequestContext) -> HttpResponse {
+    rqctx
         .write(
             |rq| rq.id("agentId"),
-            |tx, call, id| agents::delete(tx, call, *id),
+            |tx, ctx, id| agents::delete(tx, ctx, *id),
             |()| Reply::ok(Done::OK),
         )
         .await

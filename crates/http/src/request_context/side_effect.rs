@@ -1,28 +1,28 @@
 //! Serving a request whose effect is not the store's alone.
 
 use serde::Serialize;
-use workforce_app::{Call, Failure, Refusal, Signal};
+use workforce_app::{Context, Failure, Refusal, Signal};
 use workforce_domain::port::{Reads, Tx};
 
-use super::serve::{Served, caller_name};
-use super::{Exchange, Incoming};
+use super::execute::{Response, caller_name};
+use super::{Request, RequestContext};
 use crate::problem::{Problem, settled};
 use crate::reply::Reply;
 use crate::state::State;
 
-impl Exchange {
-    pub(super) fn write_around_now<I, P, X, T, E: Refusal, B: Serialize>(
+impl RequestContext {
+    pub(super) fn write_with_side_effect_now<I, P, X, T, E: Refusal, B: Serialize>(
         &self,
-        parse: impl FnOnce(&Incoming) -> Result<I, Problem>,
-        plan: impl Fn(&mut dyn Reads, &Call<'_>, &I) -> Result<P, Failure<E>>,
+        parse: impl FnOnce(&Request) -> Result<I, Problem>,
+        plan: impl Fn(&mut dyn Reads, &Context<'_>, &I) -> Result<P, Failure<E>>,
         outside: impl FnOnce(&State, &I, P) -> Result<X, Problem>,
-        act: impl Fn(&mut dyn Tx, &Call<'_>, &I, &X) -> Result<T, Failure<E>>,
+        act: impl Fn(&mut dyn Tx, &Context<'_>, &I, &X) -> Result<T, Failure<E>>,
         finish: impl FnOnce(&State, &I, T) -> Reply<B>,
-    ) -> Result<Served, Problem> {
+    ) -> Result<Response, Problem> {
         let ports = &self.state.ports;
         let parsed = self.parsed(parse);
-        let looked = self.look_with(&parsed, |reads, call, (input, _repeatable)| {
-            Ok((caller_name(call.actor()), plan(reads, call, input)?))
+        let looked = self.look_with(&parsed, |reads, ctx, (input, _repeatable)| {
+            Ok((caller_name(ctx.actor()), plan(reads, ctx, input)?))
         });
         let ((name, planned), ignored_run) = looked?;
         let (input, repeatable) = parsed?;
@@ -35,7 +35,7 @@ impl Exchange {
                 .write(|tx| repeatable.find(tx, vault, &name, now))
                 .map_err(settled)?;
             if let Some(first) = first {
-                return Ok(Served::again(first, ignored_run));
+                return Ok(Response::again(first, ignored_run));
             }
         }
         let outcome = outside(&self.state, &input, planned)?;
@@ -45,12 +45,12 @@ impl Exchange {
                 let now = ports.clock.now();
                 let caller = self.admit(tx.reads(), now)?;
                 let signal = Signal::default();
-                let value = act(tx, &self.call(&caller, now, &signal), &input, &outcome)
+                let value = act(tx, &self.context(&caller, now, &signal), &input, &outcome)
                     .map_err(|failure| failure.map(Problem::refused))?;
                 Ok((value, caller.ignored_run, signal.is_raised()))
             })
             .map_err(settled)?;
-        let mut served = Served::encode(&finish(&self.state, &input, value), ignored_run)?;
+        let mut served = Response::encode(&finish(&self.state, &input, value), ignored_run)?;
         served.signal = raised;
         if let Some(repeatable) = &repeatable {
             let kept: Result<(), Failure<Problem>> = ports

@@ -39,7 +39,7 @@ const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
 /// The feed of a server that may share its database with others.
-pub(super) struct Relay {
+pub(super) struct NotificationListener {
     local: Listeners,
     inbox: Arc<Inbox>,
 }
@@ -100,7 +100,7 @@ impl Inbox {
     }
 }
 
-impl Relay {
+impl NotificationListener {
     /// Starts the thread. It connects when there is something to tell or
     /// somebody who listens.
     pub(super) fn start(url: String, supervisor: Supervisor) -> std::io::Result<Self> {
@@ -119,7 +119,7 @@ impl Relay {
     }
 
     /// Tells everybody that events of these companies were committed here.
-    pub(super) fn tell(&self, companies: &[CompanyId]) {
+    pub(super) fn notify(&self, companies: &[CompanyId]) {
         if companies.is_empty() {
             return;
         }
@@ -134,7 +134,7 @@ impl Relay {
     }
 }
 
-impl EventFeed for Relay {
+impl EventFeed for NotificationListener {
     fn subscribe(
         &self,
         company: CompanyId,
@@ -147,7 +147,7 @@ impl EventFeed for Relay {
     }
 }
 
-impl Drop for Relay {
+impl Drop for NotificationListener {
     fn drop(&mut self) {
         self.inbox.state().closing = true;
         self.inbox.changed.notify_one();
@@ -197,7 +197,7 @@ fn serve(
         None if untold.is_empty() && !wanted => return Ok(()),
         none => none.insert(Link::open(url)?),
     };
-    link.tell(untold)?;
+    link.notify(untold)?;
     if link.listen(wanted)? {
         // What happened before is not told any more.
         local.wake_all();
@@ -233,7 +233,7 @@ impl Link {
         })
     }
 
-    fn tell(&mut self, companies: &BTreeSet<CompanyId>) -> Result<(), ConnectError> {
+    fn notify(&mut self, companies: &BTreeSet<CompanyId>) -> Result<(), ConnectError> {
         if companies.is_empty() {
             return Ok(());
         }

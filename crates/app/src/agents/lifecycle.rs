@@ -2,24 +2,24 @@
 
 use serde_json::json;
 use workforce_domain::activity::Action;
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::agent::{Agent, AgentState};
-use workforce_domain::budget::Standing;
+use workforce_domain::budget::BudgetUsage;
 use workforce_domain::company::PauseReason;
 use workforce_domain::id::AgentId;
 use workforce_domain::issue::{Assignment, Author, Comment};
-use workforce_domain::port::{Failure, Held, Spender, StopScope, StoreError, Tx};
+use workforce_domain::port::{Failure, Locked, Spender, StopScope, StoreError, Tx};
 use workforce_domain::run::RunErrorCode;
 use workforce_domain::text::CommentBody;
 use workforce_domain::time::Month;
 
 use super::revisions::move_reports;
-use super::{AgentDetail, AgentError, EMPLOYED, detail, hold, hold_with_company, require_employed};
+use super::{AgentDetail, AgentError, EMPLOYED, detail, lock, lock_with_company, require_employed};
 use crate::access::denied;
+use crate::activity_log::log_change;
 use crate::approvals;
 use crate::budgets;
-use crate::call::Call;
-use crate::record::record_change;
+use crate::context::Context;
 use crate::refusal::{Code, Codes};
 
 /// What [`pause`] refuses with.
@@ -32,23 +32,23 @@ pub const PAUSE: Codes = EMPLOYED;
 /// [`AgentError`]
 pub fn pause(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: AgentId,
 ) -> Result<AgentDetail, Failure<AgentError>> {
-    let mut agent = hold(tx, call, id)?;
-    call.require_board().map_err(denied)?;
+    let mut agent = lock(tx, ctx, id)?;
+    ctx.require_board().map_err(denied)?;
     require_employed(&agent).map_err(Failure::Refused)?;
-    if let Ok(paused) = agent.lifecycle.pause(PauseReason::Manual, call.now)
+    if let Ok(paused) = agent.lifecycle.pause(PauseReason::Manual, ctx.now)
         && paused != agent.lifecycle
     {
         agent.lifecycle = paused;
-        agent.updated_at = call.now;
+        agent.updated_at = ctx.now;
         tx.agents_mut().save(&agent)?;
-        stop(tx, call, &agent)?;
+        stop(tx, ctx, &agent)?;
         let details = json!({ "reason": PauseReason::Manual });
-        record_change(tx, call, Action::AgentPaused, &mut agent, details);
+        log_change(tx, ctx, Action::AgentPaused, &mut agent, details);
     }
-    Ok(detail(tx.reads(), call, agent.into_inner())?)
+    Ok(detail(tx.reads(), ctx, agent.into_inner())?)
 }
 
 /// What [`resume`] refuses with.
@@ -63,26 +63,26 @@ pub const RESUME: Codes = Codes::with(&[Code::BudgetExhausted], &[EMPLOYED]);
 /// [`AgentError`]
 pub fn resume(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: AgentId,
     force: bool,
 ) -> Result<AgentDetail, Failure<AgentError>> {
-    let mut agent = hold_with_company(tx, call, id)?;
-    call.require_board().map_err(denied)?;
+    let mut agent = lock_with_company(tx, ctx, id)?;
+    ctx.require_board().map_err(denied)?;
     require_employed(&agent).map_err(Failure::Refused)?;
     if let (Some(reason), Ok(enabled)) = (agent.lifecycle.pause_reason(), agent.lifecycle.enable())
     {
-        let month = Month::of(call.now);
+        let month = Month::of(ctx.now);
         let spent = tx
             .ledger()
             .spent(agent.scope(), Spender::Agent(id), month)?;
-        let standing = Standing {
+        let usage = BudgetUsage {
             spent,
             budget: agent.budget,
         };
-        let overspent = standing.exhausted() && !agent.may_overspend(month);
+        let overspent = usage.exhausted() && !agent.may_overspend(month);
         if overspent && !force {
-            let utilization = standing.utilization();
+            let utilization = usage.utilization();
             return Err(Failure::Refused(AgentError::BudgetExhausted {
                 utilization,
             }));
@@ -93,19 +93,19 @@ pub fn resume(
             details = json!({
                 "override": true,
                 "month": month.to_string(),
-                "utilizationPercent": standing.utilization().to_string(),
+                "utilizationPercent": usage.utilization().to_string(),
             });
         }
         agent.lifecycle = enabled;
-        agent.updated_at = call.now;
+        agent.updated_at = ctx.now;
         tx.agents_mut().save(&agent)?;
-        call.signal.raise();
-        record_change(tx, call, Action::AgentResumed, &mut agent, details);
+        ctx.signal.raise();
+        log_change(tx, ctx, Action::AgentResumed, &mut agent, details);
         if reason == PauseReason::Budget {
-            budgets::wake_for_unfinished(tx, call, &agent)?;
+            budgets::wake_for_unfinished(tx, ctx, &agent)?;
         }
     }
-    Ok(detail(tx.reads(), call, agent.into_inner())?)
+    Ok(detail(tx.reads(), ctx, agent.into_inner())?)
 }
 
 /// Deactivates an agent for good: its keys are revoked, its wakes cancelled,
@@ -116,50 +116,50 @@ pub fn resume(
 /// [`AgentError`]
 pub fn terminate(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
+    ctx: &Context<'_>,
     id: AgentId,
 ) -> Result<AgentDetail, Failure<AgentError>> {
     // With its company, so that nobody is put below it at the same time.
-    let mut agent = hold_with_company(tx, call, id)?;
-    call.require_board().map_err(denied)?;
+    let mut agent = lock_with_company(tx, ctx, id)?;
+    ctx.require_board().map_err(denied)?;
     if agent.lifecycle.state() != AgentState::Terminated {
         if agent.lifecycle.state() == AgentState::PendingApproval {
-            approvals::draft_terminated(tx, call, &agent)?;
+            approvals::draft_terminated(tx, ctx, &agent)?;
         }
-        deactivate(tx, call, &mut agent)?;
+        deactivate(tx, ctx, &mut agent)?;
     }
-    Ok(detail(tx.reads(), call, agent.into_inner())?)
+    Ok(detail(tx.reads(), ctx, agent.into_inner())?)
 }
 
 /// Ends an agent, with all that depends on it except the approval of a draft.
 /// A terminated one stays as it is.
 pub(super) fn deactivate(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
-    agent: &mut Held<Agent>,
+    ctx: &Context<'_>,
+    agent: &mut Locked<Agent>,
 ) -> Result<(), Failure<AgentError>> {
-    let Ok(terminated) = agent.lifecycle.terminate(call.now) else {
+    let Ok(terminated) = agent.lifecycle.terminate(ctx.now) else {
         return Ok(());
     };
     agent.lifecycle = terminated;
-    agent.updated_at = call.now;
+    agent.updated_at = ctx.now;
     tx.agents_mut().save(agent)?;
-    move_reports(tx, call, agent)?;
-    tx.credentials_mut().revoke_keys(agent, call.now)?;
-    give_back_issues(tx, call, agent)?;
-    stop(tx, call, agent)?;
+    move_reports(tx, ctx, agent)?;
+    tx.credentials_mut().revoke_keys(agent, ctx.now)?;
+    give_back_issues(tx, ctx, agent)?;
+    stop(tx, ctx, agent)?;
     tx.runs_mut()
-        .cancel_pending(agent.scope(), StopScope::Agent(agent.id), call.now)?;
+        .cancel_pending(agent.scope(), StopScope::Agent(agent.id), ctx.now)?;
     let details = json!({ "name": agent.name });
-    record_change(tx, call, Action::AgentTerminated, agent, details);
+    log_change(tx, ctx, Action::AgentTerminated, agent, details);
     Ok(())
 }
 
-fn stop(tx: &mut dyn Tx, call: &Call<'_>, agent: &Held<Agent>) -> Result<(), StoreError> {
+fn stop(tx: &mut dyn Tx, ctx: &Context<'_>, agent: &Locked<Agent>) -> Result<(), StoreError> {
     let (stop, reason) = (StopScope::Agent(agent.id), RunErrorCode::CancelRequested);
     tx.runs_mut()
-        .request_stop(agent.scope(), stop, None, reason, call.now)?;
-    call.signal.raise();
+        .request_stop(agent.scope(), stop, None, reason, ctx.now)?;
+    ctx.signal.raise();
     Ok(())
 }
 
@@ -167,31 +167,31 @@ fn stop(tx: &mut dyn Tx, call: &Call<'_>, agent: &Held<Agent>) -> Result<(), Sto
 /// why.
 fn give_back_issues(
     tx: &mut dyn Tx,
-    call: &Call<'_>,
-    agent: &Held<Agent>,
+    ctx: &Context<'_>,
+    agent: &Locked<Agent>,
 ) -> Result<(), Failure<AgentError>> {
     let body = format!("{} was terminated; the issue is free again.", agent.name);
     let body = CommentBody::new(&body).ok();
     for mut issue in tx.issues_mut().lock_open_of(agent.scope(), agent.id)? {
-        issue.progress = issue.progress.release(call.now);
+        issue.progress = issue.progress.release(ctx.now);
         issue.assignee = Assignment::NOBODY;
-        issue.updated_at = call.now;
+        issue.updated_at = ctx.now;
         tx.issues_mut().end_lease(&issue)?;
         tx.issues_mut().save(&issue)?;
         if let Some(body) = body.clone() {
             tx.comments_mut().insert(&Comment {
-                id: call.id(),
+                id: ctx.id(),
                 company: issue.company,
                 issue: issue.id,
                 author: Author::default(),
                 run: None,
                 body,
                 mentions: Vec::new(),
-                created_at: call.now,
+                created_at: ctx.now,
             })?;
         }
-        let (system, details) = (call.as_system(), json!({ "agentTerminated": agent.id }));
-        record_change(tx, &system, Action::IssueReleased, &mut issue, details);
+        let (system, details) = (ctx.as_system(), json!({ "agentTerminated": agent.id }));
+        log_change(tx, &system, Action::IssueReleased, &mut issue, details);
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 use workforce_domain::Document;
 use workforce_domain::activity::Entity;
-use workforce_domain::actor::Owned;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::agent::Agent;
 use workforce_domain::approval::Approval;
 use workforce_domain::company::Company;
@@ -11,14 +11,14 @@ use workforce_domain::cost::CostEvent;
 use workforce_domain::goal::Goal;
 use workforce_domain::issue::Issue;
 use workforce_domain::label::IssueLabel;
-use workforce_domain::port::Held;
+use workforce_domain::port::Locked;
 use workforce_domain::project::{Project, Workspace};
 use workforce_domain::run::Run;
 use workforce_domain::secret::Secret;
 
 use super::{Place, Subject, document};
 
-impl<T: Subject> Subject for Held<T> {
+impl<T: Subject> Subject for Locked<T> {
     fn place(&self) -> Place {
         (**self).place()
     }

@@ -7,11 +7,11 @@ use workforce_app::authenticate::AuthError;
 use workforce_app::stream_tickets;
 use workforce_domain::ticket::StreamTicket;
 
-use super::Exchange;
-use super::incoming::TICKET;
+use super::RequestContext;
+use super::request::TICKET;
 use crate::problem::{Problem, settled};
 
-impl Exchange {
+impl RequestContext {
     /// Uses up the ticket that the request brings, if it brings one: from then
     /// on it asks as the ticket's holder. A ticket is used up whatever comes of
     /// the request.
@@ -19,11 +19,11 @@ impl Exchange {
     /// # Errors
     /// `credential_invalid`, or the failure of the store.
     pub(crate) async fn redeem(mut self) -> Result<Self, Problem> {
-        if !self.incoming.brings_ticket() {
+        if !self.request.brings_ticket() {
             return Ok(self);
         }
         let redeemed = web::block(move || {
-            self.incoming.ticket = Some(self.redeem_now()?);
+            self.request.ticket = Some(self.redeem_now()?);
             Ok(self)
         });
         redeemed
@@ -34,15 +34,15 @@ impl Exchange {
     fn redeem_now(&self) -> Result<StreamTicket, Problem> {
         let ports = &self.state.ports;
         let invalid = || Problem::refused(AuthError::Invalid);
-        let query = self.incoming.query()?;
+        let query = self.request.query()?;
         let value = query.text(TICKET)?.ok_or_else(invalid)?;
         // Of two credentials neither is.
-        if self.incoming.presented().authorization.is_some() {
+        if self.request.presented().authorization.is_some() {
             return Err(invalid());
         }
         let now = ports.clock.now();
         let (tokens, policy) = (&*ports.tokens, self.state.auth);
-        // Looked for first: what opens nothing must not queue for the right to
+        // StreamRead for first: what opens nothing must not queue for the right to
         // write.
         let found = ports
             .store

@@ -46,7 +46,7 @@ impl Signal {
 
 /// One call.
 #[derive(Clone, Copy)]
-pub struct Call<'a> {
+pub struct Context<'a> {
     /// Who asks.
     pub caller: &'a Caller,
     /// When.
@@ -64,7 +64,7 @@ pub struct Call<'a> {
     pub signal: &'a Signal,
 }
 
-impl<'a> Call<'a> {
+impl<'a> Context<'a> {
     /// Who asks.
     pub const fn actor(&self) -> &'a Actor {
         &self.caller.actor

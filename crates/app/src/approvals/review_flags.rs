@@ -4,7 +4,7 @@
 use serde_json::Value;
 use workforce_domain::Document;
 use workforce_domain::agent::{AdapterType, Agent};
-use workforce_domain::approval::{Attention, AttentionKind};
+use workforce_domain::approval::{ReviewFlag, ReviewFlagKind};
 
 /// Programs that read commands out of their arguments.
 const SHELLS: [&str; 7] = ["sh", "bash", "dash", "zsh", "fish", "ksh", "env"];
@@ -19,10 +19,10 @@ const DANGEROUS: [&str; 5] = [
 ];
 
 /// The risky parts of a proposed agent, as pointers into its payload.
-pub(super) fn of(agent: &Agent) -> Vec<Attention> {
+pub(super) fn of(agent: &Agent) -> Vec<ReviewFlag> {
     let mut found = Vec::new();
     let mut mark = |pointer: &str, kind, message: &str| {
-        found.push(Attention {
+        found.push(ReviewFlag {
             pointer: pointer.to_owned(),
             kind,
             message: message.to_owned(),
@@ -30,43 +30,47 @@ pub(super) fn of(agent: &Agent) -> Vec<Attention> {
     };
     if agent.role.as_str() == "ceo" {
         let message = "the ceo may assign work to anyone and hire";
-        mark("/role", AttentionKind::PrivilegedRole, message);
+        mark("/role", ReviewFlagKind::PrivilegedRole, message);
     }
     if agent.can_create_agents {
         let message = "the agent could propose and make agents itself";
         mark(
             "/permissions/canCreateAgents",
-            AttentionKind::CanCreateAgents,
+            ReviewFlagKind::CanCreateAgents,
             message,
         );
     }
     if agent.budget.limit().is_none() {
         let message = "0 is no limit: the agent could spend whatever the company may";
-        mark("/budgetMonthlyCents", AttentionKind::NoBudgetLimit, message);
+        mark(
+            "/budgetMonthlyCents",
+            ReviewFlagKind::NoBudgetLimit,
+            message,
+        );
     }
     adapter(agent, &mut mark);
     found
 }
 
-type Mark<'a> = dyn FnMut(&str, AttentionKind, &str) + 'a;
+type Mark<'a> = dyn FnMut(&str, ReviewFlagKind, &str) + 'a;
 
 fn adapter(agent: &Agent, mark: &mut Mark<'_>) {
     let config = &agent.adapter_config;
     if let Some(command) = config.get("command") {
         let message = "runs on the machine of the server";
-        mark("/adapterConfig/command", AttentionKind::Command, message);
+        mark("/adapterConfig/command", ReviewFlagKind::Command, message);
         if command.as_str().is_some_and(is_shell) {
             let message = "a shell runs whatever its arguments say";
-            mark("/adapterConfig/command", AttentionKind::Shell, message);
+            mark("/adapterConfig/command", ReviewFlagKind::Shell, message);
         }
     }
     if config.get("shell").is_some_and(is_set) {
         let message = "the command is read by a shell";
-        mark("/adapterConfig/shell", AttentionKind::Shell, message);
+        mark("/adapterConfig/shell", ReviewFlagKind::Shell, message);
     }
     if config.contains_key("url") {
         let message = "is called with the token of the agent's runs";
-        mark("/adapterConfig/url", AttentionKind::Address, message);
+        mark("/adapterConfig/url", ReviewFlagKind::Address, message);
     }
     for key in ["instructionsFilePath", "instructionsRootPath"] {
         if config.contains_key(key) {
@@ -84,7 +88,7 @@ fn external(mark: &mut Mark<'_>, key: &str) {
     let message = "its instructions lie in a file that can change unseen";
     mark(
         &format!("/adapterConfig/{key}"),
-        AttentionKind::ExternalInstructions,
+        ReviewFlagKind::ExternalInstructions,
         message,
     );
 }
@@ -101,7 +105,7 @@ fn flags(adapter: AdapterType, config: &Document, mark: &mut Mark<'_>) {
             && texts.iter().filter_map(Value::as_str).any(is_dangerous);
         if named || said {
             let pointer = format!("/adapterConfig/{}", escaped(key));
-            mark(&pointer, AttentionKind::DangerousFlag, message);
+            mark(&pointer, ReviewFlagKind::DangerousFlag, message);
         }
     }
     // On by default there, so that silence means yes.
@@ -109,7 +113,7 @@ fn flags(adapter: AdapterType, config: &Document, mark: &mut Mark<'_>) {
     if adapter == AdapterType::CodexLocal && !config.contains_key(bypass) {
         let pointer = format!("/adapterConfig/{bypass}");
         let message = "is on unless it is set to false";
-        mark(&pointer, AttentionKind::DangerousFlag, message);
+        mark(&pointer, ReviewFlagKind::DangerousFlag, message);
     }
 }
 
@@ -121,7 +125,7 @@ fn secrets(config: &Document, mark: &mut Mark<'_>) {
         if binding.get("type").and_then(Value::as_str) == Some("secret_ref") {
             let pointer = format!("/adapterConfig/env/{}", escaped(name));
             let message = "the agent's program would be given this secret";
-            mark(&pointer, AttentionKind::SecretReference, message);
+            mark(&pointer, ReviewFlagKind::SecretReference, message);
         }
     }
 }
