@@ -55,9 +55,6 @@ pub fn company_scope<E: From<Denied>>(
 }
 
 /// True when `manager` stands above `agent` in the chain of command.
-///
-/// # Errors
-/// When the store fails.
 pub fn manages(
     reads: &mut dyn Reads,
     company: CompanyScope,

@@ -28,9 +28,6 @@ impl Refusal for ActivityError {
 }
 
 /// Activity of a company, newest first.
-///
-/// # Errors
-/// [`ActivityError`]
 pub fn list(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,
@@ -43,9 +40,6 @@ pub fn list(
 }
 
 /// Activity of one issue, newest first.
-///
-/// # Errors
-/// [`ActivityError`]
 pub fn of_issue(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,

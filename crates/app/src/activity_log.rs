@@ -152,7 +152,7 @@ fn event_kind(action: Action) -> Option<EventKind> {
 /// The object that `json!` made.
 pub fn document(value: Value) -> Document {
     match value {
-        Value::Object(object) => object,
+        Value::Object(object) => object.into(),
         _ => Document::new(),
     }
 }

@@ -161,9 +161,6 @@ fn named_run(header: Option<&str>) -> Result<Option<RunId>, AuthError> {
 
 /// Finds out who asks. A presented credential that is not valid is refused,
 /// never answered as somebody else.
-///
-/// # Errors
-/// [`AuthError`]
 pub fn authenticate(
     reads: &mut dyn Reads,
     tokens: &dyn Tokens,

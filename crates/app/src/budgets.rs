@@ -32,9 +32,6 @@ const RESUMED_COMPANY_ISSUES: usize = 100;
 
 /// Applies an agent's budget after its spend, its limit or the month changed.
 /// The agent is changed, not saved; the caller holds the company's lock too.
-///
-/// # Errors
-/// When the store fails.
 pub fn enforce_agent(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -77,9 +74,6 @@ pub fn enforce_agent(
 /// Applies a company's budget after its spend, its limit or the month changed.
 /// The company is changed, not saved. Its status stays as the board set it
 /// (docs/budgets.md#stops).
-///
-/// # Errors
-/// When the store fails.
 pub fn enforce_company(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -123,9 +117,6 @@ pub fn enforce_company(
 
 /// Lifts one budget stop if the budget of `month` is not used up: what the
 /// engine does when a month begins.
-///
-/// # Errors
-/// When the store fails.
 pub fn lift(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -213,9 +204,6 @@ fn stop_runs(
 }
 
 /// A resumed agent hears of the work it was stopped in.
-///
-/// # Errors
-/// When the store fails.
 pub(crate) fn wake_for_unfinished(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,

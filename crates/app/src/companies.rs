@@ -4,6 +4,7 @@
 mod deletion;
 mod lifecycle;
 
+use serde::Deserialize;
 use std::collections::HashMap;
 
 use serde_json::{Value, json};
@@ -11,7 +12,7 @@ use workforce_domain::activity::Action;
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::agent::first_free;
 use workforce_domain::attachment::AttachmentLimit;
-use workforce_domain::change::Change;
+use workforce_domain::change::{Change, Replace};
 use workforce_domain::company::{Company, CompanyLifecycle, CompanyStatus, prefix_stem};
 use workforce_domain::id::CompanyId;
 use workforce_domain::money::{Budget, Cents};
@@ -70,21 +71,23 @@ pub struct CompanyView {
 }
 
 /// Makes a company.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct CreateCompany {
     /// Its name.
     pub name: Name,
     /// What it does.
     pub description: Option<Description>,
-    /// Its monthly limit.
-    pub budget: Budget,
-    /// Whether new agents need an approval; they do unless said otherwise.
+    /// Monthly limit over all its agents; none when left out.
+    pub budget_monthly_cents: Option<Budget>,
+    /// Whether new agents need an approval; they do when left out.
     pub require_board_approval_for_new_agents: Option<bool>,
-    /// Whether every issue must be reviewed.
-    pub review_required: bool,
-    /// The most bytes that its attachments may have; the server's own limit
-    /// when left out.
-    pub attachment_limit: Option<AttachmentLimit>,
+    /// Whether every issue must be reviewed before it is done.
+    pub review_required: Option<bool>,
+    /// The most bytes that an attachment may have; the server's own limit when
+    /// left out.
+    pub attachment_max_bytes: Option<AttachmentLimit>,
     /// Language of generated text.
     pub locale: Option<Label>,
     /// Colour of its badge.
@@ -92,9 +95,6 @@ pub struct CreateCompany {
 }
 
 /// Makes a company. Board only.
-///
-/// # Errors
-/// [`CompanyError`]
 pub fn create(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -108,14 +108,14 @@ pub fn create(
         name: command.name,
         description: command.description,
         lifecycle: CompanyLifecycle::ACTIVE,
-        budget: command.budget,
+        budget: command.budget_monthly_cents.unwrap_or_default(),
         issue_prefix: first_free(&stem, "", &taken),
         require_board_approval_for_new_agents: command
             .require_board_approval_for_new_agents
             .unwrap_or(true),
-        review_required: command.review_required,
+        review_required: command.review_required.unwrap_or(false),
         max_concurrent_runs: Company::DEFAULT_MAX_CONCURRENT_RUNS,
-        attachment_limit: command.attachment_limit,
+        attachment_limit: command.attachment_max_bytes,
         locale: command.locale,
         brand_color: command.brand_color,
         created_at: ctx.now,
@@ -132,9 +132,6 @@ pub fn create(
 
 /// The companies a caller has access to: all of them for the board, its own
 /// for an agent. Without statuses all but the archived ones.
-///
-/// # Errors
-/// [`CompanyError`]
 pub fn list(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,
@@ -163,9 +160,6 @@ pub fn list(
 }
 
 /// One company, archived or not.
-///
-/// # Errors
-/// [`CompanyError`]
 pub fn get(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,
@@ -179,33 +173,41 @@ pub fn get(
 }
 
 /// Changes a company's fields.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct UpdateCompany {
     /// Its name.
-    pub name: Option<Name>,
+    #[serde(default)]
+    pub name: Replace<Name>,
     /// Its administrative state, with all that the switches do.
-    pub status: Option<CompanyStatus>,
+    #[serde(default)]
+    pub status: Replace<CompanyStatus>,
     /// What it does.
+    #[serde(default)]
     pub description: Change<Description>,
-    /// Its monthly limit; a raise lifts a budget stop, a limit below the spend
-    /// begins one.
-    pub budget: Option<Budget>,
+    /// Monthly limit over all its agents. A raise lifts a budget stop.
+    #[serde(default)]
+    pub budget_monthly_cents: Replace<Budget>,
     /// Whether new agents need an approval.
-    pub require_board_approval_for_new_agents: Option<bool>,
-    /// Whether every issue must be reviewed.
-    pub review_required: Option<bool>,
-    /// The most bytes that its attachments may have.
-    pub attachment_limit: Change<AttachmentLimit>,
+    #[serde(default)]
+    pub require_board_approval_for_new_agents: Replace<bool>,
+    /// Whether every issue must be reviewed before it is done.
+    #[serde(default)]
+    pub review_required: Replace<bool>,
+    /// The most bytes that an attachment may have; `null` for the server's own
+    /// limit.
+    #[serde(default)]
+    pub attachment_max_bytes: Change<AttachmentLimit>,
     /// Language of generated text.
+    #[serde(default)]
     pub locale: Change<Label>,
     /// Colour of its badge.
+    #[serde(default)]
     pub brand_color: Change<Label>,
 }
 
 /// Changes a company. Board only.
-///
-/// # Errors
-/// [`CompanyError`]
 pub fn update(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -214,20 +216,16 @@ pub fn update(
 ) -> Result<CompanyView, Failure<CompanyError>> {
     let mut company = lock(tx, ctx, id)?;
     let had = company.budget;
-    if let Some(name) = command.name {
+    if let Replace::Set(name) = command.name {
         company.name = name;
     }
     company.description = command.description.apply(company.description.take());
-    if let Some(budget) = command.budget {
-        company.budget = budget;
-    }
-    if let Some(required) = command.require_board_approval_for_new_agents {
-        company.require_board_approval_for_new_agents = required;
-    }
-    if let Some(required) = command.review_required {
-        company.review_required = required;
-    }
-    company.attachment_limit = command.attachment_limit.apply(company.attachment_limit);
+    company.budget = command.budget_monthly_cents.apply(company.budget);
+    company.require_board_approval_for_new_agents = command
+        .require_board_approval_for_new_agents
+        .apply(company.require_board_approval_for_new_agents);
+    company.review_required = command.review_required.apply(company.review_required);
+    company.attachment_limit = command.attachment_max_bytes.apply(company.attachment_limit);
     company.locale = command.locale.apply(company.locale.take());
     company.brand_color = command.brand_color.apply(company.brand_color.take());
     if company.is_changed() {
@@ -238,7 +236,7 @@ pub fn update(
         budgets::enforce_company(tx, ctx, &mut company, Month::of(ctx.now))?;
     }
     tx.companies_mut().save(&company)?;
-    if let Some(status) = command.status {
+    if let Replace::Set(status) = command.status {
         lifecycle::set_status(tx, ctx, &mut company, status)?;
     }
     Ok(view(tx.reads(), ctx, company)?)

@@ -116,9 +116,6 @@ pub const REPORT: Codes = Codes::of(&[
 /// Records a cost, adds it up and applies the budgets, all in one transaction.
 /// The board may report for any agent, an agent for itself, a run for itself;
 /// also where the company is stopped, since what was spent then was spent.
-///
-/// # Errors
-/// [`CostError`]
 pub fn report(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -356,9 +353,6 @@ pub struct CostSummary {
 
 /// Total spend, budget and utilisation; for the current month unless another
 /// window is named.
-///
-/// # Errors
-/// [`CostError`]
 pub fn summary(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,
@@ -394,9 +388,6 @@ pub struct AgentCost {
 }
 
 /// What each agent cost, the dearest first, those without any cost too.
-///
-/// # Errors
-/// [`CostError`]
 pub fn by_agent(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,
@@ -432,9 +423,6 @@ pub fn by_agent(
 }
 
 /// What each project cost, the dearest first; the rows add up to the total.
-///
-/// # Errors
-/// [`CostError`]
 pub fn by_project(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,
@@ -448,9 +436,6 @@ pub fn by_project(
 }
 
 /// Cost events of a company, newest first.
-///
-/// # Errors
-/// [`CostError`]
 pub fn list(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,

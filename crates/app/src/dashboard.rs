@@ -44,9 +44,6 @@ pub struct Dashboard {
 }
 
 /// A company at a glance. Anyone of the company.
-///
-/// # Errors
-/// [`DashboardError`]
 pub fn get(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,
@@ -76,9 +73,6 @@ pub fn get(
 }
 
 /// What waits for somebody's attention. Anyone of the company.
-///
-/// # Errors
-/// [`DashboardError`]
 pub fn badges(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,

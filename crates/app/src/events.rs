@@ -121,9 +121,6 @@ pub const PAGE: Codes = Codes::of(&[Code::EventsExpired]);
 
 /// A piece of a company's events, for callers that ask again and again. One
 /// that names no number begins with the oldest event that is kept.
-///
-/// # Errors
-/// [`EventError`]
 pub fn page(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,

@@ -1,9 +1,10 @@
 //! Goals: make, read, change (docs/workspaces.md#goals).
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 use workforce_domain::activity::Action;
 use workforce_domain::actor::{CompanyOwned, CompanyScope};
-use workforce_domain::change::Change;
+use workforce_domain::change::{Change, Replace};
 use workforce_domain::goal::{Goal, GoalLevel, GoalStatus};
 use workforce_domain::id::{AgentId, CompanyId, GoalId};
 use workforce_domain::page::{Page, PageRequest};
@@ -48,29 +49,28 @@ impl Refusal for GoalError {
 }
 
 /// Makes a goal.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct CreateGoal {
     /// What is to be reached.
     pub title: Title,
     /// More about it.
     pub description: Option<Description>,
-    /// Its level; a task's unless said otherwise.
+    /// Its level; `task` when left out.
     pub level: Option<GoalLevel>,
-    /// Where it stands; planned unless said otherwise.
+    /// Where it stands; `planned` when left out.
     pub status: Option<GoalStatus>,
     /// The goal it serves.
-    pub parent: Option<GoalId>,
+    pub parent_id: Option<GoalId>,
     /// The agent that answers for it.
-    pub owner_agent: Option<AgentId>,
+    pub owner_agent_id: Option<AgentId>,
 }
 
 /// What [`create`] refuses with.
 pub const CREATE: Codes = Codes::of(&[Code::ReferenceNotFound]);
 
 /// Makes a goal. Anyone of the company.
-///
-/// # Errors
-/// [`GoalError`]
 pub fn create(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -79,10 +79,10 @@ pub fn create(
 ) -> Result<Goal, Failure<GoalError>> {
     let scope = access::company_scope(tx.reads(), ctx, company)?;
     ctx.require_working_company().map_err(denied)?;
-    if let Some(parent) = command.parent {
+    if let Some(parent) = command.parent_id {
         goal_exists(tx.reads(), scope, parent)?;
     }
-    if let Some(owner) = command.owner_agent {
+    if let Some(owner) = command.owner_agent_id {
         owner_exists(tx.reads(), scope, owner)?;
     }
     let goal = Goal {
@@ -92,8 +92,8 @@ pub fn create(
         description: command.description,
         level: command.level.unwrap_or(GoalLevel::Task),
         status: command.status.unwrap_or(GoalStatus::Planned),
-        parent: command.parent,
-        owner_agent: command.owner_agent,
+        parent: command.parent_id,
+        owner_agent: command.owner_agent_id,
         created_at: ctx.now,
         updated_at: ctx.now,
     };
@@ -104,9 +104,6 @@ pub fn create(
 }
 
 /// Goals of a company, oldest first.
-///
-/// # Errors
-/// [`GoalError`]
 pub fn list(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,
@@ -118,9 +115,6 @@ pub fn list(
 }
 
 /// One goal.
-///
-/// # Errors
-/// [`GoalError`]
 pub fn get(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,
@@ -133,29 +127,34 @@ pub fn get(
 }
 
 /// Changes a goal's fields.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct UpdateGoal {
     /// What is to be reached.
-    pub title: Option<Title>,
+    #[serde(default)]
+    pub title: Replace<Title>,
     /// More about it.
+    #[serde(default)]
     pub description: Change<Description>,
     /// Its level.
-    pub level: Option<GoalLevel>,
+    #[serde(default)]
+    pub level: Replace<GoalLevel>,
     /// Where it stands.
-    pub status: Option<GoalStatus>,
+    #[serde(default)]
+    pub status: Replace<GoalStatus>,
     /// The goal it serves.
-    pub parent: Change<GoalId>,
+    #[serde(default)]
+    pub parent_id: Change<GoalId>,
     /// The agent that answers for it.
-    pub owner_agent: Change<AgentId>,
+    #[serde(default)]
+    pub owner_agent_id: Change<AgentId>,
 }
 
 /// What [`update`] refuses with.
 pub const UPDATE: Codes = Codes::of(&[Code::Cycle, Code::ReferenceNotFound]);
 
 /// Changes a goal. Anyone of the company.
-///
-/// # Errors
-/// [`GoalError`]
 pub fn update(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -168,24 +167,24 @@ pub fn update(
     };
     ctx.require_working_company().map_err(denied)?;
     let company = goal.scope();
-    if let Some(parent) = command.parent.value() {
+    if let Some(parent) = command.parent_id.value() {
         goal_exists(tx.reads(), company, *parent)?;
         tx.goals_mut().lock_hierarchy(company)?;
         if tx.goals().is_within(company, *parent, id)? {
             return Err(Failure::Refused(GoalError::Cycle));
         }
     }
-    if let Some(owner) = command.owner_agent.value() {
+    if let Some(owner) = command.owner_agent_id.value() {
         owner_exists(tx.reads(), company, *owner)?;
     }
-    if let Some(title) = command.title {
+    if let Replace::Set(title) = command.title {
         goal.title = title;
     }
     goal.description = command.description.apply(goal.description.take());
-    goal.level = command.level.unwrap_or(goal.level);
-    goal.status = command.status.unwrap_or(goal.status);
-    goal.parent = command.parent.apply(goal.parent);
-    goal.owner_agent = command.owner_agent.apply(goal.owner_agent);
+    goal.level = command.level.apply(goal.level);
+    goal.status = command.status.apply(goal.status);
+    goal.parent = command.parent_id.apply(goal.parent);
+    goal.owner_agent = command.owner_agent_id.apply(goal.owner_agent);
     if goal.is_changed() {
         goal.updated_at = ctx.now;
         tx.goals_mut().save(&goal)?;
@@ -197,9 +196,6 @@ pub fn update(
 
 /// Deletes a goal. For the board. Goals below it become top-level goals, its
 /// issues and projects stay without it.
-///
-/// # Errors
-/// [`GoalError`]
 pub fn delete(tx: &mut dyn Tx, ctx: &Context<'_>, id: GoalId) -> Result<(), Failure<GoalError>> {
     ctx.require_board().map_err(denied)?;
     let Some(goal) = tx.goals_mut().lock(ctx.actor().scope(), id)? else {

@@ -1,8 +1,10 @@
 //! Labels of issues: make, read, change, delete (docs/issues.md#labels).
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 use workforce_domain::activity::Action;
 use workforce_domain::actor::{CompanyOwned, CompanyScope};
+use workforce_domain::change::Replace;
 use workforce_domain::id::{CompanyId, LabelId};
 use workforce_domain::label::IssueLabel;
 use workforce_domain::page::{Page, PageRequest};
@@ -47,7 +49,9 @@ impl Refusal for LabelError {
 }
 
 /// Makes a label.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct CreateLabel {
     /// Its name.
     pub name: LabelName,
@@ -56,21 +60,22 @@ pub struct CreateLabel {
 }
 
 /// Changes a label.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct UpdateLabel {
     /// Its name.
-    pub name: Option<LabelName>,
+    #[serde(default)]
+    pub name: Replace<LabelName>,
     /// Colour of its badge.
-    pub color: Option<Color>,
+    #[serde(default)]
+    pub color: Replace<Color>,
 }
 
 /// What [`create`] and [`update`] refuse with.
 pub const NAME: Codes = Codes::of(&[Code::NameTaken]);
 
 /// Makes a label. The board, the ceo, and agents to whom others report.
-///
-/// # Errors
-/// [`LabelError`]
 pub fn create(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -94,9 +99,6 @@ pub fn create(
 }
 
 /// Labels of a company, oldest first. Anyone of the company.
-///
-/// # Errors
-/// [`LabelError`]
 pub fn list(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,
@@ -108,9 +110,6 @@ pub fn list(
 }
 
 /// Changes a label. Whoever may make one.
-///
-/// # Errors
-/// [`LabelError`]
 pub fn update(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -118,14 +117,14 @@ pub fn update(
     command: UpdateLabel,
 ) -> Result<IssueLabel, Failure<LabelError>> {
     let mut label = lock(tx, ctx, id)?;
-    if let Some(name) = command.name {
+    if let Replace::Set(name) = command.name {
         let had = label.key();
         label.name = name;
         if label.key() != had {
             require_free(tx.reads(), label.scope(), &label.name)?;
         }
     }
-    if let Some(color) = command.color {
+    if let Replace::Set(color) = command.color {
         label.color = color;
     }
     if label.is_changed() {
@@ -137,9 +136,6 @@ pub fn update(
 }
 
 /// Deletes a label and takes it off every issue. Whoever may make one.
-///
-/// # Errors
-/// [`LabelError`]
 pub fn delete(tx: &mut dyn Tx, ctx: &Context<'_>, id: LabelId) -> Result<(), Failure<LabelError>> {
     let label = lock(tx, ctx, id)?;
     log_activity(tx, ctx, Action::LabelDeleted, &label, json!({}));

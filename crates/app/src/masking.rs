@@ -4,8 +4,8 @@
 //! (docs/secrets.md#masking). Sent back, the marker keeps the present value.
 
 use serde_json::Value;
-use workforce_domain::Document;
 use workforce_domain::secret::{SecretReference, is_sensitive_name};
+use workforce_domain::{Document, JsonMap};
 
 use crate::agents::REDACTED;
 
@@ -16,7 +16,7 @@ pub fn masked(mut document: Document) -> Document {
     document
 }
 
-fn mask_object(object: &mut Document, sensitive: bool) {
+fn mask_object(object: &mut JsonMap, sensitive: bool) {
     if SecretReference::is_all_of(object) {
         return;
     }
@@ -59,7 +59,7 @@ mod tests {
             let Value::Object(config) = sly.clone() else {
                 panic!("an object")
             };
-            let shown = Value::Object(masked(config)).to_string();
+            let shown = Value::from(masked(config.into())).to_string();
             assert!(!shown.contains(r#""k""#), "{shown}");
             assert!(!shown.contains(r#""t""#), "{shown}");
         }
@@ -83,7 +83,7 @@ mod tests {
             panic!("an object")
         };
         assert_eq!(
-            Value::Object(masked(config)),
+            Value::from(masked(config.into())),
             json!({
                 "command": "run", "apiKey": REDACTED, "maxTokens": 5, "max_tokens": "many",
                 "headers": {"Authorization": REDACTED, "Accept": "a"},

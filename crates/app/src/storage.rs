@@ -25,9 +25,6 @@ pub struct LittleRoom {
 
 /// Tells every company that no run starts and no upload is taken for lack of
 /// room.
-///
-/// # Errors
-/// When the store fails.
 pub fn low(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -42,9 +39,6 @@ pub fn low(
 }
 
 /// Tells every company that there is room again.
-///
-/// # Errors
-/// When the store fails.
 pub fn recovered(tx: &mut dyn Tx, ctx: &Context<'_>) -> Result<(), Failure<Infallible>> {
     tell(tx, ctx, Action::StorageRecovered, &json!({}))
 }

@@ -63,9 +63,6 @@ pub const ISSUE: Codes = Codes::of(&[Code::TooManyStreams]);
 
 /// Gives the caller, who presented the credential of `holder`, a ticket for the
 /// stream of a company that it may read.
-///
-/// # Errors
-/// [`TicketError`]
 pub fn issue(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -97,9 +94,6 @@ pub fn issue(
 }
 
 /// The ticket with this value, while it may be used.
-///
-/// # Errors
-/// When the store fails.
 pub fn find(
     reads: &mut dyn Reads,
     tokens: &dyn Tokens,
@@ -123,9 +117,6 @@ pub fn find(
 }
 
 /// Uses a ticket up; true for exactly one of those who try.
-///
-/// # Errors
-/// When the store fails.
 pub fn take(tx: &mut dyn Tx, ticket: &StreamTicket) -> Result<bool, StoreError> {
     tx.stream_tickets_mut().take(&ticket.digest)
 }

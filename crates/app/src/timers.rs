@@ -16,9 +16,6 @@ use crate::wakes::{self, WakeRequest};
 
 /// Looks at the timer of one agent. The agent is locked, so that of several
 /// servers that look only one finds a beat due.
-///
-/// # Errors
-/// When the store fails.
 pub fn look(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,

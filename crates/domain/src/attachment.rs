@@ -6,6 +6,7 @@ use alloc::string::String;
 use crate::actor::company_owned;
 use crate::id::{AssetId, AttachmentId, CommentId, CompanyId, IssueId};
 use crate::issue::Author;
+use crate::number::Count;
 use crate::string_enum;
 use crate::text::{FileName, MediaType};
 use crate::time::Timestamp;
@@ -48,6 +49,22 @@ impl AttachmentLimit {
     /// How many bytes.
     pub const fn bytes(self) -> i64 {
         self.0
+    }
+}
+
+impl serde::Serialize for AttachmentLimit {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_i64(self.0)
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for AttachmentLimit {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Count(bytes) = Count::deserialize(deserializer)?;
+        Self::new(bytes).ok_or_else(|| {
+            let max = Self::MAX.0;
+            serde::de::Error::custom(format_args!("must be between 1 and {max}"))
+        })
     }
 }
 

@@ -54,3 +54,51 @@ impl<'de, T: serde::Deserialize<'de>> serde::Deserialize<'de> for Change<T> {
         })
     }
 }
+
+/// One field of a partial update that cannot be emptied: left alone, or replaced. Absent needs
+/// `#[serde(default)]`; `null` is refused as the value it is not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Replace<T> {
+    /// The field was absent: keep what is stored.
+    #[default]
+    Keep,
+    /// The field had a value.
+    Set(T),
+}
+
+impl<T> Replace<T> {
+    /// The value the field has after this change of `current`.
+    pub fn apply(self, current: T) -> T {
+        match self {
+            Self::Keep => current,
+            Self::Set(value) => value,
+        }
+    }
+
+    /// True when the field is left alone.
+    pub const fn is_keep(&self) -> bool {
+        matches!(self, Self::Keep)
+    }
+
+    /// The value to set, when there is one.
+    pub fn value(self) -> Option<T> {
+        match self {
+            Self::Set(value) => Some(value),
+            Self::Keep => None,
+        }
+    }
+
+    /// The same with its value borrowed.
+    pub const fn as_ref(&self) -> Replace<&T> {
+        match self {
+            Self::Keep => Replace::Keep,
+            Self::Set(value) => Replace::Set(value),
+        }
+    }
+}
+
+impl<'de, T: serde::Deserialize<'de>> serde::Deserialize<'de> for Replace<T> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        T::deserialize(deserializer).map(Self::Set)
+    }
+}

@@ -22,6 +22,9 @@ macro_rules! ids {
             const KIND: &'static str = $kind;
         }
 
+        #[cfg(feature = "openapi")]
+        crate::openapi::schema! { $name as "Id" = crate::openapi::id(); }
+
         impl From<Uuid> for $name {
             fn from(uuid: Uuid) -> Self {
                 Self(uuid)

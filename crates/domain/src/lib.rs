@@ -9,7 +9,7 @@
 #![no_std]
 
 extern crate alloc;
-#[cfg(test)]
+#[cfg(any(test, feature = "openapi"))]
 extern crate std;
 
 pub mod activity;
@@ -25,6 +25,7 @@ pub mod conventions;
 pub mod corrupt;
 pub mod cost;
 pub mod dashboard;
+mod document;
 pub mod goal;
 pub mod id;
 pub mod instructions;
@@ -34,6 +35,9 @@ pub mod lifecycle;
 pub mod mention;
 pub mod money;
 pub mod number;
+mod object;
+#[cfg(feature = "openapi")]
+pub mod openapi;
 pub mod page;
 pub mod port;
 pub mod project;
@@ -48,5 +52,5 @@ pub mod time;
 pub mod timer;
 pub mod wake;
 
-/// A JSON object: adapter configuration, metadata, activity details.
-pub type Document = serde_json::Map<alloc::string::String, serde_json::Value>;
+pub use document::{Document, JsonMap};
+pub use object::Object;

@@ -1,8 +1,14 @@
 //! Money: exact decimal cents (docs/budgets.md#money).
 
-use alloc::string::String;
+use alloc::boxed::Box;
+use alloc::string::{String, ToString};
 use core::fmt;
 use core::str::FromStr;
+
+use serde::de::Error as _;
+use serde::ser::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
 
 /// How many micro-cents make one cent.
 const SCALE: i64 = 1_000_000;
@@ -249,5 +255,34 @@ impl FromStr for Cents {
 impl From<Cents> for String {
     fn from(amount: Cents) -> Self {
         alloc::format!("{amount}")
+    }
+}
+
+impl Serialize for Cents {
+    /// The digits themselves: a float would not tell all amounts apart.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        RawValue::from_string(self.to_string())
+            .map_err(S::Error::custom)?
+            .serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Cents {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let digits = Box::<RawValue>::deserialize(deserializer)?;
+        Self::parse_json(digits.get()).map_err(D::Error::custom)
+    }
+}
+
+impl Serialize for Budget {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_i64(self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Budget {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let digits = Box::<RawValue>::deserialize(deserializer)?;
+        Self::parse_json(digits.get()).map_err(D::Error::custom)
     }
 }

@@ -80,12 +80,40 @@ macro_rules! string_enum {
             }
         }
 
+        $crate::string_enum_schema!($name);
+
         impl ::core::fmt::Display for $name {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                 f.write_str($crate::string_enum::StringEnum::as_str(*self))
             }
         }
     };
+}
+
+/// The schema of a closed vocabulary, with the feature `openapi` of this crate.
+#[cfg(feature = "openapi")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! string_enum_schema {
+    ($name:ident) => {
+        impl $crate::openapi::ComposeSchema for $name {
+            fn compose(
+                _generics: ::std::vec::Vec<$crate::openapi::RefOr<$crate::openapi::Schema>>,
+            ) -> $crate::openapi::RefOr<$crate::openapi::Schema> {
+                $crate::openapi::string_enum::<Self>()
+            }
+        }
+
+        impl $crate::openapi::ToSchema for $name {}
+    };
+}
+
+/// No schema, without the feature `openapi` of this crate.
+#[cfg(not(feature = "openapi"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! string_enum_schema {
+    ($name:ident) => {};
 }
 
 /// Words as an error message lists them: `todo, blocked`, or `nothing`.

@@ -91,7 +91,7 @@ pub fn comparable(text: &str) -> String {
 }
 
 macro_rules! texts {
-    ($($(#[$meta:meta])* $name:ident($max:expr) = $check:expr;)+) => {$(
+    ($($(#[$meta:meta])* $name:ident($max:expr) = $check:ident;)+) => {$(
         $(#[$meta])*
         #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
         #[serde(transparent)]
@@ -106,8 +106,7 @@ macro_rules! texts {
             /// # Errors
             /// Says what is wrong with the text.
             pub fn new(text: &str) -> Result<Self, TextError> {
-                let check: fn(&str, usize) -> Result<String, TextError> = $check;
-                check(text, Self::MAX).map(Self)
+                $check(text, Self::MAX).map(Self)
             }
 
             /// The text.
@@ -115,6 +114,18 @@ macro_rules! texts {
                 &self.0
             }
         }
+
+        #[cfg(feature = "openapi")]
+        impl crate::openapi::ComposeSchema for $name {
+            fn compose(
+                _generics: alloc::vec::Vec<crate::openapi::RefOr<crate::openapi::Schema>>,
+            ) -> crate::openapi::RefOr<crate::openapi::Schema> {
+                crate::openapi::texts::$check(Self::MAX)
+            }
+        }
+
+        #[cfg(feature = "openapi")]
+        impl utoipa::ToSchema for $name {}
 
         impl core::ops::Deref for $name {
             type Target = str;

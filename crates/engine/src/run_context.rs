@@ -3,12 +3,12 @@ use std::sync::Arc;
 use workforce_app::agents::instructions::{self, RunInstructions};
 use workforce_app::conventions::project_layer;
 use workforce_app::scrub::Patterns;
-use workforce_domain::Document;
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::id::AgentId;
 use workforce_domain::issue::{Comment, Issue};
 use workforce_domain::port::{ClaimedRun, MintedToken, Reads, StoreError};
 use workforce_domain::project::Workspace;
+use workforce_domain::{Document, JsonMap};
 
 use crate::instructions::RunCopy;
 use crate::resolution::{self, ResolutionError};
@@ -131,7 +131,7 @@ fn settings(config: &Document, agent: AgentId, issue: Option<&Issue>) -> Documen
     settings
 }
 
-fn override_key(target: &mut Document, key: &str, value: &serde_json::Value) {
+fn override_key(target: &mut JsonMap, key: &str, value: &serde_json::Value) {
     if value.is_null() {
         target.remove(key);
     } else {

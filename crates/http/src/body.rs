@@ -7,9 +7,9 @@ use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 use serde_path_to_error::{Path, Segment};
 use workforce_app::Code;
+use workforce_domain::Object;
 
 use crate::problem::Problem;
-use crate::wire::Object;
 
 /// A JSON body is at most so many bytes (docs/access.md#requests).
 pub(crate) const MAX_BODY: usize = 2 * 1024 * 1024;
@@ -125,6 +125,9 @@ fn has_nul(text: &[u8]) -> bool {
     }
     false
 }
+
+#[cfg(test)]
+mod values;
 
 #[cfg(test)]
 mod tests {

@@ -38,9 +38,6 @@ impl CredentialUses {
 
     /// Stores what was gathered; how many credentials it was. What cannot be stored
     /// is kept for the next flush.
-    ///
-    /// # Errors
-    /// When the store fails.
     pub fn flush(&self, store: &dyn Store) -> Result<usize, StoreError> {
         let pending = std::mem::take(&mut self.lock().pending);
         if pending.is_empty() {

@@ -168,9 +168,6 @@ impl Repeatable {
     }
 
     /// Keeps the answer in the transaction of what it tells.
-    ///
-    /// # Errors
-    /// When the store fails.
     pub(crate) fn keep(
         &self,
         tx: &mut dyn Tx,

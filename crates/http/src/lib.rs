@@ -32,7 +32,6 @@ mod state;
 mod streams;
 mod transfers;
 mod upload;
-mod wire;
 
 pub use credential_uses::CredentialUses;
 pub use guard::AllowedHosts;

@@ -22,6 +22,9 @@ use crate::refusals;
 use crate::registry::{Access, Endpoint, Endpoints};
 use crate::routes;
 
+mod inline;
+mod path_parameters;
+
 const BEARER: &str = "bearer";
 
 /// The OpenAPI document of every route there is.
@@ -57,7 +60,7 @@ fn components(endpoints: &Endpoints) -> Components {
     let mut components = Components::new();
     let mut schemas = endpoints.schemas();
     ProblemBody::schemas(&mut schemas);
-    components.schemas.extend(schemas);
+    components.schemas.extend(inline::fields(schemas));
     components
         .schemas
         .insert(ProblemBody::name().into_owned(), ProblemBody::schema());
@@ -79,6 +82,7 @@ fn components(endpoints: &Endpoints) -> Components {
 /// An operation with what every operation of its kind has.
 fn described(endpoint: &Endpoint) -> Operation {
     let mut operation = endpoint.operation.clone();
+    path_parameters::add(&mut operation, &endpoint.path);
     let rule = format!("Who may call: {}", endpoint.access.meaning());
     operation.description = Some(match operation.description.filter(|it| !it.is_empty()) {
         Some(description) => format!("{description}\n\n{rule}"),

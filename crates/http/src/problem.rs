@@ -56,7 +56,6 @@ pub struct ProblemBody {
     /// The same sentence as `detail`.
     error: String,
     /// The stable machine code.
-    #[schema(value_type = crate::schema::Code)]
     code: Code,
     /// Facts that help: an object, or a list of `pointer` and `message`.
     #[serde(skip_serializing_if = "Option::is_none")]

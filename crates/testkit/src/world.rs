@@ -212,9 +212,6 @@ enum Who {
 
 impl Acting<'_> {
     /// Calls a use case that writes.
-    ///
-    /// # Errors
-    /// What the use case or the store fails with.
     pub fn write<T, E>(
         &self,
         mut body: impl FnMut(&mut dyn Tx, &Context<'_>) -> Result<T, Failure<E>>,
@@ -226,9 +223,6 @@ impl Acting<'_> {
     }
 
     /// Calls a use case that reads.
-    ///
-    /// # Errors
-    /// What the use case or the store fails with.
     pub fn read<T, E>(
         &self,
         mut body: impl FnMut(&mut dyn Reads, &Context<'_>) -> Result<T, Failure<E>>,

@@ -2,8 +2,8 @@
 //! (docs/heartbeats.md#process-adapter).
 
 use serde_json::Value;
-use workforce_domain::Document;
 use workforce_domain::number::whole;
+use workforce_domain::{Document, JsonMap};
 
 use super::environment::check_env;
 use crate::access::{FieldFault, check_document};
@@ -42,7 +42,7 @@ fn overlaid(base: Document, current: &Document, change: Document) -> Document {
             Value::Object(change) if key == "env" => {
                 let env = |document: &Document| match document.get("env") {
                     Some(Value::Object(env)) => env.clone(),
-                    _ => Document::new(),
+                    _ => JsonMap::new(),
                 };
                 let (target, present) = (env(&result), env(current));
                 Some(Value::Object(overlaid_env(target, &present, change)))
@@ -75,7 +75,7 @@ pub(super) fn refuse_marks(config: &Document, pointer: &str) -> Result<(), Field
     Ok(())
 }
 
-fn overlaid_env(base: Document, present: &Document, change: Document) -> Document {
+fn overlaid_env(base: JsonMap, present: &JsonMap, change: JsonMap) -> JsonMap {
     let mut env = base;
     for (name, binding) in change {
         if is_redacted(&binding) {
@@ -90,7 +90,7 @@ fn overlaid_env(base: Document, present: &Document, change: Document) -> Documen
     env
 }
 
-fn put(target: &mut Document, key: String, value: Option<Value>) {
+fn put(target: &mut JsonMap, key: String, value: Option<Value>) {
     match value {
         Some(value) => {
             target.insert(key, value);
@@ -112,7 +112,11 @@ fn is_redacted(value: &Value) -> bool {
 /// A document with every marker in it replaced by what stands in the same
 /// place of `present`. Where nothing does it stays, to be refused.
 pub(crate) fn unmasked_document(document: Document, present: Option<&Document>) -> Document {
-    document
+    unmasked_members(document.into(), present.map(|it| &**it)).into()
+}
+
+fn unmasked_members(members: JsonMap, present: Option<&JsonMap>) -> JsonMap {
+    members
         .into_iter()
         .map(|(key, value)| {
             let value = unmasked(value, present.and_then(|it| it.get(&key)));
@@ -124,10 +128,9 @@ pub(crate) fn unmasked_document(document: Document, present: Option<&Document>) 
 fn unmasked(value: Value, present: Option<&Value>) -> Value {
     match value {
         Value::String(text) if text == REDACTED => present.cloned().unwrap_or(Value::String(text)),
-        Value::Object(object) => Value::Object(unmasked_document(
-            object,
-            present.and_then(Value::as_object),
-        )),
+        Value::Object(object) => {
+            Value::Object(unmasked_members(object, present.and_then(Value::as_object)))
+        }
         Value::Array(items) => Value::Array(
             items
                 .into_iter()
@@ -264,7 +267,7 @@ mod tests {
     const SECRET: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
 
     fn merge(current: Value, change: Value) -> Value {
-        Value::Object(merged(&document(current), document(change)))
+        Value::from(merged(&document(current), document(change)))
     }
 
     #[test]
@@ -320,7 +323,7 @@ mod tests {
             "headers": { "Authorization": "Bearer b" },
             "env": { "B": { "type": "plain", "value": "2" } },
         });
-        assert_eq!(Value::Object(replaced), kept);
+        assert_eq!(Value::from(replaced), kept);
         // What it cannot stand for is left, to be refused.
         let new = merged(&Document::new(), document(change));
         assert_eq!(

@@ -81,9 +81,6 @@ pub const CREATE: Codes = Codes::with(&[Code::ApprovalRequired, Code::BoardRequi
 
 /// Hires an agent: the board, or an agent that may hire where the company
 /// wants no approval.
-///
-/// # Errors
-/// [`AgentError`]
 pub fn create(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -115,9 +112,6 @@ pub(crate) const TAKE_ON: Codes = Codes::with(&[Code::ReferenceNotFound], &[BIND
 
 /// Locks the company that hires: its managers stay until the new agent is
 /// stored, and of two that choose a short name one comes second.
-///
-/// # Errors
-/// When the store fails.
 pub(crate) fn lock_company(tx: &mut dyn Tx, company: CompanyScope) -> Result<(), StoreError> {
     tx.companies_mut().lock(company.into(), company.company())?;
     Ok(())
@@ -125,9 +119,6 @@ pub(crate) fn lock_company(tx: &mut dyn Tx, company: CompanyScope) -> Result<(),
 
 /// Checks, stores and records a new agent. The company is locked. Whether the caller may is settled
 /// before; a draft is taken on like everybody else and works later.
-///
-/// # Errors
-/// [`AgentError`]
 pub(crate) fn take_on(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,

@@ -18,9 +18,6 @@ pub const DELETE: Codes = Codes::of(&[Code::AgentHasHistory, Code::AgentPendingA
 /// Removes an agent that never did or was given anything, such as one that was
 /// hired by mistake. Whoever has a history is terminated instead, and a draft
 /// is decided on. Its reports get its manager. Board only.
-///
-/// # Errors
-/// [`AgentError`]
 pub fn delete(tx: &mut dyn Tx, ctx: &Context<'_>, id: AgentId) -> Result<(), Failure<AgentError>> {
     let agent = lock_with_company(tx, ctx, id)?;
     ctx.require_board().map_err(denied)?;

@@ -20,9 +20,6 @@ use crate::budgets;
 use crate::context::Context;
 
 /// Locks a draft; `None` for an agent that waits for nobody.
-///
-/// # Errors
-/// When the store fails.
 pub(crate) fn lock_draft(
     tx: &mut dyn Tx,
     company: CompanyScope,
@@ -35,9 +32,6 @@ pub(crate) fn lock_draft(
 /// Makes a draft what its requester proposes instead. What the proposal does not
 /// say is left to the default, and the mark of a hidden value keeps the present
 /// one.
-///
-/// # Errors
-/// [`AgentError`]
 pub(crate) fn revise(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -81,9 +75,6 @@ pub(crate) fn revise(
 }
 
 /// Lets a draft work, exactly as it is stored, as far as its budget does.
-///
-/// # Errors
-/// When the store fails.
 pub(crate) fn activate(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -101,9 +92,6 @@ pub(crate) fn activate(
 }
 
 /// Ends a draft that is not wanted.
-///
-/// # Errors
-/// When the store fails.
 pub(crate) fn discard(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,

@@ -4,13 +4,13 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use workforce_domain::Document;
 use workforce_domain::actor::CompanyScope;
 use workforce_domain::id::SecretId;
 use workforce_domain::port::{Failure, StoreError, Tx};
 use workforce_domain::secret::{
     ReferenceFault, SecretReference, VersionPick, is_sensitive_name, is_variable_name, references,
 };
+use workforce_domain::{Document, JsonMap};
 
 use super::adapter_config::refuse_marks;
 use crate::access::FieldFault;
@@ -39,7 +39,7 @@ pub fn sensitive_inline_values(config: &Document) -> impl Iterator<Item = &str> 
     found.into_iter()
 }
 
-fn gather<'a>(object: &'a Document, sensitive: bool, found: &mut Vec<&'a str>) {
+fn gather<'a>(object: &'a JsonMap, sensitive: bool, found: &mut Vec<&'a str>) {
     if SecretReference::is_all_of(object) {
         return;
     }
@@ -69,7 +69,7 @@ fn is_scheme(word: &str) -> bool {
         .any(|scheme| word.eq_ignore_ascii_case(scheme))
 }
 
-fn env_of(config: &Document) -> Option<&Document> {
+fn env_of(config: &JsonMap) -> Option<&JsonMap> {
     config.get("env").and_then(Value::as_object)
 }
 
@@ -148,11 +148,11 @@ pub(super) fn check_new_bindings<E: From<FieldFault>>(
     ctx: &Context<'_>,
     scope: CompanyScope,
     base: &str,
-    before: &Document,
-    after: &Document,
+    before: &JsonMap,
+    after: &JsonMap,
 ) -> Result<(), Failure<E>> {
     let present = env_of(before);
-    let new: Document = env_of(after)
+    let new: JsonMap = env_of(after)
         .into_iter()
         .flatten()
         .filter(|(name, binding)| present.and_then(|env| env.get(*name)) != Some(*binding))
@@ -240,7 +240,7 @@ pub(crate) fn check_overrides<E: From<FieldFault>>(
     }
     let before = match before.and_then(config) {
         Some(Value::Object(before)) => before,
-        _ => Document::new(),
+        _ => JsonMap::new(),
     };
     check_new_bindings(tx, ctx, scope, BASE, &before, &after)
 }

@@ -29,9 +29,6 @@ pub const CREATE_KEY: Codes = EMPLOYED;
 
 /// Makes a key for an agent. Board only; refused for drafts and terminated
 /// agents.
-///
-/// # Errors
-/// [`AgentError`]
 pub fn create_key(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -64,9 +61,6 @@ pub fn create_key(
 
 /// The keys of an agent, without their values, oldest first. The board, or the
 /// agent itself.
-///
-/// # Errors
-/// [`AgentError`]
 pub fn keys(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,
@@ -83,9 +77,6 @@ pub fn keys(
 }
 
 /// Revokes a key. Board only; revoking again changes nothing.
-///
-/// # Errors
-/// [`AgentError`]
 pub fn revoke_key(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,

@@ -27,9 +27,6 @@ pub const PAUSE: Codes = EMPLOYED;
 
 /// Stops an agent's heartbeats and asks its live runs to stop. Pausing again
 /// changes nothing, except that a budget's pause becomes the board's.
-///
-/// # Errors
-/// [`AgentError`]
 pub fn pause(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -58,9 +55,6 @@ pub const RESUME: Codes = Codes::with(&[Code::BudgetExhausted], &[EMPLOYED]);
 /// and is delivered. While the month's budget is used up this is refused,
 /// unless the board forces it: then the agent works on for the rest of the
 /// month, or until its budget is changed.
-///
-/// # Errors
-/// [`AgentError`]
 pub fn resume(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -111,9 +105,6 @@ pub fn resume(
 /// Deactivates an agent for good: its keys are revoked, its wakes cancelled,
 /// its runs asked to stop, its open issues given back, and whoever reports to
 /// it reports to its manager. Terminating again changes nothing.
-///
-/// # Errors
-/// [`AgentError`]
 pub fn terminate(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,

@@ -27,9 +27,6 @@ pub struct OrgEntry {
 /// A company's organisation: agents without a living manager at the roots,
 /// terminated ones left out. Whoever stands deeper than the limit is shown
 /// at the roots, with those below.
-///
-/// # Errors
-/// [`AgentError`]
 pub fn org(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,

@@ -28,9 +28,6 @@ pub enum AgentRef {
 }
 
 /// One agent with its chain of command.
-///
-/// # Errors
-/// [`AgentError`]
 pub fn get(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,
@@ -71,9 +68,6 @@ fn by_url_key(
 }
 
 /// The record of the agent that asks.
-///
-/// # Errors
-/// [`AgentError`]
 pub fn me(reads: &mut dyn Reads, ctx: &Context<'_>) -> Result<AgentDetail, Failure<AgentError>> {
     let caller = ctx.agent().ok_or_else(|| denied(Denied::AgentRequired))?;
     get(reads, ctx, &AgentRef::Id(caller.agent))
@@ -90,9 +84,6 @@ pub struct ListAgents {
 
 /// All agents of a company, oldest first. A status is derived, so a page that
 /// asks for some may hold fewer agents than its limit and still go on.
-///
-/// # Errors
-/// [`AgentError`]
 pub fn list(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,

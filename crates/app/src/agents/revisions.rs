@@ -52,9 +52,6 @@ pub(crate) fn config_of(reads: &mut dyn Reads, agent: &Agent) -> Result<AgentCon
 
 /// Keeps a change of the configuration of an agent that is locked, or was just
 /// made. What changed nothing is kept for a rollback only.
-///
-/// # Errors
-/// When the store fails.
 pub(crate) fn keep(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -191,9 +188,6 @@ pub(crate) fn readable<E: From<Denied>>(
 
 /// Revisions of an agent's configuration, newest first. For the board, the
 /// agent itself and those above it.
-///
-/// # Errors
-/// [`AgentError`]
 pub fn revisions(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,
@@ -215,9 +209,6 @@ pub fn revisions(
 
 /// One revision of an agent's configuration. For the board, the agent itself
 /// and those above it.
-///
-/// # Errors
-/// [`AgentError`]
 pub fn revision(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,

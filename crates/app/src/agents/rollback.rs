@@ -44,9 +44,6 @@ pub const ROLLBACK: Codes = Codes::with(
 ///
 /// The configuration passes the same rules as a change. A folder of external
 /// instructions is looked at when it is used.
-///
-/// # Errors
-/// [`AgentError`]
 pub fn rollback(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,

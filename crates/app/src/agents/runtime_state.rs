@@ -40,9 +40,6 @@ pub struct RuntimeState {
 }
 
 /// Why an agent runs, or does not. Anyone of the company.
-///
-/// # Errors
-/// [`AgentError`]
 pub fn runtime_state(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,
@@ -82,9 +79,6 @@ pub fn runtime_state(
 /// Makes the agent's next runs begin afresh, without what earlier ones had in
 /// mind. Board only. No adapter of this version keeps anything from run to run
 /// (docs/heartbeats.md#process-adapter), so each of them begins afresh already.
-///
-/// # Errors
-/// [`AgentError`]
 pub fn reset_session(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -95,9 +89,6 @@ pub fn reset_session(
 }
 
 /// Makes sure that there is such an agent for the caller.
-///
-/// # Errors
-/// [`AgentError`]
 pub fn exists(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,

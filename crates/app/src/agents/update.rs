@@ -93,9 +93,6 @@ pub const UPDATE: Codes = Codes::with(
 
 /// Changes an agent: the board everything, the agent itself and those above it
 /// what describes it (title, icon, capabilities, metadata).
-///
-/// # Errors
-/// [`AgentError`]
 pub fn update(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,

@@ -21,9 +21,6 @@ pub const CANCEL: Codes = Codes::of(&[Code::ApprovalNotPending]);
 
 /// Withdraws an approval: whoever asked, or the board. What waited for it is
 /// work again, and a draft ends.
-///
-/// # Errors
-/// [`ApprovalError`]
 pub fn cancel(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -80,9 +77,6 @@ fn drop_undecided(
 /// called when it has ended, and before it is deleted
 /// (docs/approvals.md#cancellation). A hire goes on: its object is the draft,
 /// whatever becomes of the issue that it was thought for.
-///
-/// # Errors
-/// When the store fails.
 pub fn issue_leaves(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -140,9 +134,6 @@ pub(super) fn overtaken(
 }
 
 /// Cancels the approval of a draft that was terminated.
-///
-/// # Errors
-/// When the store fails.
 pub fn draft_terminated(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,

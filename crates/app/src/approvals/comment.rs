@@ -23,9 +23,6 @@ const QUOTED: usize = 4 * 1024;
 
 /// Comments on an approval. Anyone of the company. Whoever it mentions is
 /// woken, its author never; the agent that asked hears of what people write.
-///
-/// # Errors
-/// [`ApprovalError`]
 pub fn add_comment(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -117,9 +114,6 @@ fn wake(
 }
 
 /// Comments on an approval, oldest first unless asked for otherwise.
-///
-/// # Errors
-/// [`ApprovalError`]
 pub fn comments(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,

@@ -1,3 +1,4 @@
+use serde::Deserialize;
 use serde_json::json;
 use workforce_domain::approval::{
     ApprovalHistoryKind, ApprovalState, ApprovalStatus, ApprovalType, Decider, Decision,
@@ -21,14 +22,15 @@ use crate::refusal::{Code, Codes};
 const NO_REASON: &str = "no decisionNote was given; whoever asked is not told why";
 
 /// Decides an approval. Who decides comes from the credential alone.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct Decide {
-    /// What the board adds to it.
-    pub note: Option<DecisionNote>,
-    /// Goes on where the state of the source repository would forbid it
-    /// (docs/approvals.md#decisions); without effect on other types, and
-    /// recorded.
-    pub force: bool,
+    /// Why, or what the board adds; whoever asked is told.
+    pub decision_note: Option<DecisionNote>,
+    /// Approves a plan even where the state of the source repository would
+    /// forbid it. Recorded, and without effect on other decisions.
+    pub force: Option<bool>,
 }
 
 /// What the board says.
@@ -74,9 +76,6 @@ pub const DECIDE: Codes = Codes::of(&[Code::ApprovalNotPending]);
 
 /// Agrees to an approval: it is decided once, whoever else decides at the same
 /// time.
-///
-/// # Errors
-/// [`ApprovalError`]
 pub fn approve(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -88,9 +87,6 @@ pub fn approve(
 
 /// Refuses what an approval asks for. What waited for it goes back to whoever
 /// asked, with the reason.
-///
-/// # Errors
-/// [`ApprovalError`]
 pub fn reject(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -102,9 +98,6 @@ pub fn reject(
 
 /// Asks for a change of what an approval is about, which whoever asked sends
 /// again then.
-///
-/// # Errors
-/// [`ApprovalError`]
 pub fn request_revision(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -136,7 +129,7 @@ fn decide(
     let mut approval = lock(tx, &found)?;
     let from = approval.status();
     let note = command
-        .note
+        .decision_note
         .filter(|note| !note.trim().is_empty())
         .map(String::from);
     let decision = Decision {
@@ -150,7 +143,7 @@ fn decide(
     approval.updated_at = ctx.now;
     store(tx, &approval, from)?;
     let mut told = json!({});
-    if command.force {
+    if command.force == Some(true) {
         let key = match approval.kind {
             ApprovalType::ApproveIssuePlan => "override",
             _ => "force",

@@ -51,9 +51,6 @@ pub(super) fn park(
 }
 
 /// The board agreed.
-///
-/// # Errors
-/// When the store fails.
 pub(super) fn approved(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,

@@ -45,9 +45,6 @@ pub const HIRE: Codes = agents::TAKE_ON;
 /// Proposes an agent: a draft, and the approval that decides on it. Where the
 /// company wants no approval the agent works at once, unless an agent asks for
 /// what only the board may give.
-///
-/// # Errors
-/// [`ApprovalError`]
 pub fn hire(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -101,7 +98,7 @@ fn require_may_hire(ctx: &Context<'_>) -> Result<(), Failure<ApprovalError>> {
 
 /// Files a hire with its fields in the payload. One that names a draft is the
 /// approval that the draft has already.
-pub(super) fn file(
+pub(super) fn submit(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
     scope: CompanyScope,

@@ -3,13 +3,13 @@
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use workforce_domain::Document;
 use workforce_domain::agent::AdapterType;
 use workforce_domain::change::Change;
 use workforce_domain::id::AgentId;
 use workforce_domain::money::Budget;
 use workforce_domain::string_enum::StringEnum;
 use workforce_domain::text::{Description, Label, Name, Role};
+use workforce_domain::{Document, JsonMap};
 
 use crate::access::FieldFault;
 use crate::agents::CreateAgent;
@@ -92,7 +92,7 @@ impl HireFields {
 /// The object that the fields are read from, and where it stands.
 struct Place<'a> {
     pointer: &'static str,
-    object: &'a Document,
+    object: &'a JsonMap,
 }
 
 impl Place<'_> {

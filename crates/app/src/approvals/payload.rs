@@ -2,12 +2,12 @@
 //! is kept and means nothing.
 
 use serde_json::Value;
-use workforce_domain::Document;
 use workforce_domain::actor::CompanyScope;
 use workforce_domain::approval::{
     Approval, ApprovalType, BranchFault, check_branch, check_work_branch, is_ticket_key,
 };
 use workforce_domain::port::{Failure, Reads};
+use workforce_domain::{Document, JsonMap};
 
 use super::{ApprovalError, links};
 use crate::access::{FieldFault, check_document};
@@ -106,7 +106,7 @@ fn plan(reads: &mut dyn Reads, payload: &Within<'_>) -> Checked {
 struct Within<'a> {
     company: CompanyScope,
     pointer: &'a str,
-    object: &'a Document,
+    object: &'a JsonMap,
 }
 
 impl<'a> Within<'a> {
@@ -123,7 +123,7 @@ impl<'a> Within<'a> {
         }
     }
 
-    fn object(&self, key: &str) -> Result<Option<&'a Document>, Failure<ApprovalError>> {
+    fn object(&self, key: &str) -> Result<Option<&'a JsonMap>, Failure<ApprovalError>> {
         match self.object.get(key) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::Object(object)) => Ok(Some(object)),

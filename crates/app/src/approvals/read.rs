@@ -1,7 +1,6 @@
 use std::collections::HashMap;
 
 use serde_json::Value;
-use workforce_domain::Document;
 use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::approval::{Approval, ApprovalEvent, ApprovalHistoryEntry, ApprovalType};
 use workforce_domain::id::{ApprovalId, CompanyId, IssueId};
@@ -10,6 +9,7 @@ use workforce_domain::page::{Page, PageRequest};
 use workforce_domain::port::{
     ApprovalCursor, ApprovalFilter, ApprovalHistoryCursor, Failure, Reads, StoreError,
 };
+use workforce_domain::{Document, JsonMap};
 
 use super::{ApprovalError, ApprovalView, links};
 use crate::access::{self, Denied, denied};
@@ -18,9 +18,6 @@ use crate::issues::{self, IssueView};
 use crate::masking::masked;
 
 /// Approvals of a company, newest first. Anyone of the company.
-///
-/// # Errors
-/// [`ApprovalError`]
 pub fn list(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,
@@ -35,9 +32,6 @@ pub fn list(
 }
 
 /// Approvals that are linked to an issue, newest first. Anyone of the company.
-///
-/// # Errors
-/// [`ApprovalError`]
 pub fn of_issue(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,
@@ -54,9 +48,6 @@ pub fn of_issue(
 }
 
 /// One approval.
-///
-/// # Errors
-/// [`ApprovalError`]
 pub fn get(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,
@@ -68,9 +59,6 @@ pub fn get(
 
 /// What happened to an approval with every payload that was submitted, oldest
 /// first. Whoever reads the approval reads of each what it reads of the last.
-///
-/// # Errors
-/// [`ApprovalError`]
 pub fn history(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,
@@ -98,9 +86,6 @@ pub(super) fn find(
 }
 
 /// The issues that an approval is linked to, its primary one first.
-///
-/// # Errors
-/// [`ApprovalError`]
 pub fn issues(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,
@@ -155,7 +140,7 @@ fn shown_payload(payload: Document, hides_configuration: bool) -> Document {
     if hides_configuration {
         for name in ["adapterConfig", "runtimeConfig"] {
             if let Some(configuration) = payload.get_mut(name) {
-                *configuration = Value::Object(Document::new());
+                *configuration = Value::Object(JsonMap::new());
             }
         }
     }

@@ -24,9 +24,6 @@ pub const RESUBMIT: Codes = Codes::with(
 
 /// Sends an approval again after the board asked for a change: whoever asked,
 /// or the board. Without a payload the present one is kept.
-///
-/// # Errors
-/// [`ApprovalError`]
 pub fn resubmit(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,

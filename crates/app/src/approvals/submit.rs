@@ -1,3 +1,4 @@
+use serde::Deserialize;
 use serde_json::json;
 use workforce_domain::Document;
 use workforce_domain::actor::CompanyScope;
@@ -21,17 +22,20 @@ use crate::masking::masked;
 use crate::refusal::{Code, Codes};
 
 /// Asks the board for an approval.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct SubmitApproval {
     /// What the board is asked to agree to.
+    #[serde(rename = "type")]
     pub kind: ApprovalType,
-    /// For whom the board asks; an agent asks for itself.
-    pub requested_by: Option<AgentId>,
-    /// What it is about, by its type.
-    pub payload: Document,
-    /// Further issues it is about, by id or identifier
-    /// (docs/approvals.md#requests).
-    pub issues: Vec<String>,
+    /// For whom the board asks. An agent asks for itself, and may leave it out.
+    pub requested_by_agent_id: Option<AgentId>,
+    /// What it is about, by its type; at most 64 KiB of JSON. `issueId` names
+    /// the issue that it is about in the first place.
+    pub payload: Option<Document>,
+    /// Further issues, by id or identifier.
+    pub issue_ids: Option<Vec<String>>,
 }
 
 /// An approval that was asked for.
@@ -49,9 +53,6 @@ pub const SUBMIT: Codes = Codes::with(&[Code::Forbidden], &[HIRE]);
 
 /// Asks the board for an approval. Anyone of the company; what governs the
 /// movements of issues only who has a stake in them.
-///
-/// # Errors
-/// [`ApprovalError`]
 pub fn submit(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -60,9 +61,11 @@ pub fn submit(
 ) -> Result<SubmittedApproval, Failure<ApprovalError>> {
     let scope = access::company_scope(tx.reads(), ctx, company)?;
     ctx.require_working_company().map_err(denied)?;
-    let requested_by = requester(tx, ctx, scope, command.requested_by)?;
-    payload::check(tx.reads(), scope, command.kind, &command.payload)?;
-    let named = links::of_new(tx.reads(), scope, &command.payload, &command.issues)?;
+    let requested_by = requester(tx, ctx, scope, command.requested_by_agent_id)?;
+    let payload = command.payload.unwrap_or_default();
+    let issue_ids = command.issue_ids.unwrap_or_default();
+    payload::check(tx.reads(), scope, command.kind, &payload)?;
+    let named = links::of_new(tx.reads(), scope, &payload, &issue_ids)?;
     let ids: Vec<IssueId> = named.into_iter().map(|issue| issue.id).collect();
     let primary = ids.first().copied();
     if command.kind == ApprovalType::HireAgent {
@@ -70,7 +73,7 @@ pub fn submit(
     }
     let mut issues = links::lock(tx, scope, ids.clone())?;
     if command.kind == ApprovalType::HireAgent {
-        return hire::file(tx, ctx, scope, requested_by, command.payload, &issues);
+        return hire::submit(tx, ctx, scope, requested_by, payload, &issues);
     }
     if command.kind.governs_issues() {
         check_governed(tx, ctx, scope, &issues)?;
@@ -92,7 +95,7 @@ pub fn submit(
     let new = New {
         kind: command.kind,
         requested_by,
-        payload: masked(command.payload),
+        payload: masked(payload),
         attention: Vec::new(),
         primary_issue: primary,
     };

@@ -61,9 +61,6 @@ pub struct Admission {
 
 /// Finds out whether a caller may attach something to an issue, before any of
 /// it is received.
-///
-/// # Errors
-/// [`AttachmentError`]
 pub fn admit(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,
@@ -89,9 +86,6 @@ pub fn admit(
 pub const ADD: Codes = Codes::of(&[Code::ReferenceNotFound]);
 
 /// Attaches an upload to an issue. Anyone of the company.
-///
-/// # Errors
-/// [`AttachmentError`]
 pub fn add(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,

@@ -52,9 +52,6 @@ impl Refusal for AttachmentError {
 }
 
 /// One attachment. Anyone of the company.
-///
-/// # Errors
-/// [`AttachmentError`]
 pub fn get(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,
@@ -67,9 +64,6 @@ pub fn get(
 }
 
 /// Attachments of an issue, newest first. Anyone of the company.
-///
-/// # Errors
-/// [`AttachmentError`]
 pub fn list(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,

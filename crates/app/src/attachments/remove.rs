@@ -20,9 +20,6 @@ pub struct Removed {
 
 /// Takes an attachment from its issue. Its uploader, the assignee of the issue
 /// and the board (docs/endpoints.md#rules).
-///
-/// # Errors
-/// [`AttachmentError`]
 pub fn remove(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,

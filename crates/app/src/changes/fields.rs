@@ -87,7 +87,7 @@ impl Shown<'_> {
                     "version": version,
                 })
             }
-            Self::Payload(payload) => Value::Object(masked(payload.clone())),
+            Self::Payload(payload) => masked(payload.clone()).into(),
             Self::Hire(payload) => {
                 let mut payload = masked(payload.clone());
                 for name in ["adapterConfig", "runtimeConfig"] {
@@ -95,7 +95,7 @@ impl Shown<'_> {
                         *configuration = json!(REDACTED);
                     }
                 }
-                Value::Object(payload)
+                payload.into()
             }
         }
     }

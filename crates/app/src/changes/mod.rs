@@ -81,7 +81,7 @@ impl Changes {
     /// Adds them to the details of an activity, unless nothing changed.
     pub(crate) fn add_to(self, details: &mut Document) {
         if !self.is_empty() {
-            details.insert("changes".to_owned(), Value::Object(self.0));
+            details.insert("changes".to_owned(), self.0.into());
         }
     }
 }

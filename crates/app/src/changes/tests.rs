@@ -14,7 +14,7 @@ use crate::agents::REDACTED;
 fn told(changes: Changes) -> Value {
     let mut details = Document::new();
     changes.add_to(&mut details);
-    Value::Object(details)
+    Value::from(details)
 }
 
 fn change(from: &Shown<'_>, to: &Shown<'_>) -> Value {
@@ -47,7 +47,7 @@ fn long_values_are_told_by_digest_and_length() {
     // A document counts as its JSON.
     let deep = document(json!({ "a": { "b": [long] } }));
     let told = change(&Shown::Masked(None), &Shown::Masked(Some(&deep)));
-    let json = Value::Object(deep).to_string();
+    let json = Value::from(deep).to_string();
     assert_eq!(
         told["changes"]["f"]["to"],
         json!({ "sha256": sha256(&json), "bytes": json.len() })
@@ -66,9 +66,9 @@ fn a_digest_is_that_of_what_shows() {
 
 #[test]
 fn that_a_hidden_value_changed_is_told_and_no_more() {
-    let [one, two] = ["one", "two"].map(|secret| {
+    let [one, two]: [Document; 2] = ["one", "two"].map(|secret| {
         let document = json!({ "env": { "TOKEN": secret, "A": "b" }, "apiKey": secret });
-        document.as_object().unwrap().clone()
+        document.as_object().unwrap().clone().into()
     });
     let shown = json!({ "env": { "TOKEN": REDACTED, "A": "b" }, "apiKey": REDACTED });
     let marks = json!({ "from": REDACTED, "to": REDACTED });

@@ -14,9 +14,6 @@ pub const DELETE: Codes = Codes::of(&[Code::CompanyNotArchived, Code::CompanyHas
 
 /// Deletes an archived company for good, with everything it has
 /// (docs/operations.md#stopping-companies-and-agents). Board only.
-///
-/// # Errors
-/// [`CompanyError`]
 pub fn delete(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,

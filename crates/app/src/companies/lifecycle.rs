@@ -60,9 +60,6 @@ pub fn resume(
 
 /// Archives a company: the same as a pause, and it no longer shows in lists.
 /// Archiving again changes nothing.
-///
-/// # Errors
-/// [`CompanyError`]
 pub fn archive(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -73,9 +70,6 @@ pub fn archive(
 
 /// Takes a company out of the archive: it may work again, and nobody is woken
 /// for what lay there. One that is not archived stays as it is.
-///
-/// # Errors
-/// [`CompanyError`]
 pub fn unarchive(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -105,9 +99,6 @@ fn switch(
 }
 
 /// Moves a locked company to `to` and saves it, with everything that follows.
-///
-/// # Errors
-/// When the store fails.
 pub(super) fn set_status(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,

@@ -3,6 +3,7 @@
 
 mod layer;
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use workforce_domain::activity::Action;
@@ -88,9 +89,6 @@ fn source_hash(conventions: &Conventions) -> [u8; 32] {
 
 /// The conventions of a project; empty ones when nobody wrote any. Anyone of
 /// the company.
-///
-/// # Errors
-/// [`ConventionsError`]
 pub fn get(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,
@@ -104,24 +102,16 @@ pub fn get(
 }
 
 /// Conventions as a whole.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct ReplaceConventions {
-    /// Background and context.
-    pub backstory: Description,
-    /// The rules.
-    pub conventions_md: Description,
-    /// Further sources: any JSON.
-    pub extra_references: Value,
-}
-
-impl Default for ReplaceConventions {
-    fn default() -> Self {
-        Self {
-            backstory: Description::default(),
-            conventions_md: Description::default(),
-            extra_references: Conventions::no_references(),
-        }
-    }
+    /// Background and context of the project; empty when left out.
+    pub backstory: Option<Description>,
+    /// The rules, in Markdown; empty when left out.
+    pub conventions_md: Option<Description>,
+    /// Further sources: any JSON, at most 64 KiB; none when left out.
+    pub extra_references: Option<Value>,
 }
 
 /// What [`replace`] and [`update`] refuse with.
@@ -130,9 +120,6 @@ pub const WRITE: Codes = Codes::of(&[Code::InvalidField]);
 /// Writes the conventions of a project in place of those it has. Their short
 /// form goes too, since it stood for the replaced ones. The board, the lead of
 /// the project, and a ceo.
-///
-/// # Errors
-/// [`ConventionsError`]
 pub fn replace(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -140,11 +127,14 @@ pub fn replace(
     command: ReplaceConventions,
 ) -> Result<ConventionsView, Failure<ConventionsError>> {
     let (project, before) = lock(tx, ctx, id)?;
-    check_references(&command.extra_references).map_err(Failure::Refused)?;
+    let extra_references = command
+        .extra_references
+        .unwrap_or_else(Conventions::no_references);
+    check_references(&extra_references).map_err(Failure::Refused)?;
     let after = Conventions {
-        backstory: command.backstory,
-        conventions_md: command.conventions_md,
-        extra_references: command.extra_references,
+        backstory: command.backstory.unwrap_or_default(),
+        conventions_md: command.conventions_md.unwrap_or_default(),
+        extra_references,
         compact: None,
         ..before.clone()
     };
@@ -159,23 +149,27 @@ pub fn replace(
 }
 
 /// Changes some of the conventions.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct UpdateConventions {
-    /// Background and context.
+    /// Background and context of the project.
+    #[serde(default)]
     pub backstory: Change<Description>,
-    /// The rules.
+    /// The rules, in Markdown.
+    #[serde(default)]
     pub conventions_md: Change<Description>,
-    /// A short form by hand.
+    /// A short form by hand; `null` removes it.
+    #[serde(default)]
     pub compact_context: Change<CompactContext>,
-    /// Further sources: any JSON.
+    /// Further sources, in place of the present ones: any JSON, at most 64 KiB.
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<Value>))]
+    #[serde(default)]
     pub extra_references: Change<Value>,
 }
 
 /// Changes some of the conventions of a project. The board, the lead of the
 /// project, and a ceo.
-///
-/// # Errors
-/// [`ConventionsError`]
 pub fn update(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -216,9 +210,6 @@ pub fn update(
 
 /// Makes and keeps the short form of a project's conventions, of at most
 /// `max_chars` characters. The board, the lead of the project, and a ceo.
-///
-/// # Errors
-/// [`ConventionsError`]
 pub fn compact(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use workforce_domain::activity::Action;
 use workforce_domain::actor::{CompanyOwned, CompanyScope};
-use workforce_domain::change::Change;
+use workforce_domain::change::{Change, Replace};
 use workforce_domain::id::{CommentId, IssueId};
 use workforce_domain::issue::{Comment, Issue, IssueStatus};
 use workforce_domain::lifecycle::Lifecycle;
@@ -38,19 +38,19 @@ pub(super) fn require_none_in_the_way(
     if issue.status().is_terminal() {
         return Ok(());
     }
-    let begins = command.status == Some(IssueStatus::InProgress)
+    let begins = command.status == Replace::Set(IssueStatus::InProgress)
         && issue.status() != IssueStatus::InProgress;
-    let assigns = match command.assignee_agent {
+    let assigns = match command.assignee_agent_id {
         Change::Set(agent) => issue.assignee.agent() != Some(agent),
         Change::Keep | Change::Clear => false,
     };
     let company = issue.scope();
     // One that does not exist is refused where the issue is moved.
-    let new_parent = match &command.parent {
+    let new_parent = match &command.parent_id {
         Change::Set(parent) => tx.issues().find(company.into(), parent)?.map(|it| it.id),
         Change::Clear | Change::Keep => None,
     };
-    let moves = match &command.parent {
+    let moves = match &command.parent_id {
         Change::Set(_) => new_parent.is_some() && issue.parent != new_parent,
         Change::Clear => issue.parent.is_some(),
         Change::Keep => false,
@@ -65,9 +65,6 @@ pub(super) fn require_none_in_the_way(
 }
 
 /// Ends an issue as done, because the board agreed to its completion.
-///
-/// # Errors
-/// [`IssueError`]
 pub(crate) fn complete(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -86,9 +83,6 @@ pub(crate) fn complete(
 
 /// Writes a comment that wakes nobody: the wake of the decision it tells of
 /// carries it.
-///
-/// # Errors
-/// When the store fails.
 pub(crate) fn remark(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,

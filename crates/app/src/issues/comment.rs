@@ -1,5 +1,6 @@
 //! Comments: what they say, whom they wake (docs/issues.md#comments).
 
+use serde::Deserialize;
 use serde_json::json;
 use workforce_domain::activity::Action;
 use workforce_domain::actor::CompanyOwned;
@@ -22,24 +23,16 @@ use crate::refusal::{Code, Codes};
 use crate::wakes::{self, WakeRequest};
 
 /// Comments on an issue.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct AddComment {
-    /// What it says.
+    /// What it says, in Markdown. `@name` mentions an agent and wakes it.
     pub body: CommentBody,
     /// Takes an ended issue up again.
-    pub reopen: bool,
+    pub reopen: Option<bool>,
     /// Asks the run that works on the issue to stop; for the board.
-    pub interrupt: bool,
-}
-
-impl AddComment {
-    pub(super) const fn plain(body: CommentBody) -> Self {
-        Self {
-            body,
-            reopen: false,
-            interrupt: false,
-        }
-    }
+    pub interrupt: Option<bool>,
 }
 
 /// A comment that was added.
@@ -50,16 +43,14 @@ pub const ADD_COMMENT: Codes = Codes::of(&[Code::BoardRequired, Code::Forbidden]
 
 /// Comments on an issue. Anyone of the company. Whoever it mentions is woken,
 /// its author never.
-///
-/// # Errors
-/// [`IssueError`]
 pub fn add_comment(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
     issue: &IssueRef,
     command: AddComment,
 ) -> Result<Commented, Failure<IssueError>> {
-    let former = if command.reopen {
+    let reopen = command.reopen.unwrap_or(false);
+    let former = if reopen {
         let seen = seen(tx.reads(), ctx, issue)?;
         assignment::lock_former(tx, &seen)?
     } else {
@@ -67,11 +58,11 @@ pub fn add_comment(
     };
     let mut issue = lock(tx, ctx, issue)?;
     ctx.require_working_company().map_err(denied)?;
-    if command.interrupt {
+    if command.interrupt == Some(true) {
         ctx.require_board().map_err(denied)?;
         work::stop(tx, ctx, &issue)?;
     }
-    let reopened = command.reopen && issue.status().is_terminal();
+    let reopened = reopen && issue.status().is_terminal();
     if reopened {
         assignment::require_stake(tx.reads(), ctx, issue.scope(), &issue, None)?;
         let moved = issue
@@ -86,24 +77,17 @@ pub fn add_comment(
         log_change(tx, ctx, Action::IssueReopened, &mut issue, details);
     }
     work::renew_lease(tx, ctx, &issue)?;
-    insert(
-        tx,
-        ctx,
-        &issue,
-        AddComment {
-            reopen: reopened,
-            ..command
-        },
-    )
+    insert(tx, ctx, &issue, command.body, reopened)
 }
 
-/// Writes the comment down and wakes whom it concerns. `reopen` says that the
+/// Writes the comment down and wakes whom it concerns. `reopened` says that the
 /// comment has just reopened the issue.
 pub(super) fn insert(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
     issue: &Locked<Issue>,
-    command: AddComment,
+    body: CommentBody,
+    reopened: bool,
 ) -> Result<Comment, Failure<IssueError>> {
     let comment = Comment {
         id: ctx.id(),
@@ -111,15 +95,15 @@ pub(super) fn insert(
         issue: issue.id,
         author: ctx.actor().author(),
         run: ctx.actor().run(),
-        mentions: mentioned(tx, ctx, issue, &command.body)?,
-        body: command.body,
+        mentions: mentioned(tx, ctx, issue, &body)?,
+        body,
         created_at: ctx.now,
     };
     tx.comments_mut().insert(&comment)?;
     let details = json!({ "commentId": comment.id, "mentions": comment.mentions });
     log_activity(tx, ctx, Action::IssueCommentAdded, issue, details);
     wake_mentioned(tx, ctx, issue, &comment)?;
-    wake_owner(tx, ctx, issue, &comment, command.reopen)?;
+    wake_owner(tx, ctx, issue, &comment, reopened)?;
     Ok(comment)
 }
 
@@ -225,9 +209,6 @@ fn wake(
 }
 
 /// Comments on an issue, newest first unless asked for otherwise.
-///
-/// # Errors
-/// [`IssueError`]
 pub fn comments(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,

@@ -1,3 +1,4 @@
+use serde::Deserialize;
 use serde_json::json;
 use workforce_domain::Document;
 use workforce_domain::activity::Action;
@@ -21,38 +22,43 @@ use crate::refusal::{Code, Codes};
 use crate::wakes;
 
 /// Makes an issue.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct CreateIssue {
     /// What is to be done.
     pub title: Title,
     /// More about it.
     pub description: Option<Description>,
-    /// Where it stands; backlog unless said otherwise.
+    /// Where it stands; `backlog` when left out.
     pub status: Option<IssueStatus>,
-    /// How urgent it is; medium unless said otherwise.
+    /// How urgent it is; `medium` when left out.
     pub priority: Option<Priority>,
     /// The agent that is to do it.
-    pub assignee_agent: Option<AgentId>,
-    /// The member of the board that is to do it, as callers name it.
-    pub assignee_board: Option<String>,
-    /// The issue it is part of.
-    pub parent: Option<IssueRef>,
+    pub assignee_agent_id: Option<AgentId>,
+    /// The member of the board that is to do it: `local-board`, `start-token`
+    /// or the id of a token of the board.
+    pub assignee_user_id: Option<String>,
+    /// The issue it is part of, by id or identifier.
+    pub parent_id: Option<IssueRef>,
     /// Its project.
-    pub project: Option<ProjectId>,
+    pub project_id: Option<ProjectId>,
     /// Its goal.
-    pub goal: Option<GoalId>,
-    /// What its costs are booked on; the parent's code when unsaid.
+    pub goal_id: Option<GoalId>,
+    /// What its costs are booked on; the parent's code when left out.
     pub billing_code: Option<Label>,
     /// The ticket that branches are named after.
     pub ticket_key: Option<Label>,
     /// How it was delegated.
     pub delegation: Option<Document>,
-    /// Adapter settings for this issue alone; for the board.
+    /// Adapter settings for this issue alone; for the board to give.
     pub assignee_adapter_overrides: Option<Document>,
     /// Its labels.
-    pub labels: Vec<LabelId>,
+    #[cfg_attr(feature = "openapi", schema(max_items = 50))]
+    pub label_ids: Option<Vec<LabelId>>,
     /// The key under which the request was sent, if any: an agent that sends
     /// it again means the same child.
+    #[serde(skip)]
     pub request_key: Option<String>,
 }
 
@@ -86,9 +92,6 @@ pub const CREATE: Codes = Codes::with(
 /// Makes an issue. Anyone of the company; its number, activity, event and the
 /// wake of its assignee are written with it. An agent does not make the same
 /// child twice while the first has not ended.
-///
-/// # Errors
-/// [`IssueError`]
 pub fn create(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -123,7 +126,10 @@ pub fn create(
         agents::check_overrides::<IssueError>(tx, ctx, scope, None, &overrides)?;
         command.assignee_adapter_overrides = Some(overrides);
     }
-    let (agent, board) = (command.assignee_agent, command.assignee_board.as_deref());
+    let (agent, board) = (
+        command.assignee_agent_id,
+        command.assignee_user_id.as_deref(),
+    );
     assignment::require_one(agent.is_some(), board.is_some())?;
     if status == IssueStatus::InProgress && agent.is_none() && board.is_none() {
         return Err(Failure::Refused(IssueError::AssigneeRequired));
@@ -132,14 +138,14 @@ pub fn create(
         Some(named) => Some(assignment::board_member(tx.reads(), named)?),
         None => None,
     };
-    let assignee = match command.assignee_agent {
+    let assignee = match command.assignee_agent_id {
         Some(agent) => {
             let agent = tx.agents_mut().share(scope, agent)?;
             Some(assignment::assignable(tx.reads(), ctx, scope, agent)?)
         }
         None => None,
     };
-    let parent = match &command.parent {
+    let parent = match &command.parent_id {
         Some(parent) => {
             let parent = hierarchy::parent_of_new(tx.reads(), scope, parent)?;
             approval::require_decided(tx.reads(), scope, parent.id)?;
@@ -147,8 +153,12 @@ pub fn create(
         }
         None => None,
     };
-    hierarchy::check_places(tx.reads(), scope, command.project, command.goal)?;
-    let label_ids = labels::known(tx.reads(), scope, command.labels.clone())?;
+    hierarchy::check_places(tx.reads(), scope, command.project_id, command.goal_id)?;
+    let label_ids = labels::known(
+        tx.reads(),
+        scope,
+        command.label_ids.clone().unwrap_or_default(),
+    )?;
     let child_key = match &parent {
         Some(parent) => duplicates::child_key(tx, ctx, parent, &command)?,
         None => None,
@@ -173,8 +183,8 @@ pub fn create(
         company: company.id,
         number,
         identifier: format!("{}-{number}", company.issue_prefix),
-        project: command.project,
-        goal: command.goal,
+        project: command.project_id,
+        goal: command.goal_id,
         parent: parent.map(|parent| parent.id),
         title: command.title,
         description: command.description,

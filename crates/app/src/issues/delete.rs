@@ -13,9 +13,6 @@ use crate::context::Context;
 /// asked to stop; its runs and costs stay for the record, its children become
 /// top-level issues, and approvals that lose their last open issue are
 /// cancelled.
-///
-/// # Errors
-/// [`IssueError`]
 pub fn delete(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,

@@ -35,7 +35,7 @@ pub(super) fn child_key(
     });
     let parts = match (delegation, &command.request_key) {
         (Some((kind, key)), _) => {
-            let assignee = command.assignee_agent.map(|agent| agent.to_string());
+            let assignee = command.assignee_agent_id.map(|agent| agent.to_string());
             let assignee = assignee.unwrap_or_default();
             ["delegation".into(), assignee, kind.into(), key.into()]
         }

@@ -45,9 +45,6 @@ pub struct IssueDetail {
 }
 
 /// One issue with its project, goal and parents.
-///
-/// # Errors
-/// [`IssueError`]
 pub fn get(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,
@@ -192,9 +189,6 @@ impl Places {
 }
 
 /// Issues of a company: most urgent first, then the latest changed.
-///
-/// # Errors
-/// [`IssueError`]
 pub fn list(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,
@@ -209,9 +203,6 @@ pub fn list(
 
 /// Issues of a company that have every word of a query: by where they have
 /// them, then as in [`list`].
-///
-/// # Errors
-/// [`IssueError`]
 pub fn search(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,
@@ -227,9 +218,6 @@ pub fn search(
 
 /// The id of the issue that a list asks for; `None` when there is no such
 /// issue in the caller's reach.
-///
-/// # Errors
-/// When the store fails.
 pub fn id_of(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,
@@ -252,9 +240,6 @@ fn views<K>(
 }
 
 /// Issues of a company, each with who holds it, in the same order.
-///
-/// # Errors
-/// When the store fails.
 pub(crate) fn with_leases(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,

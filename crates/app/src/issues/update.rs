@@ -1,9 +1,10 @@
+use serde::Deserialize;
 use serde_json::json;
 use workforce_domain::Document;
 use workforce_domain::activity::Action;
 use workforce_domain::actor::{AgentCredential, CompanyOwned};
 use workforce_domain::agent::Agent;
-use workforce_domain::change::Change;
+use workforce_domain::change::{Change, Replace};
 use workforce_domain::id::{AgentId, GoalId, LabelId, ProjectId};
 use workforce_domain::issue::{
     Assignment, Comment, DEFAULT_EXPECTED, Issue, IssueRef, IssueStatus, Priority,
@@ -11,9 +12,10 @@ use workforce_domain::issue::{
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{EmployedAgent, Failure, Locked, Shared, Tx};
 use workforce_domain::text::{CommentBody, Description, Label, Title};
+use workforce_domain::time::Timestamp;
 use workforce_domain::wake::WakeReason;
 
-use super::comment::{self, AddComment};
+use super::comment::{self};
 use super::reassign::Reassignment;
 use super::status::{self, Rewrite};
 use super::{
@@ -29,36 +31,54 @@ use crate::refusal::{Code, Codes};
 
 /// Changes an issue's fields, and optionally comments in the same
 /// transaction.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct UpdateIssue {
     /// What is to be done.
-    pub title: Option<Title>,
+    #[serde(default)]
+    pub title: Replace<Title>,
     /// More about it.
+    #[serde(default)]
     pub description: Change<Description>,
     /// Where it is to stand.
-    pub status: Option<IssueStatus>,
+    #[serde(default)]
+    pub status: Replace<IssueStatus>,
     /// How urgent it is.
-    pub priority: Option<Priority>,
+    #[serde(default)]
+    pub priority: Replace<Priority>,
     /// The agent that is to do it.
-    pub assignee_agent: Change<AgentId>,
-    /// The member of the board that is to do it, as callers name it.
-    pub assignee_board: Change<String>,
+    #[serde(default)]
+    pub assignee_agent_id: Change<AgentId>,
+    /// The member of the board that is to do it: `local-board`, `start-token`
+    /// or the id of a token of the board. Takes the place of an agent.
+    #[serde(default)]
+    pub assignee_user_id: Change<String>,
     /// Its project.
-    pub project: Change<ProjectId>,
+    #[serde(default)]
+    pub project_id: Change<ProjectId>,
     /// Its goal.
-    pub goal: Change<GoalId>,
-    /// The issue it is part of.
-    pub parent: Change<IssueRef>,
+    #[serde(default)]
+    pub goal_id: Change<GoalId>,
+    /// The issue it is part of, by id or identifier.
+    #[serde(default)]
+    pub parent_id: Change<IssueRef>,
     /// What its costs are booked on.
+    #[serde(default)]
     pub billing_code: Change<Label>,
     /// The ticket that branches are named after.
+    #[serde(default)]
     pub ticket_key: Change<Label>,
-    /// Adapter settings for this issue alone; for the board.
+    /// Adapter settings for this issue alone; for the board to set.
+    #[serde(default)]
     pub assignee_adapter_overrides: Change<Document>,
     /// Its labels, in place of the present ones.
-    pub labels: Change<Vec<LabelId>>,
-    /// Hides it from lists, or shows it again; for the board.
-    pub hidden: Option<bool>,
+    #[cfg_attr(feature = "openapi", schema(max_items = 50))]
+    #[serde(default)]
+    pub label_ids: Change<Vec<LabelId>>,
+    /// Any instant hides it from lists, `null` shows it again; for the board.
+    #[serde(default)]
+    pub hidden_at: Change<Timestamp>,
     /// A comment to add.
     pub comment: Option<CommentBody>,
 }
@@ -77,12 +97,12 @@ impl UpdateIssue {
     fn only_takes_up(&self) -> bool {
         let rest = Self {
             status: self.status,
-            assignee_agent: self.assignee_agent,
-            assignee_board: self.assignee_board.clone(),
+            assignee_agent_id: self.assignee_agent_id,
+            assignee_user_id: self.assignee_user_id.clone(),
             comment: self.comment.clone(),
             ..Self::default()
         };
-        self.status == Some(IssueStatus::InProgress) && *self == rest
+        self.status == Replace::Set(IssueStatus::InProgress) && *self == rest
     }
 }
 
@@ -136,7 +156,7 @@ pub fn update(
     };
     work::renew_lease(tx, ctx, &issue)?;
     let comment = match words {
-        Some(body) => Some(comment::insert(tx, ctx, &issue, AddComment::plain(body))?),
+        Some(body) => Some(comment::insert(tx, ctx, &issue, body, false)?),
         None => None,
     };
     Ok(UpdatedIssue {
@@ -163,10 +183,11 @@ fn lock_candidates(
     issue: &IssueRef,
     command: &UpdateIssue,
 ) -> Result<Candidates, Failure<IssueError>> {
-    let begins = command.status == Some(IssueStatus::InProgress);
-    let named = command.assignee_agent.value().copied();
+    let begins = command.status == Replace::Set(IssueStatus::InProgress);
+    let named = command.assignee_agent_id.value().copied();
     let new = named.or(ctx.actor().agent_id().filter(|_| begins));
-    let may_reopen = ctx.agent().is_none() && command.status.is_some_and(|to| !to.is_terminal());
+    let may_reopen =
+        ctx.agent().is_none() && command.status.value().is_some_and(|to| !to.is_terminal());
     if new.is_none() && !may_reopen {
         return Ok(Candidates::default());
     }
@@ -189,7 +210,7 @@ fn check_rights(
     issue: &Issue,
     command: &UpdateIssue,
 ) -> Result<(), Failure<IssueError>> {
-    if command.hidden.is_some() || !command.assignee_adapter_overrides.is_keep() {
+    if !command.hidden_at.is_keep() || !command.assignee_adapter_overrides.is_keep() {
         ctx.require_board().map_err(denied)?;
     }
     if let Some(overrides) = command.assignee_adapter_overrides.value() {
@@ -202,7 +223,7 @@ fn check_rights(
     let Some(caller) = ctx.agent() else {
         return Ok(());
     };
-    let begins = command.status == Some(IssueStatus::InProgress);
+    let begins = command.status == Replace::Set(IssueStatus::InProgress);
     if let AgentCredential::Run { consult: true, .. } = caller.credential
         && begins
     {
@@ -211,14 +232,18 @@ fn check_rights(
     // Whoever may check an issue out may do so here as well.
     let takes_up = begins && takes_up(ctx, issue, command)?;
     if !takes_up || !command.only_takes_up() {
-        let to = command.assignee_agent.value().copied();
+        let to = command.assignee_agent_id.value().copied();
         assignment::require_stake(tx.reads(), ctx, issue.scope(), issue, to)?;
     }
-    if command.status.is_some_and(|to| to != issue.status()) {
+    if command
+        .status
+        .value()
+        .is_some_and(|to| to != issue.status())
+    {
         work::require_no_other_run(tx, ctx, issue, caller.agent)?;
     }
     // An issue cannot be moved out of the reach of its project's demand.
-    if !command.project.is_keep() && status::project_demands_review(tx, issue)? {
+    if !command.project_id.is_keep() && status::project_demands_review(tx, issue)? {
         return Err(denied(Denied::Forbidden(
             "only the board takes an issue out of a project that demands reviews",
         )));
@@ -236,7 +261,8 @@ fn change(
 ) -> Result<Option<Rewrite>, Failure<IssueError>> {
     let before = Issue::clone(issue);
     let asked = command.status;
-    let takes_up = asked == Some(IssueStatus::InProgress) && takes_up(ctx, &before, &command)?;
+    let takes_up =
+        asked == Replace::Set(IssueStatus::InProgress) && takes_up(ctx, &before, &command)?;
     if !takes_up {
         approval::require_none_in_the_way(tx, &before, &command)?;
     }
@@ -244,7 +270,7 @@ fn change(
         // The checkout decides who gets it.
         true => (candidates.new.and_then(Shared::employed), None),
         false => {
-            let (agent, board) = (command.assignee_agent, &command.assignee_board);
+            let (agent, board) = (command.assignee_agent_id, &command.assignee_user_id);
             let candidate = candidates.new;
             let reassigned = reassign::decide(tx, ctx, issue, agent, board, candidate)?;
             (None, reassigned)
@@ -255,15 +281,15 @@ fn change(
     // A checkout tells of itself, so that what was described is taken out first.
     let described = Changes::of(issue).then(labelled);
     let (step, rewritten) = match asked {
-        Some(IssueStatus::InProgress) if takes_up => {
+        Replace::Set(IssueStatus::InProgress) if takes_up => {
             check_out_itself(tx, ctx, issue, worker.as_ref())?;
             (None, None)
         }
-        Some(to) => {
+        Replace::Set(to) => {
             let (to, rewritten) = status::rewritten(tx, ctx, &before, to)?;
             (Some(status::go(tx, ctx, issue, to)?), rewritten)
         }
-        None => (None, None),
+        Replace::Keep => (None, None),
     };
     let moved = step.as_ref().map(|step| &step.moved);
     if moved.is_some_and(|moved| moved.reopened) {
@@ -273,7 +299,7 @@ fn change(
         reassigned.carry_out(tx, ctx, issue)?;
     }
     if issue.status() == IssueStatus::InProgress && issue.assignee == Assignment::NOBODY {
-        if asked == Some(IssueStatus::InProgress) {
+        if asked == Replace::Set(IssueStatus::InProgress) {
             return Err(Failure::Refused(IssueError::AssigneeRequired));
         }
         // Taking the assignee away gives the work back.
@@ -315,12 +341,12 @@ fn takes_up(
     let own = before.assignee.agent() == Some(caller.agent);
     let (status, in_review) = (before.status(), before.status() == IssueStatus::InReview);
     let goes_on = status == IssueStatus::InProgress && own;
-    let handed_over = match (command.assignee_agent, &command.assignee_board) {
+    let handed_over = match (command.assignee_agent_id, &command.assignee_user_id) {
         (_, Change::Set(_)) => true,
         (Change::Set(other), _) => other != caller.agent,
         (Change::Keep | Change::Clear, _) => false,
     };
-    match command.assignee_agent {
+    match command.assignee_agent_id {
         Change::Clear if !handed_over => Err(Failure::Refused(IssueError::AssigneeRequired)),
         _ if handed_over => {
             if in_review || status == IssueStatus::InProgress {
@@ -360,34 +386,34 @@ fn describe(
 ) -> Result<Changes, Failure<IssueError>> {
     let scope = issue.scope();
     let (project, goal) = (
-        command.project.value().copied(),
-        command.goal.value().copied(),
+        command.project_id.value().copied(),
+        command.goal_id.value().copied(),
     );
     hierarchy::check_places(tx.reads(), scope, project, goal)?;
-    let parent = match command.parent {
+    let parent = match command.parent_id {
         Change::Keep => issue.parent,
         Change::Clear => None,
         Change::Set(parent) => Some(hierarchy::check_move(tx, scope, issue, &parent)?),
     };
-    if let Some(title) = command.title {
+    if let Replace::Set(title) = command.title {
         issue.title = title;
     }
     issue.description = command.description.apply(issue.description.take());
-    issue.priority = command.priority.unwrap_or(issue.priority);
-    issue.project = command.project.apply(issue.project);
-    issue.goal = command.goal.apply(issue.goal);
+    issue.priority = command.priority.apply(issue.priority);
+    issue.project = command.project_id.apply(issue.project);
+    issue.goal = command.goal_id.apply(issue.goal);
     issue.parent = parent;
     issue.billing_code = command.billing_code.apply(issue.billing_code.take());
     issue.ticket_key = command.ticket_key.apply(issue.ticket_key.take());
     issue.assignee_adapter_overrides = command
         .assignee_adapter_overrides
         .apply(issue.assignee_adapter_overrides.take());
-    match command.hidden {
-        Some(true) if issue.hidden_at.is_none() => issue.hidden_at = Some(ctx.now),
-        Some(false) => issue.hidden_at = None,
-        Some(true) | None => {}
+    match command.hidden_at {
+        Change::Set(_) if issue.hidden_at.is_none() => issue.hidden_at = Some(ctx.now),
+        Change::Clear => issue.hidden_at = None,
+        Change::Set(_) | Change::Keep => {}
     }
-    match command.labels {
+    match command.label_ids {
         Change::Keep => Ok(Changes::none()),
         Change::Clear => labels::replace(tx, issue, Vec::new()),
         Change::Set(asked) => labels::replace(tx, issue, asked),

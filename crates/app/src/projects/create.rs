@@ -1,4 +1,6 @@
+use serde::Deserialize;
 use serde_json::json;
+use workforce_domain::Object;
 use workforce_domain::activity::Action;
 use workforce_domain::agent::{first_free, url_key_stem};
 use workforce_domain::id::{AgentId, CompanyId, GoalId};
@@ -14,26 +16,32 @@ use crate::context::Context;
 use crate::refusal::{Code, Codes};
 
 /// Makes a project.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct CreateProject {
     /// Its name.
     pub name: Name,
     /// What it delivers.
     pub description: Option<Description>,
-    /// Where it stands; backlog unless said otherwise.
+    /// Where it stands; `backlog` when left out.
     pub status: Option<ProjectStatus>,
     /// The goals it is linked to.
-    pub goals: Vec<GoalId>,
+    #[cfg_attr(feature = "openapi", schema(max_items = 100))]
+    pub goal_ids: Option<Vec<GoalId>>,
+    /// One goal, where `goalIds` is left out.
+    #[cfg_attr(feature = "openapi", schema(deprecated))]
+    pub goal_id: Option<GoalId>,
     /// The agent that leads it.
-    pub lead_agent: Option<AgentId>,
+    pub lead_agent_id: Option<AgentId>,
     /// When it is to be finished.
     pub target_date: Option<TargetDate>,
     /// Colour of its badge.
     pub color: Option<Label>,
-    /// Whether every issue must be reviewed.
-    pub review_required: bool,
-    /// Its first workspace.
-    pub workspace: Option<CreateWorkspace>,
+    /// Whether every issue must be reviewed before it is done.
+    pub review_required: Option<bool>,
+    /// Its first workspace; for the board to give.
+    pub workspace: Option<Object<CreateWorkspace>>,
 }
 
 /// What [`create`] refuses with.
@@ -41,9 +49,6 @@ pub const CREATE: Codes = Codes::with(&[Code::BoardRequired], &[PLACES, WORKSPAC
 
 /// Makes a project, seeded with a workspace if one is given. Anyone of the
 /// company; the workspace is for the board, since runs start in it.
-///
-/// # Errors
-/// [`ProjectError`]
 pub fn create(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -52,8 +57,14 @@ pub fn create(
 ) -> Result<ProjectView, Failure<ProjectError>> {
     let scope = access::company_scope(tx.reads(), ctx, company)?;
     ctx.require_working_company().map_err(denied)?;
-    let goals = check_goals(tx.reads(), scope, command.goals)?;
-    check_lead(tx.reads(), scope, command.lead_agent)?;
+    let goals = check_goals(
+        tx.reads(),
+        scope,
+        command
+            .goal_ids
+            .unwrap_or_else(|| command.goal_id.into_iter().collect()),
+    )?;
+    check_lead(tx.reads(), scope, command.lead_agent_id)?;
     let stem = url_key_stem(&command.name);
     let taken = tx.projects_mut().lock_url_keys(scope, &stem)?;
     let project = Project {
@@ -63,10 +74,10 @@ pub fn create(
         url_key: first_free(&stem, "-", &taken),
         description: command.description,
         status: command.status.unwrap_or(ProjectStatus::Backlog),
-        lead_agent: command.lead_agent,
+        lead_agent: command.lead_agent_id,
         target_date: command.target_date,
         color: command.color,
-        review_required: command.review_required,
+        review_required: command.review_required.unwrap_or(false),
         archived_at: None,
         created_at: ctx.now,
         updated_at: ctx.now,
@@ -75,7 +86,7 @@ pub fn create(
     if !goals.is_empty() {
         tx.projects_mut().set_goals(&project, &goals)?;
     }
-    if let Some(workspace) = command.workspace {
+    if let Some(Object(workspace)) = command.workspace {
         insert_workspace(tx, ctx, &project, workspace, &[], "/workspace")?;
     }
     let details = json!({ "name": project.name });

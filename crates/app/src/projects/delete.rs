@@ -10,9 +10,6 @@ use crate::context::Context;
 
 /// Deletes a project with its workspaces. For the board. Its issues and costs
 /// stay without it; directories and repositories are left alone.
-///
-/// # Errors
-/// [`ProjectError`]
 pub fn delete(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,

@@ -13,9 +13,6 @@ use crate::access::{self, Denied, denied};
 use crate::context::Context;
 
 /// Projects of a company, oldest first.
-///
-/// # Errors
-/// [`ProjectError`]
 pub fn list(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,
@@ -78,9 +75,6 @@ pub enum ProjectRef {
 }
 
 /// One project with its goals and workspaces.
-///
-/// # Errors
-/// [`ProjectError`]
 pub fn get(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,
@@ -104,9 +98,6 @@ pub fn get(
 }
 
 /// The workspaces of a project, the primary one first.
-///
-/// # Errors
-/// [`ProjectError`]
 pub fn workspaces(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,
@@ -128,9 +119,6 @@ fn find(
 }
 
 /// One project with what belongs to it.
-///
-/// # Errors
-/// When the store fails.
 pub(super) fn view(reads: &mut dyn Reads, project: Project) -> Result<ProjectView, StoreError> {
     let scope = project.scope();
     let (mut goals, mut workspaces) = belongings(reads, scope, &[project.id])?;
@@ -140,9 +128,6 @@ pub(super) fn view(reads: &mut dyn Reads, project: Project) -> Result<ProjectVie
 /// Several projects with what belongs to them, in two queries. Projects
 /// without anything beside them, such as those around an issue, come out the
 /// same way.
-///
-/// # Errors
-/// When the store fails.
 pub(crate) fn views(
     reads: &mut dyn Reads,
     scope: CompanyScope,

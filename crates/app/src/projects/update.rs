@@ -1,10 +1,11 @@
+use serde::Deserialize;
 use serde_json::json;
 use workforce_domain::activity::Action;
 use workforce_domain::actor::CompanyOwned;
-use workforce_domain::change::Change;
+use workforce_domain::change::{Change, Replace};
 use workforce_domain::id::{AgentId, GoalId, ProjectId};
 use workforce_domain::port::{Failure, Tx};
-use workforce_domain::project::{Project, ProjectStatus, TargetDate};
+use workforce_domain::project::{ProjectStatus, TargetDate};
 use workforce_domain::text::{Description, Label, Name};
 use workforce_domain::time::Timestamp;
 
@@ -16,25 +17,41 @@ use crate::context::Context;
 use crate::refusal::{Code, Codes};
 
 /// Changes a project's fields.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct UpdateProject {
     /// Its name.
-    pub name: Option<Name>,
+    #[serde(default)]
+    pub name: Replace<Name>,
     /// What it delivers.
+    #[serde(default)]
     pub description: Change<Description>,
     /// Where it stands.
-    pub status: Option<ProjectStatus>,
+    #[serde(default)]
+    pub status: Replace<ProjectStatus>,
     /// The goals it is linked to, in place of the present ones.
-    pub goals: Change<Vec<GoalId>>,
+    #[cfg_attr(feature = "openapi", schema(max_items = 100))]
+    #[serde(default)]
+    pub goal_ids: Change<Vec<GoalId>>,
+    /// One goal, where `goalIds` is left out.
+    #[cfg_attr(feature = "openapi", schema(deprecated))]
+    #[serde(default)]
+    pub goal_id: Change<GoalId>,
     /// The agent that leads it.
-    pub lead_agent: Change<AgentId>,
+    #[serde(default)]
+    pub lead_agent_id: Change<AgentId>,
     /// When it is to be finished.
+    #[serde(default)]
     pub target_date: Change<TargetDate>,
     /// Colour of its badge.
+    #[serde(default)]
     pub color: Change<Label>,
-    /// Whether every issue must be reviewed; for the board.
-    pub review_required: Option<bool>,
+    /// Whether every issue must be reviewed before it is done; for the board.
+    #[serde(default)]
+    pub review_required: Replace<bool>,
     /// When it was archived.
+    #[serde(default)]
     pub archived_at: Change<Timestamp>,
 }
 
@@ -43,9 +60,6 @@ pub const UPDATE: Codes = Codes::with(&[Code::BoardRequired, Code::Forbidden], &
 
 /// Changes a project. Anyone of the company; its lead is named by the board, a
 /// ceo or the present lead, and reviews are demanded by the board.
-///
-/// # Errors
-/// [`ProjectError`]
 pub fn update(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -54,13 +68,12 @@ pub fn update(
 ) -> Result<ProjectView, Failure<ProjectError>> {
     let mut project = lock(tx, ctx, id)?;
     let scope = project.scope();
-    let _before = Project::clone(&project);
-    if command.review_required.is_some() {
+    if !command.review_required.is_keep() {
         ctx.require_board().map_err(denied)?;
     }
-    check_lead(tx.reads(), scope, command.lead_agent.value().copied())?;
+    check_lead(tx.reads(), scope, command.lead_agent_id.value().copied())?;
     if let Some(caller) = ctx.agent()
-        && !command.lead_agent.is_keep()
+        && !command.lead_agent_id.is_keep()
         && !caller.is_ceo()
         && project.lead_agent != Some(caller.agent)
     {
@@ -68,20 +81,24 @@ pub fn update(
         let message = "only the board, a ceo or the present lead names another lead";
         return Err(denied(Denied::Forbidden(message)));
     }
-    let goals = match command.goals {
+    let goal_ids = match command.goal_ids {
+        Change::Keep => command.goal_id.map(|goal| vec![goal]),
+        goals => goals,
+    };
+    let goals = match goal_ids {
         Change::Keep => None,
         Change::Clear => Some(Vec::new()),
         Change::Set(goals) => Some(check_goals(tx.reads(), scope, goals)?),
     };
-    if let Some(name) = command.name {
+    if let Replace::Set(name) = command.name {
         project.name = name;
     }
     project.description = command.description.apply(project.description.take());
-    project.status = command.status.unwrap_or(project.status);
-    project.lead_agent = command.lead_agent.apply(project.lead_agent);
+    project.status = command.status.apply(project.status);
+    project.lead_agent = command.lead_agent_id.apply(project.lead_agent);
     project.target_date = command.target_date.apply(project.target_date);
     project.color = command.color.apply(project.color.take());
-    project.review_required = command.review_required.unwrap_or(project.review_required);
+    project.review_required = command.review_required.apply(project.review_required);
     project.archived_at = command.archived_at.apply(project.archived_at);
     let mut linked = Changes::none();
     if let Some(goals) = &goals {

@@ -1,8 +1,9 @@
+use serde::Deserialize;
 use serde_json::json;
 use workforce_domain::Document;
 use workforce_domain::activity::Action;
 use workforce_domain::actor::CompanyOwned;
-use workforce_domain::change::Change;
+use workforce_domain::change::{Change, Replace};
 use workforce_domain::id::{ProjectId, WorkspaceId};
 use workforce_domain::port::{Failure, Locked, MAX_WORKSPACES, Tx};
 use workforce_domain::project::{Project, Workspace, WorkspaceSource};
@@ -19,10 +20,12 @@ use crate::refusal::{Code, Codes};
 /// projects carry it.
 pub(super) const MAX_METADATA: usize = 16 * 1024;
 
-/// Fields of a new workspace.
-#[derive(Clone, Debug, PartialEq)]
+/// A new workspace; needs at least one of `cwd` and `repoUrl`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct CreateWorkspace {
-    /// Its name; taken from the directory or repository when unsaid.
+    /// Its name; taken from the directory or repository when left out.
     pub name: Option<Name>,
     /// Its directory.
     pub cwd: Option<Location>,
@@ -32,19 +35,16 @@ pub struct CreateWorkspace {
     pub repo_ref: Option<Label>,
     /// The branch that work is merged into.
     pub default_base_branch: Option<Label>,
-    /// Whether it is to be the primary one; the first always is.
-    pub is_primary: bool,
-    /// Anything the board wants to keep with it.
-    pub metadata: Document,
+    /// Whether it takes the primary place; the first always does.
+    pub is_primary: Option<bool>,
+    /// Anything to keep with it.
+    pub metadata: Option<Document>,
 }
 
 /// What a workspace is refused with, whether it is new or changed.
 pub const WORKSPACE: Codes = Codes::of(&[Code::InvalidField]);
 
 /// Adds a workspace to a project. Board only, since runs start in it.
-///
-/// # Errors
-/// [`ProjectError`]
 pub fn create_workspace(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -57,30 +57,36 @@ pub fn create_workspace(
 }
 
 /// Changes a workspace's fields.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct UpdateWorkspace {
     /// Its name.
-    pub name: Option<Name>,
+    #[serde(default)]
+    pub name: Replace<Name>,
     /// Its directory.
+    #[serde(default)]
     pub cwd: Change<Location>,
     /// Its repository.
+    #[serde(default)]
     pub repo_url: Change<Location>,
     /// Branch or ref to start from.
+    #[serde(default)]
     pub repo_ref: Change<Label>,
     /// The branch that work is merged into.
+    #[serde(default)]
     pub default_base_branch: Change<Label>,
-    /// `true` makes it the primary one; the primary one cannot give that up by
-    /// itself, another takes it.
-    pub is_primary: Option<bool>,
-    /// Anything the board wants to keep with it.
+    /// `true` takes the primary place; the primary workspace gives it up only
+    /// to another.
+    #[serde(default)]
+    pub is_primary: Replace<bool>,
+    /// Anything to keep with it.
+    #[serde(default)]
     pub metadata: Change<Document>,
 }
 
 /// Changes a workspace, which must still have a directory or a repository
 /// afterwards. Board only.
-///
-/// # Errors
-/// [`ProjectError`]
 pub fn update_workspace(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -95,14 +101,14 @@ pub fn update_workspace(
     let repo_url = command.repo_url.apply(workspace.source.repo_url().cloned());
     workspace.source = WorkspaceSource::new(cwd, repo_url)
         .ok_or(Failure::Refused(ProjectError::NoSource { pointer: "" }))?;
-    if let Some(name) = command.name {
+    if let Replace::Set(name) = command.name {
         workspace.name = name;
     }
     workspace.repo_ref = command.repo_ref.apply(workspace.repo_ref);
     workspace.default_base_branch = command
         .default_base_branch
         .apply(workspace.default_base_branch);
-    if command.is_primary == Some(true) {
+    if command.is_primary == Replace::Set(true) {
         workspace.is_primary = true;
     }
     workspace.metadata = match command.metadata {
@@ -138,9 +144,6 @@ fn tell_displaced(tx: &mut dyn Tx, ctx: &Context<'_>, primary: &Workspace, other
 
 /// Removes a workspace; the oldest remaining one takes the primary place.
 /// Board only.
-///
-/// # Errors
-/// [`ProjectError`]
 pub fn delete_workspace(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -195,8 +198,8 @@ pub(super) fn insert_workspace(
         source,
         repo_ref: command.repo_ref,
         default_base_branch: command.default_base_branch,
-        is_primary: command.is_primary || present.is_empty(),
-        metadata: command.metadata,
+        is_primary: command.is_primary.unwrap_or(false) || present.is_empty(),
+        metadata: command.metadata.unwrap_or_default(),
         created_at: ctx.now,
         updated_at: ctx.now,
     };

@@ -22,9 +22,6 @@ use crate::wakes::{self, WakeRequest};
 const RETRY_SPACING: Duration = Duration::from_secs(60 * 60);
 
 /// Claims the next run that may start and writes down that it started.
-///
-/// # Errors
-/// When the store fails.
 pub fn start(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -47,9 +44,6 @@ pub fn start(
 /// more, unless it was retried recently. False when the run was not this
 /// server's any more (`fence` differs or it has ended), and then nothing is
 /// written.
-///
-/// # Errors
-/// When the store fails.
 pub fn finish(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,

@@ -80,9 +80,6 @@ impl Refusal for RunError {
 }
 
 /// One run.
-///
-/// # Errors
-/// [`RunError`]
 pub fn get(reads: &mut dyn Reads, ctx: &Context<'_>, id: RunId) -> Result<Run, Failure<RunError>> {
     reads
         .runs()
@@ -91,9 +88,6 @@ pub fn get(reads: &mut dyn Reads, ctx: &Context<'_>, id: RunId) -> Result<Run, F
 }
 
 /// Runs of a company, newest first.
-///
-/// # Errors
-/// [`RunError`]
 pub fn list(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,
@@ -106,9 +100,6 @@ pub fn list(
 }
 
 /// Runs about one issue, newest first.
-///
-/// # Errors
-/// [`RunError`]
 pub fn of_issue(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,
@@ -128,9 +119,6 @@ pub fn of_issue(
 }
 
 /// What happened to a run and what was done within it, oldest first.
-///
-/// # Errors
-/// [`RunError`]
 pub fn events(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,

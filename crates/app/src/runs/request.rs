@@ -43,9 +43,6 @@ pub const ASK: Codes = Codes::of(&[
 ]);
 
 /// Asks for a heartbeat by hand: the board for anyone, an agent for itself.
-///
-/// # Errors
-/// [`RunError`]
 pub fn invoke(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -104,9 +101,6 @@ pub enum WakeUpOutcome {
 
 /// Wakes an agent for a reason: the board anyone, an agent itself and those
 /// below it. Repeated requests lead to one run, as with [`invoke`].
-///
-/// # Errors
-/// [`RunError`]
 pub fn wake_up(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -245,9 +239,6 @@ pub const CANCEL: Codes = Codes::of(&[Code::RunNotLive]);
 /// Stops a run: one that waits is cancelled at once, a live one is asked to
 /// stop and is cancelled when its processes are gone. The board, or an agent
 /// that stands above.
-///
-/// # Errors
-/// [`RunError`]
 pub fn cancel(tx: &mut dyn Tx, ctx: &Context<'_>, id: RunId) -> Result<Run, Failure<RunError>> {
     let scope = ctx.actor().scope();
     let Some(seen) = tx.runs().find(scope, id)? else {

@@ -1,7 +1,8 @@
+use serde::Deserialize;
 use serde_json::json;
 use workforce_domain::activity::Action;
 use workforce_domain::actor::CompanyOwned;
-use workforce_domain::change::Change;
+use workforce_domain::change::{Change, Replace};
 use workforce_domain::id::{AgentId, SecretId};
 use workforce_domain::port::{Failure, SecretUser, Tx};
 use workforce_domain::secret::{Secret, SecretProvider, SecretValue};
@@ -14,16 +15,22 @@ use crate::context::Context;
 use crate::refusal::{Code, Codes};
 
 /// Changes a secret.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct UpdateSecret {
     /// Its name.
-    pub name: Option<SecretName>,
+    #[serde(default)]
+    pub name: Replace<SecretName>,
     /// What it is for.
+    #[serde(default)]
     pub description: Change<Description>,
-    /// Its value: makes a new version.
-    pub value: Option<SecretValue>,
-    /// What the provider knows it by.
-    pub external_ref: Option<String>,
+    /// Its new value: makes a version.
+    #[serde(default)]
+    pub value: Replace<SecretValue>,
+    /// What the provider knows it by, where its value is kept elsewhere.
+    #[serde(default)]
+    pub external_ref: Replace<String>,
 }
 
 /// What [`update`] refuses with.
@@ -35,9 +42,6 @@ pub const ROTATE: Codes = Codes::of(&[Code::InvalidField]);
 /// Changes a secret. A value becomes its newest version, which runs that start
 /// from now on are given (docs/secrets.md#versions); anything else makes no
 /// version.
-///
-/// # Errors
-/// [`SecretError`]
 pub fn update(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -46,20 +50,20 @@ pub fn update(
 ) -> Result<Secret, Failure<SecretError>> {
     let mut secret = lock(tx, ctx, id)?;
     let scope = secret.scope();
-    if let Some(name) = command.name {
+    if let Replace::Set(name) = command.name {
         require_free_name(tx.reads(), scope, Some(id), &name)?;
         secret.name = name;
     }
     secret.description = command.description.apply(secret.description.take());
     let is_local = secret.provider == SecretProvider::LocalEncrypted;
-    if let Some(text) = command.external_ref {
+    if let Replace::Set(text) = command.external_ref {
         if is_local {
             let message = "makes no sense where the value is kept here";
             return at_fault("/externalRef", message);
         }
         secret.external_ref = Some(external_ref(secret.provider, &text)?);
     }
-    if command.value.is_some() && !is_local {
+    if !command.value.is_keep() && !is_local {
         let message = "makes no sense where the value is kept elsewhere";
         return at_fault("/value", message);
     }
@@ -67,7 +71,7 @@ pub fn update(
     if is_changed {
         log_change(tx, ctx, Action::SecretUpdated, &mut secret, json!({}));
     }
-    if let Some(value) = &command.value {
+    if let Replace::Set(value) = &command.value {
         secret.latest_version += 1;
         insert_version(tx, ctx, &secret, value)?;
         let details = json!({ "version": secret.latest_version });
@@ -86,9 +90,6 @@ pub const DELETE: Codes = Codes::of(&[Code::SecretInUse]);
 
 /// Deletes a secret with every version. While agents refer to it that needs
 /// `force`; their next runs fail then.
-///
-/// # Errors
-/// [`SecretError`]
 pub fn delete(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -110,9 +111,6 @@ pub const DELETE_VERSION: Codes =
     Codes::of(&[Code::SecretVersionNewest, Code::SecretVersionPinned]);
 
 /// Deletes an old version of a secret that nobody is pinned to.
-///
-/// # Errors
-/// [`SecretError`]
 pub fn delete_version(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,

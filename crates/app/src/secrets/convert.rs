@@ -30,9 +30,6 @@ pub const CONVERT: Codes = CREATE;
 /// Makes a secret of a value that stands in an agent's configuration in plain,
 /// and puts a reference to its newest version in the value's place. The secret
 /// has the variable's name unless another is given.
-///
-/// # Errors
-/// [`SecretError`]
 pub fn convert(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,

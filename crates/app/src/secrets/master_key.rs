@@ -68,9 +68,6 @@ pub struct KeyStatus {
 }
 
 /// Where a change of the master key stands.
-///
-/// # Errors
-/// When the store fails.
 pub fn status(reads: &mut dyn Reads, vault: &dyn Vault) -> Result<KeyStatus, StoreError> {
     let former = vault.former_keys();
     Ok(KeyStatus {
@@ -134,9 +131,6 @@ pub enum SweepError {
 
 /// Seals everything anew that is sealed under a former key. The former keys
 /// stay.
-///
-/// # Errors
-/// [`SweepError`]
 pub fn sweep(
     store: &dyn Store,
     vault: &dyn Vault,
@@ -170,9 +164,6 @@ pub fn sweep(
 /// Forgets the former keys once nothing is sealed under them any more: looks,
 /// and keeps them when something came up since the sweep. What no key opens
 /// does not count. False when they are kept.
-///
-/// # Errors
-/// [`SweepError`]
 pub fn forget(store: &dyn Store, vault: &dyn Vault, swept: Swept) -> Result<bool, SweepError> {
     let former = vault.former_keys();
     // A writing transaction comes after every one that sealed before it.

@@ -115,9 +115,6 @@ pub struct CreateSecret {
 pub const CREATE: Codes = Codes::of(&[Code::DuplicateName, Code::InvalidField]);
 
 /// Makes a secret, with its first version when its value is kept here.
-///
-/// # Errors
-/// [`SecretError`]
 pub fn create(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -169,9 +166,6 @@ pub fn create(
 }
 
 /// Secrets of a company, oldest first.
-///
-/// # Errors
-/// [`SecretError`]
 pub fn list(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,
@@ -184,9 +178,6 @@ pub fn list(
 }
 
 /// One secret.
-///
-/// # Errors
-/// [`SecretError`]
 pub fn get(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,

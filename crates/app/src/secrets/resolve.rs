@@ -161,9 +161,6 @@ fn open(
 
 /// The values that a run was given and that are kept here, as far as they
 /// still open: to look for them in what the run writes.
-///
-/// # Errors
-/// When the store fails.
 pub fn values_of_run(
     reads: &mut dyn Reads,
     vault: &dyn Vault,

@@ -19,9 +19,6 @@ pub struct SecretUsage {
 }
 
 /// Who uses a secret.
-///
-/// # Errors
-/// [`SecretError`]
 pub fn usage(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,
@@ -35,9 +32,6 @@ pub fn usage(
 }
 
 /// The versions of a secret, newest first, without their values.
-///
-/// # Errors
-/// [`SecretError`]
 pub fn versions(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,

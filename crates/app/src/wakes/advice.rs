@@ -107,9 +107,6 @@ fn is_held(
 
 /// Turns what an agent is to work on into advice where it was called by name
 /// and a plan over the issue has just come in between.
-///
-/// # Errors
-/// When the store fails.
 pub(crate) fn ask_meanwhile(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -135,9 +132,6 @@ pub(crate) fn ask_meanwhile(
 }
 
 /// Queues the work again that waited in a wake which is answered with advice.
-///
-/// # Errors
-/// When the store fails.
 pub(crate) fn keep_work(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,

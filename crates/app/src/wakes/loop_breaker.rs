@@ -42,9 +42,6 @@ const RECENT_RUNS: usize = 100;
 const RECENT_COMMENTS: usize = 20;
 
 /// Until when a wake is to be kept; `None` for one that is no part of a loop.
-///
-/// # Errors
-/// When the store fails.
 pub(super) fn held_until(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,

@@ -76,9 +76,6 @@ pub enum WakeOutcome {
 /// Asks for an agent to be run. Paused agents keep the wake until they may run
 /// again; a company that the board stopped takes none
 /// (docs/access.md#company-switches).
-///
-/// # Errors
-/// When the store fails.
 pub fn request(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -110,9 +107,6 @@ pub fn request(
 }
 
 /// Holds that an agent may be woken from a source; `None` when it may not.
-///
-/// # Errors
-/// When the store fails.
 pub fn lock_wakeable(
     tx: &mut dyn Tx,
     agent: &Agent,
@@ -126,9 +120,6 @@ pub fn lock_wakeable(
 
 /// Queues a wake that can have no other beside it, such as the first of an issue; the run that
 /// will answer it.
-///
-/// # Errors
-/// When the store fails.
 pub fn queue(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -169,9 +160,6 @@ fn wants(agent: &Agent, source: WakeSource) -> bool {
 /// Takes back the pending wake that would have an agent work on an issue which
 /// is its own no longer. An agent that was also called by name is still asked
 /// for its advice.
-///
-/// # Errors
-/// When the store fails.
 pub fn withdraw(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,

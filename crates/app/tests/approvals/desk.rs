@@ -41,9 +41,9 @@ impl Desk {
         let payload = document(json!({ "issueId": self.issue.id, "question": "May I?" }));
         let command = SubmitApproval {
             kind,
-            requested_by: None,
-            payload,
-            issues: Vec::new(),
+            requested_by_agent_id: None,
+            payload: Some(payload),
+            issue_ids: Some(Vec::new()),
         };
         let ada = self.world.agent(self.ada.id);
         let company = self.company.id;
@@ -65,8 +65,8 @@ impl Desk {
 /// A decision with a note, or without.
 pub(crate) fn saying(note: &str) -> Decide {
     Decide {
-        note: Some(DecisionNote::new(note).unwrap()),
-        force: false,
+        decision_note: Some(DecisionNote::new(note).unwrap()),
+        force: Some(false),
     }
 }
 

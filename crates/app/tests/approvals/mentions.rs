@@ -16,8 +16,8 @@ use crate::desk::{Desk, decided};
 fn says_on_the_issue(desk: &Desk, words: &str) {
     let said = AddComment {
         body: CommentBody::new(words).unwrap(),
-        reopen: false,
-        interrupt: false,
+        reopen: Some(false),
+        interrupt: Some(false),
     };
     let issue = desk.issue.id.into();
     done(

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use workforce_app::approvals::{self, Decide};
 use workforce_domain::approval::ApprovalType;
+use workforce_domain::change::Replace;
 use workforce_domain::issue::IssueStatus;
 use workforce_domain::run::RunKind;
 use workforce_domain::wake::{Wake, WakeReason};
@@ -44,7 +45,7 @@ on_both_databases! {
             assert_eq!(wake.reasons, [reason]);
             assert_eq!(wake.issue, Some(desk.issue.id));
             assert_eq!(wake.kind, RunKind::Execution);
-            assert_eq!(Value::Object(wake.payload.clone()), json!({
+            assert_eq!(Value::from(wake.payload.clone()), json!({
                 "approvalId": asked.id,
                 "approvalType": "approve_issue_plan",
                 "approvalStatus": status,
@@ -59,7 +60,7 @@ on_both_databases! {
             }
             done(desk.world.board().write(|tx, ctx| {
                 let command = workforce_app::issues::UpdateIssue {
-                    status: Some(IssueStatus::Todo),
+                    status: Replace::Set(IssueStatus::Todo),
                     ..workforce_testkit::world::no_change()
                 };
                 workforce_app::issues::update(tx, ctx, &desk.issue.id.into(), command)
@@ -75,8 +76,8 @@ on_both_databases! {
         done(board.write(|tx, ctx| {
             let said = workforce_app::issues::AddComment {
                 body: workforce_domain::text::CommentBody::new("hurry").unwrap(),
-                reopen: false,
-                interrupt: false,
+                reopen: Some(false),
+                interrupt: Some(false),
             };
             workforce_app::issues::add_comment(tx, ctx, &desk.issue.id.into(), said)
         }));

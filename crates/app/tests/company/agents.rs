@@ -63,7 +63,7 @@ fn adapter_configuration_merges_key_by_key() {
             ..UpdateAgent::default()
         };
         let changed = change_agent(world.board(), agent.id, &command);
-        changed.map(|detail| Value::Object(detail.view.agent.adapter_config))
+        changed.map(|detail| Value::from(detail.view.agent.adapter_config))
     };
     let merged = json!({ "command": "go", "env": { "A": "1", "C": "3" } });
     let part = json!({ "command": "go", "model": null, "env": { "B": null, "C": "3" } });
@@ -75,7 +75,7 @@ fn adapter_configuration_merges_key_by_key() {
     let whole = json!({ "command": "only" });
     assert_eq!(done(change(whole.clone(), true)), whole);
     assert_eq!(
-        Value::Object(world.stored_agent(agent.id).adapter_config),
+        Value::from(world.stored_agent(agent.id).adapter_config),
         whole
     );
 }

@@ -7,6 +7,7 @@ use workforce_app::companies::{self, UpdateCompany};
 use workforce_app::issues::{self, AddComment, CheckOut};
 use workforce_app::{Code, Refusal};
 use workforce_domain::activity::Action;
+use workforce_domain::change::Replace;
 use workforce_domain::company::CompanyStatus;
 use workforce_domain::id::CompanyId;
 use workforce_domain::page::PageRequest;
@@ -64,7 +65,7 @@ fn a_company_keeps_its_prefix_when_it_is_renamed() {
     let world = World::sqlite();
     let company = world.company("Abc").id;
     let change = UpdateCompany {
-        name: Some(name("Xyz")),
+        name: Replace::Set(name("Xyz")),
         ..UpdateCompany::default()
     };
     let renamed = done(change_company(world.board(), company, &change)).company;
@@ -114,8 +115,8 @@ fn agents_of_an_archived_company_change_nothing() {
         assert_eq!(refused(taken).code(), Code::CompanyNotActive);
         let said = AddComment {
             body: CommentBody::new("Done").unwrap(),
-            reopen: false,
-            interrupt: false,
+            reopen: Some(false),
+            interrupt: Some(false),
         };
         let commented =
             who.write(|tx, ctx| issues::add_comment(tx, ctx, &issue.id.into(), said.clone()));

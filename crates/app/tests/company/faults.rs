@@ -13,6 +13,7 @@ use workforce_app::goals::{self, UpdateGoal};
 use workforce_app::runs;
 use workforce_app::{Failure, agents, timers};
 use workforce_domain::actor::CompanyOwned;
+use workforce_domain::change::Replace;
 use workforce_domain::port::{ClaimRequest, TokenKind, Tokens};
 use workforce_domain::run::{RunEnd, RunErrorCode, RunOutcome};
 use workforce_testkit::contents::Contents;
@@ -198,7 +199,7 @@ fn a_raised_limit_of_an_agent_and_of_a_company() {
         },
         |world, agent| {
             let change = UpdateCompany {
-                budget: Some(budget(1000)),
+                budget_monthly_cents: Replace::Set(budget(1000)),
                 ..UpdateCompany::default()
             };
             change_company(world.board(), agent.company, &change)
@@ -272,7 +273,7 @@ fn the_change_of_a_goal() {
         |world| world.goal(world.company("Acme").id, "Grow").id,
         |world, goal| {
             let change = UpdateGoal {
-                title: Some(title("Shrink")),
+                title: Replace::Set(title("Shrink")),
                 ..UpdateGoal::default()
             };
             world

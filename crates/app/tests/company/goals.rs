@@ -5,7 +5,7 @@ use std::time::Duration;
 use workforce_app::goals::{self, CreateGoal, GoalError, UpdateGoal};
 use workforce_app::{Code, Failure, Refusal};
 use workforce_domain::activity::Action;
-use workforce_domain::change::Change;
+use workforce_domain::change::{Change, Replace};
 use workforce_domain::goal::{Goal, GoalLevel, GoalStatus};
 use workforce_domain::id::GoalId;
 use workforce_domain::page::PageRequest;
@@ -21,7 +21,7 @@ fn change(world: &World, goal: GoalId, change: &UpdateGoal) -> Result<Goal, Fail
 
 fn below(parent: GoalId) -> UpdateGoal {
     UpdateGoal {
-        parent: Change::Set(parent),
+        parent_id: Change::Set(parent),
         ..UpdateGoal::default()
     }
 }
@@ -61,7 +61,7 @@ fn a_freed_goal_may_serve_what_served_it() {
     let [top, low] = ["Top", "Low"].map(|titled| world.goal(company, titled).id);
     done(change(&world, low, &below(top)));
     let freed = UpdateGoal {
-        parent: Change::Clear,
+        parent_id: Change::Clear,
         ..UpdateGoal::default()
     };
     assert_eq!(done(change(&world, low, &freed)).parent, None);
@@ -78,7 +78,7 @@ fn what_was_sent_as_completed_is_read_as_completed() {
         GoalStatus::Active,
     ] {
         let command = UpdateGoal {
-            status: Some(status),
+            status: Replace::Set(status),
             ..UpdateGoal::default()
         };
         done(change(&world, goal, &command));
@@ -98,7 +98,7 @@ fn a_change_of_nothing_is_not_written_down() {
     let goal = world.goal(company, "Grow");
     world.advance(Duration::from_secs(60));
     let same = UpdateGoal {
-        status: Some(GoalStatus::Planned),
+        status: Replace::Set(GoalStatus::Planned),
         ..UpdateGoal::default()
     };
     assert_eq!(done(change(&world, goal.id, &same)), goal);
@@ -111,12 +111,12 @@ fn an_agent_makes_and_changes_goals_of_its_company() {
     let agent = world.hired(world.company("Acme").id, "Worker");
     let who = world.agent(agent.id);
     let command = CreateGoal {
-        owner_agent: Some(agent.id),
+        owner_agent_id: Some(agent.id),
         ..new_goal("Mine")
     };
     let goal = done(who.write(|tx, ctx| goals::create(tx, ctx, agent.company, command.clone())));
     let next = UpdateGoal {
-        level: Some(GoalLevel::Agent),
+        level: Replace::Set(GoalLevel::Agent),
         ..UpdateGoal::default()
     };
     let changed = done(who.write(|tx, ctx| goals::update(tx, ctx, goal.id, next.clone())));

@@ -6,6 +6,7 @@ mod workspaces;
 use workforce_app::access::Denied;
 use workforce_app::projects::{self, CreateProject, ProjectError, UpdateProject};
 use workforce_app::{Code, Refusal};
+use workforce_domain::Object;
 use workforce_domain::change::Change;
 use workforce_testkit::world::{World, done, new_project, new_workspace, refused};
 
@@ -21,14 +22,14 @@ fn an_unknown_goal_is_pointed_at() {
     for unknown in [world.id(), foreign] {
         let goals = vec![own, unknown];
         let command = CreateProject {
-            goals: goals.clone(),
+            goal_ids: Some(goals.clone()),
             ..new_project("New")
         };
         let board = world.board();
         let created =
             refused(board.write(|tx, ctx| projects::create(tx, ctx, company, command.clone())));
         let command = UpdateProject {
-            goals: Change::Set(goals),
+            goal_ids: Change::Set(goals),
             ..UpdateProject::default()
         };
         let changed =
@@ -46,7 +47,7 @@ fn goals_are_linked_once_each_and_replaced_as_a_whole() {
     let company = world.company("Acme").id;
     let [first, second] = ["First", "Second"].map(|titled| world.goal(company, titled).id);
     let command = CreateProject {
-        goals: vec![second, second],
+        goal_ids: Some(vec![second, second]),
         ..new_project("Site")
     };
     let view = world.project_with(company, &command);
@@ -56,7 +57,7 @@ fn goals_are_linked_once_each_and_replaced_as_a_whole() {
     );
     let replace = |goals: Change<Vec<_>>| {
         let command = UpdateProject {
-            goals,
+            goal_ids: goals,
             ..UpdateProject::default()
         };
         let board = world.board();
@@ -96,7 +97,7 @@ fn an_agent_makes_projects_without_workspaces() {
     };
     let view = done(make(new_project("Mine")));
     let seeded = CreateProject {
-        workspace: Some(new_workspace("/etc")),
+        workspace: Some(Object(new_workspace("/etc"))),
         ..new_project("Mine")
     };
     let board_required = ProjectError::Denied(Denied::BoardRequired);

@@ -8,7 +8,7 @@ use workforce_app::companies::{self, CompanyError, UpdateCompany};
 use workforce_app::projects::{self, ProjectError, UpdateProject};
 use workforce_app::{Code, Refusal};
 use workforce_domain::agent::AdapterType;
-use workforce_domain::change::Change;
+use workforce_domain::change::{Change, Replace};
 use workforce_domain::id::AgentId;
 use workforce_domain::money::Budget;
 use workforce_testkit::world::{World, done, label, name, new_company, new_project, refused};
@@ -216,7 +216,7 @@ fn an_agent_cannot_make_change_or_archive_a_company() {
     let made = who.write(|tx, ctx| companies::create(tx, ctx, new_company("Mine")));
     assert_eq!(refused(made), board_required);
     let change = UpdateCompany {
-        budget: Some(Budget::UNLIMITED),
+        budget_monthly_cents: Replace::Set(Budget::UNLIMITED),
         ..UpdateCompany::default()
     };
     assert_eq!(
@@ -233,7 +233,7 @@ fn an_agent_cannot_lift_the_demand_for_reviews() {
     let agent = world.hired(company.id, "Worker");
     let project = world.project_with(company.id, &new_project("Site"));
     let change = UpdateProject {
-        review_required: Some(false),
+        review_required: Replace::Set(false),
         ..UpdateProject::default()
     };
     let told = refused(

@@ -12,7 +12,7 @@ use workforce_app::secrets::{
 use workforce_app::{Code, Refusal};
 use workforce_domain::activity::Action;
 use workforce_domain::agent::Agent;
-use workforce_domain::change::Change;
+use workforce_domain::change::{Change, Replace};
 use workforce_domain::id::{AgentId, CompanyId};
 use workforce_domain::issue::IssueRef;
 use workforce_domain::page::PageRequest;
@@ -64,7 +64,7 @@ fn change(
 
 fn rotate(world: &World, secret: &Secret, text: &str) -> Secret {
     let command = UpdateSecret {
-        value: Some(value(text)),
+        value: Replace::Set(value(text)),
         ..UpdateSecret::default()
     };
     done(change(world, secret, &command))
@@ -116,7 +116,7 @@ fn a_value_makes_a_version_and_anything_else_does_not() {
     let made = done(make(&world, company, &new_secret("token", "first value")));
     assert_eq!(made.latest_version, 1);
     let renamed = UpdateSecret {
-        name: Some(named("other")),
+        name: Replace::Set(named("other")),
         description: Change::Set(workforce_testkit::world::description("what for")),
         ..UpdateSecret::default()
     };
@@ -154,7 +154,7 @@ fn names_are_unique_in_a_company_and_only_there() {
     let twice = refused(make(&world, acme, &new_secret(" token ", "x")));
     assert_eq!(twice.code(), Code::DuplicateName);
     let rename = |name| UpdateSecret {
-        name: Some(named(name)),
+        name: Replace::Set(named(name)),
         ..UpdateSecret::default()
     };
     let renamed = refused(change(&world, &second, &rename("token")));
@@ -224,13 +224,13 @@ fn a_value_belongs_where_it_is_kept() {
     let outside = done(make(&world, company, &outside));
     assert_eq!(outside.latest_version, 0);
     let with_value = UpdateSecret {
-        value: Some(value("x")),
+        value: Replace::Set(value("x")),
         ..UpdateSecret::default()
     };
     let refusal = refused(change(&world, &outside, &with_value));
     assert_eq!(refusal.details().unwrap()[0]["pointer"], "/value");
     let moved = UpdateSecret {
-        external_ref: Some("OTHER".into()),
+        external_ref: Replace::Set("OTHER".into()),
         ..UpdateSecret::default()
     };
     let moved = done(change(&world, &outside, &moved));
@@ -351,7 +351,7 @@ fn what_is_referred_to_is_not_deleted_by_accident() {
     // Its agent can be changed all the same, and its next run fails.
     let agent = done(bind(&world, agent, json!({ "C": "c" })));
     let run = running(&world, &agent).run;
-    let config = Value::Object(agent.adapter_config);
+    let config = Value::from(agent.adapter_config);
     let unresolved = refused(resolve(&world, &run, &config));
     assert_eq!(unresolved.variable, "A");
 }
@@ -491,7 +491,7 @@ fn an_inline_value_becomes_a_secret_in_its_place() {
     assert_eq!(refused(convert("NONE", None)).code(), Code::NotFound);
     let agent = done(bind(&world, agent, json!({ "A_TOKEN": agents::REDACTED })));
     let run = running(&world, &agent).run;
-    let found = done(resolve(&world, &run, &Value::Object(agent.adapter_config)));
+    let found = done(resolve(&world, &run, &Value::from(agent.adapter_config)));
     assert_eq!(
         kept(&found),
         [("A_TOKEN", "inline value"), ("B_TOKEN", "other value")]

@@ -12,6 +12,7 @@ use workforce_domain::activity::{Action, Activity};
 use workforce_domain::actor::{Actor, CompanyScope, InstanceScope, Scope};
 use workforce_domain::agent::{Agent, AgentLifecycle};
 use workforce_domain::budget::Threshold;
+use workforce_domain::change::Replace;
 use workforce_domain::company::{Company, PauseReason};
 use workforce_domain::cost::CostEvent;
 use workforce_domain::id::{AgentId, CompanyId, ProjectId};
@@ -136,7 +137,7 @@ pub(crate) fn limit_agent(world: &World, id: AgentId, cents: i64) -> Agent {
 #[track_caller]
 pub(crate) fn limit_company(world: &World, id: CompanyId, cents: i64) -> Company {
     let change = UpdateCompany {
-        budget: Some(budget(cents)),
+        budget_monthly_cents: Replace::Set(budget(cents)),
         ..UpdateCompany::default()
     };
     done(change_company(world.board(), id, &change)).company

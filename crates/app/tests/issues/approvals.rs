@@ -56,7 +56,7 @@ on_both_databases! {
         let below = |parent: &Issue| {
             let child = CreateIssue {
                 status: Some(IssueStatus::Todo),
-                parent: Some(parent.id.into()),
+                parent_id: Some(parent.id.into()),
                 ..new_issue("A part")
             };
             scene.world.issue_with(scene.company.id, &child)

@@ -167,7 +167,7 @@ fn what_is_parked_wakes_its_assignee_when_it_is_taken_out() {
 fn an_issue_that_says_no_status_is_parked() {
     let scene = Scene::new();
     let command = CreateIssue {
-        assignee_agent: Some(scene.ada.id),
+        assignee_agent_id: Some(scene.ada.id),
         ..new_issue("Some day")
     };
     let issue = scene.world.issue_with(scene.company.id, &command);
@@ -181,7 +181,7 @@ fn nobody_wakes_itself() {
     let ada = scene.world.agent(scene.ada.id);
     let issue = scene.adas_own();
     let parked = CreateIssue {
-        assignee_agent: Some(scene.ada.id),
+        assignee_agent_id: Some(scene.ada.id),
         ..new_issue("Some day")
     };
     let parked = done(ada.creates(scene.company.id, &parked));

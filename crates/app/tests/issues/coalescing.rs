@@ -106,8 +106,8 @@ fn a_request_for_advice_becomes_work_when_the_issue_is_assigned() {
 fn below(scene: &Scene, parent: &Issue, assignee: &Agent) -> Issue {
     let child = CreateIssue {
         status: Some(IssueStatus::InProgress),
-        assignee_agent: Some(assignee.id),
-        parent: Some(parent.id.into()),
+        assignee_agent_id: Some(assignee.id),
+        parent_id: Some(parent.id.into()),
         ..new_issue("A part")
     };
     scene.world.issue_with(scene.company.id, &child)

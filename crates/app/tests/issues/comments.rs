@@ -4,6 +4,7 @@ use workforce_app::access::Denied;
 use workforce_app::agents;
 use workforce_app::issues::{AddComment, IssueError, UpdateIssue};
 use workforce_domain::agent::Agent;
+use workforce_domain::change::Replace;
 use workforce_domain::issue::{Assignment, IssueStatus};
 use workforce_domain::run::RunKind;
 use workforce_domain::wake::{WakeReason, WakeSource};
@@ -271,7 +272,7 @@ fn the_board_may_interrupt_the_work_with_a_comment() {
     let issue = scene.adas(IssueStatus::Todo);
     let run = scene.world.start_next().unwrap().run;
     let stop = AddComment {
-        interrupt: true,
+        interrupt: Some(true),
         ..saying("Stop, this is wrong")
     };
     let bob = scene.world.agent(scene.bob.id);
@@ -288,7 +289,7 @@ fn an_owner_that_another_still_keeps_from_its_work_gives_advice() {
     let issue = scene.adas(IssueStatus::Todo);
     let working = scene.world.start_next().unwrap().run;
     let parked = UpdateIssue {
-        status: Some(IssueStatus::Backlog),
+        status: Replace::Set(IssueStatus::Backlog),
         ..given_to(&scene.bob)
     };
     done(scene.world.board().changes(&issue, &parked));

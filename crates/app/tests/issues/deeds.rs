@@ -5,7 +5,7 @@ use workforce_app::issues::{
     self, AddComment, CheckOut, CreateIssue, IssueError, IssueView, UpdateIssue, UpdatedIssue,
 };
 use workforce_domain::agent::Agent;
-use workforce_domain::change::Change;
+use workforce_domain::change::{Change, Replace};
 use workforce_domain::id::CompanyId;
 use workforce_domain::issue::{Comment, Issue, IssueStatus};
 use workforce_domain::text::CommentBody;
@@ -22,7 +22,7 @@ pub(crate) const PLAIN: CheckOut = CheckOut {
 /// A change of the status alone.
 pub(crate) fn to(status: IssueStatus) -> UpdateIssue {
     UpdateIssue {
-        status: Some(status),
+        status: Replace::Set(status),
         ..no_change()
     }
 }
@@ -30,7 +30,7 @@ pub(crate) fn to(status: IssueStatus) -> UpdateIssue {
 /// A change of the assignee alone.
 pub(crate) fn given_to(agent: &Agent) -> UpdateIssue {
     UpdateIssue {
-        assignee_agent: Change::Set(agent.id),
+        assignee_agent_id: Change::Set(agent.id),
         ..no_change()
     }
 }
@@ -38,7 +38,7 @@ pub(crate) fn given_to(agent: &Agent) -> UpdateIssue {
 /// A change that takes the assignee away.
 pub(crate) fn taken_away() -> UpdateIssue {
     UpdateIssue {
-        assignee_agent: Change::Clear,
+        assignee_agent_id: Change::Clear,
         ..no_change()
     }
 }
@@ -52,15 +52,15 @@ pub(crate) fn words(body: &str) -> CommentBody {
 pub(crate) fn saying(body: &str) -> AddComment {
     AddComment {
         body: words(body),
-        reopen: false,
-        interrupt: false,
+        reopen: Some(false),
+        interrupt: Some(false),
     }
 }
 
 /// A comment that takes ended work up again.
 pub(crate) fn reopening(body: &str) -> AddComment {
     AddComment {
-        reopen: true,
+        reopen: Some(true),
         ..saying(body)
     }
 }

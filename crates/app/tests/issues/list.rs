@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use workforce_app::access::Denied;
 use workforce_app::issues::{self, CreateIssue, IssueError, UpdateIssue};
+use workforce_domain::change::Change;
 use workforce_domain::id::IssueId;
 use workforce_domain::issue::{IssueStatus, Priority};
 use workforce_domain::page::PageRequest;
@@ -83,17 +84,17 @@ fn filters_leave_only_what_is_asked_for() {
     let ended = scene.filed(Done, Medium);
     let adas = scene.filed_as(&CreateIssue {
         status: Some(InProgress),
-        assignee_agent: Some(scene.ada.id),
+        assignee_agent_id: Some(scene.ada.id),
         ..new_issue("Hers")
     });
     let in_project = scene.filed_as(&CreateIssue {
         status: Some(Todo),
         priority: Some(High),
-        project: Some(project),
+        project_id: Some(project),
         ..new_issue("In it")
     });
     let child = scene.filed_as(&CreateIssue {
-        parent: Some(plain.into()),
+        parent_id: Some(plain.into()),
         ..new_issue("Part")
     });
     let none = IssueFilter::default;
@@ -196,15 +197,20 @@ fn what_the_board_hides_is_not_listed_and_not_gone() {
     let scene = Scene::new();
     let (shown, hidden) = (scene.filed(Todo, Medium), scene.filed(Todo, Medium));
     let issue = scene.world.stored_issue(hidden);
-    let hide = |hidden| UpdateIssue {
-        hidden: Some(hidden),
+    let hide = |hidden_at| UpdateIssue {
+        hidden_at,
         ..no_change()
     };
-    done(scene.world.board().changes(&issue, &hide(true)));
+    done(
+        scene
+            .world
+            .board()
+            .changes(&issue, &hide(Change::Set(scene.world.now()))),
+    );
     assert_eq!(scene.listed(&IssueFilter::default()), [shown]);
     let ada = scene.world.agent(scene.ada.id);
     done(ada.read(|reads, ctx| issues::get(reads, ctx, &hidden.into())));
-    done(scene.world.board().changes(&issue, &hide(false)));
+    done(scene.world.board().changes(&issue, &hide(Change::Clear)));
     assert_eq!(scene.listed(&IssueFilter::default()).len(), 2);
 }
 

@@ -12,14 +12,14 @@ use crate::scene::Scene;
 
 fn below(parent: Option<IssueId>) -> CreateIssue {
     CreateIssue {
-        parent: parent.map(Into::into),
+        parent_id: parent.map(Into::into),
         ..new_issue("A part")
     }
 }
 
 fn moved_below(parent: &Issue) -> UpdateIssue {
     UpdateIssue {
-        parent: Change::Set(parent.id.into()),
+        parent_id: Change::Set(parent.id.into()),
         ..no_change()
     }
 }
@@ -81,7 +81,7 @@ fn a_parent_is_taken_away_again() {
     let scene = Scene::new();
     let chain = scene.chain(2);
     let alone = UpdateIssue {
-        parent: Change::Clear,
+        parent_id: Change::Clear,
         ..no_change()
     };
     done(scene.world.board().changes(&chain[1], &alone));
@@ -126,7 +126,7 @@ fn one_issue_is_shown_with_its_parents_nearest_first() {
     let scene = Scene::new();
     let goal = scene.world.goal(scene.company.id, "Print").id;
     let top = CreateIssue {
-        goal: Some(goal),
+        goal_id: Some(goal),
         ..new_issue("Top")
     };
     let top = scene.world.issue_with(scene.company.id, &top);

@@ -1,7 +1,7 @@
 //! A change and its comment are one (docs/issues.md#rights).
 
 use workforce_app::issues::UpdateIssue;
-use workforce_domain::change::Change;
+use workforce_domain::change::{Change, Replace};
 use workforce_domain::issue::{IssueStatus, Priority};
 use workforce_domain::wake::WakeReason;
 use workforce_testkit::world::{description, done, label, no_change, title};
@@ -35,7 +35,7 @@ fn a_change_and_its_comment_are_written_together() {
 fn a_refused_change_leaves_no_comment_and_wakes_nobody() {
     let scene = Scene::new();
     let missing = UpdateIssue {
-        goal: Change::Set(scene.world.id()),
+        goal_id: Change::Set(scene.world.id()),
         ..no_change()
     };
     let ada = scene.world.agent(scene.ada.id);
@@ -77,11 +77,11 @@ fn every_field_is_set_and_emptied_again() {
     let goal = scene.world.goal(scene.company.id, "Print").id;
     let parent = scene.nobodys(IssueStatus::Todo).id;
     let full = UpdateIssue {
-        title: Some(title("Another")),
+        title: Replace::Set(title("Another")),
         description: Change::Set(description("More")),
-        priority: Some(Priority::High),
-        goal: Change::Set(goal),
-        parent: Change::Set(parent.into()),
+        priority: Replace::Set(Priority::High),
+        goal_id: Change::Set(goal),
+        parent_id: Change::Set(parent.into()),
         billing_code: Change::Set(label("R-1")),
         ticket_key: Change::Set(label("T-1")),
         ..no_change()
@@ -101,8 +101,8 @@ fn every_field_is_set_and_emptied_again() {
     assert_eq!(scene.now(&issue), filled);
     let empty = UpdateIssue {
         description: Change::Clear,
-        goal: Change::Clear,
-        parent: Change::Clear,
+        goal_id: Change::Clear,
+        parent_id: Change::Clear,
         billing_code: Change::Clear,
         ticket_key: Change::Clear,
         ..no_change()

@@ -99,7 +99,7 @@ on_both_databases! {
                         let make = |n: usize| {
                             // What is refused must not use a number up.
                             let nowhere =
-                                CreateIssue { parent: Some(world.id::<workforce_domain::id::IssueId>().into()), ..new_issue("Lost") };
+                                CreateIssue { parent_id: Some(world.id::<workforce_domain::id::IssueId>().into()), ..new_issue("Lost") };
                             assert!(maker.creates(company, &nowhere).is_err());
                             done(maker.creates(company, &new_issue(&format!("Issue {n}"))))
                         };
@@ -125,13 +125,13 @@ on_both_databases! {
         let below = |parent: &Issue| {
             let child = CreateIssue {
                 status: Some(IssueStatus::InProgress),
-                assignee_agent: Some(worker.id),
-                parent: Some(parent.id.into()),
+                assignee_agent_id: Some(worker.id),
+                parent_id: Some(parent.id.into()),
                 ..new_issue("A part")
             };
             world.issue_with(company, &child)
         };
-        let parked = CreateIssue { assignee_agent: Some(lead.id), ..new_issue("The whole") };
+        let parked = CreateIssue { assignee_agent_id: Some(lead.id), ..new_issue("The whole") };
         // Each pair is ended at one moment, which is missed now and then.
         let parents: Vec<_> = (0..20).map(|_| world.issue_with(company, &parked)).collect();
         for parent in &parents {
@@ -158,7 +158,7 @@ on_both_databases! {
         let ada = world.hired(company, "Ada");
         let parked = CreateIssue {
             status: Some(IssueStatus::Blocked),
-            assignee_agent: Some(ada.id),
+            assignee_agent_id: Some(ada.id),
             ..new_issue("Ask around")
         };
         let issue = world.issue_with(company, &parked);

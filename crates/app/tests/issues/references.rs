@@ -50,19 +50,19 @@ impl Scene {
 fn creations(ids: &Ids) -> [CreateIssue; 4] {
     [
         CreateIssue {
-            project: Some(ids.project),
+            project_id: Some(ids.project),
             ..new_issue("New")
         },
         CreateIssue {
-            goal: Some(ids.goal),
+            goal_id: Some(ids.goal),
             ..new_issue("New")
         },
         CreateIssue {
-            parent: Some(ids.parent.into()),
+            parent_id: Some(ids.parent.into()),
             ..new_issue("New")
         },
         CreateIssue {
-            assignee_agent: Some(ids.assignee),
+            assignee_agent_id: Some(ids.assignee),
             ..new_issue("New")
         },
     ]
@@ -71,19 +71,19 @@ fn creations(ids: &Ids) -> [CreateIssue; 4] {
 fn changes(ids: &Ids) -> [UpdateIssue; 4] {
     [
         UpdateIssue {
-            project: Change::Set(ids.project),
+            project_id: Change::Set(ids.project),
             ..no_change()
         },
         UpdateIssue {
-            goal: Change::Set(ids.goal),
+            goal_id: Change::Set(ids.goal),
             ..no_change()
         },
         UpdateIssue {
-            parent: Change::Set(ids.parent.into()),
+            parent_id: Change::Set(ids.parent.into()),
             ..no_change()
         },
         UpdateIssue {
-            assignee_agent: Change::Set(ids.assignee),
+            assignee_agent_id: Change::Set(ids.assignee),
             ..no_change()
         },
     ]

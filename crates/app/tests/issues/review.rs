@@ -33,7 +33,7 @@ impl Reviewed {
     fn new() -> Self {
         let world = World::sqlite();
         let strict = CreateCompany {
-            review_required: true,
+            review_required: Some(true),
             ..new_company("Strict")
         };
         let company = world.company_with(&strict).id;
@@ -96,7 +96,7 @@ fn an_agents_done_becomes_in_review_where_the_project_demands_it() {
     let ada = scene.world.agent(scene.ada.id);
     for strict in [true, false] {
         let command = CreateProject {
-            review_required: strict,
+            review_required: Some(strict),
             ..new_project("Printers")
         };
         let project = scene
@@ -105,8 +105,8 @@ fn an_agents_done_becomes_in_review_where_the_project_demands_it() {
             .project
             .id;
         let issue = CreateIssue {
-            assignee_agent: Some(scene.ada.id),
-            project: Some(project),
+            assignee_agent_id: Some(scene.ada.id),
+            project_id: Some(project),
             ..new_issue("Fix it")
         };
         let issue = done(ada.creates(scene.company.id, &issue));
@@ -212,7 +212,7 @@ fn what_could_not_become_done_is_refused_and_not_rewritten() {
     ] {
         let command = CreateIssue {
             status: Some(status),
-            assignee_agent: Some(it.worker.id),
+            assignee_agent_id: Some(it.worker.id),
             ..new_issue("Early")
         };
         let issue = done(worker.creates(it.worker.company, &command));
@@ -244,16 +244,16 @@ fn agents_do_not_take_an_issue_out_of_a_project_that_demands_reviews() {
         let view = scene.world.project_with(scene.company.id, &command);
         view.project.id
     };
-    let (strict, lax) = (project(true), project(false));
+    let (strict, lax) = (project(Some(true)), project(Some(false)));
     let ada = scene.world.agent(scene.ada.id);
     let issue = CreateIssue {
-        project: Some(strict),
+        project_id: Some(strict),
         ..new_issue("Fix it")
     };
     let issue = done(ada.creates(scene.company.id, &issue));
     for project in [Change::Set(lax), Change::Clear] {
         let elsewhere = UpdateIssue {
-            project,
+            project_id: project,
             ..no_change()
         };
         let refusal = scene.refused(&issue, || ada.changes(&issue, &elsewhere));
@@ -263,7 +263,7 @@ fn agents_do_not_take_an_issue_out_of_a_project_that_demands_reviews() {
         );
     }
     let elsewhere = UpdateIssue {
-        project: Change::Set(lax),
+        project_id: Change::Set(lax),
         ..no_change()
     };
     done(scene.world.board().changes(&issue, &elsewhere));

@@ -1,11 +1,12 @@
 //! Who may change an issue (docs/issues.md#rights).
 
-use serde_json::Map;
 use workforce_app::access::Denied;
 use workforce_app::issues::{CreateIssue, IssueError, UpdateIssue};
+use workforce_domain::Document;
 use workforce_domain::agent::Agent;
-use workforce_domain::change::Change;
+use workforce_domain::change::{Change, Replace};
 use workforce_domain::issue::{Issue, IssueStatus, Priority};
+use workforce_domain::time::Timestamp;
 use workforce_testkit::world::{World, done, new_issue, no_change, refused, title};
 
 use crate::deeds::{Deeds, given_to, taken_away, to, words};
@@ -26,7 +27,7 @@ struct Office {
 
 fn urgent() -> UpdateIssue {
     UpdateIssue {
-        priority: Some(Priority::Critical),
+        priority: Replace::Set(Priority::Critical),
         ..no_change()
     }
 }
@@ -77,7 +78,7 @@ fn assignee_author_managers_ceo_and_board_change_an_issue() {
     let it = Office::new();
     for agent in [&it.worker, &it.author, &it.manager, &it.director, &it.ceo] {
         let renamed = UpdateIssue {
-            title: Some(title(&agent.name)),
+            title: Replace::Set(title(&agent.name)),
             ..urgent()
         };
         done(it.world.agent(agent.id).changes(&it.issue, &renamed));
@@ -185,7 +186,7 @@ fn an_agent_that_takes_an_issue_up_changes_nothing_else_by_the_way() {
     let it = Office::new();
     done(it.world.board().changes(&it.issue, &taken_away()));
     let more = UpdateIssue {
-        priority: Some(Priority::Low),
+        priority: Replace::Set(Priority::Low),
         ..to(IssueStatus::InProgress)
     };
     it.forbidden(&it.other, &more);
@@ -205,11 +206,11 @@ fn some_fields_are_for_the_board() {
     let it = Office::new();
     let (hidden, overrides) = (
         UpdateIssue {
-            hidden: Some(true),
+            hidden_at: Change::Set(Timestamp::from_micros(0)),
             ..no_change()
         },
         UpdateIssue {
-            assignee_adapter_overrides: Change::Set(Map::new()),
+            assignee_adapter_overrides: Change::Set(Document::new()),
             ..no_change()
         },
     );
@@ -221,7 +222,7 @@ fn some_fields_are_for_the_board() {
         done(it.world.board().changes(&it.issue, &command));
     }
     let overrides = CreateIssue {
-        assignee_adapter_overrides: Some(Map::new()),
+        assignee_adapter_overrides: Some(Document::new()),
         ..new_issue("Special")
     };
     let refusal = refused(
@@ -236,7 +237,7 @@ fn some_fields_are_for_the_board() {
 fn new_issues_are_assigned_by_the_same_rules() {
     let it = Office::new();
     let to_whom = |agent: &Agent| CreateIssue {
-        assignee_agent: Some(agent.id),
+        assignee_agent_id: Some(agent.id),
         ..new_issue("New")
     };
     let company = it.worker.company;

@@ -60,7 +60,7 @@ impl Scene {
     fn issue(&self, status: IssueStatus, assignee: Option<&Agent>) -> Issue {
         let command = CreateIssue {
             status: Some(status),
-            assignee_agent: assignee.map(|agent| agent.id),
+            assignee_agent_id: assignee.map(|agent| agent.id),
             ..new_issue("Fix the printer")
         };
         self.world.issue_with(self.company.id, &command)
@@ -70,7 +70,7 @@ impl Scene {
     pub(crate) fn adas_own(&self) -> Issue {
         let command = CreateIssue {
             status: Some(IssueStatus::Todo),
-            assignee_agent: Some(self.ada.id),
+            assignee_agent_id: Some(self.ada.id),
             ..new_issue("Write it down")
         };
         done(
@@ -195,6 +195,7 @@ fn heartbeat(runs: u32) -> Document {
         .as_object()
         .unwrap()
         .clone()
+        .into()
 }
 
 /// Everything that is stored about an issue, and the runs, wakes and activity of its company.

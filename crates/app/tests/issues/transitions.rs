@@ -193,7 +193,7 @@ fn agents_begin_issues_in_backlog_todo_or_blocked() {
     for status in ALL {
         let command = CreateIssue {
             status: Some(status),
-            assignee_agent: Some(scene.ada.id),
+            assignee_agent_id: Some(scene.ada.id),
             ..new_issue("Begin")
         };
         let outcome = ada.creates(scene.company.id, &command);

@@ -10,7 +10,7 @@ use workforce_app::runs::{self, WakeUp};
 use workforce_app::{Context, Failure, costs};
 use workforce_domain::Document;
 use workforce_domain::actor::CompanyOwned;
-use workforce_domain::change::Change;
+use workforce_domain::change::{Change, Replace};
 use workforce_domain::issue::IssueStatus;
 use workforce_domain::money::Budget;
 use workforce_domain::port::{ClaimRequest, StoreError, TokenKind, Tokens, Tx};
@@ -83,8 +83,8 @@ deeds! {
     create_issue after [] = |world, scene| {
         let command = CreateIssue {
             status: Some(IssueStatus::Todo),
-            assignee_agent: Some(scene.agent.id),
-            parent: Some(scene.issue.id.into()),
+            assignee_agent_id: Some(scene.agent.id),
+            parent_id: Some(scene.issue.id.into()),
             ..new_issue("A part of it")
         };
         board(world, |tx, ctx| issues::create(tx, ctx, scene.company.id, command.clone()))
@@ -104,7 +104,7 @@ deeds! {
     };
     put_below_other after [] = |world, scene| {
         let command = UpdateIssue {
-            parent: Change::Set(scene.other_issue.id.into()),
+            parent_id: Change::Set(scene.other_issue.id.into()),
             ..no_change()
         };
         board(world, |tx, ctx| {
@@ -113,7 +113,7 @@ deeds! {
     };
     put_other_below after [] = |world, scene| {
         let command = UpdateIssue {
-            parent: Change::Set(scene.issue.id.into()),
+            parent_id: Change::Set(scene.issue.id.into()),
             ..no_change()
         };
         board(world, |tx, ctx| {
@@ -122,13 +122,13 @@ deeds! {
     };
     mention after [] = |world, scene| {
         board(world, |tx, ctx| {
-            let command = AddComment { body: words()?, reopen: false, interrupt: false };
+            let command = AddComment { body: words()?, reopen: Some(false), interrupt: Some(false) };
             issues::add_comment(tx, ctx, &scene.issue.id.into(), command)
         })
     };
     reopen_by_comment after [Assigned, Ended] = |world, scene| {
         board(world, |tx, ctx| {
-            let command = AddComment { body: words()?, reopen: true, interrupt: false };
+            let command = AddComment { body: words()?, reopen: Some(true), interrupt: Some(false) };
             issues::add_comment(tx, ctx, &scene.issue.id.into(), command)
         })
     };
@@ -186,14 +186,14 @@ deeds! {
     };
     limit_agent after [] = |world, scene| {
         let command = UpdateAgent {
-            budget: Budget::from_cents(1).ok(),
+            budget: Budget::from_cents(1).map_or(Replace::Keep, Replace::Set),
             ..UpdateAgent::default()
         };
         board(world, |tx, ctx| agents::update(tx, ctx, scene.agent.id, command.clone()))
     };
     limit_company after [] = |world, scene| {
         let command = UpdateCompany {
-            budget: Budget::from_cents(1).ok(),
+            budget_monthly_cents: Budget::from_cents(1).map_or(Replace::Keep, Replace::Set),
             ..UpdateCompany::default()
         };
         board(world, |tx, ctx| companies::update(tx, ctx, scene.company.id, command.clone()))
@@ -268,8 +268,8 @@ fn words<E>() -> Result<CommentBody, Failure<E>> {
 
 const fn plainly() -> Decide {
     Decide {
-        note: None,
-        force: false,
+        decision_note: None,
+        force: Some(false),
     }
 }
 

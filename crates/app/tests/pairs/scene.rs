@@ -11,7 +11,7 @@ use workforce_app::{Context, Failure, runs};
 use workforce_domain::Document;
 use workforce_domain::agent::Agent;
 use workforce_domain::approval::ApprovalType;
-use workforce_domain::change::Change;
+use workforce_domain::change::{Change, Replace};
 use workforce_domain::company::Company;
 use workforce_domain::id::{ApprovalId, Id};
 use workforce_domain::issue::{Issue, IssueStatus};
@@ -178,7 +178,7 @@ impl Scene {
             ..UpdateAgent::default()
         };
         let company = UpdateCompany {
-            budget: budget.ok(),
+            budget_monthly_cents: budget.map_or(Replace::Keep, Replace::Set),
             ..UpdateCompany::default()
         };
         let board = world.board();
@@ -193,7 +193,7 @@ impl Scene {
         ctx: &Context<'_>,
     ) -> Result<issues::UpdatedIssue, Failure<issues::IssueError>> {
         let command = UpdateIssue {
-            assignee_agent: Change::Set(self.agent.id),
+            assignee_agent_id: Change::Set(self.agent.id),
             ..no_change()
         };
         issues::update(tx, ctx, &self.issue.id.into(), command)
@@ -207,7 +207,7 @@ impl Scene {
         status: IssueStatus,
     ) -> Result<issues::UpdatedIssue, Failure<issues::IssueError>> {
         let command = UpdateIssue {
-            status: Some(status),
+            status: Replace::Set(status),
             ..no_change()
         };
         issues::update(tx, ctx, &self.issue.id.into(), command)
@@ -217,9 +217,11 @@ impl Scene {
     pub(crate) fn plan_of(&self) -> SubmitApproval {
         SubmitApproval {
             kind: ApprovalType::ApproveIssuePlan,
-            requested_by: Some(self.agent.id),
-            payload: document(json!({ "issueId": self.issue.id, "plan": "first this" })),
-            issues: Vec::new(),
+            requested_by_agent_id: Some(self.agent.id),
+            payload: Some(document(
+                json!({ "issueId": self.issue.id, "plan": "first this" }),
+            )),
+            issue_ids: Some(Vec::new()),
         }
     }
 

@@ -25,15 +25,9 @@ pub struct AgentFilter {
 /// Reads of agents.
 pub trait AgentReads {
     /// The agent with this id.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn find(&mut self, scope: Scope, id: AgentId) -> Result<Option<Agent>, StoreError>;
 
     /// The agent with this short name.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn find_by_url_key(
         &mut self,
         company: CompanyScope,
@@ -41,9 +35,6 @@ pub trait AgentReads {
     ) -> Result<Option<Agent>, StoreError>;
 
     /// Agents of a company, oldest first.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn list(
         &mut self,
         company: CompanyScope,
@@ -53,9 +44,6 @@ pub trait AgentReads {
 
     /// The managers above an agent, nearest first, at most
     /// [`crate::agent::CHAIN_LIMIT`]; ends by itself even in a cycle.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn chain_of_command(
         &mut self,
         company: CompanyScope,
@@ -63,28 +51,16 @@ pub trait AgentReads {
     ) -> Result<Vec<ChainLink>, StoreError>;
 
     /// True when somebody who is not terminated reports to this agent.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn has_reports(&mut self, company: CompanyScope, agent: AgentId) -> Result<bool, StoreError>;
 
     /// Short names of the company that start with `stem`.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn url_keys(&mut self, company: CompanyScope, stem: &str) -> Result<Vec<String>, StoreError>;
 
     /// Everyone of the company who can be mentioned: neither drafts nor
     /// terminated agents.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn mentionable(&mut self, company: CompanyScope) -> Result<Vec<Mentionable>, StoreError>;
 
     /// Those of `agents` that have a live run.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn running(
         &mut self,
         company: CompanyScope,
@@ -94,24 +70,15 @@ pub trait AgentReads {
     /// True when the agent ever did or was given something that would be lost
     /// or left without a name if it were removed: runs, wakes, costs, issues,
     /// comments, approvals, deeds.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn has_history(&mut self, company: CompanyScope, agent: AgentId) -> Result<bool, StoreError>;
 
     /// The timer of an agent.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn timer(&mut self, company: CompanyScope, agent: AgentId)
     -> Result<Option<Timer>, StoreError>;
 
     /// Whether something waits for an agent: an issue of its own in todo or
     /// in_progress, one in review of somebody who reports to it, or a pending
     /// wake.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn has_work(&mut self, company: CompanyScope, agent: AgentId) -> Result<bool, StoreError>;
 }
 
@@ -120,9 +87,6 @@ pub trait AgentWrites {
     /// Locks the short names of a company's agents, so that of several that are
     /// made at once each finds another one free, and tells those that start
     /// with `stem`.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn lock_url_keys(
         &mut self,
         company: CompanyScope,
@@ -136,28 +100,16 @@ pub trait AgentWrites {
     fn insert(&mut self, agent: Agent) -> Result<Locked<Agent>, StoreError>;
 
     /// Locks an agent.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn lock(&mut self, scope: Scope, id: AgentId) -> Result<Option<Locked<Agent>>, StoreError>;
 
     /// Stores a locked agent.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn save(&mut self, agent: &Locked<Agent>) -> Result<(), StoreError>;
 
     /// Removes a locked agent with its keys. What names it as manager, lead or
     /// owner names nobody afterwards.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn delete(&mut self, agent: Locked<Agent>) -> Result<(), StoreError>;
 
     /// Holds an agent as it is, so that it can be given work.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn share(
         &mut self,
         company: CompanyScope,
@@ -165,9 +117,6 @@ pub trait AgentWrites {
     ) -> Result<Option<Shared<Agent>>, StoreError>;
 
     /// Locks everyone who reports to a locked agent.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn lock_reports_of(
         &mut self,
         manager: &Locked<Agent>,
@@ -218,21 +167,12 @@ pub struct NamedRun {
 /// is made from.
 pub trait CredentialReads {
     /// The key with this digest, revoked or not.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn key(&mut self, digest: &[u8; 32]) -> Result<Option<PresentedKey>, StoreError>;
 
     /// The running run with this token digest.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn run_token(&mut self, digest: &[u8; 32]) -> Result<Option<PresentedRunToken>, StoreError>;
 
     /// A run of the company by id.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn named_run(
         &mut self,
         company: CompanyScope,
@@ -240,9 +180,6 @@ pub trait CredentialReads {
     ) -> Result<Option<NamedRun>, StoreError>;
 
     /// The keys of an agent, oldest first, revoked ones too.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn keys(
         &mut self,
         company: CompanyScope,
@@ -254,16 +191,10 @@ pub trait CredentialReads {
 /// Writes of credentials.
 pub trait CredentialWrites {
     /// Stores a new key of a locked agent.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn insert_key(&mut self, agent: &Locked<Agent>, key: &AgentKey) -> Result<(), StoreError>;
 
     /// Revokes a key of a locked agent; the key afterwards, or `None` when there is
     /// no such key. Revoking again keeps the first instant.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn revoke_key(
         &mut self,
         agent: &Locked<Agent>,
@@ -272,15 +203,9 @@ pub trait CredentialWrites {
     ) -> Result<Option<AgentKey>, StoreError>;
 
     /// Revokes every key of a locked agent.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn revoke_keys(&mut self, agent: &Locked<Agent>, now: Timestamp) -> Result<(), StoreError>;
 
     /// Notes that keys were used. Needs no lock: the latest use wins, and
     /// nothing is decided by it.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn note_key_use(&mut self, uses: &[(AgentKeyId, Timestamp)]) -> Result<(), StoreError>;
 }

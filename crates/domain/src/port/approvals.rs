@@ -33,15 +33,9 @@ pub struct ApprovalFilter {
 /// Reads of approvals.
 pub trait ApprovalReads {
     /// The approval with this id.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn find(&mut self, scope: Scope, id: ApprovalId) -> Result<Option<Approval>, StoreError>;
 
     /// Approvals of a company, newest first.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn list(
         &mut self,
         company: CompanyScope,
@@ -50,9 +44,6 @@ pub trait ApprovalReads {
     ) -> Result<Page<Approval, ApprovalCursor>, StoreError>;
 
     /// Approvals that are linked to an issue, newest first.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn of_issue(
         &mut self,
         company: CompanyScope,
@@ -61,9 +52,6 @@ pub trait ApprovalReads {
     ) -> Result<Page<Approval, ApprovalId>, StoreError>;
 
     /// The undecided approvals that are linked to an issue, oldest first.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn undecided_linked_to(
         &mut self,
         company: CompanyScope,
@@ -72,9 +60,6 @@ pub trait ApprovalReads {
 
     /// The undecided approval of a type that is about an issue in the first
     /// place; there is one at most.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn undecided_primary_for(
         &mut self,
         company: CompanyScope,
@@ -83,9 +68,6 @@ pub trait ApprovalReads {
     ) -> Result<Option<Approval>, StoreError>;
 
     /// The approval that decides on a draft.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn find_by_draft(
         &mut self,
         company: CompanyScope,
@@ -93,9 +75,6 @@ pub trait ApprovalReads {
     ) -> Result<Option<ApprovalId>, StoreError>;
 
     /// The draft that an approval decides on.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn find_draft(
         &mut self,
         company: CompanyScope,
@@ -103,9 +82,6 @@ pub trait ApprovalReads {
     ) -> Result<Option<AgentId>, StoreError>;
 
     /// The issues that approvals are linked to, per approval by id.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn links(
         &mut self,
         company: CompanyScope,
@@ -113,9 +89,6 @@ pub trait ApprovalReads {
     ) -> Result<Vec<(ApprovalId, IssueId)>, StoreError>;
 
     /// What happened to approvals, oldest first.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn history(
         &mut self,
         company: CompanyScope,
@@ -123,9 +96,6 @@ pub trait ApprovalReads {
     ) -> Result<Vec<ApprovalEvent>, StoreError>;
 
     /// What happened to an approval with what was submitted, oldest first.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn history_of(
         &mut self,
         company: CompanyScope,
@@ -134,9 +104,6 @@ pub trait ApprovalReads {
     ) -> Result<Page<ApprovalHistoryEntry, ApprovalHistoryCursor>, StoreError>;
 
     /// Comments on an approval.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn comments(
         &mut self,
         company: CompanyScope,
@@ -148,9 +115,6 @@ pub trait ApprovalReads {
     /// The plan approval that still has to be decided and is linked to the
     /// issue or to one of its ancestors; such an issue cannot be worked on
     /// (docs/approvals.md#pending-plans).
-    ///
-    /// # Errors
-    /// When the store fails.
     fn undecided_blocking(
         &mut self,
         company: CompanyScope,
@@ -174,9 +138,6 @@ pub trait ApprovalWrites {
     ) -> Result<Locked<Approval>, StoreError>;
 
     /// Locks an approval.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn lock(
         &mut self,
         scope: Scope,
@@ -186,9 +147,6 @@ pub trait ApprovalWrites {
     /// Stores a locked approval on the condition that it still stands in one
     /// of `from`; false when it does not, and then nothing was written. Of two
     /// decisions at the same time one writes.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn transition(
         &mut self,
         approval: &Locked<Approval>,
@@ -196,14 +154,8 @@ pub trait ApprovalWrites {
     ) -> Result<bool, StoreError>;
 
     /// Adds an entry to the history of an approval.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn add_event(&mut self, entry: &ApprovalHistoryEntry) -> Result<(), StoreError>;
 
     /// Stores a new comment.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn add_comment(&mut self, comment: &ApprovalComment) -> Result<(), StoreError>;
 }

@@ -12,15 +12,9 @@ pub type AttachmentCursor = CreationKey<AttachmentId>;
 /// Reads of attachments.
 pub trait AttachmentReads {
     /// One attachment.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn find(&mut self, scope: Scope, id: AttachmentId) -> Result<Option<Attachment>, StoreError>;
 
     /// Attachments of an issue, newest first.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn list(
         &mut self,
         company: CompanyScope,
@@ -29,9 +23,6 @@ pub trait AttachmentReads {
     ) -> Result<Page<Attachment, AttachmentCursor>, StoreError>;
 
     /// Those of `objects` that belong to an asset, in no particular order.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn assets_among(
         &mut self,
         scope: InstanceScope,
@@ -43,21 +34,12 @@ pub trait AttachmentReads {
 pub trait AttachmentWrites {
     /// The asset of the company with these bytes, locked against its end:
     /// `asset` itself when the company had none.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn keep_asset(&mut self, asset: &Asset) -> Result<Asset, StoreError>;
 
     /// Stores a new attachment of a kept asset.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn insert(&mut self, attachment: &Attachment) -> Result<(), StoreError>;
 
     /// Locks an attachment.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn lock(
         &mut self,
         scope: Scope,
@@ -67,17 +49,11 @@ pub trait AttachmentWrites {
     /// Deletes a locked attachment, and its asset when nothing else shows it.
     /// Then the name of the bytes is returned: they are to be deleted after
     /// the commit.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn delete(&mut self, attachment: Locked<Attachment>) -> Result<Option<ObjectName>, StoreError>;
 
     /// Deletes at most `limit` assets that no attachment shows any more,
     /// because their issue was deleted. Their bytes are to be deleted after
     /// the commit.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn forget_unattached(
         &mut self,
         scope: InstanceScope,

@@ -11,21 +11,12 @@ pub type BoardTokenCursor = CreationKey<BoardTokenId>;
 /// scope: only the board gets this far.
 pub trait BoardTokenReads {
     /// The token with this digest, revoked or not.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn find_by_digest(&mut self, digest: &[u8; 32]) -> Result<Option<BoardToken>, StoreError>;
 
     /// The token with this id, revoked or not.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn find(&mut self, id: BoardTokenId) -> Result<Option<BoardToken>, StoreError>;
 
     /// Every token, oldest first, revoked ones too.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn list(
         &mut self,
         page: &PageRequest<BoardTokenCursor>,
@@ -35,16 +26,10 @@ pub trait BoardTokenReads {
 /// Writes of board tokens.
 pub trait BoardTokenWrites {
     /// Stores a new token.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn insert(&mut self, token: &BoardToken) -> Result<(), StoreError>;
 
     /// Revokes a token; the token afterwards, or `None` when there is no such
     /// token. Revoking again keeps the first instant.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn revoke(
         &mut self,
         id: BoardTokenId,
@@ -52,8 +37,5 @@ pub trait BoardTokenWrites {
     ) -> Result<Option<BoardToken>, StoreError>;
 
     /// Notes that tokens were used.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn note_use(&mut self, uses: &[(BoardTokenId, Timestamp)]) -> Result<(), StoreError>;
 }

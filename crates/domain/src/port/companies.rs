@@ -14,15 +14,9 @@ pub type CompanyCursor = CreationKey<CompanyId>;
 /// Reads of companies.
 pub trait CompanyReads {
     /// The company with this id.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn find(&mut self, scope: Scope, id: CompanyId) -> Result<Option<Company>, StoreError>;
 
     /// Companies with one of these statuses, oldest first.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn list(
         &mut self,
         scope: Scope,
@@ -31,21 +25,12 @@ pub trait CompanyReads {
     ) -> Result<Page<Company, CompanyCursor>, StoreError>;
 
     /// The issue prefixes of the instance that start with `stem`.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn prefixes(&mut self, scope: InstanceScope, stem: &str) -> Result<Vec<String>, StoreError>;
 
     /// The figures of a company's dashboard.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn figures(&mut self, company: CompanyScope, at: Instants) -> Result<Figures, StoreError>;
 
     /// What waits for somebody's attention in a company.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn badges(&mut self, company: CompanyScope) -> Result<Badges, StoreError>;
 }
 
@@ -54,9 +39,6 @@ pub trait CompanyWrites {
     /// Locks the issue prefixes of the instance, so that of several companies
     /// that are made at once each finds another one free, and tells those that
     /// start with `stem`.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn lock_prefixes(
         &mut self,
         scope: InstanceScope,
@@ -70,26 +52,14 @@ pub trait CompanyWrites {
     fn insert(&mut self, company: Company) -> Result<Locked<Company>, StoreError>;
 
     /// Locks a company.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn lock(&mut self, scope: Scope, id: CompanyId) -> Result<Option<Locked<Company>>, StoreError>;
 
     /// Stores a locked company.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn save(&mut self, company: &Locked<Company>) -> Result<(), StoreError>;
 
     /// Removes a locked company with everything it has.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn delete(&mut self, company: Locked<Company>) -> Result<(), StoreError>;
 
     /// Takes the next issue number.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn next_issue_number(&mut self, company: CompanyScope) -> Result<i64, StoreError>;
 }

@@ -63,9 +63,6 @@ pub struct RenewedRun {
 /// What only the engine looks for.
 pub trait EngineReads {
     /// Runs whose lease expired, oldest first, at most `limit`.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn expired(
         &mut self,
         scope: InstanceScope,
@@ -75,9 +72,6 @@ pub trait EngineReads {
 
     /// Every running run that is not a run of `instance`: what a dead
     /// predecessor left, on a store that only one server uses.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn running_elsewhere(
         &mut self,
         scope: InstanceScope,
@@ -85,9 +79,6 @@ pub trait EngineReads {
     ) -> Result<Vec<Run>, StoreError>;
 
     /// The recorded processes that `instance` did not start.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn processes_elsewhere(
         &mut self,
         scope: InstanceScope,
@@ -95,9 +86,6 @@ pub trait EngineReads {
     ) -> Result<Vec<ProcessRecord>, StoreError>;
 
     /// When the agent's last retry after a lost process was queued.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn last_retry_of(
         &mut self,
         company: CompanyScope,
@@ -107,16 +95,10 @@ pub trait EngineReads {
 
     /// True when wakes are pending that nobody will ever answer: their agent is
     /// terminated, or the issue they are to work on has ended.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn has_obsolete_wakes(&mut self, scope: InstanceScope) -> Result<bool, StoreError>;
 
     /// Agents whose timer is due, the longest due first, and those whose timer
     /// is to be set anew or stopped; at most `limit` of each.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn timers_to_look_at(
         &mut self,
         scope: InstanceScope,
@@ -126,9 +108,6 @@ pub trait EngineReads {
 
     /// Agents and companies that are stopped by a budget although it is not
     /// used up in `month`: those to resume.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn budget_stops_to_lift(
         &mut self,
         scope: InstanceScope,
@@ -144,9 +123,6 @@ pub trait EngineWrites {
     /// [`StartCondition`](crate::run::StartCondition) holds. Companies take
     /// turns; within one, the more urgent issue and then the older wake come
     /// first.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn claim(
         &mut self,
         scope: InstanceScope,
@@ -155,9 +131,6 @@ pub trait EngineWrites {
 
     /// Renews the leases of a server's live runs and tells which were asked to
     /// stop. A run that is missing from the answer is no longer the server's.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn renew(
         &mut self,
         scope: InstanceScope,
@@ -167,22 +140,13 @@ pub trait EngineWrites {
     ) -> Result<Vec<RenewedRun>, StoreError>;
 
     /// Records the process of a run, before it may execute anything.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn record_process(&mut self, process: &ProcessRecord) -> Result<(), StoreError>;
 
     /// Forgets the process of a run, once its group is empty.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn forget_process(&mut self, company: CompanyScope, run: RunId) -> Result<(), StoreError>;
 
     /// Cancels at most `limit` wakes that nobody will ever answer, with their
     /// queued runs; how many it was.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn cancel_obsolete_wakes(
         &mut self,
         scope: InstanceScope,
@@ -193,9 +157,6 @@ pub trait EngineWrites {
     /// Sets the timer of a locked agent for the interval it has now, or stops
     /// it. With `suppressed` the beat that was due is counted as one that was
     /// not worth a run.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn set_timer(
         &mut self,
         agent: &Locked<Agent>,
@@ -206,9 +167,6 @@ pub trait EngineWrites {
     /// Forgets events: those of before `before`, and of each company all but
     /// the latest `keep`. At most `limit` of them; how many it was. What is
     /// kept of a company has no gap.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn forget_events(
         &mut self,
         scope: InstanceScope,
@@ -220,9 +178,6 @@ pub trait EngineWrites {
     /// Forgets wakes of which nothing more can come, since before `before`:
     /// they ended, and so did the run that answered them. At most `limit` of
     /// them; how many it was.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn forget_wakes(
         &mut self,
         scope: InstanceScope,

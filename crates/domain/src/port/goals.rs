@@ -12,21 +12,12 @@ pub type GoalCursor = CreationKey<GoalId>;
 /// Reads of goals.
 pub trait GoalReads {
     /// The goal with this id.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn find(&mut self, scope: Scope, id: GoalId) -> Result<Option<Goal>, StoreError>;
 
     /// Those of `ids` that are goals of the company, in no particular order.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn find_all(&mut self, company: CompanyScope, ids: &[GoalId]) -> Result<Vec<Goal>, StoreError>;
 
     /// Goals of a company, oldest first.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn list(
         &mut self,
         company: CompanyScope,
@@ -34,9 +25,6 @@ pub trait GoalReads {
     ) -> Result<Page<Goal, GoalCursor>, StoreError>;
 
     /// True when `goal` is `ancestor` or lies below it.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn is_within(
         &mut self,
         company: CompanyScope,
@@ -48,34 +36,19 @@ pub trait GoalReads {
 /// Writes of goals.
 pub trait GoalWrites {
     /// Stores a new goal and holds it.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn insert(&mut self, goal: Goal) -> Result<Locked<Goal>, StoreError>;
 
     /// Locks a goal.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn lock(&mut self, scope: Scope, id: GoalId) -> Result<Option<Locked<Goal>>, StoreError>;
 
     /// Locks the goals of a company against changes of their hierarchy, so
     /// that two moves at once cannot make a cycle.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn lock_hierarchy(&mut self, company: CompanyScope) -> Result<(), StoreError>;
 
     /// Stores a locked goal.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn save(&mut self, goal: &Locked<Goal>) -> Result<(), StoreError>;
 
     /// Deletes a locked goal. Goals below it become top-level; issues, projects
     /// and costs stay without it.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn delete(&mut self, goal: Locked<Goal>) -> Result<(), StoreError>;
 }

@@ -12,9 +12,6 @@ use crate::time::Timestamp;
 /// Reads of instructions bundles.
 pub trait InstructionReads {
     /// Where an agent's instructions are; `None` when nothing was ever said.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn pointer(
         &mut self,
         company: CompanyScope,
@@ -22,9 +19,6 @@ pub trait InstructionReads {
     ) -> Result<Option<BundlePointer>, StoreError>;
 
     /// The managed files of one version.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn manifest(
         &mut self,
         company: CompanyScope,
@@ -33,9 +27,6 @@ pub trait InstructionReads {
     ) -> Result<Option<Manifest>, StoreError>;
 
     /// The content of a managed file of an agent, by its digest.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn content(
         &mut self,
         company: CompanyScope,
@@ -47,9 +38,6 @@ pub trait InstructionReads {
 /// Writes of instructions bundles. The agent's lock guards its bundle.
 pub trait InstructionWrites {
     /// Says where an agent's instructions are.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn set_pointer(
         &mut self,
         agent: &Locked<Agent>,
@@ -59,9 +47,6 @@ pub trait InstructionWrites {
 
     /// Keeps a new version of the managed files and answers its number, one
     /// above the highest there is.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn add_version(
         &mut self,
         agent: &Locked<Agent>,
@@ -70,9 +55,6 @@ pub trait InstructionWrites {
     ) -> Result<i32, StoreError>;
 
     /// Keeps the content of a managed file under its digest.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn keep_content(
         &mut self,
         agent: &Locked<Agent>,
@@ -149,16 +131,10 @@ pub trait InstructionFiles: Send + Sync {
     fn list(&self, root: &str) -> Result<ExternalListing, InstructionFileError>;
 
     /// The content of a file.
-    ///
-    /// # Errors
-    /// See [`InstructionFileError`].
     fn read(&self, root: &str, path: &BundlePath) -> Result<String, InstructionFileError>;
 
     /// Replaces a file in one step, or makes it where `may_create` says so.
     /// With `expected`, only when its present content is that.
-    ///
-    /// # Errors
-    /// See [`InstructionFileError`].
     fn write<'a>(
         &self,
         root: &'a str,
@@ -169,8 +145,5 @@ pub trait InstructionFiles: Send + Sync {
     ) -> Result<(), InstructionFileError>;
 
     /// Deletes a file.
-    ///
-    /// # Errors
-    /// See [`InstructionFileError`].
     fn delete(&self, root: &str, path: &BundlePath) -> Result<(), InstructionFileError>;
 }

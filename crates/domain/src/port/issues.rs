@@ -89,15 +89,9 @@ pub struct IssueFilter {
 /// Reads of issues.
 pub trait IssueReads {
     /// The issue a caller names. Identifiers are looked up within the scope.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn find(&mut self, scope: Scope, issue: &IssueRef) -> Result<Option<Issue>, StoreError>;
 
     /// Those of `ids` that are issues of the company, in no particular order.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn find_all(
         &mut self,
         company: CompanyScope,
@@ -106,9 +100,6 @@ pub trait IssueReads {
 
     /// Issues of a company: most urgent first, then the latest changed.
     /// Hidden ones are left out.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn list(
         &mut self,
         company: CompanyScope,
@@ -120,9 +111,6 @@ pub trait IssueReads {
     /// title, description or comments: by where they have them, then as in
     /// [`list`](Self::list). A word that stands in very many texts is looked up
     /// in the latest ones only.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn search(
         &mut self,
         company: CompanyScope,
@@ -132,9 +120,6 @@ pub trait IssueReads {
     ) -> Result<Page<Issue, SearchCursor>, StoreError>;
 
     /// The child of `parent` that has not ended and was made under this key.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn live_child(
         &mut self,
         company: CompanyScope,
@@ -144,9 +129,6 @@ pub trait IssueReads {
 
     /// The chain of parents, nearest first, at most 50; ends by itself even in
     /// a cycle.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn ancestors(
         &mut self,
         company: CompanyScope,
@@ -155,28 +137,16 @@ pub trait IssueReads {
 
     /// How many levels of issues lie below this one, 0 for a leaf; counts no
     /// further than [`Issue::MAX_DEPTH`].
-    ///
-    /// # Errors
-    /// When the store fails.
     fn depth_below(&mut self, company: CompanyScope, issue: IssueId) -> Result<usize, StoreError>;
 
     /// How many children of an issue are neither done nor cancelled.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn open_children(&mut self, company: CompanyScope, issue: IssueId) -> Result<i64, StoreError>;
 
     /// The lease on an issue, expired or not.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn lease(&mut self, company: CompanyScope, issue: IssueId)
     -> Result<Option<Lease>, StoreError>;
 
     /// Leases on issues, expired or not, in no particular order.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn leases(
         &mut self,
         company: CompanyScope,
@@ -187,72 +157,42 @@ pub trait IssueReads {
 /// Writes of issues.
 pub trait IssueWrites {
     /// Stores a new issue and holds it.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn insert(&mut self, issue: Issue) -> Result<Locked<Issue>, StoreError>;
 
     /// Locks an issue, and with it its lease.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn lock(&mut self, scope: Scope, issue: &IssueRef)
     -> Result<Option<Locked<Issue>>, StoreError>;
 
     /// Locks the issues of a company against changes of their hierarchy, so
     /// that two moves at once cannot make a cycle.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn lock_hierarchy(&mut self, company: CompanyScope) -> Result<(), StoreError>;
 
     /// Stores a locked issue. What it is found by stays: see
     /// [`reindex`](Self::reindex).
-    ///
-    /// # Errors
-    /// When the store fails.
     fn save(&mut self, issue: &Locked<Issue>) -> Result<(), StoreError>;
 
     /// Has a locked issue found by its present title and description. To be
     /// called when one of them changed.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn reindex(&mut self, issue: &Locked<Issue>) -> Result<(), StoreError>;
 
     /// Marks a new child of an issue with the key by which
     /// [`live_child`](IssueReads::live_child) finds it.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn set_child_key(&mut self, issue: &Locked<Issue>, key: &[u8; 32]) -> Result<(), StoreError>;
 
     /// Deletes a locked issue with all that belongs to it, and cancels what
     /// waits to be run for it. Approvals that lose their last issue are
     /// cancelled by the caller beforehand.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn delete(&mut self, issue: Locked<Issue>, now: Timestamp) -> Result<(), StoreError>;
 
     /// Puts the lease on a locked issue, in place of the present one. The
     /// store gives the fencing number; the lease with it is returned.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn take_lease(&mut self, issue: &Locked<Issue>, lease: NewLease) -> Result<Lease, StoreError>;
 
     /// Ends the lease on a locked issue, if there is one.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn end_lease(&mut self, issue: &Locked<Issue>) -> Result<(), StoreError>;
 
     /// Locks every issue that is assigned to an agent and not ended, youngest
     /// first.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn lock_open_of(
         &mut self,
         company: CompanyScope,
@@ -261,9 +201,6 @@ pub trait IssueWrites {
 
     /// Ends every lease that a locked run holds. The issues need no lock: only
     /// a live run is given a lease, and this one is held here.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn end_leases_of_run(&mut self, run: &Locked<Run>) -> Result<(), StoreError>;
 }
 
@@ -273,9 +210,6 @@ pub type CommentCursor = CreationKey<CommentId>;
 /// Reads of comments.
 pub trait CommentReads {
     /// Comments on an issue.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn list(
         &mut self,
         company: CompanyScope,
@@ -285,9 +219,6 @@ pub trait CommentReads {
     ) -> Result<Page<Comment, CommentCursor>, StoreError>;
 
     /// Those of `ids` that are comments of the company, oldest first.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn find_all(
         &mut self,
         company: CompanyScope,
@@ -298,8 +229,5 @@ pub trait CommentReads {
 /// Writes of comments.
 pub trait CommentWrites {
     /// Stores a new comment.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn insert(&mut self, comment: &Comment) -> Result<(), StoreError>;
 }

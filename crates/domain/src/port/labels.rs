@@ -14,9 +14,6 @@ pub type LabelCursor = CreationKey<LabelId>;
 /// Reads of labels.
 pub trait LabelReads {
     /// Those of `ids` that are labels of the company, in no particular order.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn find_all(
         &mut self,
         company: CompanyScope,
@@ -24,9 +21,6 @@ pub trait LabelReads {
     ) -> Result<Vec<IssueLabel>, StoreError>;
 
     /// The label whose name compares equal to this one.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn find_by_name(
         &mut self,
         company: CompanyScope,
@@ -34,9 +28,6 @@ pub trait LabelReads {
     ) -> Result<Option<IssueLabel>, StoreError>;
 
     /// Labels of a company, oldest first.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn list(
         &mut self,
         company: CompanyScope,
@@ -44,9 +35,6 @@ pub trait LabelReads {
     ) -> Result<Page<IssueLabel, LabelCursor>, StoreError>;
 
     /// The labels of issues, per issue by name.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn of_issues(
         &mut self,
         company: CompanyScope,
@@ -63,9 +51,6 @@ pub trait LabelWrites {
     fn insert(&mut self, label: IssueLabel) -> Result<Locked<IssueLabel>, StoreError>;
 
     /// Locks a label.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn lock(&mut self, scope: Scope, id: LabelId)
     -> Result<Option<Locked<IssueLabel>>, StoreError>;
 
@@ -76,15 +61,9 @@ pub trait LabelWrites {
     fn save(&mut self, label: &Locked<IssueLabel>) -> Result<(), StoreError>;
 
     /// Deletes a locked label and takes it off every issue.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn delete(&mut self, label: Locked<IssueLabel>) -> Result<(), StoreError>;
 
     /// Gives a locked issue these labels in place of those it has.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn set_for_issue(
         &mut self,
         issue: &Locked<Issue>,

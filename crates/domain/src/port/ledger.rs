@@ -45,9 +45,6 @@ pub type CostEventCursor = CreationKey<CostEventId>;
 /// Reads of the ledger.
 pub trait LedgerReads {
     /// What was spent in a month, from the running total.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn spent(
         &mut self,
         company: CompanyScope,
@@ -57,9 +54,6 @@ pub trait LedgerReads {
 
     /// What each of `agents` spent in a month; those who spent nothing may be
     /// missing.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn spent_by(
         &mut self,
         company: CompanyScope,
@@ -69,9 +63,6 @@ pub trait LedgerReads {
 
     /// What each of these companies spent in a month; those that spent nothing
     /// may be missing.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn spent_by_companies(
         &mut self,
         companies: &[CompanyScope],
@@ -79,15 +70,9 @@ pub trait LedgerReads {
     ) -> Result<Vec<(CompanyScope, Cents)>, StoreError>;
 
     /// The sum over a company's counted events in a window.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn total(&mut self, company: CompanyScope, window: Window) -> Result<CostTotal, StoreError>;
 
     /// The sums per agent over a window; agents without events are missing.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn by_agent(
         &mut self,
         company: CompanyScope,
@@ -95,9 +80,6 @@ pub trait LedgerReads {
     ) -> Result<Vec<(AgentId, CostTotal)>, StoreError>;
 
     /// The sums per project over a window.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn by_project(
         &mut self,
         company: CompanyScope,
@@ -105,9 +87,6 @@ pub trait LedgerReads {
     ) -> Result<Vec<ProjectCost>, StoreError>;
 
     /// The event an agent recorded under its own key before.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn find_by_key(
         &mut self,
         company: CompanyScope,
@@ -116,9 +95,6 @@ pub trait LedgerReads {
     ) -> Result<Option<CostEvent>, StoreError>;
 
     /// Cost events of a company, newest first.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn list(
         &mut self,
         company: CompanyScope,
@@ -126,9 +102,6 @@ pub trait LedgerReads {
     ) -> Result<Page<CostEvent, CostEventCursor>, StoreError>;
 
     /// The thresholds whose alert was raised in a month.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn alerts(
         &mut self,
         company: CompanyScope,
@@ -148,9 +121,6 @@ pub trait LedgerWrites {
     fn record(&mut self, event: &CostEvent) -> Result<(), StoreError>;
 
     /// Notes that an alert was raised; false when it was noted before.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn raise_alert(
         &mut self,
         company: CompanyScope,

@@ -29,9 +29,6 @@ pub trait ObjectStore: Send + Sync {
     fn provider(&self) -> Provider;
 
     /// Begins to write an object.
-    ///
-    /// # Errors
-    /// When the place fails.
     fn create(&self, name: ObjectName) -> Result<Box<dyn ObjectWriter>, ObjectError>;
 
     /// At most `length` bytes from `offset` on: fewer only at the end.
@@ -41,17 +38,11 @@ pub trait ObjectStore: Send + Sync {
     fn read(&self, name: ObjectName, offset: u64, length: usize) -> Result<Vec<u8>, ObjectError>;
 
     /// Deletes an object. One that is not there is deleted already.
-    ///
-    /// # Errors
-    /// When the place fails.
     fn delete(&self, name: ObjectName) -> Result<(), ObjectError>;
 
     /// Shows `visit` every object that was written before an instant, some at
     /// a time, until it has seen enough. What workforce did not put there is
     /// left out.
-    ///
-    /// # Errors
-    /// When the place fails.
     fn each_before(
         &self,
         before: Timestamp,
@@ -60,9 +51,6 @@ pub trait ObjectStore: Send + Sync {
 
     /// Removes what writers left behind that came to no end and wrote nothing
     /// since an instant. Says how many there were.
-    ///
-    /// # Errors
-    /// When the place fails.
     fn discard_unfinished(&self, before: Timestamp) -> Result<usize, ObjectError>;
 }
 

@@ -14,15 +14,9 @@ pub type ProjectCursor = CreationKey<ProjectId>;
 /// Reads of projects and workspaces.
 pub trait ProjectReads {
     /// The project with this id.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn find(&mut self, scope: Scope, id: ProjectId) -> Result<Option<Project>, StoreError>;
 
     /// The project with this short name.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn find_by_url_key(
         &mut self,
         company: CompanyScope,
@@ -30,9 +24,6 @@ pub trait ProjectReads {
     ) -> Result<Option<Project>, StoreError>;
 
     /// Those of `ids` that are projects of the company, in no particular order.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn find_all(
         &mut self,
         company: CompanyScope,
@@ -40,9 +31,6 @@ pub trait ProjectReads {
     ) -> Result<Vec<Project>, StoreError>;
 
     /// Projects of a company, oldest first.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn list(
         &mut self,
         company: CompanyScope,
@@ -50,15 +38,9 @@ pub trait ProjectReads {
     ) -> Result<Page<Project, ProjectCursor>, StoreError>;
 
     /// Short names of projects of the company that start with `stem`.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn url_keys(&mut self, company: CompanyScope, stem: &str) -> Result<Vec<String>, StoreError>;
 
     /// The goals that projects are linked to, in the order they were linked.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn goals(
         &mut self,
         company: CompanyScope,
@@ -66,9 +48,6 @@ pub trait ProjectReads {
     ) -> Result<Vec<(ProjectId, GoalLink)>, StoreError>;
 
     /// The workspace with this id.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn find_workspace(
         &mut self,
         company: CompanyScope,
@@ -77,9 +56,6 @@ pub trait ProjectReads {
 
     /// The workspaces of projects, per project the primary one first and then
     /// the oldest; at most [`MAX_WORKSPACES`] exist per project.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn workspaces(
         &mut self,
         company: CompanyScope,
@@ -87,9 +63,6 @@ pub trait ProjectReads {
     ) -> Result<Vec<Workspace>, StoreError>;
 
     /// The conventions of a project; `None` when nobody wrote any.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn conventions(
         &mut self,
         company: CompanyScope,
@@ -109,9 +82,6 @@ pub trait ProjectWrites {
     /// Locks the short names of a company's projects, so that of several that
     /// are made at once each finds another one free, and tells those that start
     /// with `stem`.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn lock_url_keys(
         &mut self,
         company: CompanyScope,
@@ -125,35 +95,20 @@ pub trait ProjectWrites {
     fn insert(&mut self, project: Project) -> Result<Locked<Project>, StoreError>;
 
     /// Locks a project, and with it its goals, workspaces and conventions.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn lock(&mut self, scope: Scope, id: ProjectId) -> Result<Option<Locked<Project>>, StoreError>;
 
     /// Stores a locked project.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn save(&mut self, project: &Locked<Project>) -> Result<(), StoreError>;
 
     /// Deletes a locked project with its workspaces and what was counted for
     /// it. Issues and costs stay without it.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn delete(&mut self, project: Locked<Project>) -> Result<(), StoreError>;
 
     /// Replaces the goals a locked project is linked to.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn set_goals(&mut self, project: &Locked<Project>, goals: &[GoalId]) -> Result<(), StoreError>;
 
     /// Adds a workspace to a locked project. A primary one takes that place
     /// from the present one.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn insert_workspace(
         &mut self,
         project: &Locked<Project>,
@@ -162,9 +117,6 @@ pub trait ProjectWrites {
 
     /// Stores a workspace of a locked project. A primary one takes that place
     /// from the present one.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn save_workspace(
         &mut self,
         project: &Locked<Project>,
@@ -172,9 +124,6 @@ pub trait ProjectWrites {
     ) -> Result<(), StoreError>;
 
     /// Removes a workspace of a locked project.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn delete_workspace(
         &mut self,
         project: &Locked<Project>,
@@ -182,9 +131,6 @@ pub trait ProjectWrites {
     ) -> Result<(), StoreError>;
 
     /// Stores the conventions of a locked project, in place of any it has.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn save_conventions(
         &mut self,
         project: &Locked<Project>,

@@ -61,9 +61,6 @@ impl EventSpan {
 /// Reads of what happened.
 pub trait ActivityReads {
     /// Activity of a company, newest first.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn list(
         &mut self,
         company: CompanyScope,
@@ -72,9 +69,6 @@ pub trait ActivityReads {
     ) -> Result<Page<Activity, ActivityCursor>, StoreError>;
 
     /// What happened to a run and what was done within it, oldest first.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn of_run(
         &mut self,
         company: CompanyScope,
@@ -83,9 +77,6 @@ pub trait ActivityReads {
     ) -> Result<Page<Activity, ActivityCursor>, StoreError>;
 
     /// Events of a company with a number above `after`, in order.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn events(
         &mut self,
         company: CompanyScope,
@@ -94,9 +85,6 @@ pub trait ActivityReads {
     ) -> Result<Vec<NumberedEvent>, StoreError>;
 
     /// Which events of a company are kept.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn event_span(&mut self, company: CompanyScope) -> Result<EventSpan, StoreError>;
 }
 
@@ -133,9 +121,6 @@ pub struct StoredResponse {
 /// Answers kept for repeated requests.
 pub trait IdempotencyWrites {
     /// The answer kept under this key, not older than `since`.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn find(
         &mut self,
         caller: &str,
@@ -151,8 +136,5 @@ pub trait IdempotencyWrites {
     fn keep(&mut self, answer: &StoredResponse) -> Result<(), StoreError>;
 
     /// Forgets answers older than `before`, at most `limit`; how many it was.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn forget(&mut self, before: Timestamp, limit: usize) -> Result<usize, StoreError>;
 }

@@ -14,15 +14,9 @@ pub struct RevisionCursor {
 /// Reads of configuration revisions.
 pub trait RevisionReads {
     /// The revision with this id.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn find(&mut self, scope: Scope, id: RevisionId) -> Result<Option<Revision>, StoreError>;
 
     /// Revisions of an agent, newest first.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn list(
         &mut self,
         company: CompanyScope,
@@ -31,9 +25,6 @@ pub trait RevisionReads {
     ) -> Result<Page<Revision, RevisionCursor>, StoreError>;
 
     /// The number of an agent's last revision; 0 when it has none.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn last_number(&mut self, company: CompanyScope, agent: AgentId) -> Result<i32, StoreError>;
 }
 

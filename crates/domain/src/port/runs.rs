@@ -47,15 +47,9 @@ pub struct StartTerms {
 /// Reads of runs and wakes.
 pub trait RunReads {
     /// The run with this id.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn find(&mut self, scope: Scope, id: RunId) -> Result<Option<Run>, StoreError>;
 
     /// Runs of a company, newest first.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn list(
         &mut self,
         company: CompanyScope,
@@ -64,15 +58,9 @@ pub trait RunReads {
     ) -> Result<Page<Run, RunCursor>, StoreError>;
 
     /// The live runs of an agent, oldest first; no agent has more than its cap.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn live_of(&mut self, company: CompanyScope, agent: AgentId) -> Result<Vec<Run>, StoreError>;
 
     /// The pending wakes of an agent, oldest first, at most `limit`.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn pending_of(
         &mut self,
         company: CompanyScope,
@@ -81,17 +69,11 @@ pub trait RunReads {
     ) -> Result<Vec<Wake>, StoreError>;
 
     /// The wake that a run answers.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn wake_of(&mut self, company: CompanyScope, run: RunId) -> Result<Option<Wake>, StoreError>;
 
     /// The conditions that keep a pending wake from starting, in the order of
     /// [`StartCondition`]: those the claim asks for, so none are left exactly
     /// when it may start. `None` when no such wake is pending.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn blocking_conditions(
         &mut self,
         company: CompanyScope,
@@ -104,9 +86,6 @@ pub trait RunReads {
 pub trait RunWrites {
     /// Holds that an agent may be woken; `None` when it is a draft or
     /// terminated, or its company does not work.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn share_wakeability(
         &mut self,
         company: CompanyScope,
@@ -114,9 +93,6 @@ pub trait RunWrites {
     ) -> Result<Option<WakeableAgent>, StoreError>;
 
     /// Locks the pending wake of an agent under a key (see [`Wake::key`]).
-    ///
-    /// # Errors
-    /// When the store fails.
     fn lock_pending_wake(
         &mut self,
         company: CompanyScope,
@@ -137,36 +113,21 @@ pub trait RunWrites {
     ) -> Result<(), StoreError>;
 
     /// Stores a locked wake.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn save_wake(&mut self, wake: &Locked<Wake>) -> Result<(), StoreError>;
 
     /// Cancels a pending wake and its queued run.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn cancel_wake(&mut self, wake: Locked<Wake>, now: Timestamp) -> Result<(), StoreError>;
 
     /// Locks a run.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn lock(&mut self, scope: Scope, id: RunId) -> Result<Option<Locked<Run>>, StoreError>;
 
     /// Stores a locked run.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn save(&mut self, run: &Locked<Run>) -> Result<(), StoreError>;
 
     /// Cancels pending wakes and their queued runs; the cancelled runs. Nobody
     /// who holds that the agent, or an agent of the company, may be woken can
     /// add one beside this; wakes about an issue are added by those who hold
     /// the issue.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn cancel_pending(
         &mut self,
         company: CompanyScope,
@@ -178,9 +139,6 @@ pub trait RunWrites {
     /// were asked now and had not been asked before. To be called before
     /// [`cancel_pending`](Self::cancel_pending), by whoever holds the agent or
     /// the company, which a claim waits for.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn request_stop(
         &mut self,
         company: CompanyScope,

@@ -38,15 +38,9 @@ pub struct SealedCell {
 /// master key serves the whole instance.
 pub trait SealedReads {
     /// How many values of a column are sealed under one of `keys`.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn count_under(&mut self, column: SealedColumn, keys: &[KeyId]) -> Result<i64, StoreError>;
 
     /// The value that tells whether a vault is the one of this store.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn canary(&mut self) -> Result<Option<Vec<u8>>, StoreError>;
 }
 
@@ -54,9 +48,6 @@ pub trait SealedReads {
 pub trait SealedWrites {
     /// Locks at most `limit` values of a column that are sealed under one of
     /// `keys`.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn sealed_under(
         &mut self,
         column: SealedColumn,
@@ -65,14 +56,8 @@ pub trait SealedWrites {
     ) -> Result<Vec<SealedCell>, StoreError>;
 
     /// Puts another sealed value in the place of one that was locked.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn replace(&mut self, cell: &SealedCell, key: KeyId, sealed: &[u8]) -> Result<(), StoreError>;
 
     /// Stores the value that tells a vault, unless another server did before.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn insert_canary(&mut self, sealed: &[u8]) -> Result<(), StoreError>;
 }

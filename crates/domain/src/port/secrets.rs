@@ -52,15 +52,9 @@ pub struct RunSecret {
 /// Reads of secrets.
 pub trait SecretReads {
     /// The secret with this id.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn find(&mut self, scope: Scope, id: SecretId) -> Result<Option<Secret>, StoreError>;
 
     /// The secret of a company with this name.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn find_by_name(
         &mut self,
         company: CompanyScope,
@@ -68,9 +62,6 @@ pub trait SecretReads {
     ) -> Result<Option<SecretId>, StoreError>;
 
     /// Secrets of a company, oldest first.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn list(
         &mut self,
         company: CompanyScope,
@@ -78,9 +69,6 @@ pub trait SecretReads {
     ) -> Result<Page<Secret, SecretCursor>, StoreError>;
 
     /// One version of a secret, sealed.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn version(
         &mut self,
         company: CompanyScope,
@@ -89,9 +77,6 @@ pub trait SecretReads {
     ) -> Result<Option<SecretVersion>, StoreError>;
 
     /// The versions of a secret, newest first; the key is their number.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn versions(
         &mut self,
         company: CompanyScope,
@@ -101,9 +86,6 @@ pub trait SecretReads {
 
     /// The agents that refer to a secret, terminated ones aside, by agent and
     /// variable.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn users(
         &mut self,
         company: CompanyScope,
@@ -111,9 +93,6 @@ pub trait SecretReads {
     ) -> Result<Vec<SecretUser>, StoreError>;
 
     /// The last `limit` uses of a secret by runs, newest first.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn uses(
         &mut self,
         company: CompanyScope,
@@ -122,9 +101,6 @@ pub trait SecretReads {
     ) -> Result<Vec<RunSecret>, StoreError>;
 
     /// What a run was given.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn of_run(&mut self, company: CompanyScope, run: RunId) -> Result<Vec<RunSecret>, StoreError>;
 }
 
@@ -133,22 +109,13 @@ pub trait SecretReads {
 /// locked after everything else.
 pub trait SecretWrites {
     /// Stores a new secret and holds it.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn insert(&mut self, secret: Secret) -> Result<Locked<Secret>, StoreError>;
 
     /// Locks a secret.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn lock(&mut self, scope: Scope, id: SecretId) -> Result<Option<Locked<Secret>>, StoreError>;
 
     /// Locks those of `ids` that are secrets of the company, so that none goes
     /// away while something is made to depend on it.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn lock_all(
         &mut self,
         company: CompanyScope,
@@ -156,21 +123,12 @@ pub trait SecretWrites {
     ) -> Result<Vec<Locked<Secret>>, StoreError>;
 
     /// Stores a locked secret.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn save(&mut self, secret: &Locked<Secret>) -> Result<(), StoreError>;
 
     /// Deletes a locked secret with its versions.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn delete(&mut self, secret: Locked<Secret>) -> Result<(), StoreError>;
 
     /// Stores a new version of a locked secret.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn insert_version(
         &mut self,
         secret: &Locked<Secret>,
@@ -178,15 +136,9 @@ pub trait SecretWrites {
     ) -> Result<(), StoreError>;
 
     /// Deletes a version of a locked secret; false when there is none.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn delete_version(&mut self, secret: &Locked<Secret>, version: i32)
     -> Result<bool, StoreError>;
 
     /// Writes down what a run is given.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn record_uses(&mut self, company: CompanyScope, uses: &[RunSecret]) -> Result<(), StoreError>;
 }

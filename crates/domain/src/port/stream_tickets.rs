@@ -6,15 +6,9 @@ use crate::time::Timestamp;
 /// Reads of tickets for streams of events.
 pub trait StreamTicketReads {
     /// The ticket with this digest, expired or not.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn find(&mut self, digest: &[u8; 32]) -> Result<Option<StreamTicket>, StoreError>;
 
     /// How many tickets of a holder may still be used at `now`.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn waiting(
         &mut self,
         company: CompanyScope,
@@ -26,22 +20,13 @@ pub trait StreamTicketReads {
 /// Writes of tickets for streams of events.
 pub trait StreamTicketWrites {
     /// Stores a new ticket.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn insert(&mut self, ticket: &StreamTicket) -> Result<(), StoreError>;
 
     /// Takes the ticket with this digest away; true for exactly one of those
     /// who do.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn take(&mut self, digest: &[u8; 32]) -> Result<bool, StoreError>;
 
     /// Forgets up to `limit` tickets that expired before `before`, the oldest
     /// first; how many there were.
-    ///
-    /// # Errors
-    /// When the store fails.
     fn forget(&mut self, before: Timestamp, limit: usize) -> Result<usize, StoreError>;
 }

@@ -3,9 +3,9 @@
 
 use serde_json::Value;
 
-use crate::Document;
 use crate::id::SecretId;
 use crate::number::whole;
+use crate::{Document, JsonMap};
 
 /// Which version of a secret a reference means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,13 +54,13 @@ impl SecretReference {
 
     /// True for a whole reference that holds nothing else, so that there is
     /// nothing to hide in it.
-    pub fn is_all_of(binding: &Document) -> bool {
+    pub fn is_all_of(binding: &JsonMap) -> bool {
         const FIELDS: [&str; 3] = ["type", "secretId", "version"];
         binding.keys().all(|name| FIELDS.contains(&name.as_str()))
             && matches!(Self::of(binding), Ok(Some(_)))
     }
 
-    fn of(binding: &Document) -> Result<Option<Self>, ReferenceFault> {
+    fn of(binding: &JsonMap) -> Result<Option<Self>, ReferenceFault> {
         if binding.get("type").and_then(Value::as_str) != Some("secret_ref") {
             return Ok(None);
         }

@@ -141,6 +141,7 @@ fn references_are_read_from_an_environment() {
     let Value::Object(config) = config else {
         panic!("an object")
     };
+    let config = config.into();
     let found: Vec<_> = references(&config)
         .map(|(name, reference)| (name, reference.secret.to_string(), reference.version))
         .collect();

@@ -2,6 +2,7 @@ use serde_json::{Value, json};
 use workforce_app::activity_log::document;
 use workforce_app::authenticate::{AuthError, AuthPolicy, Presented, authenticate};
 use workforce_app::{Failure, agents, approvals, issues, projects};
+use workforce_domain::Object;
 use workforce_domain::actor::{Actor, AgentCredential};
 use workforce_domain::approval::ApprovalType;
 use workforce_domain::id::{AgentId, RunId};
@@ -127,23 +128,24 @@ fn project(house: &House) -> Workspace {
     let location = |text: &str| Location::new(text).expect("a location");
     std::fs::create_dir(house.path("checkout")).expect("a folder");
     let command = projects::CreateProject {
+        goal_id: None,
         name: Name::new("Site").expect("a name"),
         description: None,
         status: None,
-        goals: Vec::new(),
-        lead_agent: None,
+        goal_ids: Some(Vec::new()),
+        lead_agent_id: None,
         target_date: None,
         color: None,
-        review_required: false,
-        workspace: Some(projects::CreateWorkspace {
+        review_required: Some(false),
+        workspace: Some(Object(projects::CreateWorkspace {
             name: None,
             cwd: Some(location(&house.path("checkout").display().to_string())),
             repo_url: Some(location("https://example.org/site.git")),
             repo_ref: Some(label("main")),
             default_base_branch: None,
-            is_primary: true,
-            metadata: document(json!({})),
-        }),
+            is_primary: Some(true),
+            metadata: Some(document(json!({}))),
+        })),
     };
     let view = house.act(|tx, ctx| projects::create(tx, ctx, house.company, command.clone()));
     let project = view.project.id;
@@ -155,8 +157,8 @@ fn project(house: &House) -> Workspace {
 fn comment(house: &House, issue: workforce_domain::id::IssueId, body: &str) {
     let command = issues::AddComment {
         body: CommentBody::new(body).expect("a body"),
-        reopen: false,
-        interrupt: false,
+        reopen: Some(false),
+        interrupt: Some(false),
     };
     house.act(|tx, ctx| issues::add_comment(tx, ctx, &issue.into(), command.clone()));
 }
@@ -172,7 +174,7 @@ async fn a_run_is_told_of_its_issue_and_of_the_comments_on_it() {
     });
     house.act(|tx, ctx| agents::pause(tx, ctx, agent));
     let issue = house.assign(agent, |command| {
-        command.project = Some(workspace.project);
+        command.project_id = Some(workspace.project);
         command.ticket_key = Some(label("SITE-7"));
         command.assignee_adapter_overrides = Some(document(
             json!({ "adapterConfig": { "env": { "EXTRA": "of the issue" } } }),
@@ -297,9 +299,9 @@ async fn a_decision_is_told_to_whoever_asked_for_it() {
     let filed = house.act(|tx, ctx| {
         let command = approvals::SubmitApproval {
             kind: ApprovalType::AgentQuestion,
-            requested_by: Some(agent),
-            payload: document(json!({ "question": "May I?" })),
-            issues: Vec::new(),
+            requested_by_agent_id: Some(agent),
+            payload: Some(document(json!({ "question": "May I?" }))),
+            issue_ids: Some(Vec::new()),
         };
         approvals::submit(tx, ctx, company, command)
     });

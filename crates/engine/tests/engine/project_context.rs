@@ -11,14 +11,15 @@ use crate::support::House;
 
 fn project(house: &House) -> ProjectId {
     let command = projects::CreateProject {
+        goal_id: None,
         name: Name::new("Site").expect("a name"),
         description: None,
         status: None,
-        goals: Vec::new(),
-        lead_agent: None,
+        goal_ids: Some(Vec::new()),
+        lead_agent_id: None,
         target_date: None,
         color: None,
-        review_required: false,
+        review_required: Some(false),
         workspace: None,
     };
     house
@@ -44,7 +45,7 @@ async fn a_run_is_told_about_its_project_in_a_file_of_its_own() {
         stat -c %a \"$WORKFORCE_PROJECT_CONTEXT_FILE\" > mode; \
         cp \"$WORKFORCE_PROJECT_CONTEXT_FILE\" context";
     let agent = house.hire_shell(script);
-    house.assign(agent, |issue| issue.project = Some(project));
+    house.assign(agent, |issue| issue.project_id = Some(project));
     let runs = house.all_ended().await;
     assert_eq!(
         (runs[0].status, &runs[0].error),

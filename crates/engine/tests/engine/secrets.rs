@@ -1,5 +1,6 @@
 use serde_json::{Value, json};
 use workforce_app::secrets::{self, CreateSecret, UpdateSecret};
+use workforce_domain::change::Replace;
 use workforce_domain::id::{AgentId, RunId};
 use workforce_domain::run::{Run, RunErrorCode, RunStatus};
 use workforce_domain::secret::{Secret, SecretProvider, SecretValue};
@@ -10,8 +11,8 @@ use crate::support::{House, UNTIL_GO, os, shared};
 
 const VALUE: &str = "first value/of \"it\"";
 
-fn value(text: &str) -> Option<SecretValue> {
-    Some(SecretValue::new(text).expect("a value"))
+fn value(text: &str) -> SecretValue {
+    SecretValue::new(text).expect("a value")
 }
 
 fn make(house: &House, name: &str, text: &str) -> Secret {
@@ -19,7 +20,7 @@ fn make(house: &House, name: &str, text: &str) -> Secret {
         name: SecretName::new(name).expect("a name"),
         description: None,
         provider: SecretProvider::LocalEncrypted,
-        value: value(text),
+        value: Some(value(text)),
         external_ref: None,
     };
     house.act(|tx, ctx| secrets::create(tx, ctx, house.company, command.clone()))
@@ -84,7 +85,7 @@ async fn each_run_is_given_the_newest_version_and_its_output_is_free_of_it() {
         for (version, text) in [(1, VALUE), (2, "second value")] {
             if version == 2 {
                 let rotation = UpdateSecret {
-                    value: value(text),
+                    value: Replace::Set(value(text)),
                     ..UpdateSecret::default()
                 };
                 house.act(|tx, ctx| secrets::update(tx, ctx, secret.id, rotation.clone()));

@@ -1,9 +1,10 @@
+use std::collections::HashMap;
 use std::str::FromStr;
 
 use actix_web::web::Bytes;
 use actix_web::{HttpMessage, HttpRequest};
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use workforce_app::Code;
 use workforce_app::authenticate::Presented;
 use workforce_domain::id::Id;
@@ -215,6 +216,33 @@ impl Request {
     /// `invalid_json`
     pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, Problem> {
         body::parse(&self.body)
+    }
+
+    /// The body as JSON, without a field that nobody may set.
+    ///
+    /// # Errors
+    /// `invalid_json`; `field_not_writable` when the field is there, whatever it holds.
+    pub(crate) fn json_without<T: DeserializeOwned>(&self, field: &str) -> Result<T, Problem> {
+        let value = self.json()?;
+        if self.first_field(&[field])?.is_some() {
+            let pointer = format!("/{field}");
+            return Err(Problem::at(
+                Code::FieldNotWritable,
+                &pointer,
+                "cannot be set",
+            ));
+        }
+        Ok(value)
+    }
+
+    /// The first of these names that the body has a field of, whatever it holds.
+    ///
+    /// # Errors
+    /// `invalid_json`
+    pub(crate) fn first_field<'a>(&self, names: &[&'a str]) -> Result<Option<&'a str>, Problem> {
+        let fields = body::parse::<HashMap<String, IgnoredAny>>(&self.body)?;
+        let is_there = |name: &&&str| fields.contains_key(**name);
+        Ok(names.iter().find(is_there).copied())
     }
 
     /// Makes sure that the body of an action says nothing: none, white space or

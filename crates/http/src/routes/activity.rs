@@ -16,7 +16,6 @@ use crate::problem::Problem;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::{Request, RequestContext};
-use crate::schema;
 
 const TAG: &str = "Activity";
 
@@ -32,27 +31,20 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
 #[schema(as = Activity)]
 pub(super) struct ActivityBody {
     /// Unique id.
-    #[schema(value_type = schema::Id)]
     id: ActivityId,
     /// The company it belongs to.
-    #[schema(value_type = schema::Id)]
     company_id: CompanyId,
     /// What kind of actor did it.
-    #[schema(value_type = schema::ActorKind)]
     actor_type: ActorKind,
     /// The actor's id or name.
     actor_id: String,
     /// The agent, when an agent did it.
-    #[schema(value_type = Option<schema::Id>)]
     agent_id: Option<AgentId>,
     /// The run it was done in.
-    #[schema(value_type = Option<schema::Id>)]
     run_id: Option<RunId>,
     /// What was done.
-    #[schema(value_type = schema::Action)]
     action: Action,
     /// To what kind of thing.
-    #[schema(value_type = schema::Entity)]
     entity_type: Entity,
     /// To which thing.
     entity_id: String,
@@ -60,10 +52,8 @@ pub(super) struct ActivityBody {
     /// and what it became, as `{"title": {"from": "Old", "to": "New"}}`. Of a
     /// value with more than 8 KiB it holds `{"sha256": digest, "bytes": length}`.
     /// What is not for everybody of the company is hidden on both sides.
-    #[schema(value_type = schema::Document)]
     details: Document,
     /// When.
-    #[schema(value_type = schema::Timestamp)]
     created_at: Timestamp,
 }
 
@@ -89,9 +79,8 @@ impl From<Activity> for ActivityBody {
 #[utoipa::path(get, path = "/api/companies/{companyId}/activity", tag = TAG,
     operation_id = "listActivity",
     params(
-        ("companyId" = schema::Id, Path, description = "The company."),
-        ("agentId" = Option<schema::Id>, Query, description = "Done by this agent."),
-        ("entityType" = Option<schema::Entity>, Query, description = "Done to this kind of thing."),
+        ("agentId" = Option<AgentId>, Query, description = "Done by this agent."),
+        ("entityType" = Option<Entity>, Query, description = "Done to this kind of thing."),
         ("entityId" = Option<String>, Query,
             description = "Done to this thing; an issue also by its identifier."),
         Paging,
@@ -145,7 +134,7 @@ fn filter(rq: &Request) -> Result<ActivityFilter, Problem> {
 /// What happened to an issue, newest first.
 #[utoipa::path(get, path = "/api/issues/{issueId}/activity", tag = TAG,
     operation_id = "listIssueActivity",
-    params(("issueId" = String, Path, description = "The issue, by id or identifier."), Paging),
+    params(Paging),
     responses((status = 200, description = "The activity.", body = Vec<ActivityBody>)))]
 async fn of_issue(rqctx: RequestContext) -> HttpResponse {
     rqctx

@@ -11,6 +11,7 @@ mod runtime_state;
 use actix_web::HttpResponse;
 use workforce_app::Codes;
 use workforce_app::agents::{self, AgentDetail, AgentRef, ListAgents, UpdateAgent};
+use workforce_domain::id::CompanyId;
 use workforce_domain::port::AgentCursor;
 
 use crate::paging::Paging;
@@ -19,13 +20,15 @@ use crate::problem::Problem;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::{Request, RequestContext};
-use crate::schema;
 use bodies::AgentBody;
 pub(super) use bodies::AgentDetailBody;
 pub(super) use requests::CreateAgentBody;
 use requests::UpdateAgentBody;
 
 const TAG: &str = "Agents";
+
+/// The fields of an agent that only the system sets.
+const NOT_WRITABLE: [&str; 3] = ["status", "spentMonthlyCents", "companyId"];
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     let endpoints = endpoints
@@ -51,7 +54,6 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
 #[utoipa::path(get, path = "/api/companies/{companyId}/agents", tag = TAG,
     operation_id = "listAgents",
     params(
-        ("companyId" = schema::Id, Path, description = "The company."),
         ("includeTerminated" = Option<bool>, Query,
             description = "Shows terminated agents too; true when left out."),
         ("status" = Option<String>, Query,
@@ -79,7 +81,6 @@ async fn list(rqctx: RequestContext) -> HttpResponse {
 /// Hires an agent.
 #[utoipa::path(post, path = "/api/companies/{companyId}/agents", tag = TAG,
     operation_id = "createAgent",
-    params(("companyId" = schema::Id, Path, description = "The company.")),
     request_body = CreateAgentBody,
     responses((status = 201, description = "The agent.", body = AgentDetailBody)))]
 async fn create(rqctx: RequestContext) -> HttpResponse {
@@ -118,8 +119,7 @@ async fn me(rqctx: RequestContext) -> HttpResponse {
 /// One agent with its chain of command.
 #[utoipa::path(get, path = "/api/agents/{agentId}", tag = TAG, operation_id = "getAgent",
     params(
-        ("agentId" = String, Path, description = "The agent, by id or short name."),
-        ("companyId" = Option<schema::Id>, Query,
+        ("companyId" = Option<CompanyId>, Query,
             description = "The company in which a short name is looked up."),
     ),
     responses((status = 200, description = "The agent.", body = AgentDetailBody)))]
@@ -154,7 +154,6 @@ fn named(rq: &Request) -> Result<AgentRef, Problem> {
 /// above it what describes it.
 #[utoipa::path(patch, path = "/api/agents/{agentId}", tag = TAG, operation_id = "updateAgent",
     params(
-        ("agentId" = schema::Id, Path, description = "The agent."),
         ("If-Match" = Option<String>, Header,
             description = "The ETag of the agent as the caller has seen it."),
     ),
@@ -165,6 +164,7 @@ async fn update(rqctx: RequestContext) -> HttpResponse {
         .write(
             |rq| {
                 let command = UpdateAgent {
+                    not_writable: rq.first_field(&NOT_WRITABLE)?,
                     if_match: rq.if_match()?,
                     ..rq.json::<UpdateAgentBody>()?.command()?
                 };

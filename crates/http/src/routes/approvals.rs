@@ -4,13 +4,9 @@ mod comments;
 mod hires;
 
 use actix_web::HttpResponse;
-use serde::Deserialize;
-use utoipa::ToSchema;
 use workforce_app::Codes;
 use workforce_app::approvals::{self, SubmitApproval};
-use workforce_domain::Document;
-use workforce_domain::approval::ApprovalType;
-use workforce_domain::id::{AgentId, ApprovalId};
+use workforce_domain::id::ApprovalId;
 use workforce_domain::port::{ApprovalCursor, ApprovalFilter, ApprovalHistoryCursor};
 
 use super::issue_ref;
@@ -19,7 +15,6 @@ use crate::paging::Paging;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::RequestContext;
-use crate::schema;
 use bodies::{ApprovalBody, ApprovalHistoryBody};
 
 const TAG: &str = "Approvals";
@@ -39,7 +34,6 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
 #[utoipa::path(get, path = "/api/companies/{companyId}/approvals", tag = TAG,
     operation_id = "listApprovals",
     params(
-        ("companyId" = schema::Id, Path, description = "The company."),
         ("status" = Option<String>, Query,
             description = "Statuses, separated by commas; `resubmitted` for those that wait for \
                 the board once more."),
@@ -66,41 +60,11 @@ async fn list(rqctx: RequestContext) -> HttpResponse {
         .await
 }
 
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct SubmitApprovalBody {
-    /// What the board is asked to agree to.
-    #[serde(rename = "type")]
-    #[schema(value_type = schema::ApprovalType)]
-    kind: ApprovalType,
-    /// For whom the board asks. An agent asks for itself, and may leave it out.
-    #[schema(value_type = Option<schema::Id>)]
-    requested_by_agent_id: Option<AgentId>,
-    /// What it is about, by its type; at most 64 KiB of JSON. `issueId` names
-    /// the issue that it is about in the first place.
-    #[schema(value_type = Option<schema::Document>)]
-    payload: Option<Document>,
-    /// Further issues, by id or identifier.
-    issue_ids: Option<Vec<String>>,
-}
-
-impl SubmitApprovalBody {
-    fn command(self) -> SubmitApproval {
-        SubmitApproval {
-            kind: self.kind,
-            requested_by: self.requested_by_agent_id,
-            payload: self.payload.unwrap_or_default(),
-            issues: self.issue_ids.unwrap_or_default(),
-        }
-    }
-}
-
 /// Asks the board for an approval. While one of the same type about the same
 /// issue is undecided, that one is answered, with 200.
 #[utoipa::path(post, path = "/api/companies/{companyId}/approvals", tag = TAG,
     operation_id = "createApproval",
-    params(("companyId" = schema::Id, Path, description = "The company.")),
-    request_body = SubmitApprovalBody,
+    request_body = SubmitApproval,
     responses(
         (status = 201, description = "The approval.", body = ApprovalBody),
         (status = 200, description = "The approval that is undecided already.",
@@ -109,12 +73,7 @@ impl SubmitApprovalBody {
 async fn create(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .write(
-            |rq| {
-                Ok((
-                    rq.id("companyId")?,
-                    rq.json::<SubmitApprovalBody>()?.command(),
-                ))
-            },
+            |rq| Ok((rq.id("companyId")?, rq.json::<SubmitApproval>()?)),
             |tx, ctx, (company, command)| approvals::submit(tx, ctx, *company, command.clone()),
             |filed| {
                 let existing = filed.existing;
@@ -132,7 +91,6 @@ async fn create(rqctx: RequestContext) -> HttpResponse {
 /// One approval with its history.
 #[utoipa::path(get, path = "/api/approvals/{approvalId}", tag = TAG,
     operation_id = "getApproval",
-    params(("approvalId" = schema::Id, Path, description = "The approval.")),
     responses((status = 200, description = "The approval.", body = ApprovalBody)))]
 async fn get(rqctx: RequestContext) -> HttpResponse {
     rqctx
@@ -148,7 +106,7 @@ async fn get(rqctx: RequestContext) -> HttpResponse {
 /// submitted.
 #[utoipa::path(get, path = "/api/approvals/{approvalId}/history", tag = TAG,
     operation_id = "listApprovalHistory",
-    params(("approvalId" = schema::Id, Path, description = "The approval."), Paging),
+    params(Paging),
     responses((status = 200, description = "The history.", body = Vec<ApprovalHistoryBody>)))]
 async fn history(rqctx: RequestContext) -> HttpResponse {
     rqctx
@@ -163,7 +121,6 @@ async fn history(rqctx: RequestContext) -> HttpResponse {
 /// The issues that an approval is linked to, the one it is about first.
 #[utoipa::path(get, path = "/api/approvals/{approvalId}/issues", tag = TAG,
     operation_id = "listApprovalIssues",
-    params(("approvalId" = schema::Id, Path, description = "The approval.")),
     responses((status = 200, description = "The issues.", body = Vec<IssueBody>)))]
 async fn issues(rqctx: RequestContext) -> HttpResponse {
     rqctx
@@ -179,7 +136,6 @@ async fn issues(rqctx: RequestContext) -> HttpResponse {
 #[utoipa::path(get, path = "/api/issues/{issueId}/approvals", tag = TAG,
     operation_id = "listIssueApprovals",
     params(
-        ("issueId" = String, Path, description = "The issue, by id or identifier."),
         Paging,
     ),
     responses((status = 200, description = "The approvals.", body = Vec<ApprovalBody>)))]

@@ -6,7 +6,7 @@ use tracing::Instrument;
 use utoipa::ToSchema;
 use workforce_app::{Codes, attachments};
 use workforce_domain::attachment::ObjectName;
-use workforce_domain::id::AssetId;
+use workforce_domain::id::{AssetId, CommentId};
 use workforce_domain::port::AttachmentCursor;
 
 mod bodies;
@@ -18,7 +18,6 @@ use crate::problem::Problem;
 use crate::registry::{Access, Connection, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::{RequestContext, caller_name};
-use crate::schema;
 use crate::upload;
 use bodies::AttachmentBody;
 
@@ -48,7 +47,7 @@ struct UploadForm {
     #[schema(value_type = String, format = Binary)]
     file: Vec<u8>,
     /// The comment on the issue that the file belongs to.
-    #[schema(value_type = Option<schema::Id>, nullable = false)]
+    #[schema(value_type = Option<CommentId>, nullable = false)]
     issue_comment_id: Option<String>,
 }
 
@@ -58,9 +57,7 @@ struct UploadForm {
 #[utoipa::path(post, path = "/api/companies/{companyId}/issues/{issueId}/attachments",
     tag = TAG, operation_id = "addAttachment",
     params(
-        ("companyId" = schema::Id, Path, description = "The company."),
-        ("issueId" = String, Path, description = "The issue, by id or identifier."),
-    ),
+        ),
     request_body(content = UploadForm, content_type = "multipart/form-data"),
     responses((status = 201, description = "The attachment.", body = AttachmentBody)))]
 async fn add(rqctx: RequestContext, connection: Connection) -> HttpResponse {
@@ -151,7 +148,6 @@ async fn delete(state: &crate::state::State, object: ObjectName) {
 #[utoipa::path(get, path = "/api/issues/{issueId}/attachments", tag = TAG,
     operation_id = "listAttachments",
     params(
-        ("issueId" = String, Path, description = "The issue, by id or identifier."),
         Paging,
     ),
     responses((status = 200, description = "The attachments.", body = Vec<AttachmentBody>)))]
@@ -168,7 +164,6 @@ async fn list(rqctx: RequestContext) -> HttpResponse {
 /// One attachment.
 #[utoipa::path(get, path = "/api/attachments/{attachmentId}", tag = TAG,
     operation_id = "getAttachment",
-    params(("attachmentId" = schema::Id, Path, description = "The attachment.")),
     responses((status = 200, description = "The attachment.", body = AttachmentBody)))]
 async fn get(rqctx: RequestContext) -> HttpResponse {
     rqctx
@@ -187,7 +182,6 @@ async fn get(rqctx: RequestContext) -> HttpResponse {
 #[utoipa::path(get, path = "/api/attachments/{attachmentId}/content", tag = TAG,
     operation_id = "getAttachmentContent",
     params(
-        ("attachmentId" = schema::Id, Path, description = "The attachment."),
         ("Range" = Option<String>, Header, description = "One range of bytes."),
         ("If-Range" = Option<String>, Header,
             description = "The range counts only for the content with this `ETag`."),
@@ -215,7 +209,6 @@ async fn content(rqctx: RequestContext, connection: Connection) -> HttpResponse 
 /// Takes an attachment from its issue.
 #[utoipa::path(delete, path = "/api/attachments/{attachmentId}", tag = TAG,
     operation_id = "deleteAttachment",
-    params(("attachmentId" = schema::Id, Path, description = "The attachment.")),
     responses((status = 200, description = "It is gone.", body = Done)))]
 async fn remove(rqctx: RequestContext) -> HttpResponse {
     // As above: what was begun goes to its end.

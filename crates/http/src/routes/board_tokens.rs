@@ -14,7 +14,6 @@ use crate::problem::Problem;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::{Request, RequestContext};
-use crate::schema;
 
 const TAG: &str = "Board tokens";
 
@@ -31,23 +30,18 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
 #[schema(as = BoardToken)]
 struct TokenBody {
     /// Unique id.
-    #[schema(value_type = schema::Id)]
     id: BoardTokenId,
     /// What it is for.
-    #[schema(value_type = schema::Name)]
     name: Name,
     /// How the value begins.
     prefix: String,
     /// Who made it: `local-board`, `start-token`, `token:ID` or a user's id.
     created_by_id: String,
     /// When it was made.
-    #[schema(value_type = schema::Timestamp)]
     created_at: Timestamp,
     /// When it was last used, to within a minute.
-    #[schema(value_type = Option<schema::Timestamp>)]
     last_used_at: Option<Timestamp>,
     /// When it was revoked.
-    #[schema(value_type = Option<schema::Timestamp>)]
     revoked_at: Option<Timestamp>,
 }
 
@@ -71,17 +65,14 @@ impl From<BoardToken> for TokenBody {
 #[schema(as = CreatedBoardToken)]
 struct CreatedTokenBody {
     /// Unique id.
-    #[schema(value_type = schema::Id)]
     id: BoardTokenId,
     /// What it is for.
-    #[schema(value_type = schema::Name)]
     name: Name,
     /// The full value.
     token: String,
     /// How the value begins.
     prefix: String,
     /// When it was made.
-    #[schema(value_type = schema::Timestamp)]
     created_at: Timestamp,
 }
 
@@ -100,7 +91,6 @@ impl From<CreatedBoardToken> for CreatedTokenBody {
 #[derive(Deserialize, ToSchema)]
 struct CreateTokenBody {
     /// What it is for; `default` when left out.
-    #[schema(value_type = Option<schema::Name>)]
     name: Option<Name>,
 }
 
@@ -146,7 +136,6 @@ async fn list(rqctx: RequestContext) -> HttpResponse {
 /// with has no id: change it and start the server again.
 #[utoipa::path(delete, path = "/api/board-tokens/{tokenId}", tag = TAG,
     operation_id = "revokeBoardToken",
-    params(("tokenId" = schema::Id, Path, description = "The token.")),
     responses((status = 200, description = "The revoked token.", body = TokenBody)))]
 async fn revoke(rqctx: RequestContext) -> HttpResponse {
     rqctx

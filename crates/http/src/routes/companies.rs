@@ -1,13 +1,14 @@
 mod lifecycle;
 
 use actix_web::HttpResponse;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use utoipa::ToSchema;
 use workforce_app::companies::{self, CompanyView, CreateCompany, UpdateCompany};
 use workforce_app::{Code, Codes};
-use workforce_domain::change::Change;
+use workforce_domain::attachment::AttachmentLimit;
 use workforce_domain::company::{CompanyStatus, PauseReason};
 use workforce_domain::id::CompanyId;
+use workforce_domain::money::{Budget, Cents};
 use workforce_domain::port::CompanyCursor;
 use workforce_domain::text::{Description, Label, Name};
 use workforce_domain::time::Timestamp;
@@ -17,8 +18,6 @@ use crate::problem::Problem;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::{Request, RequestContext};
-use crate::schema;
-use crate::wire::{Amount, FieldPresence, Limit, Size, non_null};
 
 const TAG: &str = "Companies";
 
@@ -42,21 +41,17 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
 #[schema(as = Company)]
 pub(super) struct CompanyBody {
     /// Unique id.
-    #[schema(value_type = schema::Id)]
     id: CompanyId,
     /// Its name.
-    #[schema(value_type = schema::Name)]
     name: Name,
     /// What it does.
-    #[schema(value_type = Option<schema::Description>)]
     description: Option<Description>,
     /// Administrative state, set by the board.
-    #[schema(value_type = schema::CompanyStatus)]
     status: CompanyStatus,
     /// Monthly limit over all its agents.
-    budget_monthly_cents: Limit,
+    budget_monthly_cents: Budget,
     /// What its agents spent in the current month.
-    spent_monthly_cents: Amount,
+    spent_monthly_cents: Cents,
     /// Starts every issue identifier.
     issue_prefix: String,
     /// Whether new agents need an approval.
@@ -67,27 +62,20 @@ pub(super) struct CompanyBody {
     max_concurrent_runs: i32,
     /// The most bytes that an attachment may have; `null` for the server's own
     /// limit.
-    attachment_max_bytes: Option<Size>,
+    attachment_max_bytes: Option<AttachmentLimit>,
     /// Language of generated text.
-    #[schema(value_type = Option<schema::Label>)]
     locale: Option<Label>,
     /// Colour of its badge.
-    #[schema(value_type = Option<schema::Label>)]
     brand_color: Option<Label>,
     /// Why no run may start, beside the status.
-    #[schema(value_type = Option<schema::PauseReason>)]
     pause_reason: Option<PauseReason>,
     /// Since when.
-    #[schema(value_type = Option<schema::Timestamp>)]
     paused_at: Option<Timestamp>,
     /// When it was archived.
-    #[schema(value_type = Option<schema::Timestamp>)]
     archived_at: Option<Timestamp>,
     /// When it was made.
-    #[schema(value_type = schema::Timestamp)]
     created_at: Timestamp,
     /// When it last changed.
-    #[schema(value_type = schema::Timestamp)]
     updated_at: Timestamp,
 }
 
@@ -98,13 +86,13 @@ impl From<CompanyView> for CompanyBody {
             name: company.name,
             description: company.description,
             status: company.lifecycle.status(),
-            budget_monthly_cents: Limit(company.budget),
-            spent_monthly_cents: Amount(spent),
+            budget_monthly_cents: company.budget,
+            spent_monthly_cents: spent,
             issue_prefix: company.issue_prefix,
             require_board_approval_for_new_agents: company.require_board_approval_for_new_agents,
             review_required: company.review_required,
             max_concurrent_runs: company.max_concurrent_runs,
-            attachment_max_bytes: company.attachment_limit.map(Size),
+            attachment_max_bytes: company.attachment_limit,
             locale: company.locale,
             brand_color: company.brand_color,
             pause_reason: company.lifecycle.pause_reason(),
@@ -148,55 +136,14 @@ fn statuses(rq: &Request) -> Result<Vec<CompanyStatus>, Problem> {
     Ok(statuses)
 }
 
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct CreateCompanyBody {
-    /// Its name.
-    #[schema(value_type = schema::Name)]
-    name: Name,
-    /// What it does.
-    #[schema(value_type = Option<schema::Description>)]
-    description: Option<Description>,
-    /// Monthly limit over all its agents; none when left out.
-    budget_monthly_cents: Option<Limit>,
-    /// Whether new agents need an approval; they do when left out.
-    require_board_approval_for_new_agents: Option<bool>,
-    /// Whether every issue must be reviewed before it is done.
-    review_required: Option<bool>,
-    /// The most bytes that an attachment may have; the server's own limit when
-    /// left out.
-    attachment_max_bytes: Option<Size>,
-    /// Language of generated text.
-    #[schema(value_type = Option<schema::Label>)]
-    locale: Option<Label>,
-    /// Colour of its badge.
-    #[schema(value_type = Option<schema::Label>)]
-    brand_color: Option<Label>,
-}
-
-impl CreateCompanyBody {
-    fn command(self) -> CreateCompany {
-        CreateCompany {
-            name: self.name,
-            description: self.description,
-            budget: self.budget_monthly_cents.unwrap_or_default().0,
-            require_board_approval_for_new_agents: self.require_board_approval_for_new_agents,
-            review_required: self.review_required.unwrap_or(false),
-            attachment_limit: self.attachment_max_bytes.map(|size| size.0),
-            locale: self.locale,
-            brand_color: self.brand_color,
-        }
-    }
-}
-
 /// Makes a company.
 #[utoipa::path(post, path = "/api/companies", tag = TAG, operation_id = "createCompany",
-    request_body = CreateCompanyBody,
+    request_body = CreateCompany,
     responses((status = 201, description = "The company.", body = CompanyBody)))]
 async fn create(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .write(
-            |rq| Ok(rq.json::<CreateCompanyBody>()?.command()),
+            |rq| rq.json::<CreateCompany>(),
             |tx, ctx, command| companies::create(tx, ctx, command.clone()),
             |view| Reply::created(CompanyBody::from(view)),
         )
@@ -205,7 +152,6 @@ async fn create(rqctx: RequestContext) -> HttpResponse {
 
 /// One company, archived or not.
 #[utoipa::path(get, path = "/api/companies/{companyId}", tag = TAG, operation_id = "getCompany",
-    params(("companyId" = schema::Id, Path, description = "The company.")),
     responses((status = 200, description = "The company.", body = CompanyBody)))]
 async fn get(rqctx: RequestContext) -> HttpResponse {
     rqctx
@@ -217,73 +163,10 @@ async fn get(rqctx: RequestContext) -> HttpResponse {
         .await
 }
 
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct UpdateCompanyBody {
-    /// Its name.
-    #[serde(default, deserialize_with = "non_null")]
-    #[schema(value_type = schema::Name)]
-    name: Option<Name>,
-    /// Its administrative state, with all that the switches do.
-    #[serde(default, deserialize_with = "non_null")]
-    #[schema(value_type = schema::CompanyStatus)]
-    status: Option<CompanyStatus>,
-    /// What it does.
-    #[serde(default)]
-    #[schema(value_type = Option<schema::Description>)]
-    description: Change<Description>,
-    /// Monthly limit over all its agents. A raise lifts a budget stop.
-    #[serde(default, deserialize_with = "non_null")]
-    #[schema(value_type = Limit)]
-    budget_monthly_cents: Option<Limit>,
-    /// Whether new agents need an approval.
-    #[serde(default, deserialize_with = "non_null")]
-    #[schema(value_type = bool)]
-    require_board_approval_for_new_agents: Option<bool>,
-    /// Whether every issue must be reviewed before it is done.
-    #[serde(default, deserialize_with = "non_null")]
-    #[schema(value_type = bool)]
-    review_required: Option<bool>,
-    /// The most bytes that an attachment may have; `null` for the server's own
-    /// limit.
-    #[serde(default)]
-    #[schema(value_type = Option<Size>)]
-    attachment_max_bytes: Change<Size>,
-    /// Language of generated text.
-    #[serde(default)]
-    #[schema(value_type = Option<schema::Label>)]
-    locale: Change<Label>,
-    /// Colour of its badge.
-    #[serde(default)]
-    #[schema(value_type = Option<schema::Label>)]
-    brand_color: Change<Label>,
-    #[serde(default)]
-    #[schema(ignore)]
-    spent_monthly_cents: FieldPresence,
-}
-
-impl UpdateCompanyBody {
-    fn command(self) -> Result<UpdateCompany, Problem> {
-        self.spent_monthly_cents.refuse("spentMonthlyCents")?;
-        Ok(UpdateCompany {
-            name: self.name,
-            status: self.status,
-            description: self.description,
-            budget: self.budget_monthly_cents.map(|limit| limit.0),
-            require_board_approval_for_new_agents: self.require_board_approval_for_new_agents,
-            review_required: self.review_required,
-            attachment_limit: self.attachment_max_bytes.map(|size| size.0),
-            locale: self.locale,
-            brand_color: self.brand_color,
-        })
-    }
-}
-
 /// Changes a company.
 #[utoipa::path(patch, path = "/api/companies/{companyId}", tag = TAG,
     operation_id = "updateCompany",
-    params(("companyId" = schema::Id, Path, description = "The company.")),
-    request_body = UpdateCompanyBody,
+    request_body = UpdateCompany,
     responses((status = 200, description = "The company.", body = CompanyBody)))]
 async fn update(rqctx: RequestContext) -> HttpResponse {
     rqctx
@@ -291,7 +174,7 @@ async fn update(rqctx: RequestContext) -> HttpResponse {
             |rq| {
                 Ok((
                     rq.id("companyId")?,
-                    rq.json::<UpdateCompanyBody>()?.command()?,
+                    rq.json_without::<UpdateCompany>("spentMonthlyCents")?,
                 ))
             },
             |tx, ctx, (id, command)| companies::update(tx, ctx, *id, command.clone()),

@@ -18,8 +18,8 @@ use crate::problem::Problem;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::RequestContext;
-use crate::schema;
-use crate::wire::{Amount, Count};
+use workforce_domain::money::Cents;
+use workforce_domain::number::Count;
 
 const TAG: &str = "Costs";
 
@@ -36,37 +36,26 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
 #[schema(as = CostEvent)]
 struct CostEventBody {
     /// Unique id.
-    #[schema(value_type = schema::Id)]
     id: CostEventId,
     /// Its company.
-    #[schema(value_type = schema::Id)]
     company_id: CompanyId,
     /// The agent that spent.
-    #[schema(value_type = schema::Id)]
     agent_id: AgentId,
     /// The issue worked on.
-    #[schema(value_type = Option<schema::Id>)]
     issue_id: Option<IssueId>,
     /// The project of that issue.
-    #[schema(value_type = Option<schema::Id>)]
     project_id: Option<ProjectId>,
     /// The goal of that issue.
-    #[schema(value_type = Option<schema::Id>)]
     goal_id: Option<GoalId>,
     /// The run that spent.
-    #[schema(value_type = Option<schema::Id>)]
     run_id: Option<RunId>,
     /// The billing code of that issue.
-    #[schema(value_type = Option<schema::Label>)]
     billing_code: Option<Label>,
     /// The model provider.
-    #[schema(value_type = schema::Name)]
     provider: Name,
     /// The model.
-    #[schema(value_type = schema::Name)]
     model: Name,
     /// How the provider bills.
-    #[schema(value_type = schema::BillingType)]
     billing_type: BillingType,
     /// Tokens read by the model.
     input_tokens: Count,
@@ -77,19 +66,16 @@ struct CostEventBody {
     /// Tokens written to the provider's cache.
     cache_write_tokens: Count,
     /// What it cost.
-    cost_cents: Amount,
+    cost_cents: Cents,
     /// Who told.
-    #[schema(value_type = schema::CostSource)]
     source: CostSource,
     /// False for a report of usage that was metered already: kept, not summed.
     counted: bool,
     /// The caller's own key against double counting.
     idempotency_key: Option<String>,
     /// When the cost arose; decides the month.
-    #[schema(value_type = schema::Timestamp)]
     occurred_at: Timestamp,
     /// When it was recorded.
-    #[schema(value_type = schema::Timestamp)]
     created_at: Timestamp,
 }
 
@@ -111,7 +97,7 @@ impl From<CostEvent> for CostEventBody {
             output_tokens: Count(event.tokens.output),
             cached_input_tokens: Count(event.tokens.cached_input),
             cache_write_tokens: Count(event.tokens.cache_write),
-            cost_cents: Amount(event.cost),
+            cost_cents: event.cost,
             source: event.source,
             counted: event.counted,
             idempotency_key: event.idempotency_key,
@@ -125,13 +111,10 @@ impl From<CostEvent> for CostEventBody {
 #[serde(rename_all = "camelCase")]
 struct ReportCostBody {
     /// The agent that spent.
-    #[schema(value_type = schema::Id)]
     agent_id: AgentId,
     /// The model provider.
-    #[schema(value_type = schema::Name)]
     provider: Name,
     /// The model.
-    #[schema(value_type = schema::Name)]
     model: Name,
     /// Tokens read by the model.
     input_tokens: Option<Count>,
@@ -142,27 +125,20 @@ struct ReportCostBody {
     /// Tokens written to the provider's cache.
     cache_write_tokens: Option<Count>,
     /// What it cost.
-    cost_cents: Amount,
+    cost_cents: Cents,
     /// How the provider bills; `api` when left out.
-    #[schema(value_type = Option<schema::BillingType>)]
     billing_type: Option<BillingType>,
     /// The issue worked on, by id or identifier; the run's when left out.
-    #[schema(value_type = Option<String>)]
     issue_id: Option<IssueRef>,
     /// The project; the issue's when left out.
-    #[schema(value_type = Option<schema::Id>)]
     project_id: Option<ProjectId>,
     /// The goal; the issue's when left out.
-    #[schema(value_type = Option<schema::Id>)]
     goal_id: Option<GoalId>,
     /// The run that spent; the caller's own when left out.
-    #[schema(value_type = Option<schema::Id>)]
     run_id: Option<RunId>,
     /// What it is booked on; the issue's code when left out.
-    #[schema(value_type = Option<schema::Label>)]
     billing_code: Option<Label>,
     /// When the cost arose; now when left out.
-    #[schema(value_type = Option<schema::Timestamp>)]
     occurred_at: Option<Timestamp>,
     /// The caller's own key against double counting.
     #[schema(min_length = 1, max_length = 200)]
@@ -189,7 +165,7 @@ impl ReportCostBody {
                 cached_input: count(self.cached_input_tokens),
                 cache_write: count(self.cache_write_tokens),
             },
-            cost: self.cost_cents.0,
+            cost: self.cost_cents,
             issue: self.issue_id,
             project: self.project_id,
             goal: self.goal_id,
@@ -204,7 +180,6 @@ impl ReportCostBody {
 /// Records a cost and applies the budgets.
 #[utoipa::path(post, path = "/api/companies/{companyId}/cost-events", tag = TAG,
     operation_id = "reportCost",
-    params(("companyId" = schema::Id, Path, description = "The company.")),
     request_body = ReportCostBody,
     responses(
         (status = 201, description = "The cost event.", body = CostEventBody),
@@ -231,7 +206,7 @@ async fn report(rqctx: RequestContext) -> HttpResponse {
 /// Cost events of a company, newest first.
 #[utoipa::path(get, path = "/api/companies/{companyId}/cost-events", tag = TAG,
     operation_id = "listCostEvents",
-    params(("companyId" = schema::Id, Path, description = "The company."), Paging),
+    params(Paging),
     responses((status = 200, description = "The events.", body = Vec<CostEventBody>)))]
 async fn list(rqctx: RequestContext) -> HttpResponse {
     rqctx

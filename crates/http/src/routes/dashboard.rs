@@ -4,13 +4,13 @@ use utoipa::ToSchema;
 use workforce_app::Codes;
 use workforce_app::dashboard::{self, Dashboard};
 use workforce_domain::dashboard::Badges;
+use workforce_domain::money::{Budget, Cents};
+use workforce_domain::number::Count;
 use workforce_domain::time::Timestamp;
 
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::RequestContext;
-use crate::schema;
-use crate::wire::{Amount, Count, Limit};
 
 const TAG: &str = "Companies";
 
@@ -62,10 +62,10 @@ struct TasksBody {
 #[schema(as = DashboardCosts)]
 struct CostsBody {
     /// What was spent.
-    month_spend_cents: Amount,
+    month_spend_cents: Cents,
     /// The company's monthly limit, or the sum of its agents' where it has
     /// none.
-    month_budget_cents: Limit,
+    month_budget_cents: Budget,
     /// The part of the limit that is used, in percent; 0 without a limit.
     month_utilization_percent: f64,
 }
@@ -87,7 +87,6 @@ struct DashboardBody {
     /// for an hour.
     stale_tasks: Count,
     /// When this server last looked for due wakes.
-    #[schema(value_type = Option<schema::Timestamp>)]
     last_tick_at: Option<Timestamp>,
     /// Wakes that wait for a run.
     queue_depth: Count,
@@ -121,8 +120,8 @@ impl DashboardBody {
                 today_done_delta: tasks.done_today - tasks.done_yesterday,
             },
             costs: CostsBody {
-                month_spend_cents: Amount(usage.spent),
-                month_budget_cents: Limit(usage.budget),
+                month_spend_cents: usage.spent,
+                month_budget_cents: usage.budget,
                 month_utilization_percent: percent,
             },
             pending_approvals: Count(figures.pending_approvals),
@@ -137,7 +136,6 @@ impl DashboardBody {
 /// A company at a glance.
 #[utoipa::path(get, path = "/api/companies/{companyId}/dashboard", tag = TAG,
     operation_id = "getDashboard",
-    params(("companyId" = schema::Id, Path, description = "The company.")),
     responses((status = 200, description = "The figures.", body = DashboardBody)))]
 async fn get(rqctx: RequestContext) -> HttpResponse {
     rqctx
@@ -181,7 +179,6 @@ impl From<Badges> for BadgesBody {
 /// What waits for somebody's attention in a company, in numbers.
 #[utoipa::path(get, path = "/api/companies/{companyId}/sidebar-badges", tag = TAG,
     operation_id = "getSidebarBadges",
-    params(("companyId" = schema::Id, Path, description = "The company.")),
     responses((status = 200, description = "The numbers.", body = BadgesBody)))]
 async fn badges(rqctx: RequestContext) -> HttpResponse {
     rqctx

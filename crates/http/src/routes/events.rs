@@ -5,6 +5,7 @@ mod tickets;
 
 use std::sync::Arc;
 
+use crate::schema::ServerSentEvent;
 use actix_web::HttpResponse;
 use actix_web::http::header;
 use serde::Serialize;
@@ -22,7 +23,6 @@ use crate::problem::Problem;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::{Request, RequestContext};
-use crate::schema;
 use crate::streams::{self, EVENT_STREAM};
 use line::Line;
 use reader::Reader;
@@ -59,17 +59,13 @@ pub(crate) struct EventBody {
     /// Its number in the company: from 1 on, without gaps.
     id: i64,
     /// The company.
-    #[schema(value_type = schema::Id)]
     company_id: CompanyId,
     /// Its kind.
     #[serde(rename = "type")]
-    #[schema(value_type = schema::EventKind)]
     kind: EventKind,
     /// When.
-    #[schema(value_type = schema::Timestamp)]
     created_at: Timestamp,
     /// What it tells.
-    #[schema(value_type = schema::Document)]
     payload: Document,
 }
 
@@ -121,7 +117,6 @@ impl EventParams {
 #[utoipa::path(get, path = "/api/companies/{companyId}/events", tag = TAG,
     operation_id = "streamEvents",
     params(
-        ("companyId" = schema::Id, Path, description = "The company."),
         ("after" = Option<u64>, Query,
             description = "Begins after the event with this number; 0 begins with the oldest. \
                 Left out, a stream begins with what happens next and a list with the oldest."),
@@ -138,7 +133,7 @@ impl EventParams {
     ),
     responses(
         (status = 200, description = "The events.",
-            content((Vec<EventBody> = "application/json"), (schema::ServerSentEvent = "text/event-stream")),
+            content((Vec<EventBody> = "application/json"), (ServerSentEvent = "text/event-stream")),
             headers(("X-Last-Event-Id" = i64,
                 description = "Of a list: what to send as `after` next time."))),
     ))]

@@ -1,9 +1,8 @@
 use actix_web::HttpResponse;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use utoipa::ToSchema;
 use workforce_app::Codes;
 use workforce_app::goals::{self, CreateGoal, UpdateGoal};
-use workforce_domain::change::Change;
 use workforce_domain::goal::{Goal, GoalLevel, GoalStatus};
 use workforce_domain::id::{AgentId, CompanyId, GoalId};
 use workforce_domain::port::GoalCursor;
@@ -15,8 +14,6 @@ use crate::paging::Paging;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::RequestContext;
-use crate::schema;
-use crate::wire::non_null;
 
 const TAG: &str = "Goals";
 
@@ -35,34 +32,24 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
 #[schema(as = Goal)]
 pub(super) struct GoalBody {
     /// Unique id.
-    #[schema(value_type = schema::Id)]
     id: GoalId,
     /// Its company.
-    #[schema(value_type = schema::Id)]
     company_id: CompanyId,
     /// What is to be reached.
-    #[schema(value_type = schema::Title)]
     title: Title,
     /// More about it.
-    #[schema(value_type = Option<schema::Description>)]
     description: Option<Description>,
     /// Its level in the hierarchy.
-    #[schema(value_type = schema::GoalLevel)]
     level: GoalLevel,
     /// Where it stands.
-    #[schema(value_type = schema::GoalStatus)]
     status: GoalStatus,
     /// The goal it serves.
-    #[schema(value_type = Option<schema::Id>)]
     parent_id: Option<GoalId>,
     /// The agent that answers for it.
-    #[schema(value_type = Option<schema::Id>)]
     owner_agent_id: Option<AgentId>,
     /// When it was made.
-    #[schema(value_type = schema::Timestamp)]
     created_at: Timestamp,
     /// When it last changed.
-    #[schema(value_type = schema::Timestamp)]
     updated_at: Timestamp,
 }
 
@@ -86,7 +73,7 @@ impl From<Goal> for GoalBody {
 /// Goals of a company, oldest first.
 #[utoipa::path(get, path = "/api/companies/{companyId}/goals", tag = TAG,
     operation_id = "listGoals",
-    params(("companyId" = schema::Id, Path, description = "The company."), Paging),
+    params(Paging),
     responses((status = 200, description = "The goals.", body = Vec<GoalBody>)))]
 async fn list(rqctx: RequestContext) -> HttpResponse {
     rqctx
@@ -98,52 +85,15 @@ async fn list(rqctx: RequestContext) -> HttpResponse {
         .await
 }
 
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct CreateGoalBody {
-    /// What is to be reached.
-    #[schema(value_type = schema::Title)]
-    title: Title,
-    /// More about it.
-    #[schema(value_type = Option<schema::Description>)]
-    description: Option<Description>,
-    /// Its level; `task` when left out.
-    #[schema(value_type = Option<schema::GoalLevel>)]
-    level: Option<GoalLevel>,
-    /// Where it stands; `planned` when left out.
-    #[schema(value_type = Option<schema::GoalStatus>)]
-    status: Option<GoalStatus>,
-    /// The goal it serves.
-    #[schema(value_type = Option<schema::Id>)]
-    parent_id: Option<GoalId>,
-    /// The agent that answers for it.
-    #[schema(value_type = Option<schema::Id>)]
-    owner_agent_id: Option<AgentId>,
-}
-
-impl CreateGoalBody {
-    fn command(self) -> CreateGoal {
-        CreateGoal {
-            title: self.title,
-            description: self.description,
-            level: self.level,
-            status: self.status,
-            parent: self.parent_id,
-            owner_agent: self.owner_agent_id,
-        }
-    }
-}
-
 /// Makes a goal.
 #[utoipa::path(post, path = "/api/companies/{companyId}/goals", tag = TAG,
     operation_id = "createGoal",
-    params(("companyId" = schema::Id, Path, description = "The company.")),
-    request_body = CreateGoalBody,
+    request_body = CreateGoal,
     responses((status = 201, description = "The goal.", body = GoalBody)))]
 async fn create(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .write(
-            |rq| Ok((rq.id("companyId")?, rq.json::<CreateGoalBody>()?.command())),
+            |rq| Ok((rq.id("companyId")?, rq.json::<CreateGoal>()?)),
             |tx, ctx, (company, command)| goals::create(tx, ctx, *company, command.clone()),
             |goal| Reply::created(GoalBody::from(goal)),
         )
@@ -152,7 +102,6 @@ async fn create(rqctx: RequestContext) -> HttpResponse {
 
 /// One goal.
 #[utoipa::path(get, path = "/api/goals/{goalId}", tag = TAG, operation_id = "getGoal",
-    params(("goalId" = schema::Id, Path, description = "The goal.")),
     responses((status = 200, description = "The goal.", body = GoalBody)))]
 async fn get(rqctx: RequestContext) -> HttpResponse {
     rqctx
@@ -164,57 +113,14 @@ async fn get(rqctx: RequestContext) -> HttpResponse {
         .await
 }
 
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct UpdateGoalBody {
-    /// What is to be reached.
-    #[serde(default, deserialize_with = "non_null")]
-    #[schema(value_type = schema::Title)]
-    title: Option<Title>,
-    /// More about it.
-    #[serde(default)]
-    #[schema(value_type = Option<schema::Description>)]
-    description: Change<Description>,
-    /// Its level.
-    #[serde(default, deserialize_with = "non_null")]
-    #[schema(value_type = schema::GoalLevel)]
-    level: Option<GoalLevel>,
-    /// Where it stands.
-    #[serde(default, deserialize_with = "non_null")]
-    #[schema(value_type = schema::GoalStatus)]
-    status: Option<GoalStatus>,
-    /// The goal it serves.
-    #[serde(default)]
-    #[schema(value_type = Option<schema::Id>)]
-    parent_id: Change<GoalId>,
-    /// The agent that answers for it.
-    #[serde(default)]
-    #[schema(value_type = Option<schema::Id>)]
-    owner_agent_id: Change<AgentId>,
-}
-
-impl UpdateGoalBody {
-    fn command(self) -> UpdateGoal {
-        UpdateGoal {
-            title: self.title,
-            description: self.description,
-            level: self.level,
-            status: self.status,
-            parent: self.parent_id,
-            owner_agent: self.owner_agent_id,
-        }
-    }
-}
-
 /// Changes a goal.
 #[utoipa::path(patch, path = "/api/goals/{goalId}", tag = TAG, operation_id = "updateGoal",
-    params(("goalId" = schema::Id, Path, description = "The goal.")),
-    request_body = UpdateGoalBody,
+    request_body = UpdateGoal,
     responses((status = 200, description = "The goal.", body = GoalBody)))]
 async fn update(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .write(
-            |rq| Ok((rq.id("goalId")?, rq.json::<UpdateGoalBody>()?.command())),
+            |rq| Ok((rq.id("goalId")?, rq.json::<UpdateGoal>()?)),
             |tx, ctx, (id, command)| goals::update(tx, ctx, *id, command.clone()),
             |goal| Reply::ok(GoalBody::from(goal)),
         )
@@ -224,7 +130,6 @@ async fn update(rqctx: RequestContext) -> HttpResponse {
 /// Deletes a goal. Goals below it become top-level goals, its issues and
 /// projects stay without it.
 #[utoipa::path(delete, path = "/api/goals/{goalId}", tag = TAG, operation_id = "deleteGoal",
-    params(("goalId" = schema::Id, Path, description = "The goal.")),
     responses((status = 200, description = "It is gone.", body = Done)))]
 async fn delete(rqctx: RequestContext) -> HttpResponse {
     rqctx

@@ -13,7 +13,6 @@ use workforce_domain::port::StoreError;
 use crate::problem::{Problem, settled};
 use crate::registry::{Access, Endpoints};
 use crate::request_context::RequestContext;
-use crate::schema;
 use crate::state::State;
 
 const TAG: &str = "Health";
@@ -48,7 +47,6 @@ struct Health {
     version: &'static str,
     /// `local_trusted` where a request without a credential is the board's,
     /// `token` where every request needs one.
-    #[schema(value_type = schema::AuthMode)]
     deployment_mode: AuthMode,
     /// Seconds since the server started.
     uptime_seconds: u64,

@@ -1,12 +1,12 @@
 mod bodies;
 mod comments;
 mod holding;
-mod requests;
 
 use actix_web::HttpResponse;
-use workforce_app::issues::IssueView;
+use workforce_app::issues::{CreateIssue, IssueView, UpdateIssue};
 use workforce_app::{Code, Codes, Context, Failure, issues};
 use workforce_domain::board::BoardMember;
+use workforce_domain::id::{GoalId, ProjectId};
 use workforce_domain::issue::IssueRef;
 use workforce_domain::page::{Page, PageRequest};
 use workforce_domain::port::{AssigneeFilter, IssueCursor, IssueFilter, Reads, SearchCursor};
@@ -19,10 +19,8 @@ use crate::query::{Query, fault};
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::{Request, RequestContext};
-use crate::schema;
 pub(super) use bodies::IssueBody;
 use bodies::{CreatedIssueBody, IssueDetailBody, UpdatedIssueBody};
-use requests::{CreateIssueBody, UpdateIssueBody};
 
 const TAG: &str = "Issues";
 
@@ -47,7 +45,6 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
 #[utoipa::path(get, path = "/api/companies/{companyId}/issues", tag = TAG,
     operation_id = "listIssues",
     params(
-        ("companyId" = schema::Id, Path, description = "The company."),
         ("status" = Option<String>, Query, description = "Statuses, separated by commas."),
         ("priority" = Option<String>, Query, description = "Priorities, separated by commas."),
         ("assigneeAgentId" = Option<String>, Query,
@@ -55,8 +52,8 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
         ("assigneeUserId" = Option<String>, Query,
             description = "Assigned to this member of the board: `local-board`, `start-token` \
                 or the id of a token; `me` for the caller."),
-        ("projectId" = Option<schema::Id>, Query, description = "Of this project."),
-        ("goalId" = Option<schema::Id>, Query, description = "Of this goal."),
+        ("projectId" = Option<ProjectId>, Query, description = "Of this project."),
+        ("goalId" = Option<GoalId>, Query, description = "Of this goal."),
         ("parentId" = Option<String>, Query,
             description = "Directly below this issue, named by id or identifier."),
         ("labelId" = Option<String>, Query,
@@ -220,8 +217,7 @@ fn assignee(query: &Query) -> Result<AssigneeParam, Problem> {
 /// and key of its `delegation`, else by `Idempotency-Key`, else by title.
 #[utoipa::path(post, path = "/api/companies/{companyId}/issues", tag = TAG,
     operation_id = "createIssue",
-    params(("companyId" = schema::Id, Path, description = "The company.")),
-    request_body = CreateIssueBody,
+    request_body = CreateIssue,
     responses(
         (status = 201, description = "The issue.", body = CreatedIssueBody),
         (status = 200, description = "The child that the calling agent meant and had made before.",
@@ -231,10 +227,9 @@ async fn create(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .write(
             |rq| {
-                Ok((
-                    rq.id("companyId")?,
-                    rq.json::<CreateIssueBody>()?.command(rq.idempotency_key()),
-                ))
+                let mut command = rq.json::<CreateIssue>()?;
+                command.request_key = rq.idempotency_key().map(str::to_owned);
+                Ok((rq.id("companyId")?, command))
             },
             |tx, ctx, (company, command)| issues::create(tx, ctx, *company, command.clone()),
             |created| {
@@ -250,7 +245,6 @@ async fn create(rqctx: RequestContext) -> HttpResponse {
 
 /// One issue with its project, goal and parents.
 #[utoipa::path(get, path = "/api/issues/{issueId}", tag = TAG, operation_id = "getIssue",
-    params(("issueId" = String, Path, description = "The issue, by id or identifier.")),
     responses((status = 200, description = "The issue.", body = IssueDetailBody)))]
 async fn get(rqctx: RequestContext) -> HttpResponse {
     rqctx
@@ -264,13 +258,12 @@ async fn get(rqctx: RequestContext) -> HttpResponse {
 
 /// Changes an issue, and comments on it in the same transaction.
 #[utoipa::path(patch, path = "/api/issues/{issueId}", tag = TAG, operation_id = "updateIssue",
-    params(("issueId" = String, Path, description = "The issue, by id or identifier.")),
-    request_body = UpdateIssueBody,
+    request_body = UpdateIssue,
     responses((status = 200, description = "The issue.", body = UpdatedIssueBody)))]
 async fn update(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .write(
-            |rq| Ok((issue_ref(rq)?, rq.json::<UpdateIssueBody>()?.command()?)),
+            |rq| Ok((issue_ref(rq)?, rq.json_without::<UpdateIssue>("companyId")?)),
             |tx, ctx, (issue, command)| issues::update(tx, ctx, issue, command.clone()),
             |updated| Reply::ok(UpdatedIssueBody::from(updated)),
         )
@@ -281,7 +274,6 @@ async fn update(rqctx: RequestContext) -> HttpResponse {
 /// its runs and costs stay for the record, its children become top-level
 /// issues.
 #[utoipa::path(delete, path = "/api/issues/{issueId}", tag = TAG, operation_id = "deleteIssue",
-    params(("issueId" = String, Path, description = "The issue, by id or identifier.")),
     responses((status = 200, description = "It is gone.", body = Done)))]
 async fn delete(rqctx: RequestContext) -> HttpResponse {
     rqctx

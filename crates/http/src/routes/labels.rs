@@ -1,5 +1,5 @@
 use actix_web::HttpResponse;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use utoipa::ToSchema;
 use workforce_app::Codes;
 use workforce_app::labels::{self, CreateLabel, UpdateLabel};
@@ -14,8 +14,6 @@ use crate::paging::Paging;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::RequestContext;
-use crate::schema;
-use crate::wire::non_null;
 
 const TAG: &str = "Labels";
 
@@ -33,22 +31,16 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
 #[schema(as = IssueLabel)]
 pub(super) struct LabelBody {
     /// Unique id.
-    #[schema(value_type = schema::Id)]
     pub(super) id: LabelId,
     /// Its company.
-    #[schema(value_type = schema::Id)]
     company_id: CompanyId,
     /// Its name; names of a company differ in more than case.
-    #[schema(value_type = schema::LabelName)]
     name: LabelName,
     /// Colour of its badge.
-    #[schema(value_type = schema::Color)]
     color: Color,
     /// When it was made.
-    #[schema(value_type = schema::Timestamp)]
     created_at: Timestamp,
     /// When it last changed.
-    #[schema(value_type = schema::Timestamp)]
     updated_at: Timestamp,
 }
 
@@ -68,7 +60,7 @@ impl From<IssueLabel> for LabelBody {
 /// Labels of a company, oldest first.
 #[utoipa::path(get, path = "/api/companies/{companyId}/labels", tag = TAG,
     operation_id = "listLabels",
-    params(("companyId" = schema::Id, Path, description = "The company."), Paging),
+    params(Paging),
     responses((status = 200, description = "The labels.", body = Vec<LabelBody>)))]
 async fn list(rqctx: RequestContext) -> HttpResponse {
     rqctx
@@ -80,71 +72,29 @@ async fn list(rqctx: RequestContext) -> HttpResponse {
         .await
 }
 
-#[derive(Deserialize, ToSchema)]
-struct CreateLabelBody {
-    /// Its name.
-    #[schema(value_type = schema::LabelName)]
-    name: LabelName,
-    /// Colour of its badge.
-    #[schema(value_type = schema::Color)]
-    color: Color,
-}
-
-impl CreateLabelBody {
-    fn command(self) -> CreateLabel {
-        CreateLabel {
-            name: self.name,
-            color: self.color,
-        }
-    }
-}
-
 /// Makes a label. For the board, the ceo, and agents to whom others report.
 #[utoipa::path(post, path = "/api/companies/{companyId}/labels", tag = TAG,
     operation_id = "createLabel",
-    params(("companyId" = schema::Id, Path, description = "The company.")),
-    request_body = CreateLabelBody,
+    request_body = CreateLabel,
     responses((status = 201, description = "The label.", body = LabelBody)))]
 async fn create(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .write(
-            |rq| Ok((rq.id("companyId")?, rq.json::<CreateLabelBody>()?.command())),
+            |rq| Ok((rq.id("companyId")?, rq.json::<CreateLabel>()?)),
             |tx, ctx, (company, command)| labels::create(tx, ctx, *company, command.clone()),
             |label| Reply::created(LabelBody::from(label)),
         )
         .await
 }
 
-#[derive(Deserialize, ToSchema)]
-struct UpdateLabelBody {
-    /// Its name.
-    #[serde(default, deserialize_with = "non_null")]
-    #[schema(value_type = schema::LabelName)]
-    name: Option<LabelName>,
-    /// Colour of its badge.
-    #[serde(default, deserialize_with = "non_null")]
-    #[schema(value_type = schema::Color)]
-    color: Option<Color>,
-}
-
-impl UpdateLabelBody {
-    fn command(self) -> UpdateLabel {
-        UpdateLabel {
-            name: self.name,
-            color: self.color,
-        }
-    }
-}
-
 /// Changes a label. For whoever may make one.
 #[utoipa::path(patch, path = "/api/labels/{labelId}", tag = TAG, operation_id = "updateLabel",
-    params(("labelId" = schema::Id, Path, description = "The label.")),
-    request_body = UpdateLabelBody,
+    request_body = UpdateLabel,
     responses((status = 200, description = "The label.", body = LabelBody)))]
 async fn update(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .write(
-            |rq| Ok((rq.id("labelId")?, rq.json::<UpdateLabelBody>()?.command())),
+            |rq| Ok((rq.id("labelId")?, rq.json::<UpdateLabel>()?)),
             |tx, ctx, (id, command)| labels::update(tx, ctx, *id, command.clone()),
             |label| Reply::ok(LabelBody::from(label)),
         )
@@ -153,7 +103,6 @@ async fn update(rqctx: RequestContext) -> HttpResponse {
 
 /// Deletes a label and takes it off every issue. For whoever may make one.
 #[utoipa::path(delete, path = "/api/labels/{labelId}", tag = TAG, operation_id = "deleteLabel",
-    params(("labelId" = schema::Id, Path, description = "The label.")),
     responses((status = 200, description = "It is gone.", body = Done)))]
 async fn delete(rqctx: RequestContext) -> HttpResponse {
     rqctx

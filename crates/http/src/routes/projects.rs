@@ -5,6 +5,7 @@ mod workspaces;
 use actix_web::HttpResponse;
 use workforce_app::Codes;
 use workforce_app::projects::{self, ProjectRef};
+use workforce_domain::id::CompanyId;
 use workforce_domain::port::ProjectCursor;
 
 use super::Done;
@@ -13,9 +14,8 @@ use crate::problem::Problem;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::{Request, RequestContext};
-use crate::schema;
 pub(super) use bodies::ProjectBody;
-use bodies::{CreateProjectBody, UpdateProjectBody};
+use workforce_app::projects::{CreateProject, UpdateProject};
 
 const TAG: &str = "Projects";
 
@@ -32,7 +32,7 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
 /// Projects of a company, oldest first.
 #[utoipa::path(get, path = "/api/companies/{companyId}/projects", tag = TAG,
     operation_id = "listProjects",
-    params(("companyId" = schema::Id, Path, description = "The company."), Paging),
+    params(Paging),
     responses((status = 200, description = "The projects.", body = Vec<ProjectBody>)))]
 async fn list(rqctx: RequestContext) -> HttpResponse {
     rqctx
@@ -47,18 +47,12 @@ async fn list(rqctx: RequestContext) -> HttpResponse {
 /// Makes a project, seeded with a workspace if one is given.
 #[utoipa::path(post, path = "/api/companies/{companyId}/projects", tag = TAG,
     operation_id = "createProject",
-    params(("companyId" = schema::Id, Path, description = "The company.")),
-    request_body = CreateProjectBody,
+    request_body = CreateProject,
     responses((status = 201, description = "The project.", body = ProjectBody)))]
 async fn create(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .write(
-            |rq| {
-                Ok((
-                    rq.id("companyId")?,
-                    rq.json::<CreateProjectBody>()?.command(),
-                ))
-            },
+            |rq| Ok((rq.id("companyId")?, rq.json::<CreateProject>()?)),
             |tx, ctx, (company, command)| projects::create(tx, ctx, *company, command.clone()),
             |view| Reply::created(ProjectBody::from(view)),
         )
@@ -68,8 +62,7 @@ async fn create(rqctx: RequestContext) -> HttpResponse {
 /// One project with its goals and workspaces.
 #[utoipa::path(get, path = "/api/projects/{projectId}", tag = TAG, operation_id = "getProject",
     params(
-        ("projectId" = String, Path, description = "The project, by id or short name."),
-        ("companyId" = Option<schema::Id>, Query,
+        ("companyId" = Option<CompanyId>, Query,
             description = "The company in which a short name is looked up."),
     ),
     responses((status = 200, description = "The project.", body = ProjectBody)))]
@@ -98,18 +91,12 @@ fn named(rq: &Request) -> Result<ProjectRef, Problem> {
 /// Changes a project.
 #[utoipa::path(patch, path = "/api/projects/{projectId}", tag = TAG,
     operation_id = "updateProject",
-    params(("projectId" = schema::Id, Path, description = "The project.")),
-    request_body = UpdateProjectBody,
+    request_body = UpdateProject,
     responses((status = 200, description = "The project.", body = ProjectBody)))]
 async fn update(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .write(
-            |rq| {
-                Ok((
-                    rq.id("projectId")?,
-                    rq.json::<UpdateProjectBody>()?.command(),
-                ))
-            },
+            |rq| Ok((rq.id("projectId")?, rq.json::<UpdateProject>()?)),
             |tx, ctx, (id, command)| projects::update(tx, ctx, *id, command.clone()),
             |view| Reply::ok(ProjectBody::from(view)),
         )
@@ -120,7 +107,6 @@ async fn update(rqctx: RequestContext) -> HttpResponse {
 /// do its costs; directories and repositories are left alone.
 #[utoipa::path(delete, path = "/api/projects/{projectId}", tag = TAG,
     operation_id = "deleteProject",
-    params(("projectId" = schema::Id, Path, description = "The project.")),
     responses((status = 200, description = "It is gone.", body = Done)))]
 async fn delete(rqctx: RequestContext) -> HttpResponse {
     rqctx

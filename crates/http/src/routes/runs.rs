@@ -10,6 +10,7 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 use workforce_app::{Codes, runs};
 use workforce_domain::Document;
+use workforce_domain::id::AgentId;
 use workforce_domain::port::{RunCursor, RunFilter};
 use workforce_domain::run::RunStatus;
 
@@ -20,7 +21,6 @@ use crate::query::Query;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::RequestContext;
-use crate::schema;
 use bodies::InvokedBody;
 pub(super) use bodies::RunBody;
 
@@ -50,14 +50,12 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
 #[derive(Deserialize, ToSchema)]
 struct InvokeBody {
     /// What the agent is to know.
-    #[schema(value_type = Option<schema::Document>)]
     payload: Option<Document>,
 }
 
 /// Asks for a heartbeat by hand. Repeated calls lead to one run.
 #[utoipa::path(post, path = "/api/agents/{agentId}/heartbeat/invoke", tag = TAG,
     operation_id = "invokeHeartbeat",
-    params(("agentId" = schema::Id, Path, description = "The agent.")),
     request_body = Option<InvokeBody>,
     responses((status = 202, description = "The queued run.", body = InvokedBody)))]
 async fn invoke(rqctx: RequestContext) -> HttpResponse {
@@ -79,8 +77,7 @@ async fn invoke(rqctx: RequestContext) -> HttpResponse {
 #[utoipa::path(get, path = "/api/companies/{companyId}/heartbeat-runs", tag = TAG,
     operation_id = "listHeartbeatRuns",
     params(
-        ("companyId" = schema::Id, Path, description = "The company."),
-        ("agentId" = Option<schema::Id>, Query, description = "Of this agent."),
+        ("agentId" = Option<AgentId>, Query, description = "Of this agent."),
         ("issueId" = Option<String>, Query,
             description = "About this issue, named by id or identifier."),
         ("status" = Option<String>, Query, description = "Statuses, separated by commas."),
@@ -119,7 +116,7 @@ fn filter(query: &Query) -> Result<RunFilter, Problem> {
 /// Runs of a company that have not ended, newest first.
 #[utoipa::path(get, path = "/api/companies/{companyId}/live-runs", tag = TAG,
     operation_id = "listLiveRuns",
-    params(("companyId" = schema::Id, Path, description = "The company."), Paging),
+    params(Paging),
     responses((status = 200, description = "The runs.", body = Vec<RunBody>)))]
 async fn live(rqctx: RequestContext) -> HttpResponse {
     rqctx
@@ -140,7 +137,6 @@ async fn live(rqctx: RequestContext) -> HttpResponse {
 /// One run.
 #[utoipa::path(get, path = "/api/heartbeat-runs/{runId}", tag = TAG,
     operation_id = "getHeartbeatRun",
-    params(("runId" = schema::Id, Path, description = "The run.")),
     responses((status = 200, description = "The run.", body = RunBody)))]
 async fn get(rqctx: RequestContext) -> HttpResponse {
     rqctx
@@ -156,7 +152,6 @@ async fn get(rqctx: RequestContext) -> HttpResponse {
 /// stop and is cancelled when its processes are gone.
 #[utoipa::path(post, path = "/api/heartbeat-runs/{runId}/cancel", tag = TAG,
     operation_id = "cancelHeartbeatRun",
-    params(("runId" = schema::Id, Path, description = "The run.")),
     responses((status = 200, description = "The run.", body = RunBody)))]
 async fn cancel(rqctx: RequestContext) -> HttpResponse {
     rqctx

@@ -3,6 +3,7 @@ mod master_key;
 mod usage;
 
 use actix_web::HttpResponse;
+use workforce_app::secrets::UpdateSecret;
 use workforce_app::{Code, Codes, secrets};
 use workforce_domain::port::SecretCursor;
 
@@ -11,10 +12,7 @@ use crate::paging::Paging;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::RequestContext;
-use crate::schema;
-use bodies::{
-    ConvertBody, ConvertedBody, CreateSecretBody, RotateSecretBody, SecretBody, UpdateSecretBody,
-};
+use bodies::{ConvertBody, ConvertedBody, CreateSecretBody, RotateSecretBody, SecretBody};
 
 const TAG: &str = "Secrets";
 
@@ -38,7 +36,7 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
 /// Secrets of a company, oldest first, without their values.
 #[utoipa::path(get, path = "/api/companies/{companyId}/secrets", tag = TAG,
     operation_id = "listSecrets",
-    params(("companyId" = schema::Id, Path, description = "The company."), Paging),
+    params(Paging),
     responses((status = 200, description = "The secrets.", body = Vec<SecretBody>)))]
 async fn list(rqctx: RequestContext) -> HttpResponse {
     rqctx
@@ -53,7 +51,6 @@ async fn list(rqctx: RequestContext) -> HttpResponse {
 /// Makes a secret. Its value is sealed and never shown again.
 #[utoipa::path(post, path = "/api/companies/{companyId}/secrets", tag = TAG,
     operation_id = "createSecret",
-    params(("companyId" = schema::Id, Path, description = "The company.")),
     request_body = CreateSecretBody,
     responses((status = 201, description = "The secret.", body = SecretBody)))]
 async fn create(rqctx: RequestContext) -> HttpResponse {
@@ -71,7 +68,6 @@ async fn create(rqctx: RequestContext) -> HttpResponse {
 
 /// One secret, without its value.
 #[utoipa::path(get, path = "/api/secrets/{secretId}", tag = TAG, operation_id = "getSecret",
-    params(("secretId" = schema::Id, Path, description = "The secret.")),
     responses((status = 200, description = "The secret.", body = SecretBody)))]
 async fn get(rqctx: RequestContext) -> HttpResponse {
     rqctx
@@ -87,13 +83,12 @@ async fn get(rqctx: RequestContext) -> HttpResponse {
 /// starts from now on is given where its agent refers to `latest`.
 #[utoipa::path(patch, path = "/api/secrets/{secretId}", tag = TAG,
     operation_id = "updateSecret",
-    params(("secretId" = schema::Id, Path, description = "The secret.")),
-    request_body = UpdateSecretBody,
+    request_body = UpdateSecret,
     responses((status = 200, description = "The secret.", body = SecretBody)))]
 async fn update(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .write(
-            |rq| Ok((rq.id("secretId")?, rq.json::<UpdateSecretBody>()?.command())),
+            |rq| Ok((rq.id("secretId")?, rq.json::<UpdateSecret>()?)),
             |tx, ctx, (id, command)| secrets::update(tx, ctx, *id, command.clone()),
             |secret| Reply::ok(SecretBody::from(secret)),
         )
@@ -103,7 +98,6 @@ async fn update(rqctx: RequestContext) -> HttpResponse {
 /// Gives a secret a new version: the same as a PATCH with a value.
 #[utoipa::path(post, path = "/api/secrets/{secretId}/rotate", tag = TAG,
     operation_id = "rotateSecret",
-    params(("secretId" = schema::Id, Path, description = "The secret.")),
     request_body = RotateSecretBody,
     responses((status = 200, description = "The secret.", body = SecretBody)))]
 async fn rotate(rqctx: RequestContext) -> HttpResponse {
@@ -120,7 +114,6 @@ async fn rotate(rqctx: RequestContext) -> HttpResponse {
 #[utoipa::path(delete, path = "/api/secrets/{secretId}", tag = TAG,
     operation_id = "deleteSecret",
     params(
-        ("secretId" = schema::Id, Path, description = "The secret."),
         ("force" = Option<bool>, Query,
             description = "Deletes it although agents refer to it; their next runs fail."),
     ),
@@ -140,9 +133,7 @@ async fn delete(rqctx: RequestContext) -> HttpResponse {
 #[utoipa::path(post, path = "/api/agents/{agentId}/env/{name}/to-secret", tag = TAG,
     operation_id = "convertToSecret",
     params(
-        ("agentId" = schema::Id, Path, description = "The agent."),
-        ("name" = String, Path, description = "The variable."),
-    ),
+        ),
     request_body = ConvertBody,
     responses((status = 201, description = "The secret and where it is used.",
         body = ConvertedBody)))]

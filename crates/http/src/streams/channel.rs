@@ -148,9 +148,6 @@ impl Channel {
     }
 
     /// What follows `number`.
-    ///
-    /// # Errors
-    /// When the store fails.
     pub(crate) async fn after(&self, number: i64) -> Result<Piece, Problem> {
         let mut ring = self.ring.lock().await;
         match ring.after(number) {

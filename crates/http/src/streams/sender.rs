@@ -31,9 +31,6 @@ pub(crate) struct ReaderGone;
 impl EventSender {
     /// Hands a piece to the reader. One that takes nothing for long is given
     /// up: it comes back and goes on where it was.
-    ///
-    /// # Errors
-    /// [`ReaderGone`]
     pub(crate) async fn send(&self, piece: impl Into<Bytes>) -> Result<(), ReaderGone> {
         let sending = self.sender.send(piece.into());
         self.streams.patiently(sending).await?;
@@ -57,9 +54,6 @@ impl EventSender {
 
 impl Streams {
     /// Waits until a reader takes what is being sent, but not for ever.
-    ///
-    /// # Errors
-    /// [`ReaderGone`]
     pub(super) async fn patiently<E>(
         &self,
         sending: impl Future<Output = Result<(), E>>,

@@ -60,9 +60,6 @@ pub(crate) struct Socket {
 
 impl Socket {
     /// Sends messages in this order.
-    ///
-    /// # Errors
-    /// [`ReaderGone`]
     pub(crate) async fn texts(
         &self,
         texts: impl IntoIterator<Item = ByteString>,
@@ -76,9 +73,6 @@ impl Socket {
     }
 
     /// Shows that the stream lives, and looks whether the reader does.
-    ///
-    /// # Errors
-    /// [`ReaderGone`]
     pub(crate) async fn ping(&self) -> Result<(), ReaderGone> {
         let mut session = self.session.clone();
         self.streams.patiently(session.ping(b"")).await?;

@@ -41,7 +41,7 @@ pub(crate) fn publish(api: &Api, company: &Value, count: usize, length: usize) {
             tx.journal().event(Event {
                 company,
                 kind: EventKind::RunEvent,
-                payload: payload.clone(),
+                payload: payload.clone().into(),
                 created_at: Timestamp::from_micros(1),
             });
         }

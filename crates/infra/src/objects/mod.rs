@@ -71,9 +71,6 @@ pub struct Objects {
 
 impl Objects {
     /// Opens a place; a folder is made when there is none.
-    ///
-    /// # Errors
-    /// [`OpenObjectsError`]
     pub fn open(location: &Location) -> Result<Self, OpenObjectsError> {
         let mut objects = match location {
             Location::Folder(folder) => Self::in_folder(folder),

@@ -80,9 +80,6 @@ impl fmt::Display for BrokenInvariant {
 /// The invariants that do not hold in the database at `url`, each with up to `limit` of the rows
 /// that break it. All are asked of one consistent picture, on a connection of its own; a server
 /// may be at work meanwhile.
-///
-/// # Errors
-/// When the database cannot be reached or asked.
 pub fn broken_invariants(
     url: &DatabaseUrl,
     limit: usize,

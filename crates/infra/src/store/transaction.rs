@@ -88,9 +88,6 @@ impl<'c> Transaction<'c> {
     /// the counters of a company are locked from here to the commit: numbers and instants become
     /// visible in order, and numbers without gaps. Answers whose listeners are to be told after
     /// the commit, and the transaction's number where it came to light by the way.
-    ///
-    /// # Errors
-    /// When the store fails.
     pub(super) fn write_journal(
         &mut self,
     ) -> Result<(Vec<CompanyId>, Option<TransactionNumber>), StoreError> {

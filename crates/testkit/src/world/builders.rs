@@ -64,10 +64,10 @@ pub fn new_company(called: &str) -> CreateCompany {
     CreateCompany {
         name: name(called),
         description: None,
-        budget: Budget::UNLIMITED,
+        budget_monthly_cents: Some(Budget::UNLIMITED),
         require_board_approval_for_new_agents: Some(false),
-        review_required: false,
-        attachment_limit: None,
+        review_required: Some(false),
+        attachment_max_bytes: None,
         locale: None,
         brand_color: None,
     }
@@ -102,8 +102,8 @@ pub fn new_goal(titled: &str) -> CreateGoal {
         description: None,
         level: None,
         status: None,
-        parent: None,
-        owner_agent: None,
+        parent_id: None,
+        owner_agent_id: None,
     }
 }
 
@@ -112,14 +112,15 @@ pub fn new_goal(titled: &str) -> CreateGoal {
 #[track_caller]
 pub fn new_project(called: &str) -> CreateProject {
     CreateProject {
+        goal_id: None,
         name: name(called),
         description: None,
         status: None,
-        goals: Vec::new(),
-        lead_agent: None,
+        goal_ids: Some(Vec::new()),
+        lead_agent_id: None,
         target_date: None,
         color: None,
-        review_required: false,
+        review_required: Some(false),
         workspace: None,
     }
 }
@@ -134,8 +135,8 @@ pub fn new_workspace(cwd: &str) -> CreateWorkspace {
         repo_url: None,
         repo_ref: None,
         default_base_branch: None,
-        is_primary: false,
-        metadata: Document::new(),
+        is_primary: Some(false),
+        metadata: Some(Document::new()),
     }
 }
 
@@ -148,16 +149,16 @@ pub fn new_issue(titled: &str) -> CreateIssue {
         description: None,
         status: None,
         priority: None,
-        assignee_agent: None,
-        assignee_board: None,
-        parent: None,
-        project: None,
-        goal: None,
+        assignee_agent_id: None,
+        assignee_user_id: None,
+        parent_id: None,
+        project_id: None,
+        goal_id: None,
         billing_code: None,
         ticket_key: None,
         delegation: None,
         assignee_adapter_overrides: None,
-        labels: Vec::new(),
+        label_ids: Some(Vec::new()),
         request_key: None,
     }
 }
@@ -265,7 +266,7 @@ impl World {
     pub fn todo_for(&self, agent: &Agent, titled: &str) -> Issue {
         let todo = CreateIssue {
             status: Some(IssueStatus::Todo),
-            assignee_agent: Some(agent.id),
+            assignee_agent_id: Some(agent.id),
             ..new_issue(titled)
         };
         self.issue_with(agent.company, &todo)

@@ -130,9 +130,6 @@ fn check_put(
 }
 
 /// What writing a file takes outside.
-///
-/// # Errors
-/// [`InstructionsError`]
 pub fn plan_put(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,
@@ -151,9 +148,6 @@ pub fn plan_put(
 }
 
 /// What deleting a file takes outside.
-///
-/// # Errors
-/// [`InstructionsError`]
 pub fn plan_delete(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,
@@ -182,9 +176,6 @@ fn check_delete(pointer: &BundlePointer, path: &BundlePath) -> Result<(), Instru
 }
 
 /// Does on disk what is to be done there; `written` is what a file is to hold.
-///
-/// # Errors
-/// [`InstructionsError`]
 pub fn do_outside(
     disk: &dyn InstructionFiles,
     deed: &OutsideDeed,
@@ -209,9 +200,6 @@ pub const PUT_FILE: Codes = Codes::with(&[Code::BodyTooLarge], &[CHANGE]);
 
 /// Writes a file of a managed bundle, or notes that one of an external bundle
 /// was written.
-///
-/// # Errors
-/// [`InstructionsError`]
 pub fn put_file(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -267,9 +255,6 @@ pub const DELETE_FILE: Codes = Codes::with(&[Code::EntryFileProtected], &[CHANGE
 
 /// Deletes a file of a managed bundle, or notes that one of an external bundle
 /// was deleted.
-///
-/// # Errors
-/// [`InstructionsError`]
 pub fn delete_file(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,

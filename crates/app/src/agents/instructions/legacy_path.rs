@@ -79,9 +79,6 @@ pub struct InstructionsPath {
 }
 
 /// Finds out which bundle a path stands for. Touches the disk.
-///
-/// # Errors
-/// [`InstructionsError`]
 pub fn infer(
     disk: &dyn InstructionFiles,
     command: &SetInstructionsPath,
@@ -158,9 +155,6 @@ pub const SET_PATH: Codes = Codes::of(&[Code::InvalidField]);
 
 /// Keeps the path in the adapter's configuration, and makes the bundle the one
 /// it stands for. Board only.
-///
-/// # Errors
-/// [`InstructionsError`]
 pub fn set_path(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,

@@ -50,9 +50,6 @@ pub struct Prepared {
 }
 
 /// What a change of a bundle comes to.
-///
-/// # Errors
-/// [`InstructionsError`]
 pub fn plan_patch(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,
@@ -110,9 +107,6 @@ fn root(from: &BundlePointer, command: &PatchBundle) -> Result<String, Instructi
 }
 
 /// Asks the disk what a change needs to know.
-///
-/// # Errors
-/// [`InstructionsError`]
 pub fn prepare(
     disk: &dyn InstructionFiles,
     plan: PatchPlan,
@@ -151,9 +145,6 @@ pub fn prepare(
 pub const PATCH: Codes = Codes::with(&[Code::BodyTooLarge], &[CHANGE]);
 
 /// Changes a bundle as it was prepared.
-///
-/// # Errors
-/// [`InstructionsError`]
 pub fn patch(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,

@@ -12,9 +12,6 @@ use crate::refusal::Codes;
 
 /// The bundle of an agent, for the board, the agent itself and those above it.
 /// What only the disk tells is added with [`BundleView::completed`].
-///
-/// # Errors
-/// [`InstructionsError`]
 pub fn get(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,
@@ -65,9 +62,6 @@ pub enum FoundFile {
 pub const FILE: Codes = ON_DISK;
 
 /// A file of an agent's bundle, for whoever may see the bundle.
-///
-/// # Errors
-/// [`InstructionsError`]
 pub fn file(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,
@@ -125,9 +119,6 @@ pub fn written(command: &PutFile, bundle: &BundleView) -> FileView {
 }
 
 /// A file that was found, with its content. Touches the disk.
-///
-/// # Errors
-/// [`InstructionsError`]
 pub fn load(found: FoundFile, disk: &dyn InstructionFiles) -> Result<FileView, InstructionsError> {
     match found {
         FoundFile::Here(file) => Ok(file),

@@ -34,9 +34,6 @@ pub enum RunInstructions {
 }
 
 /// The instructions of an agent, for a run that begins.
-///
-/// # Errors
-/// When the store fails.
 pub fn for_run(reads: &mut dyn Reads, agent: &Agent) -> Result<RunInstructions, StoreError> {
     let pointer = reads.instructions().pointer(agent.scope(), agent.id)?;
     let pointer = pointer.unwrap_or_default();

@@ -134,7 +134,7 @@ fn a_rollback_gives_back_what_was_hidden_and_leaves_what_is_no_configuration() {
     assert!(!sealed.windows(plain.len()).any(|part| part == plain));
 
     let back = done(roll_back(world.board(), agent.id, first.id, Some(&[2])));
-    assert_eq!(Value::Object(back.agent.view.agent.adapter_config), env);
+    assert_eq!(Value::from(back.agent.view.agent.adapter_config), env);
     assert!(back.agent.view.agent.lifecycle.paused().is_some());
     assert_eq!((back.agent.revision, back.revision.revision.n), (3, 3));
     assert_eq!(back.revision.revision.source, RevisionSource::Rollback);
@@ -172,7 +172,7 @@ fn no_mark_of_a_hidden_value_is_ever_kept() {
     }
     let now = config(&world, agent.id).adapter_config;
     assert_eq!(
-        Value::Object(now),
+        Value::from(now),
         json!({ "command": "go", "env": { "A": "1" } })
     );
     let deep = adapter(json!({ "headers": { "X": REDACTED } }));

@@ -8,6 +8,7 @@ use workforce_app::{Code, Refusal};
 use workforce_domain::activity::Action;
 use workforce_domain::agent::{Agent, AgentLifecycle};
 use workforce_domain::budget::Threshold;
+use workforce_domain::change::Replace;
 use workforce_domain::company::{CompanyStatus, PauseReason};
 use workforce_domain::issue::{Issue, IssueStatus};
 use workforce_domain::port::Spender;
@@ -104,7 +105,7 @@ fn no_work_begins_until_the_limit_is_raised() {
     );
     // To set the status is a checkout as well.
     let begin = UpdateIssue {
-        status: Some(IssueStatus::InProgress),
+        status: Replace::Set(IssueStatus::InProgress),
         ..UpdateIssue::default()
     };
     let begun = world

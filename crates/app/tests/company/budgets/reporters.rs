@@ -91,9 +91,9 @@ fn a_cost_is_booked_where_the_issue_of_its_run_belongs() {
         company.id,
         &CreateIssue {
             status: Some(IssueStatus::Todo),
-            assignee_agent: Some(agent.id),
-            project: Some(project),
-            goal: Some(goal),
+            assignee_agent_id: Some(agent.id),
+            project_id: Some(project),
+            goal_id: Some(goal),
             billing_code: Some(label("client-7")),
             ..new_issue("Work")
         },

@@ -8,6 +8,7 @@ use workforce_app::companies::{self, CompanyError, CompanyView, UpdateCompany};
 use workforce_app::{Code, Context, Failure, Refusal};
 use workforce_domain::activity::Action;
 use workforce_domain::agent::Agent;
+use workforce_domain::change::Replace;
 use workforce_domain::company::{Company, CompanyStatus, PauseReason};
 use workforce_domain::id::CompanyId;
 use workforce_domain::port::Tx;
@@ -45,7 +46,7 @@ fn flipped(world: &World, id: CompanyId, switch: Switch) -> Company {
 
 fn put(world: &World, id: CompanyId, status: CompanyStatus) -> Company {
     let change = UpdateCompany {
-        status: Some(status),
+        status: Replace::Set(status),
         ..UpdateCompany::default()
     };
     done(change_company(world.board(), id, &change)).company

@@ -99,7 +99,7 @@ fn a_short_form_is_stale_once_its_text_changes_and_goes_when_it_is_replaced() {
 
     done(compact(board, id));
     let command = ReplaceConventions {
-        backstory: description("Once."),
+        backstory: Some(description("Once.")),
         ..ReplaceConventions::default()
     };
     let replaced = done(board.write(|tx, ctx| conventions::replace(tx, ctx, id, command.clone())));
@@ -134,7 +134,7 @@ fn the_board_the_lead_and_a_ceo_write_and_everyone_reads() {
     };
     let ceo = world.hired_with(company, &ceo);
     let mut command = new_project("Site");
-    command.lead_agent = Some(lead.id);
+    command.lead_agent_id = Some(lead.id);
     let id = world.project_with(company, &command).project.id;
     for who in [world.board(), world.agent(lead.id), world.agent(ceo.id)] {
         done(update(who, id, &rules("- x")));

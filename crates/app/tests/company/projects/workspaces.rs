@@ -7,7 +7,8 @@ use workforce_app::projects::{
     self, CreateProject, CreateWorkspace, ProjectError, UpdateWorkspace,
 };
 use workforce_app::{Code, Failure, Refusal};
-use workforce_domain::change::Change;
+use workforce_domain::Object;
+use workforce_domain::change::{Change, Replace};
 use workforce_domain::id::{ProjectId, WorkspaceId};
 use workforce_domain::project::Workspace;
 use workforce_domain::text::Location;
@@ -81,7 +82,7 @@ fn the_first_workspace_is_the_primary_one_whatever_it_says() {
     assert!(done(add_workspace(world.board(), id, &new_workspace("/srv/a"))).is_primary);
     assert!(!done(add_workspace(world.board(), id, &new_workspace("/srv/b"))).is_primary);
     let seeded = CreateProject {
-        workspace: Some(new_workspace("/srv/site")),
+        workspace: Some(Object(new_workspace("/srv/site"))),
         ..new_project("S")
     };
     let view = world.project_with(world.company("Other").id, &seeded);
@@ -96,13 +97,13 @@ fn one_workspace_only_is_the_primary_one() {
     let [a, b, c] = three(&world, id);
     assert_eq!(listed(&world, id), [(a, true), (b, false), (c, false)]);
     let primary = UpdateWorkspace {
-        is_primary: Some(true),
+        is_primary: Replace::Set(true),
         ..UpdateWorkspace::default()
     };
     assert!(done(change(&world, (id, c), &primary)).is_primary);
     assert_eq!(listed(&world, id), [(c, true), (a, false), (b, false)]);
     let claimed = CreateWorkspace {
-        is_primary: true,
+        is_primary: Some(true),
         ..new_workspace("/srv/d")
     };
     let d = done(add_workspace(world.board(), id, &claimed)).id;
@@ -115,7 +116,7 @@ fn one_workspace_only_is_the_primary_one() {
         1
     );
     let given_up = UpdateWorkspace {
-        is_primary: Some(false),
+        is_primary: Replace::Set(false),
         ..UpdateWorkspace::default()
     };
     assert!(done(change(&world, (id, d), &given_up)).is_primary);
@@ -127,7 +128,7 @@ fn the_oldest_workspace_takes_the_place_of_a_deleted_primary_one() {
     let id = project(&world);
     let [a, b, c] = three(&world, id);
     let primary = UpdateWorkspace {
-        is_primary: Some(true),
+        is_primary: Replace::Set(true),
         ..UpdateWorkspace::default()
     };
     done(change(&world, (id, c), &primary));
@@ -156,7 +157,7 @@ fn a_workspace_is_somewhere() {
     assert_eq!(told.code(), Code::InvalidField);
     let company = world.company("Other").id;
     let seeded = CreateProject {
-        workspace: Some(nowhere()),
+        workspace: Some(Object(nowhere())),
         ..new_project("Nowhere")
     };
     let board = world.board();

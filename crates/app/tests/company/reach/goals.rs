@@ -51,28 +51,28 @@ pub(super) fn references(
         (
             "goal parent",
             goal(CreateGoal {
-                parent: Some(named.goal),
+                parent_id: Some(named.goal),
                 ..new_goal("Sub")
             }),
         ),
         (
             "goal owner",
             goal(CreateGoal {
-                owner_agent: Some(named.agent),
+                owner_agent_id: Some(named.agent),
                 ..new_goal("Sub")
             }),
         ),
         (
             "goal new parent",
             moved(UpdateGoal {
-                parent: Change::Set(named.goal),
+                parent_id: Change::Set(named.goal),
                 ..UpdateGoal::default()
             }),
         ),
         (
             "goal new owner",
             moved(UpdateGoal {
-                owner_agent: Change::Set(named.agent),
+                owner_agent_id: Change::Set(named.agent),
                 ..UpdateGoal::default()
             }),
         ),

@@ -97,28 +97,28 @@ pub(super) fn references(
         (
             "project goals",
             project(CreateProject {
-                goals: vec![own.goal, named.goal],
+                goal_ids: Some(vec![own.goal, named.goal]),
                 ..new_project("P")
             }),
         ),
         (
             "project lead",
             project(CreateProject {
-                lead_agent: Some(named.agent),
+                lead_agent_id: Some(named.agent),
                 ..new_project("P")
             }),
         ),
         (
             "project new goals",
             changed(UpdateProject {
-                goals: Change::Set(vec![named.goal]),
+                goal_ids: Change::Set(vec![named.goal]),
                 ..UpdateProject::default()
             }),
         ),
         (
             "project new lead",
             changed(UpdateProject {
-                lead_agent: Change::Set(named.agent),
+                lead_agent_id: Change::Set(named.agent),
                 ..UpdateProject::default()
             }),
         ),

@@ -22,8 +22,8 @@ fn say(who: Acting<'_>, issue: &Issue, text: &str) {
     let body = CommentBody::new(text).unwrap();
     let command = AddComment {
         body,
-        reopen: false,
-        interrupt: false,
+        reopen: Some(false),
+        interrupt: Some(false),
     };
     done(who.write(|tx, ctx| issues::add_comment(tx, ctx, &issue.id.into(), command.clone())));
 }

@@ -72,7 +72,7 @@ fn the_agent_is_told_why() {
         (wakes[0].source, wakes[0].count, wakes[0].run),
         (WakeSource::Automation, 4, asked.run.id)
     );
-    let told = serde_json::Value::Object(wakes[0].payload.clone());
+    let told = serde_json::Value::from(wakes[0].payload.clone());
     assert_eq!(
         told,
         json!({ "build": 7, "reason": "process_lost_retry", "triggerDetail": "callback" })

@@ -6,11 +6,9 @@ use workforce_domain::Document;
 use workforce_domain::agent::{AdapterType, AgentStatus, ChainLink};
 use workforce_domain::company::PauseReason;
 use workforce_domain::id::{AgentId, CompanyId};
+use workforce_domain::money::{Budget, Cents};
 use workforce_domain::text::{Description, Label, Name, Role};
 use workforce_domain::time::Timestamp;
-
-use crate::schema;
-use crate::wire::{Amount, Limit};
 
 /// An agent.
 #[derive(Serialize, ToSchema)]
@@ -18,70 +16,52 @@ use crate::wire::{Amount, Limit};
 #[schema(as = Agent)]
 pub(super) struct AgentBody {
     /// Unique id.
-    #[schema(value_type = schema::Id)]
     id: AgentId,
     /// Its company.
-    #[schema(value_type = schema::Id)]
     company_id: CompanyId,
     /// Its name; others may share it.
-    #[schema(value_type = schema::Name)]
     name: Name,
     /// Short name, unique in the company.
     url_key: String,
     /// Its role; only `ceo` carries a privilege.
-    #[schema(value_type = schema::Role)]
     role: Role,
     /// Its job title.
-    #[schema(value_type = Option<schema::Label>)]
     title: Option<Label>,
     /// An icon's name.
-    #[schema(value_type = Option<schema::Label>)]
     icon: Option<Label>,
     /// What it can do.
-    #[schema(value_type = Option<schema::Description>)]
     capabilities: Option<Description>,
     /// Its manager.
-    #[schema(value_type = Option<schema::Id>)]
     reports_to: Option<AgentId>,
     /// Where it stands; derived, so that it is never stale.
-    #[schema(value_type = schema::AgentStatus)]
     status: AgentStatus,
     /// Who or what paused it.
-    #[schema(value_type = Option<schema::PauseReason>)]
     pause_reason: Option<PauseReason>,
     /// Since when it is paused.
-    #[schema(value_type = Option<schema::Timestamp>)]
     paused_at: Option<Timestamp>,
     /// How it is run.
-    #[schema(value_type = schema::AdapterType)]
     adapter_type: AdapterType,
     /// Configuration of the adapter; empty for whoever may not see it.
-    #[schema(value_type = schema::Document)]
     adapter_config: Document,
     /// Configuration of its heartbeats; empty for whoever may not see it.
-    #[schema(value_type = schema::Document)]
     runtime_config: Document,
     /// What it may do.
     permissions: Permissions,
     /// Monthly limit.
-    budget_monthly_cents: Limit,
+    budget_monthly_cents: Budget,
     /// The month in which the board lets it work although its budget is used
     /// up, as `2026-11`.
     #[schema(pattern = "^[0-9]{4}-[0-9]{2}$")]
     budget_override_month: Option<String>,
     /// What it spent in the current month.
-    spent_monthly_cents: Amount,
+    spent_monthly_cents: Cents,
     /// When its last run ended.
-    #[schema(value_type = Option<schema::Timestamp>)]
     last_heartbeat_at: Option<Timestamp>,
     /// Anything the board keeps with it.
-    #[schema(value_type = schema::Document)]
     metadata: Document,
     /// When it was made.
-    #[schema(value_type = schema::Timestamp)]
     created_at: Timestamp,
     /// When it last changed.
-    #[schema(value_type = schema::Timestamp)]
     updated_at: Timestamp,
 }
 
@@ -127,9 +107,9 @@ impl From<AgentView> for AgentBody {
             permissions: Permissions {
                 can_create_agents: agent.can_create_agents,
             },
-            budget_monthly_cents: Limit(agent.budget),
+            budget_monthly_cents: agent.budget,
             budget_override_month: agent.budget_override.map(|month| month.to_string()),
-            spent_monthly_cents: Amount(spent),
+            spent_monthly_cents: spent,
             last_heartbeat_at: agent.last_heartbeat_at,
             metadata: agent.metadata,
             created_at: agent.created_at,
@@ -155,16 +135,12 @@ pub(in super::super) struct AgentDetailBody {
 #[derive(Serialize, ToSchema)]
 struct Manager {
     /// The manager.
-    #[schema(value_type = schema::Id)]
     id: AgentId,
     /// Its name.
-    #[schema(value_type = schema::Name)]
     name: Name,
     /// Its role.
-    #[schema(value_type = schema::Role)]
     role: Role,
     /// Its job title.
-    #[schema(value_type = Option<schema::Label>)]
     title: Option<Label>,
 }
 

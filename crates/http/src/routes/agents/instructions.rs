@@ -9,7 +9,6 @@ use crate::problem::Problem;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::{Request, RequestContext};
-use crate::schema;
 use bodies::{
     BundleBody, DeletedBody, FileBody, PatchBundleBody, PathBody, PutFileBody, SetPathBody,
     WrittenBody, path,
@@ -50,7 +49,6 @@ fn named(rq: &Request) -> Result<BundlePath, Problem> {
 /// board, the agent itself and those above it.
 #[utoipa::path(get, path = "/api/agents/{agentId}/instructions-bundle", tag = TAG,
     operation_id = "getInstructionsBundle",
-    params(("agentId" = schema::Id, Path, description = "The agent.")),
     responses((status = 200, description = "The bundle.", body = BundleBody)))]
 async fn get(rqctx: RequestContext) -> HttpResponse {
     rqctx
@@ -70,7 +68,6 @@ async fn get(rqctx: RequestContext) -> HttpResponse {
 /// rest is the board's.
 #[utoipa::path(patch, path = "/api/agents/{agentId}/instructions-bundle", tag = TAG,
     operation_id = "updateInstructionsBundle",
-    params(("agentId" = schema::Id, Path, description = "The agent.")),
     request_body = PatchBundleBody,
     responses((status = 200, description = "The bundle.", body = BundleBody)))]
 async fn patch(rqctx: RequestContext) -> HttpResponse {
@@ -94,7 +91,6 @@ async fn patch(rqctx: RequestContext) -> HttpResponse {
 #[utoipa::path(get, path = "/api/agents/{agentId}/instructions-bundle/file", tag = TAG,
     operation_id = "getInstructionsFile",
     params(
-        ("agentId" = schema::Id, Path, description = "The agent."),
         ("path" = String, Query, description = "The path of the file within the bundle."),
     ),
     responses((status = 200, description = "The file.", body = FileBody)))]
@@ -116,7 +112,6 @@ async fn file(rqctx: RequestContext) -> HttpResponse {
 /// there. In an external bundle only the entry file is made.
 #[utoipa::path(put, path = "/api/agents/{agentId}/instructions-bundle/file", tag = TAG,
     operation_id = "putInstructionsFile",
-    params(("agentId" = schema::Id, Path, description = "The agent.")),
     request_body = PutFileBody,
     responses((status = 200, description = "The file and its bundle.", body = WrittenBody)))]
 async fn put(rqctx: RequestContext) -> HttpResponse {
@@ -146,7 +141,6 @@ async fn put(rqctx: RequestContext) -> HttpResponse {
 #[utoipa::path(delete, path = "/api/agents/{agentId}/instructions-bundle/file", tag = TAG,
     operation_id = "deleteInstructionsFile",
     params(
-        ("agentId" = schema::Id, Path, description = "The agent."),
         ("path" = String, Query, description = "The path of the file within the bundle."),
     ),
     responses((status = 200, description = "The bundle.", body = DeletedBody)))]
@@ -174,7 +168,6 @@ async fn delete(rqctx: RequestContext) -> HttpResponse {
 /// file is in a folder that may hold a bundle, the bundle is that folder.
 #[utoipa::path(patch, path = "/api/agents/{agentId}/instructions-path", tag = TAG,
     operation_id = "setInstructionsPath",
-    params(("agentId" = schema::Id, Path, description = "The agent.")),
     request_body = SetPathBody,
     responses((status = 200, description = "The path and the bundle.", body = PathBody)))]
 async fn set_path(rqctx: RequestContext) -> HttpResponse {

@@ -15,7 +15,6 @@ use crate::problem::Problem;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::{Request, RequestContext};
-use crate::schema;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
@@ -30,24 +29,18 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
 #[schema(as = AgentKey)]
 struct KeyBody {
     /// Unique id.
-    #[schema(value_type = schema::Id)]
     id: AgentKeyId,
     /// The agent it authenticates.
-    #[schema(value_type = schema::Id)]
     agent_id: AgentId,
     /// What it is for.
-    #[schema(value_type = schema::Name)]
     name: Name,
     /// How the value begins.
     prefix: String,
     /// When it was made.
-    #[schema(value_type = schema::Timestamp)]
     created_at: Timestamp,
     /// When it was last used, to within a minute.
-    #[schema(value_type = Option<schema::Timestamp>)]
     last_used_at: Option<Timestamp>,
     /// When it was revoked.
-    #[schema(value_type = Option<schema::Timestamp>)]
     revoked_at: Option<Timestamp>,
 }
 
@@ -71,13 +64,10 @@ impl From<AgentKey> for KeyBody {
 #[schema(as = CreatedAgentKey)]
 struct CreatedKeyBody {
     /// Unique id.
-    #[schema(value_type = schema::Id)]
     id: AgentKeyId,
     /// The agent it authenticates.
-    #[schema(value_type = schema::Id)]
     agent_id: AgentId,
     /// What it is for.
-    #[schema(value_type = schema::Name)]
     name: Name,
     /// The full value.
     key: String,
@@ -86,7 +76,6 @@ struct CreatedKeyBody {
     /// How the value begins.
     prefix: String,
     /// When it was made.
-    #[schema(value_type = schema::Timestamp)]
     created_at: Timestamp,
 }
 
@@ -107,7 +96,6 @@ impl From<CreatedKey> for CreatedKeyBody {
 #[derive(Deserialize, ToSchema)]
 struct CreateKeyBody {
     /// What it is for; `default` when left out.
-    #[schema(value_type = Option<schema::Name>)]
     name: Option<Name>,
 }
 
@@ -121,7 +109,6 @@ fn name(rq: &Request) -> Result<Name, Problem> {
 /// Makes a key for an agent.
 #[utoipa::path(post, path = "/api/agents/{agentId}/keys", tag = TAG,
     operation_id = "createAgentKey",
-    params(("agentId" = schema::Id, Path, description = "The agent.")),
     request_body = Option<CreateKeyBody>,
     responses((status = 201, description = "The key with its value.", body = CreatedKeyBody)))]
 async fn create(rqctx: RequestContext) -> HttpResponse {
@@ -137,7 +124,7 @@ async fn create(rqctx: RequestContext) -> HttpResponse {
 /// The keys of an agent, oldest first, revoked ones too.
 #[utoipa::path(get, path = "/api/agents/{agentId}/keys", tag = TAG,
     operation_id = "listAgentKeys",
-    params(("agentId" = schema::Id, Path, description = "The agent."), Paging),
+    params(Paging),
     responses((status = 200, description = "The keys.", body = Vec<KeyBody>)))]
 async fn list(rqctx: RequestContext) -> HttpResponse {
     rqctx
@@ -153,9 +140,7 @@ async fn list(rqctx: RequestContext) -> HttpResponse {
 #[utoipa::path(delete, path = "/api/agents/{agentId}/keys/{keyId}", tag = TAG,
     operation_id = "revokeAgentKey",
     params(
-        ("agentId" = schema::Id, Path, description = "The agent."),
-        ("keyId" = schema::Id, Path, description = "The key."),
-    ),
+        ),
     responses((status = 200, description = "The revoked key.", body = KeyBody)))]
 async fn revoke(rqctx: RequestContext) -> HttpResponse {
     rqctx

@@ -2,6 +2,7 @@ use actix_web::HttpResponse;
 use serde::Deserialize;
 use utoipa::ToSchema;
 use workforce_app::{Codes, agents};
+use workforce_domain::change::Replace;
 
 use super::TAG;
 use super::bodies::AgentDetailBody;
@@ -9,8 +10,6 @@ use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::RequestContext;
 use crate::routes::Done;
-use crate::schema;
-use crate::wire::non_null;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
@@ -22,7 +21,6 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
 
 /// Stops an agent's heartbeats and asks its live runs to stop.
 #[utoipa::path(post, path = "/api/agents/{agentId}/pause", tag = TAG, operation_id = "pauseAgent",
-    params(("agentId" = schema::Id, Path, description = "The agent.")),
     responses((status = 200, description = "The agent.", body = AgentDetailBody)))]
 async fn pause(rqctx: RequestContext) -> HttpResponse {
     rqctx
@@ -41,16 +39,14 @@ async fn pause(rqctx: RequestContext) -> HttpResponse {
 struct ResumeBody {
     /// Lets the agent work for the rest of the month although its budget is
     /// used up.
-    #[serde(default, deserialize_with = "non_null")]
-    #[schema(value_type = bool)]
-    force: Option<bool>,
+    #[serde(default)]
+    force: Replace<bool>,
 }
 
 /// Lets a paused agent run again. While its budget is used up this is refused,
 /// unless it is forced.
 #[utoipa::path(post, path = "/api/agents/{agentId}/resume", tag = TAG,
     operation_id = "resumeAgent",
-    params(("agentId" = schema::Id, Path, description = "The agent.")),
     request_body = Option<ResumeBody>,
     responses((status = 200, description = "The agent.", body = AgentDetailBody)))]
 async fn resume(rqctx: RequestContext) -> HttpResponse {
@@ -58,7 +54,7 @@ async fn resume(rqctx: RequestContext) -> HttpResponse {
         .write(
             |rq| {
                 let body = rq.json::<ResumeBody>()?;
-                Ok((rq.id("agentId")?, body.force.unwrap_or(false)))
+                Ok((rq.id("agentId")?, body.force.apply(false)))
             },
             |tx, ctx, (id, force)| agents::resume(tx, ctx, *id, *force),
             |detail| Reply::ok(AgentDetailBody::from(detail)),
@@ -69,7 +65,6 @@ async fn resume(rqctx: RequestContext) -> HttpResponse {
 /// Deactivates an agent for good.
 #[utoipa::path(post, path = "/api/agents/{agentId}/terminate", tag = TAG,
     operation_id = "terminateAgent",
-    params(("agentId" = schema::Id, Path, description = "The agent.")),
     responses((status = 200, description = "The agent.", body = AgentDetailBody)))]
 async fn terminate(rqctx: RequestContext) -> HttpResponse {
     rqctx
@@ -87,7 +82,6 @@ async fn terminate(rqctx: RequestContext) -> HttpResponse {
 /// Removes an agent that never did or was given anything. Whoever has a
 /// history is terminated instead.
 #[utoipa::path(delete, path = "/api/agents/{agentId}", tag = TAG, operation_id = "deleteAgent",
-    params(("agentId" = schema::Id, Path, description = "The agent.")),
     responses((status = 200, description = "It is gone.", body = Done)))]
 async fn delete(rqctx: RequestContext) -> HttpResponse {
     rqctx

@@ -11,7 +11,6 @@ use super::TAG;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::RequestContext;
-use crate::schema;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints.add(__path_org, Access::Anyone, Codes::NONE, org)
@@ -23,21 +22,16 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
 #[schema(as = OrgNode)]
 struct OrgNodeBody {
     /// The agent.
-    #[schema(value_type = schema::Id)]
     id: AgentId,
     /// Its name.
-    #[schema(value_type = schema::Name)]
     name: Name,
     /// Its role.
-    #[schema(value_type = schema::Role)]
     role: Role,
     /// Its job title.
-    #[schema(value_type = Option<schema::Label>)]
     title: Option<Label>,
     /// Its short name.
     url_key: String,
     /// Where it stands.
-    #[schema(value_type = schema::AgentStatus)]
     status: AgentStatus,
     /// Those who report to it.
     #[schema(no_recursion)]
@@ -63,7 +57,6 @@ impl From<OrgNode<OrgEntry>> for OrgNodeBody {
 /// roots, terminated ones left out.
 #[utoipa::path(get, path = "/api/companies/{companyId}/org", tag = TAG,
     operation_id = "getOrganization",
-    params(("companyId" = schema::Id, Path, description = "The company.")),
     responses((status = 200, description = "The roots.", body = Vec<OrgNodeBody>)))]
 async fn org(rqctx: RequestContext) -> HttpResponse {
     rqctx

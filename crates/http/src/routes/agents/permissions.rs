@@ -9,7 +9,6 @@ use super::bodies::AgentDetailBody;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::RequestContext;
-use crate::schema;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints.add(
@@ -30,7 +29,6 @@ struct PermissionsBody {
 /// Says what an agent may do beyond its work.
 #[utoipa::path(patch, path = "/api/agents/{agentId}/permissions", tag = TAG,
     operation_id = "updateAgentPermissions",
-    params(("agentId" = schema::Id, Path, description = "The agent.")),
     request_body = PermissionsBody,
     responses((status = 200, description = "The agent.", body = AgentDetailBody)))]
 async fn update(rqctx: RequestContext) -> HttpResponse {

@@ -21,7 +21,6 @@ use crate::precondition;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::RequestContext;
-use crate::schema;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
@@ -36,33 +35,25 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
 #[schema(as = ConfigRevision)]
 struct RevisionBody {
     /// Unique id.
-    #[schema(value_type = schema::Id)]
     id: RevisionId,
     /// The company.
-    #[schema(value_type = schema::Id)]
     company_id: CompanyId,
     /// Whose configuration.
-    #[schema(value_type = schema::Id)]
     agent_id: AgentId,
     /// Counts the revisions of the agent, from 1; the ETag of the agent.
     revision: i32,
     /// What kind of actor made it.
-    #[schema(value_type = schema::ActorKind)]
     created_by_type: ActorKind,
     /// Who made it: the agent's id, `system`, or of the board `local-board`,
     /// `start-token`, `token:ID` or a user's id.
     created_by_id: String,
     /// The agent that made it.
-    #[schema(value_type = Option<schema::Id>)]
     created_by_agent_id: Option<AgentId>,
     /// The person that made it.
-    #[schema(value_type = Option<schema::Id>)]
     created_by_user_id: Option<UserId>,
     /// What made it.
-    #[schema(value_type = schema::RevisionSource)]
     source: RevisionSource,
     /// The revision that was rolled back to.
-    #[schema(value_type = Option<schema::Id>)]
     rolled_back_from_revision_id: Option<RevisionId>,
     /// The keys of the configuration that changed.
     changed_keys: Vec<String>,
@@ -71,7 +62,6 @@ struct RevisionBody {
     /// The configuration after.
     after_config: ConfigBody,
     /// When.
-    #[schema(value_type = schema::Timestamp)]
     created_at: Timestamp,
 }
 
@@ -82,33 +72,24 @@ struct RevisionBody {
 #[schema(as = AgentConfiguration)]
 struct ConfigBody {
     /// Its name.
-    #[schema(value_type = schema::Name)]
     name: Name,
     /// Its role.
-    #[schema(value_type = schema::Role)]
     role: Role,
     /// Its job title.
-    #[schema(value_type = Option<schema::Label>)]
     title: Option<Label>,
     /// Its manager.
-    #[schema(value_type = Option<schema::Id>)]
     reports_to: Option<AgentId>,
     /// What it can do.
-    #[schema(value_type = Option<schema::Description>)]
     capabilities: Option<Description>,
     /// How it is run.
-    #[schema(value_type = schema::AdapterType)]
     adapter_type: AdapterType,
     /// Configuration of the adapter.
-    #[schema(value_type = schema::Document)]
     adapter_config: Document,
     /// Configuration of its heartbeats.
-    #[schema(value_type = schema::Document)]
     runtime_config: Document,
     /// Monthly limit in whole cents; 0 for none.
     budget_monthly_cents: i64,
     /// Anything kept with it.
-    #[schema(value_type = schema::Document)]
     metadata: Document,
     /// Where its instructions are.
     instructions_bundle: PointerBody,
@@ -120,7 +101,6 @@ struct ConfigBody {
 #[schema(as = InstructionsPointer)]
 struct PointerBody {
     /// Who keeps the files.
-    #[schema(value_type = schema::BundleMode)]
     mode: BundleMode,
     /// The folder of an external bundle.
     root_path: Option<String>,
@@ -209,7 +189,7 @@ impl From<RolledBack> for RolledBackBody {
 /// agent itself and those above it.
 #[utoipa::path(get, path = "/api/agents/{agentId}/config-revisions", tag = TAG,
     operation_id = "listConfigRevisions",
-    params(("agentId" = schema::Id, Path, description = "The agent."), Paging),
+    params(Paging),
     responses((status = 200, description = "The revisions.", body = Vec<RevisionBody>)))]
 async fn list(rqctx: RequestContext) -> HttpResponse {
     rqctx
@@ -226,9 +206,7 @@ async fn list(rqctx: RequestContext) -> HttpResponse {
 #[utoipa::path(get, path = "/api/agents/{agentId}/config-revisions/{revisionId}", tag = TAG,
     operation_id = "getConfigRevision",
     params(
-        ("agentId" = schema::Id, Path, description = "The agent."),
-        ("revisionId" = schema::Id, Path, description = "The revision."),
-    ),
+        ),
     responses((status = 200, description = "The revision.", body = RevisionBody)))]
 async fn get(rqctx: RequestContext) -> HttpResponse {
     rqctx
@@ -245,8 +223,6 @@ async fn get(rqctx: RequestContext) -> HttpResponse {
 #[utoipa::path(post, path = "/api/agents/{agentId}/config-revisions/{revisionId}/rollback",
     tag = TAG, operation_id = "rollBackConfig",
     params(
-        ("agentId" = schema::Id, Path, description = "The agent."),
-        ("revisionId" = schema::Id, Path, description = "The revision to go back to."),
         ("If-Match" = Option<String>, Header,
             description = "The ETag of the agent as the caller has seen it."),
     ),

@@ -7,6 +7,8 @@ use workforce_domain::Document;
 use workforce_domain::agent::{AdapterType, AgentStatus};
 use workforce_domain::company::PauseReason;
 use workforce_domain::id::{AgentId, CompanyId, IssueId, RunId, WakeId};
+use workforce_domain::money::{Budget, Cents};
+use workforce_domain::number::Count;
 use workforce_domain::run::RunKind;
 use workforce_domain::string_enum::StringEnum;
 use workforce_domain::text::Label;
@@ -18,8 +20,6 @@ use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::RequestContext;
 use crate::routes::runs::RunBody;
-use crate::schema;
-use crate::wire::{Amount, Count, Limit};
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
@@ -34,30 +34,22 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
 #[schema(as = PendingWake)]
 struct WakeBody {
     /// Unique id.
-    #[schema(value_type = schema::Id)]
     id: WakeId,
     /// The issue it is about.
-    #[schema(value_type = Option<schema::Id>)]
     issue_id: Option<IssueId>,
     /// What the run may do.
-    #[schema(value_type = schema::RunKind)]
     kind: RunKind,
     /// What kind of thing caused it first.
-    #[schema(value_type = schema::WakeSource)]
     source: WakeSource,
     /// Every reason so far, oldest first.
-    #[schema(value_type = Vec<schema::WakeReason>)]
     reasons: Vec<WakeReason>,
     /// How many wakes it stands for.
     count: i32,
     /// Not to be answered before.
-    #[schema(value_type = schema::Timestamp)]
     not_before: Timestamp,
     /// The run that will answer it.
-    #[schema(value_type = schema::Id)]
     run_id: RunId,
     /// When it was made.
-    #[schema(value_type = schema::Timestamp)]
     created_at: Timestamp,
 }
 
@@ -83,22 +75,17 @@ impl From<Wake> for WakeBody {
 #[schema(as = AgentRuntimeState)]
 struct RuntimeStateBody {
     /// The agent.
-    #[schema(value_type = schema::Id)]
     agent_id: AgentId,
     /// Its company.
-    #[schema(value_type = schema::Id)]
     company_id: CompanyId,
     /// How it is run.
-    #[schema(value_type = schema::AdapterType)]
     adapter_type: AdapterType,
     /// What the board or a budget decided: `enabled`, `paused`,
     /// `pending_approval` or `terminated`.
     lifecycle: &'static str,
     /// Who or what paused it.
-    #[schema(value_type = Option<schema::PauseReason>)]
     pause_reason: Option<PauseReason>,
     /// Where it stands, as the agent itself shows it.
-    #[schema(value_type = schema::AgentStatus)]
     status: AgentStatus,
     /// Its live runs, oldest first.
     live_runs: Vec<RunBody>,
@@ -109,20 +96,18 @@ struct RuntimeStateBody {
     /// Failed runs since the last success.
     consecutive_failures: i32,
     /// When its last run ended.
-    #[schema(value_type = Option<schema::Timestamp>)]
     last_heartbeat_at: Option<Timestamp>,
     /// When its timer is due next; `null` without a timer, and for a moment
     /// while it is set anew.
-    #[schema(value_type = Option<schema::Timestamp>)]
     next_heartbeat_at: Option<Timestamp>,
     /// Seconds between two beats of its timer; `null` for no timer.
     heartbeat_interval_sec: Option<i32>,
     /// Beats of its timer that found nothing to do, so far.
     suppressed_wakes: Count,
     /// What it spent in the current month.
-    spent_monthly_cents: Amount,
+    spent_monthly_cents: Cents,
     /// Its monthly limit.
-    budget_monthly_cents: Limit,
+    budget_monthly_cents: Budget,
     /// Whether the limit is used up.
     budget_exhausted: bool,
 }
@@ -145,8 +130,8 @@ impl From<RuntimeState> for RuntimeStateBody {
             next_heartbeat_at: state.timer.next_beat(),
             heartbeat_interval_sec: state.timer.interval_sec,
             suppressed_wakes: Count(state.timer.suppressed),
-            spent_monthly_cents: Amount(state.usage.spent),
-            budget_monthly_cents: Limit(state.usage.budget),
+            spent_monthly_cents: state.usage.spent,
+            budget_monthly_cents: state.usage.budget,
             budget_exhausted: state.usage.exhausted(),
         }
     }
@@ -156,7 +141,6 @@ impl From<RuntimeState> for RuntimeStateBody {
 /// last run ended, its timer and its budget.
 #[utoipa::path(get, path = "/api/agents/{agentId}/runtime-state", tag = TAG,
     operation_id = "getAgentRuntimeState",
-    params(("agentId" = schema::Id, Path, description = "The agent.")),
     responses((status = 200, description = "The state.", body = RuntimeStateBody)))]
 async fn get(rqctx: RequestContext) -> HttpResponse {
     rqctx
@@ -172,8 +156,7 @@ async fn get(rqctx: RequestContext) -> HttpResponse {
 /// this version keep none, so the list is empty.
 #[utoipa::path(get, path = "/api/agents/{agentId}/task-sessions", tag = TAG,
     operation_id = "listAgentTaskSessions",
-    params(("agentId" = schema::Id, Path, description = "The agent.")),
-    responses((status = 200, description = "The sessions.", body = Vec<schema::Document>)))]
+    responses((status = 200, description = "The sessions.", body = Vec<Document>)))]
 async fn sessions(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .read(
@@ -189,7 +172,6 @@ async fn sessions(rqctx: RequestContext) -> HttpResponse {
 struct ResetSessionBody {
     /// The task whose session is forgotten; those of all tasks when left out.
     #[serde(rename = "taskKey")]
-    #[schema(value_type = Option<schema::Label>)]
     _task: Option<Label>,
 }
 
@@ -198,7 +180,6 @@ struct ResetSessionBody {
 /// does.
 #[utoipa::path(post, path = "/api/agents/{agentId}/runtime-state/reset-session", tag = TAG,
     operation_id = "resetAgentSession",
-    params(("agentId" = schema::Id, Path, description = "The agent.")),
     request_body = Option<ResetSessionBody>,
     responses((status = 200, description = "The state.", body = RuntimeStateBody)))]
 async fn reset(rqctx: RequestContext) -> HttpResponse {

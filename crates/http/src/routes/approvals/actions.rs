@@ -6,14 +6,12 @@ use workforce_app::approvals::{self, ApprovalError, ApprovalView, Decide};
 use workforce_domain::Document;
 use workforce_domain::id::ApprovalId;
 use workforce_domain::port::{Failure, Tx};
-use workforce_domain::text::DecisionNote;
 
 use super::TAG;
 use super::bodies::ApprovalBody;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::RequestContext;
-use crate::schema;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
@@ -34,17 +32,6 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
         .add(__path_cancel, Access::Requester, approvals::CANCEL, cancel)
 }
 
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct DecisionBody {
-    /// Why, or what the board adds; whoever asked is told.
-    #[schema(value_type = Option<schema::DecisionNote>)]
-    decision_note: Option<DecisionNote>,
-    /// Approves a plan even where the state of the source repository would
-    /// forbid it. Recorded, and without effect on other decisions.
-    force: Option<bool>,
-}
-
 type Decision = fn(
     &mut dyn Tx,
     &Context<'_>,
@@ -55,14 +42,7 @@ type Decision = fn(
 async fn decide(rqctx: RequestContext, decision: Decision) -> HttpResponse {
     rqctx
         .write(
-            |rq| {
-                let body = rq.json::<DecisionBody>()?;
-                let command = Decide {
-                    note: body.decision_note,
-                    force: body.force.unwrap_or(false),
-                };
-                Ok((rq.id("approvalId")?, command))
-            },
+            |rq| Ok((rq.id("approvalId")?, rq.json::<Decide>()?)),
             move |tx, ctx, (id, command)| decision(tx, ctx, *id, command.clone()),
             |view| Reply::ok(ApprovalBody::from(view)),
         )
@@ -73,8 +53,7 @@ async fn decide(rqctx: RequestContext, decision: Decision) -> HttpResponse {
 /// same time one is refused as `approval_not_pending`.
 #[utoipa::path(post, path = "/api/approvals/{approvalId}/approve", tag = TAG,
     operation_id = "approveApproval",
-    params(("approvalId" = schema::Id, Path, description = "The approval.")),
-    request_body = Option<DecisionBody>,
+    request_body = Option<Decide>,
     responses((status = 200, description = "The approval.", body = ApprovalBody)))]
 async fn approve(rqctx: RequestContext) -> HttpResponse {
     decide(rqctx, approvals::approve).await
@@ -83,8 +62,7 @@ async fn approve(rqctx: RequestContext) -> HttpResponse {
 /// Refuses what an approval asks for.
 #[utoipa::path(post, path = "/api/approvals/{approvalId}/reject", tag = TAG,
     operation_id = "rejectApproval",
-    params(("approvalId" = schema::Id, Path, description = "The approval.")),
-    request_body = Option<DecisionBody>,
+    request_body = Option<Decide>,
     responses((status = 200, description = "The approval.", body = ApprovalBody)))]
 async fn reject(rqctx: RequestContext) -> HttpResponse {
     decide(rqctx, approvals::reject).await
@@ -93,8 +71,7 @@ async fn reject(rqctx: RequestContext) -> HttpResponse {
 /// Asks for a change of what an approval is about.
 #[utoipa::path(post, path = "/api/approvals/{approvalId}/request-revision", tag = TAG,
     operation_id = "requestApprovalRevision",
-    params(("approvalId" = schema::Id, Path, description = "The approval.")),
-    request_body = Option<DecisionBody>,
+    request_body = Option<Decide>,
     responses((status = 200, description = "The approval.", body = ApprovalBody)))]
 async fn request_revision(rqctx: RequestContext) -> HttpResponse {
     decide(rqctx, approvals::request_revision).await
@@ -103,7 +80,6 @@ async fn request_revision(rqctx: RequestContext) -> HttpResponse {
 #[derive(Deserialize, ToSchema)]
 struct ResubmitBody {
     /// What it is about now; the present payload stays when left out.
-    #[schema(value_type = Option<schema::Document>)]
     payload: Option<Document>,
 }
 
@@ -111,7 +87,6 @@ struct ResubmitBody {
 /// for it, or the board.
 #[utoipa::path(post, path = "/api/approvals/{approvalId}/resubmit", tag = TAG,
     operation_id = "resubmitApproval",
-    params(("approvalId" = schema::Id, Path, description = "The approval.")),
     request_body = Option<ResubmitBody>,
     responses((status = 200, description = "The approval.", body = ApprovalBody)))]
 async fn resubmit(rqctx: RequestContext) -> HttpResponse {
@@ -127,7 +102,6 @@ async fn resubmit(rqctx: RequestContext) -> HttpResponse {
 /// Withdraws an approval: whoever asked for it, or the board.
 #[utoipa::path(post, path = "/api/approvals/{approvalId}/cancel", tag = TAG,
     operation_id = "cancelApproval",
-    params(("approvalId" = schema::Id, Path, description = "The approval.")),
     responses((status = 200, description = "The approval.", body = ApprovalBody)))]
 async fn cancel(rqctx: RequestContext) -> HttpResponse {
     rqctx

@@ -11,51 +11,39 @@ use workforce_domain::board::BoardMember;
 use workforce_domain::id::{AgentId, ApprovalEventId, ApprovalId, CompanyId, IssueId, UserId};
 use workforce_domain::time::Timestamp;
 
-use crate::schema;
-
 /// An approval: something that the board must agree to.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Approval)]
 pub(super) struct ApprovalBody {
     /// Unique id.
-    #[schema(value_type = schema::Id)]
     id: ApprovalId,
     /// Its company.
-    #[schema(value_type = schema::Id)]
     company_id: CompanyId,
     /// What the board is asked to agree to.
     #[serde(rename = "type")]
-    #[schema(value_type = schema::ApprovalType)]
     kind: ApprovalType,
     /// Where it stands. What was sent again is pending; its history tells.
-    #[schema(value_type = schema::ApprovalStatus)]
     status: ApprovalStatus,
     /// What it is about, by its type. Values under secret names do not show.
-    #[schema(value_type = schema::Document)]
     payload: Document,
     /// What the board added to its last decision.
     decision_note: Option<String>,
     /// The person who decided last, where accounts exist.
-    #[schema(value_type = Option<schema::Id>)]
     decided_by_user_id: Option<UserId>,
     /// Who decided last: `local-board`, `start-token`, `token:ID` or a user's
     /// id.
     decided_by: Option<String>,
     /// When that was.
-    #[schema(value_type = Option<schema::Timestamp>)]
     decided_at: Option<Timestamp>,
     /// Who asked: the agent's id, or of the board `local-board`, `start-token`,
     /// `token:ID` or a user's id.
     requested_by: String,
     /// The agent that asked.
-    #[schema(value_type = Option<schema::Id>)]
     requested_by_agent_id: Option<AgentId>,
     /// The person who asked.
-    #[schema(value_type = Option<schema::Id>)]
     requested_by_user_id: Option<UserId>,
     /// The issues it is linked to, the one it is about first.
-    #[schema(value_type = Vec<schema::Id>)]
     linked_issue_ids: Vec<IssueId>,
     /// What happened to it, oldest first; its history tells what was submitted
     /// too.
@@ -67,13 +55,10 @@ pub(super) struct ApprovalBody {
     /// What the caller might want to do better next time.
     warnings: Vec<&'static str>,
     /// How far the work that follows the decision has come; none so far.
-    #[schema(value_type = Option<schema::Document>)]
     execution: Option<Document>,
     /// When it was asked for.
-    #[schema(value_type = schema::Timestamp)]
     created_at: Timestamp,
     /// When it last changed.
-    #[schema(value_type = schema::Timestamp)]
     updated_at: Timestamp,
 }
 
@@ -114,14 +99,11 @@ impl From<ApprovalView> for ApprovalBody {
 #[schema(as = ApprovalEvent)]
 struct ApprovalEventBody {
     /// Unique id.
-    #[schema(value_type = schema::Id)]
     id: ApprovalEventId,
     /// What happened.
     #[serde(rename = "type")]
-    #[schema(value_type = schema::ApprovalHistoryKind)]
     kind: ApprovalHistoryKind,
     /// What kind of actor did it.
-    #[schema(value_type = schema::ActorKind)]
     actor_type: ActorKind,
     /// Who did it: the agent's id, `system`, or of the board `local-board`,
     /// `start-token`, `token:ID` or a user's id.
@@ -130,10 +112,8 @@ struct ApprovalEventBody {
     note: Option<String>,
     /// More about it, such as `changed`: the fields of a draft that the board
     /// changed.
-    #[schema(value_type = schema::Document)]
     details: Document,
     /// When.
-    #[schema(value_type = schema::Timestamp)]
     created_at: Timestamp,
 }
 
@@ -161,7 +141,6 @@ pub(super) struct ApprovalHistoryBody {
     /// or the board had `edited` its draft; hides what the payload of the
     /// approval hides. `null` of other entries, and of those from before
     /// payloads were kept.
-    #[schema(value_type = Option<schema::Document>)]
     payload: Option<Document>,
 }
 
@@ -181,7 +160,6 @@ struct ReviewFlagBody {
     /// The part, as a JSON pointer into the payload.
     pointer: String,
     /// What kind of risk it is.
-    #[schema(value_type = schema::ReviewFlagKind)]
     kind: ReviewFlagKind,
     /// The risk in a sentence.
     message: String,

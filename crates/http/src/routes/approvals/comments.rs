@@ -17,7 +17,6 @@ use crate::query::fault;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::{Request, RequestContext};
-use crate::schema;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
@@ -31,40 +30,29 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
 #[schema(as = ApprovalComment)]
 struct ApprovalCommentBody {
     /// Unique id.
-    #[schema(value_type = schema::Id)]
     id: ApprovalCommentId,
     /// Its company.
-    #[schema(value_type = schema::Id)]
     company_id: CompanyId,
     /// The approval.
-    #[schema(value_type = schema::Id)]
     approval_id: ApprovalId,
     /// What kind of actor wrote it.
-    #[schema(value_type = schema::ActorKind)]
     author_type: ActorKind,
     /// Who wrote it: the agent's id, `system`, or of the board `local-board`,
     /// `start-token`, `token:ID` or a user's id.
     author_id: String,
     /// The agent that wrote it.
-    #[schema(value_type = Option<schema::Id>)]
     author_agent_id: Option<AgentId>,
     /// The person that wrote it.
-    #[schema(value_type = Option<schema::Id>)]
     author_user_id: Option<UserId>,
     /// The run it was written in.
-    #[schema(value_type = Option<schema::Id>)]
     created_by_run_id: Option<RunId>,
     /// What it says, in Markdown.
-    #[schema(value_type = schema::CommentBody)]
     body: CommentBody,
     /// The agents it mentions.
-    #[schema(value_type = Vec<schema::Id>)]
     mentions: Vec<AgentId>,
     /// When it was written.
-    #[schema(value_type = schema::Timestamp)]
     created_at: Timestamp,
     /// The same instant: comments do not change.
-    #[schema(value_type = schema::Timestamp)]
     updated_at: Timestamp,
 }
 
@@ -91,7 +79,6 @@ impl From<ApprovalComment> for ApprovalCommentBody {
 #[utoipa::path(get, path = "/api/approvals/{approvalId}/comments", tag = TAG,
     operation_id = "listApprovalComments",
     params(
-        ("approvalId" = schema::Id, Path, description = "The approval."),
         ("order" = Option<String>, Query,
             description = "`asc` for the oldest first, `desc` for the newest first."),
         Paging,
@@ -121,14 +108,12 @@ fn order(rq: &Request) -> Result<Order, Problem> {
 #[derive(Deserialize, ToSchema)]
 struct AddApprovalCommentBody {
     /// What it says, in Markdown. `@name` mentions an agent and wakes it.
-    #[schema(value_type = schema::CommentBody)]
     body: CommentBody,
 }
 
 /// Comments on an approval.
 #[utoipa::path(post, path = "/api/approvals/{approvalId}/comments", tag = TAG,
     operation_id = "addApprovalComment",
-    params(("approvalId" = schema::Id, Path, description = "The approval.")),
     request_body = AddApprovalCommentBody,
     responses((status = 201, description = "The comment.", body = ApprovalCommentBody)))]
 async fn add(rqctx: RequestContext) -> HttpResponse {

@@ -10,7 +10,6 @@ use crate::problem::Problem;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::{Request, RequestContext};
-use crate::schema;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints.add(__path_create, Access::Hirer, approvals::HIRE, create)
@@ -82,7 +81,6 @@ impl From<Hired> for HireBody {
 /// board, the ceo, and agents that may hire.
 #[utoipa::path(post, path = "/api/companies/{companyId}/agent-hires", tag = TAG,
     operation_id = "hireAgent",
-    params(("companyId" = schema::Id, Path, description = "The company.")),
     request_body = HireAgentBody,
     responses((status = 201, description = "The draft and its approval.", body = HireBody)))]
 async fn create(rqctx: RequestContext) -> HttpResponse {

@@ -7,36 +7,26 @@ use workforce_domain::id::{AgentId, AssetId, AttachmentId, CommentId, CompanyId,
 use workforce_domain::text::{FileName, MediaType};
 use workforce_domain::time::Timestamp;
 
-use crate::schema;
-
 /// A file attached to an issue.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Attachment)]
 pub(super) struct AttachmentBody {
     /// Unique id.
-    #[schema(value_type = schema::Id)]
     id: AttachmentId,
     /// Its company.
-    #[schema(value_type = schema::Id)]
     company_id: CompanyId,
     /// The issue.
-    #[schema(value_type = schema::Id)]
     issue_id: IssueId,
     /// The comment it belongs to.
-    #[schema(value_type = Option<schema::Id>)]
     issue_comment_id: Option<CommentId>,
     /// Its bytes; equal within a company for equal bytes.
-    #[schema(value_type = schema::Id)]
     asset_id: AssetId,
     /// Where they are kept.
-    #[schema(value_type = schema::Provider)]
     provider: Provider,
     /// What they look like.
-    #[schema(value_type = schema::MediaType)]
     content_type: MediaType,
     /// What their uploader said they are.
-    #[schema(value_type = Option<schema::MediaType>)]
     declared_content_type: Option<MediaType>,
     /// How many there are.
     #[schema(minimum = 1)]
@@ -45,30 +35,23 @@ pub(super) struct AttachmentBody {
     #[schema(pattern = "^[0-9a-f]{64}$")]
     sha256: String,
     /// The name its uploader gave it, without folders.
-    #[schema(value_type = Option<schema::FileName>)]
     original_filename: Option<FileName>,
     /// Whether a browser shows or saves it.
-    #[schema(value_type = schema::Disposition)]
     disposition: Disposition,
     /// What kind of actor uploaded it.
-    #[schema(value_type = schema::ActorKind)]
     created_by_type: ActorKind,
     /// Who uploaded it: the agent's id, `system`, or of the board
     /// `local-board`, `start-token`, `token:ID` or a user's id.
     created_by_id: String,
     /// The agent that uploaded it.
-    #[schema(value_type = Option<schema::Id>)]
     created_by_agent_id: Option<AgentId>,
     /// The person that uploaded it.
-    #[schema(value_type = Option<schema::Id>)]
     created_by_user_id: Option<UserId>,
     /// Where its content is.
     content_path: String,
     /// When it was uploaded.
-    #[schema(value_type = schema::Timestamp)]
     created_at: Timestamp,
     /// The same instant: attachments do not change.
-    #[schema(value_type = schema::Timestamp)]
     updated_at: Timestamp,
 }
 

@@ -7,7 +7,6 @@ use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::RequestContext;
 use crate::routes::Done;
-use crate::schema;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
@@ -22,7 +21,6 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
 /// and its agents can change nothing until it is resumed.
 #[utoipa::path(post, path = "/api/companies/{companyId}/pause", tag = TAG,
     operation_id = "pauseCompany",
-    params(("companyId" = schema::Id, Path, description = "The company.")),
     responses((status = 200, description = "The company.", body = CompanyBody)))]
 async fn pause(rqctx: RequestContext) -> HttpResponse {
     rqctx
@@ -40,7 +38,6 @@ async fn pause(rqctx: RequestContext) -> HttpResponse {
 /// Lets a paused company work again, as far as its budget does.
 #[utoipa::path(post, path = "/api/companies/{companyId}/resume", tag = TAG,
     operation_id = "resumeCompany",
-    params(("companyId" = schema::Id, Path, description = "The company.")),
     responses((status = 200, description = "The company.", body = CompanyBody)))]
 async fn resume(rqctx: RequestContext) -> HttpResponse {
     rqctx
@@ -59,7 +56,6 @@ async fn resume(rqctx: RequestContext) -> HttpResponse {
 /// lists.
 #[utoipa::path(post, path = "/api/companies/{companyId}/archive", tag = TAG,
     operation_id = "archiveCompany",
-    params(("companyId" = schema::Id, Path, description = "The company.")),
     responses((status = 200, description = "The company.", body = CompanyBody)))]
 async fn archive(rqctx: RequestContext) -> HttpResponse {
     rqctx
@@ -77,7 +73,6 @@ async fn archive(rqctx: RequestContext) -> HttpResponse {
 /// Takes a company out of the archive. Nobody is woken for what lay there.
 #[utoipa::path(post, path = "/api/companies/{companyId}/unarchive", tag = TAG,
     operation_id = "unarchiveCompany",
-    params(("companyId" = schema::Id, Path, description = "The company.")),
     responses((status = 200, description = "The company.", body = CompanyBody)))]
 async fn unarchive(rqctx: RequestContext) -> HttpResponse {
     rqctx
@@ -95,7 +90,6 @@ async fn unarchive(rqctx: RequestContext) -> HttpResponse {
 /// Deletes an archived company for good, with everything it has.
 #[utoipa::path(delete, path = "/api/companies/{companyId}", tag = TAG,
     operation_id = "deleteCompany",
-    params(("companyId" = schema::Id, Path, description = "The company.")),
     responses((status = 200, description = "It is gone.", body = Done)))]
 async fn delete(rqctx: RequestContext) -> HttpResponse {
     rqctx

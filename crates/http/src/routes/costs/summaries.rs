@@ -7,6 +7,8 @@ use workforce_domain::agent::AgentStatus;
 use workforce_domain::budget::Percent;
 use workforce_domain::cost::{CostTotal, Window};
 use workforce_domain::id::{AgentId, CompanyId, ProjectId};
+use workforce_domain::money::{Budget, Cents};
+use workforce_domain::number::Count;
 use workforce_domain::port::ProjectCost;
 use workforce_domain::text::Name;
 use workforce_domain::time::Timestamp;
@@ -16,8 +18,6 @@ use super::window::{WindowParams, window};
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::RequestContext;
-use crate::schema;
-use crate::wire::{Amount, Count, Limit};
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
@@ -40,10 +40,8 @@ fn percent(percent: Percent) -> f64 {
 #[schema(as = Window)]
 struct WindowBody {
     /// First instant within.
-    #[schema(value_type = schema::Timestamp)]
     start: Timestamp,
     /// First instant after.
-    #[schema(value_type = schema::Timestamp)]
     end: Timestamp,
 }
 
@@ -87,12 +85,11 @@ impl From<&CostTotal> for Tokens {
 #[schema(as = CostSummary)]
 struct SummaryBody {
     /// The company.
-    #[schema(value_type = schema::Id)]
     company_id: CompanyId,
     /// What was spent.
-    spend_cents: Amount,
+    spend_cents: Cents,
     /// The monthly limit.
-    budget_cents: Limit,
+    budget_cents: Budget,
     /// The part of the limit that is used, to two decimals; 0 without a limit.
     utilization_percent: f64,
     /// What the sums are over.
@@ -105,8 +102,8 @@ impl From<CostSummary> for SummaryBody {
     fn from(summary: CostSummary) -> Self {
         Self {
             company_id: summary.company,
-            spend_cents: Amount(summary.total.cost),
-            budget_cents: Limit(summary.usage.budget),
+            spend_cents: summary.total.cost,
+            budget_cents: summary.usage.budget,
             utilization_percent: percent(summary.usage.utilization()),
             window: summary.window.into(),
             tokens: Tokens::from(&summary.total),
@@ -118,7 +115,7 @@ impl From<CostSummary> for SummaryBody {
 /// window is named.
 #[utoipa::path(get, path = "/api/companies/{companyId}/costs/summary", tag = TAG,
     operation_id = "getCostSummary",
-    params(("companyId" = schema::Id, Path, description = "The company."), WindowParams),
+    params(WindowParams),
     responses((status = 200, description = "The summary.", body = SummaryBody)))]
 async fn summary(rqctx: RequestContext) -> HttpResponse {
     rqctx
@@ -136,18 +133,15 @@ async fn summary(rqctx: RequestContext) -> HttpResponse {
 #[schema(as = AgentCost)]
 struct AgentCostBody {
     /// The agent.
-    #[schema(value_type = schema::Id)]
     agent_id: AgentId,
     /// Its name.
-    #[schema(value_type = schema::Name)]
     agent_name: Name,
     /// Where it stands.
-    #[schema(value_type = schema::AgentStatus)]
     agent_status: AgentStatus,
     /// What it spent.
-    cost_cents: Amount,
+    cost_cents: Cents,
     /// Its monthly limit.
-    budget_cents: Limit,
+    budget_cents: Budget,
     /// The part of the limit that is used, to two decimals; 0 without a limit.
     utilization_percent: f64,
     /// Runs billed by use.
@@ -168,8 +162,8 @@ impl From<AgentCost> for AgentCostBody {
             agent_id: row.agent.id,
             agent_name: row.agent.name,
             agent_status: row.status,
-            cost_cents: Amount(row.total.cost),
-            budget_cents: Limit(row.usage.budget),
+            cost_cents: row.total.cost,
+            budget_cents: row.usage.budget,
             utilization_percent: percent(row.usage.utilization()),
             api_run_count: Count(row.total.api_runs),
             subscription_run_count: Count(row.total.subscription_runs),
@@ -183,7 +177,7 @@ impl From<AgentCost> for AgentCostBody {
 /// What each agent cost, the dearest first, those without any cost too.
 #[utoipa::path(get, path = "/api/companies/{companyId}/costs/by-agent", tag = TAG,
     operation_id = "listCostsByAgent",
-    params(("companyId" = schema::Id, Path, description = "The company."), WindowParams),
+    params(WindowParams),
     responses((status = 200, description = "One row per agent.", body = Vec<AgentCostBody>)))]
 async fn by_agent(rqctx: RequestContext) -> HttpResponse {
     rqctx
@@ -207,13 +201,11 @@ async fn by_agent(rqctx: RequestContext) -> HttpResponse {
 #[schema(as = ProjectCost)]
 struct ProjectCostBody {
     /// The project; `null` gathers what belongs to none.
-    #[schema(value_type = Option<schema::Id>)]
     project_id: Option<ProjectId>,
     /// Its name.
-    #[schema(value_type = Option<schema::Name>)]
     project_name: Option<Name>,
     /// What it cost.
-    cost_cents: Amount,
+    cost_cents: Cents,
     #[serde(flatten)]
     tokens: Tokens,
 }
@@ -224,7 +216,7 @@ impl From<ProjectCost> for ProjectCostBody {
         Self {
             project_id,
             project_name,
-            cost_cents: Amount(row.total.cost),
+            cost_cents: row.total.cost,
             tokens: Tokens::from(&row.total),
         }
     }
@@ -233,7 +225,7 @@ impl From<ProjectCost> for ProjectCostBody {
 /// What each project cost, the dearest first; the rows add up to the total.
 #[utoipa::path(get, path = "/api/companies/{companyId}/costs/by-project", tag = TAG,
     operation_id = "listCostsByProject",
-    params(("companyId" = schema::Id, Path, description = "The company."), WindowParams),
+    params(WindowParams),
     responses((status = 200, description = "One row per project.", body = Vec<ProjectCostBody>)))]
 async fn by_project(rqctx: RequestContext) -> HttpResponse {
     rqctx

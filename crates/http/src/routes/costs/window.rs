@@ -4,7 +4,6 @@ use workforce_app::costs::WindowQuery;
 use crate::problem::Problem;
 use crate::query::fault;
 use crate::request_context::Request;
-use crate::schema;
 
 /// The window of a breakdown.
 #[derive(IntoParams)]
@@ -12,10 +11,10 @@ use crate::schema;
 #[expect(dead_code, reason = "describes parameters that `window` reads")]
 pub(super) struct WindowParams {
     /// First instant within; the start of the current month when left out.
-    #[param(value_type = Option<schema::Timestamp>, nullable = false)]
+    #[param(nullable = false)]
     from: Option<String>,
     /// First instant after; the end of the current month when left out.
-    #[param(value_type = Option<schema::Timestamp>, nullable = false)]
+    #[param(nullable = false)]
     to: Option<String>,
 }
 

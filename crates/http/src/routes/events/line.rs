@@ -24,9 +24,6 @@ pub(super) enum Line {
 
 impl Line {
     /// Sends events, at least one.
-    ///
-    /// # Errors
-    /// [`ReaderGone`]
     pub(super) async fn events(&self, events: &[&Arc<Sent>]) -> Result<(), ReaderGone> {
         match self {
             Self::Sse(sender) => {
@@ -48,9 +45,6 @@ impl Line {
 
     /// Tells from where the reader would go on, before it has received
     /// anything else.
-    ///
-    /// # Errors
-    /// [`ReaderGone`]
     pub(super) async fn begin(&self, notice: &Notice) -> Result<(), ReaderGone> {
         match self {
             Self::Sse(sender) => sender.send(preamble(notice.position)).await,
@@ -59,9 +53,6 @@ impl Line {
     }
 
     /// Tells something that is no event.
-    ///
-    /// # Errors
-    /// [`ReaderGone`]
     pub(super) async fn notice(&self, notice: &Notice) -> Result<(), ReaderGone> {
         match self {
             Self::Sse(sender) => {
@@ -79,9 +70,6 @@ impl Line {
 
     /// Shows that the stream lives; `moved` tells that the reader need not look
     /// again at what was left out.
-    ///
-    /// # Errors
-    /// [`ReaderGone`]
     pub(super) async fn keep_alive(&self, moved: Option<&Notice>) -> Result<(), ReaderGone> {
         match (self, moved) {
             (Self::Sse(sender), Some(notice)) => {

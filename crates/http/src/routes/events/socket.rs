@@ -10,7 +10,6 @@ use super::{Opened, TAG, open};
 use crate::problem::Problem;
 use crate::registry::Connection;
 use crate::request_context::RequestContext;
-use crate::schema;
 use crate::streams::accept;
 
 /// The same events over a WebSocket: each text message is one event as in the
@@ -26,7 +25,6 @@ use crate::streams::accept;
 #[utoipa::path(get, path = "/api/companies/{companyId}/events/ws", tag = TAG,
     operation_id = "openEventSocket",
     params(
-        ("companyId" = schema::Id, Path, description = "The company."),
         ("after" = Option<u64>, Query,
             description = "Begins after the event with this number; 0 begins with the oldest. \
                 Left out, it begins with what happens next."),

@@ -13,7 +13,6 @@ use super::TAG;
 use crate::problem::Problem;
 use crate::reply::Reply;
 use crate::request_context::RequestContext;
-use crate::schema;
 
 /// A ticket just made. The value is shown this once.
 #[derive(Serialize, ToSchema)]
@@ -23,7 +22,6 @@ pub(super) struct TicketBody {
     /// The full value: what to send as `?ticket=`.
     ticket: String,
     /// From then on it opens nothing.
-    #[schema(value_type = schema::Timestamp)]
     expires_at: Timestamp,
 }
 
@@ -44,7 +42,6 @@ impl From<IssuedTicket> for TicketBody {
 /// credential does. Anywhere else a ticket is a credential that is not valid.
 #[utoipa::path(post, path = "/api/companies/{companyId}/events/tickets", tag = TAG,
     operation_id = "createStreamTicket",
-    params(("companyId" = schema::Id, Path, description = "The company.")),
     responses((status = 201, description = "The ticket.", body = TicketBody)))]
 pub(super) async fn ticket(rqctx: RequestContext) -> HttpResponse {
     let (tokens, policy) = (Arc::clone(&rqctx.state.ports.tokens), rqctx.state.auth);

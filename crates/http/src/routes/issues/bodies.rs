@@ -18,7 +18,6 @@ use super::super::goals::GoalBody;
 use super::super::labels::LabelBody;
 use super::super::projects::ProjectBody;
 use super::comments::CommentedBody;
-use crate::schema;
 
 /// An issue.
 #[derive(Serialize, ToSchema)]
@@ -26,117 +25,85 @@ use crate::schema;
 #[schema(as = Issue)]
 pub(in super::super) struct IssueBody {
     /// Unique id.
-    #[schema(value_type = schema::Id)]
     id: IssueId,
     /// Its company.
-    #[schema(value_type = schema::Id)]
     company_id: CompanyId,
     /// `PREFIX-number`, accepted wherever an issue's id is.
     identifier: String,
     /// Its number within the company.
     issue_number: i64,
     /// Its project.
-    #[schema(value_type = Option<schema::Id>)]
     project_id: Option<ProjectId>,
     /// Its goal.
-    #[schema(value_type = Option<schema::Id>)]
     goal_id: Option<GoalId>,
     /// The issue it is part of.
-    #[schema(value_type = Option<schema::Id>)]
     parent_id: Option<IssueId>,
     /// What is to be done.
-    #[schema(value_type = schema::Title)]
     title: Title,
     /// More about it.
-    #[schema(value_type = Option<schema::Description>)]
     description: Option<Description>,
     /// Where it stands.
-    #[schema(value_type = schema::IssueStatus)]
     status: IssueStatus,
     /// How urgent it is.
-    #[schema(value_type = schema::Priority)]
     priority: Priority,
     /// The agent it is assigned to.
-    #[schema(value_type = Option<schema::Id>)]
     assignee_agent_id: Option<AgentId>,
     /// The person it is assigned to.
-    #[schema(value_type = Option<schema::Id>)]
     assignee_user_id: Option<String>,
     /// What kind of actor made it.
-    #[schema(value_type = schema::ActorKind)]
     created_by_type: ActorKind,
     /// Who made it: the agent's id, `system`, or of the board `local-board`,
     /// `start-token`, `token:ID` or a user's id.
     created_by_id: String,
     /// The agent that made it.
-    #[schema(value_type = Option<schema::Id>)]
     created_by_agent_id: Option<AgentId>,
     /// The person that made it.
-    #[schema(value_type = Option<schema::Id>)]
     created_by_user_id: Option<UserId>,
     /// What its costs are booked on.
-    #[schema(value_type = Option<schema::Label>)]
     billing_code: Option<Label>,
     /// The ticket that branches are named after.
-    #[schema(value_type = Option<schema::Label>)]
     ticket_key: Option<Label>,
     /// How many delegations lie above it.
     request_depth: i32,
     /// How it was delegated.
-    #[schema(value_type = Option<schema::Document>)]
     delegation: Option<Document>,
     /// Adapter settings for this issue alone.
-    #[schema(value_type = Option<schema::Document>)]
     assignee_adapter_overrides: Option<Document>,
     /// Its labels, by name.
     labels: Vec<LabelBody>,
     /// The ids of its labels, in the same order.
-    #[schema(value_type = Vec<schema::Id>)]
     label_ids: Vec<LabelId>,
     /// The worktree of its ticket.
-    #[schema(value_type = Option<schema::Id>)]
     execution_workspace_id: Option<ExecutionWorkspaceId>,
     /// The run that holds it.
-    #[schema(value_type = Option<schema::Id>)]
     checkout_run_id: Option<RunId>,
     /// Since when somebody holds it.
-    #[schema(value_type = Option<schema::Timestamp>)]
     checked_out_at: Option<Timestamp>,
     /// Who holds it.
     lease: Option<LeaseBody>,
     /// Always `null`: workforce has no workflow sessions.
-    #[schema(value_type = Option<schema::Id>)]
     active_workflow_session_id: Option<RunId>,
     /// How often the work began anew: by a reopening or an approved plan.
     workflow_epoch: i32,
     /// When it first became in_progress.
-    #[schema(value_type = Option<schema::Timestamp>)]
     started_at: Option<Timestamp>,
     /// The same instant.
     #[serde(rename = "started_at")]
-    #[schema(value_type = Option<schema::Timestamp>)]
     started_at_alias: Option<Timestamp>,
     /// When it last became in_progress.
-    #[schema(value_type = Option<schema::Timestamp>)]
     last_started_at: Option<Timestamp>,
     /// When it became done.
-    #[schema(value_type = Option<schema::Timestamp>)]
     completed_at: Option<Timestamp>,
     /// The same instant.
     #[serde(rename = "completed_at")]
-    #[schema(value_type = Option<schema::Timestamp>)]
     completed_at_alias: Option<Timestamp>,
     /// When it became cancelled.
-    #[schema(value_type = Option<schema::Timestamp>)]
     cancelled_at: Option<Timestamp>,
     /// When the board hid it from lists.
-    #[schema(value_type = Option<schema::Timestamp>)]
     hidden_at: Option<Timestamp>,
     /// When it was made.
-    #[schema(value_type = schema::Timestamp)]
     created_at: Timestamp,
     /// When it last changed.
-    #[schema(value_type = schema::Timestamp)]
     updated_at: Timestamp,
 }
 
@@ -146,13 +113,10 @@ pub(in super::super) struct IssueBody {
 #[schema(as = Lease)]
 struct LeaseBody {
     /// The run; none for an agent that works outside of any.
-    #[schema(value_type = Option<schema::Id>)]
     run_id: Option<RunId>,
     /// The agent.
-    #[schema(value_type = schema::Id)]
     agent_id: AgentId,
     /// When it ends by itself; never for a run, which ends it.
-    #[schema(value_type = Option<schema::Timestamp>)]
     expires_at: Option<Timestamp>,
 }
 
@@ -310,7 +274,6 @@ pub(super) struct UpdatedIssueBody {
 #[schema(as = StatusRewrite)]
 struct RewriteBody {
     /// What was asked for.
-    #[schema(value_type = schema::IssueStatus)]
     from: IssueStatus,
     /// Why it was replaced.
     reason: &'static str,

@@ -1,5 +1,5 @@
 use actix_web::HttpResponse;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use utoipa::ToSchema;
 use workforce_app::Codes;
 use workforce_app::issues::{self, AddComment};
@@ -19,7 +19,6 @@ use crate::query::fault;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::{Request, RequestContext};
-use crate::schema;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
@@ -33,40 +32,29 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
 #[schema(as = Comment)]
 pub(super) struct CommentedBody {
     /// Unique id.
-    #[schema(value_type = schema::Id)]
     id: CommentId,
     /// Its company.
-    #[schema(value_type = schema::Id)]
     company_id: CompanyId,
     /// The issue.
-    #[schema(value_type = schema::Id)]
     issue_id: IssueId,
     /// What kind of actor wrote it.
-    #[schema(value_type = schema::ActorKind)]
     author_type: ActorKind,
     /// Who wrote it: the agent's id, `system`, or of the board `local-board`,
     /// `start-token`, `token:ID` or a user's id.
     author_id: String,
     /// The agent that wrote it.
-    #[schema(value_type = Option<schema::Id>)]
     author_agent_id: Option<AgentId>,
     /// The person that wrote it.
-    #[schema(value_type = Option<schema::Id>)]
     author_user_id: Option<UserId>,
     /// The run it was written in.
-    #[schema(value_type = Option<schema::Id>)]
     created_by_run_id: Option<RunId>,
     /// What it says, in Markdown.
-    #[schema(value_type = schema::CommentBody)]
     body: CommentBody,
     /// The agents it mentions.
-    #[schema(value_type = Vec<schema::Id>)]
     mentions: Vec<AgentId>,
     /// When it was written.
-    #[schema(value_type = schema::Timestamp)]
     created_at: Timestamp,
     /// The same instant: comments do not change.
-    #[schema(value_type = schema::Timestamp)]
     updated_at: Timestamp,
 }
 
@@ -93,7 +81,6 @@ impl From<Comment> for CommentedBody {
 #[utoipa::path(get, path = "/api/issues/{issueId}/comments", tag = TAG,
     operation_id = "listIssueComments",
     params(
-        ("issueId" = String, Path, description = "The issue, by id or identifier."),
         ("order" = Option<String>, Query,
             description = "`asc` for the oldest first, `desc` for the newest first."),
         Paging,
@@ -117,37 +104,15 @@ fn order(rq: &Request) -> Result<Order, Problem> {
     }
 }
 
-#[derive(Deserialize, ToSchema)]
-struct AddCommentBody {
-    /// What it says, in Markdown. `@name` mentions an agent and wakes it.
-    #[schema(value_type = schema::CommentBody)]
-    body: CommentBody,
-    /// Takes an ended issue up again.
-    reopen: Option<bool>,
-    /// Asks the run that works on the issue to stop; for the board.
-    interrupt: Option<bool>,
-}
-
-impl AddCommentBody {
-    fn command(self) -> AddComment {
-        AddComment {
-            body: self.body,
-            reopen: self.reopen.unwrap_or(false),
-            interrupt: self.interrupt.unwrap_or(false),
-        }
-    }
-}
-
 /// Comments on an issue.
 #[utoipa::path(post, path = "/api/issues/{issueId}/comments", tag = TAG,
     operation_id = "addIssueComment",
-    params(("issueId" = String, Path, description = "The issue, by id or identifier.")),
-    request_body = AddCommentBody,
+    request_body = AddComment,
     responses((status = 201, description = "The comment.", body = CommentedBody)))]
 async fn add(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .write(
-            |rq| Ok((issue_ref(rq)?, rq.json::<AddCommentBody>()?.command())),
+            |rq| Ok((issue_ref(rq)?, rq.json::<AddComment>()?)),
             |tx, ctx, (issue, command)| issues::add_comment(tx, ctx, issue, command.clone()),
             |comment| Reply::created(CommentedBody::from(comment)),
         )

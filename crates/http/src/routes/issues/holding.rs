@@ -13,7 +13,6 @@ use crate::problem::Problem;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::RequestContext;
-use crate::schema;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
@@ -30,11 +29,10 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
 #[serde(rename_all = "camelCase")]
 struct CheckOutBody {
     /// The agent that is to own it; the caller itself when left out.
-    #[schema(value_type = Option<schema::Id>)]
     agent_id: Option<AgentId>,
     /// The statuses to check out from; `todo`, `backlog` and `blocked` when
     /// left out.
-    #[schema(value_type = Option<Vec<schema::IssueStatus>>, min_items = 1)]
+    #[schema(min_items = 1)]
     expected_statuses: Option<Vec<IssueStatus>>,
 }
 
@@ -56,7 +54,6 @@ impl CheckOutBody {
 /// Never repeat a 409.
 #[utoipa::path(post, path = "/api/issues/{issueId}/checkout", tag = TAG,
     operation_id = "checkOutIssue",
-    params(("issueId" = String, Path, description = "The issue, by id or identifier.")),
     request_body = Option<CheckOutBody>,
     responses((status = 200, description = "The issue.", body = IssueBody)))]
 async fn check_out(rqctx: RequestContext) -> HttpResponse {
@@ -73,7 +70,6 @@ async fn check_out(rqctx: RequestContext) -> HttpResponse {
 /// any other status only the hold on it ends.
 #[utoipa::path(post, path = "/api/issues/{issueId}/release", tag = TAG,
     operation_id = "releaseIssue",
-    params(("issueId" = String, Path, description = "The issue, by id or identifier.")),
     responses((status = 200, description = "The issue.", body = IssueBody)))]
 async fn release(rqctx: RequestContext) -> HttpResponse {
     rqctx

@@ -1,12 +1,11 @@
 use actix_web::HttpResponse;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 use workforce_app::Codes;
 use workforce_app::compaction::{DEFAULT_LIMIT, LONGEST_LIMIT, SHORTEST_LIMIT};
 use workforce_app::conventions::{self, ConventionsView, ReplaceConventions, UpdateConventions};
-use workforce_domain::change::Change;
-use workforce_domain::conventions::{Compact, CompactSource, Conventions};
+use workforce_domain::conventions::{Compact, CompactSource};
 use workforce_domain::id::ProjectId;
 use workforce_domain::text::{CompactContext, Description};
 use workforce_domain::time::Timestamp;
@@ -17,7 +16,6 @@ use crate::query::fault;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::{Request, RequestContext};
-use crate::schema;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
@@ -43,19 +41,14 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
 #[schema(as = ProjectConventions)]
 struct ConventionsBody {
     /// The project.
-    #[schema(value_type = schema::Id)]
     project_id: ProjectId,
     /// Background and context of the project.
-    #[schema(value_type = schema::Description)]
     backstory: Description,
     /// The rules, in Markdown.
-    #[schema(value_type = schema::Description)]
     conventions_md: Description,
     /// The short form, which agents are told where there is one.
-    #[schema(value_type = Option<schema::CompactContext>)]
     compact_context: Option<CompactContext>,
     /// Who wrote the short form.
-    #[schema(value_type = Option<schema::CompactSource>)]
     compact_source: Option<CompactSource>,
     /// Whether the conventions changed since the short form was written. A
     /// generated one is made anew before an agent is told it.
@@ -63,7 +56,6 @@ struct ConventionsBody {
     /// Further sources: any JSON; an empty list when there are none.
     extra_references: Value,
     /// When they last changed; `null` before the first time.
-    #[schema(value_type = Option<schema::Timestamp>)]
     updated_at: Option<Timestamp>,
 }
 
@@ -90,7 +82,6 @@ impl From<ConventionsView> for ConventionsBody {
 /// The conventions of a project; empty ones before anybody wrote any.
 #[utoipa::path(get, path = "/api/projects/{projectId}/conventions", tag = TAG,
     operation_id = "getProjectConventions",
-    params(("projectId" = schema::Id, Path, description = "The project.")),
     responses((status = 200, description = "The conventions.", body = ConventionsBody)))]
 async fn get(rqctx: RequestContext) -> HttpResponse {
     rqctx
@@ -102,102 +93,33 @@ async fn get(rqctx: RequestContext) -> HttpResponse {
         .await
 }
 
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct ReplaceConventionsBody {
-    /// Background and context of the project; empty when left out.
-    #[schema(value_type = Option<schema::Description>)]
-    backstory: Option<Description>,
-    /// The rules, in Markdown; empty when left out.
-    #[schema(value_type = Option<schema::Description>)]
-    conventions_md: Option<Description>,
-    /// Further sources: any JSON, at most 64 KiB; none when left out.
-    extra_references: Option<Value>,
-}
-
-impl ReplaceConventionsBody {
-    fn command(self) -> ReplaceConventions {
-        ReplaceConventions {
-            backstory: self.backstory.unwrap_or_default(),
-            conventions_md: self.conventions_md.unwrap_or_default(),
-            extra_references: self
-                .extra_references
-                .unwrap_or_else(Conventions::no_references),
-        }
-    }
-}
-
 /// Writes the conventions of a project in place of those it has. What is left
 /// out is emptied, and the short form goes with the text it stood for. The
 /// board, the lead of the project, and a ceo.
 #[utoipa::path(put, path = "/api/projects/{projectId}/conventions", tag = TAG,
     operation_id = "replaceProjectConventions",
-    params(("projectId" = schema::Id, Path, description = "The project.")),
-    request_body = ReplaceConventionsBody,
+    request_body = ReplaceConventions,
     responses((status = 200, description = "The conventions.", body = ConventionsBody)))]
 async fn replace(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .write(
-            |rq| {
-                Ok((
-                    rq.id("projectId")?,
-                    rq.json::<ReplaceConventionsBody>()?.command(),
-                ))
-            },
+            |rq| Ok((rq.id("projectId")?, rq.json::<ReplaceConventions>()?)),
             |tx, ctx, (id, command)| conventions::replace(tx, ctx, *id, command.clone()),
             |view| Reply::ok(ConventionsBody::from(view)),
         )
         .await
 }
 
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct UpdateConventionsBody {
-    /// Background and context of the project.
-    #[serde(default)]
-    #[schema(value_type = Option<schema::Description>)]
-    backstory: Change<Description>,
-    /// The rules, in Markdown.
-    #[serde(default)]
-    #[schema(value_type = Option<schema::Description>)]
-    conventions_md: Change<Description>,
-    /// A short form by hand; `null` removes it.
-    #[serde(default)]
-    #[schema(value_type = Option<schema::CompactContext>)]
-    compact_context: Change<CompactContext>,
-    /// Further sources, in place of the present ones: any JSON, at most 64 KiB.
-    #[serde(default)]
-    #[schema(value_type = Option<Value>)]
-    extra_references: Change<Value>,
-}
-
-impl UpdateConventionsBody {
-    fn command(self) -> UpdateConventions {
-        UpdateConventions {
-            backstory: self.backstory,
-            conventions_md: self.conventions_md,
-            compact_context: self.compact_context,
-            extra_references: self.extra_references,
-        }
-    }
-}
-
 /// Changes some of the conventions of a project. The board, the lead of the
 /// project, and a ceo.
 #[utoipa::path(patch, path = "/api/projects/{projectId}/conventions", tag = TAG,
     operation_id = "updateProjectConventions",
-    params(("projectId" = schema::Id, Path, description = "The project.")),
-    request_body = UpdateConventionsBody,
+    request_body = UpdateConventions,
     responses((status = 200, description = "The conventions.", body = ConventionsBody)))]
 async fn update(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .write(
-            |rq| {
-                Ok((
-                    rq.id("projectId")?,
-                    rq.json::<UpdateConventionsBody>()?.command(),
-                ))
-            },
+            |rq| Ok((rq.id("projectId")?, rq.json::<UpdateConventions>()?)),
             |tx, ctx, (id, command)| conventions::update(tx, ctx, *id, command.clone()),
             |view| Reply::ok(ConventionsBody::from(view)),
         )
@@ -210,7 +132,6 @@ async fn update(rqctx: RequestContext) -> HttpResponse {
 #[utoipa::path(post, path = "/api/projects/{projectId}/conventions/compact", tag = TAG,
     operation_id = "compactProjectConventions",
     params(
-        ("projectId" = schema::Id, Path, description = "The project."),
         ("maxChars" = Option<u16>, Query, minimum = 400, maximum = 8000, nullable = false,
             description = "The bound of the short form in characters; 2000 when left out."),
     ),

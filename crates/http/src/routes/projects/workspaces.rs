@@ -1,10 +1,9 @@
 use actix_web::HttpResponse;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use utoipa::ToSchema;
 use workforce_app::Codes;
 use workforce_app::projects::{self, CreateWorkspace, UpdateWorkspace};
 use workforce_domain::Document;
-use workforce_domain::change::Change;
 use workforce_domain::id::{CompanyId, ProjectId, WorkspaceId};
 use workforce_domain::project::Workspace;
 use workforce_domain::text::{Label, Location, Name};
@@ -16,8 +15,6 @@ use crate::problem::Problem;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::{Request, RequestContext};
-use crate::schema;
-use crate::wire::non_null;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
@@ -33,39 +30,28 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
 #[schema(as = Workspace)]
 pub(super) struct WorkspaceBody {
     /// Unique id.
-    #[schema(value_type = schema::Id)]
     id: WorkspaceId,
     /// Its company.
-    #[schema(value_type = schema::Id)]
     company_id: CompanyId,
     /// Its project.
-    #[schema(value_type = schema::Id)]
     project_id: ProjectId,
     /// Its name.
-    #[schema(value_type = schema::Name)]
     name: Name,
     /// Its directory.
-    #[schema(value_type = Option<schema::Location>)]
     cwd: Option<Location>,
     /// Its repository.
-    #[schema(value_type = Option<schema::Location>)]
     repo_url: Option<Location>,
     /// Branch or ref to start from.
-    #[schema(value_type = Option<schema::Label>)]
     repo_ref: Option<Label>,
     /// The branch that work is merged into.
-    #[schema(value_type = Option<schema::Label>)]
     default_base_branch: Option<Label>,
     /// Whether runs of the project start in it; exactly one workspace is.
     pub(super) is_primary: bool,
     /// Anything the board keeps with it.
-    #[schema(value_type = schema::Document)]
     metadata: Document,
     /// When it was made.
-    #[schema(value_type = schema::Timestamp)]
     created_at: Timestamp,
     /// When it last changed.
-    #[schema(value_type = schema::Timestamp)]
     updated_at: Timestamp,
 }
 
@@ -88,98 +74,9 @@ impl From<Workspace> for WorkspaceBody {
     }
 }
 
-/// A new workspace; needs at least one of `cwd` and `repoUrl`.
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct CreateWorkspaceBody {
-    /// Its name; taken from the directory or repository when left out.
-    #[schema(value_type = Option<schema::Name>)]
-    name: Option<Name>,
-    /// Its directory.
-    #[schema(value_type = Option<schema::Location>)]
-    cwd: Option<Location>,
-    /// Its repository.
-    #[schema(value_type = Option<schema::Location>)]
-    repo_url: Option<Location>,
-    /// Branch or ref to start from.
-    #[schema(value_type = Option<schema::Label>)]
-    repo_ref: Option<Label>,
-    /// The branch that work is merged into.
-    #[schema(value_type = Option<schema::Label>)]
-    default_base_branch: Option<Label>,
-    /// Whether it takes the primary place; the first always does.
-    is_primary: Option<bool>,
-    /// Anything to keep with it.
-    #[schema(value_type = Option<schema::Document>)]
-    metadata: Option<Document>,
-}
-
-impl CreateWorkspaceBody {
-    pub(super) fn command(self) -> CreateWorkspace {
-        CreateWorkspace {
-            name: self.name,
-            cwd: self.cwd,
-            repo_url: self.repo_url,
-            repo_ref: self.repo_ref,
-            default_base_branch: self.default_base_branch,
-            is_primary: self.is_primary.unwrap_or(false),
-            metadata: self.metadata.unwrap_or_default(),
-        }
-    }
-}
-
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct UpdateWorkspaceBody {
-    /// Its name.
-    #[serde(default, deserialize_with = "non_null")]
-    #[schema(value_type = schema::Name)]
-    name: Option<Name>,
-    /// Its directory.
-    #[serde(default)]
-    #[schema(value_type = Option<schema::Location>)]
-    cwd: Change<Location>,
-    /// Its repository.
-    #[serde(default)]
-    #[schema(value_type = Option<schema::Location>)]
-    repo_url: Change<Location>,
-    /// Branch or ref to start from.
-    #[serde(default)]
-    #[schema(value_type = Option<schema::Label>)]
-    repo_ref: Change<Label>,
-    /// The branch that work is merged into.
-    #[serde(default)]
-    #[schema(value_type = Option<schema::Label>)]
-    default_base_branch: Change<Label>,
-    /// `true` takes the primary place; the primary workspace gives it up only
-    /// to another.
-    #[serde(default, deserialize_with = "non_null")]
-    #[schema(value_type = bool)]
-    is_primary: Option<bool>,
-    /// Anything to keep with it.
-    #[serde(default)]
-    #[schema(value_type = Option<schema::Document>)]
-    metadata: Change<Document>,
-}
-
-impl UpdateWorkspaceBody {
-    fn command(self) -> UpdateWorkspace {
-        UpdateWorkspace {
-            name: self.name,
-            cwd: self.cwd,
-            repo_url: self.repo_url,
-            repo_ref: self.repo_ref,
-            default_base_branch: self.default_base_branch,
-            is_primary: self.is_primary,
-            metadata: self.metadata,
-        }
-    }
-}
-
 /// The workspaces of a project, the primary one first; at most 100 exist.
 #[utoipa::path(get, path = "/api/projects/{projectId}/workspaces", tag = TAG,
     operation_id = "listWorkspaces",
-    params(("projectId" = schema::Id, Path, description = "The project.")),
     responses((status = 200, description = "The workspaces.", body = Vec<WorkspaceBody>)))]
 async fn list(rqctx: RequestContext) -> HttpResponse {
     rqctx
@@ -201,18 +98,12 @@ async fn list(rqctx: RequestContext) -> HttpResponse {
 /// Adds a workspace to a project.
 #[utoipa::path(post, path = "/api/projects/{projectId}/workspaces", tag = TAG,
     operation_id = "createWorkspace",
-    params(("projectId" = schema::Id, Path, description = "The project.")),
-    request_body = CreateWorkspaceBody,
+    request_body = CreateWorkspace,
     responses((status = 201, description = "The workspace.", body = WorkspaceBody)))]
 async fn create(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .write(
-            |rq| {
-                Ok((
-                    rq.id("projectId")?,
-                    rq.json::<CreateWorkspaceBody>()?.command(),
-                ))
-            },
+            |rq| Ok((rq.id("projectId")?, rq.json::<CreateWorkspace>()?)),
             |tx, ctx, (id, command)| projects::create_workspace(tx, ctx, *id, command.clone()),
             |workspace| Reply::created(WorkspaceBody::from(workspace)),
         )
@@ -228,15 +119,13 @@ fn ids(rq: &Request) -> Result<(ProjectId, WorkspaceId), Problem> {
 #[utoipa::path(patch, path = "/api/projects/{projectId}/workspaces/{workspaceId}", tag = TAG,
     operation_id = "updateWorkspace",
     params(
-        ("projectId" = schema::Id, Path, description = "The project."),
-        ("workspaceId" = schema::Id, Path, description = "The workspace."),
-    ),
-    request_body = UpdateWorkspaceBody,
+        ),
+    request_body = UpdateWorkspace,
     responses((status = 200, description = "The workspace.", body = WorkspaceBody)))]
 async fn update(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .write(
-            |rq| Ok((ids(rq)?, rq.json::<UpdateWorkspaceBody>()?.command())),
+            |rq| Ok((ids(rq)?, rq.json::<UpdateWorkspace>()?)),
             |tx, ctx, ((project, id), command)| {
                 projects::update_workspace(tx, ctx, *project, *id, command.clone())
             },
@@ -249,9 +138,7 @@ async fn update(rqctx: RequestContext) -> HttpResponse {
 #[utoipa::path(delete, path = "/api/projects/{projectId}/workspaces/{workspaceId}", tag = TAG,
     operation_id = "deleteWorkspace",
     params(
-        ("projectId" = schema::Id, Path, description = "The project."),
-        ("workspaceId" = schema::Id, Path, description = "The workspace."),
-    ),
+        ),
     responses((status = 200, description = "It is gone.", body = Done)))]
 async fn delete(rqctx: RequestContext) -> HttpResponse {
     rqctx

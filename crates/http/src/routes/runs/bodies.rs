@@ -6,52 +6,38 @@ use workforce_domain::run::{Run, RunErrorCode, RunKind, RunStatus};
 use workforce_domain::time::Timestamp;
 use workforce_domain::wake::{WakeReason, WakeSource};
 
-use crate::schema;
-
 /// A heartbeat run: one execution of an agent.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = HeartbeatRun)]
 pub(in crate::routes) struct RunBody {
     /// Unique id.
-    #[schema(value_type = schema::Id)]
     id: RunId,
     /// Its company.
-    #[schema(value_type = schema::Id)]
     company_id: CompanyId,
     /// The agent that runs.
-    #[schema(value_type = schema::Id)]
     agent_id: AgentId,
     /// The issue it is about.
-    #[schema(value_type = Option<schema::Id>)]
     issue_id: Option<IssueId>,
     /// What it may do.
-    #[schema(value_type = schema::RunKind)]
     kind: RunKind,
     /// Where it stands.
-    #[schema(value_type = schema::RunStatus)]
     status: RunStatus,
     /// What started it.
-    #[schema(value_type = schema::WakeSource)]
     invocation_source: WakeSource,
     /// The first reason it was started for.
-    #[schema(value_type = schema::WakeReason)]
     reason: WakeReason,
     /// The wake it answers.
-    #[schema(value_type = schema::Id)]
     wake_id: WakeId,
     /// When somebody asked it to stop.
-    #[schema(value_type = Option<schema::Timestamp>)]
     stop_requested_at: Option<Timestamp>,
     /// Why it was asked to stop.
-    #[schema(value_type = Option<schema::RunErrorCode>)]
     stop_reason: Option<RunErrorCode>,
     /// The program's exit code.
     exit_code: Option<i32>,
     /// The signal that ended the program.
     signal: Option<i32>,
     /// Why it did not end well.
-    #[schema(value_type = Option<schema::RunErrorCode>)]
     error_code: Option<RunErrorCode>,
     /// The same for people.
     error: Option<String>,
@@ -60,16 +46,12 @@ pub(in crate::routes) struct RunBody {
     /// The end of its output.
     log_tail: Option<String>,
     /// When it was started.
-    #[schema(value_type = Option<schema::Timestamp>)]
     started_at: Option<Timestamp>,
     /// When it ended.
-    #[schema(value_type = Option<schema::Timestamp>)]
     finished_at: Option<Timestamp>,
     /// When it was queued.
-    #[schema(value_type = schema::Timestamp)]
     created_at: Timestamp,
     /// When it last changed.
-    #[schema(value_type = schema::Timestamp)]
     updated_at: Timestamp,
 }
 

@@ -8,7 +8,6 @@ use crate::paging::Paging;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::RequestContext;
-use crate::schema;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints.add(__path_list, Access::Anyone, Codes::NONE, list)
@@ -17,7 +16,7 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
 /// What happened to a run and what was done within it, oldest first.
 #[utoipa::path(get, path = "/api/heartbeat-runs/{runId}/events", tag = TAG,
     operation_id = "listHeartbeatRunEvents",
-    params(("runId" = schema::Id, Path, description = "The run."), Paging),
+    params(Paging),
     responses((status = 200, description = "What happened.", body = Vec<ActivityBody>)))]
 async fn list(rqctx: RequestContext) -> HttpResponse {
     rqctx

@@ -1,3 +1,4 @@
+use crate::schema::ServerSentEvent;
 use actix_web::HttpResponse;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -11,7 +12,6 @@ use crate::query::fault;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::{Request, RequestContext};
-use crate::schema;
 use crate::streams;
 
 /// A piece of a log has at most so many bytes.
@@ -29,7 +29,6 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
 #[schema(as = RunLog)]
 struct LogBody {
     /// The run.
-    #[schema(value_type = schema::Id)]
     run_id: RunId,
     /// The text.
     content: String,
@@ -45,7 +44,7 @@ struct LogBody {
     /// Why the log cannot be read here, when the run wrote one and this server
     /// has none of it. The piece at offset 0 is the run's `logTail` then.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = String)]
+    #[schema(nullable = false)]
     note: Option<&'static str>,
 }
 
@@ -58,13 +57,12 @@ pub(super) const ELSEWHERE: &str =
 #[utoipa::path(get, path = "/api/heartbeat-runs/{runId}/log", tag = TAG,
     operation_id = "getHeartbeatRunLog",
     params(
-        ("runId" = schema::Id, Path, description = "The run."),
         ("offset" = Option<u64>, Query, description = "Where to begin, in bytes."),
         ("limitBytes" = Option<u64>, Query, minimum = 1, maximum = 1048576,
             description = "At most so many bytes; 65536 when left out."),
     ),
     responses((status = 200, description = "The piece.",
-        content((LogBody = "application/json"), (schema::ServerSentEvent = "text/event-stream")))))]
+        content((LogBody = "application/json"), (ServerSentEvent = "text/event-stream")))))]
 async fn log(rqctx: RequestContext) -> HttpResponse {
     if rqctx.request.wants_stream(false) {
         return log_stream::stream(rqctx).await;

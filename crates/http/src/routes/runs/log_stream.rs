@@ -2,6 +2,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::schema::ServerSentEvent;
 use actix_web::http::header;
 use actix_web::{HttpResponse, web};
 use serde::Serialize;
@@ -19,7 +20,6 @@ use super::log::ELSEWHERE;
 use crate::problem::Problem;
 use crate::registry::{Access, Endpoints};
 use crate::request_context::RequestContext;
-use crate::schema;
 use crate::streams::{
     self, Channel, EVENT_STREAM, EventSender, Frame, KEEP_ALIVE, ReaderGone, StreamLimits, preamble,
 };
@@ -45,13 +45,12 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
 #[utoipa::path(get, path = "/api/heartbeat-runs/{runId}/log/stream", tag = TAG,
     operation_id = "streamHeartbeatRunLog",
     params(
-        ("runId" = schema::Id, Path, description = "The run."),
         ("offset" = Option<u64>, Query, description = "Where to begin, in bytes."),
         ("Last-Event-ID" = Option<u64>, Header,
             description = "The same as `offset`, and wins over it."),
     ),
     responses((status = 200, description = "The output.",
-        body = schema::ServerSentEvent, content_type = "text/event-stream")))]
+        body = ServerSentEvent, content_type = "text/event-stream")))]
 async fn log_stream(rqctx: RequestContext) -> HttpResponse {
     stream(rqctx).await
 }

@@ -23,7 +23,7 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
 /// Runs about an issue, newest first.
 #[utoipa::path(get, path = "/api/issues/{issueId}/runs", tag = TAG,
     operation_id = "listIssueRuns",
-    params(("issueId" = String, Path, description = "The issue, by id or identifier."), Paging),
+    params(Paging),
     responses((status = 200, description = "The runs.", body = Vec<RunBody>)))]
 async fn list(rqctx: RequestContext) -> HttpResponse {
     rqctx
@@ -38,7 +38,7 @@ async fn list(rqctx: RequestContext) -> HttpResponse {
 /// Runs about an issue that have not ended, newest first.
 #[utoipa::path(get, path = "/api/issues/{issueId}/live-runs", tag = TAG,
     operation_id = "listLiveIssueRuns",
-    params(("issueId" = String, Path, description = "The issue, by id or identifier."), Paging),
+    params(Paging),
     responses((status = 200, description = "The runs.", body = Vec<RunBody>)))]
 async fn live(rqctx: RequestContext) -> HttpResponse {
     rqctx
@@ -54,7 +54,6 @@ async fn live(rqctx: RequestContext) -> HttpResponse {
 /// waits.
 #[utoipa::path(get, path = "/api/issues/{issueId}/active-run", tag = TAG,
     operation_id = "getActiveIssueRun",
-    params(("issueId" = String, Path, description = "The issue, by id or identifier.")),
     responses((status = 200, description = "The run.", body = RunBody)))]
 async fn active(rqctx: RequestContext) -> HttpResponse {
     rqctx

@@ -11,7 +11,6 @@ use super::bodies::InvokedBody;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::RequestContext;
-use crate::schema;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints.add(__path_wake_up, Access::ItselfOrAbove, runs::ASK, wake_up)
@@ -21,17 +20,13 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
 #[serde(rename_all = "camelCase")]
 struct WakeUpBody {
     /// What kind of thing causes it; `on_demand` when left out.
-    #[schema(value_type = Option<schema::WakeSource>)]
     source: Option<WakeSource>,
     /// How it came about, for the agent to know.
-    #[schema(value_type = Option<schema::TriggerDetail>)]
     trigger_detail: Option<TriggerDetail>,
     /// Why: one of the reasons that runs show, or any text for the agent to
     /// know.
-    #[schema(value_type = Option<schema::Label>)]
     reason: Option<Label>,
     /// What else the agent is to know; at most 16 KiB.
-    #[schema(value_type = Option<schema::Document>)]
     payload: Option<Document>,
     /// A repetition of the request under the same key within 24 hours gets the
     /// first answer, as with the header `Idempotency-Key`, which goes before.
@@ -98,7 +93,6 @@ impl From<WakeUpOutcome> for WokenBody {
 /// wakes anyone, an agent itself and those below it.
 #[utoipa::path(post, path = "/api/agents/{agentId}/wakeup", tag = TAG,
     operation_id = "wakeAgent",
-    params(("agentId" = schema::Id, Path, description = "The agent.")),
     request_body = WakeUpBody,
     responses((status = 202, description = "The queued run.", body = WokenBody)))]
 async fn wake_up(mut rqctx: RequestContext) -> HttpResponse {

@@ -15,7 +15,6 @@ use crate::problem::Problem;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::RequestContext;
-use crate::schema;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
@@ -38,7 +37,6 @@ struct VersionBody {
     #[schema(minimum = 1)]
     version: i32,
     /// When it was made.
-    #[schema(value_type = schema::Timestamp)]
     created_at: Timestamp,
 }
 
@@ -57,10 +55,8 @@ impl From<VersionInfo> for VersionBody {
 #[schema(as = SecretUser)]
 struct UserBody {
     /// The agent.
-    #[schema(value_type = schema::Id)]
     agent_id: AgentId,
     /// Its name.
-    #[schema(value_type = schema::Name)]
     agent_name: Name,
     /// The variable that refers to it.
     variable: String,
@@ -86,7 +82,6 @@ impl From<SecretUser> for UserBody {
 #[schema(as = SecretUse)]
 struct UseBody {
     /// The run.
-    #[schema(value_type = schema::Id)]
     run_id: RunId,
     /// The variable it was given in.
     variable: String,
@@ -94,7 +89,6 @@ struct UseBody {
     #[schema(minimum = 0)]
     version: i32,
     /// When it was given.
-    #[schema(value_type = schema::Timestamp)]
     used_at: Timestamp,
 }
 
@@ -132,7 +126,7 @@ impl From<SecretUsage> for UsageBody {
 /// The versions of a secret, newest first, without their values.
 #[utoipa::path(get, path = "/api/secrets/{secretId}/versions", tag = TAG,
     operation_id = "listSecretVersions",
-    params(("secretId" = schema::Id, Path, description = "The secret."), Paging),
+    params(Paging),
     responses((status = 200, description = "The versions.", body = Vec<VersionBody>)))]
 async fn versions(rqctx: RequestContext) -> HttpResponse {
     rqctx
@@ -148,7 +142,6 @@ async fn versions(rqctx: RequestContext) -> HttpResponse {
 #[utoipa::path(delete, path = "/api/secrets/{secretId}/versions/{version}", tag = TAG,
     operation_id = "deleteSecretVersion",
     params(
-        ("secretId" = schema::Id, Path, description = "The secret."),
         ("version" = i32, Path, description = "The number of the version."),
     ),
     responses((status = 200, description = "It is deleted.", body = Done)))]
@@ -170,7 +163,6 @@ async fn delete_version(rqctx: RequestContext) -> HttpResponse {
 /// Who uses a secret: agents that refer to it, and runs that were given it.
 #[utoipa::path(get, path = "/api/secrets/{secretId}/usage", tag = TAG,
     operation_id = "getSecretUsage",
-    params(("secretId" = schema::Id, Path, description = "The secret.")),
     responses((status = 200, description = "Its use.", body = UsageBody)))]
 async fn usage(rqctx: RequestContext) -> HttpResponse {
     rqctx

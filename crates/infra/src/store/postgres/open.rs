@@ -34,9 +34,6 @@ const ONE_PICTURE: &str = "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION 
     REPEATABLE READ, READ ONLY";
 
 /// Opens the database at `url`.
-///
-/// # Errors
-/// What stands in the way.
 pub(crate) fn open(url: &str, options: &OpenOptions) -> Result<PostgresStore, OpenError> {
     let url = &with_network_limits(url);
     under_migration_lock(url, |conn| {
@@ -54,17 +51,11 @@ pub(crate) fn open(url: &str, options: &OpenOptions) -> Result<PostgresStore, Op
 }
 
 /// Undoes every migration of the database at `url`.
-///
-/// # Errors
-/// What stands in the way.
 pub(crate) fn migrate_down(url: &str) -> Result<(), OpenError> {
     under_migration_lock(url, |conn| revert(conn, MIGRATIONS))
 }
 
 /// The invariants that do not hold in the database at `url`.
-///
-/// # Errors
-/// When the database cannot be reached or asked.
 pub(crate) fn broken_invariants(
     url: &str,
     limit: usize,
@@ -98,9 +89,6 @@ fn under_migration_lock(
 }
 
 /// A connection to the database at `url`.
-///
-/// # Errors
-/// When the database does not answer.
 pub(super) fn connect(url: &str) -> Result<PgConnection, ConnectError> {
     let mut conn = PgConnection::establish(url)?;
     conn.batch_execute(SETTINGS)?;

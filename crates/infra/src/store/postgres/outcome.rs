@@ -54,9 +54,6 @@ struct Status {
 }
 
 /// The number of the running transaction, if it has written or locked anything.
-///
-/// # Errors
-/// When the database does not answer.
 pub(super) fn number_of_running(conn: &mut PgConnection) -> QueryResult<Option<TransactionNumber>> {
     let query = sql_query(
         "SELECT CAST(CAST(pg_current_xact_id_if_assigned() AS text) AS bigint) AS number",

@@ -31,9 +31,6 @@ struct Counted {
 
 impl Session {
     /// Connects to the database at `url`.
-    ///
-    /// # Errors
-    /// When the database does not answer.
     pub(super) fn open(url: &str) -> Result<Self, ConnectError> {
         let mut conn = connect(url)?;
         let counted: Counted = sql_query(

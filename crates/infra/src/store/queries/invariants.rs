@@ -20,9 +20,6 @@ struct Found {
 }
 
 /// The invariants that do not hold, each with up to `limit` rows, of one picture.
-///
-/// # Errors
-/// When the database fails.
 pub(in crate::store) fn broken(
     conn: &mut Connection,
     limit: usize,

@@ -2,7 +2,7 @@
 
 use diesel::result::Error;
 use serde_json::Value;
-use workforce_domain::Document;
+use workforce_domain::JsonMap;
 use workforce_domain::board::{Author, BoardMember, NoBoardMember};
 use workforce_domain::corrupt::Corrupt;
 use workforce_domain::id::{AgentId, UserId};
@@ -89,7 +89,7 @@ pub(super) fn length(text: Option<&String>) -> usize {
 }
 
 /// About how many bytes a document takes in an answer.
-pub(super) fn document_length(document: &Document) -> usize {
+pub(super) fn document_length(document: &JsonMap) -> usize {
     document
         .iter()
         .map(|(key, value)| key.len() + value_length(value))

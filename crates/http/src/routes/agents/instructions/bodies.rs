@@ -5,12 +5,11 @@ use workforce_app::agents::instructions::{
     BundleFile, BundleView, FileView, InstructionsPath, PatchBundle, PutFile, SetInstructionsPath,
 };
 use workforce_domain::agent::AdapterType;
+use workforce_domain::change::Replace;
 use workforce_domain::id::{AgentId, CompanyId};
 use workforce_domain::instructions::{BundleMode, BundlePath, language_of};
 
 use crate::problem::Problem;
-use crate::schema;
-use crate::wire::non_null;
 
 /// A path within a bundle.
 pub(super) fn path(text: &str, pointer: &str) -> Result<BundlePath, Problem> {
@@ -24,13 +23,10 @@ pub(super) fn path(text: &str, pointer: &str) -> Result<BundlePath, Problem> {
 #[schema(as = InstructionsBundle)]
 pub(super) struct BundleBody {
     /// Whose instructions.
-    #[schema(value_type = schema::Id)]
     agent_id: AgentId,
     /// The company.
-    #[schema(value_type = schema::Id)]
     company_id: CompanyId,
     /// Who keeps the files: workforce, or a folder of the server's machine.
-    #[schema(value_type = schema::BundleMode)]
     mode: BundleMode,
     /// The folder of the bundle.
     root_path: String,
@@ -177,10 +173,8 @@ pub(super) struct DeletedBody {
 #[schema(as = InstructionsPath)]
 pub(super) struct PathBody {
     /// Whose instructions.
-    #[schema(value_type = schema::Id)]
     agent_id: AgentId,
     /// How the agent is run.
-    #[schema(value_type = schema::AdapterType)]
     adapter_type: AdapterType,
     /// The key of the adapter's configuration that keeps the path.
     adapter_config_key: String,
@@ -206,16 +200,14 @@ impl From<InstructionsPath> for PathBody {
 #[serde(rename_all = "camelCase")]
 pub(super) struct PatchBundleBody {
     /// Who keeps the files; as before when left out.
-    #[serde(default, deserialize_with = "non_null")]
-    #[schema(value_type = schema::BundleMode)]
-    mode: Option<BundleMode>,
+    #[serde(default)]
+    mode: Replace<BundleMode>,
     /// The folder of an external bundle, beneath one that the operator allows.
     #[serde(default)]
     root_path: Option<String>,
     /// The file an agent is given first; as before when left out.
-    #[serde(default, deserialize_with = "non_null")]
-    #[schema(value_type = String)]
-    entry_file: Option<String>,
+    #[serde(default)]
+    entry_file: Replace<String>,
     /// Clears the prompt templates of old.
     #[serde(default)]
     clear_legacy_prompt_template: bool,
@@ -227,11 +219,11 @@ pub(super) struct PatchBundleBody {
 
 impl PatchBundleBody {
     pub(super) fn command(self) -> Result<PatchBundle, Problem> {
-        let entry = self.entry_file.as_deref();
+        let entry = self.entry_file.value();
         Ok(PatchBundle {
-            mode: self.mode,
+            mode: self.mode.value(),
             root_path: self.root_path,
-            entry_file: entry.map(|entry| path(entry, "/entryFile")).transpose()?,
+            entry_file: entry.map(|entry| path(&entry, "/entryFile")).transpose()?,
             clear_legacy: self.clear_legacy_prompt_template,
             replace_existing: self.replace_existing,
         })
