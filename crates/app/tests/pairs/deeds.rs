@@ -186,7 +186,7 @@ deeds! {
     };
     limit_agent after [] = |world, scene| {
         let command = UpdateAgent {
-            budget: Budget::from_cents(1).map_or(Replace::Keep, Replace::Set),
+            budget: Budget::from_cents(1).ok(),
             ..UpdateAgent::default()
         };
         board(world, |tx, ctx| agents::update(tx, ctx, scene.agent.id, command.clone()))
