@@ -2,12 +2,12 @@
 
 use anyhow::{Result, bail};
 
-use super::company::Company;
-use super::database::{Database, Preparations};
-use super::figure::Figure;
-use super::load::{Measurement, Pace, measure};
-use super::seed::Issues;
-use super::write::Writer;
+use crate::company::Company;
+use crate::database::{Database, Preparations};
+use crate::figure::Figure;
+use crate::load::{Measurement, Pace, measure};
+use crate::seed::Issues;
+use crate::write::Writer;
 
 /// How the loop runs.
 #[derive(Debug, Clone, Copy)]

@@ -7,8 +7,8 @@ use anyhow::{Context as _, Result};
 use diesel::connection::{Instrumentation, InstrumentationEvent, SimpleConnection};
 use diesel::prelude::*;
 
-use super::sql;
-use super::statement::{AnsweringBytes, AnsweringNumber, AnsweringText, Key, Statement, Value};
+use crate::sql;
+use crate::statement::{AnsweringBytes, AnsweringNumber, AnsweringText, Key, Statement, Value};
 
 /// A connection to either database.
 pub(crate) trait Database: Sized + Send {
@@ -182,8 +182,8 @@ impl Database for PgConnection {
 
 #[cfg(test)]
 mod tests {
-    use super::super::statement::{Document, Instant};
     use super::*;
+    use crate::statement::{Document, Instant};
 
     fn database() -> SqliteConnection {
         let mut connection = SqliteConnection::open(":memory:").unwrap();

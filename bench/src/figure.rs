@@ -5,12 +5,12 @@ use clap::ValueEnum;
 use serde::Serialize;
 use serde_json::json;
 
-use super::client::{Client, get, post};
-use super::company::{AGENTS, Company};
-use super::load::{Measurement, Pace, measure};
-use super::random::Random;
-use super::seed::Issues;
-use super::server::Server;
+use crate::client::{Client, get, post};
+use crate::company::{AGENTS, Company};
+use crate::load::{Measurement, Pace, measure};
+use crate::random::Random;
+use crate::seed::Issues;
+use crate::server::Server;
 
 /// One row of the report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]

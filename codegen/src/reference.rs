@@ -46,6 +46,22 @@ pub(crate) fn endpoints() -> String {
     table(["Method", "Path", "What", "Rule", "Own errors"], rows)
 }
 
+/// Every answer that a route says it gives, each in a line: method, path, and the status of a
+/// success or the code of a refusal of its own.
+pub(crate) fn answers() -> String {
+    let mut text = String::new();
+    for route in routes::all().list() {
+        let name = route.name();
+        let successes = route.succeeds.iter().map(ToString::to_string);
+        let refusals = route.refuses.iter().map(ToString::to_string);
+        for answer in successes.chain(refusals) {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "{name} {answer}");
+        }
+    }
+    text
+}
+
 /// The access rules.
 pub(crate) fn access_rules() -> String {
     let rows = Access::ALL
@@ -129,4 +145,19 @@ fn table<const N: usize>(heading: [&str; N], rows: impl Iterator<Item = [String;
         let _ = writeln!(text, "| {row} |");
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_answers_of_a_route_are_its_successes_and_its_own_refusals() {
+        let answers = answers();
+        let of_release: Vec<&str> = answers
+            .lines()
+            .filter_map(|line| line.strip_prefix("POST /api/issues/{issueId}/release "))
+            .collect();
+        assert_eq!(of_release, ["200", "not_holder"]);
+    }
 }

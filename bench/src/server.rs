@@ -3,44 +3,23 @@
 use std::fs::File;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
 use anyhow::{Context as _, Result, bail};
-use cargo_metadata::MetadataCommand;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde::Serialize;
 
-use super::client::{Client, get};
-use crate::command::{self, cargo};
-use crate::repository::Repository;
+use crate::client::{Client, get};
 
 /// From the start of the program to its first answer, and from SIGTERM to its end.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Builds the program, unless `is_built`, and says where it is.
-pub(crate) fn program(repository: &Repository, is_built: bool) -> Result<PathBuf> {
-    if !is_built {
-        command::run(cargo(repository, ["build", "--release", "-p", "workforce"]))?;
-    }
-    let metadata = MetadataCommand::new()
-        .current_dir(repository.root())
-        .no_deps()
-        .exec()
-        .context("failed to read the workspace")?;
-    let program = metadata.target_directory.join("release/workforce");
-    if !program.is_file() {
-        bail!("{program} does not exist; leave out --no-build");
-    }
-    Ok(program.into())
-}
-
 /// How a server is started.
 #[derive(Debug, Clone)]
 pub(crate) struct Start<'a> {
-    pub(crate) repository: &'a Repository,
     pub(crate) program: &'a Path,
     pub(crate) data_dir: &'a Path,
     /// Where the log goes.
@@ -75,7 +54,11 @@ impl Server {
     pub(crate) fn start(start: &Start<'_>) -> Result<Self> {
         let address = free_address()?;
         let log = File::create(start.log).context("failed to create the log of the server")?;
-        let mut command = command::command(start.repository, start.program);
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the program that is measured is no agent"
+        )]
+        let mut command = Command::new(start.program);
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with("WORKFORCE_") {
                 command.env_remove(name);

@@ -1,3 +1,5 @@
+//! Tells of the tests that were left out.
+
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::Path;
@@ -8,7 +10,7 @@ use std::thread;
 pub const LEFT_OUT_VARIABLE: &str = "WORKFORCE_TEST_LEFT_OUT";
 
 /// Says that the test of this thread, or a part of it, is left out.
-pub(super) fn tell() {
+pub(crate) fn tell() {
     let thread = thread::current();
     let test = thread.name().unwrap_or("a test");
     let path = std::env::var_os(LEFT_OUT_VARIABLE);

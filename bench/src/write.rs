@@ -2,7 +2,7 @@
 //!
 //! They follow the use cases of `crates/app` and the queries of `crates/infra`: whoever changes
 //! what one of these writes does changes it here as well, and is told so by
-//! [`comparison`](super::comparison). Columns that a write leaves empty are
+//! [`comparison`](crate::comparison). Columns that a write leaves empty are
 //! not named, and those that an update stores as they were are assigned to themselves, which is
 //! the same work for the indexes.
 
@@ -11,14 +11,14 @@ use serde_json::{Value as Json, json};
 use workforce_domain::search::{comment_terms, own_terms};
 use workforce_domain::time::{Month, Timestamp};
 
-use super::company::Company;
-use super::database::Database;
-use super::figure::{COMMENT, DESCRIPTION, Figure, MODEL, PROVIDER, TITLE, own};
-use super::limit::Session;
-use super::random::{Random, now};
-use super::seed::Issues;
-use super::sql;
-use super::statement::{Document, Instant, Key, Statement, Value};
+use crate::company::Company;
+use crate::database::Database;
+use crate::figure::{COMMENT, DESCRIPTION, Figure, MODEL, PROVIDER, TITLE, own};
+use crate::limit::Session;
+use crate::random::{Random, now};
+use crate::seed::Issues;
+use crate::sql;
+use crate::statement::{Document, Instant, Key, Statement, Value};
 
 /// How long an agent without a run keeps an issue, in microseconds.
 const LEASE: i64 = 15 * 60 * 1_000_000;

@@ -4,10 +4,10 @@
 use anyhow::{Context as _, Result};
 use serde_json::{Value as Json, json};
 
-use super::client::{Client, post};
-use super::database::Database;
-use super::server::Server;
-use super::statement::{Key, Statement, Value};
+use crate::client::{Client, post};
+use crate::database::Database;
+use crate::server::Server;
+use crate::statement::{Key, Statement, Value};
 
 /// As many agents check issues out at once.
 pub(crate) const AGENTS: usize = 16;

@@ -1,16 +1,15 @@
-//! `cargo xtask codegen`: the parts of the documentation that come from the code.
+//! The parts of the documentation that come from the code.
 //!
 //! A part stands between `<!-- generated:NAME -->` and `<!-- /generated -->`, each on a line of its
 //! own. To add one, put the two lines in a file of `docs/`, a line in [`SECTIONS`], and run
 //! `cargo xtask codegen`.
 
 use std::fs;
+use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
-use clap::Args;
 
 use crate::reference;
-use crate::repository::Repository;
 
 /// The name of a part that is a whole file, which needs no markers.
 const WHOLE_FILE: &str = "";
@@ -91,30 +90,32 @@ const SECTIONS: &[Section] = &[
 
 const CLOSING_MARKER: &str = "<!-- /generated -->";
 
-#[derive(Debug, Args)]
-pub(crate) struct Options {
-    /// Write nothing; fail when a part is out of date
-    #[arg(long)]
-    pub(crate) check: bool,
+/// Writes every part of [`SECTIONS`] in the repository at `root` that is out of date.
+pub(crate) fn write(root: &Path) -> Result<()> {
+    for Stale { file, content, .. } in stale(root, SECTIONS)? {
+        fs::write(root.join(file), content).with_context(|| format!("failed to write {file}"))?;
+        println!("wrote {file}");
+    }
+    tell_up_to_date();
+    Ok(())
 }
 
-/// Writes every part of [`SECTIONS`] that is out of date, or names them when only checking.
-pub(crate) fn run(repository: &Repository, options: &Options) -> Result<()> {
-    let stale = stale(repository, SECTIONS)?;
-    if options.check && !stale.is_empty() {
+/// Fails, and names them, when parts of [`SECTIONS`] are out of date.
+pub(crate) fn check(root: &Path) -> Result<()> {
+    let stale = stale(root, SECTIONS)?;
+    if !stale.is_empty() {
         let hints: Vec<_> = stale.iter().map(|stale| stale.hint.as_str()).collect();
         bail!(
             "generated text is out of date; run `cargo xtask codegen`\n{}",
             hints.join("\n")
         );
     }
-    for Stale { file, content, .. } in &stale {
-        fs::write(repository.root().join(file), content)
-            .with_context(|| format!("failed to write {file}"))?;
-        println!("wrote {file}");
-    }
-    println!("{} generated parts are up to date", SECTIONS.len());
+    tell_up_to_date();
     Ok(())
+}
+
+fn tell_up_to_date() {
+    println!("{} generated parts are up to date", SECTIONS.len());
 }
 
 /// A file whose content is not what the code says.
@@ -126,13 +127,14 @@ struct Stale {
     hint: String,
 }
 
-fn stale(repository: &Repository, sections: &[Section]) -> Result<Vec<Stale>> {
+fn stale(root: &Path, sections: &[Section]) -> Result<Vec<Stale>> {
     let mut files: Vec<_> = sections.iter().map(|section| section.file).collect();
     files.sort_unstable();
     files.dedup();
     let mut stale = Vec::new();
     for file in files {
-        let old = repository.read(file)?;
+        let old = fs::read_to_string(root.join(file))
+            .with_context(|| format!("failed to read {file}"))?;
         let mut content = old.clone();
         for section in sections.iter().filter(|section| section.file == file) {
             let generated = (section.render)();
@@ -201,17 +203,16 @@ mod tests {
         render: || "red\nblue\n".to_owned(),
     };
 
-    fn repository(page: &str) -> (tempfile::TempDir, Repository) {
+    fn repository(page: &str) -> tempfile::TempDir {
         let root = tempfile::tempdir().unwrap();
         fs::create_dir(root.path().join("docs")).unwrap();
         fs::write(root.path().join("docs/page.md"), page).unwrap();
-        let repository = Repository::at(root.path());
-        (root, repository)
+        root
     }
 
     #[test]
     fn generated_text_of_this_repository_is_up_to_date() {
-        run(&Repository::own(), &Options { check: true }).unwrap();
+        check(&crate::root()).unwrap();
     }
 
     #[test]
@@ -224,14 +225,14 @@ mod tests {
 
     #[test]
     fn a_stale_page_is_shown_by_its_first_different_line_and_is_fresh_once_written() {
-        let (_root, repository) = repository(PAGE);
+        let root = repository(PAGE);
 
-        let found = stale(&repository, &[SECTION]).unwrap();
+        let found = stale(root.path(), &[SECTION]).unwrap();
 
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].hint, "docs/page.md:3\n  - old\n  + ");
-        fs::write(repository.root().join(found[0].file), &found[0].content).unwrap();
-        assert!(stale(&repository, &[SECTION]).unwrap().is_empty());
+        fs::write(root.path().join(found[0].file), &found[0].content).unwrap();
+        assert!(stale(root.path(), &[SECTION]).unwrap().is_empty());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::statement::Key;
+use crate::statement::Key;
 
 /// A generator after Steele, Lea and Flood (SplitMix64): no secret hangs on it.
 #[derive(Debug, Clone)]

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::{Cluster, ClusterError, left_out};
+use crate::{Cluster, ClusterError, left_out};
 
 /// The environment variable that names a running cluster, by the URL of a database on it whose
 /// user may create databases.
@@ -36,7 +36,7 @@ pub fn shared_cluster_url() -> Option<String> {
 }
 
 /// Whether a missing PostgreSQL server is a failure and not a reason to leave tests out.
-pub(super) fn is_required() -> bool {
+fn is_required() -> bool {
     std::env::var("CI").is_ok_and(|value| value == "true")
 }
 

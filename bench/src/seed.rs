@@ -3,10 +3,10 @@
 use anyhow::{Context as _, Result};
 use workforce_domain::search::own_terms;
 
-use super::company::Company;
-use super::database::Database;
-use super::random::{Random, now};
-use super::statement::{Instant, Key, Statement, Value};
+use crate::company::Company;
+use crate::database::Database;
+use crate::random::{Random, now};
+use crate::statement::{Instant, Key, Statement, Value};
 
 /// Rows per statement; below the limits of both databases on bound values.
 const BATCH: usize = 50;
@@ -216,7 +216,7 @@ mod tests {
         let key = |n| Key(uuid::Uuid::from_u128(n));
         let company = Company {
             id: key(1),
-            agents: vec![super::super::company::Agent {
+            agents: vec![crate::company::Agent {
                 id: key(2),
                 key: String::new(),
             }],

@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use super::figure::Figure;
-use super::load::{Measurement, Pace};
-use super::machine::Machine;
-use super::server::Memory;
+use crate::figure::Figure;
+use crate::load::{Measurement, Pace};
+use crate::machine::Machine;
+use crate::server::Memory;
 
 /// Everything that one run of the bench found out.
 #[derive(Debug, Serialize)]

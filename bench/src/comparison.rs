@@ -10,14 +10,14 @@ use anyhow::{Context as _, Result};
 use diesel::PgConnection;
 use workforce_testkit::postgres::Cluster;
 
-use super::client::Client;
-use super::company::Company;
-use super::database::Database;
-use super::figure::Figure;
-use super::limit::Session;
-use super::seed::Issues;
-use super::server::Server;
-use super::write::Writer;
+use crate::client::Client;
+use crate::company::Company;
+use crate::database::Database;
+use crate::figure::Figure;
+use crate::limit::Session;
+use crate::seed::Issues;
+use crate::server::Server;
+use crate::write::Writer;
 
 /// Makes the database of a connection log every statement of later connections.
 pub(crate) const LOG_STATEMENTS: &str = "DO $$ BEGIN EXECUTE format( \

@@ -1,14 +1,15 @@
 //! Finds the programs of a PostgreSQL server and the user they may run as.
 
 use std::ffi::OsStr;
-use std::fs;
+use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::{fs, io};
 
 use nix::unistd::{Uid, User};
 
-use super::ClusterError;
+use crate::error::{ClusterError, failed_to};
 
 /// Where Debian and its relatives keep one directory per major version.
 const VERSIONED_INSTALLATIONS: &str = "/usr/lib/postgresql";
@@ -18,7 +19,7 @@ const UNPRIVILEGED_USERS: [&str; 2] = ["postgres", "nobody"];
 
 /// The directory that holds `initdb` and `postgres`: on `search_path` (the form of `PATH`), or
 /// else the newest major version under [`VERSIONED_INSTALLATIONS`].
-pub(super) fn directory(search_path: Option<&OsStr>) -> Option<PathBuf> {
+pub(crate) fn directory(search_path: Option<&OsStr>) -> Option<PathBuf> {
     search_path
         .into_iter()
         .flat_map(std::env::split_paths)
@@ -50,7 +51,7 @@ fn newest_version(installations: &Path) -> Option<PathBuf> {
 
 /// Who the server runs as.
 #[derive(Debug, Clone)]
-pub(super) enum Account {
+pub(crate) enum Account {
     /// The user of this process.
     Own,
     /// Another user, because this process is root.
@@ -62,7 +63,7 @@ impl Account {
     ///
     /// [`ClusterError::NoUnprivilegedUser`] when this process is root and none of
     /// [`UNPRIVILEGED_USERS`] exists.
-    pub(super) fn unprivileged() -> Result<Self, ClusterError> {
+    pub(crate) fn unprivileged() -> Result<Self, ClusterError> {
         if !Uid::effective().is_root() {
             return Ok(Self::Own);
         }
@@ -74,7 +75,7 @@ impl Account {
     }
 
     /// Makes this account the owner of `directory`.
-    pub(super) fn own(&self, directory: &Path) -> std::io::Result<()> {
+    pub(crate) fn own(&self, directory: &Path) -> io::Result<()> {
         match self {
             Self::Own => Ok(()),
             Self::Other(user) => std::os::unix::fs::chown(
@@ -87,7 +88,7 @@ impl Account {
 
     /// A command that runs as this account, in `directory`, in a process group of its own so that
     /// an interrupt from the terminal does not reach it.
-    pub(super) fn command(&self, program: &OsStr, directory: &Path) -> Command {
+    pub(crate) fn command(&self, program: &OsStr, directory: &Path) -> Command {
         #[expect(
             clippy::disallowed_methods,
             reason = "a database server for tests is not an agent of a company"
@@ -101,6 +102,40 @@ impl Account {
             command.uid(user.uid.as_raw()).gid(user.gid.as_raw());
         }
         command
+    }
+}
+
+/// Makes an empty cluster in `data` beneath `home`.
+pub(crate) fn initialise(
+    programs: &Path,
+    account: &Account,
+    home: &Path,
+) -> Result<(), ClusterError> {
+    let (mut reader, writer) = io::pipe().map_err(failed_to("create a pipe"))?;
+    let errors = writer.try_clone().map_err(failed_to("create a pipe"))?;
+    let mut initdb = account
+        .command(programs.join("initdb").as_os_str(), home)
+        .args(["--pgdata=data", "--username=postgres", "--auth=trust"])
+        .args([
+            "--encoding=UTF8",
+            "--locale=C",
+            "--no-sync",
+            "--no-instructions",
+        ])
+        .stdin(Stdio::null())
+        .stdout(writer)
+        .stderr(errors)
+        .spawn()
+        .map_err(failed_to("run initdb"))?;
+    let mut output = String::new();
+    reader
+        .read_to_string(&mut output)
+        .map_err(failed_to("read the output of initdb"))?;
+    let status = initdb.wait().map_err(failed_to("wait for initdb"))?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(ClusterError::Initdb { output })
     }
 }
 
