@@ -1,7 +1,7 @@
-//! Whether the bare loops still run what the server runs.
+//! Whether the baselines still run what the server runs.
 //!
-//! A limit is worth nothing when the server's statements have moved on. PostgreSQL logs every
-//! statement, so each write is done once by the server and once by a bare loop, and what was logged
+//! A baseline is worth nothing when the server's statements have moved on. PostgreSQL logs every
+//! statement, so each write is done once by the server and once by its baseline, and what was logged
 //! is compared: the kind of each statement, its table, its lock, and the order.
 
 use std::collections::HashMap;
@@ -10,11 +10,11 @@ use anyhow::{Context as _, Result};
 use diesel::PgConnection;
 use workforce_testkit::postgres::Cluster;
 
+use crate::baseline::Session;
 use crate::client::Client;
 use crate::company::Company;
 use crate::database::Database;
 use crate::figure::Figure;
-use crate::limit::Session;
 use crate::seed::Issues;
 use crate::server::Server;
 use crate::write::Writer;
@@ -51,13 +51,13 @@ pub(crate) fn differences(
         writer.write(figure, &mut session)?;
         let log = log()?;
         let of_server = transactions(&log[begin..middle]);
-        let bare = transactions(&log[middle..]);
-        if of_server != bare {
+        let of_baseline = transactions(&log[middle..]);
+        if of_server != of_baseline {
             differences.push(format!(
-                "{}: the server runs {}; the bare loop {}",
+                "{}: the server runs {}; the baseline {}",
                 figure.title(),
                 of_server.join(" / "),
-                bare.join(" / ")
+                of_baseline.join(" / ")
             ));
         }
     }

@@ -1,4 +1,4 @@
-//! The two databases, as the bare loops and the seed use them.
+//! The two databases, as the baselines and the seed use them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -5,12 +5,12 @@
     reason = "a command line tool talks on standard output"
 )]
 
+mod baseline;
 mod client;
 mod company;
 mod comparison;
 mod database;
 mod figure;
-mod limit;
 mod load;
 mod machine;
 mod random;
@@ -42,7 +42,7 @@ use crate::run::Bench;
 /// Where the reports go.
 const RESULTS: &str = "bench-results";
 
-/// Measure the release binary, and print each write beside the limit of its database
+/// Measure the release binary, and print each write beside its baseline
 #[derive(Debug, Parser)]
 #[command(bin_name = "cargo xtask bench")]
 struct Options {
@@ -124,7 +124,7 @@ fn measure(options: &Options) -> Result<()> {
     let acceptance = acceptance(&runs);
     println!("\nTargets\n\n{}", acceptance_lines(&acceptance));
     for difference in &statement_differences {
-        eprintln!("WARNING: this limit is not that of the server: {difference}");
+        eprintln!("WARNING: this baseline runs other statements than the server: {difference}");
     }
     let report = Report {
         began_at,

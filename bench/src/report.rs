@@ -19,7 +19,7 @@ pub(crate) struct Report {
     pub(crate) load_average_at_end: Option<f64>,
     pub(crate) pace: Pace,
     pub(crate) runs: Vec<Run>,
-    /// Writes whose limit runs other statements than the server.
+    /// Writes whose baseline runs other statements than the server.
     pub(crate) statement_differences: Vec<String>,
     pub(crate) acceptance: Vec<Criterion>,
 }
@@ -42,20 +42,20 @@ pub(crate) struct Row {
     pub(crate) figure: Figure,
     pub(crate) connections: usize,
     pub(crate) server: Measurement,
-    /// The bare loop, of writes.
-    pub(crate) limit: Option<Limit>,
-    /// The bare loop with shared commits, where the server shares them.
-    pub(crate) grouped_limit: Option<Limit>,
+    /// The baseline, of writes.
+    pub(crate) baseline: Option<Baseline>,
+    /// The baseline with shared commits, where the server shares them.
+    pub(crate) grouped_baseline: Option<Baseline>,
 }
 
-/// A bare loop beside the server.
+/// A baseline beside the server.
 #[derive(Debug, Serialize)]
-pub(crate) struct Limit {
+pub(crate) struct Baseline {
     pub(crate) connections: usize,
     /// Transactions per commit.
     pub(crate) group: usize,
     pub(crate) measurement: Measurement,
-    /// The server's throughput divided by that of the loop.
+    /// The server's throughput divided by that of the baseline.
     pub(crate) ratio: f64,
 }
 
@@ -80,8 +80,8 @@ pub(crate) enum Target {
 impl Target {
     fn is_met_by(self, measured: f64) -> bool {
         match self {
-            Self::Below(limit) => measured < limit,
-            Self::AtLeast(limit) => measured >= limit,
+            Self::Below(bound) => measured < bound,
+            Self::AtLeast(bound) => measured >= bound,
         }
     }
 }
@@ -91,7 +91,7 @@ pub(crate) const SQLITE: &str = "SQLite";
 
 /// A read of one object answers 99 of 100 requests in less, in milliseconds.
 const SINGLE_READ_P99: f64 = 10.0;
-/// A write reaches at least this part of its limit.
+/// A write reaches at least this part of its baseline.
 const WRITE_RATIO: f64 = 0.6;
 /// Resident memory stays below, in MiB.
 const RESIDENT: f64 = 60.0;
@@ -124,11 +124,11 @@ pub(crate) fn acceptance(runs: &[Run]) -> Vec<Criterion> {
                     target,
                 );
             }
-            if let Some(limit) = &row.limit {
+            if let Some(baseline) = &row.baseline {
                 let target = Target::AtLeast(WRITE_RATIO);
                 add(
-                    format!("{place}: {title}, part of the limit"),
-                    limit.ratio,
+                    format!("{place}: {title}, part of the baseline"),
+                    baseline.ratio,
                     "",
                     target,
                 );
@@ -177,13 +177,13 @@ impl Run {
                 rate,
                 p50,
                 p99,
-                limit,
+                baseline,
                 ratio,
                 grouped,
                 grouped_ratio,
             ] = cells;
             let row = format!(
-                "{title:<19}{clients:>8}{rate:>10}{p50:>9}{p99:>9}{limit:>11}{ratio:>7}\
+                "{title:<19}{clients:>8}{rate:>10}{p50:>9}{p99:>9}{baseline:>12}{ratio:>7}\
                  {grouped:>12}{grouped_ratio:>7}"
             );
             text.push_str(row.trim_end());
@@ -195,19 +195,19 @@ impl Run {
             "per s",
             "p50 ms",
             "p99 ms",
-            "limit/s",
+            "baseline/s",
             "ratio",
             "grouped/s",
             "ratio",
         ]);
         for row in &self.rows {
-            let rate = |limit: &Option<Limit>| {
-                limit
+            let rate = |baseline: &Option<Baseline>| {
+                baseline
                     .as_ref()
                     .map_or_else(String::new, |it| rate(it.measurement.per_second))
             };
-            let ratio = |limit: &Option<Limit>| {
-                limit
+            let ratio = |baseline: &Option<Baseline>| {
+                baseline
                     .as_ref()
                     .map_or_else(String::new, |it| format!("{:.2}", it.ratio))
             };
@@ -217,10 +217,10 @@ impl Run {
                 &self::rate(row.server.per_second),
                 &format!("{:.2}", row.server.p50_ms),
                 &format!("{:.2}", row.server.p99_ms),
-                &rate(&row.limit),
-                &ratio(&row.limit),
-                &rate(&row.grouped_limit),
-                &ratio(&row.grouped_limit),
+                &rate(&row.baseline),
+                &ratio(&row.baseline),
+                &rate(&row.grouped_baseline),
+                &ratio(&row.grouped_baseline),
             ]);
         }
         text
@@ -233,8 +233,8 @@ pub(crate) fn acceptance_lines(criteria: &[Criterion]) -> String {
     for criterion in criteria {
         let verdict = if criterion.met { "met    " } else { "NOT MET" };
         let (sign, target) = match criterion.target {
-            Target::Below(limit) => ("<", limit),
-            Target::AtLeast(limit) => (">=", limit),
+            Target::Below(bound) => ("<", bound),
+            Target::AtLeast(bound) => (">=", bound),
         };
         let Criterion {
             what,
@@ -281,18 +281,18 @@ mod tests {
     }
 
     fn run() -> Run {
-        let limit = Limit {
+        let baseline = Baseline {
             connections: 1,
             group: 1,
             measurement: measured(2000.0, 1.0),
             ratio: 0.5,
         };
-        let row = |figure: Figure, limit| Row {
+        let row = |figure: Figure, baseline| Row {
             figure,
             connections: 8,
             server: measured(1000.4, 2.0),
-            limit,
-            grouped_limit: None,
+            baseline,
+            grouped_baseline: None,
         };
         Run {
             database: SQLITE,
@@ -306,21 +306,21 @@ mod tests {
             },
             rows: vec![
                 row(Figure::AgentMe, None),
-                row(Figure::PostIssue, Some(limit)),
+                row(Figure::PostIssue, Some(baseline)),
             ],
         }
     }
 
     #[test]
-    fn the_table_shows_the_limit_of_writes_only() {
+    fn the_table_shows_the_baseline_of_writes_only() {
         assert_eq!(
             run().table(),
             "SQLite, 100,000 issues\n\
              start-up 300 ms, resident memory 20.0 MiB (peak 30.0, without mapped files 10.0)\n\
              \n\
-             figure              clients     per s   p50 ms   p99 ms    limit/s  ratio   grouped/s  ratio\n\
+             figure              clients     per s   p50 ms   p99 ms  baseline/s  ratio   grouped/s  ratio\n\
              GET agent me              8     1,000     1.00     2.00\n\
-             POST issue                8     1,000     1.00     2.00      2,000   0.50\n"
+             POST issue                8     1,000     1.00     2.00       2,000   0.50\n"
         );
     }
 
@@ -329,7 +329,7 @@ mod tests {
         assert_eq!(
             acceptance_lines(&acceptance(&[run()])),
             "met      SQLite, 100,000 issues: GET agent me, p99: 2.00 ms (target < 10)\n\
-             NOT MET  SQLite, 100,000 issues: POST issue, part of the limit: 0.50 (target >= 0.6)\n\
+             NOT MET  SQLite, 100,000 issues: POST issue, part of the baseline: 0.50 (target >= 0.6)\n\
              met      SQLite, 100,000 issues: resident memory: 20.00 MiB (target < 60)\n\
              NOT MET  SQLite, 100,000 issues: start-up: 300.00 ms (target < 300)\n"
         );

@@ -8,12 +8,12 @@ use diesel::{PgConnection, SqliteConnection};
 use tempfile::TempDir;
 use workforce_testkit::postgres::{self, Cluster, TestDatabase};
 
+use crate::baseline::{self, Setup};
 use crate::company::Company;
 use crate::database::Database;
 use crate::figure::Figure;
-use crate::limit::{self, Bare};
 use crate::load::{Measurement, Pace, milliseconds};
-use crate::report::{Limit, Row, Run, SQLITE};
+use crate::report::{Baseline, Row, Run, SQLITE};
 use crate::seed::{self, Issues};
 use crate::server::{Server, Start};
 use crate::{FEWEST_ISSUES, comparison};
@@ -38,9 +38,9 @@ struct Place<'a> {
     home: &'a TempDir,
     /// What the server is told; nothing for SQLite, which lies in the data folder.
     server_url: Option<&'a str>,
-    /// What the bare loops connect to.
+    /// What the baselines connect to.
     url: &'a str,
-    /// Bare loops side by side: a file has one writer.
+    /// Connections of a baseline side by side: a file has one writer.
     connections: usize,
     /// Whether the server lets writes that wait share a commit.
     groups_commits: bool,
@@ -80,7 +80,7 @@ impl Bench {
 
     /// See [`comparison`].
     pub(crate) fn compare_statements(&self, cluster: &Cluster) -> Result<Vec<String>> {
-        println!("\nPostgreSQL: comparing the statements of the server and of the bare loops");
+        println!("\nPostgreSQL: comparing the statements of the server and of the baselines");
         let home = tempfile::tempdir().context("failed to create a temporary folder")?;
         let database = postgres::database(cluster.url());
         PgConnection::open(database.url())?.batch(comparison::LOG_STATEMENTS)?;
@@ -138,7 +138,7 @@ impl Bench {
         Ok(run)
     }
 
-    /// The limit is measured right after the server, which then has nothing to do, so that both
+    /// The baseline is measured right after the server, which then has nothing to do, so that both
     /// meet the same machine.
     fn row<D: Database>(
         &self,
@@ -149,14 +149,14 @@ impl Bench {
         issues: &Issues,
     ) -> Result<Row> {
         let measured = figure.measure(self.pace, server, company, issues)?;
-        let limit = |group: usize| -> Result<Limit> {
-            let bare = Bare {
+        let baseline = |group: usize| -> Result<Baseline> {
+            let setup = Setup {
                 url: place.url,
                 connections: place.connections,
                 group,
             };
-            let measurement = limit::run::<D>(bare, figure, self.pace, company, issues)?;
-            Ok(Limit {
+            let measurement = baseline::run::<D>(setup, figure, self.pace, company, issues)?;
+            Ok(Baseline {
                 connections: place.connections,
                 group,
                 ratio: ratio(&measured, &measurement),
@@ -167,9 +167,9 @@ impl Bench {
         Ok(Row {
             figure,
             connections: figure.connections(),
-            limit: figure.is_write().then(|| limit(1)).transpose()?,
-            grouped_limit: (figure.is_write() && place.groups_commits)
-                .then(|| limit(group))
+            baseline: figure.is_write().then(|| baseline(1)).transpose()?,
+            grouped_baseline: (figure.is_write() && place.groups_commits)
+                .then(|| baseline(group))
                 .transpose()?,
             server: measured,
         })
@@ -181,8 +181,8 @@ const DATA: &str = "data";
 /// The file in the data folder.
 const DATABASE_FILE: &str = "workforce.db";
 
-fn ratio(server: &Measurement, limit: &Measurement) -> f64 {
-    server.per_second / limit.per_second
+fn ratio(server: &Measurement, baseline: &Measurement) -> f64 {
+    server.per_second / baseline.per_second
 }
 
 fn seed_issues<D: Database>(url: &str, company: &Company, count: usize) -> Result<Issues> {

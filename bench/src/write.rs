@@ -11,10 +11,10 @@ use serde_json::{Value as Json, json};
 use workforce_domain::search::{comment_terms, own_terms};
 use workforce_domain::time::{Month, Timestamp};
 
+use crate::baseline::Session;
 use crate::company::Company;
 use crate::database::Database;
 use crate::figure::{COMMENT, DESCRIPTION, Figure, MODEL, PROVIDER, TITLE, own};
-use crate::limit::Session;
 use crate::random::{Random, now};
 use crate::seed::Issues;
 use crate::sql;
@@ -39,7 +39,7 @@ pub(crate) struct Writer {
     prefix: String,
     /// The agent's id as rows about what happened name it.
     actor: String,
-    /// The terms of a new issue and of a comment. Finding them is no part of the limit.
+    /// The terms of a new issue and of a comment. Finding them is no part of the baseline.
     issue_terms: String,
     comment_terms: String,
     /// Issues that no other connection touches.
@@ -84,7 +84,7 @@ impl Writer {
         })
     }
 
-    /// One operation of `figure`. A figure that only reads has no limit and does nothing here.
+    /// One operation of `figure`. A figure that only reads has no baseline and does nothing here.
     pub(crate) fn write<D: Database>(
         &mut self,
         figure: Figure,

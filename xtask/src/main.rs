@@ -43,7 +43,7 @@ enum Task {
     /// Write the parts of the documentation that come from the code
     #[command(disable_help_flag = true)]
     Codegen(PassedOn),
-    /// Measure the release binary, and print each write beside the limit of its database
+    /// Measure the release binary, and print each write beside its baseline
     #[command(disable_help_flag = true)]
     Bench(PassedOn),
     /// Start a throw-away PostgreSQL, print its URL, and keep it until standard input closes

@@ -11,7 +11,7 @@ use crate::repository::Repository;
 
 const CODEGEN: [&str; 5] = ["run", "--quiet", "--package", "workforce-codegen", "--"];
 
-/// The clients and the loops of the bench have to be optimised like the server.
+/// The clients and the baselines of the bench have to be optimised like the server.
 const BENCH: [&str; 5] = ["run", "--release", "--package", "workforce-bench", "--"];
 
 /// What the package is told.

@@ -1,4 +1,5 @@
-//! The limit of a write: the statements that the server runs for it, in a bare loop.
+//! The baseline of a write: the statements that the server runs for it, in a loop without a server.
+//! No server on the same database writes faster, unless its writes share commits.
 
 use anyhow::{Result, bail};
 
@@ -9,9 +10,9 @@ use crate::load::{Measurement, Pace, measure};
 use crate::seed::Issues;
 use crate::write::Writer;
 
-/// How the loop runs.
+/// How a baseline runs.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Bare<'a> {
+pub(crate) struct Setup<'a> {
     pub(crate) url: &'a str,
     /// As many threads, each with a connection of its own.
     pub(crate) connections: usize,
@@ -26,9 +27,9 @@ const PREPARING: usize = 2;
 ///
 /// # Errors
 ///
-/// Also when a statement was prepared more than once: that would be no limit.
+/// Also when a statement was prepared more than once: that would be no baseline.
 pub(crate) fn run<D: Database>(
-    bare: Bare<'_>,
+    setup: Setup<'_>,
     figure: Figure,
     pace: Pace,
     company: &Company,
@@ -36,8 +37,8 @@ pub(crate) fn run<D: Database>(
 ) -> Result<Measurement> {
     let mut prepared: Vec<(Preparations, usize)> = Vec::new();
     let mut workers = Vec::new();
-    for connection in 0..bare.connections {
-        let mut session = Session::new(D::open(bare.url)?, bare.group);
+    for connection in 0..setup.connections {
+        let mut session = Session::new(D::open(setup.url)?, setup.group);
         let preparations = session.database.count_preparations();
         let mut writer = Writer::new(session.database(), company, issues, connection)?;
         for _ in 0..PREPARING {
@@ -51,7 +52,7 @@ pub(crate) fn run<D: Database>(
     for (preparations, expected) in prepared {
         if expected == 0 || preparations.count() != expected {
             let count = preparations.count();
-            bail!("a bare loop prepared {count} statements instead of {expected}");
+            bail!("a baseline prepared {count} statements instead of {expected}");
         }
     }
     Ok(measurement)
