@@ -6,11 +6,15 @@
 //! not named, and those that an update stores as they were are assigned to themselves, which is
 //! the same work for the indexes.
 
+mod lookups;
+mod record;
+
 use anyhow::{Context as _, Result};
-use serde_json::{Value as Json, json};
+use serde_json::json;
 use workforce_domain::search::{comment_terms, own_terms};
 use workforce_domain::time::{Month, Timestamp};
 
+use self::record::Deed;
 use crate::baseline::Session;
 use crate::company::Company;
 use crate::database::Database;
@@ -46,17 +50,6 @@ pub(crate) struct Writer {
     issues: Vec<Key>,
     turn: usize,
     random: Random,
-}
-
-/// Something that happened, as a write records it.
-struct Deed<'a> {
-    action: &'a str,
-    entity: &'a str,
-    id: Key,
-    details: Json,
-    /// The events beside `activity.logged`.
-    event: Option<&'a str>,
-    at: i64,
 }
 
 impl Writer {
@@ -289,135 +282,5 @@ impl Writer {
         self.look_up_labels(database, issue)?;
         let details = json!({ "status": "todo", "identifier": "MEA-1" });
         self.record_issue(database, "issue.released", issue, details, at)
-    }
-
-    fn authenticate(&self, database: &mut impl Database) -> Result<()> {
-        database.run(Statement::new(
-            sql::CREDENTIAL,
-            &[Value::Bytes(&self.digest), ONE],
-        ))
-    }
-
-    fn lock_issue(&self, database: &mut impl Database, issue: Key) -> Result<()> {
-        let values = [Value::Key(issue), Value::Key(self.company), ONE];
-        database.run(Statement::locking(sql::ISSUE, &values))
-    }
-
-    fn look_up_lease(&self, database: &mut impl Database, issue: Key) -> Result<()> {
-        let values = [Value::Key(self.company), Value::Key(issue)];
-        database.run(Statement::new(sql::LEASE, &values))
-    }
-
-    fn look_up_labels(&self, database: &mut impl Database, issue: Key) -> Result<()> {
-        let values = [Value::Key(self.company), Value::Key(issue)];
-        database.run(Statement::new(sql::LABELS, &values))
-    }
-
-    fn look_up_spend(
-        &self,
-        database: &mut impl Database,
-        scope: &str,
-        spender: Key,
-        month: i32,
-    ) -> Result<()> {
-        let values = [
-            Value::Key(self.company),
-            Value::Text(scope),
-            Value::Key(spender),
-            Value::Integer(month),
-            ONE,
-        ];
-        database.run(Statement::new(sql::SPENT, &values))
-    }
-
-    fn save_issue(
-        &self,
-        database: &mut impl Database,
-        issue: Key,
-        status: &str,
-        assignee: Option<Key>,
-        begun: i64,
-        at: i64,
-    ) -> Result<()> {
-        let values = [
-            Value::Text(status),
-            Value::MaybeKey(assignee),
-            Value::Instant(Instant(begun)),
-            Value::Instant(Instant(begun)),
-            Value::Instant(Instant(at)),
-            Value::Key(self.company),
-            Value::Key(issue),
-        ];
-        database.run(Statement::new(sql::SAVE_ISSUE, &values))
-    }
-
-    fn record_issue(
-        &mut self,
-        database: &mut impl Database,
-        action: &str,
-        id: Key,
-        details: Json,
-        at: i64,
-    ) -> Result<()> {
-        let deed = Deed {
-            action,
-            entity: "issue",
-            id,
-            details,
-            event: Some("issue.updated"),
-            at,
-        };
-        self.record(database, &deed)
-    }
-
-    /// The numbers of the events, the activity, and the events: the end of every write.
-    fn record(&mut self, database: &mut impl Database, deed: &Deed<'_>) -> Result<()> {
-        let entity_id = deed.id.0.to_string();
-        let at = Value::Instant(Instant(deed.at));
-        let details = deed.details.to_string();
-        let activity = [
-            Value::Key(self.random.key(deed.at)),
-            Value::Key(self.company),
-            Value::Text("agent"),
-            Value::Text(&self.actor),
-            Value::Key(self.agent),
-            Value::Text(deed.action),
-            Value::Text(deed.entity),
-            Value::Text(&entity_id),
-            Value::Document(Document(&details)),
-            at.clone(),
-        ];
-        let payload = json!({
-            "action": deed.action,
-            "actorType": "agent",
-            "actorId": self.actor,
-            "agentId": self.actor,
-            "runId": null,
-            "entityType": deed.entity,
-            "entityId": entity_id,
-            "details": deed.details,
-        })
-        .to_string();
-        let kinds = deed.event.into_iter().chain(["activity.logged"]);
-        let count = if deed.event.is_some() { 2 } else { 1 };
-        let counter = [
-            Value::BigInt(count),
-            Value::BigInt(deed.at),
-            Value::BigInt(deed.at),
-            Value::Key(self.company),
-        ];
-        let last = database.number(Statement::new(sql::NEXT_EVENT_NUMBERS, &counter))?;
-        database.run(Statement::new(sql::INSERT_ACTIVITY, &activity))?;
-        for (number, kind) in (last - count + 1..).zip(kinds) {
-            let event = [
-                Value::Key(self.company),
-                Value::BigInt(number),
-                Value::Text(kind),
-                Value::Document(Document(&payload)),
-                at.clone(),
-            ];
-            database.run(Statement::new(sql::INSERT_EVENT, &event))?;
-        }
-        Ok(())
     }
 }
