@@ -8,8 +8,9 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
 use tempfile::TempDir;
-use workforce_http::registry::Listed;
-use workforce_http::routes;
+
+use crate::packages;
+use crate::repository::Repository;
 
 /// Tells the tests where to note the answers.
 const FOLDER: &str = "WORKFORCE_TEST_ANSWERS";
@@ -31,12 +32,12 @@ impl Answers {
 
     /// Fails, and names them, when there are answers that the tests have not seen on one of the
     /// databases.
-    pub(crate) fn check(&self, databases: &[&str]) -> Result<()> {
+    pub(crate) fn check(&self, repository: &Repository, databases: &[&str]) -> Result<()> {
         let seen = read(self.0.path())?;
-        let routes = routes::all().list();
-        let missing = missing(&routes, databases, &seen);
+        let promised = packages::answers(repository)?;
+        let missing = missing(&promised, databases, &seen)?;
         if missing.is_empty() {
-            println!("the tests saw every answer of {} routes", routes.len());
+            println!("the tests saw all {} answers", promised.lines().count());
             return Ok(());
         }
         bail!(
@@ -55,33 +56,28 @@ fn read(folder: &Path) -> Result<BTreeSet<String>> {
     Ok(seen)
 }
 
-/// The answers of these routes that were not seen, each as it would be noted.
-fn missing(routes: &[Listed], databases: &[&str], seen: &BTreeSet<String>) -> Vec<String> {
+/// Those of the promised answers that were not seen, each with its database. A promise is a line:
+/// method, path, and the status of a success or the code of a refusal.
+fn missing(promised: &str, databases: &[&str], seen: &BTreeSet<String>) -> Result<Vec<String>> {
     let mut missing = Vec::new();
     for database in databases {
-        for route in routes {
-            let asked = format!("{database} {} {}", route.method, route.path);
-            let successes = route.succeeds.iter().map(|status| {
-                let noted = format!("{asked} {status}");
-                (seen.contains(&noted), noted)
-            });
-            let refusals = route.refuses.iter().map(|code| {
-                let ending = format!(" {code}");
-                let beginning = format!("{asked} ");
-                let was = seen
-                    .range(beginning.clone()..)
-                    .take_while(|noted| noted.starts_with(&beginning))
-                    .any(|noted| noted.ends_with(&ending));
-                (was, format!("{asked} {code}"))
-            });
-            missing.extend(
-                successes
-                    .chain(refusals)
-                    .filter_map(|(was, noted)| (!was).then_some(noted)),
-            );
+        for promise in promised.lines() {
+            let (route, answer) = promise
+                .rsplit_once(' ')
+                .with_context(|| format!("`{promise}` is no answer of a route"))?;
+            let beginning = format!("{database} {route} ");
+            // What was seen has the status of a refusal before its code.
+            let ending = format!(" {answer}");
+            let was_seen = seen
+                .range(beginning.clone()..)
+                .take_while(|noted| noted.starts_with(&beginning))
+                .any(|noted| noted.ends_with(&ending));
+            if !was_seen {
+                missing.push(format!("{database} {promise}"));
+            }
         }
     }
-    missing
+    Ok(missing)
 }
 
 #[cfg(test)]
@@ -92,17 +88,14 @@ mod tests {
 
     #[test]
     fn what_nobody_saw_is_named() {
-        let routes = routes::all().list();
-        let route = routes
-            .iter()
-            .find(|route| route.method == "POST" && route.path == "/api/issues/{issueId}/release")
-            .unwrap();
-        let routes = [route.clone()];
+        let promised = "POST /api/issues/{issueId}/release 200\n\
+                        POST /api/issues/{issueId}/release not_holder\n";
         let asked = |database: &str| format!("{database} POST /api/issues/{{issueId}}/release");
         let seen = |answer: &str| DATABASES.map(|database| format!("{} {answer}", asked(database)));
+        let missing = |seen: &BTreeSet<String>| missing(promised, &DATABASES, seen).unwrap();
 
-        let none = missing(&routes, &DATABASES, &BTreeSet::new());
-        let half = missing(&routes, &DATABASES, &BTreeSet::from(seen("200")));
+        let none = missing(&BTreeSet::new());
+        let half = missing(&BTreeSet::from(seen("200")));
         let all: BTreeSet<String> = [seen("200"), seen("409 not_holder")]
             .into_iter()
             .flatten()
@@ -113,6 +106,6 @@ mod tests {
             half,
             DATABASES.map(|it| format!("{} not_holder", asked(it)))
         );
-        assert!(missing(&routes, &DATABASES, &all).is_empty());
+        assert!(missing(&all).is_empty());
     }
 }

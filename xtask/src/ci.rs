@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result};
 
 use crate::command::{self, cargo, has_cargo_subcommand};
 use crate::repository::Repository;
-use crate::{codegen, test, tidy};
+use crate::{packages, test, tidy};
 
 /// Runs every check in the order of its price, and stops at the first that fails.
 pub(crate) fn run(repository: &Repository) -> Result<()> {
@@ -20,7 +20,7 @@ pub(crate) fn run(repository: &Repository) -> Result<()> {
     println!("\n== rules of the repository");
     tidy::run(repository)?;
     println!("\n== generated text");
-    codegen::run(repository, &codegen::Options { check: true })?;
+    packages::check_generated(repository)?;
 
     let mut documentation = cargo("doc --workspace --no-deps");
     documentation.env("RUSTDOCFLAGS", "-D warnings");

@@ -42,8 +42,13 @@ pub(crate) fn has_cargo_subcommand(repository: &Repository, subcommand: &str) ->
 }
 
 /// Says what is run, runs it, and fails when it fails.
-pub(crate) fn run(mut command: Command) -> Result<()> {
+pub(crate) fn run(command: Command) -> Result<()> {
     announce(&command);
+    run_silently(command)
+}
+
+/// Runs a command, and fails when it fails.
+pub(crate) fn run_silently(mut command: Command) -> Result<()> {
     let status = command
         .status()
         .with_context(|| format!("failed to start `{}`", display(&command)))?;

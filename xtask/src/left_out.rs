@@ -8,7 +8,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result};
 use tempfile::TempDir;
-use workforce_testkit::postgres::LEFT_OUT_VARIABLE;
+use workforce_postgres_cluster::LEFT_OUT_VARIABLE;
 
 /// Where the tests note themselves.
 pub(crate) struct LeftOut(TempDir);

@@ -6,13 +6,11 @@
 )]
 
 mod answers;
-mod bench;
 mod ci;
-mod codegen;
 mod command;
 mod left_out;
+mod packages;
 mod postgres;
-mod reference;
 mod repository;
 mod test;
 mod test_count;
@@ -22,6 +20,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use crate::packages::PassedOn;
 use crate::repository::Repository;
 
 /// Tasks of the repository.
@@ -42,9 +41,11 @@ enum Task {
     /// Check the rules of this repository
     Tidy,
     /// Write the parts of the documentation that come from the code
-    Codegen(codegen::Options),
-    /// Measure the release binary, and print each write beside the limit of its database
-    Bench(bench::Options),
+    #[command(disable_help_flag = true)]
+    Codegen(PassedOn),
+    /// Measure the release binary, and print each write beside its baseline
+    #[command(disable_help_flag = true)]
+    Bench(PassedOn),
     /// Start a throw-away PostgreSQL, print its URL, and keep it until standard input closes
     Postgres,
 }
@@ -55,8 +56,8 @@ fn main() -> ExitCode {
         Task::Test(options) => test::run(&repository, &options),
         Task::Ci => ci::run(&repository),
         Task::Tidy => tidy::run(&repository),
-        Task::Codegen(options) => codegen::run(&repository, &options),
-        Task::Bench(options) => bench::run(&repository, &options),
+        Task::Codegen(options) => packages::codegen(&repository, &options),
+        Task::Bench(options) => packages::bench(&repository, &options),
         Task::Postgres => postgres::run(),
     };
     match outcome {

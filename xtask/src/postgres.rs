@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 use anyhow::{Context as _, Result, bail};
-use workforce_testkit::postgres::{Cluster, ClusterError};
+use workforce_postgres_cluster::{Cluster, ClusterError};
 
 /// Prints the URL of a throw-away cluster and keeps it until standard input closes.
 pub(crate) fn run() -> Result<()> {

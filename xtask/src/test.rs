@@ -3,7 +3,7 @@
 use anyhow::{Context as _, Result, bail};
 use cargo_metadata::{MetadataCommand, TargetKind};
 use clap::Args;
-use workforce_testkit::postgres::CLUSTER_URL_VARIABLE;
+use workforce_postgres_cluster::CLUSTER_URL_VARIABLE;
 
 use crate::answers::Answers;
 use crate::command::{self, cargo, has_cargo_subcommand};
@@ -75,8 +75,8 @@ fn run_all(
     // Without nextest one process runs all tests, so that nobody can tell which database answered.
     let answers_outcome = match (has_nextest, given || cluster.is_some()) {
         (false, _) => Ok(()),
-        (true, false) => answers.check(&["sqlite"]),
-        (true, true) => answers.check(&["sqlite", "postgres"]),
+        (true, false) => answers.check(repository, &["sqlite"]),
+        (true, true) => answers.check(repository, &["sqlite", "postgres"]),
     };
 
     let bucket_outcome = run_bucket_tests(repository, total);

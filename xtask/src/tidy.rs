@@ -10,7 +10,6 @@ mod migrations;
 mod proofs;
 mod references;
 mod sources;
-mod sql_words;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -83,14 +82,6 @@ const RULES: &[(&str, Rule)] = &[
         sources::named,
     ),
     (
-        "statements of the store take their words from the domain",
-        sql_words::from_the_domain,
-    ),
-    (
-        "the domain knows the words of migrations",
-        sql_words::known_to_the_domain,
-    ),
-    (
         "references to pages lead somewhere",
         references::lead_somewhere,
     ),
@@ -157,8 +148,6 @@ mod tests {
         code_is_finished: sources::finished,
         no_line_ends_in_blanks: sources::no_trailing_whitespace,
         files_are_named_after_what_they_hold: sources::named,
-        statements_take_their_words_from_the_domain: sql_words::from_the_domain,
-        the_domain_knows_the_words_of_migrations: sql_words::known_to_the_domain,
         references_to_pages_lead_somewhere: references::lead_somewhere,
         proofs_are_made_where_they_are_proven: proofs::made_in_place,
     }

@@ -18,9 +18,27 @@ struct Permission {
 /// Test code may depend on this package from everywhere.
 const TESTKIT: &str = "workforce-testkit";
 
+/// A server that tests and tasks share, without a client for it.
+const POSTGRES_CLUSTER: &str = "workforce-postgres-cluster";
+
+/// What takes long to build and no rule needs: `cargo xtask tidy` answers within seconds from
+/// nothing.
+const HEAVY: &[&str] = &[
+    "actix-web",
+    "diesel",
+    "diesel_migrations",
+    "libsqlite3-sys",
+    "object_store",
+    "pq-sys",
+    "r2d2",
+    "tokio",
+    "ureq",
+    "utoipa",
+];
+
 /// Errors nobody branches on belong to binaries.
 const ANYHOW: &str = "anyhow";
-const BINARIES: [&str; 2] = ["workforce", "xtask"];
+const BINARIES: [&str; 4] = ["workforce", "workforce-bench", "workforce-codegen", "xtask"];
 
 const PERMISSIONS: &[Permission] = &[
     Permission {
@@ -115,6 +133,11 @@ const PERMISSIONS: &[Permission] = &[
         must_not_see: &[],
     },
     Permission {
+        package: POSTGRES_CLUSTER,
+        may_use: &[],
+        must_not_see: HEAVY,
+    },
+    Permission {
         package: TESTKIT,
         may_use: &[
             "workforce-domain",
@@ -123,21 +146,24 @@ const PERMISSIONS: &[Permission] = &[
             "workforce-engine",
             "workforce-http",
             "workforce-vitals",
+            POSTGRES_CLUSTER,
         ],
         must_not_see: &[],
     },
     Permission {
+        package: "workforce-bench",
+        may_use: &["workforce-domain", TESTKIT],
+        must_not_see: &["actix-web", "utoipa"],
+    },
+    Permission {
+        package: "workforce-codegen",
+        may_use: &["workforce-domain", "workforce-http"],
+        must_not_see: &["diesel", "libsqlite3-sys", "pq-sys"],
+    },
+    Permission {
         package: "xtask",
-        may_use: &[
-            "workforce-domain",
-            "workforce-app",
-            "workforce-infra",
-            "workforce-engine",
-            "workforce-http",
-            "workforce-vitals",
-            TESTKIT,
-        ],
-        must_not_see: &[],
+        may_use: &[POSTGRES_CLUSTER],
+        must_not_see: HEAVY,
     },
 ];
 
@@ -259,6 +285,18 @@ mod tests {
             "anyhow",
             true,
             Err("workforce-app must not use anyhow: its callers branch on errors"),
+        );
+        check(
+            "xtask",
+            "workforce-domain",
+            false,
+            Err("xtask must not depend on workforce-domain"),
+        );
+        check(
+            "workforce-postgres-cluster",
+            "diesel",
+            true,
+            Err("workforce-postgres-cluster must not see diesel"),
         );
         check(
             "newcomer",

@@ -1,4 +1,5 @@
 mod authentication;
+mod board_tokens;
 
 use serde_json::json;
 use workforce_app::access::Denied;

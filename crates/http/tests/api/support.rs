@@ -1,23 +1,30 @@
+//! A server of the whole interface, and what asks it.
+
+mod answer;
+mod requests;
+mod stand_ins;
+mod twin;
+
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use actix_web::dev::ServerHandle;
 use actix_web::web::Data;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tempfile::TempDir;
-use ureq::http::{HeaderMap, Request};
 use workforce_app::authenticate::AuthPolicy;
-use workforce_domain::id::{CompanyId, RunId};
-use workforce_domain::port::{EngineSignal, LogError, LogSlice, RunLogs};
+use workforce_domain::port::{EngineSignal, RunLogs};
 use workforce_http::{AllowedHosts, Options, Ports, State, serve};
 use workforce_testkit::ports;
 use workforce_testkit::store::TestStore;
 
+pub(crate) use self::answer::{Answer, Fetched};
+pub(crate) use self::requests::Bearing;
+pub(crate) use self::stand_ins::{Digits, Signals};
+pub(crate) use self::twin::Twin;
 use crate::answers;
 
 /// A running server, stopped when dropped.
@@ -34,63 +41,6 @@ pub(crate) struct Api {
     pub(crate) home: TempDir,
     /// Where the bytes of attachments lie.
     pub(crate) objects: TempDir,
-}
-
-/// Counts how often the engine was told.
-#[derive(Default)]
-pub(crate) struct Signals(AtomicUsize);
-
-impl Signals {
-    pub(crate) fn count(&self) -> usize {
-        self.0.load(Ordering::SeqCst)
-    }
-}
-
-impl EngineSignal for Signals {
-    fn wake_up(&self) {
-        self.0.fetch_add(1, Ordering::SeqCst);
-    }
-}
-
-/// Every run wrote the digits over and over, this many bytes.
-pub(crate) struct Digits(AtomicUsize);
-
-impl Digits {
-    /// From now on the logs are this long here.
-    pub(crate) fn resize(&self, length: usize) {
-        self.0.store(length, Ordering::SeqCst);
-    }
-
-    /// How long each of them is.
-    pub(crate) fn length(&self) -> usize {
-        self.0.load(Ordering::SeqCst)
-    }
-}
-
-impl RunLogs for Digits {
-    fn read(
-        &self,
-        _company: CompanyId,
-        _run: RunId,
-        offset: u64,
-        limit: u64,
-    ) -> Result<LogSlice, LogError> {
-        let mut log = "0123456789".repeat(10);
-        log.truncate(self.length());
-        let total = log.len() as u64;
-        let (start, end) = (offset.min(total), offset.saturating_add(limit).min(total));
-        let content = log[start as usize..end as usize].to_owned();
-        Ok(LogSlice {
-            content,
-            next_offset: end,
-            total,
-        })
-    }
-
-    fn forget(&self, _company: CompanyId) -> Result<(), LogError> {
-        self.resize(0);
-        Ok(())
-    }
 }
 
 /// Turns functions that take an `&Api` into tests on both databases: each `name` becomes
@@ -137,63 +87,6 @@ pub(crate) fn hasty(store: TestStore) -> Api {
 /// A server where every request needs a credential, and nobody has one.
 pub(crate) fn closed(store: TestStore) -> Api {
     Api::authenticating(store, AuthPolicy::token([0; 32]))
-}
-
-/// An answer.
-#[derive(Debug)]
-pub(crate) struct Answer {
-    pub(crate) status: u16,
-    pub(crate) headers: HeaderMap,
-    pub(crate) text: String,
-}
-
-/// An answer that may be anything.
-#[derive(Debug)]
-pub(crate) struct Fetched {
-    pub(crate) status: u16,
-    pub(crate) headers: HeaderMap,
-    pub(crate) bytes: Vec<u8>,
-}
-
-impl Fetched {
-    pub(crate) fn header(&self, name: &str) -> Option<&str> {
-        self.headers.get(name).map(|value| value.to_str().unwrap())
-    }
-}
-
-impl Answer {
-    pub(crate) fn json(&self) -> Value {
-        serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {}", self.text))
-    }
-
-    pub(crate) fn header(&self, name: &str) -> Option<&str> {
-        self.headers.get(name).map(|value| value.to_str().unwrap())
-    }
-
-    /// The body of a success.
-    #[track_caller]
-    pub(crate) fn ok(&self, status: u16) -> Value {
-        assert_eq!(self.status, status, "{}", self.text);
-        assert_eq!(self.header("content-type"), Some("application/json"));
-        self.json()
-    }
-
-    /// The body of a problem, whose shape is checked.
-    #[track_caller]
-    pub(crate) fn problem(&self, status: u16, code: &str) -> Value {
-        assert_eq!(self.status, status, "{}", self.text);
-        assert_eq!(
-            self.header("content-type"),
-            Some("application/problem+json")
-        );
-        let body = self.json();
-        assert_eq!(body["code"], code, "{body}");
-        assert_eq!(body["status"], status);
-        assert_eq!(body["error"], body["detail"]);
-        assert_eq!(body["type"], format!("urn:workforce:problem:{code}"));
-        assert_eq!(body["requestId"].as_str(), self.header("x-request-id"));
-        body
-    }
 }
 
 impl Api {
@@ -272,7 +165,7 @@ impl Api {
         let home = tempfile::tempdir().unwrap();
         let objects = tempfile::tempdir().unwrap();
         let signals = Arc::new(Signals::default());
-        let logs = Arc::new(Digits(AtomicUsize::new(100)));
+        let logs = Arc::new(Digits::new(100));
         let ports = Ports {
             store: store.shared(),
             clock: ports::clock(),
@@ -307,110 +200,6 @@ impl Api {
             objects,
         }
     }
-
-    /// Sends a request; `headers` are names and values.
-    pub(crate) fn send(
-        &self,
-        method: &str,
-        path: &str,
-        headers: &[(&str, &str)],
-        body: &[u8],
-    ) -> Answer {
-        let mut request = Request::builder()
-            .method(method)
-            .uri(format!("{}{path}", self.base));
-        for (name, value) in headers {
-            request = request.header(*name, *value);
-        }
-        let sent = if body.is_empty() {
-            self.client.run(request.body(()).unwrap())
-        } else {
-            self.client.run(request.body(body).unwrap())
-        };
-        let mut response = sent.unwrap_or_else(|error| panic!("{method} {path}: {error}"));
-        Answer {
-            status: response.status().as_u16(),
-            headers: response.headers().clone(),
-            text: response.body_mut().read_to_string().unwrap(),
-        }
-    }
-
-    /// The bytes of an answer.
-    pub(crate) fn fetch(&self, path: &str, headers: &[(&str, &str)]) -> Fetched {
-        let mut request = Request::get(format!("{}{path}", self.base));
-        for (name, value) in headers {
-            request = request.header(*name, *value);
-        }
-        let mut response = self.client.run(request.body(()).unwrap()).unwrap();
-        Fetched {
-            status: response.status().as_u16(),
-            headers: response.headers().clone(),
-            bytes: response
-                .body_mut()
-                .with_config()
-                .limit(1 << 30)
-                .read_to_vec()
-                .unwrap(),
-        }
-    }
-
-    /// How long the answer is as it travels.
-    pub(crate) fn travelled_length(&self, path: &str, headers: &[(&str, &str)]) -> usize {
-        let mut request = Request::get(format!("{}{path}", self.base));
-        for (name, value) in headers {
-            request = request.header(*name, *value);
-        }
-        let mut response = self.client.run(request.body(()).unwrap()).unwrap();
-        response.body_mut().read_to_vec().unwrap().len()
-    }
-
-    pub(crate) fn get(&self, path: &str) -> Answer {
-        self.send("GET", path, &[], b"")
-    }
-
-    pub(crate) fn post(&self, path: &str, body: &Value) -> Answer {
-        self.send("POST", path, &[], body.to_string().as_bytes())
-    }
-
-    pub(crate) fn patch(&self, path: &str, body: &Value) -> Answer {
-        self.send("PATCH", path, &[], body.to_string().as_bytes())
-    }
-
-    /// The same server as seen with a credential.
-    pub(crate) fn bearing<'a>(&'a self, token: &str) -> Bearing<'a> {
-        Bearing {
-            api: self,
-            authorization: format!("Bearer {token}"),
-        }
-    }
-
-    /// A new company whose agents need no approval.
-    pub(crate) fn company(&self, name: &str) -> Value {
-        let body = json!({ "name": name, "requireBoardApprovalForNewAgents": false });
-        self.post("/api/companies", &body).ok(201)
-    }
-
-    /// A new agent of a company.
-    pub(crate) fn agent(&self, company: &Value, name: &str) -> Value {
-        let path = format!("/api/companies/{}/agents", id(company));
-        self.post(&path, &json!({ "name": name, "role": "engineer" }))
-            .ok(201)
-    }
-
-    /// A key of an agent.
-    pub(crate) fn key(&self, agent: &Value) -> String {
-        let path = format!("/api/agents/{}/keys", id(agent));
-        self.post(&path, &json!({})).ok(201)["key"]
-            .as_str()
-            .unwrap()
-            .to_owned()
-    }
-
-    /// A new issue of a company.
-    pub(crate) fn issue(&self, company: &Value, body: &Value) -> Value {
-        self.post(&format!("/api/companies/{}/issues", id(company)), body)
-            .ok(201)
-    }
 }
 
 /// A server that listens until its handle stops it.
@@ -434,53 +223,6 @@ fn listen(state: Data<State>) -> (String, ServerHandle, JoinHandle<()>) {
     (base, receiver.recv().unwrap(), thread)
 }
 
-/// Another server on the same database, stopped when dropped.
-pub(crate) struct Twin {
-    pub(crate) base: String,
-    handle: ServerHandle,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Twin {
-    fn serve(ports: Ports, auth: AuthPolicy) -> Self {
-        let state = Data::new(State::new(ports, auth, AllowedHosts::new([])));
-        let (base, handle, thread) = listen(state);
-        Self {
-            base,
-            handle,
-            thread: Some(thread),
-        }
-    }
-}
-
-impl Twin {
-    /// Asks this server with a credential; the body of a success.
-    #[track_caller]
-    pub(crate) fn ask(&self, method: &str, path: &str, token: &str) -> Value {
-        let config = ureq::Agent::config_builder().http_status_as_error(false);
-        let request = Request::builder()
-            .method(method)
-            .uri(format!("{}{path}", self.base))
-            .header("Authorization", format!("Bearer {token}"));
-        let agent = config.build().new_agent();
-        let mut response = agent.run(request.body(()).unwrap()).unwrap();
-        assert!(response.status().is_success(), "{method} {path}");
-        serde_json::from_str(&response.body_mut().read_to_string().unwrap()).unwrap()
-    }
-}
-
-impl Drop for Twin {
-    fn drop(&mut self) {
-        drop(self.handle.stop(false));
-        if let Some(thread) = self.thread.take() {
-            let ended = thread.join();
-            if !std::thread::panicking() {
-                ended.unwrap();
-            }
-        }
-    }
-}
-
 impl Drop for Api {
     fn drop(&mut self) {
         // Told from outside of its runtime, so there is nothing to await.
@@ -491,47 +233,6 @@ impl Drop for Api {
                 ended.unwrap();
             }
         }
-    }
-}
-
-/// A caller with a credential.
-pub(crate) struct Bearing<'a> {
-    api: &'a Api,
-    authorization: String,
-}
-
-impl Bearing<'_> {
-    pub(crate) fn send(&self, method: &str, path: &str, body: &Value) -> Answer {
-        self.send_with(method, path, &[], body)
-    }
-
-    pub(crate) fn send_with(
-        &self,
-        method: &str,
-        path: &str,
-        headers: &[(&str, &str)],
-        body: &Value,
-    ) -> Answer {
-        let mut all = vec![("Authorization", self.authorization.as_str())];
-        all.extend_from_slice(headers);
-        let body = if body.is_null() {
-            String::new()
-        } else {
-            body.to_string()
-        };
-        self.api.send(method, path, &all, body.as_bytes())
-    }
-
-    pub(crate) fn get(&self, path: &str) -> Answer {
-        self.send("GET", path, &Value::Null)
-    }
-
-    pub(crate) fn post(&self, path: &str, body: &Value) -> Answer {
-        self.send("POST", path, body)
-    }
-
-    pub(crate) fn patch(&self, path: &str, body: &Value) -> Answer {
-        self.send("PATCH", path, body)
     }
 }
 

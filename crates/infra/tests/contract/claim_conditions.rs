@@ -1,23 +1,24 @@
 //! The conditions of a start, one by one: each alone keeps a run from
 //! starting, and lifting it lets it start.
 
-use workforce_domain::actor::{InstanceScope, Scope};
+mod obstacles;
+
+use workforce_domain::actor::InstanceScope;
 use workforce_domain::agent::AgentLifecycle;
 use workforce_domain::company::{CompanyStatus, PauseReason};
-use workforce_domain::id::{ExecutionWorkspaceId, IssueId};
-use workforce_domain::issue::{Holder, Issue};
+use workforce_domain::issue::Holder;
 use workforce_domain::money::Budget;
 use workforce_domain::port::{StopScope, WakeableAgent};
-use workforce_domain::run::{Run, RunKind};
+use workforce_domain::run::RunKind;
 use workforce_domain::time::{Month, Timestamp};
 use workforce_testkit::on_both_databases;
 use workforce_testkit::store::TestStore;
 
 use crate::engine::cost;
 use crate::issues::{approval, approve};
-use crate::world::{
-    World, archive, claim, execute, heartbeat, id, later, literal, now, queue, request, wake,
-};
+use crate::world::{World, archive, claim, heartbeat, id, later, now, queue, request, wake};
+
+pub(crate) use self::obstacles::{busy_colleague, end_lease, take, worktree};
 
 /// Asserts that `block` alone keeps a queued wake from starting, and that
 /// after `lift` it starts.
@@ -38,26 +39,6 @@ fn check<B>(
     let claimed = claim(store).expect("the condition is lifted");
     assert_eq!(claimed.run.id, run.id);
     archive(store, world.company.id);
-}
-
-pub(crate) fn take(world: &World<'_>, issue: &Issue, holder: Holder, at: Timestamp) {
-    world.take_lease(issue, holder, at);
-}
-
-pub(crate) fn end_lease(world: &World<'_>) {
-    world.write(|tx| {
-        let held = tx
-            .issues_mut()
-            .lock(Scope::SYSTEM, &world.issue.id.into())?
-            .expect("exists");
-        tx.issues_mut().end_lease(&held)
-    });
-}
-
-/// A live run of a colleague that is about nothing.
-pub(crate) fn busy_colleague(world: &World<'_>) -> Run {
-    world.queue(&world.hire(), None);
-    claim(world.store).expect("it may start").run
 }
 
 fn move_company(world: &World<'_>, status: CompanyStatus) {
@@ -375,35 +356,4 @@ on_both_databases! {
         world.write(|tx| tx.runs_mut().cancel_pending(world.scope(), StopScope::Company, now()));
         assert_eq!(claim(store), None);
     }
-}
-
-/// A worktree, stored past the ports.
-pub(crate) fn worktree(world: &World<'_>) -> ExecutionWorkspaceId {
-    let (workspace, project, place): (ExecutionWorkspaceId, IssueId, IssueId) = (id(), id(), id());
-    let (company, at) = (world.company.id, literal(world.store, now()));
-    let no = if world.store.connection().starts_with("postgres") {
-        "false"
-    } else {
-        "0"
-    };
-    for statement in [
-        format!(
-            "INSERT INTO projects (id, company_id, name, url_key, status, review_required, \
-             created_at, updated_at) \
-             VALUES ('{project}', '{company}', 'P', '{project}', 'planned', {no}, {at}, {at})"
-        ),
-        format!(
-            "INSERT INTO project_workspaces (id, company_id, project_id, name, cwd, is_primary, \
-             metadata, created_at, updated_at) \
-             VALUES ('{place}', '{company}', '{project}', 'W', '/x', {no}, '{{}}', {at}, {at})"
-        ),
-        format!(
-            "INSERT INTO execution_workspaces (id, company_id, project_workspace_id, ticket_key, \
-             branch, base_branch, path, created_at, updated_at) \
-             VALUES ('{workspace}', '{company}', '{place}', 'T', 'b', 'main', '/x', {at}, {at})"
-        ),
-    ] {
-        execute(world.store, &statement);
-    }
-    workspace
 }

@@ -19,4 +19,5 @@ mod raw;
 mod references;
 mod row;
 mod rows;
+mod sql_words;
 mod vault;

@@ -1,0 +1,199 @@
+//! What is measured, and the requests of each figure.
+
+use anyhow::{Context as _, Result};
+use clap::ValueEnum;
+use serde::Serialize;
+use serde_json::json;
+
+use crate::client::{Client, get, post};
+use crate::company::{AGENTS, Company};
+use crate::load::{Measurement, Pace, measure};
+use crate::random::Random;
+use crate::seed::Issues;
+use crate::server::Server;
+
+/// One row of the report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Figure {
+    /// GET /api/agents/me
+    AgentMe,
+    /// GET /api/issues/{id}
+    GetIssue,
+    /// GET /api/companies/{id}/issues, the first page of one status
+    ListIssues,
+    /// GET /api/companies/{id}/issues, those with two words that most of them have
+    SearchIssues,
+    /// POST /api/issues/{id}/comments
+    PostComment,
+    /// POST /api/companies/{id}/cost-events
+    PostCost,
+    /// POST /api/issues/{id}/checkout and .../release, by 16 agents
+    CheckoutRelease,
+    /// POST /api/companies/{id}/issues
+    PostIssue,
+}
+
+impl Figure {
+    /// All, in the order in which they are measured: what adds issues comes last.
+    pub(crate) const ALL: [Self; 8] = [
+        Self::AgentMe,
+        Self::GetIssue,
+        Self::ListIssues,
+        Self::SearchIssues,
+        Self::PostComment,
+        Self::PostCost,
+        Self::CheckoutRelease,
+        Self::PostIssue,
+    ];
+
+    pub(crate) const fn title(self) -> &'static str {
+        match self {
+            Self::AgentMe => "GET agent me",
+            Self::GetIssue => "GET issue",
+            Self::ListIssues => "list issues",
+            Self::SearchIssues => "search issues",
+            Self::PostComment => "POST comment",
+            Self::PostCost => "POST cost event",
+            Self::CheckoutRelease => "checkout + release",
+            Self::PostIssue => "POST issue",
+        }
+    }
+
+    pub(crate) const fn is_write(self) -> bool {
+        !matches!(
+            self,
+            Self::AgentMe | Self::GetIssue | Self::ListIssues | Self::SearchIssues
+        )
+    }
+
+    /// Whether it reads one object.
+    pub(crate) const fn is_single_read(self) -> bool {
+        matches!(self, Self::AgentMe | Self::GetIssue)
+    }
+
+    /// How many clients ask at once.
+    pub(crate) const fn connections(self) -> usize {
+        if self.is_write() { AGENTS } else { 8 }
+    }
+
+    /// Measures the server.
+    pub(crate) fn measure(
+        self,
+        pace: Pace,
+        server: &Server,
+        company: &Company,
+        issues: &Issues,
+    ) -> Result<Measurement> {
+        let workers = (0..self.connections())
+            .map(|connection| {
+                let mut client = Client::connect(server.address())?;
+                let operations = self.operations(company, issues, connection);
+                let mut turns = (0..operations.len()).cycle();
+                Ok(move || {
+                    let operation = turns.next().context("there is nothing to ask for")?;
+                    for request in &operations[operation] {
+                        client.send(request)?.require_success()?;
+                    }
+                    Ok(())
+                })
+            })
+            .collect::<Result<Vec<_>>>()?;
+        measure(pace, workers)
+    }
+
+    /// The requests of some operations of one connection, to be repeated. They are made beforehand,
+    /// so that the client does nothing but send and receive.
+    pub(crate) fn operations(
+        self,
+        company: &Company,
+        issues: &Issues,
+        connection: usize,
+    ) -> Vec<Vec<Vec<u8>>> {
+        let agent = company.agent(connection);
+        let key = Some(agent.key.as_str());
+        let below = |kind: &str| format!("/api/companies/{}/{kind}", company.id.0);
+        let mut random = Random::seeded(1000 + connection as u64);
+        let one = |request: Vec<u8>| vec![vec![request]];
+        match self {
+            Self::AgentMe => one(get("/api/agents/me", key)),
+            Self::GetIssue => (0..SPREAD)
+                .map(|_| format!("/api/issues/{}", random.pick(&issues.all).0))
+                .map(|path| vec![get(&path, key)])
+                .collect(),
+            Self::ListIssues => one(get(&below("issues?status=todo&limit=50"), key)),
+            Self::SearchIssues => one(get(&below("issues?q=report%20wind&limit=50"), key)),
+            Self::PostComment => (0..SPREAD)
+                .map(|_| format!("/api/issues/{}/comments", random.pick(&issues.free).0))
+                .map(|path| vec![post(&path, key, &json!({ "body": COMMENT }).to_string())])
+                .collect(),
+            Self::PostCost => {
+                let body = json!({
+                    "agentId": agent.id.0,
+                    "provider": PROVIDER,
+                    "model": MODEL,
+                    "inputTokens": 1200,
+                    "outputTokens": 340,
+                    "costCents": 2,
+                });
+                one(post(&below("cost-events"), key, &body.to_string()))
+            }
+            Self::CheckoutRelease => own(&issues.free, connection)
+                .map(|issue| {
+                    let path = format!("/api/issues/{}", issue.0);
+                    let body = json!({ "agentId": agent.id.0, "expectedStatuses": ["todo"] });
+                    vec![
+                        post(&format!("{path}/checkout"), key, &body.to_string()),
+                        post(&format!("{path}/release"), key, ""),
+                    ]
+                })
+                .collect(),
+            Self::PostIssue => {
+                let body = json!({
+                    "title": TITLE,
+                    "description": DESCRIPTION,
+                    "status": "todo",
+                    "priority": "medium",
+                    "projectId": company.projects[connection % company.projects.len()].0,
+                });
+                one(post(&below("issues"), key, &body.to_string()))
+            }
+        }
+    }
+}
+
+/// So many different objects are asked for over one connection.
+const SPREAD: usize = 2000;
+
+/// The issues that only the connection with this number touches, at most [`SPREAD`].
+pub(crate) fn own<T: Copy>(of: &[T], connection: usize) -> impl Iterator<Item = T> {
+    of.iter()
+        .copied()
+        .skip(connection)
+        .step_by(AGENTS)
+        .take(SPREAD)
+}
+
+pub(crate) const TITLE: &str = "Answer the second page of the report as fast as the first";
+pub(crate) const DESCRIPTION: &str = "The report takes the whole list and throws most of it away. \
+     Ask for one page at a time, keep the place by its key instead of an offset, and show the \
+     number of rows only where somebody wants to see it. Measure before and after.";
+pub(crate) const COMMENT: &str = "The index has both columns now, and the plan shows that it is \
+     used. What is left is the count, which I would rather leave out.";
+pub(crate) const PROVIDER: &str = "example";
+pub(crate) const MODEL: &str = "example-large";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_connections_share_an_issue() {
+        let issues: Vec<usize> = (0..100).collect();
+        let mut seen: Vec<usize> = (0..AGENTS)
+            .flat_map(|connection| own(&issues, connection))
+            .collect();
+        seen.sort_unstable();
+        assert_eq!(seen, issues);
+    }
+}

@@ -1,0 +1,171 @@
+//! `cargo xtask bench`: how fast the release binary is, beside what its databases could do at most.
+
+#![expect(
+    clippy::print_stdout,
+    reason = "a command line tool talks on standard output"
+)]
+
+mod baseline;
+mod client;
+mod company;
+mod comparison;
+mod database;
+mod figure;
+mod load;
+mod machine;
+mod random;
+mod report;
+mod repository;
+mod run;
+mod seed;
+mod server;
+mod sql;
+mod statement;
+mod write;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail};
+use clap::{Parser, ValueEnum};
+use workforce_domain::time::Timestamp;
+use workforce_testkit::postgres::Cluster;
+
+use crate::figure::Figure;
+use crate::load::Pace;
+use crate::machine::{Machine, load_average};
+use crate::report::{Report, acceptance, acceptance_lines};
+use crate::run::Bench;
+
+/// Where the reports go.
+const RESULTS: &str = "bench-results";
+
+/// Measure the release binary, and print each write beside its baseline
+#[derive(Debug, Parser)]
+#[command(bin_name = "cargo xtask bench")]
+struct Options {
+    /// The databases to measure
+    #[arg(long, value_enum, default_value_t = Databases::Both)]
+    database: Databases,
+    /// How many issues are present, for each size to measure
+    #[arg(long, value_delimiter = ',', default_values_t = [1_000, 100_000])]
+    issues: Vec<usize>,
+    /// Measure each figure for one second instead of three
+    #[arg(long)]
+    quick: bool,
+    /// Measure the release binary that is there
+    #[arg(long)]
+    no_build: bool,
+    /// Measure only these figures
+    #[arg(long, value_enum, value_name = "FIGURE", value_delimiter = ',')]
+    only: Vec<Figure>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Databases {
+    Sqlite,
+    Postgres,
+    Both,
+}
+
+/// Below this, not every client of a write would have an issue of its own.
+const FEWEST_ISSUES: usize = 500;
+
+fn main() -> ExitCode {
+    match measure(&Options::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("\nerror: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Measures, prints the tables, and writes the report.
+fn measure(options: &Options) -> Result<()> {
+    if cfg!(debug_assertions) {
+        bail!("the clients have to be optimised like the server: start `cargo xtask bench`");
+    }
+    if options.issues.iter().any(|count| *count < FEWEST_ISSUES) {
+        bail!("the clients need at least {FEWEST_ISSUES} issues to work on");
+    }
+    let root = repository::root();
+    let program = repository::program(&root, options.no_build)?;
+    let machine = Machine::of(&std::env::temp_dir());
+    if machine.is_in_memory() {
+        eprintln!(
+            "WARNING: {} lies in memory, where a commit costs nothing; set TMPDIR to a folder on \
+             a disk",
+            std::env::temp_dir().display()
+        );
+    }
+    let bench = Bench {
+        program,
+        pace: pace(options.quick),
+        figures: figures(&options.only),
+    };
+    let began_at = Timestamp::from_micros(random::now()).to_string();
+    let load_average_at_begin = load_average();
+    let (mut runs, mut statement_differences) = (Vec::new(), Vec::new());
+    for count in &options.issues {
+        if options.database != Databases::Postgres {
+            runs.push(bench.on_sqlite(*count)?);
+        }
+    }
+    if options.database != Databases::Sqlite {
+        let cluster = Cluster::start_durable().context("failed to start PostgreSQL")?;
+        statement_differences = bench.compare_statements(&cluster)?;
+        for count in &options.issues {
+            runs.push(bench.on_postgres(&cluster, *count)?);
+        }
+    }
+    let acceptance = acceptance(&runs);
+    println!("\nTargets\n\n{}", acceptance_lines(&acceptance));
+    for difference in &statement_differences {
+        eprintln!("WARNING: this baseline runs other statements than the server: {difference}");
+    }
+    let report = Report {
+        began_at,
+        machine,
+        load_average_at_begin,
+        load_average_at_end: load_average(),
+        pace: bench.pace,
+        runs,
+        statement_differences,
+        acceptance,
+    };
+    let path = write(&root, &report)?;
+    println!("wrote {}", path.display());
+    Ok(())
+}
+
+fn pace(is_quick: bool) -> Pace {
+    if is_quick {
+        Pace {
+            warm_up: Duration::from_millis(300),
+            duration: Duration::from_secs(1),
+        }
+    } else {
+        Pace {
+            warm_up: Duration::from_millis(700),
+            duration: Duration::from_secs(3),
+        }
+    }
+}
+
+fn figures(only: &[Figure]) -> Vec<Figure> {
+    let is_wanted = |figure: &Figure| only.is_empty() || only.contains(figure);
+    Figure::ALL.into_iter().filter(is_wanted).collect()
+}
+
+fn write(root: &Path, report: &Report) -> Result<PathBuf> {
+    let directory = root.join(RESULTS);
+    fs::create_dir_all(&directory)
+        .with_context(|| format!("failed to create {}", directory.display()))?;
+    let path = directory.join(format!("{}.json", report.began_at.replace(':', "")));
+    fs::write(&path, serde_json::to_vec_pretty(report)?)
+        .with_context(|| format!("failed to write {}", path.display()))?;
+    Ok(path)
+}
