@@ -144,8 +144,8 @@ async fn get(exchange: Exchange) -> HttpResponse {
         .await
 }
 
-/// What happened to an approval, oldest first, with every payload that was
-/// submitted.
+/// What happened to an approval, oldest first. Every payload that was submitted
+/// is told.
 #[utoipa::path(get, path = "/api/approvals/{approvalId}/history", tag = TAG,
     operation_id = "listApprovalHistory",
     params(("approvalId" = schema::Id, Path, description = "The approval."), Paging),

@@ -76,7 +76,7 @@ async fn health(exchange: Exchange) -> HttpResponse {
     Health::of(&exchange, "ok")
 }
 
-/// Tells that the server can do its work: its store answers, its disks have
+/// Tells that the server can do its work. Its store answers, its disks have
 /// room, its tasks run, and its engine looks for runs to start.
 #[utoipa::path(get, path = "/api/health/ready", tag = TAG, operation_id = "getReadiness",
     responses((status = 200, description = "It can work.", body = Health)))]

@@ -135,8 +135,8 @@ async fn delete(exchange: Exchange) -> HttpResponse {
         .await
 }
 
-/// Makes a secret of a value that stands inline in an agent's environment, and
-/// puts a reference in its place.
+/// Makes a secret of a value that stands inline in an agent's environment. A
+/// reference takes its place.
 #[utoipa::path(post, path = "/api/agents/{agentId}/env/{name}/to-secret", tag = TAG,
     operation_id = "convertToSecret",
     params(

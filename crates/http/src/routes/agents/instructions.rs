@@ -65,9 +65,9 @@ async fn get(exchange: Exchange) -> HttpResponse {
         .await
 }
 
-/// Changes who keeps the instructions of an agent, where, and which file comes
-/// first. An agent may choose the entry file of its own managed bundle; the
-/// rest is the board's.
+/// Changes who keeps the instructions of an agent, where, and the entry file.
+/// An agent may choose the entry file of its own managed bundle; the rest is
+/// the board's.
 #[utoipa::path(patch, path = "/api/agents/{agentId}/instructions-bundle", tag = TAG,
     operation_id = "updateInstructionsBundle",
     params(("agentId" = schema::Id, Path, description = "The agent.")),

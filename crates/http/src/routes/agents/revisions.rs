@@ -240,7 +240,7 @@ async fn get(exchange: Exchange) -> HttpResponse {
         .await
 }
 
-/// Gives an agent the configuration it had after a revision, which makes a new
+/// Gives an agent the configuration it had after a revision. This makes a new
 /// revision. Whether it is paused and what it spent stays.
 #[utoipa::path(post, path = "/api/agents/{agentId}/config-revisions/{revisionId}/rollback",
     tag = TAG, operation_id = "rollBackConfig",

@@ -59,8 +59,8 @@ pub(in super::super) struct IssueBody {
     /// The agent it is assigned to.
     #[schema(value_type = Option<schema::Id>)]
     assignee_agent_id: Option<AgentId>,
-    /// The person it is assigned to.
-    #[schema(value_type = Option<schema::Id>)]
+    /// The member of the board it is assigned to: `local-board`, `start-token` or
+    /// the id of a token of the board.
     assignee_user_id: Option<String>,
     /// What kind of actor made it.
     #[schema(value_type = schema::ActorKind)]
@@ -299,9 +299,11 @@ pub(super) struct UpdatedIssueBody {
     issue: IssueBody,
     /// Present when another status than the one asked for was taken.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     rewritten: Option<RewriteBody>,
     /// The comment, when one was added.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     comment: Option<CommentedBody>,
 }
 

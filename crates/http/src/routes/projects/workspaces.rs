@@ -223,7 +223,7 @@ fn ids(rq: &Incoming) -> Result<(ProjectId, WorkspaceId), Problem> {
     Ok((rq.id("projectId")?, rq.id("workspaceId")?))
 }
 
-/// Changes a workspace, which must still have a directory or a repository
+/// Changes a workspace. It must still have a directory or a repository
 /// afterwards.
 #[utoipa::path(patch, path = "/api/projects/{projectId}/workspaces/{workspaceId}", tag = TAG,
     operation_id = "updateWorkspace",
