@@ -11,7 +11,7 @@ mod machine;
 mod random;
 mod report;
 mod seed;
-mod server;
+pub(crate) mod server;
 mod sql;
 mod statement;
 mod write;

@@ -8,6 +8,7 @@
 mod answers;
 mod bench;
 mod ci;
+mod clients;
 mod codegen;
 mod command;
 mod left_out;
@@ -43,6 +44,8 @@ enum Task {
     Tidy,
     /// Write the parts of the documentation that come from the code
     Codegen(codegen::Options),
+    /// Make clients from the OpenAPI document and run them against a server; needs Node.js and Python
+    Clients,
     /// Measure the release binary, and print each write beside the limit of its database
     Bench(bench::Options),
     /// Start a throw-away PostgreSQL, print its URL, and keep it until standard input closes
@@ -56,6 +59,7 @@ fn main() -> ExitCode {
         Task::Ci => ci::run(&repository),
         Task::Tidy => tidy::run(&repository),
         Task::Codegen(options) => codegen::run(&repository, &options),
+        Task::Clients => clients::run(&repository),
         Task::Bench(options) => bench::run(&repository, &options),
         Task::Postgres => postgres::run(),
     };
