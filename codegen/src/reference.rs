@@ -14,10 +14,7 @@ use workforce_http::{problem, routes};
 
 /// The OpenAPI document, as the server serves it.
 pub(crate) fn openapi() -> String {
-    match workforce_http::document().to_pretty_json() {
-        Ok(json) => json + "\n",
-        Err(error) => format!("the document cannot be written: {error}\n"),
-    }
+    workforce_http::printed(&workforce_http::document())
 }
 
 /// Every machine code: its status and what the caller should do.

@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result};
 
 use crate::command::{self, cargo, has_cargo_subcommand};
 use crate::repository::Repository;
-use crate::{packages, test, tidy};
+use crate::{clients, packages, test, tidy};
 
 /// Runs every check in the order of its price, and stops at the first that fails.
 pub(crate) fn run(repository: &Repository) -> Result<()> {
@@ -21,6 +21,14 @@ pub(crate) fn run(repository: &Repository) -> Result<()> {
     tidy::run(repository)?;
     println!("\n== generated text");
     packages::check_generated(repository)?;
+    println!("\n== generated clients");
+    // The automatic check has them; who works on a part without them need not install them.
+    let is_ci = std::env::var("CI").is_ok_and(|value| value == "true");
+    if is_ci || clients::can_run(repository) {
+        clients::run(repository)?;
+    } else {
+        println!("skipped: Node.js, npm or Python is not installed");
+    }
 
     let mut documentation = cargo("doc --workspace --no-deps");
     documentation.env("RUSTDOCFLAGS", "-D warnings");

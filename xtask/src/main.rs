@@ -7,6 +7,7 @@
 
 mod answers;
 mod ci;
+mod clients;
 mod command;
 mod left_out;
 mod packages;
@@ -43,6 +44,8 @@ enum Task {
     /// Write the parts of the documentation that come from the code
     #[command(disable_help_flag = true)]
     Codegen(PassedOn),
+    /// Make clients from the OpenAPI document and run them against a server; needs Node.js and Python
+    Clients,
     /// Measure the release binary, and print each write beside its baseline
     #[command(disable_help_flag = true)]
     Bench(PassedOn),
@@ -57,6 +60,7 @@ fn main() -> ExitCode {
         Task::Ci => ci::run(&repository),
         Task::Tidy => tidy::run(&repository),
         Task::Codegen(options) => packages::codegen(&repository, &options),
+        Task::Clients => clients::run(&repository),
         Task::Bench(options) => packages::bench(&repository, &options),
         Task::Postgres => postgres::run(),
     };

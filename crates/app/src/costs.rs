@@ -1,25 +1,25 @@
 //! Costs: recording them, and what they add up to
 //! (docs/budgets.md#cost-events).
 
-use std::time::Duration;
+mod summaries;
+
+pub use summaries::{AgentCost, CostSummary, WindowQuery, by_agent, by_project, summary};
 
 use serde_json::{Value, json};
 use workforce_domain::activity::Action;
-use workforce_domain::actor::{AgentCredential, CompanyOwned, CompanyScope};
-use workforce_domain::agent::{Agent, AgentStatus};
-use workforce_domain::budget::{BudgetUsage, OccurrenceError, check_occurrence};
-use workforce_domain::cost::{BillingType, CostEvent, CostSource, CostTotal, TokenUse, Window};
+use workforce_domain::actor::{AgentCredential, CompanyScope};
+use workforce_domain::budget::{OccurrenceError, check_occurrence};
+use workforce_domain::cost::{BillingType, CostEvent, CostSource, TokenUse};
 use workforce_domain::id::{AgentId, CompanyId, GoalId, ProjectId, RunId};
 use workforce_domain::issue::{Issue, IssueRef};
 use workforce_domain::money::Cents;
 use workforce_domain::page::{Page, PageRequest};
-use workforce_domain::port::{CostEventCursor, Failure, ProjectCost, Reads, Spender, Tx};
+use workforce_domain::port::{CostEventCursor, Failure, Reads, Spender, Tx};
 use workforce_domain::text::{Label, Name};
 use workforce_domain::time::{Month, Timestamp};
 
 use crate::access::{self, Denied, FieldFault, denied};
 use crate::activity_log::log_activity;
-use crate::agents;
 use crate::budgets;
 use crate::context::Context;
 use crate::refusal::{Code, Codes, Refusal};
@@ -304,135 +304,6 @@ fn attribute(
         run: run.map(|run| run.id),
         issue,
     })
-}
-
-/// The window of a breakdown; the current month unless the caller names
-/// another.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct WindowQuery {
-    /// First instant within.
-    pub from: Option<Timestamp>,
-    /// First instant after.
-    pub to: Option<Timestamp>,
-}
-
-impl WindowQuery {
-    fn window(self, now: Timestamp) -> Window {
-        let month = Month::of(now);
-        match (self.from, self.to) {
-            (Some(start), Some(end)) => Window { start, end },
-            (Some(start), None) => Window {
-                start,
-                end: month.end().max(start),
-            },
-            // The month that ends, or is cut short, there.
-            (None, Some(end)) => Window {
-                start: Month::of(end.minus(Duration::from_micros(1))).start(),
-                end,
-            },
-            (None, None) => Window {
-                start: month.start(),
-                end: month.end(),
-            },
-        }
-    }
-}
-
-/// A company's spend in a window.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CostSummary {
-    /// The company.
-    pub company: CompanyId,
-    /// The sums.
-    pub total: CostTotal,
-    /// The company's spend against its budget.
-    pub usage: BudgetUsage,
-    /// The window.
-    pub window: Window,
-}
-
-/// Total spend, budget and utilisation; for the current month unless another
-/// window is named.
-pub fn summary(
-    reads: &mut dyn Reads,
-    ctx: &Context<'_>,
-    company: CompanyId,
-    query: WindowQuery,
-) -> Result<CostSummary, Failure<CostError>> {
-    let company = access::company(reads, ctx, company)?;
-    let window = query.window(ctx.now);
-    let total = reads.ledger().total(company.scope(), window)?;
-    let usage = BudgetUsage {
-        spent: total.cost,
-        budget: company.budget,
-    };
-    Ok(CostSummary {
-        company: company.id,
-        total,
-        usage,
-        window,
-    })
-}
-
-/// What one agent cost.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AgentCost {
-    /// The agent.
-    pub agent: Agent,
-    /// Its status.
-    pub status: AgentStatus,
-    /// The sums.
-    pub total: CostTotal,
-    /// Its spend against its budget.
-    pub usage: BudgetUsage,
-}
-
-/// What each agent cost, the dearest first, those without any cost too.
-pub fn by_agent(
-    reads: &mut dyn Reads,
-    ctx: &Context<'_>,
-    company: CompanyId,
-    query: WindowQuery,
-) -> Result<Vec<AgentCost>, Failure<CostError>> {
-    let scope = access::company_scope(reads, ctx, company)?;
-    let totals: std::collections::HashMap<AgentId, CostTotal> = reads
-        .ledger()
-        .by_agent(scope, query.window(ctx.now))?
-        .into_iter()
-        .collect();
-    let agents = agents::everyone(reads, scope, true)?;
-    let ids: Vec<AgentId> = agents.iter().map(|agent| agent.id).collect();
-    let running = reads.agents().running(scope, &ids)?;
-    let mut rows: Vec<AgentCost> = agents
-        .into_iter()
-        .map(|agent| {
-            let total = totals.get(&agent.id).copied().unwrap_or_default();
-            AgentCost {
-                status: agent.status(running.contains(&agent.id)),
-                usage: BudgetUsage {
-                    spent: total.cost,
-                    budget: agent.budget,
-                },
-                total,
-                agent,
-            }
-        })
-        .collect();
-    rows.sort_by_key(|row| std::cmp::Reverse(row.total.cost));
-    Ok(rows)
-}
-
-/// What each project cost, the dearest first; the rows add up to the total.
-pub fn by_project(
-    reads: &mut dyn Reads,
-    ctx: &Context<'_>,
-    company: CompanyId,
-    query: WindowQuery,
-) -> Result<Vec<ProjectCost>, Failure<CostError>> {
-    let scope = access::company_scope(reads, ctx, company)?;
-    let mut rows = reads.ledger().by_project(scope, query.window(ctx.now))?;
-    rows.sort_by_key(|row| std::cmp::Reverse(row.total.cost));
-    Ok(rows)
 }
 
 /// Cost events of a company, newest first.

@@ -36,7 +36,7 @@ mod upload;
 pub use credential_uses::CredentialUses;
 pub use guard::AllowedHosts;
 pub use idempotency::KEPT_FOR;
-pub use openapi::document;
+pub use openapi::{document, printed};
 pub use rate_limit::RateLimit;
 pub use server::{Options, serve};
 pub use state::{KeyRotation, Ports, State};

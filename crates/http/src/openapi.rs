@@ -1,6 +1,20 @@
 //! The OpenAPI 3.1 document, made from the registered routes.
 
-use std::collections::BTreeMap;
+mod details;
+mod files;
+mod headers;
+mod inline;
+mod path_parameters;
+mod print;
+mod problems;
+mod required;
+mod schemas;
+mod sharing;
+mod summaries;
+mod tags;
+mod walk;
+
+use std::collections::HashMap;
 
 use serde_json::Value;
 use utoipa::openapi::extensions::Extensions;
@@ -9,26 +23,23 @@ use utoipa::openapi::path::{HttpMethod, Operation, ParameterBuilder, ParameterIn
 use utoipa::openapi::schema::{ObjectBuilder, Schema, SchemaType, Type};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::{
-    Components, ContentBuilder, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, PathsBuilder,
-    Ref, RefOr, Required, Response, ResponseBuilder,
+    Components, ContactBuilder, InfoBuilder, LicenseBuilder, OpenApiBuilder, PathsBuilder, RefOr,
+    Required, Server,
 };
-use utoipa::{PartialSchema, ToSchema};
-use workforce_app::Code;
 use workforce_domain::string_enum::StringEnum;
 
 use crate::idempotency::{IDEMPOTENCY_KEY, REPLAYED};
-use crate::problem::{self, ProblemBody};
 use crate::refusals;
 use crate::registry::{Access, Endpoint, Endpoints};
 use crate::routes;
 
-mod inline;
-mod path_parameters;
+pub use print::printed;
+use walk::each_operation;
 
 const BEARER: &str = "bearer";
 
 /// The OpenAPI document of every route there is.
-pub fn document() -> OpenApi {
+pub fn document() -> Value {
     let endpoints = routes::all();
     let mut paths = PathsBuilder::new().build();
     for endpoint in endpoints.endpoints() {
@@ -39,7 +50,7 @@ pub fn document() -> OpenApi {
             .and_modify(|present| present.merge_operations(item.clone()))
             .or_insert(item);
     }
-    OpenApiBuilder::new()
+    let described = OpenApiBuilder::new()
         .info(
             InfoBuilder::new()
                 .title("workforce")
@@ -48,22 +59,67 @@ pub fn document() -> OpenApi {
                     "Manages AI agents as employees of companies. Every refusal is a problem \
                      document of RFC 9457.",
                 ))
-                .license(Some(LicenseBuilder::new().name("Apache-2.0").build()))
+                .contact(Some(
+                    ContactBuilder::new()
+                        .name(Some("The operator of this installation"))
+                        .build(),
+                ))
+                .license(Some(
+                    LicenseBuilder::new()
+                        .name("Apache-2.0")
+                        .identifier(Some("Apache-2.0"))
+                        .build(),
+                ))
                 .build(),
         )
+        // The installation that the document comes from.
+        .servers(Some([Server::new("/")]))
+        .security(Some([
+            SecurityRequirement::new(BEARER, Vec::<String>::new()),
+            SecurityRequirement::default(),
+        ]))
         .paths(paths)
         .components(Some(components(&endpoints)))
-        .build()
+        .build();
+    // What is made of names, numbers and texts alone cannot fail to be written.
+    let mut document = serde_json::to_value(described).unwrap_or_default();
+    finish(&mut document, &endpoints);
+    document
+}
+
+/// Turns what the routes say of themselves into a document that generators of clients like.
+fn finish(document: &mut Value, endpoints: &Endpoints) {
+    let codes: HashMap<_, _> = endpoints
+        .endpoints()
+        .iter()
+        .map(|endpoint| {
+            (
+                endpoint.operation.operation_id.clone(),
+                refusals::codes(endpoint),
+            )
+        })
+        .collect();
+    problems::describe(document);
+    each_operation(document, &mut |_path, _method, operation| {
+        let id = operation.get("operationId").and_then(Value::as_str);
+        let codes = codes.get(&id.map(str::to_owned)).cloned();
+        problems::answer(operation, codes.unwrap_or_default());
+    });
+    files::describe(document);
+    schemas::shape(document);
+    required::require(document);
+    tags::describe(document);
+    summaries::shorten(document);
+    headers::describe(document);
+    sharing::share_parameters(document);
+    sharing::share_answers(document);
 }
 
 fn components(endpoints: &Endpoints) -> Components {
     let mut components = Components::new();
-    let mut schemas = endpoints.schemas();
-    ProblemBody::schemas(&mut schemas);
-    components.schemas.extend(inline::fields(schemas));
     components
         .schemas
-        .insert(ProblemBody::name().into_owned(), ProblemBody::schema());
+        .extend(inline::fields(endpoints.schemas()));
     components.add_security_scheme(
         BEARER,
         SecurityScheme::Http(
@@ -97,10 +153,6 @@ fn described(endpoint: &Endpoint) -> Operation {
     if endpoint.access == Access::Public {
         operation.security = Some(Vec::new());
     } else {
-        operation.security = Some(vec![
-            SecurityRequirement::new(BEARER, Vec::<String>::new()),
-            SecurityRequirement::default(),
-        ]);
         header(
             &mut operation,
             "X-Service-Run-Id",
@@ -118,15 +170,6 @@ fn described(endpoint: &Endpoint) -> Operation {
         mark_repeatable(&mut operation);
     }
     not_null(&mut operation);
-    let mut by_status: BTreeMap<String, Vec<Code>> = BTreeMap::new();
-    for code in refusals::codes(endpoint) {
-        let status = problem::entry(code).status.as_str().to_owned();
-        by_status.entry(status).or_default().push(code);
-    }
-    for (status, codes) in by_status {
-        let problem = RefOr::T(problem_response(&codes));
-        operation.responses.responses.insert(status, problem);
-    }
     operation
 }
 
@@ -184,25 +227,9 @@ fn mark_repeatable(operation: &mut Operation) {
     }
 }
 
-/// A problem answer, which lists the codes that come with its status.
-fn problem_response(codes: &[Code]) -> Response {
-    let codes: Vec<_> = codes.iter().map(|code| format!("`{code}`")).collect();
-    let schema = Ref::from_schema_name(ProblemBody::name());
-    ResponseBuilder::new()
-        .description(codes.join(", "))
-        .content(
-            "application/problem+json",
-            ContentBuilder::new().schema(Some(schema)).build(),
-        )
-        .build()
-}
-
 #[cfg(test)]
 mod tests {
-    use std::collections::HashMap;
-
     use super::*;
-    use crate::routes;
 
     #[test]
     fn no_two_schemas_have_one_name() {

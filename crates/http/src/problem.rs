@@ -59,10 +59,12 @@ pub struct ProblemBody {
     code: Code,
     /// Facts that help: an object, or a list of `pointer` and `message`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     details: Option<Value>,
     /// Whether the same request may succeed later without a change of state by
-    /// somebody else. FieldPresence with 409, 429 and 503.
+    /// somebody else. Present with 409, 429 and 503.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     retryable: Option<bool>,
     /// The same as the `X-Request-Id` header.
     request_id: String,

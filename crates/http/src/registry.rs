@@ -13,7 +13,7 @@ use actix_web::rt::time::timeout;
 use actix_web::web::{self, Bytes, BytesMut, Payload, ServiceConfig};
 use actix_web::{HttpMessage, HttpRequest, HttpResponse, Route, guard};
 use futures_util::StreamExt;
-use utoipa::__dev::SchemaReferences;
+use utoipa::__dev::{SchemaReferences, Tags};
 use utoipa::openapi::path::{HttpMethod, Operation, ParameterIn};
 use utoipa::openapi::{RefOr, Schema};
 use workforce_app::{Code, Codes};
@@ -139,7 +139,7 @@ impl Endpoints {
         handler: F,
     ) -> Self
     where
-        P: utoipa::Path + SchemaReferences,
+        P: utoipa::Path + SchemaReferences + for<'t> Tags<'t>,
         F: Fn(RequestContext, Connection) -> A + Clone + 'static,
         A: Future<Output = HttpResponse> + 'static,
     {
@@ -159,7 +159,7 @@ impl Endpoints {
                 route: guarded(&method).to(answer),
                 method,
                 access,
-                operation: LazyCell::new(P::operation),
+                operation: LazyCell::new(operation::<P>),
                 refuses,
                 reads_body: false,
             });
@@ -180,7 +180,7 @@ impl Endpoints {
         handler: F,
     ) -> Self
     where
-        P: utoipa::Path + SchemaReferences,
+        P: utoipa::Path + SchemaReferences + for<'t> Tags<'t>,
         F: Fn(RequestContext) -> A + Clone + 'static,
         A: Future<Output = HttpResponse> + 'static,
     {
@@ -210,7 +210,7 @@ impl Endpoints {
                 route: guarded(&method).to(answer),
                 method,
                 access,
-                operation: LazyCell::new(P::operation),
+                operation: LazyCell::new(operation::<P>),
                 refuses,
                 reads_body: true,
             });
@@ -308,6 +308,14 @@ fn allowed(group: &[Endpoint]) -> String {
         .map(Method::as_str)
         .collect::<Vec<_>>()
         .join(", ")
+}
+
+/// What an operation does, with the resource it belongs to.
+fn operation<P: utoipa::Path + for<'t> Tags<'t>>() -> Operation {
+    let tags = <P as Tags<'static>>::tags();
+    let mut operation = P::operation();
+    operation.tags = Some(tags.into_iter().map(str::to_owned).collect());
+    operation
 }
 
 fn guarded(method: &HttpMethod) -> Route {

@@ -26,9 +26,9 @@ pub(crate) use execute::caller_name;
 use execute::{Response, StreamRead};
 
 /// The answer header from which on events are asked for next.
-const LAST_EVENT: &str = "X-Last-Event-Id";
+pub(crate) const LAST_EVENT: &str = "X-Last-Event-Id";
 /// The answer header that tells what was ignored.
-const WARNING: &str = "X-Workforce-Warning";
+pub(crate) const WARNING: &str = "X-Workforce-Warning";
 /// An answer below this size is not worth compressing.
 const COMPRESSED_FROM: usize = 16 * 1024;
 

@@ -87,7 +87,7 @@ fn configure(config: &mut ServiceConfig, state: Data<State>) {
 /// The OpenAPI document as it is sent. Made when it is first asked for, off the
 /// threads that serve: it takes memory that most servers never need.
 static DOCUMENT: LazyLock<Result<Bytes, serde_json::Error>> =
-    LazyLock::new(|| document().to_json().map(Bytes::from));
+    LazyLock::new(|| serde_json::to_vec(&document()).map(Bytes::from));
 
 async fn describe(request: HttpRequest) -> HttpResponse {
     let problem = match web::block(|| DOCUMENT.as_ref()).await {

@@ -1,17 +1,20 @@
 //! The service: its parts wired together, started, and stopped in order.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
-use std::path::{Path, PathBuf};
+mod setup;
+
+use self::setup::{
+    auth_policy, drop_deaf_clients, make_private_folder, reachable, watched_folders,
+};
+use std::net::{SocketAddr, TcpListener};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::web::Data;
 use anyhow::Context;
-use nix::sys::socket::{setsockopt, sockopt};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
-use workforce_app::authenticate::{AuthMode, AuthPolicy};
 use workforce_domain::id::InstanceId;
 use workforce_domain::port::{Clock, Ids, InstructionFiles, ObjectStore, Store, Tokens};
 use workforce_engine::{Engine, EngineConfig, EngineHandle, FileRunLogs};
@@ -20,11 +23,11 @@ use workforce_infra::clock::SystemClock;
 use workforce_infra::ids::UuidV7Ids;
 use workforce_infra::instance_file::InstanceFile;
 use workforce_infra::instruction_files::DiskInstructionFiles;
-use workforce_infra::objects::{Location, Objects};
-use workforce_infra::start_token::{FILE_NAME, StartToken};
+use workforce_infra::objects::Objects;
+use workforce_infra::start_token::FILE_NAME;
 use workforce_infra::store::{self, OpenOptions};
 use workforce_infra::tokens::RandomTokens;
-use workforce_vitals::{Place, Vitals};
+use workforce_vitals::Vitals;
 
 use crate::board_token;
 use crate::config::{self, ServeArgs};
@@ -38,8 +41,6 @@ const WORKERS: usize = 2;
 
 /// How often the uses of credentials are written down.
 const CREDENTIAL_USE_INTERVAL: Duration = Duration::from_secs(30);
-/// For how long a client may take nothing of what is sent to it.
-const DEAF_FOR: Duration = Duration::from_secs(90);
 
 /// How much longer than the drain time the engine may take to stop.
 const SHUTDOWN_BOUND: Duration = Duration::from_secs(45);
@@ -300,15 +301,6 @@ fn keep<F>(
     tasks.spawn(supervisor.keep(name, CancellationToken::new(), begin));
 }
 
-/// Where room is looked for. A bucket is somebody else's to watch.
-fn watched_folders(data_dir: &Path, attachments: &Location) -> Vec<(Place, PathBuf)> {
-    let mut folders = vec![(Place::Data, data_dir.to_owned())];
-    if let Location::Folder(folder) = attachments {
-        folders.push((Place::Attachments, folder.clone()));
-    }
-    folders
-}
-
 async fn hold_folder(data_dir: &Path, instance: InstanceId) -> anyhow::Result<Arc<InstanceFile>> {
     let data_dir = data_dir.to_owned();
     let taken = tokio::task::spawn_blocking(move || InstanceFile::take(&data_dir, instance));
@@ -340,66 +332,6 @@ async fn flush_credential_uses(state: &Data<State>, store: &Arc<dyn Store>) {
         Ok(Err(error)) => tracing::warn!(%error, "failed to note the use of credentials"),
         Err(error) => tracing::warn!(%error, "failed to note the use of credentials"),
     }
-}
-
-/// Who may ask, and the token that the board begins with. The variable wins
-/// over the file; a file is made where nothing else would let the board in.
-fn auth_policy(
-    args: &ServeArgs,
-    data_dir: &Path,
-    tokens: &dyn Tokens,
-) -> anyhow::Result<AuthPolicy> {
-    let (mode, start) = match (args.auth, board_token::given()?) {
-        (config::AuthMode::LocalTrusted, Some(given)) => (AuthMode::LocalTrusted, Some(given)),
-        (config::AuthMode::LocalTrusted, None) => {
-            (AuthMode::LocalTrusted, StartToken::kept(data_dir)?)
-        }
-        (config::AuthMode::Token | config::AuthMode::Users, Some(given)) => {
-            (AuthMode::Token, Some(given))
-        }
-        (config::AuthMode::Token | config::AuthMode::Users, None) => {
-            let token = StartToken::kept_or_made(data_dir, tokens)?;
-            (AuthMode::Token, Some(token))
-        }
-    };
-    if start.as_ref().is_some_and(StartToken::is_weak) {
-        tracing::warn!("the board's token is so short that it could be guessed");
-    }
-    Ok(AuthPolicy {
-        mode,
-        start_token: start.map(|token| tokens.digest(token.reveal())),
-    })
-}
-
-/// The address under which this machine reaches the server: one that listens
-/// everywhere is reached over loopback.
-fn reachable(address: SocketAddr) -> SocketAddr {
-    let ip = match address.ip() {
-        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
-        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
-        ip => ip,
-    };
-    SocketAddr::new(ip, address.port())
-}
-
-/// Connections inherit it from the listener: one whose client takes nothing
-/// for so long is closed, however much waits for it. Answers that do not end
-/// would be kept for ever otherwise.
-fn drop_deaf_clients(listener: &TcpListener) {
-    let millis = u32::try_from(DEAF_FOR.as_millis()).unwrap_or(u32::MAX);
-    if let Err(error) = setsockopt(listener, sockopt::TcpUserTimeout, &millis) {
-        tracing::warn!(%error, "clients that take nothing are not dropped");
-    }
-}
-
-/// The data folder holds keys and logs: it is made for its owner alone.
-fn make_private_folder(path: &Path) -> anyhow::Result<()> {
-    use std::os::unix::fs::DirBuilderExt;
-    std::fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(path)
-        .with_context(|| format!("failed to make the data folder {}", path.display()))
 }
 
 #[cfg(test)]

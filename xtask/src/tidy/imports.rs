@@ -36,6 +36,10 @@ const HEAVY: &[&str] = &[
     "utoipa",
 ];
 
+/// Describes the interface. Values that know what they are by themselves may give their schema too,
+/// for whoever asks for it.
+const SCHEMAS: &str = "utoipa";
+
 /// Errors nobody branches on belong to binaries.
 const ANYHOW: &str = "anyhow";
 const BINARIES: [&str; 4] = ["workforce", "workforce-bench", "workforce-codegen", "xtask"];
@@ -189,6 +193,7 @@ pub(super) fn allowed(repository: &Repository) -> Result<Vec<Violation>> {
                 to: &dependency.name,
                 is_ours: ours.contains(&dependency.name.as_str()),
                 is_for_tests: dependency.kind == DependencyKind::Development,
+                is_optional: dependency.optional,
             };
             if let Err(reason) = edge.check() {
                 violations.push(Violation::of_path(manifest, reason));
@@ -204,6 +209,7 @@ struct Edge<'a> {
     to: &'a str,
     is_ours: bool,
     is_for_tests: bool,
+    is_optional: bool,
 }
 
 impl Edge<'_> {
@@ -213,6 +219,7 @@ impl Edge<'_> {
             to,
             is_ours,
             is_for_tests,
+            is_optional,
         } = *self;
         let permission = PERMISSIONS
             .iter()
@@ -223,7 +230,8 @@ impl Edge<'_> {
         if is_ours && !permission.may_use.contains(&to) && !is_test_code {
             return Err(format!("{from} must not depend on {to}"));
         }
-        if permission.must_not_see.contains(&to) {
+        let is_schema = to == SCHEMAS && is_optional;
+        if permission.must_not_see.contains(&to) && !is_schema {
             return Err(format!("{from} must not see {to}"));
         }
         if to == ANYHOW && !BINARIES.contains(&from) {
@@ -246,8 +254,22 @@ mod tests {
             to,
             is_ours: to.starts_with("workforce"),
             is_for_tests,
+            is_optional: false,
         };
         assert_eq!(edge.check(), expected.map_err(str::to_owned));
+    }
+
+    #[test]
+    fn values_describe_themselves_for_whoever_asks() {
+        let edge = |is_optional| Edge {
+            from: "workforce-domain",
+            to: "utoipa",
+            is_ours: false,
+            is_for_tests: false,
+            is_optional,
+        };
+        assert!(edge(true).check().is_ok());
+        assert!(edge(false).check().is_err());
     }
 
     #[test]

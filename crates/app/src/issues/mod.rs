@@ -13,6 +13,7 @@ mod read;
 mod reassign;
 mod release;
 mod status;
+mod take_up;
 mod update;
 mod work;
 

@@ -6,11 +6,9 @@ use workforce_domain::actor::{AgentCredential, CompanyOwned};
 use workforce_domain::agent::Agent;
 use workforce_domain::change::{Change, Replace};
 use workforce_domain::id::{AgentId, GoalId, LabelId, ProjectId};
-use workforce_domain::issue::{
-    Assignment, Comment, DEFAULT_EXPECTED, Issue, IssueRef, IssueStatus, Priority,
-};
+use workforce_domain::issue::{Assignment, Comment, Issue, IssueRef, IssueStatus, Priority};
 use workforce_domain::lifecycle::Lifecycle;
-use workforce_domain::port::{EmployedAgent, Failure, Locked, Shared, Tx};
+use workforce_domain::port::{Failure, Locked, Shared, Tx};
 use workforce_domain::text::{CommentBody, Description, Label, Title};
 use workforce_domain::time::Timestamp;
 use workforce_domain::wake::WakeReason;
@@ -18,6 +16,7 @@ use workforce_domain::wake::WakeReason;
 use super::comment::{self};
 use super::reassign::Reassignment;
 use super::status::{self, Rewrite};
+use super::take_up::{check_out_itself, takes_up};
 use super::{
     IssueError, IssueView, MAX_DOCUMENT, PLACED, approval, assignment, checkout, hierarchy, labels,
     lock, read, reassign, seen, work,
@@ -325,55 +324,6 @@ fn change(
     }
     wake(tx, ctx, issue, &before, reassigned)?;
     Ok(rewritten)
-}
-
-/// True when setting in_progress means that the calling agent begins to work,
-/// which is a checkout (docs/issues.md#status-changes). What stands in review
-/// goes back to its assignee when somebody else sends it there.
-fn takes_up(
-    ctx: &Context<'_>,
-    before: &Issue,
-    command: &UpdateIssue,
-) -> Result<bool, Failure<IssueError>> {
-    let Some(caller) = ctx.agent() else {
-        return Ok(false);
-    };
-    let own = before.assignee.agent() == Some(caller.agent);
-    let (status, in_review) = (before.status(), before.status() == IssueStatus::InReview);
-    let goes_on = status == IssueStatus::InProgress && own;
-    let handed_over = match (command.assignee_agent_id, &command.assignee_user_id) {
-        (_, Change::Set(_)) => true,
-        (Change::Set(other), _) => other != caller.agent,
-        (Change::Keep | Change::Clear, _) => false,
-    };
-    match command.assignee_agent_id {
-        Change::Clear if !handed_over => Err(Failure::Refused(IssueError::AssigneeRequired)),
-        _ if handed_over => {
-            if in_review || status == IssueStatus::InProgress {
-                return Ok(false);
-            }
-            Err(denied(Denied::Forbidden(
-                "an agent checks out as itself only",
-            )))
-        }
-        Change::Set(_) => Ok(!goes_on),
-        Change::Keep | Change::Clear => Ok(!goes_on && (own || !in_review)),
-    }
-}
-
-fn check_out_itself(
-    tx: &mut dyn Tx,
-    ctx: &Context<'_>,
-    issue: &mut Locked<Issue>,
-    caller: Option<&EmployedAgent>,
-) -> Result<(), Failure<IssueError>> {
-    if issue.status().is_terminal() {
-        status::go(tx, ctx, issue, IssueStatus::InProgress)?;
-    }
-    let caller = caller.ok_or_else(|| denied(Denied::Forbidden("the agent was terminated")))?;
-    let expected = [DEFAULT_EXPECTED.as_slice(), &[IssueStatus::InReview]].concat();
-    checkout::take(tx, ctx, issue, caller, Some(expected))?;
-    Ok(())
 }
 
 /// Takes over the fields that follow no lifecycle; tells what changed of the

@@ -118,7 +118,7 @@ async fn me(rqctx: RequestContext) -> HttpResponse {
 
 /// One agent with its chain of command.
 #[utoipa::path(get, path = "/api/agents/{agentId}", tag = TAG, operation_id = "getAgent",
-    params(
+    params(("agentId" = String, Path, description = "The agent, by id or short name."),
         ("companyId" = Option<CompanyId>, Query,
             description = "The company in which a short name is looked up."),
     ),

@@ -102,8 +102,8 @@ async fn get(rqctx: RequestContext) -> HttpResponse {
         .await
 }
 
-/// What happened to an approval, oldest first, with every payload that was
-/// submitted.
+/// What happened to an approval, oldest first. Every payload that was submitted
+/// is told.
 #[utoipa::path(get, path = "/api/approvals/{approvalId}/history", tag = TAG,
     operation_id = "listApprovalHistory",
     params(Paging),

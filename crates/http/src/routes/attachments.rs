@@ -56,8 +56,6 @@ struct UploadForm {
 /// The caller is told what stands against it before the body is read.
 #[utoipa::path(post, path = "/api/companies/{companyId}/issues/{issueId}/attachments",
     tag = TAG, operation_id = "addAttachment",
-    params(
-        ),
     request_body(content = UploadForm, content_type = "multipart/form-data"),
     responses((status = 201, description = "The attachment.", body = AttachmentBody)))]
 async fn add(rqctx: RequestContext, connection: Connection) -> HttpResponse {

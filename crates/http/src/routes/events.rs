@@ -106,10 +106,10 @@ impl EventParams {
     }
 }
 
-/// What happens in a company, as it happens: a stream of server-sent events,
-/// each with its number as `id`, its kind as `event` and the event object as
-/// `data`. First comes what happened after the number that the reader has
-/// seen, then the rest as it comes, without gaps and without repetition; a
+/// What happens in a company, as it happens. It is a stream of server-sent
+/// events, each with its number as `id`, its kind as `event` and the event
+/// object as `data`. First comes what happened after the number that the reader
+/// has seen, then the rest as it comes, without gaps and without repetition; a
 /// reader that lost the connection comes back with `Last-Event-ID`. When what
 /// it has not seen is not kept any more, an event `reset` says so first: the
 /// reader then looks at everything anew. Asked for as `application/json`, it is

@@ -74,7 +74,7 @@ async fn health(rqctx: RequestContext) -> HttpResponse {
     Health::of(&rqctx, "ok")
 }
 
-/// Tells that the server can do its work: its store answers, its disks have
+/// Tells that the server can do its work. Its store answers, its disks have
 /// room, its tasks run, and its engine looks for runs to start.
 #[utoipa::path(get, path = "/api/health/ready", tag = TAG, operation_id = "getReadiness",
     responses((status = 200, description = "It can work.", body = Health)))]

@@ -61,7 +61,7 @@ async fn create(rqctx: RequestContext) -> HttpResponse {
 
 /// One project with its goals and workspaces.
 #[utoipa::path(get, path = "/api/projects/{projectId}", tag = TAG, operation_id = "getProject",
-    params(
+    params(("projectId" = String, Path, description = "The project, by id or short name."),
         ("companyId" = Option<CompanyId>, Query,
             description = "The company in which a short name is looked up."),
     ),

@@ -148,7 +148,7 @@ async fn get(rqctx: RequestContext) -> HttpResponse {
         .await
 }
 
-/// Stops a run: one that waits is cancelled at once, a live one is asked to
+/// Stops a run. One that waits is cancelled at once, a live one is asked to
 /// stop and is cancelled when its processes are gone.
 #[utoipa::path(post, path = "/api/heartbeat-runs/{runId}/cancel", tag = TAG,
     operation_id = "cancelHeartbeatRun",

@@ -128,12 +128,11 @@ async fn delete(rqctx: RequestContext) -> HttpResponse {
         .await
 }
 
-/// Makes a secret of a value that stands inline in an agent's environment, and
-/// puts a reference in its place.
+/// Makes a secret of a value that stands inline in an agent's environment. A
+/// reference takes its place.
 #[utoipa::path(post, path = "/api/agents/{agentId}/env/{name}/to-secret", tag = TAG,
     operation_id = "convertToSecret",
-    params(
-        ),
+    params(("name" = String, Path, description = "The variable.")),
     request_body = ConvertBody,
     responses((status = 201, description = "The secret and where it is used.",
         body = ConvertedBody)))]

@@ -2,7 +2,9 @@
 #![expect(clippy::unwrap_used, reason = "a test panics where it cannot go on")]
 
 mod answers;
+mod described;
 mod raw;
+mod schema_check;
 mod sse;
 mod support;
 mod uploads;
@@ -46,6 +48,7 @@ mod lists;
 mod log_streams;
 mod naming_races;
 mod openapi;
+mod openapi_for_clients;
 mod overview;
 mod projects;
 mod rate_limit;

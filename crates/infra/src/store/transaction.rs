@@ -1,5 +1,8 @@
 //! One transaction as the ports see it.
 
+mod journal_rows;
+
+use self::journal_rows::{ActivityRow, EventRow};
 use std::collections::BTreeSet;
 
 use diesel::dsl::case_when;
@@ -7,10 +10,8 @@ use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use diesel::{insert_into, update};
 use uuid::Uuid;
-use workforce_domain::Document;
-use workforce_domain::activity::{Action, Activity, Entity, Event, EventKind};
-use workforce_domain::actor::ActorKind;
-use workforce_domain::id::{ActivityId, AgentId, CompanyId, RunId};
+use workforce_domain::activity::{Activity, Event};
+use workforce_domain::id::CompanyId;
 use workforce_domain::port::{
     ActivityReads, AgentReads, AgentWrites, ApprovalReads, ApprovalWrites, AttachmentReads,
     AttachmentWrites, BoardTokenReads, BoardTokenWrites, CommentReads, CommentWrites, CompanyReads,
@@ -24,7 +25,7 @@ use workforce_domain::time::Timestamp;
 
 use super::{Connection, TransactionNumber, transaction_number};
 use crate::store::cached::cached;
-use crate::store::columns::{IdColumn, InstantColumn, JsonColumn, StringEnumColumn};
+use crate::store::columns::{IdColumn, InstantColumn};
 use crate::store::errors::failed;
 use crate::store::lock_order::LockOrder;
 use crate::store::schema::{activity, company_counters, events};
@@ -166,62 +167,6 @@ impl<'c> Transaction<'c> {
     /// Notes that a company was removed, so that those who listen to it find out.
     pub(super) fn note_vanished(&mut self, company: CompanyId) {
         self.vanished.push(company);
-    }
-}
-
-#[derive(Insertable)]
-#[diesel(table_name = activity, treat_none_as_default_value = false)]
-struct ActivityRow<'a> {
-    id: IdColumn<ActivityId>,
-    company_id: IdColumn<CompanyId>,
-    actor_type: StringEnumColumn<ActorKind>,
-    actor_id: &'a str,
-    agent_id: Option<IdColumn<AgentId>>,
-    run_id: Option<IdColumn<RunId>>,
-    action: StringEnumColumn<Action>,
-    entity_type: StringEnumColumn<Entity>,
-    entity_id: &'a str,
-    details: JsonColumn<&'a Document>,
-    created_at: InstantColumn,
-}
-
-impl<'a> ActivityRow<'a> {
-    fn of(activity: &'a Activity, at: Timestamp) -> Self {
-        Self {
-            id: IdColumn(activity.id),
-            company_id: IdColumn(activity.company),
-            actor_type: StringEnumColumn(activity.actor_kind),
-            actor_id: &activity.actor_id,
-            agent_id: activity.agent.map(IdColumn),
-            run_id: activity.run.map(IdColumn),
-            action: StringEnumColumn(activity.action),
-            entity_type: StringEnumColumn(activity.entity),
-            entity_id: &activity.entity_id,
-            details: JsonColumn(&activity.details),
-            created_at: InstantColumn(at),
-        }
-    }
-}
-
-#[derive(Insertable)]
-#[diesel(table_name = events, treat_none_as_default_value = false)]
-struct EventRow<'a> {
-    company_id: IdColumn<CompanyId>,
-    seq: i64,
-    type_: StringEnumColumn<EventKind>,
-    payload: JsonColumn<&'a Document>,
-    created_at: InstantColumn,
-}
-
-impl<'a> EventRow<'a> {
-    fn of(event: &'a Event, number: i64) -> Self {
-        Self {
-            company_id: IdColumn(event.company),
-            seq: number,
-            type_: StringEnumColumn(event.kind),
-            payload: JsonColumn(&event.payload),
-            created_at: InstantColumn(event.created_at),
-        }
     }
 }
 

@@ -63,9 +63,9 @@ async fn get(rqctx: RequestContext) -> HttpResponse {
         .await
 }
 
-/// Changes who keeps the instructions of an agent, where, and which file comes
-/// first. An agent may choose the entry file of its own managed bundle; the
-/// rest is the board's.
+/// Changes who keeps the instructions of an agent, where, and the entry file.
+/// An agent may choose the entry file of its own managed bundle; the rest is
+/// the board's.
 #[utoipa::path(patch, path = "/api/agents/{agentId}/instructions-bundle", tag = TAG,
     operation_id = "updateInstructionsBundle",
     request_body = PatchBundleBody,

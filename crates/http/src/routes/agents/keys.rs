@@ -139,8 +139,6 @@ async fn list(rqctx: RequestContext) -> HttpResponse {
 /// Revokes a key.
 #[utoipa::path(delete, path = "/api/agents/{agentId}/keys/{keyId}", tag = TAG,
     operation_id = "revokeAgentKey",
-    params(
-        ),
     responses((status = 200, description = "The revoked key.", body = KeyBody)))]
 async fn revoke(rqctx: RequestContext) -> HttpResponse {
     rqctx

@@ -53,8 +53,8 @@ impl From<OrgNode<OrgEntry>> for OrgNodeBody {
     }
 }
 
-/// The organisation of a company: agents without a living manager at the
-/// roots, terminated ones left out.
+/// The organisation of a company. Agents without a living manager are its
+/// roots, terminated ones are left out.
 #[utoipa::path(get, path = "/api/companies/{companyId}/org", tag = TAG,
     operation_id = "getOrganization",
     responses((status = 200, description = "The roots.", body = Vec<OrgNodeBody>)))]

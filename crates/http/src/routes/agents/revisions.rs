@@ -205,8 +205,6 @@ async fn list(rqctx: RequestContext) -> HttpResponse {
 /// and those above it.
 #[utoipa::path(get, path = "/api/agents/{agentId}/config-revisions/{revisionId}", tag = TAG,
     operation_id = "getConfigRevision",
-    params(
-        ),
     responses((status = 200, description = "The revision.", body = RevisionBody)))]
 async fn get(rqctx: RequestContext) -> HttpResponse {
     rqctx
@@ -218,7 +216,7 @@ async fn get(rqctx: RequestContext) -> HttpResponse {
         .await
 }
 
-/// Gives an agent the configuration it had after a revision, which makes a new
+/// Gives an agent the configuration it had after a revision. This makes a new
 /// revision. Whether it is paused and what it spent stays.
 #[utoipa::path(post, path = "/api/agents/{agentId}/config-revisions/{revisionId}/rollback",
     tag = TAG, operation_id = "rollBackConfig",

@@ -137,7 +137,7 @@ impl From<RuntimeState> for RuntimeStateBody {
     }
 }
 
-/// Why an agent runs, or does not: its live runs, what waits for it, how its
+/// Why an agent runs, or does not. Its live runs, what waits for it, how its
 /// last run ended, its timer and its budget.
 #[utoipa::path(get, path = "/api/agents/{agentId}/runtime-state", tag = TAG,
     operation_id = "getAgentRuntimeState",
@@ -175,9 +175,8 @@ struct ResetSessionBody {
     _task: Option<Label>,
 }
 
-/// Makes the agent forget what it keeps from run to run, so that its next run
-/// begins afresh. The adapters of this version keep nothing, so that every run
-/// does.
+/// Makes the agent forget what it keeps from run to run. Its next run begins
+/// afresh. The adapters of this version keep nothing, so that every run does.
 #[utoipa::path(post, path = "/api/agents/{agentId}/runtime-state/reset-session", tag = TAG,
     operation_id = "resetAgentSession",
     request_body = Option<ResetSessionBody>,

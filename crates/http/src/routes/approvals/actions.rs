@@ -83,8 +83,8 @@ struct ResubmitBody {
     payload: Option<Document>,
 }
 
-/// Sends an approval again after the board asked for a change: whoever asked
-/// for it, or the board.
+/// Sends an approval again after the board asked for a change. Whoever asked
+/// for it may, and the board.
 #[utoipa::path(post, path = "/api/approvals/{approvalId}/resubmit", tag = TAG,
     operation_id = "resubmitApproval",
     request_body = Option<ResubmitBody>,

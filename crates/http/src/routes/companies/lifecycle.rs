@@ -17,8 +17,8 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
         .add(__path_delete, Access::Board, companies::DELETE, delete)
 }
 
-/// Stops all work of a company: its wakes are cancelled, its runs asked to stop,
-/// and its agents can change nothing until it is resumed.
+/// Stops all work of a company. Its wakes are cancelled, its runs asked to
+/// stop, and its agents can change nothing until it is resumed.
 #[utoipa::path(post, path = "/api/companies/{companyId}/pause", tag = TAG,
     operation_id = "pauseCompany",
     responses((status = 200, description = "The company.", body = CompanyBody)))]

@@ -111,8 +111,8 @@ impl From<CostSummary> for SummaryBody {
     }
 }
 
-/// Total spend, budget and utilisation; for the current month unless another
-/// window is named.
+/// Total spend, budget and utilisation. They are of the current month unless
+/// another window is named.
 #[utoipa::path(get, path = "/api/companies/{companyId}/costs/summary", tag = TAG,
     operation_id = "getCostSummary",
     params(WindowParams),

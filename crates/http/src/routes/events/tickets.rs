@@ -34,8 +34,8 @@ impl From<IssuedTicket> for TicketBody {
     }
 }
 
-/// Makes a ticket that opens this company's stream of events once, within 60
-/// seconds, in the place of a credential.
+/// Makes a ticket that opens this company's stream of events once. It does so
+/// within 60 seconds, in the place of a credential.
 ///
 /// Browsers cannot send a header with a stream; they send the ticket as
 /// `?ticket=`. The stream is the caller's, and ends when the caller's

@@ -48,7 +48,8 @@ pub(in super::super) struct IssueBody {
     priority: Priority,
     /// The agent it is assigned to.
     assignee_agent_id: Option<AgentId>,
-    /// The person it is assigned to.
+    /// The member of the board it is assigned to: `local-board`, `start-token` or
+    /// the id of a token of the board.
     assignee_user_id: Option<String>,
     /// What kind of actor made it.
     created_by_type: ActorKind,
@@ -261,11 +262,13 @@ impl From<CreatedIssue> for CreatedIssueBody {
 pub(super) struct UpdatedIssueBody {
     #[serde(flatten)]
     issue: IssueBody,
-    /// FieldPresence when another status than the one asked for was taken.
+    /// Present when another status than the one asked for was taken.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     rewritten: Option<RewriteBody>,
     /// The comment, when one was added.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     comment: Option<CommentedBody>,
 }
 

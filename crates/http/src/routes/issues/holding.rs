@@ -49,8 +49,8 @@ impl CheckOutBody {
     }
 }
 
-/// Assigns an issue to an agent and moves it to in_progress, in one step that
-/// only one caller wins. For the agent that owns it already this succeeds.
+/// Assigns an issue to an agent and moves it to in_progress. Both are one step
+/// that only one caller wins. For the agent that owns it already this succeeds.
 /// Never repeat a 409.
 #[utoipa::path(post, path = "/api/issues/{issueId}/checkout", tag = TAG,
     operation_id = "checkOutIssue",
@@ -66,7 +66,7 @@ async fn check_out(rqctx: RequestContext) -> HttpResponse {
         .await
 }
 
-/// Gives an issue back: from in_progress it returns to todo and to nobody, in
+/// Gives an issue back. From in_progress it returns to todo and to nobody, in
 /// any other status only the hold on it ends.
 #[utoipa::path(post, path = "/api/issues/{issueId}/release", tag = TAG,
     operation_id = "releaseIssue",

@@ -126,9 +126,9 @@ async fn update(rqctx: RequestContext) -> HttpResponse {
         .await
 }
 
-/// Sums the conventions of a project up and keeps the short form: an extract
-/// of the rules that say most, the same for the same text every time. The
-/// board, the lead of the project, and a ceo.
+/// Sums the conventions of a project up and keeps the short form. It is an
+/// extract of the rules that say most, the same for the same text every time.
+/// The board, the lead of the project, and a ceo.
 #[utoipa::path(post, path = "/api/projects/{projectId}/conventions/compact", tag = TAG,
     operation_id = "compactProjectConventions",
     params(

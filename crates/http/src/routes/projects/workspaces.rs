@@ -114,12 +114,10 @@ fn ids(rq: &Request) -> Result<(ProjectId, WorkspaceId), Problem> {
     Ok((rq.id("projectId")?, rq.id("workspaceId")?))
 }
 
-/// Changes a workspace, which must still have a directory or a repository
+/// Changes a workspace. It must still have a directory or a repository
 /// afterwards.
 #[utoipa::path(patch, path = "/api/projects/{projectId}/workspaces/{workspaceId}", tag = TAG,
     operation_id = "updateWorkspace",
-    params(
-        ),
     request_body = UpdateWorkspace,
     responses((status = 200, description = "The workspace.", body = WorkspaceBody)))]
 async fn update(rqctx: RequestContext) -> HttpResponse {
@@ -137,8 +135,6 @@ async fn update(rqctx: RequestContext) -> HttpResponse {
 /// Removes a workspace; the oldest remaining one takes the primary place.
 #[utoipa::path(delete, path = "/api/projects/{projectId}/workspaces/{workspaceId}", tag = TAG,
     operation_id = "deleteWorkspace",
-    params(
-        ),
     responses((status = 200, description = "It is gone.", body = Done)))]
 async fn delete(rqctx: RequestContext) -> HttpResponse {
     rqctx

@@ -81,7 +81,7 @@ async fn status(rqctx: RequestContext) -> HttpResponse {
         .await
 }
 
-/// Changes the master key while the server works: a new one is made, and what
+/// Changes the master key while the server works. A new one is made, and what
 /// is sealed under the present one is sealed anew, little by little. Both open
 /// until that is complete.
 #[utoipa::path(post, path = "/api/secrets/rotate-key", tag = TAG,

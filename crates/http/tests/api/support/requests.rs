@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use ureq::http::Request;
 
 use super::{Answer, Api, Fetched, id};
+use crate::described;
 
 impl Api {
     /// Sends a request; `headers` are names and values.
@@ -26,11 +27,18 @@ impl Api {
             self.client.run(request.body(body).unwrap())
         };
         let mut response = sent.unwrap_or_else(|error| panic!("{method} {path}: {error}"));
-        Answer {
+        let answer = Answer {
             status: response.status().as_u16(),
             headers: response.headers().clone(),
             text: response.body_mut().read_to_string().unwrap(),
-        }
+        };
+        let Answer {
+            status,
+            headers,
+            text,
+        } = &answer;
+        described::check(method, path, *status, headers, text.as_bytes());
+        answer
     }
 
     /// The bytes of an answer.
@@ -40,7 +48,7 @@ impl Api {
             request = request.header(*name, *value);
         }
         let mut response = self.client.run(request.body(()).unwrap()).unwrap();
-        Fetched {
+        let fetched = Fetched {
             status: response.status().as_u16(),
             headers: response.headers().clone(),
             bytes: response
@@ -49,7 +57,14 @@ impl Api {
                 .limit(1 << 30)
                 .read_to_vec()
                 .unwrap(),
-        }
+        };
+        let Fetched {
+            status,
+            headers,
+            bytes,
+        } = &fetched;
+        described::check("GET", path, *status, headers, bytes);
+        fetched
     }
 
     /// How long the answer is as it travels.

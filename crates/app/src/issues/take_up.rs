@@ -1,0 +1,61 @@
+//! A change that makes work of an agent its own: as good as a checkout.
+
+use workforce_domain::change::Change;
+use workforce_domain::issue::{DEFAULT_EXPECTED, Issue, IssueStatus};
+use workforce_domain::lifecycle::Lifecycle;
+use workforce_domain::port::{EmployedAgent, Failure, Locked, Tx};
+
+use super::UpdateIssue;
+use super::status;
+use super::{IssueError, checkout};
+use crate::access::{Denied, denied};
+use crate::context::Context;
+
+/// True when setting in_progress means that the calling agent begins to work,
+/// which is a checkout (docs/issues.md#status-changes). What stands in review
+/// goes back to its assignee when somebody else sends it there.
+pub(super) fn takes_up(
+    ctx: &Context<'_>,
+    before: &Issue,
+    command: &UpdateIssue,
+) -> Result<bool, Failure<IssueError>> {
+    let Some(caller) = ctx.agent() else {
+        return Ok(false);
+    };
+    let own = before.assignee.agent() == Some(caller.agent);
+    let (status, in_review) = (before.status(), before.status() == IssueStatus::InReview);
+    let goes_on = status == IssueStatus::InProgress && own;
+    let handed_over = match (command.assignee_agent_id, &command.assignee_user_id) {
+        (_, Change::Set(_)) => true,
+        (Change::Set(other), _) => other != caller.agent,
+        (Change::Keep | Change::Clear, _) => false,
+    };
+    match command.assignee_agent_id {
+        Change::Clear if !handed_over => Err(Failure::Refused(IssueError::AssigneeRequired)),
+        _ if handed_over => {
+            if in_review || status == IssueStatus::InProgress {
+                return Ok(false);
+            }
+            Err(denied(Denied::Forbidden(
+                "an agent checks out as itself only",
+            )))
+        }
+        Change::Set(_) => Ok(!goes_on),
+        Change::Keep | Change::Clear => Ok(!goes_on && (own || !in_review)),
+    }
+}
+
+pub(super) fn check_out_itself(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    issue: &mut Locked<Issue>,
+    caller: Option<&EmployedAgent>,
+) -> Result<(), Failure<IssueError>> {
+    if issue.status().is_terminal() {
+        status::go(tx, ctx, issue, IssueStatus::InProgress)?;
+    }
+    let caller = caller.ok_or_else(|| denied(Denied::Forbidden("the agent was terminated")))?;
+    let expected = [DEFAULT_EXPECTED.as_slice(), &[IssueStatus::InReview]].concat();
+    checkout::take(tx, ctx, issue, caller, Some(expected))?;
+    Ok(())
+}

@@ -1,0 +1,35 @@
+//! What is no JSON: files, which are bytes, sent in a form or received, and streams, which are text.
+
+use serde_json::{Value, json};
+
+use super::walk::{each_answer, each_object, each_operation};
+
+const BYTES: &str = "application/octet-stream";
+
+const STREAM: &str = "text/event-stream";
+
+/// Describes the contents of files as bytes, and streams as the text that they are: of one that is
+/// read line by line no schema tells. An answer with a file names the type of its content itself.
+pub(super) fn describe(document: &mut Value) {
+    each_operation(document, &mut |_path, _method, operation| {
+        each_answer(operation, &mut |_status, answer| {
+            let content = answer.get_mut("content").and_then(Value::as_object_mut);
+            if let Some(content) = content
+                && content.remove("*/*").is_some()
+            {
+                let schema = json!({ "type": "string", "format": "binary" });
+                content.insert(BYTES.to_owned(), json!({ "schema": schema }));
+            }
+            if let Some(stream) = answer.get_mut("content").and_then(|it| it.get_mut(STREAM)) {
+                let told = "Server-sent events. The `data` of each is a JSON text.";
+                stream["schema"] = json!({ "type": "string", "description": told });
+            }
+        });
+    });
+    // Some generators go by the one, some by the other.
+    each_object(document, &mut |object| {
+        if object.get("format") == Some(&json!("binary")) {
+            object.insert("contentMediaType".to_owned(), json!(BYTES));
+        }
+    });
+}
