@@ -13,7 +13,8 @@ use anyhow::{Context as _, Result};
 use walkdir::WalkDir;
 
 use self::server::Server;
-use crate::command::{self, cargo, command};
+use crate::command::{self, command};
+use crate::packages;
 use crate::repository::Repository;
 
 /// Where the clients are written down.
@@ -36,7 +37,7 @@ pub(crate) fn can_run(repository: &Repository) -> bool {
 
 /// Looks at the document, makes the clients, checks their types and runs them.
 pub(crate) fn run(repository: &Repository) -> Result<()> {
-    command::run(cargo(repository, ["build", "-p", "workforce"]))?;
+    let server = packages::program(repository, "workforce")?;
     let target = repository.root().join("target");
     let work = Work {
         repository,
@@ -69,11 +70,7 @@ pub(crate) fn run(repository: &Repository) -> Result<()> {
     work.python("mypy", "--strict python/steps.py")?;
 
     let data_dir = tempfile::tempdir().context("failed to make a data folder")?;
-    let server = Server::start(
-        command(repository, target.join("debug/workforce")),
-        data_dir.path(),
-        &work.folder.join("server.log"),
-    )?;
+    let server = Server::start(server, data_dir.path(), &work.folder.join("server.log"))?;
     let url = server.url();
     for program in ["built/openapi-fetch/steps.js", "built/hey-api/steps.js"] {
         work.run("node", program, &url)?;

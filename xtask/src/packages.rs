@@ -1,7 +1,7 @@
 //! Tasks that are packages of their own, because they are built with the whole service: what needs
 //! none of it is not to wait for that.
 
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
@@ -9,7 +9,7 @@ use clap::Args;
 use crate::command::{self, cargo, display};
 use crate::repository::Repository;
 
-const CODEGEN: [&str; 5] = ["run", "--quiet", "--package", "workforce-codegen", "--"];
+const CODEGEN: &str = "workforce-codegen";
 
 /// The clients and the baselines of the bench have to be optimised like the server.
 const BENCH: [&str; 5] = ["run", "--release", "--package", "workforce-bench", "--"];
@@ -24,14 +24,14 @@ pub(crate) struct PassedOn {
 
 /// Writes the generated text, or does what it is told.
 pub(crate) fn codegen(repository: &Repository, options: &PassedOn) -> Result<()> {
-    let mut codegen = cargo(repository, CODEGEN);
+    let mut codegen = program(repository, CODEGEN)?;
     codegen.args(&options.arguments);
     command::run_silently(codegen)
 }
 
 /// Fails when generated text is out of date.
 pub(crate) fn check_generated(repository: &Repository) -> Result<()> {
-    let mut codegen = cargo(repository, CODEGEN);
+    let mut codegen = program(repository, CODEGEN)?;
     codegen.arg("--check");
     command::run_silently(codegen)
 }
@@ -39,7 +39,7 @@ pub(crate) fn check_generated(repository: &Repository) -> Result<()> {
 /// Every answer that a route says it gives: method, path, and the status of a success or the code
 /// of a refusal, each answer in a line.
 pub(crate) fn answers(repository: &Repository) -> Result<String> {
-    let mut codegen = cargo(repository, CODEGEN);
+    let mut codegen = program(repository, CODEGEN)?;
     codegen.arg("--answers").stderr(Stdio::inherit());
     let shown = display(&codegen);
     let output = codegen
@@ -49,6 +49,16 @@ pub(crate) fn answers(repository: &Repository) -> Result<String> {
         bail!("`{shown}` failed ({})", output.status);
     }
     String::from_utf8(output.stdout).context("the answers of the routes are no text")
+}
+
+/// A program of the workspace, built as the tests build it: built by itself it would have other
+/// features of the same libraries, and all of them would be built once more.
+pub(crate) fn program(repository: &Repository, name: &str) -> Result<Command> {
+    let build = ["build", "--quiet", "--workspace", "--bins"];
+    command::run_silently(cargo(repository, build))?;
+    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or("target".into());
+    let program = repository.root().join(target).join("debug").join(name);
+    Ok(command::command(repository, program))
 }
 
 /// Measures.
