@@ -19,9 +19,8 @@ pub trait Refusal: std::fmt::Display {
 }
 
 /// The codes that an operation refuses with, as its description names them:
-/// some of its own, and those of the steps it takes. What follows from how it
-/// is asked goes without saying, such as that there is no such thing, or that
-/// the board alone may.
+/// its own, and those of the steps it takes. Codes that the route implies are
+/// omitted, such as `not_found`, or `board_required` on a route of the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Codes {
     own: &'static [Code],

@@ -63,7 +63,7 @@ struct Housekeeping {
 }
 
 impl Housekeeping {
-    /// Does what is due. A failure is told and left to the next time.
+    /// Does what is due. Errors are logged; the next turn tries again.
     async fn look(&mut self, core: &Core) {
         if is_due(self.looked_at, core.config.renew_every) {
             self.looked_at = Some(Instant::now());

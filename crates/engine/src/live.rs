@@ -99,8 +99,8 @@ impl LiveRun {
         self.settling.store(true, Ordering::Release);
     }
 
-    /// The store shows that the run is not this server's. Nothing new once its
-    /// end is being written down, which is what the store shows then.
+    /// Stops the run, which the store gave to another server. Does nothing once
+    /// settling has begun: the end that is being written is what the store shows.
     pub(crate) fn mark_lost(&self) {
         if !self.settling.load(Ordering::Acquire) {
             self.halt(Halt::LeaseLost);

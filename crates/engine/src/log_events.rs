@@ -15,11 +15,10 @@ use workforce_domain::port::StoreError;
 
 use crate::shared::Core;
 
-/// The logs are looked at so often, which is also how often a run tells of its
-/// output at most.
+/// How often logs are read. A run reports new output at most this often.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// A run that has told so often tells more rarely: its watchers read the log
-/// itself, and the events of others are not to be pushed out by its own.
+/// After this many reports a run is throttled to one every [`RARELY`]: watchers
+/// read the log itself, and its events must not crowd out those of others.
 const OFTEN: u32 = 60;
 const RARELY: Duration = Duration::from_secs(10);
 

@@ -71,7 +71,7 @@ pub(crate) struct Retention {
 }
 
 impl Retention {
-    /// Forgets what is due. A failure is told and left to the next time.
+    /// Forgets what is due. Errors are logged; the next turn tries again.
     pub(crate) async fn run(&mut self, core: &Core) {
         for (rule, done) in RULES.iter().zip(&mut self.rows) {
             if is_due(*done, EVERY) {

@@ -118,8 +118,8 @@ impl RequestContext {
         self
     }
 
-    /// Lets the answer belong to the credential that is presented: another one
-    /// of the same caller does not get it by repeating the request.
+    /// Scopes the stored response to the presented credential: another one of
+    /// the same caller does not get it by repeating the request.
     pub(crate) const fn of_credential(mut self) -> Self {
         self.request.is_of_credential = true;
         self

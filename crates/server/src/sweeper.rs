@@ -9,7 +9,7 @@ use workforce_domain::port::{Clock, ObjectStore, Store};
 /// The first sweep comes soon after the start, when the rest has settled.
 const FIRST: Duration = Duration::from_secs(60);
 
-/// Sweeps until it is dropped. A failure is told and left to the next time.
+/// Sweeps until it is dropped. Errors are logged; the next turn tries again.
 pub(crate) async fn run(
     every: Duration,
     store: Arc<dyn Store>,

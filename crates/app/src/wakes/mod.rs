@@ -148,8 +148,8 @@ pub fn queue(
     Ok(run.id)
 }
 
-/// False for what an agent that follows its timer alone is not woken for:
-/// what happens by itself. Somebody who asks for it by hand still can.
+/// Whether an agent takes wakes from this source. One that follows its timer
+/// alone ignores assignments and automation; it can still be woken by hand.
 fn wants(agent: &Agent, source: WakeSource) -> bool {
     match source {
         WakeSource::Timer | WakeSource::OnDemand => true,

@@ -140,7 +140,7 @@ fn nullable(object: &mut Object) {
     }
 }
 
-/// A parameter that may be left out, as goes without saying, is never `null`.
+/// A parameter may be left out, but is never `null`.
 fn not_null(operation: &mut Object) {
     let parameters = operation
         .get_mut("parameters")
