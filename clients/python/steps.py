@@ -16,9 +16,9 @@ from workforce_client.models import (
     CheckoutConflictProblem,
     Company,
     CreateAgentBody,
-    CreateCompanyBody,
+    CreateCompany,
     CreatedIssue,
-    CreateIssueBody,
+    CreateIssue,
     Issue,
     IssueStatus,
     JsonObject,
@@ -39,7 +39,7 @@ def expect(kind: type[T], value: object) -> T:
 client = Client(base_url=os.environ["WORKFORCE_URL"])
 
 # 1. A company.
-founded = CreateCompanyBody(name="Acme", require_board_approval_for_new_agents=False)
+founded = CreateCompany(name="Acme", require_board_approval_for_new_agents=False)
 company = expect(Company, create_company.sync(client=client, body=founded))
 assert company.name == "Acme"
 assert company.description is None
@@ -58,7 +58,7 @@ assert ada.adapter_config["command"] == "/bin/true"
 # 3. Issues.
 issues = []
 for title in ("One", "Two", "Three"):
-    body = CreateIssueBody(title=title, status=IssueStatus.TODO, priority=Priority.HIGH)
+    body = CreateIssue(title=title, status=IssueStatus.TODO, priority=Priority.HIGH)
     issues.append(expect(CreatedIssue, create_issue.sync(company.id, client=client, body=body)))
 issue = issues[0]
 assert issue.status == IssueStatus.TODO
