@@ -158,7 +158,7 @@ fn raised(
 
 #[expect(
     clippy::too_many_arguments,
-    reason = "one private ctx that only writes what it is told"
+    reason = "a private function that only writes its arguments"
 )]
 fn alert(
     tx: &mut dyn Tx,

@@ -48,7 +48,7 @@ pub struct SubmittedApproval {
     pub existing: bool,
 }
 
-/// What [`file()`] refuses with, of a hire what is refused of one anyway.
+/// What [`submit`] refuses with, which for a hire includes [`HIRE`].
 pub const SUBMIT: Codes = Codes::with(&[Code::Forbidden], &[HIRE]);
 
 /// Asks the board for an approval. Anyone of the company; what governs the

@@ -42,7 +42,7 @@ impl RequestContext {
         }
         let now = ports.clock.now();
         let (tokens, policy) = (&*ports.tokens, self.state.auth);
-        // StreamRead for first: what opens nothing must not queue for the right to
+        // Looked up with a read first: an invalid ticket must not queue for the right to
         // write.
         let found = ports
             .store

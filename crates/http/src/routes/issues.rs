@@ -92,7 +92,7 @@ async fn list(rqctx: RequestContext) -> HttpResponse {
         .await
 }
 
-/// AssigneeParam issues are asked for.
+/// Whose issues are asked for.
 #[derive(Clone, Copy)]
 enum AssigneeParam {
     Anyones,

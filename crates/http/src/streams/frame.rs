@@ -37,7 +37,7 @@ impl Frame {
     /// An event with an id that the reader brings back as `Last-Event-ID`.
     ///
     /// # Errors
-    /// When the data cannot be written as JSON, which none of ours cannot.
+    /// When the data cannot be written as JSON, which all of ours can.
     pub(crate) fn new(
         id: impl Display,
         kind: &str,

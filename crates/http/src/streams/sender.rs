@@ -102,7 +102,7 @@ impl Stream for Body {
     }
 }
 
-/// An answer that goes on for as long as the outlet lives.
+/// A response that stays open for as long as its [`EventSender`] lives.
 pub(crate) fn answer(permit: Permit) -> (EventSender, HttpResponse) {
     let streams = Arc::clone(&permit.streams);
     let (sender, receiver) = mpsc::channel(QUEUE);

@@ -30,7 +30,7 @@ struct WakeUpBody {
     payload: Option<Document>,
     /// A repetition of the request under the same key within 24 hours gets the
     /// first answer, as with the header `Idempotency-Key`, which goes before.
-    #[expect(dead_code, reason = "the rqctx reads it")]
+    #[expect(dead_code, reason = "it is read from the body itself")]
     #[schema(value_type = Option<String>, min_length = 1, max_length = 200)]
     idempotency_key: Option<String>,
 }

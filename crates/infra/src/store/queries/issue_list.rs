@@ -1,6 +1,6 @@
 //! The list of issues: most urgent first, then the latest changed.
 //!
-//! A page is read in key_ranges, each of which one index holds in the order of
+//! A page is read in key ranges, each of which one index holds in the order of
 //! the list, and per status where the index asks for one; what is read is
 //! bounded by the page, however many issues the company has.
 
