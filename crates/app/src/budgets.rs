@@ -48,7 +48,6 @@ pub fn enforce_agent(
     let raised = raised(tx, company, spender, month, usage)?;
     let decision = decide_agent(usage, raised, AgentPause::from(agent.lifecycle));
     for threshold in decision.alerts {
-        let _id = agent.id;
         alert(tx, ctx, company, spender, month, usage, threshold, agent)?;
     }
     if decision.pause

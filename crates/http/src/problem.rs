@@ -177,7 +177,6 @@ impl Problem {
                 response.insert_header((header::RETRY_AFTER, "1"));
                 Some(true)
             }
-            StatusCode::TOO_MANY_REQUESTS => Some(true),
             _ => None,
         };
         if let Some(wait) = retry_after {

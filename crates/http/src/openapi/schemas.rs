@@ -9,7 +9,6 @@ use super::walk::{COMPONENTS, Object, components, each_object, each_operation, n
 /// wherever a browser is near.
 const RENAMED: &[(&str, &str)] = &[
     ("Comment", "IssueComment"),
-    ("Document", "JsonObject"),
     ("Event", "LiveEvent"),
     ("Window", "TimeWindow"),
 ];
