@@ -176,7 +176,6 @@ mod tests {
         let mut document = json!({
             "paths": { "/": field },
             "components": { "schemas": {
-                "Document": { "type": "object" },
                 "Id": { "type": "string", "format": "uuid" },
                 "Amount": { "type": "number", "description": "Cents." },
                 "Status": { "type": "string", "enum": ["open"] },
@@ -231,10 +230,6 @@ mod tests {
         assert_eq!(
             shaped(&json!({ "type": "object" })),
             json!({ "type": "object", "additionalProperties": true })
-        );
-        assert_eq!(
-            shaped(&json!({ "$ref": to("Document") })),
-            json!({ "$ref": to("JsonObject") })
         );
     }
 }
