@@ -4,6 +4,8 @@
 mod deletion;
 mod lifecycle;
 
+use serde::Serialize;
+
 use serde::Deserialize;
 use std::collections::HashMap;
 
@@ -62,11 +64,15 @@ impl Refusal for CompanyError {
 }
 
 /// A company with its spend of the current month.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Company))]
+#[serde(rename_all = "camelCase")]
 pub struct CompanyView {
     /// The company.
+    #[serde(flatten)]
     pub company: Company,
     /// What its agents spent this month.
+    #[serde(rename = "spentMonthlyCents")]
     pub spent: Cents,
 }
 

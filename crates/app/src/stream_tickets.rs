@@ -1,6 +1,8 @@
 //! Tickets for the stream of a company's events: good once and for a minute, so
 //! that nothing lasting stands in an address (docs/events.md#tickets).
 
+use serde::Serialize;
+
 use workforce_domain::id::CompanyId;
 use workforce_domain::port::{Failure, Reads, StoreError, TokenKind, Tokens, Tx};
 use workforce_domain::ticket::{StreamTicket, TICKET_LIFETIME, TICKETS_WAITING, TicketHolder};
@@ -41,9 +43,12 @@ impl Refusal for TicketError {
 }
 
 /// A ticket just made. The full value is shown this once.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct IssuedTicket {
     /// The full value.
+    #[serde(rename = "ticket")]
     pub value: String,
     /// From then on it opens nothing.
     pub expires_at: Timestamp,

@@ -1,6 +1,8 @@
 //! The record of what happened: activity rows for people, events for programs
 //! (docs/events.md#kinds).
 
+use serde::Serialize;
+
 use alloc::string::String;
 
 use crate::Document;
@@ -201,27 +203,37 @@ string_enum! {
 
 /// One row of the activity log: append-only, written in the transaction of
 /// what it tells.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct Activity {
     /// Unique id.
     pub id: ActivityId,
     /// The company it belongs to.
+    #[serde(rename = "companyId")]
     pub company: CompanyId,
     /// What kind of actor did it.
+    #[serde(rename = "actorType")]
     pub actor_kind: ActorKind,
     /// The actor's id or name.
     pub actor_id: String,
     /// The agent, when an agent did it.
+    #[serde(rename = "agentId")]
     pub agent: Option<AgentId>,
     /// The run it was done in.
+    #[serde(rename = "runId")]
     pub run: Option<RunId>,
     /// What was done.
     pub action: Action,
     /// To what kind of thing.
+    #[serde(rename = "entityType")]
     pub entity: Entity,
     /// To which thing.
     pub entity_id: String,
-    /// More about it.
+    /// More about it. `changes` tells of each field that changed what it was
+    /// and what it became, as `{"title": {"from": "Old", "to": "New"}}`. Of a
+    /// value with more than 8 KiB it holds `{"sha256": digest, "bytes": length}`.
+    /// What is not for everybody of the company is hidden on both sides.
     pub details: Document,
     /// When.
     pub created_at: Timestamp,

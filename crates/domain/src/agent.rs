@@ -2,6 +2,8 @@
 
 mod lifecycle;
 
+use serde::Serialize;
+
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -218,7 +220,9 @@ impl Agent {
 company_owned!(Agent, company);
 
 /// One manager in a chain of command, nearest first.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Manager))]
+#[serde(rename_all = "camelCase")]
 pub struct ChainLink {
     /// The manager.
     pub id: AgentId,
@@ -226,7 +230,7 @@ pub struct ChainLink {
     pub name: Name,
     /// Its role.
     pub role: Role,
-    /// Its title.
+    /// Its job title.
     pub title: Option<Label>,
 }
 
@@ -234,19 +238,24 @@ pub struct ChainLink {
 pub const CHAIN_LIMIT: usize = 50;
 
 /// A long-lived API key of an agent. The key itself is never stored.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct AgentKey {
     /// Unique id.
     pub id: AgentKeyId,
     /// The company.
+    #[serde(skip)]
     pub company: CompanyId,
     /// The agent it authenticates.
+    #[serde(rename = "agentId")]
     pub agent: AgentId,
     /// What it is for.
     pub name: Name,
-    /// The part that may be shown.
+    /// How the value begins.
     pub prefix: String,
     /// SHA-256 of the whole key.
+    #[serde(skip)]
     pub digest: [u8; 32],
     /// When it was made.
     pub created_at: Timestamp,

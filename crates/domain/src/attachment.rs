@@ -1,9 +1,12 @@
 //! Files attached to issues: what is known of them, under which name they are
 //! kept, and how they may be shown (docs/issues.md#attachments).
 
+use serde::Serialize;
+
 use alloc::string::String;
 
 use crate::actor::company_owned;
+use crate::fields;
 use crate::id::{AssetId, AttachmentId, CommentId, CompanyId, IssueId};
 use crate::issue::Author;
 use crate::number::Count;
@@ -52,7 +55,7 @@ impl AttachmentLimit {
     }
 }
 
-impl serde::Serialize for AttachmentLimit {
+impl Serialize for AttachmentLimit {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_i64(self.0)
     }
@@ -70,13 +73,18 @@ impl<'de> serde::Deserialize<'de> for AttachmentLimit {
 
 /// Some bytes that a company keeps. Within a company equal bytes are one
 /// asset, however many attachments show them; two companies never share one.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct Asset {
     /// Unique id; the bytes are kept under it.
+    #[serde(rename = "assetId")]
     pub id: AssetId,
     /// Its company.
+    #[serde(rename = "companyId")]
     pub company: CompanyId,
     /// SHA-256 of the bytes.
+    #[serde(skip)]
     pub sha256: [u8; 32],
     /// How many bytes there are; never none.
     pub byte_size: i64,
@@ -85,6 +93,7 @@ pub struct Asset {
     /// Where they are kept.
     pub provider: Provider,
     /// When they were first stored.
+    #[serde(skip)]
     pub created_at: Timestamp,
 }
 
@@ -116,23 +125,32 @@ impl core::fmt::Display for ObjectName {
 }
 
 /// A file attached to an issue.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = AttachmentRecord))]
+#[serde(rename_all = "camelCase")]
 pub struct Attachment {
     /// Unique id.
     pub id: AttachmentId,
     /// The issue.
+    #[serde(rename = "issueId")]
     pub issue: IssueId,
     /// The comment it belongs to.
+    #[serde(rename = "issueCommentId")]
     pub comment: Option<CommentId>,
     /// Its bytes.
+    #[serde(flatten)]
     pub asset: Asset,
     /// What its uploader called it, made harmless.
     pub original_filename: Option<FileName>,
     /// What its uploader said it is; a hint that nothing relies on.
     pub declared_content_type: Option<MediaType>,
     /// Who uploaded it.
+    #[serde(flatten, serialize_with = "fields::show::<_, fields::CreatedBy, _>")]
+    #[cfg_attr(feature = "openapi", schema(value_type = fields::CreatedBy))]
     pub author: Author,
     /// When.
+    #[serde(flatten, serialize_with = "fields::show::<_, fields::CreatedOnce, _>")]
+    #[cfg_attr(feature = "openapi", schema(value_type = fields::CreatedOnce))]
     pub created_at: Timestamp,
 }
 

@@ -4,6 +4,7 @@ use alloc::string::{String, ToString};
 use core::fmt;
 use core::str::FromStr;
 
+use serde::{Serialize, Serializer};
 use uuid::Uuid;
 
 use crate::actor::{Actor, ActorKind};
@@ -60,6 +61,12 @@ impl BoardMember {
     }
 }
 
+impl Serialize for BoardMember {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 impl fmt::Display for BoardMember {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -91,17 +98,21 @@ impl FromStr for BoardMember {
 
 /// A token of the board, without its value. It reaches every company of the
 /// instance and belongs to none.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct BoardToken {
     /// Unique id.
     pub id: BoardTokenId,
     /// What it is for.
     pub name: Name,
-    /// The part of the value that may be shown.
+    /// How the value begins.
     pub prefix: String,
     /// SHA-256 of the value.
+    #[serde(skip)]
     pub digest: [u8; 32],
-    /// Who made it.
+    /// Who made it: `local-board`, `start-token`, `token:ID` or a user's id.
+    #[serde(rename = "createdById")]
     pub created_by: BoardMember,
     /// When it was made.
     pub created_at: Timestamp,

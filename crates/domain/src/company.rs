@@ -2,6 +2,8 @@
 
 mod lifecycle;
 
+use serde::Serialize;
+
 use alloc::string::String;
 
 pub use lifecycle::*;
@@ -14,7 +16,9 @@ use crate::text::{Description, Label, Name};
 use crate::time::Timestamp;
 
 /// A company: the owner of everything else.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = CompanyRecord))]
+#[serde(rename_all = "camelCase")]
 pub struct Company {
     /// Unique id.
     pub id: CompanyId,
@@ -23,8 +27,11 @@ pub struct Company {
     /// What it does.
     pub description: Option<Description>,
     /// Where it stands, why no run may start, and since when.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "openapi", schema(value_type = CompanyLifecycleRecord))]
     pub lifecycle: CompanyLifecycle,
     /// Monthly limit over all its agents.
+    #[serde(rename = "budgetMonthlyCents")]
     pub budget: Budget,
     /// Starts every issue identifier; unique in the instance, never changed.
     pub issue_prefix: String,
@@ -37,6 +44,7 @@ pub struct Company {
     pub max_concurrent_runs: i32,
     /// The most bytes that its attachments may have; `None` for the server's own
     /// limit (docs/issues.md#attachments).
+    #[serde(rename = "attachmentMaxBytes")]
     pub attachment_limit: Option<AttachmentLimit>,
     /// Language of generated text.
     pub locale: Option<Label>,

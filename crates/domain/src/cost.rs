@@ -1,5 +1,7 @@
 //! Cost events and what they add up to (docs/budgets.md#cost-events).
 
+use serde::Serialize;
+
 use alloc::string::String;
 
 use crate::actor::company_owned;
@@ -31,34 +33,51 @@ string_enum! {
 
 /// Tokens of one or many calls. Cache reads and writes stand apart, since
 /// their prices differ more than tenfold.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TokenUse {
-    /// Read by the model.
+    /// Tokens read by the model.
+    #[serde(rename = "inputTokens")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 0))]
     pub input: i64,
-    /// Written by the model.
+    /// Tokens written by the model.
+    #[serde(rename = "outputTokens")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 0))]
     pub output: i64,
-    /// Read from the provider's cache.
+    /// Tokens read from the provider's cache.
+    #[serde(rename = "cachedInputTokens")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 0))]
     pub cached_input: i64,
-    /// Written to the provider's cache.
+    /// Tokens written to the provider's cache.
+    #[serde(rename = "cacheWriteTokens")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 0))]
     pub cache_write: i64,
 }
 
 /// A cost: one entry of the ledger, never changed once written.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct CostEvent {
     /// Unique id.
     pub id: CostEventId,
     /// Its company.
+    #[serde(rename = "companyId")]
     pub company: CompanyId,
     /// The agent that spent.
+    #[serde(rename = "agentId")]
     pub agent: AgentId,
     /// The issue worked on.
+    #[serde(rename = "issueId")]
     pub issue: Option<IssueId>,
     /// The project of that issue.
+    #[serde(rename = "projectId")]
     pub project: Option<ProjectId>,
     /// The goal of that issue.
+    #[serde(rename = "goalId")]
     pub goal: Option<GoalId>,
     /// The run that spent.
+    #[serde(rename = "runId")]
     pub run: Option<RunId>,
     /// The billing code of that issue.
     pub billing_code: Option<Label>,
@@ -69,13 +88,14 @@ pub struct CostEvent {
     /// How the provider bills.
     pub billing_type: BillingType,
     /// Tokens used.
+    #[serde(flatten)]
     pub tokens: TokenUse,
     /// What it cost.
+    #[serde(rename = "costCents")]
     pub cost: Cents,
     /// Who told.
     pub source: CostSource,
-    /// False for a report of usage that was metered already: kept, but not
-    /// summed.
+    /// False for a report of usage that was metered already: kept, not summed.
     pub counted: bool,
     /// The caller's own key against double counting.
     pub idempotency_key: Option<String>,
@@ -88,7 +108,9 @@ pub struct CostEvent {
 company_owned!(CostEvent, company);
 
 /// A span of time, from `start` up to but not including `end`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct Window {
     /// First instant within.
     pub start: Timestamp,

@@ -1,5 +1,7 @@
 //! Goals: why work is done (docs/workspaces.md#goals).
 
+use serde::Serialize;
+
 use crate::actor::company_owned;
 use crate::id::{AgentId, CompanyId, GoalId};
 use crate::string_enum;
@@ -38,23 +40,28 @@ string_enum! {
 }
 
 /// A goal.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct Goal {
     /// Unique id.
     pub id: GoalId,
     /// Its company.
+    #[serde(rename = "companyId")]
     pub company: CompanyId,
     /// What is to be reached.
     pub title: Title,
     /// More about it.
     pub description: Option<Description>,
-    /// Its level.
+    /// Its level in the hierarchy.
     pub level: GoalLevel,
     /// Where it stands.
     pub status: GoalStatus,
-    /// The goal it serves; of the same company, never a cycle.
+    /// The goal it serves.
+    #[serde(rename = "parentId")]
     pub parent: Option<GoalId>,
     /// The agent that answers for it.
+    #[serde(rename = "ownerAgentId")]
     pub owner_agent: Option<AgentId>,
     /// When it was made.
     pub created_at: Timestamp,

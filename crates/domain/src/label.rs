@@ -1,5 +1,7 @@
 //! Labels that issues are sorted by (docs/issues.md#labels).
 
+use serde::Serialize;
+
 use alloc::string::String;
 
 use crate::actor::company_owned;
@@ -11,13 +13,16 @@ use crate::time::Timestamp;
 pub const MAX_ISSUE_LABELS: usize = 50;
 
 /// A label of a company's issues.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct IssueLabel {
     /// Unique id.
     pub id: LabelId,
     /// Its company.
+    #[serde(rename = "companyId")]
     pub company: CompanyId,
-    /// Its name; within a company no two names compare equal.
+    /// Its name; names of a company differ in more than case.
     pub name: LabelName,
     /// Colour of its badge.
     pub color: Color,

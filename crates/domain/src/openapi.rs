@@ -20,7 +20,9 @@ pub use utoipa::openapi::{RefOr, Schema};
 
 use crate::Document;
 use crate::attachment::AttachmentLimit;
+use crate::board::BoardMember;
 use crate::change::{Change, Replace};
+use crate::instructions::BundlePath;
 use crate::issue::IssueRef;
 use crate::money::{Budget, Cents};
 use crate::number::Count;
@@ -60,6 +62,8 @@ schema! {
         .additional_properties(Some(AdditionalProperties::FreeForm(true)))
         .into();
     IssueRef as "IssueRef" = text().into();
+    BoardMember as "BoardMember" = text().into();
+    BundlePath as "BundlePath" = text().into();
     SecretValue as "SecretValue" = bounded(SecretValue::MAX).into();
     ExternalRef as "ExternalRef" = bounded(ExternalRef::MAX).into();
     Cents as "Cents" = ObjectBuilder::new()

@@ -1,9 +1,12 @@
 //! Projects and their workspaces (docs/workspaces.md#projects).
 
+use serde::Serialize;
+
 use alloc::string::String;
 
 use crate::Document;
 use crate::actor::company_owned;
+use crate::fields;
 use crate::id::{AgentId, CompanyId, GoalId, ProjectId, WorkspaceId};
 use crate::string_enum;
 use crate::text::{Description, Label, Location, Name, Title};
@@ -26,11 +29,14 @@ string_enum! {
 }
 
 /// A project: what is delivered.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ProjectRecord))]
+#[serde(rename_all = "camelCase")]
 pub struct Project {
     /// Unique id.
     pub id: ProjectId,
     /// Its company.
+    #[serde(rename = "companyId")]
     pub company: CompanyId,
     /// Its name.
     pub name: Name,
@@ -41,6 +47,7 @@ pub struct Project {
     /// Where it stands.
     pub status: ProjectStatus,
     /// The agent that leads it.
+    #[serde(rename = "leadAgentId")]
     pub lead_agent: Option<AgentId>,
     /// When it is to be finished.
     pub target_date: Option<TargetDate>,
@@ -112,7 +119,7 @@ impl core::fmt::Display for TargetDate {
     }
 }
 
-impl serde::Serialize for TargetDate {
+impl Serialize for TargetDate {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
@@ -126,7 +133,9 @@ impl<'de> serde::Deserialize<'de> for TargetDate {
 }
 
 /// A goal as a project's answer shows it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct GoalLink {
     /// The goal.
     pub id: GoalId,
@@ -188,25 +197,31 @@ impl WorkspaceSource {
 }
 
 /// A workspace: a directory or repository that a project works in.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct Workspace {
     /// Unique id.
     pub id: WorkspaceId,
     /// Its company.
+    #[serde(rename = "companyId")]
     pub company: CompanyId,
     /// Its project.
+    #[serde(rename = "projectId")]
     pub project: ProjectId,
     /// Its name.
     pub name: Name,
     /// Where its files are.
+    #[serde(flatten, serialize_with = "fields::show::<_, fields::LocatedAt, _>")]
+    #[cfg_attr(feature = "openapi", schema(value_type = fields::LocatedAt))]
     pub source: WorkspaceSource,
     /// Branch or ref to start from.
     pub repo_ref: Option<Label>,
     /// The branch that work is merged into.
     pub default_base_branch: Option<Label>,
-    /// Whether project-scoped runs start in it; exactly one of a project is.
+    /// Whether runs of the project start in it; exactly one workspace is.
     pub is_primary: bool,
-    /// Anything the board wants to keep with it.
+    /// Anything the board keeps with it.
     pub metadata: Document,
     /// When it was made.
     pub created_at: Timestamp,

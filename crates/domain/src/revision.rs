@@ -9,6 +9,7 @@ use crate::Document;
 use crate::actor::company_owned;
 use crate::agent::{AdapterType, Agent};
 use crate::board::Author;
+use crate::fields;
 use crate::id::{AgentId, CompanyId, RevisionId};
 use crate::instructions::BundlePointer;
 use crate::money::Budget;
@@ -150,27 +151,37 @@ pub enum RevisionSide {
 }
 
 /// A change of an agent's configuration.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = RevisionRecord))]
+#[serde(rename_all = "camelCase")]
 pub struct Revision {
     /// Unique id.
     pub id: RevisionId,
     /// The company.
+    #[serde(rename = "companyId")]
     pub company: CompanyId,
     /// Whose configuration.
+    #[serde(rename = "agentId")]
     pub agent: AgentId,
     /// Counts the revisions of the agent, from 1.
+    #[serde(rename = "revision")]
     pub n: i32,
     /// What made it.
     pub source: RevisionSource,
     /// The revision that was rolled back to.
+    #[serde(rename = "rolledBackFromRevisionId")]
     pub rolled_back_from: Option<RevisionId>,
     /// What changed.
     pub changed_keys: Vec<String>,
     /// The configuration before; none when the agent was made.
+    #[serde(skip)]
     pub before: Option<SealedConfig>,
     /// The configuration after.
+    #[serde(skip)]
     pub after: SealedConfig,
     /// Who made it.
+    #[serde(flatten, serialize_with = "fields::show::<_, fields::CreatedBy, _>")]
+    #[cfg_attr(feature = "openapi", schema(value_type = fields::CreatedBy))]
     pub created_by: Author,
     /// When.
     pub created_at: Timestamp,

@@ -1,6 +1,8 @@
 //! Wakes: reasons to run an agent, waiting to be answered
 //! (docs/heartbeats.md#wakes).
 
+use serde::Serialize;
+
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -59,40 +61,51 @@ string_enum! {
 
 /// A wake. At most one is pending per agent and key; whatever else happens
 /// meanwhile is added to it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = PendingWake))]
+#[serde(rename_all = "camelCase")]
 pub struct Wake {
     /// Unique id.
     pub id: WakeId,
     /// Its company.
+    #[serde(skip)]
     pub company: CompanyId,
     /// The agent to run.
+    #[serde(skip)]
     pub agent: AgentId,
     /// The issue it is about.
+    #[serde(rename = "issueId")]
     pub issue: Option<IssueId>,
     /// What the run may do.
     pub kind: RunKind,
     /// Where it stands.
+    #[serde(skip)]
     pub status: WakeStatus,
     /// What kind of thing caused it first.
     pub source: WakeSource,
-    /// Every reason since it is pending, oldest first, without repeats.
+    /// Every reason so far, oldest first.
     pub reasons: Vec<WakeReason>,
     /// The comments that caused it, oldest first, at most
     /// [`Wake::MAX_COMMENTS`] of the newest.
+    #[serde(skip)]
     pub comments: Vec<CommentId>,
     /// What the caller wants the agent to know.
+    #[serde(skip)]
     pub payload: Document,
     /// How many wakes it stands for.
     pub count: i32,
     /// Not to be answered before.
     pub not_before: Timestamp,
-    /// The run that answers it, made with it and queued.
+    /// The run that will answer it.
+    #[serde(rename = "runId")]
     pub run: RunId,
     /// Who asked, when somebody did by hand.
+    #[serde(skip)]
     pub requested_by: Option<String>,
     /// When it was made.
     pub created_at: Timestamp,
     /// When something was last added.
+    #[serde(skip)]
     pub updated_at: Timestamp,
 }
 

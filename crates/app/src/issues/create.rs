@@ -1,3 +1,5 @@
+use serde::Serialize;
+
 use serde::Deserialize;
 use serde_json::json;
 use workforce_domain::Document;
@@ -63,11 +65,16 @@ pub struct CreateIssue {
 }
 
 /// An issue that was made, or that an agent had made before.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct CreatedIssue {
     /// The issue.
+    #[serde(flatten)]
     pub view: IssueView,
-    /// True when the agent meant a child that is there already.
+    /// True when the agent had made this child before, absent otherwise.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    #[cfg_attr(feature = "openapi", schema(required = false))]
     pub deduplicated: bool,
 }
 
@@ -226,11 +233,7 @@ pub fn create(
         wakes::queue(tx, ctx, wakeable, request)?;
     }
     Ok(CreatedIssue {
-        view: IssueView {
-            issue: issue.into_inner(),
-            lease: None,
-            labels,
-        },
+        view: IssueView::new(issue.into_inner(), labels, None),
         deduplicated: false,
     })
 }

@@ -15,15 +15,13 @@ mod release;
 mod status;
 mod take_up;
 mod update;
+mod view;
 mod work;
 
 use serde_json::{Value, json};
 use workforce_domain::agent::Agent;
 use workforce_domain::company::PauseReason;
-use workforce_domain::issue::{
-    CheckoutConflict, ConflictReason, Issue, IssueRef, IssueStatus, Lease,
-};
-use workforce_domain::label::IssueLabel;
+use workforce_domain::issue::{CheckoutConflict, ConflictReason, Issue, IssueRef, IssueStatus};
 use workforce_domain::lifecycle::IllegalTransition;
 use workforce_domain::port::{Failure, Locked, Reads, Tx};
 
@@ -34,10 +32,11 @@ pub use comment::{ADD_COMMENT, AddComment, Commented, add_comment, comments};
 pub use create::{CREATE, CreateIssue, CreatedIssue, create};
 pub use delete::delete;
 pub(crate) use read::with_leases;
-pub use read::{IssueDetail, ParentView, ProjectSummary, get, id_of, list, search};
+pub use read::{IssueDetail, ParentView, get, id_of, list, search};
 pub use release::{RELEASE, release};
 pub use status::Rewrite;
 pub use update::{UPDATE, UpdateIssue, UpdatedIssue, update};
+pub use view::IssueView;
 
 use crate::access::{Denied, FieldFault, denied};
 use crate::context::Context;
@@ -148,17 +147,6 @@ impl Refusal for IssueError {
             Self::NotHolder | Self::ConsultRun | Self::BudgetExhausted => None,
         }
     }
-}
-
-/// An issue with its lease, if somebody holds it now.
-#[derive(Clone, Debug, PartialEq)]
-pub struct IssueView {
-    /// The issue.
-    pub issue: Issue,
-    /// Who holds it; an expired lease does not show.
-    pub lease: Option<Lease>,
-    /// Its labels, by name.
-    pub labels: Vec<IssueLabel>,
 }
 
 /// The documents beside an issue are at most so long as JSON, since lists

@@ -1,3 +1,5 @@
+use serde::Serialize;
+
 use std::collections::{HashMap, HashSet};
 
 use workforce_domain::actor::{CompanyOwned, CompanyScope};
@@ -15,33 +17,36 @@ use crate::access::{self, Denied, denied};
 use crate::context::Context;
 use crate::projects::{self, ProjectView};
 
-/// A project as an issue's answer shows it.
-pub type ProjectSummary = ProjectView;
-
 /// A parent of an issue with its own project and goal.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = IssueAncestor))]
+#[serde(rename_all = "camelCase")]
 pub struct ParentView {
     /// The parent; who holds it is not told.
+    #[serde(flatten)]
     pub view: IssueView,
     /// Its project.
-    pub project: Option<ProjectSummary>,
+    pub project: Option<ProjectView>,
     /// Its goal.
     pub goal: Option<Goal>,
 }
 
 /// One issue with everything around it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct IssueDetail {
     /// The issue and who holds it.
+    #[serde(flatten)]
     pub view: IssueView,
     /// Its project.
-    pub project: Option<ProjectSummary>,
+    pub project: Option<ProjectView>,
     /// Its goal.
     pub goal: Option<Goal>,
     /// Its parents, nearest first.
     pub ancestors: Vec<ParentView>,
     /// The projects that its title and description link to, in that order.
-    pub mentioned_projects: Vec<ProjectSummary>,
+    pub mentioned_projects: Vec<ProjectView>,
 }
 
 /// One issue with its project, goal and parents.
@@ -72,13 +77,13 @@ pub fn get(
         .map(|parent| ParentView {
             project: places.project(parent.project),
             goal: places.goal(parent.goal),
-            view: IssueView {
-                labels: labels.take(parent.id),
-                issue: parent,
-                lease: None,
+            view: {
+                let labels = labels.take(parent.id);
+                IssueView::new(parent, labels, None)
             },
         })
         .collect();
+    let own_labels = labels.take(issue.id);
     Ok(IssueDetail {
         project: places.project(issue.project),
         goal: places.goal(issue.goal),
@@ -87,11 +92,7 @@ pub fn get(
             .filter_map(|project| places.project(Some(project)))
             .collect(),
         ancestors,
-        view: IssueView {
-            labels: labels.take(issue.id),
-            issue,
-            lease,
-        },
+        view: IssueView::new(issue, own_labels, lease),
     })
 }
 
@@ -113,20 +114,14 @@ pub(super) fn view(
     issue: Issue,
 ) -> Result<IssueView, StoreError> {
     let lease = live_lease(reads, ctx, issue.scope(), issue.id)?;
-    Ok(IssueView {
-        labels: labels::of(reads, &issue)?,
-        issue,
-        lease,
-    })
+    let labels = labels::of(reads, &issue)?;
+    Ok(IssueView::new(issue, labels, lease))
 }
 
 /// An issue that nobody holds, with its labels.
 pub(super) fn free(reads: &mut dyn Reads, issue: Issue) -> Result<IssueView, StoreError> {
-    Ok(IssueView {
-        labels: labels::of(reads, &issue)?,
-        issue,
-        lease: None,
-    })
+    let labels = labels::of(reads, &issue)?;
+    Ok(IssueView::new(issue, labels, None))
 }
 
 pub(super) fn live_lease(
@@ -141,7 +136,7 @@ pub(super) fn live_lease(
 
 /// The projects and goals around some issues.
 struct Places {
-    projects: HashMap<ProjectId, ProjectSummary>,
+    projects: HashMap<ProjectId, ProjectView>,
     goals: HashMap<GoalId, Goal>,
 }
 
@@ -179,7 +174,7 @@ impl Places {
         })
     }
 
-    fn project(&self, id: Option<ProjectId>) -> Option<ProjectSummary> {
+    fn project(&self, id: Option<ProjectId>) -> Option<ProjectView> {
         id.and_then(|id| self.projects.get(&id).cloned())
     }
 
@@ -257,10 +252,9 @@ pub(crate) fn with_leases(
     let mut labels = LabelsOf::read(reads, scope, &ids)?;
     Ok(issues
         .into_iter()
-        .map(|issue| IssueView {
-            lease: leases.remove(&issue.id),
-            labels: labels.take(issue.id),
-            issue,
+        .map(|issue| {
+            let (labels, lease) = (labels.take(issue.id), leases.remove(&issue.id));
+            IssueView::new(issue, labels, lease)
         })
         .collect())
 }

@@ -1,5 +1,7 @@
 //! Moving an issue through its lifecycle (docs/issues.md#status-changes).
 
+use serde::Serialize;
+
 use serde_json::{Value, json};
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::issue::{Issue, IssueStatus, Moved, Mover};
@@ -12,7 +14,9 @@ use crate::context::Context;
 
 /// A status that was asked for and replaced by another, so that the agent
 /// understands what happened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = StatusRewrite))]
+#[serde(rename_all = "camelCase")]
 pub struct Rewrite {
     /// What was asked for.
     pub from: IssueStatus,

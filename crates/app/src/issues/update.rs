@@ -1,3 +1,5 @@
+use serde::Serialize;
+
 use serde::Deserialize;
 use serde_json::json;
 use workforce_domain::Document;
@@ -106,13 +108,20 @@ impl UpdateIssue {
 }
 
 /// A changed issue.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct UpdatedIssue {
     /// The issue.
+    #[serde(flatten)]
     pub view: IssueView,
-    /// Set when another status than the one asked for was taken.
+    /// Present when another status than the one asked for was taken.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub rewritten: Option<Rewrite>,
     /// The comment, when one was added.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub comment: Option<Comment>,
 }
 

@@ -6,6 +6,8 @@ mod read;
 mod update;
 mod workspaces;
 
+use serde::Serialize;
+
 use std::collections::HashSet;
 
 use serde_json::{Value, json};
@@ -67,14 +69,38 @@ impl Refusal for ProjectError {
 }
 
 /// A project with what belongs to it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Project))]
+#[serde(rename_all = "camelCase")]
 pub struct ProjectView {
-    /// The project.
+    /// The project itself.
+    #[serde(flatten)]
     pub project: Project,
     /// The goals it is linked to.
-    pub goals: Vec<GoalLink>,
+    goal_ids: Vec<GoalId>,
+    /// The same goals with their titles.
+    goals: Vec<GoalLink>,
+    /// The first of its goals.
+    #[cfg_attr(feature = "openapi", schema(deprecated))]
+    goal_id: Option<GoalId>,
     /// Its workspaces, the primary one first.
     pub workspaces: Vec<Workspace>,
+    /// The workspace in which its runs start.
+    primary_workspace: Option<Workspace>,
+}
+
+impl ProjectView {
+    /// A project with its goals, and its workspaces, the primary one first.
+    fn new(project: Project, goals: Vec<GoalLink>, workspaces: Vec<Workspace>) -> Self {
+        Self {
+            goal_ids: goals.iter().map(|goal| goal.id).collect(),
+            goal_id: goals.first().map(|goal| goal.id),
+            goals,
+            primary_workspace: workspaces.iter().find(|it| it.is_primary).cloned(),
+            workspaces,
+            project,
+        }
+    }
 }
 
 fn lock(

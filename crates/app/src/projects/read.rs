@@ -168,11 +168,9 @@ fn assemble(
     goals: &mut ByProject<GoalLink>,
     workspaces: &mut ByProject<Workspace>,
 ) -> ProjectView {
-    ProjectView {
-        goals: goals.remove(&project.id).unwrap_or_default(),
-        workspaces: workspaces.remove(&project.id).unwrap_or_default(),
-        project,
-    }
+    let goals = goals.remove(&project.id).unwrap_or_default();
+    let workspaces = workspaces.remove(&project.id).unwrap_or_default();
+    ProjectView::new(project, goals, workspaces)
 }
 
 /// The project with a short name, compared as mentions of agents are.

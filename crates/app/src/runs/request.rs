@@ -1,3 +1,5 @@
+use serde::Serialize;
+
 use serde_json::{Value, json};
 use workforce_domain::Document;
 use workforce_domain::activity::Action;
@@ -23,9 +25,12 @@ use crate::wakes::{self, WakeOutcome, WakeRequest};
 const MAX_PAYLOAD: usize = 16 * 1024;
 
 /// What an invocation led to.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = InvokedHeartbeat))]
+#[serde(rename_all = "camelCase")]
 pub struct InvokeOutcome {
     /// The queued run.
+    #[serde(flatten)]
     pub run: Run,
     /// True when it was queued for something else before, so that ten
     /// invocations lead to one run.

@@ -1,3 +1,5 @@
+use serde::Serialize;
+
 use serde_json::{Value, json};
 use workforce_domain::Document;
 use workforce_domain::actor::CompanyOwned;
@@ -14,11 +16,14 @@ use crate::context::Context;
 use crate::refusal::Codes;
 
 /// An inline value that became a secret.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ConvertedSecret))]
+#[serde(rename_all = "camelCase")]
 pub struct Converted {
     /// The secret.
     pub secret: Secret,
     /// The agent that refers to it now.
+    #[serde(rename = "agentId")]
     pub agent: AgentId,
     /// The variable that does.
     pub variable: String,

@@ -1,3 +1,5 @@
+use serde::Serialize;
+
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::id::SecretId;
 use workforce_domain::page::{Page, PageRequest};
@@ -10,11 +12,13 @@ use crate::context::Context;
 const SHOWN_RUNS: usize = 100;
 
 /// Who uses a secret.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct SecretUsage {
     /// The agents that refer to it.
     pub agents: Vec<SecretUser>,
-    /// The last runs that were given it, newest first.
+    /// The last 100 times that a run was given it, newest first.
     pub runs: Vec<RunSecret>,
 }
 

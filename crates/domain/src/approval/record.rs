@@ -1,5 +1,7 @@
 //! An approval with its history, its comments and what it warns of.
 
+use serde::Serialize;
+
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -7,6 +9,7 @@ use super::{ApprovalHistoryKind, ApprovalState, ApprovalStatus, ApprovalType};
 use crate::Document;
 use crate::actor::{ActorKind, company_owned};
 use crate::board::Author;
+use crate::fields;
 use crate::id::{
     AgentId, ApprovalCommentId, ApprovalEventId, ApprovalId, CompanyId, IssueId, RunId,
 };
@@ -85,6 +88,8 @@ string_enum! {
 
 /// A part of a proposal that the board should look at twice.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ApprovalAttention))]
+#[serde(rename_all = "camelCase")]
 pub struct ReviewFlag {
     /// The part, as a JSON pointer into the payload.
     pub pointer: String,
@@ -95,32 +100,43 @@ pub struct ReviewFlag {
 }
 
 /// An entry of an approval's history.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct ApprovalEvent {
     /// Unique id.
     pub id: ApprovalEventId,
     /// The company.
+    #[serde(skip)]
     pub company: CompanyId,
     /// The approval.
+    #[serde(skip)]
     pub approval: ApprovalId,
     /// What happened.
+    #[serde(rename = "type")]
     pub kind: ApprovalHistoryKind,
     /// What kind of actor did it.
+    #[serde(rename = "actorType")]
     pub actor_kind: ActorKind,
-    /// The actor's id or name.
+    /// Who did it: the agent's id, `system`, or of the board `local-board`,
+    /// `start-token`, `token:ID` or a user's id.
     pub actor_id: String,
     /// What was said to it.
     pub note: Option<String>,
-    /// More about it, such as the fields of a draft that the board changed.
+    /// More about it, such as `changed`: the fields of a draft that the board
+    /// changed.
     pub details: Document,
     /// When.
     pub created_at: Timestamp,
 }
 
 /// An entry of an approval's history with what was submitted by it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct ApprovalHistoryEntry {
     /// What happened.
+    #[serde(flatten)]
     pub event: ApprovalEvent,
     /// The payload as it was stored then, where the approval was asked for, sent again, or its
     /// draft edited; `None` of entries that were written before payloads were kept.
@@ -128,23 +144,32 @@ pub struct ApprovalHistoryEntry {
 }
 
 /// A comment on an approval.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct ApprovalComment {
     /// Unique id.
     pub id: ApprovalCommentId,
     /// Its company.
+    #[serde(rename = "companyId")]
     pub company: CompanyId,
     /// The approval.
+    #[serde(rename = "approvalId")]
     pub approval: ApprovalId,
     /// Who wrote it.
+    #[serde(flatten, serialize_with = "fields::show::<_, fields::WrittenBy, _>")]
+    #[cfg_attr(feature = "openapi", schema(value_type = fields::WrittenBy))]
     pub author: Author,
     /// The run it was written in.
+    #[serde(rename = "createdByRunId")]
     pub run: Option<RunId>,
     /// What it says, in Markdown.
     pub body: CommentBody,
     /// The agents it mentions.
     pub mentions: Vec<AgentId>,
-    /// When it was written.
+    /// The same instant: comments do not change.
+    #[serde(flatten, serialize_with = "fields::show::<_, fields::CreatedOnce, _>")]
+    #[cfg_attr(feature = "openapi", schema(value_type = fields::CreatedOnce))]
     pub created_at: Timestamp,
 }
 

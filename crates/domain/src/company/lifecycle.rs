@@ -1,5 +1,7 @@
 //! Where a company stands and since when (docs/access.md#company-switches).
 
+use serde::Serialize;
+
 use crate::corrupt::Corrupt;
 use crate::lifecycle::{IllegalTransition, Lifecycle};
 use crate::string_enum;
@@ -53,7 +55,8 @@ pub struct Pause {
 /// Where a company stands, why no run of it may start, and since when. Paused
 /// by the board means the status `paused`; a used-up budget stops starts while
 /// the status stays as the board set it (docs/budgets.md#stops).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(into = "CompanyLifecycleRecord")]
 pub struct CompanyLifecycle {
     status: CompanyStatus,
     pause: Option<Pause>,
@@ -61,7 +64,9 @@ pub struct CompanyLifecycle {
 }
 
 /// A [`CompanyLifecycle`] as a store keeps it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = CompanyState))]
+#[serde(rename_all = "camelCase")]
 pub struct CompanyLifecycleRecord {
     /// Where the company stands.
     pub status: CompanyStatus,
@@ -71,6 +76,12 @@ pub struct CompanyLifecycleRecord {
     pub paused_at: Option<Timestamp>,
     /// When it was archived; present exactly while it is.
     pub archived_at: Option<Timestamp>,
+}
+
+impl From<CompanyLifecycle> for CompanyLifecycleRecord {
+    fn from(lifecycle: CompanyLifecycle) -> Self {
+        lifecycle.record()
+    }
 }
 
 impl CompanyLifecycle {

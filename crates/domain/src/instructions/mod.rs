@@ -40,6 +40,7 @@ string_enum! {
 
 /// Where an agent's instructions are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = InstructionsPointer))]
 #[serde(rename_all = "camelCase")]
 pub struct BundlePointer {
     /// Who keeps the files.

@@ -1,7 +1,10 @@
 //! The lease of an issue: who works on it right now (docs/issues.md#leases).
 
+use serde::Serialize;
+
 use core::time::Duration;
 
+use crate::fields;
 use crate::id::{AgentId, CompanyId, IssueId, RunId};
 use crate::time::Timestamp;
 
@@ -59,17 +62,24 @@ impl Holder {
 
 /// The one lease of an issue. It is deleted together with whatever ends it, so
 /// it never outlives its run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct Lease {
     /// The issue.
+    #[serde(skip)]
     pub issue: IssueId,
     /// Its company.
+    #[serde(skip)]
     pub company: CompanyId,
     /// Who works on it.
+    #[serde(flatten, serialize_with = "fields::show::<_, fields::HeldBy, _>")]
+    #[cfg_attr(feature = "openapi", schema(value_type = fields::HeldBy))]
     pub holder: Holder,
     /// Grows with every lease of the issue, so that a late writer is refused.
+    #[serde(skip)]
     pub fence: i64,
-    /// When it ends by itself; `None` for a run, which ends it.
+    /// When it ends by itself; never for a run, which ends it.
     pub expires_at: Option<Timestamp>,
 }
 

@@ -4,6 +4,8 @@ mod checkout;
 mod lease;
 mod lifecycle;
 
+use serde::Serialize;
+
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Deref;
@@ -21,6 +23,7 @@ use crate::Document;
 use crate::actor::company_owned;
 pub use crate::board::Author;
 use crate::board::BoardMember;
+use crate::fields;
 use crate::id::{
     AgentId, CommentId, CompanyId, ExecutionWorkspaceId, GoalId, IssueId, ProjectId, RunId,
 };
@@ -93,33 +96,45 @@ impl Deref for Assignment {
 }
 
 /// An issue.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = IssueRecord))]
+#[serde(rename_all = "camelCase")]
 pub struct Issue {
     /// Unique id.
     pub id: IssueId,
     /// Its company.
+    #[serde(rename = "companyId")]
     pub company: CompanyId,
     /// Its number within the company.
+    #[serde(rename = "issueNumber")]
     pub number: i64,
-    /// `PREFIX-number`, accepted wherever an id is.
+    /// `PREFIX-number`, accepted wherever an issue's id is.
     pub identifier: String,
     /// Its project.
+    #[serde(rename = "projectId")]
     pub project: Option<ProjectId>,
     /// Its goal.
+    #[serde(rename = "goalId")]
     pub goal: Option<GoalId>,
-    /// The issue it is part of; of the same company, never a cycle.
+    /// The issue it is part of.
+    #[serde(rename = "parentId")]
     pub parent: Option<IssueId>,
     /// What is to be done.
     pub title: Title,
     /// More about it.
     pub description: Option<Description>,
     /// Where it stands, and since when.
+    #[serde(flatten)]
     pub progress: Progress,
     /// How urgent it is.
     pub priority: Priority,
     /// Who works on it.
+    #[serde(flatten, serialize_with = "fields::show::<_, fields::AssignedTo, _>")]
+    #[cfg_attr(feature = "openapi", schema(value_type = fields::AssignedTo))]
     pub assignee: Assignment,
     /// Who made it.
+    #[serde(flatten, serialize_with = "fields::show::<_, fields::CreatedBy, _>")]
+    #[cfg_attr(feature = "openapi", schema(value_type = fields::CreatedBy))]
     pub created_by: Author,
     /// What its costs are booked on.
     pub billing_code: Option<Label>,
@@ -130,10 +145,12 @@ pub struct Issue {
     /// How it was delegated.
     pub delegation: Option<Document>,
     /// Adapter settings for this issue alone.
+    #[serde(skip)]
     pub assignee_adapter_overrides: Option<Document>,
     /// The worktree of its ticket.
+    #[serde(rename = "executionWorkspaceId")]
     pub execution_workspace: Option<ExecutionWorkspaceId>,
-    /// When the board hid it.
+    /// When the board hid it from lists.
     pub hidden_at: Option<Timestamp>,
     /// When it was made.
     pub created_at: Timestamp,
@@ -194,23 +211,32 @@ impl From<IssueId> for IssueRef {
 }
 
 /// A comment on an issue.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct Comment {
     /// Unique id.
     pub id: CommentId,
     /// Its company.
+    #[serde(rename = "companyId")]
     pub company: CompanyId,
     /// The issue.
+    #[serde(rename = "issueId")]
     pub issue: IssueId,
     /// Who wrote it.
+    #[serde(flatten, serialize_with = "fields::show::<_, fields::WrittenBy, _>")]
+    #[cfg_attr(feature = "openapi", schema(value_type = fields::WrittenBy))]
     pub author: Author,
     /// The run it was written in.
+    #[serde(rename = "createdByRunId")]
     pub run: Option<RunId>,
     /// What it says, in Markdown.
     pub body: CommentBody,
     /// The agents it mentions.
     pub mentions: Vec<AgentId>,
-    /// When it was written.
+    /// The same instant: comments do not change.
+    #[serde(flatten, serialize_with = "fields::show::<_, fields::CreatedOnce, _>")]
+    #[cfg_attr(feature = "openapi", schema(value_type = fields::CreatedOnce))]
     pub created_at: Timestamp,
 }
 

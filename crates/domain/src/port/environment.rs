@@ -1,5 +1,6 @@
 //! What the rules do not have: a clock, randomness, and credentials made of it.
 
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -99,7 +100,7 @@ pub enum KeyChangeError {
     InProgress,
     /// The keys cannot be written down.
     #[error("the master key cannot be written down")]
-    Failed(#[source] alloc::boxed::Box<dyn core::error::Error + Send + Sync>),
+    Failed(#[source] Box<dyn core::error::Error + Send + Sync>),
 }
 
 /// Seals what may not lie in plain text at rest (docs/secrets.md#sealing). Each
@@ -161,7 +162,7 @@ pub struct LogSlice {
 /// Why a run's log cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error("the log is out of reach")]
-pub struct LogError(#[source] pub alloc::boxed::Box<dyn core::error::Error + Send + Sync>);
+pub struct LogError(#[source] pub Box<dyn core::error::Error + Send + Sync>);
 
 /// Where the output of runs is kept.
 pub trait RunLogs: Send + Sync {

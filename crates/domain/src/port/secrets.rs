@@ -1,3 +1,5 @@
+use serde::Serialize;
+
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -13,39 +15,53 @@ use crate::time::Timestamp;
 pub type SecretCursor = CreationKey<SecretId>;
 
 /// A version of a secret without its value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = SecretVersion))]
+#[serde(rename_all = "camelCase")]
 pub struct VersionInfo {
-    /// Its number.
+    /// Its number, from 1 on.
+    #[cfg_attr(feature = "openapi", schema(minimum = 1))]
     pub version: i32,
     /// When it was made.
     pub created_at: Timestamp,
 }
 
 /// An agent whose configuration refers to a secret.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct SecretUser {
     /// The agent.
+    #[serde(rename = "agentId")]
     pub agent: AgentId,
     /// Its name.
+    #[serde(rename = "agentName")]
     pub name: Name,
-    /// The variable it is bound to.
+    /// The variable that refers to it.
     pub variable: String,
-    /// The version the reference is pinned to.
+    /// The version it refers to; `null` for the newest.
+    #[serde(rename = "pinnedVersion")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1))]
     pub pinned: Option<i32>,
 }
 
 /// A version of a secret that a run was given.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = SecretUse))]
+#[serde(rename_all = "camelCase")]
 pub struct RunSecret {
     /// The run.
+    #[serde(rename = "runId")]
     pub run: RunId,
     /// The variable it was given in.
     pub variable: String,
     /// The secret.
+    #[serde(skip)]
     pub secret: SecretId,
-    /// The version; 0 when the value was not kept here.
+    /// The version it was given; 0 when the value is kept elsewhere.
+    #[cfg_attr(feature = "openapi", schema(minimum = 0))]
     pub version: i32,
-    /// When it was given out.
+    /// When it was given.
     pub used_at: Timestamp,
 }
 

@@ -4,6 +4,8 @@ mod end;
 mod lifecycle;
 mod start;
 
+use serde::Serialize;
+
 use alloc::string::String;
 
 pub use end::{RunEnd, RunOutcome};
@@ -64,33 +66,44 @@ string_enum! {
 }
 
 /// A run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = HeartbeatRun))]
+#[serde(rename_all = "camelCase")]
 pub struct Run {
     /// Unique id.
     pub id: RunId,
     /// Its company.
+    #[serde(rename = "companyId")]
     pub company: CompanyId,
     /// The agent that runs.
+    #[serde(rename = "agentId")]
     pub agent: AgentId,
     /// The issue it is about.
+    #[serde(rename = "issueId")]
     pub issue: Option<IssueId>,
     /// What it may do.
     pub kind: RunKind,
     /// Where it stands.
     pub status: RunStatus,
     /// What started it.
+    #[serde(rename = "invocationSource")]
     pub source: WakeSource,
     /// The first reason it was started for.
     pub reason: WakeReason,
     /// The wake it answers.
+    #[serde(rename = "wakeId")]
     pub wake: WakeId,
     /// Grows with every claim, so that a late writer is refused.
+    #[serde(skip)]
     pub fence: i64,
     /// SHA-256 of its token; present only while it is running.
+    #[serde(skip)]
     pub token_digest: Option<[u8; 32]>,
     /// The server that runs it.
+    #[serde(skip)]
     pub instance: Option<InstanceId>,
     /// When its lease ends unless renewed.
+    #[serde(skip)]
     pub lease_expires_at: Option<Timestamp>,
     /// When somebody asked it to stop.
     pub stop_requested_at: Option<Timestamp>,

@@ -3,6 +3,8 @@
 mod reference;
 mod sensitive;
 
+use serde::Serialize;
+
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -30,11 +32,14 @@ string_enum! {
 }
 
 /// A secret: everything about it but its value.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct Secret {
     /// Unique id.
     pub id: SecretId,
     /// Its company.
+    #[serde(rename = "companyId")]
     pub company: CompanyId,
     /// Its name, unique in the company.
     pub name: SecretName,
@@ -44,11 +49,14 @@ pub struct Secret {
     pub external_ref: Option<ExternalRef>,
     /// What it is for.
     pub description: Option<Description>,
-    /// The number of its newest version; 0 when it is not kept here.
+    /// The number of its newest version; 0 when its value is kept elsewhere.
+    #[cfg_attr(feature = "openapi", schema(minimum = 0))]
     pub latest_version: i32,
     /// The agent that made it.
+    #[serde(rename = "createdByAgentId")]
     pub created_by_agent: Option<AgentId>,
     /// The person of the board that made it.
+    #[serde(rename = "createdByUserId")]
     pub created_by_user: Option<UserId>,
     /// When it was made.
     pub created_at: Timestamp,
@@ -127,7 +135,7 @@ impl<'de> serde::Deserialize<'de> for SecretValue {
 
 /// What a provider knows a secret by: the name of a variable, or the path of a
 /// file beneath the allowed folder.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ExternalRef(String);
 
 impl ExternalRef {

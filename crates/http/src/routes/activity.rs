@@ -1,14 +1,9 @@
 use actix_web::HttpResponse;
-use serde::Serialize;
-use utoipa::ToSchema;
 use workforce_app::{Codes, Context, activity};
-use workforce_domain::Document;
-use workforce_domain::activity::{Action, Activity, Entity};
-use workforce_domain::actor::ActorKind;
-use workforce_domain::id::{ActivityId, AgentId, CompanyId, RunId};
+use workforce_domain::activity::{Activity, Entity};
+use workforce_domain::id::AgentId;
 use workforce_domain::issue::IssueRef;
 use workforce_domain::port::{ActivityCursor, ActivityFilter, Reads, StoreError};
-use workforce_domain::time::Timestamp;
 
 use super::{issue_filter, issue_ref};
 use crate::paging::Paging;
@@ -25,56 +20,6 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
         .add(__path_of_issue, Access::Anyone, Codes::NONE, of_issue)
 }
 
-/// Something that happened.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = Activity)]
-pub(super) struct ActivityBody {
-    /// Unique id.
-    id: ActivityId,
-    /// The company it belongs to.
-    company_id: CompanyId,
-    /// What kind of actor did it.
-    actor_type: ActorKind,
-    /// The actor's id or name.
-    actor_id: String,
-    /// The agent, when an agent did it.
-    agent_id: Option<AgentId>,
-    /// The run it was done in.
-    run_id: Option<RunId>,
-    /// What was done.
-    action: Action,
-    /// To what kind of thing.
-    entity_type: Entity,
-    /// To which thing.
-    entity_id: String,
-    /// More about it. `changes` tells of each field that changed what it was
-    /// and what it became, as `{"title": {"from": "Old", "to": "New"}}`. Of a
-    /// value with more than 8 KiB it holds `{"sha256": digest, "bytes": length}`.
-    /// What is not for everybody of the company is hidden on both sides.
-    details: Document,
-    /// When.
-    created_at: Timestamp,
-}
-
-impl From<Activity> for ActivityBody {
-    fn from(activity: Activity) -> Self {
-        Self {
-            id: activity.id,
-            company_id: activity.company,
-            actor_type: activity.actor_kind,
-            actor_id: activity.actor_id,
-            agent_id: activity.agent,
-            run_id: activity.run,
-            action: activity.action,
-            entity_type: activity.entity,
-            entity_id: activity.entity_id,
-            details: activity.details,
-            created_at: activity.created_at,
-        }
-    }
-}
-
 /// What happened in a company, newest first.
 #[utoipa::path(get, path = "/api/companies/{companyId}/activity", tag = TAG,
     operation_id = "listActivity",
@@ -85,7 +30,7 @@ impl From<Activity> for ActivityBody {
             description = "Done to this thing; an issue also by its identifier."),
         Paging,
     ),
-    responses((status = 200, description = "The activity.", body = Vec<ActivityBody>)))]
+    responses((status = 200, description = "The activity.", body = Vec<Activity>)))]
 async fn list(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .read(
@@ -100,7 +45,7 @@ async fn list(rqctx: RequestContext) -> HttpResponse {
                 let filter = with_issue(reads, ctx, filter)?;
                 activity::list(reads, ctx, *company, &filter, page)
             },
-            Reply::<Vec<ActivityBody>>::page,
+            Reply::<Vec<Activity>>::page,
         )
         .await
 }
@@ -135,13 +80,13 @@ fn filter(rq: &Request) -> Result<ActivityFilter, Problem> {
 #[utoipa::path(get, path = "/api/issues/{issueId}/activity", tag = TAG,
     operation_id = "listIssueActivity",
     params(Paging),
-    responses((status = 200, description = "The activity.", body = Vec<ActivityBody>)))]
+    responses((status = 200, description = "The activity.", body = Vec<Activity>)))]
 async fn of_issue(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .read(
             |rq| Ok((issue_ref(rq)?, rq.page::<ActivityCursor>()?)),
             |reads, ctx, (issue, page)| activity::of_issue(reads, ctx, issue, page),
-            Reply::<Vec<ActivityBody>>::page,
+            Reply::<Vec<Activity>>::page,
         )
         .await
 }

@@ -6,16 +6,17 @@ mod hires;
 use actix_web::HttpResponse;
 use workforce_app::Codes;
 use workforce_app::approvals::{self, SubmitApproval};
+use workforce_app::issues::IssueView;
+use workforce_domain::approval::ApprovalHistoryEntry;
 use workforce_domain::id::ApprovalId;
 use workforce_domain::port::{ApprovalCursor, ApprovalFilter, ApprovalHistoryCursor};
 
 use super::issue_ref;
-use super::issues::IssueBody;
 use crate::paging::Paging;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::RequestContext;
-use bodies::{ApprovalBody, ApprovalHistoryBody};
+use bodies::ApprovalBody;
 
 const TAG: &str = "Approvals";
 
@@ -107,13 +108,13 @@ async fn get(rqctx: RequestContext) -> HttpResponse {
 #[utoipa::path(get, path = "/api/approvals/{approvalId}/history", tag = TAG,
     operation_id = "listApprovalHistory",
     params(Paging),
-    responses((status = 200, description = "The history.", body = Vec<ApprovalHistoryBody>)))]
+    responses((status = 200, description = "The history.", body = Vec<ApprovalHistoryEntry>)))]
 async fn history(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .read(
             |rq| Ok((rq.id("approvalId")?, rq.page::<ApprovalHistoryCursor>()?)),
             |reads, ctx, (id, page)| approvals::history(reads, ctx, *id, page),
-            Reply::<Vec<ApprovalHistoryBody>>::page,
+            Reply::<Vec<ApprovalHistoryEntry>>::page,
         )
         .await
 }
@@ -121,13 +122,13 @@ async fn history(rqctx: RequestContext) -> HttpResponse {
 /// The issues that an approval is linked to, the one it is about first.
 #[utoipa::path(get, path = "/api/approvals/{approvalId}/issues", tag = TAG,
     operation_id = "listApprovalIssues",
-    responses((status = 200, description = "The issues.", body = Vec<IssueBody>)))]
+    responses((status = 200, description = "The issues.", body = Vec<IssueView>)))]
 async fn issues(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .read(
             |rq| rq.id("approvalId"),
             |reads, ctx, id| approvals::issues(reads, ctx, *id),
-            |views| Reply::ok(views.into_iter().map(IssueBody::from).collect::<Vec<_>>()),
+            |views| Reply::ok(views.into_iter().map(IssueView::from).collect::<Vec<_>>()),
         )
         .await
 }

@@ -24,41 +24,6 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
         .add(__path_revoke, Access::Board, Codes::NONE, revoke)
 }
 
-/// A token of the board, without its value.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = BoardToken)]
-struct TokenBody {
-    /// Unique id.
-    id: BoardTokenId,
-    /// What it is for.
-    name: Name,
-    /// How the value begins.
-    prefix: String,
-    /// Who made it: `local-board`, `start-token`, `token:ID` or a user's id.
-    created_by_id: String,
-    /// When it was made.
-    created_at: Timestamp,
-    /// When it was last used, to within a minute.
-    last_used_at: Option<Timestamp>,
-    /// When it was revoked.
-    revoked_at: Option<Timestamp>,
-}
-
-impl From<BoardToken> for TokenBody {
-    fn from(token: BoardToken) -> Self {
-        Self {
-            id: token.id,
-            name: token.name,
-            prefix: token.prefix,
-            created_by_id: token.created_by.to_string(),
-            created_at: token.created_at,
-            last_used_at: token.last_used_at,
-            revoked_at: token.revoked_at,
-        }
-    }
-}
-
 /// A token just made. The value is shown this once.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -121,13 +86,13 @@ async fn create(rqctx: RequestContext) -> HttpResponse {
 #[utoipa::path(get, path = "/api/board-tokens", tag = TAG,
     operation_id = "listBoardTokens",
     params(Paging),
-    responses((status = 200, description = "The tokens.", body = Vec<TokenBody>)))]
+    responses((status = 200, description = "The tokens.", body = Vec<BoardToken>)))]
 async fn list(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .read(
             Request::page::<BoardTokenCursor>,
             board_tokens::list,
-            Reply::<Vec<TokenBody>>::page,
+            Reply::<Vec<BoardToken>>::page,
         )
         .await
 }
@@ -136,13 +101,13 @@ async fn list(rqctx: RequestContext) -> HttpResponse {
 /// with has no id: change it and start the server again.
 #[utoipa::path(delete, path = "/api/board-tokens/{tokenId}", tag = TAG,
     operation_id = "revokeBoardToken",
-    responses((status = 200, description = "The revoked token.", body = TokenBody)))]
+    responses((status = 200, description = "The revoked token.", body = BoardToken)))]
 async fn revoke(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .write(
             |rq| rq.id("tokenId"),
             |tx, ctx, id| board_tokens::revoke(tx, ctx, *id),
-            |token| Reply::ok(TokenBody::from(token)),
+            |token| Reply::ok(token),
         )
         .await
 }

@@ -2,12 +2,12 @@ mod summaries;
 mod window;
 
 use actix_web::HttpResponse;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use utoipa::ToSchema;
 use workforce_app::costs::{self, ReportCost};
 use workforce_app::{Code, Codes};
-use workforce_domain::cost::{BillingType, CostEvent, CostSource, TokenUse};
-use workforce_domain::id::{AgentId, CompanyId, CostEventId, GoalId, IssueId, ProjectId, RunId};
+use workforce_domain::cost::{BillingType, CostEvent, TokenUse};
+use workforce_domain::id::{AgentId, GoalId, ProjectId, RunId};
 use workforce_domain::issue::IssueRef;
 use workforce_domain::port::CostEventCursor;
 use workforce_domain::text::{Label, Name};
@@ -28,83 +28,6 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
         .add(__path_report, Access::Itself, costs::REPORT, report)
         .add(__path_list, Access::Anyone, Codes::NONE, list);
     summaries::register(endpoints)
-}
-
-/// A cost: one entry of the ledger, never changed.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = CostEvent)]
-struct CostEventBody {
-    /// Unique id.
-    id: CostEventId,
-    /// Its company.
-    company_id: CompanyId,
-    /// The agent that spent.
-    agent_id: AgentId,
-    /// The issue worked on.
-    issue_id: Option<IssueId>,
-    /// The project of that issue.
-    project_id: Option<ProjectId>,
-    /// The goal of that issue.
-    goal_id: Option<GoalId>,
-    /// The run that spent.
-    run_id: Option<RunId>,
-    /// The billing code of that issue.
-    billing_code: Option<Label>,
-    /// The model provider.
-    provider: Name,
-    /// The model.
-    model: Name,
-    /// How the provider bills.
-    billing_type: BillingType,
-    /// Tokens read by the model.
-    input_tokens: Count,
-    /// Tokens written by the model.
-    output_tokens: Count,
-    /// Tokens read from the provider's cache.
-    cached_input_tokens: Count,
-    /// Tokens written to the provider's cache.
-    cache_write_tokens: Count,
-    /// What it cost.
-    cost_cents: Cents,
-    /// Who told.
-    source: CostSource,
-    /// False for a report of usage that was metered already: kept, not summed.
-    counted: bool,
-    /// The caller's own key against double counting.
-    idempotency_key: Option<String>,
-    /// When the cost arose; decides the month.
-    occurred_at: Timestamp,
-    /// When it was recorded.
-    created_at: Timestamp,
-}
-
-impl From<CostEvent> for CostEventBody {
-    fn from(event: CostEvent) -> Self {
-        Self {
-            id: event.id,
-            company_id: event.company,
-            agent_id: event.agent,
-            issue_id: event.issue,
-            project_id: event.project,
-            goal_id: event.goal,
-            run_id: event.run,
-            billing_code: event.billing_code,
-            provider: event.provider,
-            model: event.model,
-            billing_type: event.billing_type,
-            input_tokens: Count(event.tokens.input),
-            output_tokens: Count(event.tokens.output),
-            cached_input_tokens: Count(event.tokens.cached_input),
-            cache_write_tokens: Count(event.tokens.cache_write),
-            cost_cents: event.cost,
-            source: event.source,
-            counted: event.counted,
-            idempotency_key: event.idempotency_key,
-            occurred_at: event.occurred_at,
-            created_at: event.created_at,
-        }
-    }
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -182,9 +105,9 @@ impl ReportCostBody {
     operation_id = "reportCost",
     request_body = ReportCostBody,
     responses(
-        (status = 201, description = "The cost event.", body = CostEventBody),
+        (status = 201, description = "The cost event.", body = CostEvent),
         (status = 200, description = "The event recorded before under the same key.",
-            body = CostEventBody),
+            body = CostEvent),
     ))]
 async fn report(rqctx: RequestContext) -> HttpResponse {
     rqctx
@@ -192,7 +115,7 @@ async fn report(rqctx: RequestContext) -> HttpResponse {
             |rq| Ok((rq.id("companyId")?, rq.json::<ReportCostBody>()?.command()?)),
             |tx, ctx, (company, command)| costs::report(tx, ctx, *company, command.clone()),
             |reported| {
-                let body = CostEventBody::from(reported.event);
+                let body = reported.event;
                 if reported.created {
                     Reply::created(body)
                 } else {
@@ -207,13 +130,13 @@ async fn report(rqctx: RequestContext) -> HttpResponse {
 #[utoipa::path(get, path = "/api/companies/{companyId}/cost-events", tag = TAG,
     operation_id = "listCostEvents",
     params(Paging),
-    responses((status = 200, description = "The events.", body = Vec<CostEventBody>)))]
+    responses((status = 200, description = "The events.", body = Vec<CostEvent>)))]
 async fn list(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .read(
             |rq| Ok((rq.id("companyId")?, rq.page::<CostEventCursor>()?)),
             |reads, ctx, (company, page)| costs::list(reads, ctx, *company, page),
-            Reply::<Vec<CostEventBody>>::page,
+            Reply::<Vec<CostEvent>>::page,
         )
         .await
 }

@@ -1,13 +1,8 @@
 use actix_web::HttpResponse;
-use serde::Serialize;
-use utoipa::ToSchema;
 use workforce_app::Codes;
 use workforce_app::goals::{self, CreateGoal, UpdateGoal};
-use workforce_domain::goal::{Goal, GoalLevel, GoalStatus};
-use workforce_domain::id::{AgentId, CompanyId, GoalId};
+use workforce_domain::goal::Goal;
 use workforce_domain::port::GoalCursor;
-use workforce_domain::text::{Description, Title};
-use workforce_domain::time::Timestamp;
 
 use super::Done;
 use crate::paging::Paging;
@@ -26,61 +21,17 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
         .add(__path_delete, Access::Board, Codes::NONE, delete)
 }
 
-/// A goal.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = Goal)]
-pub(super) struct GoalBody {
-    /// Unique id.
-    id: GoalId,
-    /// Its company.
-    company_id: CompanyId,
-    /// What is to be reached.
-    title: Title,
-    /// More about it.
-    description: Option<Description>,
-    /// Its level in the hierarchy.
-    level: GoalLevel,
-    /// Where it stands.
-    status: GoalStatus,
-    /// The goal it serves.
-    parent_id: Option<GoalId>,
-    /// The agent that answers for it.
-    owner_agent_id: Option<AgentId>,
-    /// When it was made.
-    created_at: Timestamp,
-    /// When it last changed.
-    updated_at: Timestamp,
-}
-
-impl From<Goal> for GoalBody {
-    fn from(goal: Goal) -> Self {
-        Self {
-            id: goal.id,
-            company_id: goal.company,
-            title: goal.title,
-            description: goal.description,
-            level: goal.level,
-            status: goal.status,
-            parent_id: goal.parent,
-            owner_agent_id: goal.owner_agent,
-            created_at: goal.created_at,
-            updated_at: goal.updated_at,
-        }
-    }
-}
-
 /// Goals of a company, oldest first.
 #[utoipa::path(get, path = "/api/companies/{companyId}/goals", tag = TAG,
     operation_id = "listGoals",
     params(Paging),
-    responses((status = 200, description = "The goals.", body = Vec<GoalBody>)))]
+    responses((status = 200, description = "The goals.", body = Vec<Goal>)))]
 async fn list(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .read(
             |rq| Ok((rq.id("companyId")?, rq.page::<GoalCursor>()?)),
             |reads, ctx, (company, page)| goals::list(reads, ctx, *company, page),
-            Reply::<Vec<GoalBody>>::page,
+            Reply::<Vec<Goal>>::page,
         )
         .await
 }
@@ -89,26 +40,26 @@ async fn list(rqctx: RequestContext) -> HttpResponse {
 #[utoipa::path(post, path = "/api/companies/{companyId}/goals", tag = TAG,
     operation_id = "createGoal",
     request_body = CreateGoal,
-    responses((status = 201, description = "The goal.", body = GoalBody)))]
+    responses((status = 201, description = "The goal.", body = Goal)))]
 async fn create(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .write(
             |rq| Ok((rq.id("companyId")?, rq.json::<CreateGoal>()?)),
             |tx, ctx, (company, command)| goals::create(tx, ctx, *company, command.clone()),
-            |goal| Reply::created(GoalBody::from(goal)),
+            |goal| Reply::created(goal),
         )
         .await
 }
 
 /// One goal.
 #[utoipa::path(get, path = "/api/goals/{goalId}", tag = TAG, operation_id = "getGoal",
-    responses((status = 200, description = "The goal.", body = GoalBody)))]
+    responses((status = 200, description = "The goal.", body = Goal)))]
 async fn get(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .read(
             |rq| rq.id("goalId"),
             |reads, ctx, id| goals::get(reads, ctx, *id),
-            |goal| Reply::ok(GoalBody::from(goal)),
+            |goal| Reply::ok(goal),
         )
         .await
 }
@@ -116,13 +67,13 @@ async fn get(rqctx: RequestContext) -> HttpResponse {
 /// Changes a goal.
 #[utoipa::path(patch, path = "/api/goals/{goalId}", tag = TAG, operation_id = "updateGoal",
     request_body = UpdateGoal,
-    responses((status = 200, description = "The goal.", body = GoalBody)))]
+    responses((status = 200, description = "The goal.", body = Goal)))]
 async fn update(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .write(
             |rq| Ok((rq.id("goalId")?, rq.json::<UpdateGoal>()?)),
             |tx, ctx, (id, command)| goals::update(tx, ctx, *id, command.clone()),
-            |goal| Reply::ok(GoalBody::from(goal)),
+            |goal| Reply::ok(goal),
         )
         .await
 }

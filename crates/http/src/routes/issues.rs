@@ -1,9 +1,10 @@
-mod bodies;
 mod comments;
 mod holding;
 
 use actix_web::HttpResponse;
-use workforce_app::issues::{CreateIssue, IssueView, UpdateIssue};
+use workforce_app::issues::{
+    CreateIssue, CreatedIssue, IssueDetail, IssueView, UpdateIssue, UpdatedIssue,
+};
 use workforce_app::{Code, Codes, Context, Failure, issues};
 use workforce_domain::board::BoardMember;
 use workforce_domain::id::{GoalId, ProjectId};
@@ -19,8 +20,6 @@ use crate::query::{Query, fault};
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::{Request, RequestContext};
-pub(super) use bodies::IssueBody;
-use bodies::{CreatedIssueBody, IssueDetailBody, UpdatedIssueBody};
 
 const TAG: &str = "Issues";
 
@@ -66,7 +65,7 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
                 of the company, the latest 5,000 of those are looked at."),
         Paging,
     ),
-    responses((status = 200, description = "The issues.", body = Vec<IssueBody>)))]
+    responses((status = 200, description = "The issues.", body = Vec<IssueView>)))]
 async fn list(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .read(
@@ -85,8 +84,8 @@ async fn list(rqctx: RequestContext) -> HttpResponse {
                 listed.map_err(|failure| failure.map(Problem::refused))
             },
             |listed| match listed {
-                IssuePage::ByUrgency(page) => Reply::<Vec<IssueBody>>::page(page),
-                IssuePage::ByPlace(page) => Reply::<Vec<IssueBody>>::page(page),
+                IssuePage::ByUrgency(page) => Reply::<Vec<IssueView>>::page(page),
+                IssuePage::ByPlace(page) => Reply::<Vec<IssueView>>::page(page),
             },
         )
         .await
@@ -219,9 +218,9 @@ fn assignee(query: &Query) -> Result<AssigneeParam, Problem> {
     operation_id = "createIssue",
     request_body = CreateIssue,
     responses(
-        (status = 201, description = "The issue.", body = CreatedIssueBody),
+        (status = 201, description = "The issue.", body = CreatedIssue),
         (status = 200, description = "The child that the calling agent meant and had made before.",
-            body = CreatedIssueBody),
+            body = CreatedIssue),
     ))]
 async fn create(rqctx: RequestContext) -> HttpResponse {
     rqctx
@@ -234,9 +233,9 @@ async fn create(rqctx: RequestContext) -> HttpResponse {
             |tx, ctx, (company, command)| issues::create(tx, ctx, *company, command.clone()),
             |created| {
                 if created.deduplicated {
-                    Reply::ok(CreatedIssueBody::from(created))
+                    Reply::ok(created)
                 } else {
-                    Reply::created(CreatedIssueBody::from(created))
+                    Reply::created(created)
                 }
             },
         )
@@ -245,13 +244,13 @@ async fn create(rqctx: RequestContext) -> HttpResponse {
 
 /// One issue with its project, goal and parents.
 #[utoipa::path(get, path = "/api/issues/{issueId}", tag = TAG, operation_id = "getIssue",
-    responses((status = 200, description = "The issue.", body = IssueDetailBody)))]
+    responses((status = 200, description = "The issue.", body = IssueDetail)))]
 async fn get(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .read(
             issue_ref,
             |reads, ctx, issue| issues::get(reads, ctx, issue),
-            |detail| Reply::ok(IssueDetailBody::from(detail)),
+            |detail| Reply::ok(detail),
         )
         .await
 }
@@ -259,13 +258,13 @@ async fn get(rqctx: RequestContext) -> HttpResponse {
 /// Changes an issue, and comments on it in the same transaction.
 #[utoipa::path(patch, path = "/api/issues/{issueId}", tag = TAG, operation_id = "updateIssue",
     request_body = UpdateIssue,
-    responses((status = 200, description = "The issue.", body = UpdatedIssueBody)))]
+    responses((status = 200, description = "The issue.", body = UpdatedIssue)))]
 async fn update(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .write(
             |rq| Ok((issue_ref(rq)?, rq.json_without::<UpdateIssue>("companyId")?)),
             |tx, ctx, (issue, command)| issues::update(tx, ctx, issue, command.clone()),
-            |updated| Reply::ok(UpdatedIssueBody::from(updated)),
+            |updated| Reply::ok(updated),
         )
         .await
 }

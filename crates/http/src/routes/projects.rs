@@ -1,10 +1,9 @@
-mod bodies;
 mod conventions;
 mod workspaces;
 
 use actix_web::HttpResponse;
 use workforce_app::Codes;
-use workforce_app::projects::{self, ProjectRef};
+use workforce_app::projects::{self, ProjectRef, ProjectView};
 use workforce_domain::id::CompanyId;
 use workforce_domain::port::ProjectCursor;
 
@@ -14,7 +13,6 @@ use crate::problem::Problem;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::{Request, RequestContext};
-pub(super) use bodies::ProjectBody;
 use workforce_app::projects::{CreateProject, UpdateProject};
 
 const TAG: &str = "Projects";
@@ -33,13 +31,13 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
 #[utoipa::path(get, path = "/api/companies/{companyId}/projects", tag = TAG,
     operation_id = "listProjects",
     params(Paging),
-    responses((status = 200, description = "The projects.", body = Vec<ProjectBody>)))]
+    responses((status = 200, description = "The projects.", body = Vec<ProjectView>)))]
 async fn list(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .read(
             |rq| Ok((rq.id("companyId")?, rq.page::<ProjectCursor>()?)),
             |reads, ctx, (company, page)| projects::list(reads, ctx, *company, page),
-            Reply::<Vec<ProjectBody>>::page,
+            Reply::<Vec<ProjectView>>::page,
         )
         .await
 }
@@ -48,13 +46,13 @@ async fn list(rqctx: RequestContext) -> HttpResponse {
 #[utoipa::path(post, path = "/api/companies/{companyId}/projects", tag = TAG,
     operation_id = "createProject",
     request_body = CreateProject,
-    responses((status = 201, description = "The project.", body = ProjectBody)))]
+    responses((status = 201, description = "The project.", body = ProjectView)))]
 async fn create(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .write(
             |rq| Ok((rq.id("companyId")?, rq.json::<CreateProject>()?)),
             |tx, ctx, (company, command)| projects::create(tx, ctx, *company, command.clone()),
-            |view| Reply::created(ProjectBody::from(view)),
+            |view| Reply::created(view),
         )
         .await
 }
@@ -65,13 +63,13 @@ async fn create(rqctx: RequestContext) -> HttpResponse {
         ("companyId" = Option<CompanyId>, Query,
             description = "The company in which a short name is looked up."),
     ),
-    responses((status = 200, description = "The project.", body = ProjectBody)))]
+    responses((status = 200, description = "The project.", body = ProjectView)))]
 async fn get(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .read(
             named,
             |reads, ctx, project| projects::get(reads, ctx, project),
-            |view| Reply::ok(ProjectBody::from(view)),
+            |view| Reply::ok(view),
         )
         .await
 }
@@ -92,13 +90,13 @@ fn named(rq: &Request) -> Result<ProjectRef, Problem> {
 #[utoipa::path(patch, path = "/api/projects/{projectId}", tag = TAG,
     operation_id = "updateProject",
     request_body = UpdateProject,
-    responses((status = 200, description = "The project.", body = ProjectBody)))]
+    responses((status = 200, description = "The project.", body = ProjectView)))]
 async fn update(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .write(
             |rq| Ok((rq.id("projectId")?, rq.json::<UpdateProject>()?)),
             |tx, ctx, (id, command)| projects::update(tx, ctx, *id, command.clone()),
-            |view| Reply::ok(ProjectBody::from(view)),
+            |view| Reply::ok(view),
         )
         .await
 }

@@ -1,4 +1,3 @@
-mod bodies;
 mod events;
 mod log;
 mod log_stream;
@@ -8,11 +7,12 @@ mod wakeup;
 use actix_web::HttpResponse;
 use serde::Deserialize;
 use utoipa::ToSchema;
+use workforce_app::runs::InvokeOutcome;
 use workforce_app::{Codes, runs};
 use workforce_domain::Document;
 use workforce_domain::id::AgentId;
 use workforce_domain::port::{RunCursor, RunFilter};
-use workforce_domain::run::RunStatus;
+use workforce_domain::run::{Run, RunStatus};
 
 use super::issue_filter;
 use crate::paging::Paging;
@@ -21,8 +21,6 @@ use crate::query::Query;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::RequestContext;
-use bodies::InvokedBody;
-pub(super) use bodies::RunBody;
 
 const TAG: &str = "Heartbeat runs";
 
@@ -57,7 +55,7 @@ struct InvokeBody {
 #[utoipa::path(post, path = "/api/agents/{agentId}/heartbeat/invoke", tag = TAG,
     operation_id = "invokeHeartbeat",
     request_body = Option<InvokeBody>,
-    responses((status = 202, description = "The queued run.", body = InvokedBody)))]
+    responses((status = 202, description = "The queued run.", body = InvokeOutcome)))]
 async fn invoke(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .write(
@@ -68,7 +66,7 @@ async fn invoke(rqctx: RequestContext) -> HttpResponse {
                 ))
             },
             |tx, ctx, (agent, payload)| runs::invoke(tx, ctx, *agent, payload.clone()),
-            |outcome| Reply::accepted(InvokedBody::from(outcome)),
+            |outcome| Reply::accepted(outcome),
         )
         .await
 }
@@ -83,7 +81,7 @@ async fn invoke(rqctx: RequestContext) -> HttpResponse {
         ("status" = Option<String>, Query, description = "Statuses, separated by commas."),
         Paging,
     ),
-    responses((status = 200, description = "The runs.", body = Vec<RunBody>)))]
+    responses((status = 200, description = "The runs.", body = Vec<Run>)))]
 async fn list(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .read(
@@ -99,7 +97,7 @@ async fn list(rqctx: RequestContext) -> HttpResponse {
                 };
                 runs::list(reads, ctx, *company, &filter, page)
             },
-            Reply::<Vec<RunBody>>::page,
+            Reply::<Vec<Run>>::page,
         )
         .await
 }
@@ -117,7 +115,7 @@ fn filter(query: &Query) -> Result<RunFilter, Problem> {
 #[utoipa::path(get, path = "/api/companies/{companyId}/live-runs", tag = TAG,
     operation_id = "listLiveRuns",
     params(Paging),
-    responses((status = 200, description = "The runs.", body = Vec<RunBody>)))]
+    responses((status = 200, description = "The runs.", body = Vec<Run>)))]
 async fn live(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .read(
@@ -129,7 +127,7 @@ async fn live(rqctx: RequestContext) -> HttpResponse {
                 };
                 runs::list(reads, ctx, *company, &filter, page)
             },
-            Reply::<Vec<RunBody>>::page,
+            Reply::<Vec<Run>>::page,
         )
         .await
 }
@@ -137,13 +135,13 @@ async fn live(rqctx: RequestContext) -> HttpResponse {
 /// One run.
 #[utoipa::path(get, path = "/api/heartbeat-runs/{runId}", tag = TAG,
     operation_id = "getHeartbeatRun",
-    responses((status = 200, description = "The run.", body = RunBody)))]
+    responses((status = 200, description = "The run.", body = Run)))]
 async fn get(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .read(
             |rq| rq.id("runId"),
             |reads, ctx, id| runs::get(reads, ctx, *id),
-            |run| Reply::ok(RunBody::from(run)),
+            |run| Reply::ok(run),
         )
         .await
 }
@@ -152,7 +150,7 @@ async fn get(rqctx: RequestContext) -> HttpResponse {
 /// stop and is cancelled when its processes are gone.
 #[utoipa::path(post, path = "/api/heartbeat-runs/{runId}/cancel", tag = TAG,
     operation_id = "cancelHeartbeatRun",
-    responses((status = 200, description = "The run.", body = RunBody)))]
+    responses((status = 200, description = "The run.", body = Run)))]
 async fn cancel(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .write(
@@ -161,7 +159,7 @@ async fn cancel(rqctx: RequestContext) -> HttpResponse {
                 rq.id("runId")
             },
             |tx, ctx, id| runs::cancel(tx, ctx, *id),
-            |run| Reply::ok(RunBody::from(run)),
+            |run| Reply::ok(run),
         )
         .await
 }

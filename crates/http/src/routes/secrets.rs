@@ -3,16 +3,17 @@ mod master_key;
 mod usage;
 
 use actix_web::HttpResponse;
-use workforce_app::secrets::UpdateSecret;
+use workforce_app::secrets::{Converted, UpdateSecret};
 use workforce_app::{Code, Codes, secrets};
 use workforce_domain::port::SecretCursor;
+use workforce_domain::secret::Secret;
 
 use super::Done;
 use crate::paging::Paging;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::RequestContext;
-use bodies::{ConvertBody, ConvertedBody, CreateSecretBody, RotateSecretBody, SecretBody};
+use bodies::{ConvertBody, CreateSecretBody, RotateSecretBody};
 
 const TAG: &str = "Secrets";
 
@@ -37,13 +38,13 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
 #[utoipa::path(get, path = "/api/companies/{companyId}/secrets", tag = TAG,
     operation_id = "listSecrets",
     params(Paging),
-    responses((status = 200, description = "The secrets.", body = Vec<SecretBody>)))]
+    responses((status = 200, description = "The secrets.", body = Vec<Secret>)))]
 async fn list(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .read(
             |rq| Ok((rq.id("companyId")?, rq.page::<SecretCursor>()?)),
             |reads, ctx, (company, page)| secrets::list(reads, ctx, *company, page),
-            Reply::<Vec<SecretBody>>::page,
+            Reply::<Vec<Secret>>::page,
         )
         .await
 }
@@ -52,7 +53,7 @@ async fn list(rqctx: RequestContext) -> HttpResponse {
 #[utoipa::path(post, path = "/api/companies/{companyId}/secrets", tag = TAG,
     operation_id = "createSecret",
     request_body = CreateSecretBody,
-    responses((status = 201, description = "The secret.", body = SecretBody)))]
+    responses((status = 201, description = "The secret.", body = Secret)))]
 async fn create(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .write(
@@ -61,20 +62,20 @@ async fn create(rqctx: RequestContext) -> HttpResponse {
                 Ok((rq.id("companyId")?, command))
             },
             |tx, ctx, (company, command)| secrets::create(tx, ctx, *company, command.clone()),
-            |secret| Reply::created(SecretBody::from(secret)).sealed(),
+            |secret| Reply::created(secret).sealed(),
         )
         .await
 }
 
 /// One secret, without its value.
 #[utoipa::path(get, path = "/api/secrets/{secretId}", tag = TAG, operation_id = "getSecret",
-    responses((status = 200, description = "The secret.", body = SecretBody)))]
+    responses((status = 200, description = "The secret.", body = Secret)))]
 async fn get(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .read(
             |rq| rq.id("secretId"),
             |reads, ctx, id| secrets::get(reads, ctx, *id),
-            |secret| Reply::ok(SecretBody::from(secret)),
+            |secret| Reply::ok(secret),
         )
         .await
 }
@@ -84,13 +85,13 @@ async fn get(rqctx: RequestContext) -> HttpResponse {
 #[utoipa::path(patch, path = "/api/secrets/{secretId}", tag = TAG,
     operation_id = "updateSecret",
     request_body = UpdateSecret,
-    responses((status = 200, description = "The secret.", body = SecretBody)))]
+    responses((status = 200, description = "The secret.", body = Secret)))]
 async fn update(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .write(
             |rq| Ok((rq.id("secretId")?, rq.json::<UpdateSecret>()?)),
             |tx, ctx, (id, command)| secrets::update(tx, ctx, *id, command.clone()),
-            |secret| Reply::ok(SecretBody::from(secret)),
+            |secret| Reply::ok(secret),
         )
         .await
 }
@@ -99,13 +100,13 @@ async fn update(rqctx: RequestContext) -> HttpResponse {
 #[utoipa::path(post, path = "/api/secrets/{secretId}/rotate", tag = TAG,
     operation_id = "rotateSecret",
     request_body = RotateSecretBody,
-    responses((status = 200, description = "The secret.", body = SecretBody)))]
+    responses((status = 200, description = "The secret.", body = Secret)))]
 async fn rotate(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .write(
             |rq| Ok((rq.id("secretId")?, rq.json::<RotateSecretBody>()?.command())),
             |tx, ctx, (id, command)| secrets::update(tx, ctx, *id, command.clone()),
-            |secret| Reply::ok(SecretBody::from(secret)).sealed(),
+            |secret| Reply::ok(secret).sealed(),
         )
         .await
 }
@@ -135,7 +136,7 @@ async fn delete(rqctx: RequestContext) -> HttpResponse {
     params(("name" = String, Path, description = "The variable.")),
     request_body = ConvertBody,
     responses((status = 201, description = "The secret and where it is used.",
-        body = ConvertedBody)))]
+        body = Converted)))]
 async fn convert(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .write(
@@ -146,7 +147,7 @@ async fn convert(rqctx: RequestContext) -> HttpResponse {
             |tx, ctx, (agent, variable, name)| {
                 secrets::convert(tx, ctx, *agent, variable, name.clone())
             },
-            |converted| Reply::created(ConvertedBody::from(converted)),
+            |converted| Reply::created(converted),
         )
         .await
 }

@@ -1,5 +1,7 @@
 //! Where one issue stands and since when (docs/issues.md#reopening).
 
+use serde::Serialize;
+
 use super::{IssueStatus, Mover};
 use crate::corrupt::Corrupt;
 use crate::lifecycle::{IllegalTransition, Lifecycle};
@@ -16,7 +18,9 @@ pub struct StatusMismatch {
 /// Where an issue stands and since when. Every instant is consistent with the
 /// status, and no later step is recorded before an earlier one, even when the
 /// clocks of several servers disagree.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = IssueProgress))]
+#[serde(rename_all = "camelCase")]
 pub struct Progress {
     status: IssueStatus,
     started_at: Option<Timestamp>,

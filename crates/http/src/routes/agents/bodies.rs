@@ -126,33 +126,9 @@ pub(in super::super) struct AgentDetailBody {
     #[serde(flatten)]
     agent: AgentBody,
     /// Its managers, the direct one first.
-    chain_of_command: Vec<Manager>,
+    chain_of_command: Vec<ChainLink>,
     /// The number of its last configuration revision; the ETag.
     config_revision: i32,
-}
-
-/// A manager in a chain of command.
-#[derive(Serialize, ToSchema)]
-struct Manager {
-    /// The manager.
-    id: AgentId,
-    /// Its name.
-    name: Name,
-    /// Its role.
-    role: Role,
-    /// Its job title.
-    title: Option<Label>,
-}
-
-impl From<ChainLink> for Manager {
-    fn from(link: ChainLink) -> Self {
-        Self {
-            id: link.id,
-            name: link.name,
-            role: link.role,
-            title: link.title,
-        }
-    }
 }
 
 impl From<AgentDetail> for AgentDetailBody {

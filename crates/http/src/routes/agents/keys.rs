@@ -23,41 +23,6 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
         .add(__path_revoke, Access::Board, Codes::NONE, revoke)
 }
 
-/// A key of an agent, without its value.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = AgentKey)]
-struct KeyBody {
-    /// Unique id.
-    id: AgentKeyId,
-    /// The agent it authenticates.
-    agent_id: AgentId,
-    /// What it is for.
-    name: Name,
-    /// How the value begins.
-    prefix: String,
-    /// When it was made.
-    created_at: Timestamp,
-    /// When it was last used, to within a minute.
-    last_used_at: Option<Timestamp>,
-    /// When it was revoked.
-    revoked_at: Option<Timestamp>,
-}
-
-impl From<AgentKey> for KeyBody {
-    fn from(key: AgentKey) -> Self {
-        Self {
-            id: key.id,
-            agent_id: key.agent,
-            name: key.name,
-            prefix: key.prefix,
-            created_at: key.created_at,
-            last_used_at: key.last_used_at,
-            revoked_at: key.revoked_at,
-        }
-    }
-}
-
 /// A key just made. The value is shown this once.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -125,13 +90,13 @@ async fn create(rqctx: RequestContext) -> HttpResponse {
 #[utoipa::path(get, path = "/api/agents/{agentId}/keys", tag = TAG,
     operation_id = "listAgentKeys",
     params(Paging),
-    responses((status = 200, description = "The keys.", body = Vec<KeyBody>)))]
+    responses((status = 200, description = "The keys.", body = Vec<AgentKey>)))]
 async fn list(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .read(
             |rq| Ok((rq.id("agentId")?, rq.page::<CreationKey<AgentKeyId>>()?)),
             |reads, ctx, (id, page)| agents::keys(reads, ctx, *id, page),
-            Reply::<Vec<KeyBody>>::page,
+            Reply::<Vec<AgentKey>>::page,
         )
         .await
 }
@@ -139,13 +104,13 @@ async fn list(rqctx: RequestContext) -> HttpResponse {
 /// Revokes a key.
 #[utoipa::path(delete, path = "/api/agents/{agentId}/keys/{keyId}", tag = TAG,
     operation_id = "revokeAgentKey",
-    responses((status = 200, description = "The revoked key.", body = KeyBody)))]
+    responses((status = 200, description = "The revoked key.", body = AgentKey)))]
 async fn revoke(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .write(
             |rq| Ok((rq.id("agentId")?, rq.id("keyId")?)),
             |tx, ctx, (id, key)| agents::revoke_key(tx, ctx, *id, *key),
-            |key| Reply::ok(KeyBody::from(key)),
+            |key| Reply::ok(key),
         )
         .await
 }

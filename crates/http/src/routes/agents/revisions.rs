@@ -8,7 +8,7 @@ use workforce_domain::Document;
 use workforce_domain::actor::ActorKind;
 use workforce_domain::agent::AdapterType;
 use workforce_domain::id::{AgentId, CompanyId, RevisionId, UserId};
-use workforce_domain::instructions::{BundleMode, BundlePointer};
+use workforce_domain::instructions::BundlePointer;
 use workforce_domain::port::RevisionCursor;
 use workforce_domain::revision::{AgentConfig, RevisionSource};
 use workforce_domain::text::{Description, Label, Name, Role};
@@ -92,34 +92,7 @@ struct ConfigBody {
     /// Anything kept with it.
     metadata: Document,
     /// Where its instructions are.
-    instructions_bundle: PointerBody,
-}
-
-/// Where the instructions of an agent are.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = InstructionsPointer)]
-struct PointerBody {
-    /// Who keeps the files.
-    mode: BundleMode,
-    /// The folder of an external bundle.
-    root_path: Option<String>,
-    /// The file an agent is given first.
-    entry_file: String,
-    /// The version of the managed files; 0 for those that every agent of its
-    /// role begins with.
-    version: i32,
-}
-
-impl From<BundlePointer> for PointerBody {
-    fn from(pointer: BundlePointer) -> Self {
-        Self {
-            mode: pointer.mode,
-            root_path: pointer.root_path,
-            entry_file: pointer.entry_file.to_string(),
-            version: pointer.version,
-        }
-    }
+    instructions_bundle: BundlePointer,
 }
 
 impl From<AgentConfig> for ConfigBody {

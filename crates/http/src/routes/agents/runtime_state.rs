@@ -6,67 +6,25 @@ use workforce_app::agents::{self, RuntimeState};
 use workforce_domain::Document;
 use workforce_domain::agent::{AdapterType, AgentStatus};
 use workforce_domain::company::PauseReason;
-use workforce_domain::id::{AgentId, CompanyId, IssueId, RunId, WakeId};
+use workforce_domain::id::{AgentId, CompanyId};
 use workforce_domain::money::{Budget, Cents};
 use workforce_domain::number::Count;
-use workforce_domain::run::RunKind;
 use workforce_domain::string_enum::StringEnum;
 use workforce_domain::text::Label;
 use workforce_domain::time::Timestamp;
-use workforce_domain::wake::{Wake, WakeReason, WakeSource};
+use workforce_domain::wake::Wake;
 
 use super::TAG;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::RequestContext;
-use crate::routes::runs::RunBody;
+use workforce_domain::run::Run;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
         .add(__path_get, Access::Anyone, Codes::NONE, get)
         .add(__path_sessions, Access::Anyone, Codes::NONE, sessions)
         .add(__path_reset, Access::Board, Codes::NONE, reset)
-}
-
-/// A reason to run an agent that waits to be answered.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = PendingWake)]
-struct WakeBody {
-    /// Unique id.
-    id: WakeId,
-    /// The issue it is about.
-    issue_id: Option<IssueId>,
-    /// What the run may do.
-    kind: RunKind,
-    /// What kind of thing caused it first.
-    source: WakeSource,
-    /// Every reason so far, oldest first.
-    reasons: Vec<WakeReason>,
-    /// How many wakes it stands for.
-    count: i32,
-    /// Not to be answered before.
-    not_before: Timestamp,
-    /// The run that will answer it.
-    run_id: RunId,
-    /// When it was made.
-    created_at: Timestamp,
-}
-
-impl From<Wake> for WakeBody {
-    fn from(wake: Wake) -> Self {
-        Self {
-            id: wake.id,
-            issue_id: wake.issue,
-            kind: wake.kind,
-            source: wake.source,
-            reasons: wake.reasons,
-            count: wake.count,
-            not_before: wake.not_before,
-            run_id: wake.run,
-            created_at: wake.created_at,
-        }
-    }
 }
 
 /// Why an agent runs, or does not.
@@ -88,11 +46,11 @@ struct RuntimeStateBody {
     /// Where it stands, as the agent itself shows it.
     status: AgentStatus,
     /// Its live runs, oldest first.
-    live_runs: Vec<RunBody>,
+    live_runs: Vec<Run>,
     /// What waits to be answered, oldest first, at most 50.
-    pending_wakes: Vec<WakeBody>,
+    pending_wakes: Vec<Wake>,
     /// Its newest run that has ended.
-    last_run: Option<RunBody>,
+    last_run: Option<Run>,
     /// Failed runs since the last success.
     consecutive_failures: i32,
     /// When its last run ended.
@@ -122,9 +80,9 @@ impl From<RuntimeState> for RuntimeStateBody {
             lifecycle: agent.lifecycle.state().as_str(),
             pause_reason: agent.lifecycle.pause_reason(),
             status: state.status,
-            live_runs: state.live.into_iter().map(RunBody::from).collect(),
-            pending_wakes: state.pending.into_iter().map(WakeBody::from).collect(),
-            last_run: state.last.map(RunBody::from),
+            live_runs: state.live.into_iter().map(Run::from).collect(),
+            pending_wakes: state.pending.into_iter().map(Wake::from).collect(),
+            last_run: state.last.map(Run::from),
             consecutive_failures: agent.consecutive_failures,
             last_heartbeat_at: agent.last_heartbeat_at,
             next_heartbeat_at: state.timer.next_beat(),

@@ -2,13 +2,9 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use workforce_app::approvals::ApprovalView;
 use workforce_domain::Document;
-use workforce_domain::actor::ActorKind;
-use workforce_domain::approval::{
-    ApprovalEvent, ApprovalHistoryEntry, ApprovalHistoryKind, ApprovalStatus, ApprovalType,
-    ReviewFlag, ReviewFlagKind,
-};
+use workforce_domain::approval::{ApprovalEvent, ApprovalStatus, ApprovalType, ReviewFlag};
 use workforce_domain::board::BoardMember;
-use workforce_domain::id::{AgentId, ApprovalEventId, ApprovalId, CompanyId, IssueId, UserId};
+use workforce_domain::id::{AgentId, ApprovalId, CompanyId, IssueId, UserId};
 use workforce_domain::time::Timestamp;
 
 /// An approval: something that the board must agree to.
@@ -47,11 +43,11 @@ pub(super) struct ApprovalBody {
     linked_issue_ids: Vec<IssueId>,
     /// What happened to it, oldest first; its history tells what was submitted
     /// too.
-    events: Vec<ApprovalEventBody>,
+    events: Vec<ApprovalEvent>,
     /// How often it was sent again.
     resubmit_count: i32,
     /// What the board should look at twice.
-    attention: Vec<ReviewFlagBody>,
+    attention: Vec<ReviewFlag>,
     /// What the caller might want to do better next time.
     warnings: Vec<&'static str>,
     /// How far the work that follows the decision has come; none so far.
@@ -89,88 +85,6 @@ impl From<ApprovalView> for ApprovalBody {
             execution: None,
             created_at: approval.created_at,
             updated_at: approval.updated_at,
-        }
-    }
-}
-
-/// An entry of an approval's history.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = ApprovalEvent)]
-struct ApprovalEventBody {
-    /// Unique id.
-    id: ApprovalEventId,
-    /// What happened.
-    #[serde(rename = "type")]
-    kind: ApprovalHistoryKind,
-    /// What kind of actor did it.
-    actor_type: ActorKind,
-    /// Who did it: the agent's id, `system`, or of the board `local-board`,
-    /// `start-token`, `token:ID` or a user's id.
-    actor_id: String,
-    /// What was said to it.
-    note: Option<String>,
-    /// More about it, such as `changed`: the fields of a draft that the board
-    /// changed.
-    details: Document,
-    /// When.
-    created_at: Timestamp,
-}
-
-impl From<ApprovalEvent> for ApprovalEventBody {
-    fn from(event: ApprovalEvent) -> Self {
-        Self {
-            id: event.id,
-            kind: event.kind,
-            actor_type: event.actor_kind,
-            actor_id: event.actor_id,
-            note: event.note,
-            details: event.details,
-            created_at: event.created_at,
-        }
-    }
-}
-
-/// An entry of an approval's history with what was submitted.
-#[derive(Serialize, ToSchema)]
-#[schema(as = ApprovalHistoryEntry)]
-pub(super) struct ApprovalHistoryBody {
-    #[serde(flatten)]
-    event: ApprovalEventBody,
-    /// The payload as it was when the approval was `created` or `resubmitted`,
-    /// or the board had `edited` its draft; hides what the payload of the
-    /// approval hides. `null` of other entries, and of those from before
-    /// payloads were kept.
-    payload: Option<Document>,
-}
-
-impl From<ApprovalHistoryEntry> for ApprovalHistoryBody {
-    fn from(entry: ApprovalHistoryEntry) -> Self {
-        Self {
-            event: entry.event.into(),
-            payload: entry.payload,
-        }
-    }
-}
-
-/// A part of a proposal that the board should look at twice.
-#[derive(Serialize, ToSchema)]
-#[schema(as = ApprovalAttention)]
-struct ReviewFlagBody {
-    /// The part, as a JSON pointer into the payload.
-    pointer: String,
-    /// What kind of risk it is.
-    kind: ReviewFlagKind,
-    /// The risk in a sentence.
-    message: String,
-}
-
-impl From<ReviewFlag> for ReviewFlagBody {
-    fn from(attention: ReviewFlag) -> Self {
-        Self {
-            pointer: attention.pointer,
-            kind: attention.kind,
-            message: attention.message,
         }
     }
 }

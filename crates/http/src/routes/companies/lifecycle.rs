@@ -2,7 +2,7 @@ use actix_web::HttpResponse;
 use workforce_app::{Codes, companies};
 use workforce_domain::id::CompanyId;
 
-use super::{CompanyBody, TAG};
+use super::{CompanyView, TAG};
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::RequestContext;
@@ -21,7 +21,7 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
 /// stop, and its agents can change nothing until it is resumed.
 #[utoipa::path(post, path = "/api/companies/{companyId}/pause", tag = TAG,
     operation_id = "pauseCompany",
-    responses((status = 200, description = "The company.", body = CompanyBody)))]
+    responses((status = 200, description = "The company.", body = CompanyView)))]
 async fn pause(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .write(
@@ -30,7 +30,7 @@ async fn pause(rqctx: RequestContext) -> HttpResponse {
                 rq.id("companyId")
             },
             |tx, ctx, id| companies::pause(tx, ctx, *id),
-            |view| Reply::ok(CompanyBody::from(view)),
+            |view| Reply::ok(view),
         )
         .await
 }
@@ -38,7 +38,7 @@ async fn pause(rqctx: RequestContext) -> HttpResponse {
 /// Lets a paused company work again, as far as its budget does.
 #[utoipa::path(post, path = "/api/companies/{companyId}/resume", tag = TAG,
     operation_id = "resumeCompany",
-    responses((status = 200, description = "The company.", body = CompanyBody)))]
+    responses((status = 200, description = "The company.", body = CompanyView)))]
 async fn resume(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .write(
@@ -47,7 +47,7 @@ async fn resume(rqctx: RequestContext) -> HttpResponse {
                 rq.id("companyId")
             },
             |tx, ctx, id| companies::resume(tx, ctx, *id),
-            |view| Reply::ok(CompanyBody::from(view)),
+            |view| Reply::ok(view),
         )
         .await
 }
@@ -56,7 +56,7 @@ async fn resume(rqctx: RequestContext) -> HttpResponse {
 /// lists.
 #[utoipa::path(post, path = "/api/companies/{companyId}/archive", tag = TAG,
     operation_id = "archiveCompany",
-    responses((status = 200, description = "The company.", body = CompanyBody)))]
+    responses((status = 200, description = "The company.", body = CompanyView)))]
 async fn archive(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .write(
@@ -65,7 +65,7 @@ async fn archive(rqctx: RequestContext) -> HttpResponse {
                 rq.id("companyId")
             },
             |tx, ctx, id| companies::archive(tx, ctx, *id),
-            |view| Reply::ok(CompanyBody::from(view)),
+            |view| Reply::ok(view),
         )
         .await
 }
@@ -73,7 +73,7 @@ async fn archive(rqctx: RequestContext) -> HttpResponse {
 /// Takes a company out of the archive. Nobody is woken for what lay there.
 #[utoipa::path(post, path = "/api/companies/{companyId}/unarchive", tag = TAG,
     operation_id = "unarchiveCompany",
-    responses((status = 200, description = "The company.", body = CompanyBody)))]
+    responses((status = 200, description = "The company.", body = CompanyView)))]
 async fn unarchive(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .write(
@@ -82,7 +82,7 @@ async fn unarchive(rqctx: RequestContext) -> HttpResponse {
                 rq.id("companyId")
             },
             |tx, ctx, id| companies::unarchive(tx, ctx, *id),
-            |view| Reply::ok(CompanyBody::from(view)),
+            |view| Reply::ok(view),
         )
         .await
 }

@@ -11,7 +11,6 @@ use workforce_domain::money::{Budget, Cents};
 use workforce_domain::number::Count;
 use workforce_domain::port::ProjectCost;
 use workforce_domain::text::Name;
-use workforce_domain::time::Timestamp;
 
 use super::TAG;
 use super::window::{WindowParams, window};
@@ -33,25 +32,6 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
 )]
 fn percent(percent: Percent) -> f64 {
     percent.hundredths() as f64 / 100.0
-}
-
-/// The window that sums are over.
-#[derive(Serialize, ToSchema)]
-#[schema(as = Window)]
-struct WindowBody {
-    /// First instant within.
-    start: Timestamp,
-    /// First instant after.
-    end: Timestamp,
-}
-
-impl From<Window> for WindowBody {
-    fn from(window: Window) -> Self {
-        Self {
-            start: window.start,
-            end: window.end,
-        }
-    }
 }
 
 /// Tokens of many calls.
@@ -93,7 +73,7 @@ struct SummaryBody {
     /// The part of the limit that is used, to two decimals; 0 without a limit.
     utilization_percent: f64,
     /// What the sums are over.
-    window: WindowBody,
+    window: Window,
     #[serde(flatten)]
     tokens: Tokens,
 }

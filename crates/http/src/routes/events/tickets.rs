@@ -3,36 +3,13 @@
 use std::sync::Arc;
 
 use actix_web::HttpResponse;
-use serde::Serialize;
-use utoipa::ToSchema;
 use workforce_app::authenticate::{AuthError, ticket_holder};
 use workforce_app::stream_tickets::{self, IssuedTicket};
-use workforce_domain::time::Timestamp;
 
 use super::TAG;
 use crate::problem::Problem;
 use crate::reply::Reply;
 use crate::request_context::RequestContext;
-
-/// A ticket just made. The value is shown this once.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = StreamTicket)]
-pub(super) struct TicketBody {
-    /// The full value: what to send as `?ticket=`.
-    ticket: String,
-    /// From then on it opens nothing.
-    expires_at: Timestamp,
-}
-
-impl From<IssuedTicket> for TicketBody {
-    fn from(IssuedTicket { value, expires_at }: IssuedTicket) -> Self {
-        Self {
-            ticket: value,
-            expires_at,
-        }
-    }
-}
 
 /// Makes a ticket that opens this company's stream of events once. It does so
 /// within 60 seconds, in the place of a credential.
@@ -42,7 +19,7 @@ impl From<IssuedTicket> for TicketBody {
 /// credential does. Anywhere else a ticket is a credential that is not valid.
 #[utoipa::path(post, path = "/api/companies/{companyId}/events/tickets", tag = TAG,
     operation_id = "createStreamTicket",
-    responses((status = 201, description = "The ticket.", body = TicketBody)))]
+    responses((status = 201, description = "The ticket.", body = IssuedTicket)))]
 pub(super) async fn ticket(rqctx: RequestContext) -> HttpResponse {
     let (tokens, policy) = (Arc::clone(&rqctx.state.ports.tokens), rqctx.state.auth);
     rqctx
@@ -57,7 +34,7 @@ pub(super) async fn ticket(rqctx: RequestContext) -> HttpResponse {
             move |tx, ctx, (company, holder)| {
                 stream_tickets::issue(tx, ctx, policy, *company, *holder)
             },
-            |issued| Reply::credential(TicketBody::from(issued)),
+            |issued| Reply::credential(issued),
         )
         .await
 }

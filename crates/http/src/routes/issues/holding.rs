@@ -2,13 +2,12 @@ use actix_web::HttpResponse;
 use serde::Deserialize;
 use utoipa::ToSchema;
 use workforce_app::Code;
-use workforce_app::issues::{self, CheckOut};
+use workforce_app::issues::{self, CheckOut, IssueView};
 use workforce_domain::id::AgentId;
 use workforce_domain::issue::IssueStatus;
 
 use super::super::issue_ref;
 use super::TAG;
-use super::bodies::IssueBody;
 use crate::problem::Problem;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
@@ -55,13 +54,13 @@ impl CheckOutBody {
 #[utoipa::path(post, path = "/api/issues/{issueId}/checkout", tag = TAG,
     operation_id = "checkOutIssue",
     request_body = Option<CheckOutBody>,
-    responses((status = 200, description = "The issue.", body = IssueBody)))]
+    responses((status = 200, description = "The issue.", body = IssueView)))]
 async fn check_out(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .write(
             |rq| Ok((issue_ref(rq)?, rq.json::<CheckOutBody>()?.command()?)),
             |tx, ctx, (issue, command)| issues::check_out(tx, ctx, issue, command.clone()),
-            |view| Reply::ok(IssueBody::from(view)),
+            |view| Reply::ok(view),
         )
         .await
 }
@@ -70,7 +69,7 @@ async fn check_out(rqctx: RequestContext) -> HttpResponse {
 /// any other status only the hold on it ends.
 #[utoipa::path(post, path = "/api/issues/{issueId}/release", tag = TAG,
     operation_id = "releaseIssue",
-    responses((status = 200, description = "The issue.", body = IssueBody)))]
+    responses((status = 200, description = "The issue.", body = IssueView)))]
 async fn release(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .write(
@@ -79,7 +78,7 @@ async fn release(rqctx: RequestContext) -> HttpResponse {
                 issue_ref(rq)
             },
             |tx, ctx, issue| issues::release(tx, ctx, issue),
-            |view| Reply::ok(IssueBody::from(view)),
+            |view| Reply::ok(view),
         )
         .await
 }

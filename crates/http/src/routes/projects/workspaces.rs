@@ -1,13 +1,8 @@
 use actix_web::HttpResponse;
-use serde::Serialize;
-use utoipa::ToSchema;
 use workforce_app::Codes;
 use workforce_app::projects::{self, CreateWorkspace, UpdateWorkspace};
-use workforce_domain::Document;
-use workforce_domain::id::{CompanyId, ProjectId, WorkspaceId};
+use workforce_domain::id::{ProjectId, WorkspaceId};
 use workforce_domain::project::Workspace;
-use workforce_domain::text::{Label, Location, Name};
-use workforce_domain::time::Timestamp;
 
 use super::super::Done;
 use super::TAG;
@@ -24,73 +19,16 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
         .add(__path_delete, Access::Board, Codes::NONE, delete)
 }
 
-/// A workspace: a directory or repository that a project works in.
-#[derive(Clone, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = Workspace)]
-pub(super) struct WorkspaceBody {
-    /// Unique id.
-    id: WorkspaceId,
-    /// Its company.
-    company_id: CompanyId,
-    /// Its project.
-    project_id: ProjectId,
-    /// Its name.
-    name: Name,
-    /// Its directory.
-    cwd: Option<Location>,
-    /// Its repository.
-    repo_url: Option<Location>,
-    /// Branch or ref to start from.
-    repo_ref: Option<Label>,
-    /// The branch that work is merged into.
-    default_base_branch: Option<Label>,
-    /// Whether runs of the project start in it; exactly one workspace is.
-    pub(super) is_primary: bool,
-    /// Anything the board keeps with it.
-    metadata: Document,
-    /// When it was made.
-    created_at: Timestamp,
-    /// When it last changed.
-    updated_at: Timestamp,
-}
-
-impl From<Workspace> for WorkspaceBody {
-    fn from(workspace: Workspace) -> Self {
-        Self {
-            id: workspace.id,
-            company_id: workspace.company,
-            project_id: workspace.project,
-            name: workspace.name,
-            cwd: workspace.source.cwd().cloned(),
-            repo_url: workspace.source.repo_url().cloned(),
-            repo_ref: workspace.repo_ref,
-            default_base_branch: workspace.default_base_branch,
-            is_primary: workspace.is_primary,
-            metadata: workspace.metadata,
-            created_at: workspace.created_at,
-            updated_at: workspace.updated_at,
-        }
-    }
-}
-
 /// The workspaces of a project, the primary one first; at most 100 exist.
 #[utoipa::path(get, path = "/api/projects/{projectId}/workspaces", tag = TAG,
     operation_id = "listWorkspaces",
-    responses((status = 200, description = "The workspaces.", body = Vec<WorkspaceBody>)))]
+    responses((status = 200, description = "The workspaces.", body = Vec<Workspace>)))]
 async fn list(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .read(
             |rq| rq.id("projectId"),
             |reads, ctx, id| projects::workspaces(reads, ctx, *id),
-            |found| {
-                Reply::ok(
-                    found
-                        .into_iter()
-                        .map(WorkspaceBody::from)
-                        .collect::<Vec<_>>(),
-                )
-            },
+            |found| Reply::ok(found.into_iter().map(Workspace::from).collect::<Vec<_>>()),
         )
         .await
 }
@@ -99,13 +37,13 @@ async fn list(rqctx: RequestContext) -> HttpResponse {
 #[utoipa::path(post, path = "/api/projects/{projectId}/workspaces", tag = TAG,
     operation_id = "createWorkspace",
     request_body = CreateWorkspace,
-    responses((status = 201, description = "The workspace.", body = WorkspaceBody)))]
+    responses((status = 201, description = "The workspace.", body = Workspace)))]
 async fn create(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .write(
             |rq| Ok((rq.id("projectId")?, rq.json::<CreateWorkspace>()?)),
             |tx, ctx, (id, command)| projects::create_workspace(tx, ctx, *id, command.clone()),
-            |workspace| Reply::created(WorkspaceBody::from(workspace)),
+            |workspace| Reply::created(workspace),
         )
         .await
 }
@@ -119,7 +57,7 @@ fn ids(rq: &Request) -> Result<(ProjectId, WorkspaceId), Problem> {
 #[utoipa::path(patch, path = "/api/projects/{projectId}/workspaces/{workspaceId}", tag = TAG,
     operation_id = "updateWorkspace",
     request_body = UpdateWorkspace,
-    responses((status = 200, description = "The workspace.", body = WorkspaceBody)))]
+    responses((status = 200, description = "The workspace.", body = Workspace)))]
 async fn update(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .write(
@@ -127,7 +65,7 @@ async fn update(rqctx: RequestContext) -> HttpResponse {
             |tx, ctx, ((project, id), command)| {
                 projects::update_workspace(tx, ctx, *project, *id, command.clone())
             },
-            |workspace| Reply::ok(WorkspaceBody::from(workspace)),
+            |workspace| Reply::ok(workspace),
         )
         .await
 }

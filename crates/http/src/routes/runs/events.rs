@@ -1,8 +1,8 @@
 use actix_web::HttpResponse;
 use workforce_app::{Codes, runs};
+use workforce_domain::activity::Activity;
 use workforce_domain::port::ActivityCursor;
 
-use super::super::activity::ActivityBody;
 use super::TAG;
 use crate::paging::Paging;
 use crate::registry::{Access, Endpoints};
@@ -17,13 +17,13 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
 #[utoipa::path(get, path = "/api/heartbeat-runs/{runId}/events", tag = TAG,
     operation_id = "listHeartbeatRunEvents",
     params(Paging),
-    responses((status = 200, description = "What happened.", body = Vec<ActivityBody>)))]
+    responses((status = 200, description = "What happened.", body = Vec<Activity>)))]
 async fn list(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .read(
             |rq| Ok((rq.id("runId")?, rq.page::<ActivityCursor>()?)),
             |reads, ctx, (run, page)| runs::events(reads, ctx, *run, page),
-            Reply::<Vec<ActivityBody>>::page,
+            Reply::<Vec<Activity>>::page,
         )
         .await
 }

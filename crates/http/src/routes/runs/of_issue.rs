@@ -4,9 +4,9 @@ use workforce_app::access::{Denied, denied};
 use workforce_app::runs::{self, RunError};
 use workforce_domain::page::PageRequest;
 use workforce_domain::port::RunCursor;
+use workforce_domain::run::Run;
 
 use super::super::issue_ref;
-use super::bodies::RunBody;
 use super::{OPEN, TAG};
 use crate::paging::Paging;
 use crate::registry::{Access, Endpoints};
@@ -24,13 +24,13 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
 #[utoipa::path(get, path = "/api/issues/{issueId}/runs", tag = TAG,
     operation_id = "listIssueRuns",
     params(Paging),
-    responses((status = 200, description = "The runs.", body = Vec<RunBody>)))]
+    responses((status = 200, description = "The runs.", body = Vec<Run>)))]
 async fn list(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .read(
             |rq| Ok((issue_ref(rq)?, rq.page::<RunCursor>()?)),
             |reads, ctx, (issue, page)| runs::of_issue(reads, ctx, issue, &[], page),
-            Reply::<Vec<RunBody>>::page,
+            Reply::<Vec<Run>>::page,
         )
         .await
 }
@@ -39,13 +39,13 @@ async fn list(rqctx: RequestContext) -> HttpResponse {
 #[utoipa::path(get, path = "/api/issues/{issueId}/live-runs", tag = TAG,
     operation_id = "listLiveIssueRuns",
     params(Paging),
-    responses((status = 200, description = "The runs.", body = Vec<RunBody>)))]
+    responses((status = 200, description = "The runs.", body = Vec<Run>)))]
 async fn live(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .read(
             |rq| Ok((issue_ref(rq)?, rq.page::<RunCursor>()?)),
             |reads, ctx, (issue, page)| runs::of_issue(reads, ctx, issue, &OPEN, page),
-            Reply::<Vec<RunBody>>::page,
+            Reply::<Vec<Run>>::page,
         )
         .await
 }
@@ -54,7 +54,7 @@ async fn live(rqctx: RequestContext) -> HttpResponse {
 /// waits.
 #[utoipa::path(get, path = "/api/issues/{issueId}/active-run", tag = TAG,
     operation_id = "getActiveIssueRun",
-    responses((status = 200, description = "The run.", body = RunBody)))]
+    responses((status = 200, description = "The run.", body = Run)))]
 async fn active(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .read(
@@ -66,7 +66,7 @@ async fn active(rqctx: RequestContext) -> HttpResponse {
                     .max_by_key(|run| (run.status.is_live(), run.created_at))
                     .ok_or_else(|| denied::<RunError>(Denied::NotFound("active run")))
             },
-            |run| Reply::ok(RunBody::from(run)),
+            |run| Reply::ok(run),
         )
         .await
 }

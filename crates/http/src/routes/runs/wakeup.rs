@@ -1,13 +1,12 @@
 use actix_web::HttpResponse;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use workforce_app::runs::{self, TriggerDetail, WakeUp, WakeUpOutcome};
+use workforce_app::runs::{self, InvokeOutcome, TriggerDetail, WakeUp, WakeUpOutcome};
 use workforce_domain::Document;
 use workforce_domain::text::Label;
 use workforce_domain::wake::WakeSource;
 
 use super::TAG;
-use super::bodies::InvokedBody;
 use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::RequestContext;
@@ -51,7 +50,7 @@ impl WakeUpBody {
 #[serde(untagged)]
 #[schema(as = WokenAgent)]
 enum WokenBody {
-    Asked(Box<InvokedBody>),
+    Asked(Box<InvokeOutcome>),
     Skipped(SkippedBody),
 }
 

@@ -1,64 +1,13 @@
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use utoipa::ToSchema;
 use workforce_app::Code;
-use workforce_app::secrets::{Converted, CreateSecret, UpdateSecret};
+use workforce_app::secrets::{CreateSecret, UpdateSecret};
 use workforce_domain::change::Replace;
-use workforce_domain::id::{AgentId, CompanyId, SecretId, UserId};
-use workforce_domain::secret::{ExternalRef, Secret, SecretProvider, SecretValue};
+use workforce_domain::secret::{ExternalRef, SecretProvider, SecretValue};
 use workforce_domain::string_enum::StringEnum;
 use workforce_domain::text::{Description, SecretName};
-use workforce_domain::time::Timestamp;
 
 use crate::problem::Problem;
-
-/// A secret, without its value.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = Secret)]
-pub(super) struct SecretBody {
-    /// Unique id.
-    id: SecretId,
-    /// Its company.
-    company_id: CompanyId,
-    /// Its name, unique in the company.
-    name: SecretName,
-    /// Where its value comes from.
-    provider: SecretProvider,
-    /// What the provider knows it by; `null` when its value is kept here.
-    #[schema(value_type = Option<ExternalRef>)]
-    external_ref: Option<String>,
-    /// What it is for.
-    description: Option<Description>,
-    /// The number of its newest version; 0 when its value is kept elsewhere.
-    #[schema(minimum = 0)]
-    latest_version: i32,
-    /// The agent that made it.
-    created_by_agent_id: Option<AgentId>,
-    /// The person of the board that made it.
-    created_by_user_id: Option<UserId>,
-    /// When it was made.
-    created_at: Timestamp,
-    /// When it last changed.
-    updated_at: Timestamp,
-}
-
-impl From<Secret> for SecretBody {
-    fn from(secret: Secret) -> Self {
-        Self {
-            id: secret.id,
-            company_id: secret.company,
-            name: secret.name,
-            provider: secret.provider,
-            external_ref: secret.external_ref.map(|text| text.as_str().to_owned()),
-            description: secret.description,
-            latest_version: secret.latest_version,
-            created_by_agent_id: secret.created_by_agent,
-            created_by_user_id: secret.created_by_user,
-            created_at: secret.created_at,
-            updated_at: secret.updated_at,
-        }
-    }
-}
 
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -122,27 +71,4 @@ impl RotateSecretBody {
 pub(super) struct ConvertBody {
     /// The name of the secret; that of the variable when left out.
     pub(super) name: Option<SecretName>,
-}
-
-/// An inline value that became a secret.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = ConvertedSecret)]
-pub(super) struct ConvertedBody {
-    /// The secret.
-    secret: SecretBody,
-    /// The agent that refers to it now.
-    agent_id: AgentId,
-    /// The variable that does.
-    variable: String,
-}
-
-impl From<Converted> for ConvertedBody {
-    fn from(converted: Converted) -> Self {
-        Self {
-            secret: converted.secret.into(),
-            agent_id: converted.agent,
-            variable: converted.variable,
-        }
-    }
 }
