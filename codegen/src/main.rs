@@ -5,6 +5,7 @@
     reason = "a command line tool talks on standard output"
 )]
 
+mod openapi;
 mod reference;
 mod sections;
 

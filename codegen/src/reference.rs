@@ -12,9 +12,11 @@ use workforce_domain::string_enum::StringEnum;
 use workforce_http::registry::{Access, COMMON};
 use workforce_http::{problem, routes};
 
+use crate::openapi;
+
 /// The OpenAPI document, as the server serves it.
 pub(crate) fn openapi() -> String {
-    workforce_http::printed(&workforce_http::document())
+    openapi::printed(&openapi::document())
 }
 
 /// Every machine code: its status and what the caller should do.
@@ -33,9 +35,9 @@ pub(crate) fn errors() -> String {
 pub(crate) fn endpoints() -> String {
     let rows = routes::all().list().into_iter().map(|route| {
         [
-            route.method,
+            route.method.clone(),
             format!("`{}`", route.path),
-            route.summary.trim_end_matches('.').replace('\n', " "),
+            route.summary().trim_end_matches('.').replace('\n', " "),
             route.access.as_str().to_owned(),
             listed(&route.refuses),
         ]
@@ -49,7 +51,8 @@ pub(crate) fn answers() -> String {
     let mut text = String::new();
     for route in routes::all().list() {
         let name = route.name();
-        let successes = route.succeeds.iter().map(ToString::to_string);
+        let successes = route.succeeds();
+        let successes = successes.iter().map(ToString::to_string);
         let refusals = route.refuses.iter().map(ToString::to_string);
         for answer in successes.chain(refusals) {
             // Writing to a string cannot fail.

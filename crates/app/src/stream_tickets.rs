@@ -44,10 +44,10 @@ impl Refusal for TicketError {
 
 /// A ticket just made. The full value is shown this once.
 #[derive(Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = StreamTicket))]
 #[serde(rename_all = "camelCase")]
 pub struct IssuedTicket {
-    /// The full value.
+    /// The full value: what to send as `?ticket=`.
     #[serde(rename = "ticket")]
     pub value: String,
     /// From then on it opens nothing.

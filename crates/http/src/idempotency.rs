@@ -12,12 +12,9 @@ use workforce_app::{Code, Failure};
 use workforce_domain::port::{StoredResponse, Tx, Vault};
 use workforce_domain::time::Timestamp;
 
+use crate::headers::IDEMPOTENCY_KEY;
 use crate::problem::Problem;
 
-/// The request header with the caller's key.
-pub(crate) const IDEMPOTENCY_KEY: &str = "Idempotency-Key";
-/// The answer header that marks a repetition.
-pub(crate) const REPLAYED: &str = "Idempotency-Replayed";
 /// For how long an answer is kept.
 pub const KEPT_FOR: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -37,7 +34,11 @@ impl InFlight {
     ///
     /// # Errors
     /// `request_in_progress` while another request has it.
-    pub(crate) fn claim(&self, credential: Option<&str>, key: &str) -> Result<Claim<'_>, Problem> {
+    pub(crate) fn claim(
+        &self,
+        credential: Option<&str>,
+        key: &str,
+    ) -> Result<KeyGuard<'_>, Problem> {
         // A presented credential and none are told apart, as is where the
         // credential ends and the key begins.
         let digest = digest_of(
@@ -49,7 +50,7 @@ impl InFlight {
             .map(str::as_bytes),
         );
         if self.lock().insert(digest) {
-            Ok(Claim { keys: self, digest })
+            Ok(KeyGuard { keys: self, digest })
         } else {
             Err(Problem::new(
                 Code::RequestInProgress,
@@ -61,12 +62,12 @@ impl InFlight {
 
 /// A key that is being served.
 #[derive(Debug)]
-pub(crate) struct Claim<'a> {
+pub(crate) struct KeyGuard<'a> {
     keys: &'a InFlight,
     digest: [u8; 32],
 }
 
-impl Drop for Claim<'_> {
+impl Drop for KeyGuard<'_> {
     fn drop(&mut self) {
         self.keys.lock().remove(&self.digest);
     }
@@ -84,7 +85,7 @@ fn digest_of(parts: &[&[u8]]) -> [u8; 32] {
 
 /// A request that may be a repetition.
 #[derive(Debug)]
-pub(crate) struct Repeatable {
+pub(crate) struct IdempotentRequest {
     key: String,
     request_digest: [u8; 32],
     /// The same without the body. A digest of a body that carries a secret
@@ -92,7 +93,7 @@ pub(crate) struct Repeatable {
     route_digest: [u8; 32],
 }
 
-impl Repeatable {
+impl IdempotentRequest {
     /// A request with this key.
     ///
     /// # Errors
@@ -228,16 +229,16 @@ mod tests {
     #[test]
     fn keys_are_short_and_printable() {
         for key in ["", "a\tb", "caf\u{e9}", &"k".repeat(201)] {
-            let problem = Repeatable::new(key, "POST", "/", b"").unwrap_err();
+            let problem = IdempotentRequest::new(key, "POST", "/", b"").unwrap_err();
             assert_eq!(problem.code(), Code::InvalidRequest);
         }
-        assert!(Repeatable::new(&"k".repeat(200), "POST", "/", b"").is_ok());
+        assert!(IdempotentRequest::new(&"k".repeat(200), "POST", "/", b"").is_ok());
     }
 
     #[test]
     fn other_requests_have_other_digests() {
         let digest = |method, path, body: &[u8]| {
-            Repeatable::new("k", method, path, body)
+            IdempotentRequest::new("k", method, path, body)
                 .unwrap()
                 .request_digest
         };

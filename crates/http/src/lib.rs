@@ -4,18 +4,19 @@
 //! case serves it, and how the answer looks. Everything between them, who
 //! asks, one hop to the blocking pool, the transaction, repeated requests and
 //! refusals, is `exchange`'s. A route is registered through
-//! [`registry::Endpoints`] only, which demands its access rule.
+//! `endpoints::Endpoints` only, which demands its access rule.
 
-mod access;
-mod arrival;
+mod access_rules;
+mod allowed_hosts;
 mod body;
 mod credential_uses;
 mod download;
-mod guard;
+mod endpoints;
+mod head_timeout;
+pub mod headers;
 mod idempotency;
 mod metrics;
 mod middleware;
-mod openapi;
 mod paging;
 mod precondition;
 pub mod problem;
@@ -25,20 +26,21 @@ mod refusals;
 pub mod registry;
 mod reply;
 mod request_context;
+mod request_id;
 pub mod routes;
 mod schema;
 pub mod server;
 mod state;
+mod streamed_request;
 mod streams;
 mod transfers;
 mod upload;
 
+pub use allowed_hosts::AllowedHosts;
 pub use credential_uses::CredentialUses;
-pub use guard::AllowedHosts;
 pub use idempotency::KEPT_FOR;
-pub use openapi::{document, printed};
 pub use rate_limit::RateLimit;
-pub use server::{Options, serve};
+pub use server::{DOCUMENT, Options, serve};
 pub use state::{KeyRotation, Ports, State};
 pub use streams::{StreamLimits, Streams};
 pub use transfers::TransferLimits;

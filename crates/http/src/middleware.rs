@@ -4,54 +4,25 @@
 use std::time::{Duration, Instant};
 
 use actix_web::body::MessageBody;
-use actix_web::dev::{Extensions, ServiceRequest, ServiceResponse};
+use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::Method;
-use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use actix_web::http::header::{self, HeaderName, HeaderValue};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage, web};
 use tracing::Instrument;
 use workforce_app::Code;
 
-use crate::arrival::Awaited;
+use crate::head_timeout::Awaited;
 use crate::problem::Problem;
 use crate::refusals::assert_described;
+use crate::request_id::RequestId;
+use crate::routes::HEALTH_PATH;
 use crate::state::State;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const VERSION: HeaderName = HeaderName::from_static("x-workforce-version");
-/// What is asked to see whether the server lives; it always gets an answer.
-pub(crate) const SIGN_OF_LIFE: &str = "/api/health";
 /// An answer that takes longer is worth a line in the log.
 const SLOW: Duration = Duration::from_secs(1);
-
-/// The id under which a request is answered and logged.
-#[derive(Clone, Debug)]
-pub(crate) struct RequestId(String);
-
-impl RequestId {
-    /// The id of the request with these extensions.
-    pub(crate) fn of(extensions: &Extensions) -> String {
-        extensions
-            .get::<Self>()
-            .map_or_else(String::new, |id| id.0.clone())
-    }
-
-    /// The id that the request brings, if it is fit to be written to a log and
-    /// a header; a new one otherwise.
-    fn choose(headers: &HeaderMap, state: &State) -> Self {
-        let sane = |id: &&str| {
-            (1..=128).contains(&id.len())
-                && id
-                    .bytes()
-                    .all(|b| b.is_ascii_alphanumeric() || b"-_.:".contains(&b))
-        };
-        let brought = headers
-            .get(REQUEST_ID)
-            .and_then(|id| id.to_str().ok())
-            .filter(sane);
-        Self(brought.map_or_else(|| state.ports.ids.next().to_string(), str::to_owned))
-    }
-}
 
 /// Surrounds every request.
 ///
@@ -66,7 +37,7 @@ pub(crate) async fn surround(
     if let Some(connection) = request.conn_data::<Awaited>() {
         connection.has_come();
     }
-    let id = RequestId::choose(request.headers(), &state);
+    let id = RequestId::choose(request.headers(), || state.ports.ids.next().to_string());
     let span = tracing::debug_span!(
         "request",
         id = %id.0,
@@ -167,7 +138,7 @@ fn too_often(request: &ServiceRequest, state: &State) -> Option<Problem> {
     let limiter = state
         .limiter
         .as_ref()
-        .filter(|_limiter| request.path() != SIGN_OF_LIFE)?;
+        .filter(|_limiter| request.path() != HEALTH_PATH)?;
     let authorization = request.headers().get(header::AUTHORIZATION);
     let authorization = authorization.map(|value| value.to_str().unwrap_or_default());
     let address = request.peer_addr().map(|address| address.ip());

@@ -11,9 +11,6 @@ use workforce_domain::page::PageRequest;
 use crate::problem::Problem;
 use crate::query::{Query, fault};
 
-/// The header with the cursor of the next page.
-pub(crate) const NEXT_CURSOR: &str = "X-Next-Cursor";
-
 /// The parameters that every list takes.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]

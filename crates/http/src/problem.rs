@@ -98,6 +98,12 @@ impl Problem {
         Self::new(Code::NotFound, format!("no such {kind}"))
     }
 
+    /// A body above a limit in bytes.
+    pub(crate) fn too_large(what: &str, max: u64) -> Self {
+        let detail = format!("{what} may have at most {max} bytes");
+        Self::new(Code::BodyTooLarge, detail)
+    }
+
     /// A method that a path does not have.
     pub(crate) fn method_not_allowed(allow: &str) -> Self {
         let mut problem = Self::new(

@@ -7,12 +7,11 @@ use std::sync::LazyLock;
 use utoipa::openapi::path::HttpMethod;
 use workforce_app::Code;
 
-use crate::access::{Access, Subject};
-use crate::middleware::SIGN_OF_LIFE;
+use crate::access_rules::{Access, Subject};
+use crate::endpoints::{self, Endpoint};
 use crate::precondition::IF_MATCH;
-use crate::registry::{self, Endpoint};
 use crate::request_context::TICKET;
-use crate::routes;
+use crate::routes::{self, HEALTH_PATH};
 
 /// Codes that come with a property of a route.
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +34,7 @@ pub const COMMON: &[Common] = &[
     Common {
         routes: "Every route but `/api/health`",
         codes: &[Code::RateLimited],
-        applies: |endpoint| endpoint.path != SIGN_OF_LIFE,
+        applies: |endpoint| endpoint.path != HEALTH_PATH,
     },
     Common {
         routes: "Every route but the public ones",
@@ -129,7 +128,7 @@ pub const COMMON: &[Common] = &[
 static DESCRIBED: LazyLock<HashMap<(String, String), BTreeSet<Code>>> = LazyLock::new(|| {
     let endpoints = routes::all();
     let described = endpoints.endpoints().iter().map(|endpoint| {
-        let method = registry::name(&endpoint.method).to_string();
+        let method = endpoints::name(&endpoint.method).to_string();
         ((method, endpoint.path.clone()), codes(endpoint))
     });
     described.collect()

@@ -1,48 +1,31 @@
-//! The one way to register a route. It takes the access rule, the machine codes
-//! of the use case, the handler and the description of the operation together,
-//! so that none can be missing.
+//! The routes as tests and documentation list them.
 
-use std::cell::LazyCell;
-use std::collections::BTreeMap;
-use std::future::Future;
-use std::sync::Arc;
-use std::time::Duration;
+use utoipa::openapi::path::Operation;
+use workforce_app::Code;
 
-use actix_web::http::{Method, header};
-use actix_web::rt::time::timeout;
-use actix_web::web::{self, Bytes, BytesMut, Payload, ServiceConfig};
-use actix_web::{HttpMessage, HttpRequest, HttpResponse, Route, guard};
-use futures_util::StreamExt;
-use utoipa::__dev::{SchemaReferences, Tags};
-use utoipa::openapi::path::{HttpMethod, Operation, ParameterIn};
-use utoipa::openapi::{RefOr, Schema};
-use workforce_app::{Code, Codes};
-
-use crate::body::MAX_BODY;
-use crate::middleware::RequestId;
-use crate::problem::Problem;
+pub use crate::access_rules::{Access, Subject};
+use crate::endpoints::{self, Endpoints};
 use crate::refusals;
-use crate::request_context::{Request, RequestContext};
-use crate::state::State;
+pub use crate::refusals::{COMMON, Common};
 
 /// A route as tests and documentation list it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, PartialEq)]
 pub struct Listed {
     /// Its path, with parameters in braces.
     pub path: String,
     /// Its method in upper case.
     pub method: String,
-    /// What it does, in a few words.
-    pub summary: String,
     /// Who may call it.
     pub access: Access,
     /// What its path leads to.
     pub subject: Subject,
-    /// The codes that its use case refuses with beside those that follow from
-    /// the route's shape ([`COMMON`]).
+    /// Every code that it refuses with.
+    pub codes: Vec<Code>,
+    /// Those that its use case adds to what follows from the route's shape
+    /// ([`COMMON`]).
     pub refuses: Vec<Code>,
-    /// The statuses of its successes.
-    pub succeeds: Vec<u16>,
+    /// What it takes and answers, as its handler says.
+    pub operation: Operation,
 }
 
 impl Listed {
@@ -50,58 +33,14 @@ impl Listed {
     pub fn name(&self) -> String {
         format!("{} {}", self.method, self.path)
     }
-}
 
-pub use crate::access::{Access, Subject};
-pub use crate::refusals::{COMMON, Common};
-
-/// The connection that a streamed request came on.
-pub(crate) struct Connection {
-    /// Its head.
-    pub(crate) request: HttpRequest,
-    /// Its body, of which nothing was read.
-    pub(crate) payload: Payload,
-}
-
-impl Connection {
-    /// A header as text; `None` when it is missing or no text.
-    pub(crate) fn header(&self, name: header::HeaderName) -> Option<&str> {
-        self.request
-            .headers()
-            .get(name)
-            .and_then(|value| value.to_str().ok())
-    }
-}
-
-/// A registered route.
-pub(crate) struct Endpoint {
-    pub(crate) path: String,
-    pub(crate) method: HttpMethod,
-    pub(crate) access: Access,
-    /// What it does, for documentation: made when it is first asked for, since
-    /// a server that answers requests has no need of it.
-    pub(crate) operation: LazyCell<Operation>,
-    pub(crate) refuses: Codes,
-    /// Whether its body is read, as JSON, before the handler is called.
-    pub(crate) reads_body: bool,
-    route: Route,
-}
-
-impl Endpoint {
-    /// True when the description names a parameter of the query or a header.
-    pub(crate) fn takes(&self, name: &str) -> bool {
-        self.operation
-            .parameters
-            .iter()
-            .flatten()
-            .any(|parameter| match parameter {
-                RefOr::T(it) => it.name == name && it.parameter_in != ParameterIn::Path,
-                RefOr::Ref(_) => false,
-            })
+    /// What it does, in a few words.
+    pub fn summary(&self) -> &str {
+        self.operation.summary.as_deref().unwrap_or_default()
     }
 
     /// The statuses with which it says that something was done.
-    fn succeeds(&self) -> Vec<u16> {
+    pub fn succeeds(&self) -> Vec<u16> {
         let statuses = self.operation.responses.responses.keys();
         statuses
             .filter_map(|status| status.parse().ok())
@@ -110,282 +49,23 @@ impl Endpoint {
     }
 }
 
-/// The routes of a server.
-#[derive(Default)]
-pub struct Endpoints {
-    endpoints: Vec<Endpoint>,
-    schemas: Vec<fn(&mut NamedSchemas)>,
-}
-
-/// Schemas of bodies, by name.
-pub(crate) type NamedSchemas = Vec<(String, RefOr<Schema>)>;
-
 impl Endpoints {
-    /// No routes yet.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Registers a handler that reads the body of its requests as a stream, or
-    /// answers with one. Nothing of the body is read before the handler asks
-    /// for it, and the limits and the time of JSON bodies do not hold: the
-    /// handler sets its own. See [`Self::add`] for the rest.
-    #[must_use]
-    pub(crate) fn add_streaming<P, F, A>(
-        mut self,
-        _description: P,
-        access: Access,
-        refuses: Codes,
-        handler: F,
-    ) -> Self
-    where
-        P: utoipa::Path + SchemaReferences + for<'t> Tags<'t>,
-        F: Fn(RequestContext, Connection) -> A + Clone + 'static,
-        A: Future<Output = HttpResponse> + 'static,
-    {
-        self.schemas.push(P::schemas);
-        for method in P::methods() {
-            let handler = handler.clone();
-            let answer = move |request: HttpRequest, state: web::Data<State>, payload: Payload| {
-                let rqctx = RequestContext {
-                    state: Arc::clone(&state),
-                    request: Request::capture(&request, Bytes::new()),
-                    access,
-                };
-                handler(rqctx, Connection { request, payload })
-            };
-            self.endpoints.push(Endpoint {
-                path: P::path(),
-                route: guarded(&method).to(answer),
-                method,
-                access,
-                operation: LazyCell::new(operation::<P>),
-                refuses,
-                reads_body: false,
-            });
-        }
-        self
-    }
-
-    /// Registers a handler under the path and methods of its description,
-    /// which `#[utoipa::path]` makes beside it. `refuses` names the codes of
-    /// its use case; those that follow from the shape of the route ([`COMMON`])
-    /// go without saying. A server with debug assertions panics at any other.
-    #[must_use]
-    pub(crate) fn add<P, F, A>(
-        mut self,
-        _description: P,
-        access: Access,
-        refuses: Codes,
-        handler: F,
-    ) -> Self
-    where
-        P: utoipa::Path + SchemaReferences + for<'t> Tags<'t>,
-        F: Fn(RequestContext) -> A + Clone + 'static,
-        A: Future<Output = HttpResponse> + 'static,
-    {
-        self.schemas.push(P::schemas);
-        for method in P::methods() {
-            let handler = handler.clone();
-            let answer = move |request: HttpRequest, state: web::Data<State>, payload: Payload| {
-                let handler = handler.clone();
-                async move {
-                    match read(&request, payload, state.body_deadline).await {
-                        Ok(body) => {
-                            let request = Request::capture(&request, body);
-                            let state = Arc::clone(&state);
-                            handler(RequestContext {
-                                state,
-                                request,
-                                access,
-                            })
-                            .await
-                        }
-                        Err(problem) => problem.answer(&RequestId::of(&request.extensions())),
-                    }
-                }
-            };
-            self.endpoints.push(Endpoint {
-                path: P::path(),
-                route: guarded(&method).to(answer),
-                method,
-                access,
-                operation: LazyCell::new(operation::<P>),
-                refuses,
-                reads_body: true,
-            });
-        }
-        self
-    }
-
     /// The registered routes, by path and method.
     pub fn list(&self) -> Vec<Listed> {
         let mut list: Vec<_> = self
-            .endpoints
+            .endpoints()
             .iter()
             .map(|endpoint| Listed {
                 path: endpoint.path.clone(),
-                method: name(&endpoint.method).to_string(),
-                summary: endpoint.operation.summary.clone().unwrap_or_default(),
+                method: endpoints::name(&endpoint.method).to_string(),
                 access: endpoint.access,
                 subject: Subject::of(&endpoint.path),
+                codes: refusals::codes(endpoint).into_iter().collect(),
                 refuses: refusals::own(endpoint),
-                succeeds: endpoint.succeeds(),
+                operation: endpoint.operation.clone(),
             })
             .collect();
-        list.sort();
+        list.sort_by(|a, b| (&a.path, &a.method).cmp(&(&b.path, &b.method)));
         list
     }
-
-    pub(crate) fn endpoints(&self) -> &[Endpoint] {
-        &self.endpoints
-    }
-
-    /// The schemas that the descriptions refer to; some more than once.
-    pub(crate) fn schemas(&self) -> NamedSchemas {
-        let mut schemas = NamedSchemas::new();
-        for add in &self.schemas {
-            add(&mut schemas);
-        }
-        schemas
-    }
-
-    /// Puts the routes into an application: one resource per path, so that a
-    /// wrong method is 405 with the right ones, and literal paths before those
-    /// with a parameter in the same place.
-    pub(crate) fn mount(self, config: &mut ServiceConfig) {
-        let mut paths: BTreeMap<Vec<Place>, (String, Vec<Endpoint>)> = BTreeMap::new();
-        for endpoint in self.endpoints {
-            let places = endpoint.path.split('/').map(Place::of).collect();
-            let (_, group) = paths
-                .entry(places)
-                .or_insert_with(|| (endpoint.path.clone(), Vec::new()));
-            group.push(endpoint);
-        }
-        for (path, group) in paths.into_values() {
-            let allow = allowed(&group);
-            let mut resource = web::resource(path);
-            for endpoint in group {
-                resource = resource.route(endpoint.route);
-            }
-            config.service(
-                resource.default_service(web::to(move |request: HttpRequest| {
-                    let problem = Problem::method_not_allowed(&allow);
-                    async move { problem.answer(&RequestId::of(&request.extensions())) }
-                })),
-            );
-        }
-    }
-}
-
-/// One place of a path; literals come first.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Place {
-    Literal(String),
-    Parameter,
-}
-
-impl Place {
-    fn of(segment: &str) -> Self {
-        if segment.starts_with('{') {
-            Self::Parameter
-        } else {
-            Self::Literal(segment.to_owned())
-        }
-    }
-}
-
-fn allowed(group: &[Endpoint]) -> String {
-    let mut methods: Vec<_> = group
-        .iter()
-        .map(|endpoint| name(&endpoint.method))
-        .collect();
-    if methods.contains(&Method::GET) {
-        methods.push(Method::HEAD);
-    }
-    methods
-        .iter()
-        .map(Method::as_str)
-        .collect::<Vec<_>>()
-        .join(", ")
-}
-
-/// What an operation does, with the resource it belongs to.
-fn operation<P: utoipa::Path + for<'t> Tags<'t>>() -> Operation {
-    let tags = <P as Tags<'static>>::tags();
-    let mut operation = P::operation();
-    operation.tags = Some(tags.into_iter().map(str::to_owned).collect());
-    operation
-}
-
-fn guarded(method: &HttpMethod) -> Route {
-    match method {
-        HttpMethod::Get => web::route().guard(guard::Any(guard::Get()).or(guard::Head())),
-        other => web::route().guard(guard::Method(name(other))),
-    }
-}
-
-pub(crate) const fn name(method: &HttpMethod) -> Method {
-    match method {
-        HttpMethod::Get => Method::GET,
-        HttpMethod::Post => Method::POST,
-        HttpMethod::Put => Method::PUT,
-        HttpMethod::Delete => Method::DELETE,
-        HttpMethod::Options => Method::OPTIONS,
-        HttpMethod::Head => Method::HEAD,
-        HttpMethod::Patch => Method::PATCH,
-        HttpMethod::Trace => Method::TRACE,
-    }
-}
-
-/// Reads a body within its limit and its time. One that says itself that it is
-/// above the limit is refused unread.
-async fn read(
-    request: &HttpRequest,
-    payload: Payload,
-    deadline: Duration,
-) -> Result<Bytes, Problem> {
-    let announced = request
-        .headers()
-        .get(header::CONTENT_LENGTH)
-        .and_then(|length| length.to_str().ok())
-        .and_then(|length| length.parse::<u64>().ok());
-    if announced.is_some_and(|length| length > MAX_BODY as u64) {
-        return Err(too_large());
-    }
-    timeout(deadline, collect(request, payload))
-        .await
-        .unwrap_or_else(|_elapsed| {
-            let detail = "the body did not arrive in time";
-            Err(Problem::new(Code::InvalidRequest, detail))
-        })
-}
-
-/// Takes a body off the connection. One above the limit is still taken, within
-/// reason, so that the caller sees the answer.
-async fn collect(request: &HttpRequest, mut payload: Payload) -> Result<Bytes, Problem> {
-    const DRAINED: usize = 8 * MAX_BODY;
-    let mut body = BytesMut::new();
-    let mut length = 0_usize;
-    while let Some(chunk) = payload.next().await {
-        let chunk = chunk.map_err(|error| {
-            tracing::debug!(%error, path = request.path(), "a body ended early");
-            Problem::new(Code::InvalidRequest, "the body ended early")
-        })?;
-        length = length.saturating_add(chunk.len());
-        if length <= MAX_BODY {
-            body.extend_from_slice(&chunk);
-        } else if length > DRAINED {
-            break;
-        }
-    }
-    if length > MAX_BODY {
-        return Err(too_large());
-    }
-    Ok(body.freeze())
-}
-
-fn too_large() -> Problem {
-    let detail = format!("a JSON body may have at most {MAX_BODY} bytes");
-    Problem::new(Code::BodyTooLarge, detail)
 }

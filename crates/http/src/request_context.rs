@@ -16,19 +16,15 @@ use serde::Serialize;
 use workforce_app::{Context, Failure, Refusal};
 use workforce_domain::port::{Reads, Tx};
 
-use crate::idempotency::REPLAYED;
-use crate::paging::{NEXT_CURSOR, next_link};
+use crate::access_rules::Access;
+use crate::headers::{LAST_EVENT, NEXT_CURSOR, REPLAYED, WARNING};
+use crate::paging::next_link;
 use crate::problem::Problem;
-use crate::registry::Access;
 use crate::reply::Reply;
 use crate::state::State;
 pub(crate) use execute::caller_name;
 use execute::{Response, StreamRead};
 
-/// The answer header from which on events are asked for next.
-pub(crate) const LAST_EVENT: &str = "X-Last-Event-Id";
-/// The answer header that tells what was ignored.
-pub(crate) const WARNING: &str = "X-Workforce-Warning";
 /// An answer below this size is not worth compressing.
 const COMPRESSED_FROM: usize = 16 * 1024;
 

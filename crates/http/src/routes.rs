@@ -8,7 +8,7 @@ mod board_tokens;
 mod companies;
 mod costs;
 mod dashboard;
-pub(crate) mod events;
+mod events;
 mod goals;
 mod health;
 mod issues;
@@ -16,6 +16,8 @@ mod labels;
 mod projects;
 mod runs;
 mod secrets;
+
+pub(crate) use health::HEALTH_PATH;
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -25,8 +27,8 @@ use workforce_domain::id::IssueId;
 use workforce_domain::issue::IssueRef;
 use workforce_domain::port::{Reads, StoreError};
 
+use crate::endpoints::Endpoints;
 use crate::problem::Problem;
-use crate::registry::Endpoints;
 use crate::request_context::Request;
 
 /// Every route of the server.

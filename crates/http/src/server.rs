@@ -2,7 +2,6 @@
 
 use std::io;
 use std::net::TcpListener;
-use std::sync::LazyLock;
 use std::time::Duration;
 
 use actix_web::dev::Server;
@@ -13,10 +12,10 @@ use actix_web::{App, HttpMessage, HttpRequest, HttpResponse, HttpServer, web};
 use utoipa_swagger_ui::{Config, SwaggerUi};
 use workforce_app::Code;
 
-use crate::arrival;
-use crate::middleware::{RequestId, surround};
-use crate::openapi::document;
+use crate::head_timeout;
+use crate::middleware::surround;
 use crate::problem::Problem;
+use crate::request_id::RequestId;
 use crate::routes;
 use crate::state::State;
 
@@ -52,7 +51,7 @@ pub fn serve(state: Data<State>, listener: TcpListener, options: Options) -> io:
             .configure(move |config| configure(config, state))
     })
     .client_request_timeout(Duration::ZERO)
-    .on_connect(arrival::watch)
+    .on_connect(head_timeout::watch)
     .workers(options.workers)
     .worker_max_blocking_threads(options.blocking_threads)
     .shutdown_timeout(options.drain.as_secs())
@@ -84,22 +83,13 @@ fn configure(config: &mut ServiceConfig, state: Data<State>) {
         .default_service(web::to(nowhere));
 }
 
-/// The OpenAPI document as it is sent. Made when it is first asked for, off the
-/// threads that serve: it takes memory that most servers never need.
-static DOCUMENT: LazyLock<Result<Bytes, serde_json::Error>> =
-    LazyLock::new(|| serde_json::to_vec(&document()).map(Bytes::from));
+/// The OpenAPI document, which `cargo xtask codegen` makes from the routes.
+pub const DOCUMENT: &[u8] = include_bytes!("../../../openapi.json");
 
-async fn describe(request: HttpRequest) -> HttpResponse {
-    let problem = match web::block(|| DOCUMENT.as_ref()).await {
-        Ok(Ok(document)) => {
-            return HttpResponse::Ok()
-                .content_type("application/json")
-                .body(document.clone());
-        }
-        Ok(Err(error)) => Problem::internal(error),
-        Err(error) => Problem::internal(&error),
-    };
-    problem.answer(&RequestId::of(&request.extensions()))
+async fn describe() -> HttpResponse {
+    HttpResponse::Ok()
+        .content_type("application/json")
+        .body(Bytes::from_static(DOCUMENT))
 }
 
 async fn get_only(request: HttpRequest) -> HttpResponse {

@@ -8,8 +8,8 @@ use workforce_domain::port::{
 use workforce_domain::time::Timestamp;
 use workforce_vitals::Vitals;
 
+use crate::allowed_hosts::AllowedHosts;
 use crate::credential_uses::CredentialUses;
-use crate::guard::AllowedHosts;
 use crate::idempotency::InFlight;
 use crate::metrics::Metrics;
 use crate::rate_limit::{Limiter, RateLimit};

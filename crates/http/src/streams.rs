@@ -4,12 +4,14 @@
 //! nothing happens it holds its connection, a bounded queue and a timer:
 //! neither a thread nor a connection to the store.
 
-mod attention;
 mod channel;
+mod end;
+mod event_body;
 mod frame;
 mod inbound;
 mod sender;
 mod socket;
+mod stall;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,10 +24,12 @@ use workforce_domain::actor::CompanyScope;
 use workforce_domain::id::CompanyId;
 use workforce_domain::port::Store;
 
-pub(crate) use channel::{Channel, Piece, Sent};
+pub(crate) use channel::{Batch, Channel, EncodedEvent};
+pub(crate) use end::{CloseCause, ReaderGone};
+pub(crate) use event_body::EventBody;
 pub(crate) use frame::{EVENT_STREAM, Frame, KEEP_ALIVE, preamble};
-pub(crate) use sender::{EventSender, ReaderGone, answer};
-pub(crate) use socket::{CloseCause, Socket, UPGRADE, accept};
+pub(crate) use sender::{EventSender, answer};
+pub(crate) use socket::{Socket, UPGRADE, accept};
 
 use crate::problem::Problem;
 

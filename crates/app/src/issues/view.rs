@@ -9,7 +9,7 @@ use workforce_domain::time::Timestamp;
 
 use crate::masking::masked;
 
-/// An issue with its labels and whoever works on it.
+/// An issue with its labels, and who works on it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Issue))]
 #[serde(rename_all = "camelCase")]

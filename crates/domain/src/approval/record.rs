@@ -138,8 +138,10 @@ pub struct ApprovalHistoryEntry {
     /// What happened.
     #[serde(flatten)]
     pub event: ApprovalEvent,
-    /// The payload as it was stored then, where the approval was asked for, sent again, or its
-    /// draft edited; `None` of entries that were written before payloads were kept.
+    /// The payload as it was when the approval was `created` or `resubmitted`,
+    /// or the board had `edited` its draft; hides what the payload of the
+    /// approval hides. `None` of other entries, and of those that were written
+    /// before payloads were kept.
     pub payload: Option<Document>,
 }
 

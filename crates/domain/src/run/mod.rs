@@ -65,7 +65,7 @@ string_enum! {
     }
 }
 
-/// A run.
+/// A heartbeat run: one execution of an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = HeartbeatRun))]
 #[serde(rename_all = "camelCase")]

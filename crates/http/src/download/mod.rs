@@ -20,9 +20,9 @@ use workforce_domain::attachment::{Attachment, ObjectName, delivery};
 use workforce_domain::port::ObjectError;
 
 use crate::problem::Problem;
-use crate::registry::Connection;
 use crate::request_context::RequestContext;
 use crate::state::State;
+use crate::streamed_request::StreamedRequest;
 use range::Part;
 
 /// So many bytes are read at a time, and held for each reader.
@@ -43,7 +43,7 @@ pub(crate) const SEND: Codes = Codes::of(&[Code::RangeNotSatisfiable]);
 /// Answers a request for the content of an attachment.
 pub(crate) async fn send(
     rqctx: &RequestContext,
-    connection: &Connection,
+    connection: &StreamedRequest,
     attachment: &Attachment,
 ) -> HttpResponse {
     let length = u64::try_from(attachment.asset.byte_size).unwrap_or_default();
@@ -54,7 +54,7 @@ pub(crate) async fn send(
     if is_known {
         return head(StatusCode::NOT_MODIFIED, attachment, &etag).finish();
     }
-    let is_head = connection.request.method() == Method::HEAD;
+    let is_head = connection.head.method() == Method::HEAD;
     // A part of other bytes than the caller has would be of no use to it.
     let is_same = connection
         .header(header::IF_RANGE)
@@ -75,7 +75,7 @@ pub(crate) async fn send(
     }
     let size = bytes.end - bytes.start;
     if is_head {
-        return response.body(SizedStream::new(size, stream::empty::<Piece>()));
+        return response.body(SizedStream::new(size, stream::empty::<Batch>()));
     }
     // The first piece is there before the answer begins, so that what cannot
     // be read is told as what it is.
@@ -124,7 +124,7 @@ fn head(status: StatusCode, attachment: &Attachment, etag: &str) -> HttpResponse
     response
 }
 
-type Piece = Result<Bytes, Box<dyn std::error::Error>>;
+type Batch = Result<Bytes, Box<dyn std::error::Error>>;
 
 /// What is still to be sent of an object.
 struct Content {
@@ -162,7 +162,7 @@ impl Content {
     }
 
     /// What is left, piece by piece, each read when the one before was taken.
-    fn pieces(self) -> impl Stream<Item = Piece> + 'static {
+    fn pieces(self) -> impl Stream<Item = Batch> + 'static {
         stream::unfold(Some(self), async |content| {
             let content = content.filter(|content| !content.left.is_empty())?;
             match content.next().await {

@@ -11,9 +11,9 @@ use workforce_domain::port::{Reads, Tx};
 use workforce_domain::time::Timestamp;
 
 use super::{Request, RequestContext};
-use crate::idempotency::{Claim, Repeatable, ResponseToStore};
+use crate::access_rules::Access;
+use crate::idempotency::{IdempotentRequest, KeyGuard, ResponseToStore};
 use crate::problem::{Problem, settled};
-use crate::registry::Access;
 use crate::reply::Reply;
 use crate::state::State;
 
@@ -172,7 +172,7 @@ impl RequestContext {
     pub(super) fn parsed<I>(
         &self,
         parse: impl FnOnce(&Request) -> Result<I, Problem>,
-    ) -> Result<(I, Option<Repeatable>), Problem> {
+    ) -> Result<(I, Option<IdempotentRequest>), Problem> {
         let input = parse(&self.request)?;
         Ok((input, self.request.repeatable()?))
     }
@@ -180,10 +180,10 @@ impl RequestContext {
     /// Takes the key of a request until it is served.
     pub(super) fn claim(
         &self,
-        repeatable: Option<&Repeatable>,
-    ) -> Result<Option<Claim<'_>>, Problem> {
+        repeatable: Option<&IdempotentRequest>,
+    ) -> Result<Option<KeyGuard<'_>>, Problem> {
         let credential = self.request.presented().authorization;
-        let claim = |it: &Repeatable| self.state.in_flight.claim(credential, it.key());
+        let claim = |it: &IdempotentRequest| self.state.in_flight.claim(credential, it.key());
         repeatable.map(claim).transpose()
     }
 

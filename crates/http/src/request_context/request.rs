@@ -12,16 +12,17 @@ use workforce_domain::page::PageRequest;
 use workforce_domain::ticket::StreamTicket;
 
 use crate::body;
-use crate::idempotency::{IDEMPOTENCY_KEY, Repeatable};
-use crate::middleware::RequestId;
+use crate::headers::{IDEMPOTENCY_KEY, RUN_ID};
+use crate::idempotency::IdempotentRequest;
 use crate::paging;
 use crate::precondition::{self, IF_MATCH};
 use crate::problem::Problem;
 use crate::query::{Query, fault};
+use crate::request_id::RequestId;
 use crate::streams::EVENT_STREAM;
 
 /// The headers that name a run, the own one first (docs/access.md#run-header).
-const RUN_HEADERS: [&str; 2] = ["X-Service-Run-Id", "X-Paperclip-Run-Id"];
+const RUN_HEADERS: [&str; 2] = [RUN_ID, "X-Paperclip-Run-Id"];
 
 /// The header in which a reader of events says what it has seen.
 const LAST_EVENT_ID: &str = "Last-Event-ID";
@@ -159,12 +160,12 @@ impl Request {
     ///
     /// # Errors
     /// `invalid_request` for a malformed key.
-    pub(crate) fn repeatable(&self) -> Result<Option<Repeatable>, Problem> {
+    pub(crate) fn repeatable(&self) -> Result<Option<IdempotentRequest>, Problem> {
         self.idempotency_key
             .as_deref()
             .filter(|_key| self.method == "POST")
             .map(|key| {
-                let request = Repeatable::new(key, &self.method, &self.path, &self.body)?;
+                let request = IdempotentRequest::new(key, &self.method, &self.path, &self.body)?;
                 Ok(match self.presented().authorization {
                     Some(credential) if self.is_of_credential => request.bound_to(credential),
                     _ => request,

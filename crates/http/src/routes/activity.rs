@@ -6,9 +6,10 @@ use workforce_domain::issue::IssueRef;
 use workforce_domain::port::{ActivityCursor, ActivityFilter, Reads, StoreError};
 
 use super::{issue_filter, issue_ref};
+use crate::access_rules::Access;
+use crate::endpoints::Endpoints;
 use crate::paging::Paging;
 use crate::problem::Problem;
-use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::{Request, RequestContext};
 

@@ -14,10 +14,11 @@ use workforce_app::agents::{self, AgentDetail, AgentRef, ListAgents, UpdateAgent
 use workforce_domain::id::CompanyId;
 use workforce_domain::port::AgentCursor;
 
+use crate::access_rules::Access;
+use crate::endpoints::Endpoints;
 use crate::paging::Paging;
 use crate::precondition;
 use crate::problem::Problem;
-use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::{Request, RequestContext};
 use bodies::AgentBody;

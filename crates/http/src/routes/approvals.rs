@@ -12,8 +12,9 @@ use workforce_domain::id::ApprovalId;
 use workforce_domain::port::{ApprovalCursor, ApprovalFilter, ApprovalHistoryCursor};
 
 use super::issue_ref;
+use crate::access_rules::Access;
+use crate::endpoints::Endpoints;
 use crate::paging::Paging;
-use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::RequestContext;
 use bodies::ApprovalBody;
@@ -128,7 +129,7 @@ async fn issues(rqctx: RequestContext) -> HttpResponse {
         .read(
             |rq| rq.id("approvalId"),
             |reads, ctx, id| approvals::issues(reads, ctx, *id),
-            |views| Reply::ok(views.into_iter().map(IssueView::from).collect::<Vec<_>>()),
+            |views| Reply::ok(views.into_iter().collect::<Vec<_>>()),
         )
         .await
 }

@@ -12,12 +12,14 @@ use workforce_domain::port::AttachmentCursor;
 mod bodies;
 
 use super::{Done, issue_ref};
+use crate::access_rules::Access;
 use crate::download;
+use crate::endpoints::Endpoints;
 use crate::paging::Paging;
 use crate::problem::Problem;
-use crate::registry::{Access, Connection, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::{RequestContext, caller_name};
+use crate::streamed_request::StreamedRequest;
 use crate::upload;
 use bodies::AttachmentBody;
 
@@ -58,7 +60,7 @@ struct UploadForm {
     tag = TAG, operation_id = "addAttachment",
     request_body(content = UploadForm, content_type = "multipart/form-data"),
     responses((status = 201, description = "The attachment.", body = AttachmentBody)))]
-async fn add(rqctx: RequestContext, connection: Connection) -> HttpResponse {
+async fn add(rqctx: RequestContext, connection: StreamedRequest) -> HttpResponse {
     let admitted = rqctx
         .preflight(
             |rq| Ok((rq.id("companyId")?, issue_ref(rq)?)),
@@ -191,7 +193,7 @@ async fn get(rqctx: RequestContext) -> HttpResponse {
         (status = 206, description = "The range of it.", content_type = "*/*", body = Vec<u8>),
         (status = 304, description = "It is there already."),
     ))]
-async fn content(rqctx: RequestContext, connection: Connection) -> HttpResponse {
+async fn content(rqctx: RequestContext, connection: StreamedRequest) -> HttpResponse {
     let found = rqctx
         .preflight(
             |rq| rq.id("attachmentId"),

@@ -9,9 +9,10 @@ use workforce_domain::port::BoardTokenCursor;
 use workforce_domain::text::Name;
 use workforce_domain::time::Timestamp;
 
+use crate::access_rules::Access;
+use crate::endpoints::Endpoints;
 use crate::paging::Paging;
 use crate::problem::Problem;
-use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::{Request, RequestContext};
 
@@ -107,7 +108,7 @@ async fn revoke(rqctx: RequestContext) -> HttpResponse {
         .write(
             |rq| rq.id("tokenId"),
             |tx, ctx, id| board_tokens::revoke(tx, ctx, *id),
-            |token| Reply::ok(token),
+            Reply::ok,
         )
         .await
 }

@@ -6,9 +6,10 @@ use workforce_app::{Code, Codes};
 use workforce_domain::company::CompanyStatus;
 use workforce_domain::port::CompanyCursor;
 
+use crate::access_rules::Access;
+use crate::endpoints::Endpoints;
 use crate::paging::Paging;
 use crate::problem::Problem;
-use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::{Request, RequestContext};
 
@@ -69,7 +70,7 @@ async fn create(rqctx: RequestContext) -> HttpResponse {
         .write(
             |rq| rq.json::<CreateCompany>(),
             |tx, ctx, command| companies::create(tx, ctx, command.clone()),
-            |view| Reply::created(view),
+            Reply::created,
         )
         .await
 }
@@ -82,7 +83,7 @@ async fn get(rqctx: RequestContext) -> HttpResponse {
         .read(
             |rq| rq.id("companyId"),
             |reads, ctx, id| companies::get(reads, ctx, *id),
-            |view| Reply::ok(view),
+            Reply::ok,
         )
         .await
 }
@@ -102,7 +103,7 @@ async fn update(rqctx: RequestContext) -> HttpResponse {
                 ))
             },
             |tx, ctx, (id, command)| companies::update(tx, ctx, *id, command.clone()),
-            |view| Reply::ok(view),
+            Reply::ok,
         )
         .await
 }

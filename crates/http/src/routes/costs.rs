@@ -13,9 +13,10 @@ use workforce_domain::port::CostEventCursor;
 use workforce_domain::text::{Label, Name};
 use workforce_domain::time::Timestamp;
 
+use crate::access_rules::Access;
+use crate::endpoints::Endpoints;
 use crate::paging::Paging;
 use crate::problem::Problem;
-use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::RequestContext;
 use workforce_domain::money::Cents;

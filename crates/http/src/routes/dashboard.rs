@@ -8,7 +8,8 @@ use workforce_domain::money::{Budget, Cents};
 use workforce_domain::number::Count;
 use workforce_domain::time::Timestamp;
 
-use crate::registry::{Access, Endpoints};
+use crate::access_rules::Access;
+use crate::endpoints::Endpoints;
 use crate::reply::Reply;
 use crate::request_context::RequestContext;
 

@@ -1,31 +1,29 @@
-mod line;
-mod reader;
+mod params;
+mod pump;
 mod socket;
 mod tickets;
+mod transport;
 
 use std::sync::Arc;
 
+use params::EventParams;
+
 use crate::schema::ServerSentEvent;
+use crate::streams::EventBody;
 use actix_web::HttpResponse;
 use actix_web::http::header;
-use serde::Serialize;
-use utoipa::ToSchema;
 use workforce_app::events::{self, EventPage, Opening};
 use workforce_app::{Code, Codes, stream_tickets};
-use workforce_domain::Document;
-use workforce_domain::activity::EventKind;
-use workforce_domain::id::CompanyId;
-use workforce_domain::port::NumberedEvent;
-use workforce_domain::time::Timestamp;
 
+use crate::access_rules::Access;
+use crate::endpoints::Endpoints;
 use crate::paging;
 use crate::problem::Problem;
-use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
-use crate::request_context::{Request, RequestContext};
+use crate::request_context::RequestContext;
 use crate::streams::{self, EVENT_STREAM};
-use line::Line;
-use reader::Reader;
+use pump::EventPump;
+use transport::Transport;
 
 const TAG: &str = "Events";
 
@@ -49,61 +47,6 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
             stream_tickets::ISSUE,
             tickets::ticket,
         )
-}
-
-/// Something that happened in a company.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = Event)]
-pub(crate) struct EventBody {
-    /// Its number in the company: from 1 on, without gaps.
-    id: i64,
-    /// The company.
-    company_id: CompanyId,
-    /// Its kind.
-    #[serde(rename = "type")]
-    kind: EventKind,
-    /// When.
-    created_at: Timestamp,
-    /// What it tells.
-    payload: Document,
-}
-
-impl From<NumberedEvent> for EventBody {
-    fn from(NumberedEvent { sequence, event }: NumberedEvent) -> Self {
-        Self {
-            id: sequence,
-            company_id: event.company,
-            kind: event.kind,
-            created_at: event.created_at,
-            payload: event.payload,
-        }
-    }
-}
-
-/// What is asked for.
-#[derive(Clone, Debug)]
-struct EventParams {
-    company: CompanyId,
-    after: Option<i64>,
-    /// All when empty.
-    kinds: Vec<EventKind>,
-}
-
-impl EventParams {
-    fn parse(rq: &Request) -> Result<Self, Problem> {
-        let seen = rq.seen("after")?;
-        Ok(Self {
-            company: rq.id("companyId")?,
-            // Bounded where it is read.
-            after: seen.map(|number| i64::try_from(number).unwrap_or(i64::MAX)),
-            kinds: rq.query()?.words("types")?,
-        })
-    }
-
-    fn has(&self, kind: EventKind) -> bool {
-        self.kinds.is_empty() || self.kinds.contains(&kind)
-    }
 }
 
 /// What happens in a company, as it happens. It is a stream of server-sent
@@ -220,7 +163,7 @@ async fn stream(rqctx: RequestContext) -> Result<HttpResponse, Problem> {
     let channel = streams.channel(&rqctx.state.ports.store, opening.company);
     let (sender, response) = streams::answer(permit);
     let gone = sender.gone();
-    let reader = Reader::new(Arc::clone(&rqctx), params, opening, channel);
-    actix_web::rt::spawn(reader.run(Line::Sse(sender), gone));
+    let reader = EventPump::new(Arc::clone(&rqctx), params, opening, channel);
+    actix_web::rt::spawn(reader.run(Transport::Sse(sender), gone));
     Ok(response)
 }

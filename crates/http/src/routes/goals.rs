@@ -5,8 +5,9 @@ use workforce_domain::goal::Goal;
 use workforce_domain::port::GoalCursor;
 
 use super::Done;
+use crate::access_rules::Access;
+use crate::endpoints::Endpoints;
 use crate::paging::Paging;
-use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::RequestContext;
 
@@ -46,7 +47,7 @@ async fn create(rqctx: RequestContext) -> HttpResponse {
         .write(
             |rq| Ok((rq.id("companyId")?, rq.json::<CreateGoal>()?)),
             |tx, ctx, (company, command)| goals::create(tx, ctx, *company, command.clone()),
-            |goal| Reply::created(goal),
+            Reply::created,
         )
         .await
 }
@@ -59,7 +60,7 @@ async fn get(rqctx: RequestContext) -> HttpResponse {
         .read(
             |rq| rq.id("goalId"),
             |reads, ctx, id| goals::get(reads, ctx, *id),
-            |goal| Reply::ok(goal),
+            Reply::ok,
         )
         .await
 }
@@ -73,7 +74,7 @@ async fn update(rqctx: RequestContext) -> HttpResponse {
         .write(
             |rq| Ok((rq.id("goalId")?, rq.json::<UpdateGoal>()?)),
             |tx, ctx, (id, command)| goals::update(tx, ctx, *id, command.clone()),
-            |goal| Reply::ok(goal),
+            Reply::ok,
         )
         .await
 }

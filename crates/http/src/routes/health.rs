@@ -10,12 +10,16 @@ use workforce_app::{Code, Codes, Failure};
 use workforce_domain::actor::InstanceScope;
 use workforce_domain::port::StoreError;
 
+use crate::access_rules::Access;
+use crate::endpoints::Endpoints;
 use crate::problem::{Problem, settled};
-use crate::registry::{Access, Endpoints};
 use crate::request_context::RequestContext;
 use crate::state::State;
 
 const TAG: &str = "Health";
+
+/// What is asked to see whether the server lives; it always gets an answer.
+pub(crate) const HEALTH_PATH: &str = "/api/health";
 
 /// So long the store has to answer before the server calls itself unready. One that stands still
 /// closes no connection, and a request on it would wait as long.

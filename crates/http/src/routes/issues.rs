@@ -1,5 +1,5 @@
+mod checkout;
 mod comments;
-mod holding;
 
 use actix_web::HttpResponse;
 use workforce_app::issues::{
@@ -14,10 +14,11 @@ use workforce_domain::port::{AssigneeFilter, IssueCursor, IssueFilter, Reads, Se
 use workforce_domain::search::SearchQuery;
 
 use super::{Done, issue_filter, issue_ref};
+use crate::access_rules::Access;
+use crate::endpoints::Endpoints;
 use crate::paging::Paging;
 use crate::problem::Problem;
 use crate::query::{Query, fault};
-use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::{Request, RequestContext};
 
@@ -35,7 +36,7 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
             update,
         )
         .add(__path_delete, Access::Board, Codes::NONE, delete);
-    comments::register(holding::register(endpoints))
+    comments::register(checkout::register(endpoints))
 }
 
 /// Issues of a company: most urgent first, then the latest changed. With `q`
@@ -250,7 +251,7 @@ async fn get(rqctx: RequestContext) -> HttpResponse {
         .read(
             issue_ref,
             |reads, ctx, issue| issues::get(reads, ctx, issue),
-            |detail| Reply::ok(detail),
+            Reply::ok,
         )
         .await
 }
@@ -264,7 +265,7 @@ async fn update(rqctx: RequestContext) -> HttpResponse {
         .write(
             |rq| Ok((issue_ref(rq)?, rq.json_without::<UpdateIssue>("companyId")?)),
             |tx, ctx, (issue, command)| issues::update(tx, ctx, issue, command.clone()),
-            |updated| Reply::ok(updated),
+            Reply::ok,
         )
         .await
 }

@@ -5,8 +5,9 @@ use workforce_domain::label::IssueLabel;
 use workforce_domain::port::LabelCursor;
 
 use super::Done;
+use crate::access_rules::Access;
+use crate::endpoints::Endpoints;
 use crate::paging::Paging;
-use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::RequestContext;
 
@@ -15,9 +16,9 @@ const TAG: &str = "Labels";
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
         .add(__path_list, Access::Anyone, Codes::NONE, list)
-        .add(__path_create, Access::ChainLink, labels::NAME, create)
-        .add(__path_update, Access::ChainLink, labels::NAME, update)
-        .add(__path_delete, Access::ChainLink, Codes::NONE, delete)
+        .add(__path_create, Access::Manager, labels::NAME, create)
+        .add(__path_update, Access::Manager, labels::NAME, update)
+        .add(__path_delete, Access::Manager, Codes::NONE, delete)
 }
 
 /// Labels of a company, oldest first.
@@ -45,7 +46,7 @@ async fn create(rqctx: RequestContext) -> HttpResponse {
         .write(
             |rq| Ok((rq.id("companyId")?, rq.json::<CreateLabel>()?)),
             |tx, ctx, (company, command)| labels::create(tx, ctx, *company, command.clone()),
-            |label| Reply::created(label),
+            Reply::created,
         )
         .await
 }
@@ -59,7 +60,7 @@ async fn update(rqctx: RequestContext) -> HttpResponse {
         .write(
             |rq| Ok((rq.id("labelId")?, rq.json::<UpdateLabel>()?)),
             |tx, ctx, (id, command)| labels::update(tx, ctx, *id, command.clone()),
-            |label| Reply::ok(label),
+            Reply::ok,
         )
         .await
 }

@@ -8,9 +8,10 @@ use workforce_domain::id::CompanyId;
 use workforce_domain::port::ProjectCursor;
 
 use super::Done;
+use crate::access_rules::Access;
+use crate::endpoints::Endpoints;
 use crate::paging::Paging;
 use crate::problem::Problem;
-use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::{Request, RequestContext};
 use workforce_app::projects::{CreateProject, UpdateProject};
@@ -52,7 +53,7 @@ async fn create(rqctx: RequestContext) -> HttpResponse {
         .write(
             |rq| Ok((rq.id("companyId")?, rq.json::<CreateProject>()?)),
             |tx, ctx, (company, command)| projects::create(tx, ctx, *company, command.clone()),
-            |view| Reply::created(view),
+            Reply::created,
         )
         .await
 }
@@ -69,7 +70,7 @@ async fn get(rqctx: RequestContext) -> HttpResponse {
         .read(
             named,
             |reads, ctx, project| projects::get(reads, ctx, project),
-            |view| Reply::ok(view),
+            Reply::ok,
         )
         .await
 }
@@ -96,7 +97,7 @@ async fn update(rqctx: RequestContext) -> HttpResponse {
         .write(
             |rq| Ok((rq.id("projectId")?, rq.json::<UpdateProject>()?)),
             |tx, ctx, (id, command)| projects::update(tx, ctx, *id, command.clone()),
-            |view| Reply::ok(view),
+            Reply::ok,
         )
         .await
 }

@@ -15,10 +15,11 @@ use workforce_domain::port::{RunCursor, RunFilter};
 use workforce_domain::run::{Run, RunStatus};
 
 use super::issue_filter;
+use crate::access_rules::Access;
+use crate::endpoints::Endpoints;
 use crate::paging::Paging;
 use crate::problem::Problem;
 use crate::query::Query;
-use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::RequestContext;
 
@@ -66,7 +67,7 @@ async fn invoke(rqctx: RequestContext) -> HttpResponse {
                 ))
             },
             |tx, ctx, (agent, payload)| runs::invoke(tx, ctx, *agent, payload.clone()),
-            |outcome| Reply::accepted(outcome),
+            Reply::accepted,
         )
         .await
 }
@@ -141,7 +142,7 @@ async fn get(rqctx: RequestContext) -> HttpResponse {
         .read(
             |rq| rq.id("runId"),
             |reads, ctx, id| runs::get(reads, ctx, *id),
-            |run| Reply::ok(run),
+            Reply::ok,
         )
         .await
 }
@@ -159,7 +160,7 @@ async fn cancel(rqctx: RequestContext) -> HttpResponse {
                 rq.id("runId")
             },
             |tx, ctx, id| runs::cancel(tx, ctx, *id),
-            |run| Reply::ok(run),
+            Reply::ok,
         )
         .await
 }

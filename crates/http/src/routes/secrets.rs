@@ -9,8 +9,9 @@ use workforce_domain::port::SecretCursor;
 use workforce_domain::secret::Secret;
 
 use super::Done;
+use crate::access_rules::Access;
+use crate::endpoints::Endpoints;
 use crate::paging::Paging;
-use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::RequestContext;
 use bodies::{ConvertBody, CreateSecretBody, RotateSecretBody};
@@ -75,7 +76,7 @@ async fn get(rqctx: RequestContext) -> HttpResponse {
         .read(
             |rq| rq.id("secretId"),
             |reads, ctx, id| secrets::get(reads, ctx, *id),
-            |secret| Reply::ok(secret),
+            Reply::ok,
         )
         .await
 }
@@ -91,7 +92,7 @@ async fn update(rqctx: RequestContext) -> HttpResponse {
         .write(
             |rq| Ok((rq.id("secretId")?, rq.json::<UpdateSecret>()?)),
             |tx, ctx, (id, command)| secrets::update(tx, ctx, *id, command.clone()),
-            |secret| Reply::ok(secret),
+            Reply::ok,
         )
         .await
 }
@@ -147,7 +148,7 @@ async fn convert(rqctx: RequestContext) -> HttpResponse {
             |tx, ctx, (agent, variable, name)| {
                 secrets::convert(tx, ctx, *agent, variable, name.clone())
             },
-            |converted| Reply::created(converted),
+            Reply::created,
         )
         .await
 }

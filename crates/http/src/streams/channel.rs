@@ -16,8 +16,8 @@ use workforce_domain::port::{
 use workforce_domain::string_enum::StringEnum;
 
 use super::Frame;
+use super::event_body::EventBody;
 use crate::problem::Problem;
-use crate::routes::events::EventBody;
 
 /// So many events are read at a time.
 const PIECE: usize = 100;
@@ -30,7 +30,7 @@ const GATHER: Duration = Duration::from_millis(10);
 
 /// One event, ready to be sent to any number of readers.
 #[derive(Debug)]
-pub(crate) struct Sent {
+pub(crate) struct EncodedEvent {
     pub(crate) number: i64,
     pub(crate) kind: EventKind,
     pub(crate) frame: Frame,
@@ -40,10 +40,10 @@ pub(crate) struct Sent {
 
 /// What follows a number.
 #[derive(Debug)]
-pub(crate) enum Piece {
+pub(crate) enum Batch {
     /// These events, in order, without a gap; none when the reader is up to
     /// date.
-    Events(Vec<Arc<Sent>>),
+    Events(Vec<Arc<EncodedEvent>>),
     /// What follows is not kept any more.
     Lost,
 }
@@ -73,7 +73,7 @@ impl EventListener for Notifier {
 struct Ring {
     /// The number before the oldest that is here.
     before: i64,
-    events: VecDeque<Arc<Sent>>,
+    events: VecDeque<Arc<EncodedEvent>>,
     bytes: usize,
     /// There was nothing more when the store was asked after so many calls.
     exhausted_at: Option<u64>,
@@ -86,7 +86,7 @@ impl Ring {
     }
 
     /// What is here after `number`; `None` when that lies outside.
-    fn after(&self, number: i64) -> Option<Vec<Arc<Sent>>> {
+    fn after(&self, number: i64) -> Option<Vec<Arc<EncodedEvent>>> {
         if !(self.before..=self.head()).contains(&number) {
             return None;
         }
@@ -108,7 +108,7 @@ impl Ring {
         };
     }
 
-    fn push(&mut self, event: Arc<Sent>) {
+    fn push(&mut self, event: Arc<EncodedEvent>) {
         self.bytes += event.frame.text().len();
         self.events.push_back(event);
         while self.events.len() > RING || (self.bytes > RING_BYTES && self.events.len() > 1) {
@@ -148,24 +148,24 @@ impl Channel {
     }
 
     /// What follows `number`.
-    pub(crate) async fn after(&self, number: i64) -> Result<Piece, Problem> {
+    pub(crate) async fn after(&self, number: i64) -> Result<Batch, Problem> {
         let mut ring = self.ring.lock().await;
         match ring.after(number) {
-            Some(found) if !found.is_empty() => return Ok(Piece::Events(found)),
+            Some(found) if !found.is_empty() => return Ok(Batch::Events(found)),
             Some(_up_to_date) => {}
             // Further back than what is kept here: no concern of the others.
             None if number < ring.before => {
                 drop(ring);
                 let found = self.read(number).await?;
                 if found.is_empty() {
-                    return Ok(Piece::Lost);
+                    return Ok(Batch::Lost);
                 }
                 return Ok(in_order(number, found));
             }
             None => ring.restart(number),
         }
         if ring.exhausted_at == Some(*self.calls.0.borrow()) {
-            return Ok(Piece::Events(Vec::new()));
+            return Ok(Batch::Events(Vec::new()));
         }
         if let Some(asked_at) = ring.asked_at {
             sleep_until(asked_at + GATHER).await;
@@ -176,7 +176,7 @@ impl Channel {
         let found = self.read(number).await?;
         let is_all = found.len() < PIECE;
         let piece = in_order(number, found);
-        if let Piece::Events(found) = &piece {
+        if let Batch::Events(found) = &piece {
             ring.exhausted_at = is_all.then_some(calls);
             for event in found {
                 ring.push(Arc::clone(event));
@@ -185,7 +185,7 @@ impl Channel {
         Ok(piece)
     }
 
-    async fn read(&self, after: i64) -> Result<Vec<Arc<Sent>>, Problem> {
+    async fn read(&self, after: i64) -> Result<Vec<Arc<EncodedEvent>>, Problem> {
         let (store, company) = (Arc::clone(&self.store), self.company);
         let read = move || {
             let found: Result<_, Failure<std::convert::Infallible>> =
@@ -205,19 +205,19 @@ impl Channel {
 
 /// The events after `number`, unless there is a gap before them: they are
 /// forgotten from the oldest on.
-fn in_order(number: i64, found: Vec<Arc<Sent>>) -> Piece {
+fn in_order(number: i64, found: Vec<Arc<EncodedEvent>>) -> Batch {
     match found.first() {
-        Some(first) if first.number != number + 1 => Piece::Lost,
-        _ => Piece::Events(found),
+        Some(first) if first.number != number + 1 => Batch::Lost,
+        _ => Batch::Events(found),
     }
 }
 
-fn sent(numbered: NumberedEvent) -> Result<Arc<Sent>, Problem> {
+fn sent(numbered: NumberedEvent) -> Result<Arc<EncodedEvent>, Problem> {
     let (number, kind) = (numbered.sequence, numbered.event.kind);
     let ends_credentials = ends_credentials(&numbered);
     let frame = Frame::new(number, kind.as_str(), &EventBody::from(numbered))
         .map_err(|error| Problem::internal(&error))?;
-    Ok(Arc::new(Sent {
+    Ok(Arc::new(EncodedEvent {
         number,
         kind,
         frame,

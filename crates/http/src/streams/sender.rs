@@ -11,8 +11,10 @@ use futures_util::Stream;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use super::attention::Attention;
-use super::{CloseCause, EVENT_STREAM, Permit, Streams};
+use super::end::{CloseCause, ReaderGone};
+use super::frame::EVENT_STREAM;
+use super::stall::StallDetector;
+use super::{Permit, Streams};
 
 /// So many pieces wait for a reader at most.
 const QUEUE: usize = 4;
@@ -21,12 +23,8 @@ const QUEUE: usize = 4;
 pub(crate) struct EventSender {
     sender: mpsc::Sender<Bytes>,
     streams: Arc<Streams>,
-    attention: Attention,
+    attention: StallDetector,
 }
-
-/// The reader is gone, or takes nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ReaderGone;
 
 impl EventSender {
     /// Hands a piece to the reader. One that takes nothing for long is given
@@ -45,7 +43,7 @@ impl EventSender {
         async move {
             tokio::select! {
                 () = sender.closed() => {}
-                () = streams.deaf(&attention) => {}
+                () = streams.stalled(&attention) => {}
             }
             CloseCause::ReaderGone
         }
@@ -71,7 +69,7 @@ impl Streams {
     /// Resolves when a reader is given up, since it takes nothing of what was
     /// handed to it. What little it leaves room for does not make it wait
     /// longer.
-    pub(super) async fn deaf(&self, attention: &Attention) {
+    pub(super) async fn stalled(&self, attention: &StallDetector) {
         attention.lost(self.limits.patience).await;
         self.drop_one();
     }
@@ -86,7 +84,7 @@ impl Streams {
 /// reader does not let go of counts until it is gone.
 struct Body {
     receiver: mpsc::Receiver<Bytes>,
-    attention: Attention,
+    attention: StallDetector,
     _permit: Permit,
 }
 
@@ -112,7 +110,7 @@ pub(crate) fn answer(permit: Permit) -> (EventSender, HttpResponse) {
     // Not compressed here, and not gathered by a proxy.
     response.insert_header((header::CONTENT_ENCODING, "identity"));
     response.insert_header(("X-Accel-Buffering", "no"));
-    let attention = Attention::default();
+    let attention = StallDetector::default();
     let response = response.streaming(Body {
         receiver,
         attention: attention.clone(),

@@ -17,11 +17,12 @@ use futures_util::StreamExt;
 use tokio::time::{Instant, timeout};
 use workforce_app::{Code, Codes};
 
-use super::attention::Attention;
+use super::end::{CloseCause, ReaderGone};
 use super::inbound::Inbound;
-use super::{Permit, ReaderGone, Streams};
+use super::stall::StallDetector;
+use super::{Permit, Streams};
 use crate::problem::Problem;
-use crate::registry::Connection;
+use crate::streamed_request::StreamedRequest;
 
 /// A frame of a client may have so many bytes. Nothing that it says is heeded.
 const FRAME_LIMIT: usize = 4 * 1024;
@@ -34,28 +35,13 @@ const FAREWELL: Duration = Duration::from_secs(1);
 /// What a WebSocket is refused with.
 pub(crate) const UPGRADE: Codes = Codes::of(&[Code::UpgradeRequired]);
 
-/// Why a stream ends.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum CloseCause {
-    /// The server stops.
-    Stopping,
-    /// The reader may read no longer.
-    Refused(Code),
-    /// The reader is gone, or takes nothing.
-    ReaderGone,
-    /// The reader said so.
-    Asked(Option<CloseReason>),
-    /// The reader does not keep to the rules.
-    Misbehaved(CloseCode, &'static str),
-}
-
 const TOO_LARGE: CloseCause = CloseCause::Misbehaved(CloseCode::Size, "message too large");
 
 /// The sending end of a WebSocket.
 pub(crate) struct Socket {
     session: Session,
     streams: Arc<Streams>,
-    attention: Attention,
+    attention: StallDetector,
 }
 
 impl Socket {
@@ -105,7 +91,7 @@ pub(crate) struct Client {
     messages: MessageStream,
     session: Session,
     streams: Arc<Streams>,
-    attention: Attention,
+    attention: StallDetector,
 }
 
 impl Client {
@@ -115,7 +101,7 @@ impl Client {
         let (streams, attention) = (Arc::clone(&self.streams), self.attention.clone());
         tokio::select! {
             farewell = self.listen() => farewell,
-            () = streams.deaf(&attention) => CloseCause::ReaderGone,
+            () = streams.stalled(&attention) => CloseCause::ReaderGone,
         }
     }
 
@@ -153,7 +139,7 @@ impl Client {
 /// The body of the answer. It holds the permit until the connection is gone.
 struct Body {
     frames: BoxBody,
-    attention: Attention,
+    attention: StallDetector,
     _permit: Permit,
 }
 
@@ -214,7 +200,10 @@ fn broken(error: &io::Error) -> CloseCause {
 /// # Errors
 /// `upgrade_required`, and what `enter` refuses with.
 pub(crate) fn accept(
-    Connection { request, payload }: Connection,
+    StreamedRequest {
+        head: request,
+        payload,
+    }: StreamedRequest,
     enter: impl FnOnce() -> Result<Permit, Problem>,
 ) -> Result<(Socket, Client, HttpResponse), Problem> {
     let payload = bounded(&request, payload)?;
@@ -224,7 +213,7 @@ pub(crate) fn accept(
     })?;
     let permit = enter()?;
     let streams = Arc::clone(&permit.streams);
-    let attention = Attention::default();
+    let attention = StallDetector::default();
     let socket = Socket {
         session: session.clone(),
         streams: Arc::clone(&streams),
@@ -277,7 +266,10 @@ mod tests {
         let payload = Payload::from_request(&request, &mut silence)
             .into_inner()
             .unwrap();
-        let connection = Connection { request, payload };
+        let connection = StreamedRequest {
+            head: request,
+            payload,
+        };
         let accepted = accept(connection, || streams.enter("somebody"));
         let (socket, client, _unread) = accepted.unwrap_or_else(|problem| panic!("{problem}"));
         assert_eq!(socket.texts(["one message".into()]).await, Ok(()));

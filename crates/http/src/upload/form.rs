@@ -10,7 +10,6 @@ use workforce_domain::id::CommentId;
 use workforce_domain::text::{FileName, MediaType};
 
 use super::sink::Sink;
-use super::too_large;
 use crate::problem::Problem;
 use crate::state::State;
 
@@ -105,7 +104,7 @@ impl Form {
         while let Some(chunk) = part.next().await {
             let chunk = chunk.map_err(malformed)?;
             if sink.byte_size() + chunk.len() as u64 > self.max {
-                return Err(too_large(self.max));
+                return Err(Problem::too_large("an attachment", self.max));
             }
             sink = sink.take(&chunk).await?;
         }

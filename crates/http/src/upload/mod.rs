@@ -18,9 +18,9 @@ use workforce_domain::id::CommentId;
 use workforce_domain::text::MediaType;
 
 use crate::problem::Problem;
-use crate::registry::Connection;
 use crate::request_context::Request;
 use crate::state::State;
+use crate::streamed_request::StreamedRequest;
 pub(crate) use form::Form;
 
 /// What a body may have beside its file: the other fields, and what separates
@@ -45,7 +45,7 @@ pub(crate) const RECEIVE: Codes = Codes::of(&[
 /// one with faults, `body_too_large`, `busy`.
 pub(crate) async fn receive(
     state: &Arc<State>,
-    connection: Connection,
+    connection: StreamedRequest,
     name: ObjectName,
     limit: AttachmentLimit,
     caller: &str,
@@ -53,7 +53,10 @@ pub(crate) async fn receive(
     let max = limit.bytes().unsigned_abs();
     check_head(&connection, max)?;
     let _slot = state.transfers.upload_slot(caller).await?;
-    let Connection { request, payload } = connection;
+    let StreamedRequest {
+        head: request,
+        payload,
+    } = connection;
     let max_length = max.saturating_add(BESIDE_FILE);
     let (body, fate) = pace::paced(payload, state.body_deadline, max_length);
     let multipart = Multipart::new(request.headers(), body);
@@ -63,7 +66,7 @@ pub(crate) async fn receive(
 }
 
 /// Refuses what need not be read to be refused.
-fn check_head(connection: &Connection, max: u64) -> Result<(), Problem> {
+fn check_head(connection: &StreamedRequest, max: u64) -> Result<(), Problem> {
     let content_type = connection.header(header::CONTENT_TYPE).unwrap_or_default();
     let essence = content_type.split(';').next().unwrap_or_default().trim();
     if !essence.eq_ignore_ascii_case("multipart/form-data") {
@@ -76,7 +79,7 @@ fn check_head(connection: &Connection, max: u64) -> Result<(), Problem> {
         .header(header::CONTENT_LENGTH)
         .and_then(|length| length.parse::<u64>().ok());
     if announced.is_some_and(|length| length > max.saturating_add(BESIDE_FILE)) {
-        return Err(too_large(max));
+        return Err(Problem::too_large("an attachment", max));
     }
     Ok(())
 }
@@ -86,14 +89,9 @@ fn told(cut: pace::Cut, max: u64) -> Problem {
         pace::Cut::TooSlow => {
             Problem::new(Code::InvalidRequest, "the upload did not arrive in time")
         }
-        pace::Cut::TooLong => too_large(max),
+        pace::Cut::TooLong => Problem::too_large("an attachment", max),
         pace::Cut::Ended => Problem::new(Code::InvalidRequest, "the upload ended early"),
     }
-}
-
-fn too_large(max: u64) -> Problem {
-    let detail = format!("an attachment may have at most {max} bytes");
-    Problem::new(Code::BodyTooLarge, detail)
 }
 
 /// What tells one upload from another: the same for a repetition, however the

@@ -9,7 +9,8 @@ use ureq::http::HeaderMap;
 use crate::schema_check;
 
 /// The document.
-pub(crate) static DOCUMENT: LazyLock<Value> = LazyLock::new(workforce_http::document);
+pub(crate) static DOCUMENT: LazyLock<Value> =
+    LazyLock::new(|| serde_json::from_slice(workforce_http::DOCUMENT).unwrap());
 
 /// Makes sure that an answer is one that the document tells of. What is asked of paths that it does
 /// not know is not looked at.
@@ -20,7 +21,9 @@ pub(crate) fn check(method: &str, path: &str, status: u16, headers: &HeaderMap, 
         return;
     };
     let place = format!("{method} {path} {status}");
-    let answer = resolved(&operation["responses"][status.to_string()]);
+    let answers = &operation["responses"];
+    let answer = answers.get(status.to_string());
+    let answer = resolved(answer.unwrap_or(&answers["default"]));
     // The server's own last word, before any route is asked.
     if status == 408 {
         return;

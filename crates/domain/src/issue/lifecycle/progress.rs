@@ -22,11 +22,17 @@ pub struct StatusMismatch {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = IssueProgress))]
 #[serde(rename_all = "camelCase")]
 pub struct Progress {
+    /// Where it stands.
     status: IssueStatus,
+    /// When it first became in_progress.
     started_at: Option<Timestamp>,
+    /// When it last became in_progress.
     last_started_at: Option<Timestamp>,
+    /// When it became done.
     completed_at: Option<Timestamp>,
+    /// When it became cancelled.
     cancelled_at: Option<Timestamp>,
+    /// How often the work began anew: by a reopening or an approved plan.
     workflow_epoch: i32,
 }
 

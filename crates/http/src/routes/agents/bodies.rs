@@ -135,11 +135,7 @@ impl From<AgentDetail> for AgentDetailBody {
     fn from(detail: AgentDetail) -> Self {
         Self {
             agent: detail.view.into(),
-            chain_of_command: detail
-                .chain_of_command
-                .into_iter()
-                .map(Into::into)
-                .collect(),
+            chain_of_command: detail.chain_of_command.into_iter().collect(),
             config_revision: detail.revision,
         }
     }

@@ -5,8 +5,9 @@ use workforce_app::agents::instructions::{self, DeleteFile};
 use workforce_app::{Code, Codes};
 use workforce_domain::instructions::BundlePath;
 
+use crate::access_rules::Access;
+use crate::endpoints::Endpoints;
 use crate::problem::Problem;
-use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::{Request, RequestContext};
 use bodies::{

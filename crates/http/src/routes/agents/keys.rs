@@ -10,9 +10,10 @@ use workforce_domain::text::Name;
 use workforce_domain::time::Timestamp;
 
 use super::TAG;
+use crate::access_rules::Access;
+use crate::endpoints::Endpoints;
 use crate::paging::Paging;
 use crate::problem::Problem;
-use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::{Request, RequestContext};
 
@@ -110,7 +111,7 @@ async fn revoke(rqctx: RequestContext) -> HttpResponse {
         .write(
             |rq| Ok((rq.id("agentId")?, rq.id("keyId")?)),
             |tx, ctx, (id, key)| agents::revoke_key(tx, ctx, *id, *key),
-            |key| Reply::ok(key),
+            Reply::ok,
         )
         .await
 }

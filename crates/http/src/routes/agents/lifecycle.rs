@@ -6,7 +6,8 @@ use workforce_domain::change::Replace;
 
 use super::TAG;
 use super::bodies::AgentDetailBody;
-use crate::registry::{Access, Endpoints};
+use crate::access_rules::Access;
+use crate::endpoints::Endpoints;
 use crate::reply::Reply;
 use crate::request_context::RequestContext;
 use crate::routes::Done;

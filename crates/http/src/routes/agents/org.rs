@@ -8,7 +8,8 @@ use workforce_domain::id::AgentId;
 use workforce_domain::text::{Label, Name, Role};
 
 use super::TAG;
-use crate::registry::{Access, Endpoints};
+use crate::access_rules::Access;
+use crate::endpoints::Endpoints;
 use crate::reply::Reply;
 use crate::request_context::RequestContext;
 

@@ -16,9 +16,10 @@ use workforce_domain::time::Timestamp;
 
 use super::TAG;
 use super::bodies::AgentDetailBody;
+use crate::access_rules::Access;
+use crate::endpoints::Endpoints;
 use crate::paging::Paging;
 use crate::precondition;
-use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::RequestContext;
 
@@ -108,7 +109,7 @@ impl From<AgentConfig> for ConfigBody {
             runtime_config: config.runtime_config,
             budget_monthly_cents: config.budget_monthly_cents,
             metadata: config.metadata,
-            instructions_bundle: config.instructions.into(),
+            instructions_bundle: config.instructions,
         }
     }
 }

@@ -15,7 +15,8 @@ use workforce_domain::time::Timestamp;
 use workforce_domain::wake::Wake;
 
 use super::TAG;
-use crate::registry::{Access, Endpoints};
+use crate::access_rules::Access;
+use crate::endpoints::Endpoints;
 use crate::reply::Reply;
 use crate::request_context::RequestContext;
 use workforce_domain::run::Run;
@@ -80,9 +81,9 @@ impl From<RuntimeState> for RuntimeStateBody {
             lifecycle: agent.lifecycle.state().as_str(),
             pause_reason: agent.lifecycle.pause_reason(),
             status: state.status,
-            live_runs: state.live.into_iter().map(Run::from).collect(),
-            pending_wakes: state.pending.into_iter().map(Wake::from).collect(),
-            last_run: state.last.map(Run::from),
+            live_runs: state.live.into_iter().collect(),
+            pending_wakes: state.pending.into_iter().collect(),
+            last_run: state.last,
             consecutive_failures: agent.consecutive_failures,
             last_heartbeat_at: agent.last_heartbeat_at,
             next_heartbeat_at: state.timer.next_beat(),

@@ -9,7 +9,8 @@ use workforce_domain::port::{Failure, Tx};
 
 use super::TAG;
 use super::bodies::ApprovalBody;
-use crate::registry::{Access, Endpoints};
+use crate::access_rules::Access;
+use crate::endpoints::Endpoints;
 use crate::reply::Reply;
 use crate::request_context::RequestContext;
 

@@ -8,10 +8,11 @@ use workforce_domain::port::ApprovalCommentCursor;
 use workforce_domain::text::CommentBody;
 
 use super::TAG;
+use crate::access_rules::Access;
+use crate::endpoints::Endpoints;
 use crate::paging::Paging;
 use crate::problem::Problem;
 use crate::query::fault;
-use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::{Request, RequestContext};
 
@@ -70,7 +71,7 @@ async fn add(rqctx: RequestContext) -> HttpResponse {
                 Ok((rq.id("approvalId")?, body))
             },
             |tx, ctx, (id, body)| approvals::add_comment(tx, ctx, *id, body.clone()),
-            |comment| Reply::created(comment),
+            Reply::created,
         )
         .await
 }

@@ -6,8 +6,9 @@ use workforce_app::approvals::{self, HireAgent, Hired};
 use super::super::agents::{AgentDetailBody, CreateAgentBody};
 use super::TAG;
 use super::bodies::ApprovalBody;
+use crate::access_rules::Access;
+use crate::endpoints::Endpoints;
 use crate::problem::Problem;
-use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::{Request, RequestContext};
 

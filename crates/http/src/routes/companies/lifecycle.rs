@@ -3,7 +3,8 @@ use workforce_app::{Codes, companies};
 use workforce_domain::id::CompanyId;
 
 use super::{CompanyView, TAG};
-use crate::registry::{Access, Endpoints};
+use crate::access_rules::Access;
+use crate::endpoints::Endpoints;
 use crate::reply::Reply;
 use crate::request_context::RequestContext;
 use crate::routes::Done;
@@ -30,7 +31,7 @@ async fn pause(rqctx: RequestContext) -> HttpResponse {
                 rq.id("companyId")
             },
             |tx, ctx, id| companies::pause(tx, ctx, *id),
-            |view| Reply::ok(view),
+            Reply::ok,
         )
         .await
 }
@@ -47,7 +48,7 @@ async fn resume(rqctx: RequestContext) -> HttpResponse {
                 rq.id("companyId")
             },
             |tx, ctx, id| companies::resume(tx, ctx, *id),
-            |view| Reply::ok(view),
+            Reply::ok,
         )
         .await
 }
@@ -65,7 +66,7 @@ async fn archive(rqctx: RequestContext) -> HttpResponse {
                 rq.id("companyId")
             },
             |tx, ctx, id| companies::archive(tx, ctx, *id),
-            |view| Reply::ok(view),
+            Reply::ok,
         )
         .await
 }
@@ -82,7 +83,7 @@ async fn unarchive(rqctx: RequestContext) -> HttpResponse {
                 rq.id("companyId")
             },
             |tx, ctx, id| companies::unarchive(tx, ctx, *id),
-            |view| Reply::ok(view),
+            Reply::ok,
         )
         .await
 }

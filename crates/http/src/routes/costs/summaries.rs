@@ -14,7 +14,8 @@ use workforce_domain::text::Name;
 
 use super::TAG;
 use super::window::{WindowParams, window};
-use crate::registry::{Access, Endpoints};
+use crate::access_rules::Access;
+use crate::endpoints::Endpoints;
 use crate::reply::Reply;
 use crate::request_context::RequestContext;
 
@@ -85,7 +86,7 @@ impl From<CostSummary> for SummaryBody {
             spend_cents: summary.total.cost,
             budget_cents: summary.usage.budget,
             utilization_percent: percent(summary.usage.utilization()),
-            window: summary.window.into(),
+            window: summary.window,
             tokens: Tokens::from(&summary.total),
         }
     }

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use actix_web::HttpResponse;
 
-use super::line::Line;
-use super::reader::Reader;
+use super::pump::EventPump;
+use super::transport::Transport;
 use super::{Opened, TAG, open};
 use crate::problem::Problem;
-use crate::registry::Connection;
 use crate::request_context::RequestContext;
+use crate::streamed_request::StreamedRequest;
 use crate::streams::accept;
 
 /// The same events over a WebSocket: each text message is one event as in the
@@ -36,13 +36,16 @@ use crate::streams::accept;
             description = "The same as `after`, and wins over it."),
     ),
     responses((status = 101, description = "The WebSocket is open.")))]
-pub(super) async fn socket(rqctx: RequestContext, connection: Connection) -> HttpResponse {
+pub(super) async fn socket(rqctx: RequestContext, connection: StreamedRequest) -> HttpResponse {
     let request_id = rqctx.request.request_id.clone();
     let accepted = accepted(rqctx, connection).await;
     accepted.unwrap_or_else(|problem| problem.answer(&request_id))
 }
 
-async fn accepted(rqctx: RequestContext, connection: Connection) -> Result<HttpResponse, Problem> {
+async fn accepted(
+    rqctx: RequestContext,
+    connection: StreamedRequest,
+) -> Result<HttpResponse, Problem> {
     let rqctx = Arc::new(rqctx.redeem().await?);
     let Opened {
         params,
@@ -52,7 +55,7 @@ async fn accepted(rqctx: RequestContext, connection: Connection) -> Result<HttpR
     let streams = rqctx.state.streams();
     let (socket, client, response) = accept(connection, || streams.enter(&caller))?;
     let channel = streams.channel(&rqctx.state.ports.store, opening.company);
-    let reader = Reader::new(Arc::clone(&rqctx), params, opening, channel);
-    actix_web::rt::spawn(reader.run(Line::Socket(socket), client.gone()));
+    let reader = EventPump::new(Arc::clone(&rqctx), params, opening, channel);
+    actix_web::rt::spawn(reader.run(Transport::Socket(socket), client.gone()));
     Ok(response)
 }

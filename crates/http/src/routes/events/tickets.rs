@@ -34,7 +34,7 @@ pub(super) async fn ticket(rqctx: RequestContext) -> HttpResponse {
             move |tx, ctx, (company, holder)| {
                 stream_tickets::issue(tx, ctx, policy, *company, *holder)
             },
-            |issued| Reply::credential(issued),
+            Reply::credential,
         )
         .await
 }

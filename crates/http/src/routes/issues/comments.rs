@@ -7,10 +7,11 @@ use workforce_domain::port::CommentCursor;
 
 use super::super::issue_ref;
 use super::TAG;
+use crate::access_rules::Access;
+use crate::endpoints::Endpoints;
 use crate::paging::Paging;
 use crate::problem::Problem;
 use crate::query::fault;
-use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::{Request, RequestContext};
 
@@ -57,7 +58,7 @@ async fn add(rqctx: RequestContext) -> HttpResponse {
         .write(
             |rq| Ok((issue_ref(rq)?, rq.json::<AddComment>()?)),
             |tx, ctx, (issue, command)| issues::add_comment(tx, ctx, issue, command.clone()),
-            |comment| Reply::created(comment),
+            Reply::created,
         )
         .await
 }

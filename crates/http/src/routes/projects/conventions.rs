@@ -11,9 +11,10 @@ use workforce_domain::text::{CompactContext, Description};
 use workforce_domain::time::Timestamp;
 
 use super::TAG;
+use crate::access_rules::Access;
+use crate::endpoints::Endpoints;
 use crate::problem::Problem;
 use crate::query::fault;
-use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::{Request, RequestContext};
 

@@ -6,8 +6,9 @@ use workforce_domain::project::Workspace;
 
 use super::super::Done;
 use super::TAG;
+use crate::access_rules::Access;
+use crate::endpoints::Endpoints;
 use crate::problem::Problem;
-use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::{Request, RequestContext};
 
@@ -28,7 +29,7 @@ async fn list(rqctx: RequestContext) -> HttpResponse {
         .read(
             |rq| rq.id("projectId"),
             |reads, ctx, id| projects::workspaces(reads, ctx, *id),
-            |found| Reply::ok(found.into_iter().map(Workspace::from).collect::<Vec<_>>()),
+            |found| Reply::ok(found.into_iter().collect::<Vec<_>>()),
         )
         .await
 }
@@ -43,7 +44,7 @@ async fn create(rqctx: RequestContext) -> HttpResponse {
         .write(
             |rq| Ok((rq.id("projectId")?, rq.json::<CreateWorkspace>()?)),
             |tx, ctx, (id, command)| projects::create_workspace(tx, ctx, *id, command.clone()),
-            |workspace| Reply::created(workspace),
+            Reply::created,
         )
         .await
 }
@@ -65,7 +66,7 @@ async fn update(rqctx: RequestContext) -> HttpResponse {
             |tx, ctx, ((project, id), command)| {
                 projects::update_workspace(tx, ctx, *project, *id, command.clone())
             },
-            |workspace| Reply::ok(workspace),
+            Reply::ok,
         )
         .await
 }

@@ -4,8 +4,9 @@ use workforce_domain::activity::Activity;
 use workforce_domain::port::ActivityCursor;
 
 use super::TAG;
+use crate::access_rules::Access;
+use crate::endpoints::Endpoints;
 use crate::paging::Paging;
-use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::RequestContext;
 

@@ -7,9 +7,10 @@ use workforce_domain::id::RunId;
 use workforce_domain::lifecycle::Lifecycle;
 
 use super::{TAG, log_stream};
+use crate::access_rules::Access;
+use crate::endpoints::Endpoints;
 use crate::problem::Problem;
 use crate::query::fault;
-use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::{Request, RequestContext};
 use crate::streams;

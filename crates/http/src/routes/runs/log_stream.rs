@@ -17,8 +17,9 @@ use workforce_domain::run::{Run, RunErrorCode, RunStatus};
 
 use super::TAG;
 use super::log::ELSEWHERE;
+use crate::access_rules::Access;
+use crate::endpoints::Endpoints;
 use crate::problem::Problem;
-use crate::registry::{Access, Endpoints};
 use crate::request_context::RequestContext;
 use crate::streams::{
     self, Channel, EVENT_STREAM, EventSender, Frame, KEEP_ALIVE, ReaderGone, StreamLimits, preamble,

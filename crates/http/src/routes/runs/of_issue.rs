@@ -8,8 +8,9 @@ use workforce_domain::run::Run;
 
 use super::super::issue_ref;
 use super::{OPEN, TAG};
+use crate::access_rules::Access;
+use crate::endpoints::Endpoints;
 use crate::paging::Paging;
-use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::RequestContext;
 
@@ -66,7 +67,7 @@ async fn active(rqctx: RequestContext) -> HttpResponse {
                     .max_by_key(|run| (run.status.is_live(), run.created_at))
                     .ok_or_else(|| denied::<RunError>(Denied::NotFound("active run")))
             },
-            |run| Reply::ok(run),
+            Reply::ok,
         )
         .await
 }

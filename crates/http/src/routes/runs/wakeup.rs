@@ -7,7 +7,8 @@ use workforce_domain::text::Label;
 use workforce_domain::wake::WakeSource;
 
 use super::TAG;
-use crate::registry::{Access, Endpoints};
+use crate::access_rules::Access;
+use crate::endpoints::Endpoints;
 use crate::reply::Reply;
 use crate::request_context::RequestContext;
 
@@ -79,7 +80,7 @@ enum SkippedReason {
 impl From<WakeUpOutcome> for WokenBody {
     fn from(outcome: WakeUpOutcome) -> Self {
         match outcome {
-            WakeUpOutcome::Asked(asked) => Self::Asked(Box::new((*asked).into())),
+            WakeUpOutcome::Asked(asked) => Self::Asked(asked),
             WakeUpOutcome::Skipped => Self::Skipped(SkippedBody {
                 status: SkippedStatus::Skipped,
                 reason: SkippedReason::WakeOnDemandOff,

@@ -6,8 +6,9 @@ use workforce_app::{Code, Codes, Context, Failure};
 use workforce_domain::port::{KeyChangeError, KeySource, Reads};
 
 use super::TAG;
+use crate::access_rules::Access;
+use crate::endpoints::Endpoints;
 use crate::problem::Problem;
-use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::RequestContext;
 use crate::state::{KeyRotation, State};

@@ -5,9 +5,10 @@ use workforce_domain::port::VersionInfo;
 
 use super::super::Done;
 use super::TAG;
+use crate::access_rules::Access;
+use crate::endpoints::Endpoints;
 use crate::paging::Paging;
 use crate::problem::Problem;
-use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::RequestContext;
 
@@ -69,7 +70,7 @@ async fn usage(rqctx: RequestContext) -> HttpResponse {
         .read(
             |rq| rq.id("secretId"),
             |reads, ctx, id| secrets::usage(reads, ctx, *id),
-            |usage| Reply::ok(usage),
+            Reply::ok,
         )
         .await
 }

@@ -26,6 +26,29 @@ pub(super) fn require(document: &mut Value) {
     }
 }
 
+/// Takes the bounds of texts out of what is answered only: they bind whoever sends.
+pub(super) fn drop_bounds(document: &mut Value) {
+    let mut sent = Vec::new();
+    each_operation(document, &mut |_path, _method, operation| {
+        sent.extend(operation.get("requestBody").cloned());
+    });
+    let sent = needed(&document["components"]["schemas"], &sent);
+    let schemas = components(document, "schemas").as_object_mut();
+    for (_name, schema) in schemas
+        .into_iter()
+        .flatten()
+        .filter(|(name, _)| !sent.contains(*name))
+    {
+        each_object(schema, &mut |object| {
+            for bound in ["minLength", "maxLength", "pattern"] {
+                if object.get(bound).is_some_and(|it| !it.is_object()) {
+                    object.remove(bound);
+                }
+            }
+        });
+    }
+}
+
 fn require_nullable(schema: &mut Object) {
     let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
         return;

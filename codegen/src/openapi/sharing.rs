@@ -8,9 +8,9 @@ use serde_json::Value;
 use workforce_app::Code;
 
 use super::headers::ETAG;
-use super::problems::{codes_of, pascal};
+use super::problems::{DEFAULT, codes_of, pascal};
 use super::walk::{components, each_answer, each_operation, reference};
-use crate::idempotency::REPLAYED;
+use workforce_http::headers::REPLAYED;
 
 /// An answer with more codes than this that are not common to all of its status stays where it is:
 /// nobody would read its name.
@@ -72,6 +72,38 @@ pub(super) fn share_parameters(document: &mut Value) {
     });
 }
 
+/// Moves the parameters that all operations of a path have to the path.
+pub(super) fn lift_parameters(document: &mut Value) {
+    let paths = document["paths"].as_object_mut();
+    for (_path, item) in paths.into_iter().flatten() {
+        let Some(operations) = item.as_object_mut() else {
+            continue;
+        };
+        let taken = |operation: &Value| operation["parameters"].as_array().cloned();
+        let mut each = operations.values().map(|it| taken(it).unwrap_or_default());
+        let first = each.next().unwrap_or_default();
+        let common: Vec<Value> = each.fold(first, |mut common, own| {
+            common.retain(|parameter| own.contains(parameter));
+            common
+        });
+        if common.is_empty() {
+            continue;
+        }
+        for operation in operations.values_mut().filter_map(Value::as_object_mut) {
+            if let Some(own) = operation
+                .get_mut("parameters")
+                .and_then(Value::as_array_mut)
+            {
+                own.retain(|parameter| !common.contains(parameter));
+                if own.is_empty() {
+                    operation.remove("parameters");
+                }
+            }
+        }
+        operations.insert("parameters".to_owned(), common.into());
+    }
+}
+
 /// Makes components of the answers that several operations have.
 pub(super) fn share_answers(document: &mut Value) {
     let mut uses: BTreeMap<String, Uses> = BTreeMap::new();
@@ -88,6 +120,7 @@ pub(super) fn share_answers(document: &mut Value) {
         for answer in shared {
             let name = match &codes_of(&answer)[..] {
                 [] => success_name(&answer),
+                _ if status == DEFAULT => Some("Refused".to_owned()),
                 codes => name(&status, codes, &common),
             };
             let responses = components(document, "responses");

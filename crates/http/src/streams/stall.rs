@@ -9,13 +9,13 @@ use tokio::time::{Instant, sleep_until};
 /// belong to tasks of one thread, so that nothing comes between a piece that is
 /// handed over and the note of it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Attention {
+pub(super) struct StallDetector {
     /// Since when something waits that the reader could take; it begins anew
     /// with whatever is taken.
     waits_since: Arc<Mutex<Option<Instant>>>,
 }
 
-impl Attention {
+impl StallDetector {
     fn set(&self, change: impl FnOnce(&mut Option<Instant>)) {
         change(
             &mut self
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn it_waits_from_what_was_handed_first_to_what_is_taken_last() {
-        let attention = Attention::default();
+        let attention = StallDetector::default();
         assert_eq!(attention.waits_since(), None);
         attention.handed();
         let first = attention.waits_since().unwrap();

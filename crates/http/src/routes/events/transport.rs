@@ -7,7 +7,7 @@ use bytestring::ByteString;
 use serde_json::Value;
 
 use crate::streams::{
-    CloseCause, EventSender, Frame, KEEP_ALIVE, ReaderGone, Sent, Socket, preamble,
+    CloseCause, EncodedEvent, EventSender, Frame, KEEP_ALIVE, ReaderGone, Socket, preamble,
 };
 
 /// Events are gathered up to so many bytes before they are handed on: what
@@ -15,16 +15,16 @@ use crate::streams::{
 const PIECE_BYTES: usize = 64 * 1024;
 
 /// What events are sent through.
-pub(super) enum Line {
+pub(super) enum Transport {
     /// Server-sent events.
     Sse(EventSender),
     /// Each event is a message of its own.
     Socket(Socket),
 }
 
-impl Line {
+impl Transport {
     /// Sends events, at least one.
-    pub(super) async fn events(&self, events: &[&Arc<Sent>]) -> Result<(), ReaderGone> {
+    pub(super) async fn events(&self, events: &[&Arc<EncodedEvent>]) -> Result<(), ReaderGone> {
         match self {
             Self::Sse(sender) => {
                 let mut text = BytesMut::new();

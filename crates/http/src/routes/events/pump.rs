@@ -10,11 +10,11 @@ use tokio::time::{Instant, sleep, sleep_until};
 use workforce_app::events::{self, Opening};
 use workforce_domain::port::EventSpan;
 
-use super::EventParams;
-use super::line::{Line, Notice};
+use super::params::EventParams;
+use super::transport::{Notice, Transport};
 use crate::problem::Problem;
 use crate::request_context::RequestContext;
-use crate::streams::{Channel, CloseCause, Piece, ReaderGone, Sent, StreamLimits};
+use crate::streams::{Batch, Channel, CloseCause, EncodedEvent, ReaderGone, StreamLimits};
 
 /// After a failure of the store it is left alone for this long.
 const STORE_PAUSE: Duration = Duration::from_secs(1);
@@ -23,7 +23,7 @@ const STORE_PAUSE: Duration = Duration::from_secs(1);
 const CALLED_FOR_NOTHING: Duration = Duration::from_millis(500);
 
 /// One reader, from its first event to its end.
-pub(super) struct Reader {
+pub(super) struct EventPump {
     rqctx: Arc<RequestContext>,
     params: EventParams,
     channel: Arc<Channel>,
@@ -39,13 +39,7 @@ pub(super) struct Reader {
     checked_at: Instant,
 }
 
-impl From<ReaderGone> for CloseCause {
-    fn from(ReaderGone: ReaderGone) -> Self {
-        Self::ReaderGone
-    }
-}
-
-impl Reader {
+impl EventPump {
     pub(super) fn new(
         rqctx: Arc<RequestContext>,
         params: EventParams,
@@ -69,7 +63,7 @@ impl Reader {
 
     /// Sends until the reader is gone, may read no longer, or the server
     /// stops.
-    pub(super) async fn run(mut self, line: Line, gone: impl Future<Output = CloseCause>) {
+    pub(super) async fn run(mut self, line: Transport, gone: impl Future<Output = CloseCause>) {
         let mut closing = self.rqctx.state.streams().closing();
         let farewell = tokio::select! {
             biased;
@@ -80,14 +74,14 @@ impl Reader {
         line.end(farewell).await;
     }
 
-    async fn read(&mut self, line: &Line) -> CloseCause {
+    async fn read(&mut self, line: &Transport) -> CloseCause {
         match self.read_on(line).await {
             Ok(never) => match never {},
             Err(farewell) => farewell,
         }
     }
 
-    async fn read_on(&mut self, line: &Line) -> Result<Infallible, CloseCause> {
+    async fn read_on(&mut self, line: &Transport) -> Result<Infallible, CloseCause> {
         line.begin(&self.position()).await?;
         if let Some((after, span)) = self.lost.take() {
             let reset = self.reset(after, span);
@@ -99,20 +93,20 @@ impl Reader {
                 self.check().await?;
             }
             match self.channel.after(self.after).await {
-                Ok(Piece::Events(events)) if events.is_empty() => {
+                Ok(Batch::Events(events)) if events.is_empty() => {
                     if called && self.checked_at.elapsed() >= CALLED_FOR_NOTHING {
                         self.check().await?;
                     }
                     called = self.wait(line).await?;
                 }
-                Ok(Piece::Events(events)) => {
+                Ok(Batch::Events(events)) => {
                     called = false;
                     self.send(line, &events).await?;
                     if events.iter().any(|event| event.ends_credentials) {
                         self.check().await?;
                     }
                 }
-                Ok(Piece::Lost) => {
+                Ok(Batch::Lost) => {
                     let after = self.after;
                     if let Some(span) = self.check().await? {
                         let reset = self.reset(after, span);
@@ -158,7 +152,11 @@ impl Reader {
         }
     }
 
-    async fn send(&mut self, line: &Line, events: &[Arc<Sent>]) -> Result<(), ReaderGone> {
+    async fn send(
+        &mut self,
+        line: &Transport,
+        events: &[Arc<EncodedEvent>],
+    ) -> Result<(), ReaderGone> {
         let params: Vec<_> = events
             .iter()
             .filter(|event| self.params.has(event.kind))
@@ -174,7 +172,7 @@ impl Reader {
 
     /// Waits until there may be something new or something is due; whether
     /// somebody called.
-    async fn wait(&mut self, line: &Line) -> Result<bool, ReaderGone> {
+    async fn wait(&mut self, line: &Transport) -> Result<bool, ReaderGone> {
         let silent_until = self.sent_at + self.limits.keep_alive;
         let until = silent_until.min(self.checked_at + self.limits.recheck);
         let called = tokio::select! {

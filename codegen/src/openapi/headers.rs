@@ -2,10 +2,9 @@
 
 use serde_json::{Value, json};
 
+use super::problems::DEFAULT;
 use super::walk::{Object, components, each_answer, each_operation, reference};
-use crate::idempotency::REPLAYED;
-use crate::paging::NEXT_CURSOR;
-use crate::request_context::{LAST_EVENT, WARNING};
+use workforce_http::headers::{LAST_EVENT, NEXT_CURSOR, REPLAYED};
 
 const REQUEST_ID: &str = "X-Request-Id";
 pub(super) const ETAG: &str = "ETag";
@@ -55,11 +54,6 @@ const HEADERS: &[Header] = &[
         schema: text,
     },
     Header {
-        name: WARNING,
-        description: "What was ignored of the request.",
-        schema: text,
-    },
-    Header {
         name: REPLAYED,
         description: "`true` when this is the answer to an earlier request.",
         schema: || json!({ "type": "string", "const": "true" }),
@@ -93,15 +87,11 @@ const TAGGED: &[&str] = &[
 
 /// Says which headers each answer of each operation has.
 pub(super) fn describe(document: &mut Value) {
-    each_operation(document, &mut |_path, _method, operation| {
+    each_operation(document, &mut |_path, method, operation| {
         let operation_id = operation.get("operationId").and_then(Value::as_str);
         let operation_id = operation_id.unwrap_or_default().to_owned();
         let is_list = takes(operation, "cursor");
-        let has_caller = takes(operation, "X-Service-Run-Id");
         each_answer(operation, &mut |status, answer| {
-            let is_json = answer
-                .get("content")
-                .is_some_and(|it| it.get("application/json").is_some());
             let is_success = status.starts_with(['2', '3']);
             let is_file = operation_id == "getAttachmentContent" && is_success;
             add(answer, REQUEST_ID, true);
@@ -112,9 +102,17 @@ pub(super) fn describe(document: &mut Value) {
             );
             add(answer, NEXT_CURSOR, is_success && is_list);
             add(answer, "Link", is_success && is_list);
-            add(answer, WARNING, is_success && is_json && has_caller);
-            add(answer, RETRY_AFTER, ["429", "503"].contains(&status));
-            add(answer, "WWW-Authenticate", status == "401");
+            add(answer, REPLAYED, is_success && method == "post");
+            add(
+                answer,
+                RETRY_AFTER,
+                ["429", "503", DEFAULT].contains(&status),
+            );
+            add(
+                answer,
+                "WWW-Authenticate",
+                ["401", DEFAULT].contains(&status),
+            );
             add(answer, "Upgrade", status == "426");
             add(answer, "Content-Disposition", is_file);
             add(answer, "Content-Range", ["206", "416"].contains(&status));

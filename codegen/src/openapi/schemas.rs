@@ -3,7 +3,11 @@
 
 use serde_json::{Value, json};
 
-use super::walk::{COMPONENTS, Object, components, each_object, each_operation, needed, reference};
+use workforce_domain::openapi::{CHANGE, REPLACE};
+
+use super::walk::{
+    Object, components, each_object, each_operation, needed, reference, schema_named,
+};
 
 /// Schemas that are called otherwise here than in the code, since their names mean something else
 /// wherever a browser is near.
@@ -17,12 +21,14 @@ const RENAMED: &[(&str, &str)] = &[
 pub(super) fn shape(document: &mut Value) {
     rename(document);
     open_free_objects(document);
-    inline(document);
+    each_object(document, &mut reword);
+    each_object(document, &mut drop_repetitions);
+    inline(document, is_change);
+    inline(document, is_plain);
     each_object(document, &mut nullable);
     each_operation(document, &mut |_path, _method, operation| {
         not_null(operation);
     });
-    drop_unused(document);
 }
 
 fn rename(document: &mut Value) {
@@ -46,6 +52,47 @@ fn rename(document: &mut Value) {
     });
 }
 
+/// Says to readers of JSON what the code says to its own readers.
+fn reword(object: &mut Object) {
+    let Some(Value::String(description)) = object.get_mut("description") else {
+        return;
+    };
+    while let Some((before, after)) = description.split_once("(docs/")
+        && let Some((_page, after)) = after.split_once(')')
+    {
+        *description = format!("{}{after}", before.trim_end());
+    }
+    *description = description.replace("`None`", "`null`");
+}
+
+/// What a description says that says no more than the name of its field.
+const REPETITIONS: &[&str] = &[
+    "Its company.",
+    "Its name.",
+    "The agent.",
+    "The approval.",
+    "The company.",
+    "The issue.",
+    "The project.",
+    "The run.",
+    "Unique id.",
+    "When it last changed.",
+    "When it was made.",
+    "When.",
+];
+
+fn drop_repetitions(object: &mut Object) {
+    let properties = object.get_mut("properties").and_then(Value::as_object_mut);
+    for (_name, property) in properties.into_iter().flatten() {
+        if let Some(property) = property.as_object_mut()
+            && let Some(Value::String(description)) = property.get("description")
+            && REPETITIONS.contains(&description.as_str())
+        {
+            property.remove("description");
+        }
+    }
+}
+
 /// An object of which nothing is said takes any field. To generators that has to be said.
 fn open_free_objects(document: &mut Value) {
     each_object(document, &mut |object| {
@@ -56,14 +103,18 @@ fn open_free_objects(document: &mut Value) {
     });
 }
 
-/// Puts plain values, such as ids and texts, in the place of the references to them: a name of
-/// their own says no more than the field they stand in.
-fn inline(document: &mut Value) {
+/// Puts values, such as ids and texts, in the place of the references to them: a name of their own
+/// says no more than the field they stand in.
+fn inline(document: &mut Value, is_inlined: fn(&str, &Value) -> bool) {
     let schemas = components(document, "schemas").clone();
     each_object(document, &mut |object| {
-        let Some(schema) = referred(&schemas, object).filter(|schema| is_plain(schema)) else {
+        let Some(name) = object.get("$ref").and_then(schema_named) else {
             return;
         };
+        let schema = &schemas[&name];
+        if !is_inlined(&name, schema) {
+            return;
+        }
         let description = described(object.get("description"), schema);
         object.remove("$ref");
         for (key, value) in schema.as_object().into_iter().flatten() {
@@ -75,16 +126,15 @@ fn inline(document: &mut Value) {
     });
 }
 
-/// The schema that an object refers to.
-fn referred<'a>(schemas: &'a Value, object: &Object) -> Option<&'a Value> {
-    let target = object.get("$ref")?.as_str()?;
-    let name = target.strip_prefix(COMPONENTS)?.strip_prefix("schemas/")?;
-    schemas.get(name)
+/// Whether a schema is that of a field which a change may leave out.
+fn is_change(name: &str, _schema: &Value) -> bool {
+    let kind = name.split_once('_').map(|(kind, _value)| kind);
+    kind.is_some_and(|kind| [CHANGE, REPLACE].contains(&kind))
 }
 
 /// Whether a schema is of one text, number or truth value. Those that list their values are not
 /// plain: their names become types.
-fn is_plain(schema: &Value) -> bool {
+fn is_plain(_name: &str, schema: &Value) -> bool {
     let kind = schema["type"].as_str().unwrap_or_default();
     ["string", "number", "integer", "boolean"].contains(&kind) && schema.get("enum").is_none()
 }
@@ -139,8 +189,17 @@ fn nullable(object: &mut Object) {
     }
 }
 
-/// A parameter may be left out, but is never `null`.
+/// A parameter or a body may be left out, but is never `null`.
 fn not_null(operation: &mut Object) {
+    let content = operation
+        .get_mut("requestBody")
+        .and_then(|body| body["content"].as_object_mut());
+    for (_media_type, body) in content.into_iter().flatten() {
+        let choice = body["schema"]["anyOf"].as_array().cloned();
+        if let Some([one, _nothing]) = choice.as_deref() {
+            body["schema"] = one.clone();
+        }
+    }
     let parameters = operation
         .get_mut("parameters")
         .and_then(Value::as_array_mut);
@@ -161,9 +220,15 @@ fn not_null(operation: &mut Object) {
 }
 
 /// Takes out the schemas that nothing refers to any more.
-fn drop_unused(document: &mut Value) {
-    let used = needed(&document["components"]["schemas"], [&document["paths"]]);
-    if let Some(schemas) = components(document, "schemas").as_object_mut() {
+pub(super) fn drop_unused(document: &mut Value) {
+    let components = &document["components"];
+    let from = [
+        &document["paths"],
+        &components["parameters"],
+        &components["responses"],
+    ];
+    let used = needed(&components["schemas"], from);
+    if let Some(schemas) = super::walk::components(document, "schemas").as_object_mut() {
         schemas.retain(|name, _schema| used.contains(name));
     }
 }

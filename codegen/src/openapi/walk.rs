@@ -109,6 +109,20 @@ pub(super) fn needed<'a>(
     needed
 }
 
+/// The name of the schema that a value refers to.
+pub(super) fn schema_of(value: &Value) -> Option<String> {
+    value.get("$ref").and_then(schema_named)
+}
+
+/// The name of the schema that a reference leads to.
+pub(super) fn schema_named(reference: &Value) -> Option<String> {
+    let name = reference
+        .as_str()?
+        .strip_prefix(COMPONENTS)?
+        .strip_prefix("schemas/")?;
+    Some(name.to_owned())
+}
+
 /// A reference to a component.
 pub(super) fn reference(kind: &str, name: &str) -> Value {
     serde_json::json!({ "$ref": format!("{COMPONENTS}{kind}/{name}") })

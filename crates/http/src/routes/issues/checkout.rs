@@ -8,8 +8,9 @@ use workforce_domain::issue::IssueStatus;
 
 use super::super::issue_ref;
 use super::TAG;
+use crate::access_rules::Access;
+use crate::endpoints::Endpoints;
 use crate::problem::Problem;
-use crate::registry::{Access, Endpoints};
 use crate::reply::Reply;
 use crate::request_context::RequestContext;
 
@@ -60,7 +61,7 @@ async fn check_out(rqctx: RequestContext) -> HttpResponse {
         .write(
             |rq| Ok((issue_ref(rq)?, rq.json::<CheckOutBody>()?.command()?)),
             |tx, ctx, (issue, command)| issues::check_out(tx, ctx, issue, command.clone()),
-            |view| Reply::ok(view),
+            Reply::ok,
         )
         .await
 }
@@ -78,7 +79,7 @@ async fn release(rqctx: RequestContext) -> HttpResponse {
                 issue_ref(rq)
             },
             |tx, ctx, issue| issues::release(tx, ctx, issue),
-            |view| Reply::ok(view),
+            Reply::ok,
         )
         .await
 }

@@ -30,7 +30,7 @@ string_enum! {
         /// `canCreateAgents`.
         Hirer = "hirer",
         /// The board, the ceo, and agents that others report to.
-        ChainLink = "manager",
+        Manager = "manager",
         /// The board, the lead of the project, and the ceo.
         ProjectLead = "project_lead",
         /// The board, the issue's assignee and author, the managers above the
@@ -54,7 +54,7 @@ impl Access {
             | Self::ItselfOrAbove
             | Self::Above
             | Self::Hirer
-            | Self::ChainLink
+            | Self::Manager
             | Self::ProjectLead
             | Self::Stakeholder
             | Self::Requester
@@ -77,7 +77,7 @@ impl Access {
             Self::Hirer => {
                 "The board, and agents that may hire: the ceo and those with `canCreateAgents`."
             }
-            Self::ChainLink => "The board, the ceo, and agents that others report to.",
+            Self::Manager => "The board, the ceo, and agents that others report to.",
             Self::ProjectLead => "The board, the lead of the project, and the ceo.",
             Self::Stakeholder => {
                 "The board, the issue's assignee and author, the managers above the assignee, and \

@@ -1,12 +1,12 @@
-//! How a document is written into a file: whatever is short on one line, so that a change of a field
-//! shows as one line, and the file stays readable.
+//! How a document is written into a file: whatever is short on one line, and a list of words too, so
+//! that a change of a field shows as one line, and the file stays readable.
 
 use std::fmt::Write as _;
 
 use serde_json::Value;
 
 /// What fits into so many columns stands on one line.
-const WIDTH: usize = 200;
+const WIDTH: usize = 400;
 
 /// The order of the parts of a document; all else is in the order of its names.
 const PARTS: [&str; 7] = [
@@ -20,7 +20,7 @@ const PARTS: [&str; 7] = [
 ];
 
 /// The text of a document, as a file.
-pub fn printed(document: &Value) -> String {
+pub(crate) fn printed(document: &Value) -> String {
     let mut text = String::new();
     write(&mut text, document, 0, 0);
     text.push('\n');
@@ -39,12 +39,12 @@ fn write(text: &mut String, value: &Value, depth: usize, before: usize) {
                 entries.sort_by_key(|(name, _)| PARTS.iter().position(|part| part == name));
             }
             let lines = entries.into_iter().map(|(name, value)| {
-                let name = format!("{}: ", Value::from(name.as_str()));
+                let name = format!("{}:", Value::from(name.as_str()));
                 (name, value)
             });
             block(text, "{", lines, "}", depth);
         }
-        Value::Array(items) if !is_short && !items.is_empty() => {
+        Value::Array(items) if !is_short && items.iter().any(|it| !it.is_string()) => {
             block(
                 text,
                 "[",
@@ -76,11 +76,11 @@ fn block<'a>(
 }
 
 fn on_one_line(value: &Value) -> String {
-    let parts = |parts: Vec<String>| parts.join(", ");
+    let parts = |parts: Vec<String>| parts.join(",");
     match value {
         Value::Object(object) => {
             let fields = object.iter().map(|(name, value)| {
-                format!("{}: {}", Value::from(name.as_str()), on_one_line(value))
+                format!("{}:{}", Value::from(name.as_str()), on_one_line(value))
             });
             format!("{{{}}}", parts(fields.collect()))
         }
@@ -104,9 +104,9 @@ mod tests {
         });
         let text = printed(&document);
         let expected = format!(
-            "{{\n \"openapi\": \"3.1.0\",\n \"paths\": {{\n  \"/\": {{\n   \"a\": [1, 2],\n   \
-             \"b\": \"{long}\"\n  }}\n }},\n \"components\": \
-             {{\"schemas\": {{\"Id\": {{\"type\": \"string\"}}}}}}\n}}\n"
+            "{{\n \"openapi\":\"3.1.0\",\n \"paths\":{{\n  \"/\":{{\n   \"a\":[1,2],\n   \
+             \"b\":\"{long}\"\n  }}\n }},\n \"components\":\
+             {{\"schemas\":{{\"Id\":{{\"type\":\"string\"}}}}}}\n}}\n"
         );
         assert_eq!(text, expected);
         let read: Value = serde_json::from_str(&text).unwrap();

@@ -10,10 +10,29 @@ use workforce_domain::string_enum::StringEnum;
 
 use super::details::{self, FAULT, details};
 use super::walk::{Object, components, reference};
-use crate::problem::{self, ProblemBody};
+use workforce_http::problem::{self, ProblemBody};
 
 /// The schema of what all problems have.
 const PROBLEM: &str = "Problem";
+
+/// Under this the answers stand that any operation may give.
+pub(super) const DEFAULT: &str = "default";
+
+/// The codes of the answers under [`DEFAULT`].
+const ANYWHERE: &[Code] = &[
+    Code::CredentialMissing,
+    Code::CredentialInvalid,
+    Code::AgentInactive,
+    Code::RunMismatch,
+    Code::OriginForbidden,
+    Code::BodyTooLarge,
+    Code::RateLimited,
+    Code::Internal,
+    Code::Contended,
+    Code::StoreUnavailable,
+    Code::StorageFull,
+    Code::OutcomeUnknown,
+];
 
 /// Adds the schemas of all problems.
 pub(super) fn describe(document: &mut Value) {
@@ -27,12 +46,14 @@ pub(super) fn describe(document: &mut Value) {
 }
 
 /// Adds the problem answers of an operation that refuses with these codes.
-pub(super) fn answer(operation: &mut Object, codes: impl IntoIterator<Item = Code>) {
+pub(super) fn answer(operation: &mut Object, codes: &[Code]) {
     let mut by_status: BTreeMap<String, Vec<Code>> = BTreeMap::new();
-    for code in codes {
+    for &code in codes {
         let status = problem::entry(code).status.as_str().to_owned();
         by_status.entry(status).or_default().push(code);
     }
+    by_status.retain(|_status, codes| !codes.iter().all(|code| ANYWHERE.contains(code)));
+    by_status.insert(DEFAULT.to_owned(), ANYWHERE.to_vec());
     let answers = operation.entry("responses").or_insert_with(|| json!({}));
     for (status, codes) in by_status {
         let schemas = codes
@@ -89,7 +110,6 @@ fn shared() -> Value {
 
 fn of_code(code: Code) -> Value {
     let mut own = json!({
-        "type": "object",
         "required": ["code"],
         "properties": { "code": { "const": code.as_str() } },
     });
@@ -100,7 +120,7 @@ fn of_code(code: Code) -> Value {
         }
     }
     json!({
-        "description": format!("{}. {}", problem::entry(code).title, problem::entry(code).advice),
+        "description": problem::entry(code).advice,
         "allOf": [reference("schemas", PROBLEM), own],
     })
 }

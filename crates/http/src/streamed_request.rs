@@ -1,0 +1,23 @@
+//! A request whose body is not read before its handler asks for it.
+
+use actix_web::HttpRequest;
+use actix_web::http::header::HeaderName;
+use actix_web::web::Payload;
+
+/// The connection that a streamed request came on.
+pub(crate) struct StreamedRequest {
+    /// Its head.
+    pub(crate) head: HttpRequest,
+    /// Its body, of which nothing was read.
+    pub(crate) payload: Payload,
+}
+
+impl StreamedRequest {
+    /// A header as text; `None` when it is missing or no text.
+    pub(crate) fn header(&self, name: HeaderName) -> Option<&str> {
+        self.head
+            .headers()
+            .get(name)
+            .and_then(|value| value.to_str().ok())
+    }
+}
