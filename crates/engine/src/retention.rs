@@ -8,8 +8,8 @@ use workforce_domain::actor::InstanceScope;
 use workforce_domain::port::{StoreError, Tx};
 use workforce_domain::time::Timestamp;
 
-use crate::logs::forget_before;
-use crate::shared::Core;
+use crate::log_store::forget_before;
+use crate::state::EngineState;
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -72,10 +72,10 @@ pub(crate) struct Retention {
 
 impl Retention {
     /// Forgets what is due. Errors are logged; the next turn tries again.
-    pub(crate) async fn run(&mut self, core: &Core) {
+    pub(crate) async fn run(&mut self, state: &EngineState) {
         for (rule, done) in RULES.iter().zip(&mut self.rows) {
             if is_due(*done, EVERY) {
-                let forgotten = core
+                let forgotten = state
                     .store
                     .write(|tx, ctx| {
                         let before = ctx.now.minus(rule.age);
@@ -94,7 +94,7 @@ impl Retention {
         }
         if is_due(self.logs, HOUR) {
             self.logs = Some(Instant::now());
-            forget_logs(core).await;
+            forget_logs(state).await;
         }
     }
 }
@@ -104,9 +104,9 @@ pub(crate) fn is_due(last: Option<Instant>, every: Duration) -> bool {
     last.is_none_or(|last| last.elapsed() >= every)
 }
 
-async fn forget_logs(core: &Core) {
-    let runs_dir = core.config.runs_dir.clone();
-    let before = core.store.ports.clock.now().minus(LOG_AGE);
+async fn forget_logs(state: &EngineState) {
+    let runs_dir = state.config.runs_dir.clone();
+    let before = state.store.ports.clock.now().minus(LOG_AGE);
     let forgotten = tokio::task::spawn_blocking(move || forget_before(&runs_dir, before)).await;
     if let Ok(Err(error)) = forgotten {
         tracing::warn!(%error, "old logs are not forgotten");

@@ -3,7 +3,7 @@ use workforce_domain::activity::Action;
 use workforce_domain::issue::IssueRef;
 use workforce_domain::port::{Failure, Tx};
 
-use super::{IssueError, lock, work};
+use super::{IssueError, lock, working_run};
 use crate::access::denied;
 use crate::activity_log::log_activity;
 use crate::approvals;
@@ -21,7 +21,7 @@ pub fn delete(
     ctx.require_board().map_err(denied)?;
     let issue = lock(tx, ctx, issue)?;
     approvals::issue_leaves(tx, ctx, &issue)?;
-    work::stop(tx, ctx, &issue)?;
+    working_run::stop(tx, ctx, &issue)?;
     tx.issues_mut().end_lease(&issue)?;
     let details = json!({ "title": issue.title, "status": issue.status() });
     log_activity(tx, ctx, Action::IssueDeleted, &issue, details);

@@ -3,6 +3,7 @@
 mod approval;
 mod assignment;
 mod checkout;
+mod checkout_by_update;
 mod comment;
 mod create;
 mod delete;
@@ -13,9 +14,8 @@ mod read;
 mod reassign;
 mod release;
 mod status;
-mod take_up;
 mod update;
-mod work;
+mod working_run;
 
 use serde_json::{Value, json};
 use workforce_domain::agent::Agent;

@@ -6,7 +6,7 @@ use workforce_domain::issue::{Issue, IssueStatus, Moved, Mover};
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{Failure, Locked, StoreError, Tx};
 
-use super::{IssueError, assignment, work};
+use super::{IssueError, assignment, working_run};
 use crate::approvals;
 use crate::context::Context;
 
@@ -104,7 +104,7 @@ pub(super) fn go(
             parent = tx.issues_mut().lock(issue.scope().into(), &id.into())?;
         }
         approvals::issue_leaves(tx, ctx, issue)?;
-        work::stop(tx, ctx, issue)?;
+        working_run::stop(tx, ctx, issue)?;
         tx.issues_mut().end_lease(issue)?;
     }
     Ok(Step { moved, parent })

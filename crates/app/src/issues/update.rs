@@ -13,13 +13,13 @@ use workforce_domain::text::{CommentBody, Description, Label, Title};
 use workforce_domain::time::Timestamp;
 use workforce_domain::wake::WakeReason;
 
+use super::checkout_by_update::{check_out_itself, takes_up};
 use super::comment::{self};
 use super::reassign::Reassignment;
 use super::status::{self, Rewrite};
-use super::take_up::{check_out_itself, takes_up};
 use super::{
     IssueError, IssueView, MAX_DOCUMENT, PLACED, approval, assignment, checkout, hierarchy, labels,
-    lock, read, reassign, seen, work,
+    lock, read, reassign, seen, working_run,
 };
 use crate::access::{self, Denied, denied};
 use crate::activity_log::log_activity_with;
@@ -153,7 +153,7 @@ pub fn update(
         check_rights(tx, ctx, &issue, &command)?;
         change(tx, ctx, &mut issue, command, candidates)?
     };
-    work::renew_lease(tx, ctx, &issue)?;
+    working_run::renew_lease(tx, ctx, &issue)?;
     let comment = match words {
         Some(body) => Some(comment::insert(tx, ctx, &issue, body, false)?),
         None => None,
@@ -239,7 +239,7 @@ fn check_rights(
         .value()
         .is_some_and(|to| to != issue.status())
     {
-        work::require_no_other_run(tx, ctx, issue, caller.agent)?;
+        working_run::require_no_other_run(tx, ctx, issue, caller.agent)?;
     }
     // An issue cannot be moved out of the reach of its project's demand.
     if !command.project_id.is_keep() && status::project_demands_review(tx, issue)? {

@@ -99,7 +99,7 @@ pub trait EngineReads {
 
     /// Agents whose timer is due, the longest due first, and those whose timer
     /// is to be set anew or stopped; at most `limit` of each.
-    fn timers_to_look_at(
+    fn timers_to_check(
         &mut self,
         scope: InstanceScope,
         now: Timestamp,

@@ -10,7 +10,7 @@ use crate::id::CompanyId;
 /// call the feed.
 pub trait EventListener: Send + Sync {
     /// Look again.
-    fn wake(&self);
+    fn notify(&self);
 }
 
 /// A place among the listeners of a company; given up when dropped.

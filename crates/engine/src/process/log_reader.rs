@@ -3,7 +3,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use super::log::is_continuation;
+use super::log_writer::is_continuation;
 
 /// No character is longer, so a slice of this size always gets on.
 const LONGEST_CHAR: usize = 4;

@@ -8,7 +8,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 use super::activity::ActivityClock;
 use super::child::{Child, Exit};
-use super::log::{LogSummary, RunLog};
+use super::log_writer::{LogSummary, RunLog};
 use super::output::{OutputSource, Scrub};
 
 const CHUNK_LEN: usize = 64 * 1024;

@@ -107,7 +107,7 @@ async fn ready(rqctx: RequestContext) -> HttpResponse {
 /// Why a server whose store answers cannot do its work all the same.
 fn unfit(state: &State) -> Option<Problem> {
     let State { ports, vitals, .. } = state;
-    if let Some(shortage) = vitals.room.shortage() {
+    if let Some(shortage) = vitals.disk_space.shortage() {
         return Some(Problem::short(shortage));
     }
     let tasks = vitals.supervisor.tasks();

@@ -48,14 +48,14 @@ impl Listeners {
     }
 
     /// Wakes the listeners of these companies.
-    pub(super) fn wake(&self, companies: &[CompanyId]) {
+    pub(super) fn notify(&self, companies: &[CompanyId]) {
         if companies.is_empty() || self.inner.count.load(Ordering::SeqCst) == 0 {
             return;
         }
         let table = self.inner.table();
         for company in companies {
             for (_, listener) in table.of_companies.get(company).into_iter().flatten() {
-                listener.wake();
+                listener.notify();
             }
         }
     }
@@ -65,10 +65,10 @@ impl Listeners {
         not(feature = "postgres"),
         expect(dead_code, reason = "only a relay between servers loses anything")
     )]
-    pub(super) fn wake_all(&self) {
+    pub(super) fn notify_all(&self) {
         let table = self.inner.table();
         for (_, listener) in table.of_companies.values().flatten() {
-            listener.wake();
+            listener.notify();
         }
     }
 }
@@ -132,7 +132,7 @@ mod tests {
     struct Counted(AtomicUsize);
 
     impl EventListener for Counted {
-        fn wake(&self) {
+        fn notify(&self) {
             self.0.fetch_add(1, Ordering::SeqCst);
         }
     }
@@ -147,19 +147,19 @@ mod tests {
         let [own, other] = [1, 2].map(company);
         let heard = Arc::new(Counted::default());
         let count = || heard.0.load(Ordering::SeqCst);
-        feed.wake(&[own]);
+        feed.notify(&[own]);
         let place = feed.subscribe(own, heard.clone());
         let second = feed.subscribe(own, heard.clone());
-        feed.wake(&[other]);
+        feed.notify(&[other]);
         assert_eq!(count(), 0);
-        feed.wake(&[other, own]);
+        feed.notify(&[other, own]);
         assert_eq!(count(), 2);
         drop(second);
-        feed.wake_all();
+        feed.notify_all();
         assert_eq!(count(), 3);
         drop(place);
-        feed.wake(&[own]);
-        feed.wake_all();
+        feed.notify(&[own]);
+        feed.notify_all();
         assert_eq!(count(), 3);
         assert!(!feed.is_any());
     }

@@ -58,10 +58,10 @@ impl World {
         let now = self.now();
         let found: Result<_, Failure<Infallible>> = self.store().read(|reads| {
             let scope = InstanceScope::SYSTEM;
-            Ok(reads.engine().timers_to_look_at(scope, now, 100)?)
+            Ok(reads.engine().timers_to_check(scope, now, 100)?)
         });
         for (company, agent) in done(found) {
-            done(system.write(|tx, ctx| timers::look(tx, ctx, company, agent)));
+            done(system.write(|tx, ctx| timers::check(tx, ctx, company, agent)));
         }
     }
 

@@ -16,7 +16,7 @@ impl Signals {
 }
 
 impl EngineSignal for Signals {
-    fn wake_up(&self) {
+    fn nudge(&self) {
         self.0.fetch_add(1, Ordering::SeqCst);
     }
 }

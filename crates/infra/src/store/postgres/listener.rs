@@ -123,7 +123,7 @@ impl NotificationListener {
         if companies.is_empty() {
             return;
         }
-        self.local.wake(companies);
+        self.local.notify(companies);
         let mut state = self.inbox.state();
         let asleep = state.untold.is_empty();
         state.untold.extend(companies.iter().copied());
@@ -200,7 +200,7 @@ fn serve(
     link.notify(untold)?;
     if link.listen(wanted)? {
         // What happened before is not told any more.
-        local.wake_all();
+        local.notify_all();
     }
     link.hear(local)
 }
@@ -276,7 +276,7 @@ impl Link {
                 companies.insert(company);
             }
         }
-        local.wake(&companies.into_iter().collect::<Vec<CompanyId>>());
+        local.notify(&companies.into_iter().collect::<Vec<CompanyId>>());
         Ok(())
     }
 }

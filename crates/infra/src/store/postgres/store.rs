@@ -4,7 +4,7 @@ use diesel::result::Error;
 use r2d2::{Pool, PooledConnection};
 use workforce_domain::id::CompanyId;
 use workforce_domain::port::{EventFeed, Reads, Store, StoreError, Tx, Verdict};
-use workforce_vitals::Room;
+use workforce_vitals::DiskSpace;
 
 use super::listener::NotificationListener;
 use super::outcome::{Outcome, Written, number_of_running};
@@ -24,7 +24,7 @@ pub(crate) struct PostgresStore {
     url: String,
     pool: Pool<Manager<Session>>,
     listener: NotificationListener,
-    room: Room,
+    disk_space: DiskSpace,
 }
 
 /// Why a transaction was not seen to commit.
@@ -40,13 +40,13 @@ impl PostgresStore {
         url: String,
         pool: Pool<Manager<Session>>,
         listener: NotificationListener,
-        room: Room,
+        disk_space: DiskSpace,
     ) -> Self {
         Self {
             url,
             pool,
             listener,
-            room,
+            disk_space,
         }
     }
 
@@ -183,14 +183,14 @@ impl Store for PostgresStore {
         &self,
         body: &mut (dyn FnMut(&mut dyn Reads) -> Result<(), StoreError> + '_),
     ) -> Result<(), StoreError> {
-        until_settled(&self.room, || self.read(|tx| body(tx)))
+        until_settled(&self.disk_space, || self.read(|tx| body(tx)))
     }
 
     fn run_write(
         &self,
         body: &mut (dyn FnMut(&mut dyn Tx) -> Result<Verdict, StoreError> + '_),
     ) -> Result<(), StoreError> {
-        until_settled(&self.room, || {
+        until_settled(&self.disk_space, || {
             let told = self.write(|tx| body(tx))?;
             self.listener.notify(&told);
             Ok(())

@@ -51,7 +51,7 @@ pub(super) fn find(
 }
 
 /// Agents whose timer is due, then those whose timer is to be set anew.
-pub(super) fn to_look_at(
+pub(super) fn to_check(
     conn: &mut Connection,
     scope: InstanceScope,
     now: Timestamp,

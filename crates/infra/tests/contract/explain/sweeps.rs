@@ -79,7 +79,7 @@ fn deeds(asked: &Asked) -> Vec<(&'static str, Deed<'_>)> {
             "timers and budgets",
             Box::new(|tx: &mut dyn Tx| {
                 let engine = tx.engine();
-                engine.timers_to_look_at(InstanceScope::SYSTEM, now(), BATCH)?;
+                engine.timers_to_check(InstanceScope::SYSTEM, now(), BATCH)?;
                 engine.budget_stops_to_lift(InstanceScope::SYSTEM, Month::of(now()), BATCH)?;
                 Ok(())
             }),

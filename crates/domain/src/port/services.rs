@@ -199,7 +199,7 @@ pub trait TextScrubber: Send + Sync {
 /// Told when the engine has something to do at once.
 pub trait EngineSignal: Send + Sync {
     /// A wake was queued or a run asked to stop; the change is committed.
-    fn wake_up(&self);
+    fn nudge(&self);
 
     /// A call was made with this run's credential, which is a sign of life: the
     /// run's idle limit counts from here again (docs/heartbeats.md#processes).
