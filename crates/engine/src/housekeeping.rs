@@ -292,7 +292,7 @@ pub(crate) async fn clear(
     }
     let context = state.config.context_path(process.company, process.run);
     drop(ContextFile::left_at(context));
-    forget_process(state, process.scope(), process.run).await?;
+    delete_process(state, process.scope(), process.run).await?;
     Ok(clearing)
 }
 
@@ -317,14 +317,14 @@ async fn kill(process: &ProcessRecord) -> Clearing {
 }
 
 /// Forgets the process of a run.
-pub(crate) async fn forget_process(
+pub(crate) async fn delete_process(
     state: &EngineState,
     company: CompanyScope,
     run: RunId,
 ) -> Result<(), StoreError> {
     state
         .store
-        .write(move |tx, _| Ok::<_, Failure<_>>(tx.engine_mut().forget_process(company, run)?))
+        .write(move |tx, _| Ok::<_, Failure<_>>(tx.engine_mut().delete_process(company, run)?))
         .await
 }
 

@@ -5,7 +5,7 @@ use workforce_domain::actor::{CompanyOwned, InstanceScope};
 use workforce_domain::port::StoreError;
 use workforce_domain::run::{ProcessRecord, Run, RunErrorCode};
 
-use crate::housekeeping::{Clearing, clear, forget_process, has_server, lost, processes_elsewhere};
+use crate::housekeeping::{Clearing, clear, delete_process, has_server, lost, processes_elsewhere};
 use crate::instructions;
 use crate::state::EngineState;
 
@@ -43,7 +43,7 @@ async fn clear_shared(state: &EngineState, process: &ProcessRecord) -> Result<()
     };
     let is_old = run.finished_at.is_some_and(|at| now.since(at) > RECORD_AGE);
     if clear(state, process).await? == Clearing::NotHere && is_old {
-        forget_process(state, company, run.id).await?;
+        delete_process(state, company, run.id).await?;
     }
     Ok(())
 }

@@ -195,7 +195,7 @@ async fn settle(state: &EngineState, live: &LiveRun, ending: Ending) {
                     None => false,
                 };
                 if had_process {
-                    tx.engine_mut().forget_process(company, run)?;
+                    tx.engine_mut().delete_process(company, run)?;
                 }
                 Ok(written)
             })

@@ -48,7 +48,7 @@ pub(crate) fn check(store: &dyn Store, vault: &dyn Vault) -> anyhow::Result<()> 
 /// Seals anew what is sealed under former keys, whenever there are any, also
 /// those that a killed server left. Never ends.
 pub(crate) async fn keep_swept(store: Arc<dyn Store>, vault: Arc<dyn Vault>, is_alone: bool) {
-    let mut told = false;
+    let mut is_logged = false;
     loop {
         if vault.former_keys().is_empty() {
             tokio::time::sleep(LOOK_EVERY).await;
@@ -73,8 +73,8 @@ pub(crate) async fn keep_swept(store: Arc<dyn Store>, vault: Arc<dyn Vault>, is_
         }
         if vault.key_source() == KeySource::Given {
             // The operator takes the former key away.
-            if !told || swept.rewrapped > 0 {
-                told = true;
+            if !is_logged || swept.rewrapped > 0 {
+                is_logged = true;
                 tracing::info!(
                     rewrapped = swept.rewrapped,
                     "everything is sealed under {CURRENT}; {FORMER} is not needed any more once \

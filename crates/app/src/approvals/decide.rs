@@ -10,11 +10,12 @@ use workforce_domain::port::{Failure, Tx};
 use workforce_domain::text::DecisionNote;
 use workforce_domain::wake::WakeReason;
 
-use super::{
-    ApprovalError, ApprovalView, effects, hire, history, links, lock, not_pending, read, seen,
-    store,
-};
+use super::error::{ApprovalError, not_pending};
+use super::stored::{lock, seen};
+use super::view::ApprovalView;
+use super::{effects, hire, links, read};
 use crate::access::{Denied, denied};
+use crate::approval_records::{history, save_transition};
 use crate::context::Context;
 use crate::refusal::{Code, Codes};
 
@@ -141,17 +142,17 @@ fn decide(
         .transition(&approval.state, decision)
         .map_err(|refused| not_pending(id, refused))?;
     approval.updated_at = ctx.now;
-    store(tx, &approval, from)?;
-    let mut told = json!({});
+    save_transition(tx, &approval, from)?;
+    let mut details = json!({});
     if command.force == Some(true) {
         let key = match approval.kind {
             ApprovalType::ApproveIssuePlan => "override",
             _ => "force",
         };
-        told[key] = json!(true);
+        details[key] = json!(true);
     }
     let kind = verdict.history();
-    history::tell(tx, ctx, &mut approval, kind, note.as_deref(), told)?;
+    history::append(tx, ctx, &mut approval, kind, note.as_deref(), details)?;
     let comment = match verdict {
         Verdict::Approve => {
             hire::activate(tx, ctx, draft)?;
@@ -160,12 +161,12 @@ fn decide(
         }
         Verdict::Reject => {
             hire::discard(tx, ctx, draft)?;
-            effects::released(tx, ctx, &approval, &mut issues, requester.as_ref())?;
+            effects::unblock_issues(tx, ctx, &approval, &mut issues, requester.as_ref())?;
             let said = "rejected";
             effects::comment(tx, ctx, &approval, &issues, said, note.as_deref())?
         }
         Verdict::RequestRevision => {
-            effects::released(tx, ctx, &approval, &mut issues, requester.as_ref())?;
+            effects::unblock_issues(tx, ctx, &approval, &mut issues, requester.as_ref())?;
             let said = "asks for a change of";
             effects::comment(tx, ctx, &approval, &issues, said, note.as_deref())?
         }

@@ -63,7 +63,7 @@ pub fn sweep(
         let forgotten = store.write(|tx| {
             Ok::<_, Failure<Infallible>>(
                 tx.attachments_mut()
-                    .forget_unattached(InstanceScope::SYSTEM, FORGOTTEN)?,
+                    .delete_unattached(InstanceScope::SYSTEM, FORGOTTEN)?,
             )
         })?;
         for object in &forgotten {

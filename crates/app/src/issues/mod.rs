@@ -15,6 +15,7 @@ mod reassign;
 mod release;
 mod status;
 mod update;
+mod update_command;
 mod working_run;
 
 use serde_json::{Value, json};
@@ -37,7 +38,8 @@ pub(crate) use read::with_leases;
 pub use read::{IssueDetail, ParentView, ProjectSummary, get, id_of, list, search};
 pub use release::{RELEASE, release};
 pub use status::Rewrite;
-pub use update::{UPDATE, UpdateIssue, UpdatedIssue, update};
+pub use update::{UPDATE, UpdatedIssue, update};
+pub use update_command::UpdateIssue;
 
 use crate::access::{Denied, FieldFault, denied};
 use crate::context::Context;

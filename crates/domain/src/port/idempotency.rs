@@ -42,5 +42,5 @@ pub trait IdempotencyWrites {
     fn keep(&mut self, answer: &StoredResponse) -> Result<(), StoreError>;
 
     /// Forgets answers older than `before`, at most `limit`; how many it was.
-    fn forget(&mut self, before: Timestamp, limit: usize) -> Result<usize, StoreError>;
+    fn delete_before(&mut self, before: Timestamp, limit: usize) -> Result<usize, StoreError>;
 }

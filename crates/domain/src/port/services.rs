@@ -182,7 +182,7 @@ pub trait RunLogs: Send + Sync {
     ///
     /// # Errors
     /// When some of them are still there.
-    fn forget(&self, company: crate::id::CompanyId) -> Result<(), LogError>;
+    fn delete(&self, company: crate::id::CompanyId) -> Result<(), LogError>;
 }
 
 /// Takes the values of a run's secrets out of what the run writes

@@ -82,10 +82,7 @@ async fn ready(rqctx: RequestContext) -> HttpResponse {
     let store = rqctx.state.ports.store.clone();
     let probe = move || {
         store.read(|reads| -> Result<(), Failure<Problem>> {
-            Ok(reads
-                .companies()
-                .prefixes(InstanceScope::SYSTEM, "-")
-                .map(|_none| ())?)
+            Ok(reads.companies().probe(InstanceScope::SYSTEM)?)
         })
     };
     let probed = tokio::time::timeout(PROBE_LIMIT, actix_web::web::block(probe)).await;

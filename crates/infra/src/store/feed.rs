@@ -85,7 +85,7 @@ impl EventFeed for Listeners {
         let listeners = table.of_companies.entry(company).or_default();
         listeners.push((number, listener));
         self.inner.count.fetch_add(1, Ordering::SeqCst);
-        Box::new(Place {
+        Box::new(Subscription {
             inner: Arc::clone(&self.inner),
             company,
             number,
@@ -102,15 +102,15 @@ impl fmt::Debug for Listeners {
 }
 
 /// One listener's place.
-struct Place {
+struct Subscription {
     inner: Arc<Inner>,
     company: CompanyId,
     number: u64,
 }
 
-impl EventSubscription for Place {}
+impl EventSubscription for Subscription {}
 
-impl Drop for Place {
+impl Drop for Subscription {
     fn drop(&mut self) {
         let mut table = self.inner.table();
         if let Some(listeners) = table.of_companies.get_mut(&self.company) {
@@ -148,7 +148,7 @@ mod tests {
         let heard = Arc::new(Counted::default());
         let count = || heard.0.load(Ordering::SeqCst);
         feed.notify(&[own]);
-        let place = feed.subscribe(own, heard.clone());
+        let subscription = feed.subscribe(own, heard.clone());
         let second = feed.subscribe(own, heard.clone());
         feed.notify(&[other]);
         assert_eq!(count(), 0);
@@ -157,7 +157,7 @@ mod tests {
         drop(second);
         feed.notify_all();
         assert_eq!(count(), 3);
-        drop(place);
+        drop(subscription);
         feed.notify(&[own]);
         feed.notify_all();
         assert_eq!(count(), 3);

@@ -2,7 +2,7 @@
 
 mod journal_rows;
 
-use self::journal_rows::{ActivityRow, EventRow};
+use self::journal_rows::{NewActivityRow, NewEventRow};
 use std::collections::BTreeSet;
 
 use diesel::dsl::case_when;
@@ -144,11 +144,11 @@ impl<'c> Transaction<'c> {
             .map_err(failed)?
             .ok_or(StoreError::Contended)?;
         let at = Timestamp::from_micros(micros);
-        let rows: Vec<_> = activity().map(|row| ActivityRow::of(row, at)).collect();
+        let rows: Vec<_> = activity().map(|row| NewActivityRow::of(row, at)).collect();
         insert_rows!(activity::table, rows, self.conn);
         let rows: Vec<_> = (last_number - count + 1..)
             .zip(events())
-            .map(|(number, event)| EventRow::of(event, number))
+            .map(|(number, event)| NewEventRow::of(event, number))
             .collect();
         insert_rows!(events::table, rows, self.conn);
         Ok(number)

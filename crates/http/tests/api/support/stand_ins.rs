@@ -60,7 +60,7 @@ impl RunLogs for Digits {
         })
     }
 
-    fn forget(&self, _company: CompanyId) -> Result<(), LogError> {
+    fn delete(&self, _company: CompanyId) -> Result<(), LogError> {
         self.resize(0);
         Ok(())
     }

@@ -265,7 +265,7 @@ impl EngineWrites for Transaction<'_> {
         Ok(())
     }
 
-    fn forget_process(&mut self, company: CompanyScope, run: RunId) -> Result<(), StoreError> {
+    fn delete_process(&mut self, company: CompanyScope, run: RunId) -> Result<(), StoreError> {
         diesel::delete(run_processes::table.find(IdColumn(run)))
             .filter(run_processes::company_id.eq(IdColumn(company.company())))
             .execute(self.conn)
@@ -292,22 +292,22 @@ impl EngineWrites for Transaction<'_> {
         timers::set(self.conn, agent, next, suppressed)
     }
 
-    fn forget_events(
+    fn delete_events(
         &mut self,
         _scope: InstanceScope,
         before: Timestamp,
         keep: i64,
         limit: usize,
     ) -> Result<usize, StoreError> {
-        event_retention::forget(self.conn, before, keep, limit)
+        event_retention::delete_surplus(self.conn, before, keep, limit)
     }
 
-    fn forget_wakes(
+    fn delete_wakes(
         &mut self,
         _scope: InstanceScope,
         before: Timestamp,
         limit: usize,
     ) -> Result<usize, StoreError> {
-        wakes::forget(self.conn, before, limit)
+        wakes::delete_before(self.conn, before, limit)
     }
 }

@@ -57,8 +57,8 @@ pub(super) fn to_check(
     now: Timestamp,
     limit: usize,
 ) -> Result<Vec<(CompanyScope, AgentId)>, StoreError> {
-    type Place = (IdColumn<CompanyId>, IdColumn<AgentId>);
-    let due: Vec<Place> = agents::table
+    type TimerOwner = (IdColumn<CompanyId>, IdColumn<AgentId>);
+    let due: Vec<TimerOwner> = agents::table
         .filter(agents::next_heartbeat_at.is_not_null())
         .filter(agents::next_heartbeat_at.le(InstantColumn(now)))
         .order((agents::next_heartbeat_at, agents::id))
@@ -67,7 +67,7 @@ pub(super) fn to_check(
         .load(conn)
         .map_err(failed)?;
     // Spelled as in its partial index.
-    let to_set: Vec<Place> = agents::table
+    let to_set: Vec<TimerOwner> = agents::table
         .filter(diesel::dsl::sql::<Bool>(
             "agents.heartbeat_interval_sec IS DISTINCT FROM agents.heartbeat_armed_sec",
         ))

@@ -45,7 +45,7 @@ impl SqliteStore {
     }
 
     /// The failure as it is: SQLite does not always say that the disk has no room.
-    fn told(&self, error: StoreError) -> StoreError {
+    fn classify(&self, error: StoreError) -> StoreError {
         match error {
             StoreError::Failed(cause) if may_be_full(&*cause) && takes_nothing(&self.folder) => {
                 StoreError::Full(cause)
@@ -70,7 +70,7 @@ impl Store for SqliteStore {
             if Rollback.run(conn).is_ok() {
                 reader.in_transaction = false;
             }
-            outcome.map_err(|error| self.told(error))
+            outcome.map_err(|error| self.classify(error))
         })
     }
 
@@ -80,8 +80,8 @@ impl Store for SqliteStore {
     ) -> Result<(), StoreError> {
         until_settled(&self.disk_space, || {
             let run = self.writer.run(&mut |tx| body(tx));
-            let told = run.map_err(|error| self.told(error))?;
-            self.listeners.notify(&told);
+            let companies = run.map_err(|error| self.classify(error))?;
+            self.listeners.notify(&companies);
             Ok(())
         })
     }

@@ -184,7 +184,7 @@ impl Turn {
             Ok(()) => self.close(Ok(())),
             Err(error) => {
                 self.roll_back();
-                let error = self.settled(error);
+                let error = self.overwrite_failed_commit(error);
                 self.fail(error);
             }
         }
@@ -194,7 +194,7 @@ impl Turn {
     /// the disk may lie there whole and lack the proof only that it is durable: nobody sees it,
     /// but whoever opens the file after a crash would. The next commit is written over it, so
     /// that one is made at once.
-    fn settled(&mut self, error: StoreError) -> StoreError {
+    fn overwrite_failed_commit(&mut self, error: StoreError) -> StoreError {
         if !is_of_disk(&error) {
             return error;
         }
