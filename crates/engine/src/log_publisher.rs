@@ -16,7 +16,7 @@ use workforce_domain::port::StoreError;
 use crate::state::EngineState;
 
 /// How often logs are read. A run reports new output at most this often.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
+const POLL_EVERY: Duration = Duration::from_secs(1);
 /// After this many reports a run is throttled to one every [`RARELY`]: watchers
 /// read the log itself, and its events must not crowd out those of others.
 const OFTEN: u32 = 60;
@@ -44,7 +44,7 @@ pub(crate) async fn run(state: Arc<EngineState>) {
     let mut published = HashMap::new();
     while state
         .abandoning
-        .run_until_cancelled(sleep(LOOK_EVERY))
+        .run_until_cancelled(sleep(POLL_EVERY))
         .await
         .is_some()
     {

@@ -33,7 +33,7 @@ pub(crate) async fn run(state: Arc<EngineState>) {
                 due = Instant::now() + pause;
             }
             () = state.store.notifiers.stops.notified() => {
-                if let Err(error) = look_for_stops(&state).await {
+                if let Err(error) = apply_stop_requests(&state).await {
                     tracing::warn!(%error, "stop requests are seen at the next renewal only");
                 }
             }
@@ -79,7 +79,7 @@ fn apply(live: &LiveRun, begun: Instant, renewed: Option<&RenewedRun>) {
 }
 
 /// Looks for stop requests alone: notifications are frequent and this only reads.
-async fn look_for_stops(state: &EngineState) -> Result<(), StoreError> {
+async fn apply_stop_requests(state: &EngineState) -> Result<(), StoreError> {
     let live = state.live.all();
     if live.is_empty() {
         return Ok(());

@@ -36,13 +36,13 @@ pub struct Decide {
 
 /// What the board says.
 #[derive(Clone, Copy)]
-enum Verdict {
+enum BoardVerdict {
     Approve,
     Reject,
     RequestRevision,
 }
 
-impl Verdict {
+impl BoardVerdict {
     fn transition(
         self,
         state: &ApprovalState,
@@ -83,7 +83,7 @@ pub fn approve(
     id: ApprovalId,
     command: Decide,
 ) -> Result<ApprovalView, Failure<ApprovalError>> {
-    decide(tx, ctx, id, Verdict::Approve, command)
+    decide(tx, ctx, id, BoardVerdict::Approve, command)
 }
 
 /// Refuses what an approval asks for. What waited for it goes back to whoever
@@ -94,7 +94,7 @@ pub fn reject(
     id: ApprovalId,
     command: Decide,
 ) -> Result<ApprovalView, Failure<ApprovalError>> {
-    decide(tx, ctx, id, Verdict::Reject, command)
+    decide(tx, ctx, id, BoardVerdict::Reject, command)
 }
 
 /// Asks for a change of what an approval is about, which whoever asked sends
@@ -105,7 +105,7 @@ pub fn request_revision(
     id: ApprovalId,
     command: Decide,
 ) -> Result<ApprovalView, Failure<ApprovalError>> {
-    decide(tx, ctx, id, Verdict::RequestRevision, command)
+    decide(tx, ctx, id, BoardVerdict::RequestRevision, command)
 }
 
 /// Who of the board decides.
@@ -118,7 +118,7 @@ fn decide(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
     id: ApprovalId,
-    verdict: Verdict,
+    verdict: BoardVerdict,
     command: Decide,
 ) -> Result<ApprovalView, Failure<ApprovalError>> {
     let found = seen(tx, ctx, id)?;
@@ -154,18 +154,18 @@ fn decide(
     let kind = verdict.history();
     history::append(tx, ctx, &mut approval, kind, note.as_deref(), details)?;
     let comment = match verdict {
-        Verdict::Approve => {
+        BoardVerdict::Approve => {
             hire::activate(tx, ctx, draft)?;
             effects::approved(tx, ctx, &approval, &mut issues, requester.as_ref())?;
             None
         }
-        Verdict::Reject => {
+        BoardVerdict::Reject => {
             hire::discard(tx, ctx, draft)?;
             effects::unblock_issues(tx, ctx, &approval, &mut issues, requester.as_ref())?;
             let said = "rejected";
             effects::comment(tx, ctx, &approval, &issues, said, note.as_deref())?
         }
-        Verdict::RequestRevision => {
+        BoardVerdict::RequestRevision => {
             effects::unblock_issues(tx, ctx, &approval, &mut issues, requester.as_ref())?;
             let said = "asks for a change of";
             effects::comment(tx, ctx, &approval, &issues, said, note.as_deref())?
@@ -173,7 +173,7 @@ fn decide(
     };
     effects::wake_requester(tx, ctx, &approval, &issues, verdict.wake(), comment)?;
     let mut view = read::view(tx.reads(), ctx, approval.into_inner())?;
-    if note.is_none() && !matches!(verdict, Verdict::Approve) {
+    if note.is_none() && !matches!(verdict, BoardVerdict::Approve) {
         view.warnings.push(NO_REASON);
     }
     Ok(view)

@@ -127,7 +127,7 @@ fn the_beat_of_a_timer() {
                     ..new_agent("Ada")
                 };
                 let agent = world.hired_with(world.company("Acme").id, &command);
-                world.look_at_timers();
+                world.check_timers();
                 // Longer than the interval with its jitter.
                 world.advance(Duration::from_secs(90));
                 agent

@@ -24,7 +24,7 @@ const MIDDLE: u32 = u32::MAX / 2;
 
 #[test]
 fn a_timer_is_set_kept_fired_and_stopped() {
-    for (timer, beat) in [
+    for (timer, action) in [
         (timer(None, None, None), TimerAction::NotDue),
         (timer(None, Some(60), Some(5)), TimerAction::Set(None)),
         (
@@ -46,7 +46,7 @@ fn a_timer_is_set_kept_fired_and_stopped() {
             TimerAction::Due(after(60)),
         ),
     ] {
-        assert_eq!(timer.decide(NOW, MIDDLE), beat, "{timer:?}");
+        assert_eq!(timer.decide(NOW, MIDDLE), action, "{timer:?}");
     }
 }
 
@@ -80,8 +80,8 @@ proptest! {
         interval in 1_i32..=315_360_000,
         chance in any::<u32>(),
     ) {
-        let beat = timer(Some(interval), Some(interval), Some(0)).decide(NOW, chance);
-        let TimerAction::Due(next) = beat else { panic!("{beat:?}") };
+        let action = timer(Some(interval), Some(interval), Some(0)).decide(NOW, chance);
+        let TimerAction::Due(next) = action else { panic!("{action:?}") };
         let (wait, whole) = (next.since(NOW), Duration::from_secs(interval.unsigned_abs().into()));
         prop_assert!(wait >= whole * 9 / 10 && wait <= whole * 11 / 10, "{wait:?} of {whole:?}");
     }

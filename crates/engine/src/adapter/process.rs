@@ -16,7 +16,7 @@ use crate::agent_variables::environment;
 use crate::ending::Ending;
 use crate::live::{Halt, LiveRun};
 use crate::process::{
-    ChildSpec, DEFAULT_LOG_CAP, EndedBy, Exit, LogSummary, Outcome, OutputSinks, ProcessGroup,
+    ChildOutcome, ChildSpec, DEFAULT_LOG_CAP, EndedBy, Exit, LogSummary, OutputSinks, ProcessGroup,
     ProcessIdentity, RunLog, RunTag, SpawnError, spawn, supervise,
 };
 use crate::project_context::ContextFile;
@@ -245,7 +245,7 @@ fn with_causes(error: &dyn Error) -> String {
     text
 }
 
-fn ending(outcome: Outcome<Halt>) -> Ending {
+fn ending(outcome: ChildOutcome<Halt>) -> Ending {
     let (exit_code, signal) = match outcome.exit {
         Some(Exit::Code(code)) => (Some(code), None),
         Some(Exit::Signal(signal)) => (None, Some(signal)),

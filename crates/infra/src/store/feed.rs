@@ -47,7 +47,7 @@ impl Listeners {
         self.inner.count.load(Ordering::SeqCst) > 0
     }
 
-    /// Wakes the listeners of these companies.
+    /// Notifies the listeners of these companies.
     pub(super) fn notify(&self, companies: &[CompanyId]) {
         if companies.is_empty() || self.inner.count.load(Ordering::SeqCst) == 0 {
             return;
@@ -60,7 +60,7 @@ impl Listeners {
         }
     }
 
-    /// Wakes everybody: something may have been missed.
+    /// Notifies everybody: something may have been missed.
     #[cfg_attr(
         not(feature = "postgres"),
         expect(dead_code, reason = "only a relay between servers loses anything")

@@ -53,7 +53,7 @@ impl World {
 
     /// Looks at every timer that is due or to be set.
     #[track_caller]
-    pub fn look_at_timers(&self) {
+    pub fn check_timers(&self) {
         let system = self.system();
         let now = self.now();
         let found: Result<_, Failure<Infallible>> = self.store().read(|reads| {
