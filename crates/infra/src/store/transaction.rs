@@ -97,17 +97,17 @@ impl<'c> Transaction<'c> {
         // Sorted, so that two transactions take the counters of several companies in one order.
         let mut companies: BTreeSet<CompanyId> = of_activity.chain(of_events).collect();
         companies.extend(self.dispatched.map(|(company, _at)| company));
-        let mut told = core::mem::take(&mut self.vanished);
+        let mut to_notify = core::mem::take(&mut self.vanished);
         let mut number = None;
         for &company in &companies {
             self.order.note(Lock::Counters, company);
             number = Some(self.write_journal_of(company)?);
         }
-        told.extend(companies);
+        to_notify.extend(companies);
         self.activity.clear();
         self.events.clear();
         self.dispatched = None;
-        Ok((told, number))
+        Ok((to_notify, number))
     }
 
     /// Numbers the events of one company, puts its activity behind all that was committed before,
