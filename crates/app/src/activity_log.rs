@@ -17,9 +17,9 @@ use crate::changes::{Changes, Recorded};
 use crate::context::Context;
 
 /// Something that activity is about.
-pub(crate) trait Subject {
+pub(crate) trait ActivitySubject {
     /// The company it belongs to, and what names it there.
-    fn place(&self) -> Place;
+    fn subject_ref(&self) -> SubjectRef;
 
     /// What every activity about it tells besides.
     fn context(&self) -> Document {
@@ -28,13 +28,13 @@ pub(crate) trait Subject {
 }
 
 /// Where activity finds its subject.
-pub(crate) struct Place {
+pub(crate) struct SubjectRef {
     company: CompanyId,
     entity: Entity,
     id: String,
 }
 
-impl Place {
+impl SubjectRef {
     pub(crate) fn new(company: CompanyId, entity: Entity, id: impl fmt::Display) -> Self {
         let id = id.to_string();
         Self {
@@ -50,7 +50,7 @@ pub(crate) fn log_activity(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
     action: Action,
-    subject: &impl Subject,
+    subject: &impl ActivitySubject,
     details: Value,
 ) {
     log_activity_with(tx, ctx, action, subject, details, Changes::none());
@@ -58,7 +58,7 @@ pub(crate) fn log_activity(
 
 /// Records a deed of the caller with what it changed of a locked record, as far as nobody told
 /// it before.
-pub(crate) fn log_change<T: Subject + Recorded + CompanyOwned + Clone>(
+pub(crate) fn log_change<T: ActivitySubject + Recorded + CompanyOwned + Clone>(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
     action: Action,
@@ -78,16 +78,16 @@ pub(crate) fn log_activity_with(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
     action: Action,
-    subject: &impl Subject,
+    subject: &impl ActivitySubject,
     details: Value,
     changes: Changes,
 ) {
     let actor = ctx.actor();
-    let Place {
+    let SubjectRef {
         company,
         entity,
         id: entity_id,
-    } = subject.place();
+    } = subject.subject_ref();
     let mut details = document(details);
     details.extend(subject.context());
     if !changes.is_empty() {

@@ -7,7 +7,7 @@ use workforce_domain::activity::Action;
 use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::agent::Agent;
 use workforce_domain::budget::{
-    AgentPause, BudgetUsage, Raised, Threshold, decide_agent, decide_company,
+    AgentPause, BudgetUsage, RaisedAlerts, Threshold, decide_agent, decide_company,
 };
 use workforce_domain::company::{Company, PauseReason};
 use workforce_domain::issue::{Issue, IssueStatus};
@@ -19,7 +19,7 @@ use workforce_domain::run::RunErrorCode;
 use workforce_domain::time::Month;
 use workforce_domain::wake::{WakeReason, WakeSource};
 
-use crate::activity_log::{Subject, log_activity, log_change};
+use crate::activity_log::{ActivitySubject, log_activity, log_change};
 use crate::changes::Recorded;
 use crate::context::Context;
 use crate::wakes::{self, WakeRequest};
@@ -45,7 +45,7 @@ pub fn enforce_agent(
         spent,
         budget: agent.budget,
     };
-    let raised = raised(tx, company, spender, month, usage)?;
+    let raised = raised_alerts(tx, company, spender, month, usage)?;
     let decision = decide_agent(usage, raised, AgentPause::from(agent.lifecycle));
     for threshold in decision.alerts {
         alert(tx, ctx, company, spender, month, usage, threshold, agent)?;
@@ -85,7 +85,7 @@ pub fn enforce_company(
         spent,
         budget: company.budget,
     };
-    let raised = raised(tx, scope, Spender::Company, month, usage)?;
+    let raised = raised_alerts(tx, scope, Spender::Company, month, usage)?;
     let decision = decide_company(usage, raised, company.lifecycle.pause_reason());
     for threshold in decision.alerts {
         alert(
@@ -138,18 +138,18 @@ pub fn lift(
 }
 
 /// The alerts raised already; below the first threshold nobody asks.
-fn raised(
+fn raised_alerts(
     tx: &mut dyn Tx,
     company: CompanyScope,
     spender: Spender,
     month: Month,
     usage: BudgetUsage,
-) -> Result<Raised, StoreError> {
+) -> Result<RaisedAlerts, StoreError> {
     if usage.reached().is_none() {
-        return Ok(Raised::default());
+        return Ok(RaisedAlerts::default());
     }
     let alerts = tx.ledger().alerts(company, spender, month)?;
-    Ok(Raised {
+    Ok(RaisedAlerts {
         soft: alerts.contains(&Threshold::Soft),
         hard: alerts.contains(&Threshold::Hard),
     })
@@ -167,7 +167,7 @@ fn alert(
     month: Month,
     usage: BudgetUsage,
     threshold: Threshold,
-    subject: &impl Subject,
+    subject: &impl ActivitySubject,
 ) -> Result<(), StoreError> {
     if !tx
         .ledger_mut()
@@ -261,7 +261,7 @@ fn wake_about(
     Ok(())
 }
 
-fn record_switch<T: Subject + Recorded + CompanyOwned + Clone>(
+fn record_switch<T: ActivitySubject + Recorded + CompanyOwned + Clone>(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
     stopped: &mut Locked<T>,

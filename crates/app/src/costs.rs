@@ -132,7 +132,7 @@ pub fn report(
     let month = check_occurrence(ctx.now, occurred_at)
         .map_err(|error| Failure::Refused(CostError::Occurrence(error)))?;
     // Both locks, so that no budget changes beside the decision over it.
-    let Some(mut held_company) = tx.companies_mut().lock(scope.into(), company)? else {
+    let Some(mut locked_company) = tx.companies_mut().lock(scope.into(), company)? else {
         return Err(denied(Denied::NotFound("company")));
     };
     let Some(mut agent) = tx.agents_mut().lock(scope.into(), command.agent)? else {
@@ -151,22 +151,22 @@ pub fn report(
             created: false,
         });
     }
-    let place = attribute(tx.reads(), scope, &command, run)?;
+    let attribution = attribute(tx.reads(), scope, &command, run)?;
     let event = CostEvent {
         id: ctx.id(),
         company,
         agent: agent.id,
-        issue: place.issue.as_ref().map(|issue| issue.id),
+        issue: attribution.issue.as_ref().map(|issue| issue.id),
         project: command
             .project
-            .or(place.issue.as_ref().and_then(|issue| issue.project)),
+            .or(attribution.issue.as_ref().and_then(|issue| issue.project)),
         goal: command
             .goal
-            .or(place.issue.as_ref().and_then(|issue| issue.goal)),
-        run: place.run,
+            .or(attribution.issue.as_ref().and_then(|issue| issue.goal)),
+        run: attribution.run,
         billing_code: command
             .billing_code
-            .or(place.issue.and_then(|issue| issue.billing_code)),
+            .or(attribution.issue.and_then(|issue| issue.billing_code)),
         provider: command.provider,
         model: command.model,
         billing_type: command.billing_type.unwrap_or(BillingType::Api),
@@ -192,14 +192,14 @@ pub fn report(
     log_activity(tx, ctx, Action::CostReported, &event, details);
     // A late report for a past month counts there and stops nobody today.
     if month == Month::of(ctx.now) {
-        let (before, company_before) = (agent.lifecycle, held_company.lifecycle);
+        let (before, company_before) = (agent.lifecycle, locked_company.lifecycle);
         budgets::enforce_agent(tx, ctx, &mut agent, month)?;
-        budgets::enforce_company(tx, ctx, &mut held_company, month)?;
+        budgets::enforce_company(tx, ctx, &mut locked_company, month)?;
         if agent.lifecycle != before {
             tx.agents_mut().save(&agent)?;
         }
-        if held_company.lifecycle != company_before {
-            tx.companies_mut().save(&held_company)?;
+        if locked_company.lifecycle != company_before {
+            tx.companies_mut().save(&locked_company)?;
         }
     }
     Ok(ReportedCost {
@@ -254,7 +254,7 @@ fn reporting_run(ctx: &Context<'_>, command: &ReportCost) -> Result<Option<RunId
     }
 }
 
-struct Place {
+struct Attribution {
     run: Option<RunId>,
     issue: Option<Issue>,
 }
@@ -265,7 +265,7 @@ fn attribute(
     scope: CompanyScope,
     command: &ReportCost,
     run: Option<RunId>,
-) -> Result<Place, Failure<CostError>> {
+) -> Result<Attribution, Failure<CostError>> {
     let missing =
         |pointer, kind| Failure::Refused(CostError::Field(FieldFault::missing(pointer, kind)));
     let run = match run {
@@ -300,7 +300,7 @@ fn attribute(
             None => None,
         },
     };
-    Ok(Place {
+    Ok(Attribution {
         run: run.map(|run| run.id),
         issue,
     })

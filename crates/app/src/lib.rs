@@ -10,6 +10,7 @@ pub mod access;
 pub mod activity;
 pub mod activity_log;
 pub mod agents;
+mod approval_records;
 pub mod approvals;
 pub mod attachments;
 pub mod authenticate;

@@ -7,7 +7,11 @@ use serde_json::Value;
 use workforce_domain::secret::{SecretReference, is_sensitive_name};
 use workforce_domain::{Document, JsonMap};
 
-use crate::agents::REDACTED;
+use crate::access::FieldFault;
+
+/// What answers show in the place of a value that is not shown. In a change it
+/// keeps the present value; it is never stored.
+pub const REDACTED: &str = "***REDACTED***";
 
 /// The document with every text under a sensitive name replaced by the
 /// marker, in any depth; references to secrets stay.
@@ -36,6 +40,24 @@ fn mask(value: &mut Value, sensitive: bool) {
         // What is no text holds nothing to hide.
         Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
+}
+
+/// Refuses the mark of a hidden value where no present value stands for it.
+pub(crate) fn refuse_marks(config: &Document, pointer: &str) -> Result<(), FieldFault> {
+    // Checked from a list, so that depth takes no stack.
+    let mut rest: Vec<&Value> = config.values().collect();
+    while let Some(value) = rest.pop() {
+        match value {
+            Value::String(text) if text == REDACTED => {
+                let message = format!("holds {REDACTED}, which only stands for a hidden value");
+                return Err(FieldFault::invalid(pointer, message));
+            }
+            Value::Array(values) => rest.extend(values),
+            Value::Object(object) => rest.extend(object.values()),
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

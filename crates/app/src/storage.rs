@@ -35,24 +35,26 @@ pub fn low(
         "freeBytes": little.free_bytes,
         "minFreeBytes": little.min_free_bytes,
     });
-    tell(tx, ctx, Action::StorageLow, &details)
+    log_for_every_company(tx, ctx, Action::StorageLow, &details)
 }
 
 /// Tells every company that there is room again.
 pub fn recovered(tx: &mut dyn Tx, ctx: &Context<'_>) -> Result<(), Failure<Infallible>> {
-    tell(tx, ctx, Action::StorageRecovered, &json!({}))
+    log_for_every_company(tx, ctx, Action::StorageRecovered, &json!({}))
 }
 
-fn tell(
+fn log_for_every_company(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
     action: Action,
     details: &Value,
 ) -> Result<(), Failure<Infallible>> {
-    const TOLD: [CompanyStatus; 2] = [CompanyStatus::Active, CompanyStatus::Paused];
+    const CONCERNED: [CompanyStatus; 2] = [CompanyStatus::Active, CompanyStatus::Paused];
     let mut page = PageRequest::first();
     loop {
-        let companies = tx.companies().list(ctx.actor().scope(), &TOLD, &page)?;
+        let companies = tx
+            .companies()
+            .list(ctx.actor().scope(), &CONCERNED, &page)?;
         for company in companies.items {
             log_activity(tx, ctx, action, &company, details.clone());
         }

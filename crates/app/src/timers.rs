@@ -8,7 +8,7 @@ use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::id::AgentId;
 use workforce_domain::port::{Failure, Tx};
 use workforce_domain::run::RunKind;
-use workforce_domain::timer::Beat;
+use workforce_domain::timer::TimerAction;
 use workforce_domain::wake::{WakeReason, WakeSource};
 
 use crate::context::Context;
@@ -16,7 +16,7 @@ use crate::wakes::{self, WakeRequest};
 
 /// Looks at the timer of one agent. The agent is locked, so that of several
 /// servers that look only one finds a beat due.
-pub fn look(
+pub fn check(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
     company: CompanyScope,
@@ -28,10 +28,10 @@ pub fn look(
     let Some(timer) = tx.agents().timer(agent.scope(), id)? else {
         return Ok(());
     };
-    match timer.look(ctx.now, chance(ctx)) {
-        Beat::NotDue => {}
-        Beat::Set(next) => tx.engine_mut().set_timer(&agent, next, false)?,
-        Beat::Due(next) => {
+    match timer.decide(ctx.now, chance(ctx)) {
+        TimerAction::NotDue => {}
+        TimerAction::Set(next) => tx.engine_mut().set_timer(&agent, next, false)?,
+        TimerAction::Due(next) => {
             let has_work = agent.always_runs() || tx.agents().has_work(agent.scope(), id)?;
             tx.engine_mut().set_timer(&agent, Some(next), !has_work)?;
             if has_work {

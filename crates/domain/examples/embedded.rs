@@ -13,7 +13,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use uuid::Uuid;
-use workforce_domain::budget::{AgentPause, BudgetUsage, Raised, Threshold, decide_agent};
+use workforce_domain::budget::{AgentPause, BudgetUsage, RaisedAlerts, Threshold, decide_agent};
 use workforce_domain::id::{AgentId, CompanyId, IssueId, RunId};
 use workforce_domain::issue::{
     CheckoutDecision, CheckoutFacts, CheckoutRequest, DEFAULT_EXPECTED, Holder, IssueStatus, Lease,
@@ -80,8 +80,8 @@ impl Ticket {
         }
     }
 
-    fn go(&mut self, mover: Mover, to: IssueStatus, now: Timestamp) {
-        match self.progress.go(mover, to, now) {
+    fn transition_to(&mut self, mover: Mover, to: IssueStatus, now: Timestamp) {
+        match self.progress.transition_to(mover, to, now) {
             Ok(moved) => {
                 let note = if moved.overridden {
                     ", an override"
@@ -119,17 +119,17 @@ fn issue_from_backlog_to_done_and_back(morning: Timestamp) -> Result<(), Box<dyn
     };
 
     // An agent must not skip the work.
-    ticket.go(Mover::Agent, IssueStatus::Done, at(1));
+    ticket.transition_to(Mover::Agent, IssueStatus::Done, at(1));
     ticket.check_out(ada, first_run, at(2));
     ticket.check_out(ada, first_run, at(3));
     // The issue has one owner, and one run of it at a time.
     ticket.check_out(bob, other_run, at(4));
     ticket.check_out(ada, other_run, at(5));
-    ticket.go(Mover::Agent, IssueStatus::InReview, at(6));
-    ticket.go(Mover::Agent, IssueStatus::InProgress, at(7));
-    ticket.go(Mover::Agent, IssueStatus::Done, at(8));
+    ticket.transition_to(Mover::Agent, IssueStatus::InReview, at(6));
+    ticket.transition_to(Mover::Agent, IssueStatus::InProgress, at(7));
+    ticket.transition_to(Mover::Agent, IssueStatus::Done, at(8));
     // What is done stays done, unless somebody reopens it on purpose.
-    ticket.go(Mover::Agent, IssueStatus::InProgress, at(9));
+    ticket.transition_to(Mover::Agent, IssueStatus::InProgress, at(9));
     let reopened = ticket.progress.reopen(IssueStatus::Todo, at(10))?;
     println!("{}  reopened to {}", at(10), reopened.progress.status());
 
@@ -145,7 +145,7 @@ fn budget_to_its_stop(morning: Timestamp) -> Result<(), Box<dyn Error>> {
         spent: Cents::ZERO,
         budget: Budget::from_cents(100)?,
     };
-    let mut raised = Raised::default();
+    let mut raised = RaisedAlerts::default();
     let mut pause = AgentPause::Running;
     for cost in ["40.3", "39.7", "12.5", "30"] {
         let sum = usage.spent.checked_add(cost.parse()?);

@@ -112,7 +112,7 @@ impl fmt::Display for Percent {
 
 /// Which alerts were raised this month already.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Raised {
+pub struct RaisedAlerts {
     /// The alert at 80 %.
     pub soft: bool,
     /// The alert at 100 %.
@@ -122,7 +122,7 @@ pub struct Raised {
 /// The alerts that are due now: each threshold that the spend has reached and
 /// that was not raised this month, the soft one first. One large cost can
 /// raise both.
-pub fn alerts_due(usage: BudgetUsage, raised: Raised) -> Vec<Threshold> {
+pub fn alerts_due(usage: BudgetUsage, raised: RaisedAlerts) -> Vec<Threshold> {
     let reached = usage.reached();
     [
         (Threshold::Soft, raised.soft),
@@ -171,7 +171,11 @@ pub struct AgentBudgetDecision {
 
 /// What an agent's budget asks for, whenever its spend, its limit or the month
 /// has changed.
-pub fn decide_agent(usage: BudgetUsage, raised: Raised, pause: AgentPause) -> AgentBudgetDecision {
+pub fn decide_agent(
+    usage: BudgetUsage,
+    raised: RaisedAlerts,
+    pause: AgentPause,
+) -> AgentBudgetDecision {
     let exhausted = usage.exhausted();
     AgentBudgetDecision {
         alerts: alerts_due(usage, raised),
@@ -196,7 +200,7 @@ pub struct CompanyBudgetDecision {
 /// month has changed. `pause` is the company's present pause reason.
 pub fn decide_company(
     usage: BudgetUsage,
-    raised: Raised,
+    raised: RaisedAlerts,
     pause: Option<PauseReason>,
 ) -> CompanyBudgetDecision {
     let exhausted = usage.exhausted();

@@ -30,8 +30,8 @@ pub trait Lifecycle: StringEnum + Eq + Debug + Display {
     ///
     /// # Errors
     /// When the table does not lead there; to stay is no step of it.
-    fn go(self, to: Self) -> Result<Self, IllegalTransition<Self>> {
-        self.go_within(self.successors(), to)
+    fn transition_to(self, to: Self) -> Result<Self, IllegalTransition<Self>> {
+        self.transition_within(self.successors(), to)
     }
 
     /// This status changed to `to`, for those to whom more or less is `allowed` than the table
@@ -39,7 +39,7 @@ pub trait Lifecycle: StringEnum + Eq + Debug + Display {
     ///
     /// # Errors
     /// When `to` is not allowed.
-    fn go_within(
+    fn transition_within(
         self,
         allowed: &'static [Self],
         to: Self,

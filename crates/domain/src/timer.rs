@@ -21,7 +21,7 @@ pub struct Timer {
 
 /// What is to be done about a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Beat {
+pub enum TimerAction {
     /// Nothing: it is not due.
     NotDue,
     /// It is to be set anew, or stopped with `None`: its interval changed, or
@@ -46,24 +46,24 @@ impl Timer {
 
     /// What is to be done now; `chance` is any number, which decides on the
     /// jitter.
-    pub fn look(&self, now: Timestamp, chance: u32) -> Beat {
+    pub fn decide(&self, now: Timestamp, chance: u32) -> TimerAction {
         let Some(interval) = self.interval_sec else {
             return if self.next.is_some() || self.armed_sec.is_some() {
-                Beat::Set(None)
+                TimerAction::Set(None)
             } else {
-                Beat::NotDue
+                TimerAction::NotDue
             };
         };
         let after = now.plus(jittered(interval, chance));
         match self.next {
             Some(next) if self.armed_sec == Some(interval) => {
                 if next <= now {
-                    Beat::Due(after)
+                    TimerAction::Due(after)
                 } else {
-                    Beat::NotDue
+                    TimerAction::NotDue
                 }
             }
-            _ => Beat::Set(Some(after)),
+            _ => TimerAction::Set(Some(after)),
         }
     }
 }

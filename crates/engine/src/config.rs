@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use workforce_domain::id::{AgentId, CompanyId, InstanceId, RunId};
 use workforce_domain::port::{Clock, Ids, InstructionFiles, Store, Tokens, Vault};
-use workforce_vitals::{Place, Vitals};
+use workforce_vitals::{StorageArea, Vitals};
 
 /// More runs than this are not live at once unless the operator says so.
 const HIGHEST_DEFAULT_CAP: usize = 8;
@@ -47,7 +47,7 @@ pub struct EngineConfig {
     /// while there is no room.
     pub vitals: Vitals,
     /// Where room is looked for, on disks of this server.
-    pub watched_folders: Vec<(Place, PathBuf)>,
+    pub watched_folders: Vec<(StorageArea, PathBuf)>,
     /// The environment of the server, of which agents see the allowed part.
     pub server_environment: Vec<(OsString, OsString)>,
 }

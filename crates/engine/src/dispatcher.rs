@@ -6,7 +6,7 @@ use workforce_app::runs;
 use workforce_domain::port::{ClaimRequest, ClaimedRun, MintedToken, StoreError, TokenKind};
 
 use crate::live::LiveRun;
-use crate::shared::Core;
+use crate::state::EngineState;
 use crate::{recovery, run_task};
 
 /// After a failure of the store it is left alone for this long.
@@ -14,68 +14,69 @@ const STORE_PAUSE: Duration = Duration::from_secs(1);
 
 /// The one task from which runs start (docs/heartbeats.md#claims). Ends when
 /// the engine closes.
-pub(crate) async fn run(core: Arc<Core>) {
-    while let Err(error) = recovery::recover(&core).await {
+pub(crate) async fn run(state: Arc<EngineState>) {
+    while let Err(error) = recovery::recover(&state).await {
         tracing::error!(%error, cause = ?error, "what was left behind cannot be cleared away yet");
-        if pause(&core, STORE_PAUSE).await {
+        if pause(&state, STORE_PAUSE).await {
             return;
         }
     }
-    core.recovered.cancel();
+    state.recovered.cancel();
     loop {
-        match start_all(&core).await {
-            Ok(()) => core.tick(),
+        match start_all(&state).await {
+            Ok(()) => state.tick(),
             Err(error) => {
                 tracing::error!(%error, cause = ?error, "due wakes cannot be claimed");
-                if pause(&core, STORE_PAUSE).await {
+                if pause(&state, STORE_PAUSE).await {
                     return;
                 }
             }
         }
         tokio::select! {
             biased;
-            () = core.closing.cancelled() => return,
-            () = core.store.notifiers.dispatch.notified() => {}
-            () = sleep(core.config.poll_every) => {}
+            () = state.closing.cancelled() => return,
+            () = state.store.notifiers.dispatch.notified() => {}
+            () = sleep(state.config.poll_every) => {}
         }
     }
 }
 
 /// Waits; true when the engine closes meanwhile.
-async fn pause(core: &Core, time: Duration) -> bool {
-    core.closing
+async fn pause(state: &EngineState, time: Duration) -> bool {
+    state
+        .closing
         .run_until_cancelled(sleep(time))
         .await
         .is_none()
 }
 
 /// Starts every run that may start.
-async fn start_all(core: &Arc<Core>) -> Result<(), StoreError> {
-    while !core.closing.is_cancelled()
-        && core.live.len() < core.config.instance_cap
-        && core.has_room()
+async fn start_all(state: &Arc<EngineState>) -> Result<(), StoreError> {
+    while !state.closing.is_cancelled()
+        && state.live.len() < state.config.instance_cap
+        && state.has_room()
     {
         let claimed_at = Instant::now();
-        let Some((claimed, token)) = claim(core).await? else {
+        let Some((claimed, token)) = claim(state).await? else {
             return Ok(());
         };
         let run = &claimed.run;
         tracing::info!(run = %run.id, agent = %run.agent, reason = %run.reason, "a run starts");
         let live = Arc::new(LiveRun::new(run, token.digest, claimed_at));
-        let slot = run_task::Slot::take(core, &live);
-        core.runs.spawn(run_task::run(slot, claimed, token));
+        let slot = run_task::Slot::take(state, &live);
+        state.runs.spawn(run_task::run(slot, claimed, token));
     }
     Ok(())
 }
 
 /// Claims the next run together with its token, whose text exists only here.
-async fn claim(core: &Core) -> Result<Option<(ClaimedRun, MintedToken)>, StoreError> {
-    let token = core.store.ports.tokens.mint(TokenKind::Run);
+async fn claim(state: &EngineState) -> Result<Option<(ClaimedRun, MintedToken)>, StoreError> {
+    let token = state.store.ports.tokens.mint(TokenKind::Run);
     let token_digest = token.digest;
-    let instance = core.config.instance;
-    let lease = core.config.lease;
-    let instance_cap = i64::try_from(core.config.instance_cap).unwrap_or(i64::MAX);
-    let claimed = core
+    let instance = state.config.instance;
+    let lease = state.config.lease;
+    let instance_cap = i64::try_from(state.config.instance_cap).unwrap_or(i64::MAX);
+    let claimed = state
         .store
         .write(move |tx, ctx| {
             let request = ClaimRequest {

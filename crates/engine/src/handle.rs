@@ -10,9 +10,9 @@ use workforce_domain::time::Timestamp;
 
 use crate::config::{EngineConfig, Ports};
 use crate::live::Halt;
-use crate::shared::Core;
+use crate::state::EngineState;
 use crate::transactions::{Notifiers, Transactions};
-use crate::{dispatcher, housekeeping, log_events, renewal, room};
+use crate::{disk_watch, dispatcher, housekeeping, log_publisher, renewal};
 
 /// The longest grace a run gets when the server stops, whatever its agent's
 /// configuration says.
@@ -37,22 +37,22 @@ impl Engine {
             config.runs_dir = absolute;
         }
         // Before the first run starts.
-        room::look(&config);
+        disk_watch::measure(&config);
         let notifiers = Arc::new(Notifiers::default());
-        let core = Core::new(config, Transactions { ports, notifiers });
+        let state = EngineState::new(config, Transactions { ports, notifiers });
         let loops = TaskTracker::new();
-        let closing = &core.closing;
-        loops.spawn(kept("dispatcher", &core, closing, dispatcher::run));
-        loops.spawn(kept("housekeeping", &core, closing, housekeeping::run));
+        let closing = &state.closing;
+        loops.spawn(kept("dispatcher", &state, closing, dispatcher::run));
+        loops.spawn(kept("housekeeping", &state, closing, housekeeping::run));
         loops.close();
         let renewals = TaskTracker::new();
-        let abandoning = &core.abandoning;
-        renewals.spawn(kept("renewal", &core, abandoning, renewal::run));
-        renewals.spawn(kept("room", &core, abandoning, room::run));
-        renewals.spawn(kept("log-events", &core, abandoning, log_events::run));
+        let abandoning = &state.abandoning;
+        renewals.spawn(kept("renewal", &state, abandoning, renewal::run));
+        renewals.spawn(kept("room", &state, abandoning, disk_watch::run));
+        renewals.spawn(kept("log-events", &state, abandoning, log_publisher::run));
         renewals.close();
         EngineHandle {
-            core,
+            state,
             loops,
             renewals,
         }
@@ -63,22 +63,22 @@ impl Engine {
 /// task sees for itself.
 fn kept<F>(
     name: &'static str,
-    core: &Arc<Core>,
+    state: &Arc<EngineState>,
     stop: &CancellationToken,
-    task: impl Fn(Arc<Core>) -> F + Send + 'static,
+    task: impl Fn(Arc<EngineState>) -> F + Send + 'static,
 ) -> impl Future<Output = ()> + Send + 'static
 where
     F: Future<Output = ()> + Send + 'static,
 {
-    let (supervisor, core) = (core.config.vitals.supervisor.clone(), Arc::clone(core));
-    supervisor.keep(name, stop.clone(), move || task(Arc::clone(&core)))
+    let (supervisor, state) = (state.config.vitals.supervisor.clone(), Arc::clone(state));
+    supervisor.keep(name, stop.clone(), move || task(Arc::clone(&state)))
 }
 
 /// A started engine. Clones are handles on the same one. It goes on when they
 /// are dropped; only [`shutdown`](Self::shutdown) ends it.
 #[derive(Clone)]
 pub struct EngineHandle {
-    core: Arc<Core>,
+    state: Arc<EngineState>,
     loops: TaskTracker,
     renewals: TaskTracker,
 }
@@ -86,7 +86,7 @@ pub struct EngineHandle {
 impl EngineHandle {
     /// Notes a sign of life of a run, such as a call of its API.
     pub fn touch(&self, run: RunId) {
-        if let Some(live) = self.core.live.get(run) {
+        if let Some(live) = self.state.live.get(run) {
             live.activity.touch();
         }
     }
@@ -95,19 +95,19 @@ impl EngineHandle {
     /// `None` before the first time.
     #[must_use]
     pub fn last_tick(&self) -> Option<Timestamp> {
-        self.core.last_tick()
+        self.state.last_tick()
     }
 
     /// Waits until what dead predecessors left is cleared away. Never when the
     /// engine is shut down before.
     pub async fn recovered(&self) {
-        self.core.recovered.cancelled().await;
+        self.state.recovered.cancelled().await;
     }
 
     /// How many runs are live on this server.
     #[must_use]
     pub fn live_runs(&self) -> usize {
-        self.core.live.len()
+        self.state.live.len()
     }
 
     /// Stops the engine (docs/heartbeats.md#restarts): starts
@@ -117,38 +117,41 @@ impl EngineHandle {
     /// store does not take, is given up after 30 s and is left to the next
     /// start.
     pub async fn shutdown(&self) {
-        let core = &self.core;
-        core.closing.cancel();
+        let state = &self.state;
+        state.closing.cancel();
         self.loops.wait().await;
-        core.runs.close();
-        if timeout(core.config.drain, core.runs.wait()).await.is_err() {
+        state.runs.close();
+        if timeout(state.config.drain, state.runs.wait())
+            .await
+            .is_err()
+        {
             self.stop_runs().await;
         }
-        core.abandoning.cancel();
+        state.abandoning.cancel();
         self.renewals.wait().await;
     }
 
     async fn stop_runs(&self) {
-        let core = &self.core;
-        for live in core.live.all() {
+        let state = &self.state;
+        for live in state.live.all() {
             live.halt(Halt::ServerShutdown);
         }
-        if timeout(SHUTDOWN_GRACE, core.runs.wait()).await.is_ok() {
+        if timeout(SHUTDOWN_GRACE, state.runs.wait()).await.is_ok() {
             return;
         }
-        for live in core.live.all() {
+        for live in state.live.all() {
             live.kill_now();
         }
-        if timeout(SHUTDOWN_BOUND, core.runs.wait()).await.is_err() {
-            let left = core.live.len();
+        if timeout(SHUTDOWN_BOUND, state.runs.wait()).await.is_err() {
+            let left = state.live.len();
             tracing::error!(left, "runs are left to the next start of the server");
         }
     }
 }
 
 impl EngineSignal for EngineHandle {
-    fn wake_up(&self) {
-        self.core.store.notifiers.wake_up();
+    fn nudge(&self) {
+        self.state.store.notifiers.nudge();
     }
 
     fn run_is_active(&self, run: RunId) {
@@ -156,24 +159,24 @@ impl EngineSignal for EngineHandle {
     }
 
     fn scrubber_of(&self, run: RunId) -> Option<Arc<dyn TextScrubber>> {
-        let live = self.core.live.get(run)?;
+        let live = self.state.live.get(run)?;
         Some(Arc::new(live.patterns()))
     }
 
     fn scrubber_of_token(&self, digest: &[u8; 32]) -> Option<Arc<dyn TextScrubber>> {
-        let runs = self.core.live.all();
+        let runs = self.state.live.all();
         let live = runs.iter().find(|live| live.has_token(digest))?;
         Some(Arc::new(live.patterns()))
     }
 
     fn is_dispatching(&self, now: Timestamp) -> bool {
-        self.core
+        self.state
             .last_tick()
             .is_some_and(|tick| now.since(tick) <= STALLED_AFTER)
     }
 
     fn last_tick(&self) -> Option<Timestamp> {
-        self.core.last_tick()
+        self.state.last_tick()
     }
 }
 

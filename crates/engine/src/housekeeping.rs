@@ -15,7 +15,7 @@ use workforce_domain::time::{Month, Timestamp};
 use crate::process::{ProcessGroup, ProcessIdentity, RunLog, RunTag, TAIL_LEN, read_log};
 use crate::project_context::ContextFile;
 use crate::retention::{Retention, is_due};
-use crate::shared::Core;
+use crate::state::EngineState;
 
 /// Runs whose lease expired are taken over so many at a time.
 const TAKEN_OVER: usize = 50;
@@ -34,20 +34,21 @@ const OBSOLETE: usize = 100;
 /// Does what is to be done now and then beside starting runs, from when what
 /// dead servers left is cleared away until the engine closes. A task of its
 /// own, so that nothing here keeps runs from starting.
-pub(crate) async fn run(core: Arc<Core>) {
-    if core
+pub(crate) async fn run(state: Arc<EngineState>) {
+    if state
         .closing
-        .run_until_cancelled(core.recovered.cancelled())
+        .run_until_cancelled(state.recovered.cancelled())
         .await
         .is_none()
     {
         return;
     }
     let mut housekeeping = Housekeeping::default();
-    while !core.closing.is_cancelled() {
-        housekeeping.look(&core).await;
-        core.closing
-            .run_until_cancelled(sleep(core.config.poll_every))
+    while !state.closing.is_cancelled() {
+        housekeeping.run_due(&state).await;
+        state
+            .closing
+            .run_until_cancelled(sleep(state.config.poll_every))
             .await;
     }
 }
@@ -55,7 +56,7 @@ pub(crate) async fn run(core: Arc<Core>) {
 /// When what was done last.
 #[derive(Default)]
 struct Housekeeping {
-    looked_at: Option<Instant>,
+    took_over_at: Option<Instant>,
     timed_at: Option<Instant>,
     swept_at: Option<Instant>,
     lifted_in: Option<Month>,
@@ -64,62 +65,63 @@ struct Housekeeping {
 
 impl Housekeeping {
     /// Does what is due. Errors are logged; the next turn tries again.
-    async fn look(&mut self, core: &Core) {
-        if is_due(self.looked_at, core.config.renew_every) {
-            self.looked_at = Some(Instant::now());
-            told(
+    async fn run_due(&mut self, state: &EngineState) {
+        if is_due(self.took_over_at, state.config.renew_every) {
+            self.took_over_at = Some(Instant::now());
+            log_failure(
                 "expired runs are not taken over",
-                take_over_expired(core).await,
+                take_over_expired(state).await,
             );
         }
         if is_due(self.timed_at, TIMERS_EVERY) {
-            let found = told("timers are not looked at", look_at_timers(core).await);
+            let found = log_failure("timers are not looked at", check_timers(state).await);
             // Where there were that many, there are more.
             if found.is_none_or(|found| found < TIMERS) {
                 self.timed_at = Some(Instant::now());
             }
         }
         if is_due(self.swept_at, OBSOLETE_EVERY) {
-            let found = told(
+            let found = log_failure(
                 "obsolete wakes are not cancelled",
-                cancel_obsolete_wakes(core).await,
+                cancel_obsolete_wakes(state).await,
             );
             // Where there were that many, there are more.
             if found.is_none_or(|found| found < OBSOLETE) {
                 self.swept_at = Some(Instant::now());
             }
         }
-        let month = Month::of(core.store.ports.clock.now());
+        let month = Month::of(state.store.ports.clock.now());
         if self.lifted_in != Some(month)
-            && told(
+            && log_failure(
                 "budget stops are not lifted",
-                lift_budget_stops(core, month).await,
+                lift_budget_stops(state, month).await,
             )
             .is_some()
         {
             self.lifted_in = Some(month);
         }
-        self.retention.run(core).await;
+        self.retention.run(state).await;
     }
 }
 
-fn told<T>(what: &'static str, outcome: Result<T, StoreError>) -> Option<T> {
+fn log_failure<T>(what: &'static str, outcome: Result<T, StoreError>) -> Option<T> {
     outcome
         .inspect_err(|error| tracing::error!(%error, cause = ?error, "{what}"))
         .ok()
 }
 
 /// Cancels wakes that nobody will ever answer; how many it was.
-async fn cancel_obsolete_wakes(core: &Core) -> Result<usize, StoreError> {
+async fn cancel_obsolete_wakes(state: &EngineState) -> Result<usize, StoreError> {
     let scope = InstanceScope::SYSTEM;
-    if !core
+    if !state
         .store
         .read(move |reads| reads.engine().has_obsolete_wakes(scope))
         .await?
     {
         return Ok(0);
     }
-    core.store
+    state
+        .store
         .write(move |tx, ctx| {
             Ok(tx
                 .engine_mut()
@@ -129,30 +131,31 @@ async fn cancel_obsolete_wakes(core: &Core) -> Result<usize, StoreError> {
 }
 
 /// Wakes the agents whose timer is due; how many timers were looked at.
-async fn look_at_timers(core: &Core) -> Result<usize, StoreError> {
-    let now = core.store.ports.clock.now();
-    let agents = core
+async fn check_timers(state: &EngineState) -> Result<usize, StoreError> {
+    let now = state.store.ports.clock.now();
+    let agents = state
         .store
         .read(move |reads| {
             reads
                 .engine()
-                .timers_to_look_at(InstanceScope::SYSTEM, now, TIMERS)
+                .timers_to_check(InstanceScope::SYSTEM, now, TIMERS)
         })
         .await?;
     for (company, agent) in &agents {
         let (company, agent) = (*company, *agent);
-        core.store
-            .write(move |tx, ctx| timers::look(tx, ctx, company, agent))
+        state
+            .store
+            .write(move |tx, ctx| timers::check(tx, ctx, company, agent))
             .await?;
     }
     Ok(agents.len())
 }
 
 /// Lifts the budget stops that have no reason in this month.
-async fn lift_budget_stops(core: &Core, month: Month) -> Result<(), StoreError> {
+async fn lift_budget_stops(state: &EngineState, month: Month) -> Result<(), StoreError> {
     let mut seen: HashSet<(CompanyId, Option<AgentId>)> = HashSet::new();
-    while !core.closing.is_cancelled() {
-        let stops = core
+    while !state.closing.is_cancelled() {
+        let stops = state
             .store
             .read(move |reads| {
                 reads
@@ -166,7 +169,8 @@ async fn lift_budget_stops(core: &Core, month: Month) -> Result<(), StoreError> 
             break;
         }
         for stop in new {
-            core.store
+            state
+                .store
                 .write(move |tx, ctx| budgets::lift(tx, ctx, stop, month))
                 .await?;
         }
@@ -176,9 +180,9 @@ async fn lift_budget_stops(core: &Core, month: Month) -> Result<(), StoreError> 
 
 /// Ends the runs whose server did not renew their lease, and queues their work
 /// once more. This server's live runs are renewed by their own task.
-async fn take_over_expired(core: &Core) -> Result<(), StoreError> {
-    let now = core.store.ports.clock.now();
-    let expired = core
+async fn take_over_expired(state: &EngineState) -> Result<(), StoreError> {
+    let now = state.store.ports.clock.now();
+    let expired = state
         .store
         .read(move |reads| {
             reads
@@ -188,23 +192,24 @@ async fn take_over_expired(core: &Core) -> Result<(), StoreError> {
         .await?;
     let expired: Vec<Run> = expired
         .into_iter()
-        .filter(|run| !core.live.contains(run.id))
+        .filter(|run| !state.live.contains(run.id))
         .collect();
     if expired.is_empty() {
         return Ok(());
     }
-    let processes = processes_elsewhere(core).await?;
+    let processes = processes_elsewhere(state).await?;
     for run in expired {
         let process = processes.iter().find(|process| process.run == run.id);
         if let Some(process) = process
-            && clear(core, process).await? == Clearing::StillThere
+            && clear(state, process).await? == Clearing::StillThere
         {
             continue;
         }
         tracing::warn!(run = %run.id, instance = ?run.instance, "a run lost its server");
         let error = "the server of the run did not renew its lease";
-        let end = lost(core, &run, RunErrorCode::LeaseExpired, error).await;
-        core.store
+        let end = lost(state, &run, RunErrorCode::LeaseExpired, error).await;
+        state
+            .store
             .write(move |tx, ctx| match still_expired(tx, ctx, &run)? {
                 Some(run) => runs::finish(tx, ctx, run.scope(), run.id, run.fence, end.clone()),
                 None => Ok(false),
@@ -235,9 +240,12 @@ pub(crate) fn has_server(run: &Run, now: Timestamp) -> bool {
 }
 
 /// The processes that other instances recorded.
-pub(crate) async fn processes_elsewhere(core: &Core) -> Result<Vec<ProcessRecord>, StoreError> {
-    let instance = core.config.instance;
-    core.store
+pub(crate) async fn processes_elsewhere(
+    state: &EngineState,
+) -> Result<Vec<ProcessRecord>, StoreError> {
+    let instance = state.config.instance;
+    state
+        .store
         .read(move |reads| {
             reads
                 .engine()
@@ -259,14 +267,17 @@ pub(crate) enum Clearing {
 
 /// Kills what is left of a run on this host. The record is forgotten when
 /// something was, or when the record can only be of this host.
-pub(crate) async fn clear(core: &Core, process: &ProcessRecord) -> Result<Clearing, StoreError> {
+pub(crate) async fn clear(
+    state: &EngineState,
+    process: &ProcessRecord,
+) -> Result<Clearing, StoreError> {
     let clearing = kill(process).await;
     match clearing {
         Clearing::StillThere => {
             tracing::error!(run = %process.run, "processes of a lost run cannot be killed");
             return Ok(clearing);
         }
-        Clearing::NotHere if !core.config.is_predecessor(process.instance) => {
+        Clearing::NotHere if !state.config.is_predecessor(process.instance) => {
             return Ok(clearing);
         }
         Clearing::NotHere => {}
@@ -274,14 +285,14 @@ pub(crate) async fn clear(core: &Core, process: &ProcessRecord) -> Result<Cleari
             tracing::warn!(run = %process.run, "processes of a lost run were killed");
         }
     }
-    let log = core.config.log_path(process.company, process.run);
+    let log = state.config.log_path(process.company, process.run);
     let recovered = tokio::task::spawn_blocking(move || RunLog::recover(&log)).await;
     if let Ok(Err(error)) = recovered {
         tracing::warn!(%error, run = %process.run, "the log of a lost run is not complete");
     }
-    let context = core.config.context_path(process.company, process.run);
+    let context = state.config.context_path(process.company, process.run);
     drop(ContextFile::left_at(context));
-    forget_process(core, process.scope(), process.run).await?;
+    delete_process(state, process.scope(), process.run).await?;
     Ok(clearing)
 }
 
@@ -292,11 +303,11 @@ async fn kill(process: &ProcessRecord) -> Clearing {
         start_ticks: process.start_ticks,
     };
     let group = ProcessGroup::new(identity, RunTag::from(process.run));
-    let look = {
+    let is_empty = {
         let group = group.clone();
         tokio::task::spawn_blocking(move || group.is_empty()).await
     };
-    if matches!(look, Ok(Ok(true))) {
+    if matches!(is_empty, Ok(Ok(true))) {
         Clearing::NotHere
     } else if group.end(Duration::ZERO).await {
         Clearing::Killed
@@ -306,19 +317,25 @@ async fn kill(process: &ProcessRecord) -> Clearing {
 }
 
 /// Forgets the process of a run.
-pub(crate) async fn forget_process(
-    core: &Core,
+pub(crate) async fn delete_process(
+    state: &EngineState,
     company: CompanyScope,
     run: RunId,
 ) -> Result<(), StoreError> {
-    core.store
-        .write(move |tx, _| Ok::<_, Failure<_>>(tx.engine_mut().forget_process(company, run)?))
+    state
+        .store
+        .write(move |tx, _| Ok::<_, Failure<_>>(tx.engine_mut().delete_process(company, run)?))
         .await
 }
 
 /// The end of a run that lost its server, with what its log here holds.
-pub(crate) async fn lost(core: &Core, run: &Run, code: RunErrorCode, error: &str) -> RunEnd {
-    let path = core.config.log_path(run.company, run.id);
+pub(crate) async fn lost(
+    state: &EngineState,
+    run: &Run,
+    code: RunErrorCode,
+    error: &str,
+) -> RunEnd {
+    let path = state.config.log_path(run.company, run.id);
     let tail = tokio::task::spawn_blocking(move || log_tail(&path)).await;
     let (log_bytes, log_tail) = tail.unwrap_or_default();
     RunEnd {

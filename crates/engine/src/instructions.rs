@@ -14,8 +14,8 @@ use workforce_domain::instructions::BundlePath;
 use workforce_domain::port::{InstructionFileError, InstructionFiles, StoreError};
 use workforce_domain::run::RunErrorCode;
 
-use crate::adapter::Ending;
-use crate::shared::Core;
+use crate::ending::Ending;
+use crate::state::EngineState;
 
 const FOLDER_NAME: &str = "instructions";
 
@@ -43,13 +43,13 @@ enum CopyError {
 
 /// Copies the instructions of a run into a folder of its own.
 pub(crate) async fn materialize(
-    core: &Core,
+    state: &EngineState,
     company: CompanyId,
     run: RunId,
     instructions: RunInstructions,
 ) -> Result<RunCopy, Ending> {
-    let disk = Arc::clone(&core.store.ports.instructions);
-    let folder = core.config.run_folder(company, run).join(FOLDER_NAME);
+    let disk = Arc::clone(&state.store.ports.instructions);
+    let folder = state.config.run_folder(company, run).join(FOLDER_NAME);
     let copied = tokio::task::spawn_blocking(move || copy(&*disk, folder, instructions)).await;
     match copied {
         Ok(Ok(copy)) => Ok(copy),
@@ -57,7 +57,7 @@ pub(crate) async fn materialize(
             let error = format!("the entry file {entry} cannot be read: {source}");
             Err(Ending::failed(RunErrorCode::InstructionsUnavailable, error))
         }
-        Ok(Err(CopyError::Copy(error))) => Err(broken(&error).because(core, &error)),
+        Ok(Err(CopyError::Copy(error))) => Err(broken(&error).because(state, &error)),
         Err(error) => Err(broken(&error)),
     }
 }
@@ -152,8 +152,8 @@ fn folders_within(folder: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// Removes what a run had of its own beside its log.
-pub(crate) async fn remove(core: &Core, company: CompanyId, run: RunId) {
-    let folder = core.config.run_folder(company, run);
+pub(crate) async fn remove(state: &EngineState, company: CompanyId, run: RunId) {
+    let folder = state.config.run_folder(company, run);
     let removed = tokio::task::spawn_blocking(move || remove_folder(&folder)).await;
     match removed {
         Ok(Ok(())) => {}
@@ -187,13 +187,13 @@ fn remove_folder(folder: &Path) -> io::Result<()> {
 
 /// Removes the folders of runs that ended without their server, before the
 /// first run starts.
-pub(crate) async fn clear_left(core: &Core) -> Result<(), StoreError> {
-    let runs_dir = core.config.runs_dir.clone();
+pub(crate) async fn clear_left(state: &EngineState) -> Result<(), StoreError> {
+    let runs_dir = state.config.runs_dir.clone();
     let left = tokio::task::spawn_blocking(move || left_folders(&runs_dir))
         .await
         .unwrap_or_default();
     for (company, run) in left {
-        let found = core
+        let found = state
             .store
             .read(move |reads| {
                 let company = InstanceScope::SYSTEM.enter(company);
@@ -201,7 +201,7 @@ pub(crate) async fn clear_left(core: &Core) -> Result<(), StoreError> {
             })
             .await?;
         if !found.is_some_and(|run| run.status.is_live()) {
-            remove(core, company, run).await;
+            remove(state, company, run).await;
         }
     }
     Ok(())

@@ -6,30 +6,31 @@
 //! sees a database, a web framework or a configuration file.
 
 mod adapter;
+mod agent_variables;
 mod config;
+mod disk_watch;
 mod dispatcher;
-mod environment;
+mod ending;
 mod external_secrets;
 mod handle;
 mod housekeeping;
 mod instructions;
 mod live;
-mod log_events;
-mod logs;
+mod log_publisher;
+mod log_store;
 pub mod process;
 mod project_context;
 mod recovery;
 mod renewal;
 mod resolution;
 mod retention;
-mod room;
 mod run_context;
 mod run_task;
 mod scrub;
-mod shared;
+mod state;
 mod transactions;
 mod wake_payload;
 
 pub use config::{EngineConfig, Ports};
 pub use handle::{Engine, EngineHandle};
-pub use logs::FileRunLogs;
+pub use log_store::FileRunLogs;

@@ -5,9 +5,9 @@ use workforce_domain::actor::{CompanyOwned, InstanceScope};
 use workforce_domain::port::StoreError;
 use workforce_domain::run::{ProcessRecord, Run, RunErrorCode};
 
-use crate::housekeeping::{Clearing, clear, forget_process, has_server, lost, processes_elsewhere};
+use crate::housekeeping::{Clearing, clear, delete_process, has_server, lost, processes_elsewhere};
 use crate::instructions;
-use crate::shared::Core;
+use crate::state::EngineState;
 
 /// The record of a process that was on another host is forgotten so long
 /// after the end of its run.
@@ -16,34 +16,34 @@ const RECORD_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 /// Clears away what servers that are gone left behind, before the first run
 /// starts (docs/heartbeats.md#restarts). May be done again after a
 /// failure.
-pub(crate) async fn recover(core: &Core) -> Result<(), StoreError> {
-    for process in processes_elsewhere(core).await? {
-        if core.config.is_predecessor(process.instance) {
-            clear(core, &process).await?;
+pub(crate) async fn recover(state: &EngineState) -> Result<(), StoreError> {
+    for process in processes_elsewhere(state).await? {
+        if state.config.is_predecessor(process.instance) {
+            clear(state, &process).await?;
         } else {
-            clear_shared(core, &process).await?;
+            clear_shared(state, &process).await?;
         }
     }
-    end_left_runs(core).await?;
-    instructions::clear_left(core).await
+    end_left_runs(state).await?;
+    instructions::clear_left(state).await
 }
 
 /// On a shared store the server of another record may well be alive, here or
 /// elsewhere. Only a run that has ended, or whose lease has expired, has no
 /// right to a process any more.
-async fn clear_shared(core: &Core, process: &ProcessRecord) -> Result<(), StoreError> {
+async fn clear_shared(state: &EngineState, process: &ProcessRecord) -> Result<(), StoreError> {
     let (company, run) = (process.scope(), process.run);
-    let found = core
+    let found = state
         .store
         .read(move |reads| reads.runs().find(company.into(), run))
         .await?;
-    let now = core.store.ports.clock.now();
+    let now = state.store.ports.clock.now();
     let Some(run) = found.filter(|run| !has_server(run, now)) else {
         return Ok(());
     };
     let is_old = run.finished_at.is_some_and(|at| now.since(at) > RECORD_AGE);
-    if clear(core, process).await? == Clearing::NotHere && is_old {
-        forget_process(core, company, run.id).await?;
+    if clear(state, process).await? == Clearing::NotHere && is_old {
+        delete_process(state, company, run.id).await?;
     }
     Ok(())
 }
@@ -51,10 +51,10 @@ async fn clear_shared(core: &Core, process: &ProcessRecord) -> Result<(), StoreE
 /// Ends the live runs of dead predecessors: on a store that only one server
 /// uses, every one. One whose processes cannot be killed keeps its place until
 /// its lease expires, and then until they are gone.
-async fn end_left_runs(core: &Core) -> Result<(), StoreError> {
-    let still_there = processes_elsewhere(core).await?;
-    let instance = core.config.instance;
-    let left = core
+async fn end_left_runs(state: &EngineState) -> Result<(), StoreError> {
+    let still_there = processes_elsewhere(state).await?;
+    let instance = state.config.instance;
+    let left = state
         .store
         .read(move |reads| {
             reads
@@ -64,7 +64,7 @@ async fn end_left_runs(core: &Core) -> Result<(), StoreError> {
         .await?;
     let is_left = |run: &Run| {
         run.instance
-            .is_some_and(|instance| core.config.is_predecessor(instance))
+            .is_some_and(|instance| state.config.is_predecessor(instance))
     };
     for run in left.into_iter().filter(is_left) {
         if still_there.iter().any(|process| process.run == run.id) {
@@ -72,13 +72,14 @@ async fn end_left_runs(core: &Core) -> Result<(), StoreError> {
         }
         tracing::warn!(run = %run.id, "a run was lost with its server");
         let end = lost(
-            core,
+            state,
             &run,
             RunErrorCode::ProcessLost,
             "its server ended before it",
         )
         .await;
-        core.store
+        state
+            .store
             .write(move |tx, ctx| {
                 runs::finish(tx, ctx, run.scope(), run.id, run.fence, end.clone())
             })

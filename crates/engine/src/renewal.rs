@@ -9,54 +9,54 @@ use workforce_domain::run::Run;
 
 use crate::config::EngineConfig;
 use crate::live::{Halt, LiveRun};
-use crate::shared::Core;
+use crate::state::EngineState;
 
 /// After a renewal that failed the next one comes sooner.
 const RETRY: Duration = Duration::from_secs(1);
 
 /// Keeps the leases of live runs, and stops the runs that somebody asked to
 /// stop or that are not this server's any more. Ends when the engine has.
-pub(crate) async fn run(core: Arc<Core>) {
-    let mut due = Instant::now() + core.config.renew_every;
+pub(crate) async fn run(state: Arc<EngineState>) {
+    let mut due = Instant::now() + state.config.renew_every;
     loop {
         tokio::select! {
             biased;
-            () = core.abandoning.cancelled() => return,
+            () = state.abandoning.cancelled() => return,
             () = sleep_until(due) => {
-                let pause = match renew(&core).await {
-                    Ok(()) => core.config.renew_every,
+                let pause = match renew(&state).await {
+                    Ok(()) => state.config.renew_every,
                     Err(error) => {
                         tracing::error!(%error, cause = ?error, "leases are not renewed");
-                        RETRY.min(core.config.renew_every)
+                        RETRY.min(state.config.renew_every)
                     }
                 };
                 due = Instant::now() + pause;
             }
-            () = core.store.notifiers.stops.notified() => {
-                if let Err(error) = look_for_stops(&core).await {
+            () = state.store.notifiers.stops.notified() => {
+                if let Err(error) = apply_stop_requests(&state).await {
                     tracing::warn!(%error, "stop requests are seen at the next renewal only");
                 }
             }
         }
-        give_up_unrenewed(&core);
+        give_up_unrenewed(&state);
     }
 }
 
-async fn renew(core: &Core) -> Result<(), StoreError> {
-    let live = core.live.all();
+async fn renew(state: &EngineState) -> Result<(), StoreError> {
+    let live = state.live.all();
     if live.is_empty() {
         return Ok(());
     }
     let begun = Instant::now();
     let runs: Vec<RunId> = live.iter().map(|live| live.run).collect();
-    let (instance, lease) = (core.config.instance, core.config.lease);
-    let renewal = core.store.write(move |tx, ctx| {
+    let (instance, lease) = (state.config.instance, state.config.lease);
+    let renewal = state.store.write(move |tx, ctx| {
         Ok(tx
             .engine_mut()
             .renew(InstanceScope::SYSTEM, instance, &runs, ctx.now.plus(lease))?)
     });
     // A store that hangs must not keep this task from giving up its runs.
-    let renewed = match timeout(core.config.renew_every, renewal).await {
+    let renewed = match timeout(state.config.renew_every, renewal).await {
         Ok(renewed) => renewed?,
         Err(elapsed) => return Err(StoreError::Unavailable(elapsed.into())),
     };
@@ -79,13 +79,13 @@ fn apply(live: &LiveRun, begun: Instant, renewed: Option<&RenewedRun>) {
 }
 
 /// Looks for stop requests alone: notifications are frequent and this only reads.
-async fn look_for_stops(core: &Core) -> Result<(), StoreError> {
-    let live = core.live.all();
+async fn apply_stop_requests(state: &EngineState) -> Result<(), StoreError> {
+    let live = state.live.all();
     if live.is_empty() {
         return Ok(());
     }
     let runs: Vec<_> = live.iter().map(|live| (live.scope(), live.run)).collect();
-    let seen: Vec<Option<Run>> = core
+    let seen: Vec<Option<Run>> = state
         .store
         .read(move |reads| {
             runs.iter()
@@ -108,19 +108,19 @@ async fn look_for_stops(core: &Core) -> Result<(), StoreError> {
 
 /// On a shared store another server takes a run over when its lease expires,
 /// so its processes must be gone by then, also when the store does not answer.
-fn give_up_unrenewed(core: &Core) {
-    if core.config.exclusive_store {
+fn give_up_unrenewed(state: &EngineState) {
+    if state.config.exclusive_store {
         return;
     }
     let EngineConfig {
         lease, renew_every, ..
-    } = core.config;
+    } = state.config;
     // An attempt that hangs takes up to one interval, and so may the killing.
     let bound = lease
         .saturating_sub(2 * renew_every)
         .min(lease * 3 / 4)
         .max(lease / 2);
-    for live in core.live.all() {
+    for live in state.live.all() {
         if live.renewed_at().elapsed() >= bound {
             live.halt(Halt::LeaseLost);
         }

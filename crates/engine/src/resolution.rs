@@ -12,7 +12,7 @@ use workforce_domain::run::Run;
 use workforce_domain::secret::references;
 
 use crate::external_secrets;
-use crate::shared::Core;
+use crate::state::EngineState;
 
 /// Why a run cannot have what its configuration names.
 #[derive(Debug, thiserror::Error)]
@@ -27,17 +27,17 @@ pub(crate) enum ResolutionError {
 /// environment and for nothing else. Which versions they are is written down
 /// before.
 pub(crate) async fn resolve(
-    core: &Arc<Core>,
+    state: &Arc<EngineState>,
     run: &Run,
     mut config: Document,
 ) -> Result<(Document, Vec<String>), ResolutionError> {
-    let found = kept(core, run, &config).await?;
+    let found = kept(state, run, &config).await?;
     let mut values = Vec::new();
     for found in found {
         let value = match found.source {
             Source::Stored(value) => value,
             Source::Outside(provider, reference) => {
-                let engine = core.config.clone();
+                let engine = state.config.clone();
                 let read = tokio::task::spawn_blocking(move || {
                     external_secrets::read(&engine, provider, &reference)
                 });
@@ -59,7 +59,7 @@ pub(crate) async fn resolve(
 
 /// What the store knows of the references.
 async fn kept(
-    core: &Arc<Core>,
+    state: &Arc<EngineState>,
     run: &Run,
     config: &Document,
 ) -> Result<Vec<Found>, ResolutionError> {
@@ -67,7 +67,7 @@ async fn kept(
         return Ok(Vec::new());
     }
     let (run, config) = (run.clone(), config.clone());
-    let found = core.store.write(move |tx, ctx| {
+    let found = state.store.write(move |tx, ctx| {
         match secrets::resolve(tx, ctx, &run, &config) {
             Ok(found) => Ok(Ok(found)),
             // Nothing was written down.

@@ -8,8 +8,8 @@ use workforce_domain::actor::InstanceScope;
 use workforce_domain::port::{StoreError, Tx};
 use workforce_domain::time::Timestamp;
 
-use crate::logs::forget_before;
-use crate::shared::Core;
+use crate::log_store::delete_before;
+use crate::state::EngineState;
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -26,7 +26,7 @@ struct Rule {
     age: Duration,
     /// So many are forgotten in one transaction.
     at_once: usize,
-    forget: fn(&mut dyn Tx, before: Timestamp, limit: usize) -> Result<usize, StoreError>,
+    delete: fn(&mut dyn Tx, before: Timestamp, limit: usize) -> Result<usize, StoreError>,
 }
 
 const RULES: [Rule; 4] = [
@@ -34,24 +34,24 @@ const RULES: [Rule; 4] = [
         rows: "answers to repeated requests",
         age: DAY,
         at_once: 500,
-        forget: |tx, before, limit| tx.idempotency().forget(before, limit),
+        delete: |tx, before, limit| tx.idempotency().delete_before(before, limit),
     },
     Rule {
         rows: "events",
         age: DAY.saturating_mul(7),
         at_once: 1000,
-        forget: |tx, before, limit| {
+        delete: |tx, before, limit| {
             tx.engine_mut()
-                .forget_events(InstanceScope::SYSTEM, before, EVENTS_KEPT, limit)
+                .delete_events(InstanceScope::SYSTEM, before, EVENTS_KEPT, limit)
         },
     },
     Rule {
         rows: "wakes",
         age: DAY.saturating_mul(14),
         at_once: 500,
-        forget: |tx, before, limit| {
+        delete: |tx, before, limit| {
             tx.engine_mut()
-                .forget_wakes(InstanceScope::SYSTEM, before, limit)
+                .delete_wakes(InstanceScope::SYSTEM, before, limit)
         },
     },
     Rule {
@@ -59,7 +59,7 @@ const RULES: [Rule; 4] = [
         // They know by themselves when they expire.
         age: Duration::ZERO,
         at_once: 500,
-        forget: |tx, before, limit| tx.stream_tickets_mut().forget(before, limit),
+        delete: |tx, before, limit| tx.stream_tickets_mut().delete_before(before, limit),
     },
 ];
 
@@ -72,21 +72,21 @@ pub(crate) struct Retention {
 
 impl Retention {
     /// Forgets what is due. Errors are logged; the next turn tries again.
-    pub(crate) async fn run(&mut self, core: &Core) {
+    pub(crate) async fn run(&mut self, state: &EngineState) {
         for (rule, done) in RULES.iter().zip(&mut self.rows) {
             if is_due(*done, EVERY) {
-                let forgotten = core
+                let deleted = state
                     .store
                     .write(|tx, ctx| {
                         let before = ctx.now.minus(rule.age);
-                        Ok((rule.forget)(tx, before, rule.at_once)?)
+                        Ok((rule.delete)(tx, before, rule.at_once)?)
                     })
                     .await
                     .inspect_err(|error| {
                         tracing::error!(%error, cause = ?error, "old {} are not forgotten", rule.rows);
                     });
                 // Where there were that many, there are more.
-                if forgotten.is_ok_and(|forgotten| forgotten >= rule.at_once) {
+                if deleted.is_ok_and(|deleted| deleted >= rule.at_once) {
                     continue;
                 }
                 *done = Some(Instant::now());
@@ -94,7 +94,7 @@ impl Retention {
         }
         if is_due(self.logs, HOUR) {
             self.logs = Some(Instant::now());
-            forget_logs(core).await;
+            delete_logs(state).await;
         }
     }
 }
@@ -104,11 +104,11 @@ pub(crate) fn is_due(last: Option<Instant>, every: Duration) -> bool {
     last.is_none_or(|last| last.elapsed() >= every)
 }
 
-async fn forget_logs(core: &Core) {
-    let runs_dir = core.config.runs_dir.clone();
-    let before = core.store.ports.clock.now().minus(LOG_AGE);
-    let forgotten = tokio::task::spawn_blocking(move || forget_before(&runs_dir, before)).await;
-    if let Ok(Err(error)) = forgotten {
+async fn delete_logs(state: &EngineState) {
+    let runs_dir = state.config.runs_dir.clone();
+    let before = state.store.ports.clock.now().minus(LOG_AGE);
+    let deleted = tokio::task::spawn_blocking(move || delete_before(&runs_dir, before)).await;
+    if let Ok(Err(error)) = deleted {
         tracing::warn!(%error, "old logs are not forgotten");
     }
 }

@@ -12,7 +12,7 @@ use workforce_domain::{Document, JsonMap};
 
 use crate::instructions::RunCopy;
 use crate::resolution::{self, ResolutionError};
-use crate::shared::Core;
+use crate::state::EngineState;
 
 /// All that an adapter needs to know about a run.
 pub(crate) struct RunContext {
@@ -40,18 +40,21 @@ pub(crate) struct RunContext {
 
 /// Gathers what a claimed run needs to know.
 pub(crate) async fn prepare(
-    core: &Arc<Core>,
+    state: &Arc<EngineState>,
     claimed: ClaimedRun,
     token: MintedToken,
 ) -> Result<RunContext, ResolutionError> {
     let facts = claimed.clone();
-    let known = core.store.read(move |reads| look_up(reads, &facts)).await?;
+    let known = state
+        .store
+        .read(move |reads| look_up(reads, &facts))
+        .await?;
     let settings = settings(
         &claimed.agent.adapter_config,
         claimed.agent.id,
         known.issue.as_ref(),
     );
-    let (settings, values) = resolution::resolve(core, &claimed.run, settings).await?;
+    let (settings, values) = resolution::resolve(state, &claimed.run, settings).await?;
     Ok(RunContext {
         patterns: resolution::patterns(&settings, &values, &token),
         claimed,

@@ -6,12 +6,13 @@ use workforce_app::runs;
 use workforce_domain::port::{ClaimedRun, MintedToken};
 use workforce_domain::run::RunErrorCode;
 
-use crate::adapter::{Adapter, Ending, adapter};
+use crate::adapter::{Adapter, adapter};
+use crate::ending::Ending;
 use crate::instructions;
 use crate::live::{Halt, LiveRun};
 use crate::resolution::ResolutionError;
 use crate::run_context::{self, RunContext};
-use crate::shared::Core;
+use crate::state::EngineState;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
@@ -21,16 +22,16 @@ const ROOM_PAUSE: Duration = Duration::from_millis(500);
 /// The place of a run among those that are live on this server. It is free
 /// when this is dropped, whatever becomes of the run's task.
 pub(crate) struct Slot {
-    core: Arc<Core>,
+    state: Arc<EngineState>,
     live: Arc<LiveRun>,
 }
 
 impl Slot {
     /// Takes a place for a run.
-    pub(crate) fn take(core: &Arc<Core>, live: &Arc<LiveRun>) -> Self {
-        core.live.insert(Arc::clone(live));
+    pub(crate) fn take(state: &Arc<EngineState>, live: &Arc<LiveRun>) -> Self {
+        state.live.insert(Arc::clone(live));
         Self {
-            core: Arc::clone(core),
+            state: Arc::clone(state),
             live: Arc::clone(live),
         }
     }
@@ -40,17 +41,17 @@ impl Drop for Slot {
     fn drop(&mut self) {
         // A run whose end was not written down is not renewed any more, so that
         // it is taken over when its lease expires.
-        self.core.live.remove(self.live.run);
-        self.core.store.notifiers.wake_up();
+        self.state.live.remove(self.live.run);
+        self.state.store.notifiers.nudge();
     }
 }
 
 /// Stays with a claimed run until its processes are gone and its end is
 /// written down. Only then is its slot free.
 pub(crate) async fn run(slot: Slot, claimed: ClaimedRun, token: MintedToken) {
-    let Slot { core, live } = &slot;
+    let Slot { state, live } = &slot;
     // A task of its own, so that the run ends in order whatever happens in it.
-    let execution = tokio::spawn(execute(Arc::clone(core), Arc::clone(live), claimed, token));
+    let execution = tokio::spawn(execute(Arc::clone(state), Arc::clone(live), claimed, token));
     let ending = execution.await.unwrap_or_else(|error| {
         tracing::error!(%error, run = %live.run, "the task of a run broke down");
         Ending {
@@ -59,27 +60,27 @@ pub(crate) async fn run(slot: Slot, claimed: ClaimedRun, token: MintedToken) {
         }
     });
     loop {
-        let conclusion = conclude(Arc::clone(core), Arc::clone(live), ending.clone());
+        let conclusion = conclude(Arc::clone(state), Arc::clone(live), ending.clone());
         let Err(error) = tokio::spawn(conclusion).await else {
             return;
         };
         tracing::error!(%error, run = %live.run, "the end of a run broke down; it is tried again");
-        if pause(core, LONGEST_PAUSE).await {
+        if pause(state, LONGEST_PAUSE).await {
             return;
         }
     }
 }
 
 /// Waits for what is left of the run's processes and writes its end down.
-async fn conclude(core: Arc<Core>, live: Arc<LiveRun>, ending: Ending) {
-    if ending.group_empty || emptied(&core, &live).await {
-        instructions::remove(&core, live.company, live.run).await;
-        settle(&core, &live, ending).await;
+async fn conclude(state: Arc<EngineState>, live: Arc<LiveRun>, ending: Ending) {
+    if ending.group_empty || emptied(&state, &live).await {
+        instructions::remove(&state, live.company, live.run).await;
+        settle(&state, &live, ending).await;
     }
 }
 
 async fn execute(
-    core: Arc<Core>,
+    state: Arc<EngineState>,
     live: Arc<LiveRun>,
     claimed: ClaimedRun,
     token: MintedToken,
@@ -89,21 +90,21 @@ async fn execute(
         let error = format!("adapter type {kind} cannot be run by this server");
         return Ending::failed(RunErrorCode::AdapterUnavailable, error);
     };
-    match run_context::prepare(&core, claimed, token).await {
-        Ok(mut assignment) => {
-            live.note_patterns(assignment.patterns.clone());
-            let mut ending = attempt(&core, &live, adapter, &mut assignment).await;
+    match run_context::prepare(&state, claimed, token).await {
+        Ok(mut context) => {
+            live.note_patterns(context.patterns.clone());
+            let mut ending = attempt(&state, &live, adapter, &mut context).await;
             while ending.lacks_room {
-                ending = match until_room(&core, &live).await {
+                ending = match until_room(&state, &live).await {
                     None => {
-                        instructions::remove(&core, live.company, live.run).await;
-                        attempt(&core, &live, adapter, &mut assignment).await
+                        instructions::remove(&state, live.company, live.run).await;
+                        attempt(&state, &live, adapter, &mut context).await
                     }
                     Some(halt) => Ending::halted(halt),
                 };
             }
             if let Some(end) = &mut ending.end {
-                end.scrub(&assignment.patterns);
+                end.scrub(&context.patterns);
             }
             ending
         }
@@ -119,25 +120,25 @@ async fn execute(
 
 /// Lays out what the run needs and executes it.
 async fn attempt(
-    core: &Arc<Core>,
+    state: &Arc<EngineState>,
     live: &Arc<LiveRun>,
     adapter: &dyn Adapter,
-    assignment: &mut RunContext,
+    context: &mut RunContext,
 ) -> Ending {
-    let told = assignment.instructions.clone();
-    match instructions::materialize(core, live.company, live.run, told).await {
+    let bundle = context.instructions.clone();
+    match instructions::materialize(state, live.company, live.run, bundle).await {
         Ok(copy) => {
-            assignment.copy = Some(copy);
-            adapter.execute(core, live, assignment).await
+            context.copy = Some(copy);
+            adapter.execute(state, live, context).await
         }
         Err(ending) => ending,
     }
 }
 
 /// Waits until there is room for what the run writes, or until it is stopped.
-async fn until_room(core: &Core, live: &LiveRun) -> Option<Halt> {
+async fn until_room(state: &EngineState, live: &LiveRun) -> Option<Halt> {
     let mut halts = live.halts();
-    while !core.has_room() {
+    while !state.has_room() {
         tokio::select! {
             _ = halts.wait_for(Option::is_some) => return live.halted(),
             () = sleep(ROOM_PAUSE) => {}
@@ -148,13 +149,13 @@ async fn until_room(core: &Core, live: &LiveRun) -> Option<Halt> {
 
 /// Waits for processes that the kernel does not let go; false when the engine
 /// gives up first.
-async fn emptied(core: &Core, live: &LiveRun) -> bool {
+async fn emptied(state: &EngineState, live: &LiveRun) -> bool {
     let Some(group) = live.group() else {
         return true;
     };
     while !group.end(Duration::ZERO).await {
         tracing::error!(run = %live.run, "processes of a run are still there; its slot stays taken");
-        if pause(core, LONGEST_PAUSE).await {
+        if pause(state, LONGEST_PAUSE).await {
             return false;
         }
     }
@@ -162,8 +163,9 @@ async fn emptied(core: &Core, live: &LiveRun) -> bool {
 }
 
 /// Waits; true when the engine gives up meanwhile.
-async fn pause(core: &Core, time: Duration) -> bool {
-    core.abandoning
+async fn pause(state: &EngineState, time: Duration) -> bool {
+    state
+        .abandoning
         .run_until_cancelled(sleep(time))
         .await
         .is_none()
@@ -171,7 +173,7 @@ async fn pause(core: &Core, time: Duration) -> bool {
 
 /// Writes the end of a run down, again and again until the store takes it or
 /// the run is another server's.
-async fn settle(core: &Core, live: &LiveRun, ending: Ending) {
+async fn settle(state: &EngineState, live: &LiveRun, ending: Ending) {
     live.begin_settling();
     let mut end = ending.end;
     let had_process = live.group().is_some();
@@ -185,7 +187,7 @@ async fn settle(core: &Core, live: &LiveRun, ending: Ending) {
         }
         let (company, attempt) = (live.scope(), end.clone());
         let (run, fence) = (live.run, live.fence);
-        let written = core
+        let written = state
             .store
             .write(move |tx, ctx| {
                 let written = match attempt.clone() {
@@ -193,7 +195,7 @@ async fn settle(core: &Core, live: &LiveRun, ending: Ending) {
                     None => false,
                 };
                 if had_process {
-                    tx.engine_mut().forget_process(company, run)?;
+                    tx.engine_mut().delete_process(company, run)?;
                 }
                 Ok(written)
             })
@@ -211,7 +213,7 @@ async fn settle(core: &Core, live: &LiveRun, ending: Ending) {
                 tracing::error!(%error, cause = ?error, run = %live.run, "an end is not written down");
             }
         }
-        if pause(core, wait).await {
+        if pause(state, wait).await {
             return;
         }
         wait = (wait * 2).min(LONGEST_PAUSE);

@@ -17,7 +17,7 @@ pub(crate) struct Notifiers {
 }
 
 impl Notifiers {
-    pub(crate) fn wake_up(&self) {
+    pub(crate) fn nudge(&self) {
         self.dispatch.notify_one();
         self.stops.notify_one();
     }
@@ -56,7 +56,7 @@ impl Transactions {
                 .write(|tx| body(tx, &ctx))
                 .map_err(store_error)?;
             if signal.is_raised() {
-                notifiers.wake_up();
+                notifiers.nudge();
             }
             Ok(outcome)
         })

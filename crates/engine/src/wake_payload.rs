@@ -13,17 +13,17 @@ const BODY_LENGTHS: [usize; 4] = [8 * 1024, 2 * 1024, 512, 0];
 
 /// What a wake tells its agent, as one line of JSON that is never too long.
 /// What does not fit is cut, and `truncated` says so.
-pub(crate) fn wake_payload(assignment: &RunContext) -> String {
+pub(crate) fn wake_payload(context: &RunContext) -> String {
     let mut text = String::new();
     for body_len in BODY_LENGTHS {
-        text = render(assignment, &assignment.comments, body_len).to_string();
+        text = render(context, &context.comments, body_len).to_string();
         if text.len() <= MAX_LEN {
             return text;
         }
     }
-    for kept in (0..assignment.comments.len()).rev() {
-        let oldest_left_out = assignment.comments.len() - kept;
-        text = render(assignment, &assignment.comments[oldest_left_out..], 0).to_string();
+    for kept in (0..context.comments.len()).rev() {
+        let oldest_left_out = context.comments.len() - kept;
+        text = render(context, &context.comments[oldest_left_out..], 0).to_string();
         if text.len() <= MAX_LEN {
             break;
         }
@@ -31,14 +31,14 @@ pub(crate) fn wake_payload(assignment: &RunContext) -> String {
     text
 }
 
-fn render(assignment: &RunContext, comments: &[Comment], body_len: usize) -> Value {
-    let claimed = &assignment.claimed;
+fn render(context: &RunContext, comments: &[Comment], body_len: usize) -> Value {
+    let claimed = &context.claimed;
     let wake = &claimed.wake;
     let fits =
         serde_json::to_string(&wake.payload).is_ok_and(|text| text.len() <= MAX_CALLER_PAYLOAD);
     let is_whole = |comment: &Comment| comment.body.len() <= body_len;
     let truncated =
-        !fits || comments.len() < assignment.comments.len() || !comments.iter().all(is_whole);
+        !fits || comments.len() < context.comments.len() || !comments.iter().all(is_whole);
     json!({
         "runId": claimed.run.id,
         "kind": claimed.run.kind,
@@ -46,7 +46,7 @@ fn render(assignment: &RunContext, comments: &[Comment], body_len: usize) -> Val
         "reasons": wake.reasons,
         "count": wake.count,
         "requestedBy": wake.requested_by,
-        "issue": assignment.issue.as_ref().map(|issue| json!({
+        "issue": context.issue.as_ref().map(|issue| json!({
             "id": issue.id,
             "identifier": issue.identifier,
             "title": issue.title,

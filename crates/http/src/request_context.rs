@@ -202,7 +202,7 @@ impl RequestContext {
 
     fn answer(&self, served: Response) -> HttpResponse {
         if served.signal {
-            self.state.ports.engine.wake_up();
+            self.state.ports.engine.nudge();
         }
         let mut response = HttpResponse::build(served.status);
         response.content_type("application/json");

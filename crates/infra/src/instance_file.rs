@@ -69,7 +69,7 @@ impl InstanceFile {
             .open(&lock_path)
             .map_err(at(&lock_path))?;
         hold(&lock, folder, &lock_path)?;
-        let place = Place::of(&lock).map_err(at(&lock_path))?;
+        let location = ServerLocation::of(&lock).map_err(at(&lock_path))?;
         let before = match fs::read_to_string(&list) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
@@ -78,10 +78,10 @@ impl InstanceFile {
         let mut lines: Vec<Entry> = before
             .lines()
             .filter_map(Entry::parse)
-            .filter(|entry| entry.place.is_gone_at(&place))
+            .filter(|entry| entry.location.is_gone_at(&location))
             .collect();
         let predecessors = lines.iter().map(|entry| entry.instance).collect();
-        let own = Entry { instance, place };
+        let own = Entry { instance, location };
         lines.push(own.clone());
         let text: Vec<String> = lines.iter().map(Entry::line).collect();
         private_file::replace(&list, &text.join("\n")).map_err(at(&list))?;
@@ -137,17 +137,17 @@ fn hold(lock: &File, folder: &Path, path: &Path) -> Result<(), InstanceFileError
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Entry {
     instance: InstanceId,
-    place: Place,
+    location: ServerLocation,
 }
 
 impl Entry {
     fn line(&self) -> String {
-        let Place {
+        let ServerLocation {
             boot,
             lock,
             namespace,
             pid,
-        } = &self.place;
+        } = &self.location;
         format!("{} {boot} {lock} {namespace} {pid}", self.instance)
     }
 
@@ -157,7 +157,7 @@ impl Entry {
         let mut field = || fields.next().filter(|field| !field.is_empty());
         Some(Self {
             instance: field()?.parse().ok()?,
-            place: Place {
+            location: ServerLocation {
                 boot: field()?.to_owned(),
                 lock: field()?.to_owned(),
                 namespace: field()?.to_owned(),
@@ -169,7 +169,7 @@ impl Entry {
 
 /// Where a server runs, and which lock it holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Place {
+struct ServerLocation {
     /// Names a host from one start of its kernel to the next.
     boot: String,
     /// Device and number of the lock's file: a copy of the folder has others.
@@ -180,7 +180,7 @@ struct Place {
     pid: u32,
 }
 
-impl Place {
+impl ServerLocation {
     fn of(lock: &File) -> io::Result<Self> {
         let metadata = lock.metadata()?;
         let namespace = fs::read_link("/proc/self/ns/pid")?;
@@ -271,33 +271,33 @@ mod tests {
     fn only_who_was_here_since_the_kernel_started_is_a_predecessor() {
         let folder = tempfile::tempdir().unwrap();
         let (first, hold) = take(folder.path());
-        let place = hold.own.place.clone();
+        let location = hold.own.location.clone();
         drop(hold);
         let elsewhere = [
-            Place {
+            ServerLocation {
                 boot: "another".into(),
-                ..place.clone()
+                ..location.clone()
             },
-            Place {
+            ServerLocation {
                 lock: "1:1".into(),
-                ..place.clone()
+                ..location.clone()
             },
-            Place {
+            ServerLocation {
                 namespace: "pid:[1]".into(),
-                ..place.clone()
+                ..location.clone()
             },
         ];
-        let first_of_all = Place {
+        let first_of_all = ServerLocation {
             namespace: "pid:[1]".into(),
             pid: 1,
-            ..place.clone()
+            ..location.clone()
         };
-        assert!(elsewhere.iter().all(|other| !other.is_gone_at(&place)));
-        assert!(first_of_all.is_gone_at(&place));
+        assert!(elsewhere.iter().all(|other| !other.is_gone_at(&location)));
+        assert!(first_of_all.is_gone_at(&location));
         let mut text = format!("not a line\n{first}\n\n");
-        for place in elsewhere.into_iter().chain([place]) {
+        for location in elsewhere.into_iter().chain([location]) {
             let instance = first;
-            text.push_str(&Entry { instance, place }.line());
+            text.push_str(&Entry { instance, location }.line());
             text.push('\n');
         }
         fs::write(folder.path().join(LIST_NAME), text).unwrap();

@@ -151,7 +151,7 @@ impl Lines {
 
     /// Writes what comes, for ever.
     fn write(&self) {
-        let mut told = 0;
+        let mut reported = 0;
         let mut is_cut = false;
         loop {
             let lines = self.next();
@@ -159,9 +159,9 @@ impl Lines {
             self.gathered().writing = false;
             self.changed.notify_all();
             let lost = self.lost.count();
-            if lost > told && !is_cut {
-                tracing::warn!(lost = lost - told, "lines of the log were lost");
-                told = lost;
+            if lost > reported && !is_cut {
+                tracing::warn!(lost = lost - reported, "lines of the log were lost");
+                reported = lost;
             }
         }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use workforce_app::secrets::master_key::{self, SweepError, SweepOptions, Swept};
+use workforce_app::secrets::master_key::{self, ResealError, ResealOptions, Resealed};
 use workforce_domain::port::{Failure, KeySource, Store, Vault};
 use workforce_infra::vault::FileVault;
 
@@ -47,18 +47,18 @@ pub(crate) fn check(store: &dyn Store, vault: &dyn Vault) -> anyhow::Result<()> 
 
 /// Seals anew what is sealed under former keys, whenever there are any, also
 /// those that a killed server left. Never ends.
-pub(crate) async fn keep_swept(store: Arc<dyn Store>, vault: Arc<dyn Vault>, is_alone: bool) {
-    let mut told = false;
+pub(crate) async fn keep_resealed(store: Arc<dyn Store>, vault: Arc<dyn Vault>, is_alone: bool) {
+    let mut is_logged = false;
     loop {
         if vault.former_keys().is_empty() {
             tokio::time::sleep(LOOK_EVERY).await;
             continue;
         }
-        let swept = in_background(&store, &vault, |store, vault| {
-            master_key::sweep(store, vault, SweepOptions::default())
+        let resealed = in_background(&store, &vault, |store, vault| {
+            master_key::reseal(store, vault, ResealOptions::default())
         });
-        let swept = match swept.await {
-            Ok(swept) => swept,
+        let resealed = match resealed.await {
+            Ok(resealed) => resealed,
             Err(error) => {
                 tracing::error!(
                     error = format!("{error:#}"),
@@ -68,15 +68,15 @@ pub(crate) async fn keep_swept(store: Arc<dyn Store>, vault: Arc<dyn Vault>, is_
                 continue;
             }
         };
-        if swept.damaged > 0 {
-            tracing::error!(damaged = swept.damaged, "sealed values open with no key");
+        if resealed.damaged > 0 {
+            tracing::error!(damaged = resealed.damaged, "sealed values open with no key");
         }
         if vault.key_source() == KeySource::Given {
             // The operator takes the former key away.
-            if !told || swept.rewrapped > 0 {
-                told = true;
+            if !is_logged || resealed.rewrapped > 0 {
+                is_logged = true;
                 tracing::info!(
-                    rewrapped = swept.rewrapped,
+                    rewrapped = resealed.rewrapped,
                     "everything is sealed under {CURRENT}; {FORMER} is not needed any more once \
                      every server has it so"
                 );
@@ -87,17 +87,17 @@ pub(crate) async fn keep_swept(store: Arc<dyn Store>, vault: Arc<dyn Vault>, is_
         if !is_alone {
             tokio::time::sleep(SETTLING).await;
         }
-        forget(&store, &vault, swept).await;
+        forget(&store, &vault, resealed).await;
     }
 }
 
-async fn forget(store: &Arc<dyn Store>, vault: &Arc<dyn Vault>, swept: Swept) {
+async fn forget(store: &Arc<dyn Store>, vault: &Arc<dyn Vault>, resealed: Resealed) {
     let forgotten = in_background(store, vault, move |store, vault| {
-        master_key::forget(store, vault, swept)
+        master_key::forget(store, vault, resealed)
     });
     match forgotten.await {
         Ok(true) => tracing::info!(
-            rewrapped = swept.rewrapped,
+            rewrapped = resealed.rewrapped,
             current = %vault.current_key(),
             "the master key was changed; the former one is gone"
         ),
@@ -115,7 +115,7 @@ async fn forget(store: &Arc<dyn Store>, vault: &Arc<dyn Vault>, swept: Swept) {
 async fn in_background<T: Send + 'static>(
     store: &Arc<dyn Store>,
     vault: &Arc<dyn Vault>,
-    work: impl FnOnce(&dyn Store, &dyn Vault) -> Result<T, SweepError> + Send + 'static,
+    work: impl FnOnce(&dyn Store, &dyn Vault) -> Result<T, ResealError> + Send + 'static,
 ) -> anyhow::Result<T> {
     let (store, vault) = (Arc::clone(store), Arc::clone(vault));
     Ok(tokio::task::spawn_blocking(move || work(&*store, &*vault)).await??)

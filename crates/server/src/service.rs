@@ -204,7 +204,7 @@ impl Service {
         {
             let (store, vault) = (Arc::clone(&store), Arc::clone(&vault));
             keep(&mut tasks, &vitals, "master-key", move || {
-                master_key::keep_swept(Arc::clone(&store), Arc::clone(&vault), exclusive)
+                master_key::keep_resealed(Arc::clone(&store), Arc::clone(&vault), exclusive)
             });
         }
         let rotation = if exclusive {

@@ -44,17 +44,17 @@ impl Contents {
     /// The rows that stand in one of both only, each after the name of its table.
     #[must_use]
     pub fn differences(&self, other: &Self) -> Vec<String> {
-        let mut told = Vec::new();
+        let mut differences = Vec::new();
         for (name, rows) in &self.0 {
             let others = other.0.get(name).map_or("", String::as_str);
             let missing = |from: &str, row: &&str| !from.lines().any(|line| line == *row);
-            told.extend(
+            differences.extend(
                 (rows.lines().filter(|row| missing(others, row)))
                     .chain(others.lines().filter(|row| missing(rows, row)))
                     .map(|row| format!("{name}: {row}")),
             );
         }
-        told
+        differences
     }
 }
 

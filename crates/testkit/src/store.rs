@@ -165,8 +165,12 @@ impl Drop for TestStore {
         }
         let mut broken = self.broken_invariants();
         broken.retain(|it| !self.exemptions.contain(it.name));
-        let told: Vec<_> = broken.iter().map(ToString::to_string).collect();
-        assert!(broken.is_empty(), "broken at the end:\n{}", told.join("\n"));
+        let lines: Vec<_> = broken.iter().map(ToString::to_string).collect();
+        assert!(
+            broken.is_empty(),
+            "broken at the end:\n{}",
+            lines.join("\n")
+        );
     }
 }
 

@@ -4,14 +4,14 @@
 //!
 //! The crate knows nothing of what the tasks do, and reads no disk itself.
 
-mod room;
+mod disk_space;
 mod supervisor;
 
 use std::fmt::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-pub use room::{Place, Room, Shortage, is_full};
+pub use disk_space::{DiskSpace, Shortage, StorageArea, is_full};
 pub use supervisor::{Supervisor, TaskState};
 
 /// The vital signs of one server. Clones are handles on the same ones.
@@ -20,7 +20,7 @@ pub struct Vitals {
     /// Keeps the long-lived tasks running.
     pub supervisor: Supervisor,
     /// Whether there is room to write.
-    pub room: Room,
+    pub disk_space: DiskSpace,
     /// Lines of the log that could not be written.
     pub lost_lines: LostLines,
 }
@@ -31,7 +31,7 @@ impl Vitals {
     #[must_use]
     pub fn new(min_free_bytes: u64) -> Self {
         Self {
-            room: Room::new(min_free_bytes),
+            disk_space: DiskSpace::new(min_free_bytes),
             ..Self::default()
         }
     }
@@ -63,7 +63,7 @@ impl Vitals {
              workforce_log_lines_lost_total {}\n",
             self.lost_lines.count(),
         );
-        text.push_str(&self.room.render());
+        text.push_str(&self.disk_space.render());
         text
     }
 }
@@ -93,7 +93,7 @@ mod tests {
     fn what_was_lost_and_what_is_short_is_counted() {
         let vitals = Vitals::new(100);
         vitals.lost_lines.add(3);
-        vitals.room.see(Place::Data, 7);
+        vitals.disk_space.see(StorageArea::Data, 7);
         let text = vitals.render();
         for line in [
             "workforce_log_lines_lost_total 3\n",

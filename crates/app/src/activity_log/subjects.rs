@@ -16,11 +16,11 @@ use workforce_domain::project::{Project, Workspace};
 use workforce_domain::run::Run;
 use workforce_domain::secret::Secret;
 
-use super::{Place, Subject, document};
+use super::{ActivitySubject, SubjectRef, document};
 
-impl<T: Subject> Subject for Locked<T> {
-    fn place(&self) -> Place {
-        (**self).place()
+impl<T: ActivitySubject> ActivitySubject for Locked<T> {
+    fn subject_ref(&self) -> SubjectRef {
+        (**self).subject_ref()
     }
 
     fn context(&self) -> Document {
@@ -28,21 +28,21 @@ impl<T: Subject> Subject for Locked<T> {
     }
 }
 
-impl Subject for Company {
-    fn place(&self) -> Place {
-        Place::new(self.id, Entity::Company, self.id)
+impl ActivitySubject for Company {
+    fn subject_ref(&self) -> SubjectRef {
+        SubjectRef::new(self.id, Entity::Company, self.id)
     }
 }
 
-impl Subject for Agent {
-    fn place(&self) -> Place {
-        Place::new(self.company, Entity::Agent, self.id)
+impl ActivitySubject for Agent {
+    fn subject_ref(&self) -> SubjectRef {
+        SubjectRef::new(self.company, Entity::Agent, self.id)
     }
 }
 
-impl Subject for Run {
-    fn place(&self) -> Place {
-        Place::new(self.company, Entity::HeartbeatRun, self.id)
+impl ActivitySubject for Run {
+    fn subject_ref(&self) -> SubjectRef {
+        SubjectRef::new(self.company, Entity::HeartbeatRun, self.id)
     }
 
     fn context(&self) -> Document {
@@ -50,15 +50,15 @@ impl Subject for Run {
     }
 }
 
-impl Subject for Goal {
-    fn place(&self) -> Place {
-        Place::new(self.company, Entity::Goal, self.id)
+impl ActivitySubject for Goal {
+    fn subject_ref(&self) -> SubjectRef {
+        SubjectRef::new(self.company, Entity::Goal, self.id)
     }
 }
 
-impl Subject for Project {
-    fn place(&self) -> Place {
-        Place::new(self.company, Entity::Project, self.id)
+impl ActivitySubject for Project {
+    fn subject_ref(&self) -> SubjectRef {
+        SubjectRef::new(self.company, Entity::Project, self.id)
     }
 
     fn context(&self) -> Document {
@@ -66,9 +66,9 @@ impl Subject for Project {
     }
 }
 
-impl Subject for Workspace {
-    fn place(&self) -> Place {
-        Place::new(self.company, Entity::Workspace, self.id)
+impl ActivitySubject for Workspace {
+    fn subject_ref(&self) -> SubjectRef {
+        SubjectRef::new(self.company, Entity::Workspace, self.id)
     }
 
     fn context(&self) -> Document {
@@ -76,9 +76,9 @@ impl Subject for Workspace {
     }
 }
 
-impl Subject for Issue {
-    fn place(&self) -> Place {
-        Place::new(self.company, Entity::Issue, self.id)
+impl ActivitySubject for Issue {
+    fn subject_ref(&self) -> SubjectRef {
+        SubjectRef::new(self.company, Entity::Issue, self.id)
     }
 
     fn context(&self) -> Document {
@@ -86,9 +86,9 @@ impl Subject for Issue {
     }
 }
 
-impl Subject for IssueLabel {
-    fn place(&self) -> Place {
-        Place::new(self.company, Entity::Label, self.id)
+impl ActivitySubject for IssueLabel {
+    fn subject_ref(&self) -> SubjectRef {
+        SubjectRef::new(self.company, Entity::Label, self.id)
     }
 
     fn context(&self) -> Document {
@@ -96,9 +96,9 @@ impl Subject for IssueLabel {
     }
 }
 
-impl Subject for Approval {
-    fn place(&self) -> Place {
-        Place::new(self.company, Entity::Approval, self.id)
+impl ActivitySubject for Approval {
+    fn subject_ref(&self) -> SubjectRef {
+        SubjectRef::new(self.company, Entity::Approval, self.id)
     }
 
     fn context(&self) -> Document {
@@ -106,14 +106,14 @@ impl Subject for Approval {
     }
 }
 
-impl Subject for Secret {
-    fn place(&self) -> Place {
-        Place::new(self.scope().company(), Entity::Secret, self.id)
+impl ActivitySubject for Secret {
+    fn subject_ref(&self) -> SubjectRef {
+        SubjectRef::new(self.scope().company(), Entity::Secret, self.id)
     }
 }
 
-impl Subject for CostEvent {
-    fn place(&self) -> Place {
-        Place::new(self.company, Entity::CostEvent, self.id)
+impl ActivitySubject for CostEvent {
+    fn subject_ref(&self) -> SubjectRef {
+        SubjectRef::new(self.company, Entity::CostEvent, self.id)
     }
 }

@@ -7,10 +7,7 @@ use workforce_domain::{Document, JsonMap};
 
 use super::environment::check_env;
 use crate::access::{FieldFault, check_document};
-
-/// What answers show in the place of a value that is not shown. In a change it
-/// keeps the present value; it is never stored.
-pub const REDACTED: &str = "***REDACTED***";
+use crate::masking::{REDACTED, refuse_marks};
 
 /// Where the environment stands in a body.
 pub(super) const ENV: &str = "/adapterConfig/env";
@@ -55,24 +52,6 @@ fn overlaid(base: Document, current: &Document, change: Document) -> Document {
         put(&mut result, key, value);
     }
     result
-}
-
-/// Refuses the mark of a hidden value where no present value stands for it.
-pub(super) fn refuse_marks(config: &Document, pointer: &str) -> Result<(), FieldFault> {
-    // Checked from a list, so that depth takes no stack.
-    let mut rest: Vec<&Value> = config.values().collect();
-    while let Some(value) = rest.pop() {
-        match value {
-            Value::String(text) if text == REDACTED => {
-                let message = format!("holds {REDACTED}, which only stands for a hidden value");
-                return Err(FieldFault::invalid(pointer, message));
-            }
-            Value::Array(values) => rest.extend(values),
-            Value::Object(object) => rest.extend(object.values()),
-            _ => {}
-        }
-    }
-    Ok(())
 }
 
 fn overlaid_env(base: JsonMap, present: &JsonMap, change: JsonMap) -> JsonMap {

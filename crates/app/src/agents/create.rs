@@ -77,7 +77,10 @@ impl CreateAgent {
 }
 
 /// What [`create`] refuses with.
-pub const CREATE: Codes = Codes::with(&[Code::ApprovalRequired, Code::BoardRequired], &[TAKE_ON]);
+pub const CREATE: Codes = Codes::with(
+    &[Code::ApprovalRequired, Code::BoardRequired],
+    &[INSERT_AGENT],
+);
 
 /// Hires an agent: the board, or an agent that may hire where the company
 /// wants no approval.
@@ -103,12 +106,12 @@ pub fn create(
         }
     }
     lock_company(tx, scope)?;
-    let agent = take_on(tx, ctx, scope, command, AgentLifecycle::ENABLED)?;
+    let agent = insert_agent(tx, ctx, scope, command, AgentLifecycle::ENABLED)?;
     Ok(detail(tx.reads(), ctx, agent.into_inner())?)
 }
 
 /// What a new agent is refused with.
-pub(crate) const TAKE_ON: Codes = Codes::with(&[Code::ReferenceNotFound], &[BINDINGS]);
+pub(crate) const INSERT_AGENT: Codes = Codes::with(&[Code::ReferenceNotFound], &[BINDINGS]);
 
 /// Locks the company that hires: its managers stay until the new agent is
 /// stored, and of two that choose a short name one comes second.
@@ -119,7 +122,7 @@ pub(crate) fn lock_company(tx: &mut dyn Tx, company: CompanyScope) -> Result<(),
 
 /// Checks, stores and records a new agent. The company is locked. Whether the caller may is settled
 /// before; a draft is taken on like everybody else and works later.
-pub(crate) fn take_on(
+pub(crate) fn insert_agent(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
     scope: CompanyScope,

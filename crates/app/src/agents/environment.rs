@@ -12,9 +12,9 @@ use workforce_domain::secret::{
 };
 use workforce_domain::{Document, JsonMap};
 
-use super::adapter_config::refuse_marks;
 use crate::access::FieldFault;
 use crate::context::Context;
+use crate::masking::refuse_marks;
 use crate::refusal::{Code, Codes};
 
 /// An environment has at most so many variables (docs/secrets.md#references).

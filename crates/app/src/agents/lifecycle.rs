@@ -17,7 +17,7 @@ use super::revisions::move_reports;
 use super::{AgentDetail, AgentError, EMPLOYED, detail, lock, lock_with_company, require_employed};
 use crate::access::denied;
 use crate::activity_log::log_change;
-use crate::approvals;
+use crate::approval_records;
 use crate::budgets;
 use crate::context::Context;
 use crate::refusal::{Code, Codes};
@@ -115,7 +115,7 @@ pub fn terminate(
     ctx.require_board().map_err(denied)?;
     if agent.lifecycle.state() != AgentState::Terminated {
         if agent.lifecycle.state() == AgentState::PendingApproval {
-            approvals::draft_terminated(tx, ctx, &agent)?;
+            approval_records::cancel_for_terminated_draft(tx, ctx, &agent)?;
         }
         deactivate(tx, ctx, &mut agent)?;
     }

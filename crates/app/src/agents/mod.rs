@@ -25,10 +25,9 @@ use workforce_domain::money::Cents;
 use workforce_domain::port::{Failure, Locked, Reads, Spender, StoreError, Tx};
 use workforce_domain::time::Month;
 
-pub use adapter_config::REDACTED;
 pub(crate) use adapter_config::unmasked_document;
 pub use create::{CREATE, CreateAgent, create};
-pub(crate) use create::{TAKE_ON, lock_company, take_on};
+pub(crate) use create::{INSERT_AGENT, insert_agent, lock_company};
 pub use deletion::{DELETE, delete};
 pub(crate) use draft::{activate, discard, lock_draft, revise};
 pub(crate) use environment::{OVERRIDES, check_overrides};

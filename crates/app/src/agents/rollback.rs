@@ -17,7 +17,7 @@ use super::{
 };
 use crate::access::{FieldFault, check_document, denied};
 use crate::activity_log::log_activity_with;
-use crate::approvals;
+use crate::approval_records;
 use crate::budgets;
 use crate::changes::Changes;
 use crate::context::Context;
@@ -35,7 +35,7 @@ pub struct RolledBack {
 /// What [`rollback`] refuses with.
 pub const ROLLBACK: Codes = Codes::with(
     &[Code::RevisionConflict, Code::RollbackInvalid],
-    &[approvals::DRAFT_EDITED],
+    &[approval_records::DRAFT_EDITED],
 );
 
 /// Gives an agent the configuration it had after a revision. What belongs to
@@ -90,7 +90,7 @@ pub fn rollback(
     let kept = keep(tx, ctx, scope, id, &change)?
         .ok_or_else(|| StoreError::Failed("a rollback is always kept".into()))?;
     if agent.lifecycle.state() == AgentState::PendingApproval && after != before {
-        approvals::draft_edited(tx, ctx, &agent, &kept.revision.changed_keys)
+        approval_records::draft_edited(tx, ctx, &agent, &kept.revision.changed_keys)
             .map_err(|failure| failure.map(AgentError::from))?;
     }
     let details = json!({

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::access::{self, Denied, denied};
 use crate::activity_log::log_activity_with;
-use crate::approvals;
+use crate::approval_records;
 use crate::budgets;
 use crate::changes::Changes;
 use crate::context::Context;
@@ -133,7 +133,7 @@ pub fn update(
         agent.updated_at = ctx.now;
         let changes = Changes::of(&mut agent);
         if agent.lifecycle.state() == AgentState::PendingApproval {
-            approvals::draft_edited(tx, ctx, &agent, &changes.names())
+            approval_records::draft_edited(tx, ctx, &agent, &changes.names())
                 .map_err(|failure| failure.map(AgentError::from))?;
         }
         log_activity_with(tx, ctx, Action::AgentUpdated, &agent, json!({}), changes);

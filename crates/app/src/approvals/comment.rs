@@ -12,7 +12,9 @@ use workforce_domain::run::RunKind;
 use workforce_domain::text::CommentBody;
 use workforce_domain::wake::{WakeReason, WakeSource};
 
-use super::{ApprovalError, read, seen};
+use super::error::ApprovalError;
+use super::read;
+use super::stored::seen;
 use crate::access::denied;
 use crate::activity_log::{document, log_activity};
 use crate::context::Context;

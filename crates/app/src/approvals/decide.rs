@@ -10,11 +10,12 @@ use workforce_domain::port::{Failure, Tx};
 use workforce_domain::text::DecisionNote;
 use workforce_domain::wake::WakeReason;
 
-use super::{
-    ApprovalError, ApprovalView, effects, hire, history, links, lock, not_pending, read, seen,
-    store,
-};
+use super::error::{ApprovalError, not_pending};
+use super::stored::{lock, seen};
+use super::view::ApprovalView;
+use super::{effects, hire, links, read};
 use crate::access::{Denied, denied};
+use crate::approval_records::{history, save_transition};
 use crate::context::Context;
 use crate::refusal::{Code, Codes};
 
@@ -35,13 +36,13 @@ pub struct Decide {
 
 /// What the board says.
 #[derive(Clone, Copy)]
-enum Verdict {
+enum BoardVerdict {
     Approve,
     Reject,
     RequestRevision,
 }
 
-impl Verdict {
+impl BoardVerdict {
     fn transition(
         self,
         state: &ApprovalState,
@@ -82,7 +83,7 @@ pub fn approve(
     id: ApprovalId,
     command: Decide,
 ) -> Result<ApprovalView, Failure<ApprovalError>> {
-    decide(tx, ctx, id, Verdict::Approve, command)
+    decide(tx, ctx, id, BoardVerdict::Approve, command)
 }
 
 /// Refuses what an approval asks for. What waited for it goes back to whoever
@@ -93,7 +94,7 @@ pub fn reject(
     id: ApprovalId,
     command: Decide,
 ) -> Result<ApprovalView, Failure<ApprovalError>> {
-    decide(tx, ctx, id, Verdict::Reject, command)
+    decide(tx, ctx, id, BoardVerdict::Reject, command)
 }
 
 /// Asks for a change of what an approval is about, which whoever asked sends
@@ -104,7 +105,7 @@ pub fn request_revision(
     id: ApprovalId,
     command: Decide,
 ) -> Result<ApprovalView, Failure<ApprovalError>> {
-    decide(tx, ctx, id, Verdict::RequestRevision, command)
+    decide(tx, ctx, id, BoardVerdict::RequestRevision, command)
 }
 
 /// Who of the board decides.
@@ -117,7 +118,7 @@ fn decide(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
     id: ApprovalId,
-    verdict: Verdict,
+    verdict: BoardVerdict,
     command: Decide,
 ) -> Result<ApprovalView, Failure<ApprovalError>> {
     let found = seen(tx, ctx, id)?;
@@ -141,38 +142,38 @@ fn decide(
         .transition(&approval.state, decision)
         .map_err(|refused| not_pending(id, refused))?;
     approval.updated_at = ctx.now;
-    store(tx, &approval, from)?;
-    let mut told = json!({});
+    save_transition(tx, &approval, from)?;
+    let mut details = json!({});
     if command.force == Some(true) {
         let key = match approval.kind {
             ApprovalType::ApproveIssuePlan => "override",
             _ => "force",
         };
-        told[key] = json!(true);
+        details[key] = json!(true);
     }
     let kind = verdict.history();
-    history::tell(tx, ctx, &mut approval, kind, note.as_deref(), told)?;
+    history::append(tx, ctx, &mut approval, kind, note.as_deref(), details)?;
     let comment = match verdict {
-        Verdict::Approve => {
+        BoardVerdict::Approve => {
             hire::activate(tx, ctx, draft)?;
             effects::approved(tx, ctx, &approval, &mut issues, requester.as_ref())?;
             None
         }
-        Verdict::Reject => {
+        BoardVerdict::Reject => {
             hire::discard(tx, ctx, draft)?;
-            effects::released(tx, ctx, &approval, &mut issues, requester.as_ref())?;
+            effects::unblock_issues(tx, ctx, &approval, &mut issues, requester.as_ref())?;
             let said = "rejected";
             effects::comment(tx, ctx, &approval, &issues, said, note.as_deref())?
         }
-        Verdict::RequestRevision => {
-            effects::released(tx, ctx, &approval, &mut issues, requester.as_ref())?;
+        BoardVerdict::RequestRevision => {
+            effects::unblock_issues(tx, ctx, &approval, &mut issues, requester.as_ref())?;
             let said = "asks for a change of";
             effects::comment(tx, ctx, &approval, &issues, said, note.as_deref())?
         }
     };
     effects::wake_requester(tx, ctx, &approval, &issues, verdict.wake(), comment)?;
     let mut view = read::view(tx.reads(), ctx, approval.into_inner())?;
-    if note.is_none() && !matches!(verdict, Verdict::Approve) {
+    if note.is_none() && !matches!(verdict, BoardVerdict::Approve) {
         view.warnings.push(NO_REASON);
     }
     Ok(view)

@@ -13,7 +13,7 @@ use workforce_domain::run::RunKind;
 use workforce_domain::text::CommentBody;
 use workforce_domain::wake::{WakeReason, WakeSource};
 
-use super::ApprovalError;
+use super::error::ApprovalError;
 use crate::activity_log::{document, log_change};
 use crate::context::Context;
 use crate::issues;
@@ -26,7 +26,7 @@ const QUOTED: usize = 4 * 1024;
 /// Work that waits for the board is put where it waits: on a plan it is
 /// blocked, on a pull request or a completion it is in review. `filed` says
 /// that the approval is new, in which case only plans do anything.
-pub(super) fn park(
+pub(super) fn block_issues(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
     approval: &Approval,
@@ -41,10 +41,10 @@ pub(super) fn park(
     };
     for issue in issues {
         if from.contains(&issue.status()) {
-            go(tx, ctx, approval, issue, to)?;
+            transition(tx, ctx, approval, issue, to)?;
         }
         if let Some(assignee) = issue.assignee.agent() {
-            wakes::ask_meanwhile(tx, ctx, issue.scope(), assignee, issue.id)?;
+            wakes::turn_work_into_advice(tx, ctx, issue.scope(), assignee, issue.id)?;
         }
     }
     Ok(())
@@ -67,14 +67,14 @@ pub(super) fn approved(
                 } else {
                     issue.updated_at = ctx.now;
                     tx.issues_mut().save(issue)?;
-                    tell(tx, ctx, approval, issue, json!({}));
+                    log_issue_change(tx, ctx, approval, issue, json!({}));
                 }
             }
         }
         ApprovalType::ApproveCompletion => {
             for issue in issues.iter_mut().filter(|it| !it.status().is_terminal()) {
-                let told = json!({ "approvalId": approval.id });
-                issues::complete(tx, ctx, issue, told)
+                let details = json!({ "approvalId": approval.id });
+                issues::complete(tx, ctx, issue, details)
                     .map_err(|failure| failure.map(ApprovalError::from))?;
             }
         }
@@ -85,7 +85,7 @@ pub(super) fn approved(
 
 /// The board did not agree, or the approval was withdrawn: what waited for it
 /// is work again.
-pub(super) fn released(
+pub(super) fn unblock_issues(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
     approval: &Approval,
@@ -125,7 +125,7 @@ fn return_to_work(
         }
         _ => IssueStatus::Todo,
     };
-    go(tx, ctx, approval, issue, to)
+    transition(tx, ctx, approval, issue, to)
 }
 
 /// True when an issue is for the requester to go on with.
@@ -153,26 +153,26 @@ pub(super) fn lock_requester(
 }
 
 /// Moves an issue as the board moves it.
-fn go(
+fn transition(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
     approval: &Approval,
     issue: &mut Locked<Issue>,
     to: IssueStatus,
 ) -> Result<(), StoreError> {
-    let Ok(moved) = issue.progress.go(Mover::Board, to, ctx.now) else {
+    let Ok(moved) = issue.progress.transition_to(Mover::Board, to, ctx.now) else {
         return Ok(());
     };
     issue.progress = moved.progress;
     issue.updated_at = ctx.now;
     tx.issues_mut().save(issue)?;
     let details = json!({ "from": moved.from, "to": to });
-    tell(tx, ctx, approval, issue, details);
+    log_issue_change(tx, ctx, approval, issue, details);
     Ok(())
 }
 
 /// Writes down what the approval changed of an issue.
-fn tell(
+fn log_issue_change(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
     approval: &Approval,

@@ -12,11 +12,14 @@ use workforce_domain::issue::Issue;
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{Failure, Locked, StoreError, Tx};
 
+use super::error::ApprovalError;
 use super::hire_fields::HireFields;
-use super::submit::{New, SubmittedApproval, begin};
-use super::{ApprovalError, ApprovalView, links, read, review_flags, snapshot};
+use super::insert::{NewApproval, SubmittedApproval, insert};
+use super::view::ApprovalView;
+use super::{links, read};
 use crate::access::{self, Denied, FieldFault, denied};
 use crate::agents::{self, AgentDetail, CreateAgent};
+use crate::approval_records::{draft_snapshot, review_flags};
 use crate::context::Context;
 use crate::refusal::Codes;
 
@@ -40,7 +43,7 @@ pub struct Hired {
 }
 
 /// What [`hire`] refuses with.
-pub const HIRE: Codes = agents::TAKE_ON;
+pub const HIRE: Codes = agents::INSERT_AGENT;
 
 /// Proposes an agent: a draft, and the approval that decides on it. Where the
 /// company wants no approval the agent works at once, unless an agent asks for
@@ -67,7 +70,7 @@ pub fn hire(
     }
     let beyond = ctx.agent().is_some() && command.agent.needs_board();
     if !company.require_board_approval_for_new_agents && !beyond {
-        let agent = take_on(tx, ctx, scope, command.agent, AgentLifecycle::ENABLED)?;
+        let agent = insert_agent(tx, ctx, scope, command.agent, AgentLifecycle::ENABLED)?;
         return Ok(Hired {
             agent: agents::detail(tx.reads(), ctx, agent.into_inner())?,
             approval: None,
@@ -178,34 +181,34 @@ fn propose(
     issues: &[Locked<Issue>],
 ) -> Result<(Agent, Approval), Failure<ApprovalError>> {
     let lifecycle = AgentLifecycle::DRAFT;
-    let draft = take_on(tx, ctx, scope, proposal.agent, lifecycle)?;
-    let payload =
-        snapshot::of(&draft, proposal.extras).map_err(|fault| Failure::Refused(fault.into()))?;
+    let draft = insert_agent(tx, ctx, scope, proposal.agent, lifecycle)?;
+    let payload = draft_snapshot::of(&draft, proposal.extras)
+        .map_err(|fault| Failure::Refused(fault.into()))?;
     let attention = if proposal.requested_by.agent().is_some() {
         review_flags::of(&draft)
     } else {
         Vec::new()
     };
     // Several hires may be thought for one issue, so that none is about it.
-    let new = New {
+    let new = NewApproval {
         kind: ApprovalType::HireAgent,
         requested_by: proposal.requested_by,
         payload,
         attention,
         primary_issue: None,
     };
-    let approval = begin(tx, ctx, scope, new, issues, Some(&draft))?;
+    let approval = insert(tx, ctx, scope, new, issues, Some(&draft))?;
     Ok((draft.into_inner(), approval.into_inner()))
 }
 
-fn take_on(
+fn insert_agent(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
     scope: CompanyScope,
     agent: CreateAgent,
     lifecycle: AgentLifecycle,
 ) -> Result<Locked<Agent>, Failure<ApprovalError>> {
-    agents::take_on(tx, ctx, scope, agent, lifecycle)
+    agents::insert_agent(tx, ctx, scope, agent, lifecycle)
         .map_err(|failure| failure.map(ApprovalError::from))
 }
 
@@ -265,8 +268,8 @@ pub(super) fn revise(
         .map_err(|fault| Failure::Refused(fault.into()))?;
     agents::revise(tx, ctx, &mut draft, proposal)
         .map_err(|failure| failure.map(ApprovalError::from))?;
-    approval.payload =
-        snapshot::of(&draft, flat(payload)).map_err(|fault| Failure::Refused(fault.into()))?;
+    approval.payload = draft_snapshot::of(&draft, flat(payload))
+        .map_err(|fault| Failure::Refused(fault.into()))?;
     if approval.requested_by.agent().is_some() {
         approval.attention = review_flags::of(&draft);
     }

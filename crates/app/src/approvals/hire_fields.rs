@@ -37,12 +37,12 @@ impl HireFields {
     /// # Errors
     /// The first that is not what it must be.
     pub(super) fn read(payload: &Document) -> Result<Self, FieldFault> {
-        let place = match payload.get("hire") {
-            None | Some(Value::Null) => Place {
+        let fields = match payload.get("hire") {
+            None | Some(Value::Null) => FieldReader {
                 pointer: "/payload",
                 object: payload,
             },
-            Some(Value::Object(object)) => Place {
+            Some(Value::Object(object)) => FieldReader {
                 pointer: "/payload/hire",
                 object,
             },
@@ -51,18 +51,18 @@ impl HireFields {
             }
         };
         Ok(Self {
-            name: place.given("name")?,
-            role: place.given("role")?,
-            title: place.given("title")?,
-            icon: place.given("icon")?,
-            capabilities: place.given("capabilities")?,
-            reports_to: place.given("reportsTo")?,
-            adapter_type: place.adapter()?,
-            adapter_config: place.given("adapterConfig")?,
-            runtime_config: place.given("runtimeConfig")?,
-            budget: place.budget()?,
-            can_create_agents: place.may_hire()?,
-            metadata: place.given("metadata")?,
+            name: fields.given("name")?,
+            role: fields.given("role")?,
+            title: fields.given("title")?,
+            icon: fields.given("icon")?,
+            capabilities: fields.given("capabilities")?,
+            reports_to: fields.given("reportsTo")?,
+            adapter_type: fields.adapter()?,
+            adapter_config: fields.given("adapterConfig")?,
+            runtime_config: fields.given("runtimeConfig")?,
+            budget: fields.budget()?,
+            can_create_agents: fields.may_hire()?,
+            metadata: fields.given("metadata")?,
         })
     }
 
@@ -90,12 +90,12 @@ impl HireFields {
 }
 
 /// The object that the fields are read from, and where it stands.
-struct Place<'a> {
+struct FieldReader<'a> {
     pointer: &'static str,
     object: &'a JsonMap,
 }
 
-impl Place<'_> {
+impl FieldReader<'_> {
     fn fault(&self, key: &str, message: impl Into<String>) -> FieldFault {
         FieldFault::invalid(format!("{}/{key}", self.pointer), message)
     }

@@ -8,8 +8,9 @@ use workforce_domain::id::IssueId;
 use workforce_domain::issue::{Issue, IssueRef};
 use workforce_domain::port::{Failure, Locked, Reads, StoreError, Tx};
 
-use super::ApprovalError;
+use super::error::ApprovalError;
 use crate::access::FieldFault;
+use crate::approval_records::linked_issues;
 
 /// The issue that a payload names, by id or identifier.
 pub(super) fn named_in(
@@ -90,7 +91,7 @@ pub(super) fn lock_of(
     approval: &Approval,
 ) -> Result<Vec<Locked<Issue>>, StoreError> {
     let company = approval.scope();
-    let ids = of(tx.reads(), approval)?;
+    let ids = linked_issues::of(tx.reads(), approval)?;
     let issues = lock(tx, company, ids)?;
     // What ends an issue locks its parent, which must not come after the approval.
     if approval.kind == ApprovalType::ApproveCompletion {
@@ -101,20 +102,4 @@ pub(super) fn lock_of(
         )?;
     }
     Ok(issues)
-}
-
-/// The issues that an approval is linked to, its primary one first.
-pub(super) fn of(reads: &mut dyn Reads, approval: &Approval) -> Result<Vec<IssueId>, StoreError> {
-    let links = reads.approvals().links(approval.scope(), &[approval.id])?;
-    let ids = links.into_iter().map(|(_, issue)| issue).collect();
-    Ok(primary_first(approval, ids))
-}
-
-/// Puts the primary issue of an approval in front.
-pub(super) fn primary_first(approval: &Approval, mut issues: Vec<IssueId>) -> Vec<IssueId> {
-    if let Some(primary) = approval.primary_issue {
-        issues.retain(|issue| *issue != primary);
-        issues.insert(0, primary);
-    }
-    issues
 }

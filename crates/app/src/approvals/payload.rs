@@ -9,7 +9,8 @@ use workforce_domain::approval::{
 use workforce_domain::port::{Failure, Reads};
 use workforce_domain::{Document, JsonMap};
 
-use super::{ApprovalError, links};
+use super::error::ApprovalError;
+use super::links;
 use crate::access::{FieldFault, check_document};
 
 /// A plan names at most so many delegations.

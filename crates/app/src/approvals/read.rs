@@ -11,8 +11,10 @@ use workforce_domain::port::{
 };
 use workforce_domain::{Document, JsonMap};
 
-use super::{ApprovalError, ApprovalView, links};
+use super::error::ApprovalError;
+use super::view::ApprovalView;
 use crate::access::{self, Denied, denied};
+use crate::approval_records::linked_issues;
 use crate::context::Context;
 use crate::issues::{self, IssueView};
 use crate::masking::masked;
@@ -93,7 +95,7 @@ pub fn issues(
 ) -> Result<Vec<IssueView>, Failure<ApprovalError>> {
     let approval = find(reads, ctx, id)?;
     let scope = approval.scope();
-    let ids = links::of(reads, &approval)?;
+    let ids = linked_issues::of(reads, &approval)?;
     let mut found: HashMap<IssueId, _> = reads
         .issues()
         .find_all(scope, &ids)?
@@ -110,7 +112,7 @@ pub(super) fn view(
     ctx: &Context<'_>,
     approval: Approval,
 ) -> Result<ApprovalView, StoreError> {
-    let linked_issues = links::of(reads, &approval)?;
+    let linked_issues = linked_issues::of(reads, &approval)?;
     let events = reads
         .approvals()
         .history(approval.scope(), &[approval.id])?;
@@ -182,7 +184,7 @@ fn views(
         .into_iter()
         .map(|approval| {
             let issues = linked.remove(&approval.id).unwrap_or_default();
-            let issues = links::primary_first(&approval, issues);
+            let issues = linked_issues::primary_first(&approval, issues);
             let events = events.remove(&approval.id).unwrap_or_default();
             shown(ctx, approval, issues, events)
         })

@@ -6,12 +6,13 @@ use workforce_domain::id::ApprovalId;
 use workforce_domain::lifecycle::IllegalTransition;
 use workforce_domain::port::{Failure, Tx};
 
-use super::{
-    ApprovalError, ApprovalView, effects, hire, history, links, lock, not_pending, payload, read,
-    require_requester, seen, store,
-};
+use super::error::{ApprovalError, not_pending};
+use super::stored::{lock, require_requester, seen};
+use super::view::ApprovalView;
+use super::{effects, hire, links, payload, read};
 use crate::access::{FieldFault, denied};
 use crate::agents;
+use crate::approval_records::{history, save_transition};
 use crate::context::Context;
 use crate::masking::masked;
 use crate::refusal::{Code, Codes};
@@ -19,7 +20,7 @@ use crate::refusal::{Code, Codes};
 /// What [`resubmit`] refuses with; a draft is checked like a new agent.
 pub const RESUBMIT: Codes = Codes::with(
     &[Code::ApprovalNotPending, Code::InvalidTransition],
-    &[agents::TAKE_ON],
+    &[agents::INSERT_AGENT],
 );
 
 /// Sends an approval again after the board asked for a change: whoever asked,
@@ -55,11 +56,11 @@ pub fn resubmit(
     }
     approval.resubmit_count = approval.resubmit_count.saturating_add(1);
     approval.updated_at = ctx.now;
-    store(tx, &approval, from)?;
+    save_transition(tx, &approval, from)?;
     let details = json!({ "payloadReplaced": replaced, "resubmitCount": approval.resubmit_count });
     let kind = ApprovalHistoryKind::Resubmitted;
-    history::tell(tx, ctx, &mut approval, kind, None, details)?;
-    effects::park(tx, ctx, &approval, &mut issues, false)?;
+    history::append(tx, ctx, &mut approval, kind, None, details)?;
+    effects::block_issues(tx, ctx, &approval, &mut issues, false)?;
     Ok(read::view(tx.reads(), ctx, approval.into_inner())?)
 }
 

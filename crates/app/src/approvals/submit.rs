@@ -1,21 +1,20 @@
 use serde::Deserialize;
-use serde_json::json;
 use workforce_domain::Document;
 use workforce_domain::actor::CompanyScope;
-use workforce_domain::agent::Agent;
-use workforce_domain::approval::{
-    Approval, ApprovalHistoryKind, ApprovalState, ApprovalType, ReviewFlag,
-};
+use workforce_domain::approval::ApprovalType;
 use workforce_domain::board::Author;
 use workforce_domain::id::{AgentId, CompanyId, IssueId};
 use workforce_domain::issue::Issue;
 use workforce_domain::lifecycle::Lifecycle;
-use workforce_domain::port::{Failure, Locked, StoreError, Tx};
+use workforce_domain::port::{Failure, Locked, Tx};
 
+use super::error::ApprovalError;
 use super::hire::HIRE;
-use super::{ApprovalError, ApprovalView, cancel, effects, hire, history, links, payload, read};
+use super::insert::{NewApproval, SubmittedApproval, insert};
+use super::{effects, hire, links, payload, read};
 use crate::access::{self, Denied, FieldFault, denied};
 use crate::agents;
+use crate::approval_records;
 use crate::context::Context;
 use crate::issues;
 use crate::masking::masked;
@@ -36,16 +35,6 @@ pub struct SubmitApproval {
     pub payload: Option<Document>,
     /// Further issues, by id or identifier.
     pub issue_ids: Option<Vec<String>>,
-}
-
-/// An approval that was asked for.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SubmittedApproval {
-    /// The approval.
-    pub view: ApprovalView,
-    /// True when the same was asked for already and is undecided; that one is
-    /// answered then, and nothing was written.
-    pub existing: bool,
 }
 
 /// What [`submit`] refuses with, which for a hire includes [`HIRE`].
@@ -90,17 +79,17 @@ pub fn submit(
         }
     }
     if command.kind == ApprovalType::ApproveIssuePlan {
-        cancel::overtaken(tx, ctx, scope, requested_by, &ids)?;
+        approval_records::cancel_replaced_plans(tx, ctx, scope, requested_by, &ids)?;
     }
-    let new = New {
+    let new = NewApproval {
         kind: command.kind,
         requested_by,
         payload: masked(payload),
         attention: Vec::new(),
         primary_issue: primary,
     };
-    let approval = begin(tx, ctx, scope, new, &issues, None)?;
-    effects::park(tx, ctx, &approval, &mut issues, true)?;
+    let approval = insert(tx, ctx, scope, new, &issues, None)?;
+    effects::block_issues(tx, ctx, &approval, &mut issues, true)?;
     Ok(SubmittedApproval {
         view: read::view(tx.reads(), ctx, approval.into_inner())?,
         existing: false,
@@ -159,44 +148,4 @@ fn check_governed(
             .map_err(|failure| failure.map(ApprovalError::from))?;
     }
     Ok(())
-}
-
-/// What is known of an approval that is about to be made.
-pub(super) struct New {
-    pub(super) kind: ApprovalType,
-    pub(super) requested_by: Author,
-    pub(super) payload: Document,
-    pub(super) attention: Vec<ReviewFlag>,
-    pub(super) primary_issue: Option<IssueId>,
-}
-
-/// Stores a new approval and begins its history.
-pub(super) fn begin(
-    tx: &mut dyn Tx,
-    ctx: &Context<'_>,
-    scope: CompanyScope,
-    new: New,
-    issues: &[Locked<Issue>],
-    draft: Option<&Locked<Agent>>,
-) -> Result<Locked<Approval>, StoreError> {
-    let approval = Approval {
-        id: ctx.id(),
-        company: scope.company(),
-        kind: new.kind,
-        state: ApprovalState::Pending,
-        payload: new.payload,
-        attention: new.attention,
-        requested_by: new.requested_by,
-        primary_issue: new.primary_issue,
-        resubmit_count: 0,
-        created_at: ctx.now,
-        updated_at: ctx.now,
-    };
-    let mut approval = tx.approvals_mut().insert(approval, issues, draft)?;
-    let mut ids: Vec<IssueId> = issues.iter().map(|issue| issue.id).collect();
-    ids.sort_unstable();
-    let details = json!({ "issueIds": links::primary_first(&approval, ids) });
-    let kind = ApprovalHistoryKind::Created;
-    history::tell(tx, ctx, &mut approval, kind, None, details)?;
-    Ok(approval)
 }

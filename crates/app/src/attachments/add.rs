@@ -6,7 +6,7 @@ use workforce_domain::issue::IssueRef;
 use workforce_domain::port::{Failure, Reads, Tx};
 use workforce_domain::text::{FileName, MediaType};
 
-use super::{AttachmentError, told};
+use super::{AttachmentError, activity_details};
 use crate::access::{self, Denied, FieldFault, denied};
 use crate::activity_log::log_activity;
 use crate::context::Context;
@@ -127,7 +127,7 @@ pub fn add(
     };
     tx.attachments_mut().insert(&attachment)?;
     let action = Action::IssueAttachmentAdded;
-    log_activity(tx, ctx, action, &issue, told(&attachment));
+    log_activity(tx, ctx, action, &issue, activity_details(&attachment));
     Ok(Added {
         is_new: attachment.asset.id == received.id,
         attachment,

@@ -79,7 +79,7 @@ pub fn list(
 }
 
 /// An attachment as the activity of its issue tells it.
-fn told(attachment: &Attachment) -> Value {
+fn activity_details(attachment: &Attachment) -> Value {
     json!({
         "attachmentId": attachment.id,
         "originalFilename": attachment.original_filename,

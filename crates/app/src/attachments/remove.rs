@@ -5,7 +5,7 @@ use workforce_domain::id::AttachmentId;
 use workforce_domain::issue::Issue;
 use workforce_domain::port::{Failure, Tx};
 
-use super::{AttachmentError, told};
+use super::{AttachmentError, activity_details};
 use crate::access::{Denied, denied};
 use crate::activity_log::log_activity;
 use crate::context::Context;
@@ -37,7 +37,7 @@ pub fn remove(
     ctx.require_working_company().map_err(denied)?;
     require_right(ctx, &issue, &attachment)?;
     let action = Action::IssueAttachmentRemoved;
-    log_activity(tx, ctx, action, &issue, told(&attachment));
+    log_activity(tx, ctx, action, &issue, activity_details(&attachment));
     let unshown = tx.attachments_mut().delete(attachment)?;
     Ok(Removed { unshown })
 }

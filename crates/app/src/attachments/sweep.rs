@@ -12,8 +12,8 @@ use workforce_domain::time::Timestamp;
 /// yet.
 pub const GRACE: Duration = Duration::from_secs(60 * 60);
 
-/// Assets without an attachment are forgotten so many at a time.
-const FORGOTTEN: usize = 100;
+/// Assets without an attachment are deleted so many at a time.
+const DELETED_AT_ONCE: usize = 100;
 
 /// Why a sweep came to no end.
 #[derive(Debug, thiserror::Error)]
@@ -63,14 +63,14 @@ pub fn sweep(
         let forgotten = store.write(|tx| {
             Ok::<_, Failure<Infallible>>(
                 tx.attachments_mut()
-                    .forget_unattached(InstanceScope::SYSTEM, FORGOTTEN)?,
+                    .delete_unattached(InstanceScope::SYSTEM, DELETED_AT_ONCE)?,
             )
         })?;
         for object in &forgotten {
             objects.delete(*object)?;
         }
         swept.assets += forgotten.len();
-        if forgotten.len() < FORGOTTEN {
+        if forgotten.len() < DELETED_AT_ONCE {
             break;
         }
     }

@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use workforce_domain::Document;
 use workforce_domain::instructions::BundlePointer;
 
-use crate::agents::REDACTED;
+use crate::masking::REDACTED;
 use crate::masking::masked;
 
 /// A record whose changes are told.

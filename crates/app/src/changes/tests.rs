@@ -9,16 +9,16 @@ use workforce_domain::time::Timestamp;
 
 use super::*;
 use crate::activity_log::document;
-use crate::agents::REDACTED;
+use crate::masking::REDACTED;
 
-fn told(changes: Changes) -> Value {
+fn rendered(changes: Changes) -> Value {
     let mut details = Document::new();
     changes.add_to(&mut details);
     Value::from(details)
 }
 
 fn change(from: &Shown<'_>, to: &Shown<'_>) -> Value {
-    told(Changes::none().and_field("f", from, to))
+    rendered(Changes::none().and_field("f", from, to))
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn a_row_of_activity_is_bounded() {
             ..Conventions::none(CompanyId::from(Uuid::nil()), Uuid::nil().into())
         }
     };
-    let told = told(Changes::between(&conventions("a"), &conventions("b")));
+    let told = rendered(Changes::between(&conventions("a"), &conventions("b")));
     assert_eq!(told["changes"].as_object().unwrap().len(), 4);
     let length = told.to_string().len();
     assert!((8 * LONGEST..9 * LONGEST).contains(&length), "{length}");
@@ -125,7 +125,10 @@ fn what_changed_twice_is_told_once() {
     let other = Changes::none().and_field("g", &Shown::plain("a"), &Shown::plain("b"));
     let both = step(1, 2).then(other).then(step(2, 3));
     assert_eq!(both.names(), ["f", "g"]);
-    assert_eq!(told(both)["changes"]["f"], json!({ "from": 1, "to": 3 }));
+    assert_eq!(
+        rendered(both)["changes"]["f"],
+        json!({ "from": 1, "to": 3 })
+    );
 }
 
 /// A goal, always the same one, in any state.

@@ -54,8 +54,8 @@ pub fn compact_counting(
     let brief = brief(&story, limit / BACKSTORY_PART, work);
     // A short form that is summed up again begins with its backstory, and a
     // backstory without a word tells nothing.
-    let told = brief.is_empty() || rules.contains(&story) || rules.contains(&brief);
-    let whole = match (rules.is_empty(), told) {
+    let is_covered = brief.is_empty() || rules.contains(&story) || rules.contains(&brief);
+    let whole = match (rules.is_empty(), is_covered) {
         (true, _) => story.clone(),
         (false, true) => rules.clone(),
         (false, false) => squeeze(&format!("{story}\n\n{rules}")),
@@ -63,7 +63,7 @@ pub fn compact_counting(
     if whole.chars().count() <= limit {
         return whole;
     }
-    if !told {
+    if !is_covered {
         let shortened = squeeze(&format!("{brief}\n\n{rules}"));
         if shortened.chars().count() <= limit {
             return shortened;

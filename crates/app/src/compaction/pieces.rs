@@ -291,8 +291,8 @@ pub(super) fn cut(text: &str, limit: usize) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// Calls `tell` with each sentence of a line. Code within it is not split.
-fn sentences(text: &str, mut tell: impl FnMut(&str)) {
+/// Calls `each` with each sentence of a line. Code within it is not split.
+fn sentences(text: &str, mut each: impl FnMut(&str)) {
     let mut start = 0;
     let mut word_start = 0;
     let mut in_code = false;
@@ -317,11 +317,11 @@ fn sentences(text: &str, mut tell: impl FnMut(&str)) {
             _ => false,
         };
         if ends && !in_code {
-            tell(text[start..end].trim());
+            each(text[start..end].trim());
             start = end;
         }
     }
-    tell(text[start..].trim());
+    each(text[start..].trim());
 }
 
 #[cfg(test)]

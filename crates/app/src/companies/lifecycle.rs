@@ -107,7 +107,7 @@ pub(super) fn set_status(
 ) -> Result<(), StoreError> {
     let from = company.status();
     // To stay is no switch.
-    let Ok(lifecycle) = company.lifecycle.go(to, ctx.now) else {
+    let Ok(lifecycle) = company.lifecycle.transition_to(to, ctx.now) else {
         return Ok(());
     };
     company.lifecycle = lifecycle;

@@ -11,7 +11,7 @@ use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{Failure, Locked, Reads, StoreError, Tx};
 use workforce_domain::text::CommentBody;
 
-use super::update::UpdateIssue;
+use super::update_command::UpdateIssue;
 use super::{IssueError, status};
 use crate::activity_log::{log_activity, log_change};
 use crate::context::Context;
@@ -69,15 +69,14 @@ pub(crate) fn complete(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
     issue: &mut Locked<Issue>,
-    details: Value,
+    mut details: Value,
 ) -> Result<(), Failure<IssueError>> {
-    let step = status::go(tx, ctx, issue, IssueStatus::Done)?;
+    let step = status::transition(tx, ctx, issue, IssueStatus::Done)?;
     issue.updated_at = ctx.now;
     tx.issues_mut().save(issue)?;
-    let mut told = details;
-    told["from"] = json!(step.moved.from);
-    told["to"] = json!(IssueStatus::Done);
-    log_change(tx, ctx, Action::IssueUpdated, issue, told);
+    details["from"] = json!(step.moved.from);
+    details["to"] = json!(IssueStatus::Done);
+    log_change(tx, ctx, Action::IssueUpdated, issue, details);
     Ok(status::after(tx, ctx, &step)?)
 }
 

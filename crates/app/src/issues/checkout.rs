@@ -11,10 +11,12 @@ use workforce_domain::issue::{
     DEFAULT_EXPECTED, Holder, Issue, IssueRef, IssueStatus, Progress,
 };
 use workforce_domain::lifecycle::Lifecycle;
-use workforce_domain::port::{EmployedAgent, Failure, LiveRun, Locked, NewLease, StoreError, Tx};
+use workforce_domain::port::{
+    EmployedAgent, Failure, Locked, LockedLiveRun, NewLease, StoreError, Tx,
+};
 use workforce_domain::wake::WakeReason;
 
-use super::{IssueError, IssueView, assignment, lock, read, require_enabled, seen, work};
+use super::{IssueError, IssueView, assignment, lock, read, require_enabled, seen, working_run};
 use crate::access::{Denied, FieldFault, denied};
 use crate::activity_log::log_change;
 use crate::context::Context;
@@ -133,10 +135,10 @@ pub(super) fn take(
         .as_ref()
         .map(|lease| lease.holder)
         .filter(|h| h.agent() == agent.id);
-    let run = match work::working_run(tx, ctx, scope)? {
+    let run = match working_run::working_run(tx, ctx, scope)? {
         Some(run) => Some(run),
         None => match own.and_then(Holder::run) {
-            Some(run) => Some(work::holding_run(tx, scope, run)?),
+            Some(run) => Some(working_run::holding_run(tx, scope, run)?),
             None => None,
         },
     };
@@ -158,7 +160,7 @@ pub(super) fn take(
     };
     let request = CheckoutRequest {
         agent: agent.id,
-        run: run.map(LiveRun::id),
+        run: run.map(LockedLiveRun::id),
         expected: &expected,
         now: ctx.now,
     };
@@ -229,7 +231,7 @@ fn put_lease(
     ctx: &Context<'_>,
     issue: &Locked<Issue>,
     agent: &EmployedAgent,
-    run: Option<LiveRun>,
+    run: Option<LockedLiveRun>,
 ) -> Result<(), StoreError> {
     if ctx.agent().is_some() {
         let lease = NewLease::of(issue, agent, run, ctx.now);

@@ -15,7 +15,7 @@ use workforce_domain::run::RunKind;
 use workforce_domain::text::CommentBody;
 use workforce_domain::wake::{WakeReason, WakeSource};
 
-use super::{IssueError, assignment, lock, seen, work};
+use super::{IssueError, assignment, lock, seen, working_run};
 use crate::access::{Denied, denied};
 use crate::activity_log::{document, log_activity, log_change};
 use crate::context::Context;
@@ -60,7 +60,7 @@ pub fn add_comment(
     ctx.require_working_company().map_err(denied)?;
     if command.interrupt == Some(true) {
         ctx.require_board().map_err(denied)?;
-        work::stop(tx, ctx, &issue)?;
+        working_run::stop(tx, ctx, &issue)?;
     }
     let reopened = reopen && issue.status().is_terminal();
     if reopened {
@@ -76,7 +76,7 @@ pub fn add_comment(
         let details = json!({ "from": moved.from });
         log_change(tx, ctx, Action::IssueReopened, &mut issue, details);
     }
-    work::renew_lease(tx, ctx, &issue)?;
+    working_run::renew_lease(tx, ctx, &issue)?;
     insert(tx, ctx, &issue, command.body, reopened)
 }
 

@@ -111,7 +111,7 @@ pub fn create(
     let status = command.status.unwrap_or(IssueStatus::Backlog);
     if ctx.agent().is_some() {
         IssueStatus::Backlog
-            .go_within(BEGUN_BY_AGENTS, status)
+            .transition_within(BEGUN_BY_AGENTS, status)
             .map_err(|refused| Failure::Refused(refused.into()))?;
     }
     if command.assignee_adapter_overrides.is_some() {

@@ -3,10 +3,10 @@ use workforce_domain::activity::Action;
 use workforce_domain::issue::IssueRef;
 use workforce_domain::port::{Failure, Tx};
 
-use super::{IssueError, lock, work};
+use super::{IssueError, lock, working_run};
 use crate::access::denied;
 use crate::activity_log::log_activity;
-use crate::approvals;
+use crate::approval_records;
 use crate::context::Context;
 
 /// Deletes an issue with its comments. For the board. Whoever works on it is
@@ -20,8 +20,8 @@ pub fn delete(
 ) -> Result<(), Failure<IssueError>> {
     ctx.require_board().map_err(denied)?;
     let issue = lock(tx, ctx, issue)?;
-    approvals::issue_leaves(tx, ctx, &issue)?;
-    work::stop(tx, ctx, &issue)?;
+    approval_records::cancel_orphaned(tx, ctx, &issue)?;
+    working_run::stop(tx, ctx, &issue)?;
     tx.issues_mut().end_lease(&issue)?;
     let details = json!({ "title": issue.title, "status": issue.status() });
     log_activity(tx, ctx, Action::IssueDeleted, &issue, details);

@@ -25,10 +25,10 @@ pub(super) fn child_key(
     let Some(caller) = ctx.agent() else {
         return Ok(None);
     };
-    let held = tx
+    let locked = tx
         .issues_mut()
         .lock(parent.scope().into(), &parent.id.into())?;
-    let parent = held.as_deref().unwrap_or(parent);
+    let parent = locked.as_deref().unwrap_or(parent);
     let delegation = command.delegation.as_ref().and_then(|delegation| {
         let part = |name: &str| delegation.get(name)?.as_str().filter(|it| !it.is_empty());
         Some((part("kind")?, part("key")?))

@@ -3,6 +3,7 @@
 mod approval;
 mod assignment;
 mod checkout;
+mod checkout_by_update;
 mod comment;
 mod create;
 mod delete;
@@ -13,10 +14,10 @@ mod read;
 mod reassign;
 mod release;
 mod status;
-mod take_up;
 mod update;
+mod update_command;
 mod view;
-mod work;
+mod working_run;
 
 use serde_json::{Value, json};
 use workforce_domain::agent::Agent;
@@ -35,7 +36,8 @@ pub(crate) use read::with_leases;
 pub use read::{IssueDetail, ParentView, get, id_of, list, search};
 pub use release::{RELEASE, release};
 pub use status::Rewrite;
-pub use update::{UPDATE, UpdateIssue, UpdatedIssue, update};
+pub use update::{UPDATE, UpdatedIssue, update};
+pub use update_command::UpdateIssue;
 pub use view::IssueView;
 
 use crate::access::{Denied, FieldFault, denied};

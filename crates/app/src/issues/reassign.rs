@@ -5,7 +5,7 @@ use workforce_domain::id::AgentId;
 use workforce_domain::issue::{Assignment, Issue, IssueStatus};
 use workforce_domain::port::{EmployedAgent, Failure, Locked, Shared, StoreError, Tx};
 
-use super::{IssueError, assignment, work};
+use super::{IssueError, assignment, working_run};
 use crate::access::{Denied, denied};
 use crate::context::Context;
 use crate::wakes;
@@ -70,7 +70,7 @@ impl Reassignment {
         ctx: &Context<'_>,
         issue: &mut Locked<Issue>,
     ) -> Result<(), StoreError> {
-        work::stop(tx, ctx, issue)?;
+        working_run::stop(tx, ctx, issue)?;
         tx.issues_mut().end_lease(issue)?;
         issue.assignee = self.to;
         Ok(())

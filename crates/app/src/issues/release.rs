@@ -4,7 +4,7 @@ use workforce_domain::actor::CompanyOwned;
 use workforce_domain::issue::{Assignment, IssueRef, IssueStatus};
 use workforce_domain::port::{Failure, Tx};
 
-use super::{IssueError, IssueView, lock, read, work};
+use super::{IssueError, IssueView, lock, read, working_run};
 use crate::access::denied;
 use crate::activity_log::log_change;
 use crate::context::Context;
@@ -49,7 +49,7 @@ pub fn release(
         }
     }
     if ctx.agent().is_none() {
-        work::stop(tx, ctx, &issue)?;
+        working_run::stop(tx, ctx, &issue)?;
     }
     tx.issues_mut().end_lease(&issue)?;
     if working {

@@ -8,8 +8,8 @@ use workforce_domain::issue::{Issue, IssueStatus, Moved, Mover};
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{Failure, Locked, StoreError, Tx};
 
-use super::{IssueError, assignment, work};
-use crate::approvals;
+use super::{IssueError, assignment, working_run};
+use crate::approval_records;
 use crate::context::Context;
 
 /// A status that was asked for and replaced by another, so that the agent
@@ -85,7 +85,7 @@ pub(super) struct Step {
 /// Moves a locked issue, with what belongs to the move: an ended issue ends
 /// its lease and stops whoever still works on it, except the caller's own run,
 /// and approvals that have lost their last open issue are cancelled.
-pub(super) fn go(
+pub(super) fn transition(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
     issue: &mut Locked<Issue>,
@@ -98,7 +98,7 @@ pub(super) fn go(
     };
     let moved = issue
         .progress
-        .go(mover, to, ctx.now)
+        .transition_to(mover, to, ctx.now)
         .map_err(|illegal| Failure::Refused(illegal.into()))?;
     issue.progress = moved.progress.clone();
     let mut parent = None;
@@ -107,8 +107,8 @@ pub(super) fn go(
         if let Some(id) = issue.parent {
             parent = tx.issues_mut().lock(issue.scope().into(), &id.into())?;
         }
-        approvals::issue_leaves(tx, ctx, issue)?;
-        work::stop(tx, ctx, issue)?;
+        approval_records::cancel_orphaned(tx, ctx, issue)?;
+        working_run::stop(tx, ctx, issue)?;
         tx.issues_mut().end_lease(issue)?;
     }
     Ok(Step { moved, parent })
@@ -124,10 +124,10 @@ pub(super) fn after(tx: &mut dyn Tx, ctx: &Context<'_>, step: &Step) -> Result<(
 }
 
 /// A move as its activity row tells it.
-pub(super) fn told(moved: &Moved) -> Value {
-    let mut told = json!({ "from": moved.from, "to": moved.progress.status() });
+pub(super) fn move_details(moved: &Moved) -> Value {
+    let mut details = json!({ "from": moved.from, "to": moved.progress.status() });
     if moved.overridden {
-        told["override"] = json!(true);
+        details["override"] = json!(true);
     }
-    told
+    details
 }

@@ -1,27 +1,22 @@
 use serde::Serialize;
-
-use serde::Deserialize;
 use serde_json::json;
-use workforce_domain::Document;
 use workforce_domain::activity::Action;
 use workforce_domain::actor::{AgentCredential, CompanyOwned};
 use workforce_domain::agent::Agent;
 use workforce_domain::change::{Change, Replace};
-use workforce_domain::id::{AgentId, GoalId, LabelId, ProjectId};
-use workforce_domain::issue::{Assignment, Comment, Issue, IssueRef, IssueStatus, Priority};
+use workforce_domain::issue::{Assignment, Comment, Issue, IssueRef, IssueStatus};
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{Failure, Locked, Shared, Tx};
-use workforce_domain::text::{CommentBody, Description, Label, Title};
-use workforce_domain::time::Timestamp;
 use workforce_domain::wake::WakeReason;
 
+use super::checkout_by_update::{check_out_itself, takes_up};
 use super::comment::{self};
 use super::reassign::Reassignment;
 use super::status::{self, Rewrite};
-use super::take_up::{check_out_itself, takes_up};
+use super::update_command::UpdateIssue;
 use super::{
     IssueError, IssueView, MAX_DOCUMENT, PLACED, approval, assignment, checkout, hierarchy, labels,
-    lock, read, reassign, seen, work,
+    lock, read, reassign, seen, working_run,
 };
 use crate::access::{self, Denied, denied};
 use crate::activity_log::log_activity_with;
@@ -29,83 +24,6 @@ use crate::agents;
 use crate::changes::Changes;
 use crate::context::Context;
 use crate::refusal::{Code, Codes};
-
-/// Changes an issue's fields, and optionally comments in the same
-/// transaction.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct UpdateIssue {
-    /// What is to be done.
-    #[serde(default)]
-    pub title: Replace<Title>,
-    /// More about it.
-    #[serde(default)]
-    pub description: Change<Description>,
-    /// Where it is to stand.
-    #[serde(default)]
-    pub status: Replace<IssueStatus>,
-    /// How urgent it is.
-    #[serde(default)]
-    pub priority: Replace<Priority>,
-    /// The agent that is to do it.
-    #[serde(default)]
-    pub assignee_agent_id: Change<AgentId>,
-    /// The member of the board that is to do it: `local-board`, `start-token`
-    /// or the id of a token of the board. Takes the place of an agent.
-    #[serde(default)]
-    pub assignee_user_id: Change<String>,
-    /// Its project.
-    #[serde(default)]
-    pub project_id: Change<ProjectId>,
-    /// Its goal.
-    #[serde(default)]
-    pub goal_id: Change<GoalId>,
-    /// The issue it is part of, by id or identifier.
-    #[serde(default)]
-    pub parent_id: Change<IssueRef>,
-    /// What its costs are booked on.
-    #[serde(default)]
-    pub billing_code: Change<Label>,
-    /// The ticket that branches are named after.
-    #[serde(default)]
-    pub ticket_key: Change<Label>,
-    /// Adapter settings for this issue alone; for the board to set.
-    #[serde(default)]
-    pub assignee_adapter_overrides: Change<Document>,
-    /// Its labels, in place of the present ones.
-    #[cfg_attr(feature = "openapi", schema(max_items = 50))]
-    #[serde(default)]
-    pub label_ids: Change<Vec<LabelId>>,
-    /// Any instant hides it from lists, `null` shows it again; for the board.
-    #[serde(default)]
-    pub hidden_at: Change<Timestamp>,
-    /// A comment to add.
-    pub comment: Option<CommentBody>,
-}
-
-impl UpdateIssue {
-    /// True when it changes nothing but, perhaps, adds a comment.
-    fn only_comments(&self) -> bool {
-        *self
-            == Self {
-                comment: self.comment.clone(),
-                ..Self::default()
-            }
-    }
-
-    /// True when it takes up work and changes nothing else.
-    fn only_takes_up(&self) -> bool {
-        let rest = Self {
-            status: self.status,
-            assignee_agent_id: self.assignee_agent_id,
-            assignee_user_id: self.assignee_user_id.clone(),
-            comment: self.comment.clone(),
-            ..Self::default()
-        };
-        self.status == Replace::Set(IssueStatus::InProgress) && *self == rest
-    }
-}
 
 /// A changed issue.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -162,7 +80,7 @@ pub fn update(
         check_rights(tx, ctx, &issue, &command)?;
         change(tx, ctx, &mut issue, command, candidates)?
     };
-    work::renew_lease(tx, ctx, &issue)?;
+    working_run::renew_lease(tx, ctx, &issue)?;
     let comment = match words {
         Some(body) => Some(comment::insert(tx, ctx, &issue, body, false)?),
         None => None,
@@ -248,7 +166,7 @@ fn check_rights(
         .value()
         .is_some_and(|to| to != issue.status())
     {
-        work::require_no_other_run(tx, ctx, issue, caller.agent)?;
+        working_run::require_no_other_run(tx, ctx, issue, caller.agent)?;
     }
     // An issue cannot be moved out of the reach of its project's demand.
     if !command.project_id.is_keep() && status::project_demands_review(tx, issue)? {
@@ -295,7 +213,7 @@ fn change(
         }
         Replace::Set(to) => {
             let (to, rewritten) = status::rewritten(tx, ctx, &before, to)?;
-            (Some(status::go(tx, ctx, issue, to)?), rewritten)
+            (Some(status::transition(tx, ctx, issue, to)?), rewritten)
         }
         Replace::Keep => (None, None),
     };
@@ -325,7 +243,7 @@ fn change(
             _ => Action::IssueUpdated,
         };
         let moved = moved.filter(|moved| moved.is_change());
-        let details = moved.map_or_else(|| json!({}), status::told);
+        let details = moved.map_or_else(|| json!({}), status::move_details);
         log_activity_with(tx, ctx, action, issue, details, changes);
     }
     if let Some(step) = &step {

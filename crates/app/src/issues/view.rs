@@ -20,7 +20,7 @@ pub struct IssueView {
     /// Adapter settings for this issue alone.
     assignee_adapter_overrides: Option<Document>,
     /// Its labels, by name.
-    labels: Vec<IssueLabel>,
+    pub labels: Vec<IssueLabel>,
     /// The ids of its labels, in the same order.
     label_ids: Vec<LabelId>,
     /// The run that holds it.
@@ -28,7 +28,7 @@ pub struct IssueView {
     /// Since when somebody holds it.
     checked_out_at: Option<Timestamp>,
     /// Who holds it.
-    lease: Option<Lease>,
+    pub lease: Option<Lease>,
     /// Always `null`: workforce has no workflow sessions.
     active_workflow_session_id: Option<RunId>,
     /// The same instant as `startedAt`.

@@ -79,7 +79,7 @@ pub struct ProjectView {
     /// The goals it is linked to.
     goal_ids: Vec<GoalId>,
     /// The same goals with their titles.
-    goals: Vec<GoalLink>,
+    pub goals: Vec<GoalLink>,
     /// The first of its goals.
     #[cfg_attr(feature = "openapi", schema(deprecated))]
     goal_id: Option<GoalId>,

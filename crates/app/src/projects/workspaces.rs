@@ -95,7 +95,7 @@ pub fn update_workspace(
     command: UpdateWorkspace,
 ) -> Result<Workspace, Failure<ProjectError>> {
     let project = lock(tx, ctx, project)?;
-    let (mut workspace, others) = held_workspace(tx, ctx, &project, id)?;
+    let (mut workspace, others) = split_workspaces(tx, ctx, &project, id)?;
     let before = workspace.clone();
     let cwd = command.cwd.apply(workspace.source.cwd().cloned());
     let repo_url = command.repo_url.apply(workspace.source.repo_url().cloned());
@@ -119,26 +119,31 @@ pub fn update_workspace(
     check(&workspace, "").map_err(|fault| Failure::Refused(fault.into()))?;
     workspace.updated_at = ctx.now;
     tx.projects_mut().save_workspace(&project, &workspace)?;
-    tell(tx, ctx, &before, &workspace);
-    tell_displaced(tx, ctx, &workspace, &others);
+    log_workspace_change(tx, ctx, &before, &workspace);
+    log_displaced_workspace(tx, ctx, &workspace, &others);
     Ok(workspace)
 }
 
 /// Writes down what changed of a workspace.
-fn tell(tx: &mut dyn Tx, ctx: &Context<'_>, before: &Workspace, after: &Workspace) {
+fn log_workspace_change(tx: &mut dyn Tx, ctx: &Context<'_>, before: &Workspace, after: &Workspace) {
     let (action, changes) = (Action::WorkspaceUpdated, Changes::between(before, after));
     log_activity_with(tx, ctx, action, after, json!({}), changes);
 }
 
 /// The same of the workspace that lost the primary place to this one.
-fn tell_displaced(tx: &mut dyn Tx, ctx: &Context<'_>, primary: &Workspace, others: &[Workspace]) {
+fn log_displaced_workspace(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    primary: &Workspace,
+    others: &[Workspace],
+) {
     let displaced = others.iter().find(|other| other.is_primary);
     if let Some(before) = displaced.filter(|_| primary.is_primary) {
         let after = Workspace {
             is_primary: false,
             ..before.clone()
         };
-        tell(tx, ctx, before, &after);
+        log_workspace_change(tx, ctx, before, &after);
     }
 }
 
@@ -151,7 +156,7 @@ pub fn delete_workspace(
     id: WorkspaceId,
 ) -> Result<(), Failure<ProjectError>> {
     let project = lock(tx, ctx, project)?;
-    let (gone, others) = held_workspace(tx, ctx, &project, id)?;
+    let (gone, others) = split_workspaces(tx, ctx, &project, id)?;
     tx.projects_mut().delete_workspace(&project, id)?;
     if gone.is_primary {
         let eldest = others
@@ -164,7 +169,7 @@ pub fn delete_workspace(
                 ..former.clone()
             };
             tx.projects_mut().save_workspace(&project, &heir)?;
-            tell(tx, ctx, &former, &heir);
+            log_workspace_change(tx, ctx, &former, &heir);
         }
     }
     log_activity(tx, ctx, Action::WorkspaceDeleted, &gone, json!({}));
@@ -207,12 +212,12 @@ pub(super) fn insert_workspace(
     tx.projects_mut().insert_workspace(project, &workspace)?;
     let details = json!({ "name": workspace.name });
     log_activity(tx, ctx, Action::WorkspaceCreated, &workspace, details);
-    tell_displaced(tx, ctx, &workspace, present);
+    log_displaced_workspace(tx, ctx, &workspace, present);
     Ok(workspace)
 }
 
 /// A workspace of a locked project, and the others that it has.
-fn held_workspace(
+fn split_workspaces(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
     project: &Locked<Project>,

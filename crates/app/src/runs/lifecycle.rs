@@ -34,7 +34,7 @@ pub fn start(
     if let Some(claimed) = &claimed {
         let details = json!({ "reason": claimed.run.reason, "kind": claimed.run.kind });
         log_activity(tx, ctx, Action::HeartbeatStarted, &claimed.run, details);
-        wakes::keep_work(tx, ctx, &claimed.agent, &claimed.wake)?;
+        wakes::requeue_waiting_work(tx, ctx, &claimed.agent, &claimed.wake)?;
     }
     Ok(claimed)
 }

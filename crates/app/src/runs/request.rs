@@ -125,7 +125,7 @@ pub fn wake_up(
         return Ok(WakeUpOutcome::Skipped);
     }
     let source = command.source;
-    let (reason, payload) = command.told();
+    let (reason, payload) = command.into_reason_and_payload();
     let asked = ask(tx, ctx, &agent, source, reason, payload)?;
     Ok(WakeUpOutcome::Asked(Box::new(asked)))
 }
@@ -133,7 +133,7 @@ pub fn wake_up(
 impl WakeUp {
     /// The reason, and what the agent is told. What is no known reason, or one
     /// that only workforce gives, is told as a text.
-    fn told(self) -> (WakeReason, Document) {
+    fn into_reason_and_payload(self) -> (WakeReason, Document) {
         let known = self.reason.as_deref().and_then(WakeReason::parse);
         let own = [
             WakeReason::ProcessLostRetry,
@@ -142,14 +142,14 @@ impl WakeUp {
         ];
         let reason = known.filter(|reason| !own.contains(reason));
         let mut payload = self.payload;
-        let mut tell = |key: &str, value: Value| {
+        let mut add = |key: &str, value: Value| {
             payload.entry(key).or_insert(value);
         };
         if let (None, Some(text)) = (reason, &self.reason) {
-            tell("reason", json!(text));
+            add("reason", json!(text));
         }
         if let Some(detail) = self.trigger_detail {
-            tell("triggerDetail", json!(detail));
+            add("triggerDetail", json!(detail));
         }
         (reason.unwrap_or(WakeReason::Manual), payload)
     }

@@ -18,6 +18,6 @@ mod patterns;
 mod search;
 mod stream;
 
-pub use crate::agents::REDACTED;
+pub use crate::masking::REDACTED;
 pub use patterns::Patterns;
 pub use stream::StreamScrubber;

@@ -49,8 +49,8 @@ pub fn convert(
     let company = found.company();
     tx.companies_mut().lock(scope, company)?;
     // Locked to the end, so that the value that goes is the value that is kept.
-    let held = tx.agents_mut().lock(scope, agent)?.ok_or_else(missing)?;
-    let value = match binding(&held.adapter_config, variable) {
+    let locked = tx.agents_mut().lock(scope, agent)?.ok_or_else(missing)?;
+    let value = match binding(&locked.adapter_config, variable) {
         None => return Err(denied(Denied::NotFound("variable of this agent"))),
         Some(binding) => match inline_value(binding) {
             Some(value) => SecretValue::new(value),

@@ -5,7 +5,7 @@
 //! the former, both on disk. Then everything that is sealed under the former
 //! is sealed anew, batch by batch, and when nothing is left the former is
 //! forgotten. Whatever interrupts that, both keys open until the end, and the
-//! next [`sweep`] goes on where it stood: the store itself tells what is left.
+//! next [`reseal`] goes on where it stood: the store itself tells what is left.
 
 use std::convert::Infallible;
 
@@ -89,16 +89,16 @@ fn remaining(reads: &mut dyn Reads, former: &[KeyId]) -> Result<i64, StoreError>
     Ok(remaining)
 }
 
-/// How a sweep works.
+/// How values are sealed anew.
 #[derive(Clone, Copy, Debug)]
-pub struct SweepOptions {
+pub struct ResealOptions {
     /// At most so many values in one transaction.
     pub batch: usize,
     /// Stops after so many batches, as a crash would.
     pub stop_after: Option<usize>,
 }
 
-impl Default for SweepOptions {
+impl Default for ResealOptions {
     fn default() -> Self {
         Self {
             batch: 100,
@@ -107,9 +107,9 @@ impl Default for SweepOptions {
     }
 }
 
-/// What a sweep has done.
+/// What was sealed anew.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Swept {
+pub struct Resealed {
     /// So many values were sealed anew.
     pub rewrapped: usize,
     /// So many could not be opened with any key, and are as they were.
@@ -118,9 +118,9 @@ pub struct Swept {
     pub complete: bool,
 }
 
-/// Why a sweep ended early; the next one goes on.
+/// Why not everything was sealed anew; the next call goes on.
 #[derive(Debug, thiserror::Error)]
-pub enum SweepError {
+pub enum ResealError {
     /// The store failed.
     #[error("the store failed")]
     Store(#[from] StoreError),
@@ -131,46 +131,50 @@ pub enum SweepError {
 
 /// Seals everything anew that is sealed under a former key. The former keys
 /// stay.
-pub fn sweep(
+pub fn reseal(
     store: &dyn Store,
     vault: &dyn Vault,
-    options: SweepOptions,
-) -> Result<Swept, SweepError> {
+    options: ResealOptions,
+) -> Result<Resealed, ResealError> {
     let former = vault.former_keys();
-    let mut swept = Swept::default();
+    let mut resealed = Resealed::default();
     let mut batches = 0;
     for &column in SealedColumn::ALL {
         loop {
             if options.stop_after.is_some_and(|most| batches >= most) {
-                return Ok(swept);
+                return Ok(resealed);
             }
             batches += 1;
             let outcome = store.write(|tx| {
                 Ok::<_, Failure<Infallible>>(rewrap(tx, vault, column, &former, options.batch)?)
             });
             let batch = outcome.map_err(store_error)?;
-            swept.rewrapped += batch.rewrapped;
+            resealed.rewrapped += batch.rewrapped;
             // What is damaged is found again and again; it is told once.
             if batch.rewrapped == 0 {
-                swept.damaged += batch.damaged;
+                resealed.damaged += batch.damaged;
                 break;
             }
         }
     }
-    swept.complete = true;
-    Ok(swept)
+    resealed.complete = true;
+    Ok(resealed)
 }
 
 /// Forgets the former keys once nothing is sealed under them any more: looks,
-/// and keeps them when something came up since the sweep. What no key opens
-/// does not count. False when they are kept.
-pub fn forget(store: &dyn Store, vault: &dyn Vault, swept: Swept) -> Result<bool, SweepError> {
+/// and keeps them when something came up since values were sealed anew. What no
+/// key opens does not count. False when they are kept.
+pub fn forget(
+    store: &dyn Store,
+    vault: &dyn Vault,
+    resealed: Resealed,
+) -> Result<bool, ResealError> {
     let former = vault.former_keys();
     // A writing transaction comes after every one that sealed before it.
     let outcome = store.write(|tx| Ok::<_, Failure<Infallible>>(remaining(tx.reads(), &former)?));
     let remaining = outcome.map_err(store_error)?;
-    let damaged = i64::try_from(swept.damaged).unwrap_or(i64::MAX);
-    if !swept.complete || remaining > damaged {
+    let damaged = i64::try_from(resealed.damaged).unwrap_or(i64::MAX);
+    if !resealed.complete || remaining > damaged {
         return Ok(false);
     }
     vault.forget_former_keys()?;
@@ -183,20 +187,20 @@ fn rewrap(
     column: SealedColumn,
     former: &[KeyId],
     limit: usize,
-) -> Result<Swept, StoreError> {
-    let mut swept = Swept::default();
+) -> Result<Resealed, StoreError> {
+    let mut resealed = Resealed::default();
     let cells: Vec<SealedCell> = tx.sealed_mut().sealed_under(column, former, limit)?;
     for cell in cells {
         match vault.rewrap(&cell.sealed) {
             Ok(sealed) => {
                 tx.sealed_mut()
                     .replace(&cell, vault.current_key(), &sealed)?;
-                swept.rewrapped += 1;
+                resealed.rewrapped += 1;
             }
-            Err(_unreadable) => swept.damaged += 1,
+            Err(_unreadable) => resealed.damaged += 1,
         }
     }
-    Ok(swept)
+    Ok(resealed)
 }
 
 fn store_error(failure: Failure<Infallible>) -> StoreError {

@@ -107,7 +107,7 @@ fn is_held(
 
 /// Turns what an agent is to work on into advice where it was called by name
 /// and a plan over the issue has just come in between.
-pub(crate) fn ask_meanwhile(
+pub(crate) fn turn_work_into_advice(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
     company: CompanyScope,
@@ -124,7 +124,7 @@ pub(crate) fn ask_meanwhile(
         return Ok(());
     };
     if awaits_plan(tx.reads(), company, issue, agent)? {
-        super::become_kind(tx, ctx, &mut wake, RunKind::Consult)?;
+        super::change_kind(tx, ctx, &mut wake, RunKind::Consult)?;
         wake.updated_at = ctx.now;
         tx.runs_mut().save_wake(&wake)?;
     }
@@ -132,7 +132,7 @@ pub(crate) fn ask_meanwhile(
 }
 
 /// Queues the work again that waited in a wake which is answered with advice.
-pub(crate) fn keep_work(
+pub(crate) fn requeue_waiting_work(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
     agent: &Agent,

@@ -144,7 +144,7 @@ fn last_progress(
 }
 
 /// Tells that a wake is kept because it looks like a part of a loop.
-pub(super) fn tell(
+pub(super) fn log_suspected_loop(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
     request: &WakeRequest<'_>,

@@ -16,7 +16,7 @@ use workforce_domain::run::{Run, RunKind, RunStatus, WakeStatus};
 use workforce_domain::time::Timestamp;
 use workforce_domain::wake::{Wake, WakeReason, WakeSource};
 
-pub(crate) use advice::{ask_meanwhile, keep_work};
+pub(crate) use advice::{requeue_waiting_work, turn_work_into_advice};
 
 use crate::activity_log::document;
 use crate::context::Context;
@@ -91,7 +91,7 @@ pub fn request(
         .lock_pending_wake(company, request.agent.id, request.issue)?;
     request.kind = advice::kind(tx, ctx, &request, pending.as_ref())?;
     if let Some(mut wake) = pending {
-        become_kind(tx, ctx, &mut wake, request.kind)?;
+        change_kind(tx, ctx, &mut wake, request.kind)?;
         // A wake that is kept back is released only by what is no part of the
         // loop itself.
         if wake.not_before > ctx.now
@@ -128,7 +128,7 @@ pub fn queue(
 ) -> Result<RunId, StoreError> {
     ctx.signal.raise();
     if let Some(until) = loop_breaker::held_until(tx, ctx, &request)? {
-        loop_breaker::tell(tx, ctx, &request, until);
+        loop_breaker::log_suspected_loop(tx, ctx, &request, until);
         request.not_before = Some(until);
     }
     let (wake, run) = fresh(ctx, request);
@@ -177,14 +177,14 @@ pub fn withdraw(
         tx.runs_mut().cancel_wake(wake, ctx.now)?;
         return Ok(());
     }
-    become_kind(tx, ctx, &mut wake, RunKind::Consult)?;
+    change_kind(tx, ctx, &mut wake, RunKind::Consult)?;
     wake.updated_at = ctx.now;
     tx.runs_mut().save_wake(&wake)
 }
 
 /// Changes what the run of a pending wake may do. The wake is changed, not
 /// saved.
-fn become_kind(
+fn change_kind(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
     wake: &mut Locked<Wake>,

@@ -61,7 +61,7 @@ fn beats(world: &World, agent: &Agent) -> usize {
 /// Longer than the interval with its jitter.
 fn a_beat_later(world: &World) {
     world.advance(MINUTE + MINUTE / 5);
-    world.look_at_timers();
+    world.check_timers();
 }
 
 on_both_databases! {
@@ -73,7 +73,7 @@ on_both_databases! {
 
         let board = world.board();
         done(decided(board, approvals::approve, approval.approval.id, &Decide::default()));
-        world.look_at_timers();
+        world.check_timers();
         let next = timer(&world, &ada).next_beat().unwrap();
         let wait = next.since(world.now());
         assert!(wait >= MINUTE * 9 / 10 && wait <= MINUTE * 11 / 10, "{wait:?}");
@@ -87,7 +87,7 @@ on_both_databases! {
         a_beat_later(&world);
         assert_eq!(timer(&world, &ada), Timer::default());
         done(board.write(|tx, ctx| agents::resume(tx, ctx, ada.id, false)));
-        world.look_at_timers();
+        world.check_timers();
         assert!(timer(&world, &ada).next_beat().is_some_and(|next| next > world.now()));
         done(board.write(|tx, ctx| agents::terminate(tx, ctx, ada.id)));
         assert_eq!(timer(&world, &ada).next_beat(), None);

@@ -9,9 +9,8 @@ mod switches;
 use serde_json::{Value, json};
 use workforce_app::access::Denied;
 use workforce_app::activity_log::document;
-use workforce_app::agents::{
-    self, AgentError, AgentRef, CreateAgent, ListAgents, REDACTED, UpdateAgent,
-};
+use workforce_app::agents::{self, AgentError, AgentRef, CreateAgent, ListAgents, UpdateAgent};
+use workforce_app::masking::REDACTED;
 use workforce_app::{Code, Refusal};
 use workforce_domain::agent::AgentStatus;
 use workforce_domain::change::Change;

@@ -127,7 +127,7 @@ fn the_beat_of_a_timer() {
                     ..new_agent("Ada")
                 };
                 let agent = world.hired_with(world.company("Acme").id, &command);
-                world.look_at_timers();
+                world.check_timers();
                 // Longer than the interval with its jitter.
                 world.advance(Duration::from_secs(90));
                 agent
@@ -135,7 +135,7 @@ fn the_beat_of_a_timer() {
             |world, agent| {
                 world
                     .system()
-                    .write(|tx, ctx| timers::look(tx, ctx, agent.scope(), agent.id))
+                    .write(|tx, ctx| timers::check(tx, ctx, agent.scope(), agent.id))
             },
         );
     }

@@ -161,7 +161,7 @@ impl AgentLifecycle {
     }
 
     fn transition(self, next: Self) -> Result<Self, IllegalTransition<AgentState>> {
-        self.state().go(next.state())?;
+        self.state().transition_to(next.state())?;
         Ok(next)
     }
 }

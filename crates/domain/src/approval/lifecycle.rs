@@ -330,7 +330,7 @@ impl ApprovalState {
     }
 
     fn turn(&self, next: Self) -> Result<Self, IllegalTransition<ApprovalStatus>> {
-        self.status().go(next.status())?;
+        self.status().transition_to(next.status())?;
         Ok(next)
     }
 }

@@ -157,12 +157,12 @@ impl CompanyLifecycle {
     ///
     /// # Errors
     /// When it stands there already.
-    pub fn go(
+    pub fn transition_to(
         self,
         to: CompanyStatus,
         now: Timestamp,
     ) -> Result<Self, IllegalTransition<CompanyStatus>> {
-        let status = self.status.go(to)?;
+        let status = self.status.transition_to(to)?;
         let pause = match status {
             CompanyStatus::Paused => Some(Pause {
                 reason: PauseReason::Manual,

@@ -54,7 +54,7 @@ pub trait AttachmentWrites {
     /// Deletes at most `limit` assets that no attachment shows any more,
     /// because their issue was deleted. Their bytes are to be deleted after
     /// the commit.
-    fn forget_unattached(
+    fn delete_unattached(
         &mut self,
         scope: InstanceScope,
         limit: usize,

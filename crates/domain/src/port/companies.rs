@@ -27,6 +27,16 @@ pub trait CompanyReads {
     /// The issue prefixes of the instance that start with `stem`.
     fn prefixes(&mut self, scope: InstanceScope, stem: &str) -> Result<Vec<String>, StoreError>;
 
+    /// Asks the store for something that costs next to nothing, to see whether
+    /// it answers.
+    ///
+    /// # Errors
+    /// When it does not.
+    fn probe(&mut self, scope: InstanceScope) -> Result<(), StoreError> {
+        // No prefix begins like this.
+        self.prefixes(scope, "-").map(|_none| ())
+    }
+
     /// The figures of a company's dashboard.
     fn figures(&mut self, company: CompanyScope, at: Instants) -> Result<Figures, StoreError>;
 

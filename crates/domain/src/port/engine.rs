@@ -99,7 +99,7 @@ pub trait EngineReads {
 
     /// Agents whose timer is due, the longest due first, and those whose timer
     /// is to be set anew or stopped; at most `limit` of each.
-    fn timers_to_look_at(
+    fn timers_to_check(
         &mut self,
         scope: InstanceScope,
         now: Timestamp,
@@ -143,7 +143,7 @@ pub trait EngineWrites {
     fn record_process(&mut self, process: &ProcessRecord) -> Result<(), StoreError>;
 
     /// Forgets the process of a run, once its group is empty.
-    fn forget_process(&mut self, company: CompanyScope, run: RunId) -> Result<(), StoreError>;
+    fn delete_process(&mut self, company: CompanyScope, run: RunId) -> Result<(), StoreError>;
 
     /// Cancels at most `limit` wakes that nobody will ever answer, with their
     /// queued runs; how many it was.
@@ -167,7 +167,7 @@ pub trait EngineWrites {
     /// Forgets events: those of before `before`, and of each company all but
     /// the latest `keep`. At most `limit` of them; how many it was. What is
     /// kept of a company has no gap.
-    fn forget_events(
+    fn delete_events(
         &mut self,
         scope: InstanceScope,
         before: Timestamp,
@@ -178,7 +178,7 @@ pub trait EngineWrites {
     /// Forgets wakes of which nothing more can come, since before `before`:
     /// they ended, and so did the run that answered them. At most `limit` of
     /// them; how many it was.
-    fn forget_wakes(
+    fn delete_wakes(
         &mut self,
         scope: InstanceScope,
         before: Timestamp,

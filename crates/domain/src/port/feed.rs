@@ -10,7 +10,7 @@ use crate::id::CompanyId;
 /// call the feed.
 pub trait EventListener: Send + Sync {
     /// Look again.
-    fn wake(&self);
+    fn notify(&self);
 }
 
 /// A place among the listeners of a company; given up when dropped.
@@ -21,11 +21,11 @@ pub trait EventSubscription: Send + Sync {}
 /// themselves: those are read from the store, from the number on that the
 /// reader has seen.
 ///
-/// A listener is woken after the commit of what it is told about. It may be
-/// woken late, or not at all when another server ends in that instant, so
+/// A listener is notified after the commit of what it is told about. It may be
+/// notified late, or not at all when another server ends in that instant, so
 /// whoever listens looks by itself every few seconds as well.
 pub trait EventFeed: Send + Sync {
-    /// Wakes `listener` whenever events of the company were committed.
+    /// Notifies `listener` whenever events of the company were committed.
     fn subscribe(
         &self,
         company: CompanyId,

@@ -136,12 +136,12 @@ impl Deref for EmployedAgent {
 
 /// A run that was live when it was locked, and cannot end before the transaction does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LiveRun {
+pub struct LockedLiveRun {
     run: RunId,
     agent: AgentId,
 }
 
-impl LiveRun {
+impl LockedLiveRun {
     /// The run.
     pub const fn id(self) -> RunId {
         self.run
@@ -150,8 +150,8 @@ impl LiveRun {
 
 impl Locked<Run> {
     /// The run as a live one; `None` unless it is running.
-    pub fn live(&self) -> Option<LiveRun> {
-        self.status.is_live().then_some(LiveRun {
+    pub fn live(&self) -> Option<LockedLiveRun> {
+        self.status.is_live().then_some(LockedLiveRun {
             run: self.id,
             agent: self.agent,
         })
@@ -168,10 +168,12 @@ impl NewLease {
     pub fn of(
         issue: &Locked<Issue>,
         agent: &EmployedAgent,
-        run: Option<LiveRun>,
+        run: Option<LockedLiveRun>,
         now: Timestamp,
     ) -> Self {
-        let run = run.filter(|run| run.agent == agent.id).map(LiveRun::id);
+        let run = run
+            .filter(|run| run.agent == agent.id)
+            .map(LockedLiveRun::id);
         let holder = Holder::of(agent.id, run);
         Self(Lease {
             issue: issue.id,

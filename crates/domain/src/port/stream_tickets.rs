@@ -28,5 +28,5 @@ pub trait StreamTicketWrites {
 
     /// Forgets up to `limit` tickets that expired before `before`, the oldest
     /// first; how many there were.
-    fn forget(&mut self, before: Timestamp, limit: usize) -> Result<usize, StoreError>;
+    fn delete_before(&mut self, before: Timestamp, limit: usize) -> Result<usize, StoreError>;
 }

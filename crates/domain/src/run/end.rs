@@ -96,7 +96,7 @@ impl Run {
             RunOutcome::TimedOut(code) => (RunStatus::TimedOut, Some(code)),
             RunOutcome::Stopped(code) => (RunStatus::Cancelled, Some(code)),
         };
-        self.status = self.status.go(status)?;
+        self.status = self.status.transition_to(status)?;
         end.replace_nul();
         self.error_code = error_code;
         self.error = end.error;

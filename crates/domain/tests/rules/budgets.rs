@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use workforce_domain::agent::AgentLifecycle;
 use workforce_domain::budget::{
-    AgentPause, BudgetUsage, OccurrenceError, Raised, Threshold, check_occurrence, decide_agent,
-    decide_company,
+    AgentPause, BudgetUsage, OccurrenceError, RaisedAlerts, Threshold, check_occurrence,
+    decide_agent, decide_company,
 };
 use workforce_domain::company::PauseReason;
 use workforce_domain::money::{Budget, Cents};
@@ -19,7 +19,7 @@ fn usage(spent: &str, budget: i64) -> BudgetUsage {
     }
 }
 
-const NONE: Raised = Raised {
+const NONE: RaisedAlerts = RaisedAlerts {
     soft: false,
     hard: false,
 };
@@ -50,19 +50,19 @@ fn spends() -> Vec<(String, BudgetUsage)> {
     .collect()
 }
 
-fn alerts() -> [(&'static str, Raised); 3] {
+fn alerts() -> [(&'static str, RaisedAlerts); 3] {
     [
         ("nothing raised", NONE),
         (
             "soft raised",
-            Raised {
+            RaisedAlerts {
                 soft: true,
                 hard: false,
             },
         ),
         (
             "both raised",
-            Raised {
+            RaisedAlerts {
                 soft: true,
                 hard: true,
             },

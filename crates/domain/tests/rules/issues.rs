@@ -33,7 +33,7 @@ fn moves(mover: Mover, corner: &str) -> String {
         corner,
         &named::<IssueStatus>(),
         &named::<IssueStatus>(),
-        |from, to| outcome(Progress::begin(from, START).go(mover, to, later(1))),
+        |from, to| outcome(Progress::begin(from, START).transition_to(mover, to, later(1))),
     )
 }
 
@@ -85,7 +85,7 @@ fn every_other_event() {
 fn a_refusal_says_what_is_possible() {
     let refused = |from, to| {
         Progress::begin(from, START)
-            .go(Mover::Agent, to, later(1))
+            .transition_to(Mover::Agent, to, later(1))
             .unwrap_err()
             .to_string()
     };
@@ -129,7 +129,7 @@ fn a_new_issue_has_the_instants_that_its_status_implies() {
 fn rework_keeps_the_first_start_and_records_the_last() {
     let agent = |progress: &Progress, to, seconds| {
         progress
-            .go(Mover::Agent, to, later(seconds))
+            .transition_to(Mover::Agent, to, later(seconds))
             .unwrap()
             .progress
     };
@@ -172,7 +172,7 @@ fn a_checkout_of_work_in_progress_is_no_new_start() {
 fn a_clock_that_lags_behind_breaks_no_order() {
     let started = Progress::begin(IssueStatus::InProgress, later(100));
     let done = started
-        .go(Mover::Agent, IssueStatus::Done, START)
+        .transition_to(Mover::Agent, IssueStatus::Done, START)
         .unwrap()
         .progress;
     assert_eq!(done.completed_at(), Some(later(100)));
@@ -284,7 +284,10 @@ fn event() -> impl Strategy<Value = Event> {
 
 fn apply(progress: &Progress, event: Event, now: Timestamp) -> Option<Progress> {
     match event {
-        Event::Go(mover, to) => progress.go(mover, to, now).ok().map(|moved| moved.progress),
+        Event::Go(mover, to) => progress
+            .transition_to(mover, to, now)
+            .ok()
+            .map(|moved| moved.progress),
         Event::CheckOut(expected) => progress.check_out(&[expected], now).ok(),
         Event::Release => Some(progress.release(now)),
         Event::Reopen(to) => progress.reopen(to, now).ok().map(|moved| moved.progress),
@@ -338,7 +341,7 @@ proptest! {
         to in status(),
         mover in proptest::sample::select(Mover::ALL),
     ) {
-        let result = Progress::begin(from, START).go(mover, to, later(1));
+        let result = Progress::begin(from, START).transition_to(mover, to, later(1));
         let listed = from.successors_for(mover);
         prop_assert_eq!(result.is_ok(), from == to || listed.contains(&to));
         if let Err(refused) = result {

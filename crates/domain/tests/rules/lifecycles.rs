@@ -22,9 +22,12 @@ fn follows_its_table<S: Lifecycle>() {
     for &from in S::ALL {
         assert_eq!(
             from.is_terminal(),
-            S::ALL.iter().all(|to| from.go(*to).is_err())
+            S::ALL.iter().all(|to| from.transition_to(*to).is_err())
         );
-        assert!(from.go(from).is_err(), "to stay is no step: {from}");
+        assert!(
+            from.transition_to(from).is_err(),
+            "to stay is no step: {from}"
+        );
         for &to in S::ALL {
             let leads_there = from.successors().contains(&to);
             assert_eq!(to.predecessors().any(|before| before == from), leads_there);
@@ -34,7 +37,7 @@ fn follows_its_table<S: Lifecycle>() {
                 allowed: from.successors(),
             };
             let expected = if leads_there { Ok(to) } else { Err(refusal) };
-            assert_eq!(from.go(to), expected);
+            assert_eq!(from.transition_to(to), expected);
         }
     }
 }
@@ -53,7 +56,8 @@ fn every_lifecycle_follows_its_table() {
 fn every_step_of_an_agent() {
     let states = named::<AgentState>();
     let printed = table("", &states, &states, |from, to| {
-        from.go(to).map_or(".".into(), |_| "moves".into())
+        from.transition_to(to)
+            .map_or(".".into(), |_| "moves".into())
     });
     insta::assert_snapshot!(printed);
 }
@@ -62,7 +66,8 @@ fn every_step_of_an_agent() {
 fn every_step_of_a_company() {
     let statuses = named::<CompanyStatus>();
     let printed = table("", &statuses, &statuses, |from, to| {
-        from.go(to).map_or(".".into(), |_| "moves".into())
+        from.transition_to(to)
+            .map_or(".".into(), |_| "moves".into())
     });
     insta::assert_snapshot!(printed);
 }
@@ -177,7 +182,7 @@ proptest! {
         for (second, step) in (0..).zip(steps) {
             let before = company;
             match step {
-                CompanyStep::Go(to) => match before.go(to, at(second)) {
+                CompanyStep::Go(to) => match before.transition_to(to, at(second)) {
                     Ok(after) => {
                         prop_assert_eq!(after.status(), to);
                         company = after;

@@ -12,7 +12,10 @@ fn every_step_of_a_run() {
         "",
         &named::<RunStatus>(),
         &named::<RunStatus>(),
-        |from, to| from.go(to).map_or(".".into(), |_| "moves".into()),
+        |from, to| {
+            from.transition_to(to)
+                .map_or(".".into(), |_| "moves".into())
+        },
     );
     insta::assert_snapshot!(printed);
 }
@@ -23,7 +26,10 @@ fn every_step_of_a_wake() {
         "",
         &named::<WakeStatus>(),
         &named::<WakeStatus>(),
-        |from, to| from.go(to).map_or(".".into(), |_| "moves".into()),
+        |from, to| {
+            from.transition_to(to)
+                .map_or(".".into(), |_| "moves".into())
+        },
     );
     insta::assert_snapshot!(printed);
 }
@@ -37,13 +43,17 @@ fn only_a_running_run_is_live() {
 
 #[test]
 fn refusals_say_what_is_possible() {
-    let refused = RunStatus::Queued.go(RunStatus::Succeeded).unwrap_err();
+    let refused = RunStatus::Queued
+        .transition_to(RunStatus::Succeeded)
+        .unwrap_err();
     assert_eq!(
         refused.to_string(),
         "a run cannot go from queued to succeeded; \
          from queued it can go to running, failed, cancelled"
     );
-    let refused = WakeStatus::Skipped.go(WakeStatus::Pending).unwrap_err();
+    let refused = WakeStatus::Skipped
+        .transition_to(WakeStatus::Pending)
+        .unwrap_err();
     assert_eq!(
         refused.to_string(),
         "a wake cannot go from skipped to pending; from skipped it can go to nothing"

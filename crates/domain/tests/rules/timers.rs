@@ -2,7 +2,7 @@ use core::time::Duration;
 
 use proptest::prelude::*;
 use workforce_domain::time::Timestamp;
-use workforce_domain::timer::{Beat, Timer};
+use workforce_domain::timer::{Timer, TimerAction};
 
 const NOW: Timestamp = Timestamp::from_micros(1_000_000_000);
 
@@ -24,20 +24,29 @@ const MIDDLE: u32 = u32::MAX / 2;
 
 #[test]
 fn a_timer_is_set_kept_fired_and_stopped() {
-    for (timer, beat) in [
-        (timer(None, None, None), Beat::NotDue),
-        (timer(None, Some(60), Some(5)), Beat::Set(None)),
-        (timer(Some(60), None, None), Beat::Set(Some(after(60)))),
+    for (timer, action) in [
+        (timer(None, None, None), TimerAction::NotDue),
+        (timer(None, Some(60), Some(5)), TimerAction::Set(None)),
+        (
+            timer(Some(60), None, None),
+            TimerAction::Set(Some(after(60))),
+        ),
         (
             timer(Some(60), Some(3600), Some(-5)),
-            Beat::Set(Some(after(60))),
+            TimerAction::Set(Some(after(60))),
         ),
-        (timer(Some(60), Some(60), Some(1)), Beat::NotDue),
-        (timer(Some(60), Some(60), Some(0)), Beat::Due(after(60))),
+        (timer(Some(60), Some(60), Some(1)), TimerAction::NotDue),
+        (
+            timer(Some(60), Some(60), Some(0)),
+            TimerAction::Due(after(60)),
+        ),
         // However long nobody looked, it is one beat.
-        (timer(Some(60), Some(60), Some(-900)), Beat::Due(after(60))),
+        (
+            timer(Some(60), Some(60), Some(-900)),
+            TimerAction::Due(after(60)),
+        ),
     ] {
-        assert_eq!(timer.look(NOW, MIDDLE), beat, "{timer:?}");
+        assert_eq!(timer.decide(NOW, MIDDLE), action, "{timer:?}");
     }
 }
 
@@ -57,8 +66,8 @@ fn a_beat_that_was_set_for_another_interval_does_not_come() {
 
 #[test]
 fn the_jitter_is_a_tenth_either_way() {
-    let next = |chance| match timer(Some(100), Some(100), Some(0)).look(NOW, chance) {
-        Beat::Due(next) => next.since(NOW),
+    let next = |chance| match timer(Some(100), Some(100), Some(0)).decide(NOW, chance) {
+        TimerAction::Due(next) => next.since(NOW),
         other => panic!("{other:?}"),
     };
     assert_eq!(next(0), Duration::from_secs(90));
@@ -71,8 +80,8 @@ proptest! {
         interval in 1_i32..=315_360_000,
         chance in any::<u32>(),
     ) {
-        let beat = timer(Some(interval), Some(interval), Some(0)).look(NOW, chance);
-        let Beat::Due(next) = beat else { panic!("{beat:?}") };
+        let action = timer(Some(interval), Some(interval), Some(0)).decide(NOW, chance);
+        let TimerAction::Due(next) = action else { panic!("{action:?}") };
         let (wait, whole) = (next.since(NOW), Duration::from_secs(interval.unsigned_abs().into()));
         prop_assert!(wait >= whole * 9 / 10 && wait <= whole * 11 / 10, "{wait:?} of {whole:?}");
     }

@@ -11,17 +11,18 @@ use workforce_domain::port::Failure;
 use workforce_domain::run::{ProcessRecord, RunEnd, RunErrorCode, RunOutcome};
 
 use super::settings::ProcessSettings;
-use super::{Adapter, Ending, Execution};
-use crate::environment::environment;
+use super::{Adapter, RunFuture};
+use crate::agent_variables::environment;
+use crate::ending::Ending;
 use crate::live::{Halt, LiveRun};
 use crate::process::{
-    ChildSpec, DEFAULT_LOG_CAP, EndedBy, Exit, LogSummary, Outcome, OutputSinks, ProcessGroup,
+    ChildOutcome, ChildSpec, DEFAULT_LOG_CAP, EndedBy, Exit, LogSummary, OutputSinks, ProcessGroup,
     ProcessIdentity, RunLog, RunTag, SpawnError, spawn, supervise,
 };
 use crate::project_context::ContextFile;
 use crate::run_context::RunContext;
 use crate::scrub::OutputScrubber;
-use crate::shared::Core;
+use crate::state::EngineState;
 
 /// Runs an agent as a local program (docs/heartbeats.md#process-adapter).
 pub(super) struct ProcessAdapter;
@@ -29,12 +30,12 @@ pub(super) struct ProcessAdapter;
 impl Adapter for ProcessAdapter {
     fn execute<'a>(
         &'a self,
-        core: &'a Arc<Core>,
+        state: &'a Arc<EngineState>,
         live: &'a Arc<LiveRun>,
-        assignment: &'a RunContext,
-    ) -> Execution<'a> {
+        context: &'a RunContext,
+    ) -> RunFuture<'a> {
         Box::pin(async move {
-            match run(core, live, assignment).await {
+            match run(state, live, context).await {
                 Ok(ending) | Err(ending) => ending,
             }
         })
@@ -43,22 +44,22 @@ impl Adapter for ProcessAdapter {
 
 /// Runs the program; an ending before its start is the error.
 async fn run(
-    core: &Arc<Core>,
+    state: &Arc<EngineState>,
     live: &Arc<LiveRun>,
-    assignment: &RunContext,
+    context: &RunContext,
 ) -> Result<Ending, Ending> {
-    let run = &assignment.claimed.run;
-    let settings = ProcessSettings::read(&assignment.settings)
+    let run = &context.claimed.run;
+    let settings = ProcessSettings::read(&context.settings)
         .map_err(|fault| Ending::failed(RunErrorCode::ConfigInvalid, fault.to_string()))?;
-    let cwd = working_directory(core, assignment, &settings).await?;
-    let environment = environment(&core.config, assignment, &settings.env, &cwd)
+    let cwd = working_directory(state, context, &settings).await?;
+    let environment = environment(&state.config, context, &settings.env, &cwd)
         .map_err(|fault| Ending::failed(RunErrorCode::ConfigInvalid, fault.to_string()))?;
-    let _context = write_context(core, assignment).await?;
-    let log = open_log(core, core.config.log_path(run.company, run.id)).await?;
+    let _context = write_context(state, context).await?;
+    let log = open_log(state, state.config.log_path(run.company, run.id)).await?;
     if let Some(halt) = live.halted() {
         return Err(Ending::halted(halt));
     }
-    let scrubber = OutputScrubber::new(&assignment.patterns);
+    let scrubber = OutputScrubber::new(&context.patterns);
     let spec = ChildSpec {
         program: settings.program.into(),
         arguments: settings.args.into_iter().map(Into::into).collect(),
@@ -67,7 +68,7 @@ async fn run(
         tag: RunTag::from(run.id),
         stdin: settings.stdin.map(String::into_bytes),
     };
-    let child = spawn(spec, |identity| record(core, live, assignment, identity))
+    let child = spawn(spec, |identity| record(state, live, context, identity))
         .await
         .map_err(|error| match live.halted() {
             Some(halt) => Ending::halted(halt),
@@ -106,18 +107,18 @@ async fn with_kill<T>(
 /// The agent's own directory, else that of the project's workspace, else a
 /// home that is the agent's alone.
 async fn working_directory(
-    core: &Core,
-    assignment: &RunContext,
+    state: &EngineState,
+    context: &RunContext,
     settings: &ProcessSettings,
 ) -> Result<PathBuf, Ending> {
     if let Some(cwd) = &settings.cwd {
         return Ok(cwd.clone());
     }
-    let workspace = assignment.workspace.as_ref();
+    let workspace = context.workspace.as_ref();
     if let Some(cwd) = workspace.and_then(|workspace| workspace.source.cwd()) {
         return Ok(Path::new(cwd.as_str()).to_owned());
     }
-    let home = core.config.home_of(assignment.claimed.agent.id);
+    let home = state.config.home_of(context.claimed.agent.id);
     let made = offload({
         let home = home.clone();
         move || DirBuilder::new().recursive(true).mode(0o700).create(home)
@@ -131,39 +132,39 @@ async fn working_directory(
                 home.display()
             ),
         )
-        .because(core, &error)),
+        .because(state, &error)),
     }
 }
 
 /// Writes down what the agent is told about its project, where there is
 /// something to tell.
 async fn write_context(
-    core: &Core,
-    assignment: &RunContext,
+    state: &EngineState,
+    context: &RunContext,
 ) -> Result<Option<ContextFile>, Ending> {
-    let Some(layer) = assignment.project_layer.clone() else {
+    let Some(layer) = context.project_layer.clone() else {
         return Ok(None);
     };
-    let run = &assignment.claimed.run;
-    let path = core.config.context_path(run.company, run.id);
+    let run = &context.claimed.run;
+    let path = state.config.context_path(run.company, run.id);
     let written = offload(move || ContextFile::write(path, &layer)).await;
     written.map(Some).map_err(|error| {
         tracing::error!(%error, run = %run.id, "a run cannot be told about its project");
         Ending::broken(format!(
             "the context of its project cannot be written: {error}"
         ))
-        .because(core, &error)
+        .because(state, &error)
     })
 }
 
-async fn open_log(core: &Core, path: PathBuf) -> Result<RunLog, Ending> {
+async fn open_log(state: &EngineState, path: PathBuf) -> Result<RunLog, Ending> {
     let opened = offload({
-        let (path, clock) = (path.clone(), Arc::clone(&core.store.ports.clock));
+        let (path, clock) = (path.clone(), Arc::clone(&state.store.ports.clock));
         move || Ok(RunLog::open(&path, DEFAULT_LOG_CAP)?.timed_by(clock))
     });
     opened.await.map_err(|error| {
         tracing::error!(%error, path = %path.display(), "the log of a run cannot be opened");
-        Ending::broken(format!("its log cannot be opened: {error}")).because(core, &error)
+        Ending::broken(format!("its log cannot be opened: {error}")).because(state, &error)
     })
 }
 
@@ -184,22 +185,22 @@ struct NotWanted;
 /// asked for before the run was among the live ones is seen here; one that
 /// comes later finds it there.
 async fn record(
-    core: &Core,
+    state: &EngineState,
     live: &LiveRun,
-    assignment: &RunContext,
+    context: &RunContext,
     identity: ProcessIdentity,
 ) -> Result<(), Box<dyn Error + Send + Sync>> {
     live.note_group(ProcessGroup::new(identity, RunTag::from(live.run)));
     let fence = live.fence;
     let process = ProcessRecord {
         run: live.run,
-        company: assignment.claimed.company.id,
-        instance: core.config.instance,
+        company: context.claimed.company.id,
+        instance: state.config.instance,
         pid: identity.pid,
         process_group: identity.process_group,
         start_ticks: identity.start_ticks,
     };
-    let recorded = core.store.write(move |tx, _| {
+    let recorded = state.store.write(move |tx, _| {
         let run = tx.runs().find(process.scope().into(), process.run)?;
         let ours = run.filter(|run| run.fence == fence && run.status.is_live());
         let halt = match ours {
@@ -244,7 +245,7 @@ fn with_causes(error: &dyn Error) -> String {
     text
 }
 
-fn ending(outcome: Outcome<Halt>) -> Ending {
+fn ending(outcome: ChildOutcome<Halt>) -> Ending {
     let (exit_code, signal) = match outcome.exit {
         Some(Exit::Code(code)) => (Some(code), None),
         Some(Exit::Signal(signal)) => (None, Some(signal)),

@@ -4,7 +4,7 @@ use std::time::Duration;
 use serde_json::Value;
 use workforce_domain::Document;
 
-use crate::environment::API_KEY;
+use crate::agent_variables::API_KEY;
 use crate::process::Limits;
 
 const DEFAULT_WALL: Duration = Duration::from_secs(4 * 60 * 60);

@@ -9,8 +9,9 @@ use nix::sys::wait::{Id, WaitPidFlag, waitid};
 use nix::unistd::Pid;
 use tokio::sync::oneshot;
 
-use super::environment::RunTag;
-use super::group::{ProcessGroup, ProcessIdentity};
+use super::child_environment::RunTag;
+use super::group::ProcessGroup;
+use super::identity::ProcessIdentity;
 
 /// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -26,7 +26,7 @@ const NOT_EXECUTED: i32 = 127;
 const HIGHEST_DESCRIPTOR: i32 = 65_535;
 
 /// Puts a gate before the program. The command must not have a program,
-/// arguments or an environment that matter: the child executes `execution`,
+/// arguments or an environment that matter: the child executes `image`,
 /// or nothing.
 ///
 /// The child enters a session of its own, asks to be killed when the thread
@@ -40,7 +40,7 @@ const HIGHEST_DESCRIPTOR: i32 = 65_535;
 /// No pipe could be made.
 pub(super) fn install(
     command: &mut Command,
-    execution: Execution,
+    image: ProgramImage,
 ) -> io::Result<(GateKey, GateReport)> {
     let (gate, key) = io::pipe()?;
     let (report_reader, report) = io::pipe()?;
@@ -48,7 +48,7 @@ pub(super) fn install(
         gate,
         report,
         server: getpid(),
-        execution,
+        image,
     };
     // SAFETY: `ChildSide::pass` runs between fork and exec in a child of a
     // process with many threads. It only makes system calls: it takes no
@@ -67,7 +67,7 @@ pub(super) fn install(
 
 /// A program with its arguments and its whole environment, laid out so that a
 /// forked child can execute it without allocating.
-pub(super) struct Execution {
+pub(super) struct ProgramImage {
     file: CString,
     argv: Vec<*const c_char>,
     envp: Vec<*const c_char>,
@@ -77,11 +77,11 @@ pub(super) struct Execution {
 
 // SAFETY: the pointers lead into the heap buffers of the owned strings, which
 // nothing changes or moves while this value lives.
-unsafe impl Send for Execution {}
+unsafe impl Send for ProgramImage {}
 // SAFETY: as above; shared access only reads.
-unsafe impl Sync for Execution {}
+unsafe impl Sync for ProgramImage {}
 
-impl Execution {
+impl ProgramImage {
     /// # Errors
     ///
     /// A text contains a NUL byte.
@@ -122,7 +122,7 @@ struct ChildSide {
     gate: PipeReader,
     report: PipeWriter,
     server: Pid,
-    execution: Execution,
+    image: ProgramImage,
 }
 
 impl ChildSide {
@@ -136,7 +136,7 @@ impl ChildSide {
         // From here on nobody but the report hears of a failure.
         close_all_but(self.gate.as_raw_fd(), self.report.as_raw_fd());
         if self.is_opened() {
-            let refusal = self.execution.execute();
+            let refusal = self.image.execute();
             let _ = (&self.report).write_all(&(refusal as i32).to_ne_bytes());
         }
         // SAFETY: ends the process without running anything of the server's.

@@ -6,8 +6,9 @@ use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 use tokio::time::{Instant, sleep, timeout};
 
-use super::environment::RunTag;
-use super::look::{Member, Stopped, catch_newborn};
+use super::child_environment::RunTag;
+use super::identity::ProcessIdentity;
+use super::process_scan::{Member, Scan, Stopped, catch_newborn, scan};
 use super::stat::ProcStat;
 
 const FIRST_POLL: Duration = Duration::from_millis(2);
@@ -16,30 +17,6 @@ const LONGEST_POLL: Duration = Duration::from_millis(50);
 const KILL_BOUND: Duration = Duration::from_secs(10);
 /// After this, those who were stopped are killed although more are born.
 const FREEZE_BOUND: Duration = Duration::from_secs(1);
-
-/// What tells a child from every other process, also after its id was given to
-/// another one. Valid for one boot of the system.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ProcessIdentity {
-    /// Process id of the leader.
-    pub pid: i32,
-    /// Its process group and session, which it leads.
-    pub process_group: i32,
-    /// Start time of the leader in clock ticks since boot (field 22 of
-    /// `/proc/<pid>/stat`).
-    pub start_ticks: i64,
-}
-
-impl ProcessIdentity {
-    pub(super) fn of(pid: i32) -> io::Result<Self> {
-        let stat = ProcStat::read(pid)?;
-        Ok(Self {
-            pid,
-            process_group: stat.group,
-            start_ticks: stat.start_ticks,
-        })
-    }
-}
 
 /// A leader and everything it started.
 ///
@@ -65,10 +42,6 @@ impl ProcessGroup {
     #[must_use]
     pub const fn identity(&self) -> ProcessIdentity {
         self.identity
-    }
-
-    pub(super) const fn tag(&self) -> &RunTag {
-        &self.tag
     }
 
     /// Asks every member to end (`SIGTERM`).
@@ -98,10 +71,10 @@ impl ProcessGroup {
     ///
     /// The process table cannot be read.
     pub fn is_empty(&self) -> io::Result<bool> {
-        // The second look is for kernels that do not tell of births.
+        // The second scan is for kernels that do not tell of births.
         for _ in 0..2 {
-            let look = self.look(None)?;
-            if !look.is_complete || !look.members.is_empty() {
+            let scan = self.scan(None)?;
+            if !scan.is_complete || !scan.members.is_empty() {
                 return Ok(false);
             }
         }
@@ -163,7 +136,7 @@ impl ProcessGroup {
             if self.is_gone().await {
                 return;
             }
-            // Looking costs in proportion to the number of processes on the
+            // A scan costs in proportion to the number of processes on the
             // system, so it takes at most a part of the time.
             pause = (pause * 2).min(LONGEST_POLL).max(before.elapsed() / 2);
         }
@@ -194,17 +167,17 @@ impl ProcessGroup {
         let begun = std::time::Instant::now();
         let mut stopped = Stopped::new();
         while begun.elapsed() < FREEZE_BOUND {
-            catch_newborn(self, &mut stopped);
+            catch_newborn(&self.tag, &mut stopped);
             let known = stopped.len();
-            let look = self.look(Some(&mut stopped))?;
+            let scan = self.scan(Some(&mut stopped))?;
             // Who took off the tag is known by its group or session alone.
-            let untagged: Vec<Member> = look
+            let untagged: Vec<Member> = scan
                 .members
                 .into_iter()
                 .filter(|member| stopped.insert((member.pid, member.start_ticks)))
                 .collect();
             self.signal_all(&untagged, Signal::SIGSTOP)?;
-            if look.is_complete && stopped.len() == known {
+            if scan.is_complete && stopped.len() == known {
                 return Ok(());
             }
         }
@@ -213,7 +186,11 @@ impl ProcessGroup {
     }
 
     fn signal(&self, signal: Signal) -> io::Result<()> {
-        self.signal_all(&self.look(None)?.members, signal)
+        self.signal_all(&self.scan(None)?.members, signal)
+    }
+
+    fn scan(&self, stopped: Option<&mut Stopped>) -> io::Result<Scan> {
+        scan(self.identity, &self.tag, stopped)
     }
 
     fn signal_all(&self, members: &[Member], signal: Signal) -> io::Result<()> {

@@ -3,7 +3,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use super::log::is_continuation;
+use super::log_writer::is_continuation;
 
 /// No character is longer, so a slice of this size always gets on.
 const LONGEST_CHAR: usize = 4;
@@ -12,7 +12,7 @@ const LONGEST_SLICE: usize = 1024 * 1024;
 
 /// A part of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LogSlice {
+pub struct LogPart {
     /// The text. Bytes that are no UTF-8 show as U+FFFD.
     pub content: String,
     /// Where the next slice begins, in bytes from the beginning of the log.
@@ -31,7 +31,7 @@ pub struct LogSlice {
 /// # Errors
 ///
 /// The file does not exist or cannot be read.
-pub fn read_log(path: &Path, offset: u64, limit: usize) -> io::Result<LogSlice> {
+pub fn read_log(path: &Path, offset: u64, limit: usize) -> io::Result<LogPart> {
     let file = File::open(path)?;
     let total = file.metadata()?.len();
     let limit = limit.clamp(LONGEST_CHAR, LONGEST_SLICE);
@@ -40,7 +40,7 @@ pub fn read_log(path: &Path, offset: u64, limit: usize) -> io::Result<LogSlice> 
     read_full(&file, &mut bytes, offset)?;
     let complete = bytes.len() - unfinished_char(&bytes);
     let at_end = offset + bytes.len() as u64 >= total;
-    Ok(LogSlice {
+    Ok(LogPart {
         content: String::from_utf8_lossy(&bytes[..complete]).into_owned(),
         next_offset: offset + complete as u64,
         total,

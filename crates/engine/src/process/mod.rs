@@ -5,29 +5,33 @@
 //! with everything it started, when its supervision returns.
 
 mod activity;
-mod births;
 mod child;
-mod environment;
+mod child_environment;
+mod error;
 mod gate;
 mod group;
-mod log;
+mod identity;
+mod last_pid;
 mod log_reader;
-mod look;
+mod log_times;
+mod log_writer;
 mod output;
+mod process_scan;
 mod program;
 mod ring;
 mod spawn;
 mod stat;
 mod supervise;
-mod times;
 
 pub use activity::ActivityClock;
 pub use child::{Child, Exit};
-pub use environment::{ChildEnvironment, InvalidVariable, RunTag};
-pub use group::{ProcessGroup, ProcessIdentity, kill_leftover};
-pub use log::{DEFAULT_LOG_CAP, LogSummary, RunLog, TAIL_LEN};
-pub use log_reader::{LogSlice, read_log};
+pub use child_environment::{ChildEnvironment, InvalidVariable, RunTag};
+pub use error::SpawnError;
+pub use group::{ProcessGroup, kill_leftover};
+pub use identity::ProcessIdentity;
+pub use log_reader::{LogPart, read_log};
+pub use log_times::{LogTime, read_log_times};
+pub use log_writer::{DEFAULT_LOG_CAP, LogSummary, RunLog, TAIL_LEN};
 pub use output::{OutputSource, Scrub};
-pub use spawn::{ChildSpec, SpawnError, spawn};
-pub use supervise::{EndedBy, Limits, Outcome, OutputSinks, supervise};
-pub use times::{LogTime, read_log_times};
+pub use spawn::{ChildSpec, spawn};
+pub use supervise::{ChildOutcome, EndedBy, Limits, OutputSinks, supervise};

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use nix::unistd::{AccessFlags, eaccess};
 
-use super::spawn::SpawnError;
+use super::error::SpawnError;
 
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 

@@ -9,9 +9,10 @@ use nix::unistd::{AccessFlags, eaccess};
 use tokio::sync::oneshot;
 
 use super::child::{Child, keep};
-use super::environment::{ChildEnvironment, RunTag};
-use super::gate::{self, Execution, GateKey, GateReport};
-use super::group::ProcessIdentity;
+use super::child_environment::{ChildEnvironment, RunTag};
+use super::error::SpawnError;
+use super::gate::{self, GateKey, GateReport, ProgramImage};
+use super::identity::ProcessIdentity;
 use super::program;
 
 /// The thread that keeps a child starts it and then only waits.
@@ -34,72 +35,6 @@ pub struct ChildSpec {
     pub tag: RunTag,
     /// What the child reads from its standard input; nothing when `None`.
     pub stdin: Option<Vec<u8>>,
-}
-
-/// Why no child was started. Nothing is left behind in any of these cases.
-#[derive(Debug, thiserror::Error)]
-pub enum SpawnError {
-    /// The working directory cannot be used.
-    #[error("working directory {} of {program:?} cannot be used", .cwd.display())]
-    Cwd {
-        /// The program as it was named.
-        program: OsString,
-        /// The working directory.
-        cwd: PathBuf,
-        /// What is wrong with it.
-        #[source]
-        source: io::Error,
-    },
-    /// There is no such program.
-    #[error("program {program:?} was not found")]
-    ProgramNotFound {
-        /// The program as it was named.
-        program: OsString,
-    },
-    /// There is such a file, but it is no executable one.
-    #[error("program {program:?} at {} is not executable", .path.display())]
-    ProgramNotExecutable {
-        /// The program as it was named.
-        program: OsString,
-        /// The file that was found.
-        path: PathBuf,
-    },
-    /// The program's name or an argument contains a NUL byte.
-    #[error("the command line of {program:?} contains a NUL byte")]
-    NulByte {
-        /// The program as it was named.
-        program: OsString,
-    },
-    /// The system could not make a process.
-    #[error("no process could be made for {program:?}")]
-    Process {
-        /// The program as it was named.
-        program: OsString,
-        /// Why not.
-        #[source]
-        source: io::Error,
-    },
-    /// The child could not be recorded, and was sent away.
-    #[error("the process of {program:?} could not be recorded")]
-    Record {
-        /// The program as it was named.
-        program: OsString,
-        /// What the recording step answered.
-        #[source]
-        source: Box<dyn Error + Send + Sync>,
-    },
-    /// The system refused to execute the file: a missing interpreter, a
-    /// foreign format, arguments that are too long.
-    #[error("program {program:?} could not be executed in {}", .cwd.display())]
-    Exec {
-        /// The program as it was named.
-        program: OsString,
-        /// The working directory.
-        cwd: PathBuf,
-        /// Why not.
-        #[source]
-        source: io::Error,
-    },
 }
 
 /// Starts a child that executes nothing before `record` has succeeded.
@@ -169,7 +104,7 @@ fn start(mut spec: ChildSpec) -> Result<(Started, GateKey, GateReport), SpawnErr
     }
     spec.environment.mark(&spec.tag);
     let file = program::resolve(&spec.program, spec.environment.get("PATH"), &spec.cwd)?;
-    let Ok(execution) = execution(&spec, &file) else {
+    let Ok(image) = image(&spec, &file) else {
         return Err(SpawnError::NulByte {
             program: spec.program,
         });
@@ -195,7 +130,7 @@ fn start(mut spec: ChildSpec) -> Result<(Started, GateKey, GateReport), SpawnErr
         ..
     } = spec;
     let (sender, started) = oneshot::channel();
-    gate::install(&mut command, execution)
+    gate::install(&mut command, image)
         .and_then(|(key, report)| {
             std::thread::Builder::new()
                 .name("child-keeper".into())
@@ -206,9 +141,9 @@ fn start(mut spec: ChildSpec) -> Result<(Started, GateKey, GateReport), SpawnErr
         .map_err(|source| SpawnError::Process { program, source })
 }
 
-fn execution(spec: &ChildSpec, file: &Path) -> Result<Execution, NulError> {
+fn image(spec: &ChildSpec, file: &Path) -> Result<ProgramImage, NulError> {
     let arguments = std::iter::once(&spec.program).chain(&spec.arguments);
-    Execution::new(
+    ProgramImage::new(
         file.as_os_str().as_bytes().to_vec(),
         arguments.map(|argument| argument.as_bytes().to_vec()),
         spec.environment

@@ -8,7 +8,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 use super::activity::ActivityClock;
 use super::child::{Child, Exit};
-use super::log::{LogSummary, RunLog};
+use super::log_writer::{LogSummary, RunLog};
 use super::output::{OutputSource, Scrub};
 
 const CHUNK_LEN: usize = 64 * 1024;
@@ -58,7 +58,7 @@ pub enum EndedBy<R> {
 
 /// How a supervised child ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outcome<R> {
+pub struct ChildOutcome<R> {
     /// How the leader ended; `None` when the system did not let go of it.
     pub exit: Option<Exit>,
     /// What made it end.
@@ -82,7 +82,7 @@ pub async fn supervise<R: Clone>(
     sinks: OutputSinks<'_>,
     activity: Arc<ActivityClock>,
     mut stop: watch::Receiver<Option<R>>,
-) -> Outcome<R> {
+) -> ChildOutcome<R> {
     activity.touch();
     let OutputSinks {
         log,
@@ -121,7 +121,7 @@ pub async fn supervise<R: Clone>(
         fault: Some(error.to_string()),
         ..LogSummary::default()
     });
-    Outcome {
+    ChildOutcome {
         exit,
         ended_by,
         group_empty,

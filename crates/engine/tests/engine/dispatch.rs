@@ -63,7 +63,7 @@ async fn a_nudge_starts_a_run_long_before_the_next_look() {
     eventually("the first look", || engine.last_tick()).await;
     let agent = house.hire_shell("true");
     let run = house.invoke(agent).run.id;
-    shared(&engine).wake_up();
+    shared(&engine).nudge();
     assert_eq!(house.ended(run).await.status, RunStatus::Succeeded);
     engine.shutdown().await;
 }

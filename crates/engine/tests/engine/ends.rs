@@ -130,7 +130,7 @@ async fn stopped(stop: impl FnOnce(&House, AgentId, &Run)) -> Run {
     assert_eq!(pids.len(), 2);
     assert!(pids.iter().all(|pid| is_live(*pid)));
     stop(&house, agent, &house.run(run));
-    shared(&engine).wake_up();
+    shared(&engine).nudge();
     // Its slot is not free while one of its processes is there.
     let run = eventually("the end of the run", || {
         // Its slot is not free while one of its processes is there.
@@ -256,7 +256,7 @@ async fn a_stop_that_meets_a_start_is_seen_before_the_program_runs() {
     let mut met = 0;
     for _ in 0..200 {
         let run = house.invoke(agent).run.id;
-        shared(&engine).wake_up();
+        shared(&engine).nudge();
         // Asks silently, at the first look at which the run is claimed.
         let nobody = house.new_instance();
         let before_its_process = eventually("the claim", || {
@@ -276,7 +276,7 @@ async fn a_stop_that_meets_a_start_is_seen_before_the_program_runs() {
         .await;
         if !before_its_process {
             // The program runs already, and the next renewal tells it.
-            shared(&engine).wake_up();
+            shared(&engine).nudge();
         }
         let ended = house.ended(run).await;
         assert_eq!(ended.status, RunStatus::Cancelled);

@@ -13,7 +13,7 @@ use workforce_domain::run::RunStatus;
 use workforce_domain::string_enum::StringEnum;
 use workforce_engine::{Engine, Ports};
 use workforce_testkit::store::postgres_store;
-use workforce_vitals::{Place, Supervisor, Vitals};
+use workforce_vitals::{StorageArea, Supervisor, Vitals};
 
 use crate::support::{House, UNTIL_GO, eventually};
 
@@ -142,8 +142,8 @@ fn told(house: &House, action: &str) -> usize {
 async fn starts_only_with_room(house: House) {
     let mut config = house.config();
     config.vitals = Vitals::new(800);
-    let room = config.vitals.room.clone();
-    room.see(Place::Data, 799);
+    let room = config.vitals.disk_space.clone();
+    room.see(StorageArea::Data, 799);
     let engine = house.start_with(config);
     let agent = house.hire_shell("true");
     let waiting = house.invoke(agent).run.id;
@@ -158,7 +158,7 @@ async fn starts_only_with_room(house: House) {
     })
     .await;
     assert_eq!(house.run(waiting).status, RunStatus::Queued);
-    room.see(Place::Data, 900);
+    room.see(StorageArea::Data, 900);
     assert_eq!(house.ended(waiting).await.status, RunStatus::Succeeded);
     eventually("the activity", || {
         (told(&house, "storage.recovered") == 1).then_some(())
@@ -186,8 +186,8 @@ async fn a_folder_is_looked_at_before_the_first_run_starts() {
     let mut config = house.config();
     // More than any disk has.
     config.vitals = Vitals::new(u64::MAX);
-    config.watched_folders = vec![(Place::Data, house.path(""))];
-    let room = config.vitals.room.clone();
+    config.watched_folders = vec![(StorageArea::Data, house.path(""))];
+    let room = config.vitals.disk_space.clone();
     let agent = house.hire_shell("true");
     let waiting = house.invoke(agent).run.id;
     let engine = house.start_with(config);

@@ -163,7 +163,7 @@ async fn the_logs_of_a_deleted_company_go_and_no_others() {
     let gone = written(&house, &house.company.to_string(), "a.log", Duration::ZERO);
     let other = written(&house, "other", "a.log", Duration::ZERO);
     for _again in 0..2 {
-        logs.forget(house.company).expect("no logs");
+        logs.delete(house.company).expect("no logs");
         assert!(!gone.exists() && other.exists());
     }
 }

@@ -55,7 +55,7 @@ async fn events_are_kept_for_a_week() {
     house.act(|tx, _| {
         // That of the company itself is young.
         tx.engine_mut()
-            .forget_events(InstanceScope::SYSTEM, now, 0, 100)?;
+            .delete_events(InstanceScope::SYSTEM, now, 0, 100)?;
         Ok::<_, Failure<()>>(())
     });
     house.act(|tx, _| {

@@ -85,7 +85,7 @@ async fn a_process_that_is_not_the_runs_is_left_alone() {
     let mut record = house.processes().remove(0);
     record.start_ticks -= 1;
     house.act(|tx, _| {
-        tx.engine_mut().forget_process(lost.scope(), lost.id)?;
+        tx.engine_mut().delete_process(lost.scope(), lost.id)?;
         Ok::<_, workforce_app::Failure<()>>(tx.engine_mut().record_process(&record)?)
     });
     let engine = house.start();

@@ -2,12 +2,12 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 use workforce_engine::process::{
-    Exit, Outcome, OutputSinks, OutputSource, RunLog, Scrub, supervise,
+    ChildOutcome, Exit, OutputSinks, OutputSource, RunLog, Scrub, supervise,
 };
 
 use crate::support::{Bench, NO_LIMITS};
 
-async fn observed(bench: &Bench, script: &str, cap: u64) -> (Outcome<()>, Vec<u8>) {
+async fn observed(bench: &Bench, script: &str, cap: u64) -> (ChildOutcome<()>, Vec<u8>) {
     let child = bench.start(bench.shell(script)).await;
     let mut seen = Vec::new();
     let sinks = OutputSinks {

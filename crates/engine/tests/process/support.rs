@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use tokio::sync::watch;
 use workforce_domain::id::RunId;
 use workforce_engine::process::{
-    ActivityClock, Child, ChildEnvironment, ChildSpec, Limits, Outcome, OutputSinks,
+    ActivityClock, Child, ChildEnvironment, ChildOutcome, ChildSpec, Limits, OutputSinks,
     ProcessIdentity, RunLog, RunTag, spawn, supervise,
 };
 
@@ -76,7 +76,7 @@ impl Bench {
     }
 
     /// Supervises without a stop.
-    pub(crate) async fn supervise(&self, child: Child, limits: Limits) -> Outcome<()> {
+    pub(crate) async fn supervise(&self, child: Child, limits: Limits) -> ChildOutcome<()> {
         self.supervise_with(child, limits, Arc::default()).await
     }
 
@@ -85,7 +85,7 @@ impl Bench {
         child: Child,
         limits: Limits,
         activity: Arc<ActivityClock>,
-    ) -> Outcome<()> {
+    ) -> ChildOutcome<()> {
         let (_sender, stop) = watch::channel(None);
         let sinks = OutputSinks {
             log: self.run_log(),
@@ -95,7 +95,7 @@ impl Bench {
         supervise(child, limits, sinks, activity, stop).await
     }
 
-    pub(crate) async fn run(&self, spec: ChildSpec, limits: Limits) -> Outcome<()> {
+    pub(crate) async fn run(&self, spec: ChildSpec, limits: Limits) -> ChildOutcome<()> {
         let child = self.start(spec).await;
         self.supervise(child, limits).await
     }

@@ -79,7 +79,7 @@ async fn add(rqctx: RequestContext, connection: StreamedRequest) -> HttpResponse
         asset,
     };
     let state = &rqctx.state;
-    if let Some(shortage) = state.vitals.room.shortage() {
+    if let Some(shortage) = state.vitals.disk_space.shortage() {
         return rqctx.refuse(Problem::short(shortage));
     }
     let limit = admission.limit.unwrap_or(state.transfers.limits.attachment);

@@ -86,10 +86,7 @@ async fn ready(rqctx: RequestContext) -> HttpResponse {
     let store = rqctx.state.ports.store.clone();
     let probe = move || {
         store.read(|reads| -> Result<(), Failure<Problem>> {
-            Ok(reads
-                .companies()
-                .prefixes(InstanceScope::SYSTEM, "-")
-                .map(|_none| ())?)
+            Ok(reads.companies().probe(InstanceScope::SYSTEM)?)
         })
     };
     let probed = tokio::time::timeout(PROBE_LIMIT, actix_web::web::block(probe)).await;
@@ -111,7 +108,7 @@ async fn ready(rqctx: RequestContext) -> HttpResponse {
 /// Why a server whose store answers cannot do its work all the same.
 fn unfit(state: &State) -> Option<Problem> {
     let State { ports, vitals, .. } = state;
-    if let Some(shortage) = vitals.room.shortage() {
+    if let Some(shortage) = vitals.disk_space.shortage() {
         return Some(Problem::short(shortage));
     }
     let tasks = vitals.supervisor.tasks();

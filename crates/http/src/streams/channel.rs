@@ -63,7 +63,7 @@ pub(crate) struct Channel {
 struct Notifier(watch::Sender<u64>);
 
 impl EventListener for Notifier {
-    fn wake(&self) {
+    fn notify(&self) {
         self.0.send_modify(|calls| *calls = calls.wrapping_add(1));
     }
 }
@@ -144,7 +144,7 @@ impl Channel {
 
     /// There may be new events although nobody told.
     pub(crate) fn call(&self) {
-        self.calls.wake();
+        self.calls.notify();
     }
 
     /// What follows `number`.

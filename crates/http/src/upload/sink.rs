@@ -5,7 +5,7 @@ use sha2::{Digest, Sha256};
 use workforce_domain::attachment::ObjectName;
 use workforce_domain::port::{ObjectError, ObjectWriter};
 use workforce_domain::text::MediaType;
-use workforce_vitals::Place;
+use workforce_vitals::StorageArea;
 
 use super::sniff::Sniffer;
 use crate::problem::Problem;
@@ -127,7 +127,7 @@ impl Sink {
 /// away for a while.
 fn told(state: &State, error: ObjectError) -> Problem {
     if matches!(error, ObjectError::Full(_)) {
-        state.vitals.room.note_full(Place::Attachments);
+        state.vitals.disk_space.note_full(StorageArea::Attachments);
     }
     error.into()
 }

@@ -9,8 +9,25 @@ use ureq::http::HeaderMap;
 use crate::schema_check;
 
 /// The document.
-pub(crate) static DOCUMENT: LazyLock<Value> =
-    LazyLock::new(|| serde_json::from_slice(workforce_http::DOCUMENT).unwrap());
+pub(crate) static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
+    with_all_parameters(serde_json::from_slice(workforce_http::DOCUMENT).unwrap())
+});
+
+/// A document in which each operation has the parameters of its path among its own.
+pub(crate) fn with_all_parameters(mut document: Value) -> Value {
+    for item in document["paths"].as_object_mut().unwrap().values_mut() {
+        let operations = item.as_object_mut().unwrap();
+        let Some(Value::Array(shared)) = operations.remove("parameters") else {
+            continue;
+        };
+        for operation in operations.values_mut() {
+            let own = operation["parameters"].as_array().cloned();
+            let all = shared.iter().cloned().chain(own.unwrap_or_default());
+            operation["parameters"] = all.collect();
+        }
+    }
+    document
+}
 
 /// Makes sure that an answer is one that the document tells of. What is asked of paths that it does
 /// not know is not looked at.

@@ -30,7 +30,7 @@ fn cause(api: &Api, company: &Value, title: &str) -> Value {
 /// Keeps only the latest events of every company.
 fn forget_all_but(api: &Api, keep: i64) {
     let forgotten: Result<usize, Failure<Infallible>> = api.store.write(|tx| {
-        Ok(tx.engine_mut().forget_events(
+        Ok(tx.engine_mut().delete_events(
             InstanceScope::SYSTEM,
             Timestamp::from_micros(0),
             keep,

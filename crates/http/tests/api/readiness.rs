@@ -9,7 +9,7 @@ use workforce_domain::time::Timestamp;
 use workforce_http::Ports;
 use workforce_testkit::ports;
 use workforce_testkit::store::TestStore;
-use workforce_vitals::{Place, Vitals};
+use workforce_vitals::{StorageArea, Vitals};
 
 use crate::support::{Api, api_tests};
 use crate::uploads;
@@ -18,7 +18,7 @@ use crate::uploads;
 struct Stalled;
 
 impl EngineSignal for Stalled {
-    fn wake_up(&self) {}
+    fn nudge(&self) {}
 
     fn is_dispatching(&self, _now: Timestamp) -> bool {
         false
@@ -79,7 +79,7 @@ pub(crate) fn full(store: TestStore) -> Api {
 /// A server on a disk with little room.
 fn short(store: TestStore) -> Api {
     let vitals = Vitals::new(800);
-    vitals.room.see(Place::Data, 799);
+    vitals.disk_space.see(StorageArea::Data, 799);
     Api::adjusted(store, |state| state.with_vitals(vitals))
 }
 

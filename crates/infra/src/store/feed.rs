@@ -47,28 +47,28 @@ impl Listeners {
         self.inner.count.load(Ordering::SeqCst) > 0
     }
 
-    /// Wakes the listeners of these companies.
-    pub(super) fn wake(&self, companies: &[CompanyId]) {
+    /// Notifies the listeners of these companies.
+    pub(super) fn notify(&self, companies: &[CompanyId]) {
         if companies.is_empty() || self.inner.count.load(Ordering::SeqCst) == 0 {
             return;
         }
         let table = self.inner.table();
         for company in companies {
             for (_, listener) in table.of_companies.get(company).into_iter().flatten() {
-                listener.wake();
+                listener.notify();
             }
         }
     }
 
-    /// Wakes everybody: something may have been missed.
+    /// Notifies everybody: something may have been missed.
     #[cfg_attr(
         not(feature = "postgres"),
         expect(dead_code, reason = "only a relay between servers loses anything")
     )]
-    pub(super) fn wake_all(&self) {
+    pub(super) fn notify_all(&self) {
         let table = self.inner.table();
         for (_, listener) in table.of_companies.values().flatten() {
-            listener.wake();
+            listener.notify();
         }
     }
 }
@@ -85,7 +85,7 @@ impl EventFeed for Listeners {
         let listeners = table.of_companies.entry(company).or_default();
         listeners.push((number, listener));
         self.inner.count.fetch_add(1, Ordering::SeqCst);
-        Box::new(Place {
+        Box::new(Subscription {
             inner: Arc::clone(&self.inner),
             company,
             number,
@@ -102,15 +102,15 @@ impl fmt::Debug for Listeners {
 }
 
 /// One listener's place.
-struct Place {
+struct Subscription {
     inner: Arc<Inner>,
     company: CompanyId,
     number: u64,
 }
 
-impl EventSubscription for Place {}
+impl EventSubscription for Subscription {}
 
-impl Drop for Place {
+impl Drop for Subscription {
     fn drop(&mut self) {
         let mut table = self.inner.table();
         if let Some(listeners) = table.of_companies.get_mut(&self.company) {
@@ -132,7 +132,7 @@ mod tests {
     struct Counted(AtomicUsize);
 
     impl EventListener for Counted {
-        fn wake(&self) {
+        fn notify(&self) {
             self.0.fetch_add(1, Ordering::SeqCst);
         }
     }
@@ -147,19 +147,19 @@ mod tests {
         let [own, other] = [1, 2].map(company);
         let heard = Arc::new(Counted::default());
         let count = || heard.0.load(Ordering::SeqCst);
-        feed.wake(&[own]);
-        let place = feed.subscribe(own, heard.clone());
+        feed.notify(&[own]);
+        let subscription = feed.subscribe(own, heard.clone());
         let second = feed.subscribe(own, heard.clone());
-        feed.wake(&[other]);
+        feed.notify(&[other]);
         assert_eq!(count(), 0);
-        feed.wake(&[other, own]);
+        feed.notify(&[other, own]);
         assert_eq!(count(), 2);
         drop(second);
-        feed.wake_all();
+        feed.notify_all();
         assert_eq!(count(), 3);
-        drop(place);
-        feed.wake(&[own]);
-        feed.wake_all();
+        drop(subscription);
+        feed.notify(&[own]);
+        feed.notify_all();
         assert_eq!(count(), 3);
         assert!(!feed.is_any());
     }

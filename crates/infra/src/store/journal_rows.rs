@@ -10,7 +10,7 @@ use crate::store::schema::{activity, events};
 
 #[derive(Insertable)]
 #[diesel(table_name = activity, treat_none_as_default_value = false)]
-pub(super) struct ActivityRow<'a> {
+pub(super) struct NewActivityRow<'a> {
     id: IdColumn<ActivityId>,
     company_id: IdColumn<CompanyId>,
     actor_type: StringEnumColumn<ActorKind>,
@@ -24,7 +24,7 @@ pub(super) struct ActivityRow<'a> {
     created_at: InstantColumn,
 }
 
-impl<'a> ActivityRow<'a> {
+impl<'a> NewActivityRow<'a> {
     pub(super) fn of(activity: &'a Activity, at: Timestamp) -> Self {
         Self {
             id: IdColumn(activity.id),
@@ -44,7 +44,7 @@ impl<'a> ActivityRow<'a> {
 
 #[derive(Insertable)]
 #[diesel(table_name = events, treat_none_as_default_value = false)]
-pub(super) struct EventRow<'a> {
+pub(super) struct NewEventRow<'a> {
     company_id: IdColumn<CompanyId>,
     seq: i64,
     type_: StringEnumColumn<EventKind>,
@@ -52,7 +52,7 @@ pub(super) struct EventRow<'a> {
     created_at: InstantColumn,
 }
 
-impl<'a> EventRow<'a> {
+impl<'a> NewEventRow<'a> {
     pub(super) fn of(event: &'a Event, number: i64) -> Self {
         Self {
             company_id: IdColumn(event.company),

@@ -4,7 +4,7 @@ use core::time::Duration;
 use std::thread::sleep;
 
 use workforce_domain::port::StoreError;
-use workforce_vitals::{Place, Room};
+use workforce_vitals::{DiskSpace, StorageArea};
 
 /// How often a transaction is run at most.
 const ATTEMPTS: u32 = 6;
@@ -12,12 +12,12 @@ const ATTEMPTS: u32 = 6;
 const FIRST_PAUSE: Duration = Duration::from_millis(4);
 
 /// Runs `transaction` until it does not lose a race, at most [`ATTEMPTS`] times. A failure for
-/// lack of room is noted in `room`.
+/// lack of room is noted in `disk_space`.
 ///
 /// # Errors
 /// What the last run failed with; [`StoreError::Contended`] when every run lost.
 pub(super) fn until_settled(
-    room: &Room,
+    disk_space: &DiskSpace,
     mut transaction: impl FnMut() -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
     let mut attempt = 1;
@@ -29,7 +29,7 @@ pub(super) fn until_settled(
         attempt += 1;
     };
     if let Err(StoreError::Full(_)) = settled {
-        room.note_full(Place::Database);
+        disk_space.note_full(StorageArea::Database);
     }
     if matches!(settled, Err(StoreError::Contended)) {
         tracing::warn!(attempts = ATTEMPTS, "a transaction lost a race every time");
@@ -53,7 +53,7 @@ mod tests {
     #[test]
     fn a_lost_race_is_run_again_until_it_is_won() {
         let mut runs = 0;
-        let outcome = until_settled(&Room::default(), || {
+        let outcome = until_settled(&DiskSpace::default(), || {
             runs += 1;
             if runs < 3 {
                 Err(StoreError::Contended)
@@ -68,7 +68,7 @@ mod tests {
     #[test]
     fn who_always_loses_is_told_so() {
         let mut runs = 0;
-        let outcome = until_settled(&Room::default(), || {
+        let outcome = until_settled(&DiskSpace::default(), || {
             runs += 1;
             Err(StoreError::Contended)
         });
@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn any_other_failure_is_final() {
         let mut runs = 0;
-        let outcome = until_settled(&Room::default(), || {
+        let outcome = until_settled(&DiskSpace::default(), || {
             runs += 1;
             Err(StoreError::Constraint {
                 constraint: "c".into(),
@@ -91,10 +91,13 @@ mod tests {
 
     #[test]
     fn a_store_without_room_is_noted() {
-        let room = Room::default();
-        let outcome = until_settled(&room, || Err(StoreError::Full("no room".into())));
+        let disk_space = DiskSpace::default();
+        let outcome = until_settled(&disk_space, || Err(StoreError::Full("no room".into())));
         assert!(matches!(outcome, Err(StoreError::Full(_))));
-        assert_eq!(room.shortage().map(|it| it.place), Some(Place::Database));
+        assert_eq!(
+            disk_space.shortage().map(|it| it.place),
+            Some(StorageArea::Database)
+        );
     }
 
     #[test]

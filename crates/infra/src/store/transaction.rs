@@ -2,7 +2,7 @@
 
 mod journal_rows;
 
-use self::journal_rows::{ActivityRow, EventRow};
+use self::journal_rows::{NewActivityRow, NewEventRow};
 use std::collections::BTreeSet;
 
 use diesel::dsl::case_when;
@@ -97,17 +97,17 @@ impl<'c> Transaction<'c> {
         // Sorted, so that two transactions take the counters of several companies in one order.
         let mut companies: BTreeSet<CompanyId> = of_activity.chain(of_events).collect();
         companies.extend(self.dispatched.map(|(company, _at)| company));
-        let mut told = core::mem::take(&mut self.vanished);
+        let mut to_notify = core::mem::take(&mut self.vanished);
         let mut number = None;
         for &company in &companies {
             self.order.note(Lock::Counters, company);
             number = Some(self.write_journal_of(company)?);
         }
-        told.extend(companies);
+        to_notify.extend(companies);
         self.activity.clear();
         self.events.clear();
         self.dispatched = None;
-        Ok((told, number))
+        Ok((to_notify, number))
     }
 
     /// Numbers the events of one company, puts its activity behind all that was committed before,
@@ -144,11 +144,11 @@ impl<'c> Transaction<'c> {
             .map_err(failed)?
             .ok_or(StoreError::Contended)?;
         let at = Timestamp::from_micros(micros);
-        let rows: Vec<_> = activity().map(|row| ActivityRow::of(row, at)).collect();
+        let rows: Vec<_> = activity().map(|row| NewActivityRow::of(row, at)).collect();
         insert_rows!(activity::table, rows, self.conn);
         let rows: Vec<_> = (last_number - count + 1..)
             .zip(events())
-            .map(|(number, event)| EventRow::of(event, number))
+            .map(|(number, event)| NewEventRow::of(event, number))
             .collect();
         insert_rows!(events::table, rows, self.conn);
         Ok(number)

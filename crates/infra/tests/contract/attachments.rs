@@ -172,7 +172,7 @@ on_both_databases! {
         let mut unshown: Vec<_> =
             (2..5).map(|n| attached(&world, &deleted, n).asset.object()).collect();
         let forget = |limit| world.write(|tx| {
-            tx.attachments_mut().forget_unattached(InstanceScope::SYSTEM, limit)
+            tx.attachments_mut().delete_unattached(InstanceScope::SYSTEM, limit)
         });
         assert_eq!(forget(10), []);
         world.write(|tx| {

@@ -68,7 +68,7 @@ on_both_databases! {
         });
         let go = |issue: &Issue, status| {
             world.change_issue(issue, |issue| {
-                issue.progress = issue.progress.go(Mover::Board, status, later(1)).unwrap().progress;
+                issue.progress = issue.progress.transition_to(Mover::Board, status, later(1)).unwrap().progress;
             });
         };
         go(&done, IssueStatus::Done);

@@ -43,7 +43,7 @@ fn check<B>(
 
 fn move_company(world: &World<'_>, status: CompanyStatus) {
     world.change_company(|company| {
-        company.lifecycle = company.lifecycle.go(status, now()).unwrap();
+        company.lifecycle = company.lifecycle.transition_to(status, now()).unwrap();
     });
 }
 

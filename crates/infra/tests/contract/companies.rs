@@ -20,7 +20,7 @@ on_both_databases! {
             description: Some(Description::new("what it does").unwrap()),
             lifecycle: CompanyLifecycle::ACTIVE
                 .stop_for_budget(later(1))
-                .go(CompanyStatus::Archived, later(2))
+                .transition_to(CompanyStatus::Archived, later(2))
                 .unwrap(),
             budget: Budget::from_cents(5).unwrap(),
             require_board_approval_for_new_agents: true,
@@ -70,7 +70,7 @@ on_both_databases! {
     fn companies_are_listed_by_status_and_scope(store: &TestStore) {
         let active = company();
         let [paused, archived] = [CompanyStatus::Paused, CompanyStatus::Archived].map(|status| {
-            let lifecycle = active.lifecycle.go(status, now()).unwrap();
+            let lifecycle = active.lifecycle.transition_to(status, now()).unwrap();
             Company { lifecycle, ..company() }
         });
         for company in [&active, &paused, &archived] {

@@ -129,7 +129,7 @@ on_both_databases! {
         });
         assert_eq!(processes(), [process(&left, dead)]);
         let forget =
-            |scope| world.write(|tx| tx.engine_mut().forget_process(scope, left.id));
+            |scope| world.write(|tx| tx.engine_mut().delete_process(scope, left.id));
         forget(World::new(store).scope());
         assert_eq!(processes(), [process(&left, dead)], "it is of another company");
         forget(world.scope());
@@ -151,7 +151,7 @@ on_both_databases! {
         let running = start(&world, id(), 30).id;
         let (_, pending) = world.queue(&world.agent, Some(&world.issue));
         let forget = |before, limit| world.write(|tx| {
-            tx.engine_mut().forget_wakes(InstanceScope::SYSTEM, before, limit)
+            tx.engine_mut().delete_wakes(InstanceScope::SYSTEM, before, limit)
         });
         let has = |run| world.read(|reads| reads.runs().wake_of(world.scope(), run)).is_some();
         assert_eq!(forget(later(50), 2), 2);

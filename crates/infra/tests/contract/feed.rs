@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 struct Bell(Mutex<Sender<()>>);
 
 impl EventListener for Bell {
-    fn wake(&self) {
+    fn notify(&self) {
         self.0.lock().unwrap().send(()).ok();
     }
 }

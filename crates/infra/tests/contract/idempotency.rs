@@ -55,8 +55,8 @@ on_both_databases! {
             let kept = StoredResponse { created_at: later(seconds), ..answer(key) };
             write(&**store, |tx| tx.idempotency().keep(&kept));
         }
-        let forget = || write(&**store, |tx| tx.idempotency().forget(later(9), 2));
-        assert_eq!([forget(), forget(), forget()], [2, 1, 0]);
+        let delete = || write(&**store, |tx| tx.idempotency().delete_before(later(9), 2));
+        assert_eq!([delete(), delete(), delete()], [2, 1, 0]);
         let find = |key: &str| {
             write(&**store, |tx| tx.idempotency().find("agent:1", key, now())).is_some()
         };

@@ -113,8 +113,8 @@ on_both_databases! {
         });
         let plain = world.issue.clone();
         let started =
-            plain.progress.go(Mover::Board, IssueStatus::InProgress, later(1)).unwrap().progress;
-        let done = started.go(Mover::Board, IssueStatus::Done, later(2)).unwrap().progress;
+            plain.progress.transition_to(Mover::Board, IssueStatus::InProgress, later(1)).unwrap().progress;
+        let done = started.transition_to(Mover::Board, IssueStatus::Done, later(2)).unwrap().progress;
         let full = Issue {
             project: Some(project.id),
             goal: Some(goal.id),
@@ -206,7 +206,7 @@ on_both_databases! {
             let child = world.open();
             world.change_issue(&child, |child| {
                 child.parent = Some(world.issue.id);
-                child.progress = child.progress.go(Mover::Board, status, later(1)).unwrap().progress;
+                child.progress = child.progress.transition_to(Mover::Board, status, later(1)).unwrap().progress;
             });
         }
         let open =

@@ -14,7 +14,7 @@ mod companies;
 mod conventions;
 mod credentials;
 mod engine;
-mod event_ring;
+mod event_retention;
 mod explain;
 mod feed;
 mod figures;

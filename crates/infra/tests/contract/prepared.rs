@@ -22,7 +22,7 @@ use crate::recorder::{install, recorded};
 use crate::world::{World, id, issue, later, lock_issue, now, queue, share_employed, wake, write};
 
 /// What the writes are about.
-struct Subject {
+struct Fixture {
     scope: CompanyScope,
     company: Company,
     agent: Agent,
@@ -32,21 +32,21 @@ struct Subject {
 
 /// Comments on an issue, checks it out, releases it and reports a cost. With `more`, columns
 /// are filled that are empty without, and the other way round.
-fn work(tx: &mut dyn Tx, subject: &Subject, issue: &Issue, more: bool) -> Result<(), StoreError> {
-    let agent = share_employed(tx, subject.scope, subject.agent.id)?;
+fn work(tx: &mut dyn Tx, fixture: &Fixture, issue: &Issue, more: bool) -> Result<(), StoreError> {
+    let agent = share_employed(tx, fixture.scope, fixture.agent.id)?;
     let mut held = lock_issue(tx, issue)?;
-    let (mut wake, run) = wake(&subject.agent, Some(issue));
+    let (mut wake, run) = wake(&fixture.agent, Some(issue));
     queue(tx, &wake, &run)?;
     let pending =
         tx.runs_mut()
-            .lock_pending_wake(subject.scope, subject.agent.id, Some(issue.id))?;
+            .lock_pending_wake(fixture.scope, fixture.agent.id, Some(issue.id))?;
     let mut pending = pending.expect("it was queued");
     wake.requested_by = more.then(|| "board".to_owned());
     pending.requested_by = wake.requested_by;
     tx.runs_mut().save_wake(&pending)?;
 
-    tx.issues().lease(subject.scope, issue.id)?;
-    tx.approvals().undecided_blocking(subject.scope, issue.id)?;
+    tx.issues().lease(fixture.scope, issue.id)?;
+    tx.approvals().undecided_blocking(fixture.scope, issue.id)?;
     held.assignee = if more {
         Assignment::to_agent(&agent)
     } else {
@@ -62,17 +62,17 @@ fn work(tx: &mut dyn Tx, subject: &Subject, issue: &Issue, more: bool) -> Result
     let lease = NewLease::of(&held, &agent, live, now());
     tx.issues_mut().take_lease(&held, lease.clone())?;
     tx.issues_mut().take_lease(&held, lease)?;
-    tx.issues().ancestors(subject.scope, issue.id)?;
-    tx.issues().open_children(subject.scope, issue.id)?;
+    tx.issues().ancestors(fixture.scope, issue.id)?;
+    tx.issues().open_children(fixture.scope, issue.id)?;
     tx.issues_mut().end_lease(&held)?;
-    tx.labels().of_issues(subject.scope, &[issue.id])?;
+    tx.labels().of_issues(fixture.scope, &[issue.id])?;
 
-    tx.agents().mentionable(subject.scope)?;
+    tx.agents().mentionable(fixture.scope)?;
     tx.agents()
-        .chain_of_command(subject.scope, subject.agent.id)?;
+        .chain_of_command(fixture.scope, fixture.agent.id)?;
     tx.comments_mut().insert(&Comment {
         id: id(),
-        company: subject.company.id,
+        company: fixture.company.id,
         issue: issue.id,
         author: Author::default(),
         run: more.then_some(run.id),
@@ -80,52 +80,52 @@ fn work(tx: &mut dyn Tx, subject: &Subject, issue: &Issue, more: bool) -> Result
         mentions: Vec::new(),
         created_at: now(),
     })?;
-    report_cost(tx, subject, more)?;
+    report_cost(tx, fixture, more)?;
     for _ in 0..=usize::from(more) {
-        tell(tx, subject, issue, more);
+        tell(tx, fixture, issue, more);
     }
     Ok(())
 }
 
 /// Makes an issue.
-fn make_issue(tx: &mut dyn Tx, subject: &Subject, more: bool) -> Result<Issue, StoreError> {
-    lock_issue(tx, &subject.parent)?;
-    tx.issues_mut().lock_hierarchy(subject.scope)?;
-    tx.issues().depth_below(subject.scope, subject.parent.id)?;
-    let number = 1_000_000 + tx.companies_mut().next_issue_number(subject.scope)?;
+fn make_issue(tx: &mut dyn Tx, fixture: &Fixture, more: bool) -> Result<Issue, StoreError> {
+    lock_issue(tx, &fixture.parent)?;
+    tx.issues_mut().lock_hierarchy(fixture.scope)?;
+    tx.issues().depth_below(fixture.scope, fixture.parent.id)?;
+    let number = 1_000_000 + tx.companies_mut().next_issue_number(fixture.scope)?;
     let issue = Issue {
         number,
-        identifier: format!("{}-{number}", subject.company.issue_prefix),
-        parent: more.then_some(subject.parent.id),
+        identifier: format!("{}-{number}", fixture.company.issue_prefix),
+        parent: more.then_some(fixture.parent.id),
         description: more.then(|| Description::new("x").unwrap()),
-        ..issue(&subject.company)
+        ..issue(&fixture.company)
     };
     tx.issues_mut().insert(issue.clone())?;
     Ok(issue)
 }
 
-fn report_cost(tx: &mut dyn Tx, subject: &Subject, more: bool) -> Result<(), StoreError> {
+fn report_cost(tx: &mut dyn Tx, fixture: &Fixture, more: bool) -> Result<(), StoreError> {
     let month = Month::of(now());
-    let spender = Spender::Agent(subject.agent.id);
+    let spender = Spender::Agent(fixture.agent.id);
     tx.ledger_mut().record(&CostEvent {
         id: id(),
-        issue: more.then_some(subject.parent.id),
-        ..subject.cost.clone()
+        issue: more.then_some(fixture.parent.id),
+        ..fixture.cost.clone()
     })?;
-    tx.ledger().spent(subject.scope, spender, month)?;
-    tx.ledger().alerts(subject.scope, spender, month)?;
+    tx.ledger().spent(fixture.scope, spender, month)?;
+    tx.ledger().alerts(fixture.scope, spender, month)?;
     tx.ledger_mut()
-        .raise_alert(subject.scope, spender, month, Threshold::Soft, now())?;
+        .raise_alert(fixture.scope, spender, month, Threshold::Soft, now())?;
     Ok(())
 }
 
-fn tell(tx: &mut dyn Tx, subject: &Subject, issue: &Issue, more: bool) {
+fn tell(tx: &mut dyn Tx, fixture: &Fixture, issue: &Issue, more: bool) {
     tx.journal().activity(Activity {
         id: id(),
-        company: subject.company.id,
+        company: fixture.company.id,
         actor_kind: ActorKind::Agent,
         actor_id: "x".into(),
-        agent: more.then_some(subject.agent.id),
+        agent: more.then_some(fixture.agent.id),
         run: None,
         action: Action::IssueUpdated,
         entity: Entity::Issue,
@@ -134,7 +134,7 @@ fn tell(tx: &mut dyn Tx, subject: &Subject, issue: &Issue, more: bool) {
         created_at: later(1),
     });
     tx.journal().event(Event {
-        company: subject.company.id,
+        company: fixture.company.id,
         kind: EventKind::IssueUpdated,
         payload: Document::new(),
         created_at: later(1),
@@ -148,10 +148,10 @@ fn is_boundary(statement: &str) -> bool {
 
 /// Works twice on one connection: the second time nothing is prepared any more.
 #[track_caller]
-fn prepares_once(store: &dyn Store, subject: &Subject) {
+fn prepares_once(store: &dyn Store, fixture: &Fixture) {
     let make_and_work = |more| {
-        let issue = write(store, |tx| make_issue(tx, subject, more));
-        write(store, |tx| work(tx, subject, &issue, more));
+        let issue = write(store, |tx| make_issue(tx, fixture, more));
+        write(store, |tx| work(tx, fixture, &issue, more));
     };
     let first = recorded(|| make_and_work(false));
     let second = recorded(|| make_and_work(true));
@@ -166,8 +166,8 @@ fn prepares_once(store: &dyn Store, subject: &Subject) {
     assert!(passing.is_empty(), "prepared anew each time: {passing:#?}");
 }
 
-fn subject(world: &World<'_>) -> Subject {
-    Subject {
+fn fixture(world: &World<'_>) -> Fixture {
+    Fixture {
         scope: world.scope(),
         company: world.company.clone(),
         agent: world.agent.clone(),
@@ -180,14 +180,14 @@ fn subject(world: &World<'_>) -> Subject {
 fn sqlite_prepares_the_writes_once() {
     let filled = sqlite_store();
     filled.is_beneath_the_rules();
-    let subject = subject(&World::new(&filled));
+    let fixture = fixture(&World::new(&filled));
     // Opened anew by a copy of its own, whose writer has run nothing yet.
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("copy.db");
     filled.execute(&format!("VACUUM INTO '{}'", path.display()));
     install();
     let url = workforce_infra::store::DatabaseUrl::sqlite(&path);
-    prepares_once(&*open(&url, &options()).unwrap(), &subject);
+    prepares_once(&*open(&url, &options()).unwrap(), &fixture);
 }
 
 #[test]
@@ -196,9 +196,9 @@ fn postgres_prepares_the_writes_once() {
         return;
     };
     filled.is_beneath_the_rules();
-    let subject = subject(&World::new(&filled));
+    let fixture = fixture(&World::new(&filled));
     install();
-    prepares_once(&*open(filled.url(), &options()).unwrap(), &subject);
+    prepares_once(&*open(filled.url(), &options()).unwrap(), &fixture);
 }
 
 /// One connection, so that both times it is the same.

@@ -44,7 +44,10 @@ fn break_only(condition: StartCondition, world: &World<'_>, request: &mut ClaimR
             agent.lifecycle = agent.lifecycle.pause(PauseReason::Manual, now()).unwrap();
         }),
         StartCondition::CompanyNotActive => world.change_company(|company| {
-            company.lifecycle = company.lifecycle.go(CompanyStatus::Paused, now()).unwrap();
+            company.lifecycle = company
+                .lifecycle
+                .transition_to(CompanyStatus::Paused, now())
+                .unwrap();
         }),
         StartCondition::BudgetAgent => {
             world.change_agent(&world.agent, |agent| agent.budget = budget(10));

@@ -63,8 +63,8 @@ on_both_databases! {
         let world = World::new(store);
         let kept = [(1, 0), (2, 1), (3, 2), (4, 9)];
         keep(&world, &kept.map(|(digest, seconds)| ticket(&world, digest, seconds)));
-        let forget = || world.write(|tx| tx.stream_tickets_mut().forget(later(9), 2));
-        assert_eq!([forget(), forget(), forget()], [2, 1, 0]);
+        let delete = || world.write(|tx| tx.stream_tickets_mut().delete_before(later(9), 2));
+        assert_eq!([delete(), delete(), delete()], [2, 1, 0]);
         let find = |digest| world.read(|reads| reads.stream_tickets().find(&[digest; 32])).is_some();
         assert_eq!([1, 2, 3, 4].map(find), [false, false, false, true]);
     }

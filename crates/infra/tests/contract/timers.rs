@@ -18,11 +18,11 @@ fn timer(world: &World<'_>, agent: &Agent) -> Timer {
 }
 
 /// Those of the company that are to be looked at.
-fn to_look_at(world: &World<'_>, seconds: u64, own: &[AgentId]) -> Vec<AgentId> {
+fn to_check(world: &World<'_>, seconds: u64, own: &[AgentId]) -> Vec<AgentId> {
     let mut found = world.read(|reads| {
         reads
             .engine()
-            .timers_to_look_at(InstanceScope::SYSTEM, later(seconds), 1000)
+            .timers_to_check(InstanceScope::SYSTEM, later(seconds), 1000)
     });
     found.retain(|(_, agent)| own.contains(agent));
     assert!(found.iter().all(|(company, _)| *company == world.scope()));
@@ -46,19 +46,19 @@ on_both_databases! {
         let world = World::new(store);
         let (early, late) = (world.hire(), world.hire());
         let own = [early.id, late.id];
-        assert_eq!(to_look_at(&world, 0, &own), []);
+        assert_eq!(to_check(&world, 0, &own), []);
         for agent in [&early, &late] {
             world.change_agent(agent, |agent| agent.runtime_config = every(60));
         }
-        assert_eq!(to_look_at(&world, 0, &own), own);
+        assert_eq!(to_check(&world, 0, &own), own);
         set(&world, &late, Some(30), false);
         set(&world, &early, Some(20), false);
         assert_eq!(timer(&world, &early), Timer {
             interval_sec: Some(60), armed_sec: Some(60), next: Some(later(20)), suppressed: 0,
         });
-        assert_eq!(to_look_at(&world, 19, &own), []);
-        assert_eq!(to_look_at(&world, 20, &own), [early.id]);
-        assert_eq!(to_look_at(&world, 99, &own), own);
+        assert_eq!(to_check(&world, 19, &own), []);
+        assert_eq!(to_check(&world, 20, &own), [early.id]);
+        assert_eq!(to_check(&world, 99, &own), own);
         // What else changes about an agent moves no timer.
         world.change_agent(&early, |agent| agent.consecutive_failures = 1);
         assert_eq!(timer(&world, &early).next, Some(later(20)));
@@ -71,14 +71,14 @@ on_both_databases! {
         world.change_agent(&early, |agent| {
             agent.lifecycle = AgentLifecycle::ENABLED.pause(PauseReason::Manual, now()).unwrap();
         });
-        assert_eq!(to_look_at(&world, 0, &own), own);
+        assert_eq!(to_check(&world, 0, &own), own);
         set(&world, &early, None, false);
         set(&world, &late, Some(50), false);
-        assert_eq!(to_look_at(&world, 0, &own), []);
+        assert_eq!(to_check(&world, 0, &own), []);
         assert_eq!(timer(&world, &early), Timer { suppressed: 2, ..Timer::default() });
-        assert_eq!(to_look_at(&world, 99, &own), [late.id]);
+        assert_eq!(to_check(&world, 99, &own), [late.id]);
         let none = world.read(|reads| {
-            reads.engine().timers_to_look_at(InstanceScope::SYSTEM, later(99), 0)
+            reads.engine().timers_to_check(InstanceScope::SYSTEM, later(99), 0)
         });
         assert_eq!(none, []);
     }

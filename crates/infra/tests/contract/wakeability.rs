@@ -50,7 +50,7 @@ on_both_databases! {
             (CompanyStatus::Active, true),
         ] {
             world.change_company(|company| {
-                company.lifecycle = company.lifecycle.go(status, now()).unwrap();
+                company.lifecycle = company.lifecycle.transition_to(status, now()).unwrap();
             });
             assert_eq!(may_be_woken(&world, &world.agent), expected, "{status:?}");
         }
@@ -113,7 +113,7 @@ fn stop(tx: &mut dyn Tx, world: &World<'_>, stop: StopScope) -> Result<Vec<RunId
         let mut company = company.expect("it exists");
         company.lifecycle = company
             .lifecycle
-            .go(CompanyStatus::Paused, later(1))
+            .transition_to(CompanyStatus::Paused, later(1))
             .unwrap();
         tx.companies_mut().save(&company)?;
     } else {

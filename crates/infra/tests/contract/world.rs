@@ -218,7 +218,10 @@ pub(crate) fn archive(store: &TestStore, company: CompanyId) {
             .companies_mut()
             .lock(Scope::SYSTEM, company)?
             .expect("it exists");
-        held.lifecycle = held.lifecycle.go(CompanyStatus::Archived, now()).unwrap();
+        held.lifecycle = held
+            .lifecycle
+            .transition_to(CompanyStatus::Archived, now())
+            .unwrap();
         tx.companies_mut().save(&held)
     });
 }

@@ -41,7 +41,7 @@ impl Reached {
 struct Calls(AtomicUsize);
 
 impl EventListener for Calls {
-    fn wake(&self) {
+    fn notify(&self) {
         self.0.fetch_add(1, Ordering::SeqCst);
     }
 }

@@ -49,7 +49,7 @@ pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<()> {
     std::fs::create_dir_all(&folder)?;
     let runtime = service::runtime()?;
     let linger = !args.exit && std::io::stdout().is_terminal();
-    let told = runtime.block_on(async {
+    let outcome = runtime.block_on(async {
         let settings = settings(&folder);
         let mut service = Service::start(&settings, vitals).await?;
         let base = format!("http://{}", service.address);
@@ -58,15 +58,15 @@ pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<()> {
             None => board_token::of_folder(&settings.data_dir)?,
         };
         let board = Client::new(&base, token.map(|token| token.reveal().to_owned()));
-        let told = tokio::select! {
-            told = tell(board, base, folder.clone(), args.data_dir.is_some(), linger) => told,
+        let outcome = tokio::select! {
+            outcome = play(board, base, folder.clone(), args.data_dir.is_some(), linger) => outcome,
             interrupted = tokio::signal::ctrl_c() => interrupted.context("waiting for Ctrl-C"),
         };
         service.stop().await;
-        told
+        outcome
     });
     runtime.shutdown_timeout(std::time::Duration::from_secs(1));
-    told
+    outcome
 }
 
 /// A service on a free port with everything else as it comes.
@@ -83,7 +83,7 @@ fn settings(folder: &Path) -> ServeArgs {
     args
 }
 
-async fn tell(
+async fn play(
     board: Client,
     base: String,
     folder: PathBuf,
@@ -91,7 +91,7 @@ async fn tell(
     linger: bool,
 ) -> anyhow::Result<()> {
     let place = folder.clone();
-    tokio::task::spawn_blocking(move || story::tell(&board, &place)).await??;
+    tokio::task::spawn_blocking(move || story::play(&board, &place)).await??;
     let mut out = std::io::stdout();
     if kept {
         let data = folder.join("data");

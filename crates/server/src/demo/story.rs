@@ -30,7 +30,7 @@ fn id(value: &Value) -> anyhow::Result<String> {
 }
 
 /// Tells the story on the service that `board` calls.
-pub(super) fn tell(board: &Client, folder: &Path) -> anyhow::Result<()> {
+pub(super) fn play(board: &Client, folder: &Path) -> anyhow::Result<()> {
     let cast = Cast::hire(board, folder)?;
     let issue = cast.file_the_issue(board)?;
     say("\nThe manager's heartbeat is invoked; from here on the agents act by themselves.\n")?;

@@ -10,7 +10,7 @@ use workforce_app::authenticate::{AuthMode, AuthPolicy};
 use workforce_domain::port::Tokens;
 use workforce_infra::objects::Location;
 use workforce_infra::start_token::StartToken;
-use workforce_vitals::Place;
+use workforce_vitals::StorageArea;
 
 use crate::board_token;
 use crate::config::{self, ServeArgs};
@@ -19,10 +19,13 @@ use crate::config::{self, ServeArgs};
 const DEAF_FOR: Duration = Duration::from_secs(90);
 
 /// Where room is looked for. A bucket is somebody else's to watch.
-pub(super) fn watched_folders(data_dir: &Path, attachments: &Location) -> Vec<(Place, PathBuf)> {
-    let mut folders = vec![(Place::Data, data_dir.to_owned())];
+pub(super) fn watched_folders(
+    data_dir: &Path,
+    attachments: &Location,
+) -> Vec<(StorageArea, PathBuf)> {
+    let mut folders = vec![(StorageArea::Data, data_dir.to_owned())];
     if let Location::Folder(folder) = attachments {
-        folders.push((Place::Attachments, folder.clone()));
+        folders.push((StorageArea::Attachments, folder.clone()));
     }
     folders
 }

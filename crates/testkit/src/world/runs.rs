@@ -53,15 +53,15 @@ impl World {
 
     /// Looks at every timer that is due or to be set.
     #[track_caller]
-    pub fn look_at_timers(&self) {
+    pub fn check_timers(&self) {
         let system = self.system();
         let now = self.now();
         let found: Result<_, Failure<Infallible>> = self.store().read(|reads| {
             let scope = InstanceScope::SYSTEM;
-            Ok(reads.engine().timers_to_look_at(scope, now, 100)?)
+            Ok(reads.engine().timers_to_check(scope, now, 100)?)
         });
         for (company, agent) in done(found) {
-            done(system.write(|tx, ctx| timers::look(tx, ctx, company, agent)));
+            done(system.write(|tx, ctx| timers::check(tx, ctx, company, agent)));
         }
     }
 

@@ -5,8 +5,9 @@ mod going_back;
 use serde_json::{Value, json};
 use workforce_app::activity_log::document;
 use workforce_app::agents::{
-    self, AgentDetail, AgentError, CreateAgent, REDACTED, RevisionView, RolledBack, UpdateAgent,
+    self, AgentDetail, AgentError, CreateAgent, RevisionView, RolledBack, UpdateAgent,
 };
+use workforce_app::masking::REDACTED;
 use workforce_app::{Code, Failure, Refusal};
 use workforce_domain::activity::Action;
 use workforce_domain::agent::Agent;

@@ -30,7 +30,7 @@ fn timer(world: &World, agent: &Agent) -> Timer {
 /// Longer than the interval with its jitter.
 fn a_beat_later(world: &World) {
     world.advance(MINUTE + MINUTE / 5);
-    world.look_at_timers();
+    world.check_timers();
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn a_beat_wakes_an_agent_that_has_work() {
     let run = world.stored_run(world.pending_wakes(&agent)[0].run);
     done(cancel(world.board(), &run));
     world.take_signal();
-    world.look_at_timers();
+    world.check_timers();
     let next = timer(&world, &agent).next.unwrap();
     let wait = next.since(world.now());
     assert!(
@@ -49,12 +49,12 @@ fn a_beat_wakes_an_agent_that_has_work() {
         "{wait:?}"
     );
     world.advance(MINUTE / 2);
-    world.look_at_timers();
+    world.check_timers();
     assert!(world.pending_wakes(&agent).is_empty());
     world.advance(MINUTE);
     assert!(world.now() > next);
-    world.look_at_timers();
-    world.look_at_timers();
+    world.check_timers();
+    world.check_timers();
     let wakes = world.pending_wakes(&agent);
     assert_eq!(wakes.len(), 1);
     let wake = &wakes[0];
@@ -66,7 +66,7 @@ fn a_beat_wakes_an_agent_that_has_work() {
     assert!(world.take_signal());
     // A server that was away for a day misses no beat and makes up for none.
     world.advance(MINUTE * 60 * 24);
-    world.look_at_timers();
+    world.check_timers();
     assert_eq!(world.pending_wakes(&agent)[0].count, 2);
     assert_eq!(timer(&world, &agent).suppressed, 0);
 }
@@ -75,7 +75,7 @@ fn a_beat_wakes_an_agent_that_has_work() {
 fn a_beat_of_an_idle_agent_is_counted_and_no_row_is_made() {
     let world = World::sqlite();
     let agent = hired(&world, &json!({ "intervalSec": 60 }));
-    world.look_at_timers();
+    world.check_timers();
     for beats in 1..=3 {
         a_beat_later(&world);
         assert_eq!(timer(&world, &agent).suppressed, beats);
@@ -96,7 +96,7 @@ fn a_beat_of_an_idle_agent_is_counted_and_no_row_is_made() {
         ..new_agent("Chief")
     };
     let lazy = world.hired_with(agent.company, &lazy);
-    world.look_at_timers();
+    world.check_timers();
     a_beat_later(&world);
     for (agent, wakes) in [(&keen, 1), (&ceo, 1), (&lazy, 0)] {
         assert_eq!(world.pending_wakes(agent).len(), wakes, "{}", agent.name);
@@ -111,13 +111,13 @@ fn no_timer_beats_for_who_may_not_run() {
         &world,
         &json!({ "intervalSec": 60, "enabled": false, "alwaysRun": true }),
     );
-    world.look_at_timers();
+    world.check_timers();
     assert_eq!(timer(&world, &off), Timer::default());
     done(pause(world.board(), agent.id));
     a_beat_later(&world);
     assert_eq!(timer(&world, &agent), Timer::default());
     done(resume(world.board(), agent.id));
-    world.look_at_timers();
+    world.check_timers();
     assert!(
         timer(&world, &agent)
             .next
@@ -129,7 +129,7 @@ fn no_timer_beats_for_who_may_not_run() {
         ..UpdateAgent::default()
     };
     let other = hired(&world, &json!({ "intervalSec": 60, "alwaysRun": true }));
-    world.look_at_timers();
+    world.check_timers();
     done(change_agent(world.board(), other.id, &change));
     done(archive(world.board(), agent.company));
     a_beat_later(&world);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use workforce_app::secrets::master_key::{self, SweepOptions, Swept};
+use workforce_app::secrets::master_key::{self, ResealOptions, Resealed};
 use workforce_domain::actor::CompanyScope;
 use workforce_domain::id::SecretId;
 use workforce_domain::port::{Failure, SealedColumn, StoredResponse, Vault};
@@ -109,7 +109,7 @@ fn opened(path: &Path) -> std::sync::Arc<dyn Vault> {
     vault_in(path)
 }
 
-const SMALL: SweepOptions = SweepOptions {
+const SMALL: ResealOptions = ResealOptions {
     batch: 2,
     stop_after: None,
 };
@@ -129,13 +129,13 @@ on_both_databases! {
             // Each round is a server that was killed after its first batch.
             let vault = opened(&path);
             assert_all_opens(&world, &*vault, secret, 7);
-            let skipped = SweepOptions { stop_after: Some(crashes + 1), ..SMALL };
-            let swept = master_key::sweep(world.store(), &*vault, skipped).unwrap();
-            if swept.complete {
-                assert!(master_key::forget(world.store(), &*vault, swept).unwrap());
+            let skipped = ResealOptions { stop_after: Some(crashes + 1), ..SMALL };
+            let resealed = master_key::reseal(world.store(), &*vault, skipped).unwrap();
+            if resealed.complete {
+                assert!(master_key::forget(world.store(), &*vault, resealed).unwrap());
                 break;
             }
-            assert!(!master_key::forget(world.store(), &*vault, swept).unwrap());
+            assert!(!master_key::forget(world.store(), &*vault, resealed).unwrap());
             assert_eq!(opened(&path).former_keys().len(), 1);
             crashes += 1;
             assert!(crashes < 20, "it never ends");
@@ -158,14 +158,14 @@ on_both_databases! {
         let vault = opened(&path);
         let late = opened(&path);
         vault.change_key().unwrap();
-        let swept = master_key::sweep(world.store(), &*vault, SMALL).unwrap();
-        assert_eq!(swept, Swept { complete: true, ..Swept::default() });
-        // It began before the change and was committed after the sweep.
+        let resealed = master_key::reseal(world.store(), &*vault, SMALL).unwrap();
+        assert_eq!(resealed, Resealed { complete: true, ..Resealed::default() });
+        // It began before the change and was committed after the rest was sealed anew.
         let secret = fill(&world, &*late, 1);
-        assert!(!master_key::forget(world.store(), &*vault, swept).unwrap());
-        let swept = master_key::sweep(world.store(), &*vault, SMALL).unwrap();
-        assert_eq!(swept.rewrapped, 3);
-        assert!(master_key::forget(world.store(), &*vault, swept).unwrap());
+        assert!(!master_key::forget(world.store(), &*vault, resealed).unwrap());
+        let resealed = master_key::reseal(world.store(), &*vault, SMALL).unwrap();
+        assert_eq!(resealed.rewrapped, 3);
+        assert!(master_key::forget(world.store(), &*vault, resealed).unwrap());
         assert_all_opens(&world, &*vault, secret, 1);
     }
 
@@ -185,9 +185,9 @@ on_both_databases! {
             tx.sealed_mut().replace(&cells[0], vault.current_key(), &damaged)
         });
         vault.change_key().unwrap();
-        let swept = master_key::sweep(world.store(), &*vault, SMALL).unwrap();
-        assert_eq!((swept.rewrapped, swept.damaged), (6, 1));
-        assert!(master_key::forget(world.store(), &*vault, swept).unwrap());
+        let resealed = master_key::reseal(world.store(), &*vault, SMALL).unwrap();
+        assert_eq!((resealed.rewrapped, resealed.damaged), (6, 1));
+        assert!(master_key::forget(world.store(), &*vault, resealed).unwrap());
         let readable = (1..=5)
             .filter(|&version| value_of(&world, &*vault, secret, version).is_some())
             .count();
@@ -209,8 +209,8 @@ on_both_databases! {
         // With the former key beside it the new one is let in.
         let both = vault_of(&new, Some(&old));
         assert!(check(&world, &*both).is_ok());
-        let swept = master_key::sweep(world.store(), &*both, SweepOptions::default()).unwrap();
-        assert_eq!((swept.rewrapped, swept.complete), (1, true));
+        let resealed = master_key::reseal(world.store(), &*both, ResealOptions::default()).unwrap();
+        assert_eq!((resealed.rewrapped, resealed.complete), (1, true));
         assert!(check(&world, &*other).is_ok());
         assert!(check(&world, &*vault()).is_err());
     }

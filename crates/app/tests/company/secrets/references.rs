@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use workforce_app::activity_log::document;
-use workforce_app::agents;
 use workforce_app::issues::{self, IssueError, UpdateIssue};
+use workforce_app::masking::REDACTED;
 use workforce_app::secrets::{self, SecretError};
 use workforce_app::{Code, Refusal};
 use workforce_domain::change::Change;
@@ -133,7 +133,7 @@ fn in_strict_mode_values_under_sensitive_names_have_to_be_secrets() {
         &world,
         agent,
         json!({
-            "MODEL": "m", "EMPTY_TOKEN": "", "OLD_TOKEN": agents::REDACTED,
+            "MODEL": "m", "EMPTY_TOKEN": "", "OLD_TOKEN": REDACTED,
             "API_KEY": reference(&secret, json!("latest")),
         }),
     ));
@@ -164,7 +164,7 @@ fn an_inline_value_becomes_a_secret_in_its_place() {
     assert_eq!(refused(convert("A_TOKEN", None)).code(), Code::InvalidField);
     assert_eq!(refused(convert("EMPTY", None)).code(), Code::InvalidField);
     assert_eq!(refused(convert("NONE", None)).code(), Code::NotFound);
-    let agent = done(bind(&world, agent, json!({ "A_TOKEN": agents::REDACTED })));
+    let agent = done(bind(&world, agent, json!({ "A_TOKEN": REDACTED })));
     let run = running(&world, &agent).run;
     let found = done(resolve(&world, &run, &Value::from(agent.adapter_config)));
     assert_eq!(

@@ -191,7 +191,7 @@ impl Progress {
     ///
     /// # Errors
     /// When the mover's table does not lead there.
-    pub fn go(
+    pub fn transition_to(
         &self,
         mover: Mover,
         to: IssueStatus,
@@ -207,7 +207,7 @@ impl Progress {
                 reopened: false,
             });
         }
-        let to = from.go_within(from.successors_for(mover), to)?;
+        let to = from.transition_within(from.successors_for(mover), to)?;
         let reopened = from.is_terminal();
         let overridden = !reopened && !from.successors().contains(&to);
         Ok(Moved {
@@ -271,7 +271,7 @@ impl Progress {
         } else {
             &[]
         };
-        let to = from.go_within(allowed, to)?;
+        let to = from.transition_within(allowed, to)?;
         Ok(Moved {
             progress: self.enter(to, now),
             from,

@@ -100,7 +100,7 @@ async fn delete(rqctx: RequestContext) -> HttpResponse {
             |_state, _id, ()| Ok(()),
             |tx, ctx, id, ()| companies::delete(tx, ctx, *id),
             |state, id, ()| {
-                if let Err(error) = state.ports.logs.forget(*id) {
+                if let Err(error) = state.ports.logs.delete(*id) {
                     tracing::warn!(%error, cause = ?error, company = %id, "logs of a deleted company are still there");
                 }
                 Reply::ok(Done::OK)

@@ -16,7 +16,7 @@ impl Signals {
 }
 
 impl EngineSignal for Signals {
-    fn wake_up(&self) {
+    fn nudge(&self) {
         self.0.fetch_add(1, Ordering::SeqCst);
     }
 }
@@ -60,7 +60,7 @@ impl RunLogs for Digits {
         })
     }
 
-    fn forget(&self, _company: CompanyId) -> Result<(), LogError> {
+    fn delete(&self, _company: CompanyId) -> Result<(), LogError> {
         self.resize(0);
         Ok(())
     }

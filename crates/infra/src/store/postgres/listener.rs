@@ -53,7 +53,7 @@ struct Inbox {
 #[derive(Default)]
 struct State {
     /// Companies that other servers are to be told of.
-    untold: BTreeSet<CompanyId>,
+    unannounced: BTreeSet<CompanyId>,
     /// Somebody began to listen.
     called: bool,
     closing: bool,
@@ -61,7 +61,7 @@ struct State {
 
 impl State {
     fn is_idle(&self) -> bool {
-        self.untold.is_empty() && !self.called && !self.closing
+        self.unannounced.is_empty() && !self.called && !self.closing
     }
 }
 
@@ -85,14 +85,14 @@ impl Inbox {
                 .unwrap_or_else(PoisonError::into_inner),
         };
         state.called = false;
-        (!state.closing).then(|| core::mem::take(&mut state.untold))
+        (!state.closing).then(|| core::mem::take(&mut state.unannounced))
     }
 
     /// Keeps what could not be told, and waits; true when the store was closed
     /// meanwhile.
-    fn keep(&self, untold: BTreeSet<CompanyId>, pause: Duration) -> bool {
+    fn keep(&self, unannounced: BTreeSet<CompanyId>, pause: Duration) -> bool {
         let mut state = self.state();
-        state.untold.extend(untold);
+        state.unannounced.extend(unannounced);
         let waited = self
             .changed
             .wait_timeout_while(state, pause, |state| !state.closing);
@@ -123,10 +123,10 @@ impl NotificationListener {
         if companies.is_empty() {
             return;
         }
-        self.local.wake(companies);
+        self.local.notify(companies);
         let mut state = self.inbox.state();
-        let asleep = state.untold.is_empty();
-        state.untold.extend(companies.iter().copied());
+        let asleep = state.unannounced.is_empty();
+        state.unannounced.extend(companies.iter().copied());
         drop(state);
         if asleep {
             self.inbox.changed.notify_one();
@@ -162,20 +162,20 @@ fn run(url: &str, local: &Listeners, inbox: &Inbox) {
         // One that listens looks for notifications in between; one that does
         // not sleeps until it is called.
         let listening = local.is_any() || link.as_ref().is_some_and(|link| link.listening);
-        let Some(untold) = inbox.wait(listening.then_some(LOOK_EVERY)) else {
+        let Some(unannounced) = inbox.wait(listening.then_some(LOOK_EVERY)) else {
             return;
         };
-        match serve(url, &mut link, &untold, local) {
+        match serve(url, &mut link, &unannounced, local) {
             Ok(()) => {
                 pause = FIRST_PAUSE;
-                if !untold.is_empty() {
+                if !unannounced.is_empty() {
                     thread::sleep(GATHER);
                 }
             }
             Err(error) => {
                 link = None;
                 tracing::warn!(%error, "servers do not hear of each other's events at the moment");
-                if inbox.keep(untold, pause) {
+                if inbox.keep(unannounced, pause) {
                     return;
                 }
                 pause = (pause * 2).min(LONGEST_PAUSE);
@@ -188,19 +188,19 @@ fn run(url: &str, local: &Listeners, inbox: &Inbox) {
 fn serve(
     url: &str,
     link: &mut Option<Link>,
-    untold: &BTreeSet<CompanyId>,
+    unannounced: &BTreeSet<CompanyId>,
     local: &Listeners,
 ) -> Result<(), ConnectError> {
     let wanted = local.is_any();
     let link = match link {
         Some(link) => link,
-        None if untold.is_empty() && !wanted => return Ok(()),
+        None if unannounced.is_empty() && !wanted => return Ok(()),
         none => none.insert(Link::open(url)?),
     };
-    link.notify(untold)?;
+    link.notify(unannounced)?;
     if link.listen(wanted)? {
         // What happened before is not told any more.
-        local.wake_all();
+        local.notify_all();
     }
     link.hear(local)
 }
@@ -276,7 +276,7 @@ impl Link {
                 companies.insert(company);
             }
         }
-        local.wake(&companies.into_iter().collect::<Vec<CompanyId>>());
+        local.notify(&companies.into_iter().collect::<Vec<CompanyId>>());
         Ok(())
     }
 }

@@ -46,8 +46,13 @@ pub(crate) fn open(url: &str, options: &OpenOptions) -> Result<PostgresStore, Op
         .map_err(|error| OpenError::Connect(error.into()))?;
     let target = url.to_owned();
     let pool = pool(options.pool_size, move || Session::open(&target));
-    let room = options.vitals.room.clone();
-    Ok(PostgresStore::new(url.to_owned(), pool, listener, room))
+    let disk_space = options.vitals.disk_space.clone();
+    Ok(PostgresStore::new(
+        url.to_owned(),
+        pool,
+        listener,
+        disk_space,
+    ))
 }
 
 /// Undoes every migration of the database at `url`.

@@ -4,7 +4,7 @@ use diesel::result::Error;
 use r2d2::{Pool, PooledConnection};
 use workforce_domain::id::CompanyId;
 use workforce_domain::port::{EventFeed, Reads, Store, StoreError, Tx, Verdict};
-use workforce_vitals::Room;
+use workforce_vitals::DiskSpace;
 
 use super::listener::NotificationListener;
 use super::outcome::{Outcome, Written, number_of_running};
@@ -24,7 +24,7 @@ pub(crate) struct PostgresStore {
     url: String,
     pool: Pool<Manager<Session>>,
     listener: NotificationListener,
-    room: Room,
+    disk_space: DiskSpace,
 }
 
 /// Why a transaction was not seen to commit.
@@ -40,13 +40,13 @@ impl PostgresStore {
         url: String,
         pool: Pool<Manager<Session>>,
         listener: NotificationListener,
-        room: Room,
+        disk_space: DiskSpace,
     ) -> Self {
         Self {
             url,
             pool,
             listener,
-            room,
+            disk_space,
         }
     }
 
@@ -69,7 +69,7 @@ impl PostgresStore {
         body: impl FnOnce(&mut Transaction<'_>) -> Result<Verdict, StoreError>,
     ) -> Result<Vec<CompanyId>, StoreError> {
         let mut pooled = self.begin(BEGIN_WRITE)?;
-        let (told, written) = match run(&mut pooled.conn, body) {
+        let (companies, written) = match run(&mut pooled.conn, body) {
             Ok(Some(ran)) => ran,
             refused => {
                 let undone = end(&mut pooled, |conn| {
@@ -80,12 +80,12 @@ impl PostgresStore {
             }
         };
         match commit(&mut pooled) {
-            Ok(()) => Ok(told),
+            Ok(()) => Ok(companies),
             Err(Uncommitted::Undone(error)) => Err(error),
             Err(Uncommitted::Unheard(error)) => {
                 // Its place in the pool is free for a new connection.
                 drop(pooled);
-                self.settle(written, error, told)
+                self.settle(written, error, companies)
             }
         }
     }
@@ -95,16 +95,16 @@ impl PostgresStore {
         &self,
         written: Option<Written>,
         error: Error,
-        told: Vec<CompanyId>,
+        companies: Vec<CompanyId>,
     ) -> Result<Vec<CompanyId>, StoreError> {
         let outcome = written.map_or(Outcome::Aborted, |written| written.outcome(&self.url));
         tracing::warn!(%error, ?outcome, "the connection was lost during a commit");
         match outcome {
-            Outcome::Committed => Ok(told),
+            Outcome::Committed => Ok(companies),
             Outcome::Aborted => Err(StoreError::Unavailable(Box::new(error))),
             Outcome::Unknown => {
                 // Who listens looks in vain at worst.
-                self.listener.notify(&told);
+                self.listener.notify(&companies);
                 Err(StoreError::OutcomeUnknown(Box::new(error)))
             }
         }
@@ -142,7 +142,7 @@ fn run(
     if matches!(body(&mut tx)?, Verdict::RollBack) {
         return Ok(None);
     }
-    let (told, number) = tx.write_journal()?;
+    let (companies, number) = tx.write_journal()?;
     // The server answers COMMIT well although a statement has failed, and undoes everything. But
     // it refuses every other statement then, and one runs between the body and COMMIT: of the
     // journal, or this.
@@ -152,7 +152,7 @@ fn run(
     };
     let life = session.life;
     let written = number.map(|number| Written::new(number, life));
-    Ok(Some((told, written)))
+    Ok(Some((companies, written)))
 }
 
 /// Ends a transaction, after which the pool may have its connection back.
@@ -183,16 +183,16 @@ impl Store for PostgresStore {
         &self,
         body: &mut (dyn FnMut(&mut dyn Reads) -> Result<(), StoreError> + '_),
     ) -> Result<(), StoreError> {
-        until_settled(&self.room, || self.read(|tx| body(tx)))
+        until_settled(&self.disk_space, || self.read(|tx| body(tx)))
     }
 
     fn run_write(
         &self,
         body: &mut (dyn FnMut(&mut dyn Tx) -> Result<Verdict, StoreError> + '_),
     ) -> Result<(), StoreError> {
-        until_settled(&self.room, || {
-            let told = self.write(|tx| body(tx))?;
-            self.listener.notify(&told);
+        until_settled(&self.disk_space, || {
+            let companies = self.write(|tx| body(tx))?;
+            self.listener.notify(&companies);
             Ok(())
         })
     }

@@ -106,7 +106,7 @@ impl From<&Approval> for ApprovalRow {
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = approval_events, treat_none_as_default_value = false)]
-pub(super) struct EventRow {
+pub(super) struct ApprovalEventRow {
     id: IdColumn<ApprovalEventId>,
     company_id: IdColumn<CompanyId>,
     approval_id: IdColumn<ApprovalId>,
@@ -118,7 +118,7 @@ pub(super) struct EventRow {
     created_at: InstantColumn,
 }
 
-impl Row for EventRow {
+impl Row for ApprovalEventRow {
     type Record = ApprovalEvent;
 
     fn weight(&self) -> usize {
@@ -140,7 +140,7 @@ impl Row for EventRow {
     }
 }
 
-impl From<&ApprovalEvent> for EventRow {
+impl From<&ApprovalEvent> for ApprovalEventRow {
     fn from(event: &ApprovalEvent) -> Self {
         Self {
             id: IdColumn(event.id),
@@ -160,7 +160,7 @@ impl From<&ApprovalEvent> for EventRow {
 #[diesel(table_name = approval_events, treat_none_as_default_value = false)]
 pub(super) struct HistoryRow {
     #[diesel(embed)]
-    event: EventRow,
+    event: ApprovalEventRow,
     payload: Option<JsonColumn<Document>>,
 }
 
@@ -183,7 +183,7 @@ impl Row for HistoryRow {
 impl From<&ApprovalHistoryEntry> for HistoryRow {
     fn from(entry: &ApprovalHistoryEntry) -> Self {
         Self {
-            event: EventRow::from(&entry.event),
+            event: ApprovalEventRow::from(&entry.event),
             payload: entry.payload.clone().map(JsonColumn),
         }
     }

@@ -21,7 +21,7 @@ use workforce_domain::port::{
 use super::super::for_update;
 use super::super::transaction::Transaction;
 use super::approval_list;
-use super::approval_rows::{ApprovalCommentRow, ApprovalRow, EventRow, HistoryRow};
+use super::approval_rows::{ApprovalCommentRow, ApprovalEventRow, ApprovalRow, HistoryRow};
 use super::issues::MAX_ANCESTORS;
 use super::page::MAX_WHOLE;
 use super::predicates::{undecided_approval, undecided_plan};
@@ -205,12 +205,12 @@ impl ApprovalReads for Transaction<'_> {
         approvals: &[ApprovalId],
     ) -> Result<Vec<ApprovalEvent>, StoreError> {
         let ids: Vec<_> = approvals.iter().copied().map(IdColumn).collect();
-        let rows: Vec<EventRow> = approval_events::table
+        let rows: Vec<ApprovalEventRow> = approval_events::table
             .filter(approval_events::company_id.eq(IdColumn(company.company())))
             .filter(approval_events::approval_id.eq_any(ids))
             .order((approval_events::created_at, approval_events::id))
             .limit(MAX_WHOLE)
-            .select(EventRow::as_select())
+            .select(ApprovalEventRow::as_select())
             .load(self.conn)
             .map_err(failed)?;
         all(rows)

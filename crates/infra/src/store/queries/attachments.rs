@@ -147,10 +147,10 @@ impl AttachmentWrites for Transaction<'_> {
             .execute(self.conn)
             .map_err(failed)
             .and_then(exactly_one)?;
-        Ok(forget_unshown(self.conn, object)?.then_some(object))
+        Ok(delete_unshown(self.conn, object)?.then_some(object))
     }
 
-    fn forget_unattached(
+    fn delete_unattached(
         &mut self,
         _scope: InstanceScope,
         limit: usize,
@@ -165,7 +165,7 @@ impl AttachmentWrites for Transaction<'_> {
             .select(AssetRow::as_select())
             .load(self.conn)
             .map_err(failed)?;
-        let mut forgotten = Vec::new();
+        let mut deleted = Vec::new();
         for row in rows {
             let object = row.restore()?.object();
             // Between the look and the lock it may have been shown again.
@@ -178,16 +178,16 @@ impl AttachmentWrites for Transaction<'_> {
             .first(self.conn)
             .optional()
             .map_err(failed)?;
-            if locked.is_some() && forget_unshown(self.conn, object)? {
-                forgotten.push(object);
+            if locked.is_some() && delete_unshown(self.conn, object)? {
+                deleted.push(object);
             }
         }
-        Ok(forgotten)
+        Ok(deleted)
     }
 }
 
 /// Deletes a locked asset that no attachment shows; says whether it did.
-fn forget_unshown(conn: &mut Connection, object: ObjectName) -> Result<bool, StoreError> {
+fn delete_unshown(conn: &mut Connection, object: ObjectName) -> Result<bool, StoreError> {
     let shown = issue_attachments::table
         .filter(issue_attachments::company_id.eq(IdColumn(object.company)))
         .filter(issue_attachments::asset_id.eq(IdColumn(object.asset)));

@@ -21,7 +21,7 @@ use super::super::{Connection, for_update};
 use super::advisory::advisory_lock;
 use super::agent_row::AgentRow;
 use super::companies::CompanyRow;
-use super::leases;
+use super::issue_leases;
 use super::row::{Row, exactly_one};
 use super::run_row::RunRow;
 use super::runs::queued;
@@ -244,6 +244,6 @@ fn occupy(conn: &mut Connection, run: &Run, issue: IssueId) -> Result<(), StoreE
         fence: 0,
         expires_at: None,
     };
-    leases::take(conn, run.company, issue, &lease)?;
+    issue_leases::take(conn, run.company, issue, &lease)?;
     Ok(())
 }

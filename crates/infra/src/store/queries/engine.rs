@@ -20,7 +20,7 @@ use super::predicates::{budget_left_to_agent, budget_left_to_company, stopped_by
 use super::row::{Row, all};
 use super::run_row::RunRow;
 use super::runs::running;
-use super::{claim, event_ring, obsolete_wakes, timers, wakes};
+use super::{claim, event_retention, obsolete_wakes, timers, wakes};
 use crate::store::columns::{IdColumn, InstantColumn, Key, StringEnumColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{heartbeat_runs, run_processes};
@@ -173,13 +173,13 @@ impl EngineReads for Transaction<'_> {
         Ok(!obsolete_wakes::find(self.conn, 1)?.is_empty())
     }
 
-    fn timers_to_look_at(
+    fn timers_to_check(
         &mut self,
         scope: InstanceScope,
         now: Timestamp,
         limit: usize,
     ) -> Result<Vec<(CompanyScope, AgentId)>, StoreError> {
-        timers::to_look_at(self.conn, scope, now, limit)
+        timers::to_check(self.conn, scope, now, limit)
     }
 
     fn budget_stops_to_lift(
@@ -265,7 +265,7 @@ impl EngineWrites for Transaction<'_> {
         Ok(())
     }
 
-    fn forget_process(&mut self, company: CompanyScope, run: RunId) -> Result<(), StoreError> {
+    fn delete_process(&mut self, company: CompanyScope, run: RunId) -> Result<(), StoreError> {
         diesel::delete(run_processes::table.find(IdColumn(run)))
             .filter(run_processes::company_id.eq(IdColumn(company.company())))
             .execute(self.conn)
@@ -292,22 +292,22 @@ impl EngineWrites for Transaction<'_> {
         timers::set(self.conn, agent, next, suppressed)
     }
 
-    fn forget_events(
+    fn delete_events(
         &mut self,
         _scope: InstanceScope,
         before: Timestamp,
         keep: i64,
         limit: usize,
     ) -> Result<usize, StoreError> {
-        event_ring::forget(self.conn, before, keep, limit)
+        event_retention::delete_surplus(self.conn, before, keep, limit)
     }
 
-    fn forget_wakes(
+    fn delete_wakes(
         &mut self,
         _scope: InstanceScope,
         before: Timestamp,
         limit: usize,
     ) -> Result<usize, StoreError> {
-        wakes::forget(self.conn, before, limit)
+        wakes::delete_before(self.conn, before, limit)
     }
 }

@@ -89,7 +89,7 @@ impl IdempotencyWrites for Transaction<'_> {
         Ok(())
     }
 
-    fn forget(&mut self, before: Timestamp, limit: usize) -> Result<usize, StoreError> {
+    fn delete_before(&mut self, before: Timestamp, limit: usize) -> Result<usize, StoreError> {
         sql_query(
             "DELETE FROM idempotency_keys WHERE (idem_scope, idem_key) IN (
                 SELECT idem_scope, idem_key FROM idempotency_keys

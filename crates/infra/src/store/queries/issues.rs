@@ -23,7 +23,7 @@ use super::advisory::advisory_lock;
 use super::issue_row::IssueRow;
 use super::predicates::open_issue;
 use super::row::{all, exactly_one, in_scope, one};
-use super::{issue_deletion, issue_list, issue_search, issue_texts, leases};
+use super::{issue_deletion, issue_leases, issue_list, issue_search, issue_texts};
 use crate::store::cached::cached;
 use crate::store::columns::{DigestColumn, IdColumn, Key};
 use crate::store::errors::failed;
@@ -206,7 +206,7 @@ impl IssueReads for Transaction<'_> {
         company: CompanyScope,
         issue: IssueId,
     ) -> Result<Option<Lease>, StoreError> {
-        leases::of_issue(self.conn, company, issue)
+        issue_leases::of_issue(self.conn, company, issue)
     }
 
     fn leases(
@@ -214,7 +214,7 @@ impl IssueReads for Transaction<'_> {
         company: CompanyScope,
         issues: &[IssueId],
     ) -> Result<Vec<Lease>, StoreError> {
-        leases::of_issues(self.conn, company, issues)
+        issue_leases::of_issues(self.conn, company, issues)
     }
 }
 
@@ -296,12 +296,12 @@ impl IssueWrites for Transaction<'_> {
                 constraint: "a lease is put on the issue it is for".into(),
             });
         }
-        leases::take(self.conn, issue.company, issue.id, lease.lease())
+        issue_leases::take(self.conn, issue.company, issue.id, lease.lease())
     }
 
     fn end_lease(&mut self, issue: &Locked<Issue>) -> Result<(), StoreError> {
         let issue = issue.to_store()?;
-        leases::end(self.conn, issue)
+        issue_leases::end(self.conn, issue)
     }
 
     fn lock_open_of(
@@ -325,6 +325,6 @@ impl IssueWrites for Transaction<'_> {
 
     fn end_leases_of_run(&mut self, run: &Locked<Run>) -> Result<(), StoreError> {
         let run = run.to_store()?;
-        leases::end_of_run(self.conn, run.scope(), run.id)
+        issue_leases::end_of_run(self.conn, run.scope(), run.id)
     }
 }

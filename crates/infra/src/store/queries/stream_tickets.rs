@@ -92,7 +92,7 @@ impl StreamTicketWrites for Transaction<'_> {
         Ok(taken == 1)
     }
 
-    fn forget(&mut self, before: Timestamp, limit: usize) -> Result<usize, StoreError> {
+    fn delete_before(&mut self, before: Timestamp, limit: usize) -> Result<usize, StoreError> {
         sql_query(
             "DELETE FROM stream_tickets WHERE ticket_hash IN (
                 SELECT ticket_hash FROM stream_tickets

@@ -51,14 +51,14 @@ pub(super) fn find(
 }
 
 /// Agents whose timer is due, then those whose timer is to be set anew.
-pub(super) fn to_look_at(
+pub(super) fn to_check(
     conn: &mut Connection,
     scope: InstanceScope,
     now: Timestamp,
     limit: usize,
 ) -> Result<Vec<(CompanyScope, AgentId)>, StoreError> {
-    type Place = (IdColumn<CompanyId>, IdColumn<AgentId>);
-    let due: Vec<Place> = agents::table
+    type TimerOwner = (IdColumn<CompanyId>, IdColumn<AgentId>);
+    let due: Vec<TimerOwner> = agents::table
         .filter(agents::next_heartbeat_at.is_not_null())
         .filter(agents::next_heartbeat_at.le(InstantColumn(now)))
         .order((agents::next_heartbeat_at, agents::id))
@@ -67,7 +67,7 @@ pub(super) fn to_look_at(
         .load(conn)
         .map_err(failed)?;
     // Spelled as in its partial index.
-    let to_set: Vec<Place> = agents::table
+    let to_set: Vec<TimerOwner> = agents::table
         .filter(diesel::dsl::sql::<Bool>(
             "agents.heartbeat_interval_sec IS DISTINCT FROM agents.heartbeat_armed_sec",
         ))

@@ -235,12 +235,12 @@ pub(super) fn cancel(
 }
 
 /// Forgets ended wakes whose run has ended too, oldest first; how many it was.
-pub(super) fn forget(
+pub(super) fn delete_before(
     conn: &mut Connection,
     before: Timestamp,
     limit: usize,
 ) -> Result<usize, StoreError> {
-    static FORGOTTEN: LazyLock<String> = LazyLock::new(|| {
+    static DELETION: LazyLock<String> = LazyLock::new(|| {
         let ended = ended_wake("w");
         format!(
             "DELETE FROM wakes WHERE id IN (
@@ -250,8 +250,8 @@ pub(super) fn forget(
             )"
         )
     });
-    let forgotten = sql_query(FORGOTTEN.as_str())
+    let deletion = sql_query(DELETION.as_str())
         .bind::<Instant, _>(InstantColumn(before))
         .bind::<BigInt, _>(row_limit(limit));
-    cached(forgotten).execute(conn).map_err(failed)
+    cached(deletion).execute(conn).map_err(failed)
 }

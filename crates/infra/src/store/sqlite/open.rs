@@ -53,7 +53,7 @@ pub(crate) fn open(path: &Path, options: &OpenOptions) -> Result<SqliteStore, Op
         readers,
         writer,
         Listeners::default(),
-        (folder, options.vitals.room.clone()),
+        (folder, options.vitals.disk_space.clone()),
         lock,
     ))
 }

@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 
 use r2d2::Pool;
 use workforce_domain::port::{EventFeed, Reads, Store, StoreError, Tx, Verdict};
-use workforce_vitals::Room;
+use workforce_vitals::DiskSpace;
 
 use super::lock::ExclusiveLock;
 use super::statement::{Begin, Rollback, Statement};
@@ -21,7 +21,7 @@ pub(crate) struct SqliteStore {
     listeners: Listeners,
     /// Where the file and what belongs to it lie.
     folder: PathBuf,
-    room: Room,
+    disk_space: DiskSpace,
     /// Dropped last, after every connection is closed.
     _lock: ExclusiveLock,
 }
@@ -31,7 +31,7 @@ impl SqliteStore {
         readers: Pool<Manager<Connection>>,
         writer: Writer,
         listeners: Listeners,
-        (folder, room): (PathBuf, Room),
+        (folder, disk_space): (PathBuf, DiskSpace),
         lock: ExclusiveLock,
     ) -> Self {
         Self {
@@ -39,13 +39,13 @@ impl SqliteStore {
             writer,
             listeners,
             folder,
-            room,
+            disk_space,
             _lock: lock,
         }
     }
 
     /// The failure as it is: SQLite does not always say that the disk has no room.
-    fn told(&self, error: StoreError) -> StoreError {
+    fn classify(&self, error: StoreError) -> StoreError {
         match error {
             StoreError::Failed(cause) if may_be_full(&*cause) && takes_nothing(&self.folder) => {
                 StoreError::Full(cause)
@@ -60,7 +60,7 @@ impl Store for SqliteStore {
         &self,
         body: &mut (dyn FnMut(&mut dyn Reads) -> Result<(), StoreError> + '_),
     ) -> Result<(), StoreError> {
-        until_settled(&self.room, || {
+        until_settled(&self.disk_space, || {
             let mut reader = take(&self.readers)?;
             reader.in_transaction = true;
             let conn = &mut reader.conn;
@@ -70,7 +70,7 @@ impl Store for SqliteStore {
             if Rollback.run(conn).is_ok() {
                 reader.in_transaction = false;
             }
-            outcome.map_err(|error| self.told(error))
+            outcome.map_err(|error| self.classify(error))
         })
     }
 
@@ -78,10 +78,10 @@ impl Store for SqliteStore {
         &self,
         body: &mut (dyn FnMut(&mut dyn Tx) -> Result<Verdict, StoreError> + '_),
     ) -> Result<(), StoreError> {
-        until_settled(&self.room, || {
+        until_settled(&self.disk_space, || {
             let run = self.writer.run(&mut |tx| body(tx));
-            let told = run.map_err(|error| self.told(error))?;
-            self.listeners.wake(&told);
+            let companies = run.map_err(|error| self.classify(error))?;
+            self.listeners.notify(&companies);
             Ok(())
         })
     }

@@ -152,12 +152,17 @@ impl Turn {
     fn member(&mut self, body: &mut Body<'_>) -> Result<Result<Vec<CompanyId>, StoreError>, Lost> {
         Savepoint.run(&mut self.conn).map_err(Lost)?;
         let mut tx = Transaction::on(&mut self.conn);
-        let told = body(&mut tx).and_then(|verdict| match verdict {
-            Verdict::Commit => tx.write_journal().map(|(told, _number)| Some(told)),
+        let companies = body(&mut tx).and_then(|verdict| match verdict {
+            Verdict::Commit => tx
+                .write_journal()
+                .map(|(companies, _number)| Some(companies)),
             Verdict::RollBack => Ok(None),
         });
-        match told {
-            Ok(Some(told)) => Release.run(&mut self.conn).map(|()| Ok(told)).map_err(Lost),
+        match companies {
+            Ok(Some(companies)) => Release
+                .run(&mut self.conn)
+                .map(|()| Ok(companies))
+                .map_err(Lost),
             Ok(None) => self.undo_member().map(|()| Ok(Vec::new())),
             Err(error) => match self.undo_member() {
                 Ok(()) => Ok(Err(error)),
@@ -184,7 +189,7 @@ impl Turn {
             Ok(()) => self.close(Ok(())),
             Err(error) => {
                 self.roll_back();
-                let error = self.settled(error);
+                let error = self.overwrite_failed_commit(error);
                 self.fail(error);
             }
         }
@@ -194,7 +199,7 @@ impl Turn {
     /// the disk may lie there whole and lack the proof only that it is durable: nobody sees it,
     /// but whoever opens the file after a crash would. The next commit is written over it, so
     /// that one is made at once.
-    fn settled(&mut self, error: StoreError) -> StoreError {
+    fn overwrite_failed_commit(&mut self, error: StoreError) -> StoreError {
         if !is_of_disk(&error) {
             return error;
         }

@@ -190,16 +190,19 @@ fn a_commit_that_failed_at_the_disk_is_undone_or_not_known() {
     let (folder, writer) = writer();
     let of_disk = || StoreError::Failed("disk I/O error".into());
     let mut turn = writer.turn();
-    assert!(matches!(turn.settled(of_disk()), StoreError::Failed(_)));
+    assert!(matches!(
+        turn.overwrite_failed_commit(of_disk()),
+        StoreError::Failed(_)
+    ));
     // Nothing can be written over it.
     turn.conn.batch_execute("PRAGMA busy_timeout = 0").unwrap();
     let mut rival = connection(&folder);
     rival.batch_execute("BEGIN IMMEDIATE").unwrap();
-    let unknown = turn.settled(of_disk());
+    let unknown = turn.overwrite_failed_commit(of_disk());
     assert!(matches!(unknown, StoreError::OutcomeUnknown(_)));
     // What SQLite itself refused is known to be undone.
     assert!(matches!(
-        turn.settled(StoreError::Contended),
+        turn.overwrite_failed_commit(StoreError::Contended),
         StoreError::Contended
     ));
     let outcome = Outcome::default();

@@ -79,7 +79,7 @@ fn deeds(asked: &Asked) -> Vec<(&'static str, Deed<'_>)> {
             "timers and budgets",
             Box::new(|tx: &mut dyn Tx| {
                 let engine = tx.engine();
-                engine.timers_to_look_at(InstanceScope::SYSTEM, now(), BATCH)?;
+                engine.timers_to_check(InstanceScope::SYSTEM, now(), BATCH)?;
                 engine.budget_stops_to_lift(InstanceScope::SYSTEM, Month::of(now()), BATCH)?;
                 Ok(())
             }),
@@ -101,17 +101,17 @@ fn deeds(asked: &Asked) -> Vec<(&'static str, Deed<'_>)> {
                 tx.activity().event_span(scope)?;
                 let forgotten =
                     tx.engine_mut()
-                        .forget_events(InstanceScope::SYSTEM, later(10), 100, BATCH)?;
+                        .delete_events(InstanceScope::SYSTEM, later(10), 100, BATCH)?;
                 assert_eq!(forgotten, BATCH);
                 assert_eq!(
                     tx.engine_mut()
-                        .forget_wakes(InstanceScope::SYSTEM, later(10), 5)?,
+                        .delete_wakes(InstanceScope::SYSTEM, later(10), 5)?,
                     5
                 );
                 tx.idempotency().find("x", "y", now())?;
-                tx.idempotency().forget(now(), BATCH)?;
+                tx.idempotency().delete_before(now(), BATCH)?;
                 tx.stream_tickets_mut().take(&[0; 32])?;
-                tx.stream_tickets_mut().forget(now(), BATCH)?;
+                tx.stream_tickets_mut().delete_before(now(), BATCH)?;
                 Ok(())
             }),
         ),

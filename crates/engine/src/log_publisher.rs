@@ -1,4 +1,4 @@
-//! Tells that runs wrote output: where the new part begins, not the output
+//! Publishes that runs wrote output: where the new part begins, not the output
 //! itself (docs/events.md#kinds).
 
 use std::collections::HashMap;
@@ -13,24 +13,24 @@ use workforce_domain::activity::{Event, EventKind};
 use workforce_domain::id::{CompanyId, RunId};
 use workforce_domain::port::StoreError;
 
-use crate::shared::Core;
+use crate::state::EngineState;
 
 /// How often logs are read. A run reports new output at most this often.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
+const POLL_EVERY: Duration = Duration::from_secs(1);
 /// After this many reports a run is throttled to one every [`RARELY`]: watchers
 /// read the log itself, and its events must not crowd out those of others.
 const OFTEN: u32 = 60;
 const RARELY: Duration = Duration::from_secs(10);
 
-/// What a live run has told.
-struct Told {
+/// What was published of a live run.
+struct Published {
     /// Output up to here, in bytes.
     length: u64,
     times: u32,
     at: Instant,
 }
 
-/// Output that was not told of.
+/// Output that was not published yet.
 struct Written {
     company: CompanyId,
     run: RunId,
@@ -39,30 +39,33 @@ struct Written {
     length: u64,
 }
 
-/// Tells of the output of live runs, until the engine has ended.
-pub(crate) async fn run(core: Arc<Core>) {
-    let mut told = HashMap::new();
-    while core
+/// Publishes the output of live runs, until the engine has ended.
+pub(crate) async fn run(state: Arc<EngineState>) {
+    let mut published = HashMap::new();
+    while state
         .abandoning
-        .run_until_cancelled(sleep(LOOK_EVERY))
+        .run_until_cancelled(sleep(POLL_EVERY))
         .await
         .is_some()
     {
-        if let Err(error) = tell(&core, &mut told).await {
+        if let Err(error) = publish(&state, &mut published).await {
             tracing::warn!(%error, "output of runs is not told of");
         }
     }
 }
 
-async fn tell(core: &Core, told: &mut HashMap<RunId, Told>) -> Result<(), StoreError> {
-    let live = core.live.all();
-    told.retain(|run, _| live.iter().any(|live| live.run == *run));
+async fn publish(
+    state: &EngineState,
+    published: &mut HashMap<RunId, Published>,
+) -> Result<(), StoreError> {
+    let live = state.live.all();
+    published.retain(|run, _| live.iter().any(|live| live.run == *run));
     let mut due = Vec::new();
     for live in live {
-        let known = told.get(&live.run);
+        let known = published.get(&live.run);
         let rests = known.is_some_and(|known| known.times >= OFTEN && known.at.elapsed() < RARELY);
         if !rests {
-            let path = core.config.log_path(live.company, live.run);
+            let path = state.config.log_path(live.company, live.run);
             let offset = known.map_or(0, |known| known.length);
             due.push((live.company, live.run, path, offset));
         }
@@ -77,7 +80,7 @@ async fn tell(core: &Core, told: &mut HashMap<RunId, Told>) -> Result<(), StoreE
         return Ok(());
     }
     for written in &written {
-        let known = told.entry(written.run).or_insert(Told {
+        let known = published.entry(written.run).or_insert(Published {
             length: 0,
             times: 0,
             at: Instant::now(),
@@ -86,7 +89,8 @@ async fn tell(core: &Core, told: &mut HashMap<RunId, Told>) -> Result<(), StoreE
         known.times = known.times.saturating_add(1);
         known.at = Instant::now();
     }
-    core.store
+    state
+        .store
         .write(move |tx, ctx| {
             for Written {
                 company,

@@ -12,7 +12,7 @@ use crate::context::Context;
 
 /// Writes down what the caller did to an approval, and keeps what it shows
 /// where that is new.
-pub(super) fn tell(
+pub(crate) fn append(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
     approval: &mut Locked<Approval>,

@@ -3,14 +3,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use workforce_domain::time::Timestamp;
-use workforce_vitals::{Place, is_full};
+use workforce_vitals::{StorageArea, is_full};
 
 use crate::config::EngineConfig;
 use crate::live::LiveRuns;
 use crate::transactions::Transactions;
 
 /// What the tasks of an engine share.
-pub(crate) struct Core {
+pub(crate) struct EngineState {
     pub(crate) config: EngineConfig,
     pub(crate) store: Transactions,
     pub(crate) live: LiveRuns,
@@ -25,7 +25,7 @@ pub(crate) struct Core {
     last_tick: Mutex<Option<Timestamp>>,
 }
 
-impl Core {
+impl EngineState {
     pub(crate) fn new(config: EngineConfig, store: Transactions) -> Arc<Self> {
         Arc::new(Self {
             config,
@@ -41,7 +41,7 @@ impl Core {
 
     /// Whether there is room for what runs write.
     pub(crate) fn has_room(&self) -> bool {
-        self.config.vitals.room.shortage().is_none()
+        self.config.vitals.disk_space.shortage().is_none()
     }
 
     /// Notes a failure to write a file of a run, if it is for lack of room, and
@@ -49,7 +49,7 @@ impl Core {
     pub(crate) fn note_unwritten(&self, error: &std::io::Error) -> bool {
         let lacks_room = is_full(error);
         if lacks_room {
-            self.config.vitals.room.note_full(Place::Data);
+            self.config.vitals.disk_space.note_full(StorageArea::Data);
         }
         lacks_room
     }

@@ -10,7 +10,8 @@ use workforce_domain::approval::{Approval, ApprovalHistoryKind};
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{Failure, Locked, Tx};
 
-use super::{history, review_flags, store};
+use super::stored::save_transition;
+use super::{history, review_flags};
 use crate::access::{FieldFault, check_document};
 use crate::activity_log::document;
 use crate::context::Context;
@@ -18,7 +19,7 @@ use crate::masking::masked;
 use crate::refusal::{Code, Codes};
 
 /// The payload that shows a draft, with what `extras` says beyond.
-pub(super) fn of(draft: &Agent, mut extras: Document) -> Result<Document, FieldFault> {
+pub(crate) fn of(draft: &Agent, mut extras: Document) -> Result<Document, FieldFault> {
     extras.remove("hire");
     extras.extend(document(json!({
         "agentId": draft.id,
@@ -48,7 +49,7 @@ pub const DRAFT_EDITED: Codes = Codes::of(&[Code::InvalidField]);
 ///
 /// # Errors
 /// The fault of a draft that became too large to be shown.
-pub fn draft_edited(
+pub(crate) fn draft_edited(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
     draft: &Locked<Agent>,
@@ -71,8 +72,15 @@ pub fn draft_edited(
         approval.attention = review_flags::of(draft);
     }
     approval.updated_at = ctx.now;
-    store(tx, &approval, status)?;
+    save_transition(tx, &approval, status)?;
     let details = json!({ "agentId": draft.id, "changed": changed });
     let kind = ApprovalHistoryKind::Edited;
-    Ok(history::tell(tx, ctx, &mut approval, kind, None, details)?)
+    Ok(history::append(
+        tx,
+        ctx,
+        &mut approval,
+        kind,
+        None,
+        details,
+    )?)
 }

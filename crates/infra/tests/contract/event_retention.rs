@@ -44,7 +44,7 @@ on_both_databases! {
         publish(&world, later(100), 3);
         publish(&quiet, now(), 2);
         let forget = |limit| world.write(|tx| {
-            tx.engine_mut().forget_events(InstanceScope::SYSTEM, later(50), 1000, limit)
+            tx.engine_mut().delete_events(InstanceScope::SYSTEM, later(50), 1000, limit)
         });
         assert_eq!(span(&world), (1, 8));
         assert_eq!(forget(3), 3);
@@ -62,7 +62,7 @@ on_both_databases! {
         let world = World::new(store);
         publish(&world, now(), 10);
         let forget = |keep| world.write(|tx| {
-            tx.engine_mut().forget_events(InstanceScope::SYSTEM, now(), keep, 100)
+            tx.engine_mut().delete_events(InstanceScope::SYSTEM, now(), keep, 100)
         });
         assert_eq!(forget(10), 0);
         assert_eq!(forget(4), 6);
@@ -78,7 +78,7 @@ on_both_databases! {
         };
         assert!(follows(0) && !follows(1) && !follows(-1));
         publish(&world, now(), 4);
-        world.write(|tx| tx.engine_mut().forget_events(InstanceScope::SYSTEM, now(), 2, 100));
+        world.write(|tx| tx.engine_mut().delete_events(InstanceScope::SYSTEM, now(), 2, 100));
         let kept: Vec<_> = (0..=5).filter(|after| follows(*after)).collect();
         assert_eq!(kept, [2, 3, 4]);
     }

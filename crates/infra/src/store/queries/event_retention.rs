@@ -24,7 +24,7 @@ struct Overdue {
 
 /// Forgets at most `limit` events, from the oldest on, so that those that stay
 /// follow each other without a gap; how many it was.
-pub(super) fn forget(
+pub(super) fn delete_surplus(
     conn: &mut Connection,
     before: Timestamp,
     keep: i64,
@@ -45,12 +45,12 @@ pub(super) fn forget(
     .bind::<BigInt, _>(row_limit(limit))
     .load(conn)
     .map_err(failed)?;
-    let mut forgotten = 0;
+    let mut deleted = 0;
     for Overdue { company, latest } in overdue {
         let oldest: Vec<(i64, InstantColumn)> = events::table
             .filter(events::company_id.eq(company))
             .order(events::seq)
-            .limit(row_limit(limit - forgotten))
+            .limit(row_limit(limit - deleted))
             .select((events::seq, events::created_at))
             .load(conn)
             .map_err(failed)?;
@@ -59,15 +59,15 @@ pub(super) fn forget(
             .take_while(|(number, at)| at.0 < before || *number <= latest - keep)
             .last();
         if let Some((last, _)) = last {
-            forgotten += diesel::delete(events::table)
+            deleted += diesel::delete(events::table)
                 .filter(events::company_id.eq(company))
                 .filter(events::seq.le(last))
                 .execute(conn)
                 .map_err(failed)?;
         }
-        if forgotten >= limit {
+        if deleted >= limit {
             break;
         }
     }
-    Ok(forgotten)
+    Ok(deleted)
 }

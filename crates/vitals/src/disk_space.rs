@@ -10,7 +10,7 @@ const FULL_FOR: Duration = Duration::from_secs(5);
 
 /// Where a server writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum StorageArea {
     /// The data folder: the logs of runs, and the database when it is SQLite.
     Data,
     /// Where attachments are kept.
@@ -19,7 +19,7 @@ pub enum Place {
     Database,
 }
 
-impl Place {
+impl StorageArea {
     const ALL: [Self; 3] = [Self::Data, Self::Attachments, Self::Database];
 
     /// The word for it in answers and counters.
@@ -45,7 +45,7 @@ impl Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shortage {
     /// Where room is short.
-    pub place: Place,
+    pub place: StorageArea,
     /// Bytes that are free there; `None` where all that is known is that
     /// something could not be written.
     pub free_bytes: Option<u64>,
@@ -56,9 +56,9 @@ pub struct Shortage {
 impl fmt::Display for Shortage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let place = match self.place {
-            Place::Data => "the disk of the data folder",
-            Place::Attachments => "the disk of the attachments",
-            Place::Database => "the disk of the database",
+            StorageArea::Data => "the disk of the data folder",
+            StorageArea::Attachments => "the disk of the attachments",
+            StorageArea::Database => "the disk of the database",
         };
         match self.free_bytes {
             Some(free) => write!(
@@ -74,12 +74,12 @@ impl fmt::Display for Shortage {
 /// Whether there is room to write: looked at now and then, and noted whenever
 /// something could not be written. Clones share what they know.
 #[derive(Clone, Debug, Default)]
-pub struct Room(Arc<Inner>);
+pub struct DiskSpace(Arc<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
     min_free_bytes: u64,
-    known: Mutex<[Known; Place::ALL.len()]>,
+    known: Mutex<[Known; StorageArea::ALL.len()]>,
     failures: AtomicU64,
 }
 
@@ -91,7 +91,7 @@ struct Known {
     full_at: Option<Instant>,
 }
 
-impl Room {
+impl DiskSpace {
     /// Nothing is known yet, and so much should be free everywhere; 0 for no
     /// such limit.
     #[must_use]
@@ -105,7 +105,7 @@ impl Room {
     /// Notes how much is free at a place. One that was low has to get an
     /// eighth more than it should have, so that it does not change all the
     /// time.
-    pub fn see(&self, place: Place, free_bytes: u64) {
+    pub fn see(&self, place: StorageArea, free_bytes: u64) {
         let min = self.0.min_free_bytes;
         let mut all = self.known();
         let known = &mut all[place.index()];
@@ -119,7 +119,7 @@ impl Room {
     }
 
     /// Notes that something could not be written for lack of room.
-    pub fn note_full(&self, place: Place) {
+    pub fn note_full(&self, place: StorageArea) {
         self.0.failures.fetch_add(1, Ordering::Relaxed);
         self.known()[place.index()].full_at = Some(Instant::now());
     }
@@ -130,19 +130,19 @@ impl Room {
     pub fn shortage(&self) -> Option<Shortage> {
         let known = *self.known();
         let min_free_bytes = self.0.min_free_bytes;
-        let short = |place: Place, free_bytes| Shortage {
+        let short = |place: StorageArea, free_bytes| Shortage {
             place,
             free_bytes,
             min_free_bytes,
         };
-        let each = || Place::ALL.into_iter().zip(known);
+        let each = || StorageArea::ALL.into_iter().zip(known);
         let low = each().find(|(_, known)| known.is_low);
         let full = || each().find(|(_, known)| known.is_full());
         low.map(|(place, known)| short(place, known.free_bytes))
             .or_else(|| full().map(|(place, _)| short(place, None)))
     }
 
-    fn known(&self) -> MutexGuard<'_, [Known; Place::ALL.len()]> {
+    fn known(&self) -> MutexGuard<'_, [Known; StorageArea::ALL.len()]> {
         self.0.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -152,7 +152,7 @@ impl Room {
             "# HELP workforce_storage_free_bytes Bytes that are free where the server writes.\n\
              # TYPE workforce_storage_free_bytes gauge\n",
         );
-        for (place, known) in Place::ALL.into_iter().zip(*self.known()) {
+        for (place, known) in StorageArea::ALL.into_iter().zip(*self.known()) {
             if let Some(free) = known.free_bytes {
                 let place = place.as_str();
                 let _infallible = writeln!(
@@ -212,32 +212,32 @@ mod tests {
 
     #[test]
     fn room_is_short_below_the_limit_until_there_is_clearly_enough() {
-        let room = Room::new(800);
-        assert_eq!(room.shortage(), None, "nothing is known yet");
-        room.see(Place::Data, 800);
-        assert_eq!(room.shortage(), None);
-        room.see(Place::Attachments, 799);
-        let shortage = room.shortage().unwrap();
+        let space = DiskSpace::new(800);
+        assert_eq!(space.shortage(), None, "nothing is known yet");
+        space.see(StorageArea::Data, 800);
+        assert_eq!(space.shortage(), None);
+        space.see(StorageArea::Attachments, 799);
+        let shortage = space.shortage().unwrap();
         assert_eq!(
             (shortage.place, shortage.free_bytes),
-            (Place::Attachments, Some(799))
+            (StorageArea::Attachments, Some(799))
         );
-        room.see(Place::Attachments, 899);
-        assert!(room.shortage().is_some());
-        room.see(Place::Attachments, 900);
-        assert_eq!(room.shortage(), None);
+        space.see(StorageArea::Attachments, 899);
+        assert!(space.shortage().is_some());
+        space.see(StorageArea::Attachments, 900);
+        assert_eq!(space.shortage(), None);
     }
 
     #[test]
     fn without_a_limit_only_a_failure_tells() {
-        let room = Room::new(0);
-        room.see(Place::Data, 0);
-        assert_eq!(room.shortage(), None);
-        room.note_full(Place::Database);
-        let shortage = room.shortage().unwrap();
+        let space = DiskSpace::new(0);
+        space.see(StorageArea::Data, 0);
+        assert_eq!(space.shortage(), None);
+        space.note_full(StorageArea::Database);
+        let shortage = space.shortage().unwrap();
         assert_eq!(
             (shortage.place, shortage.free_bytes),
-            (Place::Database, None)
+            (StorageArea::Database, None)
         );
         assert_eq!(shortage.to_string(), "the disk of the database is full");
     }

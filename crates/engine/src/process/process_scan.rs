@@ -7,11 +7,12 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::births::Births;
-use super::group::ProcessGroup;
+use super::child_environment::RunTag;
+use super::identity::ProcessIdentity;
+use super::last_pid::LastPid;
 use super::stat::ProcStat;
 
-/// For how long one look follows those who are born meanwhile.
+/// For how long one scan follows those who are born meanwhile.
 const FOLLOW_BOUND: Duration = Duration::from_millis(100);
 /// A process has its id a moment before it is in the table.
 const BIRTH_PAUSE: Duration = Duration::from_micros(200);
@@ -27,7 +28,7 @@ const WAITING: i32 = 512;
 const ROUNDS: u32 = 64;
 /// How often, and how far apart, a process is looked at that is just becoming
 /// another program. Longer than that takes only who waits for a lost disk.
-const SETTLE_LOOKS: u32 = 50;
+const SETTLE_READS: u32 = 50;
 const SETTLE_PAUSE: Duration = Duration::from_millis(1);
 
 /// A process that executes as a part of a run.
@@ -41,9 +42,9 @@ pub(super) struct Member {
 /// Members that were told to stop, by process id and start.
 pub(super) type Stopped = HashSet<(i32, i64)>;
 
-/// What a look at the process table showed.
+/// What a scan of the process table showed.
 #[derive(Debug)]
-pub(super) struct Look {
+pub(super) struct Scan {
     pub(super) members: Vec<Member>,
     /// Whether nobody was missed.
     pub(super) is_complete: bool,
@@ -51,7 +52,8 @@ pub(super) struct Look {
 
 /// Goes through the process table for one group.
 struct Search<'a> {
-    group: &'a ProcessGroup,
+    leader: ProcessIdentity,
+    tag: &'a RunTag,
     own: i32,
     /// Tells tagged members to stop, other than these.
     stopped: Option<&'a mut Stopped>,
@@ -63,56 +65,59 @@ struct Search<'a> {
     proven: bool,
 }
 
-impl ProcessGroup {
-    /// Who belongs to the group. With `stopped`, tagged members that are not
-    /// in it are told to stop the moment they are seen, and are added to it.
-    ///
-    /// The table is not read in one instant: who forks and ends without pause
-    /// can be gone whenever a reader comes to its place. So everybody who was
-    /// given a process id since the look began is looked at too, until no
-    /// further id was given out. Whoever executes then was seen: it was in the
-    /// table all the while, or is among those who were born meanwhile. Where
-    /// the kernel does not tell of births a look counts as complete.
-    pub(super) fn look(&self, stopped: Option<&mut Stopped>) -> io::Result<Look> {
-        let births = Births::open();
-        let before = births.last();
-        let mut search = Search {
-            group: self,
-            own: std::process::id().cast_signed(),
-            stopped,
-            related: Vec::new(),
-            escaped: Vec::new(),
-            proven: false,
-        };
-        for entry in std::fs::read_dir("/proc")? {
-            let name = entry?.file_name();
-            if let Some(pid) = name.to_str().and_then(|name| name.parse().ok()) {
-                search.visit(pid);
-            }
+/// Who belongs to the group of a leader. With `stopped`, tagged members that are not
+/// in it are told to stop the moment they are seen, and are added to it.
+///
+/// The table is not read in one instant: who forks and ends without pause
+/// can be gone whenever a reader comes to its place. So everybody who was
+/// given a process id since the scan began is looked at too, until no
+/// further id was given out. Whoever executes then was seen: it was in the
+/// table all the while, or is among those who were born meanwhile. Where
+/// the kernel does not tell of births a scan counts as complete.
+pub(super) fn scan(
+    leader: ProcessIdentity,
+    tag: &RunTag,
+    stopped: Option<&mut Stopped>,
+) -> io::Result<Scan> {
+    let last_pid = LastPid::open();
+    let before = last_pid.read();
+    let mut search = Search {
+        leader,
+        tag,
+        own: std::process::id().cast_signed(),
+        stopped,
+        related: Vec::new(),
+        escaped: Vec::new(),
+        proven: false,
+    };
+    for entry in std::fs::read_dir("/proc")? {
+        let name = entry?.file_name();
+        if let Some(pid) = name.to_str().and_then(|name| name.parse().ok()) {
+            search.visit(pid);
         }
-        let is_complete = match before {
-            Some(before) => search.follow(&births, before),
-            None => true,
-        };
-        Ok(Look {
-            members: search.members(),
-            is_complete,
-        })
     }
+    let is_complete = match before {
+        Some(before) => search.follow(&last_pid, before),
+        None => true,
+    };
+    Ok(Scan {
+        members: search.members(),
+        is_complete,
+    })
 }
 
 /// Goes after those who were born last, for as long as more are found: of who
 /// forks and ends without pause nobody else is there any more. Members are
 /// told to stop and are added to `stopped`.
-pub(super) fn catch_newborn(group: &ProcessGroup, stopped: &mut Stopped) {
-    let births = Births::open();
+pub(super) fn catch_newborn(tag: &RunTag, stopped: &mut Stopped) {
+    let last_pid = LastPid::open();
     let begun = Instant::now();
     let mut caught_at = begun;
     while caught_at.elapsed() < CATCH_PAUSE && begun.elapsed() < CATCH_BOUND {
         // Those that wait for a processor lie further back.
-        let mut is_caught = stop_youngest(group, &births, WAITING, stopped);
+        let mut is_caught = stop_youngest(tag, &last_pid, WAITING, stopped);
         for _ in 0..ROUNDS {
-            is_caught |= stop_youngest(group, &births, RUNNING, stopped);
+            is_caught |= stop_youngest(tag, &last_pid, RUNNING, stopped);
         }
         if is_caught {
             caught_at = Instant::now();
@@ -122,13 +127,13 @@ pub(super) fn catch_newborn(group: &ProcessGroup, stopped: &mut Stopped) {
 
 /// Tells the members among the `count` youngest to stop; whether there were
 /// any that were not told before.
-fn stop_youngest(group: &ProcessGroup, births: &Births, count: i32, stopped: &mut Stopped) -> bool {
-    let Some(last) = births.last() else {
+fn stop_youngest(tag: &RunTag, last_pid: &LastPid, count: i32, stopped: &mut Stopped) -> bool {
+    let Some(last) = last_pid.read() else {
         return false;
     };
     let known = stopped.len();
     for pid in (last.saturating_sub(count).max(1)..=last).rev() {
-        if has_tag(group, pid).is_some_and(|has| has)
+        if has_tag(tag, pid).is_some_and(|has| has)
             && let Ok(stat) = ProcStat::read(pid)
             && stopped.insert((pid, stat.start_ticks))
         {
@@ -145,11 +150,11 @@ fn stop(pid: i32) {
 
 impl Search<'_> {
     /// Looks at everybody born after `seen`; whether it caught up with them.
-    fn follow(&mut self, births: &Births, mut seen: i32) -> bool {
+    fn follow(&mut self, last_pid: &LastPid, mut seen: i32) -> bool {
         let begun = Instant::now();
         let mut unseen = Vec::new();
         while begun.elapsed() < FOLLOW_BOUND {
-            match births.last() {
+            match last_pid.read() {
                 Some(last) if last == seen && unseen.is_empty() => return true,
                 Some(last) if last == seen => {
                     std::thread::sleep(BIRTH_PAUSE);
@@ -177,7 +182,7 @@ impl Search<'_> {
         let Ok(stat) = ProcStat::read(pid) else {
             return false;
         };
-        let leader = self.group.identity();
+        let leader = self.leader;
         self.proven |= pid == leader.pid && stat.start_ticks == leader.start_ticks;
         // Whatever the leader started is not older than the leader.
         if !stat.is_live() || stat.start_ticks < leader.start_ticks {
@@ -200,7 +205,7 @@ impl Search<'_> {
     }
 
     fn is_tagged(&mut self, member: &Member) -> bool {
-        let is_tagged = is_tagged(self.group, member.pid);
+        let is_tagged = is_tagged(self.tag, member.pid);
         if is_tagged
             && let Some(stopped) = &mut self.stopped
             && stopped.insert((member.pid, member.start_ticks))
@@ -212,17 +217,17 @@ impl Search<'_> {
 
     fn members(self) -> Vec<Member> {
         let mut members = self.escaped;
-        if self.proven && self.group.identity().process_group > 1 {
+        if self.proven && self.leader.process_group > 1 {
             members.extend(self.related);
         }
         members
     }
 }
 
-fn is_tagged(group: &ProcessGroup, pid: i32) -> bool {
+fn is_tagged(tag: &RunTag, pid: i32) -> bool {
     let mut was_settled = false;
-    for _ in 0..SETTLE_LOOKS {
-        if let Some(has_tag) = has_tag(group, pid) {
+    for _ in 0..SETTLE_READS {
+        if let Some(has_tag) = has_tag(tag, pid) {
             return has_tag;
         }
         match ProcStat::read(pid) {
@@ -237,10 +242,10 @@ fn is_tagged(group: &ProcessGroup, pid: i32) -> bool {
 
 /// Whether a process carries the run's tag; `None` for one without any
 /// environment.
-fn has_tag(group: &ProcessGroup, pid: i32) -> Option<bool> {
+fn has_tag(tag: &RunTag, pid: i32) -> Option<bool> {
     match std::fs::read(format!("/proc/{pid}/environ")) {
         Ok(environ) if environ.is_empty() => None,
-        Ok(environ) => Some(group.tag().marks(&environ)),
+        Ok(environ) => Some(tag.marks(&environ)),
         // Of another user, or gone: neither is ours to find.
         Err(_) => Some(false),
     }

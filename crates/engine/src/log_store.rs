@@ -49,7 +49,7 @@ impl RunLogs for FileRunLogs {
         }
     }
 
-    fn forget(&self, company: CompanyId) -> Result<(), LogError> {
+    fn delete(&self, company: CompanyId) -> Result<(), LogError> {
         match fs::remove_dir_all(self.runs_dir.join(company.to_string())) {
             Err(error) if error.kind() != ErrorKind::NotFound => Err(LogError(error.into())),
             _gone => Ok(()),
@@ -61,14 +61,14 @@ impl RunLogs for FileRunLogs {
 ///
 /// # Errors
 /// The first failure; what could be taken away is gone all the same.
-pub(crate) fn forget_before(runs_dir: &Path, instant: Timestamp) -> io::Result<()> {
+pub(crate) fn delete_before(runs_dir: &Path, instant: Timestamp) -> io::Result<()> {
     let since_epoch = u64::try_from(instant.micros()).unwrap_or(0);
     let oldest = SystemTime::UNIX_EPOCH + Duration::from_micros(since_epoch);
     let mut outcome = Ok(());
     for company in entries(runs_dir)? {
         let folder = company?.path();
         for file in entries(&folder)? {
-            outcome = outcome.and(file.and_then(|file| forget_file(&file, oldest)));
+            outcome = outcome.and(file.and_then(|file| delete_file(&file, oldest)));
         }
     }
     outcome
@@ -85,7 +85,7 @@ fn entries(folder: &Path) -> io::Result<impl Iterator<Item = io::Result<DirEntry
     }
 }
 
-fn forget_file(file: &DirEntry, oldest: SystemTime) -> io::Result<()> {
+fn delete_file(file: &DirEntry, oldest: SystemTime) -> io::Result<()> {
     let metadata = file.metadata()?;
     if metadata.is_file() && metadata.modified()? < oldest {
         fs::remove_file(file.path())?;

@@ -5,7 +5,7 @@ use workforce_domain::actor::{AgentCredential, CompanyOwned, CompanyScope};
 use workforce_domain::id::{AgentId, RunId};
 use workforce_domain::issue::{CheckoutConflict, ConflictReason, Issue, Lease};
 use workforce_domain::page::PageRequest;
-use workforce_domain::port::{Failure, LiveRun, Locked, NewLease, RunFilter, StoreError, Tx};
+use workforce_domain::port::{Failure, Locked, LockedLiveRun, NewLease, RunFilter, StoreError, Tx};
 use workforce_domain::run::{RunErrorCode, RunKind, RunStatus};
 
 use super::{IssueError, read};
@@ -19,7 +19,7 @@ pub(super) fn working_run(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
     company: CompanyScope,
-) -> Result<Option<LiveRun>, Failure<IssueError>> {
+) -> Result<Option<LockedLiveRun>, Failure<IssueError>> {
     let Some((caller, run)) = ctx.agent().and_then(|caller| Some((caller, caller.run()?))) else {
         return Ok(None);
     };
@@ -39,7 +39,7 @@ pub(super) fn holding_run(
     tx: &mut dyn Tx,
     company: CompanyScope,
     run: RunId,
-) -> Result<LiveRun, StoreError> {
+) -> Result<LockedLiveRun, StoreError> {
     let found = tx.runs_mut().lock(company.into(), run)?;
     found
         .and_then(|run| run.live())

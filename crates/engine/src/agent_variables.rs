@@ -25,7 +25,7 @@ pub(crate) const API_KEY: &str = "WORKFORCE_API_KEY";
 /// A variable that an environment cannot hold.
 pub(crate) fn environment(
     config: &EngineConfig,
-    assignment: &RunContext,
+    context: &RunContext,
     own: &[(String, String)],
     cwd: &Path,
 ) -> Result<ChildEnvironment, InvalidVariable> {
@@ -38,17 +38,17 @@ pub(crate) fn environment(
         .iter()
         .find(|(name, _)| name == API_KEY)
         .map(|(_, key)| key);
-    let key = own_key.unwrap_or(&assignment.token.token);
-    let wants_paperclip = assignment
+    let key = own_key.unwrap_or(&context.token.token);
+    let wants_paperclip = context
         .claimed
         .agent
         .runtime_config
         .get("compat")
         .and_then(Value::as_str)
         == Some("paperclip");
-    let mut told = facts(config, assignment, cwd);
-    told.push(("API_KEY", key.into()));
-    for (suffix, value) in told {
+    let mut facts = facts(config, context, cwd);
+    facts.push(("API_KEY", key.into()));
+    for (suffix, value) in facts {
         if wants_paperclip {
             environment.set(format!("PAPERCLIP_{suffix}"), &value)?;
         }
@@ -59,74 +59,70 @@ pub(crate) fn environment(
 
 /// What workforce tells an agent about its run, by the end of the variable's
 /// name.
-fn facts(
-    config: &EngineConfig,
-    assignment: &RunContext,
-    cwd: &Path,
-) -> Vec<(&'static str, OsString)> {
-    let claimed = &assignment.claimed;
+fn facts(config: &EngineConfig, context: &RunContext, cwd: &Path) -> Vec<(&'static str, OsString)> {
+    let claimed = &context.claimed;
     let mut facts: Vec<(&'static str, OsString)> = vec![
         ("API_URL", config.api_url.as_str().into()),
         ("AGENT_ID", text(claimed.agent.id)),
         ("COMPANY_ID", text(claimed.company.id)),
         ("RUN_ID", text(claimed.run.id)),
         ("WAKE_REASON", text(claimed.run.reason)),
-        ("WAKE_PAYLOAD_JSON", wake_payload(assignment).into()),
+        ("WAKE_PAYLOAD_JSON", wake_payload(context).into()),
     ];
-    let mut tell = |suffix, value: Option<OsString>| {
+    let mut add = |suffix, value: Option<OsString>| {
         facts.extend(value.map(|value| (suffix, value)));
     };
-    tell("TASK_ID", claimed.run.issue.map(text));
-    let issue = assignment.issue.as_ref();
-    tell(
+    add("TASK_ID", claimed.run.issue.map(text));
+    let issue = context.issue.as_ref();
+    add(
         "TASK_IDENTIFIER",
         issue.map(|issue| text(&issue.identifier)),
     );
-    tell(
+    add(
         "TICKET_KEY",
         issue
             .and_then(|issue| issue.ticket_key.as_deref())
             .map(text),
     );
-    tell("WAKE_COMMENT_ID", claimed.wake.comments.last().map(text));
-    tell("LINKED_ISSUE_IDS", linked_issues(assignment));
-    let copy = assignment.copy.as_ref();
-    tell(
+    add("WAKE_COMMENT_ID", claimed.wake.comments.last().map(text));
+    add("LINKED_ISSUE_IDS", linked_issues(context));
+    let copy = context.copy.as_ref();
+    add(
         "INSTRUCTIONS_DIR",
         copy.map(|copy| copy.folder.clone().into()),
     );
-    tell(
+    add(
         "INSTRUCTIONS_FILE",
         copy.map(|copy| copy.entry.clone().into()),
     );
     let wake = &claimed.wake.payload;
-    tell("APPROVAL_ID", word::<ApprovalId>(wake, "approvalId"));
+    add("APPROVAL_ID", word::<ApprovalId>(wake, "approvalId"));
     let status = wake.get("approvalStatus").and_then(Value::as_str);
-    tell(
+    add(
         "APPROVAL_STATUS",
         status.and_then(ApprovalStatus::parse).map(text),
     );
-    tell("LOCALE", claimed.company.locale.as_deref().map(text));
-    let workspace = assignment.workspace.as_ref();
+    add("LOCALE", claimed.company.locale.as_deref().map(text));
+    let workspace = context.workspace.as_ref();
     let workspace_cwd = workspace.and_then(|workspace| workspace.source.cwd());
     let in_workspace = workspace_cwd.map(|cwd| text(cwd.as_str()));
-    tell(
+    add(
         "WORKSPACE_CWD",
         Some(in_workspace.unwrap_or_else(|| cwd.into())),
     );
-    tell(
+    add(
         "WORKSPACE_ID",
         workspace.map(|workspace| text(workspace.id)),
     );
     let repo_url = workspace.and_then(|workspace| workspace.source.repo_url());
-    tell("WORKSPACE_REPO_URL", repo_url.map(|url| text(url.as_str())));
+    add("WORKSPACE_REPO_URL", repo_url.map(|url| text(url.as_str())));
     let repo_ref = workspace.and_then(|workspace| workspace.repo_ref.as_deref());
-    tell("WORKSPACE_REPO_REF", repo_ref.map(text));
-    let context = assignment.project_layer.as_ref().map(|_| {
+    add("WORKSPACE_REPO_REF", repo_ref.map(text));
+    let context_path = context.project_layer.as_ref().map(|_| {
         let run = &claimed.run;
         config.context_path(run.company, run.id).into_os_string()
     });
-    facts.extend(context.map(|path| ("PROJECT_CONTEXT_FILE", path)));
+    facts.extend(context_path.map(|path| ("PROJECT_CONTEXT_FILE", path)));
     facts
 }
 
@@ -140,15 +136,15 @@ fn word<T: FromStr + Display>(wake: &Document, key: &str) -> Option<OsString> {
 }
 
 /// The issue of the run and those that its wake names, without repeats.
-fn linked_issues(assignment: &RunContext) -> Option<OsString> {
-    let wake = &assignment.claimed.wake;
+fn linked_issues(context: &RunContext) -> Option<OsString> {
+    let wake = &context.claimed.wake;
     let named = wake.payload.get("issueIds").and_then(Value::as_array);
     let named = named
         .into_iter()
         .flatten()
         .filter_map(|id| id.as_str()?.parse::<IssueId>().ok());
     let mut issues: Vec<IssueId> = Vec::new();
-    for issue in assignment.claimed.run.issue.into_iter().chain(named) {
+    for issue in context.claimed.run.issue.into_iter().chain(named) {
         if !issues.contains(&issue) {
             issues.push(issue);
         }

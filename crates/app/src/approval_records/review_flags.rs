@@ -19,7 +19,7 @@ const DANGEROUS: [&str; 5] = [
 ];
 
 /// The risky parts of a proposed agent, as pointers into its payload.
-pub(super) fn of(agent: &Agent) -> Vec<ReviewFlag> {
+pub(crate) fn of(agent: &Agent) -> Vec<ReviewFlag> {
     let mut found = Vec::new();
     let mut mark = |pointer: &str, kind, message: &str| {
         found.push(ReviewFlag {

@@ -5,8 +5,8 @@ use workforce_domain::issue::{DEFAULT_EXPECTED, Issue, IssueStatus};
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{EmployedAgent, Failure, Locked, Tx};
 
-use super::UpdateIssue;
 use super::status;
+use super::update_command::UpdateIssue;
 use super::{IssueError, checkout};
 use crate::access::{Denied, denied};
 use crate::context::Context;
@@ -52,7 +52,7 @@ pub(super) fn check_out_itself(
     caller: Option<&EmployedAgent>,
 ) -> Result<(), Failure<IssueError>> {
     if issue.status().is_terminal() {
-        status::go(tx, ctx, issue, IssueStatus::InProgress)?;
+        status::transition(tx, ctx, issue, IssueStatus::InProgress)?;
     }
     let caller = caller.ok_or_else(|| denied(Denied::Forbidden("the agent was terminated")))?;
     let expected = [DEFAULT_EXPECTED.as_slice(), &[IssueStatus::InReview]].concat();

@@ -11,16 +11,16 @@ use workforce_vitals::Shortage;
 
 use crate::config::EngineConfig;
 use crate::retention::is_due;
-use crate::shared::Core;
+use crate::state::EngineState;
 
 /// The disks are looked at so often.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// What the store does not take is told again after so long.
+const MEASURE_EVERY: Duration = Duration::from_secs(1);
+/// What the store does not take is reported again after so long.
 const TRY_EVERY: Duration = Duration::from_secs(10);
 
-/// What was told last.
+/// What was reported last.
 #[derive(Default)]
-struct Told {
+struct Reported {
     is_short: bool,
     /// In the activity of the companies, which know of a limit alone.
     is_low: bool,
@@ -29,16 +29,16 @@ struct Told {
 }
 
 /// Looks until the engine has ended.
-pub(crate) async fn run(core: Arc<Core>) {
-    let mut told = Told::default();
+pub(crate) async fn run(state: Arc<EngineState>) {
+    let mut reported = Reported::default();
     loop {
-        let looked = Arc::clone(&core);
+        let measured = Arc::clone(&state);
         // A disk that does not answer must not keep this thread.
-        if let Err(error) = tokio::task::spawn_blocking(move || look(&looked.config)).await {
+        if let Err(error) = tokio::task::spawn_blocking(move || measure(&measured.config)).await {
             tracing::error!(%error, "the room on the disks is not looked at");
         }
-        told.tell(&core).await;
-        let pause = core.abandoning.run_until_cancelled(sleep(LOOK_EVERY));
+        reported.report(&state).await;
+        let pause = state.abandoning.run_until_cancelled(sleep(MEASURE_EVERY));
         if pause.await.is_none() {
             return;
         }
@@ -46,12 +46,12 @@ pub(crate) async fn run(core: Arc<Core>) {
 }
 
 /// Looks how much is free everywhere.
-pub(crate) fn look(config: &EngineConfig) {
+pub(crate) fn measure(config: &EngineConfig) {
     for (place, folder) in &config.watched_folders {
         match statvfs(folder.as_path()) {
             Ok(disk) => {
                 let free = disk.blocks_available() * disk.fragment_size();
-                config.vitals.room.see(*place, free);
+                config.vitals.disk_space.see(*place, free);
             }
             Err(error) => {
                 tracing::debug!(%error, folder = %folder.display(), "the room here is not known");
@@ -60,10 +60,10 @@ pub(crate) fn look(config: &EngineConfig) {
     }
 }
 
-impl Told {
-    /// Tells once that room is short, and once that it is not any more.
-    async fn tell(&mut self, core: &Core) {
-        let shortage = core.config.vitals.room.shortage();
+impl Reported {
+    /// Reports once that room is short, and once that it is not any more.
+    async fn report(&mut self, state: &EngineState) {
+        let shortage = state.config.vitals.disk_space.shortage();
         if shortage.is_some() != self.is_short {
             self.is_short = shortage.is_some();
             match &shortage {
@@ -73,7 +73,7 @@ impl Told {
                 ),
                 None => {
                     tracing::warn!("there is room again: runs start and uploads are taken");
-                    core.store.notifiers.wake_up();
+                    state.store.notifiers.nudge();
                 }
             }
         }
@@ -85,11 +85,11 @@ impl Told {
         if little.is_some() == self.is_low || !is_due(self.failed_at, TRY_EVERY) {
             return;
         }
-        let told = core.store.write(move |tx, ctx| match little {
+        let reported = state.store.write(move |tx, ctx| match little {
             Some(little) => storage::low(tx, ctx, little),
             None => storage::recovered(tx, ctx),
         });
-        match told.await {
+        match reported.await {
             Ok(()) => {
                 self.is_low = little.is_some();
                 self.failed_at = None;

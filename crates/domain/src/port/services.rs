@@ -183,7 +183,7 @@ pub trait RunLogs: Send + Sync {
     ///
     /// # Errors
     /// When some of them are still there.
-    fn forget(&self, company: crate::id::CompanyId) -> Result<(), LogError>;
+    fn delete(&self, company: crate::id::CompanyId) -> Result<(), LogError>;
 }
 
 /// Takes the values of a run's secrets out of what the run writes
@@ -200,7 +200,7 @@ pub trait TextScrubber: Send + Sync {
 /// Told when the engine has something to do at once.
 pub trait EngineSignal: Send + Sync {
     /// A wake was queued or a run asked to stop; the change is committed.
-    fn wake_up(&self);
+    fn nudge(&self);
 
     /// A call was made with this run's credential, which is a sign of life: the
     /// run's idle limit counts from here again (docs/heartbeats.md#processes).

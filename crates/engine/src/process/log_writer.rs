@@ -8,8 +8,8 @@ use std::sync::Arc;
 use nix::libc;
 use workforce_domain::port::Clock;
 
+use super::log_times::{self, LogTimes};
 use super::ring::TailRing;
-use super::times::{self, LogTimes};
 
 /// How many bytes of a run's output are kept unless told otherwise: 64 MiB.
 pub const DEFAULT_LOG_CAP: u64 = 64 * 1024 * 1024;
@@ -203,7 +203,7 @@ impl RunLog {
 
 /// Before the ring joins its log. A fault costs times, not output.
 fn settle_times(path: &Path, ring: &TailRing) {
-    if let Err(error) = times::settle(path, &ring.gap()) {
+    if let Err(error) = log_times::settle(path, &ring.gap()) {
         tracing::warn!(%error, path = %path.display(), "the times of the end of a log are lost");
     }
 }

@@ -8,11 +8,11 @@ const SOURCES: [&str; 2] = ["/proc/sys/kernel/ns_last_pid", "/proc/loadavg"];
 /// Which process id the kernel gave out last in the server's own namespace.
 /// Threads are given ids of the same row.
 #[derive(Debug)]
-pub(super) struct Births {
+pub(super) struct LastPid {
     file: Option<File>,
 }
 
-impl Births {
+impl LastPid {
     pub(super) fn open() -> Self {
         Self {
             file: SOURCES.iter().find_map(|path| File::open(path).ok()),
@@ -20,7 +20,7 @@ impl Births {
     }
 
     /// `None` where the kernel does not tell.
-    pub(super) fn last(&self) -> Option<i32> {
+    pub(super) fn read(&self) -> Option<i32> {
         let mut line = [0; 128];
         let len = self.file.as_ref()?.read_at(&mut line, 0).ok()?;
         let line = std::str::from_utf8(line.get(..len)?).ok()?;

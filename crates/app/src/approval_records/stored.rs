@@ -1,0 +1,16 @@
+use workforce_domain::approval::{Approval, ApprovalStatus};
+use workforce_domain::port::{Locked, StoreError, Tx};
+
+/// Saves a locked approval that stood in `from`.
+pub(crate) fn save_transition(
+    tx: &mut dyn Tx,
+    approval: &Locked<Approval>,
+    from: ApprovalStatus,
+) -> Result<(), StoreError> {
+    if tx.approvals_mut().transition(approval, &[from])? {
+        Ok(())
+    } else {
+        // Somebody was faster: the body runs again and sees what became of it.
+        Err(StoreError::Contended)
+    }
+}

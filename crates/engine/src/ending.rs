@@ -1,0 +1,53 @@
+use std::io;
+
+use workforce_domain::run::{RunEnd, RunErrorCode, RunOutcome};
+
+use crate::live::Halt;
+use crate::state::EngineState;
+
+/// How a run came to its end.
+#[derive(Clone, Debug)]
+pub(crate) struct Ending {
+    /// What is written down; nothing for a run that is another server's.
+    pub(crate) end: Option<RunEnd>,
+    /// Whether nothing of it executes any more.
+    pub(crate) group_empty: bool,
+    /// Whether it has not begun for lack of room, and may be begun later.
+    pub(crate) lacks_room: bool,
+}
+
+impl Ending {
+    /// A run that failed without having executed anything.
+    pub(crate) fn failed(code: RunErrorCode, error: impl Into<String>) -> Self {
+        Self::before_start(RunEnd::without_exit(RunOutcome::Failed(code), error))
+    }
+
+    /// A run that workforce itself failed before it executed anything.
+    pub(crate) fn broken(error: impl Into<String>) -> Self {
+        let lost = RunOutcome::Lost(RunErrorCode::Internal);
+        Self::before_start(RunEnd::without_exit(lost, error))
+    }
+
+    fn before_start(end: impl Into<Option<RunEnd>>) -> Self {
+        Self {
+            end: end.into(),
+            group_empty: true,
+            lacks_room: false,
+        }
+    }
+
+    /// The same, because this could not be written.
+    pub(crate) fn because(mut self, state: &EngineState, error: &io::Error) -> Self {
+        self.lacks_room = state.note_unwritten(error);
+        self
+    }
+
+    /// A run that was stopped before it executed anything.
+    pub(crate) fn halted(halt: Halt) -> Self {
+        let error = "it was stopped before its start";
+        Self::before_start(
+            halt.outcome()
+                .map(|outcome| RunEnd::without_exit(outcome, error)),
+        )
+    }
+}
