@@ -56,8 +56,7 @@ pub(crate) fn log_activity(
     log_activity_with(tx, ctx, action, subject, details, Changes::none());
 }
 
-/// Records a deed of the caller with what it changed of a locked record, as far as nobody told
-/// it before.
+/// Records a deed of the caller, with what it changed of a locked record and no activity says yet.
 pub(crate) fn log_change<T: Subject + Recorded + CompanyOwned + Clone>(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -69,11 +68,11 @@ pub(crate) fn log_change<T: Subject + Recorded + CompanyOwned + Clone>(
     log_activity_with(tx, ctx, action, record, details, changes);
 }
 
-/// Records a deed of the caller with changes that its subject does not know by itself, such as
-/// of what is stored beside it.
+/// Records a deed of the caller with changes that the subject's record does not hold, such as
+/// changes of rows beside it.
 ///
-/// The changes are kept with the activity alone. Events are sent to everyone who listens, in
-/// pages that are bounded in rows only, and name no more than the fields.
+/// Only the activity keeps the values. Events go to everyone who listens, in pages that are bounded
+/// in rows only, so they name the fields alone.
 pub(crate) fn log_activity_with(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,

@@ -31,9 +31,9 @@ const OBSOLETE_EVERY: Duration = Duration::from_secs(1);
 /// So many of them are cancelled at a time.
 const OBSOLETE: usize = 100;
 
-/// Does what is to be done now and then beside starting runs, from when what
-/// dead servers left is cleared away until the engine closes. A task of its
-/// own, so that nothing here keeps runs from starting.
+/// Does the recurring work beside starting runs. Begins when the runs of dead
+/// servers are cleared away, and ends when the engine closes. It is a task of
+/// its own, so that nothing here keeps runs from starting.
 pub(crate) async fn run(core: Arc<Core>) {
     if core
         .closing
@@ -109,7 +109,7 @@ fn told<T>(what: &'static str, outcome: Result<T, StoreError>) -> Option<T> {
         .ok()
 }
 
-/// Cancels wakes that nobody will ever answer; how many it was.
+/// Cancels wakes that nobody will ever answer. Returns how many it cancelled.
 async fn cancel_obsolete_wakes(core: &Core) -> Result<usize, StoreError> {
     let scope = InstanceScope::SYSTEM;
     if !core
@@ -128,7 +128,7 @@ async fn cancel_obsolete_wakes(core: &Core) -> Result<usize, StoreError> {
         .await
 }
 
-/// Wakes the agents whose timer is due; how many timers were looked at.
+/// Wakes the agents whose timer is due. Returns how many timers it checked.
 async fn look_at_timers(core: &Core) -> Result<usize, StoreError> {
     let now = core.store.ports.clock.now();
     let agents = core
@@ -148,7 +148,7 @@ async fn look_at_timers(core: &Core) -> Result<usize, StoreError> {
     Ok(agents.len())
 }
 
-/// Lifts the budget stops that have no reason in this month.
+/// Lifts the budget stops whose budget is not used up in this month.
 async fn lift_budget_stops(core: &Core, month: Month) -> Result<(), StoreError> {
     let mut seen: HashSet<(CompanyId, Option<AgentId>)> = HashSet::new();
     while !core.closing.is_cancelled() {
@@ -214,8 +214,8 @@ async fn take_over_expired(core: &Core) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The run as it is now, if it still has no server. Locks what ending it
-/// locks, in the same order, so that its server cannot renew the lease
+/// The run as it is now, if it still has no server. Takes the locks that ending
+/// it takes, in the same order, so that its server cannot renew the lease
 /// meanwhile.
 fn still_expired(tx: &mut dyn Tx, ctx: &Context<'_>, run: &Run) -> Result<Option<Run>, StoreError> {
     let company = run.scope();

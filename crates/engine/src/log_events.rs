@@ -22,7 +22,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 const OFTEN: u32 = 60;
 const RARELY: Duration = Duration::from_secs(10);
 
-/// What a live run has told.
+/// What the events of a live run have reported.
 struct Told {
     /// Output up to here, in bytes.
     length: u64,
@@ -107,8 +107,7 @@ async fn tell(core: &Core, told: &mut HashMap<RunId, Told>) -> Result<(), StoreE
         .await
 }
 
-/// Those logs that are longer than they were. One that is not there yet was
-/// not written to.
+/// The logs that have grown. A log that does not exist yet was not written to.
 fn grown(logs: Vec<(CompanyId, RunId, PathBuf, u64)>) -> Vec<Written> {
     let written = |(company, run, path, offset): (CompanyId, RunId, PathBuf, u64)| {
         let length = path.metadata().ok()?.len();

@@ -9,8 +9,8 @@ use crate::housekeeping::{Clearing, clear, forget_process, has_server, lost, pro
 use crate::instructions;
 use crate::shared::Core;
 
-/// The record of a process that was on another host is forgotten so long
-/// after the end of its run.
+/// How long after the end of its run the record of a process on another host is
+/// forgotten.
 const RECORD_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Clears away what servers that are gone left behind, before the first run
@@ -29,8 +29,8 @@ pub(crate) async fn recover(core: &Core) -> Result<(), StoreError> {
 }
 
 /// On a shared store the server of another record may well be alive, here or
-/// elsewhere. Only a run that has ended, or whose lease has expired, has no
-/// right to a process any more.
+/// elsewhere. Its process is killed only when the run has ended, or its lease
+/// has expired.
 async fn clear_shared(core: &Core, process: &ProcessRecord) -> Result<(), StoreError> {
     let (company, run) = (process.scope(), process.run);
     let found = core

@@ -1,5 +1,5 @@
-//! Looks how much room there is where the server writes, and tells when it
-//! gets short: then no run starts and no upload is taken.
+//! Watches the free room where the server writes, and says when it gets short:
+//! then no run starts and no upload is taken.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,22 +13,22 @@ use crate::config::EngineConfig;
 use crate::retention::is_due;
 use crate::shared::Core;
 
-/// The disks are looked at so often.
+/// How often the disks are checked.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// What the store does not take is told again after so long.
+/// The pause before activity that the store did not take is written again.
 const TRY_EVERY: Duration = Duration::from_secs(10);
 
 /// What was told last.
 #[derive(Default)]
 struct Told {
     is_short: bool,
-    /// In the activity of the companies, which know of a limit alone.
+    /// In the activity of the companies, which tells only of the limit.
     is_low: bool,
     /// When the store did not take that.
     failed_at: Option<Instant>,
 }
 
-/// Looks until the engine has ended.
+/// Watches until the engine has ended.
 pub(crate) async fn run(core: Arc<Core>) {
     let mut told = Told::default();
     loop {
@@ -61,7 +61,7 @@ pub(crate) fn look(config: &EngineConfig) {
 }
 
 impl Told {
-    /// Tells once that room is short, and once that it is not any more.
+    /// Says once that room is short, and once that it no longer is.
     async fn tell(&mut self, core: &Core) {
         let shortage = core.config.vitals.room.shortage();
         if shortage.is_some() != self.is_short {
@@ -79,7 +79,7 @@ impl Told {
         }
         let little = shortage.and_then(little_room);
         if shortage.is_some() && little.is_none() {
-            // All that is known is that a write failed; this one would as well.
+            // A write has just failed for lack of room; this one would, too.
             return;
         }
         if little.is_some() == self.is_low || !is_due(self.failed_at, TRY_EVERY) {

@@ -15,7 +15,7 @@ use crate::shared::Core;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
-/// A run that lacks room to begin looks for it so often.
+/// How often a run that lacks room to begin checks for it.
 const ROOM_PAUSE: Duration = Duration::from_millis(500);
 
 /// The place of a run among those that are live on this server. It is free
@@ -38,8 +38,8 @@ impl Slot {
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        // A run whose end was not written down is not renewed any more, so that
-        // it is taken over when its lease expires.
+        // If the end of the run was not written down, its lease is no longer
+        // renewed, so that another server takes it over.
         self.core.live.remove(self.live.run);
         self.core.store.notifiers.wake_up();
     }
@@ -70,7 +70,7 @@ pub(crate) async fn run(slot: Slot, claimed: ClaimedRun, token: MintedToken) {
     }
 }
 
-/// Waits for what is left of the run's processes and writes its end down.
+/// Waits until no process of the run is left, then writes its end down.
 async fn conclude(core: Arc<Core>, live: Arc<LiveRun>, ending: Ending) {
     if ending.group_empty || emptied(&core, &live).await {
         instructions::remove(&core, live.company, live.run).await;
@@ -161,7 +161,7 @@ async fn emptied(core: &Core, live: &LiveRun) -> bool {
     true
 }
 
-/// Waits; true when the engine gives up meanwhile.
+/// Pauses; true when the engine gives up meanwhile.
 async fn pause(core: &Core, time: Duration) -> bool {
     core.abandoning
         .run_until_cancelled(sleep(time))

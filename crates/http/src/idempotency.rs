@@ -38,8 +38,7 @@ impl InFlight {
     /// # Errors
     /// `request_in_progress` while another request has it.
     pub(crate) fn claim(&self, credential: Option<&str>, key: &str) -> Result<Claim<'_>, Problem> {
-        // A presented credential and none are told apart, as is where the
-        // credential ends and the key begins.
+        // The first part tells an empty credential from none.
         let digest = digest_of(
             &[
                 credential.map_or("none", |_| "some"),
@@ -72,7 +71,8 @@ impl Drop for Claim<'_> {
     }
 }
 
-/// Digests several parts, none of which can run into the next.
+/// Digests several parts, each with its length, so that moving a byte from one
+/// to the next gives another digest.
 fn digest_of(parts: &[&[u8]]) -> [u8; 32] {
     let mut hash = Sha256::new();
     for part in parts {

@@ -8,7 +8,7 @@ use workforce_domain::{Document, JsonMap};
 use super::environment::check_env;
 use crate::access::{FieldFault, check_document};
 
-/// What answers show in the place of a value that is not shown. In a change it
+/// The mark that answers show in the place of a hidden value. In a change it
 /// keeps the present value; it is never stored.
 pub const REDACTED: &str = "***REDACTED***";
 
@@ -27,14 +27,14 @@ pub(super) fn merged(current: &Document, change: Document) -> Document {
     overlaid(current.clone(), current, change)
 }
 
-/// The configuration that `change` is as a whole. The mark of a hidden value
-/// keeps the present one here too.
+/// The configuration after `change` replaces it as a whole. The mark of a hidden
+/// value keeps the present one here, too.
 pub(super) fn replaced(current: &Document, change: Document) -> Document {
     overlaid(Document::new(), current, change)
 }
 
-/// `base` with the keys of `change`, where `current` tells what hidden values
-/// are.
+/// `base` with the keys of `change`; `current` has the values that marks stand
+/// for.
 fn overlaid(base: Document, current: &Document, change: Document) -> Document {
     let mut result = base;
     for (key, value) in change {
@@ -59,7 +59,8 @@ fn overlaid(base: Document, current: &Document, change: Document) -> Document {
 
 /// Refuses the mark of a hidden value where no present value stands for it.
 pub(super) fn refuse_marks(config: &Document, pointer: &str) -> Result<(), FieldFault> {
-    // Checked from a list, so that depth takes no stack.
+    // A list instead of recursion, so that a deep document does not overflow
+    // the stack.
     let mut rest: Vec<&Value> = config.values().collect();
     while let Some(value) = rest.pop() {
         match value {
@@ -109,8 +110,8 @@ fn is_redacted(value: &Value) -> bool {
     }
 }
 
-/// A document with every marker in it replaced by what stands in the same
-/// place of `present`. Where nothing does it stays, to be refused.
+/// A document with every mark replaced by the value in the same place of
+/// `present`. Without such a value the mark stays, to be refused.
 pub(crate) fn unmasked_document(document: Document, present: Option<&Document>) -> Document {
     unmasked_members(document.into(), present.map(|it| &**it)).into()
 }

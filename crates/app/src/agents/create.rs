@@ -110,15 +110,15 @@ pub fn create(
 /// What a new agent is refused with.
 pub(crate) const TAKE_ON: Codes = Codes::with(&[Code::ReferenceNotFound], &[BINDINGS]);
 
-/// Locks the company that hires: its managers stay until the new agent is
-/// stored, and of two that choose a short name one comes second.
+/// Locks the company that hires. So no manager leaves before the new agent is
+/// stored, and two hires do not choose a short name at once.
 pub(crate) fn lock_company(tx: &mut dyn Tx, company: CompanyScope) -> Result<(), StoreError> {
     tx.companies_mut().lock(company.into(), company.company())?;
     Ok(())
 }
 
-/// Checks, stores and records a new agent. The company is locked. Whether the caller may is settled
-/// before; a draft is taken on like everybody else and works later.
+/// Checks, stores and records a new agent. The caller has locked the company and checked the
+/// rights. A draft is stored like any agent and works later.
 pub(crate) fn take_on(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,

@@ -165,8 +165,7 @@ pub struct IssueView {
 /// carry them.
 const MAX_DOCUMENT: usize = 16 * 1024;
 
-/// What is refused of an issue that is put below another, to a place, under
-/// labels and to somebody.
+/// The refusals for an issue's parent, project, goal, labels and assignee.
 const PLACED: Codes = Codes::of(&[
     Code::ApprovalPending,
     Code::Forbidden,

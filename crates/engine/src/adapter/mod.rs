@@ -17,11 +17,11 @@ use crate::shared::Core;
 /// How a run came to its end.
 #[derive(Clone, Debug)]
 pub(crate) struct Ending {
-    /// What is written down; nothing for a run that is another server's.
+    /// The end to write down; `None` for a run that is another server's by now.
     pub(crate) end: Option<RunEnd>,
     /// Whether nothing of it executes any more.
     pub(crate) group_empty: bool,
-    /// Whether it has not begun for lack of room, and may be begun later.
+    /// True when it did not begin for lack of room, and may begin later.
     pub(crate) lacks_room: bool,
 }
 
@@ -45,7 +45,7 @@ impl Ending {
         }
     }
 
-    /// The same, because this could not be written.
+    /// The same for a file that could not be written.
     pub(crate) fn because(mut self, core: &Core, error: &io::Error) -> Self {
         self.lacks_room = core.note_unwritten(error);
         self
@@ -66,8 +66,8 @@ pub(crate) type Execution<'a> = Pin<Box<dyn Future<Output = Ending> + Send + 'a>
 
 /// A way to run agents.
 ///
-/// Whatever it starts belongs to the run: it ends when the run is halted, and
-/// it is noted in the store before it may do anything.
+/// Every process that it starts belongs to the run: it ends when the run is
+/// halted, and is recorded in the store before it may do anything.
 pub(crate) trait Adapter: Send + Sync {
     /// Runs an agent once, from start to end.
     fn execute<'a>(

@@ -11,22 +11,22 @@ use super::births::Births;
 use super::group::ProcessGroup;
 use super::stat::ProcStat;
 
-/// For how long one look follows those who are born meanwhile.
+/// For how long one look follows processes that are born meanwhile.
 const FOLLOW_BOUND: Duration = Duration::from_millis(100);
 /// A process has its id a moment before it is in the table.
 const BIRTH_PAUSE: Duration = Duration::from_micros(200);
-/// For how long newborn processes are gone after, without catching one and at
-/// most.
+/// The hunt for newborn processes ends after the first time without a catch,
+/// and after the second in any case.
 const CATCH_PAUSE: Duration = Duration::from_millis(5);
 const CATCH_BOUND: Duration = Duration::from_millis(500);
-/// So many of the ids given out last are those of whoever runs right now, and
-/// of whoever ran just before.
+/// How far back, among the ids given out last, those of processes lie that run
+/// right now, and those of processes that wait for a processor.
 const RUNNING: i32 = 8;
 const WAITING: i32 = 512;
-/// How often the former are looked at for each time the latter are.
+/// How often the running ones are visited for each visit of the waiting ones.
 const ROUNDS: u32 = 64;
-/// How often, and how far apart, a process is looked at that is just becoming
-/// another program. Longer than that takes only who waits for a lost disk.
+/// How often, and how far apart, a process is visited while it changes its
+/// program. Only one that waits for a lost disk takes longer.
 const SETTLE_LOOKS: u32 = 50;
 const SETTLE_PAUSE: Duration = Duration::from_millis(1);
 
@@ -45,7 +45,7 @@ pub(super) type Stopped = HashSet<(i32, i64)>;
 #[derive(Debug)]
 pub(super) struct Look {
     pub(super) members: Vec<Member>,
-    /// Whether nobody was missed.
+    /// False when a member may have been missed.
     pub(super) is_complete: bool,
 }
 
@@ -53,13 +53,15 @@ pub(super) struct Look {
 struct Search<'a> {
     group: &'a ProcessGroup,
     own: i32,
-    /// Tells tagged members to stop, other than these.
+    /// If there, each tagged member that is not in it is told to stop, and is
+    /// added to it.
     stopped: Option<&'a mut Stopped>,
-    /// Of the leader's group or session.
+    /// Members of the leader's group or session.
     related: Vec<Member>,
-    /// Of neither, and tagged.
+    /// Tagged members of neither.
     escaped: Vec<Member>,
-    /// Whether group and session are the leader's own.
+    /// Whether the group and session are still the run's: the kernel may have
+    /// given the leader's id to another process.
     proven: bool,
 }
 
@@ -67,12 +69,12 @@ impl ProcessGroup {
     /// Who belongs to the group. With `stopped`, tagged members that are not
     /// in it are told to stop the moment they are seen, and are added to it.
     ///
-    /// The table is not read in one instant: who forks and ends without pause
-    /// can be gone whenever a reader comes to its place. So everybody who was
-    /// given a process id since the look began is looked at too, until no
-    /// further id was given out. Whoever executes then was seen: it was in the
-    /// table all the while, or is among those who were born meanwhile. Where
-    /// the kernel does not tell of births a look counts as complete.
+    /// The table cannot be read in one instant: a process that forks and ends
+    /// without pause may be gone each time a reader comes to its place. So the
+    /// look goes on with every process id that was given out since it began,
+    /// until there is no further one. Then it has seen every process that
+    /// still executes: each was in the table all the while or born meanwhile.
+    /// Where the kernel does not tell its last id, a look counts as complete.
     pub(super) fn look(&self, stopped: Option<&mut Stopped>) -> io::Result<Look> {
         let births = Births::open();
         let before = births.last();
@@ -101,9 +103,9 @@ impl ProcessGroup {
     }
 }
 
-/// Goes after those who were born last, for as long as more are found: of who
-/// forks and ends without pause nobody else is there any more. Members are
-/// told to stop and are added to `stopped`.
+/// Stops the processes that were born last, for as long as more are found: where
+/// a process forks and ends without pause, only its newest child is still
+/// there. Members are told to stop and are added to `stopped`.
 pub(super) fn catch_newborn(group: &ProcessGroup, stopped: &mut Stopped) {
     let births = Births::open();
     let begun = Instant::now();
@@ -120,8 +122,8 @@ pub(super) fn catch_newborn(group: &ProcessGroup, stopped: &mut Stopped) {
     }
 }
 
-/// Tells the members among the `count` youngest to stop; whether there were
-/// any that were not told before.
+/// Tells the members among the `count` youngest to stop; true when one of them
+/// had not been told before.
 fn stop_youngest(group: &ProcessGroup, births: &Births, count: i32, stopped: &mut Stopped) -> bool {
     let Some(last) = births.last() else {
         return false;
@@ -144,7 +146,7 @@ fn stop(pid: i32) {
 }
 
 impl Search<'_> {
-    /// Looks at everybody born after `seen`; whether it caught up with them.
+    /// Visits every process born after `seen`; true when it caught up with them.
     fn follow(&mut self, births: &Births, mut seen: i32) -> bool {
         let begun = Instant::now();
         let mut unseen = Vec::new();
@@ -161,14 +163,14 @@ impl Search<'_> {
                     unseen.extend((seen + 1..=last).filter(|&pid| !self.visit(pid)));
                     seen = last;
                 }
-                // The row began anew.
+                // The kernel began anew with low ids.
                 Some(_) | None => return false,
             }
         }
         false
     }
 
-    /// Looks at one process; whether there is one of this id.
+    /// Visits the process with this id; true when there is one.
     fn visit(&mut self, pid: i32) -> bool {
         if pid == self.own {
             return true;

@@ -16,7 +16,7 @@ use crate::store::retry::until_settled;
 
 /// Every statement sees the same state.
 const BEGIN_READ: &str = "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY";
-/// Every statement sees what was committed before it; what must stay is locked.
+/// Every statement sees what was committed before it; rows that must not change are locked.
 const BEGIN_WRITE: &str = "BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE";
 
 /// A store in a PostgreSQL database, which several servers may share.
@@ -63,7 +63,7 @@ impl PostgresStore {
         ended.map_err(failed)
     }
 
-    /// Runs `body` in a transaction. Answers whose listeners are to be told.
+    /// Runs `body` in a transaction. Returns the companies whose listeners are to be woken.
     fn write(
         &self,
         body: impl FnOnce(&mut Transaction<'_>) -> Result<Verdict, StoreError>,
@@ -103,7 +103,7 @@ impl PostgresStore {
             Outcome::Committed => Ok(told),
             Outcome::Aborted => Err(StoreError::Unavailable(Box::new(error))),
             Outcome::Unknown => {
-                // Who listens looks in vain at worst.
+                // At worst listeners are woken for nothing.
                 self.listener.notify(&told);
                 Err(StoreError::OutcomeUnknown(Box::new(error)))
             }
@@ -129,8 +129,8 @@ impl PostgresStore {
     }
 }
 
-/// What a body wrote, and how the server is asked about it later: not at all when it wrote
-/// nothing. `None` when the body wants it undone.
+/// What a body wrote, and by which number the database is asked about it later; without one if it
+/// wrote nothing. `None` when the body wants it undone.
 type Ran = Option<(Vec<CompanyId>, Option<Written>)>;
 
 /// Runs the body of a transaction up to its commit.
@@ -143,9 +143,9 @@ fn run(
         return Ok(None);
     }
     let (told, number) = tx.write_journal()?;
-    // The server answers COMMIT well although a statement has failed, and undoes everything. But
-    // it refuses every other statement then, and one runs between the body and COMMIT: of the
-    // journal, or this.
+    // After a failed statement PostgreSQL answers COMMIT with success, yet undoes everything. But
+    // it refuses every other statement then, and at least one runs between the body and COMMIT:
+    // one of the journal, or this one.
     let number = match number {
         None => number_of_running(&mut session.conn).map_err(failed)?,
         known => known,
