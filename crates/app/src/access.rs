@@ -61,7 +61,7 @@ pub fn manages(
     manager: AgentId,
     agent: AgentId,
 ) -> Result<bool, StoreError> {
-    // A chain is read piece by piece: one cut short would hide a cycle.
+    // The chain is read in pieces to its end: cut short, it could hide a cycle.
     let (mut below, mut seen) = (agent, HashSet::new());
     while seen.insert(below) {
         let chain = reads.agents().chain_of_command(company, below)?;

@@ -69,11 +69,11 @@ pub(crate) fn log_change<T: ActivitySubject + Recorded + CompanyOwned + Clone>(
     log_activity_with(tx, ctx, action, record, details, changes);
 }
 
-/// Records a deed of the caller with changes that its subject does not know by itself, such as
-/// of what is stored beside it.
+/// Records a deed of the caller with changes that the subject's record does not hold, such as
+/// changes of rows beside it.
 ///
-/// The changes are kept with the activity alone. Events are sent to everyone who listens, in
-/// pages that are bounded in rows only, and name no more than the fields.
+/// Only the activity keeps the values. Events go to everyone who listens, in pages that are bounded
+/// in rows only, so they name the fields alone.
 pub(crate) fn log_activity_with(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,

@@ -190,13 +190,13 @@ pub fn authenticate(
         Some(TokenKind::Run) => with_run_token(reads, run_header, &digest),
         Some(TokenKind::AgentKey) => with_key(reads, now, run_header, &digest),
         Some(TokenKind::Board) => with_board_token(reads, run_header, &digest),
-        // A ticket opens a stream, and is no credential besides.
+        // A ticket opens a stream; it is no credential for anything else.
         Some(TokenKind::StreamTicket) | None => refused(AuthError::Invalid),
     }
 }
 
-/// Whose a ticket is that is given to whoever presents this; `None` for what no
-/// ticket stands for.
+/// The holder of a ticket that is made for this credential; `None` when it is no
+/// credential that a ticket may stand for.
 pub fn ticket_holder(
     tokens: &dyn Tokens,
     policy: AuthPolicy,
@@ -311,7 +311,7 @@ fn with_key(
     let Some(found) = reads.credentials().key(digest)? else {
         return refused(AuthError::Invalid);
     };
-    // Its keys were revoked with it, yet whoever has one learns why.
+    // Termination revokes the keys; this answer says why.
     let revoked = found.key.revoked_at.is_some();
     if !found.holder.agent.is_employed() {
         return refused(AuthError::AgentInactive);

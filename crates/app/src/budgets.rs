@@ -24,10 +24,11 @@ use crate::changes::Recorded;
 use crate::context::Context;
 use crate::wakes::{self, WakeRequest};
 
-/// Work that a resumed agent left unfinished and is woken for.
+/// For at most so many of its unfinished issues a resumed agent is woken.
 const RESUMED_ISSUES: usize = 5;
 
-/// Work that the agents of a resumed company left unfinished and are woken for.
+/// For at most so many unfinished issues the agents of a resumed company are
+/// woken.
 const RESUMED_COMPANY_ISSUES: usize = 100;
 
 /// Applies an agent's budget after its spend, its limit or the month changed.
@@ -114,8 +115,8 @@ pub fn enforce_company(
     Ok(())
 }
 
-/// Lifts one budget stop if the budget of `month` is not used up: what the
-/// engine does when a month begins.
+/// Lifts one budget stop if the budget of `month` is not used up. The engine
+/// calls this when a month begins.
 pub fn lift(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -202,7 +203,7 @@ fn stop_runs(
     Ok(())
 }
 
-/// A resumed agent hears of the work it was stopped in.
+/// Wakes a resumed agent about the issues that it was stopped in.
 pub(crate) fn wake_for_unfinished(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -216,7 +217,8 @@ pub(crate) fn wake_for_unfinished(
     Ok(())
 }
 
-/// The agents of a resumed company hear of the work they were stopped in.
+/// Wakes the agents of a resumed company about the issues that they were stopped
+/// in.
 fn wake_company(tx: &mut dyn Tx, ctx: &Context<'_>, company: &Company) -> Result<(), StoreError> {
     ctx.signal.raise();
     let scope = company.scope();

@@ -1,4 +1,5 @@
-//! The call a use case serves: who asks, when, and what the rules lack.
+//! The call that a use case serves: who asks, when, and the sources of ids,
+//! credentials and seals, which the rules do not have.
 
 use std::cell::Cell;
 

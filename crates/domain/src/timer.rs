@@ -27,18 +27,18 @@ pub enum TimerAction {
     /// It is to be set anew, or stopped with `None`: its interval changed, or
     /// the agent was switched on or off.
     Set(Option<Timestamp>),
-    /// The agent is to be woken, and the timer set to this instant. Beats that
-    /// were missed meanwhile, however many, are this one.
+    /// The agent is to be woken, and the timer set to this instant. Missed
+    /// beats, however many, count as this one.
     Due(Timestamp),
 }
 
-/// A beat comes up to this part of the interval too early or too late, so that
-/// agents with one interval do not all start at once.
+/// By how many percent of the interval a beat may come early or late, so that
+/// agents with the same interval do not all start at once.
 const JITTER_PERCENT: u64 = 10;
 
 impl Timer {
-    /// When it beats next: `None` without a timer, and from the moment that the
-    /// agent was switched off or its interval changed until it is set anew.
+    /// The next beat. `None` without a timer, and also between a change of the
+    /// interval and the moment the timer is set anew.
     pub fn next_beat(&self) -> Option<Timestamp> {
         self.interval_sec?;
         self.next.filter(|_| self.armed_sec == self.interval_sec)

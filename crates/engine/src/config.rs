@@ -43,8 +43,8 @@ pub struct EngineConfig {
     pub predecessors: Vec<InstanceId>,
     /// The folder beneath which secrets may lie in files; none when `None`.
     pub secret_files: Option<PathBuf>,
-    /// Of this server: they keep the engine's tasks running, and no run starts
-    /// while there is no room.
+    /// The vitals of this server. They keep the engine's tasks running, and no
+    /// run starts while they report too little room.
     pub vitals: Vitals,
     /// Where room is looked for, on disks of this server.
     pub watched_folders: Vec<(StorageArea, PathBuf)>,

@@ -1,5 +1,5 @@
-//! Looks how much room there is where the server writes, and tells when it
-//! gets short: then no run starts and no upload is taken.
+//! Watches the free room where the server writes, and says when it gets short:
+//! then no run starts and no upload is taken.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +22,7 @@ const TRY_EVERY: Duration = Duration::from_secs(10);
 #[derive(Default)]
 struct Reported {
     is_short: bool,
-    /// In the activity of the companies, which know of a limit alone.
+    /// In the activity of the companies, which tells only of the limit.
     is_low: bool,
     /// When the store did not take that.
     failed_at: Option<Instant>,
@@ -79,7 +79,7 @@ impl Reported {
         }
         let little = shortage.and_then(little_room);
         if shortage.is_some() && little.is_none() {
-            // All that is known is that a write failed; this one would as well.
+            // A write has just failed for lack of room; this one would, too.
             return;
         }
         if little.is_some() == self.is_low || !is_due(self.failed_at, TRY_EVERY) {

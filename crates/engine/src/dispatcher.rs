@@ -9,7 +9,7 @@ use crate::live::LiveRun;
 use crate::state::EngineState;
 use crate::{recovery, run_task};
 
-/// After a failure of the store it is left alone for this long.
+/// The pause after a failure of the store.
 const STORE_PAUSE: Duration = Duration::from_secs(1);
 
 /// The one task from which runs start (docs/heartbeats.md#claims). Ends when

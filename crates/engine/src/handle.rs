@@ -17,7 +17,7 @@ use crate::{disk_watch, dispatcher, housekeeping, log_publisher, renewal};
 /// The longest grace a run gets when the server stops, whatever its agent's
 /// configuration says.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(10);
-/// For how long the ends of killed runs are written down.
+/// How long a shutdown waits for the ends of killed runs to be written down.
 const SHUTDOWN_BOUND: Duration = Duration::from_secs(30);
 
 /// Makes agents run.
@@ -110,12 +110,11 @@ impl EngineHandle {
         self.state.live.len()
     }
 
-    /// Stops the engine (docs/heartbeats.md#restarts): starts
-    /// nothing any more, waits for live runs to end, makes those stop that do
-    /// not, and queues their work once more. Returns when no process is left
-    /// and every end is written down; what the kernel does not let go, or the
-    /// store does not take, is given up after 30 s and is left to the next
-    /// start.
+    /// Stops the engine (docs/heartbeats.md#restarts): starts no more runs,
+    /// waits for live ones to end, stops those that do not, and queues their
+    /// work once more. Returns when no process is left and every end is written
+    /// down. After 30 s it gives up; processes that the kernel does not let go,
+    /// and ends that the store does not take, are left to the next start.
     pub async fn shutdown(&self) {
         let state = &self.state;
         state.closing.cancel();
@@ -180,6 +179,6 @@ impl EngineSignal for EngineHandle {
     }
 }
 
-/// A dispatcher that has not looked for so long is stalled; it looks every
+/// A dispatcher that looked longer ago than this is stalled; it looks every
 /// second.
 const STALLED_AFTER: Duration = Duration::from_secs(30);

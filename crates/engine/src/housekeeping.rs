@@ -219,8 +219,8 @@ async fn take_over_expired(state: &EngineState) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The run as it is now, if it still has no server. Locks what ending it
-/// locks, in the same order, so that its server cannot renew the lease
+/// The run as it is now, if it still has no server. Takes the locks that ending
+/// it takes, in the same order, so that its server cannot renew the lease
 /// meanwhile.
 fn still_expired(tx: &mut dyn Tx, ctx: &Context<'_>, run: &Run) -> Result<Option<Run>, StoreError> {
     let company = run.scope();

@@ -24,8 +24,8 @@ pub(crate) enum Halt {
 }
 
 impl Halt {
-    /// What becomes of a run that is made to stop; nothing that this server
-    /// could tell of a run that is not its own any more.
+    /// How a run ends that is made to stop; `None` for one that is another
+    /// server's by now, of which this server tells nothing.
     pub(crate) const fn outcome(self) -> Option<RunOutcome> {
         match self {
             Self::Requested(reason) => Some(RunOutcome::Stopped(reason)),
@@ -77,7 +77,7 @@ impl LiveRun {
     }
 
     /// Makes the run stop. The first reason counts, except that a lost lease
-    /// is one whatever came before, and takes the processes away at once.
+    /// replaces any other and ends the processes at once.
     pub(crate) fn halt(&self, reason: Halt) {
         let is_new = self.halt.send_if_modified(|present| {
             let replaces = present.is_none() || reason == Halt::LeaseLost;
@@ -117,7 +117,7 @@ impl LiveRun {
         self.halt.subscribe()
     }
 
-    /// Ends what is left of the grace of a run that is stopped.
+    /// Ends the grace of a run that is being stopped.
     pub(crate) fn kill_now(&self) {
         self.kill.cancel();
     }
@@ -197,8 +197,8 @@ impl LiveRuns {
     }
 }
 
-/// Nothing under these locks can be left half done, so a panic elsewhere does
-/// not spoil them.
+/// No panic can leave the values under these locks half changed, so poisoning
+/// means nothing.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -111,8 +111,7 @@ async fn publish(
         .await
 }
 
-/// Those logs that are longer than they were. One that is not there yet was
-/// not written to.
+/// The logs that have grown. A log that does not exist yet was not written to.
 fn grown(logs: Vec<(CompanyId, RunId, PathBuf, u64)>) -> Vec<Written> {
     let written = |(company, run, path, offset): (CompanyId, RunId, PathBuf, u64)| {
         let length = path.metadata().ok()?.len();

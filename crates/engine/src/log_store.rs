@@ -57,7 +57,7 @@ impl RunLogs for FileRunLogs {
     }
 }
 
-/// Takes away the logs that nobody wrote to since an instant.
+/// Deletes the logs that nobody wrote to since an instant.
 ///
 /// # Errors
 /// The first failure; what could be taken away is gone all the same.

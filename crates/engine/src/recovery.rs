@@ -9,8 +9,8 @@ use crate::housekeeping::{Clearing, clear, delete_process, has_server, lost, pro
 use crate::instructions;
 use crate::state::EngineState;
 
-/// The record of a process that was on another host is forgotten so long
-/// after the end of its run.
+/// How long after the end of its run the record of a process on another host is
+/// forgotten.
 const RECORD_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Clears away what servers that are gone left behind, before the first run

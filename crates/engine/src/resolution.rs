@@ -23,9 +23,8 @@ pub(crate) enum ResolutionError {
     Unresolved(#[from] Unresolved),
 }
 
-/// The configuration with the values of its secrets inline: for the child's
-/// environment and for nothing else. Which versions they are is written down
-/// before.
+/// The configuration with the values of its secrets inline, for the child's
+/// environment and for nothing else. Their versions are recorded before.
 pub(crate) async fn resolve(
     state: &Arc<EngineState>,
     run: &Run,

@@ -56,14 +56,14 @@ const RULES: [Rule; 4] = [
     },
     Rule {
         rows: "tickets",
-        // They know by themselves when they expire.
+        // The rows say themselves when they expire.
         age: Duration::ZERO,
         at_once: 500,
         delete: |tx, before, limit| tx.stream_tickets_mut().delete_before(before, limit),
     },
 ];
 
-/// When what was forgotten last.
+/// When each kind of row, and the logs, were last forgotten.
 #[derive(Default)]
 pub(crate) struct Retention {
     rows: [Option<Instant>; RULES.len()],

@@ -23,18 +23,18 @@ pub(crate) struct RunContext {
     pub(crate) issue: Option<Issue>,
     /// Where the issue's project is worked on.
     pub(crate) workspace: Option<Workspace>,
-    /// What its agent is told about the issue's project, in Markdown.
+    /// The project context for its agent, in Markdown.
     pub(crate) project_layer: Option<String>,
     /// The comments that caused it, oldest first.
     pub(crate) comments: Vec<Comment>,
-    /// The adapter's configuration, with what the issue says otherwise and
-    /// with the values of secrets: it must be neither stored nor logged.
+    /// The adapter's configuration, with the overrides of the issue and the
+    /// values of secrets: it must be neither stored nor logged.
     pub(crate) settings: Document,
-    /// What the agent is told beforehand.
+    /// The instructions of its agent.
     pub(crate) instructions: RunInstructions,
-    /// The copy of that which the run reads, once there is one.
+    /// The copy of the instructions that the run reads, once there is one.
     pub(crate) copy: Option<RunCopy>,
-    /// What the run must not write.
+    /// The values that the run must not write.
     pub(crate) patterns: Patterns,
 }
 

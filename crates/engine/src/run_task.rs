@@ -16,7 +16,7 @@ use crate::state::EngineState;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
-/// A run that lacks room to begin looks for it so often.
+/// How often a run that lacks room to begin checks for it.
 const ROOM_PAUSE: Duration = Duration::from_millis(500);
 
 /// The place of a run among those that are live on this server. It is free

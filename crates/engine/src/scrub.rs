@@ -2,8 +2,8 @@ use workforce_app::scrub::{Patterns, StreamScrubber};
 
 use crate::process::{OutputSource, Scrub};
 
-/// Removes the secrets of a run from its output, also where one comes in
-/// several pieces. Either stream is a text of its own.
+/// Removes the secrets of a run from its output, also when one comes in several
+/// pieces. Each of the two streams is a text of its own.
 pub(crate) struct OutputScrubber {
     stdout: StreamScrubber,
     stderr: StreamScrubber,

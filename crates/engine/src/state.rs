@@ -16,11 +16,11 @@ pub(crate) struct EngineState {
     pub(crate) live: LiveRuns,
     /// The tasks of live runs.
     pub(crate) runs: TaskTracker,
-    /// No run is started any more.
+    /// Cancelled when no more runs are started.
     pub(crate) closing: CancellationToken,
-    /// Nothing is tried again any more.
+    /// Cancelled when nothing is tried again.
     pub(crate) abandoning: CancellationToken,
-    /// What dead predecessors left is cleared away.
+    /// Cancelled when the runs that dead predecessors left are cleared away.
     pub(crate) recovered: CancellationToken,
     last_tick: Mutex<Option<Timestamp>>,
 }

@@ -7,7 +7,7 @@ use workforce_domain::port::{Failure, Reads, StoreError, Tx};
 
 use crate::config::Ports;
 
-/// What makes the engine look at once.
+/// Makes the engine look at once.
 #[derive(Debug, Default)]
 pub(crate) struct Notifiers {
     /// For whoever starts runs.
@@ -23,8 +23,8 @@ impl Notifiers {
     }
 }
 
-/// The store as asynchronous code uses it: every transaction runs on the
-/// blocking pool, as workforce itself.
+/// The store for asynchronous code. Every transaction runs on the blocking pool,
+/// with workforce itself as the actor.
 #[derive(Clone)]
 pub(crate) struct Transactions {
     pub(crate) ports: Ports,

@@ -73,7 +73,8 @@ impl Drop for KeyGuard<'_> {
     }
 }
 
-/// Digests several parts, none of which can run into the next.
+/// Digests several parts, each with its length, so that moving a byte from one
+/// to the next gives another digest.
 fn digest_of(parts: &[&[u8]]) -> [u8; 32] {
     let mut hash = Sha256::new();
     for part in parts {

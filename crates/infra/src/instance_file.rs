@@ -194,12 +194,13 @@ impl ServerLocation {
         })
     }
 
-    /// Whether who was here is gone for certain, and its processes are those
-    /// that can be seen from `now`, whose server holds its lock. Only then may
-    /// its runs be taken from it; those of a server on another host, or on the
-    /// original of a copied folder, are left to the end of their lease.
+    /// Whether the server that was here is gone for certain, and the server at
+    /// `now` sees its processes. The latter holds its own lock, so nobody else
+    /// holds the same one. Only then may it take over the runs at once. A
+    /// server on another host, or on the original of a copied folder, may
+    /// still live: its runs wait for the end of their lease.
     fn is_gone_at(&self, now: &Self) -> bool {
-        // With the first process of a namespace every other one ends.
+        // The kernel ends a namespace together with its first process.
         let ended_with_it = self.pid == 1;
         self.boot == now.boot
             && self.lock == now.lock

@@ -54,8 +54,8 @@ pub(crate) fn create(path: &Path, line: impl FnOnce() -> Zeroizing<String>) -> i
     sync_folder(path)
 }
 
-/// Writes lines in the place of those of a file: after a loss of power it
-/// holds these or those of before, as a whole.
+/// Replaces the lines of a file: after a loss of power it holds either the new
+/// or the former lines, all of them.
 ///
 /// # Errors
 /// The file is as before, unless the folder alone could not be synced.

@@ -24,14 +24,14 @@ pub(super) fn merged(current: &Document, change: Document) -> Document {
     overlaid(current.clone(), current, change)
 }
 
-/// The configuration that `change` is as a whole. The mark of a hidden value
-/// keeps the present one here too.
+/// The configuration after `change` replaces it as a whole. The mark of a hidden
+/// value keeps the present one here, too.
 pub(super) fn replaced(current: &Document, change: Document) -> Document {
     overlaid(Document::new(), current, change)
 }
 
-/// `base` with the keys of `change`, where `current` tells what hidden values
-/// are.
+/// `base` with the keys of `change`; `current` has the values that marks stand
+/// for.
 fn overlaid(base: Document, current: &Document, change: Document) -> Document {
     let mut result = base;
     for (key, value) in change {
@@ -88,8 +88,8 @@ fn is_redacted(value: &Value) -> bool {
     }
 }
 
-/// A document with every marker in it replaced by what stands in the same
-/// place of `present`. Where nothing does it stays, to be refused.
+/// A document with every mark replaced by the value in the same place of
+/// `present`. Without such a value the mark stays, to be refused.
 pub(crate) fn unmasked_document(document: Document, present: Option<&Document>) -> Document {
     unmasked_members(document.into(), present.map(|it| &**it)).into()
 }

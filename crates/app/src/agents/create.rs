@@ -113,8 +113,8 @@ pub fn create(
 /// What a new agent is refused with.
 pub(crate) const INSERT_AGENT: Codes = Codes::with(&[Code::ReferenceNotFound], &[BINDINGS]);
 
-/// Locks the company that hires: its managers stay until the new agent is
-/// stored, and of two that choose a short name one comes second.
+/// Locks the company that hires. So no manager leaves before the new agent is
+/// stored, and two hires do not choose a short name at once.
 pub(crate) fn lock_company(tx: &mut dyn Tx, company: CompanyScope) -> Result<(), StoreError> {
     tx.companies_mut().lock(company.into(), company.company())?;
     Ok(())

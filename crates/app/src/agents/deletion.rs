@@ -15,9 +15,9 @@ use crate::refusal::{Code, Codes};
 /// What [`delete`] refuses with.
 pub const DELETE: Codes = Codes::of(&[Code::AgentHasHistory, Code::AgentPendingApproval]);
 
-/// Removes an agent that never did or was given anything, such as one that was
-/// hired by mistake. Whoever has a history is terminated instead, and a draft
-/// is decided on. Its reports get its manager. Board only.
+/// Removes an agent that never did anything and was given nothing, such as one
+/// that was hired by mistake. An agent with a history is terminated instead, and
+/// a draft is decided on. Its reports get its manager. Board only.
 pub fn delete(tx: &mut dyn Tx, ctx: &Context<'_>, id: AgentId) -> Result<(), Failure<AgentError>> {
     let agent = lock_with_company(tx, ctx, id)?;
     ctx.require_board().map_err(denied)?;

@@ -1,5 +1,5 @@
-//! Drafts: agents that wait for the board (docs/approvals.md#hires). Their
-//! approvals call these; nobody else ends the waiting, except a termination.
+//! Drafts: agents that wait for the board (docs/approvals.md#hires). Only their
+//! approvals and a termination end the wait.
 
 use serde_json::json;
 use workforce_domain::activity::Action;
@@ -29,9 +29,9 @@ pub(crate) fn lock_draft(
     Ok(agent.filter(|agent| agent.lifecycle.state() == AgentState::PendingApproval))
 }
 
-/// Makes a draft what its requester proposes instead. What the proposal does not
-/// say is left to the default, and the mark of a hidden value keeps the present
-/// one.
+/// Makes a draft what its requester proposes instead. Fields that the proposal
+/// leaves out take their default, and the mark of a hidden value keeps the
+/// present one.
 pub(crate) fn revise(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,

@@ -31,8 +31,8 @@ pub fn inline_value(binding: &Value) -> Option<&str> {
     }
 }
 
-/// The values that stand in plain under sensitive names in a configuration, in
-/// any depth: in its environment, and in such as `headers`.
+/// The inline values under sensitive names in a configuration, in any depth: in
+/// its environment, and in objects such as `headers`.
 pub fn sensitive_inline_values(config: &Document) -> impl Iterator<Item = &str> {
     let mut found = Vec::new();
     gather(config, false, &mut found);
@@ -51,7 +51,7 @@ fn gather<'a>(object: &'a JsonMap, sensitive: bool, found: &mut Vec<&'a str>) {
 fn gather_value<'a>(value: &'a Value, sensitive: bool, found: &mut Vec<&'a str>) {
     match value {
         Value::String(text) if sensitive => {
-            // The scheme of an authorization is no secret, what follows is.
+            // The scheme of an authorization is no secret; the rest is.
             let credential = text.split_once(' ').filter(|(scheme, _)| is_scheme(scheme));
             found.push(credential.map_or(text, |(_, credential)| credential));
         }
@@ -138,11 +138,11 @@ pub(super) const BINDINGS: Codes = Codes::of(&[
     Code::SecretRequired,
 ]);
 
-/// Checks what is new in an environment against what there is: secrets that
-/// are referred to exist in the company, with the version that is asked for;
-/// in strict mode no value stands inline under a sensitive name. Secrets are
-/// held, so that none goes away before the reference is stored. What was there
-/// before is left alone.
+/// Checks the new bindings of an environment. A secret that they refer to exists
+/// in the company, with the version that is asked for. In strict mode no value is
+/// inline under a sensitive name. The secrets are locked, so that none goes away
+/// before the reference is stored. Bindings that were there before are not
+/// checked.
 pub(super) fn check_new_bindings<E: From<FieldFault>>(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -176,8 +176,8 @@ pub(super) fn check_new_bindings<E: From<FieldFault>>(
     }
 }
 
-/// What is wrong with the references of a configuration. The secrets that are
-/// there are held.
+/// What is wrong with the references of a configuration. Locks the secrets that
+/// exist.
 pub(super) fn reference_faults(
     tx: &mut dyn Tx,
     scope: CompanyScope,

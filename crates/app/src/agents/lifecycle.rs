@@ -51,10 +51,9 @@ pub fn pause(
 /// What [`resume`] refuses with.
 pub const RESUME: Codes = Codes::with(&[Code::BudgetExhausted], &[EMPLOYED]);
 
-/// Lets a paused agent run again. What it missed meanwhile is still pending
-/// and is delivered. While the month's budget is used up this is refused,
-/// unless the board forces it: then the agent works on for the rest of the
-/// month, or until its budget is changed.
+/// Lets a paused agent run again; its pending wakes may start then. While the
+/// month's budget is used up this is refused, unless the board forces it. Then
+/// the agent works on for the rest of the month, or until its budget is changed.
 pub fn resume(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -122,8 +121,8 @@ pub fn terminate(
     Ok(detail(tx.reads(), ctx, agent.into_inner())?)
 }
 
-/// Ends an agent, with all that depends on it except the approval of a draft.
-/// A terminated one stays as it is.
+/// Terminates an agent, with all that depends on it except the approval of a
+/// draft. A terminated agent stays as it is.
 pub(super) fn deactivate(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,

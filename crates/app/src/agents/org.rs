@@ -11,8 +11,8 @@ use super::read::everyone;
 use crate::access;
 use crate::context::Context;
 
-/// The tree nests at most so deep, so that neither we nor a reader of the
-/// answer runs out of stack.
+/// How deep the tree nests at most, so that neither the server nor a reader of
+/// the answer runs out of stack.
 const DEPTH_LIMIT: usize = CHAIN_LIMIT;
 
 /// What the tree shows of an agent.
@@ -24,9 +24,9 @@ pub struct OrgEntry {
     pub status: AgentStatus,
 }
 
-/// A company's organisation: agents without a living manager at the roots,
-/// terminated ones left out. Whoever stands deeper than the limit is shown
-/// at the roots, with those below.
+/// A company's organisation, without terminated agents. An agent without a
+/// manager in it is a root. So is an agent beyond the deepest level, with those
+/// below it.
 pub fn org(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,

@@ -117,8 +117,8 @@ fn views(
         .spent_by(scope, &ids, Month::of(ctx.now))?
         .into_iter()
         .collect();
-    // Those a caller stands above are found by walking up from each agent
-    // within the page's own company, without a query per agent.
+    // Which agents report to the caller is found by walking up from each agent
+    // in the company's list of managers, without a query per agent.
     let managed = match ctx.agent() {
         Some(caller) => Some((caller.agent, managers(reads, scope)?)),
         None => None,

@@ -51,7 +51,7 @@ pub(crate) fn config_of(reads: &mut dyn Reads, agent: &Agent) -> Result<AgentCon
 }
 
 /// Keeps a change of the configuration of an agent that is locked, or was just
-/// made. What changed nothing is kept for a rollback only.
+/// made. A rollback is kept even when it changed nothing.
 pub(crate) fn keep(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,

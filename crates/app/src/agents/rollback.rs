@@ -67,7 +67,7 @@ pub fn rollback(
     let had = agent.budget;
     wanted.restore(&mut agent);
     let after = AgentConfig::of(&agent, wanted.instructions);
-    // What the budget does about it is told by itself.
+    // What the budget does about it has an activity of its own.
     let changes = instructions::moved(Changes::of(&mut agent), &before, &after);
     if after != before {
         agent.updated_at = ctx.now;

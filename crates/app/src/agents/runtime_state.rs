@@ -16,8 +16,8 @@ use crate::context::Context;
 
 /// At most so many pending wakes are shown.
 const SHOWN_WAKES: usize = 50;
-/// The last outcome is looked for among so many of the newest runs: those
-/// before it are still waiting.
+/// Among how many of the newest runs the last ended one is looked for; newer
+/// ones still wait or run.
 const NEWEST_RUNS: usize = 100;
 
 /// Why an agent runs, or does not.
@@ -76,9 +76,9 @@ pub fn runtime_state(
     })
 }
 
-/// Makes the agent's next runs begin afresh, without what earlier ones had in
-/// mind. Board only. No adapter of this version keeps anything from run to run
-/// (docs/heartbeats.md#process-adapter), so each of them begins afresh already.
+/// Makes the agent's next runs begin afresh, without the session of earlier ones.
+/// Board only. No adapter of this version keeps anything from run to run
+/// (docs/heartbeats.md#process-adapter), so every run does that already.
 pub fn reset_session(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,

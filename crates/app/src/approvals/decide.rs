@@ -75,8 +75,7 @@ impl BoardVerdict {
 /// What [`approve`], [`reject`] and [`request_revision`] refuse with.
 pub const DECIDE: Codes = Codes::of(&[Code::ApprovalNotPending]);
 
-/// Agrees to an approval: it is decided once, whoever else decides at the same
-/// time.
+/// Agrees to an approval. Of several decisions at the same time one succeeds.
 pub fn approve(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -97,8 +96,8 @@ pub fn reject(
     decide(tx, ctx, id, BoardVerdict::Reject, command)
 }
 
-/// Asks for a change of what an approval is about, which whoever asked sends
-/// again then.
+/// Asks for a change of what an approval is about. The requester then sends it
+/// again.
 pub fn request_revision(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,

@@ -98,7 +98,7 @@ pub(super) fn unblock_issues(
     for issue in issues {
         let waits = match issue.status() {
             IssueStatus::Blocked => true,
-            // Nobody must be stuck with what the board sent back.
+            // An issue that the board sent back must not stay in review.
             IssueStatus::InReview => approval.kind != ApprovalType::ApproveIssuePlan,
             _ => false,
         };
@@ -109,8 +109,8 @@ pub(super) fn unblock_issues(
     Ok(())
 }
 
-/// Puts an issue back to work: for whoever asked, if it is theirs or nobody
-/// has it, else to be taken up by whoever has it.
+/// Puts an issue back to work: to in progress for the requester, if the issue is
+/// for it, else to todo.
 fn return_to_work(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -137,8 +137,8 @@ fn is_for(requester: &EmployedAgent, approval: &Approval, issue: &Issue) -> bool
     }
 }
 
-/// Holds the agent that asked, if it may still be given work: before the
-/// issues that it may get back.
+/// Locks the agent that asked, if it may still be given work. Comes before the
+/// locks on the issues that it may get back.
 pub(super) fn lock_requester(
     tx: &mut dyn Tx,
     approval: &Approval,
@@ -183,8 +183,8 @@ fn log_issue_change(
     log_change(tx, ctx, Action::IssueUpdated, issue, details);
 }
 
-/// Writes the board's answer on the linked issues; the comment on the primary
-/// one, or on the first.
+/// Writes the board's answer as a comment on every linked issue. Returns the one
+/// on the issue that the requester is told of.
 pub(super) fn comment(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -235,7 +235,7 @@ pub(super) fn wake_requester(
     };
     let about = subject(approval, issues);
     let kind = match about {
-        // What is its own it works on; to anything else it may say something.
+        // On its own open issue it works; on another it only gives advice.
         Some(issue)
             if issue.assignee.agent() == Some(requester) && !issue.status().is_terminal() =>
         {

@@ -14,8 +14,8 @@ use workforce_domain::{Document, JsonMap};
 use crate::access::FieldFault;
 use crate::agents::CreateAgent;
 
-/// What a hire's payload says of the agent; what it does not say is left to
-/// the default.
+/// The fields of the agent in a hire's payload. Those that it leaves out take
+/// their default.
 pub(super) struct HireFields {
     name: Option<Name>,
     role: Option<Role>,

@@ -69,8 +69,8 @@ pub(super) fn of_new(
     Ok(issues)
 }
 
-/// Locks issues. Younger ones come first: a child is made after its parent,
-/// and whoever ends a child locks its parent after it.
+/// Locks issues, younger ones first. A child is younger than its parent, and
+/// whoever ends a child locks its parent after it.
 pub(super) fn lock(
     tx: &mut dyn Tx,
     company: CompanyScope,
@@ -93,7 +93,7 @@ pub(super) fn lock_of(
     let company = approval.scope();
     let ids = linked_issues::of(tx.reads(), approval)?;
     let issues = lock(tx, company, ids)?;
-    // What ends an issue locks its parent, which must not come after the approval.
+    // Ending an issue locks its parent, and issues come before the approval.
     if approval.kind == ApprovalType::ApproveCompletion {
         lock(
             tx,

@@ -1,10 +1,9 @@
 //! Approvals: ask the board, decide, send again, withdraw, hire
 //! (docs/approvals.md).
 //!
-//! A decision, its entry in the history, its activity and events, what it does
-//! to issues and drafts, and the wake of whoever asked are one transaction.
-//! Work outside of the store, such as a commit or a pull request, is no part
-//! of it.
+//! One transaction holds a decision, its entry in the history, its activity and
+//! events, its effects on issues and drafts, and the wake of the requester. Work
+//! outside of the store, such as a commit or a pull request, is no part of it.
 
 mod cancel;
 mod comment;

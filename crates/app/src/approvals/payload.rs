@@ -1,5 +1,5 @@
-//! What a payload must say, by the type of its approval. What it says beyond
-//! is kept and means nothing.
+//! The fields that a payload must have, by the type of its approval. Other
+//! fields are kept and mean nothing.
 
 use serde_json::Value;
 use workforce_domain::actor::CompanyScope;

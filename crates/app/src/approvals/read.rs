@@ -59,8 +59,8 @@ pub fn get(
     Ok(view(reads, ctx, approval)?)
 }
 
-/// What happened to an approval with every payload that was submitted, oldest
-/// first. Whoever reads the approval reads of each what it reads of the last.
+/// The history of an approval with every payload that was submitted, oldest
+/// first. The same parts of each payload are hidden from a reader as of the last.
 pub fn history(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,
@@ -137,7 +137,7 @@ fn shown(
 
 /// A payload as a caller sees it.
 fn shown_payload(payload: Document, hides_configuration: bool) -> Document {
-    // What was stored before a name was known to be secret does not show.
+    // Masked again: a name may count as secret only since it was stored.
     let mut payload = masked(payload);
     if hides_configuration {
         for name in ["adapterConfig", "runtimeConfig"] {
@@ -149,9 +149,8 @@ fn shown_payload(payload: Document, hides_configuration: bool) -> Document {
     payload
 }
 
-/// How an agent is run is for the board, for whoever proposed it and for its
-/// manager, as it is where the agent itself is read
-/// (docs/approvals.md#visibility).
+/// Hides the configurations of a proposed agent from all but the board, whoever
+/// proposed it and its manager (docs/approvals.md#visibility).
 fn hides_configuration(ctx: &Context<'_>, approval: &Approval) -> bool {
     let Some(caller) = ctx.agent().map(|caller| caller.agent) else {
         return false;

@@ -125,8 +125,8 @@ fn requester(
     }
 }
 
-/// An approval that governs issues is about one at least that is open, and an
-/// agent files it only over issues that it has a stake in.
+/// An approval that governs issues needs at least one open issue. An agent files
+/// it only over issues that it may change.
 fn check_governed(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,

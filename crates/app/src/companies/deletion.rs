@@ -31,7 +31,7 @@ pub fn delete(
         limit: 1,
         ..PageRequest::first()
     };
-    // Their processes would be left without anybody who knows of them.
+    // Nobody would know of their processes any more.
     if !tx
         .runs()
         .list(company.scope(), &live, &one)?

@@ -23,8 +23,8 @@ use crate::context::Context;
 use crate::refusal::{Code, Codes};
 use crate::wakes::{self, WakeRequest};
 
-/// Work whose agents a resumed company wakes: its wakes were cancelled when it
-/// was stopped.
+/// For at most so many open issues a resumed company wakes its agents: their
+/// wakes were cancelled when it was stopped.
 const RESUMED_ISSUES: usize = 100;
 
 /// What [`pause`] and [`resume`] refuse with, the board too.

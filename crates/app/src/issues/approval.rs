@@ -16,7 +16,7 @@ use super::{IssueError, status};
 use crate::activity_log::{log_activity, log_change};
 use crate::context::Context;
 
-/// Refuses to go on where a plan over the issue waits to be decided.
+/// Refuses while a plan over the issue is undecided.
 pub(super) fn require_decided(
     reads: &mut dyn Reads,
     company: CompanyScope,
@@ -80,8 +80,7 @@ pub(crate) fn complete(
     Ok(status::after(tx, ctx, &step)?)
 }
 
-/// Writes a comment that wakes nobody: the wake of the decision it tells of
-/// carries it.
+/// Writes a comment that wakes nobody: the wake of the decision carries it.
 pub(crate) fn remark(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,

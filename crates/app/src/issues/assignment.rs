@@ -92,9 +92,9 @@ pub(super) fn may_assign(
     }
 }
 
-/// Refuses agents that have nothing to do with an issue: its assignee, its
-/// author, the ceo and the assignee's managers may change it, and where nobody
-/// has it, whoever hands it out (`to`).
+/// Refuses agents that may not change an issue. Its assignee, its author, the ceo
+/// and the assignee's managers may. If nobody has the issue, so may an agent that
+/// assigns it to `to`.
 pub(crate) fn require_stake(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,
@@ -122,8 +122,8 @@ pub(crate) fn require_stake(
     )))
 }
 
-/// Holds the assignee of an ended issue that is about to be taken up again:
-/// before the issue itself, since it may have left meanwhile.
+/// Locks the assignee of an ended issue that is about to be reopened, since it
+/// may have been terminated. Comes before the lock on the issue.
 pub(super) fn lock_former(
     tx: &mut dyn Tx,
     seen: &Issue,
@@ -138,8 +138,8 @@ pub(super) fn lock_former(
     }
 }
 
-/// Takes a reopened issue from an agent that has left: it would wait for
-/// nobody. The issue is changed, not saved.
+/// Takes a reopened issue from an agent that was terminated: nobody would work
+/// on it. The issue is changed, not saved.
 ///
 /// # Errors
 /// [`StoreError::Contended`] when the issue has another assignee than the one
@@ -176,7 +176,7 @@ pub(super) fn wake_assignee(
     wake(tx, ctx, issue, agent, WakeSource::Assignment, reason)
 }
 
-/// Holds that the agent that a new issue is given to may be woken, where it is to be.
+/// Keeps the assignee of a new issue wakeable, if it is to be woken.
 pub(super) fn lock_wakeable(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,

@@ -53,7 +53,7 @@ pub fn check_out(
     issue: &IssueRef,
     command: CheckOut,
 ) -> Result<IssueView, Failure<IssueError>> {
-    // Who is given an issue is held before it.
+    // Locks go in one order: an agent before its issues.
     let seen = seen(tx.reads(), ctx, issue)?;
     let agent = worker(tx, ctx, &seen, command.agent)?;
     let mut issue = lock(tx, ctx, &seen.id.into())?;
@@ -97,7 +97,7 @@ fn worker(
     })
 }
 
-/// A company whose month is used up begins no work, whoever would do it.
+/// Agents begin no work in a company whose budget of the month is used up.
 fn require_money(tx: &mut dyn Tx, issue: &Issue) -> Result<(), Failure<IssueError>> {
     let company = tx.companies().find(issue.scope().into(), issue.company)?;
     match company.and_then(|company| company.lifecycle.pause_reason()) {
@@ -128,7 +128,7 @@ pub(super) fn take(
     }
     let scope = issue.scope();
     let expected = expected.unwrap_or_else(|| DEFAULT_EXPECTED.to_vec());
-    // What the agent itself holds is never in its way: outside of any run it
+    // The agent's own lease is never in its way. Outside of any run the agent
     // acts for the run that holds the issue, and a run takes over from a key.
     let lease = tx.issues().lease(scope, issue.id)?;
     let own = lease
@@ -167,7 +167,8 @@ pub(super) fn take(
     match facts.decide(request) {
         CheckoutDecision::Conflict(conflict) => Err(Failure::Refused(IssueError::Conflict {
             issue: issue.id,
-            // What was decided as reopened work has ended all the same.
+            // The decision may be about the work as if reopened; the issue
+            // itself still has its terminal status.
             conflict: CheckoutConflict {
                 status: issue.status(),
                 ..conflict
@@ -191,8 +192,8 @@ pub(super) fn take(
     }
 }
 
-/// Ended work is taken up again by a checkout only for its own assignee or by
-/// the board, and only when the caller expects it to be ended.
+/// A checkout reopens a terminal issue only for its assignee or the board, and
+/// only when the caller expects that status.
 fn for_rework(
     ctx: &Context<'_>,
     issue: &Issue,
@@ -210,8 +211,8 @@ fn for_rework(
         .map(|moved| moved.progress)
 }
 
-/// What stands in review is taken back into work only by its assignee or the
-/// board; for others the expectation does not count.
+/// Only the assignee and the board check out an issue from review. For others
+/// `in_review` does not count as expected.
 fn for_caller(
     ctx: &Context<'_>,
     issue: &Issue,

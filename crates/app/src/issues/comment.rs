@@ -138,7 +138,7 @@ fn wake_mentioned(
         let Some(agent) = tx.agents().find(issue.scope().into(), *id)? else {
             continue;
         };
-        // The owner is called to its own work; everybody else to give advice.
+        // A mention calls the assignee to work; everybody else to give advice.
         let owner = issue.assignee.agent() == Some(*id) && !issue.status().is_terminal();
         let kind = if owner {
             RunKind::Execution
@@ -158,9 +158,9 @@ fn wake_mentioned(
     Ok(())
 }
 
-/// The owner hears of what others write: of people always, of agents only when
-/// they call nobody by name. What was reopened is its work again, whoever did
-/// it.
+/// The assignee hears of what others write: of people always, of agents only
+/// when they mention nobody. A reopened issue is its work again, whoever
+/// reopened it.
 fn wake_owner(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,

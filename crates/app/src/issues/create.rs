@@ -78,8 +78,8 @@ pub struct CreatedIssue {
     pub deduplicated: bool,
 }
 
-/// Statuses an agent may begin an issue in; work in progress begins with a
-/// checkout.
+/// The statuses in which an agent may create an issue; work in progress begins
+/// with a checkout.
 const BEGUN_BY_AGENTS: &[IssueStatus] = &[
     IssueStatus::Backlog,
     IssueStatus::Todo,
@@ -178,7 +178,7 @@ pub fn create(
             deduplicated: true,
         });
     }
-    // The counters of the company come after everything else that is locked.
+    // The counters of the company are locked last, after everything else.
     let wakeable = match &assignee {
         Some(agent) => assignment::lock_wakeable(tx, ctx, agent, status)?,
         None => None,

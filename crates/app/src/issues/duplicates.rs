@@ -1,6 +1,6 @@
-//! The same child made twice: an agent that lost the answer, or forgot in a
-//! later run what it did, asks again for a child that it has made
-//! (docs/issues.md#duplicate-children). People are taken at their word.
+//! The same child made twice (docs/issues.md#duplicate-children). An agent that
+//! lost the answer, or does not know in a later run what it did, asks again for a
+//! child that it has made. A person who asks twice gets two.
 
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::issue::Issue;
@@ -10,8 +10,8 @@ use workforce_domain::text::comparable;
 use super::CreateIssue;
 use crate::context::Context;
 
-/// By what an agent's new child of `parent` is known again; `None` for people.
-/// The parent is locked, so that of two that ask at once one comes second.
+/// The key by which an agent's new child of `parent` is recognised; `None` for
+/// people. The parent is locked, so that of two that ask at once one comes second.
 ///
 /// A delegation is known by its kind and key for whoever is to do it; else a
 /// request by its key, from the same agent; else a child by its title, from
@@ -50,7 +50,7 @@ pub(super) fn child_key(
             comparable(&command.title),
         ],
     };
-    // Each part tells its length, so that none runs into the next.
+    // Each part comes with its length, so that none runs into the next.
     let mut joined = parent.id.to_string();
     for part in parts {
         joined.push_str(&format!(" {}:{part}", part.len()));

@@ -31,7 +31,7 @@ pub(super) fn check_move(
     parent: &IssueRef,
 ) -> Result<IssueId, Failure<IssueError>> {
     let parent = existing(tx.reads(), company, parent)?.id;
-    // Two moves that each look fine alone could make a cycle together.
+    // Two moves at once could make a cycle that neither makes alone.
     tx.issues_mut().lock_hierarchy(company)?;
     let above = tx.issues().ancestors(company, parent)?;
     if parent == issue.id || above.iter().any(|ancestor| ancestor.id == issue.id) {

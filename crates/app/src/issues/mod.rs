@@ -155,8 +155,7 @@ impl Refusal for IssueError {
 /// carry them.
 const MAX_DOCUMENT: usize = 16 * 1024;
 
-/// What is refused of an issue that is put below another, to a place, under
-/// labels and to somebody.
+/// The refusals for an issue's parent, project, goal, labels and assignee.
 const PLACED: Codes = Codes::of(&[
     Code::ApprovalPending,
     Code::Forbidden,

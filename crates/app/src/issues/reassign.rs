@@ -21,8 +21,8 @@ pub(super) struct Reassignment {
 }
 
 /// Decides whom an issue is given to: an agent, a member of the board or
-/// nobody; `None` when it stays where it is. Taking away what it has not
-/// changes nothing. `candidate` is the agent that the change names.
+/// nobody; `None` when the assignee stays. Removing an assignee that the issue
+/// does not have changes nothing. `candidate` is the agent that the change names.
 pub(super) fn decide(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -76,7 +76,7 @@ impl Reassignment {
         Ok(())
     }
 
-    /// Takes back what would still have the former assignee work on the issue.
+    /// Withdraws the wake of the former assignee to work on the issue.
     pub(super) fn withdraw_wake(
         &self,
         tx: &mut dyn Tx,

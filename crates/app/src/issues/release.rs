@@ -40,7 +40,7 @@ pub fn release(
         } else {
             live.map(|lease| lease.holder.agent())
         };
-        // Another run of the same agent may be at work on it this moment.
+        // Another run of the same agent may work on it right now.
         let other_run = live
             .and_then(|lease| lease.holder.run())
             .is_some_and(|holder| caller.run().is_some_and(|run| run != holder));

@@ -36,7 +36,7 @@ pub(super) fn rewritten(
     let Some(caller) = ctx.agent() else {
         return Ok((to, None));
     };
-    // What could not become done cannot become anything in its place.
+    // A move to done that the lifecycle forbids is refused, not replaced.
     let leads_there = issue.status().successors().contains(&to);
     if to != IssueStatus::Done || !leads_there {
         return Ok((to, None));

@@ -1,14 +1,13 @@
-//! Reads a text as it was before it was written as JSON, however often that
-//! was done.
+//! Reads a text as it was before it was written as JSON, once or several times.
 
-/// More backslashes than this in a row do not come from writing as JSON: each
-/// time doubles them.
+/// A longer row of backslashes does not come from writing as JSON, which
+/// doubles them each time.
 const MOST_BACKSLASHES: usize = 64;
 /// What stands for half of a character that has no other half.
 const LONE_HALF: char = '\u{fffd}';
 
-/// A byte of the text that is meant, and where that which means it stands in
-/// the text as it is written.
+/// A byte of the text as it is meant, and the range that spells it in the text
+/// as it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Meant {
     pub(super) byte: u8,
@@ -16,9 +15,9 @@ pub(super) struct Meant {
     pub(super) end: usize,
 }
 
-/// Takes escapes back byte by byte. Backslashes are left out, alone or in
-/// rows: so a text reads the same whether or not it was written as JSON, as
-/// `echo` repeats it, or within other JSON.
+/// Takes escapes back byte by byte. Backslashes are left out, alone or in rows.
+/// So a text reads the same as it is, written as JSON, as `echo` repeats it, or
+/// within other JSON.
 #[derive(Debug, Default)]
 pub(super) struct Escapes {
     seen: Seen,
@@ -61,8 +60,8 @@ impl Escapes {
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    /// Takes the byte at a place of the text; what is meant by it, and by what
-    /// came before it, goes to `emit`.
+    /// Takes the byte at a place of the text. `emit` gets each byte that is
+    /// meant, as soon as that is known.
     pub(super) fn push(&mut self, byte: u8, at: usize, emit: &mut impl FnMut(Meant)) -> Row {
         match self.seen {
             Seen::Nothing if byte == b'\\' => self.seen = Seen::Backslashes { from: at },
@@ -115,7 +114,7 @@ impl Escapes {
         self.put_half(emit);
     }
 
-    /// Where that begins of which it is not known yet what it means.
+    /// Where the bytes begin whose meaning is not known yet.
     pub(super) fn pending(&self) -> Option<usize> {
         let seen = match self.seen {
             Seen::Nothing => None,

@@ -7,18 +7,18 @@ use super::escapes::{Escapes, Meant, Row};
 use super::forms::LEAVING_OUT;
 use super::search::Search;
 
-/// Line breaks and indentation between two characters of base64 are at most so
-/// long.
+/// The most bytes of line breaks and indentation between two characters of
+/// base64.
 const LONGEST_BREAK: usize = 64;
 
-/// What is looked for, by how the text is read.
+/// The patterns, one set for each reading of the text.
 #[derive(Default)]
 pub(super) struct Searches {
-    /// In the text as it is written.
+    /// For the text as it is written.
     pub(super) written: Option<Search>,
-    /// In the text as it is meant, without escapes.
+    /// For the text as it is meant, without escapes.
     pub(super) meant: Option<Search>,
-    /// In the same without line breaks.
+    /// For the text as it is meant, without line breaks.
     pub(super) unbroken: Option<Search>,
 }
 
@@ -45,7 +45,7 @@ struct Unescaped {
 #[derive(Default)]
 struct Track {
     state: StateID,
-    /// Where those bytes stand that may be the beginning of a find.
+    /// Where the latest bytes begin that may still become a find.
     starts: VecDeque<usize>,
 }
 
@@ -60,8 +60,7 @@ impl Finder {
         }
     }
 
-    /// Reads the next byte; `note` is told of the start and the end of what is
-    /// found.
+    /// Reads the next byte; `note` gets the start and the end of each find.
     pub(super) fn push(&mut self, byte: u8, note: &mut impl FnMut(usize, usize)) {
         let Self {
             searches,
@@ -81,7 +80,7 @@ impl Finder {
         }
     }
 
-    /// No more comes.
+    /// Ends the text.
     pub(super) fn finish(&mut self, note: &mut impl FnMut(usize, usize)) {
         let (searches, unescaped) = (&self.searches, &mut self.unescaped);
         self.escapes.finish(self.at, &mut |meant| {
@@ -89,7 +88,7 @@ impl Finder {
         });
     }
 
-    /// No find begins before this that was not told of.
+    /// Every find that begins before this place has been noted.
     pub(super) fn bound(&self) -> usize {
         let unescaped = [&self.unescaped.meant, &self.unescaped.unbroken];
         let tracks = unescaped.into_iter().chain([&self.written]);
@@ -118,9 +117,9 @@ impl Unescaped {
             return;
         }
         self.broken_for += 1;
-        // Almost every line ends like something that could be the beginning of
-        // a value, and would be held back. What begins so shortly before a
-        // line break is looked for without its beginning.
+        // The end of almost every line could begin a value, and would be held
+        // back. So a value that begins this shortly before a line break is
+        // looked for without its first characters.
         if self.unbroken.starts.len() <= LEAVING_OUT || self.broken_for > LONGEST_BREAK {
             self.unbroken = Track::new(search);
         }

@@ -31,9 +31,9 @@ pub(super) fn plain(value: &str) -> BTreeSet<Vec<u8>> {
     forms
 }
 
-/// The value without backslashes and with its escapes taken back, and the same
-/// for one that follows a backslash, which may change its first character. In
-/// pieces and by its lines as it is itself.
+/// The value as [`Escapes`] reads it: escapes taken back, backslashes left out.
+/// It is read twice, the second time after a backslash, which may change its
+/// first character. In pieces and by lines, like [`plain`].
 pub(super) fn meant(value: &str) -> BTreeSet<Vec<u8>> {
     let mut forms = BTreeSet::new();
     if value.chars().count() < SHORTEST {
@@ -50,8 +50,9 @@ pub(super) fn meant(value: &str) -> BTreeSet<Vec<u8>> {
     forms
 }
 
-/// What an escaped text is not cleaned of by its meaning, because little but
-/// backslashes is in it, and what is URL-encoded or a line of base64.
+/// The value in URL encoding and in lines of base64. One that is too short to
+/// look for once its backslashes are left out is also looked for as JSON spells
+/// it.
 pub(super) fn encoded(value: &str) -> BTreeSet<Vec<u8>> {
     let mut forms = BTreeSet::new();
     if value.chars().count() < SHORTEST {
@@ -76,9 +77,9 @@ pub(super) fn encoded(value: &str) -> BTreeSet<Vec<u8>> {
     forms
 }
 
-/// In both alphabets, by itself, and within a longer text wherever it begins:
-/// of three bytes four characters are made, so that there are three places
-/// where it can begin.
+/// The value in both alphabets of base64, alone and within a longer text.
+/// Base64 makes four characters of three bytes, so within a text there are
+/// three places where a value can begin.
 pub(super) fn base64(value: &str) -> BTreeSet<Vec<u8>> {
     let mut forms = BTreeSet::new();
     if value.chars().count() < SHORTEST {
@@ -98,7 +99,7 @@ pub(super) fn base64(value: &str) -> BTreeSet<Vec<u8>> {
     forms
 }
 
-/// The same without the first characters.
+/// The forms of [`base64`] without their first one or two characters.
 pub(super) fn base64_begun(value: &str) -> BTreeSet<Vec<u8>> {
     base64(value)
         .iter()
@@ -122,7 +123,7 @@ fn pieces(value: &str) -> impl Iterator<Item = &str> {
         if rest.is_empty() {
             return None;
         }
-        // No rest is so short that it would be left out.
+        // The last piece must not be too short to look for.
         let end = if rest.len() <= PIECE + SHORTEST {
             rest.len()
         } else {
@@ -134,8 +135,8 @@ fn pieces(value: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Percent signs with digits in either case, for what a URL may not hold, for
-/// what `encodeURIComponent` leaves, and as forms are sent.
+/// The value in every usual percent encoding, with digits in either case, and
+/// with `+` for a blank, as forms send it.
 fn url(value: &str, forms: &mut BTreeSet<Vec<u8>>) {
     /// What the functions of common languages leave as it is: RFC 3986, a path,
     /// a part of a path, a form, and the two of JavaScript.
@@ -172,8 +173,8 @@ fn percent(value: &str, kept: &str, upper: bool) -> String {
     text
 }
 
-/// The characters that depend on the value alone when so many bytes stand
-/// before it.
+/// The characters of base64 that depend on the value alone, when `before` other
+/// bytes stand before it.
 fn within(bytes: &[u8], before: usize, encoding: &Encoding) -> Vec<u8> {
     let shifted = [&[0; 3][..before], bytes].concat();
     let text = encoding.encode(&shifted).into_bytes();

@@ -2,12 +2,11 @@
 //! (docs/secrets.md#scrubbing): its output, its errors, and what it sends to
 //! the interface.
 //!
-//! The values are known exactly, so they are looked for exactly, in one pass
-//! and in time linear in the text (docs/secrets.md#scrubbing): as they are, and
-//! in base64, URL encoding and JSON escapes. Three readings go through the text
-//! together: as it is written, as it is meant once escapes are taken back,
-//! however often they were put on, and the same without line breaks, for
-//! base64. What a run makes of a value otherwise, such as spelling it
+//! The values are known exactly, so they are looked for exactly: as they are,
+//! and in base64, URL encoding and JSON escapes. One pass finds them, in time
+//! linear in the text. In it three readings go through the text together: as it
+//! is written; as it is meant, with all escapes taken back; and the latter
+//! without line breaks, for base64. Any other spelling, such as a value
 //! backwards, is not found.
 
 mod escapes;

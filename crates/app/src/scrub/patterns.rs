@@ -9,8 +9,9 @@ use super::json::scrub_json;
 use super::search::Search;
 use super::stream::StreamScrubber;
 
-/// So many bytes of patterns at most: each costs about forty of memory. What
-/// an environment can hold fits with its usual spellings.
+/// At most so many bytes of patterns, since each costs about forty bytes of
+/// memory. The values that an environment can hold fit, with their usual
+/// spellings.
 const MOST_BYTES: usize = 2 * 1024 * 1024;
 
 /// The values that a run must not write, in every spelling that is looked for.
@@ -26,8 +27,8 @@ impl std::fmt::Debug for Patterns {
 }
 
 impl Patterns {
-    /// Looks for these values. Those of less than six characters are left
-    /// out: they stand everywhere.
+    /// Looks for these values. Those of less than six characters are left out,
+    /// since they are found everywhere by chance.
     pub fn of<'a>(values: impl IntoIterator<Item = &'a str>) -> Self {
         let values: Vec<&str> = values.into_iter().collect();
         let mut room = MOST_BYTES;
@@ -45,7 +46,7 @@ impl Patterns {
             patterns.dedup();
             patterns
         };
-        // What they are comes before how else they may be spelled.
+        // When room runs out, other spellings are left out before the values.
         let mut written = taken(plain);
         let meant = taken(meant);
         written.extend(taken(encoded));
@@ -83,7 +84,7 @@ impl Patterns {
         let mut stream = self.stream();
         stream.push(text.as_bytes(), &mut clean);
         stream.finish(&mut clean);
-        // Whole characters are taken out of whole characters.
+        // Finds begin and end between characters, so this does not fail.
         Some(String::from_utf8(clean).unwrap_or_else(|_damaged| super::REDACTED.to_owned()))
     }
 

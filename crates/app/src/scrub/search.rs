@@ -6,9 +6,10 @@ use aho_corasick::nfa::noncontiguous::NFA;
 pub(super) struct Search {
     automaton: NFA,
     start: StateID,
-    /// How long the beginning of a pattern is that each state has seen.
+    /// For each state, how many bytes of a pattern lead to it.
     depths: Vec<u32>,
-    /// How long the longest pattern is that ends in each state; 0 for none.
+    /// For each state, the length of the longest pattern that ends there; 0 for
+    /// none.
     longest: Vec<u32>,
 }
 
@@ -17,7 +18,8 @@ impl Search {
         if patterns.is_empty() {
             return None;
         }
-        // It fails for more states than numbers, which the bound rules out.
+        // It fails only when there are more states than ids for them, which
+        // the bound on patterns rules out.
         let automaton = NFA::new(patterns).ok()?;
         let start = automaton.start_state(Anchored::No).ok()?;
         let mut depths = Vec::new();
@@ -50,12 +52,12 @@ impl Search {
         self.automaton.next_state(Anchored::No, state, byte)
     }
 
-    /// How long the longest end of what was seen is that begins a pattern.
+    /// How many of the latest bytes may be the beginning of a pattern.
     pub(super) fn depth(&self, state: StateID) -> usize {
         at(&self.depths, state)
     }
 
-    /// How long the longest pattern is that ends here.
+    /// The length of the longest pattern that ends here; 0 for none.
     pub(super) fn longest(&self, state: StateID) -> usize {
         at(&self.longest, state)
     }

@@ -3,27 +3,28 @@ use std::collections::VecDeque;
 use super::REDACTED;
 use super::finder::Finder;
 
-/// Cleans a text that comes in pieces. What may be the beginning of a value is
-/// held back until it is known: no more than the longest spelling has, each of
-/// its characters escaped. Every byte is looked at once by each reading.
+/// Cleans a text that comes in pieces. Bytes that may begin a value are held
+/// back until that is decided: at most as many as the longest spelling has when
+/// each of its characters is escaped. Each reading looks at every byte once.
 ///
-/// Where values overlap, everything that belongs to any of them goes: of two
-/// that share a piece neither leaves a rest.
+/// Where values overlap, one marker replaces everything that belongs to any of
+/// them.
 pub struct StreamScrubber {
     finder: Option<Finder>,
-    /// What is not decided yet.
+    /// Bytes that are not decided yet.
     held: Vec<u8>,
-    /// Where it begins in the whole text.
+    /// Where `held` begins in the whole text.
     begin: usize,
     finds: Finds,
 }
 
-/// What is to go.
+/// The ranges to replace, as places in the whole text.
 #[derive(Default)]
 struct Finds {
-    /// Up to where the marker that was written last stands for the text.
+    /// Where the text ends that the last written marker stands for.
     covered: usize,
-    /// What is to go of what is held, in order and without overlaps.
+    /// The ranges that no marker was written for yet, in order and without
+    /// overlaps.
     ahead: VecDeque<(usize, usize)>,
 }
 
@@ -66,8 +67,7 @@ impl StreamScrubber {
         self.emit(self.begin + self.held.len(), clean);
     }
 
-    /// Writes down what lies before `bound`: no find begins there any more
-    /// that is not known.
+    /// Writes the text before `bound`. Every find that begins there is known.
     fn emit(&mut self, bound: usize, clean: &mut Vec<u8>) {
         let mut at = self.begin;
         while at < bound {
@@ -90,8 +90,10 @@ impl StreamScrubber {
 }
 
 impl Finds {
-    /// Notes a find. One that was known late overlaps those that end after it:
-    /// it is late by less than the shortest value is long.
+    /// Notes a find, together with those that it overlaps. An escape delays a
+    /// find, so some that end after it may be noted already. They overlap it,
+    /// since the delay is shorter than the shortest value: the ranges stay in
+    /// order.
     fn note(&mut self, start: usize, end: usize) {
         let (mut start, mut end) = (start, end);
         while let Some((earlier, later)) = self.ahead.pop_back_if(|(_, last)| *last > start) {

@@ -1,9 +1,9 @@
-//! When a call by name is answered with advice instead of work.
+//! When a mention is answered with advice instead of work.
 //!
-//! Whoever is called by name is heard soon. An agent that cannot work on the
-//! issue now, since a plan over it is undecided or somebody else holds it,
-//! gives its advice meanwhile (docs/heartbeats.md#advice); work that waited in
-//! the same wake is queued again when the advice begins.
+//! A mentioned agent answers soon. If it cannot work on the issue now, since a
+//! plan over it is undecided or somebody else holds it, it gives advice meanwhile
+//! (docs/heartbeats.md#advice). Work that waited in the same wake is queued again
+//! when the advice begins.
 
 use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::agent::Agent;
@@ -42,8 +42,8 @@ pub(super) fn kind(
         return Ok(kind);
     }
     let (company, agent) = (request.agent.scope(), request.agent.id);
-    // Whoever holds it lets go some time, and work that is queued waits for
-    // that; a plan may wait for days.
+    // A holder lets go before long, and queued work waits for that. A plan may
+    // take days.
     let prevented = awaits_plan(tx.reads(), company, issue, agent)?
         || pending.is_none() && is_held(tx.reads(), ctx, company, issue, agent)?;
     Ok(if prevented { RunKind::Consult } else { kind })

@@ -1,11 +1,11 @@
 //! Keeping agents from waking each other without end (docs/heartbeats.md#loops).
 //!
-//! When an agent was run for one issue and one reason more than a few times in
-//! half an hour, and meanwhile neither a person spoke nor the issue got
-//! anywhere, its next automatic wake is kept pending for a while that doubles
-//! each time. Nothing is lost: whatever happens is added to the kept wake, and
-//! a person's word releases it at once. The same holds for an agent that asks
-//! for runs by itself, about no issue.
+//! An agent may be run for one issue and one reason more than a few times in half
+//! an hour, while no person comments and the issue neither starts nor ends. Then
+//! its next automatic wake is kept pending for a time that doubles with each
+//! further run. Nothing is lost: further wakes are added to the kept one, and a
+//! comment of a person releases it at once. The same holds for runs about no
+//! issue that an agent asks for.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ use crate::context::Context;
 /// How far back runs count.
 const WINDOW: Duration = Duration::from_secs(30 * 60);
 
-/// So many runs within the window are no loop yet.
+/// Up to so many runs within the window are no loop.
 const HARMLESS_RUNS: usize = 6;
 
 /// How long the first wake beyond is kept; each further one twice as long.
@@ -59,7 +59,7 @@ pub(super) fn held_until(
             let since = |run: &&Run| progress.is_none_or(|progress| run.created_at > progress);
             runs.iter().filter(same).filter(since).count()
         }
-        // Whatever reason an agent gives: it is one.
+        // An agent may give any reason, so all of them count as one.
         None if ctx.agent().is_some() => {
             let runs = runs_of(tx, request, ctx.now, RECENT_RUNS)?;
             runs.iter().filter(|run| run.issue.is_none()).count()

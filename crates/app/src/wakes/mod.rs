@@ -106,7 +106,8 @@ pub fn request(
     Ok(WakeOutcome::Queued(queue(tx, ctx, wakeable, request)?))
 }
 
-/// Holds that an agent may be woken from a source; `None` when it may not.
+/// Keeps an agent wakeable until the transaction ends; `None` when it may not be woken, or not
+/// from this source.
 pub fn lock_wakeable(
     tx: &mut dyn Tx,
     agent: &Agent,
@@ -118,8 +119,8 @@ pub fn lock_wakeable(
     tx.runs_mut().share_wakeability(agent.scope(), agent.id)
 }
 
-/// Queues a wake that can have no other beside it, such as the first of an issue; the run that
-/// will answer it.
+/// Queues a wake that cannot find a pending one to join, such as the first of an issue. Returns
+/// the run that will answer it.
 pub fn queue(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -157,9 +158,8 @@ fn wants(agent: &Agent, source: WakeSource) -> bool {
     }
 }
 
-/// Takes back the pending wake that would have an agent work on an issue which
-/// is its own no longer. An agent that was also called by name is still asked
-/// for its advice.
+/// Takes back an agent's pending wake to work on an issue that it lost. If a
+/// comment also mentioned the agent, the wake becomes one to give advice.
 pub fn withdraw(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,

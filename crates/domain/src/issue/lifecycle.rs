@@ -31,9 +31,9 @@ string_enum! {
 string_enum! {
     /// How urgent an issue is, most urgent first.
     pub enum Priority {
-        /// Before everything else; goes on past a budget's soft alert.
+        /// Before everything else.
         Critical = "critical",
-        /// Before the ordinary; goes on past a budget's soft alert.
+        /// Before the ordinary.
         High = "high",
         /// The ordinary, and the default.
         Medium = "medium",

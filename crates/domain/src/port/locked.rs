@@ -21,8 +21,8 @@ use crate::time::Timestamp;
 pub struct Locked<T> {
     record: T,
     identity: Uuid,
-    /// What the record was before the changes that nobody has told of yet. Most records that are
-    /// locked are never changed, so that it is copied only when the first change begins.
+    /// The record before the changes that no activity tells of yet. Most locked records never
+    /// change, so it is copied only when the first change begins.
     former: Option<Box<T>>,
 }
 
@@ -53,8 +53,8 @@ impl<T: CompanyOwned> Locked<T> {
         }
     }
 
-    /// True when the record is not what it was when it was locked, or when its changes were told
-    /// the last time.
+    /// True when the record has changed since it was locked, or since the last
+    /// [`take_former`](Self::take_former).
     pub fn is_changed(&self) -> bool
     where
         T: PartialEq,
@@ -63,9 +63,9 @@ impl<T: CompanyOwned> Locked<T> {
         former.is_some_and(|former| *former != self.record)
     }
 
-    /// Takes what the record was before the changes that nobody has told of yet; `None` where
-    /// none was begun. What changes from now on is told by the next who asks, so that each
-    /// change is told once.
+    /// Takes the record as it was before the changes that no activity tells of yet; `None` when
+    /// none was begun. The next call tells of what changes from now on, so each change is told
+    /// once.
     pub fn take_former(&mut self) -> Option<T> {
         self.former.take().map(|former| *former)
     }

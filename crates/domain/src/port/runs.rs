@@ -84,8 +84,8 @@ pub trait RunReads {
 
 /// Writes of runs and wakes.
 pub trait RunWrites {
-    /// Holds that an agent may be woken; `None` when it is a draft or
-    /// terminated, or its company does not work.
+    /// Keeps an agent wakeable until the transaction ends; `None` when it is a
+    /// draft or terminated, or its company is paused or archived.
     fn share_wakeability(
         &mut self,
         company: CompanyScope,
@@ -124,10 +124,12 @@ pub trait RunWrites {
     /// Stores a locked run.
     fn save(&mut self, run: &Locked<Run>) -> Result<(), StoreError>;
 
-    /// Cancels pending wakes and their queued runs; the cancelled runs. Nobody
-    /// who holds that the agent, or an agent of the company, may be woken can
-    /// add one beside this; wakes about an issue are added by those who hold
-    /// the issue.
+    /// Cancels pending wakes and their queued runs; returns those runs.
+    ///
+    /// Nobody adds a wake meanwhile. For an agent or a company this first waits
+    /// for every transaction with a [`WakeableAgent`] of it, and keeps out new
+    /// ones until the commit. For an issue the caller holds the issue, as
+    /// everybody does who adds a wake about it.
     fn cancel_pending(
         &mut self,
         company: CompanyScope,
@@ -135,10 +137,10 @@ pub trait RunWrites {
         now: Timestamp,
     ) -> Result<Vec<RunId>, StoreError>;
 
-    /// Asks live runs to stop, except `spare`, the caller's own; the runs that
-    /// were asked now and had not been asked before. To be called before
-    /// [`cancel_pending`](Self::cancel_pending), by whoever holds the agent or
-    /// the company, which a claim waits for.
+    /// Asks live runs to stop, except `spare`, the caller's own; returns the
+    /// runs that had not been asked before. Call it before
+    /// [`cancel_pending`](Self::cancel_pending), and hold the agent or the
+    /// company: a claim waits for that lock.
     fn request_stop(
         &mut self,
         company: CompanyScope,

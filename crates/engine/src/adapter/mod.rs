@@ -18,8 +18,8 @@ pub(crate) type RunFuture<'a> = Pin<Box<dyn Future<Output = Ending> + Send + 'a>
 
 /// A way to run agents.
 ///
-/// Whatever it starts belongs to the run: it ends when the run is halted, and
-/// it is noted in the store before it may do anything.
+/// Every process that it starts belongs to the run: it ends when the run is
+/// halted, and is recorded in the store before it may do anything.
 pub(crate) trait Adapter: Send + Sync {
     /// Runs an agent once, from start to end.
     fn execute<'a>(

@@ -32,7 +32,7 @@ impl From<ExitStatus> for Exit {
     }
 }
 
-/// For how long a killed child is waited for.
+/// How long to wait for the end of a killed child.
 const DISCARD_BOUND: Duration = Duration::from_secs(10);
 
 /// A child that executes its program. Dropping it kills its whole group.
@@ -65,18 +65,18 @@ impl Child {
         &self.group
     }
 
-    /// Waits until the leader ended by whatever cause.
+    /// Waits until the leader has ended, for whatever cause.
     pub(super) async fn exited(&mut self) {
         if let Some(exited) = self.exited.as_mut() {
-            // A keeper that is gone has seen the leader's end too.
+            // The keeper ends only after the leader.
             let _ = exited.await;
             self.exited = None;
         }
     }
 
-    /// Collects the leader's status and gives its process id free. `None` when
-    /// the leader does not end within the bound; it is then collected whenever
-    /// it does.
+    /// Collects the leader's status, which frees its process id. `None` when the
+    /// leader does not end within the bound; it is then collected whenever it
+    /// ends.
     pub(super) async fn reap(mut self, bound: Duration) -> Option<Exit> {
         if let Some(reap) = self.reap.take() {
             let _ = reap.send(());
@@ -155,8 +155,8 @@ pub(super) fn keep(
         reap: Some(reap),
         status,
     };
-    // When nobody waits for it any more, the child comes back and is killed by
-    // being dropped.
+    // If nobody waits for it any more, the child comes back, and dropping it
+    // kills it.
     drop(started.send(Ok(child)));
     wait_unreaped(pid);
     let _ = exited_sender.send(());

@@ -28,8 +28,8 @@ const OWN_PREFIX: &str = "WORKFORCE_";
 /// The environment of a child, built from nothing
 /// (docs/heartbeats.md#environment).
 ///
-/// There is no way to pass the server's whole environment on: what is not
-/// named here or by the operator does not reach an agent.
+/// There is no way to pass the server's whole environment on: only variables
+/// that are named here or by the operator reach an agent.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct ChildEnvironment {
     variables: BTreeMap<OsString, OsString>,

@@ -20,7 +20,7 @@ use nix::sys::signal::Signal;
 use nix::unistd::{Pid, getpid, getppid, setsid};
 
 const OPEN: u8 = 1;
-/// What a child that never executed anything ends with; nobody sees it.
+/// The exit code of a child that never executed anything; nobody sees it.
 const NOT_EXECUTED: i32 = 127;
 /// Up to where descriptors are closed one by one on kernels before 5.9.
 const HIGHEST_DESCRIPTOR: i32 = 65_535;
@@ -129,7 +129,7 @@ impl ChildSide {
     fn pass(&self) -> io::Result<Infallible> {
         setsid()?;
         prctl::set_pdeathsig(Signal::SIGKILL)?;
-        // The signal only tells of deaths after it was asked for.
+        // The signal comes only for a death after it was asked for.
         if getppid() != self.server {
             return Err(Errno::ESRCH.into());
         }

@@ -13,9 +13,10 @@ use super::stat::ProcStat;
 
 const FIRST_POLL: Duration = Duration::from_millis(2);
 const LONGEST_POLL: Duration = Duration::from_millis(50);
-/// After this, what is left sleeps in the kernel or belongs to another user.
+/// Processes that are left after this time sleep in the kernel or belong to
+/// another user.
 const KILL_BOUND: Duration = Duration::from_secs(10);
-/// After this, those who were stopped are killed although more are born.
+/// After this time the stopped processes are killed, although more are born.
 const FREEZE_BOUND: Duration = Duration::from_secs(1);
 
 /// A leader and everything it started.
@@ -64,8 +65,8 @@ impl ProcessGroup {
         self.signal(Signal::SIGKILL)
     }
 
-    /// Whether no member executes any more, also none that was born while this
-    /// was looked at. Zombies are no members.
+    /// True when no member executes any more, not even one that was born during
+    /// the look. Zombies are no members.
     ///
     /// # Errors
     ///
@@ -161,8 +162,9 @@ impl ProcessGroup {
         }
     }
 
-    /// Stops whoever it sees (`SIGSTOP`) until nobody is left who still runs:
-    /// who forks and ends without pause would be gone before it can be killed.
+    /// Stops every member it sees (`SIGSTOP`), until none is left that runs. A
+    /// process that forks and ends without pause would be gone before it could
+    /// be killed.
     fn freeze(&self) -> io::Result<()> {
         let begun = std::time::Instant::now();
         let mut stopped = Stopped::new();
@@ -181,7 +183,7 @@ impl ProcessGroup {
                 return Ok(());
             }
         }
-        // Whoever is killed anyway is one less.
+        // Each member that is killed all the same is one less.
         Ok(())
     }
 

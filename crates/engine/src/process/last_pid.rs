@@ -5,8 +5,8 @@ use std::os::unix::fs::FileExt;
 /// is made up by some containers, and then says nothing about births.
 const SOURCES: [&str; 2] = ["/proc/sys/kernel/ns_last_pid", "/proc/loadavg"];
 
-/// Which process id the kernel gave out last in the server's own namespace.
-/// Threads are given ids of the same row.
+/// Tells which process id the kernel gave out last in the server's own
+/// namespace. Threads count as well: they take ids of the same sequence.
 #[derive(Debug)]
 pub(super) struct LastPid {
     file: Option<File>,

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use super::log_writer::is_continuation;
 
-/// No character is longer, so a slice of this size always gets on.
+/// No character is longer, so a slice of this size always has one.
 const LONGEST_CHAR: usize = 4;
-/// However much is asked for, a slice does not get longer: 1 MiB.
+/// The longest slice, whatever is asked for: 1 MiB.
 const LONGEST_SLICE: usize = 1024 * 1024;
 
 /// A part of a log.
@@ -24,9 +24,9 @@ pub struct LogPart {
     pub at_end: bool,
 }
 
-/// Reads up to `limit` bytes of a log from the byte `offset` on. A character
-/// at the end of which only a part was read is left for the next slice, so
-/// that reading from `next_offset` to `next_offset` gives the text undamaged.
+/// Reads up to `limit` bytes of a log from the byte `offset` on. A character that
+/// was read only in part is left for the next slice. So slices that each begin at
+/// the last `next_offset` give the text undamaged.
 ///
 /// # Errors
 ///

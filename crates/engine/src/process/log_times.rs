@@ -20,10 +20,10 @@ const PAIR_LEN: usize = 16;
 /// Set in an offset that counts from the beginning of the ring, which has no
 /// place in the log before the run ends.
 const IN_RING: u64 = 1 << 63;
-/// Output of one span is told by its first pair.
+/// All output of one span shares the pair of its first byte.
 const SPAN: Duration = Duration::from_secs(1);
-/// After so many pairs the span is twice as long, and so on, so that the file
-/// of a run that never ends stays small.
+/// After this many pairs the span doubles, and again after as many, so that the
+/// file of a run that never ends stays small.
 const PAIRS_PER_SPAN: u32 = 16_384;
 
 /// Since when a part of a log has been there.

@@ -13,7 +13,7 @@ use super::ring::TailRing;
 
 /// How many bytes of a run's output are kept unless told otherwise: 64 MiB.
 pub const DEFAULT_LOG_CAP: u64 = 64 * 1024 * 1024;
-/// How many bytes of the end of the output go with the run's row: 8 KiB.
+/// How many bytes of the end of the output the run's row keeps: 8 KiB.
 pub const TAIL_LEN: usize = 8 * 1024;
 
 /// The output of one run: a file that only grows (docs/heartbeats.md#logs).
@@ -122,7 +122,7 @@ impl RunLog {
         }
     }
 
-    /// Notes when output comes. A fault costs the times that follow, not the
+    /// Notes when output comes. After a fault later times are missing, not the
     /// output.
     fn note_time(&mut self, chunk: &[u8]) {
         let Some(times) = self.times.as_mut().filter(|_| !chunk.is_empty()) else {

@@ -16,15 +16,15 @@ use super::stat::ProcStat;
 const FOLLOW_BOUND: Duration = Duration::from_millis(100);
 /// A process has its id a moment before it is in the table.
 const BIRTH_PAUSE: Duration = Duration::from_micros(200);
-/// For how long newborn processes are gone after, without catching one and at
-/// most.
+/// The hunt for newborn processes ends after the first time without a catch,
+/// and after the second in any case.
 const CATCH_PAUSE: Duration = Duration::from_millis(5);
 const CATCH_BOUND: Duration = Duration::from_millis(500);
-/// So many of the ids given out last are those of whoever runs right now, and
-/// of whoever ran just before.
+/// How far back, among the ids given out last, those of processes lie that run
+/// right now, and those of processes that wait for a processor.
 const RUNNING: i32 = 8;
 const WAITING: i32 = 512;
-/// How often the former are looked at for each time the latter are.
+/// How often the running ones are visited for each visit of the waiting ones.
 const ROUNDS: u32 = 64;
 /// How often, and how far apart, a process is looked at that is just becoming
 /// another program. Longer than that takes only who waits for a lost disk.
@@ -46,7 +46,7 @@ pub(super) type Stopped = HashSet<(i32, i64)>;
 #[derive(Debug)]
 pub(super) struct Scan {
     pub(super) members: Vec<Member>,
-    /// Whether nobody was missed.
+    /// False when a member may have been missed.
     pub(super) is_complete: bool,
 }
 
@@ -55,13 +55,15 @@ struct Search<'a> {
     leader: ProcessIdentity,
     tag: &'a RunTag,
     own: i32,
-    /// Tells tagged members to stop, other than these.
+    /// If there, each tagged member that is not in it is told to stop, and is
+    /// added to it.
     stopped: Option<&'a mut Stopped>,
-    /// Of the leader's group or session.
+    /// Members of the leader's group or session.
     related: Vec<Member>,
-    /// Of neither, and tagged.
+    /// Tagged members of neither.
     escaped: Vec<Member>,
-    /// Whether group and session are the leader's own.
+    /// Whether the group and session are still the run's: the kernel may have
+    /// given the leader's id to another process.
     proven: bool,
 }
 
@@ -166,14 +168,14 @@ impl Search<'_> {
                     unseen.extend((seen + 1..=last).filter(|&pid| !self.visit(pid)));
                     seen = last;
                 }
-                // The row began anew.
+                // The kernel began anew with low ids.
                 Some(_) | None => return false,
             }
         }
         false
     }
 
-    /// Looks at one process; whether there is one of this id.
+    /// Visits the process with this id; true when there is one.
     fn visit(&mut self, pid: i32) -> bool {
         if pid == self.own {
             return true;

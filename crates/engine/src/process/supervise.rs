@@ -12,7 +12,7 @@ use super::log_writer::{LogSummary, RunLog};
 use super::output::{OutputSource, Scrub};
 
 const CHUNK_LEN: usize = 64 * 1024;
-/// Chunks that wait for the disk; more make the child wait.
+/// How many chunks may wait for the disk; then the child waits.
 const QUEUE_LEN: usize = 8;
 /// For how long output is still read when the group is gone but somebody else
 /// holds its pipes open.
@@ -73,9 +73,9 @@ pub struct ChildOutcome<R> {
 /// Stays with a child to its end and to that of everything it started.
 ///
 /// The group is ended when the leader ends, a limit is reached or `stop` says
-/// so; all three by `SIGTERM`, the grace period, and `SIGKILL`. Output is read
-/// all the while. A stop without a sender never comes. Dropping the future
-/// kills the group.
+/// so, each time by `SIGTERM`, the grace period, and `SIGKILL`. Output is read
+/// all the while. If the sender of `stop` is dropped, no stop comes. Dropping
+/// the future kills the group.
 pub async fn supervise<R: Clone>(
     mut child: Child,
     limits: Limits,
@@ -246,15 +246,15 @@ impl Streams {
             if source == OutputSource::Stdout {
                 on_stdout(chunk);
             }
-            // The writer ends before the streams only by a fault of its own;
-            // the child must not be blocked by it.
+            // Only a fault of the writer ends it before the streams. The child
+            // must not block on that.
             let _ = queue.send((source, chunk.to_vec())).await;
         }
     }
 }
 
-/// Reads what there is; a pipe that is at its end is closed, and a closed one
-/// never has anything.
+/// Reads the next bytes. A pipe at its end is closed, and a closed pipe never
+/// has any.
 async fn read_some<P: AsyncRead + Unpin>(pipe: &mut Option<P>, buffer: &mut [u8]) -> usize {
     let Some(open) = pipe.as_mut() else {
         return std::future::pending().await;

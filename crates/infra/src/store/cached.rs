@@ -1,9 +1,8 @@
 //! Statements that stay prepared on their connection.
 //!
-//! Diesel keeps a statement prepared when it can tell that its text never varies, and takes
-//! every `UPDATE`, every upsert and every handwritten statement for one that may vary. Those are
-//! prepared anew for each execution, which on PostgreSQL is one more round trip while rows are
-//! locked.
+//! Diesel keeps a statement prepared only when it can tell that its text never varies. It cannot
+//! for any `UPDATE`, upsert or handwritten statement, and prepares those anew for each execution.
+//! On PostgreSQL that is one more round trip while rows are locked.
 
 use core::cell::Cell;
 
@@ -28,8 +27,8 @@ impl<Q: Query> Query for Cached<Q> {
 
 impl<Q, Conn> RunQueryDsl<Conn> for Cached<Q> {}
 
-/// Without an id of its type a statement is found again by its text, so that two that differ
-/// are never taken for each other.
+/// There is no id of the query's type, so Diesel finds a prepared statement by its text: two that
+/// differ are never taken for each other.
 impl<Q> QueryId for Cached<Q> {
     type QueryId = ();
 

@@ -4,9 +4,9 @@ use diesel::result::{DatabaseErrorInformation, DatabaseErrorKind, Error};
 use workforce_domain::corrupt::Corrupt;
 use workforce_domain::port::StoreError;
 
-/// Unique constraints that only a lost race breaks, since the rules look before they write:
-/// by name, as PostgreSQL reports them, and by columns, as SQLite does. The loser runs again
-/// and then sees what the winner wrote.
+/// Unique constraints that only a lost race breaks, since the rules check before they write.
+/// PostgreSQL reports them by name, SQLite by columns. The loser runs again and then sees what
+/// the winner wrote.
 const RACES: [(&str, &str); 10] = [
     (
         "approvals_one_actionable",
@@ -56,8 +56,8 @@ const CONTENTION: [&str; 7] = [
     "FOREIGN KEY constraint failed",
 ];
 
-/// Messages of a disk without room: of SQLite, and of PostgreSQL what its error 53100 ends with,
-/// which the client library does not tell by number.
+/// Messages of a disk without room. That of PostgreSQL is the end of its error 53100, since the
+/// client library does not pass the number on.
 const FULL: [&str; 4] = [
     "database or disk is full",
     "No space left on device",
@@ -65,8 +65,8 @@ const FULL: [&str; 4] = [
     ": wrote only ",
 ];
 
-/// The message with which SQLite fails for many causes, of which one is a disk without room: it
-/// then could not make its files longer.
+/// A message that SQLite has for many causes. One of them is a disk without room, on which it
+/// could not make its files longer.
 #[cfg(feature = "sqlite")]
 const SQLITE_IO: &str = "disk I/O error";
 
@@ -84,8 +84,8 @@ pub(crate) fn failed(error: Error) -> StoreError {
             DatabaseErrorKind::ClosedConnection | DatabaseErrorKind::UnableToSendCommand => {
                 StoreError::Unavailable(Box::new(error))
             }
-            // The rules look at what they refer to, and at who refers to what they delete, before
-            // they write. So the other end came or went meanwhile, and the next look sees it.
+            // Before they write, the rules check what they refer to, and who refers to what they
+            // delete. So the other end came or went meanwhile, and the next run sees that.
             DatabaseErrorKind::ForeignKeyViolation | DatabaseErrorKind::RestrictViolation => {
                 tracing::debug!(
                     reference = broken(&**information),

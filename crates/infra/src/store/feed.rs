@@ -16,8 +16,8 @@ pub(super) struct Listeners {
 
 #[derive(Default)]
 struct Inner {
-    /// How many there are; most of the time none, and then a write looks no
-    /// further.
+    /// How many there are. Most of the time none, and then a write need not
+    /// take the lock.
     count: AtomicUsize,
     table: Mutex<Table>,
 }

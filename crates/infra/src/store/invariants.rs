@@ -1,8 +1,8 @@
-//! What always holds between transactions, told as questions to the database.
+//! What always holds between transactions, as queries.
 //!
-//! Types, constraints and locks are to keep these true; here they are asked for, so that a test
-//! or an operator finds out when something got past them all. Each statement selects what breaks
-//! its invariant and is written once for both databases.
+//! Types, constraints and locks are to keep the invariants true. These queries find out when
+//! something got past them all, for a test or an operator. Each selects the rows that break its
+//! invariant, and is written once for both databases.
 
 mod governance;
 mod people;
@@ -78,8 +78,8 @@ impl fmt::Display for BrokenInvariant {
 }
 
 /// The invariants that do not hold in the database at `url`, each with up to `limit` of the rows
-/// that break it. All are asked of one consistent picture, on a connection of its own; a server
-/// may be at work meanwhile.
+/// that break it. All queries see one snapshot, on a connection of their own; a server may be at
+/// work meanwhile.
 pub fn broken_invariants(
     url: &DatabaseUrl,
     limit: usize,

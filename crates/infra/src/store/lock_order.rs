@@ -14,8 +14,8 @@ impl LockOrder {
     /// Notes that something is about to be locked.
     ///
     /// # Panics
-    /// With debug assertions, when something was locked before that comes after it in the order
-    /// of [`Lock`]. To lock again what is locked already waits for nobody and is fine.
+    /// With debug assertions, when the transaction already holds a lock that comes later in the
+    /// order of [`Lock`]. Locking the same thing again waits for nobody and is fine.
     #[cfg(debug_assertions)]
     pub(crate) fn note(&mut self, lock: Lock, id: impl Into<Uuid>) {
         let id = id.into();

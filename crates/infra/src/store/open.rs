@@ -28,8 +28,8 @@ pub struct OpenOptions {
     pub pool_size: u32,
     /// What a commit survives on SQLite. On PostgreSQL the server decides.
     pub durability: Durability,
-    /// Of the server that opens the store: it keeps the store's own thread running, and learns when
-    /// there is no room.
+    /// The vitals of the server that opens the store. They keep the store's own thread running, and
+    /// are told when there is no room.
     pub vitals: Vitals,
 }
 

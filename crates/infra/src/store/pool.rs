@@ -28,7 +28,7 @@ pub(super) struct Pooled<C> {
     pub(super) in_transaction: bool,
 }
 
-/// The error of a pool, which is not told apart.
+/// Any error of the pool.
 #[derive(Debug, thiserror::Error)]
 #[error("failed to connect to the database")]
 pub(super) struct ManagerError(#[source] ConnectError);
@@ -54,8 +54,8 @@ impl<C: Send + 'static> ManageConnection for Manager<C> {
     }
 }
 
-/// A pool of at most `size` connections, each opened when it is first needed. None is tested on
-/// its way out: a test would be one more round trip per transaction.
+/// A pool of at most `size` connections, each opened when it is first needed. A connection is not
+/// tested before it is used, since that would be one more round trip per transaction.
 pub(super) fn pool<C: Send + 'static>(
     size: u32,
     connect: impl Fn() -> Result<C, ConnectError> + Send + Sync + 'static,

@@ -29,8 +29,8 @@ pub(crate) fn transaction_number() -> diesel::dsl::AsExprOf<TransactionNumber, B
     diesel::IntoSql::into_sql::<BigInt>(0)
 }
 
-/// A query whose rows stay as they are until the transaction ends. The writer is alone here, so
-/// there is nothing to lock.
+/// A query whose rows stay as they are until the transaction ends. There is one writer, so there
+/// is nothing to lock.
 macro_rules! for_update {
     ($query:expr) => {
         $query

@@ -65,10 +65,10 @@ pub(crate) struct Transaction<'c> {
     order: LockOrder,
     activity: Vec<Activity>,
     events: Vec<Event>,
-    /// Companies whose listeners are to look although nothing is written for
-    /// them to read.
+    /// Deleted companies: their listeners are woken although no event is
+    /// written for them.
     vanished: Vec<CompanyId>,
-    /// The company of a run that was started, and when: the others have their turns first.
+    /// The company of the run that was started, and when: it has its next turn after the others.
     dispatched: Option<(CompanyId, Timestamp)>,
 }
 
@@ -85,10 +85,11 @@ impl<'c> Transaction<'c> {
         }
     }
 
-    /// Writes the gathered activity and events of each company, in its order. Comes last, because
-    /// the counters of a company are locked from here to the commit: numbers and instants become
-    /// visible in order, and numbers without gaps. Answers whose listeners are to be told after
-    /// the commit, and the transaction's number where it came to light by the way.
+    /// Writes the gathered activity and events of each company, in the order in which they were
+    /// gathered. This is the last thing before the commit: it locks the counters of the company
+    /// until then, so that numbers and instants become visible in order, and numbers without gaps.
+    /// Returns the companies whose listeners are to be woken after the commit, and the
+    /// transaction's number if one of these statements returned it.
     pub(super) fn write_journal(
         &mut self,
     ) -> Result<(Vec<CompanyId>, Option<TransactionNumber>), StoreError> {
@@ -110,9 +111,9 @@ impl<'c> Transaction<'c> {
         Ok((to_notify, number))
     }
 
-    /// Numbers the events of one company, puts its activity behind all that was committed before,
-    /// and inserts both. The transaction's own number costs no round trip here, so that it is
-    /// asked for as well.
+    /// Numbers the events of one company, gives its activity an instant after all that was
+    /// committed before, and inserts both. The same statement returns the transaction's own
+    /// number, which saves a round trip.
     fn write_journal_of(&mut self, company: CompanyId) -> Result<TransactionNumber, StoreError> {
         let activity = || self.activity.iter().filter(|row| row.company == company);
         let events = || self.events.iter().filter(|row| row.company == company);
@@ -122,8 +123,8 @@ impl<'c> Transaction<'c> {
         let clock = company_counters::activity_clock;
         let dispatched = self.dispatched.filter(|(of, _at)| *of == company);
         let dispatched = dispatched.map(|(_company, at)| InstantColumn(at));
-        // A transaction that waited for another one began before it and may have an earlier
-        // instant: its activity follows all the same.
+        // A transaction that waited for another one may have begun first, at an earlier instant.
+        // Its activity still comes after the other's.
         let counters = update(company_counters::table.find(IdColumn(company)))
             .set((
                 company_counters::event_sequence.eq(company_counters::event_sequence + count),
@@ -137,7 +138,7 @@ impl<'c> Transaction<'c> {
                 clock,
                 transaction_number(),
             ));
-        // A company has its counters as long as it is there: it was deleted meanwhile.
+        // Every company has counters, so this one was deleted meanwhile.
         let (last_number, micros, number): (i64, i64, TransactionNumber) = cached(counters)
             .get_result(self.conn)
             .optional()

@@ -3,8 +3,8 @@
 //! A sealed value has two parts. The first is one version byte, the id of a
 //! master key, and the value's own random key sealed under that master key.
 //! The second is the value, sealed under its own key; the context it was
-//! sealed for is authenticated with it. So the master key is changed by
-//! sealing the first part anew, and the value stays as it is.
+//! sealed for is authenticated with it. So a change of the master key seals
+//! only the first part anew.
 
 mod file;
 mod key;
@@ -28,7 +28,7 @@ pub(crate) const WRAPPED: usize = HEADER + NONCE + KEY + TAG;
 /// Why there is no vault.
 #[derive(Debug, thiserror::Error)]
 pub enum VaultError {
-    /// A given key is not one.
+    /// A given text is no key.
     #[error("a master key is 32 bytes in hexadecimal or base64")]
     Form,
     /// The key's file holds something else.
@@ -130,7 +130,7 @@ impl FileVault {
         Self::from_texts(key, None)
     }
 
-    /// The same with a former key, which only opens.
+    /// The same with a second master key, which opens values and seals none.
     ///
     /// # Errors
     /// When one of the texts is no key.
@@ -151,7 +151,7 @@ impl FileVault {
         })
     }
 
-    /// Nothing under the lock can be left half done.
+    /// No panic can leave the ring half changed, so poisoning means nothing.
     fn ring(&self) -> RwLockReadGuard<'_, Ring> {
         self.ring.read().unwrap_or_else(PoisonError::into_inner)
     }

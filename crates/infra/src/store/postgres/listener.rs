@@ -1,12 +1,12 @@
 //! Telling other servers of new events, and hearing of theirs: LISTEN and
 //! NOTIFY on one connection of its own.
 //!
-//! PostgreSQL makes transactions that notify commit one after the other,
-//! whatever they are about, so that none of the transactions that cause events
-//! notifies. Their companies are handed to this thread after the commit, and it
-//! tells of all that were gathered meanwhile in one short transaction. What is
-//! lost with a server in that instant is found by those who listen when they
-//! look by themselves.
+//! PostgreSQL commits transactions that notify one after the other, whatever
+//! they are about. So a transaction that causes events does not notify. After
+//! its commit it hands its companies to this thread, which notifies of all that
+//! were gathered meanwhile in one short transaction. If the server dies in
+//! between, nobody is told; listeners still find the events, since they look
+//! at the table every few seconds.
 
 use core::time::Duration;
 use std::collections::BTreeSet;
@@ -27,12 +27,13 @@ use crate::store::pool::ConnectError;
 
 /// Servers meet here; the payload is a company's id.
 const CHANNEL: &str = "workforce_events";
-/// Notifications are not waited for but looked for.
+/// How often a listening connection is read: nothing wakes the thread when a
+/// notification arrives.
 const LOOK_EVERY: Duration = Duration::from_millis(25);
-/// What is caused in this time is told together.
+/// Events of this time share one notification.
 const GATHER: Duration = Duration::from_millis(5);
-/// A connection that listens is tried so often: one that was cut looks like
-/// one on which nothing happens.
+/// How often a listening connection is tried with a query: one that was cut
+/// looks like one on which nothing happens.
 const TRY_EVERY: Duration = Duration::from_secs(15);
 /// After a failure.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
@@ -70,8 +71,8 @@ impl Inbox {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until there is something to tell or `time` has passed; `None`
-    /// when the store was closed. Without a time until something happens.
+    /// Waits until there is something to tell, and with `time` no longer than
+    /// that; `None` when the store was closed.
     fn wait(&self, time: Option<Duration>) -> Option<BTreeSet<CompanyId>> {
         let (state, idle) = (self.state(), |state: &mut State| state.is_idle());
         let mut state = match time {
@@ -159,8 +160,8 @@ fn run(url: &str, local: &Listeners, inbox: &Inbox) {
     let mut link: Option<Link> = None;
     let mut pause = FIRST_PAUSE;
     loop {
-        // One that listens looks for notifications in between; one that does
-        // not sleeps until it is called.
+        // While it listens, the thread reads notifications in between;
+        // otherwise it sleeps until it is called.
         let listening = local.is_any() || link.as_ref().is_some_and(|link| link.listening);
         let Some(unannounced) = inbox.wait(listening.then_some(LOOK_EVERY)) else {
             return;
@@ -269,7 +270,7 @@ impl Link {
         let mut companies = BTreeSet::new();
         for notification in self.conn.notifications_iter() {
             let notification = notification?;
-            // What was caused here is known here.
+            // Listeners on this server were woken without the database.
             if notification.process_id != self.backend
                 && let Ok(company) = notification.payload.parse()
             {

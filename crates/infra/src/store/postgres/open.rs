@@ -24,8 +24,8 @@ const MIGRATION_LOCK: i64 = 0x776f_726b_666f_7263;
 const SETTINGS: &str = "SET lock_timeout = '10s'; SET idle_in_transaction_session_timeout = '60s'; \
     SET jit = off;";
 
-/// A host that went away without a word is given up after half a minute to a minute, in which it
-/// received nothing or said nothing; the kernel alone would wait a quarter of an hour.
+/// A host that vanished is given up after half a minute to a minute in which nothing reached it or
+/// came from it. By itself the kernel would wait a quarter of an hour.
 const NETWORK_LIMITS: &str =
     "tcp_user_timeout=30000&keepalives_idle=30&keepalives_interval=10&keepalives_count=3";
 
@@ -72,7 +72,7 @@ pub(crate) fn broken_invariants(
 
 /// The URL with [`NETWORK_LIMITS`], unless the operator gives others.
 fn with_network_limits(url: &str) -> String {
-    // Of a parameter that stands twice the later one holds.
+    // When a parameter comes twice, the later one holds.
     match url.split_once('?') {
         Some((target, given)) => format!("{target}?{NETWORK_LIMITS}&{given}"),
         None => format!("{url}?{NETWORK_LIMITS}"),
@@ -97,8 +97,8 @@ fn under_migration_lock(
 pub(super) fn connect(url: &str) -> Result<PgConnection, ConnectError> {
     let mut conn = PgConnection::establish(url)?;
     conn.batch_execute(SETTINGS)?;
-    // Deadlocks are told by their message. Only some users may choose its language; English is
-    // what servers are commonly set up with.
+    // Deadlocks are recognised by their message. Only some users may choose its language; most
+    // servers are set up with English.
     if let Err(error) = conn.batch_execute("SET lc_messages = 'C'") {
         tracing::debug!(%error, "the language of the database's messages stays as it is");
     }

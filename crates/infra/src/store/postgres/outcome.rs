@@ -1,8 +1,8 @@
 //! What became of a transaction whose connection was lost while it committed.
 //!
-//! The answer to COMMIT may be lost after the transaction was committed, and
-//! COMMIT itself before it reached the server. The server knows which: it is
-//! asked on another connection, by the number of the transaction.
+//! Either the answer to COMMIT was lost after the transaction was committed, or
+//! COMMIT itself was lost before it reached the database. The database knows
+//! which: it is asked on another connection, by the number of the transaction.
 
 use core::time::Duration;
 use std::thread::sleep;
@@ -16,11 +16,11 @@ use super::session::{Life, Session};
 use crate::store::cached::cached;
 use crate::store::pool::ConnectError;
 
-/// For so long the server is asked: it may be starting again.
+/// For how long the database is asked: it may be starting again.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Between two questions.
 const PAUSE: Duration = Duration::from_millis(100);
-/// Added to the URL: a server that is out of reach is not waited for.
+/// Added to the URL, so that one attempt to connect does not use up the time.
 const CONNECT_TIMEOUT: &str = "connect_timeout=3";
 
 /// A transaction that has written something.
@@ -67,9 +67,9 @@ impl Written {
         Self { number, life }
     }
 
-    /// Asks the server at `url` until it knows, for a bounded time. A
-    /// transaction that it takes for running still is ended first: nobody is
-    /// left to commit it.
+    /// Asks the database at `url` until it knows, for a bounded time. A
+    /// transaction that still counts as running is ended first: nobody is left
+    /// to commit it.
     pub(super) fn outcome(self, url: &str) -> Outcome {
         let url = with_timeout(url);
         let begun = Instant::now();
@@ -105,7 +105,7 @@ impl Written {
                 self.end(&mut session.conn)?;
                 Ok(None)
             }
-            // So long ago that the server has forgotten.
+            // The transaction is so old that the database has forgotten it.
             _ => Ok(Some(Outcome::Unknown)),
         }
     }

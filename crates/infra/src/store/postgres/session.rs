@@ -15,11 +15,10 @@ pub(super) struct Session {
     pub(super) life: Option<Life>,
 }
 
-/// A server's life from one crash to the next, an orderly restart included. A
-/// crash may take back numbers of transactions that left no trace, and others
-/// get them afterwards; so does the server that takes the place of one that
-/// failed. Both begin to count their statistics anew, and that instant, in
-/// microseconds, is what tells lives apart.
+/// The life of a database server from one crash to the next; an orderly restart
+/// does not end it. After a crash the numbers of transactions that left no
+/// trace may be given out again, and so after a failover. Both reset the
+/// statistics, so the instant of the reset, in microseconds, names a life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Life(i64);
 

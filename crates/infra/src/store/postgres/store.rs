@@ -16,7 +16,7 @@ use crate::store::retry::until_settled;
 
 /// Every statement sees the same state.
 const BEGIN_READ: &str = "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY";
-/// Every statement sees what was committed before it; what must stay is locked.
+/// Every statement sees what was committed before it; rows that must not change are locked.
 const BEGIN_WRITE: &str = "BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE";
 
 /// A store in a PostgreSQL database, which several servers may share.
@@ -63,7 +63,7 @@ impl PostgresStore {
         ended.map_err(failed)
     }
 
-    /// Runs `body` in a transaction. Answers whose listeners are to be told.
+    /// Runs `body` in a transaction. Returns the companies whose listeners are to be woken.
     fn write(
         &self,
         body: impl FnOnce(&mut Transaction<'_>) -> Result<Verdict, StoreError>,
@@ -129,8 +129,8 @@ impl PostgresStore {
     }
 }
 
-/// What a body wrote, and how the server is asked about it later: not at all when it wrote
-/// nothing. `None` when the body wants it undone.
+/// What a body wrote, and by which number the database is asked about it later; without one if it
+/// wrote nothing. `None` when the body wants it undone.
 type Ran = Option<(Vec<CompanyId>, Option<Written>)>;
 
 /// Runs the body of a transaction up to its commit.

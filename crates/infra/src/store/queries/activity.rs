@@ -133,8 +133,8 @@ fn read(
 }
 
 impl ActivityReads for Transaction<'_> {
-    /// An id without its kind is looked for in every kind, each of which has
-    /// its place in the index.
+    /// Without a kind, each kind is searched for the id, since the index has
+    /// the kind before the id.
     fn list(
         &mut self,
         company: CompanyScope,

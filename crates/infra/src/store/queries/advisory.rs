@@ -1,4 +1,4 @@
-//! Locks on what is no row.
+//! Locks on things that are no rows.
 
 use diesel::QueryResult;
 use uuid::Uuid;
@@ -9,14 +9,14 @@ pub(super) trait AdvisoryLock {
     /// the transaction ends.
     fn advisory_lock(&mut self, lock: i64) -> QueryResult<()>;
 
-    /// Waits until no other transaction holds one of these locks alone, and
-    /// holds them, perhaps with others, until the transaction ends.
+    /// Waits until no other transaction holds one of these locks alone, then
+    /// shares them until the transaction ends.
     fn advisory_lock_shared(&mut self, locks: [i64; 2]) -> QueryResult<()>;
 }
 
 #[cfg(feature = "sqlite")]
 impl AdvisoryLock for diesel::SqliteConnection {
-    /// Whoever writes is alone, so nobody has to be excluded.
+    /// There is one writer, so nobody has to be excluded.
     fn advisory_lock(&mut self, _lock: i64) -> QueryResult<()> {
         Ok(())
     }

@@ -1,5 +1,5 @@
-//! Which agents refer to which secrets: derived from the configuration of an
-//! agent in the statement's own place, so that no use case can forget it.
+//! Which agents refer to which secrets. Every statement that writes an agent
+//! derives this from its configuration, so no use case can forget it.
 
 use diesel::prelude::*;
 use workforce_domain::agent::Agent;

@@ -84,8 +84,8 @@ impl AgentReads for Transaction<'_> {
             .select(AgentRow::as_select())
             .into_boxed();
         if !filter.include_terminated {
-            // Spelled out: of a value to be bound PostgreSQL takes it to be
-            // that of nearly every row, and then sorts the few that are left.
+            // Spelled out: PostgreSQL assumes that nearly every row has a bound
+            // value. It would expect few others, and sort them by itself.
             query = query.filter(sql::<Bool>(&remaining_agent("agents")));
         }
         if let Some(after) = page.after {
@@ -132,7 +132,7 @@ impl AgentReads for Transaction<'_> {
         let mut seen = BTreeSet::from([agent]);
         let mut chain = Vec::with_capacity(links.len());
         for link in links {
-            // Whoever stands there twice closes a cycle.
+            // An agent that comes up twice closes a cycle.
             if !seen.insert(link.id.0) {
                 break;
             }

@@ -27,8 +27,8 @@ enum Partition {
     Standing(ApprovalStanding),
 }
 
-/// The partitions of a list: per type where types are asked for, so that a rare one
-/// does not lead through all there ever were, else per standing.
+/// The partitions of a list: one per type where types are asked for, else one
+/// per standing. A page of a rare type then need not read all others.
 fn partitions(filter: &ApprovalFilter) -> Vec<Partition> {
     if !filter.types.is_empty() {
         let mut types = filter.types.clone();
@@ -45,7 +45,8 @@ fn partitions(filter: &ApprovalFilter) -> Vec<Partition> {
         .collect()
 }
 
-/// What is asked for, without repeats: what is resubmitted is pending too.
+/// The standings that are asked for, without repeats: a resubmitted approval is
+/// pending, too.
 fn standings(filter: &ApprovalFilter) -> Vec<ApprovalStanding> {
     let mut standings = filter.standings.clone();
     standings.sort_unstable();

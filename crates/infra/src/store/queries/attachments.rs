@@ -104,7 +104,7 @@ impl AttachmentWrites for Transaction<'_> {
         if let Some(present) = one::<AssetRow>(present)? {
             return Ok(present);
         }
-        // Whoever loses the race for the same bytes runs again and finds the winner's.
+        // The loser of a race for the same bytes runs again and finds the winner's asset.
         diesel::insert_into(assets::table)
             .values(AssetRow::from(asset))
             .execute(self.conn)
@@ -168,7 +168,7 @@ impl AttachmentWrites for Transaction<'_> {
         let mut deleted = Vec::new();
         for row in rows {
             let object = row.restore()?.object();
-            // Between the look and the lock it may have been shown again.
+            // Before it was locked another attachment may have come to show it.
             let locked: Option<IdColumn<AssetId>> = for_update!(
                 assets::table
                     .filter(assets::company_id.eq(IdColumn(object.company)))

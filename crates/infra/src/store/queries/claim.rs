@@ -1,9 +1,9 @@
 //! The one place where a run begins (docs/heartbeats.md#claims).
 //!
-//! A candidate is chosen by one statement that holds every condition. Then
-//! everything the conditions speak of is locked, in the order of the port, and
-//! the same conditions are asked again: what another server changed between
-//! the choice and the locks is seen by then.
+//! One statement with every condition chooses a candidate. Then everything that
+//! the conditions depend on is locked, in the order of the port, and the same
+//! conditions are checked again: another server may have changed something
+//! between the choice and the locks.
 
 use std::sync::LazyLock;
 
@@ -33,8 +33,8 @@ use crate::store::columns::{
 use crate::store::errors::failed;
 use crate::store::schema::{agents, companies, heartbeat_runs, issues, wakes};
 
-/// So many candidates may be lost to other servers before the claim gives up
-/// until it is asked again.
+/// After losing so many candidates to other servers a claim gives up, until the
+/// next one.
 const ATTEMPTS: usize = 8;
 
 /// The wake whose turn it is. One about no issue is as urgent as an issue of
@@ -71,16 +71,16 @@ pub(super) fn claim(
     tx: &mut Transaction<'_>,
     request: &ClaimRequest,
 ) -> Result<Option<ClaimedRun>, StoreError> {
-    // The cap of a server is counted over companies, so nothing else that is
-    // locked below protects it.
+    // The cap of a server counts runs of all companies, so none of the locks
+    // below protects it.
     advisory_lock(tx.conn, "claims", request.instance.into()).map_err(failed)?;
     let mut locked = None;
     for _ in 0..ATTEMPTS {
         let Some(candidate) = next(tx.conn, request)? else {
             return Ok(None);
         };
-        // Whoever holds one company must not wait for another, so the others
-        // are left to a fresh transaction.
+        // A transaction that holds one company must not wait for another, so
+        // the other is left to a fresh transaction.
         if locked.is_some_and(|company| company != candidate.company) {
             return Err(StoreError::Contended);
         }
@@ -191,7 +191,7 @@ fn start(
         .returning(WakeRow::as_returning())
         .get_result(conn)
         .map_err(failed)?;
-    // What was added to the wake since may have made it one to work.
+    // A reason that was added meanwhile may have made it a wake to work.
     let wake = wake.restore()?;
     let run: RunRow = diesel::update(heartbeat_runs::table.find(candidate.run))
         .filter(queued())

@@ -242,7 +242,7 @@ impl CompanyWrites for Transaction<'_> {
         let count = diesel::update(company_counters::table.find(IdColumn(company.company())))
             .set(company_counters::issue_number.eq(company_counters::issue_number + 1))
             .returning(company_counters::issue_number);
-        // A company has its counters as long as it is there: it was deleted meanwhile.
+        // Every company has counters, so this one was deleted meanwhile.
         cached(count)
             .get_result(self.conn)
             .optional()

@@ -69,8 +69,8 @@ struct StoppedAgent {
     agent_id: IdColumn<AgentId>,
 }
 
-/// Companies that are stopped by a budget they have not used up. That there is
-/// a reason at all is said for the partial index.
+/// Companies that are stopped by a budget they have not used up. The partial
+/// index needs the condition that there is a reason at all.
 static STOPPED_COMPANIES: LazyLock<String> = LazyLock::new(|| {
     let stopped = stopped_by_budget("c");
     let left = budget_left_to_company("c", "$1");

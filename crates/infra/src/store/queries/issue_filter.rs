@@ -1,8 +1,7 @@
 //! What a list of issues asks for, apart from status and priority.
 
-/// Narrows the boxed `$query` on the issues of `$company` to what `$filter`
-/// asks for, save statuses and priorities, which each list reads in its own
-/// way.
+/// Narrows the boxed `$query` on the issues of `$company` by `$filter`, except
+/// by statuses and priorities, which each list reads in its own way.
 macro_rules! narrowed {
     ($query:expr, $company:expr, $filter:expr) => {{
         use workforce_domain::port::AssigneeFilter;

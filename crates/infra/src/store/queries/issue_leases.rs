@@ -1,4 +1,4 @@
-//! Leases on issues. Whoever calls these holds the issue.
+//! Leases on issues. The caller holds the lock on the issue.
 
 use diesel::prelude::*;
 use workforce_domain::actor::CompanyScope;
@@ -99,9 +99,8 @@ pub(super) fn of_issues(
     all(rows)
 }
 
-/// Puts a lease on an issue, in place of the present one. The fencing number
-/// is counted on the issue itself, so it grows even from a lease that was
-/// deleted to the next.
+/// Puts a lease on an issue, in place of the present one. The issue itself counts
+/// the fencing number, so it grows even after a lease was deleted.
 pub(super) fn take(
     conn: &mut Connection,
     company: CompanyId,

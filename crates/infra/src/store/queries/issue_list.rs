@@ -1,8 +1,8 @@
 //! The list of issues: most urgent first, then the latest changed.
 //!
-//! A page is read in key ranges, each of which one index holds in the order of
-//! the list, and per status where the index asks for one; what is read is
-//! bounded by the page, however many issues the company has.
+//! A page is read in key ranges, each from one index that has the order of the
+//! list, and status by status where that index has it only within one status.
+//! So the rows that are read are bounded by the page, not by the company.
 
 use diesel::prelude::*;
 use workforce_domain::actor::CompanyScope;
@@ -34,7 +34,7 @@ enum KeyRange {
     Below(i16),
 }
 
-/// The key_ranges from `after` on, in the order of the list.
+/// The key ranges from `after` on, in the order of the list.
 fn key_ranges(filter: &IssueFilter, after: Option<IssueCursor>) -> Vec<KeyRange> {
     if filter.priorities.is_empty() {
         return match after {

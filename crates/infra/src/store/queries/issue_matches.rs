@@ -1,8 +1,8 @@
-//! A page of issues that are known otherwise than by their own row: those that
-//! a search found, or those that have a label.
+//! A page of issues that another table leads to: those that a search found, or
+//! those that have a label.
 //!
-//! They are put in order by the database, which holds them meanwhile; whole
-//! rows are read for the page alone.
+//! The database gathers their keys and sorts them; whole rows are read for the
+//! page alone.
 
 use std::collections::HashMap;
 
@@ -192,9 +192,9 @@ impl QueryFragment<Backend> for Ranked<'_> {
     }
 }
 
-/// The page of `matches` that the filter lets through. Those of later places
-/// come last among them; they are looked up only where the others do not fill
-/// the page.
+/// The page of `matches` that the filter lets through, the better places first.
+/// The later places are looked up only when the better ones do not fill the
+/// page.
 pub(super) fn page(
     conn: &mut Connection,
     company: CompanyScope,

@@ -1,8 +1,8 @@
 //! Finding issues by words.
 //!
-//! What is looked at is bounded: of each set of texts, the latest up to a
-//! limit. Where an issue is found depends on nothing but its own texts, so that
-//! the pages of a search fit together while others write.
+//! Of each set of texts that match, only the latest up to a limit count. The
+//! rank of an issue depends on its own texts alone, so that the pages of a
+//! search fit together while others write.
 
 use diesel::prelude::*;
 use workforce_domain::actor::CompanyScope;
@@ -20,7 +20,7 @@ use crate::store::columns::IdColumn;
 use crate::store::errors::failed;
 use crate::store::schema::issue_labels;
 
-/// Issues that labels may stand on to count as rare.
+/// Labels on at most so many issues, taken together, count as rare.
 const RARE: usize = 1000;
 /// Words that are also looked for one by one, each in a text of its own.
 const MAX_APART: usize = 8;
@@ -70,7 +70,7 @@ pub(super) fn of_rare_labels(
 ) -> Result<Option<Page<Issue, IssueCursor>>, StoreError> {
     let few = row_limit(RARE / filter.labels.len().max(1));
     for label in &filter.labels {
-        // In an order that the index has, or the whole table might be read.
+        // In the order of the index, or the whole table might be read.
         let one_more: Option<IdColumn<IssueId>> = issue_labels::table
             .filter(issue_labels::company_id.eq(IdColumn(company.company())))
             .filter(issue_labels::label_id.eq(IdColumn(*label)))

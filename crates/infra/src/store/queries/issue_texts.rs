@@ -17,7 +17,7 @@ use crate::store::schema::{issue_comments, issue_texts, issues};
 /// Pending texts that are indexed in one transaction.
 const BATCH: i64 = 200;
 
-/// Has a new issue found.
+/// Indexes the texts of a new issue.
 pub(super) fn add_issue(conn: &mut Connection, issue: &Issue) -> Result<(), StoreError> {
     let of = TextOf {
         company: issue.company,
@@ -28,7 +28,7 @@ pub(super) fn add_issue(conn: &mut Connection, issue: &Issue) -> Result<(), Stor
         .map_err(failed)
 }
 
-/// Has an issue found by its present texts.
+/// Indexes the present texts of an issue.
 pub(super) fn replace_issue(conn: &mut Connection, issue: &Issue) -> Result<(), StoreError> {
     diesel::delete(issue_texts::table)
         .filter(issue_texts::company_id.eq(IdColumn(issue.company)))
@@ -39,7 +39,7 @@ pub(super) fn replace_issue(conn: &mut Connection, issue: &Issue) -> Result<(), 
     add_issue(conn, issue)
 }
 
-/// Has an issue found by a new comment.
+/// Indexes a new comment on an issue.
 pub(super) fn add_comment(conn: &mut Connection, comment: &Comment) -> Result<(), StoreError> {
     let of = TextOf {
         company: comment.company,
@@ -51,8 +51,8 @@ pub(super) fn add_comment(conn: &mut Connection, comment: &Comment) -> Result<()
 }
 
 /// Indexes every pending text: those from before there was an index, or from
-/// before its terms were other ones. Stopped in the middle, it goes on where it
-/// was. How many there were.
+/// before a change of its terms. If it is stopped, the next call goes on with
+/// the rest. Returns how many there were.
 pub(in crate::store) fn index_pending(conn: &mut Connection) -> QueryResult<usize> {
     let mut indexed = 0;
     loop {

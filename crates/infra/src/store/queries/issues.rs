@@ -29,7 +29,7 @@ use crate::store::columns::{DigestColumn, IdColumn, Key};
 use crate::store::errors::failed;
 use crate::store::schema::{issue_child_keys, issues};
 
-/// A chain of parents is followed so far.
+/// How far a chain of parents is followed.
 pub(super) const MAX_ANCESTORS: i32 = 50;
 
 #[derive(QueryableByName)]
@@ -142,7 +142,7 @@ impl IssueReads for Transaction<'_> {
         company: CompanyScope,
         issue: IssueId,
     ) -> Result<Vec<Issue>, StoreError> {
-        // Columns are named, since others may be added while the statement is kept.
+        // Columns are named, since a migration may add others while the statement is prepared.
         let chain = sql_query(
             "WITH RECURSIVE chain (id, depth) AS (
                 SELECT parent_id, 1 FROM issues WHERE company_id = $1 AND id = $2
@@ -167,7 +167,7 @@ impl IssueReads for Transaction<'_> {
         .bind::<Integer, _>(MAX_ANCESTORS);
         let rows: Vec<IssueRow> = cached(chain).load(self.conn).map_err(failed)?;
         let mut seen = BTreeSet::from([issue]);
-        // Whatever stands there twice closes a cycle.
+        // An issue that comes up twice closes a cycle.
         all(rows
             .into_iter()
             .take_while(|row| seen.insert(row.id.0))
@@ -233,8 +233,8 @@ impl IssueWrites for Transaction<'_> {
         Ok(Locked::assume_locked(issue))
     }
 
-    /// Whoever writes a lease locks its issue first, so the lock on the issue
-    /// holds the lease too.
+    /// Every write of a lease locks its issue first, so the lock on the issue
+    /// protects the lease, too.
     fn lock(
         &mut self,
         scope: Scope,

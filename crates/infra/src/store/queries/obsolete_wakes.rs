@@ -55,8 +55,8 @@ pub(super) fn cancel(
     limit: usize,
 ) -> Result<usize, StoreError> {
     let met = find(conn, limit)?;
-    // An issue may be reopened at this very moment: hold it, then look again. A terminated agent
-    // stays one.
+    // An issue may be reopened at this very moment: lock it, then check again. A terminated agent
+    // stays terminated.
     let of_issues: Vec<_> = met.iter().filter_map(|wake| wake.issue).collect();
     for_update!(
         issues::table

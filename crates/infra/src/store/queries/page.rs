@@ -1,4 +1,5 @@
-//! Pages of lists: read with one row to spare, ended early by their weight.
+//! Pages of lists: one more row is read than the page may have, and a page ends
+//! early when its rows have too many bytes.
 
 use diesel::QueryResult;
 use workforce_domain::page::{Page, PageRequest};
@@ -7,7 +8,7 @@ use workforce_domain::port::StoreError;
 use super::row::Row;
 use crate::store::errors::failed;
 
-/// Lists that are answered whole end here.
+/// The most rows of a list that has no pages.
 pub(super) const MAX_WHOLE: i64 = 10_000;
 
 diesel::define_sql_function! {

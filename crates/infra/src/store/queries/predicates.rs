@@ -1,9 +1,9 @@
 //! What a row is, as SQL: the one place where words of the domain are written
 //! into statements.
 //!
-//! They are written out rather than bound, since a partial index is used only
-//! by a condition that is known before values are bound. Each function takes
-//! the name that the statement gives to the row.
+//! They are written out rather than bound: a database uses a partial index only
+//! for a condition that it knows before values are bound. Each function takes the
+//! name that the statement gives to the row.
 
 use core::marker::PhantomData;
 
@@ -187,8 +187,8 @@ pub(super) fn undecided_approval(approval: &str) -> String {
     APPROVAL_STATUS.is_among(approval, ApprovalStatus::ACTIONABLE)
 }
 
-/// An approval that waits for the board. Undecided is said too, since the
-/// partial index holds what is.
+/// An approval that waits for the board. The condition also says undecided, which
+/// the partial index asks for.
 pub(super) fn waiting_approval(approval: &str) -> String {
     let undecided = undecided_approval(approval);
     let pending = APPROVAL_STATUS.is(approval, ApprovalStatus::Pending);

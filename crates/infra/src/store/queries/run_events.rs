@@ -15,8 +15,8 @@ use crate::store::columns::{IdColumn, InstantColumn, StringEnumColumn};
 use crate::store::errors::failed;
 use crate::store::schema::activity;
 
-/// The rows about a run and those of its own doing, oldest first. Each of the
-/// two has its index.
+/// The rows about a run and the rows of its own deeds, oldest first. Each of the
+/// two has an index.
 pub(super) fn list(
     conn: &mut Connection,
     company: CompanyScope,
@@ -34,7 +34,7 @@ pub(super) fn list(
                 .filter(entity)
                 .filter(activity::entity_id.eq(run.to_string()))
         } else {
-            // What a run does to itself stands in the other list already.
+            // The other list already has what a run did to itself.
             query
                 .filter(activity::run_id.eq(IdColumn(run)))
                 .filter(activity::entity_id.ne(run.to_string()))

@@ -95,8 +95,8 @@ impl RunReads for Transaction<'_> {
         one(row.map_err(failed)?)
     }
 
-    /// A whole company's runs of some statuses are read per status, so that a
-    /// rare status does not lead through all runs there ever were.
+    /// Runs of a whole company are read status by status, so that a page of a
+    /// rare status need not read all runs there ever were.
     fn list(
         &mut self,
         company: CompanyScope,

@@ -1,5 +1,5 @@
-//! The conditions of a start, as SQL: the one list from which the claim is put
-//! together and by which a waiting wake tells what it waits for.
+//! The conditions of a start, as SQL. The claim is put together from this one
+//! list, and the list says what a wake waits for.
 
 use std::sync::LazyLock;
 
@@ -35,8 +35,8 @@ const WAITING: &str = "FROM wakes w \
     LEFT JOIN issues i ON i.company_id = w.company_id AND i.id = w.issue_id";
 
 /// What a condition demands. `$1` is the present, `$2` the month, `$3` the
-/// server and `$4` its cap; SQLite numbers values in the order in which they
-/// are first named, so in this order the list must name them.
+/// server and `$4` its cap. SQLite numbers values in the order in which they
+/// first come, so the list must use them in this order.
 fn demand(condition: StartCondition) -> String {
     match condition {
         StartCondition::NotBefore => "w.not_before <= $1".into(),

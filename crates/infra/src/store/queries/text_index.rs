@@ -15,7 +15,7 @@ use workforce_domain::search::{Field, Term};
 use crate::store::cached::cached;
 use crate::store::columns::{IdColumn, Key};
 
-/// So many texts are looked at. Where words stand in more, the latest count.
+/// When more texts than this have the words, only the latest count.
 const LATEST: i64 = 5000;
 
 /// Whose text it is.
@@ -35,7 +35,8 @@ pub(super) trait TextIndex {
     /// Indexes a text that was pending.
     fn index_pending(&mut self, doc: i64, terms: &str) -> QueryResult<()>;
 
-    /// What its index takes for: all of `terms`, of which there is one at least.
+    /// The query, in the language of its index, for texts with all of `terms`, of
+    /// which there is at least one.
     fn all_of(terms: &[Term]) -> String;
 }
 

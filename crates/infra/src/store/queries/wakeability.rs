@@ -1,9 +1,10 @@
 //! Whether an agent may be woken, held until the transaction ends.
 //!
-//! It depends on two rows that budgets and ends of runs change all the time, so it has locks of
-//! its own beside them, one of the agent and one of its company: whoever wakes shares them, and
-//! whoever ends an agent or stops a company takes them away. Both look at the rows, or write what
-//! they want to be seen, before they let go.
+//! The answer depends on the rows of the agent and of its company. Costs and ends of runs lock
+//! those rows all the time, so a wake does not wait for them: it shares two advisory locks, one of
+//! the agent and one of the company. Whoever terminates the agent, or pauses or archives the
+//! company, writes that first, then takes the lock alone, then cancels what is pending. It sees
+//! every wake that was written before, and whoever wakes later sees what it wrote.
 
 use diesel::dsl::sql;
 use diesel::prelude::*;
@@ -24,7 +25,8 @@ use crate::store::schema::{agents, companies};
 const OF_COMPANY: &str = "wakes of a company";
 const OF_AGENT: &str = "wakes of an agent";
 
-/// Holds that an agent may be woken, beside others; `None` when it may not.
+/// Keeps an agent wakeable until the transaction ends, for any number of transactions at once;
+/// `None` when it may not be woken.
 pub(super) fn share(
     conn: &mut Connection,
     company: CompanyScope,
@@ -47,7 +49,7 @@ pub(super) fn share(
     Ok(found.map(|agent| WakeableAgent::assume_locked(company, agent.0)))
 }
 
-/// Waits until nobody holds that an agent may be woken, and keeps others from it.
+/// Waits for the transactions that keep an agent wakeable, and keeps out new ones.
 pub(super) fn take_from_agent(conn: &mut Connection, agent: AgentId) -> Result<(), StoreError> {
     advisory_lock(conn, OF_AGENT, agent.into()).map_err(failed)
 }

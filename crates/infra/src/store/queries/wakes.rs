@@ -188,7 +188,7 @@ pub(super) enum Stopped {
 }
 
 /// Cancels pending wakes and their queued runs: the one place where a wake is
-/// withdrawn. The cancelled runs.
+/// withdrawn. Returns the cancelled runs.
 pub(super) fn cancel(
     conn: &mut Connection,
     stopped: Stopped,

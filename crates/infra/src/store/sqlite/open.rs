@@ -19,13 +19,15 @@ use crate::store::{Durability, OpenError, OpenOptions};
 
 const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
 
-/// What every connection sets, its patience first: each of the others may meet a lock.
+/// What every connection sets. The busy timeout comes first, since each of the others may meet a
+/// lock.
 const EACH: &str = "PRAGMA busy_timeout = 5000; PRAGMA foreign_keys = ON;";
-/// What the file keeps. Set on one connection before any other is opened, since connections that
-/// switch together would race.
+/// Settings that the file keeps. One connection sets them before any other is opened, since two
+/// that set them at once would race.
 const WAL: &str = "PRAGMA journal_mode = WAL; PRAGMA journal_size_limit = 67108864;";
-/// Readers are many, so each keeps little: half a MiB of pages. Nothing is mapped: the operating system
-/// keeps the file's pages once for all, while each mapping would count them again.
+/// Readers are many, so each caches little: half a MiB of pages. The file is not mapped into
+/// memory: the operating system caches its pages once for all, and each mapping would count them
+/// again.
 const READER: &str = "PRAGMA query_only = ON; PRAGMA cache_size = -512; PRAGMA mmap_size = 0;";
 const WRITER: &str = "PRAGMA cache_size = -2048;";
 

@@ -20,9 +20,9 @@ use super::statement::{
 };
 use super::{Connection, Transaction};
 
-/// A batch with so many members is committed even when others wait.
+/// A batch with this many members is committed even when others wait.
 const MAX_MEMBERS: usize = 64;
-/// A batch that is open for so long is committed even when others wait.
+/// A batch that has been open for this long is committed even when others wait.
 const MAX_AGE: Duration = Duration::from_millis(25);
 
 /// What a caller does within its transaction.
@@ -76,7 +76,7 @@ impl Writer {
 
     /// Runs `body` in a savepoint of the open batch, or of a new one, and returns when the batch
     /// is settled. A body that refuses waits as well: what it saw may not have been committed.
-    /// Answers whose listeners are to be told of what it caused.
+    /// Returns the companies whose listeners are to be woken.
     ///
     /// # Errors
     /// What the body failed with, or the commit; nothing of the body was written then.
@@ -120,8 +120,8 @@ impl Writer {
 struct Lost(StoreError);
 
 impl Lost {
-    /// SQLite undoes the whole transaction by itself on a fault of the disk, so that there is no
-    /// member left to undo: the fault is what everybody is to be told.
+    /// On a fault of the disk SQLite undoes the whole transaction by itself. Then undoing one
+    /// member fails as well, and the fault is what every member is to be told.
     fn because(self, fault: StoreError) -> Self {
         match fault {
             StoreError::Full(_) | StoreError::Failed(_) => Self(fault),
@@ -178,7 +178,7 @@ impl Turn {
             .map_err(Lost)
     }
 
-    /// Commits the batch, unless others wait, who then see to it.
+    /// Commits the batch. While others wait and it has room, they do that.
     fn settle_unless(&mut self, others_wait: bool) {
         let Some(batch) = &self.batch else { return };
         let has_room = batch.members < MAX_MEMBERS && batch.opened.elapsed() < self.max_age;
@@ -237,8 +237,8 @@ impl Turn {
     }
 }
 
-/// Begins a transaction. One that a fault of the disk left open, because not even undoing it was
-/// possible then, is undone first.
+/// Begins a transaction. A fault of the disk may have left the last one open, when not even undoing
+/// it was possible; then it is undone first.
 fn begin(conn: &mut Connection) -> Result<(), StoreError> {
     BeginImmediate.run(conn).or_else(|error| {
         Rollback.run(conn).map_err(|_nothing_open| error)?;
