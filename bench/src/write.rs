@@ -26,7 +26,7 @@ use crate::statement::{Document, Instant, Key, Statement, Value};
 
 /// How long an agent without a run keeps an issue, in microseconds.
 const LEASE: i64 = 15 * 60 * 1_000_000;
-/// A chain of parents is followed so far.
+/// How far a chain of parents is followed.
 const MAX_ANCESTORS: i32 = 50;
 /// 2 cents in the unit of the ledger.
 const COST: i64 = 2_000_000;
@@ -224,7 +224,7 @@ impl Writer {
 
     fn check_out(&mut self, database: &mut impl Database, issue: Key, at: i64) -> Result<()> {
         self.authenticate(database)?;
-        // Who is given an issue is held before it.
+        // Locks go in one order: an agent before its issues.
         let seen = [Value::Key(issue), Value::Key(self.company), ONE];
         database.run(Statement::new(sql::ISSUE, &seen))?;
         let agent = [Value::Key(self.agent), Value::Key(self.company), ONE];

@@ -56,8 +56,7 @@ pub(crate) fn log_activity(
     log_activity_with(tx, ctx, action, subject, details, Changes::none());
 }
 
-/// Records a deed of the caller with what it changed of a locked record, as far as nobody told
-/// it before.
+/// Records a deed of the caller, with what it changed of a locked record and no activity says yet.
 pub(crate) fn log_change<T: ActivitySubject + Recorded + CompanyOwned + Clone>(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,

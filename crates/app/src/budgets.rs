@@ -138,7 +138,7 @@ pub fn lift(
     Ok(())
 }
 
-/// The alerts raised already; below the first threshold nobody asks.
+/// The alerts raised already; below the first threshold they do not matter.
 fn raised_alerts(
     tx: &mut dyn Tx,
     company: CompanyScope,

@@ -131,7 +131,7 @@ pub fn report(
     let occurred_at = command.occurred_at.unwrap_or(ctx.now);
     let month = check_occurrence(ctx.now, occurred_at)
         .map_err(|error| Failure::Refused(CostError::Occurrence(error)))?;
-    // Both locks, so that no budget changes beside the decision over it.
+    // Both are locked, so that neither budget changes before it is applied.
     let Some(mut locked_company) = tx.companies_mut().lock(scope.into(), company)? else {
         return Err(denied(Denied::NotFound("company")));
     };

@@ -9,7 +9,7 @@ use workforce_domain::{Document, JsonMap};
 
 use crate::access::FieldFault;
 
-/// What answers show in the place of a value that is not shown. In a change it
+/// The mark that answers show in the place of a hidden value. In a change it
 /// keeps the present value; it is never stored.
 pub const REDACTED: &str = "***REDACTED***";
 
@@ -44,7 +44,8 @@ fn mask(value: &mut Value, sensitive: bool) {
 
 /// Refuses the mark of a hidden value where no present value stands for it.
 pub(crate) fn refuse_marks(config: &Document, pointer: &str) -> Result<(), FieldFault> {
-    // Checked from a list, so that depth takes no stack.
+    // A list instead of recursion, so that a deep document does not overflow
+    // the stack.
     let mut rest: Vec<&Value> = config.values().collect();
     while let Some(value) = rest.pop() {
         match value {

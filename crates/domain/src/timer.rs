@@ -44,8 +44,7 @@ impl Timer {
         self.next.filter(|_| self.armed_sec == self.interval_sec)
     }
 
-    /// What is to be done now; `chance` is any number, which decides on the
-    /// jitter.
+    /// What is to be done now; the random number `chance` decides on the jitter.
     pub fn decide(&self, now: Timestamp, chance: u32) -> TimerAction {
         let Some(interval) = self.interval_sec else {
             return if self.next.is_some() || self.armed_sec.is_some() {

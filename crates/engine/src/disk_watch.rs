@@ -13,7 +13,7 @@ use crate::config::EngineConfig;
 use crate::retention::is_due;
 use crate::state::EngineState;
 
-/// The disks are looked at so often.
+/// How often the disks are checked.
 const MEASURE_EVERY: Duration = Duration::from_secs(1);
 /// What the store does not take is reported again after so long.
 const TRY_EVERY: Duration = Duration::from_secs(10);
@@ -28,7 +28,7 @@ struct Reported {
     failed_at: Option<Instant>,
 }
 
-/// Looks until the engine has ended.
+/// Watches until the engine has ended.
 pub(crate) async fn run(state: Arc<EngineState>) {
     let mut reported = Reported::default();
     loop {

@@ -8,11 +8,11 @@ use crate::state::EngineState;
 /// How a run came to its end.
 #[derive(Clone, Debug)]
 pub(crate) struct Ending {
-    /// What is written down; nothing for a run that is another server's.
+    /// The end to write down; `None` for a run that is another server's by now.
     pub(crate) end: Option<RunEnd>,
     /// Whether nothing of it executes any more.
     pub(crate) group_empty: bool,
-    /// Whether it has not begun for lack of room, and may be begun later.
+    /// True when it did not begin for lack of room, and may begin later.
     pub(crate) lacks_room: bool,
 }
 
@@ -36,7 +36,7 @@ impl Ending {
         }
     }
 
-    /// The same, because this could not be written.
+    /// The same for a file that could not be written.
     pub(crate) fn because(mut self, state: &EngineState, error: &io::Error) -> Self {
         self.lacks_room = state.note_unwritten(error);
         self

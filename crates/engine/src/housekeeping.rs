@@ -31,9 +31,9 @@ const OBSOLETE_EVERY: Duration = Duration::from_secs(1);
 /// So many of them are cancelled at a time.
 const OBSOLETE: usize = 100;
 
-/// Does what is to be done now and then beside starting runs, from when what
-/// dead servers left is cleared away until the engine closes. A task of its
-/// own, so that nothing here keeps runs from starting.
+/// Does the recurring work beside starting runs. Begins when the runs of dead
+/// servers are cleared away, and ends when the engine closes. It is a task of
+/// its own, so that nothing here keeps runs from starting.
 pub(crate) async fn run(state: Arc<EngineState>) {
     if state
         .closing
@@ -110,7 +110,7 @@ fn log_failure<T>(what: &'static str, outcome: Result<T, StoreError>) -> Option<
         .ok()
 }
 
-/// Cancels wakes that nobody will ever answer; how many it was.
+/// Cancels wakes that nobody will ever answer. Returns how many it cancelled.
 async fn cancel_obsolete_wakes(state: &EngineState) -> Result<usize, StoreError> {
     let scope = InstanceScope::SYSTEM;
     if !state
@@ -130,7 +130,7 @@ async fn cancel_obsolete_wakes(state: &EngineState) -> Result<usize, StoreError>
         .await
 }
 
-/// Wakes the agents whose timer is due; how many timers were looked at.
+/// Wakes the agents whose timer is due. Returns how many timers it checked.
 async fn check_timers(state: &EngineState) -> Result<usize, StoreError> {
     let now = state.store.ports.clock.now();
     let agents = state
@@ -151,7 +151,7 @@ async fn check_timers(state: &EngineState) -> Result<usize, StoreError> {
     Ok(agents.len())
 }
 
-/// Lifts the budget stops that have no reason in this month.
+/// Lifts the budget stops whose budget is not used up in this month.
 async fn lift_budget_stops(state: &EngineState, month: Month) -> Result<(), StoreError> {
     let mut seen: HashSet<(CompanyId, Option<AgentId>)> = HashSet::new();
     while !state.closing.is_cancelled() {

@@ -29,8 +29,8 @@ pub(crate) async fn recover(state: &EngineState) -> Result<(), StoreError> {
 }
 
 /// On a shared store the server of another record may well be alive, here or
-/// elsewhere. Only a run that has ended, or whose lease has expired, has no
-/// right to a process any more.
+/// elsewhere. Its process is killed only when the run has ended, or its lease
+/// has expired.
 async fn clear_shared(state: &EngineState, process: &ProcessRecord) -> Result<(), StoreError> {
     let (company, run) = (process.scope(), process.run);
     let found = state

@@ -78,7 +78,7 @@ fn apply(live: &LiveRun, begun: Instant, renewed: Option<&RenewedRun>) {
     }
 }
 
-/// Looks for stop requests alone: notifications are frequent and this only reads.
+/// Checks for stop requests alone: notifications are frequent, and this only reads.
 async fn apply_stop_requests(state: &EngineState) -> Result<(), StoreError> {
     let live = state.live.all();
     if live.is_empty() {

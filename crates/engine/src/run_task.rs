@@ -39,8 +39,8 @@ impl Slot {
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        // A run whose end was not written down is not renewed any more, so that
-        // it is taken over when its lease expires.
+        // If the end of the run was not written down, its lease is no longer
+        // renewed, so that another server takes it over.
         self.state.live.remove(self.live.run);
         self.state.store.notifiers.nudge();
     }
@@ -71,7 +71,7 @@ pub(crate) async fn run(slot: Slot, claimed: ClaimedRun, token: MintedToken) {
     }
 }
 
-/// Waits for what is left of the run's processes and writes its end down.
+/// Waits until no process of the run is left, then writes its end down.
 async fn conclude(state: Arc<EngineState>, live: Arc<LiveRun>, ending: Ending) {
     if ending.group_empty || emptied(&state, &live).await {
         instructions::remove(&state, live.company, live.run).await;
@@ -162,7 +162,7 @@ async fn emptied(state: &EngineState, live: &LiveRun) -> bool {
     true
 }
 
-/// Waits; true when the engine gives up meanwhile.
+/// Pauses; true when the engine gives up meanwhile.
 async fn pause(state: &EngineState, time: Duration) -> bool {
     state
         .abandoning

@@ -39,8 +39,7 @@ impl InFlight {
         credential: Option<&str>,
         key: &str,
     ) -> Result<KeyGuard<'_>, Problem> {
-        // A presented credential and none are told apart, as is where the
-        // credential ends and the key begins.
+        // The first part tells an empty credential from none.
         let digest = digest_of(
             &[
                 credential.map_or("none", |_| "some"),

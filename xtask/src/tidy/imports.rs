@@ -161,7 +161,7 @@ const PERMISSIONS: &[Permission] = &[
     },
     Permission {
         package: "workforce-codegen",
-        may_use: &["workforce-domain", "workforce-http"],
+        may_use: &["workforce-app", "workforce-domain", "workforce-http"],
         must_not_see: &["diesel", "libsqlite3-sys", "pq-sys"],
     },
     Permission {

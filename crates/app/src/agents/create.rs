@@ -120,8 +120,8 @@ pub(crate) fn lock_company(tx: &mut dyn Tx, company: CompanyScope) -> Result<(),
     Ok(())
 }
 
-/// Checks, stores and records a new agent. The company is locked. Whether the caller may is settled
-/// before; a draft is taken on like everybody else and works later.
+/// Checks, stores and records a new agent. The caller has locked the company and checked the
+/// rights. A draft is stored like any agent and works later.
 pub(crate) fn insert_agent(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,

@@ -42,10 +42,10 @@ fn cancel_undecided(
     append_cancelled(tx, ctx, &mut approval, reason)
 }
 
-/// Cancels the undecided approvals whose last open issue is `issue`: to be
-/// called when it has ended, and before it is deleted
-/// (docs/approvals.md#cancellation). A hire goes on: its object is the draft,
-/// whatever becomes of the issue that it was thought for.
+/// Cancels the undecided approvals whose last open issue was `issue`
+/// (docs/approvals.md#cancellation). Call it when the issue has ended, or before
+/// it is deleted. A hire goes on: its object is the draft, whatever becomes of
+/// the issue that it was thought for.
 pub(crate) fn cancel_orphaned(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -56,8 +56,8 @@ pub(crate) fn cancel_orphaned(
         if approval.kind == ApprovalType::HireAgent {
             continue;
         }
-        // Of two issues that end at the same time one is the last: whoever holds the approval
-        // sees how the other stands.
+        // Of two issues that end at once, the lock on the approval makes one the last, which sees
+        // that the other has ended.
         let Some(locked) = tx.approvals_mut().lock(company.into(), approval.id)? else {
             continue;
         };

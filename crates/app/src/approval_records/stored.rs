@@ -10,7 +10,7 @@ pub(crate) fn save_transition(
     if tx.approvals_mut().transition(approval, &[from])? {
         Ok(())
     } else {
-        // Somebody was faster: the body runs again and sees what became of it.
+        // Another decision came first: the body runs again and sees it.
         Err(StoreError::Contended)
     }
 }

@@ -23,9 +23,9 @@ use crate::wakes::{self, WakeRequest};
 /// approval.
 const QUOTED: usize = 4 * 1024;
 
-/// Work that waits for the board is put where it waits: on a plan it is
-/// blocked, on a pull request or a completion it is in review. `filed` says
-/// that the approval is new, in which case only plans do anything.
+/// Moves the issues of an approval that waits for the board: to blocked for a
+/// plan, to in review for a pull request or a completion. `filed` says that the
+/// approval is new; then only a plan moves anything.
 pub(super) fn block_issues(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -83,8 +83,8 @@ pub(super) fn approved(
     Ok(())
 }
 
-/// The board did not agree, or the approval was withdrawn: what waited for it
-/// is work again.
+/// The board did not agree, or the approval was withdrawn: the issues that
+/// waited for it are put back to work.
 pub(super) fn unblock_issues(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,

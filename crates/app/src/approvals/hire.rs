@@ -189,7 +189,7 @@ fn propose(
     } else {
         Vec::new()
     };
-    // Several hires may be thought for one issue, so that none is about it.
+    // Several hires may be for one issue, so it is no hire's primary issue.
     let new = NewApproval {
         kind: ApprovalType::HireAgent,
         requested_by: proposal.requested_by,

@@ -105,8 +105,8 @@ fn is_held(
     Ok(running.items.iter().any(|run| works(run.kind, run.agent)))
 }
 
-/// Turns what an agent is to work on into advice where it was called by name
-/// and a plan over the issue has just come in between.
+/// Turns a pending wake to work into one to give advice, if it has a mention and
+/// a new plan now keeps the agent from the issue.
 pub(crate) fn turn_work_into_advice(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -131,7 +131,7 @@ pub(crate) fn turn_work_into_advice(
     Ok(())
 }
 
-/// Queues the work again that waited in a wake which is answered with advice.
+/// Queues again the work that waited in a wake that is answered with advice.
 pub(crate) fn requeue_waiting_work(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,

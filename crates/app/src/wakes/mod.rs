@@ -92,8 +92,8 @@ pub fn request(
     request.kind = advice::kind(tx, ctx, &request, pending.as_ref())?;
     if let Some(mut wake) = pending {
         change_kind(tx, ctx, &mut wake, request.kind)?;
-        // A wake that is kept back is released only by what is no part of the
-        // loop itself.
+        // Only a request that is no part of the loop releases a wake that is
+        // kept back.
         if wake.not_before > ctx.now
             && let Some(until) = loop_breaker::held_until(tx, ctx, &request)?
         {

@@ -172,7 +172,8 @@ impl ProcessGroup {
             catch_newborn(&self.tag, &mut stopped);
             let known = stopped.len();
             let scan = self.scan(Some(&mut stopped))?;
-            // Who took off the tag is known by its group or session alone.
+            // A member that removed the tag is found only by its group or
+            // session.
             let untagged: Vec<Member> = scan
                 .members
                 .into_iter()

@@ -26,8 +26,8 @@ const RUNNING: i32 = 8;
 const WAITING: i32 = 512;
 /// How often the running ones are visited for each visit of the waiting ones.
 const ROUNDS: u32 = 64;
-/// How often, and how far apart, a process is looked at that is just becoming
-/// another program. Longer than that takes only who waits for a lost disk.
+/// How often, and how far apart, a process is visited while it changes its
+/// program. Only one that waits for a lost disk takes longer.
 const SETTLE_READS: u32 = 50;
 const SETTLE_PAUSE: Duration = Duration::from_millis(1);
 
@@ -108,9 +108,9 @@ pub(super) fn scan(
     })
 }
 
-/// Goes after those who were born last, for as long as more are found: of who
-/// forks and ends without pause nobody else is there any more. Members are
-/// told to stop and are added to `stopped`.
+/// Stops the processes that were born last, for as long as more are found: where
+/// a process forks and ends without pause, only its newest child is still
+/// there. Members are told to stop and are added to `stopped`.
 pub(super) fn catch_newborn(tag: &RunTag, stopped: &mut Stopped) {
     let last_pid = LastPid::open();
     let begun = Instant::now();
@@ -127,8 +127,8 @@ pub(super) fn catch_newborn(tag: &RunTag, stopped: &mut Stopped) {
     }
 }
 
-/// Tells the members among the `count` youngest to stop; whether there were
-/// any that were not told before.
+/// Tells the members among the `count` youngest to stop; true when one of them
+/// had not been told before.
 fn stop_youngest(tag: &RunTag, last_pid: &LastPid, count: i32, stopped: &mut Stopped) -> bool {
     let Some(last) = last_pid.read() else {
         return false;
@@ -151,7 +151,7 @@ fn stop(pid: i32) {
 }
 
 impl Search<'_> {
-    /// Looks at everybody born after `seen`; whether it caught up with them.
+    /// Visits every process born after `seen`; true when it caught up with them.
     fn follow(&mut self, last_pid: &LastPid, mut seen: i32) -> bool {
         let begun = Instant::now();
         let mut unseen = Vec::new();

@@ -16,7 +16,7 @@ use crate::problem::Problem;
 use crate::request_context::RequestContext;
 use crate::streams::{Batch, Channel, CloseCause, EncodedEvent, ReaderGone, StreamLimits};
 
-/// After a failure of the store it is left alone for this long.
+/// The pause after a failure of the store.
 const STORE_PAUSE: Duration = Duration::from_secs(1);
 /// Whoever is called for nothing looks whether it may still read, but no more
 /// often than this.

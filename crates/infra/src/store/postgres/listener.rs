@@ -200,7 +200,7 @@ fn serve(
     };
     link.notify(unannounced)?;
     if link.listen(wanted)? {
-        // What happened before is not told any more.
+        // Nobody was told of what happened before.
         local.notify_all();
     }
     link.hear(local)

@@ -103,7 +103,7 @@ impl PostgresStore {
             Outcome::Committed => Ok(companies),
             Outcome::Aborted => Err(StoreError::Unavailable(Box::new(error))),
             Outcome::Unknown => {
-                // Who listens looks in vain at worst.
+                // At worst listeners are woken for nothing.
                 self.listener.notify(&companies);
                 Err(StoreError::OutcomeUnknown(Box::new(error)))
             }
@@ -143,9 +143,9 @@ fn run(
         return Ok(None);
     }
     let (companies, number) = tx.write_journal()?;
-    // The server answers COMMIT well although a statement has failed, and undoes everything. But
-    // it refuses every other statement then, and one runs between the body and COMMIT: of the
-    // journal, or this.
+    // After a failed statement PostgreSQL answers COMMIT with success, yet undoes everything. But
+    // it refuses every other statement then, and at least one runs between the body and COMMIT:
+    // one of the journal, or this one.
     let number = match number {
         None => number_of_running(&mut session.conn).map_err(failed)?,
         known => known,

@@ -22,8 +22,8 @@ struct Overdue {
     latest: i64,
 }
 
-/// Forgets at most `limit` events, from the oldest on, so that those that stay
-/// follow each other without a gap; how many it was.
+/// Deletes at most `limit` events, the oldest first, so that no gap is left in
+/// the rest. Returns how many it deleted.
 pub(super) fn delete_surplus(
     conn: &mut Connection,
     before: Timestamp,

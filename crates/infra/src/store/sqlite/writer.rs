@@ -195,10 +195,10 @@ impl Turn {
         }
     }
 
-    /// The failure of a commit, when it is sure that nothing was written. A commit that failed at
-    /// the disk may lie there whole and lack the proof only that it is durable: nobody sees it,
-    /// but whoever opens the file after a crash would. The next commit is written over it, so
-    /// that one is made at once.
+    /// Makes sure that a failed commit wrote nothing, and returns its error. When the disk failed,
+    /// the commit may stand there whole, only not known to be durable. No reader sees it, but
+    /// whoever opens the file after a crash would. The next commit is written over it, so one is
+    /// made at once. If that fails as well, the outcome is unknown.
     fn overwrite_failed_commit(&mut self, error: StoreError) -> StoreError {
         if !is_of_disk(&error) {
             return error;
