@@ -11,7 +11,7 @@ use workforce_domain::id::{AgentId, CompanyId};
 use workforce_domain::port::{Failure, Reads, StoreError};
 
 use crate::context::Context;
-pub use crate::denied::{Denied, denied};
+pub use crate::denied::Denied;
 use crate::refusal::{Code, Refusal};
 
 /// The company a caller names in a path: 403 when it is out of reach, 404 when
@@ -24,14 +24,11 @@ pub fn company<E: From<Denied>>(
     ctx: &Context<'_>,
     id: CompanyId,
 ) -> Result<Company, Failure<E>> {
-    let scope = ctx
-        .actor()
-        .enter(id)
-        .ok_or_else(|| denied(Denied::CompanyForbidden))?;
+    let scope = ctx.actor().enter(id).ok_or(Denied::CompanyForbidden)?;
     reads
         .companies()
         .find(scope.into(), id)?
-        .ok_or_else(|| denied(Denied::NotFound("company")))
+        .ok_or_else(|| Denied::NotFound("company").into())
 }
 
 /// The company of a list, whose existence the list itself does not show.
@@ -43,13 +40,10 @@ pub fn company_scope<E: From<Denied>>(
     ctx: &Context<'_>,
     id: CompanyId,
 ) -> Result<CompanyScope, Failure<E>> {
-    let scope = ctx
-        .actor()
-        .enter(id)
-        .ok_or_else(|| denied(Denied::CompanyForbidden))?;
+    let scope = ctx.actor().enter(id).ok_or(Denied::CompanyForbidden)?;
     // An agent's own company exists, or it could not have authenticated.
     if ctx.agent().is_none() && reads.companies().find(scope.into(), id)?.is_none() {
-        return Err(denied(Denied::NotFound("company")));
+        return Err(Denied::NotFound("company").into());
     }
     Ok(scope)
 }
@@ -87,6 +81,12 @@ pub struct FieldFault {
     pub message: String,
     /// The kind of fault.
     pub code: Code,
+}
+
+impl<E: From<FieldFault>> From<FieldFault> for Failure<E> {
+    fn from(fault: FieldFault) -> Self {
+        Self::Refused(fault.into())
+    }
 }
 
 impl FieldFault {

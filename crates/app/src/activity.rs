@@ -8,7 +8,7 @@ use workforce_domain::issue::IssueRef;
 use workforce_domain::page::{Page, PageRequest};
 use workforce_domain::port::{ActivityCursor, ActivityFilter, Failure, Reads};
 
-use crate::access::{self, Denied, denied};
+use crate::access::{self, Denied};
 use crate::context::Context;
 use crate::refusal::{Code, Refusal};
 
@@ -47,7 +47,7 @@ pub fn of_issue(
     page: &PageRequest<ActivityCursor>,
 ) -> Result<Page<Activity, ActivityCursor>, Failure<ActivityError>> {
     let Some(issue) = reads.issues().find(ctx.actor().scope(), issue)? else {
-        return Err(denied(Denied::NotFound("issue")));
+        return Err(Denied::NotFound("issue").into());
     };
     Ok(reads
         .activity()

@@ -8,7 +8,7 @@ use workforce_domain::page::{Page, PageRequest};
 use workforce_domain::port::{BoardTokenCursor, Failure, Reads, TokenKind, Tx};
 use workforce_domain::text::Name;
 
-use crate::access::{Denied, denied};
+use crate::access::Denied;
 use crate::context::Context;
 
 /// A token just made. The full value is shown this once.
@@ -39,7 +39,7 @@ pub fn create(
     name: Name,
 ) -> Result<CreatedBoardToken, Failure<Denied>> {
     let Some(created_by) = ctx.actor().board() else {
-        return Err(denied(Denied::BoardRequired));
+        return Err(Denied::BoardRequired.into());
     };
     let minted = ctx.tokens.mint(TokenKind::Board);
     let kept = BoardToken {
@@ -69,7 +69,7 @@ pub fn list(
     ctx: &Context<'_>,
     page: &PageRequest<BoardTokenCursor>,
 ) -> Result<Page<BoardToken, BoardTokenCursor>, Failure<Denied>> {
-    ctx.require_board().map_err(denied)?;
+    ctx.require_board()?;
     Ok(reads.board_tokens().list(page)?)
 }
 
@@ -82,8 +82,8 @@ pub fn revoke(
     ctx: &Context<'_>,
     id: BoardTokenId,
 ) -> Result<BoardToken, Failure<Denied>> {
-    ctx.require_board().map_err(denied)?;
+    ctx.require_board()?;
     tx.board_tokens_mut()
         .revoke(id, ctx.now)?
-        .ok_or_else(|| denied(Denied::NotFound("board token")))
+        .ok_or_else(|| Denied::NotFound("board token").into())
 }

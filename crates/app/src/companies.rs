@@ -26,7 +26,7 @@ use workforce_domain::time::Month;
 pub use deletion::{DELETE, delete};
 pub use lifecycle::{SWITCH, archive, pause, resume, unarchive};
 
-use crate::access::{self, Denied, denied};
+use crate::access::{self, Denied};
 use crate::activity_log::{log_activity, log_change};
 use crate::budgets;
 use crate::context::Context;
@@ -106,7 +106,7 @@ pub fn create(
     ctx: &Context<'_>,
     command: CreateCompany,
 ) -> Result<CompanyView, Failure<CompanyError>> {
-    let instance = ctx.instance().map_err(denied)?;
+    let instance = ctx.instance()?;
     let stem = prefix_stem(&command.name);
     let taken = tx.companies_mut().lock_prefixes(instance, &stem)?;
     let company = Company {
@@ -268,12 +268,9 @@ fn lock(
     ctx: &Context<'_>,
     id: CompanyId,
 ) -> Result<Locked<Company>, Failure<CompanyError>> {
-    let scope = ctx
-        .actor()
-        .enter(id)
-        .ok_or_else(|| denied(Denied::CompanyForbidden))?;
-    ctx.require_board().map_err(denied)?;
+    let scope = ctx.actor().enter(id).ok_or(Denied::CompanyForbidden)?;
+    ctx.require_board()?;
     tx.companies_mut()
         .lock(scope.into(), id)?
-        .ok_or_else(|| denied(Denied::NotFound("company")))
+        .ok_or_else(|| Denied::NotFound("company").into())
 }

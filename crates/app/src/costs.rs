@@ -18,7 +18,7 @@ use workforce_domain::port::{CostEventCursor, Failure, Reads, Spender, Tx};
 use workforce_domain::text::{Label, Name};
 use workforce_domain::time::{Month, Timestamp};
 
-use crate::access::{self, Denied, FieldFault, denied};
+use crate::access::{self, Denied, FieldFault};
 use crate::activity_log::log_activity;
 use crate::budgets;
 use crate::context::Context;
@@ -122,23 +122,18 @@ pub fn report(
     company: CompanyId,
     command: ReportCost,
 ) -> Result<ReportedCost, Failure<CostError>> {
-    let scope = ctx
-        .actor()
-        .enter(company)
-        .ok_or_else(|| denied(Denied::CompanyForbidden))?;
-    let run = reporting_run(ctx, &command).map_err(denied)?;
-    check_tokens(&command.tokens).map_err(|fault| Failure::Refused(fault.into()))?;
+    let scope = ctx.actor().enter(company).ok_or(Denied::CompanyForbidden)?;
+    let run = reporting_run(ctx, &command)?;
+    check_tokens(&command.tokens)?;
     let occurred_at = command.occurred_at.unwrap_or(ctx.now);
     let month = check_occurrence(ctx.now, occurred_at)
         .map_err(|error| Failure::Refused(CostError::Occurrence(error)))?;
     // Both are locked, so that neither budget changes before it is applied.
     let Some(mut locked_company) = tx.companies_mut().lock(scope.into(), company)? else {
-        return Err(denied(Denied::NotFound("company")));
+        return Err(Denied::NotFound("company").into());
     };
     let Some(mut agent) = tx.agents_mut().lock(scope.into(), command.agent)? else {
-        return Err(Failure::Refused(
-            FieldFault::missing("/agentId", "agent").into(),
-        ));
+        return Err(FieldFault::missing("/agentId", "agent").into());
     };
     if let Some(key) = &command.idempotency_key
         && let Some(event) = tx.ledger().find_by_key(scope, agent.id, key)?

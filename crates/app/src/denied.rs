@@ -53,7 +53,8 @@ impl Refusal for Denied {
     }
 }
 
-/// Turns a refusal that use cases share into the one of the use case at hand.
-pub fn denied<E: From<Denied>>(denied: Denied) -> Failure<E> {
-    Failure::Refused(E::from(denied))
+impl<E: From<Denied>> From<Denied> for Failure<E> {
+    fn from(denied: Denied) -> Self {
+        Self::Refused(denied.into())
+    }
 }

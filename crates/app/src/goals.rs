@@ -11,7 +11,7 @@ use workforce_domain::page::{Page, PageRequest};
 use workforce_domain::port::{Failure, GoalCursor, Reads, Tx};
 use workforce_domain::text::{Description, Title};
 
-use crate::access::{self, Denied, FieldFault, denied};
+use crate::access::{self, Denied, FieldFault};
 use crate::activity_log::{log_activity, log_change};
 use crate::context::Context;
 use crate::refusal::{Code, Codes, Refusal};
@@ -78,7 +78,7 @@ pub fn create(
     command: CreateGoal,
 ) -> Result<Goal, Failure<GoalError>> {
     let scope = access::company_scope(tx.reads(), ctx, company)?;
-    ctx.require_working_company().map_err(denied)?;
+    ctx.require_working_company()?;
     if let Some(parent) = command.parent_id {
         goal_exists(tx.reads(), scope, parent)?;
     }
@@ -123,7 +123,7 @@ pub fn get(
     reads
         .goals()
         .find(ctx.actor().scope(), id)?
-        .ok_or_else(|| denied(Denied::NotFound("goal")))
+        .ok_or_else(|| Denied::NotFound("goal").into())
 }
 
 /// Changes a goal's fields.
@@ -163,9 +163,9 @@ pub fn update(
 ) -> Result<Goal, Failure<GoalError>> {
     let scope = ctx.actor().scope();
     let Some(mut goal) = tx.goals_mut().lock(scope, id)? else {
-        return Err(denied(Denied::NotFound("goal")));
+        return Err(Denied::NotFound("goal").into());
     };
-    ctx.require_working_company().map_err(denied)?;
+    ctx.require_working_company()?;
     let company = goal.scope();
     if let Some(parent) = command.parent_id.value() {
         goal_exists(tx.reads(), company, *parent)?;
@@ -197,9 +197,9 @@ pub fn update(
 /// Deletes a goal. For the board. Goals below it become top-level goals, its
 /// issues and projects stay without it.
 pub fn delete(tx: &mut dyn Tx, ctx: &Context<'_>, id: GoalId) -> Result<(), Failure<GoalError>> {
-    ctx.require_board().map_err(denied)?;
+    ctx.require_board()?;
     let Some(goal) = tx.goals_mut().lock(ctx.actor().scope(), id)? else {
-        return Err(denied(Denied::NotFound("goal")));
+        return Err(Denied::NotFound("goal").into());
     };
     let details = json!({ "title": goal.title });
     log_activity(tx, ctx, Action::GoalDeleted, &goal, details);
@@ -214,9 +214,7 @@ fn goal_exists(
 ) -> Result<(), Failure<GoalError>> {
     match reads.goals().find(company.into(), goal)? {
         Some(_) => Ok(()),
-        None => Err(Failure::Refused(
-            FieldFault::missing("/parentId", "goal").into(),
-        )),
+        None => Err(FieldFault::missing("/parentId", "goal").into()),
     }
 }
 
@@ -227,8 +225,6 @@ fn owner_exists(
 ) -> Result<(), Failure<GoalError>> {
     match reads.agents().find(company.into(), agent)? {
         Some(_) => Ok(()),
-        None => Err(Failure::Refused(
-            FieldFault::missing("/ownerAgentId", "agent").into(),
-        )),
+        None => Err(FieldFault::missing("/ownerAgentId", "agent").into()),
     }
 }

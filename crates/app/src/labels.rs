@@ -11,7 +11,7 @@ use workforce_domain::page::{Page, PageRequest};
 use workforce_domain::port::{Failure, LabelCursor, Locked, Reads, Tx};
 use workforce_domain::text::{Color, LabelName};
 
-use crate::access::{self, Denied, denied};
+use crate::access::{self, Denied};
 use crate::activity_log::{log_activity, log_change};
 use crate::context::Context;
 use crate::refusal::{Code, Codes, Refusal};
@@ -149,7 +149,7 @@ fn lock(
     id: LabelId,
 ) -> Result<Locked<IssueLabel>, Failure<LabelError>> {
     let Some(label) = tx.labels_mut().lock(ctx.actor().scope(), id)? else {
-        return Err(denied(Denied::NotFound("label")));
+        return Err(Denied::NotFound("label").into());
     };
     require_manager(tx.reads(), ctx, label.scope())?;
     Ok(label)
@@ -161,15 +161,16 @@ fn require_manager(
     ctx: &Context<'_>,
     scope: CompanyScope,
 ) -> Result<(), Failure<LabelError>> {
-    ctx.require_working_company().map_err(denied)?;
+    ctx.require_working_company()?;
     match ctx.agent() {
         None => Ok(()),
         Some(caller) if caller.is_ceo() || reads.agents().has_reports(scope, caller.agent)? => {
             Ok(())
         }
-        Some(_) => Err(denied(Denied::Forbidden(
+        Some(_) => Err(Denied::Forbidden(
             "only the board, the ceo and managers change a company's labels",
-        ))),
+        )
+        .into()),
     }
 }
 

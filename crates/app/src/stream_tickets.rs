@@ -8,7 +8,7 @@ use workforce_domain::port::{Failure, Reads, StoreError, TokenKind, Tokens, Tx};
 use workforce_domain::ticket::{StreamTicket, TICKET_LIFETIME, TICKETS_WAITING, TicketHolder};
 use workforce_domain::time::Timestamp;
 
-use crate::access::{self, Denied, denied};
+use crate::access::{self, Denied};
 use crate::authenticate::{AuthPolicy, kind_of};
 use crate::context::Context;
 use crate::refusal::{Code, Codes, Refusal};
@@ -76,7 +76,7 @@ pub fn issue(
     holder: TicketHolder,
 ) -> Result<IssuedTicket, Failure<TicketError>> {
     let scope = access::company_scope(tx.reads(), ctx, company)?;
-    ctx.require_working_company().map_err(denied)?;
+    ctx.require_working_company()?;
     if tx.stream_tickets().waiting(scope, holder, ctx.now)? >= TICKETS_WAITING {
         return Err(Failure::Refused(TicketError::TooMany));
     }

@@ -15,7 +15,7 @@ use super::adapter_config::ENV;
 use super::environment::{BINDINGS, check_new_bindings};
 use super::revisions::{ConfigChange, keep};
 use super::{AgentDetail, AgentError, adapter_config, check_manager, detail};
-use crate::access::{self, Denied, FieldFault, denied};
+use crate::access::{self, Denied, FieldFault};
 use crate::activity_log::log_activity;
 use crate::context::Context;
 use crate::refusal::{Code, Codes};
@@ -92,17 +92,17 @@ pub fn create(
 ) -> Result<AgentDetail, Failure<AgentError>> {
     let company = access::company(tx.reads(), ctx, company)?;
     let scope = company.scope();
-    ctx.require_working_company().map_err(denied)?;
+    ctx.require_working_company()?;
     if let Some(caller) = ctx.agent() {
         if !caller.is_ceo() && !caller.can_create_agents {
-            return Err(denied(Denied::Forbidden("this agent may not hire")));
+            return Err(Denied::Forbidden("this agent may not hire").into());
         }
         if company.require_board_approval_for_new_agents {
             return Err(Failure::Refused(AgentError::ApprovalRequired));
         }
         // Money comes from the board alone, too.
         if !command.budget.is_keep() || command.needs_board() {
-            return Err(denied(Denied::BoardRequired));
+            return Err(Denied::BoardRequired.into());
         }
     }
     lock_company(tx, scope)?;
@@ -131,9 +131,7 @@ pub(crate) fn insert_agent(
 ) -> Result<Locked<Agent>, Failure<AgentError>> {
     // There is nothing yet that the mark of a hidden value could keep.
     let nothing = Document::new();
-    let command = command
-        .unmasked(&nothing, &nothing)
-        .map_err(|fault| Failure::Refused(fault.into()))?;
+    let command = command.unmasked(&nothing, &nothing)?;
     check_new_bindings::<AgentError>(tx, ctx, scope, ENV, &nothing, &command.adapter_config)?;
     if let Some(manager) = command.reports_to {
         check_manager(tx.reads(), scope, None, manager)?;

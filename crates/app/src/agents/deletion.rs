@@ -7,7 +7,6 @@ use workforce_domain::port::{Failure, Tx};
 
 use super::revisions::move_reports;
 use super::{AgentError, lock_with_company};
-use crate::access::denied;
 use crate::activity_log::log_activity;
 use crate::context::Context;
 use crate::refusal::{Code, Codes};
@@ -20,7 +19,7 @@ pub const DELETE: Codes = Codes::of(&[Code::AgentHasHistory, Code::AgentPendingA
 /// a draft is decided on. Its reports get its manager. Board only.
 pub fn delete(tx: &mut dyn Tx, ctx: &Context<'_>, id: AgentId) -> Result<(), Failure<AgentError>> {
     let agent = lock_with_company(tx, ctx, id)?;
-    ctx.require_board().map_err(denied)?;
+    ctx.require_board()?;
     if agent.lifecycle.state() == AgentState::PendingApproval {
         return Err(Failure::Refused(AgentError::PendingApproval));
     }

@@ -42,9 +42,7 @@ pub(crate) fn revise(
         check_manager(tx.reads(), draft.scope(), Some(draft.id), manager)?;
     }
     let before = config_of(tx.reads(), draft)?;
-    let proposal = proposal
-        .unmasked(&draft.adapter_config, &draft.runtime_config)
-        .map_err(|fault| Failure::Refused(fault.into()))?;
+    let proposal = proposal.unmasked(&draft.adapter_config, &draft.runtime_config)?;
     let (old, new) = (&before.adapter_config, &proposal.adapter_config);
     check_new_bindings::<AgentError>(tx, ctx, draft.scope(), ENV, old, new)?;
     draft.name = proposal.name;

@@ -166,12 +166,12 @@ pub(super) fn check_new_bindings<E: From<FieldFault>>(
             let message = "make a secret of this value and refer to it: \
                 {\"type\":\"secret_ref\",\"secretId\":...,\"version\":\"latest\"}";
             let fault = FieldFault::coded(Code::SecretRequired, pointer(base, name), message);
-            return Err(Failure::Refused(fault.into()));
+            return Err(fault.into());
         }
     }
     let new = Document::from_iter([("env".to_owned(), Value::Object(new))]);
     match reference_faults(tx, scope, base, &new)?.into_iter().next() {
-        Some(fault) => Err(Failure::Refused(fault.into())),
+        Some(fault) => Err(fault.into()),
         None => Ok(()),
     }
 }
@@ -226,8 +226,7 @@ pub(crate) fn check_overrides<E: From<FieldFault>>(
     overrides: &Document,
 ) -> Result<(), Failure<E>> {
     const BASE: &str = "/assigneeAdapterOverrides/adapterConfig/env";
-    refuse_marks(overrides, "/assigneeAdapterOverrides")
-        .map_err(|fault| Failure::Refused(fault.into()))?;
+    refuse_marks(overrides, "/assigneeAdapterOverrides")?;
     let config = |overrides: &Document| overrides.get("adapterConfig").cloned();
     let Some(Value::Object(mut after)) = config(overrides) else {
         return Ok(());
@@ -236,7 +235,7 @@ pub(crate) fn check_overrides<E: From<FieldFault>>(
         if let Value::Object(env) = env {
             env.retain(|_name, binding| !binding.is_null());
         }
-        check_env(env, BASE).map_err(|fault| Failure::Refused(fault.into()))?;
+        check_env(env, BASE)?;
     }
     let before = match before.and_then(config) {
         Some(Value::Object(before)) => before,

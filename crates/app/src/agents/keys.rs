@@ -10,7 +10,7 @@ use workforce_domain::port::{Failure, Reads, TokenKind, Tx};
 use workforce_domain::text::Name;
 
 use super::{AgentError, EMPLOYED, lock, require_employed};
-use crate::access::{Denied, denied};
+use crate::access::Denied;
 use crate::activity_log::log_activity;
 use crate::context::Context;
 use crate::refusal::Codes;
@@ -36,7 +36,7 @@ pub fn create_key(
     name: Name,
 ) -> Result<CreatedKey, Failure<AgentError>> {
     let agent = lock(tx, ctx, id)?;
-    ctx.require_board().map_err(denied)?;
+    ctx.require_board()?;
     require_employed(&agent).map_err(Failure::Refused)?;
     let minted = ctx.tokens.mint(TokenKind::AgentKey);
     let key = AgentKey {
@@ -68,10 +68,10 @@ pub fn keys(
     page: &PageRequest<CreationKey<AgentKeyId>>,
 ) -> Result<Page<AgentKey, CreationKey<AgentKeyId>>, Failure<AgentError>> {
     let Some(agent) = reads.agents().find(ctx.actor().scope(), id)? else {
-        return Err(denied(Denied::NotFound("agent")));
+        return Err(Denied::NotFound("agent").into());
     };
     if ctx.agent().is_some_and(|caller| caller.agent != id) {
-        return Err(denied(Denied::Forbidden("an agent sees its own keys only")));
+        return Err(Denied::Forbidden("an agent sees its own keys only").into());
     }
     Ok(reads.credentials().keys(agent.scope(), id, page)?)
 }
@@ -84,11 +84,11 @@ pub fn revoke_key(
     key: AgentKeyId,
 ) -> Result<AgentKey, Failure<AgentError>> {
     let agent = lock(tx, ctx, id)?;
-    ctx.require_board().map_err(denied)?;
+    ctx.require_board()?;
     let revoked = tx
         .credentials_mut()
         .revoke_key(&agent, key, ctx.now)?
-        .ok_or_else(|| denied(Denied::NotFound("agent key")))?;
+        .ok_or(Denied::NotFound("agent key"))?;
     if revoked.revoked_at == Some(ctx.now) {
         let details = json!({ "keyId": key, "prefix": revoked.prefix });
         log_activity(tx, ctx, Action::AgentKeyRevoked, &agent, details);

@@ -15,7 +15,6 @@ use workforce_domain::time::Month;
 
 use super::revisions::move_reports;
 use super::{AgentDetail, AgentError, EMPLOYED, detail, lock, lock_with_company, require_employed};
-use crate::access::denied;
 use crate::activity_log::log_change;
 use crate::approval_records;
 use crate::budgets;
@@ -33,7 +32,7 @@ pub fn pause(
     id: AgentId,
 ) -> Result<AgentDetail, Failure<AgentError>> {
     let mut agent = lock(tx, ctx, id)?;
-    ctx.require_board().map_err(denied)?;
+    ctx.require_board()?;
     require_employed(&agent).map_err(Failure::Refused)?;
     if let Ok(paused) = agent.lifecycle.pause(PauseReason::Manual, ctx.now)
         && paused != agent.lifecycle
@@ -61,7 +60,7 @@ pub fn resume(
     force: bool,
 ) -> Result<AgentDetail, Failure<AgentError>> {
     let mut agent = lock_with_company(tx, ctx, id)?;
-    ctx.require_board().map_err(denied)?;
+    ctx.require_board()?;
     require_employed(&agent).map_err(Failure::Refused)?;
     if let (Some(reason), Ok(enabled)) = (agent.lifecycle.pause_reason(), agent.lifecycle.enable())
     {
@@ -111,7 +110,7 @@ pub fn terminate(
 ) -> Result<AgentDetail, Failure<AgentError>> {
     // With its company, so that nobody is put below it at the same time.
     let mut agent = lock_with_company(tx, ctx, id)?;
-    ctx.require_board().map_err(denied)?;
+    ctx.require_board()?;
     if agent.lifecycle.state() != AgentState::Terminated {
         if agent.lifecycle.state() == AgentState::PendingApproval {
             approval_records::cancel_for_terminated_draft(tx, ctx, &agent)?;

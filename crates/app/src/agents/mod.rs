@@ -43,7 +43,7 @@ pub use rollback::{ROLLBACK, RolledBack, rollback};
 pub use runtime_state::{RuntimeState, exists, reset_session, runtime_state};
 pub use update::{UPDATE, UpdateAgent, update};
 
-use crate::access::{self, Denied, FieldFault, denied};
+use crate::access::{self, Denied, FieldFault};
 use crate::context::Context;
 use crate::refusal::{Code, Codes, Refusal};
 
@@ -206,7 +206,7 @@ fn lock(
 ) -> Result<Locked<Agent>, Failure<AgentError>> {
     tx.agents_mut()
         .lock(ctx.actor().scope(), id)?
-        .ok_or_else(|| denied(Denied::NotFound("agent")))
+        .ok_or_else(|| Denied::NotFound("agent").into())
 }
 
 /// The same, with the lock of its company taken before it: for changes that
@@ -218,7 +218,7 @@ fn lock_with_company(
 ) -> Result<Locked<Agent>, Failure<AgentError>> {
     let scope = ctx.actor().scope();
     let Some(agent) = tx.agents().find(scope, id)? else {
-        return Err(denied(Denied::NotFound("agent")));
+        return Err(Denied::NotFound("agent").into());
     };
     tx.companies_mut()
         .lock(agent.scope().into(), agent.company)?;
@@ -259,20 +259,18 @@ fn check_manager(
     agent: Option<AgentId>,
     manager: AgentId,
 ) -> Result<(), Failure<AgentError>> {
-    let missing = || Failure::Refused(FieldFault::missing("/reportsTo", "agent").into());
+    let missing = || FieldFault::missing("/reportsTo", "agent");
     let found = reads
         .agents()
         .find(scope.into(), manager)?
         .ok_or_else(missing)?;
     if !found.is_employed() {
         let fault = FieldFault::invalid("/reportsTo", "the manager is a draft or terminated");
-        return Err(Failure::Refused(fault.into()));
+        return Err(fault.into());
     }
     if reads.agents().chain_of_command(scope, manager)?.len() >= CHAIN_LIMIT {
         let message = format!("a chain of command has at most {CHAIN_LIMIT} managers");
-        return Err(Failure::Refused(
-            FieldFault::invalid("/reportsTo", message).into(),
-        ));
+        return Err(FieldFault::invalid("/reportsTo", message).into());
     }
     let Some(agent) = agent else { return Ok(()) };
     if agent == manager || access::manages(reads, scope, agent, manager)? {

@@ -10,7 +10,7 @@ use workforce_domain::port::{AgentCursor, AgentFilter, Failure, Reads, StoreErro
 use workforce_domain::time::Month;
 
 use super::{AgentDetail, AgentError, AgentView, detail};
-use crate::access::{self, Denied, denied};
+use crate::access::{self, Denied};
 use crate::context::Context;
 
 /// How a caller names an agent.
@@ -38,15 +38,15 @@ pub fn get(
         AgentRef::UrlKey { key, company } => {
             let own = ctx.agent().map(|caller| caller.company);
             let Some(company) = company.or(own) else {
-                return Err(denied(Denied::NotFound("agent")));
+                return Err(Denied::NotFound("agent").into());
             };
             let Some(scope) = ctx.actor().enter(company) else {
-                return Err(denied(Denied::NotFound("agent")));
+                return Err(Denied::NotFound("agent").into());
             };
             by_url_key(reads, scope, key)?
         }
     };
-    let found = found.ok_or_else(|| denied(Denied::NotFound("agent")))?;
+    let found = found.ok_or(Denied::NotFound("agent"))?;
     Ok(detail(reads, ctx, found)?)
 }
 
@@ -69,7 +69,7 @@ fn by_url_key(
 
 /// The record of the agent that asks.
 pub fn me(reads: &mut dyn Reads, ctx: &Context<'_>) -> Result<AgentDetail, Failure<AgentError>> {
-    let caller = ctx.agent().ok_or_else(|| denied(Denied::AgentRequired))?;
+    let caller = ctx.agent().ok_or(Denied::AgentRequired)?;
     get(reads, ctx, &AgentRef::Id(caller.agent))
 }
 

@@ -14,7 +14,7 @@ use workforce_domain::revision::{
 };
 
 use super::AgentError;
-use crate::access::{self, Denied, denied};
+use crate::access::{self, Denied};
 use crate::activity_log::log_change;
 use crate::context::Context;
 
@@ -173,15 +173,16 @@ pub(crate) fn readable<E: From<Denied>>(
     id: AgentId,
 ) -> Result<Agent, Failure<E>> {
     let Some(agent) = reads.agents().find(ctx.actor().scope(), id)? else {
-        return Err(denied(Denied::NotFound("agent")));
+        return Err(Denied::NotFound("agent").into());
     };
     if let Some(caller) = ctx.agent()
         && caller.agent != id
         && !access::manages(reads, agent.scope(), caller.agent, id)?
     {
-        return Err(denied(Denied::Forbidden(
+        return Err(Denied::Forbidden(
             "only the agent itself and those above it may see its configuration",
-        )));
+        )
+        .into());
     }
     Ok(agent)
 }
@@ -230,5 +231,5 @@ pub(super) fn find(
         .revisions()
         .find(agent.scope().into(), revision)?
         .filter(|found| found.agent == agent.id)
-        .ok_or_else(|| denied(Denied::NotFound(KIND)))
+        .ok_or_else(|| Denied::NotFound(KIND).into())
 }

@@ -15,7 +15,7 @@ use super::{
     AgentDetail, AgentError, adapter_config, check_manager, detail, instructions,
     lock_with_company, require_revision,
 };
-use crate::access::{FieldFault, check_document, denied};
+use crate::access::{FieldFault, check_document};
 use crate::activity_log::log_activity_with;
 use crate::approval_records;
 use crate::budgets;
@@ -52,7 +52,7 @@ pub fn rollback(
     if_match: Option<&[i32]>,
 ) -> Result<RolledBack, Failure<AgentError>> {
     let mut agent = lock_with_company(tx, ctx, id)?;
-    ctx.require_board().map_err(denied)?;
+    ctx.require_board()?;
     let target = revisions::find(tx.reads(), &agent, revision)?;
     require_revision(tx.reads(), &agent, if_match)?;
     let wanted = revisions::open(ctx, &target, RevisionSide::After, &target.after)?;

@@ -11,7 +11,7 @@ use workforce_domain::timer::Timer;
 use workforce_domain::wake::Wake;
 
 use super::AgentError;
-use crate::access::{Denied, denied};
+use crate::access::Denied;
 use crate::context::Context;
 
 /// At most so many pending wakes are shown.
@@ -46,7 +46,7 @@ pub fn runtime_state(
     id: AgentId,
 ) -> Result<RuntimeState, Failure<AgentError>> {
     let Some(agent) = reads.agents().find(ctx.actor().scope(), id)? else {
-        return Err(denied(Denied::NotFound("agent")));
+        return Err(Denied::NotFound("agent").into());
     };
     let scope = agent.scope();
     let filter = RunFilter {
@@ -84,7 +84,7 @@ pub fn reset_session(
     ctx: &Context<'_>,
     id: AgentId,
 ) -> Result<RuntimeState, Failure<AgentError>> {
-    ctx.require_board().map_err(denied)?;
+    ctx.require_board()?;
     runtime_state(tx.reads(), ctx, id)
 }
 
@@ -96,6 +96,6 @@ pub fn exists(
 ) -> Result<(), Failure<AgentError>> {
     match reads.agents().find(ctx.actor().scope(), id)? {
         Some(_) => Ok(()),
-        None => Err(denied(Denied::NotFound("agent"))),
+        None => Err(Denied::NotFound("agent").into()),
     }
 }

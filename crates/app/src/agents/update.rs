@@ -18,7 +18,7 @@ use super::{
     AgentDetail, AgentError, adapter_config, check_manager, detail, lock_with_company,
     require_revision,
 };
-use crate::access::{self, Denied, denied};
+use crate::access::{self, Denied};
 use crate::activity_log::log_activity_with;
 use crate::approval_records;
 use crate::budgets;
@@ -106,19 +106,17 @@ pub fn update(
     }
     if let Some(caller) = ctx.agent() {
         if command.needs_board() {
-            return Err(denied(Denied::BoardRequired));
+            return Err(Denied::BoardRequired.into());
         }
-        ctx.require_working_company().map_err(denied)?;
+        ctx.require_working_company()?;
         // The board must find the draft as it was proposed to it.
         if agent.lifecycle.state() == AgentState::PendingApproval {
-            return Err(denied(Denied::Forbidden(
-                "a draft is changed by sending its approval again",
-            )));
+            return Err(
+                Denied::Forbidden("a draft is changed by sending its approval again").into(),
+            );
         }
         if caller.agent != id && !access::manages(tx.reads(), scope, caller.agent, id)? {
-            return Err(denied(Denied::Forbidden(
-                "only its managers may change an agent",
-            )));
+            return Err(Denied::Forbidden("only its managers may change an agent").into());
         }
     }
     require_revision(tx.reads(), &agent, command.if_match.as_deref())?;

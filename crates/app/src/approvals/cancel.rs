@@ -5,7 +5,6 @@ use super::error::{ApprovalError, not_pending};
 use super::stored::{lock, require_requester, seen};
 use super::view::ApprovalView;
 use super::{effects, hire, links, read};
-use crate::access::denied;
 use crate::approval_records::{append_cancelled, save_transition};
 use crate::context::Context;
 use crate::refusal::{Code, Codes};
@@ -22,7 +21,7 @@ pub fn cancel(
 ) -> Result<ApprovalView, Failure<ApprovalError>> {
     let found = seen(tx, ctx, id)?;
     require_requester(ctx, &found)?;
-    ctx.require_working_company().map_err(denied)?;
+    ctx.require_working_company()?;
     let requester = effects::lock_requester(tx, &found)?;
     let draft = hire::lock_draft_of(tx, &found)?;
     let mut issues = links::lock_of(tx, &found)?;

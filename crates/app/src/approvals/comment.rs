@@ -15,7 +15,6 @@ use workforce_domain::wake::{WakeReason, WakeSource};
 use super::error::ApprovalError;
 use super::read;
 use super::stored::seen;
-use crate::access::denied;
 use crate::activity_log::{document, log_activity};
 use crate::context::Context;
 use crate::wakes::{self, WakeRequest};
@@ -32,7 +31,7 @@ pub fn add_comment(
     body: CommentBody,
 ) -> Result<ApprovalComment, Failure<ApprovalError>> {
     let approval = seen(tx, ctx, id)?;
-    ctx.require_working_company().map_err(denied)?;
+    ctx.require_working_company()?;
     let comment = ApprovalComment {
         id: ctx.id(),
         company: approval.company,

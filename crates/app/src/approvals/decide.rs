@@ -14,7 +14,7 @@ use super::error::{ApprovalError, not_pending};
 use super::stored::{lock, seen};
 use super::view::ApprovalView;
 use super::{effects, hire, links, read};
-use crate::access::{Denied, denied};
+use crate::access::Denied;
 use crate::approval_records::{history, save_transition};
 use crate::context::Context;
 use crate::refusal::{Code, Codes};
@@ -109,7 +109,7 @@ pub fn request_revision(
 
 /// Who of the board decides.
 fn require_board(ctx: &Context<'_>) -> Result<BoardMember, Failure<ApprovalError>> {
-    let nobody = || denied(Denied::BoardRequired);
+    let nobody = || Denied::BoardRequired.into();
     ctx.actor().board().ok_or_else(nobody)
 }
 

@@ -17,7 +17,7 @@ use super::hire_fields::HireFields;
 use super::insert::{NewApproval, SubmittedApproval, insert};
 use super::view::ApprovalView;
 use super::{links, read};
-use crate::access::{self, Denied, FieldFault, denied};
+use crate::access::{self, Denied, FieldFault};
 use crate::agents::{self, AgentDetail, CreateAgent};
 use crate::approval_records::{draft_snapshot, review_flags};
 use crate::context::Context;
@@ -56,12 +56,12 @@ pub fn hire(
 ) -> Result<Hired, Failure<ApprovalError>> {
     let company = access::company(tx.reads(), ctx, company)?;
     let scope = company.scope();
-    ctx.require_working_company().map_err(denied)?;
+    ctx.require_working_company()?;
     require_may_hire(ctx)?;
     if command.source_issues.len() > Approval::MAX_ISSUES {
         let message = format!("at most {} issues", Approval::MAX_ISSUES);
         let fault = FieldFault::invalid("/sourceIssueIds", message);
-        return Err(Failure::Refused(fault.into()));
+        return Err(fault.into());
     }
     agents::lock_company(tx, scope)?;
     let mut issues = Vec::new();
@@ -93,7 +93,7 @@ pub fn hire(
 fn require_may_hire(ctx: &Context<'_>) -> Result<(), Failure<ApprovalError>> {
     match ctx.agent() {
         Some(caller) if !caller.is_ceo() && !caller.can_create_agents => {
-            Err(denied(Denied::Forbidden("this agent may not hire")))
+            Err(Denied::Forbidden("this agent may not hire").into())
         }
         _ => Ok(()),
     }
@@ -116,9 +116,7 @@ pub(super) fn submit(
             existing: true,
         });
     }
-    let agent = HireFields::read(&payload)
-        .and_then(HireFields::new_agent)
-        .map_err(|fault| Failure::Refused(fault.into()))?;
+    let agent = HireFields::read(&payload).and_then(HireFields::new_agent)?;
     let proposal = Proposal {
         requested_by,
         agent,
@@ -151,7 +149,7 @@ fn existing(
         None => {
             let message = "the agent is no draft that waits for the board";
             let fault = FieldFault::invalid("/payload/agentId", message);
-            Err(Failure::Refused(fault.into()))
+            Err(fault.into())
         }
     }
 }
@@ -182,8 +180,7 @@ fn propose(
 ) -> Result<(Agent, Approval), Failure<ApprovalError>> {
     let lifecycle = AgentLifecycle::DRAFT;
     let draft = insert_agent(tx, ctx, scope, proposal.agent, lifecycle)?;
-    let payload = draft_snapshot::of(&draft, proposal.extras)
-        .map_err(|fault| Failure::Refused(fault.into()))?;
+    let payload = draft_snapshot::of(&draft, proposal.extras)?;
     let attention = if proposal.requested_by.agent().is_some() {
         review_flags::of(&draft)
     } else {
@@ -263,13 +260,10 @@ pub(super) fn revise(
     mut draft: Locked<Agent>,
     payload: Document,
 ) -> Result<(), Failure<ApprovalError>> {
-    let proposal = HireFields::read(&payload)
-        .and_then(HireFields::new_agent)
-        .map_err(|fault| Failure::Refused(fault.into()))?;
+    let proposal = HireFields::read(&payload).and_then(HireFields::new_agent)?;
     agents::revise(tx, ctx, &mut draft, proposal)
         .map_err(|failure| failure.map(ApprovalError::from))?;
-    approval.payload = draft_snapshot::of(&draft, flat(payload))
-        .map_err(|fault| Failure::Refused(fault.into()))?;
+    approval.payload = draft_snapshot::of(&draft, flat(payload))?;
     if approval.requested_by.agent().is_some() {
         approval.attention = review_flags::of(&draft);
     }

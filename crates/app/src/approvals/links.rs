@@ -25,7 +25,7 @@ pub(super) fn named_in(
             Some(Value::String(name)) => return find(reads, company, name, &pointer).map(Some),
             Some(_) => {
                 let fault = FieldFault::invalid(pointer, "must be a string");
-                return Err(Failure::Refused(fault.into()));
+                return Err(fault.into());
             }
         }
     }
@@ -43,7 +43,7 @@ pub(super) fn find(
         Some(issue) => reads.issues().find(company.into(), &issue)?,
         None => None,
     };
-    found.ok_or_else(|| Failure::Refused(FieldFault::missing(pointer, "issue").into()))
+    found.ok_or_else(|| FieldFault::missing(pointer, "issue").into())
 }
 
 /// The issues of a new approval: the one that its payload names, then those
@@ -57,7 +57,7 @@ pub(super) fn of_new(
     if listed.len() > Approval::MAX_ISSUES {
         let message = format!("at most {} issues", Approval::MAX_ISSUES);
         let fault = FieldFault::invalid("/issueIds", message);
-        return Err(Failure::Refused(fault.into()));
+        return Err(fault.into());
     }
     let mut issues: Vec<Issue> = named_in(reads, company, payload)?.into_iter().collect();
     for (n, name) in listed.iter().enumerate() {

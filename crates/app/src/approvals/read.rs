@@ -13,7 +13,7 @@ use workforce_domain::{Document, JsonMap};
 
 use super::error::ApprovalError;
 use super::view::ApprovalView;
-use crate::access::{self, Denied, denied};
+use crate::access::{self, Denied};
 use crate::approval_records::linked_issues;
 use crate::context::Context;
 use crate::issues::{self, IssueView};
@@ -41,7 +41,7 @@ pub fn of_issue(
     page: &PageRequest<ApprovalId>,
 ) -> Result<Page<ApprovalView, ApprovalId>, Failure<ApprovalError>> {
     let Some(issue) = reads.issues().find(ctx.actor().scope(), issue)? else {
-        return Err(denied(Denied::NotFound("issue")));
+        return Err(Denied::NotFound("issue").into());
     };
     let scope = issue.scope();
     let Page { items, next } = reads.approvals().of_issue(scope, issue.id, page)?;
@@ -84,7 +84,7 @@ pub(super) fn find(
     reads
         .approvals()
         .find(ctx.actor().scope(), id)?
-        .ok_or_else(|| denied(Denied::NotFound("approval")))
+        .ok_or_else(|| Denied::NotFound("approval").into())
 }
 
 /// The issues that an approval is linked to, its primary one first.

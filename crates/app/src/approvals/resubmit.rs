@@ -10,7 +10,7 @@ use super::error::{ApprovalError, not_pending};
 use super::stored::{lock, require_requester, seen};
 use super::view::ApprovalView;
 use super::{effects, hire, links, payload, read};
-use crate::access::{FieldFault, denied};
+use crate::access::FieldFault;
 use crate::agents;
 use crate::approval_records::{history, save_transition};
 use crate::context::Context;
@@ -33,7 +33,7 @@ pub fn resubmit(
 ) -> Result<ApprovalView, Failure<ApprovalError>> {
     let found = seen(tx, ctx, id)?;
     require_requester(ctx, &found)?;
-    ctx.require_working_company().map_err(denied)?;
+    ctx.require_working_company()?;
     if found.kind == ApprovalType::HireAgent {
         agents::lock_company(tx, found.scope())?;
     }
@@ -87,7 +87,7 @@ fn require_same_issue(
         {
             let message = "names another issue than the approval is about";
             let fault = FieldFault::invalid("/payload/issueId", message);
-            Err(Failure::Refused(fault.into()))
+            Err(fault.into())
         }
         _ => Ok(()),
     }

@@ -7,7 +7,7 @@ use workforce_domain::id::ApprovalId;
 use workforce_domain::port::{Failure, Locked, Tx};
 
 use super::error::ApprovalError;
-use crate::access::{Denied, denied};
+use crate::access::Denied;
 use crate::context::Context;
 
 /// The approval that a caller names, as it is now, not locked.
@@ -18,7 +18,7 @@ pub(super) fn seen(
 ) -> Result<Approval, Failure<ApprovalError>> {
     tx.approvals()
         .find(ctx.actor().scope(), id)?
-        .ok_or_else(|| denied(Denied::NotFound("approval")))
+        .ok_or_else(|| Denied::NotFound("approval").into())
 }
 
 /// Locks an approval that was just seen. Its draft and its issues are locked
@@ -29,7 +29,7 @@ pub(super) fn lock(
 ) -> Result<Locked<Approval>, Failure<ApprovalError>> {
     tx.approvals_mut()
         .lock(approval.scope().into(), approval.id)?
-        .ok_or_else(|| denied(Denied::NotFound("approval")))
+        .ok_or_else(|| Denied::NotFound("approval").into())
 }
 
 /// Refuses agents other than the one that asked.
@@ -38,9 +38,9 @@ pub(super) fn require_requester(
     approval: &Approval,
 ) -> Result<(), Failure<ApprovalError>> {
     match ctx.agent() {
-        Some(caller) if approval.requested_by.agent() != Some(caller.agent) => Err(denied(
-            Denied::Forbidden("only the agent that asked, or the board, may do this"),
-        )),
+        Some(caller) if approval.requested_by.agent() != Some(caller.agent) => {
+            Err(Denied::Forbidden("only the agent that asked, or the board, may do this").into())
+        }
         _ => Ok(()),
     }
 }

@@ -12,7 +12,7 @@ use super::error::ApprovalError;
 use super::hire::HIRE;
 use super::insert::{NewApproval, SubmittedApproval, insert};
 use super::{effects, hire, links, payload, read};
-use crate::access::{self, Denied, FieldFault, denied};
+use crate::access::{self, Denied, FieldFault};
 use crate::agents;
 use crate::approval_records;
 use crate::context::Context;
@@ -49,7 +49,7 @@ pub fn submit(
     command: SubmitApproval,
 ) -> Result<SubmittedApproval, Failure<ApprovalError>> {
     let scope = access::company_scope(tx.reads(), ctx, company)?;
-    ctx.require_working_company().map_err(denied)?;
+    ctx.require_working_company()?;
     let requested_by = requester(tx, ctx, scope, command.requested_by_agent_id)?;
     let payload = command.payload.unwrap_or_default();
     let issue_ids = command.issue_ids.unwrap_or_default();
@@ -107,7 +107,7 @@ fn requester(
     let pointer = "/requestedByAgentId";
     if let Some(caller) = ctx.agent() {
         if named.is_some_and(|named| named != caller.agent) {
-            return Err(denied(Denied::Forbidden("an agent asks for itself only")));
+            return Err(Denied::Forbidden("an agent asks for itself only").into());
         }
         return Ok(Author::Agent(caller.agent));
     }
@@ -135,7 +135,7 @@ fn check_governed(
 ) -> Result<(), Failure<ApprovalError>> {
     let refused = |message: &str| {
         let fault = FieldFault::invalid("/payload/issueId", message);
-        Err(Failure::Refused(fault.into()))
+        Err(fault.into())
     };
     if issues.is_empty() {
         return refused("name the issue that it is about");

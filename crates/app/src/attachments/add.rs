@@ -7,7 +7,7 @@ use workforce_domain::port::{Failure, Reads, Tx};
 use workforce_domain::text::{FileName, MediaType};
 
 use super::{AttachmentError, activity_details};
-use crate::access::{self, Denied, FieldFault, denied};
+use crate::access::{self, Denied, FieldFault};
 use crate::activity_log::log_activity;
 use crate::context::Context;
 use crate::refusal::{Code, Codes};
@@ -73,9 +73,9 @@ pub fn admit(
         .find(company.scope().into(), issue)?
         .is_none()
     {
-        return Err(denied(Denied::NotFound("issue")));
+        return Err(Denied::NotFound("issue").into());
     }
-    ctx.require_working_company().map_err(denied)?;
+    ctx.require_working_company()?;
     Ok(Admission {
         company: company.id,
         limit: company.attachment_limit,
@@ -95,14 +95,14 @@ pub fn add(
 ) -> Result<Added, Failure<AttachmentError>> {
     let company = access::company_scope(tx.reads(), ctx, company)?;
     let Some(issue) = tx.issues_mut().lock(company.into(), issue)? else {
-        return Err(denied(Denied::NotFound("issue")));
+        return Err(Denied::NotFound("issue").into());
     };
-    ctx.require_working_company().map_err(denied)?;
+    ctx.require_working_company()?;
     if let Some(comment) = command.comment {
         let found = tx.comments().find_all(company, &[comment])?;
         if !found.iter().any(|comment| comment.issue == issue.id) {
             let fault = FieldFault::missing("/issueCommentId", "comment on this issue");
-            return Err(Failure::Refused(fault.into()));
+            return Err(fault.into());
         }
     }
     let received = Asset {

@@ -20,7 +20,7 @@ pub use add::{ADD, AddAttachment, Added, Admission, Upload, add, admit};
 pub use remove::{Removed, remove};
 pub use sweep::{GRACE, SweepError, Swept, sweep};
 
-use crate::access::{Denied, FieldFault, denied};
+use crate::access::{Denied, FieldFault};
 use crate::context::Context;
 use crate::refusal::{Code, Refusal};
 
@@ -60,7 +60,7 @@ pub fn get(
     reads
         .attachments()
         .find(ctx.actor().scope(), id)?
-        .ok_or_else(|| denied(Denied::NotFound("attachment")))
+        .ok_or_else(|| Denied::NotFound("attachment").into())
 }
 
 /// Attachments of an issue, newest first. Anyone of the company.
@@ -73,7 +73,7 @@ pub fn list(
     use workforce_domain::actor::CompanyOwned;
 
     let Some(issue) = reads.issues().find(ctx.actor().scope(), issue)? else {
-        return Err(denied(Denied::NotFound("issue")));
+        return Err(Denied::NotFound("issue").into());
     };
     Ok(reads.attachments().list(issue.scope(), issue.id, page)?)
 }

@@ -6,7 +6,7 @@ use workforce_domain::issue::Issue;
 use workforce_domain::port::{Failure, Tx};
 
 use super::{AttachmentError, activity_details};
-use crate::access::{Denied, denied};
+use crate::access::Denied;
 use crate::activity_log::log_activity;
 use crate::context::Context;
 
@@ -25,7 +25,7 @@ pub fn remove(
     ctx: &Context<'_>,
     id: AttachmentId,
 ) -> Result<Removed, Failure<AttachmentError>> {
-    let missing = || denied(Denied::NotFound("attachment"));
+    let missing = || Denied::NotFound("attachment");
     let scope = ctx.actor().scope();
     let found = tx.attachments().find(scope, id)?.ok_or_else(missing)?;
     // The issue first: locks are taken in one order.
@@ -34,7 +34,7 @@ pub fn remove(
     let issue = issue.ok_or_else(missing)?;
     let attachment = tx.attachments_mut().lock(company, id)?;
     let attachment = attachment.ok_or_else(missing)?;
-    ctx.require_working_company().map_err(denied)?;
+    ctx.require_working_company()?;
     require_right(ctx, &issue, &attachment)?;
     let action = Action::IssueAttachmentRemoved;
     log_activity(tx, ctx, action, &issue, activity_details(&attachment));
@@ -53,7 +53,8 @@ fn require_right(
     if attachment.author.agent() == Some(agent) || issue.assignee.agent() == Some(agent) {
         return Ok(());
     }
-    Err(denied(Denied::Forbidden(
+    Err(Denied::Forbidden(
         "only its uploader, the assignee of the issue and the board may remove an attachment",
-    )))
+    )
+    .into())
 }

@@ -16,7 +16,7 @@ use workforce_domain::time::Month;
 use workforce_domain::wake::{WakeReason, WakeSource};
 
 use super::{CompanyError, CompanyView, lock, view};
-use crate::access::{Denied, denied};
+use crate::access::Denied;
 use crate::activity_log::log_change;
 use crate::budgets;
 use crate::context::Context;
@@ -92,7 +92,7 @@ fn switch(
     let mut company = lock(tx, ctx, id)?;
     let status = company.status();
     if status == CompanyStatus::Archived && !from_archive {
-        return Err(denied(Denied::CompanyNotActive { status }));
+        return Err(Denied::CompanyNotActive { status }.into());
     }
     set_status(tx, ctx, &mut company, to)?;
     Ok(view(tx.reads(), ctx, company)?)

@@ -17,7 +17,7 @@ use workforce_domain::text::{CompactContext, Description};
 
 pub use layer::{MAX_LAYER, project_layer};
 
-use crate::access::{Denied, FieldFault, denied};
+use crate::access::{Denied, FieldFault};
 use crate::activity_log::log_activity_with;
 use crate::changes::Changes;
 use crate::compaction;
@@ -95,7 +95,7 @@ pub fn get(
     id: ProjectId,
 ) -> Result<ConventionsView, Failure<ConventionsError>> {
     let Some(project) = reads.projects().find(ctx.actor().scope(), id)? else {
-        return Err(denied(Denied::NotFound("project")));
+        return Err(Denied::NotFound("project").into());
     };
     let found = reads.projects().conventions(project.scope(), id)?;
     Ok(found.unwrap_or_else(|| none(&project)).into())
@@ -221,7 +221,7 @@ pub fn compact(
     let text = compaction::compact(&after.backstory, &after.conventions_md, max_chars);
     let text = CompactContext::new(&text).map_err(|error| {
         // No character has more than four bytes, so that it is short enough.
-        Failure::Refused(FieldFault::invalid("/conventionsMd", error.to_string()).into())
+        FieldFault::invalid("/conventionsMd", error.to_string())
     })?;
     after.compact = Some(Compact {
         text,
@@ -251,13 +251,13 @@ fn lock(
     id: ProjectId,
 ) -> Result<(Locked<Project>, Conventions), Failure<ConventionsError>> {
     let Some(project) = tx.projects_mut().lock(ctx.actor().scope(), id)? else {
-        return Err(denied(Denied::NotFound("project")));
+        return Err(Denied::NotFound("project").into());
     };
     if let Some(caller) = ctx.agent() {
-        ctx.require_working_company().map_err(denied)?;
+        ctx.require_working_company()?;
         if !caller.is_ceo() && project.lead_agent != Some(caller.agent) {
             let message = "only the board, the lead of the project or a ceo writes its conventions";
-            return Err(denied(Denied::Forbidden(message)));
+            return Err(Denied::Forbidden(message).into());
         }
     }
     let found = tx.projects().conventions(project.scope(), id)?;

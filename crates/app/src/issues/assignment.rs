@@ -14,7 +14,7 @@ use workforce_domain::port::{
 use workforce_domain::wake::{WakeReason, WakeSource};
 
 use super::IssueError;
-use crate::access::{self, Denied, FieldFault, denied};
+use crate::access::{self, Denied, FieldFault};
 use crate::activity_log::document;
 use crate::context::Context;
 use crate::refusal::Code;
@@ -39,9 +39,10 @@ pub(super) fn assignable(
         Failure::Refused(IssueError::Field(fault))
     })?;
     if !may_assign(reads, ctx, company, found.id)? {
-        return Err(denied(Denied::Forbidden(
+        return Err(Denied::Forbidden(
             "an agent assigns work to itself or to those who report to it",
-        )));
+        )
+        .into());
     }
     Ok(found)
 }
@@ -73,7 +74,7 @@ pub(super) fn board_member(
 pub(super) fn require_one(agent: bool, board: bool) -> Result<(), Failure<IssueError>> {
     if agent && board {
         let message = "an issue has no agent and person as assignee at once";
-        return Err(Failure::Refused(FieldFault::invalid(BOARD, message).into()));
+        return Err(FieldFault::invalid(BOARD, message).into());
     }
     Ok(())
 }
@@ -117,9 +118,10 @@ pub(crate) fn require_stake(
     if above {
         return Ok(());
     }
-    Err(denied(Denied::Forbidden(
+    Err(Denied::Forbidden(
         "only the assignee, the author and the assignee's managers may change an issue",
-    )))
+    )
+    .into())
 }
 
 /// Locks the assignee of an ended issue that is about to be reopened, since it

@@ -17,7 +17,7 @@ use workforce_domain::port::{
 use workforce_domain::wake::WakeReason;
 
 use super::{IssueError, IssueView, assignment, lock, read, require_enabled, seen, working_run};
-use crate::access::{Denied, FieldFault, denied};
+use crate::access::{Denied, FieldFault};
 use crate::activity_log::log_change;
 use crate::context::Context;
 use crate::refusal::{Code, Codes};
@@ -74,22 +74,20 @@ fn worker(
 ) -> Result<EmployedAgent, Failure<IssueError>> {
     let id = match (ctx.agent(), named) {
         (Some(caller), Some(named)) if caller.agent != named => {
-            return Err(denied(Denied::Forbidden(
-                "an agent checks out as itself only",
-            )));
+            return Err(Denied::Forbidden("an agent checks out as itself only").into());
         }
         (Some(caller), _) => caller.agent,
         (None, Some(named)) => named,
         (None, None) => {
             let fault = FieldFault::invalid("/agentId", "name the agent to check out for");
-            return Err(Failure::Refused(fault.into()));
+            return Err(fault.into());
         }
     };
     if let Some(AgentCredential::Run { consult: true, .. }) = ctx.agent().map(|c| c.credential) {
         return Err(Failure::Refused(IssueError::ConsultRun));
     }
-    ctx.require_working_company().map_err(denied)?;
-    let missing = || Failure::Refused(FieldFault::missing("/agentId", "agent").into());
+    ctx.require_working_company()?;
+    let missing = || FieldFault::missing("/agentId", "agent");
     let agent = tx.agents_mut().share(issue.scope(), id)?;
     agent.ok_or_else(missing)?.employed().ok_or_else(|| {
         let fault = FieldFault::invalid("/agentId", "the agent is a draft or terminated");

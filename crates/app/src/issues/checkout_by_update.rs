@@ -8,7 +8,7 @@ use workforce_domain::port::{EmployedAgent, Failure, Locked, Tx};
 use super::status;
 use super::update_command::UpdateIssue;
 use super::{IssueError, checkout};
-use crate::access::{Denied, denied};
+use crate::access::Denied;
 use crate::context::Context;
 
 /// True when setting in_progress means that the calling agent begins to work,
@@ -36,9 +36,7 @@ pub(super) fn takes_up(
             if in_review || status == IssueStatus::InProgress {
                 return Ok(false);
             }
-            Err(denied(Denied::Forbidden(
-                "an agent checks out as itself only",
-            )))
+            Err(Denied::Forbidden("an agent checks out as itself only").into())
         }
         Change::Set(_) => Ok(!goes_on),
         Change::Keep | Change::Clear => Ok(!goes_on && (own || !in_review)),
@@ -54,7 +52,7 @@ pub(super) fn check_out_itself(
     if issue.status().is_terminal() {
         status::transition(tx, ctx, issue, IssueStatus::InProgress)?;
     }
-    let caller = caller.ok_or_else(|| denied(Denied::Forbidden("the agent was terminated")))?;
+    let caller = caller.ok_or(Denied::Forbidden("the agent was terminated"))?;
     let expected = [DEFAULT_EXPECTED.as_slice(), &[IssueStatus::InReview]].concat();
     checkout::take(tx, ctx, issue, caller, Some(expected))?;
     Ok(())

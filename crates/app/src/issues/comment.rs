@@ -16,7 +16,7 @@ use workforce_domain::text::CommentBody;
 use workforce_domain::wake::{WakeReason, WakeSource};
 
 use super::{IssueError, assignment, lock, seen, working_run};
-use crate::access::{Denied, denied};
+use crate::access::Denied;
 use crate::activity_log::{document, log_activity, log_change};
 use crate::context::Context;
 use crate::refusal::{Code, Codes};
@@ -57,18 +57,15 @@ pub fn add_comment(
         None
     };
     let mut issue = lock(tx, ctx, issue)?;
-    ctx.require_working_company().map_err(denied)?;
+    ctx.require_working_company()?;
     if command.interrupt == Some(true) {
-        ctx.require_board().map_err(denied)?;
+        ctx.require_board()?;
         working_run::stop(tx, ctx, &issue)?;
     }
     let reopened = reopen && issue.status().is_terminal();
     if reopened {
         assignment::require_stake(tx.reads(), ctx, issue.scope(), &issue, None)?;
-        let moved = issue
-            .progress
-            .reopen(IssueStatus::Todo, ctx.now)
-            .map_err(|illegal| Failure::Refused(illegal.into()))?;
+        let moved = issue.progress.reopen(IssueStatus::Todo, ctx.now)?;
         issue.progress = moved.progress;
         assignment::require_present(&mut issue, former.as_ref())?;
         issue.updated_at = ctx.now;
@@ -217,7 +214,7 @@ pub fn comments(
     page: &PageRequest<CommentCursor>,
 ) -> Result<Page<Comment, CommentCursor>, Failure<IssueError>> {
     let Some(issue) = reads.issues().find(ctx.actor().scope(), issue)? else {
-        return Err(denied(Denied::NotFound("issue")));
+        return Err(Denied::NotFound("issue").into());
     };
     Ok(reads
         .comments()

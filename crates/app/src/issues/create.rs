@@ -16,7 +16,7 @@ use super::{
     IssueError, IssueView, MAX_DOCUMENT, PLACED, approval, assignment, duplicates, hierarchy,
     labels, read,
 };
-use crate::access::{self, denied};
+use crate::access::{self};
 use crate::activity_log::log_activity;
 use crate::agents;
 use crate::context::Context;
@@ -107,15 +107,13 @@ pub fn create(
 ) -> Result<CreatedIssue, Failure<IssueError>> {
     let company = access::company(tx.reads(), ctx, company)?;
     let scope = company.scope();
-    ctx.require_working_company().map_err(denied)?;
+    ctx.require_working_company()?;
     let status = command.status.unwrap_or(IssueStatus::Backlog);
     if ctx.agent().is_some() {
-        IssueStatus::Backlog
-            .transition_within(BEGUN_BY_AGENTS, status)
-            .map_err(|refused| Failure::Refused(refused.into()))?;
+        IssueStatus::Backlog.transition_within(BEGUN_BY_AGENTS, status)?;
     }
     if command.assignee_adapter_overrides.is_some() {
-        ctx.require_board().map_err(denied)?;
+        ctx.require_board()?;
     }
     for (document, pointer) in [
         (&command.delegation, "/delegation"),
@@ -125,8 +123,7 @@ pub fn create(
         ),
     ] {
         if let Some(document) = document {
-            access::check_document(document, pointer, MAX_DOCUMENT)
-                .map_err(|fault| Failure::Refused(fault.into()))?;
+            access::check_document(document, pointer, MAX_DOCUMENT)?;
         }
     }
     if let Some(overrides) = command.assignee_adapter_overrides.take() {

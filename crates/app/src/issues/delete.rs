@@ -4,7 +4,6 @@ use workforce_domain::issue::IssueRef;
 use workforce_domain::port::{Failure, Tx};
 
 use super::{IssueError, lock, working_run};
-use crate::access::denied;
 use crate::activity_log::log_activity;
 use crate::approval_records;
 use crate::context::Context;
@@ -18,7 +17,7 @@ pub fn delete(
     ctx: &Context<'_>,
     issue: &IssueRef,
 ) -> Result<(), Failure<IssueError>> {
-    ctx.require_board().map_err(denied)?;
+    ctx.require_board()?;
     let issue = lock(tx, ctx, issue)?;
     approval_records::cancel_orphaned(tx, ctx, &issue)?;
     working_run::stop(tx, ctx, &issue)?;

@@ -52,7 +52,7 @@ fn existing(
     reads
         .issues()
         .find(company.into(), parent)?
-        .ok_or_else(|| Failure::Refused(FieldFault::missing("/parentId", "issue").into()))
+        .ok_or_else(|| FieldFault::missing("/parentId", "issue").into())
 }
 
 /// Refuses a project or goal that does not exist in the company.
@@ -65,16 +65,12 @@ pub(super) fn check_places(
     if let Some(project) = project
         && reads.projects().find(company.into(), project)?.is_none()
     {
-        return Err(Failure::Refused(
-            FieldFault::missing("/projectId", "project").into(),
-        ));
+        return Err(FieldFault::missing("/projectId", "project").into());
     }
     if let Some(goal) = goal
         && reads.goals().find(company.into(), goal)?.is_none()
     {
-        return Err(Failure::Refused(
-            FieldFault::missing("/goalId", "goal").into(),
-        ));
+        return Err(FieldFault::missing("/goalId", "goal").into());
     }
     Ok(())
 }

@@ -51,7 +51,7 @@ pub(super) fn known(
 ) -> Result<Vec<LabelId>, Failure<IssueError>> {
     if asked.len() > MAX_ISSUE_LABELS {
         let fault = FieldFault::invalid("/labelIds", format!("at most {MAX_ISSUE_LABELS} labels"));
-        return Err(Failure::Refused(fault.into()));
+        return Err(fault.into());
     }
     if asked.is_empty() {
         return Ok(asked);
@@ -64,7 +64,7 @@ pub(super) fn known(
         .collect();
     if let Some(index) = asked.iter().position(|label| !found.contains(label)) {
         let fault = FieldFault::missing(format!("/labelIds/{index}"), "label");
-        return Err(Failure::Refused(fault.into()));
+        return Err(fault.into());
     }
     let mut seen = HashSet::new();
     asked.retain(|label| seen.insert(*label));

@@ -40,7 +40,7 @@ pub use update::{UPDATE, UpdatedIssue, update};
 pub use update_command::UpdateIssue;
 pub use view::IssueView;
 
-use crate::access::{Denied, FieldFault, denied};
+use crate::access::{Denied, FieldFault};
 use crate::context::Context;
 use crate::refusal::{Code, Codes, Refusal};
 
@@ -173,7 +173,7 @@ fn seen(
     reads
         .issues()
         .find(ctx.actor().scope(), issue)?
-        .ok_or_else(|| denied(Denied::NotFound("issue")))
+        .ok_or_else(|| Denied::NotFound("issue").into())
 }
 
 /// Locks the issue a caller names.
@@ -184,7 +184,7 @@ fn lock(
 ) -> Result<Locked<Issue>, Failure<IssueError>> {
     tx.issues_mut()
         .lock(ctx.actor().scope(), issue)?
-        .ok_or_else(|| denied(Denied::NotFound("issue")))
+        .ok_or_else(|| Denied::NotFound("issue").into())
 }
 
 /// Refuses agents that may not begin work.

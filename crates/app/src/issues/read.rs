@@ -13,7 +13,7 @@ use workforce_domain::search::SearchQuery;
 
 use super::labels::LabelsOf;
 use super::{IssueError, IssueView, labels};
-use crate::access::{self, Denied, denied};
+use crate::access::{self, Denied};
 use crate::context::Context;
 use crate::projects::{self, ProjectView};
 
@@ -56,7 +56,7 @@ pub fn get(
     issue: &IssueRef,
 ) -> Result<IssueDetail, Failure<IssueError>> {
     let Some(issue) = reads.issues().find(ctx.actor().scope(), issue)? else {
-        return Err(denied(Denied::NotFound("issue")));
+        return Err(Denied::NotFound("issue").into());
     };
     let scope = issue.scope();
     let lease = live_lease(reads, ctx, scope, issue.id)?;

@@ -6,7 +6,7 @@ use workforce_domain::issue::{Assignment, Issue, IssueStatus};
 use workforce_domain::port::{EmployedAgent, Failure, Locked, Shared, StoreError, Tx};
 
 use super::{IssueError, assignment, working_run};
-use crate::access::{Denied, denied};
+use crate::access::Denied;
 use crate::context::Context;
 use crate::wakes;
 
@@ -54,9 +54,10 @@ pub(super) fn decide(
         && issue.status() == IssueStatus::InProgress
         && !assignment::may_assign(tx.reads(), ctx, scope, former)?
     {
-        return Err(denied(Denied::Forbidden(
+        return Err(Denied::Forbidden(
             "only its managers may take an agent's work in progress away",
-        )));
+        )
+        .into());
     }
     Ok(Some(Reassignment { former, new, to }))
 }

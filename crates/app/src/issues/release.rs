@@ -5,7 +5,6 @@ use workforce_domain::issue::{Assignment, IssueRef, IssueStatus};
 use workforce_domain::port::{Failure, Tx};
 
 use super::{IssueError, IssueView, lock, read, working_run};
-use crate::access::denied;
 use crate::activity_log::log_change;
 use crate::context::Context;
 use crate::refusal::{Code, Codes};
@@ -27,7 +26,7 @@ pub fn release(
     issue: &IssueRef,
 ) -> Result<IssueView, Failure<IssueError>> {
     let mut issue = lock(tx, ctx, issue)?;
-    ctx.require_working_company().map_err(denied)?;
+    ctx.require_working_company()?;
     let lease = tx.issues().lease(issue.scope(), issue.id)?;
     let live = lease.as_ref().filter(|lease| lease.is_live(ctx.now));
     let working = issue.status() == IssueStatus::InProgress;

@@ -96,10 +96,7 @@ pub(super) fn transition(
     } else {
         Mover::Board
     };
-    let moved = issue
-        .progress
-        .transition_to(mover, to, ctx.now)
-        .map_err(|illegal| Failure::Refused(illegal.into()))?;
+    let moved = issue.progress.transition_to(mover, to, ctx.now)?;
     issue.progress = moved.progress.clone();
     let mut parent = None;
     if moved.is_change() && to.is_terminal() {

@@ -18,7 +18,7 @@ use super::{
     IssueError, IssueView, MAX_DOCUMENT, PLACED, approval, assignment, checkout, hierarchy, labels,
     lock, read, reassign, seen, working_run,
 };
-use crate::access::{self, Denied, denied};
+use crate::access::{self, Denied};
 use crate::activity_log::log_activity_with;
 use crate::agents;
 use crate::changes::Changes;
@@ -68,7 +68,7 @@ pub fn update(
 ) -> Result<UpdatedIssue, Failure<IssueError>> {
     let candidates = lock_candidates(tx, ctx, issue, &command)?;
     let mut issue = lock(tx, ctx, issue)?;
-    ctx.require_working_company().map_err(denied)?;
+    ctx.require_working_company()?;
     let words = command.comment.take();
     let rewritten = if command.only_comments() {
         None
@@ -137,11 +137,10 @@ fn check_rights(
     command: &UpdateIssue,
 ) -> Result<(), Failure<IssueError>> {
     if !command.hidden_at.is_keep() || !command.assignee_adapter_overrides.is_keep() {
-        ctx.require_board().map_err(denied)?;
+        ctx.require_board()?;
     }
     if let Some(overrides) = command.assignee_adapter_overrides.value() {
-        access::check_document(overrides, "/assigneeAdapterOverrides", MAX_DOCUMENT)
-            .map_err(|fault| Failure::Refused(fault.into()))?;
+        access::check_document(overrides, "/assigneeAdapterOverrides", MAX_DOCUMENT)?;
         let before = issue.assignee_adapter_overrides.as_ref();
         let scope = issue.scope();
         agents::check_overrides::<IssueError>(tx, ctx, scope, before, overrides)?;
@@ -170,9 +169,10 @@ fn check_rights(
     }
     // An issue cannot be moved out of the reach of its project's demand.
     if !command.project_id.is_keep() && status::project_demands_review(tx, issue)? {
-        return Err(denied(Denied::Forbidden(
+        return Err(Denied::Forbidden(
             "only the board takes an issue out of a project that demands reviews",
-        )));
+        )
+        .into());
     }
     Ok(())
 }

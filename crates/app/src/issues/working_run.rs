@@ -9,7 +9,7 @@ use workforce_domain::port::{Failure, Locked, LockedLiveRun, NewLease, RunFilter
 use workforce_domain::run::{RunErrorCode, RunKind, RunStatus};
 
 use super::{IssueError, read};
-use crate::access::{Denied, denied};
+use crate::access::Denied;
 use crate::context::Context;
 
 /// The run that the caller works in. It is locked, so that it cannot end
@@ -27,7 +27,7 @@ pub(super) fn working_run(
     match (found.and_then(|run| run.live()), caller.credential) {
         (Some(live), _) => Ok(Some(live)),
         (None, AgentCredential::Key { .. }) => Ok(None),
-        (None, AgentCredential::Run { .. }) => Err(denied(Denied::Forbidden("this run has ended"))),
+        (None, AgentCredential::Run { .. }) => Err(Denied::Forbidden("this run has ended").into()),
     }
 }
 

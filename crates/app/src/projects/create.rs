@@ -10,7 +10,7 @@ use workforce_domain::text::{Description, Label, Name};
 
 use super::workspaces::{CreateWorkspace, WORKSPACE, insert_workspace};
 use super::{PLACES, ProjectError, ProjectView, check_goals, check_lead, read};
-use crate::access::{self, denied};
+use crate::access::{self};
 use crate::activity_log::log_activity;
 use crate::context::Context;
 use crate::refusal::{Code, Codes};
@@ -56,7 +56,7 @@ pub fn create(
     command: CreateProject,
 ) -> Result<ProjectView, Failure<ProjectError>> {
     let scope = access::company_scope(tx.reads(), ctx, company)?;
-    ctx.require_working_company().map_err(denied)?;
+    ctx.require_working_company()?;
     let goals = check_goals(
         tx.reads(),
         scope,

@@ -4,7 +4,6 @@ use workforce_domain::id::ProjectId;
 use workforce_domain::port::{Failure, Tx};
 
 use super::{ProjectError, lock};
-use crate::access::denied;
 use crate::activity_log::log_activity;
 use crate::context::Context;
 
@@ -15,7 +14,7 @@ pub fn delete(
     ctx: &Context<'_>,
     id: ProjectId,
 ) -> Result<(), Failure<ProjectError>> {
-    ctx.require_board().map_err(denied)?;
+    ctx.require_board()?;
     let project = lock(tx, ctx, id)?;
     let details = json!({ "name": project.name });
     log_activity(tx, ctx, Action::ProjectDeleted, &project, details);

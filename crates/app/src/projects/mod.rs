@@ -26,7 +26,7 @@ pub use workspaces::{
     update_workspace,
 };
 
-use crate::access::{Denied, FieldFault, denied};
+use crate::access::{Denied, FieldFault};
 use crate::context::Context;
 use crate::refusal::{Code, Codes, Refusal};
 
@@ -109,9 +109,9 @@ fn lock(
     id: ProjectId,
 ) -> Result<Locked<Project>, Failure<ProjectError>> {
     let Some(project) = tx.projects_mut().lock(ctx.actor().scope(), id)? else {
-        return Err(denied(Denied::NotFound("project")));
+        return Err(Denied::NotFound("project").into());
     };
-    ctx.require_working_company().map_err(denied)?;
+    ctx.require_working_company()?;
     Ok(project)
 }
 
@@ -125,9 +125,7 @@ fn check_goals(
 ) -> Result<Vec<GoalId>, Failure<ProjectError>> {
     if goals.len() > MAX_PROJECT_GOALS {
         let message = format!("at most {MAX_PROJECT_GOALS} goals");
-        return Err(Failure::Refused(
-            FieldFault::invalid("/goalIds", message).into(),
-        ));
+        return Err(FieldFault::invalid("/goalIds", message).into());
     }
     let mut seen = HashSet::new();
     goals.retain(|goal| seen.insert(*goal));
@@ -143,7 +141,7 @@ fn check_goals(
     match goals.iter().position(|goal| !found.contains(goal)) {
         Some(index) => {
             let fault = FieldFault::missing(format!("/goalIds/{index}"), "goal");
-            Err(Failure::Refused(fault.into()))
+            Err(fault.into())
         }
         None => Ok(goals),
     }
@@ -157,8 +155,6 @@ fn check_lead(
     let Some(lead) = lead else { return Ok(()) };
     match reads.agents().find(scope.into(), lead)? {
         Some(_) => Ok(()),
-        None => Err(Failure::Refused(
-            FieldFault::missing("/leadAgentId", "agent").into(),
-        )),
+        None => Err(FieldFault::missing("/leadAgentId", "agent").into()),
     }
 }

@@ -9,7 +9,7 @@ use workforce_domain::project::{GoalLink, Project, Workspace};
 
 use super::workspaces::MAX_METADATA;
 use super::{ProjectError, ProjectView};
-use crate::access::{self, Denied, denied};
+use crate::access::{self, Denied};
 use crate::context::Context;
 
 /// Projects of a company, oldest first.
@@ -91,7 +91,7 @@ pub fn get(
                 Some(scope) => by_url_key(reads, scope, key)?,
                 None => None,
             };
-            found.ok_or_else(|| denied(Denied::NotFound("project")))?
+            found.ok_or(Denied::NotFound("project"))?
         }
     };
     Ok(view(reads, project)?)
@@ -115,7 +115,7 @@ fn find(
     reads
         .projects()
         .find(ctx.actor().scope(), id)?
-        .ok_or_else(|| denied(Denied::NotFound("project")))
+        .ok_or_else(|| Denied::NotFound("project").into())
 }
 
 /// One project with what belongs to it.

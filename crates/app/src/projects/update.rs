@@ -10,7 +10,7 @@ use workforce_domain::text::{Description, Label, Name};
 use workforce_domain::time::Timestamp;
 
 use super::{PLACES, ProjectError, ProjectView, check_goals, check_lead, lock, read};
-use crate::access::{Denied, denied};
+use crate::access::Denied;
 use crate::activity_log::log_activity_with;
 use crate::changes::{Changes, Shown};
 use crate::context::Context;
@@ -69,7 +69,7 @@ pub fn update(
     let mut project = lock(tx, ctx, id)?;
     let scope = project.scope();
     if !command.review_required.is_keep() {
-        ctx.require_board().map_err(denied)?;
+        ctx.require_board()?;
     }
     check_lead(tx.reads(), scope, command.lead_agent_id.value().copied())?;
     if let Some(caller) = ctx.agent()
@@ -79,7 +79,7 @@ pub fn update(
     {
         // The lead writes what every agent of the project is told.
         let message = "only the board, a ceo or the present lead names another lead";
-        return Err(denied(Denied::Forbidden(message)));
+        return Err(Denied::Forbidden(message).into());
     }
     let goal_ids = match command.goal_ids {
         Change::Keep => command.goal_id.map(|goal| vec![goal]),

@@ -10,7 +10,7 @@ use workforce_domain::project::{Project, Workspace, WorkspaceSource};
 use workforce_domain::text::{Label, Location, Name};
 
 use super::{ProjectError, lock};
-use crate::access::{Denied, FieldFault, check_document, denied};
+use crate::access::{Denied, FieldFault, check_document};
 use crate::activity_log::{log_activity, log_activity_with};
 use crate::changes::Changes;
 use crate::context::Context;
@@ -116,7 +116,7 @@ pub fn update_workspace(
         Change::Clear => Document::new(),
         Change::Set(metadata) => metadata,
     };
-    check(&workspace, "").map_err(|fault| Failure::Refused(fault.into()))?;
+    check(&workspace, "")?;
     workspace.updated_at = ctx.now;
     tx.projects_mut().save_workspace(&project, &workspace)?;
     log_workspace_change(tx, ctx, &before, &workspace);
@@ -184,10 +184,10 @@ pub(super) fn insert_workspace(
     present: &[Workspace],
     pointer: &'static str,
 ) -> Result<Workspace, Failure<ProjectError>> {
-    ctx.require_board().map_err(denied)?;
+    ctx.require_board()?;
     if present.len() >= MAX_WORKSPACES {
         let fault = FieldFault::invalid(pointer, "the project has as many workspaces as it may");
-        return Err(Failure::Refused(fault.into()));
+        return Err(fault.into());
     }
     let source = WorkspaceSource::new(command.cwd, command.repo_url)
         .ok_or(Failure::Refused(ProjectError::NoSource { pointer }))?;
@@ -208,7 +208,7 @@ pub(super) fn insert_workspace(
         created_at: ctx.now,
         updated_at: ctx.now,
     };
-    check(&workspace, pointer).map_err(|fault| Failure::Refused(fault.into()))?;
+    check(&workspace, pointer)?;
     tx.projects_mut().insert_workspace(project, &workspace)?;
     let details = json!({ "name": workspace.name });
     log_activity(tx, ctx, Action::WorkspaceCreated, &workspace, details);
@@ -225,8 +225,8 @@ fn split_workspaces(
 ) -> Result<(Workspace, Vec<Workspace>), Failure<ProjectError>> {
     let mut all = tx.projects().workspaces(project.scope(), &[project.id])?;
     let place = all.iter().position(|workspace| workspace.id == id);
-    let found = all.remove(place.ok_or_else(|| denied(Denied::NotFound("workspace")))?);
-    ctx.require_board().map_err(denied)?;
+    let found = all.remove(place.ok_or(Denied::NotFound("workspace"))?);
+    ctx.require_board()?;
     Ok((found, all))
 }
 

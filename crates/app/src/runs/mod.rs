@@ -19,7 +19,7 @@ pub use request::{
     ASK, CANCEL, InvokeOutcome, TriggerDetail, WakeUp, WakeUpOutcome, cancel, invoke, wake_up,
 };
 
-use crate::access::{self, Denied, FieldFault, denied};
+use crate::access::{self, Denied, FieldFault};
 use crate::context::Context;
 use crate::refusal::{Code, Refusal};
 
@@ -84,7 +84,7 @@ pub fn get(reads: &mut dyn Reads, ctx: &Context<'_>, id: RunId) -> Result<Run, F
     reads
         .runs()
         .find(ctx.actor().scope(), id)?
-        .ok_or_else(|| denied(Denied::NotFound("heartbeat run")))
+        .ok_or_else(|| Denied::NotFound("heartbeat run").into())
 }
 
 /// Runs of a company, newest first.
@@ -108,7 +108,7 @@ pub fn of_issue(
     page: &PageRequest<RunCursor>,
 ) -> Result<Page<Run, RunCursor>, Failure<RunError>> {
     let Some(issue) = reads.issues().find(ctx.actor().scope(), issue)? else {
-        return Err(denied(Denied::NotFound("issue")));
+        return Err(Denied::NotFound("issue").into());
     };
     let filter = RunFilter {
         issue: Some(issue.id),

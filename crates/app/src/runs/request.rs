@@ -14,7 +14,7 @@ use workforce_domain::text::Label;
 use workforce_domain::wake::{WakeReason, WakeSource};
 
 use super::RunError;
-use crate::access::{self, Denied, denied};
+use crate::access::{self, Denied};
 use crate::activity_log::log_activity;
 use crate::context::Context;
 use crate::refusal::{Code, Codes};
@@ -56,7 +56,7 @@ pub fn invoke(
 ) -> Result<InvokeOutcome, Failure<RunError>> {
     let agent = lock(tx, ctx, id)?;
     if ctx.agent().is_some_and(|caller| caller.agent != id) {
-        return Err(denied(Denied::Forbidden("an agent invokes itself only")));
+        return Err(Denied::Forbidden("an agent invokes itself only").into());
     }
     ask(
         tx,
@@ -118,7 +118,7 @@ pub fn wake_up(
         && !access::manages(tx.reads(), agent.scope(), caller.agent, id)?
     {
         let message = "an agent wakes itself and those below it only";
-        return Err(denied(Denied::Forbidden(message)));
+        return Err(Denied::Forbidden(message).into());
     }
     if !agent.wakes_on_demand() {
         require_runnable(tx, &agent)?;
@@ -162,7 +162,7 @@ fn lock(
 ) -> Result<Locked<Agent>, Failure<RunError>> {
     tx.agents_mut()
         .lock(ctx.actor().scope(), id)?
-        .ok_or_else(|| denied(Denied::NotFound("agent")))
+        .ok_or_else(|| Denied::NotFound("agent").into())
 }
 
 /// The one way in which somebody asks for a run by hand.
@@ -174,8 +174,7 @@ fn ask(
     reason: WakeReason,
     payload: Document,
 ) -> Result<InvokeOutcome, Failure<RunError>> {
-    access::check_document(&payload, "/payload", MAX_PAYLOAD)
-        .map_err(|fault| Failure::Refused(fault.into()))?;
+    access::check_document(&payload, "/payload", MAX_PAYLOAD)?;
     require_runnable(tx, agent)?;
     let request = WakeRequest {
         agent,
@@ -225,12 +224,13 @@ fn require_runnable(tx: &mut dyn Tx, agent: &Agent) -> Result<(), Failure<RunErr
         AgentState::Terminated => return refused(RunError::AgentTerminated),
     }
     let Some(company) = tx.companies().find(agent.scope().into(), agent.company)? else {
-        return Err(denied(Denied::NotFound("company")));
+        return Err(Denied::NotFound("company").into());
     };
     if !company.is_active() {
-        return Err(denied(Denied::CompanyNotActive {
+        return Err(Denied::CompanyNotActive {
             status: company.status(),
-        }));
+        }
+        .into());
     }
     if company.lifecycle.paused().is_some() {
         return refused(RunError::BudgetExhausted);
@@ -247,15 +247,13 @@ pub const CANCEL: Codes = Codes::of(&[Code::RunNotLive]);
 pub fn cancel(tx: &mut dyn Tx, ctx: &Context<'_>, id: RunId) -> Result<Run, Failure<RunError>> {
     let scope = ctx.actor().scope();
     let Some(seen) = tx.runs().find(scope, id)? else {
-        return Err(denied(Denied::NotFound("heartbeat run")));
+        return Err(Denied::NotFound("heartbeat run").into());
     };
     let company = seen.scope();
     if let Some(caller) = ctx.agent() {
-        ctx.require_working_company().map_err(denied)?;
+        ctx.require_working_company()?;
         if !access::manages(tx.reads(), company, caller.agent, seen.agent)? {
-            return Err(denied(Denied::Forbidden(
-                "only its managers may stop a run",
-            )));
+            return Err(Denied::Forbidden("only its managers may stop a run").into());
         }
     }
     let run = match seen.status {
@@ -266,7 +264,7 @@ pub fn cancel(tx: &mut dyn Tx, ctx: &Context<'_>, id: RunId) -> Result<Run, Fail
         Some(run) => run,
         None => {
             let Some(mut run) = tx.runs_mut().lock(company.into(), id)? else {
-                return Err(denied(Denied::NotFound("heartbeat run")));
+                return Err(Denied::NotFound("heartbeat run").into());
             };
             match run.status {
                 // Its wake has gone since we looked.

@@ -9,7 +9,7 @@ use workforce_domain::secret::{Secret, SecretProvider, SecretValue};
 use workforce_domain::text::{Description, SecretName};
 
 use super::{SecretError, at_fault, external_ref, insert_version, lock, require_free_name};
-use crate::access::{Denied, denied};
+use crate::access::Denied;
 use crate::activity_log::{log_activity, log_change};
 use crate::context::Context;
 use crate::refusal::{Code, Codes};
@@ -118,7 +118,7 @@ pub fn delete_version(
     version: i32,
 ) -> Result<(), Failure<SecretError>> {
     let secret = lock(tx, ctx, id)?;
-    let missing = || denied(Denied::NotFound("version of this secret"));
+    let missing = || Denied::NotFound("version of this secret").into();
     if tx.secrets().version(secret.scope(), id, version)?.is_none() {
         return Err(missing());
     }

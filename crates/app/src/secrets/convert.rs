@@ -9,7 +9,7 @@ use workforce_domain::secret::{Secret, SecretProvider, SecretValue};
 use workforce_domain::text::SecretName;
 
 use super::{CREATE, CreateSecret, SecretError, at_fault, create};
-use crate::access::{Denied, denied};
+use crate::access::Denied;
 use crate::activity_log::document;
 use crate::agents::{self, UpdateAgent, inline_value};
 use crate::context::Context;
@@ -42,16 +42,16 @@ pub fn convert(
     variable: &str,
     name: Option<SecretName>,
 ) -> Result<Converted, Failure<SecretError>> {
-    ctx.require_board().map_err(denied)?;
+    ctx.require_board()?;
     let scope = ctx.actor().scope();
-    let missing = || denied(Denied::NotFound("agent"));
+    let missing = || Denied::NotFound("agent");
     let found = tx.agents().find(scope, agent)?.ok_or_else(missing)?;
     let company = found.company();
     tx.companies_mut().lock(scope, company)?;
     // Locked to the end, so that the value that goes is the value that is kept.
     let locked = tx.agents_mut().lock(scope, agent)?.ok_or_else(missing)?;
     let value = match binding(&locked.adapter_config, variable) {
-        None => return Err(denied(Denied::NotFound("variable of this agent"))),
+        None => return Err(Denied::NotFound("variable of this agent").into()),
         Some(binding) => match inline_value(binding) {
             Some(value) => SecretValue::new(value),
             None => return at_fault("/name", "this variable refers to a secret already"),

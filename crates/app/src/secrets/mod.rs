@@ -25,7 +25,7 @@ pub use convert::{CONVERT, Converted, convert};
 pub use resolve::{Found, Source, Unresolved, resolve, values_of_run};
 pub use usage::{SecretUsage, usage, versions};
 
-use crate::access::{self, Denied, FieldFault, denied};
+use crate::access::{self, Denied, FieldFault};
 use crate::activity_log::log_activity;
 use crate::agents::AgentError;
 use crate::context::Context;
@@ -91,9 +91,7 @@ impl Refusal for SecretError {
 }
 
 fn at_fault<T>(pointer: &str, message: impl Into<String>) -> Result<T, Failure<SecretError>> {
-    Err(Failure::Refused(
-        FieldFault::invalid(pointer, message).into(),
-    ))
+    Err(FieldFault::invalid(pointer, message).into())
 }
 
 /// Makes a secret.
@@ -122,7 +120,7 @@ pub fn create(
     command: CreateSecret,
 ) -> Result<Secret, Failure<SecretError>> {
     let scope = access::company_scope(tx.reads(), ctx, company)?;
-    ctx.require_board().map_err(denied)?;
+    ctx.require_board()?;
     let external_ref = match (command.provider, &command.value, &command.external_ref) {
         (SecretProvider::LocalEncrypted, Some(_), None) => None,
         (SecretProvider::LocalEncrypted, None, _) => {
@@ -173,7 +171,7 @@ pub fn list(
     page: &PageRequest<SecretCursor>,
 ) -> Result<Page<Secret, SecretCursor>, Failure<SecretError>> {
     let scope = access::company_scope(reads, ctx, company)?;
-    ctx.require_board().map_err(denied)?;
+    ctx.require_board()?;
     Ok(reads.secrets().list(scope, page)?)
 }
 
@@ -183,11 +181,11 @@ pub fn get(
     ctx: &Context<'_>,
     id: SecretId,
 ) -> Result<Secret, Failure<SecretError>> {
-    ctx.require_board().map_err(denied)?;
+    ctx.require_board()?;
     reads
         .secrets()
         .find(ctx.actor().scope(), id)?
-        .ok_or_else(|| denied(Denied::NotFound("secret")))
+        .ok_or_else(|| Denied::NotFound("secret").into())
 }
 
 /// Locks the secret a caller names.
@@ -196,10 +194,10 @@ fn lock(
     ctx: &Context<'_>,
     id: SecretId,
 ) -> Result<Locked<Secret>, Failure<SecretError>> {
-    ctx.require_board().map_err(denied)?;
+    ctx.require_board()?;
     tx.secrets_mut()
         .lock(ctx.actor().scope(), id)?
-        .ok_or_else(|| denied(Denied::NotFound("secret")))
+        .ok_or_else(|| Denied::NotFound("secret").into())
 }
 
 fn external_ref(provider: SecretProvider, text: &str) -> Result<ExternalRef, Failure<SecretError>> {

@@ -13,6 +13,8 @@ use super::{
     SecretReads, SecretWrites, StreamTicketReads, StreamTicketWrites,
 };
 use crate::corrupt::Corrupt;
+use crate::instructions::BundleFault;
+use crate::lifecycle::{IllegalTransition, Lifecycle};
 
 /// A failure of the store itself, not of a rule.
 #[derive(Debug, thiserror::Error)]
@@ -60,6 +62,18 @@ pub enum Failure<E> {
 impl<E> From<StoreError> for Failure<E> {
     fn from(error: StoreError) -> Self {
         Self::Store(error)
+    }
+}
+
+impl<S: Lifecycle, E: From<IllegalTransition<S>>> From<IllegalTransition<S>> for Failure<E> {
+    fn from(illegal: IllegalTransition<S>) -> Self {
+        Self::Refused(illegal.into())
+    }
+}
+
+impl<E: From<BundleFault>> From<BundleFault> for Failure<E> {
+    fn from(fault: BundleFault) -> Self {
+        Self::Refused(fault.into())
     }
 }
 

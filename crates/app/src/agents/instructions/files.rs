@@ -12,7 +12,7 @@ use super::{
     BOOTSTRAP_KEY, CHANGED_BUNDLE, CHANGED_FILE, InstructionsError, ON_DISK, TEMPLATE_KEY,
     check_content, check_not_legacy, moved, on_disk,
 };
-use crate::access::{Denied, FieldFault, denied};
+use crate::access::{Denied, FieldFault};
 use crate::activity_log::log_activity_with;
 use crate::agents::revisions::{ConfigChange, keep};
 use crate::agents::{lock, readable};
@@ -85,14 +85,12 @@ pub(super) fn check_writer(
     let Some(caller) = ctx.agent() else {
         return Ok(());
     };
-    ctx.require_working_company().map_err(denied)?;
+    ctx.require_working_company()?;
     if caller.agent != agent.id {
-        return Err(denied(Denied::Forbidden(
-            "an agent may change its own instructions only",
-        )));
+        return Err(Denied::Forbidden("an agent may change its own instructions only").into());
     }
     if pointer.mode == BundleMode::External {
-        return Err(denied(Denied::BoardRequired));
+        return Err(Denied::BoardRequired.into());
     }
     Ok(())
 }
@@ -117,14 +115,12 @@ fn check_put(
     check_content(&command.content).map_err(Failure::Refused)?;
     check_not_legacy(&command.path, "/path").map_err(Failure::Refused)?;
     if command.clear_legacy && ctx.agent().is_some() {
-        return Err(denied(Denied::BoardRequired));
+        return Err(Denied::BoardRequired.into());
     }
     if pointer.mode == BundleMode::External && !is_listed(pointer, &command.path) {
         let message = "in an external bundle only the entry file and the listed text files \
                        can be written";
-        return Err(Failure::Refused(
-            FieldFault::invalid("/path", message).into(),
-        ));
+        return Err(FieldFault::invalid("/path", message).into());
     }
     Ok(())
 }
@@ -229,9 +225,7 @@ pub fn put_file(
         }
         if present != Some(&file) {
             let digest = file.sha256.clone();
-            let files = files
-                .with(file)
-                .map_err(|fault| Failure::Refused(fault.into()))?;
+            let files = files.with(file)?;
             tx.instructions_mut()
                 .keep_content(&agent, &digest, &command.content)?;
             after.version = keep_version(tx, ctx, &agent, &pointer, &files)?;
@@ -273,7 +267,7 @@ pub fn delete_file(
     if pointer.mode == BundleMode::Managed {
         let files: Manifest = manifest(tx.reads(), &agent, &pointer)?;
         if files.find(&command.path).is_none() {
-            return Err(denied(Denied::NotFound("file in the bundle")));
+            return Err(Denied::NotFound("file in the bundle").into());
         }
         let files = files.without(&command.path);
         after.version = keep_version(tx, ctx, &agent, &pointer, &files)?;

@@ -10,7 +10,7 @@ use workforce_domain::revision::{AgentConfig, RevisionSource};
 use super::InstructionsError;
 use super::bundle::{BundleView, about, manifest, view};
 use super::files::store;
-use crate::access::{FieldFault, denied};
+use crate::access::FieldFault;
 use crate::activity_log::log_activity_with;
 use crate::agents::{adapter_config, lock};
 use crate::context::Context;
@@ -163,7 +163,7 @@ pub fn set_path(
     inferred: &InferredBundle,
 ) -> Result<InstructionsPath, Failure<InstructionsError>> {
     let mut agent = about(lock(tx, ctx, id))?;
-    ctx.require_board().map_err(denied)?;
+    ctx.require_board()?;
     let pointer = tx.instructions().pointer(agent.scope(), id)?;
     let pointer = pointer.unwrap_or_default();
     let before = AgentConfig::of(&agent, pointer.clone());
@@ -174,8 +174,7 @@ pub fn set_path(
             .insert(key.clone(), Value::String(path.clone())),
         None => agent.adapter_config.remove(&key),
     };
-    adapter_config::check_adapter(&agent.adapter_config)
-        .map_err(|fault| Failure::Refused(fault.into()))?;
+    adapter_config::check_adapter(&agent.adapter_config)?;
     let (after, warning) = match inferred {
         InferredBundle::Known {
             root,

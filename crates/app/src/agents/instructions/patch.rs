@@ -9,7 +9,7 @@ use workforce_domain::revision::{AgentConfig, RevisionSource};
 use super::bundle::{BundleView, about, content, described, keep_version, manifest, view};
 use super::files::{CHANGE, check_writer, clear_legacy, store};
 use super::{CHANGED_BUNDLE, InstructionsError, check_not_legacy, empty, on_disk};
-use crate::access::{Denied, FieldFault, denied};
+use crate::access::{Denied, FieldFault};
 use crate::activity_log::log_activity_with;
 use crate::agents::{lock, readable};
 use crate::context::Context;
@@ -63,7 +63,7 @@ pub fn plan_patch(
     if ctx.agent().is_some() {
         let moves = command.mode.is_some_and(|mode| mode != from.mode);
         if moves || command.root_path.is_some() || command.clear_legacy {
-            return Err(denied(Denied::BoardRequired));
+            return Err(Denied::BoardRequired.into());
         }
     }
     let mode = command.mode.unwrap_or(from.mode);
@@ -185,9 +185,7 @@ pub fn patch(
             } else {
                 &files
             };
-            let changed = base
-                .with(file)
-                .map_err(|fault| Failure::Refused(fault.into()))?;
+            let changed = base.with(file)?;
             if changed != files {
                 tx.instructions_mut()
                     .keep_content(&agent, &digest, &wanted)?;

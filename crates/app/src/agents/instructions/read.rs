@@ -4,7 +4,7 @@ use workforce_domain::port::{Failure, InstructionFiles, Reads};
 
 use super::bundle::{BundleView, content, is_listed, manifest, view};
 use super::{InstructionsError, ON_DISK, PutFile, TEMPLATE_KEY, on_disk, template};
-use crate::access::{Denied, denied};
+use crate::access::Denied;
 use crate::agents::readable;
 use crate::context::Context;
 use crate::digest::sha256;
@@ -70,7 +70,7 @@ pub fn file(
 ) -> Result<FoundFile, Failure<InstructionsError>> {
     let agent = readable::<InstructionsError>(reads, ctx, id)?;
     let view = view(reads, ctx, &agent)?;
-    let missing = || denied(Denied::NotFound("file in the bundle"));
+    let missing = || Denied::NotFound("file in the bundle");
     if path.as_str() == LEGACY_TEMPLATE {
         let template = template(&agent, TEMPLATE_KEY).ok_or_else(missing)?;
         return Ok(FoundFile::Here(FileView {

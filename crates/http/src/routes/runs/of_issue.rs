@@ -1,7 +1,7 @@
 use actix_web::HttpResponse;
-use workforce_app::Codes;
-use workforce_app::access::{Denied, denied};
+use workforce_app::access::Denied;
 use workforce_app::runs::{self, RunError};
+use workforce_app::{Codes, Failure};
 use workforce_domain::page::PageRequest;
 use workforce_domain::port::RunCursor;
 use workforce_domain::run::Run;
@@ -65,7 +65,7 @@ async fn active(rqctx: RequestContext) -> HttpResponse {
                 page.items
                     .into_iter()
                     .max_by_key(|run| (run.status.is_live(), run.created_at))
-                    .ok_or_else(|| denied::<RunError>(Denied::NotFound("active run")))
+                    .ok_or_else(|| Failure::<RunError>::from(Denied::NotFound("active run")))
             },
             Reply::ok,
         )
