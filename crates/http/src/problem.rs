@@ -313,7 +313,7 @@ impl<E: Refusal> From<Failure<E>> for Problem {
 }
 
 /// What a transaction of this crate failed with.
-pub(crate) fn settled(failure: Failure<Problem>) -> Problem {
+pub(crate) fn into_problem(failure: Failure<Problem>) -> Problem {
     match failure {
         Failure::Refused(problem) => problem,
         Failure::Store(error) => error.into(),

@@ -73,6 +73,11 @@ impl<B: Serialize> Reply<B> {
 }
 
 impl<B: Serialize> Reply<Vec<B>> {
+    /// 200: a whole list, as a bare array.
+    pub(crate) fn all<T: Into<B>>(items: Vec<T>) -> Self {
+        Self::ok(items.into_iter().map(Into::into).collect())
+    }
+
     /// 200: one page of a list, as a bare array.
     pub(crate) fn page<T: Into<B>, K: Serialize>(page: Page<T, K>) -> Self {
         let next_cursor = page.next.as_ref().and_then(paging::encode);

@@ -142,7 +142,7 @@ impl RequestContext {
     ///
     /// # Errors
     /// Why the caller may not, or no longer, read.
-    pub(crate) async fn look<T, E>(
+    pub(crate) async fn read_for_stream<T, E>(
         self: &Arc<Self>,
         is_first: bool,
         act: impl Fn(&mut dyn Reads, &Context<'_>) -> Result<T, Failure<E>> + Send + 'static,
@@ -152,7 +152,7 @@ impl RequestContext {
         E: Refusal,
     {
         let rqctx = Arc::clone(self);
-        web::block(move || rqctx.look_now(is_first, act))
+        web::block(move || rqctx.read_for_stream_now(is_first, act))
             .await
             .unwrap_or_else(|panicked| Err(Problem::internal(&panicked)))
     }

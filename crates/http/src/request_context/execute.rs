@@ -13,7 +13,7 @@ use workforce_domain::time::Timestamp;
 use super::{Request, RequestContext};
 use crate::access_rules::Access;
 use crate::idempotency::{IdempotentRequest, KeyGuard, ResponseToStore};
-use crate::problem::{Problem, settled};
+use crate::problem::{Problem, into_problem};
 use crate::reply::Reply;
 use crate::state::State;
 
@@ -120,7 +120,7 @@ impl RequestContext {
                     .map_err(|failure| failure.map(Problem::refused))?;
                 Ok((value, caller.ignored_run))
             })
-            .map_err(settled)
+            .map_err(into_problem)
     }
 
     pub(super) fn write_now<I, T, E: Refusal, B: Serialize>(
@@ -138,7 +138,7 @@ impl RequestContext {
                 return Err(ports
                     .store
                     .read(|reads| self.admit(reads, now))
-                    .map_or_else(settled, |_admitted| problem));
+                    .map_or_else(into_problem, |_admitted| problem));
             }
         };
         let _claim = self.claim(repeatable.as_ref())?;
@@ -165,7 +165,7 @@ impl RequestContext {
                 }
                 Ok(served)
             })
-            .map_err(settled)
+            .map_err(into_problem)
     }
 
     /// The input of a request that changes something, and its key.
@@ -206,7 +206,7 @@ impl RequestContext {
 
     /// Looks at the store for a stream: who asks, and what `act` finds. A look
     /// that is not the first one is no sign of life of the caller.
-    pub(super) fn look_now<T, E: Refusal>(
+    pub(super) fn read_for_stream_now<T, E: Refusal>(
         &self,
         is_first: bool,
         act: impl Fn(&mut dyn Reads, &Context<'_>) -> Result<T, Failure<E>>,
@@ -229,7 +229,7 @@ impl RequestContext {
                     value,
                 })
             })
-            .map_err(settled)
+            .map_err(into_problem)
     }
 
     /// Finds out who asks and whether the route is for them, and notes that

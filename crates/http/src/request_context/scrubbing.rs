@@ -16,7 +16,7 @@ use workforce_domain::id::RunId;
 use workforce_domain::port::{Reads, StoreError, TextScrubber, TokenKind};
 
 use super::RequestContext;
-use crate::problem::{Problem, settled};
+use crate::problem::{Problem, into_problem};
 
 impl RequestContext {
     /// Takes the values of the caller's secrets out of the request: those of
@@ -86,7 +86,7 @@ impl RequestContext {
                 let patterns = self.patterns_from_store(reads, &caller.actor, run)?;
                 Ok(Some(Arc::new(patterns) as Arc<dyn TextScrubber>))
             })
-            .map_err(settled)
+            .map_err(into_problem)
     }
 
     /// The same for a run that is live on another server, or has just ended:

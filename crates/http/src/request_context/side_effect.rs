@@ -6,7 +6,7 @@ use workforce_domain::port::{Reads, Tx};
 
 use super::execute::{Response, caller_name};
 use super::{Request, RequestContext};
-use crate::problem::{Problem, settled};
+use crate::problem::{Problem, into_problem};
 use crate::reply::Reply;
 use crate::state::State;
 
@@ -33,7 +33,7 @@ impl RequestContext {
             let first = ports
                 .store
                 .write(|tx| repeatable.find(tx, vault, &name, now))
-                .map_err(settled)?;
+                .map_err(into_problem)?;
             if let Some(first) = first {
                 return Ok(Response::again(first, ignored_run));
             }
@@ -49,7 +49,7 @@ impl RequestContext {
                     .map_err(|failure| failure.map(Problem::refused))?;
                 Ok((value, caller.ignored_run, signal.is_raised()))
             })
-            .map_err(settled)?;
+            .map_err(into_problem)?;
         let mut served = Response::encode(&finish(&self.state, &input, value), ignored_run)?;
         served.signal = raised;
         if let Some(repeatable) = &repeatable {

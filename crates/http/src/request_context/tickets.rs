@@ -9,7 +9,7 @@ use workforce_domain::ticket::StreamTicket;
 
 use super::RequestContext;
 use super::request::TICKET;
-use crate::problem::{Problem, settled};
+use crate::problem::{Problem, into_problem};
 
 impl RequestContext {
     /// Uses up the ticket that the request brings, if it brings one: from then
@@ -49,12 +49,12 @@ impl RequestContext {
             .read(|reads| {
                 stream_tickets::find(reads, tokens, policy, value, now).map_err(Failure::Store)
             })
-            .map_err(settled)?;
+            .map_err(into_problem)?;
         let ticket = found.ok_or_else(invalid)?;
         let is_taken = ports
             .store
             .write(|tx| stream_tickets::take(tx, &ticket).map_err(Failure::Store))
-            .map_err(settled)?;
+            .map_err(into_problem)?;
         is_taken.then_some(ticket).ok_or_else(invalid)
     }
 }

@@ -129,7 +129,7 @@ async fn issues(rqctx: RequestContext) -> HttpResponse {
         .read(
             |rq| rq.id("approvalId"),
             |reads, ctx, id| approvals::issues(reads, ctx, *id),
-            |views| Reply::ok(views.into_iter().collect::<Vec<_>>()),
+            Reply::ok,
         )
         .await
 }

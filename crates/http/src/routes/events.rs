@@ -132,7 +132,7 @@ async fn open(rqctx: &Arc<RequestContext>) -> Result<Opened, Problem> {
     let params = EventParams::parse(&rqctx.request);
     let asked = params.clone();
     let looked = rqctx
-        .look(true, move |reads, ctx| {
+        .read_for_stream(true, move |reads, ctx| {
             let params = asked.clone().map_err(workforce_app::Failure::Refused)?;
             events::open(reads, ctx, params.company, params.after)
                 .map_err(|failure| failure.map(Problem::refused))

@@ -12,7 +12,7 @@ use workforce_domain::port::StoreError;
 
 use crate::access_rules::Access;
 use crate::endpoints::Endpoints;
-use crate::problem::{Problem, settled};
+use crate::problem::{Problem, into_problem};
 use crate::request_context::RequestContext;
 use crate::state::State;
 
@@ -95,7 +95,7 @@ async fn ready(rqctx: RequestContext) -> HttpResponse {
         Ok(Ok(Err(Failure::Store(StoreError::Failed(cause))))) => {
             Err(StoreError::Unavailable(cause).into())
         }
-        Ok(Ok(Err(failure))) => Err(settled(failure)),
+        Ok(Ok(Err(failure))) => Err(into_problem(failure)),
         Ok(Err(panicked)) => Err(Problem::internal(&panicked)),
         Err(elapsed) => Err(StoreError::Unavailable(elapsed.into()).into()),
     };

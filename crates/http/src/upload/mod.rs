@@ -58,11 +58,15 @@ pub(crate) async fn receive(
         payload,
     } = connection;
     let max_length = max.saturating_add(BESIDE_FILE);
-    let (body, fate) = pace::paced(payload, state.body_deadline, max_length);
+    let (body, abort_reason) = pace::paced(payload, state.body_deadline, max_length);
     let multipart = Multipart::new(request.headers(), body);
     Form::read(state, multipart, name, max)
         .await
-        .map_err(|problem| fate.cut().map_or(problem, |cut| told(cut, max)))
+        .map_err(|problem| {
+            abort_reason
+                .cut()
+                .map_or(problem, |cut| problem_of(cut, max))
+        })
 }
 
 /// Refuses what need not be read to be refused.
@@ -84,7 +88,7 @@ fn check_head(connection: &StreamedRequest, max: u64) -> Result<(), Problem> {
     Ok(())
 }
 
-fn told(cut: pace::Cut, max: u64) -> Problem {
+fn problem_of(cut: pace::Cut, max: u64) -> Problem {
     match cut {
         pace::Cut::TooSlow => {
             Problem::new(Code::InvalidRequest, "the upload did not arrive in time")

@@ -26,9 +26,9 @@ pub(super) enum Cut {
 
 /// Tells why a body was cut, if it was.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Fate(Rc<Cell<Option<Cut>>>);
+pub(super) struct AbortReason(Rc<Cell<Option<Cut>>>);
 
-impl Fate {
+impl AbortReason {
     pub(super) fn cut(&self) -> Option<Cut> {
         self.0.get()
     }
@@ -42,16 +42,16 @@ pub(super) fn paced(
     max_length: u64,
 ) -> (
     impl Stream<Item = Result<Bytes, PayloadError>> + 'static,
-    Fate,
+    AbortReason,
 ) {
-    let fate = Fate::default();
+    let abort_reason = AbortReason::default();
     let body = Paced {
         payload,
         began: Instant::now(),
         first_time,
         received: 0,
         max_length,
-        fate: fate.clone(),
+        abort_reason: abort_reason.clone(),
     };
     let stream = stream::unfold(Some(body), async |body| {
         let mut body = body?;
@@ -59,13 +59,13 @@ pub(super) fn paced(
             Ok(Some(chunk)) => Some((Ok(chunk), Some(body))),
             Ok(None) => None,
             Err(cut) => {
-                body.fate.0.set(Some(cut));
+                body.abort_reason.0.set(Some(cut));
                 Some((Err(PayloadError::Incomplete(None)), None))
             }
         }
     });
     // The parser asks on after the end.
-    (stream.fuse(), fate)
+    (stream.fuse(), abort_reason)
 }
 
 struct Paced {
@@ -74,7 +74,7 @@ struct Paced {
     first_time: Duration,
     received: u64,
     max_length: u64,
-    fate: Fate,
+    abort_reason: AbortReason,
 }
 
 impl Paced {

@@ -51,7 +51,7 @@ impl Sink {
     pub(super) async fn open(state: &Arc<State>, name: ObjectName) -> Result<Self, Problem> {
         let objects = Arc::clone(&state.ports.objects);
         let created = state.transfers.run(move || objects.create(name)).await?;
-        let writer = created.map_err(|error| told(state, error))?;
+        let writer = created.map_err(|error| problem_of(state, error))?;
         Ok(Self {
             state: Arc::clone(state),
             work: Work {
@@ -92,7 +92,7 @@ impl Sink {
             gathered.clear();
             Ok::<_, ObjectError>((work, gathered))
         });
-        let (work, gathered) = passed.await?.map_err(|error| told(&state, error))?;
+        let (work, gathered) = passed.await?.map_err(|error| problem_of(&state, error))?;
         Ok(Self {
             state,
             work,
@@ -114,7 +114,7 @@ impl Sink {
             work.writer.finish()?;
             Ok::<_, ObjectError>((work.digest, work.sniffer))
         });
-        let (digest, sniffer) = finished.await?.map_err(|error| told(&state, error))?;
+        let (digest, sniffer) = finished.await?.map_err(|error| problem_of(&state, error))?;
         Ok(Stored {
             sha256: digest.finalize().into(),
             byte_size,
@@ -125,7 +125,7 @@ impl Sink {
 
 /// A failure of the place of bytes. One for lack of room keeps further uploads
 /// away for a while.
-fn told(state: &State, error: ObjectError) -> Problem {
+fn problem_of(state: &State, error: ObjectError) -> Problem {
     if matches!(error, ObjectError::Full(_)) {
         state.vitals.disk_space.note_full(StorageArea::Attachments);
     }

@@ -135,7 +135,7 @@ impl From<AgentDetail> for AgentDetailBody {
     fn from(detail: AgentDetail) -> Self {
         Self {
             agent: detail.view.into(),
-            chain_of_command: detail.chain_of_command.into_iter().collect(),
+            chain_of_command: detail.chain_of_command,
             config_revision: detail.revision,
         }
     }

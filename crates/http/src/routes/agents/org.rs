@@ -64,7 +64,7 @@ async fn org(rqctx: RequestContext) -> HttpResponse {
         .read(
             |rq| rq.id("companyId"),
             |reads, ctx, company| agents::org(reads, ctx, *company),
-            |roots| Reply::ok(roots.into_iter().map(OrgNodeBody::from).collect::<Vec<_>>()),
+            Reply::<Vec<OrgNodeBody>>::all,
         )
         .await
 }

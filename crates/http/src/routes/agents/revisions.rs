@@ -5,14 +5,12 @@ use workforce_app::Codes;
 use workforce_app::agents::{self, RevisionView, RolledBack};
 use workforce_app::masking::masked;
 use workforce_domain::Document;
-use workforce_domain::actor::ActorKind;
 use workforce_domain::agent::AdapterType;
-use workforce_domain::id::{AgentId, CompanyId, RevisionId, UserId};
+use workforce_domain::id::AgentId;
 use workforce_domain::instructions::BundlePointer;
 use workforce_domain::port::RevisionCursor;
-use workforce_domain::revision::{AgentConfig, RevisionSource};
+use workforce_domain::revision::{AgentConfig, Revision};
 use workforce_domain::text::{Description, Label, Name, Role};
-use workforce_domain::time::Timestamp;
 
 use super::TAG;
 use super::bodies::AgentDetailBody;
@@ -35,35 +33,12 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
 #[serde(rename_all = "camelCase")]
 #[schema(as = ConfigRevision)]
 struct RevisionBody {
-    /// Unique id.
-    id: RevisionId,
-    /// The company.
-    company_id: CompanyId,
-    /// Whose configuration.
-    agent_id: AgentId,
-    /// Counts the revisions of the agent, from 1; the ETag of the agent.
-    revision: i32,
-    /// What kind of actor made it.
-    created_by_type: ActorKind,
-    /// Who made it: the agent's id, `system`, or of the board `local-board`,
-    /// `start-token`, `token:ID` or a user's id.
-    created_by_id: String,
-    /// The agent that made it.
-    created_by_agent_id: Option<AgentId>,
-    /// The person that made it.
-    created_by_user_id: Option<UserId>,
-    /// What made it.
-    source: RevisionSource,
-    /// The revision that was rolled back to.
-    rolled_back_from_revision_id: Option<RevisionId>,
-    /// The keys of the configuration that changed.
-    changed_keys: Vec<String>,
+    #[serde(flatten)]
+    revision: Revision,
     /// The configuration before; null when the agent was made.
     before_config: Option<ConfigBody>,
     /// The configuration after.
     after_config: ConfigBody,
-    /// When.
-    created_at: Timestamp,
 }
 
 /// The configuration of an agent; secret values that stand in it in plain are
@@ -116,26 +91,10 @@ impl From<AgentConfig> for ConfigBody {
 
 impl From<RevisionView> for RevisionBody {
     fn from(view: RevisionView) -> Self {
-        let RevisionView {
-            revision,
-            before,
-            after,
-        } = view;
         Self {
-            id: revision.id,
-            company_id: revision.company,
-            agent_id: revision.agent,
-            revision: revision.n,
-            created_by_type: revision.created_by.kind(),
-            created_by_id: revision.created_by.name(),
-            created_by_agent_id: revision.created_by.agent(),
-            created_by_user_id: revision.created_by.user(),
-            source: revision.source,
-            rolled_back_from_revision_id: revision.rolled_back_from,
-            changed_keys: revision.changed_keys,
-            before_config: before.map(Into::into),
-            after_config: after.into(),
-            created_at: revision.created_at,
+            revision: view.revision,
+            before_config: view.before.map(Into::into),
+            after_config: view.after.into(),
         }
     }
 }

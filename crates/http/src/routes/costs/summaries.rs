@@ -5,7 +5,7 @@ use workforce_app::Codes;
 use workforce_app::costs::{self, AgentCost, CostSummary};
 use workforce_domain::agent::AgentStatus;
 use workforce_domain::budget::Percent;
-use workforce_domain::cost::{CostTotal, Window};
+use workforce_domain::cost::{TokenUse, Window};
 use workforce_domain::id::{AgentId, CompanyId, ProjectId};
 use workforce_domain::money::{Budget, Cents};
 use workforce_domain::number::Count;
@@ -35,31 +35,6 @@ fn percent(percent: Percent) -> f64 {
     percent.hundredths() as f64 / 100.0
 }
 
-/// Tokens of many calls.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct Tokens {
-    /// Read by the model.
-    input_tokens: Count,
-    /// Written by the model.
-    output_tokens: Count,
-    /// Read from the provider's cache.
-    cached_input_tokens: Count,
-    /// Written to the provider's cache.
-    cache_write_tokens: Count,
-}
-
-impl From<&CostTotal> for Tokens {
-    fn from(total: &CostTotal) -> Self {
-        Self {
-            input_tokens: Count(total.tokens.input),
-            output_tokens: Count(total.tokens.output),
-            cached_input_tokens: Count(total.tokens.cached_input),
-            cache_write_tokens: Count(total.tokens.cache_write),
-        }
-    }
-}
-
 /// A company's spend against its budget.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -76,7 +51,7 @@ struct SummaryBody {
     /// What the sums are over.
     window: Window,
     #[serde(flatten)]
-    tokens: Tokens,
+    tokens: TokenUse,
 }
 
 impl From<CostSummary> for SummaryBody {
@@ -87,7 +62,7 @@ impl From<CostSummary> for SummaryBody {
             budget_cents: summary.usage.budget,
             utilization_percent: percent(summary.usage.utilization()),
             window: summary.window,
-            tokens: Tokens::from(&summary.total),
+            tokens: summary.total.tokens,
         }
     }
 }
@@ -134,7 +109,7 @@ struct AgentCostBody {
     /// Tokens written on a flat plan.
     subscription_output_tokens: Count,
     #[serde(flatten)]
-    tokens: Tokens,
+    tokens: TokenUse,
 }
 
 impl From<AgentCost> for AgentCostBody {
@@ -150,7 +125,7 @@ impl From<AgentCost> for AgentCostBody {
             subscription_run_count: Count(row.total.subscription_runs),
             subscription_input_tokens: Count(row.total.subscription_input),
             subscription_output_tokens: Count(row.total.subscription_output),
-            tokens: Tokens::from(&row.total),
+            tokens: row.total.tokens,
         }
     }
 }
@@ -165,13 +140,7 @@ async fn by_agent(rqctx: RequestContext) -> HttpResponse {
         .read(
             |rq| Ok((rq.id("companyId")?, window(rq)?)),
             |reads, ctx, (company, window)| costs::by_agent(reads, ctx, *company, *window),
-            |rows| {
-                Reply::ok(
-                    rows.into_iter()
-                        .map(AgentCostBody::from)
-                        .collect::<Vec<_>>(),
-                )
-            },
+            Reply::<Vec<AgentCostBody>>::all,
         )
         .await
 }
@@ -188,7 +157,7 @@ struct ProjectCostBody {
     /// What it cost.
     cost_cents: Cents,
     #[serde(flatten)]
-    tokens: Tokens,
+    tokens: TokenUse,
 }
 
 impl From<ProjectCost> for ProjectCostBody {
@@ -198,7 +167,7 @@ impl From<ProjectCost> for ProjectCostBody {
             project_id,
             project_name,
             cost_cents: row.total.cost,
-            tokens: Tokens::from(&row.total),
+            tokens: row.total.tokens,
         }
     }
 }
@@ -213,13 +182,7 @@ async fn by_project(rqctx: RequestContext) -> HttpResponse {
         .read(
             |rq| Ok((rq.id("companyId")?, window(rq)?)),
             |reads, ctx, (company, window)| costs::by_project(reads, ctx, *company, *window),
-            |rows| {
-                Reply::ok(
-                    rows.into_iter()
-                        .map(ProjectCostBody::from)
-                        .collect::<Vec<_>>(),
-                )
-            },
+            Reply::<Vec<ProjectCostBody>>::all,
         )
         .await
 }

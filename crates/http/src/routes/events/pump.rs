@@ -32,7 +32,7 @@ pub(super) struct EventPump {
     /// Everything up to this number was sent or left out.
     after: i64,
     /// The number that the reader knows to come back with.
-    told: i64,
+    announced: i64,
     /// The number that it named, when what followed is not kept any more.
     lost: Option<(i64, EventSpan)>,
     sent_at: Instant,
@@ -51,7 +51,7 @@ impl EventPump {
             limits: rqctx.state.streams().limits(),
             calls: channel.calls(),
             after: opening.after,
-            told: opening.after,
+            announced: opening.after,
             lost: opening.lost.map(|after| (after, opening.span)),
             rqctx,
             params,
@@ -122,7 +122,7 @@ impl EventPump {
     /// event that is kept.
     fn reset(&mut self, lost_after: i64, span: EventSpan) -> Notice {
         self.after = span.oldest - 1;
-        self.told = self.after;
+        self.announced = self.after;
         self.notice(
             "reset",
             &json!({
@@ -165,7 +165,7 @@ impl EventPump {
         let Some(last) = params.last() else {
             return Ok(());
         };
-        self.told = last.number;
+        self.announced = last.number;
         self.sent_at = Instant::now();
         line.events(&params).await
     }
@@ -182,8 +182,8 @@ impl EventPump {
         };
         if Instant::now() >= silent_until {
             // What was left out need not be looked at again either.
-            let moved = (self.told < self.after).then(|| self.position());
-            self.told = self.after;
+            let moved = (self.announced < self.after).then(|| self.position());
+            self.announced = self.after;
             self.sent_at = Instant::now();
             line.keep_alive(moved.as_ref()).await?;
         }
@@ -196,7 +196,7 @@ impl EventPump {
         let company = self.params.company;
         let looked = self
             .rqctx
-            .look(false, move |reads, call| events::span(reads, call, company))
+            .read_for_stream(false, move |reads, call| events::span(reads, call, company))
             .await;
         match looked {
             Ok(looked) => {

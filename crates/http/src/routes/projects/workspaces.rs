@@ -29,7 +29,7 @@ async fn list(rqctx: RequestContext) -> HttpResponse {
         .read(
             |rq| rq.id("projectId"),
             |reads, ctx, id| projects::workspaces(reads, ctx, *id),
-            |found| Reply::ok(found.into_iter().collect::<Vec<_>>()),
+            Reply::ok,
         )
         .await
 }

@@ -49,10 +49,6 @@ struct LogBody {
     note: Option<&'static str>,
 }
 
-/// Said of a log that another server wrote.
-pub(super) const ELSEWHERE: &str =
-    "the log lies on another server; this is what the run keeps of its end";
-
 /// A piece of a run's output. Asked for as `text/event-stream`, it is the same
 /// stream as under `/log/stream`.
 #[utoipa::path(get, path = "/api/heartbeat-runs/{runId}/log", tag = TAG,
@@ -89,7 +85,7 @@ async fn log(rqctx: RequestContext) -> HttpResponse {
                     run_id: run.id,
                     complete: ended && !elsewhere && slice.next_offset >= slice.total,
                     content,
-                    note: elsewhere.then_some(ELSEWHERE),
+                    note: elsewhere.then_some(log_stream::ELSEWHERE),
                     offset,
                     next_offset: slice.next_offset,
                     total_bytes: slice.total,

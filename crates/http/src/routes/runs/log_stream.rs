@@ -16,7 +16,6 @@ use workforce_domain::port::LogSlice;
 use workforce_domain::run::{Run, RunErrorCode, RunStatus};
 
 use super::TAG;
-use super::log::ELSEWHERE;
 use crate::access_rules::Access;
 use crate::endpoints::Endpoints;
 use crate::problem::Problem;
@@ -29,6 +28,10 @@ use crate::streams::{
 const PIECE: u64 = 64 * 1024;
 /// A live run's log is looked at so often.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+/// Said of a log that another server wrote.
+pub(super) const ELSEWHERE: &str =
+    "the log lies on another server; this is what the run keeps of its end";
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints.add(
@@ -77,7 +80,7 @@ async fn open(rqctx: &Arc<RequestContext>) -> Result<HttpResponse, Problem> {
     });
     let asked = wanted.clone();
     let looked = rqctx
-        .look(true, move |reads, ctx| {
+        .read_for_stream(true, move |reads, ctx| {
             let wanted = asked.clone().map_err(Failure::Refused)?;
             runs::get(reads, ctx, wanted.run).map_err(|failure| failure.map(Problem::refused))
         })
@@ -177,7 +180,7 @@ impl Reader {
                 self.wait(sender).await?;
             }
             if self.looked_at.elapsed() >= self.limits.recheck {
-                self.look(sender).await?;
+                self.check_status(sender).await?;
             }
         }
     }
@@ -247,7 +250,7 @@ impl Reader {
         sleep(LOOK_EVERY).await;
         if self.calls.has_changed().unwrap_or(false) {
             self.calls.mark_unchanged();
-            self.look(sender).await?;
+            self.check_status(sender).await?;
         }
         if self.sent_at.elapsed() >= self.limits.keep_alive {
             self.sent_at = Instant::now();
@@ -257,11 +260,11 @@ impl Reader {
     }
 
     /// Looks at the run, and whether the reader may still read it.
-    async fn look(&mut self, sender: &EventSender) -> Result<(), ReaderGone> {
+    async fn check_status(&mut self, sender: &EventSender) -> Result<(), ReaderGone> {
         let id = self.run.id;
         let looked = self
             .rqctx
-            .look(false, move |reads, ctx| runs::get(reads, ctx, id))
+            .read_for_stream(false, move |reads, ctx| runs::get(reads, ctx, id))
             .await;
         match looked {
             Ok(looked) => {
