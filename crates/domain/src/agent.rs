@@ -63,46 +63,56 @@ string_enum! {
 }
 
 /// An agent: an employee of one company.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = AgentRecord))]
+#[serde(rename_all = "camelCase")]
 pub struct Agent {
     /// Unique id.
     pub id: AgentId,
     /// Its company.
+    #[serde(rename = "companyId")]
     pub company: CompanyId,
     /// Its name; others may share it.
     pub name: Name,
-    /// Short name within the company, unique there.
+    /// Short name, unique in the company.
     pub url_key: String,
-    /// Its role.
+    /// Its role; only `ceo` carries a privilege.
     pub role: Role,
     /// Its job title.
     pub title: Option<Label>,
     /// An icon's name.
     pub icon: Option<Label>,
-    /// What it can do, in free text.
+    /// What it can do.
     pub capabilities: Option<Description>,
     /// Its manager.
     pub reports_to: Option<AgentId>,
     /// What the board or a budget decided, and since when.
+    #[serde(skip)]
     pub lifecycle: AgentLifecycle,
     /// Failed runs since the last success; `error` shows from
     /// [`Agent::FAILURES_SHOWN_AS_ERROR`] on.
+    #[serde(skip)]
     pub consecutive_failures: i32,
     /// How it is run.
     pub adapter_type: AdapterType,
     /// Configuration of the adapter.
+    #[serde(skip)]
     pub adapter_config: Document,
     /// Configuration of its heartbeats.
+    #[serde(skip)]
     pub runtime_config: Document,
     /// May hire without being ceo.
+    #[serde(skip)]
     pub can_create_agents: bool,
-    /// Anything the board wants to keep with it.
+    /// Anything the board keeps with it.
     pub metadata: Document,
-    /// Monthly limit; set by the board only.
+    /// Monthly limit.
+    #[serde(rename = "budgetMonthlyCents")]
     pub budget: Budget,
     /// The month in which the board lets it work although its budget is used up
     /// (docs/budgets.md#forced-resumption). Ends with the month, and with every
     /// change of the budget.
+    #[serde(skip)]
     pub budget_override: Option<Month>,
     /// When its last run ended.
     pub last_heartbeat_at: Option<Timestamp>,

@@ -76,7 +76,7 @@ impl Endpoints {
     /// handler sets its own. See [`Self::add`] for the rest.
     #[must_use]
     pub(crate) fn add_streaming<P, F, A>(
-        mut self,
+        self,
         _description: P,
         access: Access,
         refuses: Codes,
@@ -87,34 +87,19 @@ impl Endpoints {
         F: Fn(RequestContext, StreamedRequest) -> A + Clone + 'static,
         A: Future<Output = HttpResponse> + 'static,
     {
-        self.schemas.push(P::schemas);
-        for method in P::methods() {
+        self.with::<P>(access, refuses, false, |route| {
             let handler = handler.clone();
-            let answer = move |request: HttpRequest, state: web::Data<State>, payload: Payload| {
-                let rqctx = RequestContext {
-                    state: Arc::clone(&state),
-                    request: Request::capture(&request, Bytes::new()),
-                    access,
-                };
-                handler(
-                    rqctx,
-                    StreamedRequest {
-                        head: request,
-                        payload,
-                    },
-                )
-            };
-            self.endpoints.push(Endpoint {
-                path: P::path(),
-                route: guarded(&method).to(answer),
-                method,
-                access,
-                operation: LazyCell::new(operation::<P>),
-                refuses,
-                reads_body: false,
-            });
-        }
-        self
+            route.to(
+                move |head: HttpRequest, state: web::Data<State>, payload: Payload| {
+                    let rqctx = RequestContext {
+                        state: Arc::clone(&state),
+                        request: Request::capture(&head, Bytes::new()),
+                        access,
+                    };
+                    handler(rqctx, StreamedRequest { head, payload })
+                },
+            )
+        })
     }
 
     /// Registers a handler under the path and methods of its description,
@@ -123,7 +108,7 @@ impl Endpoints {
     /// go without saying. A server with debug assertions panics at any other.
     #[must_use]
     pub(crate) fn add<P, F, A>(
-        mut self,
+        self,
         _description: P,
         access: Access,
         refuses: Codes,
@@ -134,35 +119,50 @@ impl Endpoints {
         F: Fn(RequestContext) -> A + Clone + 'static,
         A: Future<Output = HttpResponse> + 'static,
     {
+        self.with::<P>(access, refuses, true, |route| {
+            let handler = handler.clone();
+            route.to(
+                move |head: HttpRequest, state: web::Data<State>, payload: Payload| {
+                    let handler = handler.clone();
+                    async move {
+                        match read(&head, payload, state.body_deadline).await {
+                            Ok(body) => {
+                                handler(RequestContext {
+                                    state: Arc::clone(&state),
+                                    request: Request::capture(&head, body),
+                                    access,
+                                })
+                                .await
+                            }
+                            Err(problem) => problem.answer(&RequestId::of(&head.extensions())),
+                        }
+                    }
+                },
+            )
+        })
+    }
+
+    /// Adds an endpoint for each method of a description.
+    fn with<P>(
+        mut self,
+        access: Access,
+        refuses: Codes,
+        reads_body: bool,
+        handled: impl Fn(Route) -> Route,
+    ) -> Self
+    where
+        P: utoipa::Path + SchemaReferences + for<'t> Tags<'t>,
+    {
         self.schemas.push(P::schemas);
         for method in P::methods() {
-            let handler = handler.clone();
-            let answer = move |request: HttpRequest, state: web::Data<State>, payload: Payload| {
-                let handler = handler.clone();
-                async move {
-                    match read(&request, payload, state.body_deadline).await {
-                        Ok(body) => {
-                            let request = Request::capture(&request, body);
-                            let state = Arc::clone(&state);
-                            handler(RequestContext {
-                                state,
-                                request,
-                                access,
-                            })
-                            .await
-                        }
-                        Err(problem) => problem.answer(&RequestId::of(&request.extensions())),
-                    }
-                }
-            };
             self.endpoints.push(Endpoint {
                 path: P::path(),
-                route: guarded(&method).to(answer),
+                route: handled(guarded(&method)),
                 method,
                 access,
                 operation: LazyCell::new(operation::<P>),
                 refuses,
-                reads_body: true,
+                reads_body,
             });
         }
         self

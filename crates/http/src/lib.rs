@@ -28,7 +28,6 @@ mod reply;
 mod request_context;
 mod request_id;
 pub mod routes;
-mod schema;
 pub mod server;
 mod state;
 mod streamed_request;

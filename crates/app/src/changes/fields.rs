@@ -1,3 +1,5 @@
+use std::borrow::Cow;
+
 use serde::Serialize;
 use serde_json::{Value, json};
 use workforce_domain::Document;
@@ -12,18 +14,20 @@ pub(crate) trait Recorded {
     ///
     /// Implementations take the record apart without `..`, so that a new field must be given a
     /// name here or be left out by name. Left out are ids, what never changes, and when the
-    /// record was made and last changed, which the activity tells itself.
+    /// record was made and last changed, which the activity tells itself. A record that everybody
+    /// of its company sees whole is told [as it is answered](as_answered).
     fn fields(&self) -> Vec<Field<'_>>;
 }
 
 /// A field of a record.
 pub(crate) struct Field<'a> {
-    pub(super) name: &'static str,
+    pub(super) name: Cow<'static, str>,
     pub(super) value: Shown<'a>,
 }
 
 impl<'a> Field<'a> {
     pub(super) const fn new(name: &'static str, value: Shown<'a>) -> Self {
+        let name = Cow::Borrowed(name);
         Self { name, value }
     }
 
@@ -31,6 +35,22 @@ impl<'a> Field<'a> {
     pub(super) fn plain(name: &'static str, value: impl Serialize) -> Self {
         Self::new(name, Shown::plain(value))
     }
+}
+
+/// The fields that a record is answered with, but when it last changed, which the activity tells
+/// itself.
+pub(super) fn as_answered(record: &impl Serialize) -> Vec<Field<'static>> {
+    // What is made of ids, words, numbers and instants always has a JSON form.
+    let fields = match serde_json::to_value(record) {
+        Ok(Value::Object(fields)) => fields,
+        _ => Document::default().into(),
+    };
+    let told = fields.into_iter().filter(|(name, _)| name != "updatedAt");
+    let fields = told.map(|(name, value)| Field {
+        name: name.into(),
+        value: Shown::Plain(value),
+    });
+    fields.collect()
 }
 
 /// A value, and how it is shown to everybody of the company. What may be long is borrowed, so

@@ -43,7 +43,7 @@ impl Changes {
     pub(crate) fn between<T: Recorded>(before: &T, after: &T) -> Self {
         let fields = before.fields().into_iter().zip(after.fields());
         fields.fold(Self::none(), |changes, (before, after)| {
-            changes.and_field(before.name, &before.value, &after.value)
+            changes.and_field(&before.name, &before.value, &after.value)
         })
     }
 

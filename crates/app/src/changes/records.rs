@@ -2,9 +2,8 @@
 
 use workforce_domain::agent::Agent;
 use workforce_domain::approval::{Approval, ApprovalType};
-use workforce_domain::attachment::AttachmentLimit;
 use workforce_domain::board::BoardMember;
-use workforce_domain::company::{Company, CompanyLifecycleRecord};
+use workforce_domain::company::Company;
 use workforce_domain::conventions::{Compact, Conventions};
 use workforce_domain::goal::Goal;
 use workforce_domain::issue::{Issue, ProgressRecord};
@@ -12,7 +11,7 @@ use workforce_domain::label::IssueLabel;
 use workforce_domain::project::{Project, Workspace};
 use workforce_domain::secret::{ExternalRef, Secret};
 
-use super::fields::{Field, Recorded, Shown};
+use super::fields::{Field, Recorded, Shown, as_answered};
 use crate::conventions::is_stale;
 
 impl Recorded for Issue {
@@ -137,80 +136,13 @@ impl Recorded for Agent {
 
 impl Recorded for Company {
     fn fields(&self) -> Vec<Field<'_>> {
-        let Self {
-            id: _,
-            name,
-            description,
-            lifecycle,
-            budget,
-            issue_prefix: _,
-            require_board_approval_for_new_agents,
-            review_required,
-            max_concurrent_runs,
-            attachment_limit,
-            locale,
-            brand_color,
-            created_at: _,
-            updated_at: _,
-        } = self;
-        let CompanyLifecycleRecord {
-            status,
-            pause_reason,
-            paused_at,
-            archived_at,
-        } = lifecycle.record();
-        vec![
-            Field::plain("name", name),
-            Field::new("description", Shown::Text(description.as_deref())),
-            Field::plain("status", status),
-            Field::plain("budgetMonthlyCents", budget.cents()),
-            Field::plain(
-                "requireBoardApprovalForNewAgents",
-                require_board_approval_for_new_agents,
-            ),
-            Field::plain("reviewRequired", review_required),
-            Field::plain("maxConcurrentRuns", max_concurrent_runs),
-            Field::plain(
-                "attachmentMaxBytes",
-                attachment_limit.map(AttachmentLimit::bytes),
-            ),
-            Field::plain("locale", locale),
-            Field::plain("brandColor", brand_color),
-            Field::plain("pauseReason", pause_reason),
-            Field::plain("pausedAt", paused_at),
-            Field::plain("archivedAt", archived_at),
-        ]
+        as_answered(self)
     }
 }
 
 impl Recorded for Project {
     fn fields(&self) -> Vec<Field<'_>> {
-        let Self {
-            id: _,
-            company: _,
-            name,
-            url_key,
-            description,
-            status,
-            lead_agent,
-            target_date,
-            color,
-            review_required,
-            archived_at,
-            created_at: _,
-            updated_at: _,
-        } = self;
-        vec![
-            Field::plain("name", name),
-            Field::plain("urlKey", url_key),
-            Field::new("description", Shown::Text(description.as_deref())),
-            Field::plain("status", status),
-            Field::plain("leadAgentId", lead_agent),
-            Field::plain("targetDate", target_date),
-            Field::plain("color", color),
-            Field::plain("reviewRequired", review_required),
-            Field::plain("archivedAt", archived_at),
-        ]
+        as_answered(self)
     }
 }
 
@@ -274,40 +206,13 @@ impl Recorded for Conventions {
 
 impl Recorded for Goal {
     fn fields(&self) -> Vec<Field<'_>> {
-        let Self {
-            id: _,
-            company: _,
-            title,
-            description,
-            level,
-            status,
-            parent,
-            owner_agent,
-            created_at: _,
-            updated_at: _,
-        } = self;
-        vec![
-            Field::new("title", Shown::Text(Some(title))),
-            Field::new("description", Shown::Text(description.as_deref())),
-            Field::plain("level", level),
-            Field::plain("status", status),
-            Field::plain("parentId", parent),
-            Field::plain("ownerAgentId", owner_agent),
-        ]
+        as_answered(self)
     }
 }
 
 impl Recorded for IssueLabel {
     fn fields(&self) -> Vec<Field<'_>> {
-        let Self {
-            id: _,
-            company: _,
-            name,
-            color,
-            created_at: _,
-            updated_at: _,
-        } = self;
-        vec![Field::plain("name", name), Field::plain("color", color)]
+        as_answered(self)
     }
 }
 

@@ -153,8 +153,10 @@ fn goals() -> impl Strategy<Value = Goal> {
 /// A record as it is told, long values by their digest.
 fn view(record: &impl Recorded) -> Document {
     let fields = record.fields().into_iter();
-    let fields = fields.map(|field| (field.name.to_owned(), abridged(field.value.render())));
-    fields.collect()
+    let fields = fields.map(|field| (field.name.into_owned(), abridged(field.value.render())));
+    fields
+        .map(|(name, value)| (name.into_owned(), value))
+        .collect()
 }
 
 proptest! {

@@ -18,15 +18,20 @@ use crate::text::CommentBody;
 use crate::time::Timestamp;
 
 /// An approval: something that the board must agree to.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ApprovalRecord))]
+#[serde(rename_all = "camelCase")]
 pub struct Approval {
     /// Unique id.
     pub id: ApprovalId,
     /// Its company.
+    #[serde(rename = "companyId")]
     pub company: CompanyId,
     /// What the board is asked to agree to.
+    #[serde(rename = "type")]
     pub kind: ApprovalType,
     /// Where it stands.
+    #[serde(skip)]
     pub state: ApprovalState,
     /// What it is about, by its type. Values under secret names are never part
     /// of it.
@@ -34,9 +39,11 @@ pub struct Approval {
     /// What the board should look at twice.
     pub attention: Vec<ReviewFlag>,
     /// Who asked.
+    #[serde(skip)]
     pub requested_by: Author,
     /// The issue it is about in the first place; at most one undecided
     /// approval of each type is about an issue.
+    #[serde(skip)]
     pub primary_issue: Option<IssueId>,
     /// How often it was sent again.
     pub resubmit_count: i32,

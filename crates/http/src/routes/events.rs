@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use params::EventParams;
 
-use crate::schema::ServerSentEvent;
 use crate::streams::EventBody;
 use actix_web::HttpResponse;
 use actix_web::http::header;
@@ -76,7 +75,7 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     ),
     responses(
         (status = 200, description = "The events.",
-            content((Vec<EventBody> = "application/json"), (ServerSentEvent = "text/event-stream")),
+            content((Vec<EventBody> = "application/json"), (String = "text/event-stream")),
             headers(("X-Last-Event-Id" = i64,
                 description = "Of a list: what to send as `after` next time."))),
     ))]

@@ -1,8 +1,8 @@
 use workforce_domain::id::AgentId;
-use workforce_domain::instructions::{BundlePath, LEGACY_TEMPLATE, language_of};
+use workforce_domain::instructions::{BundlePath, LEGACY_TEMPLATE};
 use workforce_domain::port::{Failure, InstructionFiles, Reads};
 
-use super::bundle::{BundleView, content, is_listed, manifest, view};
+use super::bundle::{BundleFile, BundleView, content, is_listed, manifest, view};
 use super::{InstructionsError, ON_DISK, PutFile, TEMPLATE_KEY, on_disk, template};
 use crate::access::Denied;
 use crate::agents::readable;
@@ -24,20 +24,10 @@ pub fn get(
 /// A file with its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileView {
-    /// Its path within the bundle.
-    pub path: String,
+    /// The file.
+    pub file: BundleFile,
     /// What it holds.
     pub content: String,
-    /// SHA-256 of that.
-    pub sha256: String,
-    /// Its language, by its name.
-    pub language: &'static str,
-    /// Whether agents are given it first.
-    pub is_entry: bool,
-    /// Whether the caller may write it.
-    pub editable: bool,
-    /// Whether it is no file but a setting of old.
-    pub is_virtual: bool,
 }
 
 /// A file that a caller may see, or where it is.
@@ -73,10 +63,9 @@ pub fn file(
     let missing = || Denied::NotFound("file in the bundle");
     if path.as_str() == LEGACY_TEMPLATE {
         let template = template(&agent, TEMPLATE_KEY).ok_or_else(missing)?;
-        return Ok(FoundFile::Here(FileView {
-            is_virtual: true,
-            ..seen(path, template.to_owned(), false, false)
-        }));
+        let mut view = seen(path, template.to_owned(), false, false);
+        view.file.is_virtual = true;
+        return Ok(FoundFile::Here(view));
     }
     let pointer = &view.pointer;
     let is_entry = *path == pointer.entry_file;
@@ -100,15 +89,15 @@ pub fn file(
 }
 
 fn seen(path: &BundlePath, content: String, is_entry: bool, editable: bool) -> FileView {
-    FileView {
+    let file = BundleFile {
         path: path.to_string(),
-        sha256: sha256(&content),
-        language: language_of(path.as_str()),
-        content,
+        size: content.len() as u64,
+        sha256: Some(sha256(&content)),
         is_entry,
         editable,
         is_virtual: false,
-    }
+    };
+    FileView { file, content }
 }
 
 /// A file that was just written, as the bundle has it now.

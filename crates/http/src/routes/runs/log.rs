@@ -1,4 +1,3 @@
-use crate::schema::ServerSentEvent;
 use actix_web::HttpResponse;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -59,7 +58,7 @@ struct LogBody {
             description = "At most so many bytes; 65536 when left out."),
     ),
     responses((status = 200, description = "The piece.",
-        content((LogBody = "application/json"), (ServerSentEvent = "text/event-stream")))))]
+        content((LogBody = "application/json"), (String = "text/event-stream")))))]
 async fn log(rqctx: RequestContext) -> HttpResponse {
     if rqctx.request.wants_stream(false) {
         return log_stream::stream(rqctx).await;

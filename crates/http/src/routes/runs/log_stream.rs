@@ -2,7 +2,6 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::schema::ServerSentEvent;
 use actix_web::http::header;
 use actix_web::{HttpResponse, web};
 use serde::Serialize;
@@ -54,7 +53,7 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
             description = "The same as `offset`, and wins over it."),
     ),
     responses((status = 200, description = "The output.",
-        body = ServerSentEvent, content_type = "text/event-stream")))]
+        body = String, content_type = "text/event-stream")))]
 async fn log_stream(rqctx: RequestContext) -> HttpResponse {
     stream(rqctx).await
 }

@@ -131,17 +131,7 @@ pub(super) struct FileBody {
 impl From<FileView> for FileBody {
     fn from(file: FileView) -> Self {
         Self {
-            summary: SummaryBody {
-                path: file.path,
-                size: file.content.len() as u64,
-                sha256: Some(file.sha256),
-                language: file.language,
-                markdown: file.language == "markdown",
-                is_entry_file: file.is_entry,
-                editable: file.editable,
-                deprecated: file.is_virtual,
-                is_virtual: file.is_virtual,
-            },
+            summary: file.file.into(),
             content: file.content,
         }
     }
