@@ -77,7 +77,7 @@ impl<'de> serde::Deserialize<'de> for AttachmentLimit {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Asset {
-    /// Unique id; the bytes are kept under it.
+    /// Its bytes, which are kept under it; equal within a company for equal bytes.
     #[serde(rename = "assetId")]
     pub id: AssetId,
     /// Its company.
@@ -87,6 +87,7 @@ pub struct Asset {
     #[serde(skip)]
     pub sha256: [u8; 32],
     /// How many bytes there are; never none.
+    #[cfg_attr(feature = "openapi", schema(minimum = 1))]
     pub byte_size: i64,
     /// What the bytes themselves look like, whatever was said about them.
     pub content_type: MediaType,

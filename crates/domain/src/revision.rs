@@ -163,7 +163,7 @@ pub struct Revision {
     /// Whose configuration.
     #[serde(rename = "agentId")]
     pub agent: AgentId,
-    /// Counts the revisions of the agent, from 1.
+    /// Counts the revisions of the agent, from 1; the ETag of the agent.
     #[serde(rename = "revision")]
     pub n: i32,
     /// What made it.
@@ -171,7 +171,7 @@ pub struct Revision {
     /// The revision that was rolled back to.
     #[serde(rename = "rolledBackFromRevisionId")]
     pub rolled_back_from: Option<RevisionId>,
-    /// What changed.
+    /// The keys of the configuration that changed.
     pub changed_keys: Vec<String>,
     /// The configuration before; none when the agent was made.
     #[serde(skip)]
