@@ -25,6 +25,7 @@ use workforce_http::registry::{Access, Listed};
 use workforce_http::routes;
 
 pub(crate) use print::printed;
+pub(crate) use summaries::first_sentence;
 use walk::each_operation;
 
 const BEARER: &str = "bearer";

@@ -37,7 +37,7 @@ pub(crate) fn endpoints() -> String {
         [
             route.method.clone(),
             format!("`{}`", route.path),
-            route.summary().trim_end_matches('.').replace('\n', " "),
+            openapi::first_sentence(route.summary()).0,
             route.access.as_str().to_owned(),
             listed(&route.refuses),
         ]

@@ -5,14 +5,14 @@
     reason = "a command line tool talks on standard output"
 )]
 
-mod answers;
 mod ci;
 mod clients;
 mod command;
-mod left_out;
 mod packages;
 mod postgres;
 mod repository;
+mod response_coverage;
+mod skipped_tests;
 mod test;
 mod test_count;
 mod tidy;

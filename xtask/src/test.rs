@@ -5,11 +5,11 @@ use cargo_metadata::{MetadataCommand, TargetKind};
 use clap::Args;
 use workforce_postgres_cluster::CLUSTER_URL_VARIABLE;
 
-use crate::answers::Answers;
 use crate::command::{self, cargo, has_cargo_subcommand};
-use crate::left_out::LeftOut;
 use crate::postgres;
 use crate::repository::Repository;
+use crate::response_coverage::Answers;
+use crate::skipped_tests::LeftOut;
 use crate::test_count::{self, TestCount};
 
 /// The package whose examples show how to embed it, and so must run.

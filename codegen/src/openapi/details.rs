@@ -1,5 +1,5 @@
 //! What `details` of a problem holds, for each code that has any: the description of what the
-//! refusals of `workforce_app` and the problems of this crate tell. The tests of the whole interface
+//! refusals of `workforce_app` and the problems of `workforce_http` tell. The tests of the whole interface
 //! compare every problem with it.
 
 use serde_json::{Value, json};

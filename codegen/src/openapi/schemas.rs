@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use workforce_domain::openapi::{CHANGE, REPLACE};
+use workforce_domain::openapi::{CHANGE, OBJECT_ONLY, REPLACE};
 
 use super::walk::{
     Object, components, each_object, each_operation, needed, reference, schema_named,
@@ -23,7 +23,7 @@ pub(super) fn shape(document: &mut Value) {
     open_free_objects(document);
     each_object(document, &mut reword);
     each_object(document, &mut drop_repetitions);
-    inline(document, is_change);
+    inline(document, is_wrapped);
     inline(document, is_plain);
     each_object(document, &mut nullable);
     each_operation(document, &mut |_path, _method, operation| {
@@ -126,10 +126,10 @@ fn inline(document: &mut Value, is_inlined: fn(&str, &Value) -> bool) {
     });
 }
 
-/// Whether a schema is that of a field which a change may leave out.
-fn is_change(name: &str, _schema: &Value) -> bool {
+/// Whether a schema is that of a value in a wrapper, which only tells how it is read.
+fn is_wrapped(name: &str, _schema: &Value) -> bool {
     let kind = name.split_once('_').map(|(kind, _value)| kind);
-    kind.is_some_and(|kind| [CHANGE, REPLACE].contains(&kind))
+    kind.is_some_and(|kind| [CHANGE, OBJECT_ONLY, REPLACE].contains(&kind))
 }
 
 /// Whether a schema is of one text, number or truth value. Those that list their values are not

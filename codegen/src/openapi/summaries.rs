@@ -11,15 +11,21 @@ pub(super) fn shorten(document: &mut Value) {
     });
 }
 
+/// The first sentence of a text, without its full stop, and the rest.
+pub(crate) fn first_sentence(text: &str) -> (String, String) {
+    let text = text.replace('\n', " ");
+    let (first, rest) = text.split_once(". ").unwrap_or((&text, ""));
+    let first = first.trim().trim_end_matches('.');
+    (first.to_owned(), rest.to_owned())
+}
+
 fn shorten_one(operation: &mut Object) {
     let told = operation.get("summary").and_then(Value::as_str);
-    let told = told.unwrap_or_default().replace('\n', " ");
-    let (first, rest) = told.split_once(". ").unwrap_or((&told, ""));
+    let (summary, rest) = first_sentence(told.unwrap_or_default());
     let description = operation.get("description").and_then(Value::as_str);
     let parts = [rest.trim(), description.unwrap_or_default()];
     let description = parts.into_iter().filter(|part| !part.is_empty());
     let description = description.collect::<Vec<_>>().join("\n\n");
-    let summary = first.trim().trim_end_matches('.').to_owned();
     operation.insert("summary".to_owned(), summary.into());
     operation.insert("description".to_owned(), description.into());
 }

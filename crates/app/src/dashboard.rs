@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::budget::BudgetUsage;
-use workforce_domain::dashboard::{Badges, Figures, Instants};
+use workforce_domain::dashboard::{Badges, Cutoffs, DashboardMetrics};
 use workforce_domain::id::CompanyId;
 use workforce_domain::money::Budget;
 use workforce_domain::port::{Failure, Reads, Spender};
@@ -37,7 +37,7 @@ impl Refusal for DashboardError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dashboard {
     /// What is counted.
-    pub figures: Figures,
+    pub figures: DashboardMetrics,
     /// The spend of the month against the company's budget, or against the sum
     /// of its agents' budgets where it has none.
     pub usage: BudgetUsage,
@@ -53,7 +53,7 @@ pub fn get(
     let scope = company.scope();
     let month = Month::of(ctx.now);
     let today = start_of_day(ctx.now);
-    let instants = Instants {
+    let instants = Cutoffs {
         today,
         yesterday: today.minus(DAY),
         hour_ago: ctx.now.minus(HOUR),

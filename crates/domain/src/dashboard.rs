@@ -4,7 +4,7 @@ use crate::time::Timestamp;
 
 /// The instants that the figures of a dashboard are counted from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Instants {
+pub struct Cutoffs {
     /// The first instant of the day, in UTC.
     pub today: Timestamp,
     /// The first instant of the day before.
@@ -55,7 +55,7 @@ pub struct TaskFigures {
 
 /// The figures of a company.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Figures {
+pub struct DashboardMetrics {
     /// Its agents.
     pub agents: AgentFigures,
     /// Its issues.

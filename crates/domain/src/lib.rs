@@ -55,4 +55,4 @@ pub mod timer;
 pub mod wake;
 
 pub use document::{Document, JsonMap};
-pub use object::Object;
+pub use object::ObjectOnly;

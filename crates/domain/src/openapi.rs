@@ -26,6 +26,7 @@ use crate::instructions::BundlePath;
 use crate::issue::IssueRef;
 use crate::money::{Budget, Cents};
 use crate::number::Count;
+use crate::object::ObjectOnly;
 use crate::project::TargetDate;
 use crate::secret::{ExternalRef, SecretValue};
 use crate::string_enum::StringEnum;
@@ -174,6 +175,25 @@ impl<T: ToSchema> ComposeSchema for Replace<T> {
 impl<T: ToSchema> ToSchema for Replace<T> {
     fn name() -> Cow<'static, str> {
         Cow::Borrowed(REPLACE)
+    }
+
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        add::<T>(schemas);
+    }
+}
+
+/// The same of [`ObjectOnly`].
+pub const OBJECT_ONLY: &str = "ObjectOnly";
+
+impl<T: ToSchema> ComposeSchema for ObjectOnly<T> {
+    fn compose(_generics: Vec<RefOr<Schema>>) -> RefOr<Schema> {
+        referred::<T>()
+    }
+}
+
+impl<T: ToSchema> ToSchema for ObjectOnly<T> {
+    fn name() -> Cow<'static, str> {
+        Cow::Borrowed(OBJECT_ONLY)
     }
 
     fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {

@@ -13,7 +13,7 @@ pub struct Timer {
     pub interval_sec: Option<i32>,
     /// The interval for which the next beat was set.
     pub armed_sec: Option<i32>,
-    /// The next beat as it was set; see [`next_beat`](Self::next_beat).
+    /// The next beat as it was set; see [`next_tick`](Self::next_tick).
     pub next: Option<Timestamp>,
     /// Beats and other wakes that were not worth a run, so far.
     pub suppressed: i64,
@@ -39,7 +39,7 @@ const JITTER_PERCENT: u64 = 10;
 impl Timer {
     /// The next beat. `None` without a timer, and also between a change of the
     /// interval and the moment the timer is set anew.
-    pub fn next_beat(&self) -> Option<Timestamp> {
+    pub fn next_tick(&self) -> Option<Timestamp> {
         self.interval_sec?;
         self.next.filter(|_| self.armed_sec == self.interval_sec)
     }

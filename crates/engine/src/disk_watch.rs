@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use nix::sys::statvfs::statvfs;
 use tokio::time::{Instant, sleep};
-use workforce_app::storage::{self, LittleRoom};
+use workforce_app::disk_alerts::{self, LowDiskSpace};
 use workforce_vitals::Shortage;
 
 use crate::config::EngineConfig;
@@ -86,8 +86,8 @@ impl Reported {
             return;
         }
         let reported = state.store.write(move |tx, ctx| match little {
-            Some(little) => storage::low(tx, ctx, little),
-            None => storage::recovered(tx, ctx),
+            Some(little) => disk_alerts::low(tx, ctx, little),
+            None => disk_alerts::recovered(tx, ctx),
         });
         match reported.await {
             Ok(()) => {
@@ -102,8 +102,8 @@ impl Reported {
     }
 }
 
-fn little_room(shortage: Shortage) -> Option<LittleRoom> {
-    Some(LittleRoom {
+fn little_room(shortage: Shortage) -> Option<LowDiskSpace> {
+    Some(LowDiskSpace {
         place: shortage.place.as_str(),
         free_bytes: shortage.free_bytes?,
         min_free_bytes: shortage.min_free_bytes,

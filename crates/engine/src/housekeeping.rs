@@ -1,19 +1,17 @@
 use std::collections::HashSet;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 use workforce_app::runs;
 use workforce_app::{Context, budgets, timers};
-use workforce_domain::actor::{CompanyOwned, CompanyScope, InstanceScope};
-use workforce_domain::id::{AgentId, CompanyId, RunId};
-use workforce_domain::port::{BudgetStop, Failure, Locked, StoreError, Tx};
-use workforce_domain::run::{ProcessRecord, Run, RunEnd, RunErrorCode, RunOutcome};
+use workforce_domain::actor::{CompanyOwned, InstanceScope};
+use workforce_domain::id::{AgentId, CompanyId};
+use workforce_domain::port::{BudgetStop, Locked, StoreError, Tx};
+use workforce_domain::run::{ProcessRecord, Run, RunErrorCode};
 use workforce_domain::time::{Month, Timestamp};
 
-use crate::process::{ProcessGroup, ProcessIdentity, RunLog, RunTag, TAIL_LEN, read_log};
-use crate::project_context::ContextFile;
+use crate::process_cleanup::{Clearing, kill_leftover_processes, lost_run_end};
 use crate::retention::{Retention, is_due};
 use crate::state::EngineState;
 
@@ -201,13 +199,13 @@ async fn take_over_expired(state: &EngineState) -> Result<(), StoreError> {
     for run in expired {
         let process = processes.iter().find(|process| process.run == run.id);
         if let Some(process) = process
-            && clear(state, process).await? == Clearing::StillThere
+            && kill_leftover_processes(state, process).await? == Clearing::StillThere
         {
             continue;
         }
         tracing::warn!(run = %run.id, instance = ?run.instance, "a run lost its server");
         let error = "the server of the run did not renew its lease";
-        let end = lost(state, &run, RunErrorCode::LeaseExpired, error).await;
+        let end = lost_run_end(state, &run, RunErrorCode::LeaseExpired, error).await;
         state
             .store
             .write(move |tx, ctx| match still_expired(tx, ctx, &run)? {
@@ -252,107 +250,4 @@ pub(crate) async fn processes_elsewhere(
                 .processes_elsewhere(InstanceScope::SYSTEM, instance)
         })
         .await
-}
-
-/// What became of the recorded process of a run that lost its server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Clearing {
-    /// It was here, and is gone.
-    Killed,
-    /// There was nothing of it here: it ended, or it is on another host.
-    NotHere,
-    /// It was here and cannot be killed.
-    StillThere,
-}
-
-/// Kills what is left of a run on this host. The record is forgotten when
-/// something was, or when the record can only be of this host.
-pub(crate) async fn clear(
-    state: &EngineState,
-    process: &ProcessRecord,
-) -> Result<Clearing, StoreError> {
-    let clearing = kill(process).await;
-    match clearing {
-        Clearing::StillThere => {
-            tracing::error!(run = %process.run, "processes of a lost run cannot be killed");
-            return Ok(clearing);
-        }
-        Clearing::NotHere if !state.config.is_predecessor(process.instance) => {
-            return Ok(clearing);
-        }
-        Clearing::NotHere => {}
-        Clearing::Killed => {
-            tracing::warn!(run = %process.run, "processes of a lost run were killed");
-        }
-    }
-    let log = state.config.log_path(process.company, process.run);
-    let recovered = tokio::task::spawn_blocking(move || RunLog::recover(&log)).await;
-    if let Ok(Err(error)) = recovered {
-        tracing::warn!(%error, run = %process.run, "the log of a lost run is not complete");
-    }
-    let context = state.config.context_path(process.company, process.run);
-    drop(ContextFile::left_at(context));
-    delete_process(state, process.scope(), process.run).await?;
-    Ok(clearing)
-}
-
-async fn kill(process: &ProcessRecord) -> Clearing {
-    let identity = ProcessIdentity {
-        pid: process.pid,
-        process_group: process.process_group,
-        start_ticks: process.start_ticks,
-    };
-    let group = ProcessGroup::new(identity, RunTag::from(process.run));
-    let is_empty = {
-        let group = group.clone();
-        tokio::task::spawn_blocking(move || group.is_empty()).await
-    };
-    if matches!(is_empty, Ok(Ok(true))) {
-        Clearing::NotHere
-    } else if group.end(Duration::ZERO).await {
-        Clearing::Killed
-    } else {
-        Clearing::StillThere
-    }
-}
-
-/// Forgets the process of a run.
-pub(crate) async fn delete_process(
-    state: &EngineState,
-    company: CompanyScope,
-    run: RunId,
-) -> Result<(), StoreError> {
-    state
-        .store
-        .write(move |tx, _| Ok::<_, Failure<_>>(tx.engine_mut().delete_process(company, run)?))
-        .await
-}
-
-/// The end of a run that lost its server, with what its log here holds.
-pub(crate) async fn lost(
-    state: &EngineState,
-    run: &Run,
-    code: RunErrorCode,
-    error: &str,
-) -> RunEnd {
-    let path = state.config.log_path(run.company, run.id);
-    let tail = tokio::task::spawn_blocking(move || log_tail(&path)).await;
-    let (log_bytes, log_tail) = tail.unwrap_or_default();
-    RunEnd {
-        log_bytes,
-        log_tail,
-        ..RunEnd::without_exit(RunOutcome::Lost(code), error)
-    }
-}
-
-fn log_tail(path: &Path) -> (i64, Option<String>) {
-    let Ok(whole) = path.metadata().map(|metadata| metadata.len()) else {
-        return (0, None);
-    };
-    let from = whole.saturating_sub(TAIL_LEN as u64);
-    let tail = read_log(path, from, TAIL_LEN).map(|slice| slice.content);
-    (
-        i64::try_from(whole).unwrap_or(i64::MAX),
-        tail.ok().filter(|tail| !tail.is_empty()),
-    )
 }

@@ -14,7 +14,7 @@ use workforce_domain::instructions::BundlePath;
 use workforce_domain::port::{InstructionFileError, InstructionFiles, StoreError};
 use workforce_domain::run::RunErrorCode;
 
-use crate::ending::Ending;
+use crate::execution_result::ExecutionResult;
 use crate::state::EngineState;
 
 const FOLDER_NAME: &str = "instructions";
@@ -47,7 +47,7 @@ pub(crate) async fn materialize(
     company: CompanyId,
     run: RunId,
     instructions: RunInstructions,
-) -> Result<RunCopy, Ending> {
+) -> Result<RunCopy, ExecutionResult> {
     let disk = Arc::clone(&state.store.ports.instructions);
     let folder = state.config.run_folder(company, run).join(FOLDER_NAME);
     let copied = tokio::task::spawn_blocking(move || copy(&*disk, folder, instructions)).await;
@@ -55,16 +55,19 @@ pub(crate) async fn materialize(
         Ok(Ok(copy)) => Ok(copy),
         Ok(Err(CopyError::Entry { entry, source })) => {
             let error = format!("the entry file {entry} cannot be read: {source}");
-            Err(Ending::failed(RunErrorCode::InstructionsUnavailable, error))
+            Err(ExecutionResult::failed(
+                RunErrorCode::InstructionsUnavailable,
+                error,
+            ))
         }
         Ok(Err(CopyError::Copy(error))) => Err(broken(&error).because(state, &error)),
         Err(error) => Err(broken(&error)),
     }
 }
 
-fn broken(error: &dyn std::error::Error) -> Ending {
+fn broken(error: &dyn std::error::Error) -> ExecutionResult {
     tracing::error!(%error, cause = ?error, "the instructions of a run cannot be copied");
-    Ending::broken("the agent's instructions could not be copied")
+    ExecutionResult::broken("the agent's instructions could not be copied")
 }
 
 fn copy(

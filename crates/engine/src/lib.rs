@@ -6,11 +6,10 @@
 //! sees a database, a web framework or a configuration file.
 
 mod adapter;
-mod agent_variables;
 mod config;
 mod disk_watch;
 mod dispatcher;
-mod ending;
+mod execution_result;
 mod external_secrets;
 mod handle;
 mod housekeeping;
@@ -19,14 +18,16 @@ mod live;
 mod log_publisher;
 mod log_store;
 pub mod process;
+mod process_cleanup;
 mod project_context;
 mod recovery;
 mod renewal;
-mod resolution;
 mod retention;
 mod run_context;
+mod run_environment;
 mod run_task;
 mod scrub;
+mod secret_resolution;
 mod state;
 mod transactions;
 mod wake_payload;

@@ -5,8 +5,9 @@ use workforce_domain::actor::{CompanyOwned, InstanceScope};
 use workforce_domain::port::StoreError;
 use workforce_domain::run::{ProcessRecord, Run, RunErrorCode};
 
-use crate::housekeeping::{Clearing, clear, delete_process, has_server, lost, processes_elsewhere};
+use crate::housekeeping::{has_server, processes_elsewhere};
 use crate::instructions;
+use crate::process_cleanup::{Clearing, delete_process, kill_leftover_processes, lost_run_end};
 use crate::state::EngineState;
 
 /// How long after the end of its run the record of a process on another host is
@@ -19,7 +20,7 @@ const RECORD_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 pub(crate) async fn recover(state: &EngineState) -> Result<(), StoreError> {
     for process in processes_elsewhere(state).await? {
         if state.config.is_predecessor(process.instance) {
-            clear(state, &process).await?;
+            kill_leftover_processes(state, &process).await?;
         } else {
             clear_shared(state, &process).await?;
         }
@@ -42,15 +43,15 @@ async fn clear_shared(state: &EngineState, process: &ProcessRecord) -> Result<()
         return Ok(());
     };
     let is_old = run.finished_at.is_some_and(|at| now.since(at) > RECORD_AGE);
-    if clear(state, process).await? == Clearing::NotHere && is_old {
+    if kill_leftover_processes(state, process).await? == Clearing::NotHere && is_old {
         delete_process(state, company, run.id).await?;
     }
     Ok(())
 }
 
-/// Ends the live runs of dead predecessors: on a store that only one server
-/// uses, every one. One whose processes cannot be killed keeps its place until
-/// its lease expires, and then until they are gone.
+/// Ends the live runs of dead predecessors. On a store that only one server uses,
+/// these are all live runs. A run whose processes cannot be killed keeps its place
+/// until its lease has expired and the processes are gone.
 async fn end_left_runs(state: &EngineState) -> Result<(), StoreError> {
     let still_there = processes_elsewhere(state).await?;
     let instance = state.config.instance;
@@ -71,7 +72,7 @@ async fn end_left_runs(state: &EngineState) -> Result<(), StoreError> {
             continue;
         }
         tracing::warn!(run = %run.id, "a run was lost with its server");
-        let end = lost(
+        let end = lost_run_end(
             state,
             &run,
             RunErrorCode::ProcessLost,

@@ -11,7 +11,7 @@ use workforce_domain::project::Workspace;
 use workforce_domain::{Document, JsonMap};
 
 use crate::instructions::RunCopy;
-use crate::resolution::{self, ResolutionError};
+use crate::secret_resolution::{self, ResolutionError};
 use crate::state::EngineState;
 
 /// All that an adapter needs to know about a run.
@@ -54,9 +54,9 @@ pub(crate) async fn prepare(
         claimed.agent.id,
         known.issue.as_ref(),
     );
-    let (settings, values) = resolution::resolve(state, &claimed.run, settings).await?;
+    let (settings, values) = secret_resolution::resolve(state, &claimed.run, settings).await?;
     Ok(RunContext {
-        patterns: resolution::patterns(&settings, &values, &token),
+        patterns: secret_resolution::patterns(&settings, &values, &token),
         claimed,
         token,
         issue: known.issue,

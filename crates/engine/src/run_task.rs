@@ -7,11 +7,11 @@ use workforce_domain::port::{ClaimedRun, MintedToken};
 use workforce_domain::run::RunErrorCode;
 
 use crate::adapter::{Adapter, adapter};
-use crate::ending::Ending;
+use crate::execution_result::ExecutionResult;
 use crate::instructions;
 use crate::live::{Halt, LiveRun};
-use crate::resolution::ResolutionError;
 use crate::run_context::{self, RunContext};
+use crate::secret_resolution::ResolutionError;
 use crate::state::EngineState;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
@@ -54,9 +54,9 @@ pub(crate) async fn run(slot: Slot, claimed: ClaimedRun, token: MintedToken) {
     let execution = tokio::spawn(execute(Arc::clone(state), Arc::clone(live), claimed, token));
     let ending = execution.await.unwrap_or_else(|error| {
         tracing::error!(%error, run = %live.run, "the task of a run broke down");
-        Ending {
+        ExecutionResult {
             group_empty: live.group().is_none(),
-            ..Ending::broken("workforce itself failed")
+            ..ExecutionResult::broken("workforce itself failed")
         }
     });
     loop {
@@ -72,7 +72,7 @@ pub(crate) async fn run(slot: Slot, claimed: ClaimedRun, token: MintedToken) {
 }
 
 /// Waits until no process of the run is left, then writes its end down.
-async fn conclude(state: Arc<EngineState>, live: Arc<LiveRun>, ending: Ending) {
+async fn conclude(state: Arc<EngineState>, live: Arc<LiveRun>, ending: ExecutionResult) {
     if ending.group_empty || emptied(&state, &live).await {
         instructions::remove(&state, live.company, live.run).await;
         settle(&state, &live, ending).await;
@@ -84,11 +84,11 @@ async fn execute(
     live: Arc<LiveRun>,
     claimed: ClaimedRun,
     token: MintedToken,
-) -> Ending {
+) -> ExecutionResult {
     let kind = claimed.agent.adapter_type;
     let Some(adapter) = adapter(kind) else {
         let error = format!("adapter type {kind} cannot be run by this server");
-        return Ending::failed(RunErrorCode::AdapterUnavailable, error);
+        return ExecutionResult::failed(RunErrorCode::AdapterUnavailable, error);
     };
     match run_context::prepare(&state, claimed, token).await {
         Ok(mut context) => {
@@ -100,7 +100,7 @@ async fn execute(
                         instructions::remove(&state, live.company, live.run).await;
                         attempt(&state, &live, adapter, &mut context).await
                     }
-                    Some(halt) => Ending::halted(halt),
+                    Some(halt) => ExecutionResult::halted(halt),
                 };
             }
             if let Some(end) = &mut ending.end {
@@ -109,11 +109,11 @@ async fn execute(
             ending
         }
         Err(ResolutionError::Unresolved(unresolved)) => {
-            Ending::failed(RunErrorCode::SecretUnresolved, unresolved.to_string())
+            ExecutionResult::failed(RunErrorCode::SecretUnresolved, unresolved.to_string())
         }
         Err(error @ ResolutionError::Store(_)) => {
             tracing::error!(%error, cause = ?error, run = %live.run, "a run cannot be prepared");
-            Ending::broken("the store failed before the start")
+            ExecutionResult::broken("the store failed before the start")
         }
     }
 }
@@ -124,7 +124,7 @@ async fn attempt(
     live: &Arc<LiveRun>,
     adapter: &dyn Adapter,
     context: &mut RunContext,
-) -> Ending {
+) -> ExecutionResult {
     let bundle = context.instructions.clone();
     match instructions::materialize(state, live.company, live.run, bundle).await {
         Ok(copy) => {
@@ -173,7 +173,7 @@ async fn pause(state: &EngineState, time: Duration) -> bool {
 
 /// Writes the end of a run down, again and again until the store takes it or
 /// the run is another server's.
-async fn settle(state: &EngineState, live: &LiveRun, ending: Ending) {
+async fn settle(state: &EngineState, live: &LiveRun, ending: ExecutionResult) {
     live.begin_settling();
     let mut end = ending.end;
     let had_process = live.group().is_some();

@@ -5,8 +5,8 @@
 use workforce_domain::string_enum;
 
 string_enum! {
-    /// Who may call a route. `Board` and `Agent` are checked before the use
-    /// case begins; what needs the object at hand is the use case's to check.
+    /// Who may call a route. `Board` and `Agent` are checked before the use case
+    /// begins. The use case checks what depends on the object in question.
     /// Whatever the rule, nobody but the board reaches another company.
     pub enum Access {
         /// Anybody, without a credential.

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 use serde_path_to_error::{Path, Segment};
 use workforce_app::Code;
-use workforce_domain::Object;
+use workforce_domain::ObjectOnly;
 
 use crate::problem::Problem;
 
@@ -34,10 +34,11 @@ pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
         text => text,
     };
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let Object(value) = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
-        let path = pointer(error.path());
-        fault(path, error.inner())
-    })?;
+    let ObjectOnly(value) =
+        serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+            let path = pointer(error.path());
+            fault(path, error.inner())
+        })?;
     deserializer
         .end()
         .map_err(|error| fault(String::new(), &error))?;
@@ -127,7 +128,7 @@ fn has_nul(text: &[u8]) -> bool {
 }
 
 #[cfg(test)]
-mod values;
+mod value_tests;
 
 #[cfg(test)]
 mod tests {

@@ -88,8 +88,8 @@ fn digest_of(parts: &[&[u8]]) -> [u8; 32] {
 pub(crate) struct IdempotentRequest {
     key: String,
     request_digest: [u8; 32],
-    /// The same without the body. A digest of a body that carries a secret
-    /// could be guessed at, so that the whole one is sealed with the answer.
+    /// The same without the body. From the digest of a body the secret in it could
+    /// be guessed, so the digest with the body is sealed together with the answer.
     route_digest: [u8; 32],
 }
 

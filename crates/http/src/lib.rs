@@ -3,7 +3,7 @@
 //! A handler names three steps: how the request becomes a command, which use
 //! case serves it, and how the answer looks. Everything between them, who
 //! asks, one hop to the blocking pool, the transaction, repeated requests and
-//! refusals, is `exchange`'s. A route is registered through
+//! refusals, is `request_context`'s. A route is registered through
 //! `endpoints::Endpoints` only, which demands its access rule.
 
 mod access_rules;

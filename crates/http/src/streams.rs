@@ -6,9 +6,9 @@
 
 mod channel;
 mod end;
-mod event_body;
+mod event_view;
 mod frame;
-mod inbound;
+mod frame_size_limiter;
 mod sender;
 mod socket;
 mod stall;
@@ -26,10 +26,10 @@ use workforce_domain::port::Store;
 
 pub(crate) use channel::{Batch, Channel, EncodedEvent};
 pub(crate) use end::{CloseCause, ReaderGone};
-pub(crate) use event_body::EventBody;
+pub(crate) use event_view::EventView;
 pub(crate) use frame::{EVENT_STREAM, Frame, KEEP_ALIVE, preamble};
 pub(crate) use sender::{EventSender, answer};
-pub(crate) use socket::{Socket, UPGRADE, accept};
+pub(crate) use socket::{UPGRADE, WebSocketSender, accept};
 
 use crate::problem::Problem;
 

@@ -10,13 +10,13 @@
 mod cluster;
 mod durability;
 mod error;
-mod left_out;
 mod programs;
 mod shared;
+mod skipped_tests;
 mod watcher;
 
 pub use cluster::Cluster;
 pub use error::ClusterError;
-pub use left_out::LEFT_OUT_VARIABLE;
 pub use shared::{CLUSTER_URL_VARIABLE, own_cluster, shared_cluster_url};
+pub use skipped_tests::LEFT_OUT_VARIABLE;
 pub use watcher::Stop;

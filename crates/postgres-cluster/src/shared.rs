@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use crate::{Cluster, ClusterError, left_out};
+use crate::{Cluster, ClusterError, skipped_tests};
 
 /// The environment variable that names a running cluster, by the URL of a database on it whose
 /// user may create databases.
@@ -28,7 +28,7 @@ pub fn shared_cluster_url() -> Option<String> {
                 .get_or_init(|| if_installed(Cluster::start))
                 .as_ref();
             if cluster.is_none() {
-                left_out::tell();
+                skipped_tests::tell();
             }
             cluster.map(|it| it.url().to_owned())
         }

@@ -34,7 +34,7 @@ enum Command {
     Serve(Box<config::ServeArgs>),
     /// Watch two agents work on an issue, in a service of its own.
     Demo(demo::DemoArgs),
-    /// Context the REST interface, as a script of an agent does.
+    /// Call the REST interface, as a script of an agent does.
     Api(api::ApiArgs),
     /// Make, list and revoke tokens of the board on the running service.
     Token(token::TokenArgs),

@@ -102,9 +102,8 @@ impl DiskSpace {
         }))
     }
 
-    /// Notes how much is free at a place. One that was low has to get an
-    /// eighth more than it should have, so that it does not change all the
-    /// time.
+    /// Notes how much is free at a place. A place that was low counts as low until
+    /// it has an eighth more than the minimum, so that it does not go back and forth.
     pub fn see(&self, place: StorageArea, free_bytes: u64) {
         let min = self.0.min_free_bytes;
         let mut all = self.known();

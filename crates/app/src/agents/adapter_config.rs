@@ -5,7 +5,7 @@ use serde_json::Value;
 use workforce_domain::number::whole;
 use workforce_domain::{Document, JsonMap};
 
-use super::environment::check_env;
+use super::env_bindings::check_env;
 use crate::access::{FieldFault, check_document};
 use crate::masking::{REDACTED, refuse_marks};
 

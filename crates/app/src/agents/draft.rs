@@ -12,7 +12,7 @@ use workforce_domain::text::Role;
 use workforce_domain::time::Month;
 
 use super::adapter_config::ENV;
-use super::environment::check_new_bindings;
+use super::env_bindings::check_new_bindings;
 use super::revisions::{ConfigChange, config_of, keep};
 use super::{AgentError, CreateAgent, check_manager, lifecycle};
 use crate::activity_log::log_change;

@@ -9,7 +9,7 @@ use workforce_domain::revision::{AgentConfig, RevisionSide, RevisionSource};
 use workforce_domain::time::Month;
 
 use super::adapter_config::ENV;
-use super::environment::reference_faults;
+use super::env_bindings::reference_faults;
 use super::revisions::{self, ConfigChange, RevisionView, config_of, keep};
 use super::{
     AgentDetail, AgentError, adapter_config, check_manager, detail, instructions,

@@ -12,7 +12,7 @@ use workforce_domain::text::{Description, Label, Name, Role};
 use workforce_domain::time::Month;
 
 use super::adapter_config::ENV;
-use super::environment::{BINDINGS, check_new_bindings};
+use super::env_bindings::{BINDINGS, check_new_bindings};
 use super::revisions::{ConfigChange, keep};
 use super::{
     AgentDetail, AgentError, adapter_config, check_manager, detail, lock_with_company,

@@ -10,7 +10,7 @@ use workforce_domain::issue::Issue;
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{Locked, StoreError, Tx};
 
-use super::stored::save_transition;
+use super::save::save_transition;
 use super::{history, linked_issues};
 use crate::context::Context;
 

@@ -10,7 +10,7 @@ use workforce_domain::approval::{Approval, ApprovalHistoryKind};
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{Failure, Locked, Tx};
 
-use super::stored::save_transition;
+use super::save::save_transition;
 use super::{history, review_flags};
 use crate::access::{FieldFault, check_document};
 use crate::activity_log::document;

@@ -9,11 +9,11 @@ pub(crate) mod draft_snapshot;
 pub(crate) mod history;
 pub(crate) mod linked_issues;
 pub(crate) mod review_flags;
-mod stored;
+mod save;
 
 pub(crate) use cancellation::{
     append_cancelled, cancel_for_terminated_draft, cancel_orphaned, cancel_replaced_plans,
 };
 pub use draft_snapshot::DRAFT_EDITED;
 pub(crate) use draft_snapshot::draft_edited;
-pub(crate) use stored::save_transition;
+pub(crate) use save::save_transition;

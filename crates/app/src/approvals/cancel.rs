@@ -2,9 +2,9 @@ use workforce_domain::id::ApprovalId;
 use workforce_domain::port::{Failure, Tx};
 
 use super::error::{ApprovalError, not_pending};
-use super::stored::{lock, require_requester, seen};
+use super::lookup::{lock, require_requester, seen};
 use super::view::ApprovalView;
-use super::{effects, hire, links, read};
+use super::{hire, issue_effects, links, read};
 use crate::approval_records::{append_cancelled, save_transition};
 use crate::context::Context;
 use crate::refusal::{Code, Codes};
@@ -22,7 +22,7 @@ pub fn cancel(
     let found = seen(tx, ctx, id)?;
     require_requester(ctx, &found)?;
     ctx.require_working_company()?;
-    let requester = effects::lock_requester(tx, &found)?;
+    let requester = issue_effects::lock_requester(tx, &found)?;
     let draft = hire::lock_draft_of(tx, &found)?;
     let mut issues = links::lock_of(tx, &found)?;
     let mut approval = lock(tx, &found)?;
@@ -35,6 +35,6 @@ pub fn cancel(
     save_transition(tx, &approval, from)?;
     append_cancelled(tx, ctx, &mut approval, "withdrawn")?;
     hire::discard(tx, ctx, draft)?;
-    effects::unblock_issues(tx, ctx, &approval, &mut issues, requester.as_ref())?;
+    issue_effects::unblock_issues(tx, ctx, &approval, &mut issues, requester.as_ref())?;
     Ok(read::view(tx.reads(), ctx, approval.into_inner())?)
 }

@@ -13,8 +13,8 @@ use workforce_domain::text::CommentBody;
 use workforce_domain::wake::{WakeReason, WakeSource};
 
 use super::error::ApprovalError;
+use super::lookup::seen;
 use super::read;
-use super::stored::seen;
 use crate::activity_log::{document, log_activity};
 use crate::context::Context;
 use crate::wakes::{self, WakeRequest};

@@ -11,9 +11,9 @@ use workforce_domain::text::DecisionNote;
 use workforce_domain::wake::WakeReason;
 
 use super::error::{ApprovalError, not_pending};
-use super::stored::{lock, seen};
+use super::lookup::{lock, seen};
 use super::view::ApprovalView;
-use super::{effects, hire, links, read};
+use super::{hire, issue_effects, links, read};
 use crate::access::Denied;
 use crate::approval_records::{history, save_transition};
 use crate::context::Context;
@@ -123,7 +123,7 @@ fn decide(
     let found = seen(tx, ctx, id)?;
     let by = require_board(ctx)?;
     // In the order of locks: agents, issues, the approval.
-    let requester = effects::lock_requester(tx, &found)?;
+    let requester = issue_effects::lock_requester(tx, &found)?;
     let draft = hire::lock_draft_of(tx, &found)?;
     let mut issues = links::lock_of(tx, &found)?;
     let mut approval = lock(tx, &found)?;
@@ -155,22 +155,22 @@ fn decide(
     let comment = match verdict {
         BoardVerdict::Approve => {
             hire::activate(tx, ctx, draft)?;
-            effects::approved(tx, ctx, &approval, &mut issues, requester.as_ref())?;
+            issue_effects::approved(tx, ctx, &approval, &mut issues, requester.as_ref())?;
             None
         }
         BoardVerdict::Reject => {
             hire::discard(tx, ctx, draft)?;
-            effects::unblock_issues(tx, ctx, &approval, &mut issues, requester.as_ref())?;
+            issue_effects::unblock_issues(tx, ctx, &approval, &mut issues, requester.as_ref())?;
             let said = "rejected";
-            effects::comment(tx, ctx, &approval, &issues, said, note.as_deref())?
+            issue_effects::comment(tx, ctx, &approval, &issues, said, note.as_deref())?
         }
         BoardVerdict::RequestRevision => {
-            effects::unblock_issues(tx, ctx, &approval, &mut issues, requester.as_ref())?;
+            issue_effects::unblock_issues(tx, ctx, &approval, &mut issues, requester.as_ref())?;
             let said = "asks for a change of";
-            effects::comment(tx, ctx, &approval, &issues, said, note.as_deref())?
+            issue_effects::comment(tx, ctx, &approval, &issues, said, note.as_deref())?
         }
     };
-    effects::wake_requester(tx, ctx, &approval, &issues, verdict.wake(), comment)?;
+    issue_effects::wake_requester(tx, ctx, &approval, &issues, verdict.wake(), comment)?;
     let mut view = read::view(tx.reads(), ctx, approval.into_inner())?;
     if note.is_none() && !matches!(verdict, BoardVerdict::Approve) {
         view.warnings.push(NO_REASON);

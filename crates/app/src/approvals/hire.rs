@@ -224,8 +224,8 @@ pub(super) fn lock_draft_of(
     }
 }
 
-/// Lets the draft work, exactly as it is stored (docs/approvals.md#hires), as
-/// far as its budget does.
+/// Lets the draft work, exactly as it is stored (docs/approvals.md#hires). A used-up
+/// budget pauses it at once.
 pub(super) fn activate(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,

@@ -8,16 +8,16 @@
 mod cancel;
 mod comment;
 mod decide;
-mod effects;
 mod error;
 mod hire;
 mod hire_fields;
 mod insert;
+mod issue_effects;
 mod links;
+mod lookup;
 mod payload;
 mod read;
 mod resubmit;
-mod stored;
 mod submit;
 mod view;
 

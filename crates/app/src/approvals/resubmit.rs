@@ -7,9 +7,9 @@ use workforce_domain::lifecycle::IllegalTransition;
 use workforce_domain::port::{Failure, Tx};
 
 use super::error::{ApprovalError, not_pending};
-use super::stored::{lock, require_requester, seen};
+use super::lookup::{lock, require_requester, seen};
 use super::view::ApprovalView;
-use super::{effects, hire, links, payload, read};
+use super::{hire, issue_effects, links, payload, read};
 use crate::access::FieldFault;
 use crate::agents;
 use crate::approval_records::{history, save_transition};
@@ -60,7 +60,7 @@ pub fn resubmit(
     let details = json!({ "payloadReplaced": replaced, "resubmitCount": approval.resubmit_count });
     let kind = ApprovalHistoryKind::Resubmitted;
     history::append(tx, ctx, &mut approval, kind, None, details)?;
-    effects::block_issues(tx, ctx, &approval, &mut issues, false)?;
+    issue_effects::block_issues(tx, ctx, &approval, &mut issues, false)?;
     Ok(read::view(tx.reads(), ctx, approval.into_inner())?)
 }
 

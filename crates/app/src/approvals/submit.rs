@@ -11,7 +11,7 @@ use workforce_domain::port::{Failure, Locked, Tx};
 use super::error::ApprovalError;
 use super::hire::HIRE;
 use super::insert::{NewApproval, SubmittedApproval, insert};
-use super::{effects, hire, links, payload, read};
+use super::{hire, issue_effects, links, payload, read};
 use crate::access::{self, Denied, FieldFault};
 use crate::agents;
 use crate::approval_records;
@@ -89,7 +89,7 @@ pub fn submit(
         primary_issue: primary,
     };
     let approval = insert(tx, ctx, scope, new, &issues, None)?;
-    effects::block_issues(tx, ctx, &approval, &mut issues, true)?;
+    issue_effects::block_issues(tx, ctx, &approval, &mut issues, true)?;
     Ok(SubmittedApproval {
         view: read::view(tx.reads(), ctx, approval.into_inner())?,
         existing: false,

@@ -154,9 +154,7 @@ fn goals() -> impl Strategy<Value = Goal> {
 fn view(record: &impl Recorded) -> Document {
     let fields = record.fields().into_iter();
     let fields = fields.map(|field| (field.name.into_owned(), abridged(field.value.render())));
-    fields
-        .map(|(name, value)| (name.into_owned(), value))
-        .collect()
+    fields.collect()
 }
 
 proptest! {

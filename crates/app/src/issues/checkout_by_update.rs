@@ -1,4 +1,4 @@
-//! A change that makes work of an agent its own: as good as a checkout.
+//! An update by which an agent takes up an issue. It has the effect of a checkout.
 
 use workforce_domain::change::Change;
 use workforce_domain::issue::{DEFAULT_EXPECTED, Issue, IssueStatus};

@@ -12,9 +12,9 @@ use super::{IssueError, read};
 use crate::access::Denied;
 use crate::context::Context;
 
-/// The run that the caller works in. It is locked, so that it cannot end
-/// beside a lease that it is given and leave that behind. A run that a key
-/// merely names counts for attribution only, once it has ended.
+/// The run that the caller works in. It is locked, so that it cannot end while it
+/// is given a lease, and leave the lease behind. A run that has ended and that a key
+/// only names is kept for attribution, and works no more.
 pub(super) fn working_run(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,

@@ -1,6 +1,6 @@
 use serde::Deserialize;
 use serde_json::json;
-use workforce_domain::Object;
+use workforce_domain::ObjectOnly;
 use workforce_domain::activity::Action;
 use workforce_domain::agent::{first_free, url_key_stem};
 use workforce_domain::id::{AgentId, CompanyId, GoalId};
@@ -41,7 +41,7 @@ pub struct CreateProject {
     /// Whether every issue must be reviewed before it is done.
     pub review_required: Option<bool>,
     /// Its first workspace; for the board to give.
-    pub workspace: Option<Object<CreateWorkspace>>,
+    pub workspace: Option<ObjectOnly<CreateWorkspace>>,
 }
 
 /// What [`create`] refuses with.
@@ -86,7 +86,7 @@ pub fn create(
     if !goals.is_empty() {
         tx.projects_mut().set_goals(&project, &goals)?;
     }
-    if let Some(Object(workspace)) = command.workspace {
+    if let Some(ObjectOnly(workspace)) = command.workspace {
         insert_workspace(tx, ctx, &project, workspace, &[], "/workspace")?;
     }
     let details = json!({ "name": project.name });

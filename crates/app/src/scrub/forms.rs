@@ -16,8 +16,8 @@ const SHORTEST_LINE: usize = 8;
 const PIECE: usize = 1023;
 /// Bytes in a line of base64 as mail and PEM break it: 76 and 64 characters.
 const LINES_OF_BASE64: [usize; 2] = [57, 48];
-/// Base64 is also looked for without up to so many of its first characters,
-/// which may stand on the line before.
+/// Base64 is also searched for without its first one or two characters, which may
+/// stand on the line before.
 pub(super) const LEAVING_OUT: usize = 2;
 
 /// The value itself: in pieces when it is long, and its lines.

@@ -74,7 +74,7 @@ on_both_databases! {
         let board = world.board();
         done(decided(board, approvals::approve, approval.approval.id, &Decide::default()));
         world.check_timers();
-        let next = timer(&world, &ada).next_beat().unwrap();
+        let next = timer(&world, &ada).next_tick().unwrap();
         let wait = next.since(world.now());
         assert!(wait >= MINUTE * 9 / 10 && wait <= MINUTE * 11 / 10, "{wait:?}");
         assert_eq!(beats(&world, &ada), 0);
@@ -83,14 +83,14 @@ on_both_databases! {
 
         // Nobody has to look for it to be off.
         done(board.write(|tx, ctx| agents::pause(tx, ctx, ada.id)));
-        assert_eq!(timer(&world, &ada).next_beat(), None);
+        assert_eq!(timer(&world, &ada).next_tick(), None);
         a_beat_later(&world);
         assert_eq!(timer(&world, &ada), Timer::default());
         done(board.write(|tx, ctx| agents::resume(tx, ctx, ada.id, false)));
         world.check_timers();
-        assert!(timer(&world, &ada).next_beat().is_some_and(|next| next > world.now()));
+        assert!(timer(&world, &ada).next_tick().is_some_and(|next| next > world.now()));
         done(board.write(|tx, ctx| agents::terminate(tx, ctx, ada.id)));
-        assert_eq!(timer(&world, &ada).next_beat(), None);
+        assert_eq!(timer(&world, &ada).next_tick(), None);
         a_beat_later(&world);
         assert_eq!(timer(&world, &ada), Timer::default());
         assert_eq!(beats(&world, &ada), 0);

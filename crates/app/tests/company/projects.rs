@@ -6,7 +6,7 @@ mod workspaces;
 use workforce_app::access::Denied;
 use workforce_app::projects::{self, CreateProject, ProjectError, UpdateProject};
 use workforce_app::{Code, Refusal};
-use workforce_domain::Object;
+use workforce_domain::ObjectOnly;
 use workforce_domain::change::Change;
 use workforce_testkit::world::{World, done, new_project, new_workspace, refused};
 
@@ -97,7 +97,7 @@ fn an_agent_makes_projects_without_workspaces() {
     };
     let view = done(make(new_project("Mine")));
     let seeded = CreateProject {
-        workspace: Some(Object(new_workspace("/etc"))),
+        workspace: Some(ObjectOnly(new_workspace("/etc"))),
         ..new_project("Mine")
     };
     let board_required = ProjectError::Denied(Denied::BoardRequired);

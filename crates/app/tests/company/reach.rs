@@ -12,7 +12,7 @@ use std::fmt::Debug;
 use serde_json::Value;
 use workforce_app::projects::CreateProject;
 use workforce_app::{Code, Failure, Refusal};
-use workforce_domain::Object;
+use workforce_domain::ObjectOnly;
 use workforce_domain::id::{
     AgentId, AgentKeyId, CompanyId, GoalId, IssueId, ProjectId, RunId, WorkspaceId,
 };
@@ -54,7 +54,7 @@ impl Objects {
                 .write(|tx, ctx| workforce_app::agents::create_key(tx, ctx, agent.id, key_name())),
         );
         let seeded = CreateProject {
-            workspace: Some(Object(new_workspace("/srv/site"))),
+            workspace: Some(ObjectOnly(new_workspace("/srv/site"))),
             ..new_project("Site")
         };
         let project = world.project_with(company, &seeded);

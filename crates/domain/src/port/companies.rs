@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use super::{Locked, StoreError};
 use crate::actor::{CompanyScope, InstanceScope, Scope};
 use crate::company::{Company, CompanyStatus};
-use crate::dashboard::{Badges, Figures, Instants};
+use crate::dashboard::{Badges, Cutoffs, DashboardMetrics};
 use crate::id::CompanyId;
 use crate::page::{CreationKey, Page, PageRequest};
 
@@ -38,7 +38,11 @@ pub trait CompanyReads {
     }
 
     /// The figures of a company's dashboard.
-    fn figures(&mut self, company: CompanyScope, at: Instants) -> Result<Figures, StoreError>;
+    fn figures(
+        &mut self,
+        company: CompanyScope,
+        at: Cutoffs,
+    ) -> Result<DashboardMetrics, StoreError>;
 
     /// What waits for somebody's attention in a company.
     fn badges(&mut self, company: CompanyScope) -> Result<Badges, StoreError>;

@@ -1,6 +1,6 @@
 use alloc::vec::Vec;
 
-use super::{Locked, StartTerms, StoreError};
+use super::{Locked, StartConditionInputs, StoreError};
 use crate::actor::{CompanyScope, InstanceScope};
 use crate::agent::Agent;
 use crate::company::Company;
@@ -26,8 +26,8 @@ pub struct ClaimRequest {
 
 impl ClaimRequest {
     /// What the conditions of a start are asked about.
-    pub const fn terms(&self) -> StartTerms {
-        StartTerms {
+    pub const fn terms(&self) -> StartConditionInputs {
+        StartConditionInputs {
             now: self.now,
             instance: self.instance,
             instance_cap: self.instance_cap,

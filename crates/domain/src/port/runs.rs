@@ -35,7 +35,7 @@ pub enum StopScope {
 
 /// What the conditions of a start are asked about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StartTerms {
+pub struct StartConditionInputs {
     /// The present instant.
     pub now: Timestamp,
     /// The server that would start the run.
@@ -78,7 +78,7 @@ pub trait RunReads {
         &mut self,
         company: CompanyScope,
         wake: WakeId,
-        terms: &StartTerms,
+        terms: &StartConditionInputs,
     ) -> Result<Option<Vec<StartCondition>>, StoreError>;
 }
 

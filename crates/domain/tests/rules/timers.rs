@@ -60,7 +60,7 @@ fn a_beat_that_was_set_for_another_interval_does_not_come() {
         (timer(Some(60), Some(3600), Some(5)), None),
         (timer(Some(60), Some(60), Some(5)), Some(after(5))),
     ] {
-        assert_eq!(timer.next_beat(), next, "{timer:?}");
+        assert_eq!(timer.next_tick(), next, "{timer:?}");
     }
 }
 

@@ -8,13 +8,13 @@ use std::sync::Arc;
 
 use workforce_domain::agent::AdapterType;
 
-use crate::ending::Ending;
+use crate::execution_result::ExecutionResult;
 use crate::live::LiveRun;
 use crate::run_context::RunContext;
 use crate::state::EngineState;
 
 /// The future of a run.
-pub(crate) type RunFuture<'a> = Pin<Box<dyn Future<Output = Ending> + Send + 'a>>;
+pub(crate) type RunFuture<'a> = Pin<Box<dyn Future<Output = ExecutionResult> + Send + 'a>>;
 
 /// A way to run agents.
 ///

@@ -12,8 +12,7 @@ use workforce_domain::run::{ProcessRecord, RunEnd, RunErrorCode, RunOutcome};
 
 use super::settings::ProcessSettings;
 use super::{Adapter, RunFuture};
-use crate::agent_variables::environment;
-use crate::ending::Ending;
+use crate::execution_result::ExecutionResult;
 use crate::live::{Halt, LiveRun};
 use crate::process::{
     ChildOutcome, ChildSpec, DEFAULT_LOG_CAP, EndedBy, Exit, LogSummary, OutputSinks, ProcessGroup,
@@ -21,6 +20,7 @@ use crate::process::{
 };
 use crate::project_context::ContextFile;
 use crate::run_context::RunContext;
+use crate::run_environment::environment;
 use crate::scrub::OutputScrubber;
 use crate::state::EngineState;
 
@@ -47,17 +47,17 @@ async fn run(
     state: &Arc<EngineState>,
     live: &Arc<LiveRun>,
     context: &RunContext,
-) -> Result<Ending, Ending> {
+) -> Result<ExecutionResult, ExecutionResult> {
     let run = &context.claimed.run;
     let settings = ProcessSettings::read(&context.settings)
-        .map_err(|fault| Ending::failed(RunErrorCode::ConfigInvalid, fault.to_string()))?;
+        .map_err(|fault| ExecutionResult::failed(RunErrorCode::ConfigInvalid, fault.to_string()))?;
     let cwd = working_directory(state, context, &settings).await?;
     let environment = environment(&state.config, context, &settings.env, &cwd)
-        .map_err(|fault| Ending::failed(RunErrorCode::ConfigInvalid, fault.to_string()))?;
+        .map_err(|fault| ExecutionResult::failed(RunErrorCode::ConfigInvalid, fault.to_string()))?;
     let _context = write_context(state, context).await?;
     let log = open_log(state, state.config.log_path(run.company, run.id)).await?;
     if let Some(halt) = live.halted() {
-        return Err(Ending::halted(halt));
+        return Err(ExecutionResult::halted(halt));
     }
     let scrubber = OutputScrubber::new(&context.patterns);
     let spec = ChildSpec {
@@ -71,7 +71,7 @@ async fn run(
     let child = spawn(spec, |identity| record(state, live, context, identity))
         .await
         .map_err(|error| match live.halted() {
-            Some(halt) => Ending::halted(halt),
+            Some(halt) => ExecutionResult::halted(halt),
             None => not_spawned(&error),
         })?;
     let sinks = OutputSinks {
@@ -110,7 +110,7 @@ async fn working_directory(
     state: &EngineState,
     context: &RunContext,
     settings: &ProcessSettings,
-) -> Result<PathBuf, Ending> {
+) -> Result<PathBuf, ExecutionResult> {
     if let Some(cwd) = &settings.cwd {
         return Ok(cwd.clone());
     }
@@ -125,7 +125,7 @@ async fn working_directory(
     });
     match made.await {
         Ok(()) => Ok(home),
-        Err(error) => Err(Ending::failed(
+        Err(error) => Err(ExecutionResult::failed(
             RunErrorCode::SpawnFailed,
             format!(
                 "the agent's home {} cannot be made: {error}",
@@ -141,7 +141,7 @@ async fn working_directory(
 async fn write_context(
     state: &EngineState,
     context: &RunContext,
-) -> Result<Option<ContextFile>, Ending> {
+) -> Result<Option<ContextFile>, ExecutionResult> {
     let Some(layer) = context.project_layer.clone() else {
         return Ok(None);
     };
@@ -150,21 +150,21 @@ async fn write_context(
     let written = offload(move || ContextFile::write(path, &layer)).await;
     written.map(Some).map_err(|error| {
         tracing::error!(%error, run = %run.id, "a run cannot be told about its project");
-        Ending::broken(format!(
+        ExecutionResult::broken(format!(
             "the context of its project cannot be written: {error}"
         ))
         .because(state, &error)
     })
 }
 
-async fn open_log(state: &EngineState, path: PathBuf) -> Result<RunLog, Ending> {
+async fn open_log(state: &EngineState, path: PathBuf) -> Result<RunLog, ExecutionResult> {
     let opened = offload({
         let (path, clock) = (path.clone(), Arc::clone(&state.store.ports.clock));
         move || Ok(RunLog::open(&path, DEFAULT_LOG_CAP)?.timed_by(clock))
     });
     opened.await.map_err(|error| {
         tracing::error!(%error, path = %path.display(), "the log of a run cannot be opened");
-        Ending::broken(format!("its log cannot be opened: {error}")).because(state, &error)
+        ExecutionResult::broken(format!("its log cannot be opened: {error}")).because(state, &error)
     })
 }
 
@@ -221,15 +221,17 @@ async fn record(
     }
 }
 
-fn not_spawned(error: &SpawnError) -> Ending {
+fn not_spawned(error: &SpawnError) -> ExecutionResult {
     match error {
-        SpawnError::Record { .. } => Ending::broken(with_causes(error)),
+        SpawnError::Record { .. } => ExecutionResult::broken(with_causes(error)),
         SpawnError::Cwd { .. }
         | SpawnError::ProgramNotFound { .. }
         | SpawnError::ProgramNotExecutable { .. }
         | SpawnError::NulByte { .. }
         | SpawnError::Process { .. }
-        | SpawnError::Exec { .. } => Ending::failed(RunErrorCode::SpawnFailed, with_causes(error)),
+        | SpawnError::Exec { .. } => {
+            ExecutionResult::failed(RunErrorCode::SpawnFailed, with_causes(error))
+        }
     }
 }
 
@@ -245,7 +247,7 @@ fn with_causes(error: &dyn Error) -> String {
     text
 }
 
-fn ending(outcome: ChildOutcome<Halt>) -> Ending {
+fn ending(outcome: ChildOutcome<Halt>) -> ExecutionResult {
     let (exit_code, signal) = match outcome.exit {
         Some(Exit::Code(code)) => (Some(code), None),
         Some(Exit::Signal(signal)) => (None, Some(signal)),
@@ -260,7 +262,7 @@ fn ending(outcome: ChildOutcome<Halt>) -> Ending {
         log_bytes,
         log_tail,
     });
-    Ending {
+    ExecutionResult {
         end,
         group_empty: outcome.group_empty,
         lacks_room: false,

@@ -214,9 +214,3 @@ impl ProcessGroup {
         outcome
     }
 }
-
-/// Kills what a dead server left of a run, at once. Safe when the leader's id
-/// names another process by now. Returns whether nothing of the run is left.
-pub async fn kill_leftover(identity: ProcessIdentity, tag: RunTag) -> bool {
-    ProcessGroup::new(identity, tag).end(Duration::ZERO).await
-}

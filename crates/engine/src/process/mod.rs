@@ -27,7 +27,7 @@ pub use activity::ActivityClock;
 pub use child::{Child, Exit};
 pub use child_environment::{ChildEnvironment, InvalidVariable, RunTag};
 pub use error::SpawnError;
-pub use group::{ProcessGroup, kill_leftover};
+pub use group::ProcessGroup;
 pub use identity::ProcessIdentity;
 pub use log_reader::{LogPart, read_log};
 pub use log_times::{LogTime, read_log_times};

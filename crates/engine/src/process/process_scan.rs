@@ -55,8 +55,8 @@ struct Search<'a> {
     leader: ProcessIdentity,
     tag: &'a RunTag,
     own: i32,
-    /// If there, each tagged member that is not in it is told to stop, and is
-    /// added to it.
+    /// With `Some`, every tagged member that is not listed here yet is told to stop
+    /// and is added.
     stopped: Option<&'a mut Stopped>,
     /// Members of the leader's group or session.
     related: Vec<Member>,
@@ -70,12 +70,12 @@ struct Search<'a> {
 /// Who belongs to the group of a leader. With `stopped`, tagged members that are not
 /// in it are told to stop the moment they are seen, and are added to it.
 ///
-/// The table is not read in one instant: who forks and ends without pause
-/// can be gone whenever a reader comes to its place. So everybody who was
-/// given a process id since the scan began is looked at too, until no
-/// further id was given out. Whoever executes then was seen: it was in the
-/// table all the while, or is among those who were born meanwhile. Where
-/// the kernel does not tell of births a scan counts as complete.
+/// The table is not read in one instant: a process that forks and exits without
+/// pause may be missing each time a reader gets to its entry. So the scan also
+/// looks at every process id given out since it began, until there is no new one.
+/// What executes then was seen: it was in the table from the beginning, or was born
+/// during the scan. Where the kernel does not tell the last id given out, one pass
+/// counts as complete.
 pub(super) fn scan(
     leader: ProcessIdentity,
     tag: &RunTag,

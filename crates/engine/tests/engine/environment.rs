@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 use workforce_app::activity_log::document;
 use workforce_app::authenticate::{AuthError, AuthPolicy, Presented, authenticate};
 use workforce_app::{Failure, agents, approvals, issues, projects};
-use workforce_domain::Object;
+use workforce_domain::ObjectOnly;
 use workforce_domain::actor::{Actor, AgentCredential};
 use workforce_domain::approval::ApprovalType;
 use workforce_domain::id::{AgentId, RunId};
@@ -137,7 +137,7 @@ fn project(house: &House) -> Workspace {
         target_date: None,
         color: None,
         review_required: Some(false),
-        workspace: Some(Object(projects::CreateWorkspace {
+        workspace: Some(ObjectOnly(projects::CreateWorkspace {
             name: None,
             cwd: Some(location(&house.path("checkout").display().to_string())),
             repo_url: Some(location("https://example.org/site.git")),

@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use workforce_app::agents::instructions::{self, OutsideDeed, PatchBundle, PutFile};
+use workforce_app::agents::instructions::{self, FileOperation, PatchBundle, PutFile};
 use workforce_domain::id::{AgentId, RunId};
 use workforce_domain::instructions::{BundleMode, BundlePath};
 use workforce_domain::run::{RunErrorCode, RunStatus};
@@ -30,7 +30,7 @@ fn put(house: &House, agent: AgentId, path: &str, content: &str) {
         if_match: None,
         clear_legacy: false,
     };
-    house.act(|tx, ctx| instructions::put_file(tx, ctx, agent, &command, &OutsideDeed::Nothing));
+    house.act(|tx, ctx| instructions::put_file(tx, ctx, agent, &command, &FileOperation::Nothing));
 }
 
 /// Has an agent read its instructions from a folder.

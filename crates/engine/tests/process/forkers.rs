@@ -1,8 +1,9 @@
 use std::fs::File;
 use std::path::PathBuf;
 use std::process::Command;
+use std::time::Duration;
 
-use workforce_engine::process::{EndedBy, Exit, ProcessIdentity, kill_leftover};
+use workforce_engine::process::{EndedBy, Exit, ProcessGroup, ProcessIdentity};
 
 use crate::support::{Bench, NO_LIMITS, eventually};
 
@@ -61,6 +62,6 @@ async fn a_leftover_that_forks_without_pause_is_killed() {
         start_ticks: child.identity().start_ticks - 100,
         ..child.identity()
     };
-    assert!(kill_leftover(gone, tag).await);
+    assert!(ProcessGroup::new(gone, tag).end(Duration::ZERO).await);
     assert!(!is_held(&bench), "a process outlived its run");
 }

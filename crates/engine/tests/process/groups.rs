@@ -1,9 +1,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
-use workforce_engine::process::{
-    EndedBy, Exit, ProcessGroup, ProcessIdentity, RunTag, kill_leftover,
-};
+use workforce_engine::process::{EndedBy, Exit, ProcessGroup, ProcessIdentity, RunTag};
 
 use crate::support::{Bench, NO_LIMITS, eventually, is_live, new_run, pids_in};
 
@@ -98,7 +96,11 @@ async fn a_leftover_is_killed_by_the_identity_of_its_leader() {
     let bench = Bench::new();
     let child = bench.start(bench.shell("trap '' TERM; sleep 60")).await;
     let identity = child.identity();
-    assert!(kill_leftover(identity, RunTag::from(new_run())).await);
+    assert!(
+        ProcessGroup::new(identity, RunTag::from(new_run()))
+            .end(Duration::ZERO)
+            .await
+    );
     assert!(!is_live(identity.pid));
 }
 
@@ -112,7 +114,11 @@ async fn a_process_that_was_given_a_used_id_is_left_alone() {
             start_ticks,
             ..identity
         };
-        assert!(kill_leftover(stale, RunTag::from(new_run())).await);
+        assert!(
+            ProcessGroup::new(stale, RunTag::from(new_run()))
+                .end(Duration::ZERO)
+                .await
+        );
         assert!(is_live(identity.pid), "it is not the one that was recorded");
     }
 }
@@ -134,7 +140,11 @@ async fn a_leftover_whose_leader_is_gone_is_found_by_its_tag() {
             .is_empty()
             .expect("a look")
     );
-    assert!(kill_leftover(gone, tag.clone()).await);
+    assert!(
+        ProcessGroup::new(gone, tag.clone())
+            .end(Duration::ZERO)
+            .await
+    );
 
     assert!(!is_live(pids[0]));
     assert!(ProcessGroup::new(gone, tag).is_empty().expect("a look"));

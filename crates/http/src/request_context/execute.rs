@@ -55,7 +55,7 @@ impl Response {
     }
 
     /// The answer to an earlier request, for its repetition.
-    pub(super) fn again((status, body): (StatusCode, Vec<u8>), ignored_run: bool) -> Self {
+    pub(super) fn replay((status, body): (StatusCode, Vec<u8>), ignored_run: bool) -> Self {
         Self {
             status,
             body,
@@ -152,7 +152,7 @@ impl RequestContext {
                 if let Some(repeatable) = &repeatable
                     && let Some(first) = repeatable.find(tx, vault, &name, now)?
                 {
-                    return Ok(Response::again(first, caller.ignored_run));
+                    return Ok(Response::replay(first, caller.ignored_run));
                 }
                 let signal = Signal::default();
                 let value = act(tx, &self.context(&caller, now, &signal), &input)
@@ -261,8 +261,8 @@ impl RequestContext {
         let tokens = &*state.ports.tokens;
         let outcome = match &self.request.ticket {
             Some(ticket) => authenticate_holder(reads, now, state.auth, ticket.holder),
-            // Where it opens nothing, it is a credential that is not valid; what
-            // stands beside it may be.
+            // A ticket on a route that takes none is an invalid credential, even
+            // beside a valid one.
             None if self.request.brings_ticket() => {
                 return Err(Failure::Refused(Problem::refused(AuthError::Invalid)));
             }

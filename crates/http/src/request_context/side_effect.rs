@@ -35,7 +35,7 @@ impl RequestContext {
                 .write(|tx| repeatable.find(tx, vault, &name, now))
                 .map_err(into_problem)?;
             if let Some(first) = first {
-                return Ok(Response::again(first, ignored_run));
+                return Ok(Response::replay(first, ignored_run));
             }
         }
         let outcome = outside(&self.state, &input, planned)?;

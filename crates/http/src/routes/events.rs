@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use params::EventParams;
 
-use crate::streams::EventBody;
+use crate::streams::EventView;
 use actix_web::HttpResponse;
 use actix_web::http::header;
 use workforce_app::events::{self, EventPage, Opening};
@@ -75,7 +75,7 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     ),
     responses(
         (status = 200, description = "The events.",
-            content((Vec<EventBody> = "application/json"), (String = "text/event-stream")),
+            content((Vec<EventView> = "application/json"), (String = "text/event-stream")),
             headers(("X-Last-Event-Id" = i64,
                 description = "Of a list: what to send as `after` next time."))),
     ))]
@@ -102,7 +102,7 @@ async fn events(rqctx: RequestContext) -> HttpResponse {
         .await
 }
 
-fn listed(page: EventPage, params: &EventParams) -> Reply<Vec<EventBody>> {
+fn listed(page: EventPage, params: &EventParams) -> Reply<Vec<EventView>> {
     let EventPage {
         events,
         next_after,
@@ -111,7 +111,7 @@ fn listed(page: EventPage, params: &EventParams) -> Reply<Vec<EventBody>> {
     let events = events
         .into_iter()
         .filter(|numbered| params.has(numbered.event.kind))
-        .map(EventBody::from);
+        .map(EventView::from);
     let mut reply = Reply::ok(events.collect());
     reply.next_cursor = more.then(|| paging::encode(&next_after)).flatten();
     reply.last_event_id = Some(next_after);
@@ -162,7 +162,7 @@ async fn stream(rqctx: RequestContext) -> Result<HttpResponse, Problem> {
     let channel = streams.channel(&rqctx.state.ports.store, opening.company);
     let (sender, response) = streams::answer(permit);
     let gone = sender.gone();
-    let reader = EventPump::new(Arc::clone(&rqctx), params, opening, channel);
-    actix_web::rt::spawn(reader.run(Transport::Sse(sender), gone));
+    let pump = EventPump::new(Arc::clone(&rqctx), params, opening, channel);
+    actix_web::rt::spawn(pump.run(Transport::Sse(sender), gone));
     Ok(response)
 }

@@ -16,7 +16,7 @@ use workforce_domain::port::{
 use workforce_domain::string_enum::StringEnum;
 
 use super::Frame;
-use super::event_body::EventBody;
+use super::event_view::EventView;
 use crate::problem::Problem;
 
 /// So many events are read at a time.
@@ -215,7 +215,7 @@ fn in_order(number: i64, found: Vec<Arc<EncodedEvent>>) -> Batch {
 fn sent(numbered: NumberedEvent) -> Result<Arc<EncodedEvent>, Problem> {
     let (number, kind) = (numbered.sequence, numbered.event.kind);
     let ends_credentials = ends_credentials(&numbered);
-    let frame = Frame::new(number, kind.as_str(), &EventBody::from(numbered))
+    let frame = Frame::new(number, kind.as_str(), &EventView::from(numbered))
         .map_err(|error| Problem::internal(&error))?;
     Ok(Arc::new(EncodedEvent {
         number,

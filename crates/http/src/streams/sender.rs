@@ -23,7 +23,7 @@ const QUEUE: usize = 4;
 pub(crate) struct EventSender {
     sender: mpsc::Sender<Bytes>,
     streams: Arc<Streams>,
-    attention: StallDetector,
+    stall_detector: StallDetector,
 }
 
 impl EventSender {
@@ -32,18 +32,18 @@ impl EventSender {
     pub(crate) async fn send(&self, piece: impl Into<Bytes>) -> Result<(), ReaderGone> {
         let sending = self.sender.send(piece.into());
         self.streams.patiently(sending).await?;
-        self.attention.handed();
+        self.stall_detector.handed();
         Ok(())
     }
 
     /// Resolves when the reader is gone, or takes nothing.
     pub(crate) fn gone(&self) -> impl Future<Output = CloseCause> + use<> {
         let sender = self.sender.clone();
-        let (streams, attention) = (Arc::clone(&self.streams), self.attention.clone());
+        let (streams, stall_detector) = (Arc::clone(&self.streams), self.stall_detector.clone());
         async move {
             tokio::select! {
                 () = sender.closed() => {}
-                () = streams.stalled(&attention) => {}
+                () = streams.stalled(&stall_detector) => {}
             }
             CloseCause::ReaderGone
         }
@@ -66,11 +66,10 @@ impl Streams {
         }
     }
 
-    /// Resolves when a reader is given up, since it takes nothing of what was
-    /// handed to it. What little it leaves room for does not make it wait
-    /// longer.
-    pub(super) async fn stalled(&self, attention: &StallDetector) {
-        attention.lost(self.limits.patience).await;
+    /// Resolves when a reader has taken nothing of what was handed to it for too
+    /// long. That its buffers had room for a little more does not count.
+    pub(super) async fn stalled(&self, stall_detector: &StallDetector) {
+        stall_detector.lost(self.limits.patience).await;
         self.drop_one();
     }
 
@@ -84,7 +83,7 @@ impl Streams {
 /// reader does not let go of counts until it is gone.
 struct Body {
     receiver: mpsc::Receiver<Bytes>,
-    attention: StallDetector,
+    stall_detector: StallDetector,
     _permit: Permit,
 }
 
@@ -94,7 +93,7 @@ impl Stream for Body {
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let polled = self.receiver.poll_recv(cx);
         if polled.is_ready() {
-            self.attention.taken(!self.receiver.is_empty());
+            self.stall_detector.taken(!self.receiver.is_empty());
         }
         polled.map(|piece| piece.map(Ok))
     }
@@ -110,16 +109,16 @@ pub(crate) fn answer(permit: Permit) -> (EventSender, HttpResponse) {
     // Not compressed here, and not gathered by a proxy.
     response.insert_header((header::CONTENT_ENCODING, "identity"));
     response.insert_header(("X-Accel-Buffering", "no"));
-    let attention = StallDetector::default();
+    let stall_detector = StallDetector::default();
     let response = response.streaming(Body {
         receiver,
-        attention: attention.clone(),
+        stall_detector: stall_detector.clone(),
         _permit: permit,
     });
     let sender = EventSender {
         sender,
         streams,
-        attention,
+        stall_detector,
     };
     (sender, response)
 }

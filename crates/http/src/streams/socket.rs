@@ -1,4 +1,4 @@
-//! The same over a WebSocket.
+//! An event stream over a WebSocket.
 
 use std::error::Error;
 use std::io;
@@ -18,18 +18,18 @@ use tokio::time::{Instant, timeout};
 use workforce_app::{Code, Codes};
 
 use super::end::{CloseCause, ReaderGone};
-use super::inbound::Inbound;
+use super::frame_size_limiter::FrameSizeLimiter;
 use super::stall::StallDetector;
 use super::{Permit, Streams};
 use crate::problem::Problem;
 use crate::streamed_request::StreamedRequest;
 
-/// A frame of a client may have so many bytes. Nothing that it says is heeded.
+/// The most bytes that a frame of a client may have. What it says is ignored.
 const FRAME_LIMIT: usize = 4 * 1024;
-/// And so many of them may come within a [`SPELL`].
+/// The most frames of a client within [`SPELL`].
 const FRAMES: u32 = 128;
 const SPELL: Duration = Duration::from_secs(10);
-/// For so long a reader may take to be told why a stream ends.
+/// How long a reader may take to receive why its stream ends.
 const FAREWELL: Duration = Duration::from_secs(1);
 
 /// What a WebSocket is refused with.
@@ -38,13 +38,13 @@ pub(crate) const UPGRADE: Codes = Codes::of(&[Code::UpgradeRequired]);
 const TOO_LARGE: CloseCause = CloseCause::Misbehaved(CloseCode::Size, "message too large");
 
 /// The sending end of a WebSocket.
-pub(crate) struct Socket {
+pub(crate) struct WebSocketSender {
     session: Session,
     streams: Arc<Streams>,
-    attention: StallDetector,
+    stall_detector: StallDetector,
 }
 
-impl Socket {
+impl WebSocketSender {
     /// Sends messages in this order.
     pub(crate) async fn texts(
         &self,
@@ -53,7 +53,7 @@ impl Socket {
         let mut session = self.session.clone();
         for text in texts {
             self.streams.patiently(session.text(text)).await?;
-            self.attention.handed();
+            self.stall_detector.handed();
         }
         Ok(())
     }
@@ -62,19 +62,19 @@ impl Socket {
     pub(crate) async fn ping(&self) -> Result<(), ReaderGone> {
         let mut session = self.session.clone();
         self.streams.patiently(session.ping(b"")).await?;
-        self.attention.handed();
+        self.stall_detector.handed();
         Ok(())
     }
 
     /// Ends the stream.
-    pub(crate) async fn close(self, farewell: CloseCause) {
+    pub(crate) async fn close(self, cause: CloseCause) {
         let reason = |code, why: &str| {
             Some(CloseReason {
                 code,
                 description: Some(why.to_owned()),
             })
         };
-        let reason = match farewell {
+        let reason = match cause {
             CloseCause::ReaderGone => return,
             CloseCause::Stopping => reason(CloseCode::Away, "the server stops"),
             CloseCause::Refused(code) => reason(CloseCode::Policy, &code.to_string()),
@@ -87,21 +87,21 @@ impl Socket {
 }
 
 /// The receiving end of a WebSocket.
-pub(crate) struct Client {
+pub(crate) struct WebSocketReceiver {
     messages: MessageStream,
     session: Session,
     streams: Arc<Streams>,
-    attention: StallDetector,
+    stall_detector: StallDetector,
 }
 
-impl Client {
+impl WebSocketReceiver {
     /// Listens until the client is gone, takes nothing, or does not keep to the
     /// rules. Pings are answered; the rest is ignored.
     pub(crate) async fn gone(self) -> CloseCause {
-        let (streams, attention) = (Arc::clone(&self.streams), self.attention.clone());
+        let (streams, stall_detector) = (Arc::clone(&self.streams), self.stall_detector.clone());
         tokio::select! {
-            farewell = self.listen() => farewell,
-            () = streams.stalled(&attention) => CloseCause::ReaderGone,
+            cause = self.listen() => cause,
+            () = streams.stalled(&stall_detector) => CloseCause::ReaderGone,
         }
     }
 
@@ -121,7 +121,7 @@ impl Client {
                     if answered.is_err() {
                         return CloseCause::ReaderGone;
                     }
-                    self.attention.handed();
+                    self.stall_detector.handed();
                 }
                 Ok(Message::Close(reason)) => return CloseCause::Asked(reason),
                 Ok(_ignored) => {}
@@ -139,7 +139,7 @@ impl Client {
 /// The body of the answer. It holds the permit until the connection is gone.
 struct Body {
     frames: BoxBody,
-    attention: StallDetector,
+    stall_detector: StallDetector,
     _permit: Permit,
 }
 
@@ -157,7 +157,7 @@ impl MessageBody for Body {
         let polled = Pin::new(&mut self.frames).poll_next(cx);
         if polled.is_ready() {
             // All that waits is taken at once.
-            self.attention.taken(false);
+            self.stall_detector.taken(false);
         }
         polled
     }
@@ -166,7 +166,7 @@ impl MessageBody for Body {
 /// What a client sends, up to a frame above the limit. The library gathers a
 /// frame before it looks at its length.
 fn bounded(request: &HttpRequest, payload: Payload) -> Result<Payload, Problem> {
-    let mut inbound = Inbound::new(FRAME_LIMIT as u64);
+    let mut inbound = FrameSizeLimiter::new(FRAME_LIMIT as u64);
     let frames = payload.map(move |piece| {
         let piece = piece?;
         if inbound.admits(&piece) {
@@ -205,7 +205,7 @@ pub(crate) fn accept(
         payload,
     }: StreamedRequest,
     enter: impl FnOnce() -> Result<Permit, Problem>,
-) -> Result<(Socket, Client, HttpResponse), Problem> {
+) -> Result<(WebSocketSender, WebSocketReceiver, HttpResponse), Problem> {
     let payload = bounded(&request, payload)?;
     let (response, session, messages) = actix_ws::handle(&request, payload).map_err(|error| {
         let detail = format!("this path speaks WebSocket only: {error}");
@@ -213,21 +213,21 @@ pub(crate) fn accept(
     })?;
     let permit = enter()?;
     let streams = Arc::clone(&permit.streams);
-    let attention = StallDetector::default();
-    let socket = Socket {
+    let stall_detector = StallDetector::default();
+    let socket = WebSocketSender {
         session: session.clone(),
         streams: Arc::clone(&streams),
-        attention: attention.clone(),
+        stall_detector: stall_detector.clone(),
     };
-    let client = Client {
+    let client = WebSocketReceiver {
         messages: messages.max_frame_size(FRAME_LIMIT),
         session,
         streams,
-        attention: attention.clone(),
+        stall_detector: stall_detector.clone(),
     };
     let response = response.map_body(|_head, frames| Body {
         frames,
-        attention,
+        stall_detector,
         _permit: permit,
     });
     Ok((socket, client, response.map_into_boxed_body()))

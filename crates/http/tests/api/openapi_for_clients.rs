@@ -230,3 +230,17 @@ fn answers_tell_their_headers() {
         }
     }
 }
+
+/// A type that only says how a value is read must not hide what the value is.
+#[test]
+fn a_part_of_a_body_is_described() {
+    let schemas = &DOCUMENT["components"]["schemas"];
+    for (body, part, of) in [
+        ("CreateProject", "workspace", "CreateWorkspace"),
+        ("CreateAgentBody", "permissions", "GrantedBody"),
+    ] {
+        let field = schemas[body]["properties"][part].to_string();
+        let expected = format!("#/components/schemas/{of}\"");
+        assert!(field.contains(&expected), "{body} {field}");
+    }
+}

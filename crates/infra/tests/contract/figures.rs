@@ -5,7 +5,7 @@ use workforce_domain::activity::{Action, Activity, Entity};
 use workforce_domain::actor::{ActorKind, InstanceScope};
 use workforce_domain::agent::AgentLifecycle;
 use workforce_domain::company::PauseReason;
-use workforce_domain::dashboard::{AgentFigures, Badges, Figures, Instants, TaskFigures};
+use workforce_domain::dashboard::{AgentFigures, Badges, Cutoffs, DashboardMetrics, TaskFigures};
 use workforce_domain::id::RunId;
 use workforce_domain::issue::{Assignee, Assignment, Issue, IssueStatus, Progress};
 use workforce_domain::money::Budget;
@@ -20,8 +20,8 @@ fn hours(hours: i64) -> Timestamp {
     Timestamp::from_micros(now().micros() + hours * 3_600_000_000)
 }
 
-fn instants() -> Instants {
-    Instants {
+fn instants() -> Cutoffs {
+    Cutoffs {
         today: hours(-12),
         yesterday: hours(-36),
         hour_ago: hours(-1),
@@ -52,10 +52,10 @@ on_both_databases! {
     fn a_company_is_counted(store: &TestStore) {
         let world = World::new(store);
         let figures = || world.read(|reads| reads.companies().figures(world.scope(), instants()));
-        assert_eq!(figures(), Figures {
+        assert_eq!(figures(), DashboardMetrics {
             agents: AgentFigures { active: 1, ..AgentFigures::default() },
             tasks: TaskFigures { open: 1, ..TaskFigures::default() },
-            ..Figures::default()
+            ..DashboardMetrics::default()
         });
         for at in [hours(0), hours(-11), hours(-13), hours(-37)] {
             open(&world, IssueStatus::Done, at);
@@ -100,7 +100,7 @@ on_both_databases! {
                     '{agent}', 'b', {at}, 0, {at}, {at})"
             ));
         }
-        assert_eq!(figures(), Figures {
+        assert_eq!(figures(), DashboardMetrics {
             agents: AgentFigures {
                 active: 1, running: 1, paused: 1, error: 1, budget_cents: 500,
                 ..AgentFigures::default()

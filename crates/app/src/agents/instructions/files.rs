@@ -42,7 +42,7 @@ pub struct DeleteFile {
 
 /// What is to be done on disk before the store is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum OutsideDeed {
+pub enum FileOperation {
     /// Nothing: the bundle is managed.
     Nothing,
     /// A file is to be written.
@@ -59,7 +59,7 @@ pub enum OutsideDeed {
     },
 }
 
-impl OutsideDeed {
+impl FileOperation {
     fn root(&self) -> Option<&str> {
         match self {
             Self::Nothing => None,
@@ -131,12 +131,12 @@ pub fn plan_put(
     ctx: &Context<'_>,
     id: AgentId,
     command: &PutFile,
-) -> Result<OutsideDeed, Failure<InstructionsError>> {
+) -> Result<FileOperation, Failure<InstructionsError>> {
     let (_agent, pointer) = found(reads, ctx, id)?;
     check_put(ctx, &pointer, command)?;
     Ok(match pointer.external_root() {
-        None => OutsideDeed::Nothing,
-        Some(root) => OutsideDeed::Write {
+        None => FileOperation::Nothing,
+        Some(root) => FileOperation::Write {
             root: root.to_owned(),
             may_create: command.path == pointer.entry_file,
         },
@@ -149,12 +149,12 @@ pub fn plan_delete(
     ctx: &Context<'_>,
     id: AgentId,
     command: &DeleteFile,
-) -> Result<OutsideDeed, Failure<InstructionsError>> {
+) -> Result<FileOperation, Failure<InstructionsError>> {
     let (_agent, pointer) = found(reads, ctx, id)?;
     check_delete(&pointer, &command.path).map_err(Failure::Refused)?;
     Ok(match pointer.external_root() {
-        None => OutsideDeed::Nothing,
-        Some(root) => OutsideDeed::Delete {
+        None => FileOperation::Nothing,
+        Some(root) => FileOperation::Delete {
             root: root.to_owned(),
         },
     })
@@ -174,20 +174,20 @@ fn check_delete(pointer: &BundlePointer, path: &BundlePath) -> Result<(), Instru
 /// Does on disk what is to be done there; `written` is what a file is to hold.
 pub fn do_outside(
     disk: &dyn InstructionFiles,
-    deed: &OutsideDeed,
+    deed: &FileOperation,
     path: &BundlePath,
     written: Option<&PutFile>,
 ) -> Result<(), InstructionsError> {
     match (deed, written) {
-        (OutsideDeed::Write { root, may_create }, Some(put)) => {
+        (FileOperation::Write { root, may_create }, Some(put)) => {
             let expected = put.if_match.as_deref();
             disk.write(root, path, &put.content, expected, *may_create)
                 .map_err(|error| on_disk(&error, "/path"))
         }
-        (OutsideDeed::Delete { root }, _) => disk
+        (FileOperation::Delete { root }, _) => disk
             .delete(root, path)
             .map_err(|error| on_disk(&error, "?path")),
-        (OutsideDeed::Nothing | OutsideDeed::Write { .. }, _) => Ok(()),
+        (FileOperation::Nothing | FileOperation::Write { .. }, _) => Ok(()),
     }
 }
 
@@ -201,7 +201,7 @@ pub fn put_file(
     ctx: &Context<'_>,
     id: AgentId,
     command: &PutFile,
-    done: &OutsideDeed,
+    done: &FileOperation,
 ) -> Result<BundleView, Failure<InstructionsError>> {
     let mut agent = about(lock(tx, ctx, id))?;
     let (_agent, pointer) = found(tx.reads(), ctx, id)?;
@@ -254,7 +254,7 @@ pub fn delete_file(
     ctx: &Context<'_>,
     id: AgentId,
     command: &DeleteFile,
-    done: &OutsideDeed,
+    done: &FileOperation,
 ) -> Result<BundleView, Failure<InstructionsError>> {
     let mut agent = about(lock(tx, ctx, id))?;
     let (_agent, pointer) = found(tx.reads(), ctx, id)?;

@@ -22,8 +22,8 @@ use workforce_domain::revision::AgentConfig;
 
 pub use bundle::{BundleFile, BundleView};
 pub use files::{
-    DELETE_FILE, DeleteFile, OutsideDeed, PUT_FILE, PutFile, delete_file, do_outside, plan_delete,
-    plan_put, put_file,
+    DELETE_FILE, DeleteFile, FileOperation, PUT_FILE, PutFile, delete_file, do_outside,
+    plan_delete, plan_put, put_file,
 };
 pub use legacy_path::{
     InferredBundle, InstructionsPath, SET_PATH, SetInstructionsPath, infer, set_path,

@@ -7,7 +7,7 @@ use workforce_app::projects::{
     self, CreateProject, CreateWorkspace, ProjectError, UpdateWorkspace,
 };
 use workforce_app::{Code, Failure, Refusal};
-use workforce_domain::Object;
+use workforce_domain::ObjectOnly;
 use workforce_domain::change::{Change, Replace};
 use workforce_domain::id::{ProjectId, WorkspaceId};
 use workforce_domain::project::Workspace;
@@ -82,7 +82,7 @@ fn the_first_workspace_is_the_primary_one_whatever_it_says() {
     assert!(done(add_workspace(world.board(), id, &new_workspace("/srv/a"))).is_primary);
     assert!(!done(add_workspace(world.board(), id, &new_workspace("/srv/b"))).is_primary);
     let seeded = CreateProject {
-        workspace: Some(Object(new_workspace("/srv/site"))),
+        workspace: Some(ObjectOnly(new_workspace("/srv/site"))),
         ..new_project("S")
     };
     let view = world.project_with(world.company("Other").id, &seeded);
@@ -157,7 +157,7 @@ fn a_workspace_is_somewhere() {
     assert_eq!(told.code(), Code::InvalidField);
     let company = world.company("Other").id;
     let seeded = CreateProject {
-        workspace: Some(Object(nowhere())),
+        workspace: Some(ObjectOnly(nowhere())),
         ..new_project("Nowhere")
     };
     let board = world.board();

@@ -8,7 +8,7 @@ use workforce_domain::id::AgentId;
 use workforce_domain::money::Budget;
 use workforce_domain::string_enum::StringEnum;
 use workforce_domain::text::{Description, Label, Name, Role};
-use workforce_domain::{Document, Object};
+use workforce_domain::{Document, ObjectOnly};
 
 use crate::problem::Problem;
 
@@ -55,7 +55,7 @@ pub(in super::super) struct CreateAgentBody {
     #[serde(default)]
     budget_monthly_cents: Change<Budget>,
     /// What it may do; for the board to give.
-    permissions: Option<Object<GrantedBody>>,
+    permissions: Option<ObjectOnly<GrantedBody>>,
     /// Anything to keep with it.
     metadata: Option<Document>,
 }
@@ -75,7 +75,7 @@ impl CreateAgentBody {
             budget: self.budget_monthly_cents,
             can_create_agents: self
                 .permissions
-                .and_then(|Object(granted)| granted.can_create_agents),
+                .and_then(|ObjectOnly(granted)| granted.can_create_agents),
             metadata: self.metadata.unwrap_or_default(),
         })
     }
@@ -121,7 +121,7 @@ pub(super) struct UpdateAgentBody {
     budget_monthly_cents: Replace<Budget>,
     /// What it may do; for the board to set.
     #[serde(default)]
-    permissions: Replace<Object<GrantedBody>>,
+    permissions: Replace<ObjectOnly<GrantedBody>>,
     /// Anything to keep with it.
     #[serde(default)]
     metadata: Replace<Document>,
@@ -151,7 +151,7 @@ impl UpdateAgentBody {
             can_create_agents: self
                 .permissions
                 .value()
-                .and_then(|Object(granted)| granted.can_create_agents),
+                .and_then(|ObjectOnly(granted)| granted.can_create_agents),
             metadata: self.metadata.value(),
         })
     }

@@ -86,7 +86,7 @@ impl From<RuntimeState> for RuntimeStateBody {
             last_run: state.last,
             consecutive_failures: agent.consecutive_failures,
             last_heartbeat_at: agent.last_heartbeat_at,
-            next_heartbeat_at: state.timer.next_beat(),
+            next_heartbeat_at: state.timer.next_tick(),
             heartbeat_interval_sec: state.timer.interval_sec,
             suppressed_wakes: Count(state.timer.suppressed),
             spent_monthly_cents: state.usage.spent,

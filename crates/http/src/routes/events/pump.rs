@@ -18,8 +18,8 @@ use crate::streams::{Batch, Channel, CloseCause, EncodedEvent, ReaderGone, Strea
 
 /// The pause after a failure of the store.
 const STORE_PAUSE: Duration = Duration::from_secs(1);
-/// Whoever is called for nothing looks whether it may still read, but no more
-/// often than this.
+/// A pump that was woken without a new event checks whether its reader may still
+/// read, but not more often than this.
 const CALLED_FOR_NOTHING: Duration = Duration::from_millis(500);
 
 /// One reader, from its first event to its end.
@@ -65,19 +65,19 @@ impl EventPump {
     /// stops.
     pub(super) async fn run(mut self, line: Transport, gone: impl Future<Output = CloseCause>) {
         let mut closing = self.rqctx.state.streams().closing();
-        let farewell = tokio::select! {
+        let cause = tokio::select! {
             biased;
             _ = closing.wait_for(|closing| *closing) => CloseCause::Stopping,
-            farewell = gone => farewell,
-            farewell = self.read(&line) => farewell,
+            cause = gone => cause,
+            cause = self.read(&line) => cause,
         };
-        line.end(farewell).await;
+        line.end(cause).await;
     }
 
     async fn read(&mut self, line: &Transport) -> CloseCause {
         match self.read_on(line).await {
             Ok(never) => match never {},
-            Err(farewell) => farewell,
+            Err(cause) => cause,
         }
     }
 

@@ -55,7 +55,7 @@ async fn accepted(
     let streams = rqctx.state.streams();
     let (socket, client, response) = accept(connection, || streams.enter(&caller))?;
     let channel = streams.channel(&rqctx.state.ports.store, opening.company);
-    let reader = EventPump::new(Arc::clone(&rqctx), params, opening, channel);
-    actix_web::rt::spawn(reader.run(Transport::Socket(socket), client.gone()));
+    let pump = EventPump::new(Arc::clone(&rqctx), params, opening, channel);
+    actix_web::rt::spawn(pump.run(Transport::Socket(socket), client.gone()));
     Ok(response)
 }

@@ -7,7 +7,7 @@ use bytestring::ByteString;
 use serde_json::Value;
 
 use crate::streams::{
-    CloseCause, EncodedEvent, EventSender, Frame, KEEP_ALIVE, ReaderGone, Socket, preamble,
+    CloseCause, EncodedEvent, EventSender, Frame, KEEP_ALIVE, ReaderGone, WebSocketSender, preamble,
 };
 
 /// Events are gathered up to so many bytes before they are handed on: what
@@ -19,7 +19,7 @@ pub(super) enum Transport {
     /// Server-sent events.
     Sse(EventSender),
     /// Each event is a message of its own.
-    Socket(Socket),
+    Socket(WebSocketSender),
 }
 
 impl Transport {
@@ -84,13 +84,13 @@ impl Transport {
     }
 
     /// Ends the stream.
-    pub(super) async fn end(self, farewell: CloseCause) {
-        match (self, farewell) {
+    pub(super) async fn end(self, cause: CloseCause) {
+        match (self, cause) {
             (Self::Sse(sender), CloseCause::Refused(code)) => {
                 let _told_or_gone = sender.send(format!(": {code}\n\n")).await;
             }
             (Self::Sse(_), _) => {}
-            (Self::Socket(socket), farewell) => socket.close(farewell).await,
+            (Self::Socket(socket), cause) => socket.close(cause).await,
         }
     }
 }

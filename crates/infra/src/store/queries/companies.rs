@@ -6,7 +6,7 @@ use workforce_domain::company::{
     Company, CompanyLifecycle, CompanyLifecycleRecord, CompanyStatus, PauseReason,
 };
 use workforce_domain::corrupt::Corrupt;
-use workforce_domain::dashboard::{Badges, Figures, Instants};
+use workforce_domain::dashboard::{Badges, Cutoffs, DashboardMetrics};
 use workforce_domain::id::CompanyId;
 use workforce_domain::money::Budget;
 use workforce_domain::page::{CreationKey, Page, PageRequest};
@@ -171,7 +171,11 @@ impl CompanyReads for Transaction<'_> {
             .map_err(failed)
     }
 
-    fn figures(&mut self, company: CompanyScope, at: Instants) -> Result<Figures, StoreError> {
+    fn figures(
+        &mut self,
+        company: CompanyScope,
+        at: Cutoffs,
+    ) -> Result<DashboardMetrics, StoreError> {
         figures::figures(self.conn, company, at)
     }
 

@@ -7,7 +7,7 @@ use diesel::sql_query;
 use diesel::sql_types::{BigInt, Text};
 use workforce_domain::actor::CompanyScope;
 use workforce_domain::agent::{Agent, AgentState};
-use workforce_domain::dashboard::{AgentFigures, Badges, Figures, Instants, TaskFigures};
+use workforce_domain::dashboard::{AgentFigures, Badges, Cutoffs, DashboardMetrics, TaskFigures};
 use workforce_domain::issue::IssueStatus;
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::StoreError;
@@ -145,8 +145,8 @@ struct BadgeRow {
 pub(super) fn figures(
     conn: &mut Connection,
     company: CompanyScope,
-    at: Instants,
-) -> Result<Figures, StoreError> {
+    at: Cutoffs,
+) -> Result<DashboardMetrics, StoreError> {
     let company = IdColumn(company.company());
     let agents: AgentSums = sql_query(AGENTS.as_str())
         .bind::<BigInt, _>(i64::from(Agent::FAILURES_SHOWN_AS_ERROR))
@@ -168,7 +168,7 @@ pub(super) fn figures(
         let met = statuses.iter().filter(|row| wanted(row.status.0));
         met.map(|row| row.count).sum()
     };
-    Ok(Figures {
+    Ok(DashboardMetrics {
         agents: AgentFigures {
             active: agents.active,
             running: agents.running,

@@ -7,8 +7,8 @@ use workforce_domain::id::{AgentId, IssueId, RunId, WakeId};
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::page::{CreationKey, Page, PageRequest};
 use workforce_domain::port::{
-    Lock, Locked, RunCursor, RunFilter, RunReads, RunWrites, StartTerms, StopScope, StoreError,
-    WakeableAgent,
+    Lock, Locked, RunCursor, RunFilter, RunReads, RunWrites, StartConditionInputs, StopScope,
+    StoreError, WakeableAgent,
 };
 use workforce_domain::run::{Run, RunErrorCode, RunStatus, StartCondition};
 use workforce_domain::time::Timestamp;
@@ -154,7 +154,7 @@ impl RunReads for Transaction<'_> {
         &mut self,
         company: CompanyScope,
         wake: WakeId,
-        terms: &StartTerms,
+        terms: &StartConditionInputs,
     ) -> Result<Option<Vec<StartCondition>>, StoreError> {
         start_conditions::blocking(self.conn, company, wake, terms)
     }

@@ -10,7 +10,7 @@ use workforce_domain::actor::CompanyScope;
 use workforce_domain::approval::ApprovalStatus;
 use workforce_domain::corrupt::Corrupt;
 use workforce_domain::id::{CompanyId, InstanceId, WakeId};
-use workforce_domain::port::{StartTerms, StoreError};
+use workforce_domain::port::{StartConditionInputs, StoreError};
 use workforce_domain::run::StartCondition;
 use workforce_domain::string_enum::StringEnum;
 use workforce_domain::time::Month;
@@ -167,7 +167,7 @@ pub(super) fn blocking(
     conn: &mut Connection,
     company: CompanyScope,
     wake: WakeId,
-    terms: &StartTerms,
+    terms: &StartConditionInputs,
 ) -> Result<Option<Vec<StartCondition>>, StoreError> {
     let found: Option<Blocking> = sql_query(BLOCKING.as_str())
         .bind::<Instant, _>(InstantColumn(terms.now))

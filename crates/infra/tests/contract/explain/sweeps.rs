@@ -3,7 +3,7 @@
 //! all there ever was.
 
 use workforce_domain::actor::{InstanceScope, Scope};
-use workforce_domain::dashboard::Instants;
+use workforce_domain::dashboard::Cutoffs;
 use workforce_domain::port::{StopScope, StoreError, Tx};
 use workforce_domain::run::RunErrorCode;
 use workforce_domain::time::Month;
@@ -20,7 +20,7 @@ type Deed<'a> = Box<dyn FnMut(&mut dyn Tx) -> Result<(), StoreError> + 'a>;
 
 /// The statements of the dashboard.
 fn counting(store: &TestStore, asked: &Asked) -> Vec<String> {
-    let instants = Instants {
+    let instants = Cutoffs {
         today: now(),
         yesterday: now(),
         hour_ago: now(),

@@ -7,7 +7,7 @@ use crate::state::EngineState;
 
 /// How a run came to its end.
 #[derive(Clone, Debug)]
-pub(crate) struct Ending {
+pub(crate) struct ExecutionResult {
     /// The end to write down; `None` for a run that is another server's by now.
     pub(crate) end: Option<RunEnd>,
     /// Whether nothing of it executes any more.
@@ -16,7 +16,7 @@ pub(crate) struct Ending {
     pub(crate) lacks_room: bool,
 }
 
-impl Ending {
+impl ExecutionResult {
     /// A run that failed without having executed anything.
     pub(crate) fn failed(code: RunErrorCode, error: impl Into<String>) -> Self {
         Self::before_start(RunEnd::without_exit(RunOutcome::Failed(code), error))

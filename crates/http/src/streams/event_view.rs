@@ -12,7 +12,7 @@ use workforce_domain::time::Timestamp;
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Event)]
-pub(crate) struct EventBody {
+pub(crate) struct EventView {
     /// Its number in the company: from 1 on, without gaps.
     id: i64,
     /// The company.
@@ -26,7 +26,7 @@ pub(crate) struct EventBody {
     payload: Document,
 }
 
-impl From<NumberedEvent> for EventBody {
+impl From<NumberedEvent> for EventView {
     fn from(NumberedEvent { sequence, event }: NumberedEvent) -> Self {
         Self {
             id: sequence,

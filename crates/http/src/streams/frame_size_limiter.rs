@@ -4,7 +4,7 @@ const MAX_HEAD: usize = 10;
 /// Follows the frames that a client sends by what their heads announce, so that
 /// one above the limit is refused before any of it is gathered.
 #[derive(Debug)]
-pub(super) struct Inbound {
+pub(super) struct FrameSizeLimiter {
     limit: u64,
     /// What is known of the next head.
     head: Vec<u8>,
@@ -12,7 +12,7 @@ pub(super) struct Inbound {
     rest: u64,
 }
 
-impl Inbound {
+impl FrameSizeLimiter {
     /// Frames of at most `limit` bytes each.
     pub(super) fn new(limit: u64) -> Self {
         Self {
@@ -85,7 +85,7 @@ mod tests {
     fn frames_up_to_the_limit_pass_however_they_are_cut() {
         let frames: Vec<u8> = [0, 1, 125, 126, 4096, 7].map(frame).concat();
         for size in [1, 2, 3, 7, 100, 5000, frames.len()] {
-            let mut inbound = Inbound::new(4096);
+            let mut inbound = FrameSizeLimiter::new(4096);
             for piece in frames.chunks(size) {
                 assert!(inbound.admits(piece), "{size}");
             }
@@ -97,12 +97,12 @@ mod tests {
     fn a_frame_above_the_limit_is_refused_by_its_head() {
         for length in [4097, 0x1_0000, 1 << 20] {
             let head = &frame(length)[..if length < 0x1_0000 { 4 } else { 10 }];
-            let mut inbound = Inbound::new(4096);
+            let mut inbound = FrameSizeLimiter::new(4096);
             assert!(inbound.admits(&frame(4096)));
             let (last, before) = head.split_last().unwrap();
             assert!(before.iter().all(|byte| inbound.admits(&[*byte])));
             assert!(!inbound.admits(&[*last]), "{length}");
         }
-        assert!(!Inbound::new(4096).admits(&[0x89, 0xff, 0x40, 0, 0, 0, 0, 0, 0, 0]));
+        assert!(!FrameSizeLimiter::new(4096).admits(&[0x89, 0xff, 0x40, 0, 0, 0, 0, 0, 0, 0]));
     }
 }

@@ -14,7 +14,7 @@ use crate::context::Context;
 
 /// Where there is little room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LittleRoom {
+pub struct LowDiskSpace {
     /// A word for the place, such as `data`.
     pub place: &'static str,
     /// Bytes that are free there.
@@ -28,7 +28,7 @@ pub struct LittleRoom {
 pub fn low(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
-    little: LittleRoom,
+    little: LowDiskSpace,
 ) -> Result<(), Failure<Infallible>> {
     let details = json!({
         "place": little.place,

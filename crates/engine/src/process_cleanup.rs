@@ -1,0 +1,117 @@
+//! What a run whose server is gone left behind: its processes, their record, its
+//! log, and how it ended.
+
+use std::path::Path;
+use std::time::Duration;
+
+use workforce_domain::actor::{CompanyOwned, CompanyScope};
+use workforce_domain::id::RunId;
+use workforce_domain::port::{Failure, StoreError};
+use workforce_domain::run::{ProcessRecord, Run, RunEnd, RunErrorCode, RunOutcome};
+
+use crate::process::{ProcessGroup, ProcessIdentity, RunLog, RunTag, TAIL_LEN, read_log};
+use crate::project_context::ContextFile;
+use crate::state::EngineState;
+
+/// What became of the recorded process of a run that lost its server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Clearing {
+    /// It was here, and is gone.
+    Killed,
+    /// There was nothing of it here: it ended, or it is on another host.
+    NotHere,
+    /// It was here and cannot be killed.
+    StillThere,
+}
+
+/// Kills what is left of a run on this host. Deletes the record of its process if
+/// something was left, or if the record can only be of this host.
+pub(crate) async fn kill_leftover_processes(
+    state: &EngineState,
+    process: &ProcessRecord,
+) -> Result<Clearing, StoreError> {
+    let clearing = kill(process).await;
+    match clearing {
+        Clearing::StillThere => {
+            tracing::error!(run = %process.run, "processes of a lost run cannot be killed");
+            return Ok(clearing);
+        }
+        Clearing::NotHere if !state.config.is_predecessor(process.instance) => {
+            return Ok(clearing);
+        }
+        Clearing::NotHere => {}
+        Clearing::Killed => {
+            tracing::warn!(run = %process.run, "processes of a lost run were killed");
+        }
+    }
+    let log = state.config.log_path(process.company, process.run);
+    let recovered = tokio::task::spawn_blocking(move || RunLog::recover(&log)).await;
+    if let Ok(Err(error)) = recovered {
+        tracing::warn!(%error, run = %process.run, "the log of a lost run is not complete");
+    }
+    let context = state.config.context_path(process.company, process.run);
+    drop(ContextFile::left_at(context));
+    delete_process(state, process.scope(), process.run).await?;
+    Ok(clearing)
+}
+
+async fn kill(process: &ProcessRecord) -> Clearing {
+    let identity = ProcessIdentity {
+        pid: process.pid,
+        process_group: process.process_group,
+        start_ticks: process.start_ticks,
+    };
+    let group = ProcessGroup::new(identity, RunTag::from(process.run));
+    let is_empty = {
+        let group = group.clone();
+        tokio::task::spawn_blocking(move || group.is_empty()).await
+    };
+    if matches!(is_empty, Ok(Ok(true))) {
+        Clearing::NotHere
+    } else if group.end(Duration::ZERO).await {
+        Clearing::Killed
+    } else {
+        Clearing::StillThere
+    }
+}
+
+/// Deletes the record of a run's process.
+pub(crate) async fn delete_process(
+    state: &EngineState,
+    company: CompanyScope,
+    run: RunId,
+) -> Result<(), StoreError> {
+    state
+        .store
+        .write(move |tx, _| Ok::<_, Failure<_>>(tx.engine_mut().delete_process(company, run)?))
+        .await
+}
+
+/// The end of a run that lost its server, with what its log here holds.
+pub(crate) async fn lost_run_end(
+    state: &EngineState,
+    run: &Run,
+    code: RunErrorCode,
+    error: &str,
+) -> RunEnd {
+    let path = state.config.log_path(run.company, run.id);
+    let tail = tokio::task::spawn_blocking(move || log_tail(&path)).await;
+    let (log_bytes, log_tail) = tail.unwrap_or_default();
+    RunEnd {
+        log_bytes,
+        log_tail,
+        ..RunEnd::without_exit(RunOutcome::Lost(code), error)
+    }
+}
+
+fn log_tail(path: &Path) -> (i64, Option<String>) {
+    let Ok(whole) = path.metadata().map(|metadata| metadata.len()) else {
+        return (0, None);
+    };
+    let from = whole.saturating_sub(TAIL_LEN as u64);
+    let tail = read_log(path, from, TAIL_LEN).map(|slice| slice.content);
+    (
+        i64::try_from(whole).unwrap_or(i64::MAX),
+        tail.ok().filter(|tail| !tail.is_empty()),
+    )
+}
