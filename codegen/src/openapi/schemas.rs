@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use workforce_domain::openapi::{CHANGE, OBJECT_ONLY, REPLACE};
+use workforce_domain::openapi::WRAPPERS;
 
 use super::walk::{
     Object, components, each_object, each_operation, needed, reference, schema_named,
@@ -129,7 +129,7 @@ fn inline(document: &mut Value, is_inlined: fn(&str, &Value) -> bool) {
 /// Whether a schema is that of a value in a wrapper, which only tells how it is read.
 fn is_wrapped(name: &str, _schema: &Value) -> bool {
     let kind = name.split_once('_').map(|(kind, _value)| kind);
-    kind.is_some_and(|kind| [CHANGE, OBJECT_ONLY, REPLACE].contains(&kind))
+    kind.is_some_and(|kind| WRAPPERS.contains(&kind))
 }
 
 /// Whether a schema is of one text, number or truth value. Those that list their values are not

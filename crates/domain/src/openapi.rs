@@ -142,63 +142,40 @@ pub(crate) mod texts {
     }
 }
 
-/// What the names of the schemas of [`Change`] begin with. Such a schema is written into the field
-/// itself, and is none of the document's.
-pub const CHANGE: &str = "Change";
+/// Gives a type around a value a schema and the beginning of its name.
+macro_rules! wrapper {
+    ($($type:ident = $schema:expr;)+) => {
+        /// What the names of the schemas of values in a wrapper begin with. A wrapper only tells
+        /// how a field is read: its schema is written into the field, and is none of the document's.
+        pub const WRAPPERS: &[&str] = &[$(stringify!($type)),+];
 
-/// The same of [`Replace`].
-pub const REPLACE: &str = "Replace";
+        $(
+            impl<T: ToSchema> ComposeSchema for $type<T> {
+                fn compose(_generics: Vec<RefOr<Schema>>) -> RefOr<Schema> {
+                    $schema
+                }
+            }
 
-impl<T: ToSchema> ComposeSchema for Change<T> {
-    fn compose(_generics: Vec<RefOr<Schema>>) -> RefOr<Schema> {
-        let null = ObjectBuilder::new().schema_type(SchemaType::new(Type::Null));
-        OneOfBuilder::new().item(null).item(referred::<T>()).into()
-    }
+            impl<T: ToSchema> ToSchema for $type<T> {
+                fn name() -> Cow<'static, str> {
+                    Cow::Borrowed(stringify!($type))
+                }
+
+                fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+                    add::<T>(schemas);
+                }
+            }
+        )+
+    };
 }
 
-impl<T: ToSchema> ToSchema for Change<T> {
-    fn name() -> Cow<'static, str> {
-        Cow::Borrowed(CHANGE)
-    }
-
-    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
-        add::<T>(schemas);
-    }
-}
-
-impl<T: ToSchema> ComposeSchema for Replace<T> {
-    fn compose(_generics: Vec<RefOr<Schema>>) -> RefOr<Schema> {
-        referred::<T>()
-    }
-}
-
-impl<T: ToSchema> ToSchema for Replace<T> {
-    fn name() -> Cow<'static, str> {
-        Cow::Borrowed(REPLACE)
-    }
-
-    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
-        add::<T>(schemas);
-    }
-}
-
-/// The same of [`ObjectOnly`].
-pub const OBJECT_ONLY: &str = "ObjectOnly";
-
-impl<T: ToSchema> ComposeSchema for ObjectOnly<T> {
-    fn compose(_generics: Vec<RefOr<Schema>>) -> RefOr<Schema> {
-        referred::<T>()
-    }
-}
-
-impl<T: ToSchema> ToSchema for ObjectOnly<T> {
-    fn name() -> Cow<'static, str> {
-        Cow::Borrowed(OBJECT_ONLY)
-    }
-
-    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
-        add::<T>(schemas);
-    }
+wrapper! {
+    Change = OneOfBuilder::new()
+        .item(ObjectBuilder::new().schema_type(SchemaType::new(Type::Null)))
+        .item(referred::<T>())
+        .into();
+    ObjectOnly = referred::<T>();
+    Replace = referred::<T>();
 }
 
 /// The schema of a value within another: by its name where it has one of its own.

@@ -13,7 +13,5 @@ pub const LAST_EVENT: &str = "X-Last-Event-Id";
 pub const NEXT_CURSOR: &str = "X-Next-Cursor";
 /// The answer header that names the request in the log.
 pub const REQUEST_ID: &str = "X-Request-Id";
-/// The answer header with the version of the server.
-pub const VERSION: &str = "X-Workforce-Version";
 /// The answer header that tells what was ignored.
 pub const WARNING: &str = "X-Workforce-Warning";

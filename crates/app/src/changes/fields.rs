@@ -14,8 +14,8 @@ pub(crate) trait Recorded {
     ///
     /// Implementations take the record apart without `..`, so that a new field must be given a
     /// name here or be left out by name. Left out are ids, what never changes, and when the
-    /// record was made and last changed, which the activity tells itself. A record that everybody
-    /// of its company sees whole is told [as it is answered](as_answered).
+    /// record was made and last changed, which the activity tells itself. What everybody of its
+    /// company sees of a record is told [as it is answered](as_answered).
     fn fields(&self) -> Vec<Field<'_>>;
 }
 
@@ -37,15 +37,16 @@ impl<'a> Field<'a> {
     }
 }
 
-/// The fields that a record is answered with, but when it last changed, which the activity tells
-/// itself.
-pub(super) fn as_answered(record: &impl Serialize) -> Vec<Field<'static>> {
+/// The fields that a record is answered with, but those named, and when it last changed, which the
+/// activity tells itself.
+pub(super) fn as_answered<'a>(record: &impl Serialize, but: &[&str]) -> Vec<Field<'a>> {
     // What is made of ids, words, numbers and instants always has a JSON form.
     let fields = match serde_json::to_value(record) {
         Ok(Value::Object(fields)) => fields,
         _ => Document::default().into(),
     };
-    let told = fields.into_iter().filter(|(name, _)| name != "updatedAt");
+    let told = |name: &str| name != "updatedAt" && !but.contains(&name);
+    let told = fields.into_iter().filter(|(name, _)| told(name));
     let fields = told.map(|(name, value)| Field {
         name: name.into(),
         value: Shown::Plain(value),
@@ -53,8 +54,8 @@ pub(super) fn as_answered(record: &impl Serialize) -> Vec<Field<'static>> {
     fields.collect()
 }
 
-/// A value, and how it is shown to everybody of the company. What may be long is borrowed, so
-/// that a field that did not change costs a comparison and no copy.
+/// A value, and how it is shown to everybody of the company. What is hidden or masked is borrowed,
+/// so that a field that did not change costs a comparison and no copy.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Shown<'a> {
     /// As it is.

@@ -2,11 +2,10 @@
 
 use workforce_domain::agent::Agent;
 use workforce_domain::approval::{Approval, ApprovalType};
-use workforce_domain::board::BoardMember;
 use workforce_domain::company::Company;
 use workforce_domain::conventions::{Compact, Conventions};
 use workforce_domain::goal::Goal;
-use workforce_domain::issue::{Issue, ProgressRecord};
+use workforce_domain::issue::Issue;
 use workforce_domain::label::IssueLabel;
 use workforce_domain::project::{Project, Workspace};
 use workforce_domain::secret::{ExternalRef, Secret};
@@ -16,65 +15,13 @@ use crate::conventions::is_stale;
 
 impl Recorded for Issue {
     fn fields(&self) -> Vec<Field<'_>> {
-        let Self {
-            id: _,
-            company: _,
-            number: _,
-            identifier: _,
-            project,
-            goal,
-            parent,
-            title,
-            description,
-            progress,
-            priority,
-            assignee,
-            created_by: _,
-            billing_code,
-            ticket_key,
-            request_depth,
-            delegation,
-            assignee_adapter_overrides,
-            execution_workspace,
-            hidden_at,
-            created_at: _,
-            updated_at: _,
-        } = self;
-        let ProgressRecord {
-            status,
-            started_at,
-            last_started_at,
-            completed_at,
-            cancelled_at,
-            workflow_epoch,
-        } = progress.record();
-        let overrides = Shown::Masked(assignee_adapter_overrides.as_ref());
-        vec![
-            Field::plain("projectId", project),
-            Field::plain("goalId", goal),
-            Field::plain("parentId", parent),
-            Field::new("title", Shown::Text(Some(title))),
-            Field::new("description", Shown::Text(description.as_deref())),
-            Field::plain("status", status),
-            Field::plain("priority", priority),
-            Field::plain("assigneeAgentId", assignee.agent()),
-            Field::plain(
-                "assigneeUserId",
-                assignee.board().map(BoardMember::identity),
-            ),
-            Field::plain("billingCode", billing_code),
-            Field::plain("ticketKey", ticket_key),
-            Field::plain("requestDepth", request_depth),
-            Field::new("delegation", Shown::Masked(delegation.as_ref())),
-            Field::new("assigneeAdapterOverrides", overrides),
-            Field::plain("executionWorkspaceId", execution_workspace),
-            Field::plain("workflowEpoch", workflow_epoch),
-            Field::plain("startedAt", started_at),
-            Field::plain("lastStartedAt", last_started_at),
-            Field::plain("completedAt", completed_at),
-            Field::plain("cancelledAt", cancelled_at),
-            Field::plain("hiddenAt", hidden_at),
-        ]
+        let overrides = self.assignee_adapter_overrides.as_ref();
+        let mut fields = as_answered(self, &["delegation"]);
+        fields.extend([
+            Field::new("delegation", Shown::Masked(self.delegation.as_ref())),
+            Field::new("assigneeAdapterOverrides", Shown::Masked(overrides)),
+        ]);
+        fields
     }
 }
 
@@ -136,40 +83,22 @@ impl Recorded for Agent {
 
 impl Recorded for Company {
     fn fields(&self) -> Vec<Field<'_>> {
-        as_answered(self)
+        as_answered(self, &[])
     }
 }
 
 impl Recorded for Project {
     fn fields(&self) -> Vec<Field<'_>> {
-        as_answered(self)
+        as_answered(self, &[])
     }
 }
 
 impl Recorded for Workspace {
     fn fields(&self) -> Vec<Field<'_>> {
-        let Self {
-            id: _,
-            company: _,
-            project: _,
-            name,
-            source,
-            repo_ref,
-            default_base_branch,
-            is_primary,
-            metadata,
-            created_at: _,
-            updated_at: _,
-        } = self;
-        vec![
-            Field::plain("name", name),
-            Field::plain("cwd", source.cwd()),
-            Field::plain("repoUrl", source.repo_url()),
-            Field::plain("repoRef", repo_ref),
-            Field::plain("defaultBaseBranch", default_base_branch),
-            Field::plain("isPrimary", is_primary),
-            Field::new("metadata", Shown::Masked(Some(metadata))),
-        ]
+        let metadata = Shown::Masked(Some(&self.metadata));
+        let mut fields = as_answered(self, &["metadata"]);
+        fields.push(Field::new("metadata", metadata));
+        fields
     }
 }
 
@@ -206,13 +135,13 @@ impl Recorded for Conventions {
 
 impl Recorded for Goal {
     fn fields(&self) -> Vec<Field<'_>> {
-        as_answered(self)
+        as_answered(self, &[])
     }
 }
 
 impl Recorded for IssueLabel {
     fn fields(&self) -> Vec<Field<'_>> {
-        as_answered(self)
+        as_answered(self, &[])
     }
 }
 
