@@ -205,3 +205,28 @@ fn is_named(schema: &RefOr<Schema>) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use utoipa::PartialSchema;
+
+    use crate::issue::Priority;
+    use crate::text::Title;
+
+    #[test]
+    fn a_vocabulary_lists_its_words() {
+        assert_eq!(
+            serde_json::to_value(Priority::schema()).unwrap(),
+            json!({ "type": "string", "enum": ["critical", "high", "medium", "low"] })
+        );
+    }
+
+    #[test]
+    fn a_text_tells_its_bounds() {
+        assert_eq!(
+            serde_json::to_value(Title::schema()).unwrap(),
+            json!({ "type": "string", "minLength": 1, "maxLength": 500, "pattern": "\\S" })
+        );
+    }
+}
