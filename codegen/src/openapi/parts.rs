@@ -43,6 +43,11 @@ fn merge_one(object: &mut Object, schemas: &Value, whole: &BTreeSet<String>) {
             None => add(&mut own, &item),
         }
     }
+    if own["required"] == json!([])
+        && let Some(own) = own.as_object_mut()
+    {
+        own.remove("required");
+    }
     if merged.is_empty() {
         object.extend(own.as_object().cloned().unwrap_or_default());
     } else {
