@@ -34,7 +34,6 @@ pub mod masking;
 pub mod projects;
 pub mod refusal;
 pub mod runs;
-pub mod scrub;
 pub mod secrets;
 pub mod stream_tickets;
 pub mod timers;

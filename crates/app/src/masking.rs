@@ -9,9 +9,7 @@ use workforce_domain::{Document, JsonMap};
 
 use crate::access::FieldFault;
 
-/// The mark that answers show in the place of a hidden value. In a change it
-/// keeps the present value; it is never stored.
-pub const REDACTED: &str = "***REDACTED***";
+pub use workforce_domain::secret::REDACTED;
 
 /// The document with every text under a sensitive name replaced by the
 /// marker, in any depth; references to secrets stay.

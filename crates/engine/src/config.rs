@@ -5,10 +5,16 @@ use std::time::Duration;
 
 use workforce_domain::id::{AgentId, CompanyId, InstanceId, RunId};
 use workforce_domain::port::{Clock, Ids, InstructionFiles, Store, Tokens, Vault};
+use workforce_guard::GuardFiles;
+use workforce_guard::client::GuardProgram;
 use workforce_vitals::{StorageArea, Vitals};
 
 /// More runs than this are not live at once unless the operator says so.
 const HIGHEST_DEFAULT_CAP: usize = 8;
+
+/// Nobody else can take a run over on a store of its own: a restart may take this
+/// long.
+const EXCLUSIVE_PATIENCE: Duration = Duration::from_secs(10 * 60);
 
 /// How an engine works.
 #[derive(Clone)]
@@ -34,6 +40,10 @@ pub struct EngineConfig {
     pub drain: Duration,
     /// Names of variables of the server that agents may see too.
     pub allowed_env: Vec<String>,
+    /// What runs the guards of runs.
+    pub guard: GuardProgram,
+    /// Whether a shutdown leaves live runs to the next start on the same folder.
+    pub keep_runs: bool,
     /// Whether no other server uses the store: then whatever is live on it at
     /// the start was left by a dead predecessor.
     pub exclusive_store: bool,
@@ -61,6 +71,7 @@ impl EngineConfig {
         api_url: impl Into<String>,
         runs_dir: impl Into<PathBuf>,
         server_environment: impl IntoIterator<Item = (OsString, OsString)>,
+        guard: GuardProgram,
     ) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Self {
@@ -73,6 +84,8 @@ impl EngineConfig {
             poll_every: Duration::from_secs(1),
             drain: Duration::from_secs(30),
             allowed_env: Vec::new(),
+            guard,
+            keep_runs: false,
             exclusive_store: false,
             predecessors: Vec::new(),
             secret_files: None,
@@ -87,6 +100,15 @@ impl EngineConfig {
         self.exclusive_store || self.predecessors.contains(&instance)
     }
 
+    /// For how long a run goes on without a server. On a shared store another
+    /// server takes it over when its lease ends, and it must be gone by then.
+    pub(crate) fn patience(&self) -> Duration {
+        match self.exclusive_store {
+            true => self.lease.max(EXCLUSIVE_PATIENCE),
+            false => self.lease * 5 / 6,
+        }
+    }
+
     /// Where the output of a run is kept.
     pub(crate) fn log_path(&self, company: CompanyId, run: RunId) -> PathBuf {
         log_path(&self.runs_dir, company, run)
@@ -94,7 +116,7 @@ impl EngineConfig {
 
     /// Where a run is told about its project.
     pub(crate) fn context_path(&self, company: CompanyId, run: RunId) -> PathBuf {
-        self.log_path(company, run).with_extension("project.md")
+        self.run_folder(company, run).join("project.md")
     }
 
     /// What a run has of its own beside its log, until it ends.
@@ -102,6 +124,16 @@ impl EngineConfig {
         self.runs_dir
             .join(company.to_string())
             .join(run.to_string())
+    }
+
+    /// Where the guard of a run has its files.
+    pub(crate) fn guard_files(&self, company: CompanyId, run: RunId) -> GuardFiles {
+        GuardFiles::of(self.guard_folder(company, run))
+    }
+
+    /// The folder of those.
+    pub(crate) fn guard_folder(&self, company: CompanyId, run: RunId) -> PathBuf {
+        self.run_folder(company, run).join("guard")
     }
 
     /// Where an agent works that has no other place.

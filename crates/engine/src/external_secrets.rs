@@ -91,13 +91,23 @@ fn beneath(folder: &Path, path: &str) -> io::Result<String> {
 #[cfg(test)]
 mod tests {
     use workforce_domain::id::InstanceId;
+    use workforce_guard::client::GuardProgram;
 
     use super::*;
 
     fn config(folder: Option<&Path>) -> EngineConfig {
         let instance: InstanceId = "01890a5d-ac96-774b-bcce-b302099a8057".parse().unwrap();
         let environment = [("TOKEN".into(), "from outside".into())];
-        let mut config = EngineConfig::new(instance, "http://127.0.0.1:1", "runs", environment);
+        let mut config = EngineConfig::new(
+            instance,
+            "http://127.0.0.1:1",
+            "runs",
+            environment,
+            GuardProgram {
+                file: "guard".into(),
+                arguments: Vec::new(),
+            },
+        );
         config.secret_files = folder.map(Path::to_owned);
         config
     }

@@ -87,7 +87,7 @@ impl EngineHandle {
     /// Notes a sign of life of a run, such as a call of its API.
     pub fn touch(&self, run: RunId) {
         if let Some(live) = self.state.live.get(run) {
-            live.activity.touch();
+            live.touch();
         }
     }
 
@@ -115,12 +115,16 @@ impl EngineHandle {
     /// work once more. Returns when no process is left and every end is written
     /// down. After 30 s it gives up; processes that the kernel does not let go,
     /// and ends that the store does not take, are left to the next start.
+    ///
+    /// An engine that keeps its runs leaves them to the next start at once.
     pub async fn shutdown(&self) {
         let state = &self.state;
         state.closing.cancel();
         self.loops.wait().await;
         state.runs.close();
-        if timeout(state.config.drain, state.runs.wait())
+        if state.config.keep_runs {
+            self.leave_runs().await;
+        } else if timeout(state.config.drain, state.runs.wait())
             .await
             .is_err()
         {
@@ -128,6 +132,21 @@ impl EngineHandle {
         }
         state.abandoning.cancel();
         self.renewals.wait().await;
+    }
+
+    /// Leaves the runs to their guards. One whose program is not executed yet has
+    /// none to leave it to, and is queued again.
+    async fn leave_runs(&self) {
+        let state = &self.state;
+        for live in state.live.all() {
+            if live.process().is_none() {
+                live.halt(Halt::ServerShutdown);
+            }
+        }
+        state.leaving.cancel();
+        if timeout(SHUTDOWN_BOUND, state.runs.wait()).await.is_err() {
+            tracing::error!("runs that ended just now are left to the next start of the server");
+        }
     }
 
     async fn stop_runs(&self) {

@@ -1,6 +1,5 @@
-//! What makes agents run: the dispatcher that claims due wakes, the tasks that
-//! stay with their runs, and the primitives that start, watch and end one
-//! child process.
+//! What makes agents run: the dispatcher that claims due wakes, and the tasks that
+//! stay with their runs, each of which has a guard.
 //!
 //! The crate reaches the store only through the ports of the domain. It never
 //! sees a database, a web framework or a configuration file.
@@ -11,13 +10,13 @@ mod disk_watch;
 mod dispatcher;
 mod execution_result;
 mod external_secrets;
+mod guarded_run;
 mod handle;
 mod housekeeping;
 mod instructions;
 mod live;
 mod log_publisher;
 mod log_store;
-pub mod process;
 mod process_cleanup;
 mod project_context;
 mod recovery;
@@ -26,7 +25,6 @@ mod retention;
 mod run_context;
 mod run_environment;
 mod run_task;
-mod scrub;
 mod secret_resolution;
 mod state;
 mod transactions;

@@ -2,15 +2,15 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use workforce_app::scrub::Patterns;
 use workforce_domain::actor::{CompanyScope, InstanceScope};
 use workforce_domain::id::{CompanyId, RunId};
 use workforce_domain::run::{Run, RunErrorCode, RunOutcome};
+use workforce_scrub::Patterns;
 
-use crate::process::{ActivityClock, ProcessGroup};
+use workforce_guard::ProcessIdentity;
 
 /// Why a run is made to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +24,24 @@ pub(crate) enum Halt {
 }
 
 impl Halt {
+    /// The reason as a word.
+    pub(crate) const fn code(self) -> RunErrorCode {
+        match self {
+            Self::Requested(reason) => reason,
+            Self::ServerShutdown => RunErrorCode::ServerShutdown,
+            Self::LeaseLost => RunErrorCode::LeaseExpired,
+        }
+    }
+
+    /// What a word stands for.
+    pub(crate) const fn for_reason(reason: RunErrorCode) -> Self {
+        match reason {
+            RunErrorCode::ServerShutdown => Self::ServerShutdown,
+            RunErrorCode::LeaseExpired => Self::LeaseLost,
+            reason => Self::Requested(reason),
+        }
+    }
+
     /// How a run ends that is made to stop; `None` for one that is another
     /// server's by now, of which this server tells nothing.
     pub(crate) const fn outcome(self) -> Option<RunOutcome> {
@@ -43,13 +61,14 @@ pub(crate) struct LiveRun {
     pub(crate) company: CompanyId,
     /// What it was claimed with.
     pub(crate) fence: i64,
-    pub(crate) activity: Arc<ActivityClock>,
+    touched: Notify,
     token_digest: [u8; 32],
     patterns: OnceLock<Patterns>,
     halt: watch::Sender<Option<Halt>>,
     kill: CancellationToken,
     renewed_at: Mutex<Instant>,
-    group: OnceLock<ProcessGroup>,
+    renewed: Notify,
+    process: OnceLock<ProcessIdentity>,
     settling: AtomicBool,
 }
 
@@ -60,13 +79,14 @@ impl LiveRun {
             run: run.id,
             company: run.company,
             fence: run.fence,
-            activity: Arc::default(),
+            touched: Notify::new(),
             token_digest,
             patterns: OnceLock::new(),
             halt: watch::Sender::new(None),
             kill: CancellationToken::new(),
             renewed_at: Mutex::new(claimed_at),
-            group: OnceLock::new(),
+            renewed: Notify::new(),
+            process: OnceLock::new(),
             settling: AtomicBool::new(false),
         }
     }
@@ -130,6 +150,22 @@ impl LiveRun {
     /// Notes that the lease was renewed at `at` or later.
     pub(crate) fn note_renewal(&self, at: Instant) {
         *lock(&self.renewed_at) = at;
+        self.renewed.notify_one();
+    }
+
+    /// Waits for the next renewal.
+    pub(crate) async fn renewed(&self) {
+        self.renewed.notified().await;
+    }
+
+    /// Notes a sign of life.
+    pub(crate) fn touch(&self) {
+        self.touched.notify_one();
+    }
+
+    /// Waits for the next sign of life.
+    pub(crate) async fn touched(&self) {
+        self.touched.notified().await;
     }
 
     /// Since when at least the lease was not renewed.
@@ -153,15 +189,15 @@ impl LiveRun {
         self.token_digest == *digest
     }
 
-    /// Notes the processes of the run.
-    pub(crate) fn note_group(&self, group: ProcessGroup) {
-        // A run has one child in its life.
-        let _ = self.group.set(group);
+    /// Notes the process of the run.
+    pub(crate) fn note_process(&self, process: ProcessIdentity) {
+        // A run has one in its life.
+        let _ = self.process.set(process);
     }
 
-    /// The processes of the run, once there were any.
-    pub(crate) fn group(&self) -> Option<&ProcessGroup> {
-        self.group.get()
+    /// The process of the run, once there was one.
+    pub(crate) fn process(&self) -> Option<ProcessIdentity> {
+        self.process.get().copied()
     }
 }
 

@@ -8,7 +8,7 @@ use workforce_domain::port::{LogError, LogSlice, RunLogs};
 use workforce_domain::time::Timestamp;
 
 use crate::config::log_path;
-use crate::process::read_log;
+use workforce_guard::read_log;
 
 /// The output of runs, in one file each: `<runs_dir>/<company>/<run>.log`.
 #[derive(Clone, Debug)]

@@ -2,15 +2,14 @@
 //! log, and how it ended.
 
 use std::path::Path;
-use std::time::Duration;
 
 use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::id::RunId;
 use workforce_domain::port::{Failure, StoreError};
 use workforce_domain::run::{ProcessRecord, Run, RunEnd, RunErrorCode, RunOutcome};
 
-use crate::process::{ProcessGroup, ProcessIdentity, RunLog, RunTag, TAIL_LEN, read_log};
-use crate::project_context::ContextFile;
+use workforce_guard::{ProcessGroup, ProcessIdentity, RunLog, RunTag, TAIL_LEN, client, read_log};
+
 use crate::state::EngineState;
 
 /// What became of the recorded process of a run that lost its server.
@@ -49,26 +48,26 @@ pub(crate) async fn kill_leftover_processes(
     if let Ok(Err(error)) = recovered {
         tracing::warn!(%error, run = %process.run, "the log of a lost run is not complete");
     }
-    let context = state.config.context_path(process.company, process.run);
-    drop(ContextFile::left_at(context));
     delete_process(state, process.scope(), process.run).await?;
     Ok(clearing)
 }
 
-async fn kill(process: &ProcessRecord) -> Clearing {
-    let identity = ProcessIdentity {
+/// The process that is on record.
+pub(crate) const fn identity_of(process: &ProcessRecord) -> ProcessIdentity {
+    ProcessIdentity {
         pid: process.pid,
         process_group: process.process_group,
         start_ticks: process.start_ticks,
-    };
+    }
+}
+
+async fn kill(process: &ProcessRecord) -> Clearing {
+    let identity = identity_of(process);
     let group = ProcessGroup::new(identity, RunTag::from(process.run));
-    let is_empty = {
-        let group = group.clone();
-        tokio::task::spawn_blocking(move || group.is_empty()).await
-    };
+    let is_empty = tokio::task::spawn_blocking(move || group.is_empty()).await;
     if matches!(is_empty, Ok(Ok(true))) {
         Clearing::NotHere
-    } else if group.end(Duration::ZERO).await {
+    } else if client::end_by_force(identity, process.run).await {
         Clearing::Killed
     } else {
         Clearing::StillThere

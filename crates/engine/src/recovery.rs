@@ -1,14 +1,22 @@
+use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::time::Instant;
 use workforce_app::runs;
 use workforce_domain::actor::{CompanyOwned, InstanceScope};
-use workforce_domain::port::StoreError;
+use workforce_domain::port::{Failure, StoreError};
 use workforce_domain::run::{ProcessRecord, Run, RunErrorCode};
+use workforce_guard::client::{self, Found, Guard};
+use workforce_guard::{Description, RunReport};
+use workforce_scrub::Patterns;
 
 use crate::housekeeping::{has_server, processes_elsewhere};
-use crate::instructions;
-use crate::process_cleanup::{Clearing, delete_process, kill_leftover_processes, lost_run_end};
+use crate::live::{Halt, LiveRun};
+use crate::process_cleanup::{
+    Clearing, delete_process, identity_of, kill_leftover_processes, lost_run_end,
+};
 use crate::state::EngineState;
+use crate::{guarded_run, instructions, run_task};
 
 /// How long after the end of its run the record of a process on another host is
 /// forgotten.
@@ -17,16 +25,96 @@ const RECORD_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 /// Clears away what servers that are gone left behind, before the first run
 /// starts (docs/heartbeats.md#restarts). May be done again after a
 /// failure.
-pub(crate) async fn recover(state: &EngineState) -> Result<(), StoreError> {
+pub(crate) async fn recover(state: &Arc<EngineState>) -> Result<(), StoreError> {
     for process in processes_elsewhere(state).await? {
         if state.config.is_predecessor(process.instance) {
-            kill_leftover_processes(state, &process).await?;
+            take_up(state, &process).await?;
         } else {
             clear_shared(state, &process).await?;
         }
     }
     end_left_runs(state).await?;
     instructions::clear_left(state).await
+}
+
+/// Takes the run of a predecessor up again, if its guard is there, or writes down
+/// how it ended meanwhile. Clears away whatever else is left of it.
+async fn take_up(state: &Arc<EngineState>, process: &ProcessRecord) -> Result<(), StoreError> {
+    let (company, run) = (process.scope(), process.run);
+    let found = state
+        .store
+        .read(move |reads| reads.runs().find(company.into(), run))
+        .await?;
+    if let Some(run) = found.filter(|run| run.status.is_live()) {
+        let files = state.config.guard_files(run.company, run.id);
+        match client::find(&files, run.id, run.fence).await {
+            Found::Alive(guard, description)
+                if description.identity == identity_of(process)
+                    && adopt(state, process, &run).await? =>
+            {
+                go_on(state, &run, guard, &description);
+                return Ok(());
+            }
+            Found::Ended(report) => return write_end(state, &run, *report).await,
+            Found::Alive(..) | Found::Gone => {}
+        }
+    }
+    kill_leftover_processes(state, process).await?;
+    Ok(())
+}
+
+/// Makes a run this server's; false when it has ended or is another one's.
+async fn adopt(
+    state: &EngineState,
+    process: &ProcessRecord,
+    run: &Run,
+) -> Result<bool, StoreError> {
+    let (company, fence, process) = (run.scope(), run.fence, *process);
+    let (instance, lease) = (state.config.instance, state.config.lease);
+    state
+        .store
+        .write(move |tx, ctx| {
+            let until = ctx.now.plus(lease);
+            Ok::<_, Failure<_>>(
+                tx.engine_mut()
+                    .take_up(company, &process, fence, instance, until)?,
+            )
+        })
+        .await
+}
+
+fn go_on(state: &Arc<EngineState>, run: &Run, guard: Guard, description: &Description) {
+    tracing::info!(run = %run.id, agent = %run.agent, "a run goes on under this server");
+    let token = run.token_digest.unwrap_or_default();
+    let live = Arc::new(LiveRun::new(run, token, Instant::now()));
+    live.note_process(description.identity);
+    live.note_patterns(Patterns::of(description.secrets.iter().map(String::as_str)));
+    // The guard hears of the lease that was taken.
+    live.note_renewal(Instant::now());
+    if let Some(reason) = run.stop_reason {
+        live.halt(Halt::Requested(reason));
+    }
+    let slot = run_task::Slot::take(state, &live);
+    state.runs.spawn(run_task::resume(slot, guard));
+}
+
+/// Writes down how a run ended while it had no server.
+async fn write_end(state: &EngineState, run: &Run, report: RunReport) -> Result<(), StoreError> {
+    let Some(end) = guarded_run::result_of(report, None).end else {
+        return Ok(());
+    };
+    tracing::info!(run = %run.id, outcome = ?end.outcome, "a run ended without a server");
+    let (company, id, fence) = (run.scope(), run.id, run.fence);
+    state
+        .store
+        .write(move |tx, ctx| {
+            let written = runs::finish(tx, ctx, company, id, fence, end.clone())?;
+            tx.engine_mut().delete_process(company, id)?;
+            Ok(written)
+        })
+        .await?;
+    instructions::remove(state, run.company, run.id).await;
+    Ok(())
 }
 
 /// On a shared store the server of another record may well be alive, here or

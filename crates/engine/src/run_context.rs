@@ -2,13 +2,13 @@ use std::sync::Arc;
 
 use workforce_app::agents::instructions::{self, RunInstructions};
 use workforce_app::conventions::project_layer;
-use workforce_app::scrub::Patterns;
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::id::AgentId;
 use workforce_domain::issue::{Comment, Issue};
 use workforce_domain::port::{ClaimedRun, MintedToken, Reads, StoreError};
 use workforce_domain::project::Workspace;
 use workforce_domain::{Document, JsonMap};
+use workforce_scrub::Patterns;
 
 use crate::instructions::RunCopy;
 use crate::secret_resolution::{self, ResolutionError};
@@ -35,6 +35,8 @@ pub(crate) struct RunContext {
     /// The copy of the instructions that the run reads, once there is one.
     pub(crate) copy: Option<RunCopy>,
     /// The values that the run must not write.
+    pub(crate) secrets: Vec<String>,
+    /// The same, to be looked for.
     pub(crate) patterns: Patterns,
 }
 
@@ -55,8 +57,10 @@ pub(crate) async fn prepare(
         known.issue.as_ref(),
     );
     let (settings, values) = secret_resolution::resolve(state, &claimed.run, settings).await?;
+    let secrets = secret_resolution::unwritten(&settings, values, &token);
     Ok(RunContext {
-        patterns: secret_resolution::patterns(&settings, &values, &token),
+        patterns: Patterns::of(secrets.iter().map(String::as_str)),
+        secrets,
         claimed,
         token,
         issue: known.issue,

@@ -10,9 +10,9 @@ use workforce_domain::id::{ApprovalId, IssueId};
 use workforce_domain::string_enum::StringEnum;
 
 use crate::config::EngineConfig;
-use crate::process::{ChildEnvironment, InvalidVariable};
 use crate::run_context::RunContext;
 use crate::wake_payload::wake_payload;
+use workforce_guard::{ChildEnvironment, InvalidVariable};
 
 /// The variable with which an agent may bring a key of its own.
 pub(crate) const API_KEY: &str = "WORKFORCE_API_KEY";

@@ -1,18 +1,20 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::task::JoinError;
 use tokio::time::sleep;
 use workforce_app::runs;
 use workforce_domain::port::{ClaimedRun, MintedToken};
 use workforce_domain::run::RunErrorCode;
+use workforce_guard::client::{self, Guard};
 
 use crate::adapter::{Adapter, adapter};
 use crate::execution_result::ExecutionResult;
-use crate::instructions;
 use crate::live::{Halt, LiveRun};
 use crate::run_context::{self, RunContext};
 use crate::secret_resolution::ResolutionError;
 use crate::state::EngineState;
+use crate::{guarded_run, instructions};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
@@ -52,13 +54,44 @@ pub(crate) async fn run(slot: Slot, claimed: ClaimedRun, token: MintedToken) {
     let Slot { state, live } = &slot;
     // A task of its own, so that the run ends in order whatever happens in it.
     let execution = tokio::spawn(execute(Arc::clone(state), Arc::clone(live), claimed, token));
-    let ending = execution.await.unwrap_or_else(|error| {
-        tracing::error!(%error, run = %live.run, "the task of a run broke down");
-        ExecutionResult {
-            group_empty: live.group().is_none(),
-            ..ExecutionResult::broken("workforce itself failed")
-        }
+    let ending = execution
+        .await
+        .unwrap_or_else(|error| Some(broken_down(live, &error)));
+    conclude_in_order(state, live, ending).await;
+}
+
+/// Stays with a run that another server began and whose guard was found.
+pub(crate) async fn resume(slot: Slot, guard: Guard) {
+    let Slot { state, live } = &slot;
+    let (of_task, its_live) = (Arc::clone(state), Arc::clone(live));
+    let stay = tokio::spawn(async move {
+        let mut ending = guarded_run::stay(&of_task, &its_live, guard).await;
+        scrub(&mut ending, &its_live);
+        ending
     });
+    let ending = stay
+        .await
+        .unwrap_or_else(|error| Some(broken_down(live, &error)));
+    conclude_in_order(state, live, ending).await;
+}
+
+fn broken_down(live: &LiveRun, error: &JoinError) -> ExecutionResult {
+    tracing::error!(%error, run = %live.run, "the task of a run broke down");
+    ExecutionResult {
+        group_empty: live.process().is_none(),
+        ..ExecutionResult::broken("workforce itself failed")
+    }
+}
+
+/// Nothing for a run that is left to the next start.
+async fn conclude_in_order(
+    state: &Arc<EngineState>,
+    live: &Arc<LiveRun>,
+    ending: Option<ExecutionResult>,
+) {
+    let Some(ending) = ending else {
+        return;
+    };
     loop {
         let conclusion = conclude(Arc::clone(state), Arc::clone(live), ending.clone());
         let Err(error) = tokio::spawn(conclusion).await else {
@@ -73,9 +106,9 @@ pub(crate) async fn run(slot: Slot, claimed: ClaimedRun, token: MintedToken) {
 
 /// Waits until no process of the run is left, then writes its end down.
 async fn conclude(state: Arc<EngineState>, live: Arc<LiveRun>, ending: ExecutionResult) {
-    if ending.group_empty || emptied(&state, &live).await {
+    if (ending.group_empty || emptied(&state, &live).await) && settle(&state, &live, ending).await {
+        // Not before: until its end is written down, the guard's report is needed.
         instructions::remove(&state, live.company, live.run).await;
-        settle(&state, &live, ending).await;
     }
 }
 
@@ -84,37 +117,44 @@ async fn execute(
     live: Arc<LiveRun>,
     claimed: ClaimedRun,
     token: MintedToken,
-) -> ExecutionResult {
+) -> Option<ExecutionResult> {
     let kind = claimed.agent.adapter_type;
     let Some(adapter) = adapter(kind) else {
         let error = format!("adapter type {kind} cannot be run by this server");
-        return ExecutionResult::failed(RunErrorCode::AdapterUnavailable, error);
+        let code = RunErrorCode::AdapterUnavailable;
+        return Some(ExecutionResult::failed(code, error));
     };
     match run_context::prepare(&state, claimed, token).await {
         Ok(mut context) => {
             live.note_patterns(context.patterns.clone());
             let mut ending = attempt(&state, &live, adapter, &mut context).await;
-            while ending.lacks_room {
+            while ending.as_ref().is_some_and(|ending| ending.lacks_room) {
                 ending = match until_room(&state, &live).await {
                     None => {
                         instructions::remove(&state, live.company, live.run).await;
                         attempt(&state, &live, adapter, &mut context).await
                     }
-                    Some(halt) => ExecutionResult::halted(halt),
+                    Some(halt) => Some(ExecutionResult::halted(halt)),
                 };
             }
-            if let Some(end) = &mut ending.end {
-                end.scrub(&context.patterns);
-            }
+            scrub(&mut ending, &live);
             ending
         }
         Err(ResolutionError::Unresolved(unresolved)) => {
-            ExecutionResult::failed(RunErrorCode::SecretUnresolved, unresolved.to_string())
+            let code = RunErrorCode::SecretUnresolved;
+            Some(ExecutionResult::failed(code, unresolved.to_string()))
         }
         Err(error @ ResolutionError::Store(_)) => {
             tracing::error!(%error, cause = ?error, run = %live.run, "a run cannot be prepared");
-            ExecutionResult::broken("the store failed before the start")
+            Some(ExecutionResult::broken("the store failed before the start"))
         }
+    }
+}
+
+/// What a run ends with shows nothing that it must not write.
+fn scrub(ending: &mut Option<ExecutionResult>, live: &LiveRun) {
+    if let Some(end) = ending.as_mut().and_then(|ending| ending.end.as_mut()) {
+        end.scrub(&live.patterns());
     }
 }
 
@@ -124,14 +164,14 @@ async fn attempt(
     live: &Arc<LiveRun>,
     adapter: &dyn Adapter,
     context: &mut RunContext,
-) -> ExecutionResult {
+) -> Option<ExecutionResult> {
     let bundle = context.instructions.clone();
     match instructions::materialize(state, live.company, live.run, bundle).await {
         Ok(copy) => {
             context.copy = Some(copy);
             adapter.execute(state, live, context).await
         }
-        Err(ending) => ending,
+        Err(ending) => Some(ending),
     }
 }
 
@@ -150,10 +190,10 @@ async fn until_room(state: &EngineState, live: &LiveRun) -> Option<Halt> {
 /// Waits for processes that the kernel does not let go; false when the engine
 /// gives up first.
 async fn emptied(state: &EngineState, live: &LiveRun) -> bool {
-    let Some(group) = live.group() else {
+    let Some(process) = live.process() else {
         return true;
     };
-    while !group.end(Duration::ZERO).await {
+    while !client::end_by_force(process, live.run).await {
         tracing::error!(run = %live.run, "processes of a run are still there; its slot stays taken");
         if pause(state, LONGEST_PAUSE).await {
             return false;
@@ -172,18 +212,18 @@ async fn pause(state: &EngineState, time: Duration) -> bool {
 }
 
 /// Writes the end of a run down, again and again until the store takes it or
-/// the run is another server's.
-async fn settle(state: &EngineState, live: &LiveRun, ending: ExecutionResult) {
+/// the run is another server's; false when it gave up before.
+async fn settle(state: &EngineState, live: &LiveRun, ending: ExecutionResult) -> bool {
     live.begin_settling();
     let mut end = ending.end;
-    let had_process = live.group().is_some();
+    let had_process = live.process().is_some();
     let mut wait = FIRST_PAUSE;
     loop {
         if live.halted() == Some(Halt::LeaseLost) {
             end = None;
         }
         if end.is_none() && !had_process {
-            return;
+            return true;
         }
         let (company, attempt) = (live.scope(), end.clone());
         let (run, fence) = (live.run, live.fence);
@@ -203,18 +243,18 @@ async fn settle(state: &EngineState, live: &LiveRun, ending: ExecutionResult) {
         match written {
             Ok(true) => {
                 tracing::info!(run = %live.run, outcome = ?end.map(|end| end.outcome), "a run ended");
-                return;
+                return true;
             }
             Ok(false) => {
                 tracing::warn!(run = %live.run, "a run that was no longer this server's ended");
-                return;
+                return true;
             }
             Err(error) => {
                 tracing::error!(%error, cause = ?error, run = %live.run, "an end is not written down");
             }
         }
         if pause(state, wait).await {
-            return;
+            return false;
         }
         wait = (wait * 2).min(LONGEST_PAUSE);
     }

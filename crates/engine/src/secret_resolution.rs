@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use workforce_app::agents;
-use workforce_app::scrub::Patterns;
 use workforce_app::secrets::{self, Found, Source, Unresolved};
 use workforce_domain::Document;
 use workforce_domain::port::{Failure, MintedToken, StoreError};
@@ -89,11 +88,15 @@ fn names_secrets(config: &Document) -> bool {
 
 /// What a run must not write: its secrets, its credential, and what stands
 /// inline under sensitive names, its own key among them.
-pub(crate) fn patterns(config: &Document, values: &[String], token: &MintedToken) -> Patterns {
-    let values = values.iter().map(String::as_str);
-    Patterns::of(
-        values
-            .chain([token.token.as_str()])
-            .chain(agents::sensitive_inline_values(config)),
-    )
+pub(crate) fn unwritten(
+    config: &Document,
+    values: Vec<String>,
+    token: &MintedToken,
+) -> Vec<String> {
+    let inline = agents::sensitive_inline_values(config);
+    values
+        .into_iter()
+        .chain([token.token.clone()])
+        .chain(inline.map(str::to_owned))
+        .collect()
 }

@@ -18,6 +18,8 @@ pub(crate) struct EngineState {
     pub(crate) runs: TaskTracker,
     /// Cancelled when no more runs are started.
     pub(crate) closing: CancellationToken,
+    /// Cancelled when live runs are left to the next start.
+    pub(crate) leaving: CancellationToken,
     /// Cancelled when nothing is tried again.
     pub(crate) abandoning: CancellationToken,
     /// Cancelled when the runs that dead predecessors left are cleared away.
@@ -33,6 +35,7 @@ impl EngineState {
             live: LiveRuns::default(),
             runs: TaskTracker::new(),
             closing: CancellationToken::new(),
+            leaving: CancellationToken::new(),
             abandoning: CancellationToken::new(),
             recovered: CancellationToken::new(),
             last_tick: Mutex::default(),

@@ -45,6 +45,11 @@ pub(crate) struct ServeArgs {
     #[arg(long, env = "WORKFORCE_DRAIN_SEC", default_value_t = 30)]
     pub(crate) drain_sec: u64,
 
+    /// Leave live runs to the next start when the service is stopped. After a
+    /// crash they are always left to it.
+    #[arg(long, env = "WORKFORCE_KEEP_RUNS", num_args = 0..=1, default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
+    pub(crate) keep_runs: bool,
+
     /// Runs that may be live at once on this server; the number of cores, at
     /// most 8, when unsaid.
     #[arg(long, env = "WORKFORCE_MAX_CONCURRENT_RUNS")]

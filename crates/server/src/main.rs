@@ -40,6 +40,9 @@ enum Command {
     Token(token::TokenArgs),
     /// Look after the secrets of a running server.
     Secrets(secrets::SecretsArgs),
+    /// Stays with one run; started by the service only.
+    #[command(name = service::GUARD, hide = true)]
+    Guard,
 }
 
 fn main() -> ExitCode {
@@ -53,6 +56,7 @@ fn main() -> ExitCode {
         Command::Api(args) => return api::run(&args),
         Command::Token(args) => token::run(&args),
         Command::Secrets(args) => secrets::run(&args),
+        Command::Guard => return workforce_guard::main(),
     };
     match outcome {
         Ok(()) => {

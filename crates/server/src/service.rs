@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 use workforce_domain::id::InstanceId;
 use workforce_domain::port::{Clock, Ids, InstructionFiles, ObjectStore, Store, Tokens};
 use workforce_engine::{Engine, EngineConfig, EngineHandle, FileRunLogs};
+use workforce_guard::client::GuardProgram;
 use workforce_http::{KeyRotation, Options, State, TransferLimits};
 use workforce_infra::clock::SystemClock;
 use workforce_infra::ids::UuidV7Ids;
@@ -34,6 +35,9 @@ use crate::config::{self, ServeArgs};
 use crate::logging;
 use crate::master_key;
 use crate::sweeper;
+
+/// The subcommand that runs the guard of one run.
+pub(crate) const GUARD: &str = "guard";
 
 /// Threads that talk to clients. They only parse and answer; the store is
 /// asked on other threads.
@@ -163,11 +167,13 @@ impl Service {
         } else {
             Some(hold_folder(&data_dir, instance).await?)
         };
-        let mut config = EngineConfig::new(instance, api_url, &runs_dir, std::env::vars_os());
+        let mut config =
+            EngineConfig::new(instance, api_url, &runs_dir, std::env::vars_os(), guard());
         if let Some(cap) = args.max_concurrent_runs {
             config.instance_cap = cap.into();
         }
         config.drain = args.drain();
+        config.keep_runs = args.keep_runs;
         config.allowed_env.clone_from(&args.agent_env);
         config.exclusive_store = exclusive;
         if let Some(hold) = &hold {
@@ -299,6 +305,15 @@ fn keep<F>(
 {
     let supervisor = vitals.supervisor.clone();
     tasks.spawn(supervisor.keep(name, CancellationToken::new(), begin));
+}
+
+/// This binary runs the guards too. It is named by what is executed now, which a
+/// deploy may have replaced under its path.
+fn guard() -> GuardProgram {
+    GuardProgram {
+        file: "/proc/self/exe".into(),
+        arguments: vec![GUARD.into()],
+    }
 }
 
 async fn hold_folder(data_dir: &Path, instance: InstanceId) -> anyhow::Result<Arc<InstanceFile>> {

@@ -4,6 +4,7 @@
 
 pub mod contents;
 pub mod failing;
+pub mod guards;
 pub mod ports;
 pub mod postgres;
 #[cfg(feature = "s3")]

@@ -95,13 +95,36 @@ const PERMISSIONS: &[Permission] = &[
         ],
     },
     Permission {
+        package: "workforce-scrub",
+        may_use: &["workforce-domain"],
+        must_not_see: HEAVY,
+    },
+    Permission {
+        package: "workforce-guard",
+        may_use: &["workforce-domain", "workforce-scrub"],
+        must_not_see: &[
+            "actix-web",
+            "diesel",
+            "libsqlite3-sys",
+            "pq-sys",
+            "r2d2",
+            "utoipa",
+        ],
+    },
+    Permission {
         package: "workforce-infra",
         may_use: &["workforce-domain", "workforce-vitals"],
         must_not_see: &["actix-web", "tokio-util", "ureq", "utoipa"],
     },
     Permission {
         package: "workforce-engine",
-        may_use: &["workforce-domain", "workforce-app", "workforce-vitals"],
+        may_use: &[
+            "workforce-domain",
+            "workforce-app",
+            "workforce-guard",
+            "workforce-scrub",
+            "workforce-vitals",
+        ],
         must_not_see: &[
             "actix-web",
             "diesel",
@@ -114,7 +137,12 @@ const PERMISSIONS: &[Permission] = &[
     },
     Permission {
         package: "workforce-http",
-        may_use: &["workforce-domain", "workforce-app", "workforce-vitals"],
+        may_use: &[
+            "workforce-domain",
+            "workforce-app",
+            "workforce-scrub",
+            "workforce-vitals",
+        ],
         must_not_see: &[
             "diesel",
             "diesel_migrations",
@@ -131,6 +159,7 @@ const PERMISSIONS: &[Permission] = &[
             "workforce-app",
             "workforce-infra",
             "workforce-engine",
+            "workforce-guard",
             "workforce-http",
             "workforce-vitals",
         ],

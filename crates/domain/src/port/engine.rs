@@ -142,6 +142,18 @@ pub trait EngineWrites {
     /// Records the process of a run, before it may execute anything.
     fn record_process(&mut self, process: &ProcessRecord) -> Result<(), StoreError>;
 
+    /// Gives a running run, with its process, from the server that recorded the
+    /// process to another one, with a lease until `lease_until`. False when the run
+    /// has ended, was claimed again, or is another server's already.
+    fn take_up(
+        &mut self,
+        company: CompanyScope,
+        process: &ProcessRecord,
+        fence: i64,
+        instance: InstanceId,
+        lease_until: Timestamp,
+    ) -> Result<bool, StoreError>;
+
     /// Forgets the process of a run, once its group is empty.
     fn delete_process(&mut self, company: CompanyScope, run: RunId) -> Result<(), StoreError>;
 

@@ -17,6 +17,10 @@ use crate::string_enum;
 use crate::text::{Description, SecretName, TextError};
 use crate::time::Timestamp;
 
+/// The mark that stands in the place of a hidden value. In a change it keeps the
+/// present value; it is never stored.
+pub const REDACTED: &str = "***REDACTED***";
+
 string_enum! {
     /// Where the value of a secret comes from.
     pub enum SecretProvider {

@@ -13,8 +13,8 @@ use crate::live::LiveRun;
 use crate::run_context::RunContext;
 use crate::state::EngineState;
 
-/// The future of a run.
-pub(crate) type RunFuture<'a> = Pin<Box<dyn Future<Output = ExecutionResult> + Send + 'a>>;
+/// The future of a run; `None` for one that is left to the next start of the server.
+pub(crate) type RunFuture<'a> = Pin<Box<dyn Future<Output = Option<ExecutionResult>> + Send + 'a>>;
 
 /// A way to run agents.
 ///

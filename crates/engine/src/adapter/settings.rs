@@ -4,8 +4,8 @@ use std::time::Duration;
 use serde_json::Value;
 use workforce_domain::Document;
 
-use crate::process::Limits;
 use crate::run_environment::API_KEY;
+use workforce_guard::Limits;
 
 const DEFAULT_WALL: Duration = Duration::from_secs(4 * 60 * 60);
 const DEFAULT_IDLE: Duration = Duration::from_secs(20 * 60);

@@ -11,7 +11,7 @@ use workforce_domain::id::{AgentId, RunId};
 use workforce_domain::instructions::{BundleMode, BundlePath};
 use workforce_domain::run::{RunErrorCode, RunStatus};
 
-use crate::support::{House, UNTIL_GO};
+use crate::support::{House, UNTIL_GO, eventually};
 
 const ENTRY: &str = "AGENTS.md";
 const SECOND: &str = "docs/style.md";
@@ -102,7 +102,7 @@ async fn reads_what_was_there_at_its_start(
     for file in ["before", "after"] {
         assert_eq!(house.file(file).await, "old rules\nold style\n", "{file}");
     }
-    assert!(!copy.exists(), "it goes with its run");
+    eventually("it goes with its run", || (!copy.exists()).then_some(())).await;
 
     let second = house.invoke(agent).run.id;
     assert_eq!(house.ended(second).await.status, RunStatus::Succeeded);

@@ -17,4 +17,5 @@ mod recovery;
 mod secrets;
 mod shutdown;
 mod support;
+mod taken_up;
 mod timers;

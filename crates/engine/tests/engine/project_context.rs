@@ -7,7 +7,7 @@ use workforce_domain::id::ProjectId;
 use workforce_domain::run::RunStatus;
 use workforce_domain::text::{Description, Name};
 
-use crate::support::House;
+use crate::support::{House, eventually};
 
 fn project(house: &House) -> ProjectId {
     let command = projects::CreateProject {
@@ -60,9 +60,12 @@ async fn a_run_is_told_about_its_project_in_a_file_of_its_own() {
     assert_eq!(read("mode").trim(), "400");
     let path = read("path");
     assert!(
-        path.trim().ends_with(&format!("{}.project.md", runs[0].id)),
+        path.trim().ends_with(&format!("{}/project.md", runs[0].id)),
         "{path}"
     );
-    assert!(!Path::new(path.trim()).exists(), "{path}");
+    eventually("it goes with its run", || {
+        (!Path::new(path.trim()).exists()).then_some(())
+    })
+    .await;
     engine.shutdown().await;
 }

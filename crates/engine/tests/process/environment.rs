@@ -1,6 +1,6 @@
 use std::ffi::OsString;
 
-use workforce_engine::process::{ChildEnvironment, InvalidVariable};
+use workforce_guard::{ChildEnvironment, InvalidVariable};
 
 use crate::support::Bench;
 

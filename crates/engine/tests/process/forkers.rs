@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
-use workforce_engine::process::{EndedBy, Exit, ProcessGroup, ProcessIdentity};
+use workforce_guard::{Ending, Exit, ProcessGroup, ProcessIdentity};
 
 use crate::support::{Bench, NO_LIMITS, eventually};
 
@@ -43,25 +43,46 @@ async fn who_forks_without_pause_is_gone_when_supervision_returns() {
             "./forker lock {branches} {SECONDS}; while flock -n lock true; do :; done; exit 0"
         );
         let outcome = bench.run(bench.shell(&script), NO_LIMITS).await;
-        assert!(outcome.group_empty, "{branches} branches");
-        assert!(!is_held(&bench), "a process outlived its run");
-        assert_eq!(outcome.ended_by, EndedBy::Itself);
+        assert!(
+            !is_held(&bench),
+            "a process outlived its run: {branches} branches"
+        );
+        assert_eq!(outcome.ended_by, Ending::Itself);
         assert_eq!(outcome.exit, Some(Exit::Code(0)));
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_forks_without_pause_and_takes_the_tag_off_is_gone_as_well() {
+    let bench = Bench::new();
+    compile(&bench);
+    let script =
+        format!("setsid env -i ./forker lock 2 {SECONDS}; while flock -n lock true; do :; done");
+    bench.run(bench.shell(&script), NO_LIMITS).await;
+    assert!(!is_held(&bench), "a process outlived its run");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_leftover_that_forks_without_pause_is_killed() {
     let bench = Bench::new();
     compile(&bench);
-    let spec = bench.spec("./forker", &["lock", "2", SECONDS]);
-    let tag = spec.tag.clone();
-    let child = bench.start(spec).await;
+    let mut running = bench
+        .start(bench.spec("./forker", &["lock", "2", SECONDS]))
+        .await;
     eventually("the lock is held", || is_held(&bench)).await;
     let gone = ProcessIdentity {
-        start_ticks: child.identity().start_ticks - 100,
-        ..child.identity()
+        start_ticks: running.identity.start_ticks - 100,
+        ..running.identity
     };
-    assert!(ProcessGroup::new(gone, tag).end(Duration::ZERO).await);
+    assert!(
+        ProcessGroup::new(gone, running.tag())
+            .end(Duration::ZERO)
+            .await
+    );
     assert!(!is_held(&bench), "a process outlived its run");
+    assert_eq!(
+        running.guard.ended().await,
+        None,
+        "its guard has the tag too"
+    );
 }

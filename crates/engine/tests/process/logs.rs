@@ -1,7 +1,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use workforce_engine::process::{RunLog, TAIL_LEN, read_log};
+use workforce_guard::{RunLog, TAIL_LEN, read_log};
 
 use crate::support::Bench;
 

@@ -1,144 +1,108 @@
-use std::future::pending;
-use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt;
-use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use tokio::time::{sleep, timeout};
-use workforce_engine::process::{Exit, SpawnError, spawn};
+use workforce_guard::client::GuardError;
+use workforce_guard::{Exit, LaunchError, Start};
 
-use crate::support::{Bench, NO_LIMITS, eventually, is_live, is_reaped, recorded};
+use crate::support::{Bench, NO_LIMITS, eventually, is_live, is_reaped, prepare};
 
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the store is away")]
-struct StoreAway;
+/// Why a program was not prepared.
+async fn refusal(start: Start) -> LaunchError {
+    match prepare(start).await {
+        Err(GuardError::Refused(error)) => error,
+        other => panic!("{other:?}"),
+    }
+}
 
 #[tokio::test]
-async fn nothing_is_executed_before_the_child_is_recorded() {
+async fn nothing_is_executed_before_the_process_is_recorded() {
     let bench = Bench::new();
     let trace = bench.path("trace");
 
-    let child = spawn(bench.shell("touch trace"), |identity| {
-        let trace = trace.clone();
-        async move {
-            sleep(Duration::from_millis(100)).await;
-            assert!(is_live(identity.pid), "the child waits");
-            assert_eq!(identity.process_group, identity.pid, "it leads its group");
-            assert!(identity.start_ticks > 0);
-            assert!(!trace.exists(), "it has done nothing yet");
-            Ok::<_, StoreAway>(())
-        }
-    })
-    .await
-    .expect("a child");
-    let outcome = bench.supervise(child, NO_LIMITS).await;
+    let prepared = prepare(bench.shell("touch trace")).await.expect("a guard");
+    let identity = prepared.identity();
+    sleep(Duration::from_millis(100)).await;
+    assert!(
+        is_live(identity.pid) && is_live(identity.process_group),
+        "they wait"
+    );
+    assert!(identity.start_ticks > 0);
+    assert!(!trace.exists(), "it has done nothing yet");
 
-    assert_eq!(outcome.exit, Some(Exit::Code(0)));
+    let report = prepared.go().await.expect("a program").ended().await;
+    assert_eq!(report.and_then(|report| report.exit), Some(Exit::Code(0)));
     assert!(trace.exists());
 }
 
 #[tokio::test]
-async fn a_child_that_cannot_be_recorded_is_gone_without_a_trace() {
+async fn a_start_that_is_given_up_leaves_nothing() {
     let bench = Bench::new();
-    let pid = AtomicI32::new(0);
-
-    let refused = spawn(bench.shell("touch trace"), async |identity| {
-        pid.store(identity.pid, Ordering::Relaxed);
-        Err(StoreAway)
+    let prepared = prepare(bench.shell("touch trace")).await.expect("a guard");
+    let identity = prepared.identity();
+    drop(prepared);
+    eventually("both are gone", || {
+        is_reaped(identity.pid) && is_reaped(identity.process_group)
     })
     .await;
-
-    match refused {
-        Err(SpawnError::Record { source, .. }) => {
-            assert_eq!(source.downcast_ref::<StoreAway>(), Some(&StoreAway));
-        }
-        other => panic!("{other:?}"),
-    }
-    assert!(is_reaped(pid.into_inner()));
     assert!(!bench.path("trace").exists());
 }
 
 #[tokio::test]
-async fn a_start_that_is_given_up_leaves_no_child() {
+async fn a_program_that_is_killed_at_the_gate_has_ended() {
     let bench = Bench::new();
-    let pid = AtomicI32::new(0);
-
-    let start = spawn(bench.shell("touch trace"), async |identity| {
-        pid.store(identity.pid, Ordering::Relaxed);
-        pending::<Result<(), StoreAway>>().await
-    });
-    assert!(timeout(Duration::from_millis(200), start).await.is_err());
-
-    let pid = pid.into_inner();
-    assert_ne!(pid, 0, "it was at the gate");
-    eventually("the child is gone", || is_reaped(pid)).await;
+    let prepared = prepare(bench.shell("touch trace")).await.expect("a guard");
+    let program = Pid::from_raw(prepared.identity().process_group);
+    kill(program, Signal::SIGKILL).expect("its end");
+    let report = prepared.go().await.expect("a guard").ended().await;
+    assert_eq!(report.and_then(|report| report.exit), Some(Exit::Signal(9)));
     assert!(!bench.path("trace").exists());
 }
 
 #[tokio::test]
-async fn a_child_that_is_killed_at_the_gate_is_an_ended_child() {
-    let bench = Bench::new();
-    let child = spawn(bench.shell("touch trace"), async |identity| {
-        kill(Pid::from_raw(identity.pid), Signal::SIGKILL)
-    })
-    .await
-    .expect("a child");
-    let outcome = bench.supervise(child, NO_LIMITS).await;
-    assert_eq!(outcome.exit, Some(Exit::Signal(9)));
-    assert!(!bench.path("trace").exists());
-}
-
-#[tokio::test]
-async fn children_that_start_together_do_not_wait_for_each_other() {
-    let bench = Bench::new();
-    let slow = tokio::spawn({
-        let spec = bench.shell("exit 0");
-        async move {
-            spawn(spec, |_| pending::<Result<(), StoreAway>>())
-                .await
-                .is_ok()
-        }
-    });
+async fn programs_that_start_together_do_not_wait_for_each_other() {
+    let slow = Bench::new();
+    let _waits = prepare(slow.shell("exit 0")).await.expect("a guard");
     let quick: Vec<_> = (0..20)
         .map(|number| {
-            let spec = bench.shell(&format!("exit {number}"));
-            tokio::spawn(spawn(spec, recorded))
+            tokio::spawn(async move {
+                let bench = Bench::new();
+                let start = bench.shell(&format!("exit {number}"));
+                bench.run(start, NO_LIMITS).await.exit
+            })
         })
         .collect();
-    for start in quick {
-        let child = timeout(Duration::from_secs(10), start)
-            .await
-            .expect("in time")
-            .expect("no panic");
-        assert!(child.is_ok());
+    for (start, number) in quick.into_iter().zip(0..) {
+        let exit = timeout(Duration::from_secs(20), start).await;
+        assert_eq!(
+            exit.expect("in time").expect("no panic"),
+            Some(Exit::Code(number))
+        );
     }
-    slow.abort();
 }
 
 #[tokio::test]
 async fn a_program_that_is_missing_or_no_program_is_named() {
     let bench = Bench::new();
     std::fs::write(bench.path("data"), "no program").expect("a file");
-    let unrecorded = async |_| -> Result<(), StoreAway> { panic!("there is nothing to record") };
-
     for program in ["no-such-program", "./no-such-program", ""] {
-        match spawn(bench.spec(program, &[]), unrecorded).await {
-            Err(SpawnError::ProgramNotFound { program: named }) => assert_eq!(named, program),
-            other => panic!("{other:?}"),
-        }
+        let missing = LaunchError::ProgramNotFound {
+            program: program.into(),
+        };
+        assert_eq!(refusal(bench.spec(program, &[])).await, missing);
     }
     for program in ["./data", "/"] {
-        match spawn(bench.spec(program, &[]), unrecorded).await {
-            Err(SpawnError::ProgramNotExecutable { program: named, .. }) => {
+        match refusal(bench.spec(program, &[])).await {
+            LaunchError::ProgramNotExecutable { program: named, .. } => {
                 assert_eq!(named, program);
             }
             other => panic!("{other:?}"),
         }
     }
-    let refused = spawn(bench.spec("echo", &["a\0b"]), unrecorded).await;
-    assert!(matches!(refused, Err(SpawnError::NulByte { .. })));
+    let refused = refusal(bench.spec("echo", &["a\0b"])).await;
+    assert!(matches!(refused, LaunchError::NulByte { .. }));
 }
 
 #[tokio::test]
@@ -147,27 +111,26 @@ async fn programs_are_not_looked_for_in_the_working_directory() {
     let planted = bench.path("planted");
     std::fs::write(&planted, "#!/bin/sh\ntouch trace\n").expect("a file");
     std::fs::set_permissions(&planted, PermissionsExt::from_mode(0o755)).expect("a mode");
-    let mut spec = bench.spec("planted", &[]);
-    spec.environment.set("PATH", ".::/bin").expect("a variable");
-
-    let refused = spawn(spec, recorded).await;
-
-    assert!(matches!(refused, Err(SpawnError::ProgramNotFound { .. })));
+    let mut start = bench.spec("planted", &[]);
+    start
+        .environment
+        .set("PATH", ".::/bin")
+        .expect("a variable");
+    let refused = refusal(start).await;
+    assert!(matches!(refused, LaunchError::ProgramNotFound { .. }));
 }
 
 #[tokio::test]
 async fn a_working_directory_that_cannot_be_used_is_named() {
     let bench = Bench::new();
     std::fs::write(bench.path("file"), "").expect("a file");
-    for (name, kind) in [
-        ("missing", ErrorKind::NotFound),
-        ("file", ErrorKind::NotADirectory),
-    ] {
-        let mut spec = bench.shell("touch trace");
-        spec.cwd = bench.path(name);
-        match spawn(spec, recorded).await {
-            Err(SpawnError::Cwd { cwd, source, .. }) => {
-                assert_eq!((cwd, source.kind()), (bench.path(name), kind));
+    for (name, told) in [("missing", "No such file"), ("file", "not a directory")] {
+        let mut start = bench.shell("touch trace");
+        start.cwd = bench.path(name);
+        match refusal(start).await {
+            LaunchError::Cwd { cwd, cause, .. } => {
+                assert_eq!(cwd, bench.path(name));
+                assert!(cause.contains(told), "{cause}");
             }
             other => panic!("{other:?}"),
         }
@@ -180,22 +143,19 @@ async fn a_file_that_the_system_refuses_to_execute_leaves_no_process() {
     let script = bench.path("script");
     std::fs::write(&script, "#!/no/such/interpreter\n").expect("a file");
     std::fs::set_permissions(&script, PermissionsExt::from_mode(0o755)).expect("a mode");
-    let pid = AtomicI32::new(0);
-
-    let refused = spawn(bench.spec("./script", &[]), async |identity| {
-        pid.store(identity.pid, Ordering::Relaxed);
-        Ok::<_, StoreAway>(())
-    })
-    .await;
-
-    match refused {
-        Err(SpawnError::Exec { cwd, source, .. }) => {
+    let prepared = prepare(bench.spec("./script", &[])).await.expect("a guard");
+    let identity = prepared.identity();
+    match prepared.go().await {
+        Err(GuardError::Refused(LaunchError::Exec { cwd, cause, .. })) => {
             assert_eq!(cwd, bench.folder.path());
-            assert_eq!(source.kind(), ErrorKind::NotFound);
+            assert!(cause.contains("No such file"), "{cause}");
         }
         other => panic!("{other:?}"),
     }
-    assert!(is_reaped(pid.into_inner()));
+    eventually("both are gone", || {
+        is_reaped(identity.pid) && is_reaped(identity.process_group)
+    })
+    .await;
 }
 
 #[tokio::test]
@@ -226,7 +186,7 @@ async fn a_child_reads_what_it_is_given_and_nothing_otherwise() {
     assert_eq!(outcome.log.total_bytes, 0);
 
     let mut spec = bench.spec("cat", &[]);
-    spec.stdin = Some("what is to be done".repeat(20_000).into_bytes());
+    spec.stdin = Some("what is to be done".repeat(20_000));
     let outcome = bench.run(spec, NO_LIMITS).await;
     assert_eq!(outcome.log.total_bytes, 18 * 20_000);
 }
@@ -235,33 +195,7 @@ async fn a_child_reads_what_it_is_given_and_nothing_otherwise() {
 async fn a_child_that_does_not_read_its_input_ends_all_the_same() {
     let bench = Bench::new();
     let mut spec = bench.shell("exit 3");
-    spec.stdin = Some(vec![b'x'; 1 << 20]);
+    spec.stdin = Some("x".repeat(1 << 20));
     let outcome = bench.run(spec, NO_LIMITS).await;
     assert_eq!(outcome.exit, Some(Exit::Code(3)));
-}
-
-/// The test starts itself as a server that is killed while its child runs.
-#[tokio::test]
-async fn a_child_does_not_outlive_a_killed_server() {
-    const ROLE: &str = "TEST_ROLE";
-    let bench = Bench::new();
-    if std::env::var_os(ROLE).is_some() {
-        let child = bench.start(bench.spec("sleep", &["60"])).await;
-        println!("child {}", child.identity().pid);
-        kill(Pid::this(), Signal::SIGKILL).expect("its own end");
-    }
-    let own = std::env::current_exe().expect("the test's program");
-    let name = "spawning::a_child_does_not_outlive_a_killed_server";
-    let mut spec = bench.spec(&own.to_string_lossy(), &["--exact", name, "--nocapture"]);
-    spec.environment.set(ROLE, "server").expect("a variable");
-
-    let outcome = bench.run(spec, NO_LIMITS).await;
-
-    assert_eq!(outcome.exit, Some(Exit::Signal(9)));
-    let pid = bench
-        .log()
-        .lines()
-        .find_map(|line| line.split_once("child ")?.1.parse().ok())
-        .expect("the child's process id");
-    eventually("the child is gone", || !is_live(pid)).await;
 }

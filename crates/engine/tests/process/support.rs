@@ -1,16 +1,14 @@
-use std::convert::Infallible;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
 use tempfile::TempDir;
-use tokio::sync::watch;
 use workforce_domain::id::RunId;
-use workforce_engine::process::{
-    ActivityClock, Child, ChildEnvironment, ChildOutcome, ChildSpec, Limits, OutputSinks,
-    ProcessIdentity, RunLog, RunTag, spawn, supervise,
+use workforce_guard::client::{self, Guard, GuardError, GuardProgram, Prepared};
+use workforce_guard::{
+    ChildEnvironment, GuardFiles, Limits, ProcessIdentity, RunReport, RunTag, Start,
 };
 
 pub(crate) const NO_LIMITS: Limits = Limits {
@@ -33,6 +31,38 @@ pub(crate) struct Bench {
     pub(crate) folder: TempDir,
 }
 
+/// A run whose program is executed.
+pub(crate) struct Running {
+    pub(crate) run: RunId,
+    pub(crate) identity: ProcessIdentity,
+    pub(crate) guard: Guard,
+}
+
+impl Running {
+    /// The process of the program itself.
+    pub(crate) fn program(&self) -> i32 {
+        self.identity.process_group
+    }
+
+    pub(crate) fn tag(&self) -> RunTag {
+        RunTag::from(self.run)
+    }
+
+    pub(crate) async fn ended(&mut self) -> RunReport {
+        self.guard.ended().await.expect("a report")
+    }
+}
+
+/// Nothing is left of a run in any case.
+impl Drop for Running {
+    fn drop(&mut self) {
+        use nix::sys::signal::{Signal, kill, killpg};
+        use nix::unistd::Pid;
+        let _ = killpg(Pid::from_raw(self.identity.process_group), Signal::SIGKILL);
+        let _ = kill(Pid::from_raw(self.identity.pid), Signal::SIGKILL);
+    }
+}
+
 impl Bench {
     pub(crate) fn new() -> Self {
         Self {
@@ -52,64 +82,64 @@ impl Bench {
         String::from_utf8_lossy(&std::fs::read(self.log_path()).expect("a log")).into_owned()
     }
 
-    pub(crate) fn spec(&self, program: &str, arguments: &[&str]) -> ChildSpec {
-        ChildSpec {
+    pub(crate) fn files(&self) -> GuardFiles {
+        GuardFiles::of(self.path("guard"))
+    }
+
+    pub(crate) fn spec(&self, program: &str, arguments: &[&str]) -> Start {
+        Start {
+            run: new_run(),
+            fence: 1,
+            folder: self.path("guard"),
             program: program.into(),
             arguments: arguments.iter().map(OsString::from).collect(),
             cwd: self.folder.path().to_owned(),
             environment: ChildEnvironment::inherit_allowed(std::env::vars_os(), &[]),
-            tag: RunTag::from(new_run()),
             stdin: None,
+            log: self.log_path(),
+            log_cap: 1 << 20,
+            secrets: Vec::new(),
+            limits: NO_LIMITS,
+            patience: Duration::from_secs(60),
+            memo: Value::Null,
         }
     }
 
-    pub(crate) fn shell(&self, script: &str) -> ChildSpec {
+    pub(crate) fn shell(&self, script: &str) -> Start {
         self.spec("/bin/sh", &["-c", script])
     }
 
-    pub(crate) async fn start(&self, spec: ChildSpec) -> Child {
-        spawn(spec, recorded).await.expect("a child")
+    pub(crate) async fn start(&self, start: Start) -> Running {
+        let run = start.run;
+        let prepared = prepare(start).await.expect("a guard");
+        let identity = prepared.identity();
+        let guard = prepared.go().await.expect("a program");
+        Running {
+            run,
+            identity,
+            guard,
+        }
     }
 
-    pub(crate) fn run_log(&self) -> RunLog {
-        RunLog::open(&self.log_path(), 1 << 20).expect("a log")
-    }
-
-    /// Supervises without a stop.
-    pub(crate) async fn supervise(&self, child: Child, limits: Limits) -> ChildOutcome<()> {
-        self.supervise_with(child, limits, Arc::default()).await
-    }
-
-    pub(crate) async fn supervise_with(
-        &self,
-        child: Child,
-        limits: Limits,
-        activity: Arc<ActivityClock>,
-    ) -> ChildOutcome<()> {
-        let (_sender, stop) = watch::channel(None);
-        let sinks = OutputSinks {
-            log: self.run_log(),
-            scrub: None,
-            on_stdout: &mut |_| (),
-        };
-        supervise(child, limits, sinks, activity, stop).await
-    }
-
-    pub(crate) async fn run(&self, spec: ChildSpec, limits: Limits) -> ChildOutcome<()> {
-        let child = self.start(spec).await;
-        self.supervise(child, limits).await
+    pub(crate) async fn run(&self, start: Start, limits: Limits) -> RunReport {
+        let start = Start { limits, ..start };
+        self.start(start).await.ended().await
     }
 
     /// Runs a script and gives its output.
-    pub(crate) async fn output(&self, spec: ChildSpec) -> String {
-        self.run(spec, NO_LIMITS).await;
+    pub(crate) async fn output(&self, start: Start) -> String {
+        self.run(start, NO_LIMITS).await;
         self.log()
     }
 }
 
-/// A recording step that has nothing to record.
-pub(crate) async fn recorded(_: ProcessIdentity) -> Result<(), Infallible> {
-    Ok(())
+/// Starts a guard whose program waits at its gate.
+pub(crate) async fn prepare(start: Start) -> Result<Prepared, GuardError> {
+    let program = GuardProgram {
+        file: env!("CARGO_BIN_EXE_workforce-guard").into(),
+        arguments: Vec::new(),
+    };
+    client::start(&program, start).await
 }
 
 /// Whether a process executes: it is there and no zombie.

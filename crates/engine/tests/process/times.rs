@@ -7,7 +7,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use workforce_domain::port::Clock;
 use workforce_domain::time::Timestamp;
-use workforce_engine::process::{LogTime, RunLog, read_log_times};
+use workforce_guard::{LogTime, RunLog, read_log_times};
 use workforce_testkit::world::SettableClock;
 
 use crate::support::Bench;

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use actix_web::web::Bytes;
 use workforce_app::agents::sensitive_inline_values;
 use workforce_app::authenticate::{authenticate, bearer, kind_of};
-use workforce_app::scrub::Patterns;
 use workforce_app::{Failure, secrets};
 use workforce_domain::actor::Actor;
 use workforce_domain::id::RunId;
 use workforce_domain::port::{Reads, StoreError, TextScrubber, TokenKind};
+use workforce_scrub::Patterns;
 
 use super::RequestContext;
 use crate::problem::{Problem, into_problem};

@@ -12,6 +12,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 use tempfile::TempDir;
+use workforce_testkit::guards::kill_guards;
 
 /// Nothing in these tests takes nearly so long.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
@@ -33,6 +34,7 @@ pub(crate) struct Server {
     pub(crate) base: String,
     agent: ureq::Agent,
     log: Arc<Mutex<String>>,
+    folder: PathBuf,
 }
 
 impl Server {
@@ -57,7 +59,7 @@ impl Server {
             .unwrap();
         let log = Arc::default();
         let base = address(child.stderr.take().unwrap(), &log);
-        Self::of(child, base, log)
+        Self::of(folder, child, base, log)
     }
 
     /// Starts a server whose standard error goes elsewhere. It cannot tell
@@ -68,15 +70,12 @@ impl Server {
         variables: &[(&str, &OsStr)],
         stderr: impl Into<Stdio>,
     ) -> Self {
-        let listen = TcpListener::bind("127.0.0.1:0")
-            .unwrap()
-            .local_addr()
-            .unwrap();
+        let listen = free_address();
         let mut child = binary()
             .args(["serve", "--data-dir"])
             .arg(folder)
             .args(flags)
-            .env("WORKFORCE_LISTEN", listen.to_string())
+            .env("WORKFORCE_LISTEN", &listen)
             .envs(variables.iter().copied())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -84,15 +83,15 @@ impl Server {
             .spawn()
             .unwrap();
         let begun = Instant::now();
-        while TcpStream::connect(listen).is_err() {
+        while TcpStream::connect(&listen).is_err() {
             assert!(child.try_wait().unwrap().is_none(), "the server ended");
             assert!(begun.elapsed() < PATIENCE, "the server does not listen");
             std::thread::sleep(Duration::from_millis(20));
         }
-        Self::of(child, format!("http://{listen}"), Arc::default())
+        Self::of(folder, child, format!("http://{listen}"), Arc::default())
     }
 
-    fn of(child: Child, base: String, log: Arc<Mutex<String>>) -> Self {
+    fn of(folder: &Path, child: Child, base: String, log: Arc<Mutex<String>>) -> Self {
         let config = ureq::Agent::config_builder()
             .http_status_as_error(false)
             .build();
@@ -101,6 +100,7 @@ impl Server {
             base,
             agent: config.into(),
             log,
+            folder: folder.to_owned(),
         }
     }
 
@@ -234,6 +234,12 @@ impl Server {
         kill(Pid::from_raw(self.child.id().try_into().unwrap()), signal).unwrap();
     }
 
+    /// Waits for the end of a server that leaves its runs to the next one.
+    pub(crate) fn leave(mut self) -> ExitStatus {
+        self.folder = PathBuf::new();
+        self.wait()
+    }
+
     /// Waits for the server to end.
     pub(crate) fn wait(mut self) -> ExitStatus {
         let begun = Instant::now();
@@ -251,6 +257,8 @@ impl Drop for Server {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+        // The guards of its runs wait for the next server.
+        kill_guards(&self.folder);
     }
 }
 
@@ -275,6 +283,12 @@ fn address(stderr: impl Read + Send + 'static, log: &Arc<Mutex<String>>) -> Stri
         .recv_timeout(PATIENCE)
         .unwrap()
         .unwrap_or_else(|log| panic!("no banner in:\n{log}"))
+}
+
+/// An address that was free just now.
+pub(crate) fn free_address() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().to_string()
 }
 
 /// A folder for one test.

@@ -21,11 +21,21 @@ use workforce_domain::port::{ClaimRequest, ClaimedRun, RunFilter, RunLogs, Store
 use workforce_domain::run::{ProcessRecord, Run, RunStatus};
 use workforce_domain::text::{Name, Title};
 use workforce_engine::{Engine, EngineConfig, EngineHandle, FileRunLogs, Ports};
+use workforce_guard::client::GuardProgram;
+use workforce_testkit::guards::kill_guards;
 use workforce_testkit::ports;
 use workforce_testkit::store::{TestStore, sqlite_store};
 
 use super::processes::{Stray, start_ticks};
 use super::{FragileStore, a_company, act, eventually, shell};
+
+/// The guard that belongs to the engine under test.
+fn guard_program() -> GuardProgram {
+    GuardProgram {
+        file: env!("CARGO_BIN_EXE_workforce-guard").into(),
+        arguments: Vec::new(),
+    }
+}
 
 /// A company, its store, and a folder for what its agents do.
 pub(crate) struct House {
@@ -72,6 +82,7 @@ impl House {
             "http://127.0.0.1:3100",
             self.path("data/runs"),
             environment,
+            guard_program(),
         );
         config.instance_cap = 8;
         config.renew_every = Duration::from_millis(100);
@@ -105,6 +116,14 @@ impl House {
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
+    }
+
+    /// The same, for a server that follows those on a store of this kind.
+    pub(crate) fn start_after(&self, predecessors: &[InstanceId], exclusive: bool) -> EngineHandle {
+        let mut config = self.config();
+        config.exclusive_store = exclusive;
+        config.predecessors = predecessors.to_vec();
+        self.start_with(config)
     }
 
     /// Runs a use case as the board.
@@ -311,5 +330,12 @@ impl House {
     /// The run with its own look-up, for what no use case shows.
     pub(crate) fn scope() -> Scope {
         Scope::SYSTEM
+    }
+}
+
+/// Runs are not kept beyond their test.
+impl Drop for House {
+    fn drop(&mut self) {
+        kill_guards(self.folder.path());
     }
 }

@@ -265,6 +265,36 @@ impl EngineWrites for Transaction<'_> {
         Ok(())
     }
 
+    fn take_up(
+        &mut self,
+        company: CompanyScope,
+        process: &ProcessRecord,
+        fence: i64,
+        instance: InstanceId,
+        lease_until: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let taken = diesel::update(heartbeat_runs::table.find(IdColumn(process.run)))
+            .filter(heartbeat_runs::company_id.eq(IdColumn(company.company())))
+            .filter(heartbeat_runs::instance_id.eq(IdColumn(process.instance)))
+            .filter(heartbeat_runs::fence.eq(fence))
+            .filter(running())
+            .set((
+                heartbeat_runs::instance_id.eq(IdColumn(instance)),
+                heartbeat_runs::lease_expires_at.eq(InstantColumn(lease_until)),
+            ))
+            .execute(self.conn)
+            .map_err(failed)?;
+        if taken == 0 {
+            return Ok(false);
+        }
+        diesel::update(run_processes::table.find(IdColumn(process.run)))
+            .filter(run_processes::company_id.eq(IdColumn(company.company())))
+            .set(run_processes::instance_id.eq(IdColumn(instance)))
+            .execute(self.conn)
+            .map_err(failed)?;
+        Ok(true)
+    }
+
     fn delete_process(&mut self, company: CompanyScope, run: RunId) -> Result<(), StoreError> {
         diesel::delete(run_processes::table.find(IdColumn(run)))
             .filter(run_processes::company_id.eq(IdColumn(company.company())))

@@ -1,0 +1,92 @@
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use crate::protocol::RunReport;
+
+const SOCKET: &str = "guard.socket";
+const REPORT: &str = "report.json";
+/// Longer than any report: the end of the output is at most 8 KiB, and no
+/// character takes more than six bytes in JSON.
+const MAX_REPORT: u64 = 1 << 20;
+
+/// The files of one guard, in a folder that only the server's user can enter.
+#[derive(Clone, Debug)]
+pub struct GuardFiles {
+    folder: PathBuf,
+}
+
+impl GuardFiles {
+    /// The files of the guard that works in this folder.
+    pub fn of(folder: impl Into<PathBuf>) -> Self {
+        Self {
+            folder: folder.into(),
+        }
+    }
+
+    pub(crate) fn create_folder(&self) -> io::Result<()> {
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&self.folder)
+    }
+
+    /// The socket's path by way of the open folder: the address of a socket must
+    /// be short, which the path of a data folder need not be.
+    pub(crate) fn socket(&self) -> io::Result<SocketPath> {
+        let folder = File::open(&self.folder)?;
+        let path = PathBuf::from(format!("/proc/self/fd/{}/{SOCKET}", folder.as_raw_fd()));
+        Ok(SocketPath {
+            path,
+            _folder: folder,
+        })
+    }
+
+    /// How the run ended, once it has; `None` before.
+    ///
+    /// # Errors
+    ///
+    /// The report is there and cannot be read.
+    pub fn report(&self) -> io::Result<Option<RunReport>> {
+        let file = match File::open(self.folder.join(REPORT)) {
+            Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        if file.metadata()?.len() > MAX_REPORT {
+            return Err(io::Error::new(ErrorKind::InvalidData, "it is too long"));
+        }
+        serde_json::from_reader(io::BufReader::new(file))
+            .map(Some)
+            .map_err(io::Error::from)
+    }
+
+    /// Writes the report whole or not at all, also when power is lost.
+    pub(crate) fn write_report(&self, report: &RunReport) -> io::Result<()> {
+        let new = self.folder.join("report.new");
+        let mut file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(0o600)
+            .open(&new)?;
+        file.write_all(&serde_json::to_vec(report)?)?;
+        file.sync_all()?;
+        fs::rename(&new, self.folder.join(REPORT))?;
+        File::open(&self.folder)?.sync_all()
+    }
+}
+
+/// Where a guard listens, for as long as this value lives.
+pub(crate) struct SocketPath {
+    path: PathBuf,
+    _folder: File,
+}
+
+impl AsRef<Path> for SocketPath {
+    fn as_ref(&self) -> &Path {
+        &self.path
+    }
+}

@@ -1,0 +1,165 @@
+//! The guard as a process.
+
+mod children;
+mod clocks;
+mod control;
+mod output;
+mod supervision;
+
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::net::{UnixListener as StdListener, UnixStream as StdStream};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use nix::sys::prctl;
+use nix::unistd::setsid;
+use tokio::net::{UnixListener, UnixStream};
+use workforce_domain::port::Clock;
+use workforce_domain::time::Timestamp;
+
+use self::clocks::Clocks;
+use self::control::Control;
+use self::supervision::supervise;
+use crate::files::GuardFiles;
+use crate::launch::{self, LaunchError, Launched, Streams};
+use crate::log::RunLog;
+use crate::process::ProcessIdentity;
+use crate::protocol::{Description, FromGuard, Start, ToGuard};
+use crate::wire::{receive_blocking, send_blocking};
+
+/// Runs a guard, in a process that was started for nothing else by
+/// [`client::start`](crate::client::start). Returns when nothing of its run
+/// executes any more.
+#[must_use]
+pub fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        // Nobody reads what a guard writes; its server sees that it ended.
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+fn run() -> io::Result<()> {
+    // Not there when somebody starts a guard by hand.
+    launch::close_inherited();
+    let mut server = server_stream()?;
+    stand_alone()?;
+    let Some(ToGuard::Start(start)) = receive_blocking(&mut server)? else {
+        return Ok(());
+    };
+    let files = GuardFiles::of(&start.folder);
+    let (listener, log, launched) = match prepare(&start, &files) {
+        Ok(prepared) => prepared,
+        Err(error) => return send_blocking(&mut server, &FromGuard::Refused(error)),
+    };
+    let identity = launched.identity();
+    send_blocking(&mut server, &FromGuard::Prepared(identity))?;
+    // Unless the process is on record, nothing is executed.
+    let Some(ToGuard::Go) = receive_blocking(&mut server)? else {
+        return Ok(());
+    };
+    let streams = match launched.go(&start) {
+        Ok(streams) => streams,
+        Err(error) => return send_blocking(&mut server, &FromGuard::Refused(error)),
+    };
+    // From now on the run goes on without this server, if it must.
+    let _ = send_blocking(&mut server, &FromGuard::Started);
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?
+        .block_on(stay(
+            *start,
+            (identity, streams),
+            log,
+            (server, listener),
+            &files,
+        ))
+}
+
+/// The connection to the server that started this process.
+fn server_stream() -> io::Result<StdStream> {
+    let stream = io::stdin().as_fd().try_clone_to_owned()?;
+    Ok(StdStream::from(stream))
+}
+
+/// Leaves the session of the server, so that no signal to it comes here, and
+/// becomes the ancestor of whatever the run starts.
+fn stand_alone() -> io::Result<()> {
+    // Refused to whoever leads a session already.
+    let _ = setsid();
+    prctl::set_child_subreaper(true)?;
+    // Only a server ends a run; a stop of the whole service reaches it as well.
+    launch::ignore_signals()?;
+    Ok(())
+}
+
+fn prepare(
+    start: &Start,
+    files: &GuardFiles,
+) -> Result<(StdListener, RunLog, Launched), LaunchError> {
+    let unwritten = |error: io::Error| LaunchError::Files {
+        is_full: error.kind() == io::ErrorKind::StorageFull,
+        cause: error.to_string(),
+    };
+    let listener = listen(files).map_err(unwritten)?;
+    let log = RunLog::open(&start.log, start.log_cap)
+        .map_err(unwritten)?
+        .timed_by(Arc::new(SystemClock));
+    Ok((listener, log, launch::launch(start)?))
+}
+
+fn listen(files: &GuardFiles) -> io::Result<StdListener> {
+    files.create_folder()?;
+    let socket = files.socket()?;
+    match std::fs::remove_file(&socket) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let listener = StdListener::bind(&socket)?;
+    listener.set_nonblocking(true)?;
+    Ok(listener)
+}
+
+/// Stays with the run until nothing of it is left and its end is told.
+async fn stay(
+    start: Start,
+    program: (ProcessIdentity, Streams),
+    log: RunLog,
+    connections: (StdStream, StdListener),
+    files: &GuardFiles,
+) -> io::Result<()> {
+    let (identity, streams) = program;
+    let (server, listener) = connections;
+    server.set_nonblocking(true)?;
+    let description = Description {
+        run: start.run,
+        fence: start.fence,
+        identity,
+        secrets: start.secrets.clone(),
+        memo: start.memo.clone(),
+    };
+    let clocks = Clocks::start(start.limits, start.patience);
+    let control = Arc::new(Control::new(description, clocks));
+    tokio::spawn(Arc::clone(&control).serve(UnixStream::from_std(server)?));
+    tokio::spawn(Arc::clone(&control).listen(UnixListener::from_std(listener)?));
+    let report = supervise(&start, identity, streams, log, &control).await?;
+    control.conclude(files, report).await;
+    Ok(())
+}
+
+/// The clock of the computer.
+#[derive(Debug)]
+struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> Timestamp {
+        #[expect(clippy::disallowed_methods, reason = "this is a clock")]
+        let now = SystemTime::now();
+        let since_epoch = now
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .unwrap_or_default();
+        Timestamp::from_micros(i64::try_from(since_epoch.as_micros()).unwrap_or(i64::MAX))
+    }
+}

@@ -1,0 +1,114 @@
+use std::io::PipeReader;
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::net::unix::pipe;
+use tokio::sync::mpsc;
+use tokio::time::sleep;
+
+use super::clocks::Clocks;
+use crate::launch::Streams;
+use crate::log::{LogSummary, OutputScrubber, OutputSource, RunLog};
+
+const CHUNK_LEN: usize = 64 * 1024;
+/// How many chunks may wait for the disk; then the program waits.
+const QUEUE_LEN: usize = 8;
+/// For how long output is still read when nothing of the run is left but somebody
+/// else holds its pipes open.
+const DRAIN_BOUND: Duration = Duration::from_millis(500);
+
+/// Brings the program its input and its output to the log, until both streams are
+/// closed or, a little later, `gone`.
+pub(super) async fn pump(
+    streams: Streams,
+    input: Option<String>,
+    log: RunLog,
+    scrubber: OutputScrubber,
+    clocks: &Clocks,
+    gone: impl Future<Output = ()>,
+) -> LogSummary {
+    let (queue, chunks) = mpsc::channel(QUEUE_LEN);
+    // A disk that does not answer must not keep the guard from its other work.
+    let writer = tokio::task::spawn_blocking(move || write_log(log, scrubber, chunks));
+    let feed = feed(streams.stdin.map(OwnedFd::from), input);
+    let read = read(streams.stdout, streams.stderr, queue, clocks);
+    tokio::select! {
+        _ = async { tokio::join!(read, feed) } => {}
+        () = async { gone.await; sleep(DRAIN_BOUND).await } => {}
+    }
+    writer.await.unwrap_or_else(|error| LogSummary {
+        fault: Some(error.to_string()),
+        ..LogSummary::default()
+    })
+}
+
+fn write_log(
+    mut log: RunLog,
+    mut scrubber: OutputScrubber,
+    mut chunks: mpsc::Receiver<(OutputSource, Vec<u8>)>,
+) -> LogSummary {
+    let mut clean = Vec::new();
+    while let Some((source, chunk)) = chunks.blocking_recv() {
+        clean.clear();
+        scrubber.scrub(source, &chunk, &mut clean);
+        log.append(&clean);
+    }
+    clean.clear();
+    scrubber.finish(&mut clean);
+    log.append(&clean);
+    log.finish()
+}
+
+/// Gives a program what it is to read. One that does not want it is not at fault.
+async fn feed(pipe: Option<OwnedFd>, input: Option<String>) {
+    if let (Some(pipe), Some(input)) = (pipe, input)
+        && let Ok(mut pipe) = pipe::Sender::from_owned_fd(pipe)
+    {
+        let _ = pipe.write_all(input.as_bytes()).await;
+    }
+}
+
+async fn read(
+    stdout: PipeReader,
+    stderr: PipeReader,
+    queue: mpsc::Sender<(OutputSource, Vec<u8>)>,
+    clocks: &Clocks,
+) {
+    let mut stdout = pipe::Receiver::from_owned_fd(stdout.into()).ok();
+    let mut stderr = pipe::Receiver::from_owned_fd(stderr.into()).ok();
+    let mut from_stdout = vec![0; CHUNK_LEN];
+    let mut from_stderr = vec![0; CHUNK_LEN];
+    while stdout.is_some() || stderr.is_some() {
+        let (source, chunk) = tokio::select! {
+            len = read_some(&mut stdout, &mut from_stdout) => {
+                (OutputSource::Stdout, &from_stdout[..len])
+            }
+            len = read_some(&mut stderr, &mut from_stderr) => {
+                (OutputSource::Stderr, &from_stderr[..len])
+            }
+        };
+        if chunk.is_empty() {
+            continue;
+        }
+        clocks.touch();
+        // Only a fault of the writer ends it before the streams. The program
+        // must not block on that.
+        let _ = queue.send((source, chunk.to_vec())).await;
+    }
+}
+
+/// Reads the next bytes. A pipe at its end is closed, and a closed pipe never
+/// has any.
+async fn read_some<P: AsyncRead + Unpin>(pipe: &mut Option<P>, buffer: &mut [u8]) -> usize {
+    let Some(open) = pipe.as_mut() else {
+        return std::future::pending().await;
+    };
+    match open.read(buffer).await {
+        Ok(len) if len > 0 => len,
+        Ok(_) | Err(_) => {
+            *pipe = None;
+            0
+        }
+    }
+}

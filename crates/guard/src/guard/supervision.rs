@@ -1,0 +1,115 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::time::{sleep, timeout};
+
+use super::children::{Family, Reaper};
+use super::control::Control;
+use super::output;
+use crate::launch::Streams;
+use crate::log::{OutputScrubber, RunLog};
+use crate::process::{ProcessGroup, ProcessIdentity};
+use crate::protocol::{Ending, RunReport, Start};
+
+const FIRST_PAUSE: Duration = Duration::from_millis(2);
+/// A sweep costs in proportion to the number of processes on the system.
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+
+/// Stays with a program to its end and to that of everything it started.
+///
+/// What is left is ended when the program ends, a limit is reached or a server
+/// says so, each time by `SIGTERM`, the grace period, and `SIGKILL` until nothing
+/// is left. Output is read all the while.
+pub(super) async fn supervise(
+    start: &Start,
+    identity: ProcessIdentity,
+    streams: Streams,
+    log: RunLog,
+    control: &Arc<Control>,
+) -> std::io::Result<RunReport> {
+    let reaper = Reaper::new(identity.process_group)?;
+    let mut family = reaper.family();
+    let reaping = tokio::spawn(reaper.run());
+    let scrubber = OutputScrubber::of(&start.secrets);
+    let group = ProcessGroup::of_guard(identity);
+
+    let ended = {
+        let mut family = family.clone();
+        async move {
+            let _ = family.wait_for(|family| family.is_gone).await;
+        }
+    };
+    let clocks = &control.clocks;
+    let pump = output::pump(streams, start.stdin.clone(), log, scrubber, clocks, ended);
+    let end = async {
+        let ended_by = tokio::select! {
+            biased;
+            () = program_ended(&mut family) => Ending::Itself,
+            ending = control.stopped() => ending,
+            ending = clocks.expired() => ending,
+        };
+        let is_killed = ended_by == Ending::Abandoned;
+        let grace = if is_killed {
+            Duration::ZERO
+        } else {
+            start.limits.grace
+        };
+        end(&group, grace, control, &mut family).await;
+        ended_by
+    };
+    let (ended_by, log) = tokio::join!(end, pump);
+    let _ = reaping.await;
+    let exit = family.borrow().program;
+    Ok(RunReport {
+        run: start.run,
+        fence: start.fence,
+        ended_by,
+        exit,
+        log,
+    })
+}
+
+async fn program_ended(family: &mut watch::Receiver<Family>) {
+    let _ = family.wait_for(|family| family.program.is_some()).await;
+}
+
+/// Ends what is left. Returns when nothing is.
+async fn end(
+    group: &ProcessGroup,
+    grace: Duration,
+    control: &Control,
+    family: &mut watch::Receiver<Family>,
+) {
+    if family.borrow().is_gone {
+        return;
+    }
+    if !grace.is_zero() {
+        sweep(group, ProcessGroup::terminate).await;
+        tokio::select! {
+            _ = timeout(grace, gone(family)) => {}
+            () = control.killed() => {}
+        }
+    }
+    let mut pause = FIRST_PAUSE;
+    while !family.borrow().is_gone {
+        sweep(group, ProcessGroup::kill).await;
+        // What the kernel does not let go keeps the guard, and with it the place
+        // of the run.
+        let _ = timeout(pause, gone(family)).await;
+        pause = (pause * 2).min(LONGEST_PAUSE);
+    }
+}
+
+async fn gone(family: &mut watch::Receiver<Family>) {
+    let _ = family.wait_for(|family| family.is_gone).await;
+}
+
+async fn sweep(group: &ProcessGroup, sweep: fn(&ProcessGroup) -> std::io::Result<()>) {
+    let group = group.clone();
+    // What cannot be signalled now is signalled in the next round.
+    let swept = tokio::task::spawn_blocking(move || sweep(&group)).await;
+    if !matches!(swept, Ok(Ok(()))) {
+        sleep(FIRST_PAUSE).await;
+    }
+}

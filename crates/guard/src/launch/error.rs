@@ -1,0 +1,66 @@
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// Why no program was started. Nothing is left behind in any of these cases.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LaunchError {
+    /// The working directory cannot be used.
+    #[error("working directory {} of {program:?} cannot be used: {cause}", .cwd.display())]
+    Cwd {
+        /// The program as it was named.
+        program: String,
+        /// The working directory.
+        cwd: PathBuf,
+        /// What is wrong with it.
+        cause: String,
+    },
+    /// There is no such program.
+    #[error("program {program:?} was not found")]
+    ProgramNotFound {
+        /// The program as it was named.
+        program: String,
+    },
+    /// There is such a file, but it is no executable one.
+    #[error("program {program:?} at {} is not executable", .path.display())]
+    ProgramNotExecutable {
+        /// The program as it was named.
+        program: String,
+        /// The file that was found.
+        path: PathBuf,
+    },
+    /// The program's name, an argument or a variable contains a NUL byte.
+    #[error("the command line of {program:?} contains a NUL byte")]
+    NulByte {
+        /// The program as it was named.
+        program: String,
+    },
+    /// The system could not make a process.
+    #[error("no process could be made for {program:?}: {cause}")]
+    Process {
+        /// The program as it was named.
+        program: String,
+        /// Why not.
+        cause: String,
+    },
+    /// The system refused to execute the file: a missing interpreter, a
+    /// foreign format, arguments that are too long.
+    #[error("program {program:?} could not be executed in {}: {cause}", .cwd.display())]
+    Exec {
+        /// The program as it was named.
+        program: String,
+        /// The working directory.
+        cwd: PathBuf,
+        /// Why not.
+        cause: String,
+    },
+    /// The files of the run cannot be written.
+    #[error("the files of the run cannot be written: {cause}")]
+    Files {
+        /// Why not.
+        cause: String,
+        /// Whether a disk is full.
+        is_full: bool,
+    },
+}

@@ -1,0 +1,80 @@
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use nix::unistd::{AccessFlags, eaccess};
+
+use super::error::LaunchError;
+
+const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// Finds the file that a program's name stands for, as seen by the child: by
+/// its `PATH`, or relative to its working directory when the name has a slash.
+///
+/// Entries of `PATH` that are not absolute are passed over. They would look
+/// for programs in the working directory, whose content agents write.
+pub(super) fn resolve(
+    program: &OsStr,
+    path_variable: Option<&OsStr>,
+    cwd: &Path,
+) -> Result<PathBuf, LaunchError> {
+    if program.as_bytes().contains(&b'/') {
+        let candidate = cwd.join(program);
+        return match examine(&candidate) {
+            Finding::Executable => Ok(candidate),
+            Finding::NotExecutable => Err(not_executable(program, candidate)),
+            Finding::Missing => Err(not_found(program)),
+        };
+    }
+    if program.is_empty() {
+        return Err(not_found(program));
+    }
+    let mut refused = None;
+    for folder in std::env::split_paths(path_variable.unwrap_or(OsStr::new(DEFAULT_PATH))) {
+        if !folder.is_absolute() {
+            continue;
+        }
+        let candidate = folder.join(program);
+        match examine(&candidate) {
+            Finding::Executable => return Ok(candidate),
+            Finding::NotExecutable => refused = refused.or(Some(candidate)),
+            Finding::Missing => {}
+        }
+    }
+    Err(match refused {
+        Some(path) => not_executable(program, path),
+        None => not_found(program),
+    })
+}
+
+enum Finding {
+    Executable,
+    NotExecutable,
+    Missing,
+}
+
+fn examine(candidate: &Path) -> Finding {
+    match candidate.metadata() {
+        Ok(metadata) if metadata.is_file() && eaccess(candidate, AccessFlags::X_OK).is_ok() => {
+            Finding::Executable
+        }
+        Ok(_) => Finding::NotExecutable,
+        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
+            Finding::NotExecutable
+        }
+        Err(_) => Finding::Missing,
+    }
+}
+
+fn not_found(program: &OsStr) -> LaunchError {
+    LaunchError::ProgramNotFound {
+        program: program.to_string_lossy().into_owned(),
+    }
+}
+
+fn not_executable(program: &OsStr, path: PathBuf) -> LaunchError {
+    LaunchError::ProgramNotExecutable {
+        program: program.to_string_lossy().into_owned(),
+        path,
+    }
+}

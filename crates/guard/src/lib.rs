@@ -1,0 +1,28 @@
+//! The guard: the process that stays with one run of an agent to its end
+//! (docs/heartbeats.md#processes).
+//!
+//! A server starts one guard for each run, and the guard starts the program.
+//! Everything that the program starts has the guard as its ancestor, and the
+//! guard ends only when nothing of that executes any more. It writes the output
+//! into the run's log and how the run ended into a file, so that the server may
+//! end and begin anew meanwhile: [`client::find`] takes a run up again.
+
+pub mod client;
+mod environment;
+mod files;
+mod guard;
+mod launch;
+mod log;
+mod process;
+mod protocol;
+mod wire;
+
+pub use environment::{ChildEnvironment, InvalidVariable, RunTag};
+pub use files::GuardFiles;
+pub use guard::main;
+pub use launch::LaunchError;
+pub use log::{
+    DEFAULT_LOG_CAP, LogPart, LogSummary, LogTime, RunLog, TAIL_LEN, read_log, read_log_times,
+};
+pub use process::{ProcessGroup, ProcessIdentity};
+pub use protocol::{Description, Ending, Exit, Limits, RunReport, Start};

@@ -1,0 +1,154 @@
+//! What a server and a guard say to each other: one JSON document a line.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use workforce_domain::id::RunId;
+use workforce_domain::run::RunErrorCode;
+
+use crate::environment::ChildEnvironment;
+use crate::launch::LaunchError;
+use crate::log::LogSummary;
+use crate::process::ProcessIdentity;
+
+/// All that a guard is told about its run. It goes through a socket, never
+/// through a file, an argument or a variable: it holds secrets.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Start {
+    /// The run.
+    pub run: RunId,
+    /// The fencing number that it was claimed with.
+    pub fence: i64,
+    /// The folder of the guard's own files; see [`GuardFiles`](crate::GuardFiles).
+    pub folder: PathBuf,
+    /// A program's name, looked up in the `PATH` of `environment`, or a path,
+    /// relative to `cwd`.
+    pub program: OsString,
+    /// The arguments after the program's name. No shell reads them.
+    pub arguments: Vec<OsString>,
+    /// The working directory.
+    pub cwd: PathBuf,
+    /// The whole environment; the run's tag is added to it.
+    pub environment: ChildEnvironment,
+    /// What the program reads from its standard input; nothing when `None`.
+    pub stdin: Option<String>,
+    /// Where the output goes.
+    pub log: PathBuf,
+    /// How many bytes of it are kept.
+    pub log_cap: u64,
+    /// What must not be written to the log.
+    pub secrets: Vec<String>,
+    /// What the run may take.
+    pub limits: Limits,
+    /// For how long the run goes on without a server that renews its lease.
+    pub patience: Duration,
+    /// What the server wants to be told when it takes the run up again.
+    pub memo: Value,
+}
+
+/// What a run may take (docs/heartbeats.md#processes).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// From start to end; without limit when `None`.
+    pub wall: Option<Duration>,
+    /// Without output and without a request of its agent; without limit when
+    /// `None`.
+    pub idle: Option<Duration>,
+    /// Between `SIGTERM` and `SIGKILL`.
+    pub grace: Duration,
+}
+
+/// What a server tells a guard.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ToGuard {
+    /// The first message: what to start.
+    Start(Box<Start>),
+    /// The process is recorded: the program may be executed.
+    Go,
+    /// Asks for a [`Description`].
+    Describe,
+    /// The lease was renewed: without another renewal the run ends after so long.
+    Renew { patience: Duration },
+    /// The agent gave a sign of life.
+    Touch,
+    /// The run is to end, for this reason, within the grace of its limits.
+    Stop { reason: RunErrorCode },
+    /// The run is to end at once.
+    Kill,
+}
+
+/// What a guard tells a server.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum FromGuard {
+    /// The program waits at its gate.
+    Prepared(ProcessIdentity),
+    /// The program is executed.
+    Started,
+    /// Nothing was executed; the guard ends.
+    Refused(LaunchError),
+    /// The answer to [`ToGuard::Describe`].
+    Described(Box<Description>),
+    /// Nothing of the run executes any more.
+    Ended(Box<RunReport>),
+}
+
+/// What a guard tells a server that takes its run up.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Description {
+    /// The run.
+    pub run: RunId,
+    /// The fencing number that it was claimed with.
+    pub fence: i64,
+    /// The process on record.
+    pub identity: ProcessIdentity,
+    /// What must not be written to the log.
+    pub secrets: Vec<String>,
+    /// What the server that started the run wanted to be kept.
+    pub memo: Value,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunReport {
+    /// The run.
+    pub run: RunId,
+    /// The fencing number that it was claimed with.
+    pub fence: i64,
+    /// What made it end.
+    pub ended_by: Ending,
+    /// How the program ended; `None` when the system did not tell.
+    pub exit: Option<Exit>,
+    /// What its log holds.
+    pub log: LogSummary,
+}
+
+/// What made a run end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ending {
+    /// The program ended.
+    Itself,
+    /// A server asked it to stop, for this reason.
+    Stopped(RunErrorCode),
+    /// It ran into its wall limit.
+    WallLimit,
+    /// It ran into its idle limit.
+    IdleLimit,
+    /// No server renewed its lease.
+    Abandoned,
+}
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Exit {
+    /// It ended itself with this code.
+    Code(i32),
+    /// This signal ended it.
+    Signal(i32),
+}
