@@ -44,7 +44,8 @@ pub struct CommandLine {
     /// Files that the program needs in its home.
     pub home_files: Vec<HomeFile>,
     /// Whether the program does whatever the model wants, without asking. What
-    /// `extraArgs` change about that is not known here.
+    /// `extraArgs` and the agent's own variables change about that is not known
+    /// here.
     pub unrestricted: bool,
 }
 

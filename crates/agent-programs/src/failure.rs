@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::failure_text;
 use crate::reset_time::RetryHint;
-use crate::text::one_line;
+use crate::text::{MEANINGFUL_BYTES, first_bytes, one_line};
 
 /// What kind of failure ended a run, by what is to be done about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -56,6 +56,7 @@ impl ProgramFailure {
 
     /// A failure of a class that is known.
     pub(crate) fn new(class: FailureClass, text: &str) -> Self {
+        let text = first_bytes(text, MEANINGFUL_BYTES);
         let waits = matches!(
             class,
             FailureClass::ProviderLimit | FailureClass::Overloaded | FailureClass::ServerError

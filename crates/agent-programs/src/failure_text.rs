@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use crate::failure::FailureClass;
 use crate::output::json::{Object, Text};
+use crate::text::{MEANINGFUL_BYTES, first_bytes};
 
 /// Phrases in lower case, with what they mean; the first that occurs decides.
 /// What names its cause stands before what only names a consequence: a quota
@@ -88,7 +89,7 @@ const BEFORE_STATUS: &[&str] = &[
 
 /// What kind of failure the text tells of, or `None` when it does not say.
 pub(crate) fn classify(text: &str) -> Option<FailureClass> {
-    let text = text.to_lowercase();
+    let text = first_bytes(text, MEANINGFUL_BYTES).to_lowercase();
     PHRASES
         .iter()
         .find(|(phrase, _)| text.contains(phrase))

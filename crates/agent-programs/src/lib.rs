@@ -17,7 +17,7 @@ mod failure;
 mod failure_text;
 mod output;
 mod program;
-pub mod reset_time;
+mod reset_time;
 mod session_id;
 mod settings;
 mod text;

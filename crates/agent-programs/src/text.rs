@@ -1,5 +1,9 @@
 //! Texts of programs, cut to a size that may be kept.
 
+/// What a failure means stands near the beginning of its text; the rest may be
+/// megabytes that quote something.
+pub(crate) const MEANINGFUL_BYTES: usize = 16 * 1024;
+
 /// The first `max` bytes, fewer where a character would be cut.
 pub(crate) fn first_bytes(text: &str, max: usize) -> &str {
     text.get(..text.floor_char_boundary(max)).unwrap_or(text)

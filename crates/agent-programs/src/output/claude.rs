@@ -1,7 +1,7 @@
 //! The output of Claude Code: `--output-format stream-json`.
 
 use super::claude_calls::{Calls, Figures};
-use super::claude_events::{Line, figures};
+use super::claude_events::{Line, Models, figures, tokens_of};
 use super::run_record::{ByModel, RunRecord, Seen};
 use super::{Outcome, ProgramExit, ReadOutput, event};
 use crate::failure::{FailureClass, ProgramFailure};
@@ -117,27 +117,30 @@ impl Reader {
         if let Some(result) = line.result.0.as_deref().filter(|text| !text.is_empty()) {
             record.said(result);
         }
-        self.outcome = Some(match line.is_error.0 {
-            Some(false) => Outcome::Succeeded,
-            _ => Outcome::Failed(self.failure(line)),
+        // Some versions mark only the subtype when they reach a limit, and others
+        // call the subtype of a failure a success.
+        let subtype = line.subtype.0.as_deref().unwrap_or("");
+        let is_good = line.is_error.0 == Some(false) && !subtype.starts_with("error");
+        self.outcome = Some(if is_good {
+            Outcome::Succeeded
+        } else {
+            Outcome::Failed(self.failure(line))
         });
     }
 
     fn count_result(&mut self, line: &Line, record: &mut RunRecord) {
         self.calls.summed_up();
-        let since_last = line.model_usage_since_last_result.0.iter().flatten();
-        let mut told_models = false;
-        for (name, usage) in since_last {
-            let Some(usage) = &usage.0 else { continue };
-            told_models = true;
-            if let Some(cost) = usage.cost_usd.0 {
-                let sum = self.sums_cost.unwrap_or_default();
-                self.sums_cost = Some(sum.saturating_add(cost));
+        if !self.add_models(&line.model_usage_since_last_result) {
+            let usage = figures(&line.usage);
+            // Older versions tell no more than the sums of all models. These are
+            // of the run, and not of the session, if they say the same.
+            let of_models = tokens_of(&line.model_usage);
+            if of_models.is_none()
+                || of_models != usage.tokens()
+                || !self.add_models(&line.model_usage)
+            {
+                self.add(self.model.clone(), usage, None);
             }
-            self.add(Some(name.clone()), usage.figures());
-        }
-        if !told_models {
-            self.add(self.model.clone(), figures(&line.usage));
         }
         let cost = self.cost_of_run(line.total_cost_usd.0, record);
         if !self.sums.is_empty() || cost.is_some() {
@@ -145,30 +148,51 @@ impl Reader {
         }
     }
 
-    fn add(&mut self, model: Option<String>, figures: Figures) {
+    /// True when there was a model.
+    fn add_models(&mut self, models: &Models) -> bool {
+        let mut any = false;
+        for (name, usage) in models.0.iter().flatten() {
+            let Some(usage) = &usage.0 else { continue };
+            any = true;
+            if let Some(cost) = usage.cost_usd.0 {
+                let sum = self.sums_cost.unwrap_or_default();
+                self.sums_cost = Some(sum.saturating_add(cost));
+            }
+            self.add(Some(name.clone()), usage.figures(), usage.cost_usd.0);
+        }
+        any
+    }
+
+    fn add(&mut self, model: Option<String>, figures: Figures, cost: Option<MicroCents>) {
         const MAX_MODELS: usize = 64;
         let Some(tokens) = figures.tokens() else {
             return;
         };
         let is_full = self.sums.len() >= MAX_MODELS && !self.sums.contains_key(&model);
-        let model = model.filter(|_| !is_full);
-        let sum = self.sums.entry(model).or_default();
-        *sum = sum.saturating_add(tokens);
+        let sum = self.sums.entry(model.filter(|_| !is_full)).or_default();
+        sum.add(tokens, cost);
     }
 
     /// The total is that of the session, and holds what earlier runs cost that
-    /// were stopped before they could tell it. Where it lacks what the run itself
-    /// cost, it was begun anew.
+    /// were stopped before they could tell it. One that is smaller than before
+    /// was begun anew, and one of nothing was not counted at all. Where it lacks
+    /// what the run itself cost, it is not that of the session.
     fn cost_of_run(&self, total: Option<MicroCents>, record: &mut RunRecord) -> Option<MicroCents> {
-        /// Both were rounded.
+        /// All of them were rounded.
         const TOLERANCE: MicroCents = MicroCents(2);
         let before = record.before.cost;
-        record.session_sums.cost = total.max(before);
-        let Some(more) = total.zip(before).map(|(total, b)| total.saturating_sub(b)) else {
+        let is_counted = total.is_some_and(|total| total > MicroCents::ZERO);
+        record.session_sums.cost = if is_counted { total } else { before.or(total) };
+        let Some((total, before)) = total.zip(before) else {
             return self.sums_cost;
         };
+        let more = if total.saturating_add(TOLERANCE) < before {
+            total
+        } else {
+            total.saturating_sub(before)
+        };
         let of_run = self.sums_cost.unwrap_or_default();
-        Some(if of_run.saturating_sub(TOLERANCE) > more {
+        Some(if of_run > more.saturating_add(TOLERANCE) {
             of_run
         } else {
             more

@@ -55,7 +55,7 @@ impl Call {
         let more = self.told.saturating_sub(self.counted);
         self.counted = self.counted.max(self.told);
         if !more.is_zero() {
-            record.count(self.model.as_deref(), more, None);
+            record.count(self.model.as_deref(), Some(more), None);
         }
     }
 }

@@ -4,6 +4,7 @@ use serde::Deserialize;
 
 use super::claude_calls::Figures;
 use super::json::{Count, Dollars, Flag, List, Named, Object, Text, UnixSeconds};
+use crate::usage::TokenUsage;
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -33,8 +34,14 @@ pub(super) struct Line {
     pub(super) num_turns: Count,
     pub(super) usage: Object<Usage>,
     pub(super) total_cost_usd: Dollars,
-    pub(super) model_usage_since_last_result: Named<Object<ModelUsage>>,
+    pub(super) model_usage_since_last_result: Models,
+    /// Of the session.
+    #[serde(rename = "modelUsage")]
+    pub(super) model_usage: Models,
 }
+
+/// Usage of each model.
+pub(super) type Models = Named<Object<ModelUsage>>;
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -111,4 +118,12 @@ impl ModelUsage {
 
 pub(super) fn figures(usage: &Object<Usage>) -> Figures {
     usage.0.as_ref().map(Usage::figures).unwrap_or_default()
+}
+
+/// What all models used; `None` when there is no figure.
+pub(super) fn tokens_of(models: &Models) -> Option<TokenUsage> {
+    let usages = models.0.iter().flatten();
+    usages
+        .filter_map(|(_, usage)| usage.0.as_ref()?.figures().tokens())
+        .reduce(TokenUsage::saturating_add)
 }

@@ -125,7 +125,7 @@ fn failed(message: &str, record: &mut RunRecord) {
 fn count_thread(sums: TokenUsage, record: &mut RunRecord) {
     let known = record.session_sums.tokens.or(record.before.tokens);
     if let Some(known) = known {
-        record.count(None, sums.saturating_sub(known), None);
+        record.count(None, Some(sums.saturating_sub(known)), None);
     }
     record.session_sums.tokens = Some(sums.max(known.unwrap_or_default()));
 }

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::json::{Count, Named, Object, Text};
-use super::run_record::{ByModel, RunRecord};
+use super::run_record::{ByModel, ModelSum, RunRecord};
 use super::{Outcome, ProgramExit, ReadOutput, event};
 use crate::failure::{FailureClass, ProgramFailure};
 use crate::failure_text::classify;
@@ -132,16 +132,19 @@ impl Reader {
     fn count(&mut self, stats: &Stats, record: &mut RunRecord) {
         let models = stats.models.0.iter().flatten();
         let mut sums: ByModel = models
-            .filter_map(|(name, stats)| Some((Some(name.clone()), stats.0.as_ref()?.tokens()?)))
+            .filter_map(|(name, stats)| {
+                let tokens = stats.0.as_ref()?.tokens()?;
+                Some((Some(name.clone()), ModelSum::of(tokens)))
+            })
             .collect();
         if sums.is_empty()
             && let Some(tokens) = stats.tokens()
         {
-            sums.insert(None, tokens);
+            sums.insert(None, ModelSum::of(tokens));
         }
-        for (model, tokens) in sums {
+        for (model, told) in sums {
             let sum = self.sums.entry(model).or_default();
-            *sum = sum.max(tokens);
+            sum.tokens = sum.tokens.max(told.tokens);
         }
         if !self.sums.is_empty() {
             record.count_up_to(&self.sums, None);

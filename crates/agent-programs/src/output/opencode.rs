@@ -115,7 +115,7 @@ impl Reader {
     fn step_finished(&mut self, part: &Part, record: &mut RunRecord) {
         let tokens = part.tokens.0.as_ref().and_then(Tokens::tokens);
         if tokens.is_some() || part.cost.0.is_some() {
-            record.count(None, tokens.unwrap_or_default(), part.cost.0);
+            record.count(None, tokens, part.cost.0);
         }
         self.has_stopped = part.reason.0.as_deref() == Some("stop");
         if part.reason.0.as_deref() == Some("tool-calls") {

@@ -118,7 +118,7 @@ impl Reader {
             && let Some(tokens) = usage.tokens()
         {
             let cost = usage.cost.0.as_ref().and_then(|cost| cost.total.0);
-            record.count(message.model.0.as_deref(), tokens, cost);
+            record.count(message.model.0.as_deref(), Some(tokens), cost);
         }
         let parts = message.content.0.iter().filter_map(|part| part.0.as_ref());
         let texts = parts.filter(|part| part.r#type.0.as_deref() == Some("text"));

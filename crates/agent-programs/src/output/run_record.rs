@@ -8,8 +8,30 @@ use crate::session_id::SessionId;
 use crate::text::{first_bytes, one_line};
 use crate::usage::{MicroCents, TokenUsage, UsageBaseline};
 
-/// Counts of each model; `None` where the program does not name it.
-pub(crate) type ByModel = BTreeMap<Option<String>, TokenUsage>;
+/// What each model used; `None` where the program does not name it.
+pub(crate) type ByModel = BTreeMap<Option<String>, ModelSum>;
+
+/// What a model used.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct ModelSum {
+    pub(crate) tokens: TokenUsage,
+    /// As far as the program tells it of each model.
+    pub(crate) cost: MicroCents,
+}
+
+impl ModelSum {
+    pub(crate) fn of(tokens: TokenUsage) -> Self {
+        Self {
+            tokens,
+            cost: MicroCents::ZERO,
+        }
+    }
+
+    pub(crate) fn add(&mut self, tokens: TokenUsage, cost: Option<MicroCents>) {
+        self.tokens = self.tokens.saturating_add(tokens);
+        self.cost = self.cost.saturating_add(cost.unwrap_or_default());
+    }
+}
 
 /// What a run has told so far, and the events that nobody has taken yet.
 #[derive(Debug)]
@@ -102,15 +124,16 @@ impl RunRecord {
         self.result_text.take().filter(|text| !text.is_empty())
     }
 
-    /// Counts tokens that nobody counted yet.
+    /// Counts what nobody counted yet, as far as it is told.
     pub(crate) fn count(
         &mut self,
         model: Option<&str>,
-        tokens: TokenUsage,
+        tokens: Option<TokenUsage>,
         cost: Option<MicroCents>,
     ) {
         let model = self.usage.known(model.map(model_name));
         self.usage.add(&model, tokens, cost);
+        let tokens = tokens.unwrap_or_default();
         if !tokens.is_zero() || cost.is_some_and(|cost| cost > MicroCents::ZERO) {
             self.events.push(ProgramEvent::Usage {
                 model,
@@ -122,29 +145,45 @@ impl RunRecord {
 
     /// Counts what is missing to the program's own sums of the run, so that all
     /// events together tell just these. What was counted beyond them stays.
+    ///
+    /// A model may have another name in the sums than in its calls, and the costs
+    /// of the models may not sum up to that of the run. So each model gets what it
+    /// lacks, within what all of them together lack.
     pub(crate) fn count_up_to(&mut self, sums: &ByModel, cost: Option<MicroCents>) {
-        let sum = sums
+        let all = sums
             .values()
-            .fold(TokenUsage::ZERO, |sum, &tokens| sum.saturating_add(tokens));
+            .fold(TokenUsage::ZERO, |all, sum| all.saturating_add(sum.tokens));
         let counted = self.usage.tokens.unwrap_or_default();
-        // A model may have another name in the sums than in the calls. The
-        // difference of all models together says how much is really missing.
-        let mut missing = sum.saturating_sub(counted);
-        let counted_cost = self.usage.cost.unwrap_or_default();
-        let mut cost = cost.map(|cost| cost.saturating_sub(counted_cost));
-        self.usage.tokens.get_or_insert_default();
-        for (model, &tokens) in sums {
-            let counted = self.usage.by_model.get(model).copied().unwrap_or_default();
-            let more = tokens.saturating_sub(counted).min(missing);
-            missing = missing.saturating_sub(more);
-            if !more.is_zero() {
-                self.count(model.as_deref(), more, cost.take());
-            }
+        if !sums.is_empty() {
+            self.usage.tokens = Some(counted);
         }
-        if cost.is_some() {
-            let only = sums.keys().next().filter(|_| sums.len() == 1);
-            let model = only.cloned().flatten();
-            self.count(model.as_deref(), TokenUsage::ZERO, cost);
+        let mut tokens_left = all.saturating_sub(counted);
+        let mut cost_left = cost.map(|cost| {
+            let counted = self.usage.cost.get_or_insert_default();
+            cost.saturating_sub(*counted)
+        });
+        for (model, sum) in sums {
+            let counted = self.usage.by_model.get(model).copied().unwrap_or_default();
+            let tokens = sum.tokens.saturating_sub(counted.tokens).min(tokens_left);
+            tokens_left = tokens_left.saturating_sub(tokens);
+            let cost = cost_left.as_mut().map(|left| {
+                let cost = sum.cost.saturating_sub(counted.cost).min(*left);
+                *left = left.saturating_sub(cost);
+                cost
+            });
+            self.count_some(model.as_deref(), tokens, cost);
+        }
+        let only = sums.keys().next().filter(|_| sums.len() == 1);
+        let model = only.cloned().flatten();
+        self.count_some(model.as_deref(), TokenUsage::ZERO, cost_left);
+    }
+
+    /// Counts what is not nothing.
+    fn count_some(&mut self, model: Option<&str>, tokens: TokenUsage, cost: Option<MicroCents>) {
+        let cost = cost.filter(|cost| *cost > MicroCents::ZERO);
+        let tokens = Some(tokens).filter(|tokens| !tokens.is_zero());
+        if tokens.is_some() || cost.is_some() {
+            self.count(model, tokens, cost);
         }
     }
 }
@@ -173,14 +212,20 @@ impl Counted {
         model.filter(|name| !is_full || self.by_model.contains_key(&Some(name.clone())))
     }
 
-    fn add(&mut self, model: &Option<String>, tokens: TokenUsage, cost: Option<MicroCents>) {
-        let all = self.tokens.unwrap_or_default();
-        self.tokens = Some(all.saturating_add(tokens));
+    fn add(
+        &mut self,
+        model: &Option<String>,
+        tokens: Option<TokenUsage>,
+        cost: Option<MicroCents>,
+    ) {
+        if let Some(tokens) = tokens {
+            self.tokens = Some(self.tokens.unwrap_or_default().saturating_add(tokens));
+        }
         if let Some(cost) = cost {
             self.cost = Some(self.cost.unwrap_or_default().saturating_add(cost));
         }
         let of_model = self.by_model.entry(model.clone()).or_default();
-        *of_model = of_model.saturating_add(tokens);
+        of_model.add(tokens.unwrap_or_default(), cost);
     }
 }
 

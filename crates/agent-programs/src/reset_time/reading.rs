@@ -89,14 +89,14 @@ fn instant(lower: &str) -> Option<RetryHint> {
     let (_, after) = lower.split_once("limit reached|")?;
     let mut scan = Scan(after);
     let digits = scan.digits()?;
-    let seconds = match digits.len() {
-        9..=11 => digits.parse::<i64>().ok()?,
-        12..=14 => digits.parse::<i64>().ok()? / 1_000,
+    let number: i64 = digits.parse().ok()?;
+    let unix_seconds = match digits.len() {
+        9..=11 => number,
+        // Milliseconds.
+        12..=14 => number / 1_000,
         _ => return None,
     };
-    Some(RetryHint::At {
-        unix_seconds: seconds,
-    })
+    Some(RetryHint::At { unix_seconds })
 }
 
 /// `3 hours 27 minutes`, `3h20m`, `34.07s`, `less than a minute`.

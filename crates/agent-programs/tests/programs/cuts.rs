@@ -2,20 +2,8 @@
 
 use workforce_agent_programs::UsageBaseline;
 
+use crate::numbers::Numbers;
 use crate::recording::{RUN, Recording, names};
-
-/// A linear congruential generator: the same numbers on every run.
-struct Lengths(u64);
-
-impl Lengths {
-    fn next(&mut self) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from((self.0 >> 33) % 700).unwrap()
-    }
-}
 
 fn check(mut length: impl FnMut() -> usize) {
     for program in RUN {
@@ -34,9 +22,9 @@ fn byte_by_byte() {
 
 #[test]
 fn in_pieces_of_any_length() {
-    let mut lengths = Lengths(1);
+    let mut lengths = Numbers::new();
     for _ in 0..3 {
-        check(|| lengths.next());
+        check(|| lengths.below(700));
     }
 }
 

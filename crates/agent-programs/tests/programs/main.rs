@@ -6,14 +6,17 @@
 )]
 
 mod claude;
+mod claude_usage;
 mod codex;
 mod command_lines;
 mod cursor;
 mod cuts;
+mod damaged;
 mod events;
 mod failures;
 mod gemini;
 mod hostile;
+mod numbers;
 mod opencode;
 mod pi;
 mod recording;
