@@ -140,6 +140,9 @@ pub(crate) fn gemini(
     if line.unrestricted {
         line.push(&["--yolo"]);
     } else {
+        // Otherwise the model is not even given a shell. The list takes every
+        // argument up to the next option, so one must follow.
+        line.push(&["--allowed-tools", "run_shell_command"]);
         line.push(&["--approval-mode", "auto_edit"]);
     }
     line.push(&["--skip-trust"]);

@@ -9,7 +9,8 @@ use crate::settings::ProgramSettings;
 pub enum Session<'a> {
     /// A new one.
     New {
-        /// The id it shall have, a UUID. Only programs whose definition says
+        /// The id it shall have, a UUID that no session had: Claude Code refuses
+        /// one that is in use. Only programs whose definition says
         /// [`takes_session_id`](crate::ProgramDefinition::takes_session_id) use
         /// it; the others choose one, and tell it in their output.
         id: Option<&'a SessionId>,
@@ -43,9 +44,10 @@ pub struct CommandLine {
     pub environment: Vec<(&'static str, String)>,
     /// Files that the program needs in its home.
     pub home_files: Vec<HomeFile>,
-    /// Whether the program does whatever the model wants, without asking. What
-    /// `extraArgs` and the agent's own variables change about that is not known
-    /// here.
+    /// Whether the program is told to do whatever the model wants, without
+    /// asking. Otherwise rules decide: the sandbox of Codex, a list of tools for
+    /// Claude Code and Gemini CLI, the program's own for opencode and Cursor. What
+    /// `extraArgs` and the agent's own variables change is not known here.
     pub unrestricted: bool,
 }
 

@@ -26,8 +26,9 @@ pub struct ProgramSettings {
     ///
     /// Nobody is there to answer, so what would be asked is refused, and an
     /// agent that may not act does no work. Left out, it is yes wherever the
-    /// program allows it, and no for Claude Code as root, which refuses it:
-    /// there the agent gets a list of tools instead.
+    /// program allows it, and no for Claude Code as root, which refuses it.
+    /// Where it is no, Claude Code and Gemini CLI get a list of tools that they
+    /// may use, a shell among them; what else they ask for is refused.
     /// [`CommandLine::unrestricted`](crate::CommandLine::unrestricted) says what
     /// came of it, to be shown.
     pub dangerously_skip_permissions: Option<bool>,

@@ -39,6 +39,9 @@ const CASES: &[Expected] = &[
     run("resume_after_term", "succeeded")
         .used([1500, 2800, 150, 65])
         .cost(1_131_750),
+    run("partial_resume_after_term", "succeeded")
+        .used([1500, 2800, 150, 65])
+        .cost(1_169_250),
     run("parallel_calls", "succeeded")
         .used([10, 7, 0, 18])
         .cost(30_210),
@@ -79,6 +82,8 @@ const CASES: &[Expected] = &[
     run("root_refused", "root_refused"),
     run("stdin_empty", "other"),
     run("stdin_open", "other"),
+    run("session_id_in_use", "other"),
+    run("partial_sig_term_pid_tool", "interrupted").used([1200, 800, 100, 40]),
     run("sig_int_pid_tool", "interrupted")
         .used([1200, 800, 0, 40])
         .cost(444_000),

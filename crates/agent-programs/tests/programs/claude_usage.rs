@@ -54,11 +54,21 @@ fn a_resumed_run_of_a_session_that_nobody_counted_counts_its_own_part_too() {
 /// A stopped run cannot tell its cost; the next run of the session does.
 #[test]
 fn what_a_stopped_run_cost_is_counted_with_the_next() {
-    let stopped = Recording::read(PROGRAM, "sig_term_pid_tool").told();
-    assert_eq!(stopped.cost(), None);
-    let next = Recording::read(PROGRAM, "resume_after_term");
-    let next = next.told_after(stopped.conclusion.baseline);
-    assert_eq!(next.cost(), Some(444_000 + 687_750));
+    for (stopped, next, cost) in [
+        ("sig_term_pid_tool", "resume_after_term", 444_000),
+        (
+            "partial_sig_term_pid_tool",
+            "partial_resume_after_term",
+            481_500,
+        ),
+    ] {
+        let stopped = Recording::read(PROGRAM, stopped).told();
+        assert_eq!(stopped.cost(), None);
+        let next = Recording::read(PROGRAM, next);
+        let next = next.told_after(stopped.conclusion.baseline);
+        assert_eq!(next.cost(), Some(cost + 687_750));
+        assert_eq!(next.total(), Some([1500, 2800, 150, 65]));
+    }
 }
 
 #[test]

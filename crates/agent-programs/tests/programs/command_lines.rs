@@ -204,6 +204,16 @@ fn every_program_but_pi_can_be_told_to_ask() {
 }
 
 #[test]
+fn gemini_keeps_its_shell_where_it_must_ask() {
+    check(
+        Gemini,
+        &json!({ "dangerouslySkipPermissions": false }),
+        NEW,
+        "-o stream-json --allowed-tools run_shell_command --approval-mode auto_edit --skip-trust",
+    );
+}
+
+#[test]
 fn gemini_finds_its_settings_in_its_home() {
     let line = line(Gemini, &json!({}), NEW);
     let [file] = line.home_files.as_slice() else {
