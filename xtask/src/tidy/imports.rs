@@ -51,6 +51,21 @@ const PERMISSIONS: &[Permission] = &[
         must_not_see: &["actix-web", "diesel", "nix", "r2d2", "utoipa"],
     },
     Permission {
+        package: "workforce-agent-programs",
+        may_use: &[],
+        must_not_see: &[
+            "actix-web",
+            "diesel",
+            "nix",
+            "r2d2",
+            "tempfile",
+            "tokio",
+            "tracing",
+            "ureq",
+            "utoipa",
+        ],
+    },
+    Permission {
         package: "workforce-domain",
         may_use: &[],
         must_not_see: &[
@@ -120,6 +135,7 @@ const PERMISSIONS: &[Permission] = &[
         package: "workforce-engine",
         may_use: &[
             "workforce-domain",
+            "workforce-agent-programs",
             "workforce-app",
             "workforce-guard",
             "workforce-scrub",
