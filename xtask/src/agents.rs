@@ -5,7 +5,7 @@ mod program;
 
 use std::path::PathBuf;
 
-use anyhow::{Result, bail};
+use anyhow::{Error, Result, bail};
 use clap::Args;
 
 use self::program::Program;
@@ -37,17 +37,14 @@ pub(crate) fn run(repository: &Repository, options: &Options, is_required: bool)
             continue;
         }
         if let Err(error) = program.install(repository, &folder(repository)) {
-            warn(&format!("{error:#}"));
+            warn(&program, &error);
             if program.is_for_every_run() {
                 missing.push(program.to_string());
             }
         }
     }
     if is_required && !missing.is_empty() {
-        bail!(
-            "CI runs all tests, those of real agents too: {} could not be installed",
-            missing.join(" and ")
-        );
+        bail!("CI runs the tests of {} too", missing.join(" and "));
     }
     Ok(())
 }
@@ -72,9 +69,12 @@ fn folder(repository: &Repository) -> PathBuf {
     repository.root().join("target/agents")
 }
 
-fn warn(error: &str) {
+fn warn(program: &Program, error: &Error) {
     let line = "!".repeat(80);
     eprintln!("{line}");
-    eprintln!("!! The tests of a real agent are LEFT OUT: {error}");
+    eprintln!("!! The tests of {program} are LEFT OUT: it could not be installed.");
+    for told in format!("{error:#}").lines() {
+        eprintln!("!! {told}");
+    }
     eprintln!("{line}");
 }

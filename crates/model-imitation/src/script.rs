@@ -6,8 +6,8 @@ use serde_json::json;
 use crate::pattern::{Pattern, allows};
 use crate::step::{Reply, Step, Usage};
 
-/// What begins the steps that a prompt carries.
-pub(crate) const CARRIED: &str = "#imitate ";
+/// What stands before the list of steps that a prompt carries.
+const MARK: &str = "#imitate ";
 
 /// What the imitation plays, and for whom.
 ///
@@ -172,11 +172,12 @@ impl Rule {
         self
     }
 
-    /// The line that lets a prompt carry these steps, whatever the script of the imitation is. To
-    /// whom the rule applies is not part of it: it applies to that prompt.
+    /// The line that lets a prompt carry these steps, whatever the script of the imitation is. The
+    /// first such line of a prompt counts. To whom the rule applies is not part of it: it applies
+    /// to that prompt.
     #[must_use]
     pub fn as_line(&self) -> String {
-        format!("{CARRIED}{}", json!(self.steps))
+        format!("{MARK}{}", json!(self.steps))
     }
 
     pub(crate) fn of_steps(steps: Vec<Step>) -> Self {
@@ -200,11 +201,16 @@ impl Rule {
 ///
 /// When what follows the mark are no steps.
 pub(crate) fn carried(prompt: &str) -> serde_json::Result<Option<Rule>> {
-    let Some((_, line)) = prompt.split_once(CARRIED) else {
+    let mut marked = prompt.match_indices(MARK);
+    let list = marked.find_map(|(at, mark)| {
+        let rest = &prompt[at + mark.len()..];
+        rest.starts_with('[').then_some(rest)
+    });
+    let Some(list) = list else {
         return Ok(None);
     };
     // What follows the list is more of the prompt.
-    let mut values = serde_json::Deserializer::from_str(line).into_iter::<Vec<Step>>();
+    let mut values = serde_json::Deserializer::from_str(list).into_iter::<Vec<Step>>();
     let steps = values.next().transpose()?;
     Ok(steps.map(Rule::of_steps))
 }
@@ -247,6 +253,7 @@ mod tests {
         let rule = carried(prompt).unwrap().unwrap();
         assert_eq!(rule.steps.len(), 3);
         assert!(carried("no steps").unwrap().is_none());
+        assert!(carried("a line with #imitate in it").unwrap().is_none());
     }
 
     #[test]
@@ -261,6 +268,7 @@ mod tests {
             (r#"[{"error":"tired"}]"#, "ErrorKind"),
             (r#"[{"text":"a","delay":-1}]"#, "negative"),
             ("[1]", "invalid type"),
+            ("[", "EOF"),
         ] {
             let refused = carried(&format!("#imitate {steps}")).unwrap_err();
             assert!(refused.to_string().contains(reason), "{steps}: {refused}");

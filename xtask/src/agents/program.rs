@@ -11,9 +11,9 @@ use anyhow::{Context as _, Result, bail};
 use crate::command::{command, display};
 use crate::repository::Repository;
 
-/// One try more than none: where there is no network, a run of the tests is not to wait for it.
-const NPM: &str =
-    "install --no-audit --no-fund --prefer-offline --fetch-retries=1 --loglevel=error";
+/// Without patience: where there is no network, a run of the tests is not to wait for it.
+const NPM: &str = "install --no-audit --no-fund --prefer-offline --loglevel=error \
+                   --fetch-retries=1 --fetch-retry-mintimeout=1000";
 
 /// An agent program.
 #[derive(Debug, PartialEq)]
@@ -103,11 +103,15 @@ impl Program {
         npm.args(NPM.split(' ')).arg("--prefix").arg(into);
         let shown = format!("{} {}", display(&npm), self.packages.join(" "));
         npm.args(&self.packages).stdin(Stdio::null());
-        let output = npm.output().with_context(|| {
-            format!("{self} needs npm, which cannot be started: install Node.js 20.19 or newer")
-        })?;
+        let output = npm
+            .output()
+            .context("npm cannot be started: install Node.js 20.19 or newer")?;
         if !output.status.success() {
-            bail!("`{shown}` failed ({}): {}", output.status, told_by(&output));
+            bail!(
+                "`{shown}` failed ({}):\n{}",
+                output.status,
+                told_by(&output)
+            );
         }
         Ok(())
     }
@@ -129,11 +133,11 @@ impl Program {
             .stdin(Stdio::null());
         let output = program
             .output()
-            .with_context(|| format!("{self} was installed and cannot be started"))?;
+            .context("what npm installed cannot be started")?;
         let told = String::from_utf8_lossy(&output.stdout);
         if !output.status.success() || !told.contains(&self.version) {
             bail!(
-                "{self} was installed and does not run: {told}{}",
+                "what npm installed is not this version: {told}{}",
                 told_by(&output)
             );
         }
@@ -141,15 +145,15 @@ impl Program {
     }
 }
 
-/// The end of what a program said on standard error.
+/// The beginning of what a program said on standard error.
 fn told_by(output: &Output) -> String {
-    const LINES: usize = 12;
+    const LINES: usize = 4;
     let told = String::from_utf8_lossy(&output.stderr);
     let lines: Vec<&str> = told
         .lines()
         .filter(|line| !line.trim().is_empty())
         .collect();
-    lines[lines.len().saturating_sub(LINES)..].join("\n")
+    lines[..lines.len().min(LINES)].join("\n")
 }
 
 #[cfg(test)]

@@ -23,7 +23,8 @@ const MODEL: &str = "imitation";
 
 impl ModelImitation {
     /// The environment that points `program` at this imitation and keeps it from asking anybody
-    /// else. The API key is in it, so that a test may replace it.
+    /// else. The API key is in it, so that a test may replace it. What else a run needs, such as
+    /// IS_SANDBOX where Claude Code runs as root, is for the test to say.
     #[must_use]
     pub fn environment_for(&self, program: Program) -> Vec<(String, String)> {
         let variables = match program {

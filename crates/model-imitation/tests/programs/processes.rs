@@ -27,6 +27,32 @@ pub(crate) fn end_all_of(home: &Path) {
     eprintln!("processes with the home {} do not end", home.display());
 }
 
+#[test]
+fn what_left_its_session_ends_with_its_home() {
+    let home = tempfile::tempdir().unwrap();
+    let started = home.path().join("started");
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the program under test belongs to no company"
+    )]
+    let mut leader = std::process::Command::new("sh")
+        .args([
+            "-c",
+            "setsid sh -c 'echo >\"$HOME/started\"; sleep 600' & wait",
+        ])
+        .env("HOME", home.path())
+        .spawn()
+        .unwrap();
+    while !started.exists() {
+        thread::sleep(Duration::from_millis(5));
+    }
+
+    end_all_of(home.path());
+
+    assert_eq!(all_of(home.path()), []);
+    assert!(!leader.wait().unwrap().success());
+}
+
 fn all_of(home: &Path) -> Vec<Pid> {
     let wanted = format!("HOME={}", home.display());
     let Ok(entries) = fs::read_dir("/proc") else {
