@@ -4,6 +4,7 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use tokio::runtime::{self, Runtime};
 use tokio::sync::oneshot;
@@ -79,6 +80,17 @@ impl ModelImitation {
     #[must_use]
     pub fn requests(&self) -> Vec<LoggedRequest> {
         self.stage.requests()
+    }
+
+    /// Waits until `holds` says so of the requests so far, and tells whether it did within
+    /// `patience`.
+    #[must_use]
+    pub fn wait_for(
+        &self,
+        patience: Duration,
+        holds: impl FnMut(&[LoggedRequest]) -> bool,
+    ) -> bool {
+        self.stage.wait_for(patience, holds)
     }
 
     /// Plays `script` from now on. Failures that are to end begin to count anew.

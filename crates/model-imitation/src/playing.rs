@@ -2,7 +2,7 @@
 
 mod call;
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -54,6 +54,8 @@ pub(crate) struct Stage {
     started: Instant,
     ids: Ids,
     memory: Mutex<Memory>,
+    /// Tells that the log has changed.
+    logged: Condvar,
 }
 
 #[derive(Debug)]
@@ -74,6 +76,7 @@ impl Stage {
             started: Instant::now(),
             ids: Ids::new(),
             memory: Mutex::new(memory),
+            logged: Condvar::new(),
         }
     }
 
@@ -100,6 +103,19 @@ impl Stage {
         });
     }
 
+    /// Whether the log comes to be as `holds` wants it, within `patience`.
+    pub(crate) fn wait_for(
+        &self,
+        patience: Duration,
+        mut holds: impl FnMut(&[LoggedRequest]) -> bool,
+    ) -> bool {
+        let memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_waiting = |memory: &mut Memory| !holds(&memory.requests);
+        let waited = self.logged.wait_timeout_while(memory, patience, is_waiting);
+        let (_memory, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+        !timeout.timed_out()
+    }
+
     /// Notes that the answer to a request did not end.
     pub(crate) fn note_cut(&self, number: usize, cut: Cut) {
         self.with(|memory| {
@@ -107,6 +123,7 @@ impl Stage {
                 request.cut = Some(cut);
             }
         });
+        self.logged.notify_all();
     }
 
     /// What `request` is answered with. It is in the log before anything is sent.
@@ -136,6 +153,7 @@ impl Stage {
             played.number = entry.number;
             memory.requests.push(entry);
         });
+        self.logged.notify_all();
         played
     }
 

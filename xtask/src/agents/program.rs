@@ -129,6 +129,7 @@ impl Program {
         program
             .arg("--version")
             .env("HOME", home.path())
+            .env("TMPDIR", home.path())
             .env("PATH", std::env::join_paths(path)?)
             .stdin(Stdio::null());
         let output = program

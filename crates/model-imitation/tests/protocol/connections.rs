@@ -1,9 +1,8 @@
 //! Answers that come slowly, or not to their end.
 
-use std::io::{Read as _, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::net::TcpStream;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::json;
 use workforce_model_imitation::{Cut, LoggedRequest, ModelImitation, Reply, Rule};
@@ -37,17 +36,22 @@ fn start(reply: Reply) -> ModelImitation {
 /// Everything until the connection ends.
 fn rest(mut connection: TcpStream) -> String {
     let mut all = Vec::new();
-    // A reset is an end as well.
-    let _ = connection.read_to_end(&mut all);
+    match connection.read_to_end(&mut all) {
+        Err(error) if error.kind() != io::ErrorKind::ConnectionReset => {
+            panic!(
+                "it does not end: {error}: {}",
+                String::from_utf8_lossy(&all)
+            );
+        }
+        _ => {}
+    }
     String::from_utf8(all).unwrap()
 }
 
+#[track_caller]
 fn wait_until(imitation: &ModelImitation, holds: impl Fn(&[LoggedRequest]) -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(30);
-    while !holds(&imitation.requests()) {
-        assert!(Instant::now() < deadline, "{:?}", imitation.requests());
-        thread::sleep(Duration::from_millis(5));
-    }
+    let has_come = imitation.wait_for(Duration::from_secs(30), holds);
+    assert!(has_come, "{:?}", imitation.requests());
 }
 
 #[test]
@@ -106,4 +110,10 @@ fn a_connection_serves_one_request_after_the_other() {
     let answer = rest(connection);
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     assert_eq!(imitation.requests().len(), 2);
+}
+
+#[test]
+fn waiting_ends_with_patience() {
+    let imitation = start(Reply::text("Done."));
+    assert!(!imitation.wait_for(Duration::from_millis(5), |requests| !requests.is_empty()));
 }
