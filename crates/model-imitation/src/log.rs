@@ -12,7 +12,7 @@ use crate::step::{ErrorKind, Usage};
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct LoggedRequest {
-    /// Its number since the start or the last [`forget`](crate::ModelImitation::forget), from 1.
+    /// Its number since the start of the imitation, from 1.
     pub number: usize,
     /// When it came, since the start of the imitation.
     #[serde(serialize_with = "as_seconds")]

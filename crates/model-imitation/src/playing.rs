@@ -63,6 +63,8 @@ struct Memory {
     script: Script,
     failures: Failures,
     requests: Vec<LoggedRequest>,
+    /// How many requests came, with those that are forgotten.
+    count: usize,
 }
 
 impl Stage {
@@ -71,6 +73,7 @@ impl Stage {
             script,
             failures: Failures::default(),
             requests: Vec::new(),
+            count: 0,
         };
         Self {
             started: Instant::now(),
@@ -119,7 +122,8 @@ impl Stage {
     /// Notes that the answer to a request did not end.
     pub(crate) fn note_cut(&self, number: usize, cut: Cut) {
         self.with(|memory| {
-            if let Some(request) = memory.requests.get_mut(number.wrapping_sub(1)) {
+            let mut requests = memory.requests.iter_mut();
+            if let Some(request) = requests.find(|it| it.number == number) {
                 request.cut = Some(cut);
             }
         });
@@ -149,7 +153,8 @@ impl Stage {
         };
         entry.status = played.status;
         self.with(|memory| {
-            entry.number = memory.requests.len() + 1;
+            memory.count += 1;
+            entry.number = memory.count;
             played.number = entry.number;
             memory.requests.push(entry);
         });
