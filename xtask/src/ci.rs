@@ -23,8 +23,7 @@ pub(crate) fn run(repository: &Repository) -> Result<()> {
     packages::check_generated(repository)?;
     println!("\n== generated clients");
     // The automatic check has them; who works on a part without them need not install them.
-    let is_ci = std::env::var("CI").is_ok_and(|value| value == "true");
-    if is_ci || clients::can_run(repository) {
+    if test::is_ci() || clients::can_run(repository) {
         clients::run(repository)?;
     } else {
         println!("skipped: Node.js, npm or Python is not installed");

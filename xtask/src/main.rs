@@ -5,6 +5,7 @@
     reason = "a command line tool talks on standard output"
 )]
 
+mod agents;
 mod ci;
 mod clients;
 mod command;
@@ -44,6 +45,8 @@ enum Task {
     /// Write the parts of the documentation that come from the code
     #[command(disable_help_flag = true)]
     Codegen(PassedOn),
+    /// Install the real agent programs that tests run; needs Node.js and npm
+    Agents(agents::Options),
     /// Make clients from the OpenAPI document and run them against a server; needs Node.js and Python
     Clients,
     /// Measure the release binary, and print each write beside its baseline
@@ -60,6 +63,7 @@ fn main() -> ExitCode {
         Task::Ci => ci::run(&repository),
         Task::Tidy => tidy::run(&repository),
         Task::Codegen(options) => packages::codegen(&repository, &options),
+        Task::Agents(options) => agents::run(&repository, &options, test::is_ci()),
         Task::Clients => clients::run(&repository),
         Task::Bench(options) => packages::bench(&repository, &options),
         Task::Postgres => postgres::run(),

@@ -1,7 +1,7 @@
-//! Counts the tests that were left out for want of a PostgreSQL server, so that a run that passed
-//! without them does not look like one that passed with them.
+//! Counts the tests that were left out for want of a PostgreSQL server or of an agent program, so
+//! that a run that passed without them does not look like one that passed with them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::process::Command;
@@ -36,13 +36,19 @@ impl LeftOut {
 }
 
 fn warning_of(noted: &str) -> Option<String> {
-    let tests: BTreeSet<&str> = noted.lines().collect();
-    (!tests.is_empty()).then(|| {
-        format!(
-            "!! NOT TESTED ON POSTGRESQL: {} tests were LEFT OUT, no server is installed",
-            tests.len()
-        )
-    })
+    let mut tests_by_reason: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for line in noted.lines() {
+        let (reason, test) = line
+            .split_once('\t')
+            .unwrap_or(("no reason was given", line));
+        tests_by_reason.entry(reason).or_default().insert(test);
+    }
+    let told = tests_by_reason.iter().map(|(reason, tests)| {
+        let count = tests.len();
+        format!("!! NOT TESTED: {count} tests were LEFT OUT, {reason}")
+    });
+    let told: Vec<String> = told.collect();
+    (!told.is_empty()).then(|| told.join("\n"))
 }
 
 #[cfg(test)]
@@ -50,10 +56,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_without_postgresql_ends_with_how_many_tests_it_left_out() {
-        let told = warning_of("postgres::a\npostgres::b\npostgres::a\n").unwrap();
-        assert!(told.contains("2 tests were LEFT OUT"), "{told}");
-        assert_eq!(told.lines().count(), 1);
+    fn a_run_ends_with_how_many_tests_it_left_out_for_each_reason() {
+        let noted = "no server\tpostgres::a\nno agent\tagents::a\nno server\tpostgres::b\n\
+                     no server\tpostgres::a\n";
+        let told = warning_of(noted).unwrap();
+        let lines: Vec<&str> = told.lines().collect();
+        let expected = [
+            "!! NOT TESTED: 1 tests were LEFT OUT, no agent",
+            "!! NOT TESTED: 2 tests were LEFT OUT, no server",
+        ];
+        assert_eq!(lines, expected);
     }
 
     #[test]
@@ -70,7 +82,10 @@ mod tests {
             reason = "the program under test is no agent"
         )]
         let mut tests = Command::new("sh");
-        tests.args(["-c", "echo postgres::a >> \"$WORKFORCE_TEST_LEFT_OUT\""]);
+        tests.args([
+            "-c",
+            "printf 'no server\\tpostgres::a\\n' >> \"$WORKFORCE_TEST_LEFT_OUT\"",
+        ]);
         left_out.noted_by(&mut tests);
         assert!(tests.status().unwrap().success());
         let told = left_out.warning().unwrap().unwrap();

@@ -5,6 +5,7 @@ use cargo_metadata::{MetadataCommand, TargetKind};
 use clap::Args;
 use workforce_postgres_cluster::CLUSTER_URL_VARIABLE;
 
+use crate::agents;
 use crate::command::{self, cargo, has_cargo_subcommand};
 use crate::postgres;
 use crate::repository::Repository;
@@ -23,10 +24,16 @@ pub(crate) struct Options {
     arguments: Vec<String>,
 }
 
+/// Whether this is the automatic check, which leaves no test out.
+pub(crate) fn is_ci() -> bool {
+    std::env::var("CI").is_ok_and(|value| value == "true")
+}
+
 /// Runs every test of the workspace, then the documentation tests and the examples, and prints how
-/// many tests ran, and how many of those on PostgreSQL did not. Fails too when a route says that it answers something that no test has seen.
+/// many tests ran, and how many were left out. Fails too when a route says that it answers
+/// something that no test has seen.
 pub(crate) fn run(repository: &Repository, options: &Options) -> Result<()> {
-    let is_ci = std::env::var("CI").is_ok_and(|value| value == "true");
+    let is_ci = is_ci();
     let mut total = TestCount::default();
     let left_out = LeftOut::none_yet()?;
     let outcome = run_all(repository, options, is_ci, &left_out, &mut total);
@@ -50,6 +57,7 @@ fn run_all(
     } else {
         postgres::for_tests(is_ci)?
     };
+    let agents = agents::for_tests(repository, is_ci)?;
     let answers = Answers::none_yet()?;
     let has_nextest = has_cargo_subcommand(repository, "nextest");
 
@@ -64,6 +72,7 @@ fn run_all(
     };
     tests.args(&options.arguments);
     left_out.noted_by(&mut tests);
+    tests.env(agents::FOLDER_VARIABLE, agents);
     if let Some(cluster) = &cluster {
         tests.env(CLUSTER_URL_VARIABLE, cluster.url());
     }

@@ -5,9 +5,12 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::thread;
 
-/// The environment variable that names the file in which each test that was left out, for want of
-/// a PostgreSQL server, notes its name in a line.
+/// The environment variable that names the file in which each test that was left out notes why and
+/// its name in a line, with a tab between them. Tests that are left out for want of something else
+/// than a PostgreSQL server note themselves there too.
 pub const LEFT_OUT_VARIABLE: &str = "WORKFORCE_TEST_LEFT_OUT";
+
+const REASON: &str = "there is no PostgreSQL server";
 
 /// Says that the test of this thread, or a part of it, is left out.
 pub(crate) fn tell() {
@@ -21,11 +24,11 @@ pub(crate) fn tell() {
 }
 
 fn tell_of(test: &str, to: &mut dyn Write, noted_in: Option<&Path>) -> io::Result<()> {
-    to.write_all(format!("LEFT OUT: {test}: there is no PostgreSQL server\n").as_bytes())?;
+    to.write_all(format!("LEFT OUT: {test}: {REASON}\n").as_bytes())?;
     if let Some(path) = noted_in {
         let mut file = OpenOptions::new().create(true).append(true).open(path)?;
         // At once, since many tests write here at a time.
-        file.write_all(format!("{test}\n").as_bytes())?;
+        file.write_all(format!("{REASON}\t{test}\n").as_bytes())?;
     }
     Ok(())
 }
@@ -49,6 +52,7 @@ mod tests {
         assert_eq!(lines.len(), 3);
         assert!(lines[1].starts_with("LEFT OUT: postgres::other:"), "{told}");
         let noted = std::fs::read_to_string(&path).unwrap();
-        assert_eq!(noted, "postgres::one\npostgres::other\n");
+        let expected = ["one", "other"].map(|it| format!("{REASON}\tpostgres::{it}\n"));
+        assert_eq!(noted, expected.concat());
     }
 }

@@ -21,6 +21,9 @@ const TESTKIT: &str = "workforce-testkit";
 /// A server that tests and tasks share, without a client for it.
 const POSTGRES_CLUSTER: &str = "workforce-postgres-cluster";
 
+/// The models that agents talk to; test code may depend on it from everywhere.
+const MODEL_IMITATION: &str = "workforce-model-imitation";
+
 /// What takes long to build and no rule needs: `cargo xtask tidy` answers within seconds from
 /// nothing.
 const HEAVY: &[&str] = &[
@@ -187,6 +190,19 @@ const PERMISSIONS: &[Permission] = &[
         must_not_see: HEAVY,
     },
     Permission {
+        package: MODEL_IMITATION,
+        may_use: &[],
+        must_not_see: &[
+            "actix-web",
+            "diesel",
+            "diesel_migrations",
+            "libsqlite3-sys",
+            "pq-sys",
+            "r2d2",
+            "utoipa",
+        ],
+    },
+    Permission {
         package: TESTKIT,
         may_use: &[
             "workforce-domain",
@@ -271,7 +287,8 @@ impl Edge<'_> {
             .find(|permission| permission.package == from)
             .ok_or_else(|| format!("{from} is not in the table of permitted dependencies"))?;
         // A package may name itself for its tests, to switch on a feature.
-        let is_test_code = is_for_tests && (to == TESTKIT || to == from);
+        let is_for_all_tests = [TESTKIT, MODEL_IMITATION, from].contains(&to);
+        let is_test_code = is_for_tests && is_for_all_tests;
         if is_ours && !permission.may_use.contains(&to) && !is_test_code {
             return Err(format!("{from} must not depend on {to}"));
         }
@@ -322,6 +339,18 @@ mod tests {
         check("workforce-app", "workforce-domain", false, Ok(()));
         check("workforce", "workforce-infra", false, Ok(()));
         check("workforce-app", "workforce-testkit", true, Ok(()));
+        check(
+            "workforce-engine",
+            "workforce-model-imitation",
+            true,
+            Ok(()),
+        );
+        check(
+            "workforce-engine",
+            "workforce-model-imitation",
+            false,
+            Err("workforce-engine must not depend on workforce-model-imitation"),
+        );
         check("workforce-domain", "thiserror", false, Ok(()));
         check(
             "workforce-http",

@@ -1,0 +1,64 @@
+//! Tells of the tests that were left out.
+
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::path::Path;
+use std::thread;
+
+/// The environment variable that names the file in which each test that was left out notes why and
+/// its name in a line, with a tab between them.
+pub const LEFT_OUT_VARIABLE: &str = "WORKFORCE_TEST_LEFT_OUT";
+
+/// Says that the test of this thread is left out.
+pub(crate) fn tell(reason: &str) {
+    let thread = thread::current();
+    let test = thread.name().unwrap_or("a test");
+    let path = std::env::var_os(LEFT_OUT_VARIABLE);
+    // Past the capture of what a test prints: it passes, and nobody would see it.
+    if let Err(error) = tell_of(
+        test,
+        reason,
+        &mut io::stderr(),
+        path.as_deref().map(Path::new),
+    ) {
+        panic!("failed to note that {test} was left out: {error}");
+    }
+}
+
+fn tell_of(
+    test: &str,
+    reason: &str,
+    to: &mut dyn Write,
+    noted_in: Option<&Path>,
+) -> io::Result<()> {
+    to.write_all(format!("LEFT OUT: {test}: {reason}\n").as_bytes())?;
+    if let Some(path) = noted_in {
+        let mut file = OpenOptions::new().create(true).append(true).open(path)?;
+        // At once, since many tests write here at a time.
+        file.write_all(format!("{reason}\t{test}\n").as_bytes())?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_test_that_is_left_out_says_so_and_is_noted() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("left out");
+        let mut told = Vec::new();
+
+        tell_of("programs::one", "it rains", &mut told, Some(&path)).unwrap();
+        tell_of("programs::unnoted", "it rains", &mut told, None).unwrap();
+
+        let told = String::from_utf8(told).unwrap();
+        assert!(
+            told.starts_with("LEFT OUT: programs::one: it rains\n"),
+            "{told}"
+        );
+        let noted = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(noted, "it rains\tprograms::one\n");
+    }
+}
