@@ -3,6 +3,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::containment::ContainmentPlan;
 use workforce_domain::id::{AgentId, CompanyId, InstanceId, RunId};
 use workforce_domain::port::{Clock, Ids, InstructionFiles, Store, Tokens, Vault};
 use workforce_guard::GuardFiles;
@@ -15,6 +16,15 @@ const HIGHEST_DEFAULT_CAP: usize = 8;
 /// Nobody else can take a run over on a store of its own: a restart may take this
 /// long.
 const EXCLUSIVE_PATIENCE: Duration = Duration::from_secs(10 * 60);
+
+/// Whose home folder agents have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AgentHome {
+    /// That of the server's user.
+    Shared,
+    /// Each has one of its own, in the data folder.
+    Private,
+}
 
 /// How an engine works.
 #[derive(Clone)]
@@ -42,6 +52,10 @@ pub struct EngineConfig {
     pub allowed_env: Vec<String>,
     /// What runs the guards of runs.
     pub guard: GuardProgram,
+    /// What runs are kept from.
+    pub containment: ContainmentPlan,
+    /// Whose home folder agents have.
+    pub agent_home: AgentHome,
     /// Whether a shutdown leaves live runs to the next start on the same folder.
     pub keep_runs: bool,
     /// Whether no other server uses the store: then whatever is live on it at
@@ -85,6 +99,8 @@ impl EngineConfig {
             drain: Duration::from_secs(30),
             allowed_env: Vec::new(),
             guard,
+            containment: ContainmentPlan::default(),
+            agent_home: AgentHome::Shared,
             keep_runs: false,
             exclusive_store: false,
             predecessors: Vec::new(),

@@ -6,6 +6,7 @@
 
 mod adapter;
 mod config;
+mod containment;
 mod disk_watch;
 mod dispatcher;
 mod execution_result;
@@ -30,6 +31,7 @@ mod state;
 mod transactions;
 mod wake_payload;
 
-pub use config::{EngineConfig, Ports};
+pub use config::{AgentHome, EngineConfig, Ports};
+pub use containment::{ContainmentMode, ContainmentPlan, NotContained};
 pub use handle::{Engine, EngineHandle};
 pub use log_store::FileRunLogs;

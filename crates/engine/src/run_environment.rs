@@ -9,7 +9,7 @@ use workforce_domain::approval::ApprovalStatus;
 use workforce_domain::id::{ApprovalId, IssueId};
 use workforce_domain::string_enum::StringEnum;
 
-use crate::config::EngineConfig;
+use crate::config::{AgentHome, EngineConfig};
 use crate::run_context::RunContext;
 use crate::wake_payload::wake_payload;
 use workforce_guard::{ChildEnvironment, InvalidVariable};
@@ -31,6 +31,9 @@ pub(crate) fn environment(
 ) -> Result<ChildEnvironment, InvalidVariable> {
     let inherited = config.server_environment.iter().cloned();
     let mut environment = ChildEnvironment::inherit_allowed(inherited, &config.allowed_env);
+    if config.agent_home == AgentHome::Private {
+        environment.set("HOME", config.home_of(context.claimed.agent.id))?;
+    }
     for (name, value) in own {
         environment.set(name, value)?;
     }

@@ -14,6 +14,7 @@ use tokio::time::timeout;
 use workforce_domain::id::RunId;
 use workforce_domain::run::RunErrorCode;
 
+use crate::containment::Means;
 use crate::environment::RunTag;
 use crate::files::GuardFiles;
 use crate::launch::LaunchError;
@@ -79,13 +80,7 @@ pub enum Found {
 ///
 /// See [`GuardError`].
 pub async fn start(program: &GuardProgram, start: Start) -> Result<Prepared, GuardError> {
-    let (own, of_guard) = StdStream::pair()?;
-    own.set_nonblocking(true)?;
-    let mut guard = Guard::over(UnixStream::from_std(own)?);
-    let (program, tag) = (program.clone(), RunTag::from(start.run));
-    tokio::task::spawn_blocking(move || execute(&program, &tag, of_guard))
-        .await
-        .map_err(io::Error::other)??;
+    let mut guard = spawn(program, Some(RunTag::from(start.run))).await?;
     guard.send(&ToGuard::Start(Box::new(start))).await?;
     match guard.answer().await? {
         FromGuard::Prepared(identity) => Ok(Prepared { guard, identity }),
@@ -94,19 +89,43 @@ pub async fn start(program: &GuardProgram, start: Start) -> Result<Prepared, Gua
     }
 }
 
+async fn spawn(program: &GuardProgram, tag: Option<RunTag>) -> io::Result<Guard> {
+    let (own, of_guard) = StdStream::pair()?;
+    own.set_nonblocking(true)?;
+    let guard = Guard::over(UnixStream::from_std(own)?);
+    let program = program.clone();
+    tokio::task::spawn_blocking(move || execute(&program, tag.as_ref(), of_guard))
+        .await
+        .map_err(io::Error::other)??;
+    Ok(guard)
+}
+
+/// Tries what can be used to contain runs on this computer.
+///
+/// # Errors
+///
+/// A guard cannot be started.
+pub async fn probe(program: &GuardProgram) -> io::Result<Means> {
+    let mut guard = spawn(program, None).await?;
+    guard.send(&ToGuard::Probe).await?;
+    match guard.answer().await? {
+        FromGuard::Probed(means) => Ok(means),
+        _ => Err(io::ErrorKind::InvalidData.into()),
+    }
+}
+
 /// Becomes a process of its own, which nobody waits for but the thread that
 /// collects it.
-fn execute(program: &GuardProgram, tag: &RunTag, stream: StdStream) -> io::Result<()> {
+fn execute(program: &GuardProgram, tag: Option<&RunTag>, stream: StdStream) -> io::Result<()> {
     #[expect(
         clippy::disallowed_methods,
         reason = "this is the one place where guards are started"
     )]
     let mut command = Command::new(&program.file);
-    let (name, value) = tag.variable();
     let mut guard = command
         .args(&program.arguments)
         .env_clear()
-        .env(name, value)
+        .envs(tag.map(RunTag::variable))
         .stdin(std::os::fd::OwnedFd::from(stream))
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -163,7 +182,8 @@ impl Guard {
         loop {
             match self.next().await? {
                 FromGuard::Ended(report) => return Some(*report),
-                FromGuard::Prepared(_)
+                FromGuard::Probed(_)
+                | FromGuard::Prepared(_)
                 | FromGuard::Started
                 | FromGuard::Refused(_)
                 | FromGuard::Described(_) => {}
@@ -232,7 +252,10 @@ async fn connect(files: &GuardFiles) -> Option<(Guard, Description)> {
             match guard.next().await? {
                 FromGuard::Described(description) => return Some(*description),
                 FromGuard::Ended(_) => return None,
-                FromGuard::Prepared(_) | FromGuard::Started | FromGuard::Refused(_) => {}
+                FromGuard::Probed(_)
+                | FromGuard::Prepared(_)
+                | FromGuard::Started
+                | FromGuard::Refused(_) => {}
             }
         }
     };

@@ -8,8 +8,10 @@
 //! end and begin anew meanwhile: [`client::find`] takes a run up again.
 
 pub mod client;
+mod containment;
 mod environment;
 mod files;
+mod first_process;
 mod guard;
 mod launch;
 mod log;
@@ -17,6 +19,7 @@ mod process;
 mod protocol;
 mod wire;
 
+pub use containment::{Containment, Means, Shown};
 pub use environment::{ChildEnvironment, InvalidVariable, RunTag};
 pub use files::GuardFiles;
 pub use guard::main;

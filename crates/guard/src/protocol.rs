@@ -9,6 +9,7 @@ use serde_json::Value;
 use workforce_domain::id::RunId;
 use workforce_domain::run::RunErrorCode;
 
+use crate::containment::{Containment, Means};
 use crate::environment::ChildEnvironment;
 use crate::launch::LaunchError;
 use crate::log::LogSummary;
@@ -45,6 +46,8 @@ pub struct Start {
     pub limits: Limits,
     /// For how long the run goes on without a server that renews its lease.
     pub patience: Duration,
+    /// What the run is kept from.
+    pub containment: Containment,
     /// What the server wants to be told when it takes the run up again.
     pub memo: Value,
 }
@@ -67,6 +70,8 @@ pub struct Limits {
 pub(crate) enum ToGuard {
     /// The first message: what to start.
     Start(Box<Start>),
+    /// Instead of the first message: what can be used here?
+    Probe,
     /// The process is recorded: the program may be executed.
     Go,
     /// Asks for a [`Description`].
@@ -85,6 +90,8 @@ pub(crate) enum ToGuard {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum FromGuard {
+    /// The answer to [`ToGuard::Probe`].
+    Probed(Means),
     /// The program waits at its gate.
     Prepared(ProcessIdentity),
     /// The program is executed.

@@ -1,5 +1,7 @@
 //! What the service is told when it starts: flags, each also as a variable.
 
+mod containment;
+
 use std::ffi::OsStr;
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
@@ -13,6 +15,8 @@ use workforce_http::{AllowedHosts, RateLimit};
 use workforce_infra::instruction_files::default_roots;
 use workforce_infra::objects::Location;
 use workforce_infra::store::DatabaseUrl;
+
+use self::containment::ContainmentArgs;
 
 /// Requests per second where others than this machine may ask.
 const RATE_LIMIT: u32 = 50;
@@ -49,6 +53,10 @@ pub(crate) struct ServeArgs {
     /// crash they are always left to it.
     #[arg(long, env = "WORKFORCE_KEEP_RUNS", num_args = 0..=1, default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
     pub(crate) keep_runs: bool,
+
+    /// What runs are kept from.
+    #[command(flatten)]
+    pub(crate) containment: ContainmentArgs,
 
     /// Runs that may be live at once on this server; the number of cores, at
     /// most 8, when unsaid.

@@ -130,7 +130,7 @@ impl Service {
     pub(crate) async fn start(args: &ServeArgs, vitals: Vitals) -> anyhow::Result<Self> {
         let listen = args.checked_listen()?;
         make_private_folder(&args.data_dir)?;
-        let data_dir = std::path::absolute(&args.data_dir)?;
+        let data_dir = args.data_dir.canonicalize()?;
         let database = args.database()?;
         let options = OpenOptions {
             vitals: vitals.clone(),
@@ -174,6 +174,12 @@ impl Service {
         }
         config.drain = args.drain();
         config.keep_runs = args.keep_runs;
+        config.agent_home = args.agent_home();
+        config.containment = args.contain(&config.guard, &data_dir, &location).await?;
+        tracing::info!(
+            "runs are contained by: {}",
+            config.containment.means.names()
+        );
         config.allowed_env.clone_from(&args.agent_env);
         config.exclusive_store = exclusive;
         if let Some(hold) = &hold {

@@ -47,11 +47,17 @@ async fn prepare(
     let cwd = working_directory(state, context, &settings).await?;
     let environment = environment(&state.config, context, &settings.env, &cwd)
         .map_err(|fault| ExecutionResult::failed(RunErrorCode::ConfigInvalid, fault.to_string()))?;
-    write_context(state, context).await?;
+    let home = make_home(state, context).await?;
+    let told = write_context(state, context).await?;
+    let told = told
+        .into_iter()
+        .chain(context.copy.as_ref().map(|copy| copy.folder.clone()));
+    let told: Vec<PathBuf> = told.collect();
     if let Some(halt) = live.halted() {
         return Err(ExecutionResult::halted(halt));
     }
     let patience = state.config.patience();
+    let containment = state.config.containment.of_run(&home, &told, &cwd);
     Ok(Start {
         run: run.id,
         fence: run.fence,
@@ -66,6 +72,7 @@ async fn prepare(
         secrets: context.secrets.clone(),
         limits: settings.limits,
         patience: patience.saturating_sub(live.renewed_at().elapsed()),
+        containment,
         memo: serde_json::Value::Null,
     })
 }
@@ -84,6 +91,11 @@ async fn working_directory(
     if let Some(cwd) = workspace.and_then(|workspace| workspace.source.cwd()) {
         return Ok(Path::new(cwd.as_str()).to_owned());
     }
+    make_home(state, context).await
+}
+
+/// The folder that is the agent's alone.
+async fn make_home(state: &EngineState, context: &RunContext) -> Result<PathBuf, ExecutionResult> {
     let home = state.config.home_of(context.claimed.agent.id);
     let made = offload({
         let home = home.clone();
@@ -104,14 +116,20 @@ async fn working_directory(
 
 /// Writes down what the agent is told about its project, where there is
 /// something to tell.
-async fn write_context(state: &EngineState, context: &RunContext) -> Result<(), ExecutionResult> {
+async fn write_context(
+    state: &EngineState,
+    context: &RunContext,
+) -> Result<Option<PathBuf>, ExecutionResult> {
     let Some(layer) = context.project_layer.clone() else {
-        return Ok(());
+        return Ok(None);
     };
     let run = &context.claimed.run;
     let path = state.config.context_path(run.company, run.id);
-    let written = offload(move || project_context::write(&path, &layer)).await;
-    written.map_err(|error| {
+    let written = offload({
+        let path = path.clone();
+        move || project_context::write(&path, &layer)
+    });
+    written.await.map(|()| Some(path)).map_err(|error| {
         tracing::error!(%error, run = %run.id, "a run cannot be told about its project");
         ExecutionResult::broken(format!(
             "the context of its project cannot be written: {error}"

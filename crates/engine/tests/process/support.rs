@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use workforce_domain::id::RunId;
 use workforce_guard::client::{self, Guard, GuardError, GuardProgram, Prepared};
 use workforce_guard::{
-    ChildEnvironment, GuardFiles, Limits, ProcessIdentity, RunReport, RunTag, Start,
+    ChildEnvironment, Containment, GuardFiles, Limits, ProcessIdentity, RunReport, RunTag, Start,
 };
 
 pub(crate) const NO_LIMITS: Limits = Limits {
@@ -101,6 +101,7 @@ impl Bench {
             secrets: Vec::new(),
             limits: NO_LIMITS,
             patience: Duration::from_secs(60),
+            containment: Containment::default(),
             memo: Value::Null,
         }
     }
@@ -110,8 +111,12 @@ impl Bench {
     }
 
     pub(crate) async fn start(&self, start: Start) -> Running {
+        self.start_by(&guard_program(), start).await
+    }
+
+    pub(crate) async fn start_by(&self, program: &GuardProgram, start: Start) -> Running {
         let run = start.run;
-        let prepared = prepare(start).await.expect("a guard");
+        let prepared = client::start(program, start).await.expect("a guard");
         let identity = prepared.identity();
         let guard = prepared.go().await.expect("a program");
         Running {
@@ -135,11 +140,14 @@ impl Bench {
 
 /// Starts a guard whose program waits at its gate.
 pub(crate) async fn prepare(start: Start) -> Result<Prepared, GuardError> {
-    let program = GuardProgram {
+    client::start(&guard_program(), start).await
+}
+
+pub(crate) fn guard_program() -> GuardProgram {
+    GuardProgram {
         file: env!("CARGO_BIN_EXE_workforce-guard").into(),
         arguments: Vec::new(),
-    };
-    client::start(&program, start).await
+    }
 }
 
 /// Whether a process executes: it is there and no zombie.

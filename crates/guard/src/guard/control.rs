@@ -100,7 +100,7 @@ impl Control {
                     self.kill.send_replace(true);
                     self.stop(Ending::Abandoned);
                 }
-                ToGuard::Start(_) | ToGuard::Go => {}
+                ToGuard::Start(_) | ToGuard::Probe | ToGuard::Go => {}
             }
         }
         Ok(())

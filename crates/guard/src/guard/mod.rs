@@ -22,8 +22,9 @@ use workforce_domain::time::Timestamp;
 use self::clocks::Clocks;
 use self::control::Control;
 use self::supervision::supervise;
+use crate::containment;
 use crate::files::GuardFiles;
-use crate::launch::{self, LaunchError, Launched, Streams};
+use crate::launch::{self, Execution, LaunchError, Launched};
 use crate::log::RunLog;
 use crate::process::ProcessIdentity;
 use crate::protocol::{Description, FromGuard, Start, ToGuard};
@@ -46,8 +47,12 @@ fn run() -> io::Result<()> {
     launch::close_inherited();
     let mut server = server_stream()?;
     stand_alone()?;
-    let Some(ToGuard::Start(start)) = receive_blocking(&mut server)? else {
-        return Ok(());
+    let start = match receive_blocking(&mut server)? {
+        Some(ToGuard::Start(start)) => start,
+        Some(ToGuard::Probe) => {
+            return send_blocking(&mut server, &FromGuard::Probed(containment::probe()));
+        }
+        _ => return Ok(()),
     };
     let files = GuardFiles::of(&start.folder);
     let (listener, log, launched) = match prepare(&start, &files) {
@@ -60,8 +65,8 @@ fn run() -> io::Result<()> {
     let Some(ToGuard::Go) = receive_blocking(&mut server)? else {
         return Ok(());
     };
-    let streams = match launched.go(&start) {
-        Ok(streams) => streams,
+    let execution = match launched.go(&start) {
+        Ok(execution) => execution,
         Err(error) => return send_blocking(&mut server, &FromGuard::Refused(error)),
     };
     // From now on the run goes on without this server, if it must.
@@ -71,7 +76,7 @@ fn run() -> io::Result<()> {
         .build()?
         .block_on(stay(
             *start,
-            (identity, streams),
+            (identity, execution),
             log,
             (server, listener),
             &files,
@@ -125,12 +130,12 @@ fn listen(files: &GuardFiles) -> io::Result<StdListener> {
 /// Stays with the run until nothing of it is left and its end is told.
 async fn stay(
     start: Start,
-    program: (ProcessIdentity, Streams),
+    program: (ProcessIdentity, Execution),
     log: RunLog,
     connections: (StdStream, StdListener),
     files: &GuardFiles,
 ) -> io::Result<()> {
-    let (identity, streams) = program;
+    let (identity, execution) = program;
     let (server, listener) = connections;
     server.set_nonblocking(true)?;
     let description = Description {
@@ -144,7 +149,7 @@ async fn stay(
     let control = Arc::new(Control::new(description, clocks));
     tokio::spawn(Arc::clone(&control).serve(UnixStream::from_std(server)?));
     tokio::spawn(Arc::clone(&control).listen(UnixListener::from_std(listener)?));
-    let report = supervise(&start, identity, streams, log, &control).await?;
+    let report = supervise(&start, execution, log, &control).await?;
     control.conclude(files, report).await;
     Ok(())
 }

@@ -7,9 +7,9 @@ use tokio::time::{sleep, timeout};
 use super::children::{Family, Reaper};
 use super::control::Control;
 use super::output;
-use crate::launch::Streams;
+use crate::launch::Execution;
 use crate::log::{OutputScrubber, RunLog};
-use crate::process::{ProcessGroup, ProcessIdentity};
+use crate::process::Reach;
 use crate::protocol::{Ending, RunReport, Start};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(2);
@@ -23,16 +23,20 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 /// is left. Output is read all the while.
 pub(super) async fn supervise(
     start: &Start,
-    identity: ProcessIdentity,
-    streams: Streams,
+    execution: Execution,
     log: RunLog,
     control: &Arc<Control>,
 ) -> std::io::Result<RunReport> {
-    let reaper = Reaper::new(identity.process_group)?;
+    let Execution {
+        streams,
+        reach,
+        end: program_end,
+    } = execution;
+    let reaper = Reaper::new(program_end)?;
     let mut family = reaper.family();
     let reaping = tokio::spawn(reaper.run());
     let scrubber = OutputScrubber::of(&start.secrets);
-    let group = ProcessGroup::of_guard(identity);
+    let reach = Arc::new(reach);
 
     let ended = {
         let mut family = family.clone();
@@ -55,7 +59,7 @@ pub(super) async fn supervise(
         } else {
             start.limits.grace
         };
-        end(&group, grace, control, &mut family).await;
+        end(&reach, grace, control, &mut family).await;
         ended_by
     };
     let (ended_by, log) = tokio::join!(end, pump);
@@ -71,12 +75,14 @@ pub(super) async fn supervise(
 }
 
 async fn program_ended(family: &mut watch::Receiver<Family>) {
-    let _ = family.wait_for(|family| family.program.is_some()).await;
+    let _ = family
+        .wait_for(|family| family.program.is_some() || family.is_gone)
+        .await;
 }
 
 /// Ends what is left. Returns when nothing is.
 async fn end(
-    group: &ProcessGroup,
+    reach: &Arc<Reach>,
     grace: Duration,
     control: &Control,
     family: &mut watch::Receiver<Family>,
@@ -85,7 +91,7 @@ async fn end(
         return;
     }
     if !grace.is_zero() {
-        sweep(group, ProcessGroup::terminate).await;
+        sweep(reach, Reach::terminate).await;
         tokio::select! {
             _ = timeout(grace, gone(family)) => {}
             () = control.killed() => {}
@@ -93,7 +99,7 @@ async fn end(
     }
     let mut pause = FIRST_PAUSE;
     while !family.borrow().is_gone {
-        sweep(group, ProcessGroup::kill).await;
+        sweep(reach, Reach::kill).await;
         // What the kernel does not let go keeps the guard, and with it the place
         // of the run.
         let _ = timeout(pause, gone(family)).await;
@@ -105,10 +111,10 @@ async fn gone(family: &mut watch::Receiver<Family>) {
     let _ = family.wait_for(|family| family.is_gone).await;
 }
 
-async fn sweep(group: &ProcessGroup, sweep: fn(&ProcessGroup) -> std::io::Result<()>) {
-    let group = group.clone();
+async fn sweep(reach: &Arc<Reach>, sweep: fn(&Reach) -> std::io::Result<()>) {
+    let reach = Arc::clone(reach);
     // What cannot be signalled now is signalled in the next round.
-    let swept = tokio::task::spawn_blocking(move || sweep(&group)).await;
+    let swept = tokio::task::spawn_blocking(move || sweep(&reach)).await;
     if !matches!(swept, Ok(Ok(()))) {
         sleep(FIRST_PAUSE).await;
     }

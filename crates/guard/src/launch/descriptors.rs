@@ -5,16 +5,16 @@ use nix::libc;
 /// Up to where descriptors are closed one by one on kernels before 5.9.
 const HIGHEST_DESCRIPTOR: i32 = 65_535;
 
-/// Closes every descriptor above the three streams except two.
-pub(super) fn close_all_but(one: i32, other: i32) {
-    let (low, high) = if one < other {
-        (one, other)
-    } else {
-        (other, one)
-    };
-    close_between(3, low - 1);
-    close_between(low + 1, high - 1);
-    close_between(high + 1, i32::MAX);
+/// Closes every descriptor above the three streams except these.
+pub(crate) fn close_all_but(kept: &[i32]) {
+    let mut kept = kept.to_vec();
+    kept.sort_unstable();
+    let mut first = 3;
+    for kept in kept {
+        close_between(first, kept - 1);
+        first = kept + 1;
+    }
+    close_between(first, i32::MAX);
 }
 
 /// Closes every descriptor above the three streams.

@@ -44,6 +44,14 @@ pub enum LaunchError {
         /// Why not.
         cause: String,
     },
+    /// The run could not be kept from what it must not see.
+    #[error("program {program:?} could not be contained: {cause}")]
+    Containment {
+        /// The program as it was named.
+        program: String,
+        /// Why not.
+        cause: String,
+    },
     /// The system refused to execute the file: a missing interpreter, a
     /// foreign format, arguments that are too long.
     #[error("program {program:?} could not be executed in {}: {cause}", .cwd.display())]

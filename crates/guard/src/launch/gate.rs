@@ -1,7 +1,7 @@
 //! The gate between a forked process and its program.
 #![expect(
     unsafe_code,
-    reason = "`fork`, `dup2` to a given number and `_exit` have no safe wrapper"
+    reason = "`fork` and `dup2` to a given number have no safe wrapper"
 )]
 
 use std::convert::Infallible;
@@ -14,17 +14,19 @@ use nix::errno::Errno;
 use nix::libc;
 use nix::sys::prctl;
 use nix::sys::signal::Signal;
-use nix::unistd::{ForkResult, Pid, chdir, execve, getpid, getppid, setsid};
+use nix::unistd::{ForkResult, Pid, chdir, execve, getppid, setsid};
 
 use super::ProgramImage;
 use super::descriptors::close_all_but;
 use super::signals::usual_signals;
+use crate::containment::{Containment, restrict};
+use crate::first_process::exit_with;
 
 const OPEN: u8 = 1;
+/// No error has this number.
+const READY: i32 = 0;
 /// The exit code of a process that never executed anything; nobody sees it.
 const NOT_EXECUTED: i32 = 127;
-/// Programs of agents are ended before the servers when memory runs out.
-const OOM_SCORE: &str = "500";
 
 /// Forks. The copy runs `body`, which does not return, and nothing else.
 ///
@@ -39,14 +41,9 @@ pub(super) fn fork(body: impl FnOnce() -> Infallible) -> io::Result<i32> {
         ForkResult::Child => {
             // A panic must not unwind into the copy of the guard's own code.
             let _ = catch_unwind(AssertUnwindSafe(body));
-            exit()
+            exit_with(NOT_EXECUTED)
         }
     }
-}
-
-fn exit() -> ! {
-    // SAFETY: ends the process without running anything else of the guard's.
-    unsafe { libc::_exit(NOT_EXECUTED) }
 }
 
 /// The guard's side of a gate. When it is dropped unopened, the process ends
@@ -54,10 +51,19 @@ fn exit() -> ! {
 #[derive(Debug)]
 pub(super) struct Gate {
     key: PipeWriter,
-    report: PipeReader,
+    reports: PipeReader,
 }
 
 impl Gate {
+    /// Waits until the process stands at the gate.
+    ///
+    /// # Errors
+    ///
+    /// Why it does not get there.
+    pub(super) fn wait_until_ready(&mut self) -> io::Result<()> {
+        report(&mut self.reports)
+    }
+
     /// Opens the gate and waits until the process became its program, or ended.
     ///
     /// # Errors
@@ -66,14 +72,22 @@ impl Gate {
     pub(super) fn open(mut self) -> io::Result<()> {
         // Fails only when the process is dead already, which its end will tell.
         let _ = self.key.write_all(&[OPEN]);
-        drop(self.key);
-        let mut refusal = [0; size_of::<i32>()];
-        match self.report.read_exact(&mut refusal) {
-            Ok(()) => Err(io::Error::from_raw_os_error(i32::from_ne_bytes(refusal))),
+        let Self { key, mut reports } = self;
+        drop(key);
+        match report(&mut reports) {
             // The kernel closed it on executing the program.
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(()),
-            Err(error) => Err(error),
+            told => told,
         }
+    }
+}
+
+fn report(reports: &mut PipeReader) -> io::Result<()> {
+    let mut code = [0; size_of::<i32>()];
+    reports.read_exact(&mut code)?;
+    match i32::from_ne_bytes(code) {
+        READY => Ok(()),
+        code => Err(io::Error::from_raw_os_error(code)),
     }
 }
 
@@ -82,7 +96,16 @@ impl Gate {
 pub(super) struct GateKey {
     gate: PipeReader,
     report: PipeWriter,
-    guard: Pid,
+}
+
+/// What a process at the gate becomes.
+pub(super) struct Program<'a> {
+    /// The process that starts it, by the number that it has for the program.
+    pub(super) parent: Pid,
+    pub(super) cwd: &'a Path,
+    pub(super) streams: [BorrowedFd<'a>; 3],
+    pub(super) image: &'a ProgramImage,
+    pub(super) containment: &'a Containment,
 }
 
 impl GateKey {
@@ -90,56 +113,51 @@ impl GateKey {
     pub(super) fn new() -> io::Result<(Gate, Self)> {
         let (gate, key) = io::pipe()?;
         let (report_reader, report) = io::pipe()?;
-        let guard = getpid();
-        let waiting = Self {
-            gate,
-            report,
-            guard,
-        };
+        let waiting = Self { gate, report };
         let gate = Gate {
             key,
-            report: report_reader,
+            reports: report_reader,
         };
         Ok((gate, waiting))
     }
 
-    /// Waits at the gate and becomes the program.
-    ///
-    /// The process leads a session of its own, is killed when the guard ends, and
-    /// keeps no file open but its three streams.
-    pub(super) fn wait_and_execute(
-        &self,
-        cwd: &Path,
-        streams: [BorrowedFd<'_>; 3],
-        image: &ProgramImage,
-    ) -> Infallible {
-        let Err(refusal) = self.pass(cwd, streams, image);
-        let _ = (&self.report).write_all(&(refusal as i32).to_ne_bytes());
-        exit()
+    /// Tells why the process does not become the program.
+    pub(super) fn refuse(&self, error: &io::Error) {
+        self.tell(error.raw_os_error().unwrap_or(libc::EPERM));
     }
 
-    fn pass(
-        &self,
-        cwd: &Path,
-        streams: [BorrowedFd<'_>; 3],
-        image: &ProgramImage,
-    ) -> Result<Infallible, Errno> {
+    fn tell(&self, code: i32) {
+        let _ = (&self.report).write_all(&code.to_ne_bytes());
+    }
+
+    /// Waits at the gate and becomes the program.
+    ///
+    /// The process leads a session of its own, is killed when its parent ends, and
+    /// keeps no file open but its three streams.
+    pub(super) fn wait_and_execute(&self, program: &Program<'_>, is_root_here: bool) -> ! {
+        let Err(refusal) = self.pass(program, is_root_here);
+        self.refuse(&refusal);
+        exit_with(NOT_EXECUTED)
+    }
+
+    fn pass(&self, program: &Program<'_>, is_root_here: bool) -> io::Result<Infallible> {
         setsid()?;
         prctl::set_pdeathsig(Signal::SIGKILL)?;
         // The signal comes only for a death after it was asked for.
-        if getppid() != self.guard {
-            return Err(Errno::ESRCH);
+        if getppid() != program.parent {
+            return Err(Errno::ESRCH.into());
         }
         usual_signals()?;
-        // Where it is not allowed, the kernel chooses without it.
-        let _ = std::fs::write("/proc/self/oom_score_adj", OOM_SCORE);
-        chdir(cwd)?;
-        use_streams(streams)?;
-        close_all_but(self.gate.as_raw_fd(), self.report.as_raw_fd());
+        chdir(program.cwd)?;
+        restrict(program.containment, is_root_here)?;
+        use_streams(program.streams)?;
+        close_all_but(&[self.gate.as_raw_fd(), self.report.as_raw_fd()]);
+        self.tell(READY);
         if !self.is_opened() {
-            exit();
+            exit_with(NOT_EXECUTED);
         }
-        execve(&image.file, &image.arguments, &image.variables)
+        let image = program.image;
+        Ok(execve(&image.file, &image.arguments, &image.variables)?)
     }
 
     fn is_opened(&self) -> bool {

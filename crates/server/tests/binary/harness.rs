@@ -50,6 +50,8 @@ impl Server {
             .arg(folder)
             .args(flags)
             .env("WORKFORCE_LISTEN", "127.0.0.1:0")
+            // These agents lie in the data folder, and tell their process ids.
+            .env("WORKFORCE_CONTAINMENT", "off")
             .envs(variables.iter().copied())
             .env("NO_COLOR", "1")
             .stdin(Stdio::null())
@@ -76,6 +78,7 @@ impl Server {
             .arg(folder)
             .args(flags)
             .env("WORKFORCE_LISTEN", &listen)
+            .env("WORKFORCE_CONTAINMENT", "off")
             .envs(variables.iter().copied())
             .stdin(Stdio::null())
             .stdout(Stdio::null())

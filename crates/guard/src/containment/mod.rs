@@ -1,0 +1,88 @@
+//! What a run is kept from: the files of the server and of other agents, and the
+//! processes outside of it (docs/operations.md#containment).
+
+mod capabilities;
+mod maps;
+mod mounts;
+mod namespaces;
+mod probe;
+mod rules;
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+pub(crate) use self::maps::{map_all, map_own, own_ids};
+pub(crate) use self::mounts::prepare as prepare_mounts;
+pub(crate) use self::namespaces::{Forked, fork as fork_in_namespaces, leave_mounts_locked};
+pub(crate) use self::probe::probe;
+pub(crate) use self::rules::restrict;
+
+/// How a run is contained.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Containment {
+    /// By which means.
+    pub means: Means,
+    /// Files and folders that are not there for the run. Absolute, without links.
+    pub hidden: Vec<PathBuf>,
+    /// What is there all the same, beneath hidden folders.
+    pub shown: Vec<Shown>,
+    /// With `Some`, only these files and folders can be written.
+    pub writable: Option<Vec<PathBuf>>,
+}
+
+/// A file or folder beneath a hidden one that a run needs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shown {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Whether the run may change it.
+    pub is_writable: bool,
+}
+
+/// What the kernel offers, or what of it is used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Means {
+    /// Mount and PID namespaces, in a user namespace: hidden files are not there,
+    /// processes outside have no number, and the end of the run's first process
+    /// ends all others at once.
+    pub namespaces: bool,
+    /// Landlock rules for files: hidden files cannot be opened, and processes
+    /// outside cannot be traced.
+    pub files: bool,
+    /// Landlock's scope for signals: processes outside cannot be signalled.
+    pub signals: bool,
+}
+
+impl Means {
+    /// No containment.
+    pub const NONE: Self = Self {
+        namespaces: false,
+        files: false,
+        signals: false,
+    };
+
+    /// Whether the files of the server can be kept from runs.
+    #[must_use]
+    pub const fn hide_files(self) -> bool {
+        self.namespaces || self.files
+    }
+
+    /// The means by name, separated by commas; `none` when there is none.
+    #[must_use]
+    pub fn names(self) -> String {
+        let named = [
+            (self.namespaces, "namespaces"),
+            (self.files, "landlock"),
+            (self.signals, "landlock_signals"),
+        ];
+        let names: Vec<&str> = named
+            .iter()
+            .filter_map(|&(is_used, name)| is_used.then_some(name))
+            .collect();
+        match names.as_slice() {
+            [] => "none".to_owned(),
+            names => names.join(","),
+        }
+    }
+}

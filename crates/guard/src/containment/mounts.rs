@@ -1,0 +1,122 @@
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use nix::libc;
+use nix::mount::{MsFlags, mount};
+use nix::sys::statvfs::{FsFlags, statvfs};
+
+use super::{Containment, Shown};
+
+const NOTHING: Option<&str> = None;
+/// For the folders in which the shown ones lie.
+const COVER_OPTIONS: &str = "size=1m,mode=0755";
+
+/// Hides what is to be hidden, in the mount namespace of this process, and shows
+/// the processes of its own PID namespace only.
+///
+/// # Errors
+///
+/// The kernel does not allow it.
+pub(crate) fn prepare(containment: &Containment) -> io::Result<()> {
+    // What is mounted outside later is seen inside, but not the other way round.
+    mount(
+        NOTHING,
+        "/",
+        NOTHING,
+        MsFlags::MS_SLAVE | MsFlags::MS_REC,
+        NOTHING,
+    )?;
+    for hidden in &containment.hidden {
+        match fs::symlink_metadata(hidden) {
+            Ok(file) if file.is_dir() => cover(hidden, &containment.shown)?,
+            Ok(_) => bind(Path::new("/dev/null"), hidden)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
+    mount(Some("proc"), "/proc", Some("proc"), flags, NOTHING)?;
+    Ok(())
+}
+
+/// Covers a folder with an empty one, in which only what is shown lies.
+fn cover(hidden: &Path, shown: &[Shown]) -> io::Result<()> {
+    let kept: Vec<(File, &Shown)> = shown
+        .iter()
+        .filter(|shown| shown.path.starts_with(hidden))
+        .filter_map(|shown| Some((open(&shown.path).ok()?, shown)))
+        .collect();
+    let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
+    mount(
+        Some("tmpfs"),
+        hidden,
+        Some("tmpfs"),
+        flags,
+        Some(COVER_OPTIONS),
+    )?;
+    for (file, Shown { path, is_writable }) in kept {
+        make_place(&file, path)?;
+        bind(
+            &PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd())),
+            path,
+        )?;
+        if !is_writable {
+            make_read_only(path)?;
+        }
+    }
+    make_read_only(hidden)
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_PATH | libc::O_NOFOLLOW)
+        .open(path)
+}
+
+/// Makes something of the same kind for it to be mounted on.
+fn make_place(file: &File, path: &Path) -> io::Result<()> {
+    let folders = |path: &Path| DirBuilder::new().recursive(true).mode(0o755).create(path);
+    if file.metadata()?.is_dir() {
+        return folders(path);
+    }
+    if let Some(parent) = path.parent() {
+        folders(parent)?;
+    }
+    File::create(path)?;
+    Ok(())
+}
+
+fn bind(from: &Path, to: &Path) -> io::Result<()> {
+    mount(
+        Some(from),
+        to,
+        NOTHING,
+        MsFlags::MS_BIND | MsFlags::MS_REC,
+        NOTHING,
+    )?;
+    Ok(())
+}
+
+/// The kernel refuses to take off what else a mount forbids.
+fn make_read_only(path: &Path) -> io::Result<()> {
+    let present = statvfs(path)?.flags();
+    let mut flags = MsFlags::MS_BIND | MsFlags::MS_REMOUNT | MsFlags::MS_RDONLY;
+    for (is, flag) in [
+        (FsFlags::ST_NOSUID, MsFlags::MS_NOSUID),
+        (FsFlags::ST_NODEV, MsFlags::MS_NODEV),
+        (FsFlags::ST_NOEXEC, MsFlags::MS_NOEXEC),
+        (FsFlags::ST_NOATIME, MsFlags::MS_NOATIME),
+        (FsFlags::ST_NODIRATIME, MsFlags::MS_NODIRATIME),
+        (FsFlags::ST_RELATIME, MsFlags::MS_RELATIME),
+    ] {
+        if present.contains(is) {
+            flags |= flag;
+        }
+    }
+    mount(NOTHING, path, NOTHING, flags, NOTHING)?;
+    Ok(())
+}
