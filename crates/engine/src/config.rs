@@ -142,6 +142,12 @@ impl EngineConfig {
             .join(run.to_string())
     }
 
+    /// Where a run puts what it needs for a while, if it may not do so elsewhere.
+    pub(crate) fn temporary_folder(&self, company: CompanyId, run: RunId) -> Option<PathBuf> {
+        let is_strict = self.containment.writable.is_some();
+        is_strict.then(|| self.run_folder(company, run).join("tmp"))
+    }
+
     /// Where the guard of a run has its files.
     pub(crate) fn guard_files(&self, company: CompanyId, run: RunId) -> GuardFiles {
         GuardFiles::of(self.guard_folder(company, run))

@@ -1,6 +1,6 @@
 //! What each run is kept from (docs/operations.md#containment).
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use workforce_guard::client::{self, GuardProgram};
 use workforce_guard::{Containment, Means, Shown};
@@ -86,28 +86,31 @@ impl ContainmentPlan {
         })
     }
 
-    /// The containment of one run, which is shown its home and changes it, is shown
-    /// what it is told, and works in `cwd`.
-    pub(crate) fn of_run(&self, home: &Path, told: &[PathBuf], cwd: &Path) -> Containment {
+    /// The containment of one run. It changes what is its own, is shown what it is
+    /// told, and writes to `places` where writing is restricted.
+    pub(crate) fn of_run(
+        &self,
+        own: &[PathBuf],
+        told: &[PathBuf],
+        places: &[PathBuf],
+    ) -> Containment {
         if self.means == Means::NONE {
             return Containment::default();
         }
-        let told = told.iter().map(|path| Shown {
-            path: path.clone(),
-            is_writable: false,
-        });
-        let own = Shown {
-            path: home.to_owned(),
-            is_writable: true,
+        let shown = |paths: &[PathBuf], is_writable| {
+            let paths = paths.iter().cloned();
+            paths
+                .map(|path| Shown { path, is_writable })
+                .collect::<Vec<_>>()
         };
         let writable = self.writable.as_ref().map(|listed| {
-            let own = [cwd.to_owned(), home.to_owned()];
-            listed.iter().cloned().chain(own).collect()
+            let all = listed.iter().chain(own).chain(places);
+            all.cloned().collect()
         });
         Containment {
             means: self.means,
             hidden: self.hidden.clone(),
-            shown: told.chain([own]).collect(),
+            shown: [shown(told, false), shown(own, true)].concat(),
             writable,
         }
     }

@@ -172,6 +172,10 @@ impl EngineSignal for EngineHandle {
         self.state.store.notifiers.nudge();
     }
 
+    fn containment(&self) -> Vec<&'static str> {
+        self.state.config.containment.means.names()
+    }
+
     fn run_is_active(&self, run: RunId) {
         self.touch(run);
     }

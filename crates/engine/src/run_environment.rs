@@ -34,6 +34,10 @@ pub(crate) fn environment(
     if config.agent_home == AgentHome::Private {
         environment.set("HOME", config.home_of(context.claimed.agent.id))?;
     }
+    let run = &context.claimed.run;
+    if let Some(folder) = config.temporary_folder(run.company, run.id) {
+        environment.set("TMPDIR", folder)?;
+    }
     for (name, value) in own {
         environment.set(name, value)?;
     }

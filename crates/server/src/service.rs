@@ -54,6 +54,8 @@ const REQUEST_DRAIN: Duration = Duration::from_secs(5);
 
 /// Serves until SIGTERM or SIGINT.
 pub(crate) fn serve(args: &ServeArgs) -> anyhow::Result<()> {
+    // No process of the same user may look into this one, which knows every secret.
+    nix::sys::prctl::set_dumpable(false)?;
     let vitals = Vitals::new(args.min_free_bytes);
     logging::begin(args.log_format, "info,actix_server=warn", &vitals)?;
     let runtime = runtime()?;
@@ -176,10 +178,10 @@ impl Service {
         config.keep_runs = args.keep_runs;
         config.agent_home = args.agent_home();
         config.containment = args.contain(&config.guard, &data_dir, &location).await?;
-        tracing::info!(
-            "runs are contained by: {}",
-            config.containment.means.names()
-        );
+        match config.containment.means.names().as_slice() {
+            [] => tracing::warn!("runs can read the server's files and signal its processes"),
+            means => tracing::info!("runs are contained by {}", means.join(", ")),
+        }
         config.allowed_env.clone_from(&args.agent_env);
         config.exclusive_store = exclusive;
         if let Some(hold) = &hold {

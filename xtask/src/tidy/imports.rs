@@ -39,6 +39,17 @@ const HEAVY: &[&str] = &[
     "utoipa",
 ];
 
+/// Runs processes.
+const NO_INTERFACE_NOR_DATABASE: &[&str] = &[
+    "actix-web",
+    "diesel",
+    "diesel_migrations",
+    "libsqlite3-sys",
+    "pq-sys",
+    "r2d2",
+    "utoipa",
+];
+
 /// Describes the interface. Values that know what they are by themselves may give their schema too,
 /// for whoever asks for it.
 const SCHEMAS: &str = "utoipa";
@@ -120,14 +131,7 @@ const PERMISSIONS: &[Permission] = &[
     Permission {
         package: "workforce-guard",
         may_use: &["workforce-domain", "workforce-scrub"],
-        must_not_see: &[
-            "actix-web",
-            "diesel",
-            "libsqlite3-sys",
-            "pq-sys",
-            "r2d2",
-            "utoipa",
-        ],
+        must_not_see: NO_INTERFACE_NOR_DATABASE,
     },
     Permission {
         package: "workforce-infra",
@@ -144,15 +148,7 @@ const PERMISSIONS: &[Permission] = &[
             "workforce-scrub",
             "workforce-vitals",
         ],
-        must_not_see: &[
-            "actix-web",
-            "diesel",
-            "diesel_migrations",
-            "libsqlite3-sys",
-            "pq-sys",
-            "r2d2",
-            "utoipa",
-        ],
+        must_not_see: NO_INTERFACE_NOR_DATABASE,
     },
     Permission {
         package: "workforce-http",
@@ -192,15 +188,7 @@ const PERMISSIONS: &[Permission] = &[
     Permission {
         package: MODEL_IMITATION,
         may_use: &[],
-        must_not_see: &[
-            "actix-web",
-            "diesel",
-            "diesel_migrations",
-            "libsqlite3-sys",
-            "pq-sys",
-            "r2d2",
-            "utoipa",
-        ],
+        must_not_see: NO_INTERFACE_NOR_DATABASE,
     },
     Permission {
         package: TESTKIT,

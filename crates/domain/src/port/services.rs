@@ -199,6 +199,11 @@ pub trait TextScrubber: Send + Sync {
 
 /// Told when the engine has something to do at once.
 pub trait EngineSignal: Send + Sync {
+    /// By which means runs are contained; none when they are not.
+    fn containment(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
+
     /// A wake was queued or a run asked to stop; the change is committed.
     fn nudge(&self);
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use workforce_domain::run::RunErrorCode;
-use workforce_guard::{DEFAULT_LOG_CAP, Start};
+use workforce_guard::{ChildEnvironment, Containment, DEFAULT_LOG_CAP, Start};
 
 use super::settings::ProcessSettings;
 use super::{Adapter, RunFuture};
@@ -47,17 +47,12 @@ async fn prepare(
     let cwd = working_directory(state, context, &settings).await?;
     let environment = environment(&state.config, context, &settings.env, &cwd)
         .map_err(|fault| ExecutionResult::failed(RunErrorCode::ConfigInvalid, fault.to_string()))?;
-    let home = make_home(state, context).await?;
     let told = write_context(state, context).await?;
-    let told = told
-        .into_iter()
-        .chain(context.copy.as_ref().map(|copy| copy.folder.clone()));
-    let told: Vec<PathBuf> = told.collect();
+    let containment = contain(state, context, told, &cwd, &environment).await?;
     if let Some(halt) = live.halted() {
         return Err(ExecutionResult::halted(halt));
     }
     let patience = state.config.patience();
-    let containment = state.config.containment.of_run(&home, &told, &cwd);
     Ok(Start {
         run: run.id,
         fence: run.fence,
@@ -94,24 +89,45 @@ async fn working_directory(
     make_home(state, context).await
 }
 
+/// What the run is kept from, and what of the server's files it is shown.
+async fn contain(
+    state: &EngineState,
+    context: &RunContext,
+    told: Option<PathBuf>,
+    cwd: &Path,
+    environment: &ChildEnvironment,
+) -> Result<Containment, ExecutionResult> {
+    let run = &context.claimed.run;
+    let mut own = vec![make_home(state, context).await?];
+    if let Some(folder) = state.config.temporary_folder(run.company, run.id) {
+        make_folder(state, folder.clone(), "temporary folder").await?;
+        own.push(folder);
+    }
+    let copy = context.copy.as_ref().map(|copy| copy.folder.clone());
+    let told: Vec<PathBuf> = told.into_iter().chain(copy).collect();
+    let mut places = vec![cwd.to_owned()];
+    places.extend(environment.get("HOME").map(PathBuf::from));
+    Ok(state.config.containment.of_run(&own, &told, &places))
+}
+
 /// The folder that is the agent's alone.
 async fn make_home(state: &EngineState, context: &RunContext) -> Result<PathBuf, ExecutionResult> {
     let home = state.config.home_of(context.claimed.agent.id);
-    let made = offload({
-        let home = home.clone();
-        move || DirBuilder::new().recursive(true).mode(0o700).create(home)
-    });
-    match made.await {
-        Ok(()) => Ok(home),
-        Err(error) => Err(ExecutionResult::failed(
-            RunErrorCode::SpawnFailed,
-            format!(
-                "the agent's home {} cannot be made: {error}",
-                home.display()
-            ),
-        )
-        .because(state, &error)),
-    }
+    make_folder(state, home.clone(), "home").await?;
+    Ok(home)
+}
+
+async fn make_folder(
+    state: &EngineState,
+    folder: PathBuf,
+    name: &str,
+) -> Result<(), ExecutionResult> {
+    let shown = folder.display().to_string();
+    let made = offload(move || DirBuilder::new().recursive(true).mode(0o700).create(folder));
+    made.await.map_err(|error| {
+        let error_text = format!("the agent's {name} {shown} cannot be made: {error}");
+        ExecutionResult::failed(RunErrorCode::SpawnFailed, error_text).because(state, &error)
+    })
 }
 
 /// Writes down what the agent is told about its project, where there is

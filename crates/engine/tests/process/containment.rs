@@ -173,7 +173,7 @@ async fn with_each(test: impl AsyncFn(&Site, Means)) {
                 test(&site, means).await;
             } else {
                 println!(
-                    "LEFT OUT: this kernel does not give {user:?}: {}",
+                    "LEFT OUT: this kernel does not give {user:?}: {:?}",
                     means.names()
                 );
             }

@@ -68,21 +68,17 @@ impl Means {
         self.namespaces || self.files
     }
 
-    /// The means by name, separated by commas; `none` when there is none.
+    /// The means by name.
     #[must_use]
-    pub fn names(self) -> String {
+    pub fn names(self) -> Vec<&'static str> {
         let named = [
             (self.namespaces, "namespaces"),
             (self.files, "landlock"),
             (self.signals, "landlock_signals"),
         ];
-        let names: Vec<&str> = named
+        named
             .iter()
             .filter_map(|&(is_used, name)| is_used.then_some(name))
-            .collect();
-        match names.as_slice() {
-            [] => "none".to_owned(),
-            names => names.join(","),
-        }
+            .collect()
     }
 }

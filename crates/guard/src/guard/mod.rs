@@ -60,6 +60,8 @@ fn run() -> io::Result<()> {
         Err(error) => return send_blocking(&mut server, &FromGuard::Refused(error)),
     };
     let identity = launched.identity();
+    // It knows the secrets of its run.
+    prctl::set_dumpable(false)?;
     send_blocking(&mut server, &FromGuard::Prepared(identity))?;
     // Unless the process is on record, nothing is executed.
     let Some(ToGuard::Go) = receive_blocking(&mut server)? else {

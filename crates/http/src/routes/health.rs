@@ -52,6 +52,9 @@ struct Health {
     /// `local_trusted` where a request without a credential is the board's,
     /// `token` where every request needs one.
     deployment_mode: AuthMode,
+    /// By which means runs are kept from the server's files and processes:
+    /// `namespaces`, `landlock`, `landlock_signals`. Empty when they are not.
+    containment: Vec<&'static str>,
     /// Seconds since the server started.
     uptime_seconds: u64,
 }
@@ -66,6 +69,7 @@ impl Health {
                 status,
                 version: env!("CARGO_PKG_VERSION"),
                 deployment_mode: state.auth.mode,
+                containment: state.ports.engine.containment(),
                 uptime_seconds: uptime.as_secs(),
             })
     }

@@ -11,6 +11,7 @@ mod board_tokens;
 mod callers;
 mod canaries;
 mod command_line;
+mod containment;
 mod database_faults;
 mod disks;
 mod faulty_disk;

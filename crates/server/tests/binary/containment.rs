@@ -1,0 +1,191 @@
+//! What a run can do to the server that started it.
+
+use std::path::Path;
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::harness::{Server, binary, folder, script};
+
+/// A server, and a place for programs outside of its data folder.
+struct Site {
+    data: TempDir,
+    work: TempDir,
+    server: Server,
+    company: String,
+}
+
+impl Site {
+    fn new(flags: &[&str]) -> Self {
+        let (data, work) = (folder(), folder());
+        let server = Server::start_with(data.path(), flags, &[]);
+        let company = server.post("/api/companies", &json!({ "name": "Acme" }));
+        let company = company["id"].as_str().unwrap().to_owned();
+        Self {
+            data,
+            work,
+            server,
+            company,
+        }
+    }
+
+    /// By which means its runs are contained.
+    fn means(&self) -> String {
+        self.server.get("/api/health")["containment"].to_string()
+    }
+
+    /// Hires an agent, runs its script to the end, and gives run and output.
+    fn run(&self, name: &str, text: &str) -> (Value, String) {
+        let program = script(self.work.path(), &format!("{name}.sh"), text);
+        let agent = self.server.post(
+            &format!("/api/companies/{}/agents", self.company),
+            &json!({
+                "name": name, "role": "engineer",
+                "adapterConfig": { "command": "/bin/sh", "args": [program] },
+            }),
+        );
+        let agent = agent["id"].as_str().unwrap();
+        let run = self
+            .server
+            .post(&format!("/api/agents/{agent}/heartbeat/invoke"), &json!({}));
+        let run = format!("/api/heartbeat-runs/{}", run["id"].as_str().unwrap());
+        let ended = self.server.wait_for(&run, |run| {
+            !matches!(run["status"].as_str(), Some("queued" | "running"))
+        });
+        let log = self.server.get(&format!("{run}/log"));
+        (ended, log["content"].as_str().unwrap().to_owned())
+    }
+}
+
+/// What an attacker tries first.
+fn attack(data: &Path, server: u32) -> String {
+    format!(
+        "data={}; server={server}\n\
+         for file in $data/* $data/*/* /proc/$server/environ /proc/$server/maps; do\n\
+         [ -f $file ] && [ \"$(head -c 4 $file 2>/dev/null)\" ] && echo read $file\n\
+         done\n\
+         (echo x >> $data/master.key) 2>/dev/null && grep -q x $data/master.key && echo wrote\n\
+         kill -0 $server 2>/dev/null && echo signalled\n\
+         cat $WORKFORCE_INSTRUCTIONS_FILE > /dev/null || echo blind\n\
+         touch here && rm here || echo homeless\n\
+         echo end\n",
+        data.display()
+    )
+}
+
+#[test]
+fn a_run_reads_nothing_of_its_server_unless_containment_is_off() {
+    for (mode, home) in [
+        ("best-effort", "shared"),
+        ("required", "private"),
+        ("strict", "shared"),
+    ] {
+        let site = Site::new(&["--containment", mode, "--agent-home", home]);
+        if site.means() == "[]" {
+            println!("LEFT OUT: this kernel has no means of containment");
+            return;
+        }
+        let (_, of_other) = site.run("Bob", "echo mine > note");
+        assert_eq!(of_other, "", "{mode}");
+        let (run, output) = site.run("Eve", &attack(site.data.path(), site.server.pid()));
+        assert_eq!(
+            (&run["status"], &*output),
+            (&json!("succeeded"), "end\n"),
+            "{mode}"
+        );
+    }
+    let site = Site::new(&["--containment", "off"]);
+    assert_eq!(site.means(), "[]");
+    let (_, output) = site.run("Eve", &attack(site.data.path(), site.server.pid()));
+    assert!(output.contains("master.key"), "the attack works: {output}");
+}
+
+#[test]
+fn a_private_home_is_the_agents_own() {
+    let site = Site::new(&["--agent-home", "private", "--containment", "best-effort"]);
+    let (_, output) = site.run("Ada", "cd; pwd; echo $HOME; echo x > .settings; ls -A");
+    let lines: Vec<&str> = output.lines().collect();
+    assert!(lines[0].contains("/agents/"), "{output}");
+    assert_eq!((lines[0], lines[2]), (lines[1], ".settings"));
+}
+
+#[test]
+fn strict_runs_write_to_their_own_places_only() {
+    let site = Site::new(&["--containment", "strict", "--agent-home", "private"]);
+    let elsewhere = site.work.path().join("elsewhere");
+    let text = format!(
+        "(echo x > {0}) 2>/dev/null && echo wrote\necho y > own && cat own\n\
+         t=$(mktemp) && echo z > $t && cat $t\n",
+        elsewhere.display()
+    );
+    let (_, output) = site.run("Ada", &text);
+    assert_eq!(output, "y\nz\n");
+    assert!(!elsewhere.exists());
+}
+
+/// Everything that a hostile program does to stay, or to fill what it can.
+#[test]
+fn a_hostile_program_is_gone_after_a_cancel_and_its_output_stays_bounded() {
+    let site = Site::new(&["--containment", "best-effort"]);
+    let alive = site.work.path().join("alive");
+    std::fs::write(&alive, "").unwrap();
+    let held = format!("exec 9< {}; flock -s 9;", alive.display());
+    let text = format!(
+        "trap '' TERM; {held}\n\
+         (setsid env -i sh -c 'trap \"\" TERM; while :; do sleep 1; done' &)\n\
+         (setsid setsid env -i sleep 300 > /dev/null 2>&1 &)\n\
+         storm() {{ for i in 1 2 3 4 5 6 7 8; do (sleep 300 &) ; done; }}; storm\n\
+         head -c 100000000 /dev/zero | tr '\\0' x; echo\n\
+         echo ready; yes 'a line that fills the log'\n"
+    );
+    let program = script(site.work.path(), "Eve.sh", &text);
+    let agent = site.server.post(
+        &format!("/api/companies/{}/agents", site.company),
+        &json!({
+            "name": "Eve", "role": "engineer",
+            "adapterConfig": { "command": "/bin/sh", "args": [program], "graceSec": 0.2 },
+        }),
+    );
+    let agent = agent["id"].as_str().unwrap();
+    let run = site
+        .server
+        .post(&format!("/api/agents/{agent}/heartbeat/invoke"), &json!({}));
+    let id = run["id"].as_str().unwrap();
+    let path = format!("/api/heartbeat-runs/{id}");
+    site.server
+        .wait_for(&path, |run| run["status"] == "running");
+    let file = std::fs::File::open(&alive).unwrap();
+    // Held by every process of the run.
+    while file.try_lock().is_ok() {
+        file.unlock().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let log = site
+        .data
+        .path()
+        .join(format!("runs/{}/{id}.log", site.company));
+    while log.metadata().map_or(0, |log| log.len()) < 1 << 20 {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    site.server.post(&format!("{path}/cancel"), &json!(null));
+    let ended = site
+        .server
+        .wait_for(&path, |run| run["status"] != "running");
+    assert_eq!(ended["status"], "cancelled");
+    assert!(file.try_lock().is_ok(), "a process outlived its run");
+}
+
+#[test]
+fn a_containment_that_there_is_not_is_told() {
+    let data = folder();
+    let refused = binary()
+        .args(["serve", "--containment", "much", "--data-dir"])
+        .arg(data.path())
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert!(!refused.status.success());
+    let told = String::from_utf8_lossy(&refused.stderr);
+    assert!(told.contains("best-effort"), "{told}");
+}
