@@ -3,7 +3,7 @@ use workforce_domain::approval::ApprovalStatus;
 use workforce_domain::run::RunKind;
 
 use super::draft::Draft;
-use super::fence::{quoted, verbatim};
+use super::fence::quoted;
 use super::{
     DecisionFacts, IssueFacts, IssueLines, MAX_COMMENT, MAX_COMMENTS, MAX_DESCRIPTION,
     MAX_HAND_OVER, MAX_NOTE, MAX_PATH, MAX_PAYLOAD, NewComment, PromptInput, Writer, next_steps,
@@ -38,7 +38,7 @@ pub(super) fn write(input: &PromptInput<'_>) -> Draft {
     place(&mut draft, input);
     if let Some(text) = input.hand_over.filter(|_| !input.resumed) {
         draft.section("from your former session");
-        draft.push_fenced(&verbatim(text, MAX_HAND_OVER));
+        draft.push_fenced(&quoted(text, MAX_HAND_OVER));
     }
     next_steps::write(&mut draft, input);
     draft
@@ -157,6 +157,9 @@ fn list(draft: &mut Draft, title: &str, list: &IssueLines) {
 /// The comments, oldest first; the newest have the room.
 fn comments(draft: &mut Draft, input: &PromptInput<'_>) {
     let new = &input.facts.comments;
+    let Some(issue) = input.claimed.run.issue else {
+        return;
+    };
     if new.comments.is_empty() && !new.older {
         return;
     }
@@ -179,10 +182,8 @@ fn comments(draft: &mut Draft, input: &PromptInput<'_>) {
         draft.push_mark(left_out);
     }
     if new.older || left_out > 0 {
-        let issue = input.claimed.run.issue.map(|issue| issue.to_string());
         draft.line(&format!(
-            "There are older ones: `workforce api GET /api/issues/{}/comments`.",
-            issue.unwrap_or_default()
+            "There are older ones: `workforce api GET /api/issues/{issue}/comments`."
         ));
     }
     for (heading, body) in shown.into_iter().rev() {

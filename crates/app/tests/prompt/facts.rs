@@ -2,13 +2,21 @@
 
 use std::time::Duration;
 
+use serde_json::json;
+use workforce_app::activity_log::document;
+use workforce_app::approvals::{self, Decide, SubmitApproval};
 use workforce_app::issues::CreateIssue;
 use workforce_app::prompt::{MAX_COMMENTS, MAX_PARENTS, MAX_WAITING, compose};
+use workforce_app::{costs, runs};
+use workforce_domain::Document;
+use workforce_domain::approval::{ApprovalStatus, ApprovalType};
 use workforce_domain::issue::IssueStatus;
+use workforce_domain::money::Cents;
 use workforce_domain::run::RunKind;
+use workforce_domain::text::DecisionNote;
 use workforce_domain::wake::WakeReason;
 use workforce_testkit::on_both_databases;
-use workforce_testkit::world::{World, new_issue};
+use workforce_testkit::world::{World, done, new_issue, report_of};
 
 use crate::scene::{Scene, input, says};
 
@@ -91,10 +99,7 @@ on_both_databases! {
         scene.settle();
         while world.start_next().is_some_and(|started| world.finish(&started.run)) {}
         let (board, ada) = (world.board(), scene.ada.id);
-        let asked = board.write(|tx, ctx| {
-            workforce_app::runs::invoke(tx, ctx, ada, workforce_domain::Document::new())
-        });
-        workforce_testkit::world::done(asked);
+        done(board.write(|tx, ctx| runs::invoke(tx, ctx, ada, Document::new())));
         let claimed = scene.claim();
         assert_eq!(claimed.run.kind, RunKind::General);
         let facts = scene.facts(&claimed);
@@ -121,5 +126,51 @@ on_both_databases! {
         let told: Vec<_> = facts.children.lines.iter().map(|it| (it.id, it.status)).collect();
         assert_eq!(told, [(part.id, IssueStatus::Done)]);
         assert!(facts.waiting.lines.is_empty());
+    }
+
+    fn a_decision_is_told_after_it_was_asked_for_again(store: &TestStore) {
+        let scene = Scene::in_world(World::on(store));
+        let issue = scene.world.todo_for(&scene.ada, "Build it");
+        scene.settle();
+        let ask = SubmitApproval {
+            kind: ApprovalType::ApproveIssuePlan,
+            requested_by_agent_id: None,
+            payload: Some(document(json!({ "issueId": issue.id }))),
+            issue_ids: None,
+        };
+        let (ada, company) = (scene.world.agent(scene.ada.id), scene.company.id);
+        let asked = done(ada.write(|tx, ctx| approvals::submit(tx, ctx, company, ask.clone())));
+        let id = asked.view.approval.id;
+        let note = Decide {
+            decision_note: Some(DecisionNote::new("Cheaper").unwrap()),
+            force: None,
+        };
+        let board = scene.world.board();
+        done(board.write(|tx, ctx| approvals::request_revision(tx, ctx, id, note.clone())));
+        let claimed = scene.claim();
+        let told = scene.facts(&claimed).decision.unwrap();
+        assert_eq!(told.approval, id);
+        assert_eq!(told.status, ApprovalStatus::RevisionRequested);
+        assert_eq!(told.note.as_deref(), Some("Cheaper"));
+        assert_eq!(told.at, Some(scene.world.now()));
+        done(ada.write(|tx, ctx| approvals::resubmit(tx, ctx, id, None)));
+        let told = scene.facts(&claimed).decision.unwrap();
+        assert_eq!(told.status, ApprovalStatus::Pending);
+        assert_eq!(told.note.as_deref(), Some("Cheaper"));
+        assert_eq!(told.at, None);
+    }
+
+    fn the_month_that_counts_is_that_of_the_run(store: &TestStore) {
+        let scene = Scene::in_world(World::on(store));
+        scene.world.todo_for(&scene.ada, "Build it");
+        let (board, company) = (scene.world.board(), scene.company.id);
+        let spent = report_of(scene.ada.id, "12.5");
+        done(board.write(|tx, ctx| costs::report(tx, ctx, company, spent.clone())));
+        let claimed = scene.claim();
+        let facts = scene.facts(&claimed);
+        assert_eq!(facts.agent_budget.spent, spent.cost);
+        assert_eq!(facts.company_budget.spent, spent.cost);
+        scene.world.clock().set(scene.world.month().end());
+        assert_eq!(scene.facts(&claimed).agent_budget.spent, Cents::ZERO);
     }
 }

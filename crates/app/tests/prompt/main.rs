@@ -7,5 +7,6 @@
 
 mod facts;
 mod hostile;
+mod routes;
 mod scene;
 mod wakes;

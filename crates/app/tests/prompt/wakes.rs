@@ -6,7 +6,7 @@ use workforce_app::approvals::{self, Decide, SubmitApproval};
 use workforce_app::companies::{self, UpdateCompany};
 use workforce_app::issues::CreateIssue;
 use workforce_app::projects::CreateProject;
-use workforce_app::prompt::{self, InstructionCopy, PromptInput, SKILL, SKILL_FILE, WorkingPlace};
+use workforce_app::prompt::{self, InstructionCopy, PromptInput, WorkingPlace};
 use workforce_app::{costs, runs};
 use workforce_domain::ObjectOnly;
 use workforce_domain::approval::ApprovalType;
@@ -202,11 +202,4 @@ fn a_session_that_goes_on_is_told_why_too() {
     assert_ne!(resumed.digest(), fresh.digest());
     insta::assert_snapshot!("a_session_that_goes_on", numbered(&resumed.user));
     insta::assert_snapshot!("a_session_after_another", numbered(&fresh.user));
-}
-
-#[test]
-fn the_skill_is_short_and_names_what_there_is() {
-    assert!(SKILL.lines().count() < 150);
-    assert!(SKILL.contains("workforce api GET /api/agents/me"));
-    assert_eq!(SKILL_FILE, "workforce.md");
 }
