@@ -32,6 +32,7 @@ pub mod issues;
 pub mod labels;
 pub mod masking;
 pub mod projects;
+pub mod prompt;
 pub mod refusal;
 pub mod runs;
 pub mod secrets;

@@ -1,0 +1,55 @@
+use workforce_domain::wake::WakeReason;
+
+/// Why an agent was woken, in a sentence.
+pub(super) const fn sentence(reason: WakeReason) -> &'static str {
+    match reason {
+        WakeReason::IssueAssigned => "The issue is assigned to you.",
+        WakeReason::IssueCommented => "Somebody commented on your issue.",
+        WakeReason::IssueCommentMentioned => "A comment mentions you.",
+        WakeReason::IssueReopenedViaComment => "A comment took the issue up again.",
+        WakeReason::IssueCheckedOut => "The board checked the issue out for you.",
+        WakeReason::ApprovalApproved => "The board agreed to what you asked for.",
+        WakeReason::ApprovalRejected => "The board refused what you asked for.",
+        WakeReason::ApprovalRevisionRequested => {
+            "The board wants a change of what you asked for before it decides."
+        }
+        WakeReason::ChildrenCompleted => "The last open child of the issue ended.",
+        WakeReason::ProcessLostRetry => "Your last run was lost before it ended.",
+        WakeReason::BudgetResumed => "A budget that had stopped you lets you go on.",
+        WakeReason::HeartbeatTimer => "Your timer is due.",
+        WakeReason::Manual => "Somebody asked for a run of yours.",
+    }
+}
+
+/// What a reason asks for beyond the ordinary; `None` where it is nothing.
+pub(super) const fn advice(reason: WakeReason) -> Option<&'static str> {
+    match reason {
+        WakeReason::ApprovalApproved => Some("Go on as it was approved."),
+        WakeReason::ApprovalRejected => Some(
+            "Do not do what was refused. Find a way that the decision allows, or set the issue to \
+`blocked` and say what you need.",
+        ),
+        WakeReason::ApprovalRevisionRequested => Some(
+            "Change what the board asks for and send the approval again. Nothing is approved until the \
+board agrees.",
+        ),
+        WakeReason::ChildrenCompleted => Some(
+            "Look at what the children came to. Finish the issue if that is all, or make the \
+children that are missing.",
+        ),
+        WakeReason::ProcessLostRetry => Some(
+            "Look first at what the lost run left behind, in files and in comments. Do not do it \
+twice.",
+        ),
+        WakeReason::IssueCommented
+        | WakeReason::IssueCommentMentioned
+        | WakeReason::IssueReopenedViaComment => {
+            Some("Read the new comments first, and answer what they ask.")
+        }
+        WakeReason::IssueAssigned
+        | WakeReason::IssueCheckedOut
+        | WakeReason::BudgetResumed
+        | WakeReason::HeartbeatTimer
+        | WakeReason::Manual => None,
+    }
+}
