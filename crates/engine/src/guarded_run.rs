@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
+use workforce_agent_programs::{FailureClass, Outcome};
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::id::CompanyId;
 use workforce_domain::port::Failure;
@@ -214,7 +215,8 @@ pub(crate) fn result_of(report: RunReport, halted: Option<Halt>) -> ExecutionRes
         None => (None, None),
     };
     let (log_bytes, log_tail) = stored(report.log);
-    let end = verdict(report.ended_by, report.exit, halted).map(|(outcome, error)| RunEnd {
+    let told = report.conclusion.map(|conclusion| conclusion.outcome);
+    let end = verdict(report.ended_by, report.exit, told, halted).map(|(outcome, error)| RunEnd {
         outcome,
         error,
         exit_code,
@@ -234,10 +236,18 @@ pub(crate) fn result_of(report: RunReport, halted: Option<Halt>) -> ExecutionRes
 fn verdict(
     ended_by: Ending,
     exit: Option<Exit>,
+    told: Option<Outcome>,
     halted: Option<Halt>,
 ) -> Option<(RunOutcome, Option<String>)> {
     let failed = RunOutcome::Failed(RunErrorCode::AdapterFailed);
     let (outcome, error) = match (ended_by, exit) {
+        // What an agent program tells counts, not its exit code.
+        (Ending::Itself, _) if let Some(told) = told => match told {
+            Outcome::Succeeded => return Some((RunOutcome::Succeeded, None)),
+            Outcome::Failed(failure) => {
+                (RunOutcome::Failed(code_of(failure.class)), failure.message)
+            }
+        },
         (Ending::Itself, Some(Exit::Code(0))) => return Some((RunOutcome::Succeeded, None)),
         (Ending::Itself, Some(Exit::Code(code))) => {
             (failed, format!("the program ended with code {code}"))
@@ -267,6 +277,24 @@ fn verdict(
         },
     };
     Some((outcome, Some(error)))
+}
+
+/// The class of a failure as a run shows it.
+const fn code_of(class: FailureClass) -> RunErrorCode {
+    match class {
+        FailureClass::AuthRequired => RunErrorCode::AuthRequired,
+        FailureClass::ProviderLimit => RunErrorCode::ProviderLimit,
+        FailureClass::Overloaded => RunErrorCode::ProviderOverloaded,
+        FailureClass::ContextTooLong => RunErrorCode::ContextTooLong,
+        FailureClass::SessionUnknown => RunErrorCode::SessionUnknown,
+        FailureClass::MaxTurns => RunErrorCode::MaxTurns,
+        FailureClass::RootRefused => RunErrorCode::ConfigInvalid,
+        FailureClass::BudgetOfProgram
+        | FailureClass::Unreachable
+        | FailureClass::ServerError
+        | FailureClass::Interrupted
+        | FailureClass::Other => RunErrorCode::AdapterFailed,
+    }
 }
 
 fn stopped(halt: Halt) -> Option<(RunOutcome, String)> {

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use workforce_app::agents::instructions::{RunFile, RunInstructions};
+use workforce_app::prompt;
 use workforce_domain::actor::InstanceScope;
 use workforce_domain::id::{CompanyId, RunId};
 use workforce_domain::instructions::BundlePath;
@@ -26,6 +27,14 @@ pub(crate) struct RunCopy {
     pub(crate) folder: PathBuf,
     /// The file the agent is given first.
     pub(crate) entry: PathBuf,
+    /// Its path within the folder.
+    pub(crate) entry_name: String,
+    /// What it holds.
+    pub(crate) entry_text: String,
+    /// The paths of the other files within the folder.
+    pub(crate) others: Vec<String>,
+    /// How the interface is used, in a file beside the folder.
+    pub(crate) skill: PathBuf,
 }
 
 /// Why a run has no instructions.
@@ -49,8 +58,8 @@ pub(crate) async fn materialize(
     instructions: RunInstructions,
 ) -> Result<RunCopy, ExecutionResult> {
     let disk = Arc::clone(&state.store.ports.instructions);
-    let folder = state.config.run_folder(company, run).join(FOLDER_NAME);
-    let copied = tokio::task::spawn_blocking(move || copy(&*disk, folder, instructions)).await;
+    let folder = state.config.run_folder(company, run);
+    let copied = tokio::task::spawn_blocking(move || copy(&*disk, &folder, instructions)).await;
     match copied {
         Ok(Ok(copy)) => Ok(copy),
         Ok(Err(CopyError::Entry { entry, source })) => {
@@ -72,7 +81,7 @@ fn broken(error: &dyn std::error::Error) -> ExecutionResult {
 
 fn copy(
     disk: &dyn InstructionFiles,
-    folder: PathBuf,
+    run_folder: &Path,
     instructions: RunInstructions,
 ) -> Result<RunCopy, CopyError> {
     let (entry, files) = match instructions {
@@ -82,26 +91,42 @@ fn copy(
             (entry, files)
         }
     };
+    let folder = run_folder.join(FOLDER_NAME);
     make_folder(&folder)?;
+    let (mut entry_text, mut others) = (String::new(), Vec::new());
     for file in files {
         let path = folder.join(file.path.as_str());
         if let Some(parent) = path.parent() {
             make_folder(parent)?;
         }
-        let mut copy = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o400)
-            .open(&path)?;
-        copy.write_all(file.content.as_bytes())?;
+        write_file(&path, &file.content)?;
+        match file.path == entry {
+            true => entry_text = file.content,
+            false => others.push(file.path.as_str().to_owned()),
+        }
     }
+    let skill = run_folder.join(prompt::SKILL_FILE);
+    write_file(&skill, prompt::SKILL)?;
     for folder in folders_within(&folder)? {
         std::fs::set_permissions(folder, Permissions::from_mode(0o500))?;
     }
     Ok(RunCopy {
         entry: folder.join(entry.as_str()),
+        entry_name: entry.as_str().to_owned(),
+        entry_text,
+        others,
         folder,
+        skill,
     })
+}
+
+fn write_file(path: &Path, content: &str) -> io::Result<()> {
+    OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o400)
+        .open(path)?
+        .write_all(content.as_bytes())
 }
 
 fn make_folder(folder: &Path) -> io::Result<()> {

@@ -4,10 +4,13 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use workforce_agent_programs::ProgramEvent;
+
 use crate::protocol::RunReport;
 
 const SOCKET: &str = "guard.socket";
 const REPORT: &str = "report.json";
+const EVENTS: &str = "events.jsonl";
 /// Longer than any report: the end of the output is at most 8 KiB, and no
 /// character takes more than six bytes in JSON.
 const MAX_REPORT: u64 = 1 << 20;
@@ -44,6 +47,14 @@ impl GuardFiles {
         })
     }
 
+    /// Where the events of its agent program go.
+    pub(crate) fn events(&self) -> EventFile {
+        EventFile {
+            path: self.folder.join(EVENTS),
+            file: None,
+        }
+    }
+
     /// How the run ended, once it has; `None` before.
     ///
     /// # Errors
@@ -76,6 +87,40 @@ impl GuardFiles {
         file.sync_all()?;
         fs::rename(&new, self.folder.join(REPORT))?;
         File::open(&self.folder)?.sync_all()
+    }
+}
+
+/// The events of an agent program, in the order they came.
+#[derive(Debug)]
+pub(crate) struct EventFile {
+    path: PathBuf,
+    file: Option<File>,
+}
+
+impl EventFile {
+    /// Appends events, each in one line. A fault of the disk costs events, not the
+    /// run: the last ones are in its report.
+    pub(crate) fn append(&mut self, events: &[ProgramEvent]) {
+        let written = events.iter().try_for_each(|event| self.append_one(event));
+        if written.is_err() {
+            self.file = None;
+        }
+    }
+
+    fn append_one(&mut self, event: &ProgramEvent) -> io::Result<()> {
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => none.insert(
+                OpenOptions::new()
+                    .create(true)
+                    .append(true)
+                    .mode(0o600)
+                    .open(&self.path)?,
+            ),
+        };
+        let mut line = serde_json::to_vec(event)?;
+        line.push(b'\n');
+        file.write_all(&line)
     }
 }
 

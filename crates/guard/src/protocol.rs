@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use workforce_agent_programs::{AgentProgram, Conclusion, UsageBaseline};
 use workforce_domain::id::RunId;
 use workforce_domain::run::RunErrorCode;
 
@@ -42,6 +43,13 @@ pub struct Start {
     pub log_cap: u64,
     /// What must not be written to the log.
     pub secrets: Vec<String>,
+    /// The agent program that the output is of, which is judged by what it tells;
+    /// `None` for a program that is judged by its exit code.
+    pub agent_program: Option<AgentProgram>,
+    /// What the session was counted for before.
+    pub usage_baseline: UsageBaseline,
+    /// Text that the log begins with.
+    pub preamble: String,
     /// What the run may take.
     pub limits: Limits,
     /// For how long the run goes on without a server that renews its lease.
@@ -130,6 +138,9 @@ pub struct RunReport {
     pub ended_by: Ending,
     /// How the program ended; `None` when the system did not tell.
     pub exit: Option<Exit>,
+    /// What the agent program told; `None` for another program.
+    #[serde(default)]
+    pub conclusion: Option<Conclusion>,
     /// What its log holds.
     pub log: LogSummary,
 }

@@ -130,7 +130,11 @@ const PERMISSIONS: &[Permission] = &[
     },
     Permission {
         package: "workforce-guard",
-        may_use: &["workforce-domain", "workforce-scrub"],
+        may_use: &[
+            "workforce-agent-programs",
+            "workforce-domain",
+            "workforce-scrub",
+        ],
         must_not_see: NO_INTERFACE_NOR_DATABASE,
     },
     Permission {

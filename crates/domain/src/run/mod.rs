@@ -36,6 +36,18 @@ string_enum! {
     pub enum RunErrorCode {
         /// The program ended with a code other than zero.
         AdapterFailed = "adapter_failed",
+        /// The agent program is not signed in, or its credential is refused.
+        AuthRequired = "auth_required",
+        /// The provider of the model lets the account do no more for now.
+        ProviderLimit = "provider_limit",
+        /// The provider of the model has too much to do.
+        ProviderOverloaded = "provider_overloaded",
+        /// The session does not fit into what the model can take.
+        ContextTooLong = "context_too_long",
+        /// The program does not know the session it was to go on with.
+        SessionUnknown = "session_unknown",
+        /// The program took as many turns as it may.
+        MaxTurns = "max_turns",
         /// The program could not be started.
         SpawnFailed = "spawn_failed",
         /// The adapter's configuration does not say what to start.

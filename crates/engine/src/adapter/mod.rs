@@ -1,12 +1,17 @@
 //! How agents are run: one implementation per kind of adapter.
 
+mod agent_program;
+mod local;
 mod process;
 mod settings;
 
 use std::pin::Pin;
 use std::sync::Arc;
 
+use workforce_agent_programs::AgentProgram;
 use workforce_domain::agent::AdapterType;
+
+use self::agent_program::AgentProgramAdapter;
 
 use crate::execution_result::ExecutionResult;
 use crate::live::LiveRun;
@@ -33,14 +38,14 @@ pub(crate) trait Adapter: Send + Sync {
 /// The adapter for a kind; `None` where this server has none. Nothing else is
 /// run in its place (docs/heartbeats.md#process-adapter).
 pub(crate) fn adapter(kind: AdapterType) -> Option<&'static dyn Adapter> {
-    match kind {
-        AdapterType::Process => Some(&process::ProcessAdapter),
-        AdapterType::Http
-        | AdapterType::ClaudeLocal
-        | AdapterType::CodexLocal
-        | AdapterType::Cursor
-        | AdapterType::GeminiLocal
-        | AdapterType::OpencodeLocal
-        | AdapterType::PiLocal => None,
-    }
+    Some(match kind {
+        AdapterType::Process => &process::ProcessAdapter,
+        AdapterType::ClaudeLocal => &AgentProgramAdapter(AgentProgram::Claude),
+        AdapterType::CodexLocal => &AgentProgramAdapter(AgentProgram::Codex),
+        AdapterType::Cursor => &AgentProgramAdapter(AgentProgram::Cursor),
+        AdapterType::GeminiLocal => &AgentProgramAdapter(AgentProgram::Gemini),
+        AdapterType::OpencodeLocal => &AgentProgramAdapter(AgentProgram::Opencode),
+        AdapterType::PiLocal => &AgentProgramAdapter(AgentProgram::Pi),
+        AdapterType::Http => return None,
+    })
 }

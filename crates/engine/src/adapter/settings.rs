@@ -11,6 +11,17 @@ const DEFAULT_WALL: Duration = Duration::from_secs(4 * 60 * 60);
 const DEFAULT_IDLE: Duration = Duration::from_secs(20 * 60);
 const DEFAULT_GRACE: Duration = Duration::from_secs(20);
 
+/// What the configuration of every local program says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct LocalSettings {
+    /// The working directory, when the agent has one of its own.
+    pub(super) cwd: Option<PathBuf>,
+    /// The agent's own variables.
+    pub(super) env: Vec<(String, String)>,
+    /// What the run may take.
+    pub(super) limits: Limits,
+}
+
 /// The configuration of the `process` adapter
 /// (docs/heartbeats.md#process-adapter).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,14 +30,8 @@ pub(super) struct ProcessSettings {
     pub(super) program: String,
     /// Its arguments.
     pub(super) args: Vec<String>,
-    /// The working directory, when the agent has one of its own.
-    pub(super) cwd: Option<PathBuf>,
-    /// The agent's own variables.
-    pub(super) env: Vec<(String, String)>,
     /// What the program reads from its standard input.
     pub(super) stdin: Option<String>,
-    /// What the run may take.
-    pub(super) limits: Limits,
 }
 
 /// What is wrong with a configuration, for people.
@@ -41,19 +46,34 @@ const fn fault<T>(key: String, fault: &'static str) -> Result<T, SettingsFault> 
     Err(SettingsFault { key, fault })
 }
 
-impl ProcessSettings {
+impl LocalSettings {
     /// Reads a configuration. It was checked when it was saved, but not with
     /// what an issue overrides.
     pub(super) fn read(config: &Document) -> Result<Self, SettingsFault> {
-        let Some(command) = text(config, "command")?.filter(|command| !command.is_empty()) else {
-            return fault("command".into(), "must name the program to run");
-        };
         let cwd = text(config, "cwd")?
             .filter(|cwd| !cwd.is_empty())
             .map(PathBuf::from);
         if cwd.as_ref().is_some_and(|cwd| !cwd.is_absolute()) {
             return fault("cwd".into(), "must be an absolute path");
         }
+        Ok(Self {
+            cwd,
+            env: env(config)?,
+            limits: Limits {
+                wall: limit(config, "timeoutSec", DEFAULT_WALL)?,
+                idle: limit(config, "idleTimeoutSec", DEFAULT_IDLE)?,
+                grace: seconds(config, "graceSec")?.unwrap_or(DEFAULT_GRACE),
+            },
+        })
+    }
+}
+
+impl ProcessSettings {
+    /// Reads a configuration, which was checked as above.
+    pub(super) fn read(config: &Document) -> Result<Self, SettingsFault> {
+        let Some(command) = text(config, "command")?.filter(|command| !command.is_empty()) else {
+            return fault("command".into(), "must name the program to run");
+        };
         let args = args(config)?;
         let (program, args) = if switch(config, "shell")? {
             through_shell(command, args)
@@ -63,14 +83,7 @@ impl ProcessSettings {
         Ok(Self {
             program,
             args,
-            cwd,
-            env: env(config)?,
             stdin: text(config, "stdin")?,
-            limits: Limits {
-                wall: limit(config, "timeoutSec", DEFAULT_WALL)?,
-                idle: limit(config, "idleTimeoutSec", DEFAULT_IDLE)?,
-                grace: seconds(config, "graceSec")?.unwrap_or(DEFAULT_GRACE),
-            },
         })
     }
 }
@@ -169,13 +182,20 @@ mod tests {
 
     use super::*;
 
-    fn read(config: Value) -> Result<ProcessSettings, String> {
-        ProcessSettings::read(&document(config)).map_err(|fault| fault.to_string())
+    fn read(config: Value) -> Result<(LocalSettings, ProcessSettings), String> {
+        let config = document(config);
+        let both = || {
+            Ok((
+                LocalSettings::read(&config)?,
+                ProcessSettings::read(&config)?,
+            ))
+        };
+        both().map_err(|fault: SettingsFault| fault.to_string())
     }
 
     #[test]
     fn what_is_unsaid_has_the_usual_values() {
-        let settings = read(json!({ "command": "x" })).unwrap();
+        let (settings, process) = read(json!({ "command": "x" })).unwrap();
         assert_eq!(
             settings.limits,
             Limits {
@@ -184,7 +204,7 @@ mod tests {
                 grace: Duration::from_secs(20),
             }
         );
-        assert_eq!((settings.cwd, settings.stdin), (None, None));
+        assert_eq!((settings.cwd, process.stdin), (None, None));
     }
 
     #[test]
@@ -192,7 +212,7 @@ mod tests {
         let config =
             json!({ "command": "x", "timeoutSec": 0, "idleTimeoutSec": 0.5, "graceSec": 0 });
         assert_eq!(
-            read(config).unwrap().limits,
+            read(config).unwrap().0.limits,
             Limits {
                 wall: None,
                 idle: Some(Duration::from_millis(500)),
@@ -204,7 +224,7 @@ mod tests {
     #[test]
     fn variables_are_strings_or_plain_bindings() {
         let env = json!({ "A": "1", "B": { "type": "plain", "value": "2" } });
-        let settings = read(json!({ "command": "x", "env": env })).unwrap();
+        let (settings, _) = read(json!({ "command": "x", "env": env })).unwrap();
         assert_eq!(
             settings.env,
             [("A".into(), "1".into()), ("B".into(), "2".into())]
@@ -213,14 +233,15 @@ mod tests {
 
     #[test]
     fn a_shell_reads_the_command_only_where_it_is_asked_for() {
-        let settings = read(json!({ "command": "a > b", "args": ["c"] })).unwrap();
+        let (_, settings) = read(json!({ "command": "a > b", "args": ["c"] })).unwrap();
         assert_eq!(
             (&*settings.program, &*settings.args),
             ("a > b", &["c".to_owned()][..])
         );
-        let off = read(json!({ "command": "a", "shell": false })).unwrap();
+        let (_, off) = read(json!({ "command": "a", "shell": false })).unwrap();
         assert_eq!(off.program, "a");
-        let settings = read(json!({ "command": "a > b", "args": ["c"], "shell": true })).unwrap();
+        let (_, settings) =
+            read(json!({ "command": "a > b", "args": ["c"], "shell": true })).unwrap();
         assert_eq!(settings.program, "/bin/sh");
         assert_eq!(settings.args, ["-c", "a > b", "/bin/sh", "c"]);
     }

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
+use workforce_agent_programs::UsageBaseline;
 use workforce_domain::id::RunId;
 use workforce_guard::client::{self, Guard, GuardError, GuardProgram, Prepared};
 use workforce_guard::{
@@ -99,6 +100,9 @@ impl Bench {
             log: self.log_path(),
             log_cap: 1 << 20,
             secrets: Vec::new(),
+            agent_program: None,
+            usage_baseline: UsageBaseline::NEW_SESSION,
+            preamble: String::new(),
             limits: NO_LIMITS,
             patience: Duration::from_secs(60),
             containment: Containment::default(),

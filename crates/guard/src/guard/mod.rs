@@ -151,7 +151,7 @@ async fn stay(
     let control = Arc::new(Control::new(description, clocks));
     tokio::spawn(Arc::clone(&control).serve(UnixStream::from_std(server)?));
     tokio::spawn(Arc::clone(&control).listen(UnixListener::from_std(listener)?));
-    let report = supervise(&start, execution, log, &control).await?;
+    let report = supervise(&start, execution, log, files, &control).await?;
     control.conclude(files, report).await;
     Ok(())
 }

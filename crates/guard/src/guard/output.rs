@@ -6,8 +6,10 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::pipe;
 use tokio::sync::mpsc;
 use tokio::time::sleep;
+use workforce_agent_programs::{OutputParser, Stream};
 
 use super::clocks::Clocks;
+use crate::files::EventFile;
 use crate::launch::Streams;
 use crate::log::{LogSummary, OutputScrubber, OutputSource, RunLog};
 
@@ -18,46 +20,75 @@ const QUEUE_LEN: usize = 8;
 /// else holds its pipes open.
 const DRAIN_BOUND: Duration = Duration::from_millis(500);
 
-/// Brings the program its input and its output to the log, until both streams are
-/// closed or, a little later, `gone`.
+/// Where the output goes.
+pub(super) struct Sinks {
+    pub(super) log: RunLog,
+    pub(super) scrubber: OutputScrubber,
+    /// Reads what an agent program tells.
+    pub(super) parser: Option<OutputParser>,
+    pub(super) events: EventFile,
+}
+
+/// What is left of them when there is no more output.
+pub(super) struct Pumped {
+    pub(super) log: LogSummary,
+    pub(super) parser: Option<OutputParser>,
+    pub(super) events: EventFile,
+}
+
+/// Brings the program its input and its output to its sinks, until both streams
+/// are closed or, a little later, `gone`.
 pub(super) async fn pump(
     streams: Streams,
     input: Option<String>,
-    log: RunLog,
-    scrubber: OutputScrubber,
+    sinks: Sinks,
     clocks: &Clocks,
     gone: impl Future<Output = ()>,
-) -> LogSummary {
+) -> std::io::Result<Pumped> {
     let (queue, chunks) = mpsc::channel(QUEUE_LEN);
     // A disk that does not answer must not keep the guard from its other work.
-    let writer = tokio::task::spawn_blocking(move || write_log(log, scrubber, chunks));
+    let writer = tokio::task::spawn_blocking(move || write(sinks, chunks));
     let feed = feed(streams.stdin.map(OwnedFd::from), input);
     let read = read(streams.stdout, streams.stderr, queue, clocks);
     tokio::select! {
         _ = async { tokio::join!(read, feed) } => {}
         () = async { gone.await; sleep(DRAIN_BOUND).await } => {}
     }
-    writer.await.unwrap_or_else(|error| LogSummary {
-        fault: Some(error.to_string()),
-        ..LogSummary::default()
-    })
+    writer.await.map_err(std::io::Error::other)
 }
 
-fn write_log(
-    mut log: RunLog,
-    mut scrubber: OutputScrubber,
-    mut chunks: mpsc::Receiver<(OutputSource, Vec<u8>)>,
-) -> LogSummary {
+fn write(mut sinks: Sinks, mut chunks: mpsc::Receiver<(OutputSource, Vec<u8>)>) -> Pumped {
     let mut clean = Vec::new();
     while let Some((source, chunk)) = chunks.blocking_recv() {
         clean.clear();
-        scrubber.scrub(source, &chunk, &mut clean);
-        log.append(&clean);
+        sinks.scrubber.scrub(source, &chunk, &mut clean);
+        sinks.take(source, &clean);
     }
-    clean.clear();
-    scrubber.finish(&mut clean);
-    log.append(&clean);
-    log.finish()
+    for source in [OutputSource::Stdout, OutputSource::Stderr] {
+        clean.clear();
+        sinks.scrubber.finish(source, &mut clean);
+        sinks.take(source, &clean);
+    }
+    Pumped {
+        log: sinks.log.finish(),
+        parser: sinks.parser,
+        events: sinks.events,
+    }
+}
+
+impl Sinks {
+    fn take(&mut self, source: OutputSource, clean: &[u8]) {
+        self.log.append(clean);
+        if let Some(parser) = &mut self.parser {
+            let stream = match source {
+                OutputSource::Stdout => Stream::Stdout,
+                OutputSource::Stderr => Stream::Stderr,
+            };
+            let mut events = Vec::new();
+            parser.push(stream, clean, &mut events);
+            self.events.append(&events);
+        }
+    }
 }
 
 /// Gives a program what it is to read. One that does not want it is not at fault.

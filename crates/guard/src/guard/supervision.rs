@@ -3,14 +3,16 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
+use workforce_agent_programs::{OutputParser, ProgramExit};
 
 use super::children::{Family, Reaper};
 use super::control::Control;
-use super::output;
+use super::output::{self, Pumped, Sinks};
+use crate::files::GuardFiles;
 use crate::launch::Execution;
 use crate::log::{OutputScrubber, RunLog};
 use crate::process::Reach;
-use crate::protocol::{Ending, RunReport, Start};
+use crate::protocol::{Ending, Exit, RunReport, Start};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(2);
 /// A sweep costs in proportion to the number of processes on the system.
@@ -24,7 +26,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 pub(super) async fn supervise(
     start: &Start,
     execution: Execution,
-    log: RunLog,
+    mut log: RunLog,
+    files: &GuardFiles,
     control: &Arc<Control>,
 ) -> std::io::Result<RunReport> {
     let Execution {
@@ -35,7 +38,15 @@ pub(super) async fn supervise(
     let reaper = Reaper::new(program_end)?;
     let mut family = reaper.family();
     let reaping = tokio::spawn(reaper.run());
-    let scrubber = OutputScrubber::of(&start.secrets);
+    log.append(start.preamble.as_bytes());
+    let sinks = Sinks {
+        log,
+        scrubber: OutputScrubber::of(&start.secrets),
+        parser: start
+            .agent_program
+            .map(|program| OutputParser::new(program, start.usage_baseline.clone())),
+        events: files.events(),
+    };
     let reach = Arc::new(reach);
 
     let ended = {
@@ -45,7 +56,7 @@ pub(super) async fn supervise(
         }
     };
     let clocks = &control.clocks;
-    let pump = output::pump(streams, start.stdin.clone(), log, scrubber, clocks, ended);
+    let pump = output::pump(streams, start.stdin.clone(), sinks, clocks, ended);
     let end = async {
         let ended_by = tokio::select! {
             biased;
@@ -62,16 +73,44 @@ pub(super) async fn supervise(
         end(&reach, grace, control, &mut family).await;
         ended_by
     };
-    let (ended_by, log) = tokio::join!(end, pump);
+    let (ended_by, pumped) = tokio::join!(end, pump);
+    let Pumped {
+        log,
+        parser,
+        mut events,
+    } = pumped?;
     let _ = reaping.await;
     let exit = family.borrow().program;
+    let conclusion = parser.map(|parser| {
+        let (last, conclusion) = parser.finish(program_exit(exit));
+        events.append(&last);
+        conclusion
+    });
     Ok(RunReport {
         run: start.run,
         fence: start.fence,
         ended_by,
         exit,
+        conclusion,
         log,
     })
+}
+
+fn program_exit(exit: Option<Exit>) -> ProgramExit {
+    match exit {
+        Some(Exit::Code(code)) => ProgramExit {
+            code: Some(code),
+            signal: None,
+        },
+        Some(Exit::Signal(signal)) => ProgramExit {
+            code: None,
+            signal: Some(signal),
+        },
+        None => ProgramExit {
+            code: None,
+            signal: None,
+        },
+    }
 }
 
 async fn program_ended(family: &mut watch::Receiver<Family>) {

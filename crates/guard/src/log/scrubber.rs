@@ -28,10 +28,12 @@ impl OutputScrubber {
         }
     }
 
-    /// Appends to `clean` what was held back; no more comes from either stream.
-    pub(crate) fn finish(&mut self, clean: &mut Vec<u8>) {
-        self.stdout.finish(clean);
-        self.stderr.finish(clean);
+    /// Appends to `clean` what was held back of a stream, of which no more comes.
+    pub(crate) fn finish(&mut self, source: OutputSource, clean: &mut Vec<u8>) {
+        match source {
+            OutputSource::Stdout => self.stdout.finish(clean),
+            OutputSource::Stderr => self.stderr.finish(clean),
+        }
     }
 }
 
@@ -48,7 +50,8 @@ mod tests {
         for (source, piece) in pieces {
             scrubber.scrub(*source, piece, &mut clean);
         }
-        scrubber.finish(&mut clean);
+        scrubber.finish(OutputSource::Stdout, &mut clean);
+        scrubber.finish(OutputSource::Stderr, &mut clean);
         String::from_utf8(clean).unwrap()
     }
 

@@ -253,6 +253,15 @@ impl House {
         runs
     }
 
+    /// The same for programs that take their time.
+    pub(crate) async fn all_ended_within(&self, time: Duration) -> Vec<Run> {
+        let begun = std::time::Instant::now();
+        while begun.elapsed() < time && self.live() + self.runs(&[RunStatus::Queued]).len() > 0 {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        self.all_ended().await
+    }
+
     /// Waits for a file that a script writes in one go.
     pub(crate) async fn file(&self, name: &str) -> String {
         let path = self.path(name);
