@@ -221,6 +221,9 @@ pub(crate) fn result_of(report: RunReport, halted: Option<Halt>) -> ExecutionRes
         signal,
         log_bytes,
         log_tail,
+        session: None,
+        result_text: None,
+        retry_at: None,
     });
     ExecutionResult {
         end,
