@@ -1,5 +1,6 @@
 //! What becomes of a session when a run ends.
 
+use alloc::boxed::Box;
 use alloc::string::String;
 
 use super::{AgentSession, FailureClass, TaskKey};
@@ -50,7 +51,7 @@ pub enum SessionChange {
     /// It stays as it is, or missing.
     Keep,
     /// This is stored in its place.
-    Save(AgentSession),
+    Save(Box<AgentSession>),
     /// It goes, so that the next run begins afresh.
     Forget,
 }
@@ -81,7 +82,7 @@ impl AgentSession {
             (before.runs, before.input_tokens, before.begun_at)
         });
         let result = run.result.map(bounded_result);
-        SessionChange::Save(Self {
+        SessionChange::Save(Box::new(Self {
             company: run.company,
             agent: run.agent,
             adapter_type: run.adapter_type,
@@ -98,6 +99,6 @@ impl AgentSession {
             // Clocks of servers differ.
             last_used_at: run.at.max(begun_at),
             last_run: Some(run.run),
-        })
+        }))
     }
 }

@@ -152,7 +152,7 @@ fn run(resumed: Option<&str>, session: Option<&str>, failure: Option<FailureClas
 
 fn saved(change: SessionChange) -> AgentSession {
     match change {
-        SessionChange::Save(session) => session,
+        SessionChange::Save(session) => *session,
         other => panic!("{other:?}"),
     }
 }

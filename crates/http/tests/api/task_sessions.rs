@@ -77,8 +77,8 @@ api_tests! {
             json!([{
                 "companyId": id(&company), "agentId": id(&ada), "adapterType": "claude_local",
                 "taskKey": "general", "sessionId": "abc-1", "runs": 2,
-                "inputTokens": 1_u64 << 40, "begunAt": "1970-01-01T00:00:00Z",
-                "lastUsedAt": "1970-01-01T01:00:00Z", "lastRunId": null,
+                "inputTokens": 1_u64 << 40, "begunAt": "1970-01-01T00:00:00.000Z",
+                "lastUsedAt": "1970-01-01T01:00:00.000Z", "lastRunId": null,
             }])
         );
         api.bearing(&api.key(&ada)).get(&sessions(&ada)).ok(200);

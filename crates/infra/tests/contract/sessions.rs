@@ -90,7 +90,7 @@ on_both_databases! {
             begun_at: later(2),
             last_used_at: later(9),
             last_run: Some(run.id),
-            ..first.clone()
+            ..first
         };
         save(&world, &next);
         assert_eq!(find(&world, &world.agent, task), Some(next));
