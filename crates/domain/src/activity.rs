@@ -48,6 +48,8 @@ string_enum! {
         AgentInstructionsFilePut = "agent.instructions_file_put",
         /// A file of an agent's instructions was deleted.
         AgentInstructionsFileDeleted = "agent.instructions_file_deleted",
+        /// Sessions of an agent were forgotten.
+        AgentSessionsReset = "agent.sessions_reset",
         /// A key was made.
         AgentKeyCreated = "agent.key_created",
         /// A key was revoked.

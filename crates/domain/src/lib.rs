@@ -47,6 +47,7 @@ pub mod revision;
 pub mod run;
 pub mod search;
 pub mod secret;
+pub mod session;
 pub mod string_enum;
 pub mod text;
 pub mod ticket;

@@ -29,6 +29,7 @@ use crate::number::Count;
 use crate::object::ObjectOnly;
 use crate::project::TargetDate;
 use crate::secret::{ExternalRef, SecretValue};
+use crate::session::TaskKey;
 use crate::string_enum::StringEnum;
 use crate::time::Timestamp;
 
@@ -65,6 +66,7 @@ schema! {
     IssueRef as "IssueRef" = text().into();
     BoardMember as "BoardMember" = text().into();
     BundlePath as "BundlePath" = text().into();
+    TaskKey as "TaskKey" = text().into();
     SecretValue as "SecretValue" = bounded(SecretValue::MAX).into();
     ExternalRef as "ExternalRef" = bounded(ExternalRef::MAX).into();
     Cents as "Cents" = ObjectBuilder::new()

@@ -247,6 +247,10 @@ texts! {
     Role(40) = slug;
     /// A directory path or repository address of a workspace.
     Location(4096) = place;
+    /// The id by which an agent's program finds a session again.
+    SessionId(128) = place;
+    /// What tells an account at the provider of a model from others.
+    AccountKey(200) = place;
 }
 
 impl Default for Description {

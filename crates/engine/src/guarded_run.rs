@@ -8,11 +8,15 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
-use workforce_agent_programs::{FailureClass, Outcome};
+use workforce_agent_programs::{Conclusion, FailureClass, Outcome, ProgramFailure, RetryHint};
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::id::CompanyId;
 use workforce_domain::port::Failure;
-use workforce_domain::run::{ProcessRecord, RunEnd, RunErrorCode, RunOutcome};
+use workforce_domain::run::{
+    ProcessRecord, PromptDigest, RunEnd, RunErrorCode, RunOutcome, RunStart,
+};
+use workforce_domain::text::SessionId;
+use workforce_domain::time::Timestamp;
 use workforce_guard::client::{self, Guard, GuardError};
 use workforce_guard::{Ending, Exit, LaunchError, LogSummary, ProcessIdentity, RunReport, Start};
 
@@ -22,6 +26,7 @@ use crate::state::EngineState;
 
 /// How long after the order to kill a guard that does not answer is killed.
 const FORCE_AFTER: Duration = Duration::from_secs(5);
+const MICROS_PER_SECOND: i64 = 1_000_000;
 /// Signs of life are passed on at most this often.
 const TOUCH_EVERY: Duration = Duration::from_millis(100);
 
@@ -31,8 +36,9 @@ pub(crate) async fn execute(
     state: &Arc<EngineState>,
     live: &Arc<LiveRun>,
     start: Start,
+    prompt: Option<PromptDigest>,
 ) -> Option<ExecutionResult> {
-    match begin(state, live, start).await {
+    match begin(state, live, start, prompt).await {
         Ok(guard) => stay(state, live, guard).await,
         Err(ending) => Some(ending),
     }
@@ -43,7 +49,17 @@ async fn begin(
     state: &EngineState,
     live: &LiveRun,
     start: Start,
+    prompt: Option<PromptDigest>,
 ) -> Result<Guard, ExecutionResult> {
+    if let Some(halt) = live.halted() {
+        return Err(ExecutionResult::halted(halt));
+    }
+    let told = RunStart {
+        containment: Some(start.containment.means.names().join(",")),
+        session: None,
+        session_resumed: start.agent_program.map(|_| false),
+        prompt,
+    };
     let refused = |error: GuardError| match live.halted() {
         Some(halt) => ExecutionResult::halted(halt),
         None => not_started(state, &error),
@@ -51,7 +67,7 @@ async fn begin(
     let prepared = client::start(&state.config.guard, start)
         .await
         .map_err(refused)?;
-    if let Err(error) = record(state, live, prepared.identity()).await {
+    if let Err(error) = record(state, live, prepared.identity(), told).await {
         return Err(match live.halted() {
             Some(halt) => ExecutionResult::halted(halt),
             None => ExecutionResult::broken(format!(
@@ -95,6 +111,7 @@ async fn record(
     state: &EngineState,
     live: &LiveRun,
     identity: ProcessIdentity,
+    told: RunStart,
 ) -> Result<(), Box<dyn Error + Send + Sync>> {
     if live.halted().is_some() {
         return Err(NotWanted.into());
@@ -110,7 +127,9 @@ async fn record(
             Some(run) => run.stop_reason.map(Halt::Requested),
         };
         if halt.is_none() {
+            let (company, run) = (process.scope(), process.run);
             tx.engine_mut().record_process(&process)?;
+            tx.engine_mut().note_run_start(company, run, fence, &told)?;
         }
         Ok::<_, Failure<_>>(halt)
     });
@@ -153,7 +172,7 @@ pub(crate) async fn stay(
         tokio::select! {
             biased;
             report = guard.ended() => return Some(match report {
-                Some(report) => result_of(report, live.halted()),
+                Some(report) => result_of(report, live.halted(), state.store.ports.clock.now()),
                 None => lost_guard(live).await,
             }),
             () = state.leaving.cancelled() => return None,
@@ -208,26 +227,74 @@ async fn lost_guard(live: &LiveRun) -> ExecutionResult {
 }
 
 /// How a run ended, by what its guard tells.
-pub(crate) fn result_of(report: RunReport, halted: Option<Halt>) -> ExecutionResult {
+pub(crate) fn result_of(
+    report: RunReport,
+    halted: Option<Halt>,
+    now: Timestamp,
+) -> ExecutionResult {
     let (exit_code, signal) = match report.exit {
         Some(Exit::Code(code)) => (Some(code), None),
         Some(Exit::Signal(signal)) => (None, Some(signal)),
         None => (None, None),
     };
     let (log_bytes, log_tail) = stored(report.log);
-    let told = report.conclusion.map(|conclusion| conclusion.outcome);
-    let end = verdict(report.ended_by, report.exit, told, halted).map(|(outcome, error)| RunEnd {
-        outcome,
-        error,
-        exit_code,
-        signal,
-        log_bytes,
-        log_tail,
-    });
+    let said = Said::of(report.conclusion, now);
+    let end =
+        verdict(report.ended_by, report.exit, said.outcome, halted).map(|(outcome, error)| {
+            RunEnd {
+                outcome,
+                error,
+                exit_code,
+                signal,
+                log_bytes,
+                log_tail,
+                session: said.session,
+                result_text: said.result_text,
+                retry_at: said.retry_at,
+            }
+        });
     ExecutionResult {
         end,
         group_empty: true,
         lacks_room: false,
+    }
+}
+
+/// What an agent program said.
+#[derive(Default)]
+struct Said {
+    outcome: Option<Outcome>,
+    session: Option<SessionId>,
+    result_text: Option<String>,
+    retry_at: Option<Timestamp>,
+}
+
+impl Said {
+    fn of(conclusion: Option<Conclusion>, now: Timestamp) -> Self {
+        let Some(conclusion) = conclusion else {
+            return Self::default();
+        };
+        let retry_at = match &conclusion.outcome {
+            // A time of day is that of a zone that is not known here.
+            Outcome::Failed(ProgramFailure {
+                retry_after: Some(RetryHint::LocalTime(_)),
+                ..
+            }) => None,
+            Outcome::Failed(failure) => failure.retry_after.as_ref().and_then(|hint| {
+                let seconds = hint.resolve(now.micros() / MICROS_PER_SECOND, 0)?;
+                Some(Timestamp::from_micros(
+                    seconds.checked_mul(MICROS_PER_SECOND)?,
+                ))
+            }),
+            Outcome::Succeeded => None,
+        };
+        let session = conclusion.session.as_ref();
+        Self {
+            outcome: Some(conclusion.outcome.clone()),
+            session: session.and_then(|session| SessionId::new(session.as_str()).ok()),
+            result_text: conclusion.result_text.clone(),
+            retry_at,
+        }
     }
 }
 

@@ -100,7 +100,7 @@ fn go_on(state: &Arc<EngineState>, run: &Run, guard: Guard, description: &Descri
 
 /// Writes down how a run ended while it had no server.
 async fn write_end(state: &EngineState, run: &Run, report: RunReport) -> Result<(), StoreError> {
-    let Some(end) = guarded_run::result_of(report, None).end else {
+    let Some(end) = guarded_run::result_of(report, None, state.store.ports.clock.now()).end else {
         return Ok(());
     };
     tracing::info!(run = %run.id, outcome = ?end.outcome, "a run ended without a server");

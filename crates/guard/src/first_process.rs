@@ -46,7 +46,7 @@ pub(crate) struct Pipes {
 /// The kernel does not allow such namespaces.
 pub(crate) fn start(
     containment: &Containment,
-    pipes: Option<Pipes>,
+    pipes: Option<&Pipes>,
     body: impl Fn(io::Result<bool>),
 ) -> io::Result<i32> {
     let ids = own_ids();
@@ -55,7 +55,7 @@ pub(crate) fn start(
         Forked::Copy => {
             // A panic must not unwind into the copy of the guard's own code.
             let _ = catch_unwind(AssertUnwindSafe(|| {
-                let Err(error) = stay(containment, ids, pipes.as_ref(), &body);
+                let Err(error) = stay(containment, ids, pipes, &body);
                 body(Err(error));
             }));
             exit_with(FAILED)

@@ -13,8 +13,8 @@ use workforce_domain::port::{
     GoalReads, GoalWrites, IdempotencyWrites, InstructionReads, InstructionWrites, IssueReads,
     IssueWrites, Journal, LabelReads, LabelWrites, LedgerReads, LedgerWrites, ProjectReads,
     ProjectWrites, Reads, RevisionReads, RevisionWrites, RunReads, RunWrites, SealedReads,
-    SealedWrites, SecretReads, SecretWrites, Store, StoreError, StreamTicketReads,
-    StreamTicketWrites, Tx, Verdict,
+    SealedWrites, SecretReads, SecretWrites, SessionReads, SessionWrites, Store, StoreError,
+    StreamTicketReads, StreamTicketWrites, Tx, Verdict,
 };
 use workforce_infra::store::{DatabaseUrl, OpenOptions, open};
 
@@ -245,6 +245,7 @@ impl<T: Reads + ?Sized> Reads for Failing<'_, T> {
         attachments: AttachmentReads,
         approvals: ApprovalReads,
         runs: RunReads,
+        sessions: SessionReads,
         secrets: SecretReads,
         sealed: SealedReads,
         ledger: LedgerReads,
@@ -270,6 +271,7 @@ impl<T: Tx + ?Sized> Tx for Failing<'_, T> {
         approvals_mut: ApprovalWrites,
         attachments_mut: AttachmentWrites,
         runs_mut: RunWrites,
+        sessions_mut: SessionWrites,
         secrets_mut: SecretWrites,
         sealed_mut: SealedWrites,
         ledger_mut: LedgerWrites,

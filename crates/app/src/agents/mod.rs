@@ -14,6 +14,7 @@ mod read;
 mod revisions;
 mod rollback;
 mod runtime_state;
+mod sessions;
 mod update;
 
 use serde_json::{Value, json};
@@ -40,7 +41,8 @@ pub use read::{AgentRef, ListAgents, get, list, me};
 pub(crate) use revisions::readable;
 pub use revisions::{RevisionView, revision, revisions};
 pub use rollback::{ROLLBACK, RolledBack, rollback};
-pub use runtime_state::{RuntimeState, exists, reset_session, runtime_state};
+pub use runtime_state::{RuntimeState, runtime_state};
+pub use sessions::{reset_session, sessions};
 pub use update::{UPDATE, UpdateAgent, update};
 
 use crate::access::{self, Denied, FieldFault};

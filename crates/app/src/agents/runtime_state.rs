@@ -4,7 +4,7 @@ use workforce_domain::budget::BudgetUsage;
 use workforce_domain::id::AgentId;
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::page::PageRequest;
-use workforce_domain::port::{Failure, Reads, RunFilter, Spender, Tx};
+use workforce_domain::port::{Failure, Reads, RunFilter, Spender};
 use workforce_domain::run::Run;
 use workforce_domain::time::Month;
 use workforce_domain::timer::Timer;
@@ -74,28 +74,4 @@ pub fn runtime_state(
         },
         agent,
     })
-}
-
-/// Makes the agent's next runs begin afresh, without the session of earlier ones.
-/// Board only. No adapter of this version keeps anything from run to run
-/// (docs/heartbeats.md#process-adapter), so every run does that already.
-pub fn reset_session(
-    tx: &mut dyn Tx,
-    ctx: &Context<'_>,
-    id: AgentId,
-) -> Result<RuntimeState, Failure<AgentError>> {
-    ctx.require_board()?;
-    runtime_state(tx.reads(), ctx, id)
-}
-
-/// Makes sure that there is such an agent for the caller.
-pub fn exists(
-    reads: &mut dyn Reads,
-    ctx: &Context<'_>,
-    id: AgentId,
-) -> Result<(), Failure<AgentError>> {
-    match reads.agents().find(ctx.actor().scope(), id)? {
-        Some(_) => Ok(()),
-        None => Err(Denied::NotFound("agent").into()),
-    }
 }

@@ -268,6 +268,9 @@ pub(crate) fn ended(outcome: RunOutcome) -> RunEnd {
         signal: None,
         log_bytes: 0,
         log_tail: None,
+        session: None,
+        result_text: None,
+        retry_at: None,
     }
 }
 

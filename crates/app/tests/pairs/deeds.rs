@@ -170,6 +170,9 @@ deeds! {
     create_key after [] = |world, scene| {
         board(world, |tx, ctx| agents::create_key(tx, ctx, scene.agent.id, key_name()))
     };
+    reset_sessions after [] = |world, scene| {
+        board(world, |tx, ctx| agents::reset_session(tx, ctx, scene.agent.id, None))
+    };
     put_below_agent after [] = |world, scene| {
         let command = UpdateAgent {
             reports_to: Change::Set(scene.agent.id),

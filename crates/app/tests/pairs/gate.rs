@@ -11,8 +11,8 @@ use workforce_domain::port::{
     GoalReads, GoalWrites, IdempotencyWrites, InstructionReads, InstructionWrites, IssueReads,
     IssueWrites, Journal, LabelReads, LabelWrites, LedgerReads, LedgerWrites, ProjectReads,
     ProjectWrites, Reads, RevisionReads, RevisionWrites, RunReads, RunWrites, SealedReads,
-    SealedWrites, SecretReads, SecretWrites, Store, StoreError, StreamTicketReads,
-    StreamTicketWrites, Tx, Verdict,
+    SealedWrites, SecretReads, SecretWrites, SessionReads, SessionWrites, Store, StoreError,
+    StreamTicketReads, StreamTicketWrites, Tx, Verdict,
 };
 
 /// Longer than any step of a test takes.
@@ -188,6 +188,7 @@ impl Reads for GatedTx<'_> {
         issues: IssueReads,
         approvals: ApprovalReads,
         runs: RunReads,
+        sessions: SessionReads,
         ledger: LedgerReads,
     }
     ports! {
@@ -216,6 +217,7 @@ impl Tx for GatedTx<'_> {
         issues_mut: IssueWrites,
         approvals_mut: ApprovalWrites,
         runs_mut: RunWrites,
+        sessions_mut: SessionWrites,
         ledger_mut: LedgerWrites,
         engine_mut: EngineWrites,
     }

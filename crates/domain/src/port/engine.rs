@@ -5,7 +5,7 @@ use crate::actor::{CompanyScope, InstanceScope};
 use crate::agent::Agent;
 use crate::company::Company;
 use crate::id::{AgentId, InstanceId, IssueId, RunId};
-use crate::run::{ProcessRecord, Run};
+use crate::run::{ProcessRecord, Run, RunStart};
 use crate::time::{Month, Timestamp};
 use crate::wake::Wake;
 
@@ -141,6 +141,17 @@ pub trait EngineWrites {
 
     /// Records the process of a run, before it may execute anything.
     fn record_process(&mut self, process: &ProcessRecord) -> Result<(), StoreError>;
+
+    /// Notes what a running run is started with, in the transaction that
+    /// records its process. False when the run has ended or was claimed again;
+    /// then nothing is written.
+    fn note_run_start(
+        &mut self,
+        company: CompanyScope,
+        run: RunId,
+        fence: i64,
+        start: &RunStart,
+    ) -> Result<bool, StoreError>;
 
     /// Gives a running run, with its process, from the server that recorded the
     /// process to another one, with a lease until `lease_until`. False when the run

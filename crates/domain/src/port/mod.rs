@@ -24,6 +24,7 @@ mod runs;
 mod sealed;
 mod secrets;
 mod services;
+mod sessions;
 mod store;
 mod stream_tickets;
 
@@ -50,5 +51,6 @@ pub use runs::*;
 pub use sealed::*;
 pub use secrets::*;
 pub use services::*;
+pub use sessions::*;
 pub use store::*;
 pub use stream_tickets::*;

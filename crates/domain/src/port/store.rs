@@ -10,7 +10,7 @@ use super::{
     GoalReads, GoalWrites, IdempotencyWrites, InstructionReads, InstructionWrites, IssueReads,
     IssueWrites, Journal, LabelReads, LabelWrites, LedgerReads, LedgerWrites, ProjectReads,
     ProjectWrites, RevisionReads, RevisionWrites, RunReads, RunWrites, SealedReads, SealedWrites,
-    SecretReads, SecretWrites, StreamTicketReads, StreamTicketWrites,
+    SecretReads, SecretWrites, SessionReads, SessionWrites, StreamTicketReads, StreamTicketWrites,
 };
 use crate::corrupt::Corrupt;
 use crate::instructions::BundleFault;
@@ -205,6 +205,8 @@ pub trait Reads {
     fn approvals(&mut self) -> &mut dyn ApprovalReads;
     /// Runs and wakes.
     fn runs(&mut self) -> &mut dyn RunReads;
+    /// Sessions of agents, and what keeps their accounts waiting.
+    fn sessions(&mut self) -> &mut dyn SessionReads;
     /// Secrets and who uses them.
     fn secrets(&mut self) -> &mut dyn SecretReads;
     /// Everything that the vault sealed.
@@ -251,6 +253,8 @@ pub trait Tx: Reads {
     fn attachments_mut(&mut self) -> &mut dyn AttachmentWrites;
     /// Runs and wakes.
     fn runs_mut(&mut self) -> &mut dyn RunWrites;
+    /// Sessions of agents, and what keeps their accounts waiting.
+    fn sessions_mut(&mut self) -> &mut dyn SessionWrites;
     /// Secrets.
     fn secrets_mut(&mut self) -> &mut dyn SecretWrites;
     /// Everything that the vault sealed.

@@ -5,6 +5,7 @@ use alloc::string::String;
 use super::{Run, RunErrorCode, RunStatus};
 use crate::lifecycle::{IllegalTransition, Lifecycle};
 use crate::port::TextScrubber;
+use crate::text::SessionId;
 use crate::time::Timestamp;
 
 /// What became of the execution of a run.
@@ -22,6 +23,23 @@ pub enum RunOutcome {
     Lost(RunErrorCode),
 }
 
+/// The text with which a run ended is kept up to this length.
+pub const MAX_RESULT_BYTES: usize = 16 * 1024;
+
+/// The text with which a run ended, as far as it is kept: its beginning, with
+/// the mark of an unknown character for NUL, which not every database takes.
+pub fn bounded_result(text: String) -> String {
+    let mut text = if text.contains('\0') {
+        text.replace('\0', "\u{fffd}")
+    } else {
+        text
+    };
+    if text.len() > MAX_RESULT_BYTES {
+        text.truncate(text.floor_char_boundary(MAX_RESULT_BYTES));
+    }
+    text
+}
+
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunEnd {
@@ -37,6 +55,12 @@ pub struct RunEnd {
     pub log_bytes: i64,
     /// The end of its output.
     pub log_tail: Option<String>,
+    /// The session that its program named; none leaves the one that is known.
+    pub session: Option<SessionId>,
+    /// The text with which its program ended.
+    pub result_text: Option<String>,
+    /// Until when the provider of the model said to wait.
+    pub retry_at: Option<Timestamp>,
 }
 
 impl RunEnd {
@@ -49,6 +73,9 @@ impl RunEnd {
             signal: None,
             log_bytes: 0,
             log_tail: None,
+            session: None,
+            result_text: None,
+            retry_at: None,
         }
     }
 
@@ -72,7 +99,9 @@ impl RunEnd {
     }
 
     fn texts(&mut self) -> impl Iterator<Item = &mut String> {
-        [&mut self.error, &mut self.log_tail].into_iter().flatten()
+        [&mut self.error, &mut self.log_tail, &mut self.result_text]
+            .into_iter()
+            .flatten()
     }
 }
 
@@ -104,6 +133,9 @@ impl Run {
         self.signal = end.signal;
         self.log_bytes = end.log_bytes;
         self.log_tail = end.log_tail;
+        self.session = end.session.or_else(|| self.session.take());
+        self.result_text = end.result_text.map(bounded_result);
+        self.retry_at = end.retry_at;
         self.token_digest = None;
         self.instance = None;
         self.lease_expires_at = None;

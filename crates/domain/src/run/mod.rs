@@ -1,5 +1,6 @@
 //! Heartbeat runs: one execution of an agent (docs/heartbeats.md).
 
+mod begin;
 mod end;
 mod lifecycle;
 mod start;
@@ -8,13 +9,15 @@ use serde::Serialize;
 
 use alloc::string::String;
 
-pub use end::{RunEnd, RunOutcome};
+pub use begin::{PromptDigest, RunStart};
+pub use end::{MAX_RESULT_BYTES, RunEnd, RunOutcome, bounded_result};
 pub use lifecycle::*;
 pub use start::StartCondition;
 
 use crate::actor::company_owned;
 use crate::id::{AgentId, CompanyId, InstanceId, IssueId, RunId, WakeId};
 use crate::string_enum;
+use crate::text::SessionId;
 use crate::time::Timestamp;
 use crate::wake::{WakeReason, WakeSource};
 
@@ -133,6 +136,23 @@ pub struct Run {
     pub log_bytes: i64,
     /// The end of its output.
     pub log_tail: Option<String>,
+    /// The fences that were around its program, as words separated by commas;
+    /// `null` when it is not known.
+    pub containment: Option<String>,
+    /// The session of its program.
+    #[serde(rename = "sessionId")]
+    pub session: Option<SessionId>,
+    /// Whether it went on with a session of earlier runs; `null` for a program
+    /// without sessions.
+    pub session_resumed: Option<bool>,
+    /// SHA-256 of the text that its program was given, in hexadecimal digits.
+    pub prompt_sha256: Option<String>,
+    /// The length in bytes of the text that its program was given.
+    pub prompt_bytes: Option<i32>,
+    /// The text with which its program ended, at most 16 KiB.
+    pub result_text: Option<String>,
+    /// Until when the provider of the model said to wait.
+    pub retry_at: Option<Timestamp>,
     /// When it was started.
     pub started_at: Option<Timestamp>,
     /// When it ended.

@@ -17,6 +17,7 @@ mod money;
 mod run_ends;
 mod runs;
 mod secrets;
+mod sessions;
 mod table;
 mod texts;
 mod timers;

@@ -2,8 +2,11 @@
 
 use uuid::Uuid;
 use workforce_domain::lifecycle::Lifecycle;
-use workforce_domain::run::{Run, RunEnd, RunErrorCode, RunKind, RunOutcome, RunStatus};
+use workforce_domain::run::{
+    MAX_RESULT_BYTES, Run, RunEnd, RunErrorCode, RunKind, RunOutcome, RunStatus,
+};
 use workforce_domain::string_enum::StringEnum;
+use workforce_domain::text::SessionId;
 use workforce_domain::time::Timestamp;
 use workforce_domain::wake::{WakeReason, WakeSource};
 
@@ -33,6 +36,13 @@ fn run(status: RunStatus) -> Run {
         error: None,
         log_bytes: 0,
         log_tail: None,
+        containment: None,
+        session: None,
+        session_resumed: None,
+        prompt_sha256: None,
+        prompt_bytes: None,
+        result_text: None,
+        retry_at: None,
         started_at: Some(NOW),
         finished_at: None,
         created_at: NOW,
@@ -112,9 +122,32 @@ fn texts_are_stored_without_nul() {
     let mut ended = run(RunStatus::Running);
     let end = RunEnd {
         log_tail: Some("a\0b".into()),
+        result_text: Some("d\0".into()),
         ..RunEnd::without_exit(RunOutcome::Succeeded, "c\0")
     };
     ended.end(end, NOW).unwrap();
+    assert_eq!(ended.result_text.as_deref(), Some("d\u{fffd}"));
     assert_eq!(ended.log_tail.as_deref(), Some("a\u{fffd}b"));
     assert_eq!(ended.error.as_deref(), Some("c\u{fffd}"));
+}
+
+#[test]
+fn the_end_tells_what_the_program_told() {
+    let known = SessionId::new("known").unwrap();
+    let told = SessionId::new("told").unwrap();
+    for (session, kept) in [(None, &known), (Some(told.clone()), &told)] {
+        let mut ended = run(RunStatus::Running);
+        ended.session = Some(known.clone());
+        let end = RunEnd {
+            session,
+            result_text: Some("\u{20ac}".repeat(MAX_RESULT_BYTES)),
+            retry_at: Some(NOW),
+            ..end(RunOutcome::Succeeded)
+        };
+        ended.end(end, NOW).unwrap();
+        assert_eq!(ended.session.as_ref(), Some(kept));
+        assert_eq!(ended.retry_at, Some(NOW));
+        let text = ended.result_text.unwrap();
+        assert_eq!(text.len(), MAX_RESULT_BYTES - 1, "no character is cut");
+    }
 }

@@ -12,7 +12,7 @@ use workforce_app::prompt::{
     self, InstructionCopy, Prompt, PromptFacts, PromptInput, WorkingPlace,
 };
 use workforce_domain::port::StoreError;
-use workforce_domain::run::RunErrorCode;
+use workforce_domain::run::{PromptDigest, RunErrorCode};
 use workforce_guard::Start;
 
 use super::local::{Command, Place, make_place, offload, unusable};
@@ -36,7 +36,7 @@ impl Adapter for AgentProgramAdapter {
     ) -> RunFuture<'a> {
         Box::pin(async move {
             match prepare(self.0, state, live, context).await {
-                Ok(start) => guarded_run::execute(state, live, start).await,
+                Ok((start, prompt)) => guarded_run::execute(state, live, start, Some(prompt)).await,
                 Err(ending) => Some(ending),
             }
         })
@@ -49,7 +49,7 @@ async fn prepare(
     state: &EngineState,
     live: &LiveRun,
     context: &RunContext,
-) -> Result<Start, ExecutionResult> {
+) -> Result<(Start, PromptDigest), ExecutionResult> {
     let settings = ProgramSettings::read(&context.settings).map_err(|fault| unusable(&fault))?;
     let line = command_line(
         program,
@@ -72,7 +72,11 @@ async fn prepare(
         agent_program: Some(program),
         preamble: preamble(context, &prompt),
     };
-    place.start(state, live, context, command)
+    let digest = PromptDigest {
+        sha256: prompt.digest(),
+        bytes: i32::try_from(prompt.len()).unwrap_or(i32::MAX),
+    };
+    Ok((place.start(state, live, context, command), digest))
 }
 
 /// Whether the program runs as root, which some refuse.

@@ -77,13 +77,10 @@ impl Place {
         live: &LiveRun,
         context: &RunContext,
         command: Command,
-    ) -> Result<Start, ExecutionResult> {
-        if let Some(halt) = live.halted() {
-            return Err(ExecutionResult::halted(halt));
-        }
+    ) -> Start {
         let run = &context.claimed.run;
         let patience = state.config.patience();
-        Ok(Start {
+        Start {
             run: run.id,
             fence: run.fence,
             folder: state.config.guard_folder(run.company, run.id),
@@ -102,7 +99,7 @@ impl Place {
             patience: patience.saturating_sub(live.renewed_at().elapsed()),
             containment: self.containment,
             memo: serde_json::Value::Null,
-        })
+        }
     }
 }
 

@@ -23,7 +23,7 @@ impl Adapter for ProcessAdapter {
     ) -> RunFuture<'a> {
         Box::pin(async move {
             match prepare(state, live, context).await {
-                Ok(start) => guarded_run::execute(state, live, start).await,
+                Ok(start) => guarded_run::execute(state, live, start, None).await,
                 Err(ending) => Some(ending),
             }
         })
@@ -45,5 +45,5 @@ async fn prepare(
         agent_program: None,
         preamble: String::new(),
     };
-    place.start(state, live, context, command)
+    Ok(place.start(state, live, context, command))
 }

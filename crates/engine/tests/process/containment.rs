@@ -172,7 +172,7 @@ async fn with_each(test: impl AsyncFn(&Site, Means)) {
             if is_there {
                 test(&site, means).await;
             } else {
-                println!(
+                eprintln!(
                     "LEFT OUT: this kernel does not give {user:?}: {:?}",
                     means.names()
                 );

@@ -44,7 +44,7 @@ pub(super) async fn supervise(
         scrubber: OutputScrubber::of(&start.secrets),
         parser: start
             .agent_program
-            .map(|program| OutputParser::new(program, start.usage_baseline.clone())),
+            .map(|program| OutputParser::new(program, start.usage_baseline)),
         events: files.events(),
     };
     let reach = Arc::new(reach);

@@ -128,10 +128,11 @@ fn at_gate(start: &Start, image: &ProgramImage) -> io::Result<Launched> {
         let (orders, order) = io::pipe()?;
         let (told, status) = io::pipe()?;
         let pipes = first_process::Pipes { orders, status };
-        let pid = first_process::start(&start.containment, Some(pipes), |outcome| match outcome {
-            Ok(is_root_here) => key.wait_and_execute(&program, is_root_here),
-            Err(error) => key.refuse(&error),
-        })?;
+        let pid =
+            first_process::start(&start.containment, Some(&pipes), |outcome| match outcome {
+                Ok(is_root_here) => key.wait_and_execute(&program, is_root_here),
+                Err(error) => key.refuse(&error),
+            })?;
         (
             pid,
             Reach::Namespace { first: pid, order },

@@ -61,3 +61,4 @@ mod secrets;
 mod shapes;
 mod stream_tickets;
 mod switches;
+mod task_sessions;

@@ -141,23 +141,9 @@ api_tests! {
             (&json!("paused"), &json!("manual"), &json!("cancelled"))
         );
         assert_eq!((&paused["pendingWakes"], &paused["heartbeatIntervalSec"]), (&json!([]), &Value::Null));
-
-        let sessions = format!("/api/agents/{}/task-sessions", id(&ada));
-        assert_eq!(api.get(&sessions).ok(200), json!([]));
-        let reset = format!("/api/agents/{}/runtime-state/reset-session", id(&ada));
-        for body in [json!({}), json!({ "taskKey": "ACM-1" })] {
-            let afresh = api.post(&reset, &body).ok(200);
-            assert_eq!(afresh, state(api, &ada));
-        }
-        assert_eq!(api.get(&sessions).ok(200), json!([]));
-        api.post(&reset, &json!({ "taskKey": 7 })).problem(400, "invalid_json");
-        let own = api.key(&ada);
-        api.bearing(&own).post(&reset, &json!({})).problem(403, "board_required");
         let spy = api.key(&api.agent(&api.company("Other"), "Spy"));
         let path = format!("/api/agents/{}/runtime-state", id(&ada));
-        for path in [path, sessions] {
-            api.bearing(&spy).get(&path).problem(404, "not_found");
-        }
+        api.bearing(&spy).get(&path).problem(404, "not_found");
     }
 
     fn the_board_says_who_may_hire(api) {

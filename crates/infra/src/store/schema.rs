@@ -13,6 +13,7 @@ mod planning;
 mod record;
 mod run;
 mod secret;
+mod session;
 
 pub(super) use agent::*;
 pub(super) use attachment::*;
@@ -26,6 +27,7 @@ pub(super) use planning::*;
 pub(super) use record::*;
 pub(super) use run::*;
 pub(super) use secret::*;
+pub(super) use session::*;
 
 diesel::joinable!(agents -> companies (company_id));
 diesel::joinable!(company_counters -> companies (company_id));
@@ -82,6 +84,8 @@ diesel::allow_tables_to_appear_in_same_query!(
     issue_attachments,
     heartbeat_runs,
     run_processes,
+    agent_sessions,
+    provider_gates,
     wakes,
     cost_events,
     spend_totals,

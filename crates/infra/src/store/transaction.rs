@@ -19,7 +19,8 @@ use workforce_domain::port::{
     GoalWrites, IdempotencyWrites, InstructionReads, InstructionWrites, IssueReads, IssueWrites,
     Journal, LabelReads, LabelWrites, LedgerReads, LedgerWrites, Lock, ProjectReads, ProjectWrites,
     Reads, RevisionReads, RevisionWrites, RunReads, RunWrites, SealedReads, SealedWrites,
-    SecretReads, SecretWrites, StoreError, StreamTicketReads, StreamTicketWrites, Tx,
+    SecretReads, SecretWrites, SessionReads, SessionWrites, StoreError, StreamTicketReads,
+    StreamTicketWrites, Tx,
 };
 use workforce_domain::time::Timestamp;
 
@@ -242,6 +243,10 @@ impl Reads for Transaction<'_> {
         self
     }
 
+    fn sessions(&mut self) -> &mut dyn SessionReads {
+        self
+    }
+
     fn secrets(&mut self) -> &mut dyn SecretReads {
         self
     }
@@ -321,6 +326,10 @@ impl Tx for Transaction<'_> {
     }
 
     fn runs_mut(&mut self) -> &mut dyn RunWrites {
+        self
+    }
+
+    fn sessions_mut(&mut self) -> &mut dyn SessionWrites {
         self
     }
 

@@ -32,6 +32,7 @@ mod runs;
 mod scopes;
 mod search;
 mod secrets;
+mod sessions;
 mod start_conditions;
 mod stream_tickets;
 mod timers;

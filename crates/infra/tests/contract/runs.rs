@@ -2,6 +2,7 @@ use workforce_domain::actor::Scope;
 use workforce_domain::id::RunId;
 use workforce_domain::port::{StopScope, StoreError};
 use workforce_domain::run::{Run, RunErrorCode, RunStatus, WakeStatus};
+use workforce_domain::text::SessionId;
 use workforce_domain::wake::{Wake, WakeReason};
 use workforce_testkit::on_both_databases;
 
@@ -80,6 +81,13 @@ on_both_databases! {
             error: Some("it broke".into()),
             log_bytes: 1 << 40,
             log_tail: Some("the end".into()),
+            containment: Some("cgroup".into()),
+            session: Some(SessionId::new("abc").unwrap()),
+            session_resumed: Some(false),
+            prompt_sha256: Some("0a".repeat(32)),
+            prompt_bytes: Some(12),
+            result_text: Some("\u{e9}".repeat(8 * 1024)),
+            retry_at: Some(later(99)),
             ..claimed
         };
         end(&mut ended);

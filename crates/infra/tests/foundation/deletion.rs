@@ -141,6 +141,8 @@ on_both_databases! {
             ("approval_comments", "run_id"),
             ("cost_events", "run_id"),
             ("activity", "run_id"),
+            ("agent_sessions", "last_run_id"),
+            ("provider_gates", "run_id"),
         ]);
         delete_and_look(&mut raw, "issues", PARENT, &[
             ("issues", "parent_id"),

@@ -7,7 +7,7 @@ use crate::raw::Raw;
 use crate::rows::{BOSS, COMPANY, GOAL, ISSUE, PARENT, RUN, SUBGOAL, WORKER, insert_company, key};
 
 /// A company with rows in every table, of which every invariant is true.
-const MAKE_SOUND: [&str; 9] = [
+const MAKE_SOUND: [&str; 10] = [
     "UPDATE heartbeat_runs SET status = 'running', finished_at = NULL, started_at = created_at,
         instance_id = (SELECT instance_id FROM run_processes), lease_expires_at = created_at,
         token_hash = (SELECT key_hash FROM agent_keys) WHERE id = {run}",
@@ -15,6 +15,7 @@ const MAKE_SOUND: [&str; 9] = [
         wake_id = (SELECT id FROM wakes) WHERE id <> {run}",
     "UPDATE wakes SET run_id = (SELECT id FROM heartbeat_runs WHERE status = 'queued'),
         coalesce_key = 'issue:' || issue_id",
+    "UPDATE agent_sessions SET task_key = 'issue:' || issue_id WHERE issue_id IS NOT NULL",
     "UPDATE issues SET lease_fence = 1",
     "UPDATE approvals SET type = 'approve_issue_plan', primary_issue_id = {issue}",
     "UPDATE issue_texts SET pending = false",
@@ -35,7 +36,7 @@ const CANCEL_RUN: &str = "UPDATE heartbeat_runs SET status = 'cancelled', \
     finished_at = created_at WHERE status = 'queued'";
 
 /// What breaks each of them.
-const BREAKING: [(&str, &str); 42] = [
+const BREAKING: [(&str, &str); 45] = [
     ("only_working_companies_queue", PAUSE_COMPANY),
     ("stopped_work_was_asked_to_stop", PAUSE_COMPANY),
     (
@@ -75,6 +76,18 @@ const BREAKING: [(&str, &str); 42] = [
     (
         "leases_expire_or_have_a_run",
         "UPDATE issue_leases SET run_id = NULL",
+    ),
+    (
+        "resumed_runs_name_their_session",
+        "UPDATE heartbeat_runs SET session_resumed = true WHERE id = {run}",
+    ),
+    (
+        "sessions_have_the_key_of_their_task",
+        "UPDATE agent_sessions SET issue_id = NULL",
+    ),
+    (
+        "sessions_are_of_their_agents_runs",
+        "UPDATE agent_sessions SET agent_id = {boss}",
     ),
     ("fences_count_upwards", "UPDATE issue_leases SET fence = 7"),
     (

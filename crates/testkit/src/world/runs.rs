@@ -81,6 +81,9 @@ impl World {
             signal: None,
             log_bytes: 0,
             log_tail: None,
+            session: None,
+            result_text: None,
+            retry_at: None,
         };
         self.finish_as(run, &end)
     }

@@ -40,8 +40,8 @@ pub(super) fn about(who: Acting<'_>, at: &Objects) -> Answers {
             told(who.read(|r, ctx| agents::runtime_state(r, ctx, at.agent))),
         ),
         (
-            "agents::exists",
-            told(who.read(|r, ctx| agents::exists(r, ctx, at.agent))),
+            "agents::sessions",
+            told(who.read(|r, ctx| agents::sessions(r, ctx, at.agent))),
         ),
     ]
 }

@@ -3,12 +3,12 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use workforce_app::Codes;
 use workforce_app::agents::{self, RuntimeState};
-use workforce_domain::Document;
 use workforce_domain::agent::{AdapterType, AgentStatus};
 use workforce_domain::company::PauseReason;
 use workforce_domain::id::{AgentId, CompanyId};
 use workforce_domain::money::{Budget, Cents};
 use workforce_domain::number::Count;
+use workforce_domain::session::AgentSession;
 use workforce_domain::string_enum::StringEnum;
 use workforce_domain::text::Label;
 use workforce_domain::time::Timestamp;
@@ -111,17 +111,17 @@ async fn get(rqctx: RequestContext) -> HttpResponse {
         .await
 }
 
-/// The sessions that an agent keeps from run to run, per task. The adapters of
-/// this version keep none, so the list is empty.
+/// The sessions that an agent keeps from run to run, per task. The 100 that were
+/// used last, the newest of them first.
 #[utoipa::path(get, path = "/api/agents/{agentId}/task-sessions", tag = TAG,
     operation_id = "listAgentTaskSessions",
-    responses((status = 200, description = "The sessions.", body = Vec<Document>)))]
+    responses((status = 200, description = "The sessions.", body = Vec<AgentSession>)))]
 async fn sessions(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .read(
             |rq| rq.id("agentId"),
-            |reads, ctx, id| agents::exists(reads, ctx, *id),
-            |()| Reply::ok(Vec::<Document>::new()),
+            |reads, ctx, id| agents::sessions(reads, ctx, *id),
+            Reply::ok,
         )
         .await
 }
@@ -129,13 +129,13 @@ async fn sessions(rqctx: RequestContext) -> HttpResponse {
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct ResetSessionBody {
-    /// The task whose session is forgotten; those of all tasks when left out.
-    #[serde(rename = "taskKey")]
-    _task: Option<Label>,
+    /// The task whose sessions are forgotten, those of all tasks when left out:
+    /// `general`, `issue:` and the issue's id, or the id or identifier alone.
+    task_key: Option<Label>,
 }
 
 /// Makes the agent forget what it keeps from run to run. Its next run begins
-/// afresh. The adapters of this version keep nothing, so that every run does.
+/// afresh. A task that nothing is kept of changes nothing.
 #[utoipa::path(post, path = "/api/agents/{agentId}/runtime-state/reset-session", tag = TAG,
     operation_id = "resetAgentSession",
     request_body = Option<ResetSessionBody>,
@@ -144,10 +144,10 @@ async fn reset(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .write(
             |rq| {
-                rq.json::<ResetSessionBody>()?;
-                rq.id("agentId")
+                let body = rq.json::<ResetSessionBody>()?;
+                Ok((rq.id("agentId")?, body.task_key))
             },
-            |tx, ctx, id| agents::reset_session(tx, ctx, *id),
+            |tx, ctx, (id, task)| agents::reset_session(tx, ctx, *id, task.as_ref()),
             |state| Reply::ok(RuntimeStateBody::from(state)),
         )
         .await

@@ -93,6 +93,30 @@ pub(super) const INVARIANTS: &[Invariant] = &[
             OR (r.status = 'running' AND r.instance_id <> p.instance_id)",
     },
     Invariant {
+        name: "resumed_runs_name_their_session",
+        sentence: "A run that goes on with a session says with which one, and a queued run with \
+            none.",
+        rows: "SELECT r.company_id AS company, 'run ' || r.id AS what FROM heartbeat_runs r
+            WHERE (r.session_resumed AND r.session_id IS NULL)
+            OR (r.status = 'queued' AND r.session_id IS NOT NULL)",
+    },
+    Invariant {
+        name: "sessions_have_the_key_of_their_task",
+        sentence: "A session stands under the key of its issue, or under that of no issue.",
+        rows: "SELECT s.company_id AS company, 'session of agent ' || s.agent_id AS what
+            FROM agent_sessions s
+            WHERE s.task_key <> CASE WHEN s.issue_id IS NULL THEN 'general'
+                ELSE 'issue:' || s.issue_id END",
+    },
+    Invariant {
+        name: "sessions_are_of_their_agents_runs",
+        sentence: "The last run of a session is a run of its agent, which was started.",
+        rows: "SELECT s.company_id AS company, 'session of agent ' || s.agent_id AS what
+            FROM agent_sessions s
+            JOIN heartbeat_runs r ON r.company_id = s.company_id AND r.id = s.last_run_id
+            WHERE r.agent_id <> s.agent_id OR r.started_at IS NULL",
+    },
+    Invariant {
         name: "leases_of_runs_end_with_them",
         sentence: "A lease that a run holds belongs to a running run of the same agent.",
         rows: "SELECT l.company_id AS company, 'lease on issue ' || l.issue_id AS what

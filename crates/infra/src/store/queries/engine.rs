@@ -10,7 +10,7 @@ use workforce_domain::id::{AgentId, CompanyId, InstanceId, IssueId, RunId};
 use workforce_domain::port::{
     BudgetStop, ClaimRequest, ClaimedRun, EngineReads, EngineWrites, Locked, RenewedRun, StoreError,
 };
-use workforce_domain::run::{ProcessRecord, Run, RunErrorCode};
+use workforce_domain::run::{ProcessRecord, Run, RunErrorCode, RunStart};
 use workforce_domain::time::{Month, Timestamp};
 use workforce_domain::wake::WakeReason;
 
@@ -21,7 +21,7 @@ use super::row::{Row, all};
 use super::run_row::RunRow;
 use super::runs::running;
 use super::{claim, event_retention, obsolete_wakes, timers, wakes};
-use crate::store::columns::{IdColumn, InstantColumn, Key, StringEnumColumn};
+use crate::store::columns::{IdColumn, InstantColumn, JsonColumn, Key, StringEnumColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{heartbeat_runs, run_processes};
 
@@ -263,6 +263,28 @@ impl EngineWrites for Transaction<'_> {
             .execute(self.conn)
             .map_err(failed)?;
         Ok(())
+    }
+
+    fn note_run_start(
+        &mut self,
+        company: CompanyScope,
+        run: RunId,
+        fence: i64,
+        start: &RunStart,
+    ) -> Result<bool, StoreError> {
+        let noted = diesel::update(heartbeat_runs::table.find(IdColumn(run)))
+            .filter(heartbeat_runs::company_id.eq(IdColumn(company.company())))
+            .filter(heartbeat_runs::fence.eq(fence))
+            .filter(running())
+            .set((
+                heartbeat_runs::containment.eq(&start.containment),
+                heartbeat_runs::session_id.eq(start.session.as_ref().map(|id| id.as_str())),
+                heartbeat_runs::session_resumed.eq(start.session_resumed),
+                heartbeat_runs::prompt.eq(start.prompt.clone().map(JsonColumn)),
+            ))
+            .execute(self.conn)
+            .map_err(failed)?;
+        Ok(noted == 1)
     }
 
     fn take_up(

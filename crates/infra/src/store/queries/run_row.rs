@@ -3,11 +3,12 @@
 use diesel::prelude::*;
 use workforce_domain::corrupt::Corrupt;
 use workforce_domain::id::{AgentId, CompanyId, InstanceId, IssueId, RunId, WakeId};
-use workforce_domain::run::{Run, RunErrorCode, RunKind, RunStatus};
+use workforce_domain::run::{PromptDigest, Run, RunErrorCode, RunKind, RunStatus};
+use workforce_domain::text::SessionId;
 use workforce_domain::wake::{WakeReason, WakeSource};
 
-use super::row::{Row, length};
-use crate::store::columns::{DigestColumn, IdColumn, InstantColumn, StringEnumColumn};
+use super::row::{Row, admit_some, length};
+use crate::store::columns::{DigestColumn, IdColumn, InstantColumn, JsonColumn, StringEnumColumn};
 use crate::store::schema::heartbeat_runs;
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
@@ -38,6 +39,12 @@ pub(super) struct RunRow {
     error: Option<String>,
     log_bytes: i64,
     log_tail: Option<String>,
+    containment: Option<String>,
+    session_id: Option<String>,
+    session_resumed: Option<bool>,
+    prompt: Option<JsonColumn<PromptDigest>>,
+    result_text: Option<String>,
+    retry_at: Option<InstantColumn>,
     started_at: Option<InstantColumn>,
     finished_at: Option<InstantColumn>,
     created_at: InstantColumn,
@@ -48,7 +55,9 @@ impl Row for RunRow {
     type Record = Run;
 
     fn weight(&self) -> usize {
-        length(self.error.as_ref()) + length(self.log_tail.as_ref())
+        length(self.error.as_ref())
+            + length(self.log_tail.as_ref())
+            + length(self.result_text.as_ref())
     }
 
     fn restore(self) -> Result<Run, Corrupt> {
@@ -83,6 +92,13 @@ impl Row for RunRow {
             error: self.error,
             log_bytes: self.log_bytes,
             log_tail: self.log_tail,
+            containment: self.containment,
+            session: admit_some("heartbeat run", self.session_id.as_deref(), SessionId::new)?,
+            session_resumed: self.session_resumed,
+            prompt_bytes: self.prompt.as_ref().map(|prompt| prompt.0.bytes),
+            prompt_sha256: self.prompt.map(|prompt| prompt.0.sha256),
+            result_text: self.result_text,
+            retry_at: self.retry_at.map(|at| at.0),
             started_at: self.started_at.map(|at| at.0),
             finished_at: self.finished_at.map(|at| at.0),
             created_at: self.created_at.0,
@@ -115,6 +131,16 @@ impl From<&Run> for RunRow {
             error: run.error.clone(),
             log_bytes: run.log_bytes,
             log_tail: run.log_tail.clone(),
+            containment: run.containment.clone(),
+            session_id: run.session.clone().map(String::from),
+            session_resumed: run.session_resumed,
+            prompt: run
+                .prompt_sha256
+                .clone()
+                .zip(run.prompt_bytes)
+                .map(|(sha256, bytes)| JsonColumn(PromptDigest { sha256, bytes })),
+            result_text: run.result_text.clone(),
+            retry_at: run.retry_at.map(InstantColumn),
             started_at: run.started_at.map(InstantColumn),
             finished_at: run.finished_at.map(InstantColumn),
             created_at: InstantColumn(run.created_at),

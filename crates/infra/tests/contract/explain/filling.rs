@@ -19,6 +19,7 @@ use workforce_domain::issue::{
 };
 use workforce_domain::port::{Locked, NewLease, Shared, StopScope, StoreError, Tx};
 use workforce_domain::project::Project;
+use workforce_domain::session::TaskKey;
 use workforce_domain::string_enum::StringEnum;
 use workforce_domain::text::{CommentBody, Name};
 use workforce_domain::time::Timestamp;
@@ -28,6 +29,7 @@ use crate::attachments::{asset, attachment};
 use crate::engine::cost;
 use crate::instructions::{instruct, revision};
 use crate::labels::label;
+use crate::sessions::{gate, session};
 use crate::world::{World, agent, goal, id, issue, later, now, number, project, queue, wake};
 
 const COMPANIES: usize = 3;
@@ -102,6 +104,11 @@ pub(super) fn fill(store: &TestStore) -> Asked {
                 let holder = holder.expect("it is employed");
                 let lease = NewLease::of(&held, &holder, None, now());
                 tx.issues_mut().take_lease(&held, lease)?;
+                let task = TaskKey::Issue(held.id);
+                let session = session(&agents[n % PLACES], task, n as u64);
+                tx.sessions_mut().save_session(&session)?;
+                let gate = gate(&world, &n.to_string(), n as u64);
+                tx.sessions_mut().note_gate(&gate)?;
             }
             for (n, secret) in secrets.iter().enumerate() {
                 add_secret(tx, &world, *secret, n)?;

@@ -169,6 +169,7 @@ pub(super) fn lists(asked: &Asked) -> Vec<(String, Body<'_>)> {
             }
             reads.activity().events(scope, 5, 20)?;
             reads.runs().pending_of(scope, asked.agent, 20)?;
+            reads.sessions().sessions_of(scope, asked.agent, 20)?;
             Ok(())
         }),
     ));

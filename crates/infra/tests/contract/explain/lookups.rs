@@ -1,12 +1,14 @@
 //! Look-ups and sums: each knows more of a key than its company.
 
 use workforce_domain::actor::{InstanceScope, Scope};
+use workforce_domain::agent::AdapterType;
 use workforce_domain::approval::ApprovalType;
 use workforce_domain::attachment::ObjectName;
 use workforce_domain::cost::Window;
 use workforce_domain::port::{Reads, SearchCursor, Spender};
 use workforce_domain::search::SearchQuery;
-use workforce_domain::text::{LabelName, SecretName};
+use workforce_domain::session::TaskKey;
+use workforce_domain::text::{AccountKey, LabelName, SecretName};
 use workforce_domain::ticket::TicketHolder;
 use workforce_domain::time::Month;
 
@@ -37,6 +39,13 @@ pub(super) fn others(asked: &Asked) -> Vec<(String, Body<'_>)> {
                 reads.credentials().run_token(&[0; 32])?;
                 reads.credentials().named_run(scope, id())?;
                 reads.board_tokens().find_by_digest(&[0; 32])?;
+                let task = TaskKey::Issue(asked.issue);
+                let adapter_type = AdapterType::ClaudeLocal;
+                reads
+                    .sessions()
+                    .find_session(scope, asked.agent, adapter_type, task)?;
+                let account = AccountKey::new("x").unwrap();
+                reads.sessions().gate_until(scope, &account)?;
                 reads.stream_tickets().find(&[0; 32])?;
                 let holder = TicketHolder::AgentKey([0; 32]);
                 reads.stream_tickets().waiting(scope, holder, now())?;

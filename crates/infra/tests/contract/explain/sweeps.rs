@@ -6,6 +6,7 @@ use workforce_domain::actor::{InstanceScope, Scope};
 use workforce_domain::dashboard::Cutoffs;
 use workforce_domain::port::{StopScope, StoreError, Tx};
 use workforce_domain::run::RunErrorCode;
+use workforce_domain::session::TaskKey;
 use workforce_domain::time::Month;
 use workforce_testkit::store::TestStore;
 
@@ -112,6 +113,19 @@ fn deeds(asked: &Asked) -> Vec<(&'static str, Deed<'_>)> {
                 tx.idempotency().delete_before(now(), BATCH)?;
                 tx.stream_tickets_mut().take(&[0; 32])?;
                 tx.stream_tickets_mut().delete_before(now(), BATCH)?;
+                let gates = tx.sessions_mut().delete_expired_gates(
+                    InstanceScope::SYSTEM,
+                    later(10),
+                    BATCH,
+                )?;
+                assert_eq!(gates, BATCH);
+                let issue = TaskKey::Issue(asked.issue);
+                for task in [Some(issue), None] {
+                    let sessions = tx
+                        .sessions_mut()
+                        .delete_sessions(scope, asked.agent, task)?;
+                    assert!(sessions > 0);
+                }
                 Ok(())
             }),
         ),

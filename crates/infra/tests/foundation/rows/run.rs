@@ -29,6 +29,12 @@ pub(crate) fn run(c: u8, thing: u8) -> Row {
         error: Null,
         log_bytes: Number(0),
         log_tail: Null,
+        containment: Null,
+        session_id: Null,
+        session_resumed: Null,
+        prompt: Null,
+        result_text: Null,
+        retry_at: Null,
         started_at: Null,
         finished_at: Instant,
         created_at: Instant,
@@ -54,6 +60,37 @@ pub(crate) fn process(c: u8) -> Row {
         pid: Number(9),
         process_group: Number(9),
         start_ticks: Number(1),
+    })
+}
+
+pub(crate) fn session(c: u8) -> Row {
+    row!(agent_sessions {
+        company_id: Key(c, COMPANY),
+        agent_id: Key(c, WORKER),
+        adapter_type: Text("claude_local"),
+        task_key: Text("general"),
+        issue_id: Null,
+        session_id: Text("s"),
+        directory: Text("/"),
+        fingerprint: Text("f"),
+        runs: Number(1),
+        input_tokens: Number(0),
+        usage_baseline: Json("{}"),
+        last_result: Null,
+        begun_at: Instant,
+        last_used_at: Instant,
+        last_run_id: Key(c, RUN),
+    })
+}
+
+pub(crate) fn gate(c: u8) -> Row {
+    row!(provider_gates {
+        company_id: Key(c, COMPANY),
+        account: Text("a"),
+        blocked_until: Instant,
+        reason: Text("provider_limit"),
+        noted_at: Instant,
+        run_id: Key(c, RUN),
     })
 }
 
