@@ -115,7 +115,10 @@ async fn works(program: Program) {
         "{log}"
     );
     assert_eq!(run.result_text.as_deref(), Some("It is blue now."));
-    assert!(run.session.is_some() && run.prompt_sha256.is_some(), "{run:?}");
+    assert!(
+        run.session.is_some() && run.prompt_sha256.is_some(),
+        "{run:?}"
+    );
     let requests = site.imitation.requests();
     let done = requests.iter().find(|request| request.kind == Kind::Sink);
     let done = done.and_then(|done| done.body.clone());
