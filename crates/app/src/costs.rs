@@ -1,13 +1,16 @@
 //! Costs: recording them, and what they add up to
 //! (docs/budgets.md#cost-events).
 
+mod metering;
 mod summaries;
 
+pub use metering::{MeteredUse, meter};
 pub use summaries::{AgentCost, CostSummary, WindowQuery, by_agent, by_project, summary};
 
 use serde_json::{Value, json};
 use workforce_domain::activity::Action;
 use workforce_domain::actor::{AgentCredential, CompanyScope};
+use workforce_domain::agent::Agent;
 use workforce_domain::budget::{OccurrenceError, check_occurrence};
 use workforce_domain::cost::{BillingType, CostEvent, CostSource, TokenUse};
 use workforce_domain::id::{AgentId, CompanyId, GoalId, ProjectId, RunId};
@@ -124,6 +127,29 @@ pub fn report(
 ) -> Result<ReportedCost, Failure<CostError>> {
     let scope = ctx.actor().enter(company).ok_or(Denied::CompanyForbidden)?;
     let run = reporting_run(ctx, &command)?;
+    let key = command.idempotency_key.as_deref();
+    if key.is_some_and(|key| key.starts_with(metering::KEY_PREFIX)) {
+        let message = format!("must not begin with {}", metering::KEY_PREFIX);
+        return Err(FieldFault::invalid("/idempotencyKey", message).into());
+    }
+    record(
+        tx,
+        ctx,
+        scope,
+        ReportCost { run, ..command },
+        CostSource::Reported,
+    )
+}
+
+/// Records a cost, once for each key of its own.
+fn record(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    scope: CompanyScope,
+    command: ReportCost,
+    source: CostSource,
+) -> Result<ReportedCost, Failure<CostError>> {
+    let (company, run) = (scope.company(), command.run);
     check_tokens(&command.tokens)?;
     let occurred_at = command.occurred_at.unwrap_or(ctx.now);
     let month = check_occurrence(ctx.now, occurred_at)
@@ -167,8 +193,8 @@ pub fn report(
         billing_type: command.billing_type.unwrap_or(BillingType::Api),
         tokens: command.tokens,
         cost: command.cost,
-        source: CostSource::Reported,
-        counted: true,
+        counted: source == CostSource::Metered || !is_metered(ctx, &agent),
+        source,
         idempotency_key: command.idempotency_key,
         occurred_at,
         created_at: ctx.now,
@@ -201,6 +227,15 @@ pub fn report(
         event,
         created: true,
     })
+}
+
+/// Whether the use of the reporting run is read from its program's output, so that
+/// its own report would count it twice.
+fn is_metered(ctx: &Context<'_>, agent: &Agent) -> bool {
+    let is_run = ctx
+        .agent()
+        .is_some_and(|caller| matches!(caller.credential, AgentCredential::Run { .. }));
+    is_run && agent.adapter_type.is_metered()
 }
 
 /// True when a report tells what was recorded under its key.

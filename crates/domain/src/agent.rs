@@ -41,6 +41,21 @@ string_enum! {
     }
 }
 
+impl AdapterType {
+    /// Whether what its program uses is read from the program's output.
+    #[must_use]
+    pub const fn is_metered(self) -> bool {
+        match self {
+            Self::ClaudeLocal
+            | Self::CodexLocal
+            | Self::GeminiLocal
+            | Self::OpencodeLocal
+            | Self::PiLocal => true,
+            Self::Process | Self::Http | Self::Cursor => false,
+        }
+    }
+}
+
 string_enum! {
     /// An agent's status as callers see it. It is derived, never stored, so
     /// that it cannot go stale.

@@ -3,6 +3,7 @@ use std::io;
 use workforce_domain::run::{RunEnd, RunErrorCode, RunOutcome};
 
 use crate::live::Halt;
+use crate::program_run::ProgramRun;
 use crate::state::EngineState;
 
 /// How a run came to its end.
@@ -10,6 +11,8 @@ use crate::state::EngineState;
 pub(crate) struct ExecutionResult {
     /// The end to write down; `None` for a run that is another server's by now.
     pub(crate) end: Option<RunEnd>,
+    /// What its agent program leaves behind.
+    pub(crate) program: Option<Box<ProgramRun>>,
     /// Whether nothing of it executes any more.
     pub(crate) group_empty: bool,
     /// True when it did not begin for lack of room, and may begin later.
@@ -31,6 +34,7 @@ impl ExecutionResult {
     fn before_start(end: impl Into<Option<RunEnd>>) -> Self {
         Self {
             end: end.into(),
+            program: None,
             group_empty: true,
             lacks_room: false,
         }

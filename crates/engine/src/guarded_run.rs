@@ -12,9 +12,7 @@ use workforce_agent_programs::{Conclusion, FailureClass, Outcome, ProgramFailure
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::id::CompanyId;
 use workforce_domain::port::Failure;
-use workforce_domain::run::{
-    ProcessRecord, PromptDigest, RunEnd, RunErrorCode, RunOutcome, RunStart,
-};
+use workforce_domain::run::{ProcessRecord, RunEnd, RunErrorCode, RunOutcome, RunStart};
 use workforce_domain::text::SessionId;
 use workforce_domain::time::Timestamp;
 use workforce_guard::client::{self, Guard, GuardError};
@@ -22,6 +20,7 @@ use workforce_guard::{Ending, Exit, LaunchError, LogSummary, ProcessIdentity, Ru
 
 use crate::execution_result::ExecutionResult;
 use crate::live::{Halt, LiveRun};
+use crate::program_run::ProgramRun;
 use crate::state::EngineState;
 
 /// How long after the order to kill a guard that does not answer is killed.
@@ -36,9 +35,9 @@ pub(crate) async fn execute(
     state: &Arc<EngineState>,
     live: &Arc<LiveRun>,
     start: Start,
-    prompt: Option<PromptDigest>,
+    told: RunStart,
 ) -> Option<ExecutionResult> {
-    match begin(state, live, start, prompt).await {
+    match begin(state, live, start, told).await {
         Ok(guard) => stay(state, live, guard).await,
         Err(ending) => Some(ending),
     }
@@ -49,16 +48,14 @@ async fn begin(
     state: &EngineState,
     live: &LiveRun,
     start: Start,
-    prompt: Option<PromptDigest>,
+    told: RunStart,
 ) -> Result<Guard, ExecutionResult> {
     if let Some(halt) = live.halted() {
         return Err(ExecutionResult::halted(halt));
     }
     let told = RunStart {
         containment: Some(start.containment.means.names().join(",")),
-        session: None,
-        session_resumed: start.agent_program.map(|_| false),
-        prompt,
+        ..told
     };
     let refused = |error: GuardError| match live.halted() {
         Some(halt) => ExecutionResult::halted(halt),
@@ -221,6 +218,7 @@ async fn lost_guard(live: &LiveRun) -> ExecutionResult {
     };
     ExecutionResult {
         end: outcome.map(|outcome| RunEnd::without_exit(outcome, "its guard was killed")),
+        program: None,
         group_empty,
         lacks_room: false,
     }
@@ -237,6 +235,7 @@ pub(crate) fn result_of(
         Some(Exit::Signal(signal)) => (None, Some(signal)),
         None => (None, None),
     };
+    let program = ProgramRun::of(&report).map(Box::new);
     let (log_bytes, log_tail) = stored(report.log);
     let said = Said::of(report.conclusion, now);
     let end =
@@ -255,6 +254,7 @@ pub(crate) fn result_of(
         });
     ExecutionResult {
         end,
+        program,
         group_empty: true,
         lacks_room: false,
     }
@@ -311,6 +311,11 @@ fn verdict(
         // What an agent program tells counts, not its exit code.
         (Ending::Itself, _) if let Some(told) = told => match told {
             Outcome::Succeeded => return Some((RunOutcome::Succeeded, None)),
+            // Its work is queued again, and begins a session of its own.
+            Outcome::Failed(failure) if failure.class == FailureClass::SessionUnknown => (
+                RunOutcome::Lost(RunErrorCode::SessionUnknown),
+                failure.message,
+            ),
             Outcome::Failed(failure) => {
                 (RunOutcome::Failed(code_of(failure.class)), failure.message)
             }

@@ -19,6 +19,7 @@ mod live;
 mod log_publisher;
 mod log_store;
 mod process_cleanup;
+mod program_run;
 mod project_context;
 mod recovery;
 mod renewal;

@@ -45,11 +45,12 @@ async fn take_up(state: &Arc<EngineState>, process: &ProcessRecord) -> Result<()
         .store
         .read(move |reads| reads.runs().find(company.into(), run))
         .await?;
-    if let Some(run) = found.filter(|run| run.status.is_live()) {
+    if let Some(run) = found {
         let files = state.config.guard_files(run.company, run.id);
         match client::find(&files, run.id, run.fence).await {
             Found::Alive(guard, description)
-                if description.identity == identity_of(process)
+                if run.status.is_live()
+                    && description.identity == identity_of(process)
                     && adopt(state, process, &run).await? =>
             {
                 go_on(state, &run, guard, &description);
@@ -100,19 +101,21 @@ fn go_on(state: &Arc<EngineState>, run: &Run, guard: Guard, description: &Descri
 
 /// Writes down how a run ended while it had no server.
 async fn write_end(state: &EngineState, run: &Run, report: RunReport) -> Result<(), StoreError> {
-    let Some(end) = guarded_run::result_of(report, None, state.store.ports.clock.now()).end else {
-        return Ok(());
-    };
-    tracing::info!(run = %run.id, outcome = ?end.outcome, "a run ended without a server");
+    let ending = guarded_run::result_of(report, None, state.store.ports.clock.now());
     let (company, id, fence) = (run.scope(), run.id, run.fence);
-    state
-        .store
-        .write(move |tx, ctx| {
-            let written = runs::finish(tx, ctx, company, id, fence, end.clone())?;
-            tx.engine_mut().delete_process(company, id)?;
-            Ok(written)
-        })
-        .await?;
+    let program = ending.program;
+    if let Some(end) = ending.end {
+        tracing::info!(run = %run.id, outcome = ?end.outcome, "a run ended without a server");
+        let session = program.clone();
+        state
+            .store
+            .write(move |tx, ctx| {
+                let session = session.as_ref().map(|program| &program.session);
+                run_task::write_end(tx, ctx, (company, id, fence), end.clone(), session)
+            })
+            .await?;
+    }
+    run_task::account(state, company, id, program, true).await?;
     instructions::remove(state, run.company, run.id).await;
     Ok(())
 }

@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 
 use workforce_agent_programs::ProgramEvent;
 
-use crate::protocol::RunReport;
+use crate::protocol::{ModelUsage, RunReport};
 
 const SOCKET: &str = "guard.socket";
 const REPORT: &str = "report.json";
 const EVENTS: &str = "events.jsonl";
+/// No run uses nearly so many models.
+const MAX_MODELS: usize = 32;
 /// Longer than any report: the end of the output is at most 8 KiB, and no
 /// character takes more than six bytes in JSON.
 const MAX_REPORT: u64 = 1 << 20;
@@ -52,6 +54,7 @@ impl GuardFiles {
         EventFile {
             path: self.folder.join(EVENTS),
             file: None,
+            usage: Vec::new(),
         }
     }
 
@@ -95,15 +98,45 @@ impl GuardFiles {
 pub(crate) struct EventFile {
     path: PathBuf,
     file: Option<File>,
+    usage: Vec<ModelUsage>,
 }
 
 impl EventFile {
     /// Appends events, each in one line. A fault of the disk costs events, not the
     /// run: the last ones are in its report.
     pub(crate) fn append(&mut self, events: &[ProgramEvent]) {
+        events.iter().for_each(|event| self.add_up(event));
         let written = events.iter().try_for_each(|event| self.append_one(event));
         if written.is_err() {
             self.file = None;
+        }
+    }
+
+    /// What the events add up to.
+    pub(crate) fn into_usage(self) -> Vec<ModelUsage> {
+        self.usage
+    }
+
+    fn add_up(&mut self, event: &ProgramEvent) {
+        let ProgramEvent::Usage {
+            model,
+            tokens,
+            cost,
+        } = event
+        else {
+            return;
+        };
+        let is_full = self.usage.len() >= MAX_MODELS;
+        // A program that names ever new ones is counted with the last.
+        let known = self.usage.iter().position(|known| known.model == *model);
+        let known = known.or(is_full.then(|| self.usage.len() - 1));
+        match known.and_then(|known| self.usage.get_mut(known)) {
+            Some(known) => known.add(*tokens, *cost),
+            None => self.usage.push(ModelUsage {
+                model: model.clone(),
+                tokens: *tokens,
+                cost: *cost,
+            }),
         }
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use workforce_agent_programs::{AgentProgram, Conclusion, UsageBaseline};
+use workforce_agent_programs::{AgentProgram, Conclusion, MicroCents, TokenUsage, UsageBaseline};
 use workforce_domain::id::RunId;
 use workforce_domain::run::RunErrorCode;
 
@@ -141,8 +141,40 @@ pub struct RunReport {
     /// What the agent program told; `None` for another program.
     #[serde(default)]
     pub conclusion: Option<Conclusion>,
+    /// What it used, for each model that it named.
+    #[serde(default)]
+    pub usage: Vec<ModelUsage>,
+    /// What the server that started the run wanted to be kept.
+    #[serde(default)]
+    pub memo: Value,
     /// What its log holds.
     pub log: LogSummary,
+}
+
+/// What a run used of one model.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelUsage {
+    /// The model; `None` when the program did not name it.
+    pub model: Option<String>,
+    /// Tokens used.
+    pub tokens: TokenUsage,
+    /// What the program says that it cost.
+    pub cost: Option<MicroCents>,
+}
+
+impl ModelUsage {
+    /// Adds what a further call used.
+    pub(crate) fn add(&mut self, tokens: TokenUsage, cost: Option<MicroCents>) {
+        let sum = &mut self.tokens;
+        sum.input = sum.input.saturating_add(tokens.input);
+        sum.cached_read = sum.cached_read.saturating_add(tokens.cached_read);
+        sum.cached_write = sum.cached_write.saturating_add(tokens.cached_write);
+        sum.output = sum.output.saturating_add(tokens.output);
+        if let Some(MicroCents(cost)) = cost {
+            let MicroCents(before) = self.cost.unwrap_or(MicroCents::ZERO);
+            self.cost = Some(MicroCents(before.saturating_add(cost)));
+        }
+    }
 }
 
 /// What made a run end.

@@ -2,6 +2,7 @@
 //! engine writes when they begin and end (docs/heartbeats.md).
 
 mod lifecycle;
+mod program;
 mod request;
 
 use serde_json::{Value, json};
@@ -15,6 +16,7 @@ use workforce_domain::port::{ActivityCursor, Failure, Reads, RunCursor, RunFilte
 use workforce_domain::run::{Run, RunStatus};
 
 pub use lifecycle::{finish, start};
+pub use program::{SessionUse, keep_session};
 pub use request::{
     ASK, CANCEL, InvokeOutcome, TriggerDetail, WakeUp, WakeUpOutcome, cancel, invoke, wake_up,
 };

@@ -6,13 +6,15 @@ use std::sync::Arc;
 
 use nix::unistd::geteuid;
 use workforce_agent_programs::{
-    AgentProgram, HomeFile, ProgramSettings, RunUser, Session, command_line,
+    AgentProgram, HomeFile, ProgramSettings, RunUser, Session, UsageBaseline, command_line,
 };
 use workforce_app::prompt::{
     self, InstructionCopy, Prompt, PromptFacts, PromptInput, WorkingPlace,
 };
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::port::StoreError;
-use workforce_domain::run::{PromptDigest, RunErrorCode};
+use workforce_domain::run::{PromptDigest, RunErrorCode, RunStart};
+use workforce_domain::session::{SessionPlan, SessionWish};
 use workforce_guard::Start;
 
 use super::local::{Command, Place, make_place, offload, unusable};
@@ -20,6 +22,7 @@ use super::{Adapter, RunFuture};
 use crate::execution_result::ExecutionResult;
 use crate::guarded_run;
 use crate::live::LiveRun;
+use crate::program_run::ProgramStart;
 use crate::run_context::RunContext;
 use crate::state::EngineState;
 
@@ -36,7 +39,7 @@ impl Adapter for AgentProgramAdapter {
     ) -> RunFuture<'a> {
         Box::pin(async move {
             match prepare(self.0, state, live, context).await {
-                Ok((start, prompt)) => guarded_run::execute(state, live, start, Some(prompt)).await,
+                Ok((start, told)) => guarded_run::execute(state, live, start, told).await,
                 Err(ending) => Some(ending),
             }
         })
@@ -49,34 +52,97 @@ async fn prepare(
     state: &EngineState,
     live: &LiveRun,
     context: &RunContext,
-) -> Result<(Start, PromptDigest), ExecutionResult> {
+) -> Result<(Start, RunStart), ExecutionResult> {
     let settings = ProgramSettings::read(&context.settings).map_err(|fault| unusable(&fault))?;
-    let line = command_line(
-        program,
-        &settings,
-        Session::New { id: None },
-        user_of(context),
-    )
-    .map_err(|fault| unusable(&fault))?;
+    let user = user_of(context);
+    let fresh = Session::New { id: None };
+    // What the place needs does not depend on the session.
+    let line = command_line(program, &settings, fresh, user).map_err(|fault| unusable(&fault))?;
     let place = make_place(state, context, &line.environment).await?;
     write_home_files(state, &place, line.home_files).await?;
-    let facts = facts(state, context).await?;
-    let prompt = compose(context, &facts, &settings, &place);
+    let directory = place.cwd.to_string_lossy().into_owned();
+    let fingerprint = fingerprint(state, context);
+    let known = known(state, context, &directory, &fingerprint).await?;
+    let resumed = known.plan.resumed().cloned();
+    let session = resumed
+        .as_ref()
+        .and_then(|session| workforce_agent_programs::SessionId::new(session.as_str()).ok());
+    let session = session.as_ref().map_or(fresh, Session::Resume);
+    let line = command_line(program, &settings, session, user).map_err(|fault| unusable(&fault))?;
+    let prompt = compose(context, &known, &settings, &place);
+    let memo = ProgramStart {
+        program,
+        adapter_type: context.claimed.agent.adapter_type,
+        model: settings.model.clone(),
+        directory,
+        fingerprint,
+        resumed: resumed.clone(),
+    };
     let command = settings.command.filter(|command| !command.is_empty());
     let command = Command {
         program: command
             .unwrap_or_else(|| program.definition().command.to_owned())
             .into(),
         arguments: line.arguments.into_iter().map(Into::into).collect(),
-        stdin: Some(prompt.joined()),
+        stdin: Some(match resumed {
+            Some(_) => prompt.user.clone(),
+            None => prompt.joined(),
+        }),
         agent_program: Some(program),
+        usage_baseline: known.usage_baseline(),
         preamble: preamble(context, &prompt),
+        memo: memo.to_memo(),
     };
-    let digest = PromptDigest {
-        sha256: prompt.digest(),
-        bytes: i32::try_from(prompt.len()).unwrap_or(i32::MAX),
+    let told = RunStart {
+        containment: None,
+        session_resumed: Some(resumed.is_some()),
+        session: resumed,
+        prompt: Some(PromptDigest {
+            sha256: prompt.digest(),
+            bytes: i32::try_from(prompt.len()).unwrap_or(i32::MAX),
+        }),
     };
-    Ok((place.start(state, live, context, command), digest))
+    Ok((place.start(state, live, context, command), told))
+}
+
+/// What the store tells of a run whose program is about to start.
+struct Known {
+    facts: PromptFacts,
+    plan: SessionPlan,
+}
+
+impl Known {
+    fn usage_baseline(&self) -> UsageBaseline {
+        match &self.plan {
+            SessionPlan::Resume(resumed) => {
+                serde_json::from_str(&resumed.usage_baseline).unwrap_or(UsageBaseline::UNKNOWN)
+            }
+            SessionPlan::Fresh { .. } => UsageBaseline::NEW_SESSION,
+        }
+    }
+}
+
+/// The settings that a session cannot change in its midst.
+const OF_SESSION: [&str; 9] = [
+    "command",
+    "model",
+    "effort",
+    "modelReasoningEffort",
+    "chrome",
+    "search",
+    "extraArgs",
+    "dangerouslySkipPermissions",
+    "dangerouslyBypassApprovalsAndSandbox",
+];
+
+fn fingerprint(state: &EngineState, context: &RunContext) -> String {
+    let settings: Vec<_> = OF_SESSION
+        .iter()
+        .map(|&key| context.settings.get(key))
+        .collect();
+    let text = serde_json::to_string(&settings).unwrap_or_default();
+    let digest = state.store.ports.tokens.digest(&text);
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Whether the program runs as root, which some refuse.
@@ -93,14 +159,37 @@ fn user_of(context: &RunContext) -> RunUser {
     }
 }
 
-async fn facts(state: &EngineState, context: &RunContext) -> Result<PromptFacts, ExecutionResult> {
+async fn known(
+    state: &EngineState,
+    context: &RunContext,
+    directory: &str,
+    fingerprint: &str,
+) -> Result<Known, ExecutionResult> {
     let claimed = context.claimed.clone();
     let now = state.store.ports.clock.now();
-    let facts: Result<PromptFacts, StoreError> = state
+    let (directory, fingerprint) = (directory.to_owned(), fingerprint.to_owned());
+    let known: Result<Known, StoreError> = state
         .store
-        .read(move |reads| prompt::facts(reads, &claimed, now))
+        .read(move |reads| {
+            let (agent, task) = (&claimed.agent, claimed.run.issue.into());
+            let scope = claimed.company.scope();
+            let session =
+                reads
+                    .sessions()
+                    .find_session(scope, agent.id, agent.adapter_type, task)?;
+            let wish = SessionWish {
+                directory: &directory,
+                fingerprint: &fingerprint,
+                reason: claimed.run.reason,
+                is_unknown: false,
+            };
+            Ok(Known {
+                facts: prompt::facts(reads, &claimed, now)?,
+                plan: SessionPlan::decide(session.as_ref(), &wish, now),
+            })
+        })
         .await;
-    facts.map_err(|error| {
+    known.map_err(|error| {
         tracing::error!(%error, cause = ?error, "the prompt of a run cannot be written");
         ExecutionResult::broken("the store failed before the start")
     })
@@ -108,7 +197,7 @@ async fn facts(state: &EngineState, context: &RunContext) -> Result<PromptFacts,
 
 fn compose(
     context: &RunContext,
-    facts: &PromptFacts,
+    known: &Known,
     settings: &ProgramSettings,
     place: &Place,
 ) -> Prompt {
@@ -128,9 +217,13 @@ fn compose(
             entry: &copy.entry_text,
             others: &others,
         });
+    let hand_over = match &known.plan {
+        SessionPlan::Fresh { handover, .. } => handover.as_deref(),
+        SessionPlan::Resume(_) => None,
+    };
     let prompt = prompt::compose(&PromptInput {
         claimed: &context.claimed,
-        facts,
+        facts: &known.facts,
         instructions,
         skill: skill.as_deref(),
         project_layer: context.project_layer.as_deref(),
@@ -140,8 +233,8 @@ fn compose(
             base_branch: None,
         },
         template: settings.prompt_template.as_deref(),
-        hand_over: None,
-        resumed: false,
+        hand_over,
+        resumed: known.plan.resumed().is_some(),
     });
     for name in &prompt.unknown_placeholders {
         tracing::warn!(run = %context.claimed.run.id, name, "a prompt template names nothing");

@@ -7,6 +7,7 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
 use workforce_agent_programs::{AgentProgram, UsageBaseline};
 use workforce_domain::run::RunErrorCode;
 use workforce_guard::{ChildEnvironment, Containment, DEFAULT_LOG_CAP, Start};
@@ -34,8 +35,12 @@ pub(super) struct Command {
     pub(super) stdin: Option<String>,
     /// The agent program that it is, if it is one.
     pub(super) agent_program: Option<AgentProgram>,
+    /// What its session was counted for before.
+    pub(super) usage_baseline: UsageBaseline,
     /// What the log begins with.
     pub(super) preamble: String,
+    /// What is to be known at its end.
+    pub(super) memo: Value,
 }
 
 /// A run that does not begin, since its configuration cannot be used.
@@ -93,12 +98,12 @@ impl Place {
             log_cap: DEFAULT_LOG_CAP,
             secrets: context.secrets.clone(),
             agent_program: command.agent_program,
-            usage_baseline: UsageBaseline::NEW_SESSION,
+            usage_baseline: command.usage_baseline,
             preamble: command.preamble,
             limits: self.settings.limits,
             patience: patience.saturating_sub(live.renewed_at().elapsed()),
             containment: self.containment,
-            memo: serde_json::Value::Null,
+            memo: command.memo,
         }
     }
 }

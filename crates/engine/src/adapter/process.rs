@@ -1,5 +1,8 @@
 use std::sync::Arc;
 
+use serde_json::Value;
+use workforce_agent_programs::UsageBaseline;
+use workforce_domain::run::RunStart;
 use workforce_guard::Start;
 
 use super::local::{Command, make_place, unusable};
@@ -23,7 +26,7 @@ impl Adapter for ProcessAdapter {
     ) -> RunFuture<'a> {
         Box::pin(async move {
             match prepare(state, live, context).await {
-                Ok(start) => guarded_run::execute(state, live, start, None).await,
+                Ok(start) => guarded_run::execute(state, live, start, RunStart::default()).await,
                 Err(ending) => Some(ending),
             }
         })
@@ -43,7 +46,9 @@ async fn prepare(
         arguments: settings.args.into_iter().map(Into::into).collect(),
         stdin: settings.stdin,
         agent_program: None,
+        usage_baseline: UsageBaseline::NEW_SESSION,
         preamble: String::new(),
+        memo: Value::Null,
     };
     Ok(place.start(state, live, context, command))
 }

@@ -1,12 +1,19 @@
 //! Real agent programs, whose model is an imitation.
 
 use std::path::Path;
+use std::time::Duration;
 
 use serde_json::{Map, Value, json};
+use workforce_app::{costs, issues};
 use workforce_domain::agent::AdapterType;
+use workforce_domain::cost::{CostEvent, CostSource, TokenUse};
+use workforce_domain::id::{AgentId, IssueId, RunId};
+use workforce_domain::money::Cents;
+use workforce_domain::page::PageRequest;
 use workforce_domain::run::{Run, RunErrorCode, RunStatus};
+use workforce_domain::text::CommentBody;
 use workforce_model_imitation::{
-    ErrorKind, Failure, Kind, LoggedRequest, ModelImitation, Program, Reply, Rule, Script,
+    ErrorKind, Failure, Kind, LoggedRequest, ModelImitation, Program, Reply, Rule, Script, Usage,
     installed_for_test,
 };
 
@@ -57,22 +64,30 @@ impl Site {
     /// Runs an agent about an issue to the end.
     async fn run(&self) -> Run {
         let engine = self.house.start();
+        self.assign();
+        let run = self.ended().await.remove(0);
+        engine.shutdown().await;
+        run
+    }
+
+    /// Gives an agent an issue to work on.
+    fn assign(&self) -> (AgentId, IssueId) {
         let agent = self.house.hire_with(self.config.clone(), |command| {
             command.adapter_type = Some(match self.program {
                 Program::Codex => AdapterType::CodexLocal,
                 _ => AdapterType::ClaudeLocal,
             });
         });
-        self.house.assign(agent, |issue| {
-            issue.description =
-                Some(workforce_domain::text::Description::new("Paint it blue.").expect("a text"));
+        let issue = self.house.assign(agent, |issue| {
+            let text = workforce_domain::text::Description::new("Paint it blue.");
+            issue.description = Some(text.expect("a text"));
         });
-        let runs = self
-            .house
-            .all_ended_within(std::time::Duration::from_secs(100))
-            .await;
-        engine.shutdown().await;
-        runs.into_iter().next().expect("a run")
+        (agent, issue)
+    }
+
+    /// All runs, once they have ended, oldest first.
+    async fn ended(&self) -> Vec<Run> {
+        self.house.all_ended_within(Duration::from_secs(100)).await
     }
 
     /// What the imitation was asked as the model.
@@ -193,4 +208,114 @@ async fn why_a_program_failed_is_told_by_its_class() {
             );
         }
     }
+}
+
+/// Two runs about an issue, the second for a comment of the board.
+async fn comes_back(site: &Site) -> Vec<Run> {
+    let usage = |fresh, output| Usage {
+        input: fresh,
+        cached: 800,
+        cache_write: 0,
+        output,
+        reasoning: 0,
+    };
+    site.imitation.set_script(Script::from(
+        Rule::new()
+            .then(Reply::shell("true").usage(usage(1200, 40)))
+            .then(Reply::text("Done so far.").usage(usage(300, 25))),
+    ));
+    let engine = site.house.start();
+    let (_, issue) = site.assign();
+    site.ended().await;
+    site.house.act(|tx, ctx| {
+        let command = issues::AddComment {
+            body: CommentBody::new("And green at the top.").expect("a text"),
+            reopen: None,
+            interrupt: None,
+        };
+        issues::add_comment(tx, ctx, &issue.into(), command)
+    });
+    let runs = site.ended().await;
+    engine.shutdown().await;
+    runs
+}
+
+fn costs_of(site: &Site, run: RunId) -> Vec<CostEvent> {
+    let page = site
+        .house
+        .act(|tx, ctx| costs::list(tx.reads(), ctx, site.house.company, &PageRequest::first()));
+    let mut events = page.items;
+    events.retain(|event| event.run == Some(run));
+    events
+}
+
+async fn goes_on(program: Program) -> Option<(Site, Vec<Run>)> {
+    let site = Site::new(program)?;
+    let runs = comes_back(&site).await;
+    assert_eq!(runs.len(), 2, "{runs:?}");
+    for run in &runs {
+        assert_eq!(
+            run.status,
+            RunStatus::Succeeded,
+            "{}",
+            site.house.log(run.id)
+        );
+    }
+    assert_eq!(runs[0].session, runs[1].session);
+    let resumed: Vec<_> = runs.iter().map(|run| run.session_resumed).collect();
+    assert_eq!(resumed, [Some(false), Some(true)]);
+    let calls = site.calls();
+    let last = calls
+        .last()
+        .and_then(|call| call.call.as_ref())
+        .expect("a call");
+    assert_eq!(last.prompts.len(), 2, "the model sees the earlier prompt");
+    assert!(last.prompts[0].contains("Paint it blue."));
+    assert!(last.prompts[1].contains("And green at the top."));
+    // Each run is booked once, and for what it used itself.
+    for run in &runs {
+        let events = costs_of(&site, run.id);
+        let expected = TokenUse {
+            input: 1500,
+            cached_input: 1600,
+            cache_write: 0,
+            output: 65,
+        };
+        let booked: Vec<_> = events
+            .iter()
+            .map(|event| (event.tokens, event.source, event.issue, event.counted))
+            .collect();
+        assert_eq!(booked, [(expected, CostSource::Metered, run.issue, true)]);
+    }
+    Some((site, runs))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn claude_code_goes_on_with_its_session_and_costs_what_it_says() {
+    let Some((site, runs)) = goes_on(Program::Claude).await else {
+        return;
+    };
+    // Its last figure is that of the whole session.
+    let log = site.house.log(runs[1].id);
+    let result = log
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .find(|event| event["type"] == "result")
+        .expect("a result");
+    let dollars = result["total_cost_usd"].to_string();
+    let spent: Cents = runs
+        .iter()
+        .flat_map(|run| costs_of(&site, run.id))
+        .map(|event| event.cost)
+        .fold(Cents::ZERO, |sum, cost| {
+            sum.checked_add(cost).expect("a sum")
+        });
+    let told: f64 = dollars.parse().expect("a number");
+    assert_eq!(spent.micros(), (told * 1e8).round() as i64, "{dollars}");
+    assert!(spent > Cents::ZERO);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn codex_goes_on_with_its_session_and_counts_no_turn_twice() {
+    goes_on(Program::Codex).await;
 }

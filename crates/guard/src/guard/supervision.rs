@@ -92,6 +92,8 @@ pub(super) async fn supervise(
         ended_by,
         exit,
         conclusion,
+        usage: events.into_usage(),
+        memo: start.memo.clone(),
         log,
     })
 }
