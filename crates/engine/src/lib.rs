@@ -25,6 +25,7 @@ mod recovery;
 mod renewal;
 mod retention;
 mod run_context;
+mod run_end;
 mod run_environment;
 mod run_task;
 mod secret_resolution;

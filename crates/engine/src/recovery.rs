@@ -15,8 +15,9 @@ use crate::live::{Halt, LiveRun};
 use crate::process_cleanup::{
     Clearing, delete_process, identity_of, kill_leftover_processes, lost_run_end,
 };
+use crate::run_end::EndedRun;
 use crate::state::EngineState;
-use crate::{guarded_run, instructions, run_task};
+use crate::{guarded_run, instructions, run_end, run_task};
 
 /// How long after the end of its run the record of a process on another host is
 /// forgotten.
@@ -102,20 +103,14 @@ fn go_on(state: &Arc<EngineState>, run: &Run, guard: Guard, description: &Descri
 /// Writes down how a run ended while it had no server.
 async fn write_end(state: &EngineState, run: &Run, report: RunReport) -> Result<(), StoreError> {
     let ending = guarded_run::result_of(report, None, state.store.ports.clock.now());
-    let (company, id, fence) = (run.scope(), run.id, run.fence);
-    let program = ending.program;
-    if let Some(end) = ending.end {
-        tracing::info!(run = %run.id, outcome = ?end.outcome, "a run ended without a server");
-        let session = program.clone();
-        state
-            .store
-            .write(move |tx, ctx| {
-                let session = session.as_ref().map(|program| &program.session);
-                run_task::write_end(tx, ctx, (company, id, fence), end.clone(), session)
-            })
-            .await?;
-    }
-    run_task::account(state, company, id, program, true).await?;
+    tracing::info!(run = %run.id, end = ?ending.end, "a run ended without a server");
+    let ended = EndedRun {
+        company: run.scope(),
+        run: run.id,
+        fence: run.fence,
+        had_process: true,
+    };
+    run_end::write(state, ended, ending.end, ending.program).await?;
     instructions::remove(state, run.company, run.id).await;
     Ok(())
 }

@@ -1,26 +1,20 @@
-use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::task::JoinError;
 use tokio::time::sleep;
-use workforce_app::Context;
-use workforce_app::costs::{self, MeteredUse};
-use workforce_app::runs::{self, SessionUse};
-use workforce_domain::actor::CompanyScope;
-use workforce_domain::id::RunId;
-use workforce_domain::port::{ClaimedRun, Failure, MintedToken, StoreError, Tx};
-use workforce_domain::run::{RunEnd, RunErrorCode};
+use workforce_domain::port::{ClaimedRun, MintedToken};
+use workforce_domain::run::RunErrorCode;
 use workforce_guard::client::{self, Guard};
 
 use crate::adapter::{Adapter, adapter};
 use crate::execution_result::ExecutionResult;
 use crate::live::{Halt, LiveRun};
-use crate::program_run::ProgramRun;
 use crate::run_context::{self, RunContext};
+use crate::run_end::EndedRun;
 use crate::secret_resolution::ResolutionError;
 use crate::state::EngineState;
-use crate::{guarded_run, instructions};
+use crate::{guarded_run, instructions, run_end};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
@@ -231,24 +225,13 @@ async fn settle(state: &EngineState, live: &LiveRun, ending: ExecutionResult) ->
         if end.is_none() && !had_process {
             return true;
         }
-        let (company, attempt, session) = (live.scope(), end.clone(), program.clone());
-        let (run, fence) = (live.run, live.fence);
-        let written = state
-            .store
-            .write(move |tx, ctx| {
-                let Some(end) = attempt.clone() else {
-                    return Ok(false);
-                };
-                let session = session.as_ref().map(|program| &program.session);
-                write_end(tx, ctx, (company, run, fence), end, session)
-            })
-            .await;
-        let written = match written {
-            Ok(written) => account(state, company, run, program.clone(), had_process)
-                .await
-                .map(|()| written),
-            Err(error) => Err(error),
+        let ended = EndedRun {
+            company: live.scope(),
+            run: live.run,
+            fence: live.fence,
+            had_process,
         };
+        let written = run_end::write(state, ended, end.clone(), program.clone()).await;
         match written {
             Ok(true) => {
                 tracing::info!(run = %live.run, outcome = ?end.map(|end| end.outcome), "a run ended");
@@ -267,50 +250,4 @@ async fn settle(state: &EngineState, live: &LiveRun, ending: ExecutionResult) ->
         }
         wait = (wait * 2).min(LONGEST_PAUSE);
     }
-}
-
-/// Writes the end of a run down, and what becomes of its session. False when the
-/// run was not this server's any more.
-pub(crate) fn write_end(
-    tx: &mut dyn Tx,
-    ctx: &Context<'_>,
-    (company, run, fence): (CompanyScope, RunId, i64),
-    end: RunEnd,
-    session: Option<&SessionUse>,
-) -> Result<bool, Failure<Infallible>> {
-    let written = runs::finish(tx, ctx, company, run, fence, end)?;
-    if let Some(session) = session.filter(|_| written) {
-        runs::keep_session(tx, ctx, company, run, session)?;
-    }
-    Ok(written)
-}
-
-/// Books what a run used, and then forgets its process: until then a server that
-/// starts finds what is to be booked. It comes after the end, so that a run that
-/// uses its budget up is not stopped by that when it is done.
-pub(crate) async fn account(
-    state: &EngineState,
-    company: CompanyScope,
-    run: RunId,
-    program: Option<Box<ProgramRun>>,
-    had_process: bool,
-) -> Result<(), StoreError> {
-    if !had_process {
-        return Ok(());
-    }
-    state
-        .store
-        .write(move |tx, ctx| {
-            let uses = program.iter().flat_map(|program| &program.uses);
-            let uses: Vec<MeteredUse> = uses.cloned().collect();
-            match costs::meter(tx, ctx, company, run, &uses) {
-                Ok(()) => {}
-                Err(Failure::Store(error)) => return Err(Failure::Store(error)),
-                Err(Failure::Refused(error)) => {
-                    tracing::error!(%error, %run, "what a run used cannot be booked");
-                }
-            }
-            Ok(tx.engine_mut().delete_process(company, run)?)
-        })
-        .await
 }

@@ -1,15 +1,19 @@
 //! Runs that go on while their server is gone.
 
+use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use workforce_app::runs;
+use serde_json::json;
+use workforce_app::{costs, runs};
+use workforce_domain::agent::AdapterType;
 use workforce_domain::id::{AgentId, InstanceId, RunId};
+use workforce_domain::page::PageRequest;
 use workforce_domain::run::{RunErrorCode, RunStatus};
 use workforce_domain::wake::WakeReason;
 use workforce_engine::EngineHandle;
-use workforce_testkit::store::postgres_store;
+use workforce_testkit::store::{postgres_store, sqlite_store};
 
 use crate::support::{House, UNTIL_GO, eventually, is_live};
 
@@ -183,4 +187,67 @@ async fn a_run_without_a_server_is_gone_before_its_lease_on_a_shared_store() {
     .await;
     let lease = house.run(run).lease_expires_at.expect("a lease");
     assert!(gone < lease, "{gone} {lease}");
+}
+
+/// Prints what Claude Code does at its end.
+const LIKE_CLAUDE: &str = r#"#!/bin/sh
+cat > /dev/null; echo $$ > ready.new; mv ready.new ready
+while [ ! -e go ]; do sleep 0.02; done
+S=0b393b30-c02f-4d1e-bb9a-ca29f946188d
+echo '{"type":"system","subtype":"init","session_id":"'$S'","model":"m"}'
+echo '{"type":"result","subtype":"success","is_error":false,"result":"Done.","num_turns":1,
+"session_id":"'$S'","total_cost_usd":0.05,"usage":{"input_tokens":10,"output_tokens":5,
+"cache_read_input_tokens":0,"cache_creation_input_tokens":0},"modelUsage":{"m":{"inputTokens":10,
+"outputTokens":5,"cacheReadInputTokens":0,"cacheCreationInputTokens":0,"costUSD":0.05}}}' | tr -d '\n'
+echo
+"#;
+
+/// Whoever writes its end down books it, and whoever comes after does not again.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_run_used_without_a_server_is_booked_once() {
+    let stores = [Some(sqlite_store()), postgres_store()];
+    for (store, exclusive) in stores.into_iter().zip([true, false]) {
+        let Some(store) = store else {
+            continue;
+        };
+        let house = House::on(store);
+        let program = house.path("like-claude");
+        std::fs::write(&program, LIKE_CLAUDE).expect("a program");
+        std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).expect("a mode");
+        let config = json!({ "command": program, "dangerouslySkipPermissions": false });
+        let agent = house.hire_with(config, |command| {
+            command.adapter_type = Some(AdapterType::ClaudeLocal);
+        });
+        let mut config = house.config();
+        config.exclusive_store = exclusive;
+        config.keep_runs = true;
+        let mut server = config.instance;
+        let engine = house.start_with(config);
+        let run = house.invoke(agent).run.id;
+        let pid = house.ready_process().await;
+        engine.shutdown().await;
+        house.go();
+        eventually("its end", || (!is_live(pid)).then_some(())).await;
+        for _ in 0..2 {
+            let mut config = house.config();
+            config.exclusive_store = exclusive;
+            config.predecessors = vec![server];
+            server = config.instance;
+            let engine = house.start_with(config);
+            engine.recovered().await;
+            let ended = house.ended(run).await;
+            assert_eq!(ended.status, RunStatus::Succeeded, "{}", house.log(run));
+            assert_eq!(ended.result_text.as_deref(), Some("Done."));
+            engine.shutdown().await;
+            let page = house
+                .act(|tx, ctx| costs::list(tx.reads(), ctx, house.company, &PageRequest::first()));
+            let booked: Vec<_> = page
+                .items
+                .iter()
+                .map(|event| (event.run, event.cost.micros(), event.tokens.input))
+                .collect();
+            assert_eq!(booked, [(Some(run), 5_000_000, 10)]);
+        }
+        assert_eq!(house.processes(), []);
+    }
 }

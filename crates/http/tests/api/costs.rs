@@ -1,5 +1,6 @@
 use serde_json::{Value, json};
 
+use crate::secrets::start;
 use crate::support::{api_tests, id};
 
 fn cost(agent: &Value, cents: &str) -> String {
@@ -106,9 +107,31 @@ api_tests! {
         body["idempotencyKey"] = json!("once");
         let first = api.bearing(&key).post(&events, &body).ok(201);
         assert_eq!(api.bearing(&key).post(&events, &body).ok(200), first);
+        // What is read from a program's output has keys of its own.
+        body["idempotencyKey"] = json!("metered:01890a5d-ac96-774b-bcce-b302099a8057:0");
+        let refused = api.bearing(&key).post(&events, &body);
+        let refused = refused.problem(422, "invalid_field");
+        assert_eq!(refused["details"][0]["pointer"], "/idempotencyKey");
         body["idempotencyKey"] = json!("");
         api.bearing(&key)
             .post(&events, &body)
             .problem(400, "invalid_json");
+    }
+
+    fn what_a_metered_run_reports_itself_is_kept_and_not_counted(api) {
+        let company = api.company("Acme");
+        for (adapter, counted) in [("claude_local", false), ("process", true)] {
+            let ada = api.agent(&company, adapter);
+            let path = format!("/api/agents/{}", id(&ada));
+            api.patch(&path, &json!({ "adapterType": adapter })).ok(200);
+            api.post(&format!("{path}/heartbeat/invoke"), &json!({})).ok(202);
+            let (_, token) = start(api, &json!({}));
+            let events = format!("/api/companies/{}/cost-events", id(&company));
+            let body: Value = serde_json::from_str(&cost(&ada, "7")).unwrap();
+            let event = api.bearing(&token).post(&events, &body).ok(201);
+            assert_eq!(event["counted"], counted, "{adapter}");
+            let spent = api.get(&path).ok(200)["spentMonthlyCents"].clone();
+            assert_eq!(spent, if counted { 7 } else { 0 }, "{adapter}");
+        }
     }
 }
