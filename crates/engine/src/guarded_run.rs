@@ -10,7 +10,6 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 use workforce_agent_programs::{Conclusion, FailureClass, Outcome, ProgramFailure, RetryHint};
 use workforce_domain::actor::CompanyOwned;
-use workforce_domain::id::CompanyId;
 use workforce_domain::port::Failure;
 use workforce_domain::run::{ProcessRecord, RunEnd, RunErrorCode, RunOutcome, RunStart};
 use workforce_domain::text::SessionId;
@@ -78,13 +77,13 @@ async fn begin(
 
 fn not_started(state: &EngineState, error: &GuardError) -> ExecutionResult {
     match error {
-        GuardError::Refused(LaunchError::Files { cause, is_full }) => {
+        GuardError::Refused(LaunchError::Files { cause, os_error }) => {
             tracing::error!(cause, "the files of a run cannot be written");
-            let kind = match is_full {
-                true => io::ErrorKind::StorageFull,
-                false => io::ErrorKind::Other,
-            };
-            ExecutionResult::broken(error.to_string()).because(state, &kind.into())
+            let broken = ExecutionResult::broken(error.to_string());
+            match os_error {
+                Some(code) => broken.because(state, &io::Error::from_raw_os_error(*code)),
+                None => broken,
+            }
         }
         GuardError::Refused(refusal) => {
             ExecutionResult::failed(RunErrorCode::SpawnFailed, refusal.to_string())
@@ -115,7 +114,14 @@ async fn record(
     }
     live.note_process(identity);
     let fence = live.fence;
-    let process = record_of(state, live.company, live, identity);
+    let process = ProcessRecord {
+        run: live.run,
+        company: live.company,
+        instance: state.config.instance,
+        pid: identity.pid,
+        process_group: identity.process_group,
+        start_ticks: identity.start_ticks,
+    };
     let recorded = state.store.write(move |tx, _| {
         let run = tx.runs().find(process.scope().into(), process.run)?;
         let ours = run.filter(|run| run.fence == fence && run.status.is_live());
@@ -136,22 +142,6 @@ async fn record(
             live.halt(halt);
             Err(NotWanted.into())
         }
-    }
-}
-
-fn record_of(
-    state: &EngineState,
-    company: CompanyId,
-    live: &LiveRun,
-    identity: ProcessIdentity,
-) -> ProcessRecord {
-    ProcessRecord {
-        run: live.run,
-        company,
-        instance: state.config.instance,
-        pid: identity.pid,
-        process_group: identity.process_group,
-        start_ticks: identity.start_ticks,
     }
 }
 

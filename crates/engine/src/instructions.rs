@@ -1,9 +1,9 @@
 //! The instructions of a run: a copy of its agent's bundle that is its own, so
 //! that no change of the bundle reaches a live run (docs/heartbeats.md#files).
 
-use std::fs::{DirBuilder, OpenOptions, Permissions};
-use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::fs::Permissions;
+use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,6 +16,7 @@ use workforce_domain::port::{InstructionFileError, InstructionFiles, StoreError}
 use workforce_domain::run::RunErrorCode;
 
 use crate::execution_result::ExecutionResult;
+use crate::private_files::{make_folder, write_file};
 use crate::state::EngineState;
 
 const FOLDER_NAME: &str = "instructions";
@@ -118,19 +119,6 @@ fn copy(
         folder,
         skill,
     })
-}
-
-fn write_file(path: &Path, content: &str) -> io::Result<()> {
-    OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o400)
-        .open(path)?
-        .write_all(content.as_bytes())
-}
-
-fn make_folder(folder: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
 /// The entry file, which must be there, and what else can be read.

@@ -1,6 +1,6 @@
-use std::fs::{DirBuilder, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -22,6 +22,7 @@ use super::{Adapter, RunFuture};
 use crate::execution_result::ExecutionResult;
 use crate::guarded_run;
 use crate::live::LiveRun;
+use crate::private_files::make_folder;
 use crate::program_run::ProgramStart;
 use crate::run_context::RunContext;
 use crate::state::EngineState;
@@ -272,10 +273,7 @@ async fn write_home_files(
 fn write(home: &Path, file: &HomeFile) -> io::Result<()> {
     let path = home.join(file.path);
     if let Some(folder) = path.parent() {
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(folder)?;
+        make_folder(folder)?;
     }
     let made = OpenOptions::new()
         .write(true)

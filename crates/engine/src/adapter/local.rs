@@ -2,9 +2,7 @@
 //! what they know and what they are kept from.
 
 use std::ffi::OsString;
-use std::fs::DirBuilder;
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -15,7 +13,7 @@ use workforce_guard::{ChildEnvironment, Containment, DEFAULT_LOG_CAP, Start};
 use super::settings::LocalSettings;
 use crate::execution_result::ExecutionResult;
 use crate::live::LiveRun;
-use crate::project_context;
+use crate::private_files;
 use crate::run_context::RunContext;
 use crate::run_environment::environment;
 use crate::state::EngineState;
@@ -160,7 +158,7 @@ async fn make_folder(
     name: &str,
 ) -> Result<(), ExecutionResult> {
     let shown = folder.display().to_string();
-    let made = offload(move || DirBuilder::new().recursive(true).mode(0o700).create(folder));
+    let made = offload(move || private_files::make_folder(&folder));
     made.await.map_err(|error| {
         let error_text = format!("the agent's {name} {shown} cannot be made: {error}");
         ExecutionResult::failed(RunErrorCode::SpawnFailed, error_text).because(state, &error)
@@ -180,7 +178,10 @@ async fn write_context(
     let path = state.config.context_path(run.company, run.id);
     let written = offload({
         let path = path.clone();
-        move || project_context::write(&path, &layer)
+        move || {
+            path.parent().map_or(Ok(()), private_files::make_folder)?;
+            private_files::write_file(&path, &layer)
+        }
     });
     written.await.map(|()| Some(path)).map_err(|error| {
         tracing::error!(%error, run = %run.id, "a run cannot be told about its project");

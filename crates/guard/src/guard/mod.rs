@@ -107,7 +107,7 @@ fn prepare(
     files: &GuardFiles,
 ) -> Result<(StdListener, RunLog, Launched), LaunchError> {
     let unwritten = |error: io::Error| LaunchError::Files {
-        is_full: error.kind() == io::ErrorKind::StorageFull,
+        os_error: error.raw_os_error(),
         cause: error.to_string(),
     };
     let listener = listen(files).map_err(unwritten)?;

@@ -68,7 +68,7 @@ pub enum LaunchError {
     Files {
         /// Why not.
         cause: String,
-        /// Whether a disk is full.
-        is_full: bool,
+        /// The number of the system's error, if it is one.
+        os_error: Option<i32>,
     },
 }
