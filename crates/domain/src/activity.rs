@@ -50,6 +50,8 @@ string_enum! {
         AgentInstructionsFileDeleted = "agent.instructions_file_deleted",
         /// Sessions of an agent were forgotten.
         AgentSessionsReset = "agent.sessions_reset",
+        /// The board lets it run although its last runs failed.
+        AgentWaitLifted = "agent.wait_lifted",
         /// A key was made.
         AgentKeyCreated = "agent.key_created",
         /// A key was revoked.

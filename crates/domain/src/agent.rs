@@ -1,6 +1,8 @@
 //! Agents (docs/access.md#fields-of-an-agent).
 
+mod backoff;
 mod lifecycle;
+mod provider_account;
 
 use serde::Serialize;
 
@@ -8,6 +10,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 pub use lifecycle::*;
+pub use provider_account::ProviderAccount;
 
 use crate::Document;
 use crate::actor::company_owned;
@@ -108,6 +111,10 @@ pub struct Agent {
     /// [`Agent::FAILURES_SHOWN_AS_ERROR`] on.
     #[serde(skip)]
     pub consecutive_failures: i32,
+    /// Until when only the board makes it run, since its last runs failed
+    /// (docs/heartbeats.md#back-off).
+    #[serde(skip)]
+    pub backoff_until: Option<Timestamp>,
     /// How it is run.
     pub adapter_type: AdapterType,
     /// Configuration of the adapter.

@@ -50,6 +50,8 @@ string_enum! {
         ChildrenCompleted = "children_completed",
         /// Its last run was lost with its server.
         ProcessLostRetry = "process_lost_retry",
+        /// The provider of its model refused its last run.
+        ProviderRetry = "provider_retry",
         /// Its budget was raised or renewed.
         BudgetResumed = "budget_resumed",
         /// Its timer is due.
@@ -102,6 +104,10 @@ pub struct Wake {
     /// Who asked, when somebody did by hand.
     #[serde(skip)]
     pub requested_by: Option<String>,
+    /// Whether the board asked for it, which need not wait until an agent whose
+    /// runs failed is tried again.
+    #[serde(skip)]
+    pub by_board: bool,
     /// When it was made.
     pub created_at: Timestamp,
     /// When something was last added.

@@ -10,7 +10,7 @@ use workforce_domain::cost::TokenUse;
 use workforce_domain::money::Cents;
 use workforce_domain::session::FailureClass;
 use workforce_domain::string_enum::StringEnum;
-use workforce_domain::text::{Name, SessionId};
+use workforce_domain::text::{AccountKey, Name, SessionId};
 use workforce_guard::{ModelUsage, RunReport};
 
 /// The model of a program that names none.
@@ -29,6 +29,9 @@ pub(crate) struct ProgramStart {
     pub(crate) fingerprint: String,
     /// The session that it goes on with.
     pub(crate) resumed: Option<SessionId>,
+    /// The account with the provider of its model.
+    #[serde(default)]
+    pub(crate) account: Option<AccountKey>,
 }
 
 /// What is to be written down with the end of a run.
@@ -36,6 +39,8 @@ pub(crate) struct ProgramStart {
 pub(crate) struct ProgramRun {
     pub(crate) session: SessionUse,
     pub(crate) uses: Vec<MeteredUse>,
+    /// The account that it used.
+    pub(crate) account: Option<AccountKey>,
 }
 
 impl ProgramStart {
@@ -52,6 +57,7 @@ impl ProgramRun {
         let uses = report.usage.iter();
         Some(Self {
             uses: uses.filter_map(|usage| metered(&start, usage)).collect(),
+            account: start.account,
             session: SessionUse {
                 adapter_type: start.adapter_type,
                 directory: start.directory,
@@ -87,17 +93,7 @@ fn count(tokens: u64) -> i64 {
 fn metered(start: &ProgramStart, usage: &ModelUsage) -> Option<MeteredUse> {
     let named = usage.model.as_deref().or(start.model.as_deref());
     let model = named.unwrap_or(UNNAMED_MODEL);
-    let provider = match start.program {
-        AgentProgram::Claude => "anthropic",
-        AgentProgram::Codex => "openai",
-        AgentProgram::Gemini => "google",
-        AgentProgram::Cursor => "cursor",
-        AgentProgram::Opencode | AgentProgram::Pi => start
-            .model
-            .as_deref()
-            .and_then(|model| Some(model.split_once('/')?.0))
-            .unwrap_or(UNNAMED_MODEL),
-    };
+    let provider = start.adapter_type.provider(start.model.as_deref())?;
     Some(MeteredUse {
         provider: Name::new(provider).ok()?,
         model: Name::new(model)

@@ -6,6 +6,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use workforce_domain::actor::InstanceScope;
 use workforce_domain::port::{StoreError, Tx};
+use workforce_domain::session::ProviderGate;
 use workforce_domain::time::Timestamp;
 
 use crate::log_store::delete_before;
@@ -29,7 +30,7 @@ struct Rule {
     delete: fn(&mut dyn Tx, before: Timestamp, limit: usize) -> Result<usize, StoreError>,
 }
 
-const RULES: [Rule; 4] = [
+const RULES: [Rule; 5] = [
     Rule {
         rows: "answers to repeated requests",
         age: DAY,
@@ -60,6 +61,15 @@ const RULES: [Rule; 4] = [
         age: Duration::ZERO,
         at_once: 500,
         delete: |tx, before, limit| tx.stream_tickets_mut().delete_before(before, limit),
+    },
+    Rule {
+        rows: "refusals of providers",
+        age: ProviderGate::MEMORY,
+        at_once: 500,
+        delete: |tx, before, limit| {
+            tx.sessions_mut()
+                .delete_expired_gates(InstanceScope::SYSTEM, before, limit)
+        },
     },
 ];
 

@@ -3,13 +3,16 @@ use std::sync::Arc;
 use workforce_app::agents::instructions::{self, RunInstructions};
 use workforce_app::conventions::project_layer;
 use workforce_domain::actor::CompanyOwned;
+use workforce_domain::agent::ProviderAccount;
 use workforce_domain::id::AgentId;
 use workforce_domain::issue::{Comment, Issue};
 use workforce_domain::port::{ClaimedRun, MintedToken, Reads, StoreError};
 use workforce_domain::project::Workspace;
+use workforce_domain::text::AccountKey;
 use workforce_domain::{Document, JsonMap};
 use workforce_scrub::Patterns;
 
+use crate::config::AgentHome;
 use crate::instructions::RunCopy;
 use crate::secret_resolution::{self, ResolutionError};
 use crate::state::EngineState;
@@ -30,6 +33,8 @@ pub(crate) struct RunContext {
     /// The adapter's configuration, with the overrides of the issue and the
     /// values of secrets: it must be neither stored nor logged.
     pub(crate) settings: Document,
+    /// The account with the provider of its model.
+    pub(crate) account: Option<AccountKey>,
     /// The instructions of its agent.
     pub(crate) instructions: RunInstructions,
     /// The copy of the instructions that the run reads, once there is one.
@@ -56,6 +61,11 @@ pub(crate) async fn prepare(
         claimed.agent.id,
         known.issue.as_ref(),
     );
+    // Before the values of secrets stand in the place of their names.
+    let account = ProviderAccount::of(claimed.agent.adapter_type, &settings).and_then(|account| {
+        let has_private_home = state.config.agent_home == AgentHome::Private;
+        account.key(claimed.agent.id, has_private_home)
+    });
     let (settings, values) = secret_resolution::resolve(state, &claimed.run, settings).await?;
     let secrets = secret_resolution::unwritten(&settings, values, &token);
     Ok(RunContext {
@@ -68,6 +78,7 @@ pub(crate) async fn prepare(
         project_layer: known.project_layer,
         comments: known.comments,
         settings,
+        account,
         instructions: known.instructions,
         copy: None,
     })

@@ -33,7 +33,9 @@ pub(crate) async fn write(
         fence,
         had_process,
     } = ended;
-    let session = program.as_ref().map(|program| program.session.clone());
+    let of_program = program
+        .as_ref()
+        .map(|program| (program.session.clone(), program.account.clone()));
     let written = state
         .store
         .write(move |tx, ctx| {
@@ -41,8 +43,11 @@ pub(crate) async fn write(
                 Some(end) => runs::finish(tx, ctx, company, run, fence, end)?,
                 None => false,
             };
-            match &session {
-                Some(session) if written => runs::keep_session(tx, ctx, company, run, session)?,
+            match &of_program {
+                Some((session, account)) if written => {
+                    runs::keep_session(tx, ctx, company, run, session)?;
+                    runs::heed_refusal(tx, ctx, company, run, account.as_ref())?;
+                }
                 None if had_process => tx.engine_mut().delete_process(company, run)?,
                 Some(_) | None => {}
             }

@@ -6,6 +6,8 @@ mod gemini;
 mod refusal;
 mod responses;
 
+use std::time::Duration;
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -78,10 +80,12 @@ impl Api {
         }
     }
 
-    pub(crate) fn refuse(self, kind: ErrorKind) -> Refusal {
+    /// A refusal. One for a while names the time in the body too, as far as the
+    /// API does so.
+    pub(crate) fn refuse(self, kind: ErrorKind, wait: Option<Duration>) -> Refusal {
         match self {
-            Self::Anthropic => refusal::of_anthropic(kind),
-            Self::Responses | Self::Chat => refusal::of_openai(kind),
+            Self::Anthropic => refusal::of_anthropic(kind, wait),
+            Self::Responses | Self::Chat => refusal::of_openai(kind, wait),
             Self::Gemini => refusal::of_gemini(kind),
         }
     }
@@ -89,7 +93,7 @@ impl Api {
     /// The events that tell a refusal within a stream, where the API tells it so.
     pub(crate) fn refuse_in_stream(self, kind: ErrorKind, ids: &Ids) -> Option<Vec<Event>> {
         let is_told = self == Self::Responses && kind == ErrorKind::Context;
-        is_told.then(|| responses::failure(&self.refuse(kind).body["error"], ids))
+        is_told.then(|| responses::failure(&self.refuse(kind, None).body["error"], ids))
     }
 
     /// The answer to a request that only asks how many tokens it has.

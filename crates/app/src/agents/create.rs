@@ -150,6 +150,7 @@ pub(crate) fn insert_agent(
         reports_to: command.reports_to,
         lifecycle,
         consecutive_failures: 0,
+        backoff_until: None,
         adapter_type: command.adapter_type.unwrap_or(AdapterType::Process),
         adapter_config: command.adapter_config,
         runtime_config: command.runtime_config,

@@ -89,6 +89,7 @@ pub fn resume(
             });
         }
         agent.lifecycle = enabled;
+        agent.end_backoff();
         agent.updated_at = ctx.now;
         tx.agents_mut().save(&agent)?;
         ctx.signal.raise();

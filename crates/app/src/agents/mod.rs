@@ -16,6 +16,7 @@ mod rollback;
 mod runtime_state;
 mod sessions;
 mod update;
+mod waits;
 
 use serde_json::{Value, json};
 use workforce_domain::actor::{CompanyOwned, CompanyScope};
@@ -44,6 +45,7 @@ pub use rollback::{ROLLBACK, RolledBack, rollback};
 pub use runtime_state::{RuntimeState, runtime_state};
 pub use sessions::{reset_session, sessions};
 pub use update::{UPDATE, UpdateAgent, update};
+pub use waits::lift_wait;
 
 use crate::access::{self, Denied, FieldFault};
 use crate::context::Context;

@@ -66,6 +66,7 @@ pub fn rollback(
     let before = config_of(tx.reads(), &agent)?;
     let had = agent.budget;
     wanted.restore(&mut agent);
+    agent.end_backoff();
     let after = AgentConfig::of(&agent, wanted.instructions);
     // What the budget does about it has an activity of its own.
     let changes = instructions::moved(Changes::of(&mut agent), &before, &after);

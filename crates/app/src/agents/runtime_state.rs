@@ -6,11 +6,12 @@ use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::page::PageRequest;
 use workforce_domain::port::{Failure, Reads, RunFilter, Spender};
 use workforce_domain::run::Run;
+use workforce_domain::session::ProviderGate;
 use workforce_domain::time::Month;
 use workforce_domain::timer::Timer;
 use workforce_domain::wake::Wake;
 
-use super::AgentError;
+use super::{AgentError, waits};
 use crate::access::Denied;
 use crate::context::Context;
 
@@ -37,6 +38,8 @@ pub struct RuntimeState {
     pub timer: Timer,
     /// How its spend of the month stands.
     pub usage: BudgetUsage,
+    /// What the provider of its model said of its account, while that counts.
+    pub gate: Option<ProviderGate>,
 }
 
 /// Why an agent runs, or does not. Anyone of the company.
@@ -72,6 +75,7 @@ pub fn runtime_state(
             spent,
             budget: agent.budget,
         },
+        gate: waits::gate(reads, &agent, ctx.now)?,
         agent,
     })
 }

@@ -127,6 +127,9 @@ pub fn update(
     apply(&mut agent, command).map_err(Failure::Refused)?;
     let (old, new) = (&before.adapter_config, &agent.adapter_config);
     check_new_bindings::<AgentError>(tx, ctx, scope, ENV, old, new)?;
+    if agent.adapter_type != before.adapter_type || agent.adapter_config != before.adapter_config {
+        agent.end_backoff();
+    }
     if *agent != before {
         agent.updated_at = ctx.now;
         let changes = Changes::of(&mut agent);

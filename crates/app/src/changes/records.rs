@@ -40,6 +40,8 @@ impl Recorded for Agent {
             lifecycle,
             // Shows in the status alone.
             consecutive_failures: _,
+            // Moves with every run that fails.
+            backoff_until: _,
             adapter_type,
             adapter_config,
             runtime_config,

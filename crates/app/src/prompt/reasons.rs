@@ -15,6 +15,7 @@ pub(super) const fn sentence(reason: WakeReason) -> &'static str {
         }
         WakeReason::ChildrenCompleted => "The last open child of the issue ended.",
         WakeReason::ProcessLostRetry => "Your last run was lost before it ended.",
+        WakeReason::ProviderRetry => "The provider of your model had refused your last run.",
         WakeReason::BudgetResumed => "A budget that had stopped you lets you go on.",
         WakeReason::HeartbeatTimer => "Your timer is due.",
         WakeReason::Manual => "Somebody asked for a run of yours.",
@@ -37,8 +38,8 @@ board agrees.",
             "Look at what the children came to. Finish the issue if that is all, or make the \
 children that are missing.",
         ),
-        WakeReason::ProcessLostRetry => Some(
-            "Look first at what the lost run left behind, in files and in comments. Do not do it \
+        WakeReason::ProcessLostRetry | WakeReason::ProviderRetry => Some(
+            "Look first at what your last run left behind, in files and in comments. Do not do it \
 twice.",
         ),
         WakeReason::IssueCommented

@@ -71,15 +71,7 @@ pub fn finish(
     tx.runs_mut().save(&run)?;
     tx.issues_mut().end_leases_of_run(&run)?;
     if let Some(mut agent) = agent {
-        agent.last_heartbeat_at = Some(ctx.now);
-        agent.consecutive_failures = match outcome {
-            RunOutcome::Succeeded => 0,
-            RunOutcome::Failed(_) | RunOutcome::TimedOut(_) | RunOutcome::Lost(_) => {
-                agent.consecutive_failures.saturating_add(1)
-            }
-            // A stop says nothing about the agent.
-            RunOutcome::Stopped(_) => agent.consecutive_failures,
-        };
+        agent.note_run_end(outcome, ctx.now);
         tx.agents_mut().save(&agent)?;
     }
     ctx.signal.raise();
@@ -91,7 +83,7 @@ pub fn finish(
     });
     log_activity(tx, ctx, Action::HeartbeatFinished, &run, details);
     if matches!(outcome, RunOutcome::Lost(_)) {
-        retry(tx, ctx, &run)?;
+        retry_lost(tx, ctx, &run)?;
     }
     Ok(true)
 }
@@ -109,13 +101,24 @@ fn is_still_its_own(tx: &mut dyn Tx, run: &Run) -> Result<bool, StoreError> {
 }
 
 /// Queues the work of a lost run once more, unless it was retried recently.
-fn retry(tx: &mut dyn Tx, ctx: &Context<'_>, run: &Run) -> Result<(), StoreError> {
+fn retry_lost(tx: &mut dyn Tx, ctx: &Context<'_>, run: &Run) -> Result<(), StoreError> {
     let last = tx
         .engine()
         .last_retry_of(run.scope(), run.agent, run.issue)?;
     if last.is_some_and(|last| ctx.now.since(last) < RETRY_SPACING) {
         return Ok(());
     }
+    queue_again(tx, ctx, run, WakeReason::ProcessLostRetry)
+}
+
+/// Queues the work of an ended run once more, if it is still to be done by the
+/// same agent.
+pub(super) fn queue_again(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    run: &Run,
+    reason: WakeReason,
+) -> Result<(), StoreError> {
     if !is_still_its_own(tx, run)? {
         return Ok(());
     }
@@ -125,7 +128,7 @@ fn retry(tx: &mut dyn Tx, ctx: &Context<'_>, run: &Run) -> Result<(), StoreError
             issue: run.issue,
             kind: run.kind,
             source: WakeSource::Automation,
-            reason: WakeReason::ProcessLostRetry,
+            reason,
             comment: None,
             payload: Document::new(),
             not_before: None,

@@ -3,6 +3,7 @@
 
 mod lifecycle;
 mod program;
+mod provider;
 mod request;
 
 use serde_json::{Value, json};
@@ -17,6 +18,7 @@ use workforce_domain::run::{Run, RunStatus};
 
 pub use lifecycle::{finish, start};
 pub use program::{SessionUse, keep_session};
+pub use provider::heed_refusal;
 pub use request::{
     ASK, CANCEL, InvokeOutcome, TriggerDetail, WakeUp, WakeUpOutcome, cancel, invoke, wake_up,
 };

@@ -85,7 +85,7 @@ fn is_automatic(ctx: &Context<'_>, request: &WakeRequest<'_>) -> bool {
     );
     let resumed = matches!(
         request.reason,
-        WakeReason::ProcessLostRetry | WakeReason::BudgetResumed
+        WakeReason::ProcessLostRetry | WakeReason::ProviderRetry | WakeReason::BudgetResumed
     );
     by_itself && !resumed && !ctx.actor().is_board()
 }

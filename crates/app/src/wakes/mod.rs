@@ -99,6 +99,7 @@ pub fn request(
         {
             request.not_before = Some(until);
         }
+        wake.by_board |= ctx.actor().is_board();
         merge(&mut wake, request, ctx.now);
         tx.runs_mut().save_wake(&wake)?;
         return Ok(WakeOutcome::Coalesced(wake.run));
@@ -272,6 +273,7 @@ fn fresh(ctx: &Context<'_>, request: WakeRequest<'_>) -> (Wake, Run) {
         not_before: request.not_before.unwrap_or(ctx.now),
         run,
         requested_by,
+        by_board: ctx.actor().is_board(),
         created_at: ctx.now,
         updated_at: ctx.now,
     };

@@ -3,6 +3,7 @@
 mod ends;
 mod loops;
 mod timers;
+mod waits;
 mod wake_ups;
 
 use std::time::Duration;

@@ -28,7 +28,7 @@ pub trait SessionReads {
     ) -> Result<Vec<AgentSession>, StoreError>;
 
     /// Until when the provider refuses an account, and why; past or to come.
-    fn gate_until(
+    fn find_gate(
         &mut self,
         company: CompanyScope,
         account: &AccountKey,
@@ -55,12 +55,19 @@ pub trait SessionWrites {
     /// that lasts longer stays.
     fn note_gate(&mut self, gate: &ProviderGate) -> Result<(), StoreError>;
 
-    /// Forgets up to `limit` gates that ended before `now` or just then; how
-    /// many there were.
+    /// Forgets the gate of an account; whether there was one.
+    fn delete_gate(
+        &mut self,
+        company: CompanyScope,
+        account: &AccountKey,
+    ) -> Result<bool, StoreError>;
+
+    /// Forgets up to `limit` gates that ended `before` or just then; how many
+    /// there were.
     fn delete_expired_gates(
         &mut self,
         scope: InstanceScope,
-        now: Timestamp,
+        before: Timestamp,
         limit: usize,
     ) -> Result<usize, StoreError>;
 }

@@ -9,6 +9,11 @@ string_enum! {
     pub enum StartCondition {
         /// The wake is for a later instant.
         NotBefore = "not_before",
+        /// The last runs of the agent failed, and nobody of the board asked for
+        /// this one.
+        AgentBackoff = "agent_backoff",
+        /// The provider of its model refuses the agent's account for a while.
+        ProviderGate = "provider_gate",
         /// The agent is a draft or gone for good.
         AgentNotEmployed = "agent_not_employed",
         /// The agent is paused, by the board or by its budget.

@@ -78,6 +78,7 @@ async fn prepare(
         directory,
         fingerprint,
         resumed: resumed.clone(),
+        account: context.account.clone(),
     };
     let command = settings.command.filter(|command| !command.is_empty());
     let command = Command {

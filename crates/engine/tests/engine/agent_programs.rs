@@ -1,17 +1,19 @@
 //! Real agent programs, whose model is an imitation.
 
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 use workforce_app::{costs, issues};
 use workforce_domain::agent::AdapterType;
 use workforce_domain::cost::{CostEvent, CostSource, TokenUse};
 use workforce_domain::id::{AgentId, IssueId, RunId};
+use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::money::Cents;
 use workforce_domain::page::PageRequest;
 use workforce_domain::run::{Run, RunErrorCode, RunStatus};
 use workforce_domain::text::CommentBody;
+use workforce_domain::wake::WakeReason;
 use workforce_model_imitation::{
     ErrorKind, Failure, Kind, LoggedRequest, ModelImitation, Program, Reply, Rule, Script, Usage,
     installed_for_test,
@@ -90,6 +92,19 @@ impl Site {
         self.house.all_ended_within(Duration::from_secs(100)).await
     }
 
+    /// The oldest run, once it has ended. Another may be queued by then.
+    async fn first_ended(&self) -> Run {
+        let begun = Instant::now();
+        loop {
+            let oldest = self.house.runs(&[]).pop().expect("a run");
+            if oldest.status.is_terminal() {
+                return oldest;
+            }
+            assert!(begun.elapsed() < Duration::from_secs(100), "{oldest:?}");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+
     /// What the imitation was asked as the model.
     fn calls(&self) -> Vec<LoggedRequest> {
         let mut requests = self.imitation.requests();
@@ -159,7 +174,10 @@ async fn fails(program: Program, kind: ErrorKind) -> Option<Run> {
     site.config["env"]["CLAUDE_CODE_MAX_RETRIES"] = "0".into();
     site.imitation
         .set_script(Script::from(Rule::new().then(Failure::of(kind))));
-    let run = site.run().await;
+    let engine = site.house.start();
+    site.assign();
+    let run = site.first_ended().await;
+    engine.shutdown().await;
     assert_eq!(run.status, RunStatus::Failed);
     Some(run)
 }
@@ -318,4 +336,71 @@ async fn claude_code_goes_on_with_its_session_and_costs_what_it_says() {
 #[tokio::test(flavor = "multi_thread")]
 async fn codex_goes_on_with_its_session_and_counts_no_turn_twice() {
     goes_on(Program::Codex).await;
+}
+
+/// Of two runs the first is refused for a while.
+async fn is_refused(program: Program, wait: Duration) -> Option<(Site, Run)> {
+    let mut site = Site::new(program)?;
+    site.config["env"]["CLAUDE_CODE_MAX_RETRIES"] = "0".into();
+    let refusal = Failure::of(ErrorKind::RateLimit).retry_after(wait);
+    site.imitation
+        .set_script(Script::from(Rule::new().then(refusal)));
+    site.assign();
+    let engine = site.house.start();
+    let refused = site.first_ended().await;
+    assert_eq!(
+        refused.error_code,
+        Some(RunErrorCode::ProviderLimit),
+        "{refused:?}"
+    );
+    let answer = Reply::text("It is blue now.");
+    site.imitation
+        .set_script(Script::from(Rule::new().then(answer)));
+    if wait < Duration::from_secs(60) {
+        site.ended().await;
+    }
+    engine.shutdown().await;
+    Some((site, refused))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refused_run_is_tried_again_when_the_provider_said() {
+    let wait = Duration::from_secs(4);
+    let Some((site, refused)) = is_refused(Program::Claude, wait).await else {
+        return;
+    };
+    let runs = site.house.runs(&[]);
+    let [second, first] = &runs[..] else {
+        panic!("two runs: {runs:?}");
+    };
+    assert_eq!(first.id, refused.id);
+    let opens = refused.retry_at.expect("a time");
+    assert!(opens.since(refused.finished_at.expect("an end")) > Duration::from_secs(3));
+    assert!(second.started_at.expect("a start") >= opens, "{second:?}");
+    assert_eq!(second.reason, WakeReason::ProviderRetry);
+    assert_eq!(
+        second.status,
+        RunStatus::Succeeded,
+        "{}",
+        site.house.log(second.id)
+    );
+    assert_eq!(second.issue, refused.issue);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_time_of_day_that_a_program_names_is_an_instant() {
+    let wait = Duration::from_secs(3 * 60 * 60);
+    let Some((site, refused)) = is_refused(Program::Codex, wait).await else {
+        return;
+    };
+    let opens = refused.retry_at.expect("a time");
+    let told = opens.since(refused.finished_at.expect("an end"));
+    // It names the minute.
+    let slack = Duration::from_secs(120);
+    assert!(
+        told > wait.saturating_sub(slack) && told < wait + slack,
+        "{told:?}"
+    );
+    let waiting = site.house.runs(&[RunStatus::Queued]);
+    assert_eq!(waiting.len(), 1, "its work is queued again");
 }

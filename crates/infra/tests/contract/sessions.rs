@@ -62,7 +62,7 @@ fn listed(world: &World<'_>, agent: &Agent, limit: usize) -> Vec<AgentSession> {
 
 fn gate_of(world: &World<'_>, account: &str) -> Option<ProviderGate> {
     let account = AccountKey::new(account).unwrap();
-    world.read(|reads| reads.sessions().gate_until(world.scope(), &account))
+    world.read(|reads| reads.sessions().find_gate(world.scope(), &account))
 }
 
 on_both_databases! {

@@ -2,7 +2,7 @@
 //! and a waiting wake tells exactly that one.
 
 use workforce_domain::actor::InstanceScope;
-use workforce_domain::agent::AgentLifecycle;
+use workforce_domain::agent::{AdapterType, Agent, AgentLifecycle};
 use workforce_domain::company::{CompanyStatus, PauseReason};
 use workforce_domain::id::WakeId;
 use workforce_domain::issue::{Holder, IssueStatus, Progress};
@@ -15,6 +15,7 @@ use workforce_testkit::on_both_databases;
 use crate::claim_conditions::{busy_colleague, end_lease, take, worktree};
 use crate::engine::cost;
 use crate::issues::approval;
+use crate::sessions::gate;
 use crate::world::{World, archive, claim, id, later, now, request, wake};
 
 /// What a wake for the world's agent and issue waits for.
@@ -37,6 +38,16 @@ fn break_only(condition: StartCondition, world: &World<'_>, request: &mut ClaimR
     match condition {
         // The wakes of the tests are due now.
         StartCondition::NotBefore => request.now = now().minus(core::time::Duration::from_secs(1)),
+        StartCondition::AgentBackoff => world.change_agent(&world.agent, |agent| {
+            agent.backoff_until = Some(request.now.plus(core::time::Duration::from_secs(1)));
+        }),
+        StartCondition::ProviderGate => {
+            world.change_agent(&world.agent, |agent| {
+                agent.adapter_type = AdapterType::ClaudeLocal;
+            });
+            let gate = gate(world, "anthropic:login", 60);
+            world.write(|tx| tx.sessions_mut().note_gate(&gate));
+        }
         StartCondition::AgentNotEmployed => world.change_agent(&world.agent, |agent| {
             agent.lifecycle = AgentLifecycle::DRAFT;
         }),
@@ -136,6 +147,49 @@ on_both_databases! {
         }
         let wake = queue_all_the_same(&world);
         assert_eq!(blocking(&world, wake, &request), Some(several.to_vec()));
+    }
+
+    fn what_the_board_asks_for_waits_for_no_back_off(store: &TestStore) {
+        let world = World::new(store);
+        let mut request = request(id());
+        break_only(StartCondition::AgentBackoff, &world, &mut request);
+        let (mut wake, run) = wake(&world.agent, None);
+        wake.by_board = true;
+        let agent = WakeableAgent::assume_locked(world.scope(), world.agent.id);
+        world.write(|tx| tx.runs_mut().queue(agent, &wake, &run));
+        assert_eq!(blocking(&world, wake.id, &request), Some(vec![]));
+    }
+
+    fn a_gate_keeps_the_agents_of_its_account_and_no_others(store: &TestStore) {
+        let world = World::new(store);
+        let other = World::new(store);
+        let claude = |agent: &Agent| {
+            world.change_agent(agent, |agent| agent.adapter_type = AdapterType::ClaudeLocal);
+        };
+        let neighbour = world.hire();
+        claude(&neighbour);
+        claude(&world.agent);
+        let waits = |gated: &str, agent: &Agent| {
+            let gate = gate(&world, gated, 60);
+            world.write(|tx| tx.sessions_mut().note_gate(&gate));
+            let (wake, _) = world.queue(agent, None);
+            let found = blocking(&world, wake.id, &request(id()));
+            world.write(|tx| tx.sessions_mut().delete_gate(world.scope(), &gate.account));
+            found == Some(vec![StartCondition::ProviderGate])
+        };
+        assert!(waits("anthropic:login", &world.agent));
+        assert!(waits(&format!("anthropic:login:{}", neighbour.id), &neighbour));
+        let third = world.hire();
+        claude(&third);
+        assert!(!waits(&format!("anthropic:login:{}", neighbour.id), &third));
+        let fourth = world.hire();
+        claude(&fourth);
+        assert!(!waits("anthropic:own", &fourth));
+        let elsewhere = gate(&other, "anthropic:login", 60);
+        world.write(|tx| tx.sessions_mut().note_gate(&elsewhere));
+        let fifth = world.hire();
+        claude(&fifth);
+        assert!(!waits("openai:login", &fifth), "the gate of another company");
     }
 
     fn a_wake_that_may_start_waits_for_nothing(store: &TestStore) {

@@ -1,5 +1,7 @@
 //! Refusals, as each API words them.
 
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
 use serde_json::{Value, json};
 
 use super::Refusal;
@@ -13,7 +15,7 @@ const fn status(kind: ErrorKind, usual: u16) -> u16 {
     }
 }
 
-pub(super) fn of_anthropic(kind: ErrorKind) -> Refusal {
+pub(super) fn of_anthropic(kind: ErrorKind, wait: Option<Duration>) -> Refusal {
     let (usual, name, message) = match kind {
         ErrorKind::Auth => (401, "authentication_error", "invalid x-api-key"),
         ErrorKind::RateLimit => (
@@ -34,6 +36,10 @@ pub(super) fn of_anthropic(kind: ErrorKind) -> Refusal {
             "prompt is too long: 210000 tokens > 200000 maximum",
         ),
     };
+    let message = match wait {
+        Some(wait) => format!("{message} Try again in {} seconds.", wait.as_secs()),
+        None => message.to_owned(),
+    };
     Refusal {
         status: status(kind, usual),
         body: json!({
@@ -44,7 +50,10 @@ pub(super) fn of_anthropic(kind: ErrorKind) -> Refusal {
     }
 }
 
-pub(super) fn of_openai(kind: ErrorKind) -> Refusal {
+pub(super) fn of_openai(kind: ErrorKind, wait: Option<Duration>) -> Refusal {
+    if let (ErrorKind::RateLimit, Some(wait)) = (kind, wait) {
+        return used_up(wait);
+    }
     let (usual, name, code, message) = match kind {
         ErrorKind::Auth => (
             401,
@@ -86,6 +95,22 @@ pub(super) fn of_openai(kind: ErrorKind) -> Refusal {
     Refusal {
         status: status(kind, usual),
         body: json!({"error": {"message": message, "type": name, "param": null, "code": code}}),
+    }
+}
+
+/// The limit of a plan, which resets after a while.
+fn used_up(wait: Duration) -> Refusal {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let resets_at = now.unwrap_or_default() + wait;
+    Refusal {
+        status: 429,
+        body: json!({"error": {
+            "type": "usage_limit_reached",
+            "message": "The usage limit has been reached",
+            "plan_type": "plus",
+            "resets_at": resets_at.as_secs(),
+            "resets_in_seconds": wait.as_secs(),
+        }}),
     }
 }
 

@@ -94,7 +94,7 @@ impl Stage {
                 ..Played::json(200, Value::Null)
             };
         }
-        let refusal = call.api.refuse(failure.kind);
+        let refusal = call.api.refuse(failure.kind, failure.retry_after);
         Played {
             retry_after: failure.retry_after,
             ..Played::json(refusal.status, refusal.body)

@@ -8,7 +8,7 @@ use workforce_domain::company::PauseReason;
 use workforce_domain::id::{AgentId, CompanyId};
 use workforce_domain::money::{Budget, Cents};
 use workforce_domain::number::Count;
-use workforce_domain::session::AgentSession;
+use workforce_domain::session::{AgentSession, ProviderGate};
 use workforce_domain::string_enum::StringEnum;
 use workforce_domain::text::Label;
 use workforce_domain::time::Timestamp;
@@ -26,6 +26,7 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
         .add(__path_get, Access::Anyone, Codes::NONE, get)
         .add(__path_sessions, Access::Anyone, Codes::NONE, sessions)
         .add(__path_reset, Access::Board, Codes::NONE, reset)
+        .add(__path_lift_wait, Access::Board, Codes::NONE, lift_wait)
 }
 
 /// Why an agent runs, or does not.
@@ -54,6 +55,11 @@ struct RuntimeStateBody {
     last_run: Option<Run>,
     /// Failed runs since the last success.
     consecutive_failures: i32,
+    /// Until when only the board makes it run, since its last runs failed.
+    backoff_until: Option<Timestamp>,
+    /// Until when the provider of its model refuses its account, and why;
+    /// `null` while nothing is known of that.
+    provider_gate: Option<ProviderGate>,
     /// When its last run ended.
     last_heartbeat_at: Option<Timestamp>,
     /// When its timer is due next; `null` without a timer, and for a moment
@@ -85,6 +91,8 @@ impl From<RuntimeState> for RuntimeStateBody {
             pending_wakes: state.pending.into_iter().collect(),
             last_run: state.last,
             consecutive_failures: agent.consecutive_failures,
+            backoff_until: agent.backoff_until,
+            provider_gate: state.gate,
             last_heartbeat_at: agent.last_heartbeat_at,
             next_heartbeat_at: state.timer.next_tick(),
             heartbeat_interval_sec: state.timer.interval_sec,
@@ -148,6 +156,22 @@ async fn reset(rqctx: RequestContext) -> HttpResponse {
                 Ok((rq.id("agentId")?, body.task_key))
             },
             |tx, ctx, (id, task)| agents::reset_session(tx, ctx, *id, task.as_ref()),
+            |state| Reply::ok(RuntimeStateBody::from(state)),
+        )
+        .await
+}
+
+/// Lets an agent run at once whose last runs failed or whose provider refused
+/// its account, and with it the agents that use the same account. An agent that
+/// waits for neither stays as it is.
+#[utoipa::path(post, path = "/api/agents/{agentId}/runtime-state/lift-wait", tag = TAG,
+    operation_id = "liftAgentWait",
+    responses((status = 200, description = "The state.", body = RuntimeStateBody)))]
+async fn lift_wait(rqctx: RequestContext) -> HttpResponse {
+    rqctx
+        .write(
+            |rq| rq.id("agentId"),
+            |tx, ctx, id| agents::lift_wait(tx, ctx, *id),
             |state| Reply::ok(RuntimeStateBody::from(state)),
         )
         .await

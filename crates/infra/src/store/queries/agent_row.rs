@@ -32,10 +32,13 @@ pub(super) struct AgentRow {
     lifecycle_at: Option<InstantColumn>,
     pause_reason: Option<StringEnumColumn<PauseReason>>,
     consecutive_failures: i32,
+    backoff_until: Option<InstantColumn>,
+    // A copy of what the configuration says, for the conditions of the claim.
+    provider_account: Option<String>,
     adapter_type: StringEnumColumn<AdapterType>,
     adapter_config: JsonColumn<Document>,
     runtime_config: JsonColumn<Document>,
-    // A copy of what the configuration says, for the conditions of the claim.
+    // The same.
     max_concurrent_runs: i32,
     // The same, for its timer.
     heartbeat_interval_sec: Option<i32>,
@@ -78,6 +81,7 @@ impl Row for AgentRow {
                 since: self.lifecycle_at.map(|at| at.0),
             })?,
             consecutive_failures: self.consecutive_failures,
+            backoff_until: self.backoff_until.map(|at| at.0),
             adapter_type: self.adapter_type.0,
             adapter_config: self.adapter_config.0,
             runtime_config: self.runtime_config.0,
@@ -116,6 +120,11 @@ impl From<&Agent> for AgentRow {
             lifecycle_at: lifecycle.since.map(InstantColumn),
             pause_reason: lifecycle.pause_reason.map(StringEnumColumn),
             consecutive_failures: agent.consecutive_failures,
+            backoff_until: agent.backoff_until.map(InstantColumn),
+            provider_account: agent
+                .provider_account()
+                .and_then(|account| account.shared_key())
+                .map(|key| key.to_string()),
             adapter_type: StringEnumColumn(agent.adapter_type),
             adapter_config: JsonColumn(agent.adapter_config.clone()),
             runtime_config: JsonColumn(agent.runtime_config.clone()),

@@ -91,10 +91,22 @@ pub(super) fn note(conn: &mut Connection, gate: &ProviderGate) -> Result<(), Sto
     Ok(())
 }
 
-/// Forgets gates that have ended, the oldest first; how many there were.
+/// Forgets the gate of an account; whether there was one.
+pub(super) fn delete(
+    conn: &mut Connection,
+    company: CompanyScope,
+    account: &AccountKey,
+) -> Result<bool, StoreError> {
+    let gate = provider_gates::table.find((IdColumn(company.company()), account.as_str()));
+    let deleted = diesel::delete(gate).execute(conn).map_err(failed)?;
+    Ok(deleted > 0)
+}
+
+/// Forgets gates that ended before an instant, the oldest first; how many there
+/// were.
 pub(super) fn delete_expired(
     conn: &mut Connection,
-    now: Timestamp,
+    before: Timestamp,
     limit: usize,
 ) -> Result<usize, StoreError> {
     sql_query(
@@ -103,7 +115,7 @@ pub(super) fn delete_expired(
             WHERE blocked_until <= $1 ORDER BY blocked_until LIMIT $2
         )",
     )
-    .bind::<Instant, _>(InstantColumn(now))
+    .bind::<Instant, _>(InstantColumn(before))
     .bind::<BigInt, _>(row_limit(limit))
     .execute(conn)
     .map_err(failed)

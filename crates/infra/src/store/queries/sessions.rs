@@ -143,7 +143,7 @@ impl SessionReads for Transaction<'_> {
         all(rows)
     }
 
-    fn gate_until(
+    fn find_gate(
         &mut self,
         company: CompanyScope,
         account: &AccountKey,
@@ -190,12 +190,20 @@ impl SessionWrites for Transaction<'_> {
         provider_gates::note(self.conn, gate)
     }
 
+    fn delete_gate(
+        &mut self,
+        company: CompanyScope,
+        account: &AccountKey,
+    ) -> Result<bool, StoreError> {
+        provider_gates::delete(self.conn, company, account)
+    }
+
     fn delete_expired_gates(
         &mut self,
         _scope: InstanceScope,
-        now: Timestamp,
+        before: Timestamp,
         limit: usize,
     ) -> Result<usize, StoreError> {
-        provider_gates::delete_expired(self.conn, now, limit)
+        provider_gates::delete_expired(self.conn, before, limit)
     }
 }

@@ -40,6 +40,14 @@ const WAITING: &str = "FROM wakes w \
 fn demand(condition: StartCondition) -> String {
     match condition {
         StartCondition::NotBefore => "w.not_before <= $1".into(),
+        StartCondition::AgentBackoff => {
+            "(w.by_board OR a.backoff_until IS NULL OR a.backoff_until <= $1)".into()
+        }
+        StartCondition::ProviderGate => "NOT EXISTS (SELECT 1 FROM provider_gates g \
+            WHERE g.company_id = w.company_id AND g.blocked_until > $1 \
+            AND g.account IN (a.provider_account, \
+                a.provider_account || ':' || CAST(a.id AS TEXT)))"
+            .into(),
         StartCondition::AgentNotEmployed => employed_agent("a"),
         StartCondition::AgentPaused => unpaused_agent("a"),
         StartCondition::CompanyNotActive => active_company("firm"),

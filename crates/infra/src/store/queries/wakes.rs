@@ -44,6 +44,7 @@ pub(super) struct WakeRow {
     not_before: InstantColumn,
     run_id: IdColumn<RunId>,
     requested_by: Option<String>,
+    by_board: bool,
     created_at: InstantColumn,
     updated_at: InstantColumn,
 }
@@ -71,6 +72,7 @@ impl Row for WakeRow {
             not_before: self.not_before.0,
             run: self.run_id.0,
             requested_by: self.requested_by,
+            by_board: self.by_board,
             created_at: self.created_at.0,
             updated_at: self.updated_at.0,
         })
@@ -95,6 +97,7 @@ impl From<&Wake> for WakeRow {
             not_before: InstantColumn(wake.not_before),
             run_id: IdColumn(wake.run),
             requested_by: wake.requested_by.clone(),
+            by_board: wake.by_board,
             created_at: InstantColumn(wake.created_at),
             updated_at: InstantColumn(wake.updated_at),
         }

@@ -18,6 +18,8 @@ diesel::table! {
         lifecycle_at -> Nullable<Instant>,
         pause_reason -> Nullable<Text>,
         consecutive_failures -> Integer,
+        backoff_until -> Nullable<Instant>,
+        provider_account -> Nullable<Text>,
         adapter_type -> Text,
         adapter_config -> Json,
         runtime_config -> Json,

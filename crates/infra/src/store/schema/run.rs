@@ -74,6 +74,7 @@ diesel::table! {
         not_before -> Instant,
         run_id -> Key,
         requested_by -> Nullable<Text>,
+        by_board -> Bool,
         created_at -> Instant,
         updated_at -> Instant,
     }

@@ -45,7 +45,7 @@ pub(super) fn others(asked: &Asked) -> Vec<(String, Body<'_>)> {
                     .sessions()
                     .find_session(scope, asked.agent, adapter_type, task)?;
                 let account = AccountKey::new("x").unwrap();
-                reads.sessions().gate_until(scope, &account)?;
+                reads.sessions().find_gate(scope, &account)?;
                 reads.stream_tickets().find(&[0; 32])?;
                 let holder = TicketHolder::AgentKey([0; 32]);
                 reads.stream_tickets().waiting(scope, holder, now())?;

@@ -33,12 +33,16 @@ const COLUMNS: [Column; 13] = [
     ("wakes", "status", knows::<WakeStatus>),
 ];
 
+/// What stands between the parts of a key.
+const SEPARATOR: &str = ":";
+
 /// The first word of a statement that is not one of its column.
 pub(super) fn unknown(statement: &str) -> Option<String> {
     let mut rest = 0;
     while let Some((before, word, end)) = quoted(statement, rest) {
         rest = end;
-        let is_name = word.is_empty() || knows::<StartCondition>(word.trim_start());
+        let is_name =
+            word.is_empty() || word == SEPARATOR || knows::<StartCondition>(word.trim_start());
         if !is_name && !is_of_its_column(statement, before, word) {
             return Some(word.to_owned());
         }

@@ -52,6 +52,7 @@ pub(crate) fn agent(company: &Company) -> Agent {
         reports_to: None,
         lifecycle: AgentLifecycle::ENABLED,
         consecutive_failures: 0,
+        backoff_until: None,
         adapter_type: AdapterType::Process,
         adapter_config: Document::new(),
         runtime_config: Document::new(),
@@ -149,6 +150,7 @@ pub(crate) fn wake(agent: &Agent, issue: Option<&Issue>) -> (Wake, Run) {
         not_before: now(),
         run: run_id,
         requested_by: None,
+        by_board: false,
         created_at: now(),
         updated_at: now(),
     };

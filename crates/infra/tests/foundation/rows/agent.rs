@@ -19,6 +19,8 @@ pub(crate) fn agent(c: u8, thing: u8) -> Row {
         lifecycle_at: Null,
         pause_reason: Null,
         consecutive_failures: Number(0),
+        backoff_until: Null,
+        provider_account: Null,
         adapter_type: Text("process"),
         adapter_config: Json("{}"),
         runtime_config: Json("{}"),

@@ -2,7 +2,7 @@
 
 use super::{COMPANY, ISSUE, RUN, WORKER};
 use crate::row::Row;
-use crate::row::Value::{Digest, Instant, Json, Key, Null, Number, Text};
+use crate::row::Value::{Digest, Flag, Instant, Json, Key, Null, Number, Text};
 
 /// A run that ended.
 pub(crate) fn run(c: u8, thing: u8) -> Row {
@@ -111,6 +111,7 @@ pub(crate) fn wake(c: u8, thing: u8) -> Row {
         not_before: Instant,
         run_id: Key(c, RUN),
         requested_by: Null,
+        by_board: Flag(false),
         created_at: Instant,
         updated_at: Instant,
     })
