@@ -4,14 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::containment::ContainmentPlan;
+use crate::default_cap::default_cap;
 use workforce_domain::id::{AgentId, CompanyId, InstanceId, RunId};
 use workforce_domain::port::{Clock, Ids, InstructionFiles, Store, Tokens, Vault};
 use workforce_guard::GuardFiles;
 use workforce_guard::client::GuardProgram;
 use workforce_vitals::{StorageArea, Vitals};
-
-/// More runs than this are not live at once unless the operator says so.
-const HIGHEST_DEFAULT_CAP: usize = 8;
 
 /// Nobody else can take a run over on a store of its own: a restart may take this
 /// long.
@@ -50,6 +48,9 @@ pub struct EngineConfig {
     pub drain: Duration,
     /// Names of variables of the server that agents may see too.
     pub allowed_env: Vec<String>,
+    /// The folder of the program `workforce`, which agents find in their `PATH`
+    /// after all others.
+    pub command_folder: Option<PathBuf>,
     /// What runs the guards of runs.
     pub guard: GuardProgram,
     /// What runs are kept from.
@@ -87,17 +88,17 @@ impl EngineConfig {
         server_environment: impl IntoIterator<Item = (OsString, OsString)>,
         guard: GuardProgram,
     ) -> Self {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Self {
             instance,
             api_url: api_url.into(),
             runs_dir: runs_dir.into(),
-            instance_cap: cores.min(HIGHEST_DEFAULT_CAP),
+            instance_cap: default_cap(),
             lease: Duration::from_secs(60),
             renew_every: Duration::from_secs(10),
             poll_every: Duration::from_secs(1),
             drain: Duration::from_secs(30),
             allowed_env: Vec::new(),
+            command_folder: None,
             guard,
             containment: ContainmentPlan::default(),
             agent_home: AgentHome::Shared,

@@ -7,6 +7,7 @@
 mod adapter;
 mod config;
 mod containment;
+mod default_cap;
 mod disk_watch;
 mod dispatcher;
 mod execution_result;

@@ -1,6 +1,7 @@
+use std::env;
 use std::ffi::OsString;
 use std::fmt::Display;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use serde_json::Value;
@@ -16,6 +17,8 @@ use workforce_guard::{ChildEnvironment, InvalidVariable};
 
 /// The variable with which an agent may bring a key of its own.
 pub(crate) const API_KEY: &str = "WORKFORCE_API_KEY";
+
+const PATH: &str = "PATH";
 
 /// The environment of a run's child: the allowed part of the server's, the
 /// agent's own variables, and what workforce tells it, which nothing replaces
@@ -41,6 +44,9 @@ pub(crate) fn environment(
     for (name, value) in own {
         environment.set(name, value)?;
     }
+    if let Some(folder) = &config.command_folder {
+        add_to_path(&mut environment, folder)?;
+    }
     let own_key = own
         .iter()
         .find(|(name, _)| name == API_KEY)
@@ -62,6 +68,23 @@ pub(crate) fn environment(
         environment.set(format!("WORKFORCE_{suffix}"), value)?;
     }
     Ok(environment)
+}
+
+/// Puts a folder after all others that programs are looked up in.
+fn add_to_path(environment: &mut ChildEnvironment, folder: &Path) -> Result<(), InvalidVariable> {
+    let Some(path) = environment.get(PATH) else {
+        return Ok(());
+    };
+    let mut folders: Vec<PathBuf> = env::split_paths(path).collect();
+    if folders.iter().any(|known| known == folder) {
+        return Ok(());
+    }
+    folders.push(folder.to_owned());
+    // A folder that cannot stand in a path is left out.
+    match env::join_paths(folders) {
+        Ok(path) => environment.set(PATH, path).map(|_| ()),
+        Err(_) => Ok(()),
+    }
 }
 
 /// What workforce tells an agent about its run, by the end of the variable's

@@ -58,8 +58,8 @@ pub(crate) struct ServeArgs {
     #[command(flatten)]
     pub(crate) containment: ContainmentArgs,
 
-    /// Runs that may be live at once on this server; the number of cores, at
-    /// most 8, when unsaid.
+    /// Runs that may be live at once on this server; when unsaid four per core,
+    /// at least 8, as far as they fit into the memory at 512 MiB each.
     #[arg(long, env = "WORKFORCE_MAX_CONCURRENT_RUNS")]
     pub(crate) max_concurrent_runs: Option<u16>,
 

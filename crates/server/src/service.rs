@@ -183,6 +183,7 @@ impl Service {
             means => tracing::info!("runs are contained by {}", means.join(", ")),
         }
         config.allowed_env.clone_from(&args.agent_env);
+        config.command_folder = std::env::current_exe()?.parent().map(Path::to_owned);
         config.exclusive_store = exclusive;
         if let Some(hold) = &hold {
             config.predecessors = hold.predecessors().to_vec();

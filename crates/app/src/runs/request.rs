@@ -137,6 +137,7 @@ impl WakeUp {
         let known = self.reason.as_deref().and_then(WakeReason::parse);
         let own = [
             WakeReason::ProcessLostRetry,
+            WakeReason::ProviderRetry,
             WakeReason::BudgetResumed,
             WakeReason::HeartbeatTimer,
         ];
