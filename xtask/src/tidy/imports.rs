@@ -174,6 +174,7 @@ const PERMISSIONS: &[Permission] = &[
     Permission {
         package: "workforce",
         may_use: &[
+            "workforce-agent-programs",
             "workforce-domain",
             "workforce-app",
             "workforce-infra",

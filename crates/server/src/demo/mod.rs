@@ -1,6 +1,9 @@
 //! `workforce demo`: a manager and an engineer work on an issue from backlog
-//! to done, in a service of its own and through its public interface.
+//! to done, in a service of its own and through its public interface; or one real
+//! agent program does.
 
+mod narrator;
+mod real_agent;
 mod story;
 
 use std::io::{IsTerminal, Write};
@@ -16,6 +19,8 @@ use crate::config::{AuthMode, ServeArgs};
 use crate::logging;
 use crate::service::{self, Service};
 
+use real_agent::Agent;
+
 /// Flags of `workforce demo`.
 #[derive(Args, Debug)]
 pub(crate) struct DemoArgs {
@@ -23,6 +28,14 @@ pub(crate) struct DemoArgs {
     /// folder when unsaid.
     #[arg(long)]
     data_dir: Option<PathBuf>,
+
+    /// Hire a real agent program, with your own login, in the place of scripts.
+    #[arg(long, value_enum)]
+    agent: Option<Agent>,
+
+    /// The model of that program; its own default when unsaid.
+    #[arg(long, requires = "agent")]
+    model: Option<String>,
 
     /// End as soon as the story is told, also in a terminal.
     #[arg(long)]
@@ -50,7 +63,7 @@ pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<()> {
     let runtime = service::runtime()?;
     let linger = !args.exit && std::io::stdout().is_terminal();
     let outcome = runtime.block_on(async {
-        let settings = settings(&folder);
+        let settings = settings(&folder, args.agent);
         let mut service = Service::start(&settings, vitals).await?;
         let base = format!("http://{}", service.address);
         let token = match board_token::given()? {
@@ -59,7 +72,7 @@ pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<()> {
         };
         let board = Client::new(&base, token.map(|token| token.reveal().to_owned()));
         let outcome = tokio::select! {
-            outcome = play(board, base, folder.clone(), args.data_dir.is_some(), linger) => outcome,
+            outcome = play(board, base, &folder, args, linger) => outcome,
             interrupted = tokio::signal::ctrl_c() => interrupted.context("waiting for Ctrl-C"),
         };
         service.stop().await;
@@ -70,7 +83,7 @@ pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<()> {
 }
 
 /// A service on a free port with everything else as it comes.
-fn settings(folder: &Path) -> ServeArgs {
+fn settings(folder: &Path, agent: Option<Agent>) -> ServeArgs {
     let mut args = Defaults::parse_from(["workforce"]).serve;
     args.listen = std::net::SocketAddr::from(([127, 0, 0, 1], 0));
     args.data_dir = folder.join("data");
@@ -80,18 +93,25 @@ fn settings(folder: &Path) -> ServeArgs {
         args.auth = AuthMode::LocalTrusted;
     }
     args.drain_sec = 2;
+    args.agent_env
+        .extend(agent.into_iter().flat_map(Agent::variables));
     args
 }
 
 async fn play(
     board: Client,
     base: String,
-    folder: PathBuf,
-    kept: bool,
+    folder: &Path,
+    args: &DemoArgs,
     linger: bool,
 ) -> anyhow::Result<()> {
-    let place = folder.clone();
-    tokio::task::spawn_blocking(move || story::play(&board, &place)).await??;
+    let (place, agent, model) = (folder.to_owned(), args.agent, args.model.clone());
+    tokio::task::spawn_blocking(move || match agent {
+        Some(agent) => real_agent::play(&board, &place, agent, model.as_deref()),
+        None => story::play(&board, &place),
+    })
+    .await??;
+    let kept = args.data_dir.is_some();
     let mut out = std::io::stdout();
     if kept {
         let data = folder.join("data");

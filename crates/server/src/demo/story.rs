@@ -1,13 +1,12 @@
 //! What happens in the demo, and how it is shown.
 
-use std::collections::HashMap;
-use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
 use serde_json::{Value, json};
 
+use super::narrator::{GLANCE, Narrator, id, print_costs, say};
 use crate::client::Client;
 
 const MANAGER: &str = include_str!("manager.sh");
@@ -15,20 +14,6 @@ const ENGINEER: &str = include_str!("engineer.sh");
 
 /// The story ends well long before.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How often the activity is looked at.
-const GLANCE: Duration = Duration::from_millis(150);
-
-fn say(line: &str) -> anyhow::Result<()> {
-    writeln!(std::io::stdout(), "{line}").context("failed to print")
-}
-
-fn id(value: &Value) -> anyhow::Result<String> {
-    Ok(value["id"]
-        .as_str()
-        .context("an answer without id")?
-        .to_owned())
-}
-
 /// Tells the story on the service that `board` calls.
 pub(super) fn play(board: &Client, folder: &Path) -> anyhow::Result<()> {
     let cast = Cast::hire(board, folder)?;
@@ -40,7 +25,15 @@ pub(super) fn play(board: &Client, folder: &Path) -> anyhow::Result<()> {
         &Value::Null,
     )?;
 
-    let mut narrator = Narrator::new(&cast);
+    let mut narrator = Narrator::new(
+        &cast.company,
+        "heartbeat.invoked",
+        [
+            (&*cast.manager, "Mara Manager"),
+            (&*cast.engineer, "Eli Engineer"),
+            (&*cast.rival, "Rita Rival"),
+        ],
+    );
     let begun = Instant::now();
     let mut conflict_shown = false;
     loop {
@@ -59,7 +52,7 @@ pub(super) fn play(board: &Client, folder: &Path) -> anyhow::Result<()> {
         );
         std::thread::sleep(GLANCE);
     }
-    wait_for_quiet(board, &cast.company, &mut narrator)?;
+    narrator.wait_for_quiet(board, PATIENCE)?;
     ensure!(conflict_shown, "nobody ran into a checkout conflict");
     ensure!(
         narrator.saw("budget.soft_alert"),
@@ -174,140 +167,9 @@ impl Cast {
     }
 }
 
-/// Prints each activity once, as it happens.
-struct Narrator {
-    path: String,
-    names: HashMap<String, &'static str>,
-    seen: HashMap<String, String>,
-    begun: bool,
-}
-
-impl Narrator {
-    fn new(cast: &Cast) -> Self {
-        Self {
-            path: format!("/api/companies/{}/activity?limit=100", cast.company),
-            names: HashMap::from([
-                (cast.manager.clone(), "Mara Manager"),
-                (cast.engineer.clone(), "Eli Engineer"),
-                (cast.rival.clone(), "Rita Rival"),
-            ]),
-            seen: HashMap::new(),
-            begun: false,
-        }
-    }
-
-    fn saw(&self, action: &str) -> bool {
-        self.seen.values().any(|seen| seen == action)
-    }
-
-    fn catch_up(&mut self, board: &Client) -> anyhow::Result<()> {
-        let rows = board.get(&self.path)?;
-        for row in rows.as_array().into_iter().flatten().rev() {
-            let (id, action) = (
-                id(row)?,
-                row["action"].as_str().unwrap_or_default().to_owned(),
-            );
-            if self.seen.contains_key(&id) {
-                continue;
-            }
-            // What the board set up is told already.
-            self.begun |= action == "heartbeat.invoked";
-            if self.begun
-                && let Some(line) = self.line(&action, row)
-            {
-                say(&line)?;
-            }
-            self.seen.insert(id, action);
-        }
-        Ok(())
-    }
-
-    fn line(&self, action: &str, row: &Value) -> Option<String> {
-        let details = &row["details"];
-        let by_id = |id: &Value| id.as_str().and_then(|id| self.names.get(id)).copied();
-        let actor = by_id(&row["actorId"]).unwrap_or("workforce");
-        let text = |key: &str| details[key].as_str().unwrap_or_default().to_owned();
-        let told = match action {
-            "heartbeat.started" => {
-                format!(
-                    "starts {} ({})",
-                    by_id(&details["agentId"])?,
-                    text("reason")
-                )
-            }
-            "heartbeat.finished" => {
-                format!(
-                    "sees the run of {} end: {}",
-                    by_id(&details["agentId"])?,
-                    text("status")
-                )
-            }
-            "issue.checked_out" => "checks the issue out".to_owned(),
-            "issue.updated" => match details["to"].as_str() {
-                Some(to) => format!("moves the issue from {} to {to}", text("from")),
-                None => "changes the issue".to_owned(),
-            },
-            "issue.comment_added" => "comments".to_owned(),
-            "cost.reported" => format!("reports a cost of {} cents", text("costCents")),
-            "budget.soft_alert" => format!(
-                "alerts: {} has used {} % of its budget",
-                by_id(&row["entityId"])?,
-                text("utilizationPercent")
-            ),
-            _ => return None,
-        };
-        Some(format!("  {actor:<14} {told}"))
-    }
-}
-
-/// Waits until the last run has ended, so that its cost is in.
-fn wait_for_quiet(board: &Client, company: &str, narrator: &mut Narrator) -> anyhow::Result<()> {
-    let begun = Instant::now();
-    let path = format!("/api/companies/{company}/heartbeat-runs?status=queued,running");
-    while begun.elapsed() < PATIENCE {
-        let live = board.get(&path)?;
-        narrator.catch_up(board)?;
-        if live.as_array().is_some_and(Vec::is_empty) {
-            return Ok(());
-        }
-        std::thread::sleep(GLANCE);
-    }
-    anyhow::bail!("a run did not end")
-}
-
 fn print_end(board: &Client, cast: &Cast, issue: &str) -> anyhow::Result<()> {
     let issue = board.get(&format!("/api/issues/{issue}"))?;
-    say(&format!(
-        "\n{} is {}.",
-        issue["identifier"].as_str().unwrap_or_default(),
-        "done"
-    ))?;
-    let costs = format!("/api/companies/{}/costs", cast.company);
-    let summary = board.get(&format!("{costs}/summary"))?;
-    say(&format!(
-        "It cost {} cents this month:",
-        summary["spendCents"]
-    ))?;
-    for row in board
-        .get(&format!("{costs}/by-agent"))?
-        .as_array()
-        .into_iter()
-        .flatten()
-    {
-        if row["costCents"] != 0 {
-            let name = row["agentName"].as_str().unwrap_or_default();
-            let share = &row["utilizationPercent"];
-            let budget = &row["budgetCents"];
-            let limit = if *budget == 0 {
-                "no limit".to_owned()
-            } else {
-                format!("{share} % of {budget}")
-            };
-            say(&format!(
-                "  {name:<14} {:>5} cents ({limit})",
-                row["costCents"].to_string()
-            ))?;
-        }
-    }
-    Ok(())
+    let identifier = issue["identifier"].as_str().unwrap_or_default();
+    say(&format!("\n{identifier} is done."))?;
+    print_costs(board, &cast.company)
 }

@@ -10,7 +10,7 @@ use workforce_model_imitation::{
     LoggedRequest, ModelImitation, Program, Reply, Rule, Script, Usage, installed_for_test,
 };
 
-use crate::harness::{Server, folder};
+use crate::harness::{Server, binary, folder};
 use crate::office::{Database, on_both};
 
 /// A run of a program that starts slowly on a busy computer.
@@ -306,4 +306,70 @@ fn opencode_works_in_a_repository_and_answers_a_mention() {
 #[test]
 fn pi_works_in_a_repository_and_answers_a_mention() {
     works(Program::Pi, &Database::Sqlite.flags());
+}
+
+#[test]
+fn the_demo_shows_a_real_program_at_work() {
+    let program = Program::Claude;
+    let Some(executable) = installed_for_test(program) else {
+        return;
+    };
+    let imitation = ModelImitation::start(Script::new()).unwrap();
+    let work = [
+        WORK[0],
+        "printf '# Monday\\n\\nGood morning!\\n' > greeting.md",
+        r#"workforce api PATCH "/api/issues/$WORKFORCE_TASK_ID" '{"status": "done", "comment": "It is written."}' >/dev/null && echo done"#,
+    ];
+    let answer = r#"workforce api POST "/api/issues/$WORKFORCE_TASK_ID/comments" '{"body": "Morning."}' >/dev/null && echo told"#;
+    let rule = |commands: &[&str]| {
+        let steps = commands.iter().fold(Rule::new(), |rule, command| {
+            rule.then(Reply::shell(*command))
+        });
+        steps.then(Reply::text("I am done."))
+    };
+    imitation
+        .set_script(Script::from(rule(&[answer]).for_prompt("which word in it")).rule(rule(&work)));
+    let home = folder();
+    let path = std::env::var("PATH").unwrap();
+    let told = binary()
+        .args(["demo", "--agent", "claude", "--model", "claude-sonnet-4-5"])
+        .envs(imitation.environment_for(program))
+        .env("HOME", home.path())
+        .env(
+            "PATH",
+            format!("{}:{path}", executable.parent().unwrap().display()),
+        )
+        .output()
+        .unwrap();
+    let (out, err) = (
+        String::from_utf8_lossy(&told.stdout),
+        String::from_utf8_lossy(&told.stderr),
+    );
+    assert!(told.status.success(), "{out}\n{err}");
+    for part in [
+        "Good morning!",
+        "MOR-1 is done",
+        "the same session",
+        "  Morning.",
+        "cents",
+    ] {
+        assert!(out.contains(part), "no {part:?} in:\n{out}\n{err}");
+    }
+}
+
+#[test]
+fn the_demo_says_what_a_program_needs_that_is_not_there() {
+    let empty = folder();
+    let told = binary()
+        .args(["demo", "--agent", "codex"])
+        .env("HOME", empty.path())
+        .env("PATH", "/usr/bin:/bin")
+        .output()
+        .unwrap();
+    let err = String::from_utf8_lossy(&told.stderr);
+    assert_eq!(told.status.code(), Some(1), "{err}");
+    assert!(
+        err.contains("codex") && err.contains("spawn_failed"),
+        "{err}"
+    );
 }
