@@ -119,3 +119,48 @@ fn a_grandchild_that_ignores_term_is_gone_when_the_run_is_over() {
     server.wait_for(&run, |run| run["status"] == "succeeded");
     assert!(!is_alive(wait_for_pid(&pid_file)));
 }
+
+/// A script of an agent that was written for Paperclip.
+const FOR_PAPERCLIP: &str = r#"
+set -eu
+auth="Authorization: Bearer $PAPERCLIP_API_KEY"
+run="X-Paperclip-Run-Id: $PAPERCLIP_RUN_ID"
+json="Content-Type: application/json"
+curl -fsS -H "$auth" "$PAPERCLIP_API_URL/api/agents/me" | grep -q "$PAPERCLIP_AGENT_ID"
+curl -fsS -H "$auth" "$PAPERCLIP_API_URL/api/companies/$PAPERCLIP_COMPANY_ID/issues?assigneeAgentId=$PAPERCLIP_AGENT_ID&status=todo,in_progress,blocked" | grep -q "$PAPERCLIP_TASK_ID"
+curl -fsS -X POST -H "$auth" -H "$run" -H "$json" "$PAPERCLIP_API_URL/api/issues/$PAPERCLIP_TASK_ID/checkout" \
+  -d "{\"agentId\": \"$PAPERCLIP_AGENT_ID\", \"expectedStatuses\": [\"todo\", \"backlog\", \"blocked\"]}"
+curl -fsS -X POST -H "$auth" -H "$run" -H "$json" "$PAPERCLIP_API_URL/api/issues/$PAPERCLIP_TASK_ID/comments" \
+  -d '{"body": "Half done."}'
+curl -fsS -X PATCH -H "$auth" -H "$run" -H "$json" "$PAPERCLIP_API_URL/api/issues/$PAPERCLIP_TASK_ID" \
+  -d "{\"status\": \"done\", \"comment\": \"Woken by $PAPERCLIP_WAKE_REASON.\"}"
+"#;
+
+#[test]
+fn a_script_that_was_written_for_paperclip_works_unchanged() {
+    let data = folder();
+    let server = Server::start(data.path());
+    let company = found(&server);
+    let program = script(data.path(), "paperclip.sh", FOR_PAPERCLIP);
+    let agent = server.post(
+        &format!("/api/companies/{company}/agents"),
+        &json!({
+            "name": "Ada", "role": "engineer", "runtimeConfig": { "compat": "paperclip" },
+            "adapterConfig": { "command": "/bin/sh", "args": [program] },
+        }),
+    );
+    let issue = server.post(
+        &format!("/api/companies/{company}/issues"),
+        &json!({ "title": "Work", "status": "todo", "assigneeAgentId": agent["id"] }),
+    );
+    let issue = format!("/api/issues/{}", issue["id"].as_str().unwrap());
+    server.wait_for(&issue, |issue| issue["status"] == "done");
+    let comments = server.get(&format!("{issue}/comments"));
+    let bodies: Vec<_> = comments
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| &it["body"])
+        .collect();
+    assert_eq!(bodies, ["Woken by issue_assigned.", "Half done."]);
+}
