@@ -1,129 +1,19 @@
 //! Real agent programs, whose model is an imitation.
 
-use std::path::Path;
-use std::time::{Duration, Instant};
+mod refusals;
+mod site;
 
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 use workforce_app::{costs, issues};
-use workforce_domain::agent::AdapterType;
 use workforce_domain::cost::{CostEvent, CostSource, TokenUse};
-use workforce_domain::id::{AgentId, IssueId, RunId};
-use workforce_domain::lifecycle::Lifecycle;
+use workforce_domain::id::RunId;
 use workforce_domain::money::Cents;
 use workforce_domain::page::PageRequest;
 use workforce_domain::run::{Run, RunErrorCode, RunStatus};
 use workforce_domain::text::CommentBody;
-use workforce_domain::wake::WakeReason;
-use workforce_model_imitation::{
-    ErrorKind, Failure, Kind, LoggedRequest, ModelImitation, Program, Reply, Rule, Script, Usage,
-    installed_for_test,
-};
+use workforce_model_imitation::{ErrorKind, Failure, Kind, Program, Reply, Rule, Script, Usage};
 
-use crate::support::House;
-
-/// A program that works for a company.
-struct Site {
-    house: House,
-    imitation: ModelImitation,
-    program: Program,
-    config: Value,
-}
-
-impl Site {
-    /// `None` where the program is not installed.
-    fn new(program: Program) -> Option<Self> {
-        let executable = installed_for_test(program)?;
-        let house = House::new();
-        let imitation = ModelImitation::start(Script::new()).expect("an imitation");
-        let home = house.path("home");
-        std::fs::create_dir(&home).expect("a home");
-        imitation
-            .write_settings_for(program, &home)
-            .expect("settings");
-        let mut env: Map<String, Value> = imitation
-            .environment_for(program)
-            .into_iter()
-            .map(|(name, value)| (name, value.into()))
-            .collect();
-        env.insert("HOME".into(), json!(home));
-        env.insert("IS_SANDBOX".into(), "1".into());
-        env.insert("PATH".into(), path_with(&executable).into());
-        let config = json!({
-            "command": executable,
-            "model": model(program),
-            "extraArgs": imitation.arguments_for(program),
-            "env": env,
-            "timeoutSec": 90,
-        });
-        Some(Self {
-            house,
-            imitation,
-            program,
-            config,
-        })
-    }
-
-    /// Runs an agent about an issue to the end.
-    async fn run(&self) -> Run {
-        let engine = self.house.start();
-        self.assign();
-        let run = self.ended().await.remove(0);
-        engine.shutdown().await;
-        run
-    }
-
-    /// Gives an agent an issue to work on.
-    fn assign(&self) -> (AgentId, IssueId) {
-        let agent = self.house.hire_with(self.config.clone(), |command| {
-            command.adapter_type = Some(match self.program {
-                Program::Codex => AdapterType::CodexLocal,
-                _ => AdapterType::ClaudeLocal,
-            });
-        });
-        let issue = self.house.assign(agent, |issue| {
-            let text = workforce_domain::text::Description::new("Paint it blue.");
-            issue.description = Some(text.expect("a text"));
-        });
-        (agent, issue)
-    }
-
-    /// All runs, once they have ended, oldest first.
-    async fn ended(&self) -> Vec<Run> {
-        self.house.all_ended_within(Duration::from_secs(100)).await
-    }
-
-    /// The oldest run, once it has ended. Another may be queued by then.
-    async fn first_ended(&self) -> Run {
-        let begun = Instant::now();
-        loop {
-            let oldest = self.house.runs(&[]).pop().expect("a run");
-            if oldest.status.is_terminal() {
-                return oldest;
-            }
-            assert!(begun.elapsed() < Duration::from_secs(100), "{oldest:?}");
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-    }
-
-    /// What the imitation was asked as the model.
-    fn calls(&self) -> Vec<LoggedRequest> {
-        let mut requests = self.imitation.requests();
-        requests.retain(|request| request.call.is_some());
-        requests
-    }
-}
-
-fn model(program: Program) -> &'static str {
-    match program {
-        Program::Codex => "gpt-5",
-        _ => "claude-sonnet-4-5",
-    }
-}
-
-fn path_with(executable: &Path) -> String {
-    let folder = executable.parent().expect("a folder").display();
-    format!("{folder}:{}", std::env::var("PATH").expect("a path"))
-}
+use self::site::Site;
 
 async fn works(program: Program) {
     let Some(site) = Site::new(program) else {
@@ -336,71 +226,4 @@ async fn claude_code_goes_on_with_its_session_and_costs_what_it_says() {
 #[tokio::test(flavor = "multi_thread")]
 async fn codex_goes_on_with_its_session_and_counts_no_turn_twice() {
     goes_on(Program::Codex).await;
-}
-
-/// Of two runs the first is refused for a while.
-async fn is_refused(program: Program, wait: Duration) -> Option<(Site, Run)> {
-    let mut site = Site::new(program)?;
-    site.config["env"]["CLAUDE_CODE_MAX_RETRIES"] = "0".into();
-    let refusal = Failure::of(ErrorKind::RateLimit).retry_after(wait);
-    site.imitation
-        .set_script(Script::from(Rule::new().then(refusal)));
-    site.assign();
-    let engine = site.house.start();
-    let refused = site.first_ended().await;
-    assert_eq!(
-        refused.error_code,
-        Some(RunErrorCode::ProviderLimit),
-        "{refused:?}"
-    );
-    let answer = Reply::text("It is blue now.");
-    site.imitation
-        .set_script(Script::from(Rule::new().then(answer)));
-    if wait < Duration::from_secs(60) {
-        site.ended().await;
-    }
-    engine.shutdown().await;
-    Some((site, refused))
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_refused_run_is_tried_again_when_the_provider_said() {
-    let wait = Duration::from_secs(4);
-    let Some((site, refused)) = is_refused(Program::Claude, wait).await else {
-        return;
-    };
-    let runs = site.house.runs(&[]);
-    let [second, first] = &runs[..] else {
-        panic!("two runs: {runs:?}");
-    };
-    assert_eq!(first.id, refused.id);
-    let opens = refused.retry_at.expect("a time");
-    assert!(opens.since(refused.finished_at.expect("an end")) > Duration::from_secs(3));
-    assert!(second.started_at.expect("a start") >= opens, "{second:?}");
-    assert_eq!(second.reason, WakeReason::ProviderRetry);
-    assert_eq!(
-        second.status,
-        RunStatus::Succeeded,
-        "{}",
-        site.house.log(second.id)
-    );
-    assert_eq!(second.issue, refused.issue);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_time_of_day_that_a_program_names_is_an_instant() {
-    let wait = Duration::from_secs(3 * 60 * 60);
-    let Some((site, refused)) = is_refused(Program::Codex, wait).await else {
-        return;
-    };
-    let opens = refused.retry_at.expect("a time");
-    let told = opens.since(refused.finished_at.expect("an end"));
-    // It names the minute.
-    let slack = Duration::from_secs(120);
-    assert!(
-        told > wait.saturating_sub(slack) && told < wait + slack,
-        "{told:?}"
-    );
-    let waiting = site.house.runs(&[RunStatus::Queued]);
-    assert_eq!(waiting.len(), 1, "its work is queued again");
 }
