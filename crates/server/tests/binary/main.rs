@@ -25,3 +25,4 @@ mod secrets;
 mod standard_error;
 mod start_and_stop;
 mod streams;
+mod timers;
