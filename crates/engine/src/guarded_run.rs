@@ -53,7 +53,7 @@ async fn begin(
         return Err(ExecutionResult::halted(halt));
     }
     let told = RunStart {
-        containment: Some(start.containment.means.names().join(",")),
+        containment: Some(start.containment.names().join(",")),
         ..told
     };
     let refused = |error: GuardError| match live.halted() {
@@ -83,6 +83,13 @@ fn not_started(state: &EngineState, error: &GuardError) -> ExecutionResult {
             match os_error {
                 Some(code) => broken.because(state, &io::Error::from_raw_os_error(*code)),
                 None => broken,
+            }
+        }
+        GuardError::Refused(LaunchError::Home { os_error, .. }) => {
+            let failed = ExecutionResult::failed(RunErrorCode::SpawnFailed, error.to_string());
+            match os_error {
+                Some(code) => failed.because(state, &io::Error::from_raw_os_error(*code)),
+                None => failed,
             }
         }
         GuardError::Refused(refusal) => {

@@ -27,6 +27,7 @@ mod retention;
 mod run_context;
 mod run_end;
 mod run_environment;
+mod run_owner;
 mod run_task;
 mod secret_resolution;
 mod state;

@@ -17,9 +17,10 @@ mod launch;
 mod log;
 mod process;
 mod protocol;
+mod run_as;
 mod wire;
 
-pub use containment::{Containment, Means, Shown};
+pub use containment::{Containment, Means, Shown, names as fence_names};
 pub use environment::{ChildEnvironment, InvalidVariable, RunTag};
 pub use files::GuardFiles;
 pub use guard::main;
@@ -28,4 +29,5 @@ pub use log::{
     DEFAULT_LOG_CAP, LogPart, LogSummary, LogTime, RunLog, TAIL_LEN, read_log, read_log_times,
 };
 pub use process::{ProcessGroup, ProcessIdentity};
-pub use protocol::{Description, Ending, Exit, Limits, ModelUsage, RunReport, Start};
+pub use protocol::{Description, Ending, Exit, HomeFile, Limits, ModelUsage, RunReport, Start};
+pub use run_as::{RunAs, RunAsError};

@@ -75,7 +75,7 @@ impl Site {
             means,
             hidden: vec![self.bench.path("data")],
             shown: vec![shown("data/own", true), shown("data/told", false)],
-            writable: None,
+            ..Containment::default()
         };
         start
     }
@@ -149,7 +149,7 @@ async fn with_each(test: impl AsyncFn(&Site, Means)) {
     };
     for &user in users {
         let site = Site::new(user);
-        let has = probe(&site.guard).await.expect("an answer");
+        let has = probe(&site.guard, None).await.expect("an answer");
         let namespaces = Means {
             namespaces: true,
             ..Means::NONE

@@ -11,6 +11,7 @@ mod groups;
 mod limits;
 mod logs;
 mod output;
+mod run_as;
 mod spawning;
 mod support;
 mod times;

@@ -96,6 +96,7 @@ impl Bench {
             arguments: arguments.iter().map(OsString::from).collect(),
             cwd: self.folder.path().to_owned(),
             environment: ChildEnvironment::inherit_allowed(std::env::vars_os(), &[]),
+            home_files: Vec::new(),
             stdin: None,
             log: self.log_path(),
             log_cap: 1 << 20,

@@ -4,27 +4,31 @@ use nix::unistd::Pid;
 
 use super::{Containment, Means};
 use crate::first_process;
+use crate::run_as::RunAs;
 
 /// Covered for a trial, in namespaces that end with it.
 const ANY_FOLDER: &str = "/tmp";
 
-/// Tries what this kernel allows this user. To be called while the process has one
-/// thread.
-pub(crate) fn probe() -> Means {
+/// Tries what this kernel allows this user, for programs of this account. To be
+/// called while the process has one thread.
+pub(crate) fn probe(run_as: Option<RunAs>) -> Means {
     Means {
-        namespaces: has_namespaces(),
+        namespaces: has_namespaces(run_as),
         files: has_file_rules(),
         signals: has_signal_scope(),
     }
 }
 
-fn has_namespaces() -> bool {
+fn has_namespaces(run_as: Option<RunAs>) -> bool {
     let containment = Containment {
         hidden: vec![ANY_FOLDER.into()],
+        run_as,
         ..Containment::default()
     };
     let tried = first_process::start(&containment, None, |outcome| {
-        first_process::exit_with(i32::from(outcome.is_err()));
+        let run_as = containment.run_as.as_ref();
+        let is_refused = outcome.is_err() || run_as.is_some_and(|it| it.become_user().is_err());
+        first_process::exit_with(i32::from(is_refused));
     });
     tried.map(Pid::from_raw).is_ok_and(|pid| {
         let ended = waitpid(pid, None);

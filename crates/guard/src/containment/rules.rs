@@ -16,24 +16,40 @@ const RULES: ABI = ABI::V6;
 /// Devices and processes are written to whatever else may be.
 const ALWAYS_WRITABLE: [&str; 2] = ["/dev", "/proc"];
 
-/// Restricts this process. One that is not root in its user namespace can then get
-/// no more rights by a program that has some (`sudo`).
-///
-/// # Errors
-///
-/// The kernel does not allow it.
-pub(crate) fn restrict(containment: &Containment, is_root_here: bool) -> io::Result<()> {
-    let means = containment.means;
-    if !means.files && !means.signals {
-        return Ok(());
+/// Rules that are ready to be put on.
+pub(crate) struct Rules(Option<RulesetCreated>);
+
+impl Rules {
+    /// Rules by the means of a containment.
+    ///
+    /// # Errors
+    ///
+    /// The kernel does not know them.
+    pub(crate) fn of(containment: &Containment) -> io::Result<Self> {
+        let means = containment.means;
+        let needed = means.files || means.signals;
+        let rules = needed.then(|| build(containment)).transpose();
+        rules.map(Self).map_err(io::Error::other)
     }
-    build(containment)
-        .and_then(|rules| rules.no_new_privs(!is_root_here).restrict_self())
-        .map_err(io::Error::other)?;
-    if means.files && !means.namespaces && is_root_here {
-        give_up_ways_around()?;
+
+    /// Restricts this process. One that is not root in its user namespace can then
+    /// get no more rights by a program that has some (`sudo`).
+    ///
+    /// # Errors
+    ///
+    /// The kernel does not allow it.
+    pub(crate) fn restrict(self, containment: &Containment, is_root_here: bool) -> io::Result<()> {
+        let Some(rules) = self.0 else {
+            return Ok(());
+        };
+        let restricted = rules.no_new_privs(!is_root_here).restrict_self();
+        restricted.map_err(io::Error::other)?;
+        let means = containment.means;
+        if means.files && !means.namespaces && is_root_here {
+            give_up_ways_around()?;
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 fn build(containment: &Containment) -> Result<RulesetCreated, RulesetError> {
