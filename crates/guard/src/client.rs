@@ -7,8 +7,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
 use tokio::net::UnixStream;
 use tokio::time::timeout;
 use workforce_domain::id::RunId;
@@ -18,7 +16,7 @@ use crate::containment::Means;
 use crate::environment::RunTag;
 use crate::files::GuardFiles;
 use crate::launch::LaunchError;
-use crate::process::{ProcessGroup, ProcessIdentity};
+use crate::process::ProcessIdentity;
 use crate::protocol::{Description, FromGuard, RunReport, Start, ToGuard};
 use crate::run_as::RunAs;
 use crate::wire::{Receiver, Sender, halves};
@@ -285,15 +283,4 @@ async fn connect(files: &GuardFiles) -> Option<(Guard, Description)> {
     };
     let description = timeout(ANSWER_BOUND, asked).await.ok()??;
     Some((guard, description))
-}
-
-/// Ends what is left of a run by force: its guard, and whatever can be found of
-/// what it started. Returns whether nothing is left.
-pub async fn end_by_force(identity: ProcessIdentity, run: RunId) -> bool {
-    if ProcessIdentity::of(identity.pid).is_ok_and(|now| now.start_ticks == identity.start_ticks) {
-        let _ = kill(Pid::from_raw(identity.pid), Signal::SIGKILL);
-    }
-    ProcessGroup::new(identity, RunTag::from(run))
-        .end(Duration::ZERO)
-        .await
 }

@@ -7,6 +7,7 @@
 //! into the run's log and how the run ended into a file, so that the server may
 //! end and begin anew meanwhile: [`client::find`] takes a run up again.
 
+mod cgroup;
 pub mod client;
 mod containment;
 mod environment;
@@ -14,9 +15,11 @@ mod files;
 mod first_process;
 mod guard;
 mod launch;
+pub mod leftovers;
 mod log;
 mod process;
 mod protocol;
+mod resource_limits;
 mod run_as;
 mod wire;
 
@@ -30,4 +33,5 @@ pub use log::{
 };
 pub use process::{ProcessGroup, ProcessIdentity};
 pub use protocol::{Description, Ending, Exit, HomeFile, Limits, ModelUsage, RunReport, Start};
+pub use resource_limits::ResourceLimits;
 pub use run_as::{RunAs, RunAsError};

@@ -15,6 +15,7 @@ use crate::environment::ChildEnvironment;
 use crate::launch::LaunchError;
 use crate::log::LogSummary;
 use crate::process::ProcessIdentity;
+use crate::resource_limits::ResourceLimits;
 use crate::run_as::RunAs;
 
 /// All that a guard is told about its run. It goes through a socket, never
@@ -55,6 +56,8 @@ pub struct Start {
     pub preamble: String,
     /// What the run may take.
     pub limits: Limits,
+    /// What its programs may use of the computer.
+    pub resource_limits: ResourceLimits,
     /// For how long the run goes on without a server that renews its lease.
     pub patience: Duration,
     /// What the run is kept from.
@@ -162,6 +165,10 @@ pub struct RunReport {
     pub ended_by: Ending,
     /// How the program ended; `None` when the system did not tell.
     pub exit: Option<Exit>,
+    /// Whether the kernel ended a process of it that needed more memory than the run
+    /// may have. Known only of a run whose cgroup keeps the limit.
+    #[serde(default)]
+    pub ran_out_of_memory: bool,
     /// What the agent program told; `None` for another program.
     #[serde(default)]
     pub conclusion: Option<Conclusion>,

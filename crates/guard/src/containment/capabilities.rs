@@ -31,6 +31,16 @@ pub(crate) fn narrow_to_nothing() -> Result<(), Errno> {
     NUMBERS.into_iter().try_for_each(narrow)
 }
 
+/// Takes root's right to exceed limits of resources from whatever this process
+/// executes: CAP_SYS_RESOURCE.
+///
+/// # Errors
+///
+/// This process may not give rights away.
+pub(crate) fn narrow_resources() -> Result<(), Errno> {
+    narrow(24)
+}
+
 fn narrow(capability: libc::c_ulong) -> Result<(), Errno> {
     // SAFETY: takes plain numbers.
     let outcome = unsafe { libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0) };

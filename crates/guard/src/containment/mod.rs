@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::run_as::RunAs;
 
-pub(crate) use self::capabilities::{give_up_all, narrow_to_nothing};
+pub(crate) use self::capabilities::{give_up_all, narrow_resources, narrow_to_nothing};
 pub(crate) use self::maps::{map_all, map_own, own_ids};
 pub(crate) use self::mounts::prepare as prepare_mounts;
 pub(crate) use self::namespaces::{Forked, fork as fork_in_namespaces, leave_mounts_locked};
@@ -75,6 +75,8 @@ pub struct Means {
     pub files: bool,
     /// Landlock's scope for signals: processes outside cannot be signalled.
     pub signals: bool,
+    /// A cgroup of the run's own: what it starts cannot leave it, and ends at once.
+    pub cgroup: bool,
 }
 
 impl Means {
@@ -83,6 +85,7 @@ impl Means {
         namespaces: false,
         files: false,
         signals: false,
+        cgroup: false,
     };
 
     /// Whether the files of the server can be kept from runs.
@@ -98,6 +101,7 @@ impl Means {
             (self.namespaces, "namespaces"),
             (self.files, "landlock"),
             (self.signals, "landlock_signals"),
+            (self.cgroup, "cgroup"),
         ];
         named
             .iter()

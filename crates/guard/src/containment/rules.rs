@@ -10,6 +10,7 @@ use landlock::{
 
 use super::Containment;
 use super::capabilities::give_up_ways_around;
+use crate::cgroup;
 
 /// The newest rules that are used. Older kernels use what they know of them.
 const RULES: ABI = ABI::V6;
@@ -78,7 +79,16 @@ fn allowed(containment: &Containment) -> Vec<(PathBuf, BitFlags<AccessFs>)> {
         None => all,
     };
     let mut allowed = vec![(PathBuf::from("/"), AccessFs::ReadDir.into())];
-    beside(Path::new("/"), &containment.hidden, &mut |path| {
+    let mut apart = containment.hidden.clone();
+    if containment.means.cgroup {
+        // Who may write there leaves their cgroup.
+        let points = cgroup::mounts().into_iter().map(|(point, _)| point);
+        let points: Vec<_> = points.filter(|point| !containment.hides(point)).collect();
+        let read_only = points.iter().cloned();
+        allowed.extend(read_only.map(|point| (point, AccessFs::from_read(RULES))));
+        apart.extend(points);
+    }
+    beside(Path::new("/"), &apart, &mut |path| {
         allowed.push((path, elsewhere));
     });
     let writable = containment.writable.iter().flatten().cloned();

@@ -55,6 +55,13 @@ pub enum LaunchError {
         /// Why not.
         cause: String,
     },
+    /// The number of processes of one run cannot be bounded here.
+    #[error(
+        "adapterConfig.maxProcesses cannot be kept by this server: it needs a cgroup with the \
+         controller pids, or namespaces and programs that are not root's; see \
+         docs/operations.md#resource-limits"
+    )]
+    ProcessesUnbounded,
     /// What the program needs in its home cannot be written there.
     #[error("what the program needs in its home cannot be written: {cause}")]
     Home {

@@ -19,9 +19,11 @@ use super::descriptors::close_all_but;
 use super::error::LaunchError;
 use super::signals::usual_signals;
 use super::{ProgramImage, home, program};
+use crate::cgroup::RunCgroup;
 use crate::containment::Rules;
 use crate::first_process::exit_with;
 use crate::protocol::Start;
+use crate::resource_limits::ProcessLimits;
 
 const OPEN: u8 = 1;
 /// The exit code of a process that never executed anything; nobody sees it.
@@ -32,7 +34,7 @@ const NOT_EXECUTED: i32 = 127;
 /// # Errors
 ///
 /// The system makes no process.
-pub(super) fn fork(body: impl FnOnce() -> Infallible) -> io::Result<i32> {
+pub(crate) fn fork(body: impl FnOnce() -> Infallible) -> io::Result<i32> {
     // SAFETY: the guard has one thread at this point, so the copy may run any
     // code: no lock can be held by a thread that it does not have.
     match unsafe { nix::unistd::fork() }? {
@@ -112,6 +114,8 @@ pub(super) struct Program<'a> {
     pub(super) parent: Pid,
     pub(super) streams: [BorrowedFd<'a>; 3],
     pub(super) image: &'a ProgramImage,
+    pub(super) cgroup: Option<&'a RunCgroup>,
+    pub(super) limits: ProcessLimits,
 }
 
 impl GateKey {
@@ -153,6 +157,10 @@ impl GateKey {
         let failed = |error: io::Error| LaunchError::of_process(start, &error);
         let stays_root = is_root_here && start.containment.run_as.is_none();
         setsid().map_err(|error| failed(error.into()))?;
+        program
+            .cgroup
+            .map_or(Ok(()), RunCgroup::enter)
+            .map_err(failed)?;
         // Of paths that another user may not reach, too.
         let rules = Rules::of(&start.containment).map_err(failed)?;
         become_user(program).map_err(failed)?;
@@ -163,6 +171,7 @@ impl GateKey {
         restricted.map_err(failed)?;
         program::enter_directory(start)?;
         let file = program::find(start)?;
+        program.limits.apply(stays_root).map_err(failed)?;
         use_streams(program.streams).map_err(|error| failed(error.into()))?;
         close_all_but(&[self.gate.as_raw_fd(), self.report.as_raw_fd()]);
         self.tell(&Ok(()));

@@ -12,17 +12,22 @@ use std::ffi::{CString, NulError, OsStr};
 use std::io::{self, PipeReader, PipeWriter};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
+use std::sync::Arc;
 
 use nix::unistd::{Pid, Uid, fchown, geteuid};
 
 pub(crate) use self::descriptors::{close_all_but, close_inherited};
 pub use self::error::LaunchError;
+pub(crate) use self::gate::fork;
 use self::gate::{Gate, GateKey, Program};
 pub(crate) use self::signals::ignore_signals;
+use crate::cgroup::RunCgroup;
 use crate::environment::{ChildEnvironment, RunTag};
+use crate::files::GuardFiles;
 use crate::first_process;
 use crate::process::{ProcessGroup, ProcessIdentity, ProgramEnd, Reach};
 use crate::protocol::Start;
+use crate::resource_limits::ProcessLimits;
 
 const OOM_SCORE: &str = "500";
 
@@ -44,6 +49,8 @@ pub(crate) struct Launched {
 /// What the guard holds of a program that is executed.
 pub(crate) struct Execution {
     pub(crate) streams: Streams,
+    /// The cgroup of the run, until nothing of it executes any more.
+    pub(crate) cgroup: Option<Arc<RunCgroup>>,
     pub(crate) reach: Reach,
     pub(crate) end: ProgramEnd,
 }
@@ -63,7 +70,15 @@ pub(crate) fn launch(start: &Start) -> Result<Launched, LaunchError> {
         let program = start.named();
         return Err(LaunchError::NulByte { program });
     };
-    let mut launched = at_gate(start, &image).map_err(|error| LaunchError::Process {
+    let has_cgroup = start.containment.means.cgroup;
+    let cgroup = has_cgroup.then(|| make_cgroup(start)).transpose();
+    let cgroup = cgroup.map_err(|error| LaunchError::of_process(start, &error))?;
+    let limits = start.resource_limits.divide(
+        &start.containment,
+        cgroup.as_ref().map(|cgroup| cgroup.cgroup()),
+    )?;
+    let made = at_gate(start, &image, cgroup, limits);
+    let mut launched = made.map_err(|error| LaunchError::Process {
         program: start.named(),
         cause: error.to_string(),
     })?;
@@ -84,7 +99,19 @@ impl Launched {
     }
 }
 
-fn at_gate(start: &Start, image: &ProgramImage) -> io::Result<Launched> {
+/// Makes the cgroup of a run, and notes it for whoever finds its guard gone.
+fn make_cgroup(start: &Start) -> io::Result<Arc<RunCgroup>> {
+    let made = RunCgroup::make(start.run)?;
+    GuardFiles::of(&start.folder).note_cgroup(made.cgroup())?;
+    Ok(Arc::new(made))
+}
+
+fn at_gate(
+    start: &Start,
+    image: &ProgramImage,
+    cgroup: Option<Arc<RunCgroup>>,
+    limits: ProcessLimits,
+) -> io::Result<Launched> {
     let (stdin, feed) = io::pipe()?;
     let (stdout, out) = io::pipe()?;
     let (stderr, err) = io::pipe()?;
@@ -106,6 +133,8 @@ fn at_gate(start: &Start, image: &ProgramImage) -> io::Result<Launched> {
         },
         streams: [stdin.as_fd(), out.as_fd(), err.as_fd()],
         image,
+        cgroup: cgroup.as_deref(),
+        limits,
     };
     prefer_to_end();
     let guard = ProcessIdentity::of(std::process::id().cast_signed())?;
@@ -130,7 +159,10 @@ fn at_gate(start: &Start, image: &ProgramImage) -> io::Result<Launched> {
             process_group: pid,
             ..guard
         };
-        let reach = Reach::Descendants(ProcessGroup::of_guard(group));
+        let reach = Reach::Descendants {
+            group: ProcessGroup::of_guard(group),
+            cgroup: cgroup.as_deref().map(|it| it.cgroup().clone()),
+        };
         (pid, reach, ProgramEnd::Child(pid))
     };
     Ok(Launched {
@@ -144,6 +176,7 @@ fn at_gate(start: &Start, image: &ProgramImage) -> io::Result<Launched> {
                 stdout,
                 stderr,
             },
+            cgroup,
             reach,
             end,
         },
