@@ -29,6 +29,7 @@ mod run_end;
 mod run_environment;
 mod run_owner;
 mod run_task;
+mod run_verdict;
 mod secret_resolution;
 mod state;
 mod transactions;

@@ -102,6 +102,7 @@ impl Place {
             usage_baseline: command.usage_baseline,
             preamble: command.preamble,
             limits: self.settings.limits,
+            resource_limits: self.settings.resource_limits,
             patience: patience.saturating_sub(live.renewed_at().elapsed()),
             containment: self.containment,
             memo: command.memo,

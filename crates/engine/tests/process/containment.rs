@@ -163,11 +163,18 @@ async fn with_each(test: impl AsyncFn(&Site, Means)) {
             namespaces: true,
             files: true,
             signals: true,
+            cgroup: false,
+        };
+        let in_cgroup = |means: Means| Means {
+            cgroup: true,
+            ..means
         };
         for (means, is_there) in [
             (namespaces, has.namespaces),
             (rules, has.files && has.signals),
             (both, has.namespaces && has.files && has.signals),
+            (in_cgroup(namespaces), has.namespaces && has.cgroup),
+            (in_cgroup(rules), has.files && has.signals && has.cgroup),
         ] {
             if is_there {
                 test(&site, means).await;

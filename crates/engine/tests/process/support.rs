@@ -9,7 +9,8 @@ use workforce_agent_programs::UsageBaseline;
 use workforce_domain::id::RunId;
 use workforce_guard::client::{self, Guard, GuardError, GuardProgram, Prepared};
 use workforce_guard::{
-    ChildEnvironment, Containment, GuardFiles, Limits, ProcessIdentity, RunReport, RunTag, Start,
+    ChildEnvironment, Containment, GuardFiles, Limits, ProcessIdentity, ResourceLimits, RunReport,
+    RunTag, Start,
 };
 
 pub(crate) const NO_LIMITS: Limits = Limits {
@@ -105,6 +106,7 @@ impl Bench {
             usage_baseline: UsageBaseline::NEW_SESSION,
             preamble: String::new(),
             limits: NO_LIMITS,
+            resource_limits: ResourceLimits::default(),
             patience: Duration::from_secs(60),
             containment: Containment::default(),
             memo: Value::Null,

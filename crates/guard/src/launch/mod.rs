@@ -154,7 +154,7 @@ fn at_gate(
         )
     } else {
         let is_root = geteuid().is_root();
-        let pid = gate::fork(|| key.wait_and_execute(&program, is_root))?;
+        let pid = fork(|| key.wait_and_execute(&program, is_root))?;
         let group = ProcessIdentity {
             process_group: pid,
             ..guard

@@ -37,9 +37,11 @@ pub(super) fn tell_containment(plan: &ContainmentPlan) {
         tracing::info!("agents' programs run as {}", run_as.name);
     }
     match plan.means.names().as_slice() {
-        [] if plan.run_as.is_some() => {}
-        [] => tracing::warn!("runs can read the server's files and signal its processes"),
+        [] => {}
         means => tracing::info!("runs are contained by {}", means.join(", ")),
+    }
+    if !plan.means.hide_files() && plan.run_as.is_none() {
+        tracing::warn!("runs can read the server's files and signal its processes");
     }
 }
 
