@@ -187,3 +187,43 @@ fn stored(log: LogSummary) -> (i64, Option<String>) {
     let bytes = i64::try_from(log.total_bytes).unwrap_or(i64::MAX);
     (bytes, (!log.tail.is_empty()).then_some(log.tail))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(exit: Exit, ran_out_of_memory: bool) -> RunReport {
+        RunReport {
+            run: "01890a5d-ac96-774b-bcce-b302099a8057".parse().unwrap(),
+            fence: 1,
+            ended_by: Ending::Itself,
+            exit: Some(exit),
+            ran_out_of_memory,
+            conclusion: None,
+            usage: Vec::new(),
+            memo: serde_json::Value::Null,
+            log: LogSummary::default(),
+        }
+    }
+
+    fn end(exit: Exit, ran_out_of_memory: bool) -> (RunOutcome, Option<String>) {
+        let report = report(exit, ran_out_of_memory);
+        let end = result_of(report, None, Timestamp::from_micros(0))
+            .end
+            .unwrap();
+        (end.outcome, end.error)
+    }
+
+    #[test]
+    fn a_run_that_failed_for_want_of_memory_says_so() {
+        let failed = RunOutcome::Failed(RunErrorCode::AdapterFailed);
+        let (outcome, error) = end(Exit::Signal(libc::SIGKILL), true);
+        assert_eq!(outcome, failed);
+        assert!(error.is_some_and(|error| error.contains("maxMemoryMb")));
+        let (outcome, error) = end(Exit::Signal(libc::SIGKILL), false);
+        assert_eq!(outcome, failed);
+        assert!(error.is_some_and(|error| !error.contains("maxMemoryMb")));
+        // One of its processes was killed, and it went on without.
+        assert_eq!(end(Exit::Code(0), true), (RunOutcome::Succeeded, None));
+    }
+}

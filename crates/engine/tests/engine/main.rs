@@ -15,6 +15,7 @@ mod leases;
 mod log_events;
 mod project_context;
 mod recovery;
+mod resource_limits;
 mod run_as;
 mod secrets;
 mod shutdown;

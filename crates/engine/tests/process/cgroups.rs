@@ -181,6 +181,7 @@ async fn only_a_cgroup_of_the_run_is_ended_with_it() {
         identity.start_ticks -= 100;
         assert!(end_by_force(identity, run, &other.files()).await);
         assert!(is_live(child.program()), "{means:?}");
+        assert!(end_by_force(child.identity, child.run, &bench.files()).await);
     })
     .await;
 }

@@ -182,3 +182,6 @@ pub(crate) fn is_usable(fork: impl FnOnce(&RunCgroup) -> bool) -> bool {
     let tried = RunCgroup::make_named(&format!("workforce-probe-{}", std::process::id()));
     tried.is_ok_and(|tried| fork(&tried) && tried.cgroup.kill().is_ok())
 }
+
+#[cfg(test)]
+mod tests;
