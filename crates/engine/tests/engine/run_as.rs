@@ -43,7 +43,7 @@ fn config(house: &House, means: Means, run_as: &RunAs) -> EngineConfig {
 /// Tests with each means that this kernel has, and without any.
 async fn with_each(test: impl AsyncFn(House, EngineConfig, RunAs)) {
     if !geteuid().is_root() {
-        println!("LEFT OUT: only root may run programs as another user");
+        eprintln!("LEFT OUT: only root may run programs as another user");
         return;
     }
     let run_as = RunAs::resolve("nobody").expect("a user");
@@ -67,7 +67,7 @@ async fn with_each(test: impl AsyncFn(House, EngineConfig, RunAs)) {
             let config = config(&house, means, &run_as);
             test(house, config, run_as.clone()).await;
         } else {
-            println!("LEFT OUT: this kernel does not give {:?}", means.names());
+            eprintln!("LEFT OUT: this kernel does not give {:?}", means.names());
         }
     }
 }

@@ -21,7 +21,7 @@ const ALONE: Means = Means {
 async fn with_each(test: impl AsyncFn(Bench, Means)) {
     let has = probe(&guard_program(), None).await.expect("an answer");
     if !has.cgroup {
-        println!("LEFT OUT: no cgroup is left to this user");
+        eprintln!("LEFT OUT: no cgroup is left to this user");
         return;
     }
     let namespaces = Means {
@@ -39,7 +39,7 @@ async fn with_each(test: impl AsyncFn(Bench, Means)) {
     ] {
         match is_there {
             true => test(Bench::new(), means).await,
-            false => println!("LEFT OUT: this kernel does not give {:?}", means.names()),
+            false => eprintln!("LEFT OUT: this kernel does not give {:?}", means.names()),
         }
     }
 }

@@ -87,7 +87,7 @@ fn with_processes(start: Start, containment: Containment, processes: u64) -> Sta
 async fn one_run_that_forks_without_end_does_not_take_the_room_of_another() {
     let has = probe(&guard_program(), None).await.expect("an answer");
     if !geteuid().is_root() || !has.namespaces {
-        println!("LEFT OUT: it takes root, and namespaces");
+        eprintln!("LEFT OUT: it takes root, and namespaces");
         return;
     }
     let containment = Containment {

@@ -88,7 +88,7 @@ fn open(path: &Path, mode: u32) {
 /// Tests with each means that this kernel has, and without any.
 async fn with_each(test: impl AsyncFn(Site)) {
     if !geteuid().is_root() {
-        println!("LEFT OUT: only root may become another user");
+        eprintln!("LEFT OUT: only root may become another user");
         return;
     }
     let guard = guard_program();
@@ -110,7 +110,7 @@ async fn with_each(test: impl AsyncFn(Site)) {
         if is_there {
             test(Site::new(means)).await;
         } else {
-            println!("LEFT OUT: this kernel does not give {:?}", means.names());
+            eprintln!("LEFT OUT: this kernel does not give {:?}", means.names());
         }
     }
 }

@@ -15,7 +15,7 @@ const USER: &str = "nobody";
 
 fn is_root() -> bool {
     if !geteuid().is_root() {
-        println!("LEFT OUT: only root may run programs as another user");
+        eprintln!("LEFT OUT: only root may run programs as another user");
     }
     geteuid().is_root()
 }
@@ -38,7 +38,7 @@ fn runs_of_another_user_reach_nothing_of_the_server() {
         let flags = ["--containment", mode, "--agent-home", home];
         let site = Site::new(&[&flags[..], &["--run-as", USER]].concat());
         if mode != "off" && !site.means().contains("land") && !site.means().contains("name") {
-            println!("LEFT OUT: this kernel has no means of containment");
+            eprintln!("LEFT OUT: this kernel has no means of containment");
             continue;
         }
         assert!(site.means().ends_with("\"run_as\"]"), "{}", site.means());
@@ -130,7 +130,7 @@ fn a_user_that_programs_cannot_have_is_refused_at_the_start() {
     }
     match refusal("root", Some(uid())) {
         Some(told) => assert!(told.contains("only a server that runs as root"), "{told}"),
-        None => println!("LEFT OUT: the folder of the build is not open to {USER}"),
+        None => eprintln!("LEFT OUT: the folder of the build is not open to {USER}"),
     }
     let told = refusal("no-such-user", None).unwrap();
     assert!(told.contains("there is no user \"no-such-user\""), "{told}");
