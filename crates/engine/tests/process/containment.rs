@@ -120,7 +120,7 @@ fn command(user: User, program: &str) -> Command {
     command
 }
 
-fn as_nobody(program: &Path) -> GuardProgram {
+pub(crate) fn as_nobody(program: &Path) -> GuardProgram {
     let arguments = ["--reuid", "65534", "--regid", "65534", "--clear-groups"];
     let mut arguments: Vec<_> = arguments.iter().map(Into::into).collect();
     arguments.push(program.into());
@@ -130,7 +130,7 @@ fn as_nobody(program: &Path) -> GuardProgram {
     }
 }
 
-fn give_away(folder: &Path) {
+pub(crate) fn give_away(folder: &Path) {
     chown(folder, Some(NOBODY), Some(NOBODY)).expect("a change of owner");
     for entry in std::fs::read_dir(folder).expect("a folder") {
         let entry = entry.expect("an entry");

@@ -6,7 +6,8 @@ use workforce_guard::{
     Containment, Exit, LaunchError, Means, ResourceLimits, RunAs, RunReport, Start,
 };
 
-use crate::support::{Bench, NO_LIMITS, guard_program, prepare};
+use crate::containment::{as_nobody, give_away};
+use crate::support::{Bench, NO_LIMITS, eventually, guard_program, prepare};
 
 const MIB: u64 = 1 << 20;
 
@@ -99,12 +100,7 @@ async fn one_run_that_forks_without_end_does_not_take_the_room_of_another() {
         ..Containment::default()
     };
     let (storm, calm) = (Bench::new(), Bench::new());
-    let fork = |count: u32| {
-        format!(
-            "for i in $(seq {count}); do sleep 60 & echo $i; done; echo all; \
-             touch /proc/self/comm; kill 0"
-        )
-    };
+    let storm_script = "for i in $(seq 40); do sleep 60 & echo $i; done; echo all; sleep 60";
     for bench in [&storm, &calm] {
         std::fs::set_permissions(
             bench.folder.path(),
@@ -112,11 +108,7 @@ async fn one_run_that_forks_without_end_does_not_take_the_room_of_another() {
         )
         .expect("a mode");
     }
-    let stormy = with_processes(
-        storm.shell(&(fork(40) + "; sleep 60")),
-        containment.clone(),
-        20,
-    );
+    let stormy = with_processes(storm.shell(storm_script), containment.clone(), 20);
     let mut running = storm
         .start(Start {
             limits: NO_LIMITS,
@@ -130,7 +122,7 @@ async fn one_run_that_forks_without_end_does_not_take_the_room_of_another() {
             .filter(|line| line.parse::<u32>().is_ok())
             .count()
     };
-    crate::support::eventually("it is at its limit", || forked() >= 15).await;
+    eventually("it is at its limit", || forked() >= 15).await;
     let calm_start = with_processes(
         calm.shell("for i in 1 2 3; do sleep 0.1 & done; wait; echo all"),
         containment,
@@ -142,6 +134,42 @@ async fn one_run_that_forks_without_end_does_not_take_the_room_of_another() {
     running.ended().await;
     assert!(forked() < 20, "{}", storm.log());
     assert!(!storm.log().contains("all\n"));
+}
+
+/// There the first process of the namespace is of the same user, and does not count.
+#[tokio::test]
+async fn a_server_that_is_not_root_bounds_processes_in_namespaces() {
+    if !geteuid().is_root() {
+        eprintln!("LEFT OUT: only root may start a guard as another user");
+        return;
+    }
+    let bench = Bench::new();
+    let copy = bench.path("guard-program");
+    std::fs::copy(guard_program().file, &copy).expect("a copy");
+    give_away(bench.folder.path());
+    let guard = as_nobody(&copy);
+    if !probe(&guard, None).await.expect("an answer").namespaces {
+        eprintln!("LEFT OUT: this kernel gives other users no namespaces");
+        return;
+    }
+    let containment = Containment {
+        means: Means {
+            namespaces: true,
+            ..Means::NONE
+        },
+        ..Containment::default()
+    };
+    let script =
+        "exec 2> /dev/null; sleep 60 & sleep 60 & echo three; sleep 60 & echo four; kill -9 0";
+    for (processes, told) in [(4, "three\nfour\n"), (3, "three\n")] {
+        let start = with_processes(bench.shell(script), containment.clone(), processes);
+        let mut running = bench.start_by(&guard, start).await;
+        running.ended().await;
+        let log = bench.log();
+        assert!(log.starts_with(told), "{processes}: {log}");
+        assert_eq!(log.contains("four"), told.contains("four"), "{log}");
+        std::fs::remove_file(bench.log_path()).expect("a log");
+    }
 }
 
 /// The kernel does not bound the processes of root, and counts those of any other
