@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::config::is_way;
 use crate::run_owner::RunOwner;
 use workforce_guard::client::{self, GuardProgram};
-use workforce_guard::{Containment, Means, RunAs, Shown, fence_names};
+use workforce_guard::{Containment, Means, RunAs, Shown, containment_names};
 
 /// How strictly the runs of a server are contained.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -100,7 +100,7 @@ impl ContainmentPlan {
     /// The fences around runs by name.
     #[must_use]
     pub fn names(&self) -> Vec<&'static str> {
-        fence_names(self.means, self.run_as.as_ref())
+        containment_names(self.means, self.run_as.as_ref())
     }
 
     /// Opens the way through a data folder to what is the runs' in it, where their

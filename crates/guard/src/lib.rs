@@ -23,7 +23,7 @@ mod resource_limits;
 mod run_as;
 mod wire;
 
-pub use containment::{Containment, Means, Shown, names as fence_names};
+pub use containment::{Containment, Means, Shown, names as containment_names};
 pub use environment::{ChildEnvironment, InvalidVariable, RunTag};
 pub use files::GuardFiles;
 pub use guard::main;
