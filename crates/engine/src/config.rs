@@ -1,10 +1,12 @@
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::containment::ContainmentPlan;
 use crate::default_cap::default_cap;
+use crate::private_files::make_folder;
 use workforce_domain::id::{AgentId, CompanyId, InstanceId, RunId};
 use workforce_domain::port::{Clock, Ids, InstructionFiles, Store, Tokens, Vault};
 use workforce_guard::GuardFiles;
@@ -14,6 +16,17 @@ use workforce_vitals::{StorageArea, Vitals};
 /// Nobody else can take a run over on a store of its own: a restart may take this
 /// long.
 const EXCLUSIVE_PATIENCE: Duration = Duration::from_secs(10 * 60);
+
+/// The folder of the homes of agents, in the data folder.
+const HOMES: &str = "agents";
+/// The folder that servers keep runs in, there.
+const RUNS: &str = "runs";
+
+/// Whether a folder of the data folder has parts that are the runs'. The engine
+/// makes those in it as open as they must be.
+pub(crate) fn is_way(name: &OsStr) -> bool {
+    name == HOMES || name == RUNS
+}
 
 /// Whose home folder agents have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,8 +174,29 @@ impl EngineConfig {
 
     /// Where an agent works that has no other place.
     pub(crate) fn home_of(&self, agent: AgentId) -> PathBuf {
+        self.homes().join(agent.to_string())
+    }
+
+    fn homes(&self) -> PathBuf {
         let parent = self.runs_dir.parent().unwrap_or(&self.runs_dir);
-        parent.join("agents").join(agent.to_string())
+        parent.join(HOMES)
+    }
+
+    /// Makes the folder of a run, and the way there.
+    pub(crate) fn make_run_folder(&self, company: CompanyId, run: RunId) -> io::Result<()> {
+        let folder = self.run_folder(company, run);
+        let of_company = folder.parent().unwrap_or(&folder);
+        let way = [&*self.runs_dir, of_company, &folder];
+        self.containment.owner().make_way(&way)
+    }
+
+    /// Makes the home of an agent, and the way there.
+    pub(crate) fn make_home(&self, agent: AgentId) -> io::Result<PathBuf> {
+        let (owner, home) = (self.containment.owner(), self.home_of(agent));
+        owner.make_way(&[&self.homes()])?;
+        make_folder(&home)?;
+        owner.give_home(&home)?;
+        Ok(home)
     }
 }
 

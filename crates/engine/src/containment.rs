@@ -1,9 +1,14 @@
 //! What each run is kept from (docs/operations.md#containment).
 
-use std::path::PathBuf;
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 
+use crate::config::is_way;
+use crate::run_owner::RunOwner;
 use workforce_guard::client::{self, GuardProgram};
-use workforce_guard::{Containment, Means, Shown};
+use workforce_guard::{Containment, Means, RunAs, Shown, containment_names};
 
 /// How strictly the runs of a server are contained.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,6 +33,8 @@ pub struct ContainmentPlan {
     pub hidden: Vec<PathBuf>,
     /// With `Some`, runs write only here, and to their own places.
     pub writable: Option<Vec<PathBuf>>,
+    /// The account that their programs have; the server's own when `None`.
+    pub run_as: Option<RunAs>,
 }
 
 /// The mode cannot be had on this computer.
@@ -74,16 +81,58 @@ impl ContainmentPlan {
         guard: &GuardProgram,
         hidden: Vec<PathBuf>,
         writable: Vec<PathBuf>,
+        run_as: Option<RunAs>,
     ) -> Result<Self, NotContained> {
-        let available = client::probe(guard).await.unwrap_or_else(|error| {
-            tracing::error!(%error, "it is not known how runs can be contained");
-            Means::NONE
-        });
+        let available = client::probe(guard, run_as.as_ref())
+            .await
+            .unwrap_or_else(|error| {
+                tracing::error!(%error, "it is not known how runs can be contained");
+                Means::NONE
+            });
         Ok(Self {
             means: mode.choose(available)?,
             hidden,
             writable: (mode == ContainmentMode::Strict).then_some(writable),
+            run_as,
         })
+    }
+
+    /// The fences around runs by name.
+    #[must_use]
+    pub fn names(&self) -> Vec<&'static str> {
+        containment_names(self.means, self.run_as.as_ref())
+    }
+
+    /// Opens the way through a data folder to what is the runs' in it, where their
+    /// account goes it: the folder can be searched by the group of that account, and
+    /// nothing else in it is open to anybody but its owner.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be closed, or the folder not be opened.
+    pub fn open_data_folder(&self, folder: &Path) -> io::Result<()> {
+        let owner = self.owner();
+        if owner.run_as.is_none() || !owner.opens_way {
+            return Ok(());
+        }
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            if is_way(&entry.file_name()) || entry.file_type()?.is_symlink() {
+                continue;
+            }
+            let mode = entry.metadata()?.permissions().mode();
+            fs::set_permissions(entry.path(), Permissions::from_mode(mode & 0o700))?;
+        }
+        owner.make_way(&[folder])
+    }
+
+    /// Who owns what runs are given.
+    pub(crate) fn owner(&self) -> RunOwner {
+        RunOwner {
+            run_as: self.run_as.clone(),
+            // In namespaces only what is shown lies on the way.
+            opens_way: !self.means.namespaces,
+        }
     }
 
     /// The containment of one run. It changes what is its own, is shown what it is
@@ -95,7 +144,10 @@ impl ContainmentPlan {
         places: &[PathBuf],
     ) -> Containment {
         if self.means == Means::NONE {
-            return Containment::default();
+            return Containment {
+                run_as: self.run_as.clone(),
+                ..Containment::default()
+            };
         }
         let shown = |paths: &[PathBuf], is_writable| {
             let paths = paths.iter().cloned();
@@ -112,6 +164,7 @@ impl ContainmentPlan {
             hidden: self.hidden.clone(),
             shown: [shown(told, false), shown(own, true)].concat(),
             writable,
+            run_as: self.run_as.clone(),
         }
     }
 }

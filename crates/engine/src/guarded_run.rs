@@ -12,11 +12,11 @@ use workforce_domain::actor::CompanyOwned;
 use workforce_domain::port::Failure;
 use workforce_domain::run::{ProcessRecord, RunEnd, RunErrorCode, RunOutcome, RunStart};
 use workforce_guard::client::{self, Guard, GuardError};
-use workforce_guard::{LaunchError, ProcessIdentity, Start};
+use workforce_guard::{LaunchError, ProcessIdentity, Start, leftovers};
 
 use crate::execution_result::ExecutionResult;
 use crate::live::{Halt, LiveRun};
-use crate::run_result::result_of;
+use crate::run_verdict;
 use crate::state::EngineState;
 
 /// How long after the order to kill a guard that does not answer is killed.
@@ -49,7 +49,7 @@ async fn begin(
         return Err(ExecutionResult::halted(halt));
     }
     let told = RunStart {
-        containment: Some(start.containment.means.names().join(",")),
+        containment: Some(start.containment.names().join(",")),
         ..told
     };
     let refused = |error: GuardError| match live.halted() {
@@ -80,6 +80,16 @@ fn not_started(state: &EngineState, error: &GuardError) -> ExecutionResult {
                 Some(code) => broken.because(state, &io::Error::from_raw_os_error(*code)),
                 None => broken,
             }
+        }
+        GuardError::Refused(LaunchError::Home { os_error, .. }) => {
+            let failed = ExecutionResult::failed(RunErrorCode::SpawnFailed, error.to_string());
+            match os_error {
+                Some(code) => failed.because(state, &io::Error::from_raw_os_error(*code)),
+                None => failed,
+            }
+        }
+        GuardError::Refused(LaunchError::ProcessesUnbounded) => {
+            ExecutionResult::failed(RunErrorCode::ConfigInvalid, error.to_string())
         }
         GuardError::Refused(refusal) => {
             ExecutionResult::failed(RunErrorCode::SpawnFailed, refusal.to_string())
@@ -155,8 +165,8 @@ pub(crate) async fn stay(
         tokio::select! {
             biased;
             report = guard.ended() => return Some(match report {
-                Some(report) => result_of(report, live.halted(), state.store.ports.clock.now()),
-                None => lost_guard(live).await,
+                Some(report) => run_verdict::result_of(report, live.halted(), state.store.ports.clock.now()),
+                None => lost_guard(state, live).await,
             }),
             () = state.leaving.cancelled() => return None,
             () = live.killed(), if killed_at.is_none() => {
@@ -164,7 +174,7 @@ pub(crate) async fn stay(
                 guard.kill().await;
             }
             () = sleep_until(killed_at.unwrap_or(touch_at) + FORCE_AFTER), if killed_at.is_some() => {
-                return Some(lost_guard(live).await);
+                return Some(lost_guard(state, live).await);
             }
             halt = halted(&mut halts), if !is_stopped => {
                 is_stopped = true;
@@ -192,10 +202,13 @@ async fn halted(halts: &mut watch::Receiver<Option<Halt>>) -> Halt {
 }
 
 /// The end of a run whose guard was killed, or is frozen.
-async fn lost_guard(live: &LiveRun) -> ExecutionResult {
+async fn lost_guard(state: &EngineState, live: &LiveRun) -> ExecutionResult {
     tracing::error!(run = %live.run, "the guard of a run is gone");
     let group_empty = match live.process() {
-        Some(identity) => client::end_by_force(identity, live.run).await,
+        Some(identity) => {
+            let files = state.config.guard_files(live.company, live.run);
+            leftovers::end_by_force(identity, live.run, &files).await
+        }
         None => true,
     };
     let outcome = match live.halted() {

@@ -173,7 +173,7 @@ impl EngineSignal for EngineHandle {
     }
 
     fn containment(&self) -> Vec<&'static str> {
-        self.state.config.containment.means.names()
+        self.state.config.containment.names()
     }
 
     fn run_is_active(&self, run: RunId) {

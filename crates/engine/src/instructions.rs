@@ -7,6 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use nix::unistd::geteuid;
 use workforce_app::agents::instructions::{RunFile, RunInstructions};
 use workforce_app::prompt;
 use workforce_domain::actor::InstanceScope;
@@ -17,6 +18,7 @@ use workforce_domain::run::RunErrorCode;
 
 use crate::execution_result::ExecutionResult;
 use crate::private_files::{make_folder, write_file};
+use crate::run_owner::RunOwner;
 use crate::state::EngineState;
 
 const FOLDER_NAME: &str = "instructions";
@@ -59,8 +61,13 @@ pub(crate) async fn materialize(
     instructions: RunInstructions,
 ) -> Result<RunCopy, ExecutionResult> {
     let disk = Arc::clone(&state.store.ports.instructions);
-    let folder = state.config.run_folder(company, run);
-    let copied = tokio::task::spawn_blocking(move || copy(&*disk, &folder, instructions)).await;
+    let config = state.config.clone();
+    let copied = tokio::task::spawn_blocking(move || {
+        config.make_run_folder(company, run)?;
+        let (folder, owner) = (config.run_folder(company, run), config.containment.owner());
+        copy(&*disk, &folder, instructions, &owner)
+    })
+    .await;
     match copied {
         Ok(Ok(copy)) => Ok(copy),
         Ok(Err(CopyError::Entry { entry, source })) => {
@@ -84,6 +91,7 @@ fn copy(
     disk: &dyn InstructionFiles,
     run_folder: &Path,
     instructions: RunInstructions,
+    owner: &RunOwner,
 ) -> Result<RunCopy, CopyError> {
     let (entry, files) = match instructions {
         RunInstructions::Managed { entry, files } => (entry, files),
@@ -101,6 +109,7 @@ fn copy(
             make_folder(parent)?;
         }
         write_file(&path, &file.content)?;
+        owner.give(&path)?;
         match file.path == entry {
             true => entry_text = file.content,
             false => others.push(file.path.as_str().to_owned()),
@@ -108,8 +117,11 @@ fn copy(
     }
     let skill = run_folder.join(prompt::SKILL_FILE);
     write_file(&skill, prompt::SKILL)?;
-    for folder in folders_within(&folder)? {
+    owner.give(&skill)?;
+    // The innermost first: whoever owns a folder may exchange what is in it.
+    for folder in folders_within(&folder)?.iter().rev() {
         std::fs::set_permissions(folder, Permissions::from_mode(0o500))?;
+        owner.give(folder)?;
     }
     Ok(RunCopy {
         entry: folder.join(entry.as_str()),
@@ -178,7 +190,20 @@ pub(crate) async fn remove(state: &EngineState, company: CompanyId, run: RunId) 
     }
 }
 
+/// Root needs no mode to be changed, and must not change any: what lies where a
+/// run wrote may be a link.
 fn remove_folder(folder: &Path) -> io::Result<()> {
+    if !geteuid().is_root() {
+        unlock(folder)?;
+    }
+    match std::fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Lets the content of a folder be changed by its owner.
+fn unlock(folder: &Path) -> io::Result<()> {
     let mut rest = vec![folder.to_owned()];
     while let Some(folder) = rest.pop() {
         match folder.symlink_metadata() {
@@ -195,10 +220,7 @@ fn remove_folder(folder: &Path) -> io::Result<()> {
             }
         }
     }
-    match std::fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
+    Ok(())
 }
 
 /// Removes the folders of runs that ended without their server, before the

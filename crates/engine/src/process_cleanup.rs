@@ -8,7 +8,7 @@ use workforce_domain::id::RunId;
 use workforce_domain::port::{Failure, StoreError};
 use workforce_domain::run::{ProcessRecord, Run, RunEnd, RunErrorCode, RunOutcome};
 
-use workforce_guard::{ProcessGroup, ProcessIdentity, RunLog, RunTag, TAIL_LEN, client, read_log};
+use workforce_guard::{ProcessIdentity, RunLog, TAIL_LEN, leftovers, read_log};
 
 use crate::state::EngineState;
 
@@ -29,7 +29,7 @@ pub(crate) async fn kill_leftover_processes(
     state: &EngineState,
     process: &ProcessRecord,
 ) -> Result<Clearing, StoreError> {
-    let clearing = kill(process).await;
+    let clearing = kill(state, process).await;
     match clearing {
         Clearing::StillThere => {
             tracing::error!(run = %process.run, "processes of a lost run cannot be killed");
@@ -61,13 +61,15 @@ pub(crate) const fn identity_of(process: &ProcessRecord) -> ProcessIdentity {
     }
 }
 
-async fn kill(process: &ProcessRecord) -> Clearing {
-    let identity = identity_of(process);
-    let group = ProcessGroup::new(identity, RunTag::from(process.run));
-    let is_empty = tokio::task::spawn_blocking(move || group.is_empty()).await;
-    if matches!(is_empty, Ok(Ok(true))) {
+async fn kill(state: &EngineState, process: &ProcessRecord) -> Clearing {
+    let (identity, run) = (identity_of(process), process.run);
+    let files = state.config.guard_files(process.company, run);
+    let looked_in = files.clone();
+    let looked = move || leftovers::is_gone(identity, run, &looked_in);
+    let is_gone = tokio::task::spawn_blocking(looked).await;
+    if matches!(is_gone, Ok(Ok(true))) {
         Clearing::NotHere
-    } else if client::end_by_force(identity, process.run).await {
+    } else if leftovers::end_by_force(identity, run, &files).await {
         Clearing::Killed
     } else {
         Clearing::StillThere

@@ -17,7 +17,7 @@ use crate::process_cleanup::{
 };
 use crate::run_end::EndedRun;
 use crate::state::EngineState;
-use crate::{instructions, run_end, run_result, run_task};
+use crate::{instructions, run_end, run_task, run_verdict};
 
 /// How long after the end of its run the record of a process on another host is
 /// forgotten.
@@ -102,7 +102,7 @@ fn go_on(state: &Arc<EngineState>, run: &Run, guard: Guard, description: &Descri
 
 /// Writes down how a run ended while it had no server.
 async fn write_end(state: &EngineState, run: &Run, report: RunReport) -> Result<(), StoreError> {
-    let ending = run_result::result_of(report, None, state.store.ports.clock.now());
+    let ending = run_verdict::result_of(report, None, state.store.ports.clock.now());
     tracing::info!(run = %run.id, end = ?ending.end, "a run ended without a server");
     let ended = EndedRun {
         company: run.scope(),

@@ -1,5 +1,5 @@
 use std::env;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -32,8 +32,20 @@ pub(crate) fn environment(
     own: &[(String, String)],
     cwd: &Path,
 ) -> Result<ChildEnvironment, InvalidVariable> {
-    let inherited = config.server_environment.iter().cloned();
-    let mut environment = ChildEnvironment::inherit_allowed(inherited, &config.allowed_env);
+    let run_as = config.containment.run_as.as_ref();
+    let inherited = config.server_environment.iter();
+    let inherited = inherited.filter(|(name, _)| {
+        let is_listed = config.allowed_env.iter().any(|listed| name == &**listed);
+        run_as.is_none() || is_listed || !tells_of_user(name)
+    });
+    let mut environment =
+        ChildEnvironment::inherit_allowed(inherited.cloned(), &config.allowed_env);
+    if let Some(run_as) = run_as {
+        environment.set("HOME", &run_as.home)?;
+        environment.set("USER", &run_as.name)?;
+        environment.set("LOGNAME", &run_as.name)?;
+        environment.set("SHELL", &run_as.shell)?;
+    }
     if config.agent_home == AgentHome::Private {
         environment.set("HOME", config.home_of(context.claimed.agent.id))?;
     }
@@ -85,6 +97,11 @@ fn add_to_path(environment: &mut ChildEnvironment, folder: &Path) -> Result<(), 
         Ok(path) => environment.set(PATH, path).map(|_| ()),
         Err(_) => Ok(()),
     }
+}
+
+/// Whether a variable leads to folders of the server's user.
+fn tells_of_user(name: &OsStr) -> bool {
+    name == "TMPDIR" || name.as_encoded_bytes().starts_with(b"XDG_")
 }
 
 /// What workforce tells an agent about its run, by the end of the variable's

@@ -5,7 +5,8 @@ use tokio::task::JoinError;
 use tokio::time::sleep;
 use workforce_domain::port::{ClaimedRun, MintedToken};
 use workforce_domain::run::RunErrorCode;
-use workforce_guard::client::{self, Guard};
+use workforce_guard::client::Guard;
+use workforce_guard::leftovers;
 
 use crate::adapter::{Adapter, adapter};
 use crate::execution_result::ExecutionResult;
@@ -193,7 +194,8 @@ async fn emptied(state: &EngineState, live: &LiveRun) -> bool {
     let Some(process) = live.process() else {
         return true;
     };
-    while !client::end_by_force(process, live.run).await {
+    let files = state.config.guard_files(live.company, live.run);
+    while !leftovers::end_by_force(process, live.run, &files).await {
         tracing::error!(run = %live.run, "processes of a run are still there; its slot stays taken");
         if pause(state, LONGEST_PAUSE).await {
             return false;

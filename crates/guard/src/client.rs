@@ -3,12 +3,10 @@
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::net::UnixStream as StdStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
 use tokio::net::UnixStream;
 use tokio::time::timeout;
 use workforce_domain::id::RunId;
@@ -18,8 +16,9 @@ use crate::containment::Means;
 use crate::environment::RunTag;
 use crate::files::GuardFiles;
 use crate::launch::LaunchError;
-use crate::process::{ProcessGroup, ProcessIdentity};
+use crate::process::ProcessIdentity;
 use crate::protocol::{Description, FromGuard, RunReport, Start, ToGuard};
+use crate::run_as::RunAs;
 use crate::wire::{Receiver, Sender, halves};
 
 /// A guard answers at once; one that does not is frozen.
@@ -100,16 +99,37 @@ async fn spawn(program: &GuardProgram, tag: Option<RunTag>) -> io::Result<Guard>
     Ok(guard)
 }
 
-/// Tries what can be used to contain runs on this computer.
+/// Tries what can be used to contain runs on this computer, whose programs have
+/// this account.
 ///
 /// # Errors
 ///
 /// A guard cannot be started.
-pub async fn probe(program: &GuardProgram) -> io::Result<Means> {
+pub async fn probe(program: &GuardProgram, run_as: Option<&RunAs>) -> io::Result<Means> {
     let mut guard = spawn(program, None).await?;
-    guard.send(&ToGuard::Probe).await?;
+    let run_as = run_as.cloned();
+    guard.send(&ToGuard::Probe { run_as }).await?;
     match guard.answer().await? {
         FromGuard::Probed(means) => Ok(means),
+        _ => Err(io::ErrorKind::InvalidData.into()),
+    }
+}
+
+/// Why an account cannot search a folder; `None` when it can.
+///
+/// # Errors
+///
+/// A guard cannot be started.
+pub async fn refusal_to_enter(
+    program: &GuardProgram,
+    run_as: &RunAs,
+    folder: &Path,
+) -> io::Result<Option<String>> {
+    let mut guard = spawn(program, None).await?;
+    let (run_as, folder) = (run_as.clone(), folder.to_owned());
+    guard.send(&ToGuard::Enter { run_as, folder }).await?;
+    match guard.answer().await? {
+        FromGuard::Entered(refusal) => Ok(refusal),
         _ => Err(io::ErrorKind::InvalidData.into()),
     }
 }
@@ -183,6 +203,7 @@ impl Guard {
             match self.next().await? {
                 FromGuard::Ended(report) => return Some(*report),
                 FromGuard::Probed(_)
+                | FromGuard::Entered(_)
                 | FromGuard::Prepared(_)
                 | FromGuard::Started
                 | FromGuard::Refused(_)
@@ -253,6 +274,7 @@ async fn connect(files: &GuardFiles) -> Option<(Guard, Description)> {
                 FromGuard::Described(description) => return Some(*description),
                 FromGuard::Ended(_) => return None,
                 FromGuard::Probed(_)
+                | FromGuard::Entered(_)
                 | FromGuard::Prepared(_)
                 | FromGuard::Started
                 | FromGuard::Refused(_) => {}
@@ -261,15 +283,4 @@ async fn connect(files: &GuardFiles) -> Option<(Guard, Description)> {
     };
     let description = timeout(ANSWER_BOUND, asked).await.ok()??;
     Some((guard, description))
-}
-
-/// Ends what is left of a run by force: its guard, and whatever can be found of
-/// what it started. Returns whether nothing is left.
-pub async fn end_by_force(identity: ProcessIdentity, run: RunId) -> bool {
-    if ProcessIdentity::of(identity.pid).is_ok_and(|now| now.start_ticks == identity.start_ticks) {
-        let _ = kill(Pid::from_raw(identity.pid), Signal::SIGKILL);
-    }
-    ProcessGroup::new(identity, RunTag::from(run))
-        .end(Duration::ZERO)
-        .await
 }

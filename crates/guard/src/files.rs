@@ -1,14 +1,19 @@
+use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::os::fd::AsRawFd;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use workforce_agent_programs::ProgramEvent;
+use workforce_domain::id::RunId;
 
+use crate::cgroup::Cgroup;
 use crate::protocol::{ModelUsage, RunReport};
 
 const SOCKET: &str = "guard.socket";
+const CGROUP: &str = "cgroup";
 const REPORT: &str = "report.json";
 const EVENTS: &str = "events.jsonl";
 /// No run uses nearly so many models.
@@ -47,6 +52,20 @@ impl GuardFiles {
             path,
             _folder: folder,
         })
+    }
+
+    /// Notes the cgroup of the run.
+    pub(crate) fn note_cgroup(&self, cgroup: &Cgroup) -> io::Result<()> {
+        fs::write(
+            self.folder.join(CGROUP),
+            cgroup.path().as_os_str().as_bytes(),
+        )
+    }
+
+    /// The cgroup of the run, if it was noted.
+    pub(crate) fn cgroup(&self, run: RunId) -> Option<Cgroup> {
+        let path = fs::read(self.folder.join(CGROUP)).ok()?;
+        Cgroup::at(OsString::from_vec(path).into(), run)
     }
 
     /// Where the events of its agent program go.

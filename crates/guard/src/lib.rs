@@ -7,6 +7,7 @@
 //! into the run's log and how the run ended into a file, so that the server may
 //! end and begin anew meanwhile: [`client::find`] takes a run up again.
 
+mod cgroup;
 pub mod client;
 mod containment;
 mod environment;
@@ -14,12 +15,15 @@ mod files;
 mod first_process;
 mod guard;
 mod launch;
+pub mod leftovers;
 mod log;
 mod process;
 mod protocol;
+mod resource_limits;
+mod run_as;
 mod wire;
 
-pub use containment::{Containment, Means, Shown};
+pub use containment::{Containment, Means, Shown, names as containment_names};
 pub use environment::{ChildEnvironment, InvalidVariable, RunTag};
 pub use files::GuardFiles;
 pub use guard::main;
@@ -28,4 +32,6 @@ pub use log::{
     DEFAULT_LOG_CAP, LogPart, LogSummary, LogTime, RunLog, TAIL_LEN, read_log, read_log_times,
 };
 pub use process::{ProcessGroup, ProcessIdentity};
-pub use protocol::{Description, Ending, Exit, Limits, ModelUsage, RunReport, Start};
+pub use protocol::{Description, Ending, Exit, HomeFile, Limits, ModelUsage, RunReport, Start};
+pub use resource_limits::ResourceLimits;
+pub use run_as::{RunAs, RunAsError};

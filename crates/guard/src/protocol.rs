@@ -15,6 +15,8 @@ use crate::environment::ChildEnvironment;
 use crate::launch::LaunchError;
 use crate::log::LogSummary;
 use crate::process::ProcessIdentity;
+use crate::resource_limits::ResourceLimits;
+use crate::run_as::RunAs;
 
 /// All that a guard is told about its run. It goes through a socket, never
 /// through a file, an argument or a variable: it holds secrets.
@@ -35,6 +37,8 @@ pub struct Start {
     pub cwd: PathBuf,
     /// The whole environment; the run's tag is added to it.
     pub environment: ChildEnvironment,
+    /// What the program needs in its home, where it is not there yet.
+    pub home_files: Vec<HomeFile>,
     /// What the program reads from its standard input; nothing when `None`.
     pub stdin: Option<String>,
     /// Where the output goes.
@@ -52,12 +56,30 @@ pub struct Start {
     pub preamble: String,
     /// What the run may take.
     pub limits: Limits,
+    /// What its programs may use of the computer.
+    pub resource_limits: ResourceLimits,
     /// For how long the run goes on without a server that renews its lease.
     pub patience: Duration,
     /// What the run is kept from.
     pub containment: Containment,
     /// What the server wants to be told when it takes the run up again.
     pub memo: Value,
+}
+
+impl Start {
+    /// The program's name, for people.
+    pub(crate) fn named(&self) -> String {
+        self.program.to_string_lossy().into_owned()
+    }
+}
+
+/// A file that a program needs in its home, the `HOME` of its environment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HomeFile {
+    /// Its path below the home.
+    pub path: PathBuf,
+    /// What it holds.
+    pub content: String,
 }
 
 /// What a run may take (docs/heartbeats.md#processes).
@@ -78,8 +100,11 @@ pub struct Limits {
 pub(crate) enum ToGuard {
     /// The first message: what to start.
     Start(Box<Start>),
-    /// Instead of the first message: what can be used here?
-    Probe,
+    /// Instead of the first message: what can be used here, by programs of this
+    /// account?
+    Probe { run_as: Option<RunAs> },
+    /// Instead of the first message: can this account search a folder?
+    Enter { run_as: RunAs, folder: PathBuf },
     /// The process is recorded: the program may be executed.
     Go,
     /// Asks for a [`Description`].
@@ -100,6 +125,8 @@ pub(crate) enum ToGuard {
 pub(crate) enum FromGuard {
     /// The answer to [`ToGuard::Probe`].
     Probed(Means),
+    /// The answer to [`ToGuard::Enter`]: why not, if it cannot.
+    Entered(Option<String>),
     /// The program waits at its gate.
     Prepared(ProcessIdentity),
     /// The program is executed.
@@ -138,6 +165,10 @@ pub struct RunReport {
     pub ended_by: Ending,
     /// How the program ended; `None` when the system did not tell.
     pub exit: Option<Exit>,
+    /// Whether the kernel ended a process of it that needed more memory than the run
+    /// may have. Known only of a run whose cgroup keeps the limit.
+    #[serde(default)]
+    pub ran_out_of_memory: bool,
     /// What the agent program told; `None` for another program.
     #[serde(default)]
     pub conclusion: Option<Conclusion>,

@@ -3,7 +3,8 @@
 mod setup;
 
 use self::setup::{
-    auth_policy, drop_deaf_clients, make_private_folder, reachable, watched_folders,
+    auth_policy, drop_deaf_clients, make_private_folder, reachable, tell_containment,
+    watched_folders,
 };
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
@@ -131,6 +132,8 @@ impl Service {
     /// Opens the store, starts the engine and listens.
     pub(crate) async fn start(args: &ServeArgs, vitals: Vitals) -> anyhow::Result<Self> {
         let listen = args.checked_listen()?;
+        // Before anything is made.
+        args.run_as()?;
         make_private_folder(&args.data_dir)?;
         let data_dir = args.data_dir.canonicalize()?;
         let database = args.database()?;
@@ -178,10 +181,7 @@ impl Service {
         config.keep_runs = args.keep_runs;
         config.agent_home = args.agent_home();
         config.containment = args.contain(&config.guard, &data_dir, &location).await?;
-        match config.containment.means.names().as_slice() {
-            [] => tracing::warn!("runs can read the server's files and signal its processes"),
-            means => tracing::info!("runs are contained by {}", means.join(", ")),
-        }
+        tell_containment(&config.containment);
         config.allowed_env.clone_from(&args.agent_env);
         config.command_folder = std::env::current_exe()?.parent().map(Path::to_owned);
         config.exclusive_store = exclusive;

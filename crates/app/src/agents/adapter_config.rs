@@ -1,7 +1,7 @@
 //! Adapter and heartbeat configuration: how changes merge and what is refused
 //! (docs/heartbeats.md#process-adapter).
 
-use serde_json::Value;
+use serde_json::{Number, Value};
 use workforce_domain::number::whole;
 use workforce_domain::{Document, JsonMap};
 
@@ -14,6 +14,18 @@ pub(super) const ENV: &str = "/adapterConfig/env";
 
 /// A configuration is at most so long as JSON.
 pub(super) const MAX_BYTES: usize = 256 * 1024;
+
+/// What limits the resources of a local program
+/// (docs/operations.md#resource-limits).
+const RESOURCE_LIMITS: [&str; 3] = ["maxMemoryMb", "maxProcesses", "maxFileSizeMb"];
+
+/// The value of a limit of resources, in MiB or as a number of processes; `None`
+/// for one that cannot be such a limit.
+pub fn resource_limit(number: &Number) -> Option<u64> {
+    const HIGHEST: u64 = 1 << 30;
+    let limit = u64::try_from(whole(number)?).ok()?;
+    (1..=HIGHEST).contains(&limit).then_some(limit)
+}
 
 /// Shortest time between two timer heartbeats, in seconds.
 const MIN_INTERVAL_SEC: f64 = 30.0;
@@ -146,6 +158,16 @@ pub(super) fn check_adapter(config: &Document) -> Result<(), FieldFault> {
                     message,
                 ));
             }
+        }
+    }
+    for key in RESOURCE_LIMITS {
+        let limit = config.get(key);
+        if limit.is_some_and(|limit| limit.as_number().and_then(resource_limit).is_none()) {
+            let message = "must be a whole number, at least 1 and at most 1073741824";
+            return Err(FieldFault::invalid(
+                format!("/adapterConfig/{key}"),
+                message,
+            ));
         }
     }
     if let Some(args) = config.get("args") {

@@ -27,6 +27,7 @@ use workforce_domain::money::Cents;
 use workforce_domain::port::{Failure, Locked, Reads, Spender, StoreError, Tx};
 use workforce_domain::time::Month;
 
+pub use adapter_config::resource_limit;
 pub(crate) use adapter_config::unmasked_document;
 pub use create::{CREATE, CreateAgent, create};
 pub(crate) use create::{INSERT_AGENT, insert_agent, lock_company};

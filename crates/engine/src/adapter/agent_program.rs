@@ -1,28 +1,24 @@
-use std::fs::OpenOptions;
-use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use nix::unistd::geteuid;
 use workforce_agent_programs::{
-    AgentProgram, HomeFile, ProgramSettings, RunUser, Session, UsageBaseline, command_line,
+    self as agent_programs, AgentProgram, HomeFileWhen, ProgramSettings, RunUser, Session,
+    UsageBaseline, command_line,
 };
 use workforce_app::prompt::{
     self, InstructionCopy, Prompt, PromptFacts, PromptInput, WorkingPlace,
 };
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::port::StoreError;
-use workforce_domain::run::{PromptDigest, RunErrorCode, RunStart};
+use workforce_domain::run::{PromptDigest, RunStart};
 use workforce_domain::session::{SessionPlan, SessionWish};
-use workforce_guard::Start;
+use workforce_guard::{HomeFile, Start};
 
-use super::local::{Command, Place, make_place, offload, unusable};
+use super::local::{Command, Place, make_place, unusable};
 use super::{Adapter, RunFuture};
 use crate::execution_result::ExecutionResult;
 use crate::guarded_run;
 use crate::live::LiveRun;
-use crate::private_files::make_folder;
 use crate::program_run::ProgramStart;
 use crate::run_context::RunContext;
 use crate::state::EngineState;
@@ -55,12 +51,11 @@ async fn prepare(
     context: &RunContext,
 ) -> Result<(Start, RunStart), ExecutionResult> {
     let settings = ProgramSettings::read(&context.settings).map_err(|fault| unusable(&fault))?;
-    let user = user_of(context);
+    let user = user_of(state, context);
     let fresh = Session::New { id: None };
     // What the place needs does not depend on the session.
     let line = command_line(program, &settings, fresh, user).map_err(|fault| unusable(&fault))?;
     let place = make_place(state, context, &line.environment).await?;
-    write_home_files(state, &place, line.home_files).await?;
     let directory = place.cwd.to_string_lossy().into_owned();
     let fingerprint = fingerprint(state, context);
     let known = known(state, context, &directory, &fingerprint).await?;
@@ -86,6 +81,7 @@ async fn prepare(
             .unwrap_or_else(|| program.definition().command.to_owned())
             .into(),
         arguments: line.arguments.into_iter().map(Into::into).collect(),
+        home_files: line.home_files.into_iter().map(home_file).collect(),
         stdin: Some(match resumed {
             Some(_) => prompt.user.clone(),
             None => prompt.joined(),
@@ -147,14 +143,24 @@ fn fingerprint(state: &EngineState, context: &RunContext) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+fn home_file(file: agent_programs::HomeFile) -> HomeFile {
+    // A file that is there stays as it is.
+    let HomeFileWhen::IfAbsent = file.when;
+    HomeFile {
+        path: file.path.into(),
+        content: file.content,
+    }
+}
+
 /// Whether the program runs as root, which some refuse.
-fn user_of(context: &RunContext) -> RunUser {
+fn user_of(state: &EngineState, context: &RunContext) -> RunUser {
     let env = context.settings.get("env").and_then(|env| env.as_object());
     let says = |value: &serde_json::Value| {
         let plain = value.as_str().or_else(|| value.get("value")?.as_str());
         plain == Some("1")
     };
     match env.and_then(|env| env.get("IS_SANDBOX")).is_some_and(says) {
+        _ if state.config.containment.run_as.is_some() => RunUser::Ordinary,
         _ if !geteuid().is_root() => RunUser::Ordinary,
         true => RunUser::RootInSandbox,
         false => RunUser::Root,
@@ -253,37 +259,4 @@ fn preamble(context: &RunContext, prompt: &Prompt) -> String {
         prompt.len(),
         prompt.digest()
     )
-}
-
-/// Writes what the program needs in its home, where it has not written it itself.
-async fn write_home_files(
-    state: &EngineState,
-    place: &Place,
-    files: Vec<HomeFile>,
-) -> Result<(), ExecutionResult> {
-    let Some(home) = place.environment.get("HOME").map(PathBuf::from) else {
-        return Ok(());
-    };
-    let written = offload(move || files.iter().try_for_each(|file| write(&home, file)));
-    written.await.map_err(|error| {
-        let text = format!("what the program needs in its home cannot be written: {error}");
-        ExecutionResult::failed(RunErrorCode::SpawnFailed, text).because(state, &error)
-    })
-}
-
-fn write(home: &Path, file: &HomeFile) -> io::Result<()> {
-    let path = home.join(file.path);
-    if let Some(folder) = path.parent() {
-        make_folder(folder)?;
-    }
-    let made = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(path);
-    match made {
-        Ok(mut made) => made.write_all(file.content.as_bytes()),
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => Err(error),
-    }
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use workforce_agent_programs::{AgentProgram, UsageBaseline};
 use workforce_domain::run::RunErrorCode;
-use workforce_guard::{ChildEnvironment, Containment, DEFAULT_LOG_CAP, Start};
+use workforce_guard::{ChildEnvironment, Containment, DEFAULT_LOG_CAP, HomeFile, Start};
 
 use super::settings::LocalSettings;
 use crate::execution_result::ExecutionResult;
@@ -30,6 +30,8 @@ pub(super) struct Place {
 pub(super) struct Command {
     pub(super) program: OsString,
     pub(super) arguments: Vec<OsString>,
+    /// What it needs in its home.
+    pub(super) home_files: Vec<HomeFile>,
     pub(super) stdin: Option<String>,
     /// The agent program that it is, if it is one.
     pub(super) agent_program: Option<AgentProgram>,
@@ -91,6 +93,7 @@ impl Place {
             arguments: command.arguments,
             cwd: self.cwd,
             environment: self.environment,
+            home_files: command.home_files,
             stdin: command.stdin,
             log: state.config.log_path(run.company, run.id),
             log_cap: DEFAULT_LOG_CAP,
@@ -99,6 +102,7 @@ impl Place {
             usage_baseline: command.usage_baseline,
             preamble: command.preamble,
             limits: self.settings.limits,
+            resource_limits: self.settings.resource_limits,
             patience: patience.saturating_sub(live.renewed_at().elapsed()),
             containment: self.containment,
             memo: command.memo,
@@ -134,7 +138,13 @@ async fn contain(
     let run = &context.claimed.run;
     let mut own = vec![make_home(state, context).await?];
     if let Some(folder) = state.config.temporary_folder(run.company, run.id) {
-        make_folder(state, folder.clone(), "temporary folder").await?;
+        let (made, owner) = (folder.clone(), state.config.containment.owner());
+        let work = offload(move || {
+            private_files::make_folder(&made)?;
+            owner.give(&made)
+        });
+        let made = work.await;
+        made.map_err(|error| unmade(state, "temporary folder", &folder, &error))?;
         own.push(folder);
     }
     let copy = context.copy.iter();
@@ -147,22 +157,15 @@ async fn contain(
 
 /// The folder that is the agent's alone.
 async fn make_home(state: &EngineState, context: &RunContext) -> Result<PathBuf, ExecutionResult> {
-    let home = state.config.home_of(context.claimed.agent.id);
-    make_folder(state, home.clone(), "home").await?;
-    Ok(home)
+    let (config, agent) = (state.config.clone(), context.claimed.agent.id);
+    let made = offload(move || config.make_home(agent)).await;
+    made.map_err(|error| unmade(state, "home", &state.config.home_of(agent), &error))
 }
 
-async fn make_folder(
-    state: &EngineState,
-    folder: PathBuf,
-    name: &str,
-) -> Result<(), ExecutionResult> {
-    let shown = folder.display().to_string();
-    let made = offload(move || private_files::make_folder(&folder));
-    made.await.map_err(|error| {
-        let error_text = format!("the agent's {name} {shown} cannot be made: {error}");
-        ExecutionResult::failed(RunErrorCode::SpawnFailed, error_text).because(state, &error)
-    })
+fn unmade(state: &EngineState, name: &str, folder: &Path, error: &io::Error) -> ExecutionResult {
+    let folder = folder.display();
+    let error_text = format!("the agent's {name} {folder} cannot be made: {error}");
+    ExecutionResult::failed(RunErrorCode::SpawnFailed, error_text).because(state, error)
 }
 
 /// Writes down what the agent is told about its project, where there is
@@ -176,11 +179,13 @@ async fn write_context(
     };
     let run = &context.claimed.run;
     let path = state.config.context_path(run.company, run.id);
+    let (company, id, config) = (run.company, run.id, state.config.clone());
     let written = offload({
         let path = path.clone();
         move || {
-            path.parent().map_or(Ok(()), private_files::make_folder)?;
-            private_files::write_file(&path, &layer)
+            config.make_run_folder(company, id)?;
+            private_files::write_file(&path, &layer)?;
+            config.containment.owner().give(&path)
         }
     });
     written.await.map(|()| Some(path)).map_err(|error| {
@@ -192,7 +197,7 @@ async fn write_context(
     })
 }
 
-pub(super) async fn offload<T: Send + 'static>(
+async fn offload<T: Send + 'static>(
     work: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> io::Result<T> {
     tokio::task::spawn_blocking(work)

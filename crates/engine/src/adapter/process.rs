@@ -44,6 +44,7 @@ async fn prepare(
     let command = Command {
         program: settings.program.into(),
         arguments: settings.args.into_iter().map(Into::into).collect(),
+        home_files: Vec::new(),
         stdin: settings.stdin,
         agent_program: None,
         usage_baseline: UsageBaseline::NEW_SESSION,

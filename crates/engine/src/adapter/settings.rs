@@ -4,11 +4,14 @@ use std::time::Duration;
 use serde_json::Value;
 use workforce_domain::Document;
 
+use workforce_app::agents::resource_limit;
+
 use crate::run_environment::API_KEY;
-use workforce_guard::Limits;
+use workforce_guard::{Limits, ResourceLimits};
 
 const DEFAULT_WALL: Duration = Duration::from_secs(4 * 60 * 60);
 const DEFAULT_IDLE: Duration = Duration::from_secs(20 * 60);
+const MEBIBYTE: u64 = 1024 * 1024;
 const DEFAULT_GRACE: Duration = Duration::from_secs(20);
 
 /// What the configuration of every local program says.
@@ -20,6 +23,8 @@ pub(super) struct LocalSettings {
     pub(super) env: Vec<(String, String)>,
     /// What the run may take.
     pub(super) limits: Limits,
+    /// What its programs may use of the computer.
+    pub(super) resource_limits: ResourceLimits,
 }
 
 /// The configuration of the `process` adapter
@@ -63,6 +68,11 @@ impl LocalSettings {
                 wall: limit(config, "timeoutSec", DEFAULT_WALL)?,
                 idle: limit(config, "idleTimeoutSec", DEFAULT_IDLE)?,
                 grace: seconds(config, "graceSec")?.unwrap_or(DEFAULT_GRACE),
+            },
+            resource_limits: ResourceLimits {
+                memory: mebibytes(config, "maxMemoryMb")?,
+                processes: count(config, "maxProcesses")?,
+                file_size: mebibytes(config, "maxFileSizeMb")?,
             },
         })
     }
@@ -175,108 +185,20 @@ fn seconds(config: &Document, key: &str) -> Result<Option<Duration>, SettingsFau
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-    use workforce_app::activity_log::document;
+fn mebibytes(config: &Document, key: &str) -> Result<Option<u64>, SettingsFault> {
+    let mebibytes = count(config, key)?;
+    Ok(mebibytes.map(|mebibytes| mebibytes.saturating_mul(MEBIBYTE)))
+}
 
-    use super::*;
-
-    fn read(config: Value) -> Result<(LocalSettings, ProcessSettings), String> {
-        let config = document(config);
-        let both = || {
-            Ok((
-                LocalSettings::read(&config)?,
-                ProcessSettings::read(&config)?,
-            ))
-        };
-        both().map_err(|fault: SettingsFault| fault.to_string())
-    }
-
-    #[test]
-    fn what_is_unsaid_has_the_usual_values() {
-        let (settings, process) = read(json!({ "command": "x" })).unwrap();
-        assert_eq!(
-            settings.limits,
-            Limits {
-                wall: Some(Duration::from_secs(14_400)),
-                idle: Some(Duration::from_secs(1200)),
-                grace: Duration::from_secs(20),
-            }
-        );
-        assert_eq!((settings.cwd, process.stdin), (None, None));
-    }
-
-    #[test]
-    fn zero_lifts_a_limit_and_fractions_count() {
-        let config =
-            json!({ "command": "x", "timeoutSec": 0, "idleTimeoutSec": 0.5, "graceSec": 0 });
-        assert_eq!(
-            read(config).unwrap().0.limits,
-            Limits {
-                wall: None,
-                idle: Some(Duration::from_millis(500)),
-                grace: Duration::ZERO
-            }
-        );
-    }
-
-    #[test]
-    fn variables_are_strings_or_plain_bindings() {
-        let env = json!({ "A": "1", "B": { "type": "plain", "value": "2" } });
-        let (settings, _) = read(json!({ "command": "x", "env": env })).unwrap();
-        assert_eq!(
-            settings.env,
-            [("A".into(), "1".into()), ("B".into(), "2".into())]
-        );
-    }
-
-    #[test]
-    fn a_shell_reads_the_command_only_where_it_is_asked_for() {
-        let (_, settings) = read(json!({ "command": "a > b", "args": ["c"] })).unwrap();
-        assert_eq!(
-            (&*settings.program, &*settings.args),
-            ("a > b", &["c".to_owned()][..])
-        );
-        let (_, off) = read(json!({ "command": "a", "shell": false })).unwrap();
-        assert_eq!(off.program, "a");
-        let (_, settings) =
-            read(json!({ "command": "a > b", "args": ["c"], "shell": true })).unwrap();
-        assert_eq!(settings.program, "/bin/sh");
-        assert_eq!(settings.args, ["-c", "a > b", "/bin/sh", "c"]);
-    }
-
-    #[test]
-    fn faults_name_their_place() {
-        let fault = |config: Value| read(config).unwrap_err();
-        assert_eq!(
-            fault(json!({})),
-            "adapterConfig.command must name the program to run"
-        );
-        assert_eq!(fault(json!({ "command": "" })), fault(json!({})));
-        assert_eq!(
-            fault(json!({ "command": "x", "cwd": "a/b" })),
-            "adapterConfig.cwd must be an absolute path"
-        );
-        assert_eq!(
-            fault(json!({ "command": "x", "args": ["a", 1] })),
-            "adapterConfig.args must be an array of strings"
-        );
-        assert_eq!(
-            fault(json!({ "command": "x", "env": { "WORKFORCE_RUN_ID": "x" } })),
-            "adapterConfig.env.WORKFORCE_RUN_ID is set by workforce itself"
-        );
-        assert_eq!(
-            fault(json!({ "command": "x", "env": { "A": { "type": "secret_ref" } } })),
-            "adapterConfig.env.A must be a string or a plain binding"
-        );
-        assert_eq!(
-            fault(json!({ "command": "x", "shell": "yes" })),
-            "adapterConfig.shell must be true or false"
-        );
-        assert_eq!(
-            fault(json!({ "command": "x", "timeoutSec": -1 })),
-            "adapterConfig.timeoutSec must be a number of seconds, at least 0"
-        );
+fn count(config: &Document, key: &str) -> Result<Option<u64>, SettingsFault> {
+    let Some(value) = config.get(key) else {
+        return Ok(None);
+    };
+    match value.as_number().and_then(resource_limit) {
+        Some(limit) => Ok(Some(limit)),
+        None => fault(key.into(), "must be a whole number, at least 1"),
     }
 }
+
+#[cfg(test)]
+mod tests;

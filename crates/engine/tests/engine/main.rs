@@ -15,6 +15,8 @@ mod leases;
 mod log_events;
 mod project_context;
 mod recovery;
+mod resource_limits;
+mod run_as;
 mod secrets;
 mod shutdown;
 mod support;

@@ -75,7 +75,7 @@ impl Site {
             means,
             hidden: vec![self.bench.path("data")],
             shown: vec![shown("data/own", true), shown("data/told", false)],
-            writable: None,
+            ..Containment::default()
         };
         start
     }
@@ -120,7 +120,7 @@ fn command(user: User, program: &str) -> Command {
     command
 }
 
-fn as_nobody(program: &Path) -> GuardProgram {
+pub(crate) fn as_nobody(program: &Path) -> GuardProgram {
     let arguments = ["--reuid", "65534", "--regid", "65534", "--clear-groups"];
     let mut arguments: Vec<_> = arguments.iter().map(Into::into).collect();
     arguments.push(program.into());
@@ -130,7 +130,7 @@ fn as_nobody(program: &Path) -> GuardProgram {
     }
 }
 
-fn give_away(folder: &Path) {
+pub(crate) fn give_away(folder: &Path) {
     chown(folder, Some(NOBODY), Some(NOBODY)).expect("a change of owner");
     for entry in std::fs::read_dir(folder).expect("a folder") {
         let entry = entry.expect("an entry");
@@ -149,7 +149,7 @@ async fn with_each(test: impl AsyncFn(&Site, Means)) {
     };
     for &user in users {
         let site = Site::new(user);
-        let has = probe(&site.guard).await.expect("an answer");
+        let has = probe(&site.guard, None).await.expect("an answer");
         let namespaces = Means {
             namespaces: true,
             ..Means::NONE
@@ -163,11 +163,18 @@ async fn with_each(test: impl AsyncFn(&Site, Means)) {
             namespaces: true,
             files: true,
             signals: true,
+            cgroup: false,
+        };
+        let in_cgroup = |means: Means| Means {
+            cgroup: true,
+            ..means
         };
         for (means, is_there) in [
             (namespaces, has.namespaces),
             (rules, has.files && has.signals),
             (both, has.namespaces && has.files && has.signals),
+            (in_cgroup(namespaces), has.namespaces && has.cgroup),
+            (in_cgroup(rules), has.files && has.signals && has.cgroup),
         ] {
             if is_there {
                 test(&site, means).await;

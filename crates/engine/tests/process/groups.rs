@@ -3,7 +3,8 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use workforce_guard::client::{Found, end_by_force, find};
+use workforce_guard::client::{Found, find};
+use workforce_guard::leftovers::end_by_force;
 use workforce_guard::{Ending, Exit, ProcessGroup, ProcessIdentity, RunTag};
 
 use crate::support::{Bench, NO_LIMITS, eventually, is_live, is_reaped, new_run, pids_in};
@@ -81,7 +82,7 @@ async fn a_guard_that_is_killed_takes_its_program_along_and_the_rest_is_found() 
     kill(Pid::from_raw(child.identity.pid), Signal::SIGKILL).expect("its end");
     assert_eq!(child.guard.ended().await, None);
     eventually("the program is gone", || !is_live(child.program())).await;
-    assert!(end_by_force(child.identity, child.run).await);
+    assert!(end_by_force(child.identity, child.run, &bench.files()).await);
     assert!(pids.iter().all(|&pid| !is_live(pid)));
     assert!(matches!(
         find(&bench.files(), child.run, 1).await,
@@ -98,7 +99,7 @@ async fn a_guard_that_is_frozen_is_found_gone_and_ends_by_force() {
         find(&bench.files(), child.run, 1).await,
         Found::Gone
     ));
-    assert!(end_by_force(child.identity, child.run).await);
+    assert!(end_by_force(child.identity, child.run, &bench.files()).await);
     assert!(!is_live(child.identity.pid));
     assert!(!is_live(child.program()));
 }
@@ -112,7 +113,7 @@ async fn a_process_that_was_given_a_used_id_is_left_alone() {
             start_ticks: child.identity.start_ticks + difference,
             ..child.identity
         };
-        assert!(end_by_force(stale, new_run()).await);
+        assert!(end_by_force(stale, new_run(), &bench.files()).await);
         assert!(is_live(child.identity.pid), "it is not the one on record");
         assert!(is_live(child.program()), "it is not the one on record");
     }

@@ -4,6 +4,7 @@
     reason = "a fixture that cannot be made fails the test that wants it"
 )]
 
+mod cgroups;
 mod containment;
 mod environment;
 mod forkers;
@@ -11,6 +12,8 @@ mod groups;
 mod limits;
 mod logs;
 mod output;
+mod resource_limits;
+mod run_as;
 mod spawning;
 mod support;
 mod times;

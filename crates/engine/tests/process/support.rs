@@ -9,7 +9,8 @@ use workforce_agent_programs::UsageBaseline;
 use workforce_domain::id::RunId;
 use workforce_guard::client::{self, Guard, GuardError, GuardProgram, Prepared};
 use workforce_guard::{
-    ChildEnvironment, Containment, GuardFiles, Limits, ProcessIdentity, RunReport, RunTag, Start,
+    ChildEnvironment, Containment, GuardFiles, Limits, ProcessIdentity, ResourceLimits, RunReport,
+    RunTag, Start,
 };
 
 pub(crate) const NO_LIMITS: Limits = Limits {
@@ -96,6 +97,7 @@ impl Bench {
             arguments: arguments.iter().map(OsString::from).collect(),
             cwd: self.folder.path().to_owned(),
             environment: ChildEnvironment::inherit_allowed(std::env::vars_os(), &[]),
+            home_files: Vec::new(),
             stdin: None,
             log: self.log_path(),
             log_cap: 1 << 20,
@@ -104,6 +106,7 @@ impl Bench {
             usage_baseline: UsageBaseline::NEW_SESSION,
             preamble: String::new(),
             limits: NO_LIMITS,
+            resource_limits: ResourceLimits::default(),
             patience: Duration::from_secs(60),
             containment: Containment::default(),
             memo: Value::Null,

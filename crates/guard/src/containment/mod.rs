@@ -12,11 +12,14 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::run_as::RunAs;
+
+pub(crate) use self::capabilities::{give_up_all, narrow_resources, narrow_to_nothing};
 pub(crate) use self::maps::{map_all, map_own, own_ids};
 pub(crate) use self::mounts::prepare as prepare_mounts;
 pub(crate) use self::namespaces::{Forked, fork as fork_in_namespaces, leave_mounts_locked};
 pub(crate) use self::probe::probe;
-pub(crate) use self::rules::restrict;
+pub(crate) use self::rules::Rules;
 
 /// How a run is contained.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +32,26 @@ pub struct Containment {
     pub shown: Vec<Shown>,
     /// With `Some`, only these files and folders can be written.
     pub writable: Option<Vec<PathBuf>>,
+    /// With `Some`, the program has this account and no rights of root; else that
+    /// of its guard.
+    pub run_as: Option<RunAs>,
+}
+
+impl Containment {
+    /// The fences by name.
+    #[must_use]
+    pub fn names(&self) -> Vec<&'static str> {
+        names(self.means, self.run_as.as_ref())
+    }
+}
+
+/// The fences around runs by name: the means, and `run_as` where they have an
+/// account of their own.
+#[must_use]
+pub fn names(means: Means, run_as: Option<&RunAs>) -> Vec<&'static str> {
+    let mut names = means.names();
+    names.extend(run_as.map(|_| "run_as"));
+    names
 }
 
 /// A file or folder beneath a hidden one that a run needs.
@@ -52,6 +75,8 @@ pub struct Means {
     pub files: bool,
     /// Landlock's scope for signals: processes outside cannot be signalled.
     pub signals: bool,
+    /// A cgroup of the run's own: what it starts cannot leave it, and ends at once.
+    pub cgroup: bool,
 }
 
 impl Means {
@@ -60,6 +85,7 @@ impl Means {
         namespaces: false,
         files: false,
         signals: false,
+        cgroup: false,
     };
 
     /// Whether the files of the server can be kept from runs.
@@ -75,6 +101,7 @@ impl Means {
             (self.namespaces, "namespaces"),
             (self.files, "landlock"),
             (self.signals, "landlock_signals"),
+            (self.cgroup, "cgroup"),
         ];
         named
             .iter()

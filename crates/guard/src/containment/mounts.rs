@@ -9,6 +9,7 @@ use nix::mount::{MsFlags, mount};
 use nix::sys::statvfs::{FsFlags, statvfs};
 
 use super::{Containment, Shown};
+use crate::cgroup;
 
 const NOTHING: Option<&str> = None;
 /// For the folders in which the shown ones lie.
@@ -35,6 +36,12 @@ pub(crate) fn prepare(containment: &Containment) -> io::Result<()> {
             Ok(_) => bind(Path::new("/dev/null"), hidden)?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(error),
+        }
+    }
+    if containment.means.cgroup {
+        // Who may write there leaves their cgroup.
+        for (point, _) in cgroup::mounts() {
+            make_read_only(&point)?;
         }
     }
     let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;

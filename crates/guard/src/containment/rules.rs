@@ -10,30 +10,47 @@ use landlock::{
 
 use super::Containment;
 use super::capabilities::give_up_ways_around;
+use crate::cgroup;
 
 /// The newest rules that are used. Older kernels use what they know of them.
 const RULES: ABI = ABI::V6;
 /// Devices and processes are written to whatever else may be.
 const ALWAYS_WRITABLE: [&str; 2] = ["/dev", "/proc"];
 
-/// Restricts this process. One that is not root in its user namespace can then get
-/// no more rights by a program that has some (`sudo`).
-///
-/// # Errors
-///
-/// The kernel does not allow it.
-pub(crate) fn restrict(containment: &Containment, is_root_here: bool) -> io::Result<()> {
-    let means = containment.means;
-    if !means.files && !means.signals {
-        return Ok(());
+/// Rules that are ready to be put on.
+pub(crate) struct Rules(Option<RulesetCreated>);
+
+impl Rules {
+    /// Rules by the means of a containment.
+    ///
+    /// # Errors
+    ///
+    /// The kernel does not know them.
+    pub(crate) fn of(containment: &Containment) -> io::Result<Self> {
+        let means = containment.means;
+        let needed = means.files || means.signals;
+        let rules = needed.then(|| build(containment)).transpose();
+        rules.map(Self).map_err(io::Error::other)
     }
-    build(containment)
-        .and_then(|rules| rules.no_new_privs(!is_root_here).restrict_self())
-        .map_err(io::Error::other)?;
-    if means.files && !means.namespaces && is_root_here {
-        give_up_ways_around()?;
+
+    /// Restricts this process. One that is not root in its user namespace can then
+    /// get no more rights by a program that has some (`sudo`).
+    ///
+    /// # Errors
+    ///
+    /// The kernel does not allow it.
+    pub(crate) fn restrict(self, containment: &Containment, is_root_here: bool) -> io::Result<()> {
+        let Some(rules) = self.0 else {
+            return Ok(());
+        };
+        let restricted = rules.no_new_privs(!is_root_here).restrict_self();
+        restricted.map_err(io::Error::other)?;
+        let means = containment.means;
+        if means.files && !means.namespaces && is_root_here {
+            give_up_ways_around()?;
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 fn build(containment: &Containment) -> Result<RulesetCreated, RulesetError> {
@@ -62,7 +79,16 @@ fn allowed(containment: &Containment) -> Vec<(PathBuf, BitFlags<AccessFs>)> {
         None => all,
     };
     let mut allowed = vec![(PathBuf::from("/"), AccessFs::ReadDir.into())];
-    beside(Path::new("/"), &containment.hidden, &mut |path| {
+    let mut apart = containment.hidden.clone();
+    if containment.means.cgroup {
+        // Who may write there leaves their cgroup.
+        let points = cgroup::mounts().into_iter().map(|(point, _)| point);
+        let points: Vec<_> = points.filter(|point| !containment.hides(point)).collect();
+        let read_only = points.iter().cloned();
+        allowed.extend(read_only.map(|point| (point, AccessFs::from_read(RULES))));
+        apart.extend(points);
+    }
+    beside(Path::new("/"), &apart, &mut |path| {
         allowed.push((path, elsewhere));
     });
     let writable = containment.writable.iter().flatten().cloned();

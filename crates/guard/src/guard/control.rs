@@ -100,7 +100,8 @@ impl Control {
                     self.kill.send_replace(true);
                     self.stop(Ending::Abandoned);
                 }
-                ToGuard::Start(_) | ToGuard::Probe | ToGuard::Go => {}
+                ToGuard::Start(_) | ToGuard::Probe { .. } | ToGuard::Enter { .. } | ToGuard::Go => {
+                }
             }
         }
         Ok(())

@@ -49,8 +49,14 @@ fn run() -> io::Result<()> {
     stand_alone()?;
     let start = match receive_blocking(&mut server)? {
         Some(ToGuard::Start(start)) => start,
-        Some(ToGuard::Probe) => {
-            return send_blocking(&mut server, &FromGuard::Probed(containment::probe()));
+        Some(ToGuard::Probe { run_as }) => {
+            let means = containment::probe(run_as);
+            return send_blocking(&mut server, &FromGuard::Probed(means));
+        }
+        Some(ToGuard::Enter { run_as, folder }) => {
+            let refusal = run_as.can_enter(&folder).err();
+            let refusal = refusal.map(|error| error.to_string());
+            return send_blocking(&mut server, &FromGuard::Entered(refusal));
         }
         _ => return Ok(()),
     };

@@ -32,6 +32,7 @@ pub(super) async fn supervise(
 ) -> std::io::Result<RunReport> {
     let Execution {
         streams,
+        cgroup,
         reach,
         end: program_end,
     } = execution;
@@ -91,6 +92,7 @@ pub(super) async fn supervise(
         fence: start.fence,
         ended_by,
         exit,
+        ran_out_of_memory: cgroup.is_some_and(|it| it.cgroup().ran_out_of_memory()),
         conclusion,
         usage: events.into_usage(),
         memo: start.memo.clone(),

@@ -1,6 +1,9 @@
+use std::io;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+
+use crate::protocol::Start;
 
 /// Why no program was started. Nothing is left behind in any of these cases.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
@@ -52,6 +55,21 @@ pub enum LaunchError {
         /// Why not.
         cause: String,
     },
+    /// The number of processes of one run cannot be bounded here.
+    #[error(
+        "adapterConfig.maxProcesses cannot be kept by this server: it needs a cgroup with the \
+         controller pids, or namespaces and programs that are not root's; see \
+         docs/operations.md#resource-limits"
+    )]
+    ProcessesUnbounded,
+    /// What the program needs in its home cannot be written there.
+    #[error("what the program needs in its home cannot be written: {cause}")]
+    Home {
+        /// Why not.
+        cause: String,
+        /// The number of the system's error, if it is one.
+        os_error: Option<i32>,
+    },
     /// The system refused to execute the file: a missing interpreter, a
     /// foreign format, arguments that are too long.
     #[error("program {program:?} could not be executed in {}: {cause}", .cwd.display())]
@@ -71,4 +89,15 @@ pub enum LaunchError {
         /// The number of the system's error, if it is one.
         os_error: Option<i32>,
     },
+}
+
+impl LaunchError {
+    /// A process that does not come as far as its program.
+    pub(super) fn of_process(start: &Start, error: &io::Error) -> Self {
+        let (program, cause) = (start.named(), error.to_string());
+        match start.containment.names().is_empty() {
+            true => Self::Process { program, cause },
+            false => Self::Containment { program, cause },
+        }
+    }
 }

@@ -8,23 +8,24 @@ use std::convert::Infallible;
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
 
 use nix::errno::Errno;
 use nix::libc;
 use nix::sys::prctl;
 use nix::sys::signal::Signal;
-use nix::unistd::{ForkResult, Pid, chdir, execve, getppid, setsid};
+use nix::unistd::{ForkResult, Pid, execve, getppid, setsid};
 
-use super::ProgramImage;
 use super::descriptors::close_all_but;
+use super::error::LaunchError;
 use super::signals::usual_signals;
-use crate::containment::{Containment, restrict};
+use super::{ProgramImage, home, program};
+use crate::cgroup::RunCgroup;
+use crate::containment::Rules;
 use crate::first_process::exit_with;
+use crate::protocol::Start;
+use crate::resource_limits::ProcessLimits;
 
 const OPEN: u8 = 1;
-/// No error has this number.
-const READY: i32 = 0;
 /// The exit code of a process that never executed anything; nobody sees it.
 const NOT_EXECUTED: i32 = 127;
 
@@ -33,7 +34,7 @@ const NOT_EXECUTED: i32 = 127;
 /// # Errors
 ///
 /// The system makes no process.
-pub(super) fn fork(body: impl FnOnce() -> Infallible) -> io::Result<i32> {
+pub(crate) fn fork(body: impl FnOnce() -> Infallible) -> io::Result<i32> {
     // SAFETY: the guard has one thread at this point, so the copy may run any
     // code: no lock can be held by a thread that it does not have.
     match unsafe { nix::unistd::fork() }? {
@@ -60,8 +61,11 @@ impl Gate {
     /// # Errors
     ///
     /// Why it does not get there.
-    pub(super) fn wait_until_ready(&mut self) -> io::Result<()> {
-        report(&mut self.reports)
+    pub(super) fn wait_until_ready(&mut self, start: &Start) -> Result<(), LaunchError> {
+        let told = report(&mut self.reports);
+        let told = told.map_err(|error| LaunchError::of_process(start, &error))?;
+        let ended = || LaunchError::of_process(start, &io::ErrorKind::UnexpectedEof.into());
+        told.unwrap_or_else(|| Err(ended()))
     }
 
     /// Opens the gate and waits until the process became its program, or ended.
@@ -69,26 +73,31 @@ impl Gate {
     /// # Errors
     ///
     /// Why the program could not be executed.
-    pub(super) fn open(mut self) -> io::Result<()> {
+    pub(super) fn open(mut self, start: &Start) -> Result<(), LaunchError> {
         // Fails only when the process is dead already, which its end will tell.
         let _ = self.key.write_all(&[OPEN]);
         let Self { key, mut reports } = self;
         drop(key);
-        match report(&mut reports) {
-            // The kernel closed it on executing the program.
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(()),
-            told => told,
-        }
+        let told = report(&mut reports);
+        let told = told.map_err(|error| LaunchError::of_process(start, &error))?;
+        // The kernel closed it on executing the program.
+        told.unwrap_or(Ok(()))
     }
 }
 
-fn report(reports: &mut PipeReader) -> io::Result<()> {
-    let mut code = [0; size_of::<i32>()];
-    reports.read_exact(&mut code)?;
-    match i32::from_ne_bytes(code) {
-        READY => Ok(()),
-        code => Err(io::Error::from_raw_os_error(code)),
+/// The next report, which is one line; `None` when there is none any more.
+fn report(reports: &mut PipeReader) -> io::Result<Option<Result<(), LaunchError>>> {
+    let mut line = Vec::new();
+    let mut read = [0; 4096];
+    while line.last() != Some(&b'\n') {
+        match reports.read(&mut read) {
+            Ok(0) => return Ok(None),
+            Ok(len) => line.extend_from_slice(&read[..len]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
     }
+    Ok(Some(serde_json::from_slice(&line)?))
 }
 
 /// The process's side of a gate.
@@ -100,12 +109,13 @@ pub(super) struct GateKey {
 
 /// What a process at the gate becomes.
 pub(super) struct Program<'a> {
+    pub(super) start: &'a Start,
     /// The process that starts it, by the number that it has for the program.
     pub(super) parent: Pid,
-    pub(super) cwd: &'a Path,
     pub(super) streams: [BorrowedFd<'a>; 3],
     pub(super) image: &'a ProgramImage,
-    pub(super) containment: &'a Containment,
+    pub(super) cgroup: Option<&'a RunCgroup>,
+    pub(super) limits: ProcessLimits,
 }
 
 impl GateKey {
@@ -122,12 +132,14 @@ impl GateKey {
     }
 
     /// Tells why the process does not become the program.
-    pub(super) fn refuse(&self, error: &io::Error) {
-        self.tell(error.raw_os_error().unwrap_or(libc::EPERM));
+    pub(super) fn refuse(&self, error: LaunchError) {
+        self.tell(&Err(error));
     }
 
-    fn tell(&self, code: i32) {
-        let _ = (&self.report).write_all(&code.to_ne_bytes());
+    fn tell(&self, told: &Result<(), LaunchError>) {
+        let mut line = serde_json::to_vec(told).unwrap_or_default();
+        line.push(b'\n');
+        let _ = (&self.report).write_all(&line);
     }
 
     /// Waits at the gate and becomes the program.
@@ -136,28 +148,42 @@ impl GateKey {
     /// keeps no file open but its three streams.
     pub(super) fn wait_and_execute(&self, program: &Program<'_>, is_root_here: bool) -> ! {
         let Err(refusal) = self.pass(program, is_root_here);
-        self.refuse(&refusal);
+        self.refuse(refusal);
         exit_with(NOT_EXECUTED)
     }
 
-    fn pass(&self, program: &Program<'_>, is_root_here: bool) -> io::Result<Infallible> {
-        setsid()?;
-        prctl::set_pdeathsig(Signal::SIGKILL)?;
-        // The signal comes only for a death after it was asked for.
-        if getppid() != program.parent {
-            return Err(Errno::ESRCH.into());
-        }
-        usual_signals()?;
-        chdir(program.cwd)?;
-        restrict(program.containment, is_root_here)?;
-        use_streams(program.streams)?;
+    fn pass(&self, program: &Program<'_>, is_root_here: bool) -> Result<Infallible, LaunchError> {
+        let Program { start, image, .. } = program;
+        let failed = |error: io::Error| LaunchError::of_process(start, &error);
+        let stays_root = is_root_here && start.containment.run_as.is_none();
+        setsid().map_err(|error| failed(error.into()))?;
+        program
+            .cgroup
+            .map_or(Ok(()), RunCgroup::enter)
+            .map_err(failed)?;
+        // Of paths that another user may not reach, too.
+        let rules = Rules::of(&start.containment).map_err(failed)?;
+        become_user(program).map_err(failed)?;
+        // As whoever the program is, and with no more rights: its home is its own,
+        // and links in there lead where they like.
+        home::write(start)?;
+        let restricted = rules.restrict(&start.containment, stays_root);
+        restricted.map_err(failed)?;
+        program::enter_directory(start)?;
+        let file = program::find(start)?;
+        program.limits.apply(stays_root).map_err(failed)?;
+        use_streams(program.streams).map_err(|error| failed(error.into()))?;
         close_all_but(&[self.gate.as_raw_fd(), self.report.as_raw_fd()]);
-        self.tell(READY);
+        self.tell(&Ok(()));
         if !self.is_opened() {
             exit_with(NOT_EXECUTED);
         }
-        let image = program.image;
-        Ok(execve(&image.file, &image.arguments, &image.variables)?)
+        let Err(error) = execve(&file, &image.arguments, &image.variables);
+        Err(LaunchError::Exec {
+            program: start.named(),
+            cwd: start.cwd.clone(),
+            cause: io::Error::from(error).to_string(),
+        })
     }
 
     fn is_opened(&self) -> bool {
@@ -169,6 +195,21 @@ impl GateKey {
             }
         }
     }
+}
+
+/// Becomes whoever the program is, as a process that ends with its parent.
+fn become_user(program: &Program<'_>) -> io::Result<()> {
+    usual_signals()?;
+    if let Some(run_as) = &program.start.containment.run_as {
+        run_as.become_user()?;
+    }
+    // A change of user would take it off.
+    prctl::set_pdeathsig(Signal::SIGKILL)?;
+    // The signal comes only for a death after it was asked for.
+    if getppid() != program.parent {
+        return Err(Errno::ESRCH.into());
+    }
+    Ok(())
 }
 
 /// Puts the streams in their places.

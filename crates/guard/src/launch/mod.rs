@@ -4,6 +4,7 @@
 mod descriptors;
 mod error;
 mod gate;
+mod home;
 mod program;
 mod signals;
 
@@ -11,19 +12,22 @@ use std::ffi::{CString, NulError, OsStr};
 use std::io::{self, PipeReader, PipeWriter};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::sync::Arc;
 
-use nix::unistd::{AccessFlags, Pid, eaccess, geteuid};
+use nix::unistd::{Pid, Uid, fchown, geteuid};
 
 pub(crate) use self::descriptors::{close_all_but, close_inherited};
 pub use self::error::LaunchError;
+pub(crate) use self::gate::fork;
 use self::gate::{Gate, GateKey, Program};
 pub(crate) use self::signals::ignore_signals;
-use crate::containment::Means;
+use crate::cgroup::RunCgroup;
 use crate::environment::{ChildEnvironment, RunTag};
+use crate::files::GuardFiles;
 use crate::first_process;
 use crate::process::{ProcessGroup, ProcessIdentity, ProgramEnd, Reach};
 use crate::protocol::Start;
+use crate::resource_limits::ProcessLimits;
 
 const OOM_SCORE: &str = "500";
 
@@ -45,13 +49,14 @@ pub(crate) struct Launched {
 /// What the guard holds of a program that is executed.
 pub(crate) struct Execution {
     pub(crate) streams: Streams,
+    /// The cgroup of the run, until nothing of it executes any more.
+    pub(crate) cgroup: Option<Arc<RunCgroup>>,
     pub(crate) reach: Reach,
     pub(crate) end: ProgramEnd,
 }
 
-/// A program with its arguments and its whole environment.
+/// The arguments of a program, its name first, and its whole environment.
 struct ProgramImage {
-    file: CString,
     arguments: Vec<CString>,
     variables: Vec<CString>,
 }
@@ -59,30 +64,25 @@ struct ProgramImage {
 /// Starts a process that waits at its gate. To be called while the guard has one
 /// thread: the process is a copy of it and goes on to run its code.
 pub(crate) fn launch(start: &Start) -> Result<Launched, LaunchError> {
-    let named = || start.program.to_string_lossy().into_owned();
-    check_directory(&start.cwd).map_err(|error| LaunchError::Cwd {
-        program: named(),
-        cwd: start.cwd.clone(),
-        cause: error.to_string(),
-    })?;
     let mut environment = start.environment.clone();
     environment.mark(&RunTag::from(start.run));
-    let file = program::resolve(&start.program, environment.get("PATH"), &start.cwd)?;
-    let Ok(image) = image(start, &environment, &file) else {
-        return Err(LaunchError::NulByte { program: named() });
+    let Ok(image) = image(start, &environment) else {
+        let program = start.named();
+        return Err(LaunchError::NulByte { program });
     };
-    let not_made = |error: io::Error| LaunchError::Process {
-        program: named(),
+    let has_cgroup = start.containment.means.cgroup;
+    let cgroup = has_cgroup.then(|| make_cgroup(start)).transpose();
+    let cgroup = cgroup.map_err(|error| LaunchError::of_process(start, &error))?;
+    let limits = start.resource_limits.divide(
+        &start.containment,
+        cgroup.as_ref().map(|cgroup| cgroup.cgroup()),
+    )?;
+    let made = at_gate(start, &image, cgroup, limits);
+    let mut launched = made.map_err(|error| LaunchError::Process {
+        program: start.named(),
         cause: error.to_string(),
-    };
-    let mut launched = at_gate(start, &image).map_err(not_made)?;
-    launched.gate.wait_until_ready().map_err(|error| {
-        let (program, cause) = (named(), error.to_string());
-        match start.containment.means == Means::NONE {
-            true => LaunchError::Process { program, cause },
-            false => LaunchError::Containment { program, cause },
-        }
     })?;
+    launched.gate.wait_until_ready(start)?;
     Ok(launched)
 }
 
@@ -94,33 +94,47 @@ impl Launched {
 
     /// Lets the program be executed.
     pub(crate) fn go(self, start: &Start) -> Result<Execution, LaunchError> {
-        match self.gate.open() {
-            Ok(()) => Ok(self.execution),
-            Err(error) => Err(LaunchError::Exec {
-                program: start.program.to_string_lossy().into_owned(),
-                cwd: start.cwd.clone(),
-                cause: error.to_string(),
-            }),
-        }
+        self.gate.open(start)?;
+        Ok(self.execution)
     }
 }
 
-fn at_gate(start: &Start, image: &ProgramImage) -> io::Result<Launched> {
+/// Makes the cgroup of a run, and notes it for whoever finds its guard gone.
+fn make_cgroup(start: &Start) -> io::Result<Arc<RunCgroup>> {
+    let made = RunCgroup::make(start.run)?;
+    GuardFiles::of(&start.folder).note_cgroup(made.cgroup())?;
+    Ok(Arc::new(made))
+}
+
+fn at_gate(
+    start: &Start,
+    image: &ProgramImage,
+    cgroup: Option<Arc<RunCgroup>>,
+    limits: ProcessLimits,
+) -> io::Result<Launched> {
     let (stdin, feed) = io::pipe()?;
     let (stdout, out) = io::pipe()?;
     let (stderr, err) = io::pipe()?;
+    if let Some(run_as) = &start.containment.run_as {
+        // A program may open its streams once more, by name.
+        let owner = Some(Uid::from_raw(run_as.uid));
+        for stream in [stdin.as_fd(), out.as_fd(), err.as_fd()] {
+            fchown(stream, owner, None)?;
+        }
+    }
     let (gate, key) = GateKey::new()?;
     let is_first = start.containment.means.namespaces;
     let program = Program {
+        start,
         parent: if is_first {
             Pid::from_raw(1)
         } else {
             Pid::this()
         },
-        cwd: &start.cwd,
         streams: [stdin.as_fd(), out.as_fd(), err.as_fd()],
         image,
-        containment: &start.containment,
+        cgroup: cgroup.as_deref(),
+        limits,
     };
     prefer_to_end();
     let guard = ProcessIdentity::of(std::process::id().cast_signed())?;
@@ -131,7 +145,7 @@ fn at_gate(start: &Start, image: &ProgramImage) -> io::Result<Launched> {
         let pid =
             first_process::start(&start.containment, Some(&pipes), |outcome| match outcome {
                 Ok(is_root_here) => key.wait_and_execute(&program, is_root_here),
-                Err(error) => key.refuse(&error),
+                Err(error) => key.refuse(LaunchError::of_process(start, &error)),
             })?;
         (
             pid,
@@ -140,12 +154,15 @@ fn at_gate(start: &Start, image: &ProgramImage) -> io::Result<Launched> {
         )
     } else {
         let is_root = geteuid().is_root();
-        let pid = gate::fork(|| key.wait_and_execute(&program, is_root))?;
+        let pid = fork(|| key.wait_and_execute(&program, is_root))?;
         let group = ProcessIdentity {
             process_group: pid,
             ..guard
         };
-        let reach = Reach::Descendants(ProcessGroup::of_guard(group));
+        let reach = Reach::Descendants {
+            group: ProcessGroup::of_guard(group),
+            cgroup: cgroup.as_deref().map(|it| it.cgroup().clone()),
+        };
         (pid, reach, ProgramEnd::Child(pid))
     };
     Ok(Launched {
@@ -159,6 +176,7 @@ fn at_gate(start: &Start, image: &ProgramImage) -> io::Result<Launched> {
                 stdout,
                 stderr,
             },
+            cgroup,
             reach,
             end,
         },
@@ -173,15 +191,10 @@ fn prefer_to_end() {
     let _ = std::fs::write("/proc/self/oom_score_adj", OOM_SCORE);
 }
 
-fn image(
-    start: &Start,
-    environment: &ChildEnvironment,
-    file: &Path,
-) -> Result<ProgramImage, NulError> {
+fn image(start: &Start, environment: &ChildEnvironment) -> Result<ProgramImage, NulError> {
     let text = |text: &OsStr| CString::new(text.as_bytes());
     let named = std::iter::once(&start.program).chain(&start.arguments);
     Ok(ProgramImage {
-        file: text(file.as_os_str())?,
         arguments: named
             .map(|argument| text(argument))
             .collect::<Result<_, _>>()?,
@@ -190,18 +203,4 @@ fn image(
             .map(|(name, value)| CString::new([name.as_bytes(), b"=", value.as_bytes()].concat()))
             .collect::<Result<_, _>>()?,
     })
-}
-
-fn check_directory(cwd: &Path) -> io::Result<()> {
-    if !cwd.is_absolute() {
-        return Err(io::Error::new(
-            io::ErrorKind::InvalidInput,
-            "the path is not absolute",
-        ));
-    }
-    if !cwd.metadata()?.is_dir() {
-        return Err(io::ErrorKind::NotADirectory.into());
-    }
-    eaccess(cwd, AccessFlags::X_OK)?;
-    Ok(())
 }

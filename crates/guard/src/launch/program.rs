@@ -1,19 +1,48 @@
-use std::ffi::OsStr;
+use std::ffi::{CString, OsStr};
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use nix::unistd::{AccessFlags, eaccess};
+use nix::unistd::{AccessFlags, chdir, eaccess};
 
 use super::error::LaunchError;
+use crate::protocol::Start;
 
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// Goes to the working directory, as the program's user and within its containment.
+pub(super) fn enter_directory(start: &Start) -> Result<(), LaunchError> {
+    let entered = || -> io::Result<()> {
+        if !start.cwd.is_absolute() {
+            let message = "the path is not absolute";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+        }
+        if !start.cwd.metadata()?.is_dir() {
+            return Err(io::ErrorKind::NotADirectory.into());
+        }
+        Ok(chdir(&start.cwd)?)
+    };
+    entered().map_err(|error| LaunchError::Cwd {
+        program: start.named(),
+        cwd: start.cwd.clone(),
+        cause: error.to_string(),
+    })
+}
+
+/// The file to execute.
+pub(super) fn find(start: &Start) -> Result<CString, LaunchError> {
+    let file = resolve(&start.program, start.environment.get("PATH"), &start.cwd)?;
+    CString::new(file.into_os_string().as_bytes()).map_err(|_nul| LaunchError::NulByte {
+        program: start.named(),
+    })
+}
 
 /// Finds the file that a program's name stands for, as seen by the child: by
 /// its `PATH`, or relative to its working directory when the name has a slash.
 ///
 /// Entries of `PATH` that are not absolute are passed over. They would look
 /// for programs in the working directory, whose content agents write.
-pub(super) fn resolve(
+fn resolve(
     program: &OsStr,
     path_variable: Option<&OsStr>,
     cwd: &Path,
@@ -59,9 +88,7 @@ fn examine(candidate: &Path) -> Finding {
             Finding::Executable
         }
         Ok(_) => Finding::NotExecutable,
-        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
-            Finding::NotExecutable
-        }
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Finding::NotExecutable,
         Err(_) => Finding::Missing,
     }
 }

@@ -4,6 +4,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::ProcessGroup;
+use crate::cgroup::Cgroup;
 use crate::first_process::TERMINATE;
 
 /// How the guard hears of the end of the program.
@@ -17,7 +18,12 @@ pub(crate) enum ProgramEnd {
 /// How the guard reaches the processes of its run.
 pub(crate) enum Reach {
     /// They are its descendants, to be found one by one.
-    Descendants(ProcessGroup),
+    Descendants {
+        /// What finds them.
+        group: ProcessGroup,
+        /// The cgroup that they are in, if they are in one.
+        cgroup: Option<Cgroup>,
+    },
     /// They are in a namespace.
     Namespace {
         /// Its first process.
@@ -31,7 +37,7 @@ impl Reach {
     /// Asks every process to end (`SIGTERM`).
     pub(crate) fn terminate(&self) -> io::Result<()> {
         match self {
-            Self::Descendants(group) => group.terminate(),
+            Self::Descendants { group, .. } => group.terminate(),
             Self::Namespace { order, .. } => (&mut &*order).write_all(&[TERMINATE]),
         }
     }
@@ -39,7 +45,12 @@ impl Reach {
     /// Ends every process (`SIGKILL`).
     pub(crate) fn kill(&self) -> io::Result<()> {
         match self {
-            Self::Descendants(group) => group.kill(),
+            // What left its cgroup all the same is found after the others are gone.
+            Self::Descendants {
+                cgroup: Some(cgroup),
+                group,
+            } if cgroup.is_populated() => cgroup.kill().or_else(|_| group.kill()),
+            Self::Descendants { group, .. } => group.kill(),
             Self::Namespace { first, .. } => Ok(kill(Pid::from_raw(*first), Signal::SIGKILL)?),
         }
     }

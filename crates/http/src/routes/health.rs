@@ -53,7 +53,8 @@ struct Health {
     /// `token` where every request needs one.
     deployment_mode: AuthMode,
     /// By which means runs are kept from the server's files and processes:
-    /// `namespaces`, `landlock`, `landlock_signals`. Empty when they are not.
+    /// `namespaces`, `landlock`, `landlock_signals`, `cgroup`, and `run_as` where programs
+    /// have another user than the server. Empty when they are not.
     containment: Vec<&'static str>,
     /// Seconds since the server started.
     uptime_seconds: u64,

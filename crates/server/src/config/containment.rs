@@ -1,9 +1,10 @@
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::ValueEnum;
 use workforce_engine::{AgentHome, ContainmentMode, ContainmentPlan};
-use workforce_guard::client::GuardProgram;
+use workforce_guard::RunAs;
+use workforce_guard::client::{self, GuardProgram};
 use workforce_infra::objects::Location;
 
 use super::{AuthMode, ServeArgs};
@@ -29,6 +30,10 @@ pub(crate) struct ContainmentArgs {
     /// are the board.
     #[arg(long, env = "WORKFORCE_AGENT_HOME", value_enum)]
     agent_home: Option<Home>,
+
+    /// The user that agents' programs run as, where the server runs as root.
+    #[arg(long, env = "WORKFORCE_RUN_AS", value_name = "USER")]
+    run_as: Option<String>,
 }
 
 /// How strictly.
@@ -89,8 +94,38 @@ impl ServeArgs {
         }
         let hidden = whole(&hidden)?;
         let writable = whole(&self.containment.writable)?;
-        Ok(ContainmentPlan::make(mode, guard, hidden, writable).await?)
+        let run_as = self.run_as()?;
+        if let Some(run_as) = &run_as {
+            check_way(guard, run_as, data_dir).await?;
+        }
+        let plan = ContainmentPlan::make(mode, guard, hidden, writable, run_as).await?;
+        plan.open_data_folder(data_dir)
+            .with_context(|| data_dir.display().to_string())?;
+        Ok(plan)
     }
+
+    /// The account of agents' programs, if it is not the server's.
+    ///
+    /// # Errors
+    /// When programs cannot run as that user.
+    pub(crate) fn run_as(&self) -> anyhow::Result<Option<RunAs>> {
+        let named = self.containment.run_as.as_deref();
+        let found = named.map(RunAs::resolve).transpose();
+        found.context("--run-as; see docs/operations.md#another-user")
+    }
+}
+
+/// The homes of agents, and what runs are told, lie in the data folder.
+async fn check_way(guard: &GuardProgram, run_as: &RunAs, data_dir: &Path) -> anyhow::Result<()> {
+    let parent = data_dir.parent().unwrap_or(data_dir);
+    if let Some(refusal) = client::refusal_to_enter(guard, run_as, parent).await? {
+        bail!(
+            "--run-as {}: this user cannot enter {}, which the data folder lies in: {refusal}",
+            run_as.name,
+            parent.display()
+        );
+    }
+    Ok(())
 }
 
 /// The paths without links, and without those that lie beneath others.

@@ -8,6 +8,7 @@ use anyhow::Context;
 use nix::sys::socket::{setsockopt, sockopt};
 use workforce_app::authenticate::{AuthMode, AuthPolicy};
 use workforce_domain::port::Tokens;
+use workforce_engine::ContainmentPlan;
 use workforce_infra::objects::Location;
 use workforce_infra::start_token::StartToken;
 use workforce_vitals::StorageArea;
@@ -28,6 +29,20 @@ pub(super) fn watched_folders(
         folders.push((StorageArea::Attachments, folder.clone()));
     }
     folders
+}
+
+/// Says by what runs are contained.
+pub(super) fn tell_containment(plan: &ContainmentPlan) {
+    if let Some(run_as) = &plan.run_as {
+        tracing::info!("agents' programs run as {}", run_as.name);
+    }
+    match plan.means.names().as_slice() {
+        [] => {}
+        means => tracing::info!("runs are contained by {}", means.join(", ")),
+    }
+    if !plan.means.hide_files() && plan.run_as.is_none() {
+        tracing::warn!("runs can read the server's files and signal its processes");
+    }
 }
 
 /// Who may ask, and the token that the board begins with. The variable wins

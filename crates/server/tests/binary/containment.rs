@@ -9,15 +9,15 @@ use tempfile::TempDir;
 use crate::harness::{Server, binary, folder, script};
 
 /// A server, and a place for programs outside of its data folder.
-struct Site {
-    data: TempDir,
-    work: TempDir,
-    server: Server,
+pub(crate) struct Site {
+    pub(crate) data: TempDir,
+    pub(crate) work: TempDir,
+    pub(crate) server: Server,
     company: String,
 }
 
 impl Site {
-    fn new(flags: &[&str]) -> Self {
+    pub(crate) fn new(flags: &[&str]) -> Self {
         let (data, work) = (folder(), folder());
         let server = Server::start_with(data.path(), flags, &[]);
         let company = server.post("/api/companies", &json!({ "name": "Acme" }));
@@ -31,35 +31,40 @@ impl Site {
     }
 
     /// By which means its runs are contained.
-    fn means(&self) -> String {
+    pub(crate) fn means(&self) -> String {
         self.server.get("/api/health")["containment"].to_string()
     }
 
     /// Hires an agent, runs its script to the end, and gives run and output.
-    fn run(&self, name: &str, text: &str) -> (Value, String) {
-        let program = script(self.work.path(), &format!("{name}.sh"), text);
-        let agent = self.server.post(
-            &format!("/api/companies/{}/agents", self.company),
-            &json!({
-                "name": name, "role": "engineer",
-                "adapterConfig": { "command": "/bin/sh", "args": [program] },
-            }),
-        );
-        let agent = agent["id"].as_str().unwrap();
-        let run = self
-            .server
-            .post(&format!("/api/agents/{agent}/heartbeat/invoke"), &json!({}));
-        let run = format!("/api/heartbeat-runs/{}", run["id"].as_str().unwrap());
+    pub(crate) fn run(&self, name: &str, text: &str) -> (Value, String) {
+        let run = self.begin(name, text);
         let ended = self.server.wait_for(&run, |run| {
             !matches!(run["status"].as_str(), Some("queued" | "running"))
         });
         let log = self.server.get(&format!("{run}/log"));
         (ended, log["content"].as_str().unwrap().to_owned())
     }
+
+    /// Hires an agent, has its script run, and gives the path of the run.
+    pub(crate) fn begin(&self, name: &str, text: &str) -> String {
+        let program = script(self.work.path(), &format!("{name}.sh"), text);
+        let agent = self.server.post(
+            &format!("/api/companies/{}/agents", self.company),
+            &json!({
+                "name": name, "role": "engineer",
+                "adapterConfig": { "command": "/bin/sh", "args": [program], "graceSec": 0.2 },
+            }),
+        );
+        let agent = agent["id"].as_str().unwrap();
+        let run = self
+            .server
+            .post(&format!("/api/agents/{agent}/heartbeat/invoke"), &json!({}));
+        format!("/api/heartbeat-runs/{}", run["id"].as_str().unwrap())
+    }
 }
 
 /// What an attacker tries first.
-fn attack(data: &Path, server: u32) -> String {
+pub(crate) fn attack(data: &Path, server: u32) -> String {
     format!(
         "data={}; server={server}\n\
          for file in $data/* $data/*/* /proc/$server/environ /proc/$server/maps; do\n\
@@ -139,20 +144,8 @@ fn a_hostile_program_is_gone_after_a_cancel_and_its_output_stays_bounded() {
          head -c 100000000 /dev/zero | tr '\\0' x; echo\n\
          echo ready; yes 'a line that fills the log'\n"
     );
-    let program = script(site.work.path(), "Eve.sh", &text);
-    let agent = site.server.post(
-        &format!("/api/companies/{}/agents", site.company),
-        &json!({
-            "name": "Eve", "role": "engineer",
-            "adapterConfig": { "command": "/bin/sh", "args": [program], "graceSec": 0.2 },
-        }),
-    );
-    let agent = agent["id"].as_str().unwrap();
-    let run = site
-        .server
-        .post(&format!("/api/agents/{agent}/heartbeat/invoke"), &json!({}));
-    let id = run["id"].as_str().unwrap();
-    let path = format!("/api/heartbeat-runs/{id}");
+    let path = site.begin("Eve", &text);
+    let id = path.rsplit('/').next().unwrap();
     site.server
         .wait_for(&path, |run| run["status"] == "running");
     let file = std::fs::File::open(&alive).unwrap();

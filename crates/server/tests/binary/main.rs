@@ -21,6 +21,7 @@ mod lost_commits;
 mod office;
 mod predecessors;
 mod recovery;
+mod run_as;
 mod secrets;
 mod standard_error;
 mod start_and_stop;

@@ -142,3 +142,21 @@ fn runs_at_once_are_a_whole_number_in_any_spelling() {
         assert!(!check(value.clone()), "{value}");
     }
 }
+
+#[test]
+fn limits_of_resources_are_whole_and_positive() {
+    for key in ["maxMemoryMb", "maxProcesses", "maxFileSizeMb"] {
+        let check = |value: Value| check_adapter(&document(json!({ key: value }))).is_ok();
+        assert!(check(json!(1)) && check(json!(2.0)) && check(json!(1 << 30)));
+        for value in [
+            json!(0),
+            json!(-1),
+            json!(1.5),
+            json!("1"),
+            json!(null),
+            json!((1 << 30) + 1),
+        ] {
+            assert!(!check(value.clone()), "{key} {value}");
+        }
+    }
+}

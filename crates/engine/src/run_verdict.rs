@@ -1,7 +1,7 @@
-//! How a run ended, by what its guard tells (docs/heartbeats.md#outcomes).
+//! What became of a run, by what its guard tells (docs/heartbeats.md#outcomes).
 
-use jiff::tz::TimeZone;
-use workforce_agent_programs::{Conclusion, FailureClass, Outcome, RetryHint};
+use nix::libc;
+use workforce_agent_programs::{Conclusion, FailureClass, Outcome};
 use workforce_domain::run::{RunEnd, RunErrorCode, RunOutcome};
 use workforce_domain::text::SessionId;
 use workforce_domain::time::Timestamp;
@@ -10,8 +10,11 @@ use workforce_guard::{Ending, Exit, LogSummary, RunReport};
 use crate::execution_result::ExecutionResult;
 use crate::live::Halt;
 use crate::program_run::ProgramRun;
+use crate::retry_time::instant_of;
 
-const MICROS_PER_SECOND: i64 = 1_000_000;
+/// The error of a run that failed for want of memory.
+const OUT_OF_MEMORY: &str =
+    "the run needed more memory than its limit, adapterConfig.maxMemoryMb, allows";
 
 /// How a run ended, by what its guard tells.
 pub(crate) fn result_of(
@@ -25,13 +28,19 @@ pub(crate) fn result_of(
         None => (None, None),
     };
     let program = ProgramRun::of(&report).map(Box::new);
+    let ran_out_of_memory = report.ran_out_of_memory;
     let (log_bytes, log_tail) = stored(report.log);
     let said = Said::of(report.conclusion, now);
     let end =
         verdict(report.ended_by, report.exit, said.outcome, halted).map(|(outcome, error)| {
+            let is_cause = ran_out_of_memory && matches!(outcome, RunOutcome::Failed(_));
             RunEnd {
                 outcome,
-                error,
+                error: if is_cause {
+                    Some(OUT_OF_MEMORY.to_owned())
+                } else {
+                    error
+                },
                 exit_code,
                 signal,
                 log_bytes,
@@ -80,28 +89,6 @@ impl Said {
     }
 }
 
-/// The instant that a program named.
-fn instant_of(hint: &RetryHint, now: Timestamp) -> Option<Timestamp> {
-    let seconds = now.micros() / MICROS_PER_SECOND;
-    let zone = match hint {
-        RetryHint::LocalTime(time) => time.zone.as_deref(),
-        RetryHint::After { .. } | RetryHint::At { .. } => Some("UTC"),
-    };
-    let at = hint.resolve(seconds, offset_of(zone, seconds)?)?;
-    Some(Timestamp::from_micros(at.checked_mul(MICROS_PER_SECOND)?))
-}
-
-/// What the clocks of a zone are ahead of UTC, in seconds: those of the computer
-/// where none is named. `None` for a zone that the computer does not know.
-fn offset_of(zone: Option<&str>, now: i64) -> Option<i32> {
-    let zone = match zone {
-        Some(name) => TimeZone::get(name).ok()?,
-        None => TimeZone::system(),
-    };
-    let now = jiff::Timestamp::from_second(now).ok()?;
-    Some(zone.to_offset(now).seconds())
-}
-
 /// What became of a program, with a sentence for people; nothing when the run
 /// is another server's.
 fn verdict(
@@ -128,6 +115,10 @@ fn verdict(
         (Ending::Itself, Some(Exit::Code(code))) => {
             (failed, format!("the program ended with code {code}"))
         }
+        (Ending::Itself, Some(Exit::Signal(libc::SIGXFSZ))) => (
+            failed,
+            "the program wrote a file beyond its limit, adapterConfig.maxFileSizeMb".to_owned(),
+        ),
         (Ending::Itself, Some(Exit::Signal(signal))) => {
             (failed, format!("signal {signal} ended the program"))
         }
@@ -192,50 +183,40 @@ fn stored(log: LogSummary) -> (i64, Option<String>) {
 
 #[cfg(test)]
 mod tests {
-    use workforce_agent_programs::LocalTime;
-
     use super::*;
 
-    fn at(text: &str) -> Timestamp {
-        Timestamp::parse(text).expect("an instant")
-    }
-
-    fn clock(hour: u8, zone: Option<&str>) -> RetryHint {
-        RetryHint::LocalTime(LocalTime {
-            hour,
-            minute: 30,
-            day: None,
-            zone: zone.map(Into::into),
-        })
-    }
-
-    #[test]
-    fn a_time_of_a_named_zone_is_an_instant() {
-        let now = at("2026-07-01T10:00:00Z");
-        let utc = instant_of(&clock(15, Some("UTC")), now);
-        assert_eq!(utc, Some(at("2026-07-01T15:30:00Z")));
-        // Where the computer has no tables of zones, it is none.
-        if TimeZone::get("Europe/Berlin").is_ok() {
-            let berlin = instant_of(&clock(15, Some("Europe/Berlin")), now);
-            assert_eq!(berlin, Some(at("2026-07-01T13:30:00Z")));
+    fn report(exit: Exit, ran_out_of_memory: bool) -> RunReport {
+        RunReport {
+            run: "01890a5d-ac96-774b-bcce-b302099a8057".parse().unwrap(),
+            fence: 1,
+            ended_by: Ending::Itself,
+            exit: Some(exit),
+            ran_out_of_memory,
+            conclusion: None,
+            usage: Vec::new(),
+            memo: serde_json::Value::Null,
+            log: LogSummary::default(),
         }
-        assert_eq!(instant_of(&clock(15, Some("Nowhere/Nothing")), now), None);
+    }
+
+    fn end(exit: Exit, ran_out_of_memory: bool) -> (RunOutcome, Option<String>) {
+        let report = report(exit, ran_out_of_memory);
+        let end = result_of(report, None, Timestamp::from_micros(0))
+            .end
+            .unwrap();
+        (end.outcome, end.error)
     }
 
     #[test]
-    fn a_time_of_no_zone_is_one_of_this_computer() {
-        let now = at("2026-07-01T10:00:00Z");
-        let told = instant_of(&clock(15, None), now).expect("an instant");
-        let offset = offset_of(None, now.micros() / MICROS_PER_SECOND).expect("an offset");
-        let local = told.micros() / MICROS_PER_SECOND + i64::from(offset);
-        assert_eq!(local.rem_euclid(86_400), 15 * 3_600 + 30 * 60);
-        assert!(told > now.minus(std::time::Duration::from_secs(600)));
-    }
-
-    #[test]
-    fn a_duration_counts_from_the_end_of_the_run() {
-        let now = at("2026-07-01T10:00:00Z");
-        let hint = RetryHint::After { seconds: 90 };
-        assert_eq!(instant_of(&hint, now), Some(at("2026-07-01T10:01:30Z")));
+    fn a_run_that_failed_for_want_of_memory_says_so() {
+        let failed = RunOutcome::Failed(RunErrorCode::AdapterFailed);
+        let (outcome, error) = end(Exit::Signal(libc::SIGKILL), true);
+        assert_eq!(outcome, failed);
+        assert!(error.is_some_and(|error| error.contains("maxMemoryMb")));
+        let (outcome, error) = end(Exit::Signal(libc::SIGKILL), false);
+        assert_eq!(outcome, failed);
+        assert!(error.is_some_and(|error| !error.contains("maxMemoryMb")));
+        // One of its processes was killed, and it went on without.
+        assert_eq!(end(Exit::Code(0), true), (RunOutcome::Succeeded, None));
     }
 }
