@@ -28,4 +28,4 @@ pub use log::{
     DEFAULT_LOG_CAP, LogPart, LogSummary, LogTime, RunLog, TAIL_LEN, read_log, read_log_times,
 };
 pub use process::{ProcessGroup, ProcessIdentity};
-pub use protocol::{Description, Ending, Exit, Limits, ModelUsage, RunReport, Start};
+pub use protocol::{Description, Ending, Exit, JudgedBy, Limits, ModelUsage, RunReport, Start};
