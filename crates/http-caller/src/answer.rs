@@ -108,7 +108,10 @@ mod tests {
         assert_eq!(done.outcome, Outcome::Succeeded);
         assert_eq!(done.result_text.as_deref(), Some("all done"));
         assert_eq!(ended(204, None, "").result_text, None);
-        assert_eq!(judge(StatusCode::ACCEPTED, None, b"soon"), Verdict::Accepted);
+        assert_eq!(
+            judge(StatusCode::ACCEPTED, None, b"soon"),
+            Verdict::Accepted
+        );
     }
 
     #[test]

@@ -94,7 +94,13 @@ mod tests {
 
     #[test]
     fn the_odd_spellings_of_an_address_are_that_address() {
-        for host in ["127.1", "0x7f000001", "2130706433", "[::1]", "[::ffff:7f00:1]"] {
+        for host in [
+            "127.1",
+            "0x7f000001",
+            "2130706433",
+            "[::1]",
+            "[::ffff:7f00:1]",
+        ] {
             assert!(
                 matches!(look_up(&[], host), Err(NoAddress::Refused { .. })),
                 "{host}: {:?}",

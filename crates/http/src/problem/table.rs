@@ -205,6 +205,11 @@ pub const fn entry(code: Code) -> Entry {
             "Run has ended",
             "Nothing is left to do for this run.",
         ),
+        Code::RunNotWaiting => (
+            StatusCode::CONFLICT,
+            "Run is not to be completed",
+            "Only a live run of an HTTP agent is completed, once, and not after it was asked to stop.",
+        ),
         Code::RequestInProgress => (
             StatusCode::CONFLICT,
             "First request still running",
