@@ -8,6 +8,7 @@ use workforce_domain::id::{AgentId, CompanyId, InstanceId, RunId};
 use workforce_domain::port::{Clock, Ids, InstructionFiles, Store, Tokens, Vault};
 use workforce_guard::GuardFiles;
 use workforce_guard::client::GuardProgram;
+use workforce_http_caller::AddressRange;
 use workforce_vitals::{StorageArea, Vitals};
 
 /// More runs than this are not live at once unless the operator says so.
@@ -34,6 +35,12 @@ pub struct EngineConfig {
     /// Where agents reach the API, without a path
     /// (docs/heartbeats.md#environment).
     pub api_url: String,
+    /// The same for agents that run elsewhere, if it is not reached there under
+    /// `api_url`.
+    pub public_url: Option<String>,
+    /// What agents may be called at beside public addresses
+    /// (docs/heartbeats.md#addresses).
+    pub http_allow: Vec<AddressRange>,
     /// Where the logs of runs are kept: `<runs_dir>/<company>/<run>.log`. The
     /// homes of agents lie beside it, in `agents`.
     pub runs_dir: PathBuf,
@@ -50,7 +57,8 @@ pub struct EngineConfig {
     pub drain: Duration,
     /// Names of variables of the server that agents may see too.
     pub allowed_env: Vec<String>,
-    /// What runs the guards of runs.
+    /// What runs the guards of runs. With the argument `http-call` alone it calls an
+    /// agent instead.
     pub guard: GuardProgram,
     /// What runs are kept from.
     pub containment: ContainmentPlan,
@@ -91,6 +99,8 @@ impl EngineConfig {
         Self {
             instance,
             api_url: api_url.into(),
+            public_url: None,
+            http_allow: Vec::new(),
             runs_dir: runs_dir.into(),
             instance_cap: cores.min(HIGHEST_DEFAULT_CAP),
             lease: Duration::from_secs(60),
@@ -123,6 +133,11 @@ impl EngineConfig {
             true => self.lease.max(EXCLUSIVE_PATIENCE),
             false => self.lease * 5 / 6,
         }
+    }
+
+    /// Where agents that run elsewhere reach the API, without a path.
+    pub(crate) fn outside_url(&self) -> &str {
+        self.public_url.as_deref().unwrap_or(&self.api_url)
     }
 
     /// Where the output of a run is kept.

@@ -133,6 +133,9 @@ async fn record(
             let (company, run) = (process.scope(), process.run);
             tx.engine_mut().record_process(&process)?;
             tx.engine_mut().note_run_start(company, run, fence, &told)?;
+            if told.may_be_completed {
+                tx.runs_mut().await_completion(company, run)?;
+            }
         }
         Ok::<_, Failure<_>>(halt)
     });
@@ -362,6 +365,7 @@ const fn code_of(class: FailureClass) -> RunErrorCode {
 fn stopped(halt: Halt) -> Option<(RunOutcome, String)> {
     let error = match halt {
         Halt::Requested(RunErrorCode::BudgetExhausted) => "the budget of the month is used up",
+        Halt::Completed => "its agent said how it ended",
         Halt::Requested(_) => "somebody asked the run to stop",
         Halt::ServerShutdown | Halt::LeaseLost => "the server was stopped",
     };

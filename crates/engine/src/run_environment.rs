@@ -66,7 +66,11 @@ pub(crate) fn environment(
 
 /// What workforce tells an agent about its run, by the end of the variable's
 /// name.
-fn facts(config: &EngineConfig, context: &RunContext, cwd: &Path) -> Vec<(&'static str, OsString)> {
+pub(crate) fn facts(
+    config: &EngineConfig,
+    context: &RunContext,
+    cwd: &Path,
+) -> Vec<(&'static str, OsString)> {
     let claimed = &context.claimed;
     let mut facts: Vec<(&'static str, OsString)> = vec![
         ("API_URL", config.api_url.as_str().into()),

@@ -6,9 +6,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use workforce_agent_programs::{AgentProgram, UsageBaseline};
+use workforce_agent_programs::UsageBaseline;
 use workforce_domain::run::RunErrorCode;
-use workforce_guard::{ChildEnvironment, Containment, DEFAULT_LOG_CAP, Start};
+use workforce_guard::{ChildEnvironment, Containment, DEFAULT_LOG_CAP, JudgedBy, Limits, Start};
 
 use super::settings::LocalSettings;
 use crate::execution_result::ExecutionResult;
@@ -23,7 +23,7 @@ pub(super) struct Place {
     pub(super) cwd: PathBuf,
     pub(super) environment: ChildEnvironment,
     containment: Containment,
-    settings: LocalSettings,
+    limits: Limits,
 }
 
 /// What runs there.
@@ -31,8 +31,7 @@ pub(super) struct Command {
     pub(super) program: OsString,
     pub(super) arguments: Vec<OsString>,
     pub(super) stdin: Option<String>,
-    /// The agent program that it is, if it is one.
-    pub(super) agent_program: Option<AgentProgram>,
+    pub(super) judged_by: JudgedBy,
     /// What its session was counted for before.
     pub(super) usage_baseline: UsageBaseline,
     /// What the log begins with.
@@ -68,7 +67,25 @@ pub(super) async fn make_place(
         cwd,
         environment,
         containment,
-        settings,
+        limits: settings.limits,
+    })
+}
+
+/// Makes the place of a program of workforce's own, which needs nothing of its
+/// agent's.
+pub(super) async fn make_bare_place(
+    state: &EngineState,
+    context: &RunContext,
+    environment: ChildEnvironment,
+    limits: Limits,
+) -> Result<Place, ExecutionResult> {
+    let cwd = make_home(state, context).await?;
+    let containment = contain(state, context, None, &cwd, &environment).await?;
+    Ok(Place {
+        cwd,
+        environment,
+        containment,
+        limits,
     })
 }
 
@@ -95,10 +112,10 @@ impl Place {
             log: state.config.log_path(run.company, run.id),
             log_cap: DEFAULT_LOG_CAP,
             secrets: context.secrets.clone(),
-            agent_program: command.agent_program,
+            judged_by: command.judged_by,
             usage_baseline: command.usage_baseline,
             preamble: command.preamble,
-            limits: self.settings.limits,
+            limits: self.limits,
             patience: patience.saturating_sub(live.renewed_at().elapsed()),
             containment: self.containment,
             memo: command.memo,

@@ -100,7 +100,7 @@ impl Bench {
             log: self.log_path(),
             log_cap: 1 << 20,
             secrets: Vec::new(),
-            agent_program: None,
+            judged_by: JudgedBy::ExitCode,
             usage_baseline: UsageBaseline::NEW_SESSION,
             preamble: String::new(),
             limits: NO_LIMITS,
