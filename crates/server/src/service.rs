@@ -183,6 +183,8 @@ impl Service {
             means => tracing::info!("runs are contained by {}", means.join(", ")),
         }
         config.allowed_env.clone_from(&args.agent_env);
+        config.http_allow.clone_from(&args.callees.http_allow);
+        config.public_url.clone_from(&args.callees.public_url);
         config.exclusive_store = exclusive;
         if let Some(hold) = &hold {
             config.predecessors = hold.predecessors().to_vec();

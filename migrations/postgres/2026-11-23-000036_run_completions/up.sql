@@ -11,4 +11,3 @@ CREATE TABLE run_completions (
     CHECK (error_code IS NOT NULL OR error IS NULL),
     CHECK (completed_at IS NOT NULL OR (error_code IS NULL AND result_text IS NULL))
 );
-CREATE INDEX run_completions_of_run ON run_completions (company_id, run_id);

@@ -9,7 +9,8 @@ use workforce_agent_programs::UsageBaseline;
 use workforce_domain::id::RunId;
 use workforce_guard::client::{self, Guard, GuardError, GuardProgram, Prepared};
 use workforce_guard::{
-    ChildEnvironment, Containment, GuardFiles, Limits, ProcessIdentity, RunReport, RunTag, Start,
+    ChildEnvironment, Containment, GuardFiles, JudgedBy, Limits, ProcessIdentity, RunReport,
+    RunTag, Start,
 };
 
 pub(crate) const NO_LIMITS: Limits = Limits {
