@@ -92,11 +92,6 @@ fn send(uri: &Uri, call: Call) -> Result<Response<Body>, String> {
 
 /// Follows neither redirects nor proxies, and keeps no connection.
 fn agent(rules: AddressRules) -> Agent {
-    let tls = TlsConfig::builder()
-        .provider(TlsProvider::Rustls)
-        .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::ring::default_provider()))
-        .root_certs(RootCerts::PlatformVerifier)
-        .build();
     let config = Agent::config_builder()
         .http_status_as_error(false)
         .max_redirects(0)
@@ -104,9 +99,19 @@ fn agent(rules: AddressRules) -> Agent {
         .max_idle_connections(0)
         .timeout_connect(Some(CONNECT_BOUND))
         .user_agent(concat!("workforce/", env!("CARGO_PKG_VERSION")))
-        .tls_config(tls)
+        .tls_config(tls_config())
         .build();
     Agent::with_parts(config, DefaultConnector::new(), CheckedResolver(rules))
+}
+
+/// TLS by the roots of the system, which verifies names.
+#[must_use]
+pub fn tls_config() -> TlsConfig {
+    TlsConfig::builder()
+        .provider(TlsProvider::Rustls)
+        .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::ring::default_provider()))
+        .root_certs(RootCerts::PlatformVerifier)
+        .build()
 }
 
 /// An error with everything that led to it.

@@ -18,4 +18,5 @@ mod resolver;
 pub use address_range::{AddressRange, NotARange};
 pub use address_rules::AddressRules;
 pub use call::{Call, Method};
+pub use exchange::tls_config;
 pub use program::{SUBCOMMAND, main};

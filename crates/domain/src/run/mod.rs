@@ -61,7 +61,8 @@ string_enum! {
         InstructionsUnavailable = "instructions_unavailable",
         /// A secret that its configuration names has no value.
         SecretUnresolved = "secret_unresolved",
-        /// This kind of adapter cannot run here.
+        /// The server could not run this kind of adapter; only runs of earlier
+        /// versions show it.
         AdapterUnavailable = "adapter_unavailable",
         /// It ran longer than its wall limit.
         WallLimit = "wall_limit",

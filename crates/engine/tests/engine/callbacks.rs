@@ -101,7 +101,7 @@ async fn whoever_waits_may_be_silent_but_not_for_ever() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_waits_can_be_stopped_and_not_be_completed_then() {
+async fn whoever_waits_can_be_stopped() {
     let house = House::new();
     let agent = accepting();
     let engine = house.start_with(config(&house));

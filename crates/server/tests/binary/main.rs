@@ -8,6 +8,7 @@
 
 mod agents;
 mod board_tokens;
+mod callbacks;
 mod callers;
 mod canaries;
 mod command_line;
