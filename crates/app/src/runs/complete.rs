@@ -26,11 +26,12 @@ pub fn complete(
     let Some(run) = tx.runs().find(ctx.actor().scope(), id)? else {
         return Err(Denied::NotFound("heartbeat run").into());
     };
-    if let Some(caller) = ctx.agent()
-        && !matches!(caller.credential, AgentCredential::Run { run, .. } if run == id)
-    {
-        let message = "a run is completed with its own token, or by the board";
-        return Err(Denied::Forbidden(message).into());
+    if let Some(caller) = ctx.agent() {
+        ctx.require_working_company()?;
+        if !matches!(caller.credential, AgentCredential::Run { run, .. } if run == id) {
+            let message = "a run is completed with its own token, or by the board";
+            return Err(Denied::Forbidden(message).into());
+        }
     }
     let report = report
         .checked()

@@ -1,15 +1,24 @@
 //! Agents that say how their runs ended.
 
+use std::convert::Infallible;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use workforce_app::Failure;
 use workforce_domain::actor::CompanyOwned;
-use workforce_domain::run::{RunEnd, RunErrorCode, RunOutcome};
+use workforce_domain::run::{Run, RunEnd, RunErrorCode, RunOutcome};
 use workforce_testkit::ports;
 use workforce_testkit::world::{StartedRun, World};
 
 use crate::support::{Api, NOTHING, api_tests, id};
+
+/// Has a run wait for its agent, as the engine does when it calls one.
+pub(crate) fn await_completion(api: &Api, run: &Run) {
+    let noted: Result<(), Failure<Infallible>> = api
+        .store
+        .write(|tx| Ok(tx.runs_mut().await_completion(run.scope(), run.id)?));
+    noted.unwrap();
+}
 
 /// A run that waits for its agent, and the path where it is completed.
 struct Waiting {
@@ -31,12 +40,8 @@ impl Waiting {
         let soon = ports::clock().now().plus(Duration::from_secs(60));
         world.clock().set(soon);
         let started = world.start_next().unwrap();
-        let run = &started.run;
-        let noted: Result<(), Failure<std::convert::Infallible>> = api
-            .store
-            .write(|tx| Ok(tx.runs_mut().await_completion(run.scope(), run.id)?));
-        noted.unwrap();
-        let path = format!("/api/heartbeat-runs/{}", run.id);
+        await_completion(api, &started.run);
+        let path = format!("/api/heartbeat-runs/{}", started.run.id);
         Self {
             world,
             company,

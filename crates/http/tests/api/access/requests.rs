@@ -229,12 +229,10 @@ pub(super) const REQUESTS: &[Request] = &[
     // Runs.
     get("/api/heartbeat-runs/{runId}"),
     post("/api/heartbeat-runs/{runId}/cancel", "{}"),
-    // Its agent is none that calls back.
     post(
         "/api/heartbeat-runs/{runId}/complete",
         r#"{"status":"succeeded"}"#,
-    )
-    .or("run_not_waiting"),
+    ),
     get("/api/heartbeat-runs/{runId}/events"),
     get("/api/heartbeat-runs/{runId}/log"),
     get("/api/heartbeat-runs/{runId}/log/stream"),
