@@ -141,7 +141,7 @@ api_tests! {
             assert_eq!(problem["details"][0]["pointer"], pointer, "{problem}");
         }
         for report in [json!({}), json!({ "status": "timed_out" }), json!({ "status": "failed", "errorCode": "x" })] {
-            own.post(&waiting.complete(), &report).problem(422, "invalid_json");
+            own.post(&waiting.complete(), &report).problem(400, "invalid_json");
         }
     }
 
