@@ -29,7 +29,7 @@ impl FromStr for AddressRange {
     fn from_str(text: &str) -> Result<Self, NotARange> {
         let text = text.trim();
         let range = text.parse().or_else(|_| text.parse().map(IpAddr::into));
-        range.map(Self).or_else(|_| Err(NotARange(text.to_owned())))
+        range.map(Self).or(Err(NotARange(text.to_owned())))
     }
 }
 

@@ -10,6 +10,7 @@ use crate::execution_result::ExecutionResult;
 use crate::run_context::RunContext;
 
 /// What the prompt of a run depends on beside the run.
+#[derive(Clone, Copy)]
 pub(super) struct PromptTerms<'a> {
     /// The agent's own `promptTemplate`.
     pub(super) template: Option<&'a str>,

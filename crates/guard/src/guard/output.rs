@@ -38,7 +38,7 @@ pub(super) enum Judge {
     /// An agent program.
     Output(Box<OutputParser>),
     /// One that says what became of it.
-    SelfReport(SelfReportReader),
+    SelfReport(Box<SelfReportReader>),
 }
 
 impl Judge {

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
-use workforce_agent_programs::{OutputParser, ProgramExit, SelfReportReader};
+use workforce_agent_programs::{OutputParser, ProgramExit};
 
 use super::children::{Family, Reaper};
 use super::control::Control;
@@ -99,7 +99,7 @@ fn judge(start: &Start) -> Judge {
         JudgedBy::Output(program) => {
             Judge::Output(Box::new(OutputParser::new(program, start.usage_baseline)))
         }
-        JudgedBy::SelfReport => Judge::SelfReport(SelfReportReader::default()),
+        JudgedBy::SelfReport => Judge::SelfReport(Box::default()),
     }
 }
 

@@ -2,6 +2,7 @@ use serde_json::json;
 
 use super::*;
 use crate::activity_log::document;
+use crate::refusal::Code;
 
 fn fault(config: Value) -> String {
     let fault = check_http(&document(config)).unwrap_err();
