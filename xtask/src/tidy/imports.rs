@@ -338,12 +338,7 @@ mod tests {
         check("workforce-app", "workforce-domain", false, Ok(()));
         check("workforce", "workforce-infra", false, Ok(()));
         check("workforce-app", "workforce-testkit", true, Ok(()));
-        check(
-            "workforce-engine",
-            "workforce-model-imitation",
-            true,
-            Ok(()),
-        );
+        check("workforce-engine", MODEL_IMITATION, true, Ok(()));
         check(
             "workforce-engine",
             "workforce-model-imitation",
