@@ -103,7 +103,9 @@ pub(super) fn details(code: Code) -> Option<Details> {
         Code::CompanyNotActive => {
             always(object(&[("status", reference("schemas", "CompanyStatus"))]))
         }
-        Code::RunNotLive => always(object(&[("status", reference("schemas", "RunStatus"))])),
+        Code::RunNotLive | Code::RunNotWaiting => {
+            always(object(&[("status", reference("schemas", "RunStatus"))]))
+        }
         Code::BudgetExhausted => sometimes(object(&[(
             "utilizationPercent",
             text("The part of the limit that is used, to two decimals."),

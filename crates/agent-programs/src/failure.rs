@@ -68,6 +68,16 @@ impl ProgramFailure {
         }
     }
 
+    /// A failure that somebody else has understood.
+    #[must_use]
+    pub fn told(class: FailureClass, text: &str, retry_after: Option<RetryHint>) -> Self {
+        Self {
+            class,
+            message: one_line(text, Self::MAX_MESSAGE_BYTES),
+            retry_after,
+        }
+    }
+
     /// A failure whose class is in its text.
     pub(crate) fn from_text(text: &str) -> Self {
         let class = failure_text::classify(text).unwrap_or(FailureClass::Other);

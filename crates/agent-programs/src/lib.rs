@@ -6,6 +6,8 @@
 //! bytes that others hand it. A further program is an entry in the table of
 //! `program.rs`, a function in `arguments.rs` and a reader in `output/`.
 //!
+//! workforce's own programs say what became of them in a [`SelfReport`].
+//!
 //! Every fact about a program was seen in runs of the version that its
 //! [`ProgramDefinition`] names; the recorded output in `tests/recorded` holds
 //! them. Cursor alone was never run: what stands here is its documentation's.
@@ -18,6 +20,7 @@ mod failure_text;
 mod output;
 mod program;
 mod reset_time;
+mod self_report;
 mod session_id;
 mod settings;
 mod text;
@@ -31,6 +34,7 @@ pub use failure::{FailureClass, ProgramFailure};
 pub use output::{Conclusion, Outcome, OutputParser, ProgramExit, Stream};
 pub use program::{AgentProgram, Package, ProgramDefinition};
 pub use reset_time::{CalendarDay, LocalTime, RetryHint};
+pub use self_report::{SelfReport, SelfReportReader};
 pub use session_id::{InvalidSessionId, SessionId};
 pub use settings::{ProgramSettings, SettingsError};
 pub use usage::{MicroCents, TokenUsage, UsageBaseline};

@@ -73,6 +73,22 @@ pub struct Conclusion {
     pub cost: Option<MicroCents>,
 }
 
+impl Conclusion {
+    /// The end of a run whose program has neither session nor usage.
+    #[must_use]
+    pub const fn of(outcome: Outcome, result_text: Option<String>) -> Self {
+        Self {
+            outcome,
+            session: None,
+            result_text,
+            num_turns: None,
+            baseline: UsageBaseline::UNKNOWN,
+            total: None,
+            cost: None,
+        }
+    }
+}
+
 /// Reads what a program prints, in chunks that may be cut anywhere, within
 /// bounded memory.
 ///

@@ -135,9 +135,10 @@ fn event_kind(action: Action) -> Option<EventKind> {
         Action::BudgetSoftAlert => Some(EventKind::BudgetAlert),
         Action::BudgetHardStop => Some(EventKind::BudgetHardStop),
         Action::HeartbeatInvoked => Some(EventKind::RunQueued),
-        Action::HeartbeatStarted | Action::HeartbeatFinished | Action::HeartbeatCancelled => {
-            Some(EventKind::RunStatus)
-        }
+        Action::HeartbeatStarted
+        | Action::HeartbeatFinished
+        | Action::HeartbeatCancelled
+        | Action::HeartbeatCompleted => Some(EventKind::RunStatus),
         Action::AgentHired
         | Action::AgentPaused
         | Action::AgentResumed

@@ -133,6 +133,8 @@ string_enum! {
         BudgetExhausted = "budget_exhausted",
         /// The run has ended already.
         RunNotLive = "run_not_live",
+        /// The run does not wait for its agent to say how it ended.
+        RunNotWaiting = "run_not_waiting",
         /// The first request with this key is still running.
         RequestInProgress = "request_in_progress",
         /// Another object of the company has that name.

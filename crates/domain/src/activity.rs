@@ -112,6 +112,8 @@ string_enum! {
         HeartbeatInvoked = "heartbeat.invoked",
         /// A run was asked to stop.
         HeartbeatCancelled = "heartbeat.cancelled",
+        /// The agent of a run said how the run ended.
+        HeartbeatCompleted = "heartbeat.completed",
         /// A run started.
         HeartbeatStarted = "heartbeat.started",
         /// A run ended.

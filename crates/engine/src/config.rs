@@ -11,6 +11,7 @@ use workforce_domain::id::{AgentId, CompanyId, InstanceId, RunId};
 use workforce_domain::port::{Clock, Ids, InstructionFiles, Store, Tokens, Vault};
 use workforce_guard::GuardFiles;
 use workforce_guard::client::GuardProgram;
+use workforce_http_caller::AddressRange;
 use workforce_vitals::{StorageArea, Vitals};
 
 /// Nobody else can take a run over on a store of its own: a restart may take this
@@ -45,6 +46,12 @@ pub struct EngineConfig {
     /// Where agents reach the API, without a path
     /// (docs/heartbeats.md#environment).
     pub api_url: String,
+    /// The same for agents that run elsewhere, if it is not reached there under
+    /// `api_url`.
+    pub public_url: Option<String>,
+    /// What agents may be called at beside public addresses
+    /// (docs/heartbeats.md#addresses).
+    pub http_allow: Vec<AddressRange>,
     /// Where the logs of runs are kept: `<runs_dir>/<company>/<run>.log`. The
     /// homes of agents lie beside it, in `agents`.
     pub runs_dir: PathBuf,
@@ -64,7 +71,8 @@ pub struct EngineConfig {
     /// The folder of the program `workforce`, which agents find in their `PATH`
     /// after all others.
     pub command_folder: Option<PathBuf>,
-    /// What runs the guards of runs.
+    /// What runs the guards of runs. With the argument `http-call` alone it calls an
+    /// agent instead.
     pub guard: GuardProgram,
     /// What runs are kept from.
     pub containment: ContainmentPlan,
@@ -104,6 +112,8 @@ impl EngineConfig {
         Self {
             instance,
             api_url: api_url.into(),
+            public_url: None,
+            http_allow: Vec::new(),
             runs_dir: runs_dir.into(),
             instance_cap: default_cap(),
             lease: Duration::from_secs(60),
@@ -137,6 +147,11 @@ impl EngineConfig {
             true => self.lease.max(EXCLUSIVE_PATIENCE),
             false => self.lease * 5 / 6,
         }
+    }
+
+    /// Where agents that run elsewhere reach the API, without a path.
+    pub(crate) fn outside_url(&self) -> &str {
+        self.public_url.as_deref().unwrap_or(&self.api_url)
     }
 
     /// Where the output of a run is kept.

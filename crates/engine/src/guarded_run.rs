@@ -139,6 +139,9 @@ async fn record(
             let (company, run) = (process.scope(), process.run);
             tx.engine_mut().record_process(&process)?;
             tx.engine_mut().note_run_start(company, run, fence, &told)?;
+            if told.may_be_completed {
+                tx.runs_mut().await_completion(company, run)?;
+            }
         }
         Ok::<_, Failure<_>>(halt)
     });

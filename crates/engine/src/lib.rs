@@ -41,3 +41,4 @@ pub use config::{AgentHome, EngineConfig, Ports};
 pub use containment::{ContainmentMode, ContainmentPlan, NotContained};
 pub use handle::{Engine, EngineHandle};
 pub use log_store::FileRunLogs;
+pub use workforce_http_caller::AddressRange;

@@ -17,6 +17,8 @@ use workforce_guard::ProcessIdentity;
 pub(crate) enum Halt {
     /// Somebody asked for it, for this reason.
     Requested(RunErrorCode),
+    /// Its agent has said how it ended.
+    Completed,
     /// The server is being stopped.
     ServerShutdown,
     /// The run is not this server's any more.
@@ -28,6 +30,8 @@ impl Halt {
     pub(crate) const fn code(self) -> RunErrorCode {
         match self {
             Self::Requested(reason) => reason,
+            // The store says how it ended, whatever stands here.
+            Self::Completed => RunErrorCode::CancelRequested,
             Self::ServerShutdown => RunErrorCode::ServerShutdown,
             Self::LeaseLost => RunErrorCode::LeaseExpired,
         }
@@ -47,6 +51,7 @@ impl Halt {
     pub(crate) const fn outcome(self) -> Option<RunOutcome> {
         match self {
             Self::Requested(reason) => Some(RunOutcome::Stopped(reason)),
+            Self::Completed => Some(RunOutcome::Stopped(self.code())),
             Self::ServerShutdown => Some(RunOutcome::Lost(RunErrorCode::ServerShutdown)),
             Self::LeaseLost => None,
         }

@@ -18,6 +18,15 @@ const UNNAMED_MODEL: &str = "default";
 
 /// What its guard keeps of the start of a run, for whichever server writes its end
 /// down.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct RunMemo {
+    /// The account with the provider of its model.
+    pub(crate) account: Option<AccountKey>,
+    /// What is known of its agent program, if it is one.
+    pub(crate) program: Option<ProgramStart>,
+}
+
+/// The start of an agent program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ProgramStart {
     pub(crate) program: AgentProgram,
@@ -29,21 +38,18 @@ pub(crate) struct ProgramStart {
     pub(crate) fingerprint: String,
     /// The session that it goes on with.
     pub(crate) resumed: Option<SessionId>,
-    /// The account with the provider of its model.
-    #[serde(default)]
-    pub(crate) account: Option<AccountKey>,
 }
 
 /// What is to be written down with the end of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ProgramRun {
-    pub(crate) session: SessionUse,
+    pub(crate) session: Option<SessionUse>,
     pub(crate) uses: Vec<MeteredUse>,
     /// The account that it used.
     pub(crate) account: Option<AccountKey>,
 }
 
-impl ProgramStart {
+impl RunMemo {
     pub(crate) fn to_memo(&self) -> Value {
         serde_json::to_value(self).unwrap_or_default()
     }
@@ -53,12 +59,19 @@ impl ProgramRun {
     /// `None` for a run of another program.
     pub(crate) fn of(report: &RunReport) -> Option<Self> {
         let conclusion = report.conclusion.as_ref()?;
-        let start: ProgramStart = serde_json::from_value(report.memo.clone()).ok()?;
+        let memo: RunMemo = serde_json::from_value(report.memo.clone()).ok()?;
+        let Some(start) = memo.program else {
+            return Some(Self {
+                session: None,
+                uses: Vec::new(),
+                account: memo.account,
+            });
+        };
         let uses = report.usage.iter();
         Some(Self {
             uses: uses.filter_map(|usage| metered(&start, usage)).collect(),
-            account: start.account,
-            session: SessionUse {
+            account: memo.account,
+            session: Some(SessionUse {
                 adapter_type: start.adapter_type,
                 directory: start.directory,
                 fingerprint: start.fingerprint,
@@ -66,7 +79,7 @@ impl ProgramRun {
                 input_tokens: input_tokens(conclusion),
                 usage_baseline: serde_json::to_string(&conclusion.baseline).unwrap_or_default(),
                 failure: failure(conclusion),
-            },
+            }),
         })
     }
 }

@@ -5,7 +5,7 @@ use tokio::time::Instant;
 use workforce_app::runs;
 use workforce_domain::actor::{CompanyOwned, InstanceScope};
 use workforce_domain::port::{Failure, StoreError};
-use workforce_domain::run::{ProcessRecord, Run, RunErrorCode};
+use workforce_domain::run::{Completion, ProcessRecord, Run, RunErrorCode};
 use workforce_guard::client::{self, Found, Guard};
 use workforce_guard::{Description, RunReport};
 use workforce_scrub::Patterns;
@@ -42,9 +42,12 @@ pub(crate) async fn recover(state: &Arc<EngineState>) -> Result<(), StoreError> 
 /// how it ended meanwhile. Clears away whatever else is left of it.
 async fn take_up(state: &Arc<EngineState>, process: &ProcessRecord) -> Result<(), StoreError> {
     let (company, run) = (process.scope(), process.run);
-    let found = state
+    let (found, completion) = state
         .store
-        .read(move |reads| reads.runs().find(company.into(), run))
+        .read(move |reads| {
+            let found = reads.runs().find(company.into(), run)?;
+            Ok((found, reads.runs().completion(company, run)?))
+        })
         .await?;
     if let Some(run) = found {
         let files = state.config.guard_files(run.company, run.id);
@@ -54,7 +57,8 @@ async fn take_up(state: &Arc<EngineState>, process: &ProcessRecord) -> Result<()
                     && description.identity == identity_of(process)
                     && adopt(state, process, &run).await? =>
             {
-                go_on(state, &run, guard, &description);
+                let is_completed = matches!(completion, Some(Completion::Reported(..)));
+                go_on(state, &run, is_completed, guard, &description);
                 return Ok(());
             }
             Found::Ended(report) => return write_end(state, &run, *report).await,
@@ -85,7 +89,13 @@ async fn adopt(
         .await
 }
 
-fn go_on(state: &Arc<EngineState>, run: &Run, guard: Guard, description: &Description) {
+fn go_on(
+    state: &Arc<EngineState>,
+    run: &Run,
+    is_completed: bool,
+    guard: Guard,
+    description: &Description,
+) {
     tracing::info!(run = %run.id, agent = %run.agent, "a run goes on under this server");
     let token = run.token_digest.unwrap_or_default();
     let live = Arc::new(LiveRun::new(run, token, Instant::now()));
@@ -95,6 +105,8 @@ fn go_on(state: &Arc<EngineState>, run: &Run, guard: Guard, description: &Descri
     live.note_renewal(Instant::now());
     if let Some(reason) = run.stop_reason {
         live.halt(Halt::Requested(reason));
+    } else if is_completed {
+        live.halt(Halt::Completed);
     }
     let slot = run_task::Slot::take(state, &live);
     state.runs.spawn(run_task::resume(slot, guard));

@@ -51,17 +51,18 @@ async fn renew(state: &EngineState) -> Result<(), StoreError> {
     let runs: Vec<RunId> = live.iter().map(|live| live.run).collect();
     let (instance, lease) = (state.config.instance, state.config.lease);
     let renewal = state.store.write(move |tx, ctx| {
-        Ok(tx
-            .engine_mut()
-            .renew(InstanceScope::SYSTEM, instance, &runs, ctx.now.plus(lease))?)
+        let (scope, until) = (InstanceScope::SYSTEM, ctx.now.plus(lease));
+        let renewed = tx.engine_mut().renew(scope, instance, &runs, until)?;
+        Ok((renewed, tx.runs().completed(scope, &runs)?))
     });
     // A store that hangs must not keep this task from giving up its runs.
-    let renewed = match timeout(state.config.renew_every, renewal).await {
+    let (renewed, completed) = match timeout(state.config.renew_every, renewal).await {
         Ok(renewed) => renewed?,
         Err(elapsed) => return Err(StoreError::Unavailable(elapsed.into())),
     };
     for live in live {
         apply(&live, begun, renewed.iter().find(|row| row.run == live.run));
+        complete(&live, &completed);
     }
     Ok(())
 }
@@ -78,22 +79,34 @@ fn apply(live: &LiveRun, begun: Instant, renewed: Option<&RenewedRun>) {
     }
 }
 
-/// Checks for stop requests alone: notifications are frequent, and this only reads.
+/// Stops a run whose agent has said how it ended. A request to stop that came
+/// earlier counts.
+fn complete(live: &LiveRun, completed: &[RunId]) {
+    if completed.contains(&live.run) {
+        live.halt(Halt::Completed);
+    }
+}
+
+/// Checks for stop requests and completions alone: notifications are frequent, and this only reads.
 async fn apply_stop_requests(state: &EngineState) -> Result<(), StoreError> {
     let live = state.live.all();
     if live.is_empty() {
         return Ok(());
     }
     let runs: Vec<_> = live.iter().map(|live| (live.scope(), live.run)).collect();
-    let seen: Vec<Option<Run>> = state
+    let (seen, completed): (Vec<Option<Run>>, Vec<RunId>) = state
         .store
         .read(move |reads| {
-            runs.iter()
+            let seen = runs
+                .iter()
                 .map(|(company, run)| reads.runs().find((*company).into(), *run))
-                .collect()
+                .collect::<Result<_, _>>()?;
+            let ids: Vec<RunId> = runs.iter().map(|(_, run)| *run).collect();
+            Ok((seen, reads.runs().completed(InstanceScope::SYSTEM, &ids)?))
         })
         .await?;
     for (live, run) in live.iter().zip(seen) {
+        complete(live, &completed);
         match run {
             Some(run) if run.fence == live.fence && run.status.is_live() => {
                 if let Some(reason) = run.stop_reason {

@@ -45,7 +45,9 @@ pub(crate) async fn write(
             };
             match &of_program {
                 Some((session, account)) if written => {
-                    runs::keep_session(tx, ctx, company, run, session)?;
+                    if let Some(session) = session {
+                        runs::keep_session(tx, ctx, company, run, session)?;
+                    }
                     runs::heed_refusal(tx, ctx, company, run, account.as_ref())?;
                 }
                 None if had_process => tx.engine_mut().delete_process(company, run)?,

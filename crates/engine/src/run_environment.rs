@@ -106,7 +106,11 @@ fn tells_of_user(name: &OsStr) -> bool {
 
 /// What workforce tells an agent about its run, by the end of the variable's
 /// name.
-fn facts(config: &EngineConfig, context: &RunContext, cwd: &Path) -> Vec<(&'static str, OsString)> {
+pub(crate) fn facts(
+    config: &EngineConfig,
+    context: &RunContext,
+    cwd: &Path,
+) -> Vec<(&'static str, OsString)> {
     let claimed = &context.claimed;
     let mut facts: Vec<(&'static str, OsString)> = vec![
         ("API_URL", config.api_url.as_str().into()),

@@ -119,12 +119,7 @@ async fn execute(
     claimed: ClaimedRun,
     token: MintedToken,
 ) -> Option<ExecutionResult> {
-    let kind = claimed.agent.adapter_type;
-    let Some(adapter) = adapter(kind) else {
-        let error = format!("adapter type {kind} cannot be run by this server");
-        let code = RunErrorCode::AdapterUnavailable;
-        return Some(ExecutionResult::failed(code, error));
-    };
+    let adapter = adapter(claimed.agent.adapter_type);
     match run_context::prepare(&state, claimed, token).await {
         Ok(mut context) => {
             live.note_patterns(context.patterns.clone());

@@ -167,6 +167,7 @@ const fn code_of(class: FailureClass) -> RunErrorCode {
 fn stopped(halt: Halt) -> Option<(RunOutcome, String)> {
     let error = match halt {
         Halt::Requested(RunErrorCode::BudgetExhausted) => "the budget of the month is used up",
+        Halt::Completed => "its agent said how it ended",
         Halt::Requested(_) => "somebody asked the run to stop",
         Halt::ServerShutdown | Halt::LeaseLost => "the server was stopped",
     };

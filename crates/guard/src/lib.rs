@@ -32,6 +32,8 @@ pub use log::{
     DEFAULT_LOG_CAP, LogPart, LogSummary, LogTime, RunLog, TAIL_LEN, read_log, read_log_times,
 };
 pub use process::{ProcessGroup, ProcessIdentity};
-pub use protocol::{Description, Ending, Exit, HomeFile, Limits, ModelUsage, RunReport, Start};
+pub use protocol::{
+    Description, Ending, Exit, HomeFile, JudgedBy, Limits, ModelUsage, RunReport, Start,
+};
 pub use resource_limits::ResourceLimits;
 pub use run_as::{RunAs, RunAsError};

@@ -47,9 +47,8 @@ pub struct Start {
     pub log_cap: u64,
     /// What must not be written to the log.
     pub secrets: Vec<String>,
-    /// The agent program that the output is of, which is judged by what it tells;
-    /// `None` for a program that is judged by its exit code.
-    pub agent_program: Option<AgentProgram>,
+    /// By what the program is judged.
+    pub judged_by: JudgedBy,
     /// What the session was counted for before.
     pub usage_baseline: UsageBaseline,
     /// Text that the log begins with.
@@ -82,13 +81,26 @@ pub struct HomeFile {
     pub content: String,
 }
 
+/// By what a program is judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum JudgedBy {
+    /// Its exit code.
+    ExitCode,
+    /// The output of this agent program.
+    Output(AgentProgram),
+    /// What it says of itself on its standard error; see
+    /// [`SelfReport`](workforce_agent_programs::SelfReport).
+    SelfReport,
+}
+
 /// What a run may take (docs/heartbeats.md#processes).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     /// From start to end; without limit when `None`.
     pub wall: Option<Duration>,
     /// Without output and without a request of its agent; without limit when
-    /// `None`.
+    /// `None`, and once the program says that it waits for somebody else.
     pub idle: Option<Duration>,
     /// Between `SIGTERM` and `SIGKILL`.
     pub grace: Duration,
@@ -169,7 +181,7 @@ pub struct RunReport {
     /// may have. Known only of a run whose cgroup keeps the limit.
     #[serde(default)]
     pub ran_out_of_memory: bool,
-    /// What the agent program told; `None` for another program.
+    /// What the program told; `None` for one that is judged by its exit code.
     #[serde(default)]
     pub conclusion: Option<Conclusion>,
     /// What it used, for each model that it named.

@@ -20,6 +20,8 @@ string_enum! {
         /// The board, and the agent that the request is about: named in its
         /// path or body.
         Itself = "itself",
+        /// The board, and the run that the request is about, with its token.
+        OwnRun = "own_run",
         /// The board, the agent that the request is about, and the managers
         /// above it.
         ItselfOrAbove = "itself_or_above",
@@ -51,6 +53,7 @@ impl Access {
         match self {
             Self::Public | Self::Anyone | Self::Board | Self::Agent => false,
             Self::Itself
+            | Self::OwnRun
             | Self::ItselfOrAbove
             | Self::Above
             | Self::Hirer
@@ -70,6 +73,7 @@ impl Access {
             Self::Board => "The board.",
             Self::Agent => "Agents, about themselves.",
             Self::Itself => "The board, and the agent that the request is about.",
+            Self::OwnRun => "The board, and the run that the request is about, with its token.",
             Self::ItselfOrAbove => {
                 "The board, the agent that the request is about, and the managers above it."
             }

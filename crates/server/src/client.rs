@@ -25,6 +25,7 @@ impl Client {
     pub(crate) fn new(base: &str, token: Option<String>) -> Self {
         let config = ureq::Agent::config_builder()
             .http_status_as_error(false)
+            .tls_config(workforce_http_caller::tls_config())
             .build();
         Self {
             base: base.trim_end_matches('/').into(),

@@ -1,5 +1,6 @@
 //! What the service is told when it starts: flags, each also as a variable.
 
+mod callees;
 mod containment;
 
 use std::ffi::OsStr;
@@ -16,6 +17,7 @@ use workforce_infra::instruction_files::default_roots;
 use workforce_infra::objects::Location;
 use workforce_infra::store::DatabaseUrl;
 
+use self::callees::CalleeArgs;
 use self::containment::ContainmentArgs;
 
 /// Requests per second where others than this machine may ask.
@@ -57,6 +59,10 @@ pub(crate) struct ServeArgs {
     /// What runs are kept from.
     #[command(flatten)]
     pub(crate) containment: ContainmentArgs,
+
+    /// Agents that are called by HTTP.
+    #[command(flatten)]
+    pub(crate) callees: CalleeArgs,
 
     /// Runs that may be live at once on this server; when unsaid four per core,
     /// at least 8, as far as they fit into the memory at 512 MiB each.

@@ -43,6 +43,9 @@ enum Command {
     /// Stays with one run; started by the service only.
     #[command(name = service::GUARD, hide = true)]
     Guard,
+    /// Calls one agent by HTTP; started by guards only.
+    #[command(name = workforce_http_caller::SUBCOMMAND, hide = true)]
+    HttpCall,
 }
 
 fn main() -> ExitCode {
@@ -57,6 +60,7 @@ fn main() -> ExitCode {
         Command::Token(args) => token::run(&args),
         Command::Secrets(args) => secrets::run(&args),
         Command::Guard => return workforce_guard::main(),
+        Command::HttpCall => return workforce_http_caller::main(),
     };
     match outcome {
         Ok(()) => {

@@ -184,6 +184,8 @@ impl Service {
         tell_containment(&config.containment);
         config.allowed_env.clone_from(&args.agent_env);
         config.command_folder = std::env::current_exe()?.parent().map(Path::to_owned);
+        config.http_allow.clone_from(&args.callees.http_allow);
+        config.public_url.clone_from(&args.callees.public_url);
         config.exclusive_store = exclusive;
         if let Some(hold) = &hold {
             config.predecessors = hold.predecessors().to_vec();

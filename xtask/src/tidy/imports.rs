@@ -138,6 +138,11 @@ const PERMISSIONS: &[Permission] = &[
         must_not_see: NO_INTERFACE_NOR_DATABASE,
     },
     Permission {
+        package: "workforce-http-caller",
+        may_use: &["workforce-agent-programs"],
+        must_not_see: NO_INTERFACE_NOR_DATABASE,
+    },
+    Permission {
         package: "workforce-infra",
         may_use: &["workforce-domain", "workforce-vitals"],
         must_not_see: &["actix-web", "tokio-util", "ureq", "utoipa"],
@@ -149,6 +154,7 @@ const PERMISSIONS: &[Permission] = &[
             "workforce-agent-programs",
             "workforce-app",
             "workforce-guard",
+            "workforce-http-caller",
             "workforce-scrub",
             "workforce-vitals",
         ],
@@ -181,6 +187,7 @@ const PERMISSIONS: &[Permission] = &[
             "workforce-engine",
             "workforce-guard",
             "workforce-http",
+            "workforce-http-caller",
             "workforce-vitals",
         ],
         must_not_see: &[],
@@ -332,12 +339,7 @@ mod tests {
         check("workforce-app", "workforce-domain", false, Ok(()));
         check("workforce", "workforce-infra", false, Ok(()));
         check("workforce-app", "workforce-testkit", true, Ok(()));
-        check(
-            "workforce-engine",
-            "workforce-model-imitation",
-            true,
-            Ok(()),
-        );
+        check("workforce-engine", MODEL_IMITATION, true, Ok(()));
         check(
             "workforce-engine",
             "workforce-model-imitation",

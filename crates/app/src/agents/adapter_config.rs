@@ -2,10 +2,12 @@
 //! (docs/heartbeats.md#process-adapter).
 
 use serde_json::{Number, Value};
+use workforce_domain::agent::AdapterType;
 use workforce_domain::number::whole;
 use workforce_domain::{Document, JsonMap};
 
 use super::env_bindings::check_env;
+use super::http_config::check_http;
 use crate::access::{FieldFault, check_document};
 use crate::masking::{REDACTED, refuse_marks};
 
@@ -134,7 +136,7 @@ fn unmasked(value: Value, present: Option<&Value>) -> Value {
 }
 
 /// Checks an adapter's configuration.
-pub(super) fn check_adapter(config: &Document) -> Result<(), FieldFault> {
+pub(super) fn check_adapter(kind: AdapterType, config: &Document) -> Result<(), FieldFault> {
     check_document(config, "/adapterConfig", MAX_BYTES)?;
     refuse_marks(config, "/adapterConfig")?;
     text(config, "command")?;
@@ -179,9 +181,12 @@ pub(super) fn check_adapter(config: &Document) -> Result<(), FieldFault> {
             return Err(FieldFault::invalid("/adapterConfig/args", message));
         }
     }
-    match config.get("env") {
-        None => Ok(()),
-        Some(env) => check_env(env, ENV),
+    if let Some(env) = config.get("env") {
+        check_env(env, ENV)?;
+    }
+    match kind {
+        AdapterType::Http => check_http(config),
+        _ => Ok(()),
     }
 }
 

@@ -69,7 +69,8 @@ impl CreateAgent {
     ) -> Result<Self, FieldFault> {
         self.adapter_config = adapter_config::replaced(adapter_config, self.adapter_config);
         self.runtime_config = adapter_config::replaced(runtime_config, self.runtime_config);
-        adapter_config::check_adapter(&self.adapter_config)?;
+        let kind = self.adapter_type.unwrap_or(AdapterType::Process);
+        adapter_config::check_adapter(kind, &self.adapter_config)?;
         adapter_config::check_runtime(&self.runtime_config)?;
         access::check_document(&self.metadata, "/metadata", adapter_config::MAX_BYTES)?;
         Ok(self)

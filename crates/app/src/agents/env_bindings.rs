@@ -12,6 +12,7 @@ use workforce_domain::secret::{
 };
 use workforce_domain::{Document, JsonMap};
 
+use super::http_config::inline_credential;
 use crate::access::FieldFault;
 use crate::context::Context;
 use crate::masking::refuse_marks;
@@ -140,7 +141,7 @@ pub(super) const BINDINGS: Codes = Codes::of(&[
 
 /// Checks the new bindings of an environment. A secret that they refer to exists
 /// in the company, with the version that is asked for. In strict mode no value is
-/// inline under a sensitive name. The secrets are locked, so that none goes away
+/// inline under a sensitive name, nor in a header with such a name. The secrets are locked, so that none goes away
 /// before the reference is stored. Bindings that were there before are not
 /// checked.
 pub(super) fn check_new_bindings<E: From<FieldFault>>(
@@ -166,6 +167,9 @@ pub(super) fn check_new_bindings<E: From<FieldFault>>(
             let message = "make a secret of this value and refer to it: \
                 {\"type\":\"secret_ref\",\"secretId\":...,\"version\":\"latest\"}";
             let fault = FieldFault::coded(Code::SecretRequired, pointer(base, name), message);
+            return Err(fault.into());
+        }
+        if let Some(fault) = inline_credential(before, after) {
             return Err(fault.into());
         }
     }

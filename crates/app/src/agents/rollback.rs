@@ -137,7 +137,7 @@ fn faults(
         ));
     }
     let checks = [
-        adapter_config::check_adapter(&wanted.adapter_config),
+        adapter_config::check_adapter(wanted.adapter_type, &wanted.adapter_config),
         adapter_config::check_runtime(&wanted.runtime_config),
         check_document(&wanted.metadata, "/metadata", adapter_config::MAX_BYTES),
     ];

@@ -166,6 +166,7 @@ pub(super) fn apply(agent: &mut Locked<Agent>, command: UpdateAgent) -> Result<(
     agent.capabilities = command.capabilities.apply(agent.capabilities.take());
     agent.reports_to = command.reports_to.apply(agent.reports_to);
     agent.adapter_type = command.adapter_type.unwrap_or(agent.adapter_type);
+    let is_checked = command.adapter_type.is_some() || command.adapter_config.is_some();
     if let Some(change) = command.adapter_config {
         let current = &agent.adapter_config;
         let config = if command.replace_adapter_config {
@@ -173,8 +174,10 @@ pub(super) fn apply(agent: &mut Locked<Agent>, command: UpdateAgent) -> Result<(
         } else {
             adapter_config::merged(current, change)
         };
-        adapter_config::check_adapter(&config)?;
         agent.adapter_config = config;
+    }
+    if is_checked {
+        adapter_config::check_adapter(agent.adapter_type, &agent.adapter_config)?;
     }
     if let Some(change) = command.runtime_config {
         let config = adapter_config::merged(&agent.runtime_config, change);

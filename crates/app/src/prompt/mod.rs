@@ -113,8 +113,9 @@ pub struct PromptInput<'a> {
     pub skill: Option<&'a str>,
     /// What [`project_layer`](crate::conventions::project_layer) tells.
     pub project_layer: Option<&'a str>,
-    /// Where the run works.
-    pub place: WorkingPlace<'a>,
+    /// Where the run works; `None` for one that works elsewhere than on this
+    /// computer.
+    pub place: Option<WorkingPlace<'a>>,
     /// The agent's own `promptTemplate`.
     pub template: Option<&'a str>,
     /// What a former session of the agent hands over to a new one.

@@ -74,7 +74,10 @@ fn value(input: &PromptInput<'_>, name: &str) -> Option<String> {
         "issue.title" => issue.map(|it| line(&it.title)).unwrap_or_default(),
         "issue.id" => issue.map(|it| it.id.to_string()).unwrap_or_default(),
         "wake.reason" => claimed.run.reason.to_string(),
-        "workspace.cwd" => fence::one_line(input.place.cwd, MAX_PATH).text,
+        "workspace.cwd" => {
+            let cwd = input.place.map_or("", |place| place.cwd);
+            fence::one_line(cwd, MAX_PATH).text
+        }
         _ => return None,
     })
 }

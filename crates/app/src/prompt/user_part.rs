@@ -240,17 +240,21 @@ fn decision(draft: &mut Draft, decision: &DecisionFacts) {
 }
 
 fn place(draft: &mut Draft, input: &PromptInput<'_>) {
-    let place = input.place;
-    let cwd = draft.inline(place.cwd, MAX_PATH);
+    if input.place.is_none() && input.facts.workspace.is_none() {
+        return;
+    }
     draft.section("where you work");
-    draft.line(&format!("Your working directory is `{cwd}`."));
-    if let Some(branch) = place.branch {
+    if let Some(place) = input.place {
+        let cwd = draft.inline(place.cwd, MAX_PATH);
+        draft.line(&format!("Your working directory is `{cwd}`."));
+    }
+    if let Some(branch) = input.place.and_then(|place| place.branch) {
         let branch = draft.inline(branch, MAX_PATH);
         draft.line(&format!(
             "It is on the branch `{branch}`. Stay on that branch."
         ));
     }
-    if let Some(base) = place.base_branch {
+    if let Some(base) = input.place.and_then(|place| place.base_branch) {
         let base = draft.inline(base, MAX_PATH);
         draft.line(&format!("The work is merged into `{base}`."));
     }

@@ -10,7 +10,7 @@ use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::id::RunId;
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{ClaimRequest, ClaimedRun, Failure, StoreError, Tx};
-use workforce_domain::run::{Run, RunEnd, RunKind, RunOutcome};
+use workforce_domain::run::{Completion, Run, RunEnd, RunKind, RunOutcome};
 use workforce_domain::wake::{WakeReason, WakeSource};
 
 use crate::activity_log::log_activity;
@@ -40,8 +40,9 @@ pub fn start(
 }
 
 /// Ends a run: in one transaction its token dies, its leases end, its agent
-/// shows the outcome and everybody hears of it. What was lost is queued once
-/// more, unless it was retried recently. False when the run was not this
+/// shows the outcome and everybody hears of it. What its agent said about the end
+/// goes before `end`. What was lost is queued once more, unless it was retried
+/// recently. False when the run was not this
 /// server's any more (`fence` differs or it has ended), and then nothing is
 /// written.
 pub fn finish(
@@ -65,6 +66,10 @@ pub fn finish(
     if run.fence != fence {
         return Ok(false);
     }
+    let end = match tx.runs().completion(company, id)? {
+        Some(Completion::Reported(report, _)) => report.applied_to(end),
+        Some(Completion::Awaited) | None => end,
+    };
     let Ok(outcome) = run.end(end, ctx.now) else {
         return Ok(false);
     };

@@ -1,6 +1,7 @@
 //! Heartbeat runs: asking for one, looking at them, stopping them, and what the
 //! engine writes when they begin and end (docs/heartbeats.md).
 
+mod complete;
 mod lifecycle;
 mod program;
 mod provider;
@@ -16,6 +17,7 @@ use workforce_domain::page::{Page, PageRequest};
 use workforce_domain::port::{ActivityCursor, Failure, Reads, RunCursor, RunFilter};
 use workforce_domain::run::{Run, RunStatus};
 
+pub use complete::{COMPLETE, complete};
 pub use lifecycle::{finish, start};
 pub use program::{SessionUse, keep_session};
 pub use provider::heed_refusal;
@@ -57,6 +59,14 @@ pub enum RunError {
         /// How it ended.
         status: RunStatus,
     },
+    /// The run does not wait for its agent to say how it ended: it has not been
+    /// started, its agent is no HTTP agent, it was asked to stop, or its agent has
+    /// said something else.
+    #[error("the run is {status} and does not wait to be completed")]
+    NotWaiting {
+        /// Where it stands.
+        status: RunStatus,
+    },
 }
 
 impl Refusal for RunError {
@@ -69,6 +79,7 @@ impl Refusal for RunError {
             Self::AgentPendingApproval => Code::AgentPendingApproval,
             Self::BudgetExhausted => Code::BudgetExhausted,
             Self::NotLive { .. } => Code::RunNotLive,
+            Self::NotWaiting { .. } => Code::RunNotWaiting,
         }
     }
 
@@ -77,7 +88,9 @@ impl Refusal for RunError {
             Self::Denied(denied) => denied.details(),
             Self::Field(fault) => Some(fault.details()),
             Self::AgentPaused { reason } => Some(json!({ "pauseReason": reason })),
-            Self::NotLive { status } => Some(json!({ "status": status })),
+            Self::NotLive { status } | Self::NotWaiting { status } => {
+                Some(json!({ "status": status }))
+            }
             Self::AgentTerminated | Self::AgentPendingApproval | Self::BudgetExhausted => None,
         }
     }

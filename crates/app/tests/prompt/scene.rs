@@ -130,11 +130,11 @@ pub(crate) const fn input<'a>(claimed: &'a ClaimedRun, facts: &'a PromptFacts) -
         instructions: None,
         skill: None,
         project_layer: None,
-        place: WorkingPlace {
+        place: Some(WorkingPlace {
             cwd: "/srv/work",
             branch: None,
             base_branch: None,
-        },
+        }),
         template: None,
         hand_over: None,
         resumed: false,

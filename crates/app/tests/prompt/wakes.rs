@@ -83,11 +83,11 @@ fn an_assignment_with_everything() {
         }),
         skill: Some("/runs/1/workforce.md"),
         project_layer: Some("# Project context\n\nOld printers.\n"),
-        place: WorkingPlace {
+        place: Some(WorkingPlace {
             cwd: "/srv/trees/ACM-2",
             branch: Some("feature/ACM-2"),
             base_branch: Some("main"),
-        },
+        }),
         template: Some(
             "Work on {{issue.identifier}} as {{ agent.name }} in {{workspace.cwd}}: \
             {{issue.title}}, for {{wake.reason}}. {{company.name}} {{no.such}} {{}} {{{no.such}}}",

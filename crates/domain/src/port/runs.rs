@@ -1,10 +1,10 @@
 use alloc::vec::Vec;
 
 use super::{Locked, StoreError, WakeableAgent};
-use crate::actor::{CompanyScope, Scope};
+use crate::actor::{CompanyScope, InstanceScope, Scope};
 use crate::id::{AgentId, InstanceId, IssueId, RunId, WakeId};
 use crate::page::{CreationKey, Page, PageRequest};
-use crate::run::{Run, RunErrorCode, RunStatus, StartCondition};
+use crate::run::{Completion, CompletionReport, Run, RunErrorCode, RunStatus, StartCondition};
 use crate::time::Timestamp;
 use crate::wake::Wake;
 
@@ -80,6 +80,18 @@ pub trait RunReads {
         wake: WakeId,
         terms: &StartConditionInputs,
     ) -> Result<Option<Vec<StartCondition>>, StoreError>;
+
+    /// What a run's agent said about its end; `None` for a run that does not end in
+    /// that way.
+    fn completion(
+        &mut self,
+        company: CompanyScope,
+        run: RunId,
+    ) -> Result<Option<Completion>, StoreError>;
+
+    /// Those of `runs` whose agents have said how they ended.
+    fn completed(&mut self, scope: InstanceScope, runs: &[RunId])
+    -> Result<Vec<RunId>, StoreError>;
 }
 
 /// Writes of runs and wakes.
@@ -123,6 +135,17 @@ pub trait RunWrites {
 
     /// Stores a locked run.
     fn save(&mut self, run: &Locked<Run>) -> Result<(), StoreError>;
+
+    /// Notes that a run's agent may say how the run ended.
+    fn await_completion(&mut self, company: CompanyScope, run: RunId) -> Result<(), StoreError>;
+
+    /// Notes what the agent of a locked run said about its end.
+    fn save_completion(
+        &mut self,
+        run: &Locked<Run>,
+        report: &CompletionReport,
+        at: Timestamp,
+    ) -> Result<(), StoreError>;
 
     /// Cancels pending wakes and their queued runs; returns those runs.
     ///

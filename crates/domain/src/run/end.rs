@@ -29,13 +29,18 @@ pub const MAX_RESULT_BYTES: usize = 16 * 1024;
 /// The text with which a run ended, as far as it is kept: its beginning, with
 /// the mark of an unknown character for NUL, which not every database takes.
 pub fn bounded_result(text: String) -> String {
+    start_of(text, MAX_RESULT_BYTES)
+}
+
+/// The beginning of a text, with the mark of an unknown character for NUL.
+pub(super) fn start_of(text: String, max: usize) -> String {
     let mut text = if text.contains('\0') {
         text.replace('\0', "\u{fffd}")
     } else {
         text
     };
-    if text.len() > MAX_RESULT_BYTES {
-        text.truncate(text.floor_char_boundary(MAX_RESULT_BYTES));
+    if text.len() > max {
+        text.truncate(text.floor_char_boundary(max));
     }
     text
 }

@@ -1,6 +1,7 @@
 //! Heartbeat runs: one execution of an agent (docs/heartbeats.md).
 
 mod begin;
+mod completion;
 mod end;
 mod lifecycle;
 mod start;
@@ -10,6 +11,7 @@ use serde::Serialize;
 use alloc::string::String;
 
 pub use begin::{PromptDigest, RunStart};
+pub use completion::{Completion, CompletionReport, CompletionStatus, ReportFault};
 pub use end::{MAX_RESULT_BYTES, RunEnd, RunOutcome, bounded_result};
 pub use lifecycle::*;
 pub use start::StartCondition;
@@ -59,7 +61,8 @@ string_enum! {
         InstructionsUnavailable = "instructions_unavailable",
         /// A secret that its configuration names has no value.
         SecretUnresolved = "secret_unresolved",
-        /// This kind of adapter cannot run here.
+        /// The server could not run this kind of adapter; only runs of earlier
+        /// versions show it.
         AdapterUnavailable = "adapter_unavailable",
         /// It ran longer than its wall limit.
         WallLimit = "wall_limit",
@@ -77,6 +80,22 @@ string_enum! {
         CancelRequested = "cancel_requested",
         /// workforce itself failed.
         Internal = "internal",
+    }
+}
+
+impl RunErrorCode {
+    /// Whether an agent that is called by HTTP may say this of itself. The other
+    /// words are for what workforce sees.
+    pub const fn is_of_agents(self) -> bool {
+        matches!(
+            self,
+            Self::AdapterFailed
+                | Self::AuthRequired
+                | Self::ProviderLimit
+                | Self::ProviderOverloaded
+                | Self::ContextTooLong
+                | Self::MaxTurns
+        )
     }
 }
 

@@ -5,21 +5,20 @@ use workforce_agent_programs::{
     self as agent_programs, AgentProgram, HomeFileWhen, ProgramSettings, RunUser, Session,
     UsageBaseline, command_line,
 };
-use workforce_app::prompt::{
-    self, InstructionCopy, Prompt, PromptFacts, PromptInput, WorkingPlace,
-};
+use workforce_app::prompt::{self, PromptFacts};
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::port::StoreError;
-use workforce_domain::run::{PromptDigest, RunStart};
+use workforce_domain::run::RunStart;
 use workforce_domain::session::{SessionPlan, SessionWish};
-use workforce_guard::{HomeFile, Start};
+use workforce_guard::{HomeFile, JudgedBy, Start};
 
-use super::local::{Command, Place, make_place, unusable};
+use super::composed_prompt::{PromptTerms, compose, digest, preamble, unread};
+use super::local::{Command, make_place, unusable};
 use super::{Adapter, RunFuture};
 use crate::execution_result::ExecutionResult;
 use crate::guarded_run;
 use crate::live::LiveRun;
-use crate::program_run::ProgramStart;
+use crate::program_run::{ProgramStart, RunMemo};
 use crate::run_context::RunContext;
 use crate::state::EngineState;
 
@@ -65,7 +64,17 @@ async fn prepare(
         .and_then(|session| workforce_agent_programs::SessionId::new(session.as_str()).ok());
     let session = session.as_ref().map_or(fresh, Session::Resume);
     let line = command_line(program, &settings, session, user).map_err(|fault| unusable(&fault))?;
-    let prompt = compose(context, &known, &settings, &place);
+    let cwd = place.cwd.to_string_lossy();
+    let prompt = compose(
+        context,
+        &known.facts,
+        PromptTerms {
+            template: settings.prompt_template.as_deref(),
+            cwd: Some(&cwd),
+            hand_over: known.hand_over(),
+            is_resumed: resumed.is_some(),
+        },
+    );
     let memo = ProgramStart {
         program,
         adapter_type: context.claimed.agent.adapter_type,
@@ -73,7 +82,10 @@ async fn prepare(
         directory,
         fingerprint,
         resumed: resumed.clone(),
+    };
+    let memo = RunMemo {
         account: context.account.clone(),
+        program: Some(memo),
     };
     let command = settings.command.filter(|command| !command.is_empty());
     let command = Command {
@@ -86,7 +98,7 @@ async fn prepare(
             Some(_) => prompt.user.clone(),
             None => prompt.joined(),
         }),
-        agent_program: Some(program),
+        judged_by: JudgedBy::Output(program),
         usage_baseline: known.usage_baseline(),
         preamble: preamble(context, &prompt),
         memo: memo.to_memo(),
@@ -95,10 +107,8 @@ async fn prepare(
         containment: None,
         session_resumed: Some(resumed.is_some()),
         session: resumed,
-        prompt: Some(PromptDigest {
-            sha256: prompt.digest(),
-            bytes: i32::try_from(prompt.len()).unwrap_or(i32::MAX),
-        }),
+        prompt: Some(digest(&prompt)),
+        may_be_completed: false,
     };
     Ok((place.start(state, live, context, command), told))
 }
@@ -110,6 +120,14 @@ struct Known {
 }
 
 impl Known {
+    /// What a former session hands over to a new one.
+    fn hand_over(&self) -> Option<&str> {
+        match &self.plan {
+            SessionPlan::Fresh { handover, .. } => handover.as_deref(),
+            SessionPlan::Resume(_) => None,
+        }
+    }
+
     fn usage_baseline(&self) -> UsageBaseline {
         match &self.plan {
             SessionPlan::Resume(resumed) => {
@@ -197,66 +215,5 @@ async fn known(
             })
         })
         .await;
-    known.map_err(|error| {
-        tracing::error!(%error, cause = ?error, "the prompt of a run cannot be written");
-        ExecutionResult::broken("the store failed before the start")
-    })
-}
-
-fn compose(
-    context: &RunContext,
-    known: &Known,
-    settings: &ProgramSettings,
-    place: &Place,
-) -> Prompt {
-    let cwd = place.cwd.to_string_lossy();
-    let copy = context.copy.as_ref();
-    let folder = copy.map(|copy| copy.folder.to_string_lossy());
-    let skill = copy.map(|copy| copy.skill.to_string_lossy());
-    let others: Vec<&str> = copy
-        .iter()
-        .flat_map(|copy| copy.others.iter().map(String::as_str))
-        .collect();
-    let instructions = copy
-        .zip(folder.as_deref())
-        .map(|(copy, folder)| InstructionCopy {
-            folder,
-            entry_file: &copy.entry_name,
-            entry: &copy.entry_text,
-            others: &others,
-        });
-    let hand_over = match &known.plan {
-        SessionPlan::Fresh { handover, .. } => handover.as_deref(),
-        SessionPlan::Resume(_) => None,
-    };
-    let prompt = prompt::compose(&PromptInput {
-        claimed: &context.claimed,
-        facts: &known.facts,
-        instructions,
-        skill: skill.as_deref(),
-        project_layer: context.project_layer.as_deref(),
-        place: WorkingPlace {
-            cwd: &cwd,
-            branch: None,
-            base_branch: None,
-        },
-        template: settings.prompt_template.as_deref(),
-        hand_over,
-        resumed: known.plan.resumed().is_some(),
-    });
-    for name in &prompt.unknown_placeholders {
-        tracing::warn!(run = %context.claimed.run.id, name, "a prompt template names nothing");
-    }
-    prompt
-}
-
-/// The prompt as the log shows it.
-fn preamble(context: &RunContext, prompt: &Prompt) -> String {
-    let text = prompt.joined();
-    let text = context.patterns.scrub(&text).unwrap_or(text);
-    format!(
-        "[prompt: {} bytes, sha256 {}]\n{text}\n[end of the prompt]\n",
-        prompt.len(),
-        prompt.digest()
-    )
+    known.map_err(|error| unread(&error))
 }

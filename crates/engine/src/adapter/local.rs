@@ -6,9 +6,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use workforce_agent_programs::{AgentProgram, UsageBaseline};
+use workforce_agent_programs::UsageBaseline;
 use workforce_domain::run::RunErrorCode;
-use workforce_guard::{ChildEnvironment, Containment, DEFAULT_LOG_CAP, HomeFile, Start};
+use workforce_guard::{
+    ChildEnvironment, Containment, DEFAULT_LOG_CAP, HomeFile, JudgedBy, Limits, ResourceLimits,
+    Start,
+};
 
 use super::settings::LocalSettings;
 use crate::execution_result::ExecutionResult;
@@ -23,7 +26,8 @@ pub(super) struct Place {
     pub(super) cwd: PathBuf,
     pub(super) environment: ChildEnvironment,
     containment: Containment,
-    settings: LocalSettings,
+    limits: Limits,
+    resource_limits: ResourceLimits,
 }
 
 /// What runs there.
@@ -33,8 +37,7 @@ pub(super) struct Command {
     /// What it needs in its home.
     pub(super) home_files: Vec<HomeFile>,
     pub(super) stdin: Option<String>,
-    /// The agent program that it is, if it is one.
-    pub(super) agent_program: Option<AgentProgram>,
+    pub(super) judged_by: JudgedBy,
     /// What its session was counted for before.
     pub(super) usage_baseline: UsageBaseline,
     /// What the log begins with.
@@ -70,7 +73,27 @@ pub(super) async fn make_place(
         cwd,
         environment,
         containment,
-        settings,
+        limits: settings.limits,
+        resource_limits: settings.resource_limits,
+    })
+}
+
+/// Makes the place of a program of workforce's own, which needs nothing of its
+/// agent's.
+pub(super) async fn make_bare_place(
+    state: &EngineState,
+    context: &RunContext,
+    environment: ChildEnvironment,
+    limits: Limits,
+) -> Result<Place, ExecutionResult> {
+    let cwd = make_home(state, context).await?;
+    let containment = contain(state, context, None, &cwd, &environment).await?;
+    Ok(Place {
+        cwd,
+        environment,
+        containment,
+        limits,
+        resource_limits: ResourceLimits::default(),
     })
 }
 
@@ -98,11 +121,11 @@ impl Place {
             log: state.config.log_path(run.company, run.id),
             log_cap: DEFAULT_LOG_CAP,
             secrets: context.secrets.clone(),
-            agent_program: command.agent_program,
+            judged_by: command.judged_by,
             usage_baseline: command.usage_baseline,
             preamble: command.preamble,
-            limits: self.settings.limits,
-            resource_limits: self.settings.resource_limits,
+            limits: self.limits,
+            resource_limits: self.resource_limits,
             patience: patience.saturating_sub(live.renewed_at().elapsed()),
             containment: self.containment,
             memo: command.memo,

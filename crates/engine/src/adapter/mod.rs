@@ -1,6 +1,9 @@
 //! How agents are run: one implementation per kind of adapter.
 
 mod agent_program;
+mod composed_prompt;
+mod http;
+mod http_body;
 mod local;
 mod process;
 mod settings;
@@ -35,10 +38,9 @@ pub(crate) trait Adapter: Send + Sync {
     ) -> RunFuture<'a>;
 }
 
-/// The adapter for a kind; `None` where this server has none. Nothing else is
-/// run in its place (docs/heartbeats.md#process-adapter).
-pub(crate) fn adapter(kind: AdapterType) -> Option<&'static dyn Adapter> {
-    Some(match kind {
+/// The adapter for a kind.
+pub(crate) fn adapter(kind: AdapterType) -> &'static dyn Adapter {
+    match kind {
         AdapterType::Process => &process::ProcessAdapter,
         AdapterType::ClaudeLocal => &AgentProgramAdapter(AgentProgram::Claude),
         AdapterType::CodexLocal => &AgentProgramAdapter(AgentProgram::Codex),
@@ -46,6 +48,6 @@ pub(crate) fn adapter(kind: AdapterType) -> Option<&'static dyn Adapter> {
         AdapterType::GeminiLocal => &AgentProgramAdapter(AgentProgram::Gemini),
         AdapterType::OpencodeLocal => &AgentProgramAdapter(AgentProgram::Opencode),
         AdapterType::PiLocal => &AgentProgramAdapter(AgentProgram::Pi),
-        AdapterType::Http => return None,
-    })
+        AdapterType::Http => &http::HttpAdapter,
+    }
 }

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use workforce_agent_programs::UsageBaseline;
 use workforce_domain::run::RunStart;
-use workforce_guard::Start;
+use workforce_guard::{JudgedBy, Start};
 
 use super::local::{Command, make_place, unusable};
 use super::settings::ProcessSettings;
@@ -46,7 +46,7 @@ async fn prepare(
         arguments: settings.args.into_iter().map(Into::into).collect(),
         home_files: Vec::new(),
         stdin: settings.stdin,
-        agent_program: None,
+        judged_by: JudgedBy::ExitCode,
         usage_baseline: UsageBaseline::NEW_SESSION,
         preamble: String::new(),
         memo: Value::Null,

@@ -9,8 +9,8 @@ use workforce_app::agents::resource_limit;
 use crate::run_environment::API_KEY;
 use workforce_guard::{Limits, ResourceLimits};
 
-const DEFAULT_WALL: Duration = Duration::from_secs(4 * 60 * 60);
-const DEFAULT_IDLE: Duration = Duration::from_secs(20 * 60);
+pub(super) const DEFAULT_WALL: Duration = Duration::from_secs(4 * 60 * 60);
+pub(super) const DEFAULT_IDLE: Duration = Duration::from_secs(20 * 60);
 const MEBIBYTE: u64 = 1024 * 1024;
 const DEFAULT_GRACE: Duration = Duration::from_secs(20);
 
@@ -138,7 +138,8 @@ fn args(config: &Document) -> Result<Vec<String>, SettingsFault> {
         .collect()
 }
 
-fn env(config: &Document) -> Result<Vec<(String, String)>, SettingsFault> {
+/// The agent's own variables.
+pub(super) fn env(config: &Document) -> Result<Vec<(String, String)>, SettingsFault> {
     let env = match config.get("env") {
         None => return Ok(Vec::new()),
         Some(Value::Object(env)) => env,

@@ -2,5 +2,9 @@
 //! service has it as a subcommand.
 
 fn main() -> std::process::ExitCode {
-    workforce_guard::main()
+    if std::env::args_os().any(|argument| argument == workforce_http_caller::SUBCOMMAND) {
+        workforce_http_caller::main()
+    } else {
+        workforce_guard::main()
+    }
 }

@@ -204,7 +204,7 @@ fn another_company(house: &House) -> CompanyId {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_adapter_that_is_not_there_is_replaced_by_nothing() {
+async fn the_configuration_of_one_adapter_starts_nothing_under_another() {
     let house = House::new();
     let engine = house.start();
     let agent = house.hire_with(shell("echo ran > ran"), |command| {
@@ -212,11 +212,7 @@ async fn an_adapter_that_is_not_there_is_replaced_by_nothing() {
     });
     let run = house.ended(house.invoke(agent).run.id).await;
     assert_eq!(run.status, RunStatus::Failed);
-    assert_eq!(run.error_code, Some(RunErrorCode::AdapterUnavailable));
-    assert_eq!(
-        run.error.as_deref(),
-        Some("adapter type http cannot be run by this server")
-    );
+    assert_eq!(run.error_code, Some(RunErrorCode::ConfigInvalid));
     assert!(!house.path("ran").exists());
     engine.shutdown().await;
 }

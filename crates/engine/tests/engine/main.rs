@@ -5,11 +5,13 @@
 )]
 
 mod agent_programs;
+mod callbacks;
 mod dispatch;
 mod ends;
 mod environment;
 mod faults;
 mod housekeeping;
+mod http_agents;
 mod instructions;
 mod leases;
 mod log_events;

@@ -2,6 +2,7 @@
 
 mod fragile_store;
 mod house;
+mod http_agent;
 mod processes;
 
 use std::ffi::OsString;
@@ -20,6 +21,7 @@ use workforce_engine::{EngineHandle, Ports};
 
 pub(crate) use self::fragile_store::FragileStore;
 pub(crate) use self::house::House;
+pub(crate) use self::http_agent::{HttpAgent, answer};
 pub(crate) use self::processes::{Stray, is_live, variables};
 
 /// Longer than any of the tests waits for anything.

@@ -9,8 +9,8 @@ use workforce_agent_programs::UsageBaseline;
 use workforce_domain::id::RunId;
 use workforce_guard::client::{self, Guard, GuardError, GuardProgram, Prepared};
 use workforce_guard::{
-    ChildEnvironment, Containment, GuardFiles, Limits, ProcessIdentity, ResourceLimits, RunReport,
-    RunTag, Start,
+    ChildEnvironment, Containment, GuardFiles, JudgedBy, Limits, ProcessIdentity, ResourceLimits,
+    RunReport, RunTag, Start,
 };
 
 pub(crate) const NO_LIMITS: Limits = Limits {
@@ -102,7 +102,7 @@ impl Bench {
             log: self.log_path(),
             log_cap: 1 << 20,
             secrets: Vec::new(),
-            agent_program: None,
+            judged_by: JudgedBy::ExitCode,
             usage_baseline: UsageBaseline::NEW_SESSION,
             preamble: String::new(),
             limits: NO_LIMITS,

@@ -29,6 +29,8 @@ struct Times {
     last_sign: Duration,
     /// Until when the run is the server's.
     held_until: Duration,
+    /// Whether silence is no sign of a fault any more.
+    may_be_silent: bool,
 }
 
 impl Clocks {
@@ -41,6 +43,7 @@ impl Clocks {
             times: Mutex::new(Times {
                 last_sign: now,
                 held_until: now.saturating_add(patience),
+                may_be_silent: false,
             }),
         }
     }
@@ -48,6 +51,11 @@ impl Clocks {
     /// Notes a sign of life.
     pub(super) fn touch(&self) {
         self.times().last_sign = since_boot();
+    }
+
+    /// Lifts the idle limit: from now on the run waits for somebody else.
+    pub(super) fn lift_idle_limit(&self) {
+        self.times().may_be_silent = true;
     }
 
     /// Notes that the run is the server's for so long from now on.
@@ -72,11 +80,13 @@ impl Clocks {
         let Times {
             last_sign,
             held_until,
+            may_be_silent,
         } = *self.times();
+        let idle = self.limits.idle.filter(|_| !may_be_silent);
         let limits = [
             (Some(held_until), Ending::Abandoned),
             (deadline(self.began, self.limits.wall), Ending::WallLimit),
-            (deadline(last_sign, self.limits.idle), Ending::IdleLimit),
+            (deadline(last_sign, idle), Ending::IdleLimit),
         ];
         limits
             .into_iter()

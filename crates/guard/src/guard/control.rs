@@ -22,7 +22,7 @@ const WRITE_EVERY: Duration = Duration::from_secs(1);
 /// The state that every connection of a guard works on.
 #[derive(Debug)]
 pub(super) struct Control {
-    pub(super) clocks: Clocks,
+    pub(super) clocks: Arc<Clocks>,
     description: Description,
     stop: watch::Sender<Option<Ending>>,
     kill: watch::Sender<bool>,
@@ -33,7 +33,7 @@ pub(super) struct Control {
 impl Control {
     pub(super) fn new(description: Description, clocks: Clocks) -> Self {
         Self {
-            clocks,
+            clocks: Arc::new(clocks),
             description,
             stop: watch::Sender::new(None),
             kill: watch::Sender::new(false),

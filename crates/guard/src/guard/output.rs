@@ -1,12 +1,13 @@
 use std::io::PipeReader;
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::pipe;
 use tokio::sync::mpsc;
 use tokio::time::sleep;
-use workforce_agent_programs::{OutputParser, Stream};
+use workforce_agent_programs::{Conclusion, OutputParser, ProgramExit, SelfReportReader, Stream};
 
 use super::clocks::Clocks;
 use crate::files::EventFile;
@@ -24,15 +25,42 @@ const DRAIN_BOUND: Duration = Duration::from_millis(500);
 pub(super) struct Sinks {
     pub(super) log: RunLog,
     pub(super) scrubber: OutputScrubber,
-    /// Reads what an agent program tells.
-    pub(super) parser: Option<OutputParser>,
+    pub(super) judge: Judge,
     pub(super) events: EventFile,
+    /// Those of the run, for a program that says that it waits.
+    pub(super) clocks: Arc<Clocks>,
+}
+
+/// Reads what a program tells.
+pub(super) enum Judge {
+    /// Nothing: its exit code counts.
+    Nothing,
+    /// An agent program.
+    Output(Box<OutputParser>),
+    /// One that says what became of it.
+    SelfReport(Box<SelfReportReader>),
+}
+
+impl Judge {
+    /// What became of the run, once the program has ended. The last events of an
+    /// agent program go to `events`.
+    pub(super) fn finish(self, exit: ProgramExit, events: &mut EventFile) -> Option<Conclusion> {
+        match self {
+            Self::Nothing => None,
+            Self::Output(parser) => {
+                let (last, conclusion) = parser.finish(exit);
+                events.append(&last);
+                Some(conclusion)
+            }
+            Self::SelfReport(reader) => Some(reader.finish(exit)),
+        }
+    }
 }
 
 /// What is left of them when there is no more output.
 pub(super) struct Pumped {
     pub(super) log: LogSummary,
-    pub(super) parser: Option<OutputParser>,
+    pub(super) judge: Judge,
     pub(super) events: EventFile,
 }
 
@@ -71,22 +99,32 @@ fn write(mut sinks: Sinks, mut chunks: mpsc::Receiver<(OutputSource, Vec<u8>)>) 
     }
     Pumped {
         log: sinks.log.finish(),
-        parser: sinks.parser,
+        judge: sinks.judge,
         events: sinks.events,
     }
 }
 
 impl Sinks {
     fn take(&mut self, source: OutputSource, clean: &[u8]) {
-        self.log.append(clean);
-        if let Some(parser) = &mut self.parser {
-            let stream = match source {
-                OutputSource::Stdout => Stream::Stdout,
-                OutputSource::Stderr => Stream::Stderr,
-            };
-            let mut events = Vec::new();
-            parser.push(stream, clean, &mut events);
-            self.events.append(&events);
+        match (&mut self.judge, source) {
+            (Judge::SelfReport(reader), OutputSource::Stderr) => {
+                let mut other = Vec::new();
+                if reader.push(clean, &mut other) {
+                    self.clocks.lift_idle_limit();
+                }
+                self.log.append(&other);
+            }
+            (Judge::Output(parser), source) => {
+                self.log.append(clean);
+                let stream = match source {
+                    OutputSource::Stdout => Stream::Stdout,
+                    OutputSource::Stderr => Stream::Stderr,
+                };
+                let mut events = Vec::new();
+                parser.push(stream, clean, &mut events);
+                self.events.append(&events);
+            }
+            (Judge::Nothing | Judge::SelfReport(_), _) => self.log.append(clean),
         }
     }
 }

@@ -7,12 +7,12 @@ use workforce_agent_programs::{OutputParser, ProgramExit};
 
 use super::children::{Family, Reaper};
 use super::control::Control;
-use super::output::{self, Pumped, Sinks};
+use super::output::{self, Judge, Pumped, Sinks};
 use crate::files::GuardFiles;
 use crate::launch::Execution;
 use crate::log::{OutputScrubber, RunLog};
 use crate::process::Reach;
-use crate::protocol::{Ending, Exit, RunReport, Start};
+use crate::protocol::{Ending, Exit, JudgedBy, RunReport, Start};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(2);
 /// A sweep costs in proportion to the number of processes on the system.
@@ -43,10 +43,9 @@ pub(super) async fn supervise(
     let sinks = Sinks {
         log,
         scrubber: OutputScrubber::of(&start.secrets),
-        parser: start
-            .agent_program
-            .map(|program| OutputParser::new(program, start.usage_baseline)),
+        judge: judge(start),
         events: files.events(),
+        clocks: Arc::clone(&control.clocks),
     };
     let reach = Arc::new(reach);
 
@@ -77,16 +76,12 @@ pub(super) async fn supervise(
     let (ended_by, pumped) = tokio::join!(end, pump);
     let Pumped {
         log,
-        parser,
+        judge,
         mut events,
     } = pumped?;
     let _ = reaping.await;
     let exit = family.borrow().program;
-    let conclusion = parser.map(|parser| {
-        let (last, conclusion) = parser.finish(program_exit(exit));
-        events.append(&last);
-        conclusion
-    });
+    let conclusion = judge.finish(program_exit(exit), &mut events);
     Ok(RunReport {
         run: start.run,
         fence: start.fence,
@@ -98,6 +93,16 @@ pub(super) async fn supervise(
         memo: start.memo.clone(),
         log,
     })
+}
+
+fn judge(start: &Start) -> Judge {
+    match start.judged_by {
+        JudgedBy::ExitCode => Judge::Nothing,
+        JudgedBy::Output(program) => {
+            Judge::Output(Box::new(OutputParser::new(program, start.usage_baseline)))
+        }
+        JudgedBy::SelfReport => Judge::SelfReport(Box::default()),
+    }
 }
 
 fn program_exit(exit: Option<Exit>) -> ProgramExit {

@@ -13,15 +13,13 @@ pub struct Entry {
     pub advice: &'static str,
 }
 
-/// Every machine code with how it is answered, in the order of the
-/// documentation.
+/// Every machine code with how it is answered, in the documentation's order.
 pub fn catalogue() -> impl Iterator<Item = (Code, Entry)> {
     Code::ALL.iter().map(|&code| (code, entry(code)))
 }
 
 /// How a machine code is answered: the one table of statuses (docs/errors.md).
-/// 400 is a fault of form, 422 one of meaning, 409 a conflict with another
-/// party.
+/// 400 is a fault of form, 422 one of meaning, 409 a conflict with another party.
 pub const fn entry(code: Code) -> Entry {
     let (status, title, advice) = match code {
         Code::InvalidJson => (
@@ -204,6 +202,11 @@ pub const fn entry(code: Code) -> Entry {
             StatusCode::CONFLICT,
             "Run has ended",
             "Nothing is left to do for this run.",
+        ),
+        Code::RunNotWaiting => (
+            StatusCode::CONFLICT,
+            "Run is not to be completed",
+            "Only a live run of an HTTP agent is completed, once, and not after it was asked to stop.",
         ),
         Code::RequestInProgress => (
             StatusCode::CONFLICT,

@@ -1,3 +1,4 @@
+mod complete;
 mod events;
 mod log;
 mod log_stream;
@@ -40,6 +41,7 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
         log_stream::register,
         of_issue::register,
         events::register,
+        complete::register,
         wakeup::register,
     ]
     .into_iter()

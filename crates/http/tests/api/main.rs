@@ -27,6 +27,7 @@ mod board_tokens;
 mod bodies;
 mod callers;
 mod companies;
+mod completions;
 mod conventions;
 mod costs;
 mod databases;

@@ -84,6 +84,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     issue_attachments,
     heartbeat_runs,
     run_processes,
+    run_completions,
     agent_sessions,
     provider_gates,
     wakes,

@@ -1,7 +1,9 @@
-use workforce_domain::actor::Scope;
+use workforce_domain::actor::{InstanceScope, Scope};
 use workforce_domain::id::RunId;
 use workforce_domain::port::{StopScope, StoreError};
-use workforce_domain::run::{Run, RunErrorCode, RunStatus, WakeStatus};
+use workforce_domain::run::{
+    Completion, CompletionReport, CompletionStatus, Run, RunErrorCode, RunStatus, WakeStatus,
+};
 use workforce_domain::text::SessionId;
 use workforce_domain::wake::{Wake, WakeReason};
 use workforce_testkit::on_both_databases;
@@ -93,6 +95,35 @@ on_both_databases! {
         end(&mut ended);
         save_as_seen(&world, &ended).unwrap();
         assert_eq!(world.run(&queued), ended);
+    }
+
+    fn a_completion_is_awaited_and_then_kept(store: &TestStore) {
+        let world = World::new(store);
+        world.queue(&world.agent, Some(&world.issue));
+        let run = claim(store).expect("it may start").run;
+        let other = id();
+        let read = || world.read(|reads| reads.runs().completion(world.scope(), run.id));
+        let completed = || {
+            world.read(|reads| reads.runs().completed(InstanceScope::SYSTEM, &[run.id, other]))
+        };
+        assert_eq!(read(), None);
+        world.write(|tx| tx.runs_mut().await_completion(world.scope(), run.id));
+        assert_eq!((read(), completed()), (Some(Completion::Awaited), Vec::new()));
+        let report = CompletionReport {
+            status: CompletionStatus::Failed,
+            result: Some("half of it".into()),
+            error: Some("no more turns".into()),
+            error_code: Some(RunErrorCode::MaxTurns),
+        };
+        world.write(|tx| {
+            let locked = tx.runs_mut().lock(world.scope().into(), run.id)?.expect("a run");
+            tx.runs_mut().save_completion(&locked, &report, later(7))
+        });
+        assert_eq!(read(), Some(Completion::Reported(report, later(7))));
+        assert_eq!(completed(), [run.id]);
+        let elsewhere = World::new(store);
+        let seen = elsewhere.read(|reads| reads.runs().completion(elsewhere.scope(), run.id));
+        assert_eq!(seen, None, "it is the company's own");
     }
 
     fn a_late_writer_is_refused(store: &TestStore) {

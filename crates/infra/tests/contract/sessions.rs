@@ -222,6 +222,7 @@ on_both_databases! {
             session: Some(SessionId::new("abc-1").unwrap()),
             session_resumed: Some(true),
             prompt: Some(PromptDigest { sha256: "0a".repeat(32), bytes: 4711 }),
+            may_be_completed: false,
         };
         let note = |world: &World<'_>, run: &Run, fence| world.write(|tx| {
             tx.engine_mut().note_run_start(world.scope(), run.id, fence, &start)

@@ -36,7 +36,7 @@ const CANCEL_RUN: &str = "UPDATE heartbeat_runs SET status = 'cancelled', \
     finished_at = created_at WHERE status = 'queued'";
 
 /// What breaks each of them.
-const BREAKING: [(&str, &str); 45] = [
+const BREAKING: [(&str, &str); 46] = [
     ("only_working_companies_queue", PAUSE_COMPANY),
     ("stopped_work_was_asked_to_stop", PAUSE_COMPANY),
     (
@@ -76,6 +76,11 @@ const BREAKING: [(&str, &str); 45] = [
     (
         "leases_expire_or_have_a_run",
         "UPDATE issue_leases SET run_id = NULL",
+    ),
+    (
+        "completed_runs_end_as_they_were_completed",
+        "UPDATE run_completions SET run_id =
+        (SELECT id FROM heartbeat_runs WHERE status = 'queued')",
     ),
     (
         "resumed_runs_name_their_session",

@@ -9,6 +9,7 @@
 mod agent_programs;
 mod agents;
 mod board_tokens;
+mod callbacks;
 mod callers;
 mod canaries;
 mod command_line;

@@ -39,7 +39,7 @@ fn the_redaction_marker_keeps_the_present_value_and_is_never_stored() {
     assert_eq!(merge(json!({}), whole), json!({ "env": {} }));
     let hidden = document(json!({ "headers": [{ "x": REDACTED }] }));
     assert_eq!(
-        check_adapter(&hidden).map_err(|fault| fault.code),
+        check_adapter(AdapterType::Process, &hidden).map_err(|fault| fault.code),
         Err(Code::InvalidField)
     );
     assert_eq!(
@@ -67,7 +67,7 @@ fn the_marker_keeps_values_in_any_depth_and_in_a_whole_replacement() {
     // What it cannot stand for is left, to be refused.
     let new = merged(&Document::new(), document(change));
     assert_eq!(
-        check_adapter(&new).map_err(|fault| fault.code),
+        check_adapter(AdapterType::Process, &new).map_err(|fault| fault.code),
         Err(Code::InvalidField)
     );
 }
@@ -76,7 +76,7 @@ fn the_marker_keeps_values_in_any_depth_and_in_a_whole_replacement() {
 fn bindings_are_checked() {
     let code = |env: Value| {
         let config = document(json!({ "env": env }));
-        check_adapter(&config).map_err(|fault| fault.code)
+        check_adapter(AdapterType::Process, &config).map_err(|fault| fault.code)
     };
     assert_eq!(
         code(json!({ "A": "1", "_b2": { "type": "plain", "value": "x" } })),
@@ -146,7 +146,9 @@ fn runs_at_once_are_a_whole_number_in_any_spelling() {
 #[test]
 fn limits_of_resources_are_whole_and_positive() {
     for key in ["maxMemoryMb", "maxProcesses", "maxFileSizeMb"] {
-        let check = |value: Value| check_adapter(&document(json!({ key: value }))).is_ok();
+        let check = |value: Value| {
+            check_adapter(AdapterType::Process, &document(json!({ key: value }))).is_ok()
+        };
         assert!(check(json!(1)) && check(json!(2.0)) && check(json!(1 << 30)));
         for value in [
             json!(0),

@@ -174,7 +174,7 @@ pub fn set_path(
             .insert(key.clone(), Value::String(path.clone())),
         None => agent.adapter_config.remove(&key),
     };
-    adapter_config::check_adapter(&agent.adapter_config)?;
+    adapter_config::check_adapter(agent.adapter_type, &agent.adapter_config)?;
     let (after, warning) = match inferred {
         InferredBundle::Known {
             root,

@@ -131,6 +131,7 @@ const fn let_through(access: Access) -> Option<&'static [Caller]> {
         Access::Public | Access::Anyone | Access::Agent => return None,
         Access::Board => &[],
         Access::Itself => &[Worker, WorkerInItsRun],
+        Access::OwnRun => &[WorkerInItsRun],
         Access::ItselfOrAbove => &[Worker, WorkerInItsRun, Manager, TopManager],
         Access::Above => &[Manager, TopManager],
         Access::Hirer => &[Ceo, Hirer],

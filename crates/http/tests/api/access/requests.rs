@@ -229,6 +229,10 @@ pub(super) const REQUESTS: &[Request] = &[
     // Runs.
     get("/api/heartbeat-runs/{runId}"),
     post("/api/heartbeat-runs/{runId}/cancel", "{}"),
+    post(
+        "/api/heartbeat-runs/{runId}/complete",
+        r#"{"status":"succeeded"}"#,
+    ),
     get("/api/heartbeat-runs/{runId}/events"),
     get("/api/heartbeat-runs/{runId}/log"),
     get("/api/heartbeat-runs/{runId}/log/stream"),

@@ -7,6 +7,7 @@ use workforce_testkit::ports;
 use workforce_testkit::world::{StartedRun, World};
 
 use super::callers::Caller;
+use crate::completions::await_completion;
 use crate::support::{Api, id};
 use crate::uploads::{FORM, file, form};
 
@@ -151,6 +152,7 @@ impl<'a> Maker<'a> {
         let assignee = json!({ "assigneeAgentId": id(&worker.agent) });
         api.patch(&path, &assignee).ok(200);
         let live = self.run_of(&worker.agent);
+        await_completion(api, &live.run);
         self.named.push(("runId", live.run.id.to_string()));
         let token = live.token.clone();
         self.credentials.push((Caller::WorkerInItsRun, token));

@@ -93,6 +93,18 @@ pub(super) const INVARIANTS: &[Invariant] = &[
             OR (r.status = 'running' AND r.instance_id <> p.instance_id)",
     },
     Invariant {
+        name: "completed_runs_end_as_they_were_completed",
+        sentence: "A run that may be completed was started. One whose agent has said how it \
+            ended ends in that way, unless it was asked to stop.",
+        rows: "SELECT r.company_id AS company, 'run ' || r.id AS what
+            FROM run_completions c
+            JOIN heartbeat_runs r ON r.company_id = c.company_id AND r.id = c.run_id
+            WHERE r.started_at IS NULL
+            OR (c.completed_at IS NOT NULL AND r.status NOT IN ('running', 'cancelled')
+                AND r.status <> CASE WHEN c.error_code IS NULL THEN 'succeeded'
+                    ELSE 'failed' END)",
+    },
+    Invariant {
         name: "resumed_runs_name_their_session",
         sentence: "A run that goes on with a session says with which one, and a queued run with \
             none.",

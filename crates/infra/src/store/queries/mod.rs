@@ -48,6 +48,7 @@ mod projects;
 mod provider_gates;
 mod revisions;
 mod row;
+mod run_completions;
 mod run_events;
 mod run_row;
 mod runs;

@@ -2,7 +2,7 @@ use diesel::dsl::sql;
 use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
 use diesel::sql_types::Bool;
-use workforce_domain::actor::{CompanyScope, Scope};
+use workforce_domain::actor::{CompanyOwned, CompanyScope, InstanceScope, Scope};
 use workforce_domain::id::{AgentId, IssueId, RunId, WakeId};
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::page::{CreationKey, Page, PageRequest};
@@ -10,7 +10,9 @@ use workforce_domain::port::{
     Lock, Locked, RunCursor, RunFilter, RunReads, RunWrites, StartConditionInputs, StopScope,
     StoreError, WakeableAgent,
 };
-use workforce_domain::run::{Run, RunErrorCode, RunStatus, StartCondition};
+use workforce_domain::run::{
+    Completion, CompletionReport, Run, RunErrorCode, RunStatus, StartCondition,
+};
 use workforce_domain::time::Timestamp;
 use workforce_domain::wake::Wake;
 
@@ -20,7 +22,7 @@ use super::page::{KWayMerge, MAX_WHOLE, SortedRun, fetch_limit};
 use super::predicates::{queued_run, running_run};
 use super::row::{all, exactly_one, in_scope, one};
 use super::run_row::RunRow;
-use super::{start_conditions, wakeability, wakes};
+use super::{run_completions, start_conditions, wakeability, wakes};
 use crate::store::columns::{IdColumn, InstantColumn, StringEnumColumn};
 use crate::store::errors::failed;
 use crate::store::schema::heartbeat_runs;
@@ -158,6 +160,22 @@ impl RunReads for Transaction<'_> {
     ) -> Result<Option<Vec<StartCondition>>, StoreError> {
         start_conditions::blocking(self.conn, company, wake, terms)
     }
+
+    fn completion(
+        &mut self,
+        company: CompanyScope,
+        run: RunId,
+    ) -> Result<Option<Completion>, StoreError> {
+        run_completions::find(self.conn, company, run)
+    }
+
+    fn completed(
+        &mut self,
+        _scope: InstanceScope,
+        runs: &[RunId],
+    ) -> Result<Vec<RunId>, StoreError> {
+        run_completions::completed(self.conn, runs)
+    }
 }
 
 impl RunWrites for Transaction<'_> {
@@ -252,6 +270,19 @@ impl RunWrites for Transaction<'_> {
                 constraint: "heartbeat_runs.fence".into(),
             })
         }
+    }
+
+    fn await_completion(&mut self, company: CompanyScope, run: RunId) -> Result<(), StoreError> {
+        run_completions::insert(self.conn, company, run)
+    }
+
+    fn save_completion(
+        &mut self,
+        run: &Locked<Run>,
+        report: &CompletionReport,
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
+        run_completions::save(self.conn, run.scope(), run.id, report, at)
     }
 
     fn cancel_pending(

@@ -44,6 +44,20 @@ diesel::table! {
     use crate::store::columns::{Instant, Json, Key};
     use diesel::sql_types::*;
 
+    run_completions (run_id) {
+        run_id -> Key,
+        company_id -> Key,
+        completed_at -> Nullable<Instant>,
+        error_code -> Nullable<Text>,
+        error -> Nullable<Text>,
+        result_text -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    use crate::store::columns::{Instant, Json, Key};
+    use diesel::sql_types::*;
+
     run_processes (run_id) {
         run_id -> Key,
         company_id -> Key,

@@ -46,6 +46,10 @@ pub(super) fn others(asked: &Asked) -> Vec<(String, Body<'_>)> {
                     .find_session(scope, asked.agent, adapter_type, task)?;
                 let account = AccountKey::new("x").unwrap();
                 reads.sessions().find_gate(scope, &account)?;
+                reads.runs().completion(scope, id())?;
+                reads
+                    .runs()
+                    .completed(InstanceScope::SYSTEM, &[id(), id()])?;
                 reads.stream_tickets().find(&[0; 32])?;
                 let holder = TicketHolder::AgentKey([0; 32]);
                 reads.stream_tickets().waiting(scope, holder, now())?;

@@ -63,6 +63,17 @@ pub(crate) fn process(c: u8) -> Row {
     })
 }
 
+pub(crate) fn completion(c: u8) -> Row {
+    row!(run_completions {
+        run_id: Key(c, RUN),
+        company_id: Key(c, COMPANY),
+        completed_at: Null,
+        error_code: Null,
+        error: Null,
+        result_text: Null,
+    })
+}
+
 pub(crate) fn session(c: u8) -> Row {
     row!(agent_sessions {
         company_id: Key(c, COMPANY),
