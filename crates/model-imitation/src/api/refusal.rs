@@ -99,6 +99,10 @@ pub(super) fn of_openai(kind: ErrorKind, wait: Option<Duration>) -> Refusal {
 }
 
 /// The limit of a plan, which resets after a while.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the program under test compares it with the clock of the system"
+)]
 fn used_up(wait: Duration) -> Refusal {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let resets_at = now.unwrap_or_default() + wait;

@@ -155,6 +155,10 @@ pub(super) fn play(
 }
 
 /// A folder to work in: a git repository where git is installed.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "it is the demo's own tool and no agent"
+)]
 fn make_repository(folder: &Path) -> anyhow::Result<PathBuf> {
     let repository = folder.join("letters");
     fs::create_dir_all(&repository)?;
