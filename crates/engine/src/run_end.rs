@@ -33,9 +33,11 @@ pub(crate) async fn write(
         fence,
         had_process,
     } = ended;
-    let of_program = program
-        .as_ref()
-        .map(|program| (program.session.clone(), program.account.clone()));
+    let (of_program, uses) = match program {
+        Some(program) => (Some((program.session, program.account)), program.uses),
+        None => (None, Vec::new()),
+    };
+    let is_booked = uses.is_empty();
     let written = state
         .store
         .write(move |tx, ctx| {
@@ -43,21 +45,20 @@ pub(crate) async fn write(
                 Some(end) => runs::finish(tx, ctx, company, run, fence, end)?,
                 None => false,
             };
-            match &of_program {
-                Some((session, account)) if written => {
-                    if let Some(session) = session {
-                        runs::keep_session(tx, ctx, company, run, session)?;
-                    }
-                    runs::heed_refusal(tx, ctx, company, run, account.as_ref())?;
+            if written && let Some((session, account)) = &of_program {
+                if let Some(session) = session {
+                    runs::keep_session(tx, ctx, company, run, session)?;
                 }
-                None if had_process => tx.engine_mut().delete_process(company, run)?,
-                Some(_) | None => {}
+                runs::heed_refusal(tx, ctx, company, run, account.as_ref())?;
+            }
+            if had_process && is_booked {
+                tx.engine_mut().delete_process(company, run)?;
             }
             Ok(written)
         })
         .await?;
-    if let Some(program) = program {
-        book(state, company, run, program.uses).await?;
+    if !is_booked {
+        book(state, company, run, uses).await?;
     }
     Ok(written)
 }
