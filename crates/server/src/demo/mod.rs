@@ -30,7 +30,7 @@ pub(crate) struct DemoArgs {
     data_dir: Option<PathBuf>,
 
     /// Hire a real agent program, with your own login, in the place of scripts.
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = Agent::parser())]
     agent: Option<Agent>,
 
     /// The model of that program; its own default when unsaid.

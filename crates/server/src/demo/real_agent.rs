@@ -7,9 +7,10 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
-use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde_json::{Value, json};
 use workforce_agent_programs::AgentProgram;
+use workforce_domain::agent::AdapterType;
 
 use super::narrator::{GLANCE, Narrator, id, print_costs, say};
 use crate::client::Client;
@@ -20,44 +21,44 @@ const PATIENCE: Duration = Duration::from_secs(15 * 60);
 const BUDGET_CENTS: u32 = 200;
 const NAME: &str = "Eli Engineer";
 
-/// The agent programs to choose from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Agent {
-    /// Claude Code.
-    Claude,
-    /// Codex.
-    Codex,
-    /// Gemini CLI.
-    Gemini,
-    /// opencode.
-    Opencode,
-    /// pi.
-    Pi,
-    /// The command line of Cursor.
-    Cursor,
+/// An agent program to choose: the word for it, and how it is hired.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Agent {
+    word: &'static str,
+    program: AgentProgram,
+    adapter_type: AdapterType,
 }
 
+const AGENTS: [Agent; 6] = [
+    Agent::new("claude", AgentProgram::Claude, AdapterType::ClaudeLocal),
+    Agent::new("codex", AgentProgram::Codex, AdapterType::CodexLocal),
+    Agent::new("gemini", AgentProgram::Gemini, AdapterType::GeminiLocal),
+    Agent::new(
+        "opencode",
+        AgentProgram::Opencode,
+        AdapterType::OpencodeLocal,
+    ),
+    Agent::new("pi", AgentProgram::Pi, AdapterType::PiLocal),
+    Agent::new("cursor", AgentProgram::Cursor, AdapterType::Cursor),
+];
+
 impl Agent {
-    const fn program(self) -> AgentProgram {
-        match self {
-            Self::Claude => AgentProgram::Claude,
-            Self::Codex => AgentProgram::Codex,
-            Self::Gemini => AgentProgram::Gemini,
-            Self::Opencode => AgentProgram::Opencode,
-            Self::Pi => AgentProgram::Pi,
-            Self::Cursor => AgentProgram::Cursor,
+    const fn new(word: &'static str, program: AgentProgram, adapter_type: AdapterType) -> Self {
+        Self {
+            word,
+            program,
+            adapter_type,
         }
     }
 
-    const fn adapter_type(self) -> &'static str {
-        match self {
-            Self::Claude => "claude_local",
-            Self::Codex => "codex_local",
-            Self::Gemini => "gemini_local",
-            Self::Opencode => "opencode_local",
-            Self::Pi => "pi_local",
-            Self::Cursor => "cursor",
-        }
+    /// Reads the word for one.
+    pub(super) fn parser() -> impl TypedValueParser<Value = Self> {
+        PossibleValuesParser::new(AGENTS.map(|agent| agent.word)).try_map(|word| {
+            let mut agents = AGENTS.into_iter();
+            agents
+                .find(|agent| agent.word == word)
+                .context("no such agent program")
+        })
     }
 
     /// Variables of the user with which the program signs in and finds its
@@ -68,7 +69,7 @@ impl Agent {
             "GOOGLE_GEMINI_BASE_URL",
             "OPENCODE_CONFIG_CONTENT",
         ];
-        let keys = self.program().definition().key_variables.iter();
+        let keys = self.program.definition().key_variables.iter();
         keys.copied().chain(ADDRESSES).map(str::to_owned)
     }
 }
@@ -80,7 +81,7 @@ pub(super) fn play(
     agent: Agent,
     model: Option<&str>,
 ) -> anyhow::Result<()> {
-    let definition = agent.program().definition();
+    let definition = agent.program.definition();
     let repository = make_repository(folder)?;
     let company = id(&board.call(
         "POST",
@@ -97,7 +98,7 @@ pub(super) fn play(
         &of_company("agents"),
         &json!({
             "name": NAME, "role": "engineer", "budgetMonthlyCents": BUDGET_CENTS,
-            "adapterType": agent.adapter_type(), "adapterConfig": config,
+            "adapterType": agent.adapter_type, "adapterConfig": config,
         }),
     )?)?;
     let project = id(&board.call(
