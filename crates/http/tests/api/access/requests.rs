@@ -103,6 +103,7 @@ pub(super) const REQUESTS: &[Request] = &[
     get("/api/agents/{agentId}/runtime-state"),
     get("/api/agents/{agentId}/task-sessions"),
     post("/api/agents/{agentId}/runtime-state/reset-session", "{}"),
+    post("/api/agents/{agentId}/runtime-state/lift-wait", "{}"),
     post("/api/agents/{agentId}/heartbeat/invoke", "{}"),
     post("/api/agents/{agentId}/wakeup", "{}"),
     get("/api/agents/{agentId}/keys"),
