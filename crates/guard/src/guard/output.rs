@@ -7,6 +7,7 @@ use tokio::net::unix::pipe;
 use tokio::sync::mpsc;
 use tokio::time::sleep;
 use workforce_agent_programs::{OutputParser, Stream};
+use workforce_domain::port::LogStream;
 
 use super::clocks::Clocks;
 use crate::files::EventFile;
@@ -78,12 +79,12 @@ fn write(mut sinks: Sinks, mut chunks: mpsc::Receiver<(OutputSource, Vec<u8>)>) 
 
 impl Sinks {
     fn take(&mut self, source: OutputSource, clean: &[u8]) {
-        self.log.append(clean);
+        let (noted, stream) = match source {
+            OutputSource::Stdout => (LogStream::Stdout, Stream::Stdout),
+            OutputSource::Stderr => (LogStream::Stderr, Stream::Stderr),
+        };
+        self.log.append(noted, clean);
         if let Some(parser) = &mut self.parser {
-            let stream = match source {
-                OutputSource::Stdout => Stream::Stdout,
-                OutputSource::Stderr => Stream::Stderr,
-            };
             let mut events = Vec::new();
             parser.push(stream, clean, &mut events);
             self.events.append(&events);

@@ -1,5 +1,9 @@
 mod events;
 mod log;
+mod log_encoding;
+mod log_end;
+mod log_lines;
+mod log_pump;
 mod log_stream;
 mod of_issue;
 mod wakeup;
