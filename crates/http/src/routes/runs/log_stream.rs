@@ -3,6 +3,7 @@ use std::sync::Arc;
 use actix_web::HttpResponse;
 use actix_web::http::header;
 use workforce_app::{Failure, runs};
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::id::RunId;
 
 use super::TAG;
@@ -35,7 +36,7 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
         ("offset" = Option<u64>, Query, description = "Where to begin, in bytes."),
         ("Last-Event-ID" = Option<u64>, Header,
             description = "The same as `offset`, and wins over it."),
-        ("format" = Option<String>, Query,
+        ("format" = Option<LogFormat>, Query,
             description = "`plain`, which are server-sent events, or `ndjson`; \
                 `plain` when left out."),
     ),
