@@ -69,7 +69,7 @@ struct LogBody {
         ("offset" = Option<u64>, Query, description = "Where to begin, in bytes."),
         ("limitBytes" = Option<u64>, Query, minimum = 1, maximum = 1048576,
             description = "At most so many bytes; 65536 when left out."),
-        ("format" = Option<LogFormat>, Query,
+        ("format" = inline(Option<LogFormat>), Query,
             description = "`plain` or `ndjson`; `plain` when left out."),
     ),
     responses((status = 200, description = "The piece.",

@@ -36,7 +36,7 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
         ("offset" = Option<u64>, Query, description = "Where to begin, in bytes."),
         ("Last-Event-ID" = Option<u64>, Header,
             description = "The same as `offset`, and wins over it."),
-        ("format" = Option<LogFormat>, Query,
+        ("format" = inline(Option<LogFormat>), Query,
             description = "`plain`, which are server-sent events, or `ndjson`; \
                 `plain` when left out."),
     ),
