@@ -232,7 +232,7 @@ fn a_program_that_alternates_has_bounded_notes_even_when_its_log_is_continued() 
     let bench = Bench::new();
     let clock = SettableClock::default();
     let changes = 32_768;
-    let mut alternate = |times: u64| {
+    let alternate = |times: u64| {
         let log = RunLog::open(&bench.log_path(), 1 << 20).expect("a log");
         let mut log = log.noted_by(Arc::new(clock.clone()));
         for _ in 0..times {
