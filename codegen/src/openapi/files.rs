@@ -6,7 +6,14 @@ use super::walk::{each_answer, each_object, each_operation};
 
 const BYTES: &str = "application/octet-stream";
 
-const STREAM: &str = "text/event-stream";
+/// What is read line by line, and what each type says of its lines.
+const STREAMS: [(&str, &str); 2] = [
+    (
+        "text/event-stream",
+        "Server-sent events. The `data` of each is a JSON text.",
+    ),
+    ("application/x-ndjson", "Each line is a JSON text."),
+];
 
 /// Describes the contents of files as bytes, and streams as the text that they are: of one that is
 /// read line by line no schema tells. An answer with a file names the type of its content itself.
@@ -20,9 +27,10 @@ pub(super) fn describe(document: &mut Value) {
                 let schema = json!({ "type": "string", "format": "binary" });
                 content.insert(BYTES.to_owned(), json!({ "schema": schema }));
             }
-            if let Some(stream) = answer.get_mut("content").and_then(|it| it.get_mut(STREAM)) {
-                let told = "Server-sent events. The `data` of each is a JSON text.";
-                stream["schema"] = json!({ "type": "string", "description": told });
+            for (kind, told) in STREAMS {
+                if let Some(stream) = answer.get_mut("content").and_then(|it| it.get_mut(kind)) {
+                    stream["schema"] = json!({ "type": "string", "description": told });
+                }
             }
         });
     });

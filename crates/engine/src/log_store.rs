@@ -35,13 +35,9 @@ impl RunLogs for FileRunLogs {
     ) -> Result<LogSlice, LogError> {
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         match read_log(&log_path(&self.runs_dir, company, run), offset, limit) {
-            Ok(slice) => Ok(LogSlice {
-                content: slice.content,
-                next_offset: slice.next_offset,
-                total: slice.total,
-            }),
+            Ok(slice) => Ok(slice),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(LogSlice {
-                content: String::new(),
+                parts: Vec::new(),
                 next_offset: offset,
                 total: 0,
             }),

@@ -110,7 +110,7 @@ fn log_tail(path: &Path) -> (i64, Option<String>) {
         return (0, None);
     };
     let from = whole.saturating_sub(TAIL_LEN as u64);
-    let tail = read_log(path, from, TAIL_LEN).map(|slice| slice.content);
+    let tail = read_log(path, from, TAIL_LEN).map(|slice| slice.content());
     (
         i64::try_from(whole).unwrap_or(i64::MAX),
         tail.ok().filter(|tail| !tail.is_empty()),

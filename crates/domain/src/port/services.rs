@@ -148,44 +148,6 @@ pub trait Vault: Send + Sync {
     fn forget_former_keys(&self) -> Result<(), KeyChangeError>;
 }
 
-/// A piece of a run's log.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LogSlice {
-    /// The text; bytes that are not UTF-8 are replaced.
-    pub content: String,
-    /// Where the next piece begins, in bytes.
-    pub next_offset: u64,
-    /// How long the log is now, in bytes.
-    pub total: u64,
-}
-
-/// Why a run's log cannot be read.
-#[derive(Debug, thiserror::Error)]
-#[error("the log is out of reach")]
-pub struct LogError(#[source] pub Box<dyn core::error::Error + Send + Sync>);
-
-/// Where the output of runs is kept.
-pub trait RunLogs: Send + Sync {
-    /// At most `limit` bytes of a run's log from `offset` on; empty for a run
-    /// that wrote nothing.
-    ///
-    /// # Errors
-    /// When the log exists and cannot be read.
-    fn read(
-        &self,
-        company: crate::id::CompanyId,
-        run: crate::id::RunId,
-        offset: u64,
-        limit: u64,
-    ) -> Result<LogSlice, LogError>;
-
-    /// Takes away the logs of a company that was deleted.
-    ///
-    /// # Errors
-    /// When some of them are still there.
-    fn delete(&self, company: crate::id::CompanyId) -> Result<(), LogError>;
-}
-
 /// Takes the values of a run's secrets out of what the run writes
 /// (docs/secrets.md#scrubbing).
 pub trait TextScrubber: Send + Sync {

@@ -1,4 +1,5 @@
-use workforce_guard::{Exit, RunReport, Start};
+use workforce_domain::port::LogStream;
+use workforce_guard::{Exit, RunReport, Start, read_log};
 
 use crate::support::{Bench, NO_LIMITS};
 
@@ -57,4 +58,45 @@ async fn only_scrubbed_output_is_stored() {
     let report = bench.run(start, NO_LIMITS).await;
     assert_eq!(bench.log(), "***REDACTED***\n");
     assert_eq!(report.log.tail, bench.log());
+}
+
+#[tokio::test]
+async fn the_log_tells_which_stream_each_part_came_from() {
+    let bench = Bench::new();
+    // Each line waits until the one before it is in the log.
+    let log = bench.log_path();
+    let script = format!(
+        "told() {{ until grep -q $1 {}; do sleep 0.01; done; }}; echo one; told one; \
+         echo two >&2; told two; echo three; told three; \
+         head -c 3000 /dev/zero | tr '\\0' x >&2",
+        log.display(),
+    );
+    let mut start = bench.shell(&script);
+    start.preamble = "the prompt\n".to_owned();
+    start.log_cap = 2000;
+    bench.run(start, NO_LIMITS).await;
+    let slice = read_log(&bench.log_path(), 0, 1 << 20).expect("a slice");
+    assert_eq!(slice.content(), bench.log());
+    // What took longer than a second is in several parts.
+    let told: Vec<_> = slice
+        .parts
+        .chunk_by(|one, next| one.stream == next.stream)
+        .map(|same| {
+            let text: String = same.iter().map(|part| part.text.as_str()).collect();
+            (same[0].stream, text)
+        })
+        .collect();
+    let (head, tail) = ("x".repeat(1000 - 25), "x".repeat(1000));
+    let expected = [
+        (LogStream::System, "the prompt\n"),
+        (LogStream::Stdout, "one\n"),
+        (LogStream::Stderr, "two\n"),
+        (LogStream::Stdout, "three\n"),
+        (LogStream::Stderr, &head),
+        (LogStream::System, "\n[... 1025 bytes left out ...]\n"),
+        (LogStream::Stderr, &tail),
+    ]
+    .map(|(stream, text)| (stream, text.to_owned()));
+    assert_eq!(told, expected);
+    assert!(slice.parts.iter().all(|part| part.at.is_some()));
 }

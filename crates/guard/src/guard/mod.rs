@@ -119,7 +119,7 @@ fn prepare(
     let listener = listen(files).map_err(unwritten)?;
     let log = RunLog::open(&start.log, start.log_cap)
         .map_err(unwritten)?
-        .timed_by(Arc::new(SystemClock));
+        .noted_by(Arc::new(SystemClock));
     Ok((listener, log, launch::launch(start)?))
 }
 

@@ -8,6 +8,7 @@ use tokio::net::unix::pipe;
 use tokio::sync::mpsc;
 use tokio::time::sleep;
 use workforce_agent_programs::{Conclusion, OutputParser, ProgramExit, SelfReportReader, Stream};
+use workforce_domain::port::LogStream;
 
 use super::clocks::Clocks;
 use crate::files::EventFile;
@@ -106,25 +107,25 @@ fn write(mut sinks: Sinks, mut chunks: mpsc::Receiver<(OutputSource, Vec<u8>)>) 
 
 impl Sinks {
     fn take(&mut self, source: OutputSource, clean: &[u8]) {
+        let (noted, stream) = match source {
+            OutputSource::Stdout => (LogStream::Stdout, Stream::Stdout),
+            OutputSource::Stderr => (LogStream::Stderr, Stream::Stderr),
+        };
         match (&mut self.judge, source) {
             (Judge::SelfReport(reader), OutputSource::Stderr) => {
                 let mut other = Vec::new();
                 if reader.push(clean, &mut other) {
                     self.clocks.lift_idle_limit();
                 }
-                self.log.append(&other);
+                self.log.append(noted, &other);
             }
-            (Judge::Output(parser), source) => {
-                self.log.append(clean);
-                let stream = match source {
-                    OutputSource::Stdout => Stream::Stdout,
-                    OutputSource::Stderr => Stream::Stderr,
-                };
+            (Judge::Output(parser), _) => {
+                self.log.append(noted, clean);
                 let mut events = Vec::new();
                 parser.push(stream, clean, &mut events);
                 self.events.append(&events);
             }
-            (Judge::Nothing | Judge::SelfReport(_), _) => self.log.append(clean),
+            (Judge::Nothing | Judge::SelfReport(_), _) => self.log.append(noted, clean),
         }
     }
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 use workforce_agent_programs::{OutputParser, ProgramExit};
+use workforce_domain::port::LogStream;
 
 use super::children::{Family, Reaper};
 use super::control::Control;
@@ -39,7 +40,7 @@ pub(super) async fn supervise(
     let reaper = Reaper::new(program_end)?;
     let mut family = reaper.family();
     let reaping = tokio::spawn(reaper.run());
-    log.append(start.preamble.as_bytes());
+    log.append(LogStream::System, start.preamble.as_bytes());
     let sinks = Sinks {
         log,
         scrubber: OutputScrubber::of(&start.secrets),

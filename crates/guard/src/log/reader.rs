@@ -3,6 +3,9 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
+use workforce_domain::port::{LogPart, LogSlice, LogStream};
+
+use super::notes::{LogNote, notes_of};
 use super::writer::is_continuation;
 
 /// No character is longer, so a slice of this size always has one.
@@ -10,28 +13,15 @@ const LONGEST_CHAR: usize = 4;
 /// The longest slice, whatever is asked for: 1 MiB.
 const LONGEST_SLICE: usize = 1024 * 1024;
 
-/// A part of a log.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LogPart {
-    /// The text. Bytes that are no UTF-8 show as U+FFFD.
-    pub content: String,
-    /// Where the next slice begins, in bytes from the beginning of the log.
-    pub next_offset: u64,
-    /// How long the log is now, in bytes.
-    pub total: u64,
-    /// Whether there is nothing after this slice for now. The log of a live
-    /// run may grow.
-    pub at_end: bool,
-}
-
 /// Reads up to `limit` bytes of a log from the byte `offset` on. A character that
 /// was read only in part is left for the next slice. So slices that each begin at
-/// the last `next_offset` give the text undamaged.
+/// the last `next_offset` give the text undamaged. Bytes that are no UTF-8 show as
+/// U+FFFD. Where the notes beside the log cannot be read, the text has none.
 ///
 /// # Errors
 ///
 /// The file does not exist or cannot be read.
-pub fn read_log(path: &Path, offset: u64, limit: usize) -> io::Result<LogPart> {
+pub fn read_log(path: &Path, offset: u64, limit: usize) -> io::Result<LogSlice> {
     let file = File::open(path)?;
     let total = file.metadata()?.len();
     let limit = limit.clamp(LONGEST_CHAR, LONGEST_SLICE);
@@ -39,13 +29,55 @@ pub fn read_log(path: &Path, offset: u64, limit: usize) -> io::Result<LogPart> {
     let mut bytes = vec![0; limit.min(available)];
     read_full(&file, &mut bytes, offset)?;
     let complete = bytes.len() - unfinished_char(&bytes);
-    let at_end = offset + bytes.len() as u64 >= total;
-    Ok(LogPart {
-        content: String::from_utf8_lossy(&bytes[..complete]).into_owned(),
-        next_offset: offset + complete as u64,
+    let next_offset = offset + complete as u64;
+    // After the text: what is written later has its notes in time, too.
+    let notes = notes_of(path, offset..next_offset).unwrap_or_else(|error| {
+        tracing::warn!(%error, path = %path.display(), "the notes of a log are out of reach");
+        Vec::new()
+    });
+    Ok(LogSlice {
+        parts: parts(&bytes[..complete], offset, &notes),
+        next_offset,
         total,
-        at_end,
     })
+}
+
+/// The text that begins at `offset`, in parts of one note each. What of a
+/// character, or of bytes that are none, lies beyond the beginning of a part still
+/// belongs to the part before.
+fn parts(bytes: &[u8], offset: u64, notes: &[LogNote]) -> Vec<LogPart> {
+    let mut notes = notes.iter().peekable();
+    let mut noted = None;
+    let mut parts: Vec<LogPart> = Vec::new();
+    let mut offset = offset;
+    let mut push = |character: char, len: usize| {
+        let mut is_new = parts.is_empty();
+        while let Some(note) = notes.next_if(|note| note.offset <= offset) {
+            noted = Some(*note);
+            is_new = true;
+        }
+        if is_new {
+            parts.push(LogPart {
+                at: noted.map(|note| note.at),
+                stream: noted.map_or(LogStream::Stdout, |note| note.stream),
+                offset,
+                text: String::new(),
+            });
+        }
+        if let Some(part) = parts.last_mut() {
+            part.text.push(character);
+        }
+        offset += len as u64;
+    };
+    for chunk in bytes.utf8_chunks() {
+        for character in chunk.valid().chars() {
+            push(character, character.len_utf8());
+        }
+        if !chunk.invalid().is_empty() {
+            push(char::REPLACEMENT_CHARACTER, chunk.invalid().len());
+        }
+    }
+    parts
 }
 
 fn read_full(file: &File, bytes: &mut Vec<u8>, offset: u64) -> io::Result<()> {

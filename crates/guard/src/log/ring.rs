@@ -27,6 +27,21 @@ pub(super) struct Gap {
 }
 
 impl Gap {
+    /// Where the line that stands for what is left out begins.
+    pub(super) const fn begin(&self) -> u64 {
+        self.head_len
+    }
+
+    /// Whether nothing is left out.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.left_out == 0
+    }
+
+    /// How many bytes are left out.
+    pub(super) const fn left_out(&self) -> u64 {
+        self.left_out
+    }
+
     /// Where the bytes after the gap begin.
     pub(super) fn end(&self) -> u64 {
         self.head_len + self.line.len() as u64

@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use nix::libc;
 use serde::{Deserialize, Serialize};
-use workforce_domain::port::Clock;
+use workforce_domain::port::{Clock, LogStream};
 
+use super::note_writer::{self, NoteWriter};
 use super::ring::TailRing;
-use super::times::{self, LogTimes};
 
 /// How many bytes of a run's output are kept unless told otherwise: 64 MiB.
 pub const DEFAULT_LOG_CAP: u64 = 64 * 1024 * 1024;
@@ -32,7 +32,7 @@ pub struct RunLog {
     head_cap: u64,
     tail_cap: u64,
     ring: Option<TailRing>,
-    times: Option<LogTimes>,
+    notes: Option<NoteWriter>,
     recent: VecDeque<u8>,
     total: u64,
     fault: Option<io::Error>,
@@ -77,18 +77,18 @@ impl RunLog {
             head_cap: cap / 2,
             tail_cap: cap - cap / 2,
             ring: None,
-            times: None,
+            notes: None,
             recent: VecDeque::with_capacity(2 * TAIL_LEN),
             total: 0,
             fault: None,
         })
     }
 
-    /// Notes beside the log when it grows, by this clock (see
-    /// [`read_log_times`](super::read_log_times)).
+    /// Notes beside the log when it grows, by this clock, and by which stream (see
+    /// [`read_log_notes`](super::read_log_notes)).
     #[must_use]
-    pub fn timed_by(mut self, clock: Arc<dyn Clock>) -> Self {
-        self.times = Some(LogTimes::of(&self.path, clock));
+    pub fn noted_by(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.notes = Some(NoteWriter::of(&self.path, clock));
         self
     }
 
@@ -101,7 +101,7 @@ impl RunLog {
     pub fn recover(path: &Path) -> io::Result<bool> {
         match TailRing::left_at(TailRing::path_beside(path))? {
             Some(ring) => {
-                settle_times(path, &ring);
+                settle_notes(path, &ring);
                 ring.fold_into(&mut append_options().open(path)?)?;
                 Ok(true)
             }
@@ -109,33 +109,36 @@ impl RunLog {
         }
     }
 
-    /// Appends output. A fault of the file system does not stop a run: it is
+    /// Appends what was written to `stream`. A fault of the file system does not stop a run: it is
     /// kept for the summary, and later output is only counted.
-    pub fn append(&mut self, chunk: &[u8]) {
+    pub fn append(&mut self, stream: LogStream, chunk: &[u8]) {
         self.total += chunk.len() as u64;
         self.remember(chunk);
-        self.note_time(chunk);
-        if self.fault.is_none()
-            && let Err(error) = self.store(chunk)
-        {
+        if self.fault.is_some() || chunk.is_empty() {
+            return;
+        }
+        // Before the output, so that whoever reads that finds its notes.
+        self.note(stream);
+        if let Err(error) = self.store(chunk) {
             tracing::error!(%error, path = %self.path.display(), "output of a run is not stored");
             self.fault = Some(error);
         }
     }
 
-    /// Notes when output comes. After a fault later times are missing, not the
+    /// Notes that output comes. After a fault later notes are missing, not the
     /// output.
-    fn note_time(&mut self, chunk: &[u8]) {
-        let Some(times) = self.times.as_mut().filter(|_| !chunk.is_empty()) else {
+    fn note(&mut self, stream: LogStream) {
+        let Some(notes) = self.notes.as_mut() else {
             return;
         };
         let noted = match &self.ring {
-            Some(ring) => times.note_in_ring(ring.written()),
-            None => times.note(self.head_len),
+            Some(ring) => notes.note_in_ring(ring.written(), stream),
+            None if self.head_len >= self.head_cap => notes.note_in_ring(0, stream),
+            None => notes.note(self.head_len, stream),
         };
         if let Err(error) = noted {
-            tracing::warn!(%error, path = %self.path.display(), "the times of a log are not noted");
-            self.times = None;
+            tracing::warn!(%error, path = %self.path.display(), "a log goes on without notes");
+            self.notes = None;
         }
     }
 
@@ -170,7 +173,7 @@ impl RunLog {
     pub fn finish(mut self) -> LogSummary {
         let mut left_out_bytes = 0;
         if let Some(ring) = self.ring.take() {
-            settle_times(&self.path, &ring);
+            settle_notes(&self.path, &ring);
             match ring.fold_into(&mut self.file) {
                 Ok(left_out) => left_out_bytes = left_out,
                 Err(error) => {
@@ -202,10 +205,10 @@ impl RunLog {
     }
 }
 
-/// Before the ring joins its log. A fault costs times, not output.
-fn settle_times(path: &Path, ring: &TailRing) {
-    if let Err(error) = times::settle(path, &ring.gap()) {
-        tracing::warn!(%error, path = %path.display(), "the times of the end of a log are lost");
+/// Before the ring joins its log. A fault costs notes, not output.
+fn settle_notes(path: &Path, ring: &TailRing) {
+    if let Err(error) = note_writer::settle(path, &ring.gap()) {
+        tracing::warn!(%error, path = %path.display(), "the notes of the end of a log are lost");
     }
 }
 

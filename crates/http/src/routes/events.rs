@@ -160,7 +160,7 @@ async fn stream(rqctx: RequestContext) -> Result<HttpResponse, Problem> {
     let streams = rqctx.state.streams();
     let permit = streams.enter(&caller)?;
     let channel = streams.channel(&rqctx.state.ports.store, opening.company);
-    let (sender, response) = streams::answer(permit);
+    let (sender, response) = streams::answer(permit, EVENT_STREAM);
     let gone = sender.gone();
     let pump = EventPump::new(Arc::clone(&rqctx), params, opening, channel);
     actix_web::rt::spawn(pump.run(Transport::Sse(sender), gone));

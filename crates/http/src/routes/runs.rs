@@ -1,6 +1,10 @@
 mod complete;
 mod events;
 mod log;
+mod log_encoding;
+mod log_end;
+mod log_lines;
+mod log_pump;
 mod log_stream;
 mod of_issue;
 mod wakeup;

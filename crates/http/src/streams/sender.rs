@@ -12,7 +12,6 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use super::end::{CloseCause, ReaderGone};
-use super::frame::EVENT_STREAM;
 use super::stall::StallDetector;
 use super::{Permit, Streams};
 
@@ -100,11 +99,11 @@ impl Stream for Body {
 }
 
 /// A response that stays open for as long as its [`EventSender`] lives.
-pub(crate) fn answer(permit: Permit) -> (EventSender, HttpResponse) {
+pub(crate) fn answer(permit: Permit, content_type: &'static str) -> (EventSender, HttpResponse) {
     let streams = Arc::clone(&permit.streams);
     let (sender, receiver) = mpsc::channel(QUEUE);
     let mut response = HttpResponse::Ok();
-    response.content_type(EVENT_STREAM);
+    response.content_type(content_type);
     response.insert_header((header::CACHE_CONTROL, "no-store, no-transform"));
     // Not compressed here, and not gathered by a proxy.
     response.insert_header((header::CONTENT_ENCODING, "identity"));
@@ -128,6 +127,7 @@ mod tests {
     use std::time::Duration;
 
     use super::super::StreamLimits;
+    use super::super::frame::EVENT_STREAM;
     use super::*;
 
     #[actix_web::test]
@@ -136,7 +136,7 @@ mod tests {
             patience: Duration::from_millis(50),
             ..StreamLimits::default()
         }));
-        let (sender, _unread) = answer(streams.enter("somebody").unwrap());
+        let (sender, _unread) = answer(streams.enter("somebody").unwrap(), EVENT_STREAM);
         assert_eq!(sender.send("one piece").await, Ok(()));
         let gone = timeout(Duration::from_secs(30), sender.gone()).await;
         assert_eq!(gone, Ok(CloseCause::ReaderGone));

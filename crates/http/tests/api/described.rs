@@ -77,7 +77,7 @@ pub(crate) fn check(method: &str, path: &str, status: u16, headers: &HeaderMap, 
     }
     let content = contents.get(sent);
     let content = content.unwrap_or_else(|| panic!("{place} has the type {sent:?}"));
-    if sent.ends_with("json") {
+    if sent == "application/json" || sent.ends_with("+json") {
         let body: Value = serde_json::from_slice(body).unwrap();
         let faults = schema_check::faults(&DOCUMENT, &content["schema"], &body);
         assert!(

@@ -46,6 +46,7 @@ mod issue_holds;
 mod issues;
 mod labels;
 mod lists;
+mod log_lines;
 mod log_streams;
 mod naming_races;
 mod openapi;

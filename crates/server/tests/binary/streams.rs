@@ -1,4 +1,5 @@
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
@@ -30,6 +31,26 @@ fn events(company: &Value) -> String {
     format!("/api/companies/{}/events", company["id"].as_str().unwrap())
 }
 
+/// A run of an agent that executes this script.
+fn invoked(server: &Server, folder: &Path, text: &str) -> String {
+    let company = server.post(
+        "/api/companies",
+        &json!({ "name": "Acme", "requireBoardApprovalForNewAgents": false }),
+    );
+    let program = script(folder, "agent.sh", text);
+    let company = company["id"].as_str().unwrap();
+    let agent = server.post(
+        &format!("/api/companies/{company}/agents"),
+        &json!({
+            "name": "Ada", "role": "engineer",
+            "adapterConfig": { "command": "/bin/sh", "args": [program] },
+        }),
+    );
+    let agent = agent["id"].as_str().unwrap();
+    let run = server.post(&format!("/api/agents/{agent}/heartbeat/invoke"), &json!({}));
+    run["id"].as_str().unwrap().to_owned()
+}
+
 #[test]
 fn a_server_that_is_told_to_stop_does_not_wait_for_streams() {
     let data = folder();
@@ -49,30 +70,15 @@ fn a_server_that_is_told_to_stop_does_not_wait_for_streams() {
 fn the_output_of_a_run_is_streamed_to_its_end() {
     let data = folder();
     let server = Server::start(data.path());
-    let company = server.post(
-        "/api/companies",
-        &json!({ "name": "Acme", "requireBoardApprovalForNewAgents": false }),
-    );
     let go = data.path().join("go");
-    let program = script(
+    let run = invoked(
+        &server,
         data.path(),
-        "agent.sh",
         &format!(
             "echo begun; while [ ! -e {} ]; do sleep 0.05; done; echo done\n",
             go.display()
         ),
     );
-    let company = company["id"].as_str().unwrap();
-    let agent = server.post(
-        &format!("/api/companies/{company}/agents"),
-        &json!({
-            "name": "Ada", "role": "engineer",
-            "adapterConfig": { "command": "/bin/sh", "args": [program] },
-        }),
-    );
-    let agent = agent["id"].as_str().unwrap();
-    let run = server.post(&format!("/api/agents/{agent}/heartbeat/invoke"), &json!({}));
-    let run = run["id"].as_str().unwrap();
     let mut stream = lines(
         &server,
         &format!("/api/heartbeat-runs/{run}/log/stream"),
@@ -87,6 +93,69 @@ fn the_output_of_a_run_is_streamed_to_its_end() {
         rest.iter().any(|line| line.contains("succeeded")),
         "{rest:?}"
     );
+}
+
+#[test]
+fn the_output_of_a_slow_run_is_followed_in_lines_of_json() {
+    let data = folder();
+    let server = Server::start(data.path());
+    let [first, second] = ["first", "second"].map(|name| data.path().join(name));
+    let wait = |for_it: &Path| format!("until [ -e {} ]; do sleep 0.05; done", for_it.display());
+    let run = invoked(
+        &server,
+        data.path(),
+        &format!(
+            "echo begun; {}; echo 'é€😀 한국어' >&2; {}; echo done\n",
+            wait(&first),
+            wait(&second),
+        ),
+    );
+    let log = format!("/api/heartbeat-runs/{run}/log");
+    let parsed = |path: &str| {
+        lines(&server, path, None).map(|line| serde_json::from_str::<Value>(&line).unwrap())
+    };
+    let mut stream = parsed(&format!("{log}/stream?format=ndjson"));
+    let mut told = Vec::new();
+    // Past the lines that only show that the stream lives.
+    let mut next = || stream.find(|line| line["chunk"] != "" || line.get("complete").is_some());
+    told.extend(next());
+    std::fs::write(first, "").unwrap();
+    told.extend(next());
+    std::fs::write(second, "").unwrap();
+    told.extend(next());
+    let expected = [
+        ("stdout", "begun\n", 0),
+        ("stderr", "é€😀 한국어\n", 6),
+        ("stdout", "done\n", 26),
+    ];
+    for (line, (name, chunk, seq)) in told.iter().zip(expected) {
+        assert_eq!(
+            (&line["stream"], &line["chunk"], &line["seq"]),
+            (&json!(name), &json!(chunk), &json!(seq))
+        );
+    }
+    assert!(told.is_sorted_by_key(|line| line["ts"].as_str().unwrap().to_owned()));
+    let last = next().unwrap();
+    assert_eq!(
+        (&last["seq"], &last["complete"]),
+        (&json!(31), &json!(true))
+    );
+    assert!(next().is_none());
+
+    let rest: Vec<_> = parsed(&format!("{log}?format=ndjson&offset=6")).collect();
+    assert_eq!(&rest[..2], &told[1..]);
+    let plain = server.get(&log);
+    for limit in 1..12 {
+        let (mut read, mut offset) = (String::new(), 0);
+        while offset < 31 {
+            let query = format!("format=ndjson&offset={offset}&limitBytes={limit}");
+            for line in parsed(&format!("{log}?{query}")) {
+                read.push_str(line["chunk"].as_str().unwrap());
+                offset = line["seq"].as_u64().unwrap();
+            }
+        }
+        assert_eq!(json!(read), plain["content"], "by {limit}");
+    }
 }
 
 #[test]

@@ -288,7 +288,7 @@ impl House {
         FileRunLogs::new(self.path("data/runs"))
             .read(self.company, run, 0, 1 << 20)
             .expect("a log")
-            .content
+            .content()
     }
 
     /// The processes that are on record.

@@ -161,9 +161,9 @@ async fn reset(rqctx: RequestContext) -> HttpResponse {
         .await
 }
 
-/// Lets an agent run at once whose last runs failed or whose provider refused
-/// its account, and with it the agents that use the same account. An agent that
-/// waits for neither stays as it is.
+/// Ends an agent's back-off and its wait for a provider. It may run at once, and
+/// with it the agents that use the same account. An agent that waits for neither
+/// stays as it is.
 #[utoipa::path(post, path = "/api/agents/{agentId}/runtime-state/lift-wait", tag = TAG,
     operation_id = "liftAgentWait",
     responses((status = 200, description = "The state.", body = RuntimeStateBody)))]

@@ -1,10 +1,18 @@
+use std::sync::Arc;
+
 use actix_web::HttpResponse;
+use actix_web::http::header;
+use actix_web::web::{self, Bytes};
 use serde::Serialize;
 use utoipa::ToSchema;
 use workforce_app::runs;
 use workforce_domain::id::RunId;
-use workforce_domain::lifecycle::Lifecycle;
+use workforce_domain::port::LogSlice;
+use workforce_domain::run::Run;
 
+use super::log_encoding::LogFormat;
+use super::log_end::LogEnd;
+use super::log_lines::{LogLines, NDJSON};
 use super::{TAG, log_stream};
 use crate::access_rules::Access;
 use crate::endpoints::Endpoints;
@@ -12,6 +20,7 @@ use crate::problem::Problem;
 use crate::query::fault;
 use crate::reply::Reply;
 use crate::request_context::{Request, RequestContext};
+use crate::state::State;
 use crate::streams;
 
 /// A piece of a log has at most so many bytes.
@@ -49,49 +58,97 @@ struct LogBody {
 }
 
 /// A piece of a run's output. Asked for as `text/event-stream`, it is the same
-/// stream as under `/log/stream`.
+/// stream as under `/log/stream`. With `format=ndjson` it is a line of JSON for
+/// each part: `ts`, an instant not later than its first byte, `stream`, which is
+/// `stdout`, `stderr` or `system`, its text as `chunk`, and as `seq` where it
+/// begins, in bytes. The last line has no text: its `seq` is where the next piece
+/// begins, and it has `complete` and perhaps `note`.
 #[utoipa::path(get, path = "/api/heartbeat-runs/{runId}/log", tag = TAG,
     operation_id = "getHeartbeatRunLog",
     params(
         ("offset" = Option<u64>, Query, description = "Where to begin, in bytes."),
         ("limitBytes" = Option<u64>, Query, minimum = 1, maximum = 1048576,
             description = "At most so many bytes; 65536 when left out."),
+        ("format" = inline(Option<LogFormat>), Query,
+            description = "`plain` or `ndjson`; `plain` when left out."),
     ),
     responses((status = 200, description = "The piece.",
-        content((LogBody = "application/json"), (String = "text/event-stream")))))]
+        content((LogBody = "application/json"), (String = "text/event-stream"),
+            (String = "application/x-ndjson")))))]
 async fn log(rqctx: RequestContext) -> HttpResponse {
+    if LogFormat::of(&rqctx.request).is_ok_and(|format| format == LogFormat::Ndjson) {
+        return lines(rqctx).await;
+    }
     if rqctx.request.wants_stream(false) {
         return log_stream::stream(rqctx).await;
     }
     rqctx
         .read_and(
-            |rq| Ok((rq.id("runId")?, span(rq)?)),
+            |rq| {
+                LogFormat::of(rq)?;
+                Ok((rq.id("runId")?, span(rq)?))
+            },
             |reads, ctx, (id, span)| Ok((runs::get(reads, ctx, *id)?, *span)),
-            |state, (run, (offset, limit))| {
-                let slice = state
-                    .ports
-                    .logs
-                    .read(run.company, run.id, offset, limit)
-                    .map_err(|error| Problem::internal(&error))?;
-                let ended = run.status.is_terminal();
-                let elsewhere = ended && slice.total == 0 && run.log_bytes > 0;
-                let content = if elsewhere && offset == 0 {
-                    run.log_tail.unwrap_or_default()
-                } else {
-                    slice.content
-                };
+            |state, (mut run, span)| {
+                let (slice, end) = piece(state, &mut run, span)?;
                 Ok(Reply::ok(LogBody {
                     run_id: run.id,
-                    complete: ended && !elsewhere && slice.next_offset >= slice.total,
-                    content,
-                    note: elsewhere.then_some(log_stream::ELSEWHERE),
-                    offset,
-                    next_offset: slice.next_offset,
+                    content: slice.content(),
+                    offset: span.0,
+                    next_offset: end.next_offset,
                     total_bytes: slice.total,
+                    complete: end.complete,
+                    note: end.note,
                 }))
             },
         )
         .await
+}
+
+/// Answers with a piece as lines of JSON.
+async fn lines(rqctx: RequestContext) -> HttpResponse {
+    let found = rqctx
+        .preflight(
+            |rq| Ok((rq.id("runId")?, span(rq)?)),
+            |reads, ctx, (id, span)| Ok((runs::get(reads, ctx, *id)?, *span)),
+        )
+        .await;
+    let (rqctx, (run, span)) = match found {
+        Ok(found) => found,
+        Err(answer) => return answer,
+    };
+    let state = Arc::clone(&rqctx.state);
+    let written = web::block(move || write_lines(&state, run, span)).await;
+    match written {
+        Ok(Ok(lines)) => HttpResponse::Ok()
+            .content_type(NDJSON)
+            .insert_header((header::CACHE_CONTROL, "no-store"))
+            .body(lines),
+        Ok(Err(problem)) => rqctx.refuse(problem),
+        Err(panicked) => rqctx.refuse(Problem::internal(&panicked)),
+    }
+}
+
+fn write_lines(state: &State, mut run: Run, span: (u64, u64)) -> Result<Bytes, Problem> {
+    let (slice, end) = piece(state, &mut run, span)?;
+    let mut lines = LogLines::default();
+    lines.piece(&run, &slice)?;
+    lines.end(state.ports.clock.now(), end)?;
+    Ok(lines.into_bytes())
+}
+
+/// The piece of so many bytes from an offset on, and what is said after it.
+fn piece(
+    state: &State,
+    run: &mut Run,
+    (offset, limit): (u64, u64),
+) -> Result<(LogSlice, LogEnd), Problem> {
+    let logs = &state.ports.logs;
+    let mut slice = logs
+        .read(run.company, run.id, offset, limit)
+        .map_err(|error| Problem::internal(&error))?;
+    let end = LogEnd::of(run, offset, &mut slice);
+    Ok((slice, end))
 }
 
 fn span(rq: &Request) -> Result<(u64, u64), Problem> {

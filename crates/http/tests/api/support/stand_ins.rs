@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use workforce_domain::id::{CompanyId, RunId};
-use workforce_domain::port::{EngineSignal, LogError, LogSlice, RunLogs};
+use workforce_domain::port::{EngineSignal, LogError, LogPart, LogSlice, LogStream, RunLogs};
+use workforce_domain::time::Timestamp;
 
 /// Counts how often the engine was told.
 #[derive(Default)]
@@ -21,7 +22,9 @@ impl EngineSignal for Signals {
     }
 }
 
-/// Every run wrote the digits over and over, this many bytes.
+/// Every run wrote the digits over and over, this many bytes: the first ten by
+/// workforce and at an instant that nobody noted, then ten to standard output, one
+/// second after 1970 began, ten to standard error, two seconds after, and so on.
 pub(crate) struct Digits(AtomicUsize);
 
 impl Digits {
@@ -48,14 +51,24 @@ impl RunLogs for Digits {
         offset: u64,
         limit: u64,
     ) -> Result<LogSlice, LogError> {
-        let mut log = "0123456789".repeat(10);
-        log.truncate(self.length());
-        let total = log.len() as u64;
+        let total = self.length() as u64;
         let (start, end) = (offset.min(total), offset.saturating_add(limit).min(total));
-        let content = log[start as usize..end as usize].to_owned();
+        let mut parts = Vec::new();
+        let mut begin = start;
+        while begin < end {
+            let ten = begin / 10;
+            let until = end.min((ten + 1) * 10);
+            parts.push(LogPart {
+                at: (ten > 0).then(|| Timestamp::from_micros(ten as i64 * 1_000_000)),
+                stream: [LogStream::System, LogStream::Stdout, LogStream::Stderr][ten as usize % 3],
+                offset: begin,
+                text: "0123456789"[begin as usize % 10..][..(until - begin) as usize].to_owned(),
+            });
+            begin = until;
+        }
         Ok(LogSlice {
-            content,
-            next_offset: end,
+            parts,
+            next_offset: end.max(offset),
             total,
         })
     }
