@@ -8,8 +8,8 @@ use crate::arguments;
 use crate::command_line::{CommandLine, CommandLineError, RunUser, Session};
 use crate::failure::FailureClass;
 use crate::output::{self, ReadOutput};
-use crate::sign_in::{LoginFile, SignIn};
 use crate::settings::ProgramSettings;
+use crate::sign_in::{LoginFile, SignIn};
 
 /// A program that can run an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

@@ -68,7 +68,11 @@ mod tests {
             found.map(|(_, value)| OsStr::new(*value))
         };
         let sign_in = &program.definition().signed_in_by;
-        assert_eq!(&sign_in.look(variable), expected, "{program} {environment:?}");
+        assert_eq!(
+            &sign_in.look(variable),
+            expected,
+            "{program} {environment:?}"
+        );
     }
 
     fn file(path: &str) -> SignInHint {

@@ -3,7 +3,8 @@ use std::time::Duration;
 
 use workforce_app::authenticate::AuthPolicy;
 use workforce_domain::port::{
-    AdapterChecks, Clock, EngineSignal, Ids, InstructionFiles, ObjectStore, RunLogs, Store, Tokens, Vault,
+    AdapterChecks, Clock, EngineSignal, Ids, InstructionFiles, ObjectStore, RunLogs, Store, Tokens,
+    Vault,
 };
 use workforce_domain::time::Timestamp;
 use workforce_vitals::Vitals;

@@ -7,10 +7,10 @@ use workforce_domain::agent::{AdapterType, AgentState};
 use workforce_domain::id::{AgentId, CompanyId};
 use workforce_domain::port::{AdapterToCheck, Failure, Reads};
 
+use super::AgentError;
 use super::adapter_config::{self, ENV};
 use super::env_bindings::{BINDINGS, check_draft_bindings};
 use super::revisions::readable;
-use super::AgentError;
 use crate::access;
 use crate::context::Context;
 use crate::refusal::{Code, Codes};

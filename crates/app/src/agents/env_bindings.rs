@@ -8,7 +8,8 @@ use workforce_domain::actor::CompanyScope;
 use workforce_domain::id::SecretId;
 use workforce_domain::port::{Failure, Reads, StoreError, Tx};
 use workforce_domain::secret::{
-    ReferenceFault, Secret, SecretReference, VersionPick, is_sensitive_name, is_variable_name, references,
+    ReferenceFault, Secret, SecretReference, VersionPick, is_sensitive_name, is_variable_name,
+    references,
 };
 use workforce_domain::{Document, JsonMap};
 

@@ -239,7 +239,10 @@ async fn contain(
     environment: &ChildEnvironment,
 ) -> Result<Containment, ExecutionResult> {
     let mut own = vec![make_home(state, occupant.agent).await?];
-    if let Some(folder) = state.config.temporary_folder(occupant.company, occupant.run) {
+    if let Some(folder) = state
+        .config
+        .temporary_folder(occupant.company, occupant.run)
+    {
         let (made, owner) = (folder.clone(), state.config.containment.owner());
         let work = offload(move || {
             private_files::make_folder(&made)?;

@@ -98,7 +98,8 @@ impl Trial {
 
     async fn run(&self, state: &EngineState, preview: &Preview, check: &mut AdapterCheck) {
         let (settings, variables) = (&self.settings, &*self.variables);
-        let made = make_trial_place(state, self.occupant, settings, variables, version::LIMITS);
+        let limits = version::limits(&state.config);
+        let made = make_trial_place(state, self.occupant, settings, variables, limits);
         let mut place = match made.await {
             Ok(place) => place,
             Err(ending) => {
@@ -173,7 +174,11 @@ impl Trial {
             }
         };
         let shown = path.to_string_lossy().into_owned();
-        check.add(CheckName::Program, CheckStatus::Ok, format!("it is {shown}"));
+        check.add(
+            CheckName::Program,
+            CheckStatus::Ok,
+            format!("it is {shown}"),
+        );
         let package = definition.and_then(|it| it.package);
         check.program = Some(CheckedProgram {
             path: shown,

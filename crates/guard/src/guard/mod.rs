@@ -62,9 +62,8 @@ fn run() -> io::Result<()> {
         }
         Some(ToGuard::Survey { start, files }) => {
             let survey = survey(&start, &files);
-            let answer = survey.map_or_else(FromGuard::Refused, |it| {
-                FromGuard::Surveyed(Box::new(it))
-            });
+            let answer =
+                survey.map_or_else(FromGuard::Refused, |it| FromGuard::Surveyed(Box::new(it)));
             return send_blocking(&mut server, &answer);
         }
         _ => return Ok(()),

@@ -109,9 +109,7 @@ async fn check_draft(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .write(
             parse,
-            |tx, ctx, (company, draft)| {
-                agents::draft_to_check(tx.reads(), ctx, *company, draft)
-            },
+            |tx, ctx, (company, draft)| agents::draft_to_check(tx.reads(), ctx, *company, draft),
             // A configuration may carry credentials.
             move |_adapter| Reply::ok(found.clone()).sealed(),
         )
