@@ -119,11 +119,11 @@ fn stand_alone() -> io::Result<()> {
 fn survey(start: &Start, files: &[PathBuf]) -> Result<Survey, LaunchError> {
     // A cgroup is noted there.
     let folder = GuardFiles::of(&start.folder).create_folder();
-    folder.map_err(unwritten)?;
+    folder.map_err(|error| unwritten(&error))?;
     launch::survey(start, files)
 }
 
-fn unwritten(error: io::Error) -> LaunchError {
+fn unwritten(error: &io::Error) -> LaunchError {
     LaunchError::Files {
         os_error: error.raw_os_error(),
         cause: error.to_string(),
@@ -134,9 +134,9 @@ fn prepare(
     start: &Start,
     files: &GuardFiles,
 ) -> Result<(StdListener, RunLog, Launched), LaunchError> {
-    let listener = listen(files).map_err(unwritten)?;
+    let listener = listen(files).map_err(|error| unwritten(&error))?;
     let log = RunLog::open(&start.log, start.log_cap)
-        .map_err(unwritten)?
+        .map_err(|error| unwritten(&error))?
         .timed_by(Arc::new(SystemClock));
     Ok((listener, log, launch::launch(start)?))
 }
