@@ -138,7 +138,7 @@ api_tests! {
         let ada = api.agent(&company, "Ada");
         api.adapters.fill();
         let answer = api.post(&of_agent(&ada), &json!({}));
-        assert_eq!(answer.header("retry-after"), Some("10"));
+        assert_eq!(answer.header("retry-after"), Some("11"));
         answer.problem(429, "rate_limited");
     }
 
