@@ -23,8 +23,10 @@ mod reset_time;
 mod self_report;
 mod session_id;
 mod settings;
+mod sign_in;
 mod text;
 mod usage;
+mod version;
 
 pub use command_line::{
     CommandLine, CommandLineError, HomeFile, HomeFileWhen, RunUser, Session, command_line,
@@ -37,4 +39,6 @@ pub use reset_time::{CalendarDay, LocalTime, RetryHint};
 pub use self_report::{SelfReport, SelfReportReader};
 pub use session_id::{InvalidSessionId, SessionId};
 pub use settings::{ProgramSettings, SettingsError};
+pub use sign_in::{LoginFile, SignIn, SignInHint};
 pub use usage::{MicroCents, TokenUsage, UsageBaseline};
+pub use version::version_in;

@@ -9,6 +9,7 @@ use crate::command_line::{CommandLine, CommandLineError, RunUser, Session};
 use crate::failure::FailureClass;
 use crate::output::{self, ReadOutput};
 use crate::settings::ProgramSettings;
+use crate::sign_in::{LoginFile, SignIn};
 
 /// A program that can run an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -83,6 +84,8 @@ pub struct ProgramDefinition {
     pub version_arguments: &'static [&'static str],
     /// How somebody signs in, in a sentence.
     pub sign_in: &'static str,
+    /// How it is seen that somebody has.
+    pub signed_in_by: SignIn,
     /// Memory in MiB that a run of it took at most, with its own processes and
     /// without those of its commands; `None` when that was not seen.
     pub peak_memory_mib: Option<u32>,
@@ -116,12 +119,17 @@ static CLAUDE: ProgramDefinition = ProgramDefinition {
     version_arguments: VERSION,
     sign_in: "Set ANTHROPIC_API_KEY for the agent, or run `claude setup-token` and set \
               CLAUDE_CODE_OAUTH_TOKEN.",
+    signed_in_by: SignIn {
+        keys: CLAUDE_KEYS,
+        login: Some(LoginFile {
+            folder_variable: Some("CLAUDE_CONFIG_DIR"),
+            folder: ".claude",
+            path: ".credentials.json",
+        }),
+        elsewhere: &["CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX"],
+    },
     peak_memory_mib: Some(230),
-    key_variables: &[
-        "ANTHROPIC_API_KEY",
-        "ANTHROPIC_AUTH_TOKEN",
-        "CLAUDE_CODE_OAUTH_TOKEN",
-    ],
+    key_variables: CLAUDE_KEYS,
     settings: &[
         "command",
         "extraArgs",
@@ -148,6 +156,16 @@ static CODEX: ProgramDefinition = ProgramDefinition {
     }),
     version_arguments: VERSION,
     sign_in: "Set CODEX_API_KEY for the agent, or run `codex login` with its home.",
+    signed_in_by: SignIn {
+        // `OPENAI_API_KEY` alone is not used.
+        keys: &["CODEX_API_KEY"],
+        login: Some(LoginFile {
+            folder_variable: Some("CODEX_HOME"),
+            folder: ".codex",
+            path: "auth.json",
+        }),
+        elsewhere: &[],
+    },
     peak_memory_mib: Some(150),
     key_variables: &["CODEX_API_KEY", "OPENAI_API_KEY"],
     settings: &[
@@ -175,8 +193,17 @@ static GEMINI: ProgramDefinition = ProgramDefinition {
     }),
     version_arguments: VERSION,
     sign_in: "Set GEMINI_API_KEY for the agent, or run `gemini` once with its home and sign in.",
+    signed_in_by: SignIn {
+        keys: GEMINI_KEYS,
+        login: Some(LoginFile {
+            folder_variable: None,
+            folder: ".gemini",
+            path: "oauth_creds.json",
+        }),
+        elsewhere: &["GOOGLE_GENAI_USE_VERTEXAI"],
+    },
     peak_memory_mib: Some(800),
-    key_variables: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+    key_variables: GEMINI_KEYS,
     settings: GENERAL_SETTINGS,
     takes_session_id: true,
     resumes_elsewhere: false,
@@ -195,6 +222,15 @@ static OPENCODE: ProgramDefinition = ProgramDefinition {
     version_arguments: VERSION,
     sign_in: "Set the key variable of the model's provider for the agent, or run \
               `opencode auth login` with its home.",
+    signed_in_by: SignIn {
+        keys: PROVIDER_KEYS,
+        login: Some(LoginFile {
+            folder_variable: Some("XDG_DATA_HOME"),
+            folder: ".local/share",
+            path: "opencode/auth.json",
+        }),
+        elsewhere: &[],
+    },
     peak_memory_mib: Some(850),
     key_variables: PROVIDER_KEYS,
     settings: GENERAL_SETTINGS,
@@ -215,6 +251,15 @@ static PI: ProgramDefinition = ProgramDefinition {
     version_arguments: VERSION,
     sign_in: "Set the key variable of the model's provider for the agent, or run `pi` once with \
               its home and type `/login`.",
+    signed_in_by: SignIn {
+        keys: PROVIDER_KEYS,
+        login: Some(LoginFile {
+            folder_variable: None,
+            folder: ".pi/agent",
+            path: "auth.json",
+        }),
+        elsewhere: &[],
+    },
     peak_memory_mib: Some(120),
     key_variables: PROVIDER_KEYS,
     settings: &["command", "extraArgs", "model", "promptTemplate"],
@@ -231,8 +276,13 @@ static CURSOR: ProgramDefinition = ProgramDefinition {
     package: None,
     version_arguments: VERSION,
     sign_in: "Set CURSOR_API_KEY for the agent, or run `cursor-agent login` with its home.",
+    signed_in_by: SignIn {
+        keys: CURSOR_KEYS,
+        login: None,
+        elsewhere: &[],
+    },
     peak_memory_mib: None,
-    key_variables: &["CURSOR_API_KEY"],
+    key_variables: CURSOR_KEYS,
     settings: GENERAL_SETTINGS,
     takes_session_id: false,
     resumes_elsewhere: false,
@@ -249,6 +299,16 @@ const GENERAL_SETTINGS: &[&str] = &[
     "promptTemplate",
     "dangerouslySkipPermissions",
 ];
+
+const CLAUDE_KEYS: &[&str] = &[
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_AUTH_TOKEN",
+    "CLAUDE_CODE_OAUTH_TOKEN",
+];
+
+const GEMINI_KEYS: &[&str] = &["GEMINI_API_KEY", "GOOGLE_API_KEY"];
+
+const CURSOR_KEYS: &[&str] = &["CURSOR_API_KEY"];
 
 /// The keys of providers that programs for many of them read.
 const PROVIDER_KEYS: &[&str] = &[

@@ -15,6 +15,7 @@ extern crate std;
 
 pub mod activity;
 pub mod actor;
+pub mod adapter_check;
 pub mod agent;
 pub mod approval;
 pub mod attachment;

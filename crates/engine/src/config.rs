@@ -66,6 +66,8 @@ pub struct EngineConfig {
     pub poll_every: Duration,
     /// How long a shutdown waits for live runs to end by themselves.
     pub drain: Duration,
+    /// How long a program may take to tell its version when it is checked.
+    pub check_limit: Duration,
     /// Names of variables of the server that agents may see too.
     pub allowed_env: Vec<String>,
     /// The folder of the program `workforce`, which agents find in their `PATH`
@@ -100,8 +102,8 @@ pub struct EngineConfig {
 
 impl EngineConfig {
     /// A configuration with the usual times: a lease of 60 s renewed every
-    /// 10 s, a look for due wakes every second, and 30 s to drain. The store
-    /// counts as shared.
+    /// 10 s, a look for due wakes every second, 30 s to drain, and 20 s to tell a
+    /// version. The store counts as shared.
     pub fn new(
         instance: InstanceId,
         api_url: impl Into<String>,
@@ -120,6 +122,7 @@ impl EngineConfig {
             renew_every: Duration::from_secs(10),
             poll_every: Duration::from_secs(1),
             drain: Duration::from_secs(30),
+            check_limit: Duration::from_secs(20),
             allowed_env: Vec::new(),
             command_folder: None,
             guard,

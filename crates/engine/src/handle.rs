@@ -1,18 +1,21 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::runtime::Handle;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use workforce_domain::id::RunId;
-use workforce_domain::port::{EngineSignal, TextScrubber};
+use workforce_domain::port::{
+    AdapterCheckFuture, AdapterChecks, AdapterToCheck, EngineSignal, TextScrubber,
+};
 use workforce_domain::time::Timestamp;
 
 use crate::config::{EngineConfig, Ports};
 use crate::live::Halt;
 use crate::state::EngineState;
 use crate::transactions::{Notifiers, Transactions};
-use crate::{disk_watch, dispatcher, housekeeping, log_publisher, renewal};
+use crate::{adapter_check, disk_watch, dispatcher, housekeeping, log_publisher, renewal};
 
 /// The longest grace a run gets when the server stops, whatever its agent's
 /// configuration says.
@@ -55,6 +58,7 @@ impl Engine {
             state,
             loops,
             renewals,
+            runtime: Handle::current(),
         }
     }
 }
@@ -81,6 +85,7 @@ pub struct EngineHandle {
     state: Arc<EngineState>,
     loops: TaskTracker,
     renewals: TaskTracker,
+    runtime: Handle,
 }
 
 impl EngineHandle {
@@ -164,6 +169,12 @@ impl EngineHandle {
             let left = state.live.len();
             tracing::error!(left, "runs are left to the next start of the server");
         }
+    }
+}
+
+impl AdapterChecks for EngineHandle {
+    fn check(&self, adapter: AdapterToCheck) -> AdapterCheckFuture<'_> {
+        Box::pin(adapter_check::admit(&self.state, &self.runtime, adapter))
     }
 }
 

@@ -192,7 +192,7 @@ pub(crate) async fn remove(state: &EngineState, company: CompanyId, run: RunId) 
 
 /// Root needs no mode to be changed, and must not change any: what lies where a
 /// run wrote may be a link.
-fn remove_folder(folder: &Path) -> io::Result<()> {
+pub(crate) fn remove_folder(folder: &Path) -> io::Result<()> {
     if !geteuid().is_root() {
         unlock(folder)?;
     }

@@ -5,6 +5,7 @@
 //! sees a database, a web framework or a configuration file.
 
 mod adapter;
+mod adapter_check;
 mod config;
 mod containment;
 mod default_cap;

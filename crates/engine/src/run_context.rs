@@ -4,7 +4,7 @@ use workforce_app::agents::instructions::{self, RunInstructions};
 use workforce_app::conventions::project_layer;
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::agent::ProviderAccount;
-use workforce_domain::id::AgentId;
+use workforce_domain::id::{AgentId, CompanyId, RunId};
 use workforce_domain::issue::{Comment, Issue};
 use workforce_domain::port::{ClaimedRun, MintedToken, Reads, StoreError};
 use workforce_domain::project::Workspace;
@@ -43,6 +43,25 @@ pub(crate) struct RunContext {
     pub(crate) secrets: Vec<String>,
     /// The same, to be looked for.
     pub(crate) patterns: Patterns,
+}
+
+/// Whose a place on this computer is: the names of its folders are made of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Occupant {
+    pub(crate) company: CompanyId,
+    pub(crate) agent: AgentId,
+    pub(crate) run: RunId,
+}
+
+impl RunContext {
+    pub(crate) const fn occupant(&self) -> Occupant {
+        let run = &self.claimed.run;
+        Occupant {
+            company: run.company,
+            agent: self.claimed.agent.id,
+            run: run.id,
+        }
+    }
 }
 
 /// Gathers what a claimed run needs to know.

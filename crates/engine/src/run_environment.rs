@@ -11,7 +11,7 @@ use workforce_domain::id::{ApprovalId, IssueId};
 use workforce_domain::string_enum::StringEnum;
 
 use crate::config::{AgentHome, EngineConfig};
-use crate::run_context::RunContext;
+use crate::run_context::{Occupant, RunContext};
 use crate::wake_payload::wake_payload;
 use workforce_guard::{ChildEnvironment, InvalidVariable};
 
@@ -32,33 +32,7 @@ pub(crate) fn environment(
     own: &[(String, String)],
     cwd: &Path,
 ) -> Result<ChildEnvironment, InvalidVariable> {
-    let run_as = config.containment.run_as.as_ref();
-    let inherited = config.server_environment.iter();
-    let inherited = inherited.filter(|(name, _)| {
-        let is_listed = config.allowed_env.iter().any(|listed| name == &**listed);
-        run_as.is_none() || is_listed || !tells_of_user(name)
-    });
-    let mut environment =
-        ChildEnvironment::inherit_allowed(inherited.cloned(), &config.allowed_env);
-    if let Some(run_as) = run_as {
-        environment.set("HOME", &run_as.home)?;
-        environment.set("USER", &run_as.name)?;
-        environment.set("LOGNAME", &run_as.name)?;
-        environment.set("SHELL", &run_as.shell)?;
-    }
-    if config.agent_home == AgentHome::Private {
-        environment.set("HOME", config.home_of(context.claimed.agent.id))?;
-    }
-    let run = &context.claimed.run;
-    if let Some(folder) = config.temporary_folder(run.company, run.id) {
-        environment.set("TMPDIR", folder)?;
-    }
-    for (name, value) in own {
-        environment.set(name, value)?;
-    }
-    if let Some(folder) = &config.command_folder {
-        add_to_path(&mut environment, folder)?;
-    }
+    let mut environment = base_environment(config, context.occupant(), own)?;
     let own_key = own
         .iter()
         .find(|(name, _)| name == API_KEY)
@@ -78,6 +52,44 @@ pub(crate) fn environment(
             environment.set(format!("PAPERCLIP_{suffix}"), &value)?;
         }
         environment.set(format!("WORKFORCE_{suffix}"), value)?;
+    }
+    Ok(environment)
+}
+
+/// The part of it that does not depend on what the run is about.
+///
+/// # Errors
+/// A variable that an environment cannot hold.
+pub(crate) fn base_environment(
+    config: &EngineConfig,
+    occupant: Occupant,
+    own: &[(String, String)],
+) -> Result<ChildEnvironment, InvalidVariable> {
+    let run_as = config.containment.run_as.as_ref();
+    let inherited = config.server_environment.iter();
+    let inherited = inherited.filter(|(name, _)| {
+        let is_listed = config.allowed_env.iter().any(|listed| name == &**listed);
+        run_as.is_none() || is_listed || !tells_of_user(name)
+    });
+    let mut environment =
+        ChildEnvironment::inherit_allowed(inherited.cloned(), &config.allowed_env);
+    if let Some(run_as) = run_as {
+        environment.set("HOME", &run_as.home)?;
+        environment.set("USER", &run_as.name)?;
+        environment.set("LOGNAME", &run_as.name)?;
+        environment.set("SHELL", &run_as.shell)?;
+    }
+    if config.agent_home == AgentHome::Private {
+        environment.set("HOME", config.home_of(occupant.agent))?;
+    }
+    if let Some(folder) = config.temporary_folder(occupant.company, occupant.run) {
+        environment.set("TMPDIR", folder)?;
+    }
+    for (name, value) in own {
+        environment.set(name, value)?;
+    }
+    if let Some(folder) = &config.command_folder {
+        add_to_path(&mut environment, folder)?;
     }
     Ok(environment)
 }

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use workforce_app::agents;
 use workforce_app::secrets::{self, Found, Source, Unresolved};
 use workforce_domain::Document;
+use workforce_domain::actor::CompanyScope;
 use workforce_domain::port::{Failure, MintedToken, StoreError};
 use workforce_domain::run::Run;
 use workforce_domain::secret::references;
@@ -32,27 +33,86 @@ pub(crate) async fn resolve(
     let found = kept(state, run, &config).await?;
     let mut values = Vec::new();
     for found in found {
-        let value = match found.source {
-            Source::Stored(value) => value,
-            Source::Outside(provider, reference) => {
-                let engine = state.config.clone();
-                let read = tokio::task::spawn_blocking(move || {
-                    external_secrets::read(&engine, provider, &reference)
-                });
-                match read.await {
-                    Ok(Ok(value)) => value,
-                    Ok(Err(error)) => return Err(Unresolved::new(found.variable, &error).into()),
-                    Err(error) => return Err(StoreError::Failed(error.into()).into()),
-                }
-            }
-        };
-        if let Some(Value::Object(env)) = config.get_mut("env") {
-            let binding = json!({ "type": "plain", "value": &value });
-            env.insert(found.variable, binding);
-        }
+        let variable = found.variable.clone();
+        let value = value_of(state, found).await?;
+        bind(&mut config, variable, &value);
         values.push(value);
     }
     Ok((config, values))
+}
+
+/// A configuration with the values of its secrets, as far as they are to be had.
+pub(crate) struct Preview {
+    /// As for a run; variables without a value are left out.
+    pub(crate) config: Document,
+    /// What must not be shown.
+    pub(crate) secrets: Vec<String>,
+    /// The variables without a value.
+    pub(crate) unresolved: Vec<Unresolved>,
+}
+
+/// What a run with this configuration would get. Nothing is recorded.
+pub(crate) async fn preview(
+    state: &EngineState,
+    company: CompanyScope,
+    mut config: Document,
+) -> Result<Preview, StoreError> {
+    let (vault, named) = (Arc::clone(&state.store.ports.vault), config.clone());
+    let found = state
+        .store
+        .read(move |reads| secrets::preview(reads, &*vault, company, &named));
+    let (mut values, mut unresolved) = (Vec::new(), Vec::new());
+    for found in found.await? {
+        let value = match found {
+            Ok(found) => {
+                let variable = found.variable.clone();
+                value_of(state, found).await.map(|value| (variable, value))
+            }
+            Err(missing) => Err(missing.into()),
+        };
+        match value {
+            Ok((variable, value)) => {
+                bind(&mut config, variable, &value);
+                values.push(value);
+            }
+            Err(ResolutionError::Unresolved(missing)) => {
+                if let Some(Value::Object(env)) = config.get_mut("env") {
+                    env.remove(&missing.variable);
+                }
+                unresolved.push(missing);
+            }
+            Err(ResolutionError::Store(error)) => return Err(error),
+        }
+    }
+    Ok(Preview {
+        secrets: unshown(&config, values),
+        config,
+        unresolved,
+    })
+}
+
+async fn value_of(state: &EngineState, found: Found) -> Result<String, ResolutionError> {
+    match found.source {
+        Source::Stored(value) => Ok(value),
+        Source::Outside(provider, reference) => {
+            let engine = state.config.clone();
+            let read = tokio::task::spawn_blocking(move || {
+                external_secrets::read(&engine, provider, &reference)
+            });
+            match read.await {
+                Ok(Ok(value)) => Ok(value),
+                Ok(Err(error)) => Err(Unresolved::new(found.variable, &error).into()),
+                Err(error) => Err(StoreError::Failed(error.into()).into()),
+            }
+        }
+    }
+}
+
+fn bind(config: &mut Document, variable: String, value: &str) {
+    if let Some(Value::Object(env)) = config.get_mut("env") {
+        let binding = json!({ "type": "plain", "value": value });
+        env.insert(variable, binding);
+    }
 }
 
 /// What the store knows of the references.
@@ -93,10 +153,16 @@ pub(crate) fn unwritten(
     values: Vec<String>,
     token: &MintedToken,
 ) -> Vec<String> {
+    let mut unwritten = unshown(config, values);
+    unwritten.push(token.token.clone());
+    unwritten
+}
+
+/// These values, and what stands inline under sensitive names.
+fn unshown(config: &Document, values: Vec<String>) -> Vec<String> {
     let inline = agents::sensitive_inline_values(config);
     values
         .into_iter()
-        .chain([token.token.clone()])
         .chain(inline.map(str::to_owned))
         .collect()
 }

@@ -1,10 +1,12 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use workforce_domain::time::Timestamp;
 use workforce_vitals::{StorageArea, is_full};
 
+use crate::adapter_check::CHECKS_AT_ONCE;
 use crate::config::EngineConfig;
 use crate::live::LiveRuns;
 use crate::transactions::Transactions;
@@ -24,6 +26,8 @@ pub(crate) struct EngineState {
     pub(crate) abandoning: CancellationToken,
     /// Cancelled when the runs that dead predecessors left are cleared away.
     pub(crate) recovered: CancellationToken,
+    /// A permit for each check of an adapter that may go on.
+    pub(crate) checks: Arc<Semaphore>,
     last_tick: Mutex<Option<Timestamp>>,
 }
 
@@ -38,6 +42,7 @@ impl EngineState {
             leaving: CancellationToken::new(),
             abandoning: CancellationToken::new(),
             recovered: CancellationToken::new(),
+            checks: Arc::new(Semaphore::new(CHECKS_AT_ONCE)),
             last_tick: Mutex::default(),
         })
     }

@@ -19,6 +19,7 @@ use crate::launch::LaunchError;
 use crate::process::ProcessIdentity;
 use crate::protocol::{Description, FromGuard, RunReport, Start, ToGuard};
 use crate::run_as::RunAs;
+use crate::survey::Survey;
 use crate::wire::{Receiver, Sender, halves};
 
 /// A guard answers at once; one that does not is frozen.
@@ -134,6 +135,27 @@ pub async fn refusal_to_enter(
     }
 }
 
+/// What the program of a run would find, without executing it, and whether it could
+/// read each of these files.
+///
+/// # Errors
+///
+/// See [`GuardError`].
+pub async fn survey(
+    program: &GuardProgram,
+    start: Start,
+    files: Vec<PathBuf>,
+) -> Result<Survey, GuardError> {
+    let mut guard = spawn(program, Some(RunTag::from(start.run))).await?;
+    let start = Box::new(start);
+    guard.send(&ToGuard::Survey { start, files }).await?;
+    match guard.answer().await? {
+        FromGuard::Surveyed(survey) => Ok(*survey),
+        FromGuard::Refused(error) => Err(error.into()),
+        _ => Err(io::Error::from(io::ErrorKind::InvalidData).into()),
+    }
+}
+
 /// Becomes a process of its own, which nobody waits for but the thread that
 /// collects it.
 fn execute(program: &GuardProgram, tag: Option<&RunTag>, stream: StdStream) -> io::Result<()> {
@@ -204,6 +226,7 @@ impl Guard {
                 FromGuard::Ended(report) => return Some(*report),
                 FromGuard::Probed(_)
                 | FromGuard::Entered(_)
+                | FromGuard::Surveyed(_)
                 | FromGuard::Prepared(_)
                 | FromGuard::Started
                 | FromGuard::Refused(_)
@@ -275,6 +298,7 @@ async fn connect(files: &GuardFiles) -> Option<(Guard, Description)> {
                 FromGuard::Ended(_) => return None,
                 FromGuard::Probed(_)
                 | FromGuard::Entered(_)
+                | FromGuard::Surveyed(_)
                 | FromGuard::Prepared(_)
                 | FromGuard::Started
                 | FromGuard::Refused(_) => {}

@@ -21,6 +21,7 @@ mod process;
 mod protocol;
 mod resource_limits;
 mod run_as;
+mod survey;
 mod wire;
 
 pub use containment::{Containment, Means, Shown, names as containment_names};
@@ -35,3 +36,4 @@ pub use protocol::{
 };
 pub use resource_limits::ResourceLimits;
 pub use run_as::{RunAs, RunAsError};
+pub use survey::Survey;

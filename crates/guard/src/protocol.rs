@@ -17,6 +17,7 @@ use crate::log::LogSummary;
 use crate::process::ProcessIdentity;
 use crate::resource_limits::ResourceLimits;
 use crate::run_as::RunAs;
+use crate::survey::Survey;
 
 /// All that a guard is told about its run. It goes through a socket, never
 /// through a file, an argument or a variable: it holds secrets.
@@ -117,6 +118,12 @@ pub(crate) enum ToGuard {
     Probe { run_as: Option<RunAs> },
     /// Instead of the first message: can this account search a folder?
     Enter { run_as: RunAs, folder: PathBuf },
+    /// Instead of the first message: what would the program of this run find? It is
+    /// not executed.
+    Survey {
+        start: Box<Start>,
+        files: Vec<PathBuf>,
+    },
     /// The process is recorded: the program may be executed.
     Go,
     /// Asks for a [`Description`].
@@ -139,6 +146,8 @@ pub(crate) enum FromGuard {
     Probed(Means),
     /// The answer to [`ToGuard::Enter`]: why not, if it cannot.
     Entered(Option<String>),
+    /// The answer to [`ToGuard::Survey`].
+    Surveyed(Box<Survey>),
     /// The program waits at its gate.
     Prepared(ProcessIdentity),
     /// The program is executed.

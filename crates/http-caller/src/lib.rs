@@ -20,3 +20,4 @@ pub use address_rules::AddressRules;
 pub use call::{Call, Method};
 pub use exchange::tls_config;
 pub use program::{SUBCOMMAND, main};
+pub use resolver::{NoAddress, look_up};

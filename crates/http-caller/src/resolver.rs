@@ -14,14 +14,49 @@ pub(crate) struct CheckedResolver(pub(crate) AddressRules);
 
 /// Why a name leads nowhere.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum NoAddress {
+pub enum NoAddress {
+    /// The address names no host.
+    #[error("the address names no host")]
+    NoHost,
+    /// The name has no address.
     #[error("the name `{host}` cannot be looked up: {cause}")]
-    NotFound { host: String, cause: String },
+    NotFound {
+        /// The name.
+        host: String,
+        /// Why not.
+        cause: String,
+    },
+    /// One of its addresses is not called.
     #[error(
         "`{host}` leads to {address}, which this server does not call; its operator allows \
          ranges with --http-allow"
     )]
-    Refused { host: String, address: IpAddr },
+    Refused {
+        /// The name.
+        host: String,
+        /// The address.
+        address: IpAddr,
+    },
+}
+
+/// Looks up where a call of this address would go, and calls nothing. Blocks.
+///
+/// # Errors
+///
+/// See [`NoAddress`].
+pub fn look_up(url: &str, rules: AddressRules) -> Result<Vec<SocketAddr>, NoAddress> {
+    let uri: Uri = url.parse().map_err(|_invalid| NoAddress::NoHost)?;
+    let (host, port) = place(&uri).ok_or(NoAddress::NoHost)?;
+    CheckedResolver(rules).look_up(host, port)
+}
+
+/// The host and the port that an address stands for.
+fn place(uri: &Uri) -> Option<(&str, u16)> {
+    let default = match uri.scheme_str() {
+        Some("https") => 443,
+        _ => 80,
+    };
+    Some((uri.host()?, uri.port_u16().unwrap_or(default)))
 }
 
 impl CheckedResolver {
@@ -57,12 +92,8 @@ impl Resolver for CheckedResolver {
         _config: &Config,
         _timeout: NextTimeout,
     ) -> Result<ResolvedSocketAddrs, ureq::Error> {
-        let default = match uri.scheme_str() {
-            Some("https") => 443,
-            _ => 80,
-        };
-        let host = uri.host().ok_or(ureq::Error::HostNotFound)?;
-        let found = self.look_up(host, uri.port_u16().unwrap_or(default));
+        let (host, port) = place(uri).ok_or(ureq::Error::HostNotFound)?;
+        let found = self.look_up(host, port);
         let mut addresses = self.empty();
         for address in found.map_err(|error| ureq::Error::Other(error.into()))? {
             if addresses.try_push(address).is_err() {

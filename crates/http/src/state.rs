@@ -3,7 +3,8 @@ use std::time::Duration;
 
 use workforce_app::authenticate::AuthPolicy;
 use workforce_domain::port::{
-    Clock, EngineSignal, Ids, InstructionFiles, ObjectStore, RunLogs, Store, Tokens, Vault,
+    AdapterChecks, Clock, EngineSignal, Ids, InstructionFiles, ObjectStore, RunLogs, Store, Tokens,
+    Vault,
 };
 use workforce_domain::time::Timestamp;
 use workforce_vitals::Vitals;
@@ -37,6 +38,8 @@ pub struct Ports {
     pub objects: Arc<dyn ObjectStore>,
     /// Told when the engine has something to do at once.
     pub engine: Arc<dyn EngineSignal>,
+    /// Looks at whether agents could run.
+    pub adapters: Arc<dyn AdapterChecks>,
 }
 
 /// For how long a body may take to arrive in all, unless told otherwise.

@@ -240,6 +240,7 @@ impl Service {
                 logs: Arc::new(FileRunLogs::new(runs_dir)),
                 objects,
                 engine: engine.clone(),
+                adapters: engine.clone(),
             },
             auth,
             args.hosts(),

@@ -6,9 +6,10 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 use workforce_domain::actor::CompanyScope;
 use workforce_domain::id::SecretId;
-use workforce_domain::port::{Failure, StoreError, Tx};
+use workforce_domain::port::{Failure, Reads, StoreError, Tx};
 use workforce_domain::secret::{
-    ReferenceFault, SecretReference, VersionPick, is_sensitive_name, is_variable_name, references,
+    ReferenceFault, Secret, SecretReference, VersionPick, is_sensitive_name, is_variable_name,
+    references,
 };
 use workforce_domain::{Document, JsonMap};
 
@@ -152,6 +153,42 @@ pub(super) fn check_new_bindings<E: From<FieldFault>>(
     before: &JsonMap,
     after: &JsonMap,
 ) -> Result<(), Failure<E>> {
+    let new = new_bindings(ctx, base, before, after)?;
+    match reference_faults(tx, scope, base, &new)?.into_iter().next() {
+        Some(fault) => Err(fault.into()),
+        None => Ok(()),
+    }
+}
+
+/// Checks the bindings of an environment that nobody has yet in the same way. Nothing
+/// is locked, since nothing is stored.
+pub(super) fn check_draft_bindings<E: From<FieldFault>>(
+    reads: &mut dyn Reads,
+    ctx: &Context<'_>,
+    scope: CompanyScope,
+    base: &str,
+    config: &Document,
+) -> Result<(), Failure<E>> {
+    let new = new_bindings(ctx, base, &JsonMap::new(), config)?;
+    let mut secrets = Vec::new();
+    for id in named_secrets(&new) {
+        secrets.extend(reads.secrets().find(scope.into(), id)?);
+    }
+    let known: Vec<&Secret> = secrets.iter().collect();
+    match faults(reads, scope, base, &new, &known)?.into_iter().next() {
+        Some(fault) => Err(fault.into()),
+        None => Ok(()),
+    }
+}
+
+/// The bindings that were not there before. In strict mode none has a sensitive value
+/// inline.
+fn new_bindings(
+    ctx: &Context<'_>,
+    base: &str,
+    before: &JsonMap,
+    after: &JsonMap,
+) -> Result<Document, FieldFault> {
     let present = env_of(before);
     let new: JsonMap = env_of(after)
         .into_iter()
@@ -166,18 +203,17 @@ pub(super) fn check_new_bindings<E: From<FieldFault>>(
         if let Some((name, _)) = inline {
             let message = "make a secret of this value and refer to it: \
                 {\"type\":\"secret_ref\",\"secretId\":...,\"version\":\"latest\"}";
-            let fault = FieldFault::coded(Code::SecretRequired, pointer(base, name), message);
-            return Err(fault.into());
+            let at = pointer(base, name);
+            return Err(FieldFault::coded(Code::SecretRequired, at, message));
         }
         if let Some(fault) = inline_credential(before, after) {
-            return Err(fault.into());
+            return Err(fault);
         }
     }
-    let new = Document::from_iter([("env".to_owned(), Value::Object(new))]);
-    match reference_faults(tx, scope, base, &new)?.into_iter().next() {
-        Some(fault) => Err(fault.into()),
-        None => Ok(()),
-    }
+    Ok(Document::from_iter([(
+        "env".to_owned(),
+        Value::Object(new),
+    )]))
 }
 
 /// What is wrong with the references of a configuration. Locks the secrets that
@@ -188,18 +224,35 @@ pub(super) fn reference_faults(
     base: &str,
     config: &Document,
 ) -> Result<Vec<FieldFault>, StoreError> {
-    let ids: BTreeSet<SecretId> = references(config).map(|(_, it)| it.secret).collect();
+    let ids = named_secrets(config);
     if ids.is_empty() {
         return Ok(Vec::new());
     }
-    let ids: Vec<SecretId> = ids.into_iter().collect();
     let secrets = tx.secrets_mut().lock_all(scope, &ids)?;
+    let known: Vec<&Secret> = secrets.iter().map(|secret| &**secret).collect();
+    faults(tx.reads(), scope, base, config, &known)
+}
+
+/// The secrets that a configuration refers to.
+fn named_secrets(config: &Document) -> Vec<SecretId> {
+    let ids: BTreeSet<SecretId> = references(config).map(|(_, it)| it.secret).collect();
+    ids.into_iter().collect()
+}
+
+/// What is wrong with the references of a configuration to these secrets.
+fn faults(
+    reads: &mut dyn Reads,
+    scope: CompanyScope,
+    base: &str,
+    config: &Document,
+    secrets: &[&Secret],
+) -> Result<Vec<FieldFault>, StoreError> {
     let mut faults = Vec::new();
     for (name, reference) in references(config) {
         let message = if !secrets.iter().any(|secret| secret.id == reference.secret) {
             "no such secret in this company".to_owned()
         } else if let VersionPick::Pinned(version) = reference.version
-            && tx
+            && reads
                 .secrets()
                 .version(scope, reference.secret, version)?
                 .is_none()

@@ -1,6 +1,7 @@
 //! Agents: hire, read, change, switch on and off
 //! (docs/access.md#fields-of-an-agent).
 
+mod adapter_check;
 mod adapter_config;
 mod create;
 mod deletion;
@@ -28,6 +29,7 @@ use workforce_domain::money::Cents;
 use workforce_domain::port::{Failure, Locked, Reads, Spender, StoreError, Tx};
 use workforce_domain::time::Month;
 
+pub use adapter_check::{CHECK, CHECK_DRAFT, CheckAdapter, draft_to_check, to_check};
 pub use adapter_config::resource_limit;
 pub(crate) use adapter_config::unmasked_document;
 pub use create::{CREATE, CreateAgent, create};

@@ -22,7 +22,7 @@ pub use change::{
     DELETE, DELETE_VERSION, ROTATE, UPDATE, UpdateSecret, delete, delete_version, update,
 };
 pub use convert::{CONVERT, Converted, convert};
-pub use resolve::{Found, Source, Unresolved, resolve, values_of_run};
+pub use resolve::{Found, Source, Unresolved, preview, resolve, values_of_run};
 pub use usage::{SecretUsage, usage, versions};
 
 use crate::access::{self, Denied, FieldFault};

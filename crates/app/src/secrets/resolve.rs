@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 use workforce_domain::Document;
-use workforce_domain::actor::CompanyOwned;
+use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::id::SecretId;
 use workforce_domain::port::{Failure, Reads, RunSecret, StoreError, Tx, Vault};
 use workforce_domain::run::Run;
@@ -85,31 +85,14 @@ pub fn resolve(
     let mut found = Vec::new();
     let mut uses = Vec::new();
     for (variable, reference) in wanted {
-        let refuse = |fault: &str| Failure::Refused(Unresolved::new(variable.as_str(), &fault));
-        let Some(secret) = secrets.iter().find(|it| it.id == reference.secret) else {
-            return Err(refuse("its secret does not exist"));
-        };
-        let version = match reference.version {
-            VersionPick::Latest => secret.latest_version,
-            VersionPick::Pinned(version) => version,
-        };
-        let source = match &secret.external_ref {
-            None => match open(tx.reads(), ctx.vault, secret, version)? {
-                Opened::Value(value) => Source::Stored(value),
-                Opened::Missing => return Err(refuse("its secret does not have this version")),
-                Opened::Unreadable => {
-                    return Err(refuse("its secret cannot be opened with this master key"));
-                }
-            },
-            Some(_) if version != 0 => {
-                return Err(refuse("its secret is kept elsewhere and has no versions"));
-            }
-            Some(external_ref) => Source::Outside(secret.provider, external_ref.clone()),
-        };
+        let secret = secrets.iter().find(|it| it.id == reference.secret);
+        let looked = look_up(tx.reads(), ctx.vault, secret.map(|it| &**it), reference)?;
+        let (source, version) =
+            looked.map_err(|fault| Failure::Refused(Unresolved::new(variable.as_str(), &fault)))?;
         uses.push(RunSecret {
             run: run.id,
             variable: variable.clone(),
-            secret: secret.id,
+            secret: reference.secret,
             version,
             used_at: ctx.now,
         });
@@ -117,6 +100,56 @@ pub fn resolve(
     }
     tx.secrets_mut().record_uses(scope, &uses)?;
     Ok(found)
+}
+
+/// What [`resolve`] would find for each reference of a configuration. Nothing is
+/// written down.
+pub fn preview(
+    reads: &mut dyn Reads,
+    vault: &dyn Vault,
+    company: CompanyScope,
+    config: &Document,
+) -> Result<Vec<Result<Found, Unresolved>>, StoreError> {
+    let wanted = match wanted(config) {
+        Ok(wanted) => wanted,
+        Err(unresolved) => return Ok(vec![Err(unresolved)]),
+    };
+    let mut previews = Vec::new();
+    for (variable, reference) in wanted {
+        let secret = reads.secrets().find(company.into(), reference.secret)?;
+        let looked = look_up(reads, vault, secret.as_ref(), reference)?;
+        previews.push(match looked {
+            Ok((source, _version)) => Ok(Found { variable, source }),
+            Err(fault) => Err(Unresolved::new(variable, &fault)),
+        });
+    }
+    Ok(previews)
+}
+
+/// Where the value of a reference is, and its version; else what is wrong.
+fn look_up(
+    reads: &mut dyn Reads,
+    vault: &dyn Vault,
+    secret: Option<&Secret>,
+    reference: SecretReference,
+) -> Result<Result<(Source, i32), &'static str>, StoreError> {
+    let Some(secret) = secret else {
+        return Ok(Err("its secret does not exist"));
+    };
+    let version = match reference.version {
+        VersionPick::Latest => secret.latest_version,
+        VersionPick::Pinned(version) => version,
+    };
+    let source = match &secret.external_ref {
+        None => match open(reads, vault, secret, version)? {
+            Opened::Value(value) => Ok(Source::Stored(value)),
+            Opened::Missing => Err("its secret does not have this version"),
+            Opened::Unreadable => Err("its secret cannot be opened with this master key"),
+        },
+        Some(_) if version != 0 => Err("its secret is kept elsewhere and has no versions"),
+        Some(external_ref) => Ok(Source::Outside(secret.provider, external_ref.clone())),
+    };
+    Ok(source.map(|source| (source, version)))
 }
 
 /// The references of a configuration, each with its variable.

@@ -1,6 +1,7 @@
 //! The ports: what the rules and use cases ask of a store, a clock and a
 //! source of randomness.
 
+mod adapter_checks;
 mod agents;
 mod approvals;
 mod attachments;
@@ -29,6 +30,7 @@ mod sessions;
 mod store;
 mod stream_tickets;
 
+pub use adapter_checks::*;
 pub use agents::*;
 pub use approvals::*;
 pub use attachments::*;

@@ -6,6 +6,7 @@ use workforce_agent_programs::{
     UsageBaseline, command_line,
 };
 use workforce_app::prompt::{self, PromptFacts};
+use workforce_domain::Document;
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::port::StoreError;
 use workforce_domain::run::RunStart;
@@ -40,6 +41,10 @@ impl Adapter for AgentProgramAdapter {
             }
         })
     }
+
+    fn program(&self) -> Option<AgentProgram> {
+        Some(self.0)
+    }
 }
 
 /// What the guard is to start; an ending before that is the error.
@@ -50,7 +55,7 @@ async fn prepare(
     context: &RunContext,
 ) -> Result<(Start, RunStart), ExecutionResult> {
     let settings = ProgramSettings::read(&context.settings).map_err(|fault| unusable(&fault))?;
-    let user = user_of(state, context);
+    let user = user_of(state, &context.settings);
     let fresh = Session::New { id: None };
     // What the place needs does not depend on the session.
     let line = command_line(program, &settings, fresh, user).map_err(|fault| unusable(&fault))?;
@@ -87,11 +92,8 @@ async fn prepare(
         account: context.account.clone(),
         program: Some(memo),
     };
-    let command = settings.command.filter(|command| !command.is_empty());
     let command = Command {
-        program: command
-            .unwrap_or_else(|| program.definition().command.to_owned())
-            .into(),
+        program: command_of(program, &settings).into(),
         arguments: line.arguments.into_iter().map(Into::into).collect(),
         home_files: line.home_files.into_iter().map(home_file).collect(),
         stdin: Some(match resumed {
@@ -170,9 +172,18 @@ fn home_file(file: agent_programs::HomeFile) -> HomeFile {
     }
 }
 
+/// What the program is started by.
+pub(crate) fn command_of(program: AgentProgram, settings: &ProgramSettings) -> String {
+    let own = settings
+        .command
+        .clone()
+        .filter(|command| !command.is_empty());
+    own.unwrap_or_else(|| program.definition().command.to_owned())
+}
+
 /// Whether the program runs as root, which some refuse.
-fn user_of(state: &EngineState, context: &RunContext) -> RunUser {
-    let env = context.settings.get("env").and_then(|env| env.as_object());
+pub(crate) fn user_of(state: &EngineState, settings: &Document) -> RunUser {
+    let env = settings.get("env").and_then(|env| env.as_object());
     let says = |value: &serde_json::Value| {
         let plain = value.as_str().or_else(|| value.get("value")?.as_str());
         plain == Some("1")

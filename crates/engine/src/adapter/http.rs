@@ -57,8 +57,7 @@ async fn prepare(
 ) -> Result<(Start, RunStart), ExecutionResult> {
     let settings = HttpConfig::read(&context.settings).map_err(|fault| misconfigured(&fault))?;
     let Some(url) = settings.url.clone() else {
-        let fault = FieldFault::invalid("/adapterConfig/url", "must say where the agent is");
-        return Err(misconfigured(&fault));
+        return Err(misconfigured(&no_url()));
     };
     let variables = env(&context.settings).map_err(|fault| unusable(&fault))?;
     let headers = settings
@@ -114,9 +113,18 @@ async fn prepare(
 
 /// A run that does not begin, since its configuration cannot be used.
 fn misconfigured(fault: &FieldFault) -> ExecutionResult {
+    ExecutionResult::failed(RunErrorCode::ConfigInvalid, misconfiguration(fault))
+}
+
+/// What is wrong with the configuration, in a sentence.
+pub(crate) fn misconfiguration(fault: &FieldFault) -> String {
     let place = fault.pointer.trim_start_matches('/').replace('/', ".");
-    let error = format!("{place}: {}", fault.message);
-    ExecutionResult::failed(RunErrorCode::ConfigInvalid, error)
+    format!("{place}: {}", fault.message)
+}
+
+/// The fault of a configuration without an address.
+pub(crate) fn no_url() -> FieldFault {
+    FieldFault::invalid("/adapterConfig/url", "must say where the agent is")
 }
 
 fn limits(settings: &HttpConfig) -> Limits {

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use workforce_agent_programs::UsageBaseline;
+use workforce_domain::id::AgentId;
+use workforce_domain::project::Workspace;
 use workforce_domain::run::RunErrorCode;
 use workforce_guard::{
     ChildEnvironment, Containment, DEFAULT_LOG_CAP, HomeFile, JudgedBy, Limits, ResourceLimits,
@@ -17,14 +19,17 @@ use super::settings::LocalSettings;
 use crate::execution_result::ExecutionResult;
 use crate::live::LiveRun;
 use crate::private_files;
-use crate::run_context::RunContext;
-use crate::run_environment::environment;
+use crate::run_context::{Occupant, RunContext};
+use crate::run_environment::{base_environment, environment};
 use crate::state::EngineState;
 
+/// So much output of a program is kept that is only looked at, in bytes.
+const TRIAL_LOG_CAP: u64 = 64 * 1024;
+
 /// Where a program runs.
-pub(super) struct Place {
-    pub(super) cwd: PathBuf,
-    pub(super) environment: ChildEnvironment,
+pub(crate) struct Place {
+    pub(crate) cwd: PathBuf,
+    pub(crate) environment: ChildEnvironment,
     containment: Containment,
     limits: Limits,
     resource_limits: ResourceLimits,
@@ -47,7 +52,7 @@ pub(super) struct Command {
 }
 
 /// A run that does not begin, since its configuration cannot be used.
-pub(super) fn unusable(fault: &dyn std::error::Error) -> ExecutionResult {
+pub(crate) fn unusable(fault: &dyn std::error::Error) -> ExecutionResult {
     ExecutionResult::failed(RunErrorCode::ConfigInvalid, fault.to_string())
 }
 
@@ -59,16 +64,17 @@ pub(super) async fn make_place(
     variables: &[(&'static str, String)],
 ) -> Result<Place, ExecutionResult> {
     let settings = LocalSettings::read(&context.settings).map_err(|fault| unusable(&fault))?;
-    let cwd = working_directory(state, context, &settings).await?;
-    let needed = variables.iter();
-    let own: Vec<(String, String)> = needed
-        .map(|(name, value)| ((*name).to_owned(), value.clone()))
-        .chain(settings.env.iter().cloned())
-        .collect();
+    let occupant = context.occupant();
+    let workspace = context.workspace.as_ref();
+    let cwd = working_directory(state, occupant, &settings, workspace).await?;
+    let own = own_variables(variables, &settings);
     let environment =
         environment(&state.config, context, &own, &cwd).map_err(|fault| unusable(&fault))?;
-    let told = write_context(state, context).await?;
-    let containment = contain(state, context, told, &cwd, &environment).await?;
+    let copy = context.copy.iter();
+    let copy = copy.flat_map(|copy| [copy.folder.clone(), copy.skill.clone()]);
+    let told = write_context(state, context).await?.into_iter().chain(copy);
+    let told: Vec<PathBuf> = told.collect();
+    let containment = contain(state, occupant, &told, &cwd, &environment).await?;
     Ok(Place {
         cwd,
         environment,
@@ -86,8 +92,9 @@ pub(super) async fn make_bare_place(
     environment: ChildEnvironment,
     limits: Limits,
 ) -> Result<Place, ExecutionResult> {
-    let cwd = make_home(state, context).await?;
-    let containment = contain(state, context, None, &cwd, &environment).await?;
+    let occupant = context.occupant();
+    let cwd = make_home(state, occupant.agent).await?;
+    let containment = contain(state, occupant, &[], &cwd, &environment).await?;
     Ok(Place {
         cwd,
         environment,
@@ -97,7 +104,68 @@ pub(super) async fn make_bare_place(
     })
 }
 
+/// Makes the place of a program that is only looked at: that of a run, without what
+/// runs are told.
+pub(crate) async fn make_trial_place(
+    state: &EngineState,
+    occupant: Occupant,
+    settings: &LocalSettings,
+    variables: &[(&'static str, String)],
+    limits: Limits,
+) -> Result<Place, ExecutionResult> {
+    let (config, folder) = (state.config.clone(), occupant);
+    let made = offload(move || config.make_run_folder(folder.company, folder.run)).await;
+    let folder = state.config.run_folder(occupant.company, occupant.run);
+    made.map_err(|error| unmade(state, "folder", &folder, &error))?;
+    let cwd = working_directory(state, occupant, settings, None).await?;
+    let own = own_variables(variables, settings);
+    let environment =
+        base_environment(&state.config, occupant, &own).map_err(|fault| unusable(&fault))?;
+    let containment = contain(state, occupant, &[], &cwd, &environment).await?;
+    Ok(Place {
+        cwd,
+        environment,
+        containment,
+        limits,
+        resource_limits: settings.resource_limits,
+    })
+}
+
 impl Place {
+    /// The start of a program there that is only looked at. Whatever it leaves behind
+    /// is in the folder of the run.
+    pub(crate) fn trial(
+        &self,
+        state: &EngineState,
+        occupant: Occupant,
+        (program, arguments): (OsString, &[&str]),
+        secrets: &[String],
+    ) -> Start {
+        let folder = state.config.run_folder(occupant.company, occupant.run);
+        Start {
+            run: occupant.run,
+            fence: 0,
+            folder: state.config.guard_folder(occupant.company, occupant.run),
+            program,
+            arguments: arguments.iter().map(Into::into).collect(),
+            cwd: self.cwd.clone(),
+            environment: self.environment.clone(),
+            home_files: Vec::new(),
+            stdin: None,
+            log: folder.join("trial.log"),
+            log_cap: TRIAL_LOG_CAP,
+            secrets: secrets.to_vec(),
+            judged_by: JudgedBy::ExitCode,
+            usage_baseline: UsageBaseline::NEW_SESSION,
+            preamble: String::new(),
+            limits: self.limits,
+            resource_limits: self.resource_limits,
+            patience: state.config.patience(),
+            containment: self.containment.clone(),
+            memo: Value::Null,
+        }
+    }
+
     /// What the guard is to start.
     pub(super) fn start(
         self,
@@ -137,30 +205,44 @@ impl Place {
 /// home that is the agent's alone.
 async fn working_directory(
     state: &EngineState,
-    context: &RunContext,
+    occupant: Occupant,
     settings: &LocalSettings,
+    workspace: Option<&Workspace>,
 ) -> Result<PathBuf, ExecutionResult> {
     if let Some(cwd) = &settings.cwd {
         return Ok(cwd.clone());
     }
-    let workspace = context.workspace.as_ref();
     if let Some(cwd) = workspace.and_then(|workspace| workspace.source.cwd()) {
         return Ok(Path::new(cwd.as_str()).to_owned());
     }
-    make_home(state, context).await
+    make_home(state, occupant.agent).await
+}
+
+/// The variables of a program: what it needs, and the agent's own, which win.
+fn own_variables(
+    needed: &[(&'static str, String)],
+    settings: &LocalSettings,
+) -> Vec<(String, String)> {
+    let needed = needed.iter();
+    needed
+        .map(|(name, value)| ((*name).to_owned(), value.clone()))
+        .chain(settings.env.iter().cloned())
+        .collect()
 }
 
 /// What the run is kept from, and what of the server's files it is shown.
 async fn contain(
     state: &EngineState,
-    context: &RunContext,
-    told: Option<PathBuf>,
+    occupant: Occupant,
+    told: &[PathBuf],
     cwd: &Path,
     environment: &ChildEnvironment,
 ) -> Result<Containment, ExecutionResult> {
-    let run = &context.claimed.run;
-    let mut own = vec![make_home(state, context).await?];
-    if let Some(folder) = state.config.temporary_folder(run.company, run.id) {
+    let mut own = vec![make_home(state, occupant.agent).await?];
+    if let Some(folder) = state
+        .config
+        .temporary_folder(occupant.company, occupant.run)
+    {
         let (made, owner) = (folder.clone(), state.config.containment.owner());
         let work = offload(move || {
             private_files::make_folder(&made)?;
@@ -170,17 +252,14 @@ async fn contain(
         made.map_err(|error| unmade(state, "temporary folder", &folder, &error))?;
         own.push(folder);
     }
-    let copy = context.copy.iter();
-    let copy = copy.flat_map(|copy| [copy.folder.clone(), copy.skill.clone()]);
-    let told: Vec<PathBuf> = told.into_iter().chain(copy).collect();
     let mut places = vec![cwd.to_owned()];
     places.extend(environment.get("HOME").map(PathBuf::from));
-    Ok(state.config.containment.of_run(&own, &told, &places))
+    Ok(state.config.containment.of_run(&own, told, &places))
 }
 
 /// The folder that is the agent's alone.
-async fn make_home(state: &EngineState, context: &RunContext) -> Result<PathBuf, ExecutionResult> {
-    let (config, agent) = (state.config.clone(), context.claimed.agent.id);
+async fn make_home(state: &EngineState, agent: AgentId) -> Result<PathBuf, ExecutionResult> {
+    let config = state.config.clone();
     let made = offload(move || config.make_home(agent)).await;
     made.map_err(|error| unmade(state, "home", &state.config.home_of(agent), &error))
 }
@@ -220,7 +299,7 @@ async fn write_context(
     })
 }
 
-async fn offload<T: Send + 'static>(
+pub(crate) async fn offload<T: Send + 'static>(
     work: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> io::Result<T> {
     tokio::task::spawn_blocking(work)

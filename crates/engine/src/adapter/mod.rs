@@ -1,12 +1,12 @@
 //! How agents are run: one implementation per kind of adapter.
 
-mod agent_program;
+pub(crate) mod agent_program;
 mod composed_prompt;
-mod http;
+pub(crate) mod http;
 mod http_body;
-mod local;
+pub(crate) mod local;
 mod process;
-mod settings;
+pub(crate) mod settings;
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -36,6 +36,11 @@ pub(crate) trait Adapter: Send + Sync {
         live: &'a Arc<LiveRun>,
         context: &'a RunContext,
     ) -> RunFuture<'a>;
+
+    /// The agent program that it runs, if that is one.
+    fn program(&self) -> Option<AgentProgram> {
+        None
+    }
 }
 
 /// The adapter for a kind.

@@ -16,33 +16,33 @@ const DEFAULT_GRACE: Duration = Duration::from_secs(20);
 
 /// What the configuration of every local program says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct LocalSettings {
+pub(crate) struct LocalSettings {
     /// The working directory, when the agent has one of its own.
-    pub(super) cwd: Option<PathBuf>,
+    pub(crate) cwd: Option<PathBuf>,
     /// The agent's own variables.
-    pub(super) env: Vec<(String, String)>,
+    pub(crate) env: Vec<(String, String)>,
     /// What the run may take.
-    pub(super) limits: Limits,
+    pub(crate) limits: Limits,
     /// What its programs may use of the computer.
-    pub(super) resource_limits: ResourceLimits,
+    pub(crate) resource_limits: ResourceLimits,
 }
 
 /// The configuration of the `process` adapter
 /// (docs/heartbeats.md#process-adapter).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct ProcessSettings {
+pub(crate) struct ProcessSettings {
     /// The program: a name looked up in `PATH`, or a path.
-    pub(super) program: String,
+    pub(crate) program: String,
     /// Its arguments.
-    pub(super) args: Vec<String>,
+    pub(crate) args: Vec<String>,
     /// What the program reads from its standard input.
-    pub(super) stdin: Option<String>,
+    pub(crate) stdin: Option<String>,
 }
 
 /// What is wrong with a configuration, for people.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("adapterConfig.{key} {fault}")]
-pub(super) struct SettingsFault {
+pub(crate) struct SettingsFault {
     key: String,
     fault: &'static str,
 }
@@ -54,7 +54,7 @@ const fn fault<T>(key: String, fault: &'static str) -> Result<T, SettingsFault> 
 impl LocalSettings {
     /// Reads a configuration. It was checked when it was saved, but not with
     /// what an issue overrides.
-    pub(super) fn read(config: &Document) -> Result<Self, SettingsFault> {
+    pub(crate) fn read(config: &Document) -> Result<Self, SettingsFault> {
         let cwd = text(config, "cwd")?
             .filter(|cwd| !cwd.is_empty())
             .map(PathBuf::from);
@@ -80,7 +80,7 @@ impl LocalSettings {
 
 impl ProcessSettings {
     /// Reads a configuration, which was checked as above.
-    pub(super) fn read(config: &Document) -> Result<Self, SettingsFault> {
+    pub(crate) fn read(config: &Document) -> Result<Self, SettingsFault> {
         let Some(command) = text(config, "command")?.filter(|command| !command.is_empty()) else {
             return fault("command".into(), "must name the program to run");
         };
@@ -139,7 +139,7 @@ fn args(config: &Document) -> Result<Vec<String>, SettingsFault> {
 }
 
 /// The agent's own variables.
-pub(super) fn env(config: &Document) -> Result<Vec<(String, String)>, SettingsFault> {
+pub(crate) fn env(config: &Document) -> Result<Vec<(String, String)>, SettingsFault> {
     let env = match config.get("env") {
         None => return Ok(Vec::new()),
         Some(Value::Object(env)) => env,

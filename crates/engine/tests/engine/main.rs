@@ -4,6 +4,7 @@
     reason = "a fixture that cannot be made fails the test that wants it"
 )]
 
+mod adapter_checks;
 mod agent_programs;
 mod callbacks;
 mod dispatch;

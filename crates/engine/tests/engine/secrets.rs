@@ -15,7 +15,7 @@ fn value(text: &str) -> SecretValue {
     SecretValue::new(text).expect("a value")
 }
 
-fn make(house: &House, name: &str, text: &str) -> Secret {
+pub(super) fn make(house: &House, name: &str, text: &str) -> Secret {
     let command = CreateSecret {
         name: SecretName::new(name).expect("a name"),
         description: None,
@@ -26,7 +26,7 @@ fn make(house: &House, name: &str, text: &str) -> Secret {
     house.act(|tx, ctx| secrets::create(tx, ctx, house.company, command.clone()))
 }
 
-fn make_outside(house: &House, provider: SecretProvider, reference: &str) -> Secret {
+pub(super) fn make_outside(house: &House, provider: SecretProvider, reference: &str) -> Secret {
     let command = CreateSecret {
         name: SecretName::new(reference).expect("a name"),
         description: None,
@@ -37,7 +37,7 @@ fn make_outside(house: &House, provider: SecretProvider, reference: &str) -> Sec
     house.act(|tx, ctx| secrets::create(tx, ctx, house.company, command.clone()))
 }
 
-fn reference(secret: &Secret, version: &Value) -> Value {
+pub(super) fn reference(secret: &Secret, version: &Value) -> Value {
     json!({ "type": "secret_ref", "secretId": secret.id, "version": version })
 }
 

@@ -100,8 +100,11 @@ impl Control {
                     self.kill.send_replace(true);
                     self.stop(Ending::Abandoned);
                 }
-                ToGuard::Start(_) | ToGuard::Probe { .. } | ToGuard::Enter { .. } | ToGuard::Go => {
-                }
+                ToGuard::Start(_)
+                | ToGuard::Probe { .. }
+                | ToGuard::Enter { .. }
+                | ToGuard::Survey { .. }
+                | ToGuard::Go => {}
             }
         }
         Ok(())

@@ -9,6 +9,7 @@ mod supervision;
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::net::{UnixListener as StdListener, UnixStream as StdStream};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -28,6 +29,7 @@ use crate::launch::{self, Execution, LaunchError, Launched};
 use crate::log::RunLog;
 use crate::process::ProcessIdentity;
 use crate::protocol::{Description, FromGuard, Start, ToGuard};
+use crate::survey::Survey;
 use crate::wire::{receive_blocking, send_blocking};
 
 /// Runs a guard, in a process that was started for nothing else by
@@ -57,6 +59,12 @@ fn run() -> io::Result<()> {
             let refusal = run_as.can_enter(&folder).err();
             let refusal = refusal.map(|error| error.to_string());
             return send_blocking(&mut server, &FromGuard::Entered(refusal));
+        }
+        Some(ToGuard::Survey { start, files }) => {
+            let survey = survey(&start, &files);
+            let answer =
+                survey.map_or_else(FromGuard::Refused, |it| FromGuard::Surveyed(Box::new(it)));
+            return send_blocking(&mut server, &answer);
         }
         _ => return Ok(()),
     };
@@ -108,17 +116,27 @@ fn stand_alone() -> io::Result<()> {
     Ok(())
 }
 
+fn survey(start: &Start, files: &[PathBuf]) -> Result<Survey, LaunchError> {
+    // A cgroup is noted there.
+    let folder = GuardFiles::of(&start.folder).create_folder();
+    folder.map_err(|error| unwritten(&error))?;
+    launch::survey(start, files)
+}
+
+fn unwritten(error: &io::Error) -> LaunchError {
+    LaunchError::Files {
+        os_error: error.raw_os_error(),
+        cause: error.to_string(),
+    }
+}
+
 fn prepare(
     start: &Start,
     files: &GuardFiles,
 ) -> Result<(StdListener, RunLog, Launched), LaunchError> {
-    let unwritten = |error: io::Error| LaunchError::Files {
-        os_error: error.raw_os_error(),
-        cause: error.to_string(),
-    };
-    let listener = listen(files).map_err(unwritten)?;
+    let listener = listen(files).map_err(|error| unwritten(&error))?;
     let log = RunLog::open(&start.log, start.log_cap)
-        .map_err(unwritten)?
+        .map_err(|error| unwritten(&error))?
         .noted_by(Arc::new(SystemClock));
     Ok((listener, log, launch::launch(start)?))
 }

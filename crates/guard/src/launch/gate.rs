@@ -8,12 +8,15 @@ use std::convert::Infallible;
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 
 use nix::errno::Errno;
 use nix::libc;
 use nix::sys::prctl;
 use nix::sys::signal::Signal;
 use nix::unistd::{ForkResult, Pid, execve, getppid, setsid};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use super::descriptors::close_all_but;
 use super::error::LaunchError;
@@ -56,12 +59,16 @@ pub(super) struct Gate {
 }
 
 impl Gate {
-    /// Waits until the process stands at the gate.
+    /// Waits until the process stands at the gate, and gives what it tells: nothing, or
+    /// the [`Survey`](crate::survey::Survey) that it was asked for.
     ///
     /// # Errors
     ///
     /// Why it does not get there.
-    pub(super) fn wait_until_ready(&mut self, start: &Start) -> Result<(), LaunchError> {
+    pub(super) fn wait_until_ready<T: DeserializeOwned>(
+        &mut self,
+        start: &Start,
+    ) -> Result<T, LaunchError> {
         let told = report(&mut self.reports);
         let told = told.map_err(|error| LaunchError::of_process(start, &error))?;
         let ended = || LaunchError::of_process(start, &io::ErrorKind::UnexpectedEof.into());
@@ -86,7 +93,9 @@ impl Gate {
 }
 
 /// The next report, which is one line; `None` when there is none any more.
-fn report(reports: &mut PipeReader) -> io::Result<Option<Result<(), LaunchError>>> {
+fn report<T: DeserializeOwned>(
+    reports: &mut PipeReader,
+) -> io::Result<Option<Result<T, LaunchError>>> {
     let mut line = Vec::new();
     let mut read = [0; 4096];
     while line.last() != Some(&b'\n') {
@@ -116,6 +125,8 @@ pub(super) struct Program<'a> {
     pub(super) image: &'a ProgramImage,
     pub(super) cgroup: Option<&'a RunCgroup>,
     pub(super) limits: ProcessLimits,
+    /// Files to look for instead of becoming the program.
+    pub(super) surveyed: Option<&'a [PathBuf]>,
 }
 
 impl GateKey {
@@ -133,10 +144,10 @@ impl GateKey {
 
     /// Tells why the process does not become the program.
     pub(super) fn refuse(&self, error: LaunchError) {
-        self.tell(&Err(error));
+        self.tell::<()>(&Err(error));
     }
 
-    fn tell(&self, told: &Result<(), LaunchError>) {
+    fn tell<T: Serialize>(&self, told: &Result<T, LaunchError>) {
         let mut line = serde_json::to_vec(told).unwrap_or_default();
         line.push(b'\n');
         let _ = (&self.report).write_all(&line);
@@ -169,6 +180,10 @@ impl GateKey {
         home::write(start)?;
         let restricted = rules.restrict(&start.containment, stays_root);
         restricted.map_err(failed)?;
+        if let Some(files) = program.surveyed {
+            self.tell(&Ok(program::survey(start, files)));
+            exit_with(NOT_EXECUTED);
+        }
         program::enter_directory(start)?;
         let file = program::find(start)?;
         program.limits.apply(stays_root).map_err(failed)?;

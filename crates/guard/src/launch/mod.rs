@@ -12,6 +12,7 @@ use std::ffi::{CString, NulError, OsStr};
 use std::io::{self, PipeReader, PipeWriter};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use nix::unistd::{Pid, Uid, fchown, geteuid};
@@ -28,6 +29,7 @@ use crate::first_process;
 use crate::process::{ProcessGroup, ProcessIdentity, ProgramEnd, Reach};
 use crate::protocol::Start;
 use crate::resource_limits::ProcessLimits;
+use crate::survey::Survey;
 
 const OOM_SCORE: &str = "500";
 
@@ -64,6 +66,19 @@ struct ProgramImage {
 /// Starts a process that waits at its gate. To be called while the guard has one
 /// thread: the process is a copy of it and goes on to run its code.
 pub(crate) fn launch(start: &Start) -> Result<Launched, LaunchError> {
+    let mut launched = approach(start, None)?;
+    launched.gate.wait_until_ready::<()>(start)?;
+    Ok(launched)
+}
+
+/// Starts a process that comes as far as a program, looks around and ends. To be
+/// called like [`launch`].
+pub(crate) fn survey(start: &Start, files: &[PathBuf]) -> Result<Survey, LaunchError> {
+    approach(start, Some(files))?.gate.wait_until_ready(start)
+}
+
+/// Starts a process on its way to the gate.
+fn approach(start: &Start, surveyed: Option<&[PathBuf]>) -> Result<Launched, LaunchError> {
     let mut environment = start.environment.clone();
     environment.mark(&RunTag::from(start.run));
     let Ok(image) = image(start, &environment) else {
@@ -77,13 +92,11 @@ pub(crate) fn launch(start: &Start) -> Result<Launched, LaunchError> {
         &start.containment,
         cgroup.as_ref().map(|cgroup| cgroup.cgroup()),
     )?;
-    let made = at_gate(start, &image, cgroup, limits);
-    let mut launched = made.map_err(|error| LaunchError::Process {
+    let made = at_gate(start, &image, cgroup, (limits, surveyed));
+    made.map_err(|error| LaunchError::Process {
         program: start.named(),
         cause: error.to_string(),
-    })?;
-    launched.gate.wait_until_ready(start)?;
-    Ok(launched)
+    })
 }
 
 impl Launched {
@@ -110,7 +123,7 @@ fn at_gate(
     start: &Start,
     image: &ProgramImage,
     cgroup: Option<Arc<RunCgroup>>,
-    limits: ProcessLimits,
+    (limits, surveyed): (ProcessLimits, Option<&[PathBuf]>),
 ) -> io::Result<Launched> {
     let (stdin, feed) = io::pipe()?;
     let (stdout, out) = io::pipe()?;
@@ -135,6 +148,7 @@ fn at_gate(
         image,
         cgroup: cgroup.as_deref(),
         limits,
+        surveyed,
     };
     prefer_to_end();
     let guard = ProcessIdentity::of(std::process::id().cast_signed())?;

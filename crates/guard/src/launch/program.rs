@@ -7,6 +7,7 @@ use nix::unistd::{AccessFlags, chdir, eaccess};
 
 use super::error::LaunchError;
 use crate::protocol::Start;
+use crate::survey::{Survey, can_write, has_content};
 
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
@@ -27,6 +28,15 @@ pub(super) fn enter_directory(start: &Start) -> Result<(), LaunchError> {
         cwd: start.cwd.clone(),
         cause: error.to_string(),
     })
+}
+
+/// What the program would find here.
+pub(super) fn survey(start: &Start, files: &[PathBuf]) -> Survey {
+    Survey {
+        directory: enter_directory(start).map(|()| can_write(&start.cwd)),
+        program: resolve(&start.program, start.environment.get("PATH"), &start.cwd),
+        files: files.iter().map(|file| has_content(file)).collect(),
+    }
 }
 
 /// The file to execute.

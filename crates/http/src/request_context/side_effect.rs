@@ -1,5 +1,6 @@
 //! Serving a request whose effect is not the store's alone.
 
+use actix_web::{HttpResponse, web};
 use serde::Serialize;
 use workforce_app::{Context, Failure, Refusal, Signal};
 use workforce_domain::port::{Reads, Tx};
@@ -10,7 +11,71 @@ use crate::problem::{Problem, into_problem};
 use crate::reply::Reply;
 use crate::state::State;
 
+/// What a request that changes something finds before it is served.
+enum Planned<T> {
+    /// What it asked for.
+    Found(T),
+    /// The answer to an earlier request with its key.
+    Answered(Box<Response>),
+}
+
 impl RequestContext {
+    /// The part of a request that looks, for a handler that does something lengthy
+    /// outside of the store before it lets [`write`](Self::write) serve the request. A
+    /// request that was served already is answered as it was.
+    ///
+    /// # Errors
+    /// The answer, when there is nothing to go on with.
+    pub(crate) async fn plan<I, T, E>(
+        mut self,
+        parse: impl FnOnce(&Request) -> Result<I, Problem> + Send + 'static,
+        act: impl Fn(&mut dyn Reads, &Context<'_>, &I) -> Result<T, Failure<E>> + Send + 'static,
+    ) -> Result<(Self, T), HttpResponse>
+    where
+        T: Send + 'static,
+        E: Refusal,
+    {
+        let request_id = self.request.request_id.clone();
+        let span = tracing::Span::current();
+        let planned = web::block(move || {
+            let _entered = span.enter();
+            let planned = self.scrub().and_then(|()| self.plan_now(parse, act));
+            planned.map(|planned| (self, planned))
+        });
+        match planned.await {
+            Ok(Ok((rqctx, Planned::Found(found)))) => Ok((rqctx, found)),
+            Ok(Ok((rqctx, Planned::Answered(response)))) => Err(rqctx.answer(*response)),
+            Ok(Err(problem)) => Err(problem.answer(&request_id)),
+            Err(panicked) => Err(Problem::internal(&panicked).answer(&request_id)),
+        }
+    }
+
+    fn plan_now<I, T, E: Refusal>(
+        &self,
+        parse: impl FnOnce(&Request) -> Result<I, Problem>,
+        act: impl Fn(&mut dyn Reads, &Context<'_>, &I) -> Result<T, Failure<E>>,
+    ) -> Result<Planned<T>, Problem> {
+        let ports = &self.state.ports;
+        let parsed = self.parsed(parse);
+        if let Ok((_, Some(repeatable))) = &parsed {
+            let _claim = self.claim(Some(repeatable))?;
+            let first = ports.store.write(|tx| {
+                let now = ports.clock.now();
+                let caller = self.admit(tx.reads(), now)?;
+                let name = caller_name(&caller.caller.actor);
+                let first = repeatable.find(tx, &*ports.vault, &name, now)?;
+                Ok(first.map(|first| Response::replay(first, caller.ignored_run)))
+            });
+            if let Some(first) = first.map_err(into_problem)? {
+                return Ok(Planned::Answered(Box::new(first)));
+            }
+        }
+        let looked = self.look_with(&parsed, |reads, ctx, (input, _repeatable)| {
+            act(reads, ctx, input)
+        });
+        looked.map(|(found, _ignored_run)| Planned::Found(found))
+    }
+
     pub(super) fn write_with_side_effect_now<I, P, X, T, E: Refusal, B: Serialize>(
         &self,
         parse: impl FnOnce(&Request) -> Result<I, Problem>,

@@ -1,3 +1,4 @@
+mod adapter_check;
 mod bodies;
 mod instructions;
 mod keys;
@@ -46,6 +47,7 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
         permissions::register,
         runtime_state::register,
         instructions::register,
+        adapter_check::register,
     ]
     .into_iter()
     .fold(endpoints, |endpoints, register| register(endpoints))

@@ -12,6 +12,7 @@ mod ws;
 
 mod access;
 mod activity_order;
+mod adapter_checks;
 mod agent_faults;
 mod agents;
 mod approval_drafts;

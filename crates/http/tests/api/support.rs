@@ -16,14 +16,14 @@ use actix_web::web::Data;
 use serde_json::Value;
 use tempfile::TempDir;
 use workforce_app::authenticate::AuthPolicy;
-use workforce_domain::port::{EngineSignal, RunLogs};
+use workforce_domain::port::{AdapterChecks, EngineSignal, RunLogs};
 use workforce_http::{AllowedHosts, Options, Ports, State, serve};
 use workforce_testkit::ports;
 use workforce_testkit::store::TestStore;
 
 pub(crate) use self::answer::{Answer, Fetched};
 pub(crate) use self::requests::Bearing;
-pub(crate) use self::stand_ins::{Digits, Signals};
+pub(crate) use self::stand_ins::{Digits, FitAdapters, Signals};
 pub(crate) use self::twin::Twin;
 use crate::answers;
 
@@ -36,6 +36,7 @@ pub(crate) struct Api {
     pub(crate) store: TestStore,
     pub(crate) state: Data<State>,
     pub(crate) signals: Arc<Signals>,
+    pub(crate) adapters: Arc<FitAdapters>,
     pub(crate) logs: Arc<Digits>,
     /// Beneath it lie external instructions; `data` in it is the server's.
     pub(crate) home: TempDir,
@@ -153,6 +154,7 @@ impl Api {
             logs: Arc::clone(&self.logs) as Arc<dyn RunLogs>,
             objects: ports::objects(self.objects.path()),
             engine: Arc::clone(&self.signals) as Arc<dyn EngineSignal>,
+            adapters: Arc::clone(&self.adapters) as Arc<dyn AdapterChecks>,
         }
     }
 
@@ -165,6 +167,7 @@ impl Api {
         let home = tempfile::tempdir().unwrap();
         let objects = tempfile::tempdir().unwrap();
         let signals = Arc::new(Signals::default());
+        let adapters = Arc::new(FitAdapters::default());
         let logs = Arc::new(Digits::new(100));
         let ports = Ports {
             store: store.shared(),
@@ -176,6 +179,7 @@ impl Api {
             logs: Arc::clone(&logs) as Arc<dyn RunLogs>,
             objects: ports::objects(objects.path()),
             engine: Arc::clone(&signals) as Arc<dyn EngineSignal>,
+            adapters: Arc::clone(&adapters) as Arc<dyn AdapterChecks>,
         };
         let hosts = AllowedHosts::new(["board.example".to_owned()]);
         let ports = change(ports, home.path());
@@ -195,6 +199,7 @@ impl Api {
             store,
             state,
             signals,
+            adapters,
             logs,
             home,
             objects,

@@ -6,6 +6,7 @@
     reason = "the binary under test is started as a process, and time is what the test waits for"
 )]
 
+mod adapter_checks;
 mod agent_programs;
 mod agents;
 mod board_tokens;

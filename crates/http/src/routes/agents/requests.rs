@@ -14,7 +14,7 @@ use crate::problem::Problem;
 
 /// The adapter of this name. One that is unknown is a fault of meaning
 /// (docs/heartbeats.md#process-adapter).
-fn adapter(name: &str) -> Result<AdapterType, Problem> {
+pub(super) fn adapter(name: &str) -> Result<AdapterType, Problem> {
     AdapterType::parse(name).ok_or_else(|| {
         let words: Vec<_> = AdapterType::ALL.iter().map(|word| word.as_str()).collect();
         let message = format!("must be one of {}", words.join(", "));

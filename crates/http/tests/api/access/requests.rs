@@ -119,6 +119,11 @@ pub(super) const REQUESTS: &[Request] = &[
         "/api/agents/{agentId}/env/{name}/to-secret",
         r#"{"name":"VALUE_{unique}"}"#,
     ),
+    post("/api/agents/{agentId}/adapter-check", ""),
+    post(
+        "/api/companies/{companyId}/adapter-check",
+        r#"{"adapterType":"claude_local"}"#,
+    ),
     get("/api/agents/{agentId}/instructions-bundle"),
     patch(
         "/api/agents/{agentId}/instructions-bundle",

@@ -1,9 +1,14 @@
 //! Ports that tests look into.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use workforce_domain::adapter_check::{AdapterCheck, CheckName, CheckStatus, CheckedProgram};
 use workforce_domain::id::{CompanyId, RunId};
-use workforce_domain::port::{EngineSignal, LogError, LogPart, LogSlice, LogStream, RunLogs};
+use workforce_domain::port::{
+    AdapterCheckError, AdapterCheckFuture, AdapterChecks, AdapterToCheck, EngineSignal, LogError,
+    LogPart, LogSlice, LogStream, RunLogs,
+};
 use workforce_domain::time::Timestamp;
 
 /// Counts how often the engine was told.
@@ -19,6 +24,44 @@ impl Signals {
 impl EngineSignal for Signals {
     fn nudge(&self) {
         self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+/// Finds nothing wrong with any adapter, and shows what it was asked about.
+#[derive(Default)]
+pub(crate) struct FitAdapters {
+    asked: Mutex<Vec<AdapterToCheck>>,
+    is_busy: AtomicBool,
+}
+
+impl FitAdapters {
+    /// What was asked about, oldest first.
+    pub(crate) fn asked(&self) -> Vec<AdapterToCheck> {
+        self.asked.lock().unwrap().clone()
+    }
+
+    /// From now on there is no place for checks.
+    pub(crate) fn fill(&self) {
+        self.is_busy.store(true, Ordering::SeqCst);
+    }
+}
+
+impl AdapterChecks for FitAdapters {
+    fn check(&self, adapter: AdapterToCheck) -> AdapterCheckFuture<'_> {
+        Box::pin(async move {
+            if self.is_busy.load(Ordering::SeqCst) {
+                return Err(AdapterCheckError::Busy);
+            }
+            let mut check = AdapterCheck::new(adapter.adapter_type);
+            check.add(CheckName::Program, CheckStatus::Ok, "it is there");
+            check.program = Some(CheckedProgram {
+                path: "/usr/bin/program".into(),
+                version: None,
+                tested_version: None,
+            });
+            self.asked.lock().unwrap().push(adapter);
+            Ok(check)
+        })
     }
 }
 
