@@ -1,5 +1,7 @@
 use std::ffi::{OsStr, OsString};
+use std::fs::{self, Permissions};
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,6 +15,9 @@ use workforce_guard::GuardFiles;
 use workforce_guard::client::GuardProgram;
 use workforce_http_caller::AddressRange;
 use workforce_vitals::{StorageArea, Vitals};
+
+/// The mode of a folder that its owner alone may use.
+const OWNER_ONLY: u32 = 0o700;
 
 /// Nobody else can take a run over on a store of its own: a restart may take this
 /// long.
@@ -214,6 +219,11 @@ impl EngineConfig {
         owner.make_way(&[&self.homes()])?;
         make_folder(&home)?;
         owner.give_home(&home)?;
+        // A run may have closed it to itself.
+        let mode = fs::symlink_metadata(&home)?.permissions().mode();
+        if mode & OWNER_ONLY != OWNER_ONLY {
+            fs::set_permissions(&home, Permissions::from_mode(OWNER_ONLY))?;
+        }
         Ok(home)
     }
 }

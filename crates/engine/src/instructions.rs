@@ -7,7 +7,6 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use nix::unistd::geteuid;
 use workforce_app::agents::instructions::{RunFile, RunInstructions};
 use workforce_app::prompt;
 use workforce_domain::actor::InstanceScope;
@@ -17,6 +16,7 @@ use workforce_domain::port::{InstructionFileError, InstructionFiles, StoreError}
 use workforce_domain::run::RunErrorCode;
 
 use crate::execution_result::ExecutionResult;
+use crate::folder_removal::remove_folder;
 use crate::private_files::{make_folder, write_file};
 use crate::run_owner::RunOwner;
 use crate::state::EngineState;
@@ -188,39 +188,6 @@ pub(crate) async fn remove(state: &EngineState, company: CompanyId, run: RunId) 
         Ok(Err(error)) => tracing::warn!(%error, %run, "the folder of a run is left behind"),
         Err(error) => tracing::warn!(%error, %run, "the folder of a run is left behind"),
     }
-}
-
-/// Root needs no mode to be changed, and must not change any: what lies where a
-/// run wrote may be a link.
-pub(crate) fn remove_folder(folder: &Path) -> io::Result<()> {
-    if !geteuid().is_root() {
-        unlock(folder)?;
-    }
-    match std::fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
-}
-
-/// Lets the content of a folder be changed by its owner.
-fn unlock(folder: &Path) -> io::Result<()> {
-    let mut rest = vec![folder.to_owned()];
-    while let Some(folder) = rest.pop() {
-        match folder.symlink_metadata() {
-            Ok(metadata) if metadata.is_dir() => {}
-            Ok(_) => continue,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            Err(error) => return Err(error),
-        }
-        std::fs::set_permissions(&folder, Permissions::from_mode(0o700))?;
-        for entry in std::fs::read_dir(&folder)? {
-            let entry = entry?;
-            if entry.file_type()?.is_dir() {
-                rest.push(entry.path());
-            }
-        }
-    }
-    Ok(())
 }
 
 /// Removes the folders of runs that ended without their server, before the

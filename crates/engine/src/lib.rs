@@ -13,6 +13,7 @@ mod disk_watch;
 mod dispatcher;
 mod execution_result;
 mod external_secrets;
+mod folder_removal;
 mod guarded_run;
 mod handle;
 mod housekeeping;

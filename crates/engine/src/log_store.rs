@@ -8,6 +8,7 @@ use workforce_domain::port::{LogError, LogSlice, RunLogs};
 use workforce_domain::time::Timestamp;
 
 use crate::config::log_path;
+use crate::folder_removal::remove_folder;
 use workforce_guard::read_log;
 
 /// The output of runs, in one file each: `<runs_dir>/<company>/<run>.log`.
@@ -46,10 +47,8 @@ impl RunLogs for FileRunLogs {
     }
 
     fn delete(&self, company: CompanyId) -> Result<(), LogError> {
-        match fs::remove_dir_all(self.runs_dir.join(company.to_string())) {
-            Err(error) if error.kind() != ErrorKind::NotFound => Err(LogError(error.into())),
-            _gone => Ok(()),
-        }
+        remove_folder(&self.runs_dir.join(company.to_string()))
+            .map_err(|error| LogError(error.into()))
     }
 }
 

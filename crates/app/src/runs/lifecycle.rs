@@ -67,7 +67,12 @@ pub fn finish(
         return Ok(false);
     }
     let end = match tx.runs().completion(company, id)? {
-        Some(Completion::Reported(report, _)) => report.applied_to(end),
+        Some(Completion::Reported(report, _)) => {
+            // A run that is to stop is not completed, so whoever asked for that
+            // came later.
+            (run.stop_requested_at, run.stop_reason) = (None, None);
+            report.applied_to(end)
+        }
         Some(Completion::Awaited) | None => end,
     };
     let Ok(outcome) = run.end(end, ctx.now) else {

@@ -104,6 +104,24 @@ pub fn get(reads: &mut dyn Reads, ctx: &Context<'_>, id: RunId) -> Result<Run, F
         .ok_or_else(|| Denied::NotFound("heartbeat run").into())
 }
 
+/// One run whose log is to be read. The board, its agent, and the managers above
+/// that one: a log begins with what the agent was told, its instructions included.
+pub fn get_with_log(
+    reads: &mut dyn Reads,
+    ctx: &Context<'_>,
+    id: RunId,
+) -> Result<Run, Failure<RunError>> {
+    let run = get(reads, ctx, id)?;
+    if let Some(caller) = ctx.agent()
+        && caller.agent != run.agent
+        && !access::manages(reads, run.scope(), caller.agent, run.agent)?
+    {
+        let message = "only the agent itself and its managers read what it was told";
+        return Err(Denied::Forbidden(message).into());
+    }
+    Ok(run)
+}
+
 /// Runs of a company, newest first.
 pub fn list(
     reads: &mut dyn Reads,

@@ -20,6 +20,7 @@ use crate::adapter::adapter;
 use crate::adapter::agent_program::{command_of, user_of};
 use crate::adapter::local::{Place, make_trial_place, offload};
 use crate::adapter::settings::{LocalSettings, ProcessSettings};
+use crate::folder_removal::remove_folder;
 use crate::instructions;
 use crate::run_context::Occupant;
 use crate::secret_resolution::Preview;
@@ -45,7 +46,7 @@ pub(super) async fn check(
     instructions::remove(state, company, run).await;
     if adapter.agent.is_none() {
         let home = state.config.home_of(agent);
-        if let Err(error) = offload(move || instructions::remove_folder(&home)).await {
+        if let Err(error) = offload(move || remove_folder(&home)).await {
             tracing::warn!(%error, "the home of an agent that is not hired is left behind");
         }
     }

@@ -61,7 +61,7 @@ fn resolve(
         let candidate = cwd.join(program);
         return match examine(&candidate) {
             Finding::Executable => Ok(candidate),
-            Finding::NotExecutable => Err(not_executable(program, candidate)),
+            Finding::NotExecutable | Finding::OutOfReach => Err(not_executable(program, candidate)),
             Finding::Missing => Err(not_found(program)),
         };
     }
@@ -77,7 +77,8 @@ fn resolve(
         match examine(&candidate) {
             Finding::Executable => return Ok(candidate),
             Finding::NotExecutable => refused = refused.or(Some(candidate)),
-            Finding::Missing => {}
+            // A folder that is closed to the program's user says nothing.
+            Finding::OutOfReach | Finding::Missing => {}
         }
     }
     Err(match refused {
@@ -89,6 +90,7 @@ fn resolve(
 enum Finding {
     Executable,
     NotExecutable,
+    OutOfReach,
     Missing,
 }
 
@@ -98,7 +100,7 @@ fn examine(candidate: &Path) -> Finding {
             Finding::Executable
         }
         Ok(_) => Finding::NotExecutable,
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Finding::NotExecutable,
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Finding::OutOfReach,
         Err(_) => Finding::Missing,
     }
 }

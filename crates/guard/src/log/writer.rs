@@ -113,7 +113,10 @@ impl RunLog {
     /// kept for the summary, and later output is only counted.
     pub fn append(&mut self, stream: LogStream, chunk: &[u8]) {
         self.total += chunk.len() as u64;
-        self.remember(chunk);
+        // The end is that of the program; what it was told is not for everybody.
+        if stream != LogStream::System {
+            self.remember(chunk);
+        }
         if self.fault.is_some() || chunk.is_empty() {
             return;
         }

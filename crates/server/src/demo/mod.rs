@@ -59,7 +59,8 @@ pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<()> {
         Some(folder) => std::path::absolute(folder)?,
         None => temporary.path().to_owned(),
     };
-    std::fs::create_dir_all(&folder)?;
+    std::fs::create_dir_all(&folder)
+        .with_context(|| format!("failed to make the folder {}", folder.display()))?;
     let runtime = service::runtime()?;
     let linger = !args.exit && std::io::stdout().is_terminal();
     let outcome = runtime.block_on(async {

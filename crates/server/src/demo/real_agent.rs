@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail, ensure};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde_json::{Value, json};
-use workforce_agent_programs::AgentProgram;
+use workforce_agent_programs::{AgentProgram, ProgramDefinition};
 use workforce_domain::agent::AdapterType;
 
 use super::narrator::{GLANCE, Narrator, id, print_costs, say};
@@ -125,7 +125,7 @@ pub(super) fn play(
         }),
     )?)?;
     say("An issue is assigned to it; from here on the agent acts by itself.\n")?;
-    watch(board, &mut narrator, &company, 1).context(definition.sign_in)?;
+    watch(board, &mut narrator, &company, 1).with_context(|| help(definition))?;
     let done = board.get(&format!("/api/issues/{issue}"))?;
     show_greeting(&repository)?;
     say(&format!(
@@ -153,6 +153,20 @@ pub(super) fn play(
     }
     say("")?;
     print_costs(board, &company)
+}
+
+/// What to do where the program does not work.
+fn help(definition: &ProgramDefinition) -> String {
+    let install = match &definition.package {
+        Some(package) => format!("npm install -g {}@{}", package.name, package.version),
+        None => "see its own page".to_owned(),
+    };
+    format!(
+        "the agent did not do its work. Is {name} there, and signed in?\n  Install: {install}\n  \
+         Sign in: {sign_in}\n  What happened",
+        name = definition.name,
+        sign_in = definition.sign_in,
+    )
 }
 
 /// A folder to work in: a git repository where git is installed.

@@ -29,7 +29,7 @@ const MAX_BYTES: u64 = 1024 * 1024;
 const DEFAULT_BYTES: u64 = 64 * 1024;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
-    endpoints.add(__path_log, Access::Anyone, streams::ENTER, log)
+    endpoints.add(__path_log, Access::ItselfOrAbove, streams::ENTER, log)
 }
 
 /// A piece of a run's log.
@@ -88,7 +88,7 @@ async fn log(rqctx: RequestContext) -> HttpResponse {
                 LogFormat::of(rq)?;
                 Ok((rq.id("runId")?, span(rq)?))
             },
-            |reads, ctx, (id, span)| Ok((runs::get(reads, ctx, *id)?, *span)),
+            |reads, ctx, (id, span)| Ok((runs::get_with_log(reads, ctx, *id)?, *span)),
             |state, (mut run, span)| {
                 let (slice, end) = piece(state, &mut run, span)?;
                 Ok(Reply::ok(LogBody {
@@ -110,7 +110,7 @@ async fn lines(rqctx: RequestContext) -> HttpResponse {
     let found = rqctx
         .preflight(
             |rq| Ok((rq.id("runId")?, span(rq)?)),
-            |reads, ctx, (id, span)| Ok((runs::get(reads, ctx, *id)?, *span)),
+            |reads, ctx, (id, span)| Ok((runs::get_with_log(reads, ctx, *id)?, *span)),
         )
         .await;
     let (rqctx, (run, span)) = match found {

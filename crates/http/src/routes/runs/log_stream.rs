@@ -18,7 +18,7 @@ use crate::streams;
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints.add(
         __path_log_stream,
-        Access::Anyone,
+        Access::ItselfOrAbove,
         streams::ENTER,
         log_stream,
     )
@@ -75,7 +75,8 @@ async fn open(rqctx: &Arc<RequestContext>) -> Result<HttpResponse, Problem> {
     let looked = rqctx
         .read_for_stream(true, move |reads, ctx| {
             let wanted = asked.clone().map_err(Failure::Refused)?;
-            runs::get(reads, ctx, wanted.run).map_err(|failure| failure.map(Problem::refused))
+            runs::get_with_log(reads, ctx, wanted.run)
+                .map_err(|failure| failure.map(Problem::refused))
         })
         .await?;
     let wanted = wanted?;
