@@ -9,7 +9,9 @@ use workforce_app::runs;
 use workforce_domain::activity::Action;
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::agent::{Agent, AgentStatus};
-use workforce_domain::run::{Run, RunEnd, RunErrorCode, RunOutcome, RunStatus};
+use workforce_domain::run::{
+    CompletionReport, CompletionStatus, Run, RunEnd, RunErrorCode, RunOutcome, RunStatus,
+};
 use workforce_domain::wake::WakeReason;
 use workforce_testkit::world::{World, done};
 
@@ -149,4 +151,34 @@ fn lost_work_that_was_asked_to_stop_is_not_tried_again() {
     assert_eq!(world.stored_agent(agent.id).consecutive_failures, 0);
     assert!(world.pending_wakes(&agent).is_empty());
     assert!(world.start_next().is_none());
+}
+
+#[test]
+fn what_an_agent_said_goes_before_a_later_stop() {
+    let world = World::sqlite();
+    let agent = hired(&world);
+    let run = running(&world, &agent).run;
+    done(world.system().write(|tx, _| {
+        tx.runs_mut().await_completion(run.scope(), run.id)?;
+        Ok::<_, Failure<Infallible>>(())
+    }));
+    let report = CompletionReport {
+        status: CompletionStatus::Succeeded,
+        result: Some("It is built.".into()),
+        error: None,
+        error_code: None,
+    };
+    done(
+        world
+            .board()
+            .write(|tx, ctx| runs::complete(tx, ctx, run.id, report.clone())),
+    );
+    done(cancel(world.board(), &run));
+    assert!(world.finish_as(
+        &run,
+        &ended(RunOutcome::Stopped(RunErrorCode::CancelRequested))
+    ));
+    let over = world.stored_run(run.id);
+    assert_eq!((over.status, over.error_code), (RunStatus::Succeeded, None));
+    assert_eq!(over.result_text.as_deref(), Some("It is built."));
 }
