@@ -30,16 +30,19 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
         )
 }
 
-/// Looks at whether an agent could run as it is configured: whether its program is
-/// there, which version it is, whether it is signed in, and where it works. Nothing is
-/// changed, and no model is called. At most two checks go on at once on a server;
+/// Looks at whether an agent could run as it is configured. Is its program there,
+/// which version is it, is it signed in, and where does it work? Nothing is changed,
+/// and no model is called. At most two checks go on at once on a server;
 /// others wait, and are told 429 `rate_limited` in the end.
 #[utoipa::path(post, path = "/api/agents/{agentId}/adapter-check", tag = TAG,
     operation_id = "checkAgentAdapter",
     responses((status = 200, description = "What was found, also when something is missing.",
         body = AdapterCheck)))]
 async fn check(rqctx: RequestContext) -> HttpResponse {
-    let parse = |rq: &Request| rq.id("agentId");
+    let parse = |rq: &Request| {
+        rq.no_body()?;
+        rq.id("agentId")
+    };
     let planned = rqctx
         .plan(parse, |reads, ctx, id| agents::to_check(reads, ctx, *id))
         .await;

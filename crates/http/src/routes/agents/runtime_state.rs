@@ -170,7 +170,10 @@ async fn reset(rqctx: RequestContext) -> HttpResponse {
 async fn lift_wait(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .write(
-            |rq| rq.id("agentId"),
+            |rq| {
+                rq.no_body()?;
+                rq.id("agentId")
+            },
             |tx, ctx, id| agents::lift_wait(tx, ctx, *id),
             |state| Reply::ok(RuntimeStateBody::from(state)),
         )
