@@ -3,6 +3,7 @@
 
 use serde_json::{Value, json};
 
+use crate::agent_faults::strict;
 use crate::support::{Api, NOTHING, api_tests, id};
 
 fn hired(api: &Api, company: &Value, body: &Value) -> Value {
@@ -107,7 +108,7 @@ api_tests! {
         assert_eq!(api.get(&agents).ok(200), json!([]));
     }
 
-    fn a_configuration_that_nobody_could_be_hired_with_is_refused(api) {
+    fn a_configuration_that_nobody_could_be_hired_with_is_refused(api = strict) {
         let company = api.company("Acme");
         let elsewhere = api.company("Elsewhere");
         let secrets = format!("/api/companies/{}/secrets", id(&elsewhere));
@@ -123,6 +124,10 @@ api_tests! {
             (
                 env(json!({ "WORKFORCE_RUN_ID": "x" })),
                 422, "env_reserved", "/adapterConfig/env/WORKFORCE_RUN_ID",
+            ),
+            (
+                env(json!({ "API_TOKEN": "in plain" })),
+                422, "secret_required", "/adapterConfig/env/API_TOKEN",
             ),
             (env(json!({ "K": foreign })), 422, "secret_not_found", "/adapterConfig/env/K"),
             (json!({ "adapterConfig": [] }), 400, "invalid_json", "/adapterConfig"),
