@@ -53,15 +53,14 @@ pub fn lift_wait(
     ctx.require_board()?;
     let mut agent = lock(tx, ctx, id)?;
     let scope = agent.scope();
-    let mut lifted = agent.backoff_until.is_some_and(|until| until > ctx.now);
+    let backs_off = agent.backoff_until.is_some_and(|until| until > ctx.now);
+    let waits = backs_off || gate(tx.reads(), &agent, ctx.now)?.is_some();
     agent.end_backoff();
     for account in accounts(&agent) {
-        let gate = tx.sessions().find_gate(scope, &account)?;
-        lifted |= gate.is_some_and(|gate| gate.blocked_until > ctx.now);
         tx.sessions_mut().delete_gate(scope, &account)?;
     }
     tx.agents_mut().save(&agent)?;
-    if lifted {
+    if waits {
         log_activity(tx, ctx, Action::AgentWaitLifted, &agent, json!({}));
         ctx.signal.raise();
     }

@@ -46,13 +46,9 @@ async fn check(rqctx: RequestContext) -> HttpResponse {
     let planned = rqctx
         .plan(parse, |reads, ctx, id| agents::to_check(reads, ctx, *id))
         .await;
-    let (rqctx, adapter) = match planned {
-        Ok(planned) => planned,
+    let (rqctx, found) = match look(planned).await {
+        Ok(looked) => looked,
         Err(answer) => return answer,
-    };
-    let found = match look(&rqctx, adapter).await {
-        Ok(found) => found,
-        Err(problem) => return rqctx.refuse(problem),
     };
     rqctx
         .write(
@@ -101,13 +97,9 @@ async fn check_draft(rqctx: RequestContext) -> HttpResponse {
             agents::draft_to_check(reads, ctx, *company, draft)
         })
         .await;
-    let (rqctx, adapter) = match planned {
-        Ok(planned) => planned,
+    let (rqctx, found) = match look(planned).await {
+        Ok(looked) => looked,
         Err(answer) => return answer,
-    };
-    let found = match look(&rqctx, adapter).await {
-        Ok(found) => found,
-        Err(problem) => return rqctx.refuse(problem),
     };
     rqctx
         .write(
@@ -119,10 +111,14 @@ async fn check_draft(rqctx: RequestContext) -> HttpResponse {
         .await
 }
 
-async fn look(rqctx: &RequestContext, adapter: AdapterToCheck) -> Result<AdapterCheck, Problem> {
-    let checked = rqctx.state.ports.adapters.check(adapter).await;
-    checked.map_err(|error| match error {
-        AdapterCheckError::Busy => Problem::rate_limited(AGAIN_AFTER),
-        AdapterCheckError::Store(error) => error.into(),
-    })
+/// Has done what was planned; the answer when there is nothing to go on with.
+async fn look(
+    planned: Result<(RequestContext, AdapterToCheck), HttpResponse>,
+) -> Result<(RequestContext, AdapterCheck), HttpResponse> {
+    let (rqctx, adapter) = planned?;
+    match rqctx.state.ports.adapters.check(adapter).await {
+        Ok(found) => Ok((rqctx, found)),
+        Err(AdapterCheckError::Busy) => Err(rqctx.refuse(Problem::rate_limited(AGAIN_AFTER))),
+        Err(AdapterCheckError::Store(error)) => Err(rqctx.refuse(error.into())),
+    }
 }
