@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 use workforce_app::agents::HttpConfig;
+use workforce_domain::Document;
 use workforce_domain::adapter_check::{AdapterCheck, CheckName, CheckStatus};
 use workforce_http_caller::{AddressRules, look_up};
 
@@ -16,13 +17,25 @@ use crate::state::EngineState;
 
 /// The longest look for a name.
 const LIMIT: Duration = Duration::from_secs(20);
+/// Settings of local programs, which a call has no use for.
+const UNUSED: [&str; 9] = [
+    "command",
+    "args",
+    "cwd",
+    "stdin",
+    "shell",
+    "graceSec",
+    "maxMemoryMb",
+    "maxProcesses",
+    "maxFileSizeMb",
+];
 
 pub(super) async fn check(state: &EngineState, preview: &Preview, check: &mut AdapterCheck) {
     let url = match url(preview) {
         Ok(url) => url,
         Err(fault) => return check_configuration(Some(fault), check),
     };
-    check_configuration(None, check);
+    check_use(&preview.config, check);
     let rules = AddressRules::allowing(state.config.http_allow.clone());
     let looked = offload(move || Ok(look_up(&url, rules)));
     let (status, message) = match timeout(LIMIT, looked).await {
@@ -39,6 +52,20 @@ pub(super) async fn check(state: &EngineState, preview: &Preview, check: &mut Ad
         }
     };
     check.add(CheckName::Address, status, message);
+}
+
+/// Tells that the configuration can be used, but warns of settings that somebody may
+/// rely on in vain.
+fn check_use(config: &Document, check: &mut AdapterCheck) {
+    let said: Vec<&str> = UNUSED
+        .into_iter()
+        .filter(|key| config.contains_key(*key))
+        .collect();
+    if said.is_empty() {
+        return check_configuration(None, check);
+    }
+    let message = format!("the http adapter does not use {}", said.join(", "));
+    check.add(CheckName::Configuration, CheckStatus::Warning, message);
 }
 
 /// The address of a configuration that can be used.

@@ -319,8 +319,15 @@ async fn an_address_is_looked_up_and_not_called() {
     assert!(!check.ok);
 
     let open = Workshop::with(|config| config.http_allow = vec!["127.0.0.1".parse().unwrap()]);
-    let check = open.check(AdapterType::Http, json!({ "url": url })).await;
+    let config = json!({ "url": url, "command": "sh", "maxMemoryMb": 100 });
+    let check = open.check(AdapterType::Http, config).await;
     told(&check, CheckName::Address, CheckStatus::Ok, "127.0.0.1");
+    told(
+        &check,
+        CheckName::Configuration,
+        CheckStatus::Warning,
+        "does not use command, maxMemoryMb",
+    );
     assert!(check.ok, "{check:#?}");
     let called = listener.accept().map(|(_, from)| from);
     assert!(called.is_err(), "{called:?}");

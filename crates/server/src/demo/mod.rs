@@ -24,8 +24,8 @@ use real_agent::Agent;
 /// Flags of `workforce demo`.
 #[derive(Args, Debug)]
 pub(crate) struct DemoArgs {
-    /// Keep everything in this folder, to look around in it later; a temporary
-    /// folder when unsaid.
+    /// Keep everything in this folder, new or empty, to look around in it later; a
+    /// temporary folder when unsaid.
     #[arg(long)]
     data_dir: Option<PathBuf>,
 
@@ -61,6 +61,12 @@ pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<()> {
     };
     std::fs::create_dir_all(&folder)
         .with_context(|| format!("failed to make the folder {}", folder.display()))?;
+    let mut content = std::fs::read_dir(&folder)?;
+    anyhow::ensure!(
+        content.next().is_none(),
+        "the folder {} is not empty: name a new one",
+        folder.display()
+    );
     let runtime = service::runtime()?;
     let linger = !args.exit && std::io::stdout().is_terminal();
     let outcome = runtime.block_on(async {

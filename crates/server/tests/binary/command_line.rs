@@ -22,6 +22,21 @@ fn the_demo_tells_its_whole_story() {
 }
 
 #[test]
+fn the_demo_takes_no_folder_that_has_something_in_it() {
+    let data = folder();
+    drop(Server::start(data.path()));
+    let told = binary()
+        .args(["demo", "--data-dir"])
+        .arg(data.path())
+        .output()
+        .unwrap();
+    let err = String::from_utf8_lossy(&told.stderr);
+    assert_eq!(told.status.code(), Some(1), "{err}");
+    assert!(err.contains("is not empty"), "{err}");
+    assert!(!data.path().join("data").exists());
+}
+
+#[test]
 fn api_calls_print_the_answer_and_tell_success_by_exit_code() {
     let data = folder();
     let server = Server::start(data.path());
