@@ -210,6 +210,48 @@ async fn what_is_the_servers_is_not_there_for_a_run() {
 }
 
 #[tokio::test]
+async fn what_the_servers_files_lie_in_cannot_be_moved() {
+    with_each(async |site, means| {
+        let script = "
+            root=$(dirname $data)
+            mv $root $root.moved && echo moved
+            mv $root/data $root/decoy && echo moved
+            mkdir -p $root/apart/x && mv $root/apart/x $root/apart/y && echo as before
+            mv $(dirname $root) $(dirname $root).moved && echo moved
+            rm -r $root/apart
+            echo end";
+        let output = site.output(means, script).await;
+        let told: Vec<&str> = output.lines().filter(|line| !line.contains(':')).collect();
+        assert_eq!(told, ["as before", "end"], "{means:?} {output}");
+        assert!(site.bench.path("data/master.key").exists());
+        let output = site
+            .output(means, "cat $data/master.key || echo hidden")
+            .await;
+        let told: Vec<&str> = output.lines().filter(|line| !line.contains(':')).collect();
+        assert_eq!(told, ["hidden"], "{means:?} {output}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn no_cgroup_of_any_version_can_be_written() {
+    with_each(async |site, means| {
+        let script = "
+            for kind in cgroup cgroup2; do
+                for point in $(awk -v kind=$kind '$3 == kind { print $2 }' /proc/mounts); do
+                    mkdir $point/of-a-run && rmdir $point/of-a-run && echo made $point
+                    (echo 0 > $point/cgroup.procs) && echo moved $point
+                done
+            done
+            echo end";
+        let output = site.output(means, script).await;
+        let told: Vec<&str> = output.lines().filter(|line| !line.contains(':')).collect();
+        assert_eq!(told, ["end"], "{means:?} {output}");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn what_a_run_needs_of_it_is_there() {
     with_each(async |site, means| {
         let script = "

@@ -12,7 +12,18 @@ use nix::unistd::{AccessFlags, eaccess, geteuid};
 const DELEGATION_MARKS: [&CStr; 2] = [c"user.delegate", c"trusted.delegate"];
 
 /// Where cgroups of version 2 are mounted, and which one each mount shows.
-pub(crate) fn mounts() -> Vec<(PathBuf, PathBuf)> {
+fn mounts() -> Vec<(PathBuf, PathBuf)> {
+    mounts_of(|kind| kind == "cgroup2")
+}
+
+/// Where cgroups of any version are mounted. Who may write there leaves their cgroup,
+/// or freezes that of others.
+pub(crate) fn mount_points() -> Vec<PathBuf> {
+    let mounts = mounts_of(|kind| matches!(kind, "cgroup" | "cgroup2"));
+    mounts.into_iter().map(|(point, _)| point).collect()
+}
+
+fn mounts_of(is_wanted: fn(&str) -> bool) -> Vec<(PathBuf, PathBuf)> {
     let table = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     let mount = |line: &str| {
         let (place, kind) = line.split_once(" - ")?;
@@ -20,7 +31,8 @@ pub(crate) fn mounts() -> Vec<(PathBuf, PathBuf)> {
         let (root, point) = (fields.next()?, fields.next()?);
         // Blanks and their like are written in another way there.
         let is_plain = !point.contains('\\') && !root.contains('\\');
-        (kind.starts_with("cgroup2 ") && is_plain).then(|| (point.into(), root.into()))
+        let (kind, _) = kind.split_once(' ')?;
+        (is_wanted(kind) && is_plain).then(|| (point.into(), root.into()))
     };
     table.lines().filter_map(mount).collect()
 }

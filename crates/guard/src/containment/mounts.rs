@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
@@ -30,6 +31,9 @@ pub(crate) fn prepare(containment: &Containment) -> io::Result<()> {
         MsFlags::MS_SLAVE | MsFlags::MS_REC,
         NOTHING,
     )?;
+    for folder in above(&containment.hidden) {
+        bind(folder, folder)?;
+    }
     for hidden in &containment.hidden {
         match fs::symlink_metadata(hidden) {
             Ok(file) if file.is_dir() => cover(hidden, &containment.shown)?,
@@ -38,15 +42,20 @@ pub(crate) fn prepare(containment: &Containment) -> io::Result<()> {
             Err(error) => return Err(error),
         }
     }
-    if containment.means.cgroup {
-        // Who may write there leaves their cgroup.
-        for (point, _) in cgroup::mounts() {
-            make_read_only(&point)?;
-        }
+    for point in cgroup::mount_points() {
+        make_read_only(&point)?;
     }
     let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
     mount(Some("proc"), "/proc", Some("proc"), flags, NOTHING)?;
     Ok(())
+}
+
+/// The folders in which what is hidden lies, the outermost first. What is a place of a
+/// mount can neither be moved nor removed. So a run that could move one of them and put
+/// another in its place cannot have the next run hide the wrong one.
+fn above(hidden: &[PathBuf]) -> BTreeSet<&Path> {
+    let folders = hidden.iter().flat_map(|hidden| hidden.ancestors().skip(1));
+    folders.filter(|folder| folder.parent().is_some()).collect()
 }
 
 /// Covers a folder with an empty one, in which only what is shown lies.

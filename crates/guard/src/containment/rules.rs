@@ -80,14 +80,11 @@ fn allowed(containment: &Containment) -> Vec<(PathBuf, BitFlags<AccessFs>)> {
     };
     let mut allowed = vec![(PathBuf::from("/"), AccessFs::ReadDir.into())];
     let mut apart = containment.hidden.clone();
-    if containment.means.cgroup {
-        // Who may write there leaves their cgroup.
-        let points = cgroup::mounts().into_iter().map(|(point, _)| point);
-        let points: Vec<_> = points.filter(|point| !containment.hides(point)).collect();
-        let read_only = points.iter().cloned();
-        allowed.extend(read_only.map(|point| (point, AccessFs::from_read(RULES))));
-        apart.extend(points);
-    }
+    let points = cgroup::mount_points().into_iter();
+    let points: Vec<_> = points.filter(|point| !containment.hides(point)).collect();
+    let read_only = points.iter().cloned();
+    allowed.extend(read_only.map(|point| (point, AccessFs::from_read(RULES))));
+    apart.extend(points);
     beside(Path::new("/"), &apart, &mut |path| {
         allowed.push((path, elsewhere));
     });
