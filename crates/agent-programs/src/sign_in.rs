@@ -12,6 +12,10 @@ pub struct SignIn {
     pub login: Option<LoginFile>,
     /// Variables that send the program to a cloud, which has logins of its own.
     pub elsewhere: &'static [&'static str],
+    /// Those of `keys` that stand for a flat plan; the others are billed by use.
+    pub plan_keys: &'static [&'static str],
+    /// Whether a login stands for a flat plan.
+    pub login_is_plan: bool,
 }
 
 /// Where a program keeps the login of its user.
@@ -37,6 +41,17 @@ pub enum SignInHint {
 }
 
 impl SignIn {
+    /// Whether its provider bills somebody who signed in like this by a flat plan, as
+    /// far as that is seen from outside.
+    #[must_use]
+    pub fn is_flat_plan(&self, hint: &SignInHint) -> bool {
+        match hint {
+            SignInHint::Key(key) => self.plan_keys.contains(key),
+            SignInHint::File(_) => self.login_is_plan,
+            SignInHint::Unknown => false,
+        }
+    }
+
     /// What an environment tells. An empty variable is none.
     pub fn look<'a>(&self, variable: impl Fn(&str) -> Option<&'a OsStr>) -> SignInHint {
         let value = |name: &str| variable(name).filter(|value| !value.is_empty());
@@ -137,6 +152,30 @@ mod tests {
             check(program, &moved, &file(path));
             check(program, &[(variable, "/x")], &file(path));
         }
+    }
+
+    #[test]
+    fn a_plan_is_told_from_a_key() {
+        let is_plan = |program: AgentProgram, name: &str, value: &str| {
+            let sign_in = &program.definition().signed_in_by;
+            let variable = |asked: &str| (asked == name).then(|| OsStr::new(value));
+            sign_in.is_flat_plan(&sign_in.look(variable))
+        };
+        assert!(!is_plan(AgentProgram::Claude, "ANTHROPIC_API_KEY", "x"));
+        assert!(is_plan(
+            AgentProgram::Claude,
+            "CLAUDE_CODE_OAUTH_TOKEN",
+            "x"
+        ));
+        assert!(is_plan(AgentProgram::Claude, "HOME", "/home/ada"));
+        assert!(!is_plan(
+            AgentProgram::Claude,
+            "CLAUDE_CODE_USE_BEDROCK",
+            "1"
+        ));
+        assert!(!is_plan(AgentProgram::Codex, "CODEX_API_KEY", "x"));
+        assert!(is_plan(AgentProgram::Codex, "HOME", "/home/ada"));
+        assert!(!is_plan(AgentProgram::Pi, "HOME", "/home/ada"));
     }
 
     #[test]

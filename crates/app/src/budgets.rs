@@ -7,19 +7,25 @@ use workforce_domain::activity::Action;
 use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::agent::Agent;
 use workforce_domain::budget::{
-    AgentPause, BudgetUsage, RaisedAlerts, Threshold, decide_agent, decide_company,
+    AgentPause, BudgetBasis, BudgetUsage, RaisedAlerts, Threshold, alerts_due, decide_agent,
+    decide_company,
 };
 use workforce_domain::company::{Company, PauseReason};
+use workforce_domain::id::ProjectId;
 use workforce_domain::issue::{Issue, IssueStatus};
+use workforce_domain::money::Budget;
 use workforce_domain::page::PageRequest;
 use workforce_domain::port::{
-    AssigneeFilter, BudgetStop, Failure, IssueFilter, Locked, Spender, StopScope, StoreError, Tx,
+    AssigneeFilter, BudgetStop, Failure, IssueFilter, Locked, Reads, Spender, StopScope,
+    StoreError, Tx,
 };
+use workforce_domain::project::Project;
 use workforce_domain::run::RunErrorCode;
 use workforce_domain::time::Month;
 use workforce_domain::wake::{WakeReason, WakeSource};
 
 use crate::activity_log::{ActivitySubject, log_activity, log_change};
+use crate::agents;
 use crate::changes::Recorded;
 use crate::context::Context;
 use crate::wakes::{self, WakeRequest};
@@ -31,21 +37,44 @@ const RESUMED_ISSUES: usize = 5;
 /// woken.
 const RESUMED_COMPANY_ISSUES: usize = 100;
 
+/// What counts as spent against the budgets of a company.
+pub(crate) fn basis_of(
+    reads: &mut dyn Reads,
+    company: CompanyScope,
+) -> Result<BudgetBasis, StoreError> {
+    let found = reads.companies().find(company.into(), company.company())?;
+    Ok(found.map_or(BudgetBasis::Actual, |company| company.budget_basis))
+}
+
+/// How the spend of a month stands against a budget, which is that of an agent, a
+/// company or a project.
+pub(crate) fn usage(
+    reads: &mut dyn Reads,
+    company: CompanyScope,
+    spender: Spender,
+    budget: Budget,
+    basis: BudgetBasis,
+    month: Month,
+) -> Result<BudgetUsage, StoreError> {
+    let spend = reads.ledger().spent(company, spender, month)?;
+    Ok(BudgetUsage {
+        spent: spend.counted(basis),
+        budget,
+    })
+}
+
 /// Applies an agent's budget after its spend, its limit or the month changed.
 /// The agent is changed, not saved; the caller holds the company's lock too.
 pub fn enforce_agent(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
     agent: &mut Locked<Agent>,
+    basis: BudgetBasis,
     month: Month,
 ) -> Result<(), StoreError> {
     let company = agent.scope();
     let spender = Spender::Agent(agent.id);
-    let spent = tx.ledger().spent(company, spender, month)?;
-    let usage = BudgetUsage {
-        spent,
-        budget: agent.budget,
-    };
+    let usage = usage(tx.reads(), company, spender, agent.budget, basis, month)?;
     let raised = raised_alerts(tx, company, spender, month, usage)?;
     let decision = decide_agent(usage, raised, AgentPause::from(agent.lifecycle));
     for threshold in decision.alerts {
@@ -81,11 +110,8 @@ pub fn enforce_company(
     month: Month,
 ) -> Result<(), StoreError> {
     let scope = company.scope();
-    let spent = tx.ledger().spent(scope, Spender::Company, month)?;
-    let usage = BudgetUsage {
-        spent,
-        budget: company.budget,
-    };
+    let (budget, basis) = (company.budget, company.budget_basis);
+    let usage = usage(tx.reads(), scope, Spender::Company, budget, basis, month)?;
     let raised = raised_alerts(tx, scope, Spender::Company, month, usage)?;
     let decision = decide_company(usage, raised, company.lifecycle.pause_reason());
     for threshold in decision.alerts {
@@ -115,6 +141,80 @@ pub fn enforce_company(
     Ok(())
 }
 
+/// Applies the budgets of a project after its spend, its limits or the month changed:
+/// it alerts, and stops the live runs on its issues when one is used up. Nothing is
+/// switched off by that: what may start is decided by the claim.
+pub fn enforce_project(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    company: &Company,
+    project: ProjectId,
+    month: Month,
+) -> Result<(), StoreError> {
+    let scope = company.scope();
+    let Some(project) = tx.projects().find(scope.into(), project)? else {
+        return Ok(());
+    };
+    let spender = Spender::Project(project.id);
+    let usage = project_usage(tx.reads(), company, &project, month)?;
+    let raised = raised_alerts(tx, scope, spender, month, usage)?;
+    for threshold in alerts_due(usage, raised) {
+        alert(tx, ctx, scope, spender, month, usage, threshold, &project)?;
+    }
+    if usage.exhausted() {
+        stop_runs(tx, ctx, scope, StopScope::Project(project.id))?;
+    }
+    Ok(())
+}
+
+/// How the spend on a project stands against that of its budgets of which more is
+/// used.
+pub(crate) fn project_usage(
+    reads: &mut dyn Reads,
+    company: &Company,
+    project: &Project,
+    month: Month,
+) -> Result<BudgetUsage, StoreError> {
+    let (scope, basis) = (company.scope(), company.budget_basis);
+    let spender = Spender::Project(project.id);
+    let in_month = usage(reads, scope, spender, project.budget, basis, month)?;
+    let in_all = BudgetUsage {
+        spent: reads.ledger().spent_ever(scope, spender)?.counted(basis),
+        budget: project.total_budget,
+    };
+    let used = BudgetUsage::utilization_percent_hundredths;
+    Ok(if used(in_all) > used(in_month) {
+        in_all
+    } else {
+        in_month
+    })
+}
+
+/// Applies the budgets of all agents and projects of a company after what counts
+/// against them became something else.
+pub(crate) fn enforce_everyone(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    company: &Company,
+    month: Month,
+) -> Result<(), StoreError> {
+    let scope = company.scope();
+    for agent in agents::everyone(tx.reads(), scope, false)? {
+        if agent.budget.limit().is_none() {
+            continue;
+        }
+        if let Some(mut agent) = tx.agents_mut().lock(scope.into(), agent.id)? {
+            enforce_agent(tx, ctx, &mut agent, company.budget_basis, month)?;
+            tx.agents_mut().save(&agent)?;
+        }
+    }
+    for project in tx.projects().with_budgets(scope)? {
+        enforce_project(tx, ctx, company, project, month)?;
+    }
+    ctx.signal.raise();
+    Ok(())
+}
+
 /// Lifts one budget stop if the budget of `month` is not used up. The engine
 /// calls this when a month begins.
 pub fn lift(
@@ -132,7 +232,7 @@ pub fn lift(
         return Ok(tx.companies_mut().save(&company)?);
     };
     if let Some(mut agent) = tx.agents_mut().lock(scope.into(), agent)? {
-        enforce_agent(tx, ctx, &mut agent, month)?;
+        enforce_agent(tx, ctx, &mut agent, company.budget_basis, month)?;
         tx.agents_mut().save(&agent)?;
     }
     Ok(())

@@ -14,10 +14,11 @@ use workforce_domain::activity::Action;
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::agent::first_free;
 use workforce_domain::attachment::AttachmentLimit;
+use workforce_domain::budget::{BudgetBasis, Spend};
 use workforce_domain::change::{Change, Replace};
 use workforce_domain::company::{Company, CompanyLifecycle, CompanyStatus, prefix_stem};
 use workforce_domain::id::CompanyId;
-use workforce_domain::money::{Budget, Cents};
+use workforce_domain::money::Budget;
 use workforce_domain::page::{Page, PageRequest};
 use workforce_domain::port::{CompanyCursor, Failure, Locked, Reads, Spender, StoreError, Tx};
 use workforce_domain::text::{Description, Label, Name};
@@ -71,9 +72,9 @@ pub struct CompanyView {
     /// The company.
     #[serde(flatten)]
     pub company: Company,
-    /// What its agents spent this month.
-    #[serde(rename = "spentMonthlyCents")]
-    pub spent: Cents,
+    /// What its agents spent this month, and hold.
+    #[serde(flatten)]
+    pub spend: Spend,
 }
 
 /// Makes a company.
@@ -87,6 +88,8 @@ pub struct CreateCompany {
     pub description: Option<Description>,
     /// Monthly limit over all its agents; none when left out.
     pub budget_monthly_cents: Option<Budget>,
+    /// What counts as spent against the budgets; `actual` when left out.
+    pub budget_basis: Option<BudgetBasis>,
     /// Whether new agents need an approval; they do when left out.
     pub require_board_approval_for_new_agents: Option<bool>,
     /// Whether every issue must be reviewed before it is done.
@@ -115,6 +118,7 @@ pub fn create(
         description: command.description,
         lifecycle: CompanyLifecycle::ACTIVE,
         budget: command.budget_monthly_cents.unwrap_or_default(),
+        budget_basis: command.budget_basis.unwrap_or(BudgetBasis::Actual),
         issue_prefix: first_free(&stem, "", &taken),
         require_board_approval_for_new_agents: command
             .require_board_approval_for_new_agents
@@ -132,7 +136,7 @@ pub fn create(
     log_activity(tx, ctx, Action::CompanyCreated, &company, details);
     Ok(CompanyView {
         company: company.into_inner(),
-        spent: Cents::ZERO,
+        spend: Spend::default(),
     })
 }
 
@@ -153,14 +157,14 @@ pub fn list(
         .companies()
         .list(ctx.actor().scope(), statuses, page)?;
     let scopes: Vec<_> = page.items.iter().map(CompanyOwned::scope).collect();
-    let spent: HashMap<CompanyId, Cents> = reads
+    let spent: HashMap<CompanyId, Spend> = reads
         .ledger()
         .spent_by_companies(&scopes, Month::of(ctx.now))?
         .into_iter()
         .map(|(scope, spent)| (scope.company(), spent))
         .collect();
     Ok(page.map(|company| CompanyView {
-        spent: spent.get(&company.id).copied().unwrap_or_default(),
+        spend: spent.get(&company.id).copied().unwrap_or_default(),
         company,
     }))
 }
@@ -172,10 +176,10 @@ pub fn get(
     id: CompanyId,
 ) -> Result<CompanyView, Failure<CompanyError>> {
     let company = access::company(reads, ctx, id)?;
-    let spent = reads
+    let spend = reads
         .ledger()
         .spent(company.scope(), Spender::Company, Month::of(ctx.now))?;
-    Ok(CompanyView { company, spent })
+    Ok(CompanyView { company, spend })
 }
 
 /// Changes a company's fields.
@@ -195,6 +199,10 @@ pub struct UpdateCompany {
     /// Monthly limit over all its agents. A raise lifts a budget stop.
     #[serde(default)]
     pub budget_monthly_cents: Replace<Budget>,
+    /// What counts as spent against the budgets of the company, its agents and its
+    /// projects.
+    #[serde(default)]
+    pub budget_basis: Replace<BudgetBasis>,
     /// Whether new agents need an approval.
     #[serde(default)]
     pub require_board_approval_for_new_agents: Replace<bool>,
@@ -221,12 +229,13 @@ pub fn update(
     command: UpdateCompany,
 ) -> Result<CompanyView, Failure<CompanyError>> {
     let mut company = lock(tx, ctx, id)?;
-    let had = company.budget;
+    let had = (company.budget, company.budget_basis);
     if let Replace::Set(name) = command.name {
         company.name = name;
     }
     company.description = command.description.apply(company.description.take());
     company.budget = command.budget_monthly_cents.apply(company.budget);
+    company.budget_basis = command.budget_basis.apply(company.budget_basis);
     company.require_board_approval_for_new_agents = command
         .require_board_approval_for_new_agents
         .apply(company.require_board_approval_for_new_agents);
@@ -238,8 +247,12 @@ pub fn update(
         company.updated_at = ctx.now;
         log_change(tx, ctx, Action::CompanyUpdated, &mut company, json!({}));
     }
-    if company.budget != had {
-        budgets::enforce_company(tx, ctx, &mut company, Month::of(ctx.now))?;
+    let month = Month::of(ctx.now);
+    if (company.budget, company.budget_basis) != had {
+        budgets::enforce_company(tx, ctx, &mut company, month)?;
+    }
+    if company.budget_basis != had.1 {
+        budgets::enforce_everyone(tx, ctx, &company, month)?;
     }
     tx.companies_mut().save(&company)?;
     if let Replace::Set(status) = command.status {
@@ -254,12 +267,12 @@ fn view(
     ctx: &Context<'_>,
     company: Locked<Company>,
 ) -> Result<CompanyView, StoreError> {
-    let spent = reads
+    let spend = reads
         .ledger()
         .spent(company.scope(), Spender::Company, Month::of(ctx.now))?;
     Ok(CompanyView {
         company: company.into_inner(),
-        spent,
+        spend,
     })
 }
 

@@ -5,6 +5,7 @@ use std::cell::Cell;
 
 use workforce_domain::actor::{Actor, AgentActor, InstanceScope};
 use workforce_domain::company::CompanyStatus;
+use workforce_domain::cost::PriceTable;
 use workforce_domain::id::Id;
 use workforce_domain::port::{Ids, Tokens, Vault};
 use workforce_domain::time::Timestamp;
@@ -58,6 +59,8 @@ pub struct Context<'a> {
     pub tokens: &'a dyn Tokens,
     /// Seals what may not lie in plain text at rest.
     pub vault: &'a dyn Vault,
+    /// What the models cost by list.
+    pub prices: &'a PriceTable,
     /// Whether values under sensitive names must be secrets
     /// (docs/secrets.md#strict-mode).
     pub strict_secrets: bool,

@@ -2,9 +2,10 @@
 //! (docs/budgets.md#cost-events).
 
 mod metering;
+mod runs;
 mod summaries;
 
-pub use metering::{MeteredUse, meter};
+pub use metering::{ModelUse, RunUse, meter, settle};
 pub use summaries::{AgentCost, CostSummary, WindowQuery, by_agent, by_project, summary};
 
 use serde_json::{Value, json};
@@ -84,6 +85,9 @@ pub struct ReportCost {
     pub tokens: TokenUse,
     /// What it cost.
     pub cost: Cents,
+    /// What its tokens cost by list; what they cost, or else what the prices say, when
+    /// unsaid.
+    pub estimated: Option<Cents>,
     /// The issue worked on; the run's when unsaid.
     pub issue: Option<IssueRef>,
     /// The project; the issue's when unsaid.
@@ -132,13 +136,17 @@ pub fn report(
         let message = format!("must not begin with {}", metering::KEY_PREFIX);
         return Err(FieldFault::invalid("/idempotencyKey", message).into());
     }
-    record(
+    let recorded = record(
         tx,
         ctx,
         scope,
         ReportCost { run, ..command },
         CostSource::Reported,
-    )
+    )?;
+    if recorded.created && recorded.event.counted {
+        runs::count(tx, ctx, &recorded.event)?;
+    }
+    Ok(recorded)
 }
 
 /// Records a cost, once for each key of its own.
@@ -173,6 +181,7 @@ fn record(
         });
     }
     let attribution = attribute(tx.reads(), scope, &command, run)?;
+    let estimated = command.estimated.or_else(|| by_list(ctx, &command));
     let event = CostEvent {
         id: ctx.id(),
         company,
@@ -193,14 +202,20 @@ fn record(
         billing_type: command.billing_type.unwrap_or(BillingType::Api),
         tokens: command.tokens,
         cost: command.cost,
+        estimated,
         counted: source == CostSource::Metered || !is_metered(ctx, &agent),
         source,
         idempotency_key: command.idempotency_key,
         occurred_at,
         created_at: ctx.now,
     };
-    let spent = tx.ledger().spent(scope, Spender::Company, month)?;
-    if spent.checked_add(event.cost).is_none() {
+    let spend = tx.ledger().spent(scope, Spender::Company, month)?;
+    let is_countable = spend.actual.checked_add(event.cost).is_some()
+        && spend
+            .estimated
+            .checked_add(estimated.unwrap_or_default())
+            .is_some();
+    if !is_countable {
         return Err(Failure::Refused(CostError::TooLarge));
     }
     tx.ledger_mut().record(&event)?;
@@ -214,8 +229,11 @@ fn record(
     // A late report for a past month counts there and stops nobody today.
     if month == Month::of(ctx.now) {
         let (before, company_before) = (agent.lifecycle, locked_company.lifecycle);
-        budgets::enforce_agent(tx, ctx, &mut agent, month)?;
+        budgets::enforce_agent(tx, ctx, &mut agent, locked_company.budget_basis, month)?;
         budgets::enforce_company(tx, ctx, &mut locked_company, month)?;
+        if let Some(project) = event.project {
+            budgets::enforce_project(tx, ctx, &locked_company, project, month)?;
+        }
         if agent.lifecycle != before {
             tx.agents_mut().save(&agent)?;
         }
@@ -227,6 +245,16 @@ fn record(
         event,
         created: true,
     })
+}
+
+/// What a cost was by list, where nobody says it: what it was, or what the prices say
+/// where it was nothing; `None` for a model without a price.
+fn by_list(ctx: &Context<'_>, command: &ReportCost) -> Option<Cents> {
+    if command.cost > Cents::ZERO {
+        return Some(command.cost);
+    }
+    let (provider, model) = (command.provider.as_str(), command.model.as_str());
+    ctx.prices.estimate(provider, model, &command.tokens)
 }
 
 /// Whether the use of the reporting run is read from its program's output, so that

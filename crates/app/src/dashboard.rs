@@ -12,6 +12,7 @@ use workforce_domain::port::{Failure, Reads, Spender};
 use workforce_domain::time::{Month, Timestamp};
 
 use crate::access::{self, Denied};
+use crate::budgets;
 use crate::context::Context;
 use crate::refusal::{Code, Refusal};
 
@@ -65,11 +66,9 @@ pub fn get(
     } else {
         company.budget
     };
-    let spent = reads.ledger().spent(scope, Spender::Company, month)?;
-    Ok(Dashboard {
-        figures,
-        usage: BudgetUsage { spent, budget },
-    })
+    let basis = company.budget_basis;
+    let usage = budgets::usage(reads, scope, Spender::Company, budget, basis, month)?;
+    Ok(Dashboard { figures, usage })
 }
 
 /// What waits for somebody's attention. Anyone of the company.

@@ -1,14 +1,64 @@
 //! Budgets: what a month's spend means (docs/budgets.md#thresholds).
 
+mod reservation;
+
 use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
+
+use serde::Serialize;
 
 use crate::agent::{AgentLifecycle, AgentState};
 use crate::company::PauseReason;
 use crate::money::{Budget, Cents};
 use crate::string_enum;
 use crate::time::{Month, Timestamp};
+
+pub use reservation::{LEAST_RESERVATION, RUNS_LOOKED_AT, RunSpend, expected_cost, reservation};
+
+string_enum! {
+    /// What counts as spent against the budgets of a company.
+    pub enum BudgetBasis {
+        /// What providers bill; nothing on a flat plan.
+        Actual = "actual",
+        /// What the tokens cost by list, also on a flat plan.
+        Estimated = "estimated",
+    }
+}
+
+/// What an agent, a company or a project spent in a month.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Spend {
+    /// What was spent this month, as providers bill it.
+    #[serde(rename = "spentMonthlyCents")]
+    pub actual: Cents,
+    /// What it was by list.
+    #[serde(rename = "estimatedMonthlyCents")]
+    pub estimated: Cents,
+    /// What live runs hold of the budget beside that.
+    #[serde(rename = "reservedCents")]
+    pub held: Cents,
+}
+
+impl Spend {
+    /// What counts against the budget.
+    pub const fn counted(&self, basis: BudgetBasis) -> Cents {
+        match basis {
+            BudgetBasis::Actual => self.actual,
+            BudgetBasis::Estimated => self.estimated,
+        }
+    }
+
+    /// Whether nothing is left of a limit, with what is held.
+    pub fn exhausts(&self, budget: Budget, basis: BudgetBasis) -> bool {
+        let Some(limit) = budget.limit() else {
+            return false;
+        };
+        let claimed = self.counted(basis).checked_add(self.held);
+        claimed.is_none_or(|claimed| claimed >= limit)
+    }
+}
 
 string_enum! {
     /// A part of the budget whose use has a consequence.

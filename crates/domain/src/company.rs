@@ -10,6 +10,7 @@ pub use lifecycle::*;
 
 use crate::actor::company_owned;
 use crate::attachment::AttachmentLimit;
+use crate::budget::BudgetBasis;
 use crate::id::CompanyId;
 use crate::money::Budget;
 use crate::text::{Description, Label, Name};
@@ -33,6 +34,9 @@ pub struct Company {
     /// Monthly limit over all its agents.
     #[serde(rename = "budgetMonthlyCents")]
     pub budget: Budget,
+    /// What counts as spent against its budget and those of its agents and projects
+    /// (docs/budgets.md#basis).
+    pub budget_basis: BudgetBasis,
     /// Starts every issue identifier; unique in the instance, never changed.
     pub issue_prefix: String,
     /// Whether new agents need an approval.

@@ -1,10 +1,15 @@
 //! Cost events and what they add up to (docs/budgets.md#cost-events).
 
+mod price;
+
 use serde::Serialize;
+
+pub use price::{Price, PriceTable, Rates};
 
 use alloc::string::String;
 
 use crate::actor::company_owned;
+use crate::budget::BudgetBasis;
 use crate::id::{AgentId, CompanyId, CostEventId, GoalId, IssueId, ProjectId, RunId};
 use crate::money::Cents;
 use crate::string_enum;
@@ -93,6 +98,10 @@ pub struct CostEvent {
     /// What it cost.
     #[serde(rename = "costCents")]
     pub cost: Cents,
+    /// What its tokens cost by list, also on a flat plan; `null` for a model without a
+    /// price.
+    #[serde(rename = "estimatedCostCents")]
+    pub estimated: Option<Cents>,
     /// Who told.
     pub source: CostSource,
     /// False for a report of usage that was metered already: kept, not summed.
@@ -118,11 +127,23 @@ pub struct Window {
     pub end: Timestamp,
 }
 
+impl CostTotal {
+    /// What counts against the budgets.
+    pub const fn counted(&self, basis: BudgetBasis) -> Cents {
+        match basis {
+            BudgetBasis::Actual => self.cost,
+            BudgetBasis::Estimated => self.estimated,
+        }
+    }
+}
+
 /// What a set of cost events adds up to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CostTotal {
     /// The money.
     pub cost: Cents,
+    /// What it was by list, as far as that is known.
+    pub estimated: Cents,
     /// The tokens.
     pub tokens: TokenUse,
     /// Distinct runs billed by use.

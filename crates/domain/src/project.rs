@@ -8,6 +8,7 @@ use crate::Document;
 use crate::actor::company_owned;
 use crate::fields;
 use crate::id::{AgentId, CompanyId, GoalId, ProjectId, WorkspaceId};
+use crate::money::Budget;
 use crate::string_enum;
 use crate::text::{Description, Label, Location, Name, Title};
 use crate::time::{Timestamp, TimestampError};
@@ -56,6 +57,12 @@ pub struct Project {
     /// Whether every issue must be reviewed before it is done
     /// (docs/issues.md#reviews).
     pub review_required: bool,
+    /// Monthly limit on what is spent on its issues.
+    #[serde(rename = "budgetMonthlyCents")]
+    pub budget: Budget,
+    /// Limit on what is spent on its issues in all.
+    #[serde(rename = "budgetTotalCents")]
+    pub total_budget: Budget,
     /// When it was archived.
     pub archived_at: Option<Timestamp>,
     /// When it was made.

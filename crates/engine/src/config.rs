@@ -9,6 +9,7 @@ use std::time::Duration;
 use crate::containment::ContainmentPlan;
 use crate::default_cap::default_cap;
 use crate::private_files::make_folder;
+use workforce_domain::cost::PriceTable;
 use workforce_domain::id::{AgentId, CompanyId, InstanceId, RunId};
 use workforce_domain::port::{Clock, Ids, InstructionFiles, Store, Tokens, Vault};
 use workforce_guard::GuardFiles;
@@ -248,6 +249,8 @@ pub struct Ports {
     pub tokens: Arc<dyn Tokens>,
     /// Seals what may not lie in plain text at rest.
     pub vault: Arc<dyn Vault>,
+    /// What the models cost by list.
+    pub prices: Arc<PriceTable>,
     /// The folders that external instructions are in.
     pub instructions: Arc<dyn InstructionFiles>,
 }

@@ -11,11 +11,13 @@ use tokio::time::{Instant, sleep_until};
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::port::Failure;
 use workforce_domain::run::{ProcessRecord, RunEnd, RunErrorCode, RunOutcome, RunStart};
-use workforce_guard::client::{self, Guard, GuardError};
+use workforce_guard::client::{self, Guard, GuardError, News};
 use workforce_guard::{LaunchError, ProcessIdentity, Start, leftovers};
 
 use crate::execution_result::ExecutionResult;
 use crate::live::{Halt, LiveRun};
+use crate::program_run::{ProgramRun, RunMemo};
+use crate::run_metering::{Meter, use_of_lost};
 use crate::run_verdict;
 use crate::state::EngineState;
 
@@ -32,8 +34,9 @@ pub(crate) async fn execute(
     start: Start,
     told: RunStart,
 ) -> Option<ExecutionResult> {
+    let memo = RunMemo::of(start.memo.clone());
     match begin(state, live, start, told).await {
-        Ok(guard) => stay(state, live, guard).await,
+        Ok(guard) => stay(state, live, guard, memo).await,
         Err(ending) => Some(ending),
     }
 }
@@ -157,9 +160,25 @@ async fn record(
 /// Stays with a run whose program is executed. `None` for a run that is left to
 /// the next start of the server.
 pub(crate) async fn stay(
+    state: &Arc<EngineState>,
+    live: &LiveRun,
+    guard: Guard,
+    memo: RunMemo,
+) -> Option<ExecutionResult> {
+    let meter = Meter::begin(state, live, memo);
+    let ending = attend(state, live, guard, meter.as_ref()).await;
+    // Nothing is booked beside the end.
+    if let Some(meter) = meter {
+        meter.end().await;
+    }
+    ending
+}
+
+async fn attend(
     state: &EngineState,
     live: &LiveRun,
     mut guard: Guard,
+    meter: Option<&Meter>,
 ) -> Option<ExecutionResult> {
     let mut halts = live.halts();
     let (mut is_stopped, mut killed_at) = (false, None::<Instant>);
@@ -167,10 +186,14 @@ pub(crate) async fn stay(
     loop {
         tokio::select! {
             biased;
-            report = guard.ended() => return Some(match report {
-                Some(report) => run_verdict::result_of(report, live.halted(), state.store.ports.clock.now()),
-                None => lost_guard(state, live).await,
-            }),
+            news = guard.news() => match news {
+                Some(News::Ended(report)) => {
+                    let now = state.store.ports.clock.now();
+                    return Some(run_verdict::result_of(*report, live.halted(), now));
+                }
+                Some(News::Used) => meter.iter().for_each(|meter| meter.note()),
+                None => return Some(lost_guard(state, live).await),
+            },
             () = state.leaving.cancelled() => return None,
             () = live.killed(), if killed_at.is_none() => {
                 killed_at = Some(Instant::now());
@@ -218,9 +241,10 @@ async fn lost_guard(state: &EngineState, live: &LiveRun) -> ExecutionResult {
         Some(halt) => halt.outcome(),
         None => Some(RunOutcome::Lost(RunErrorCode::ProcessLost)),
     };
+    let used = use_of_lost(state, live.company, live.run).await;
     ExecutionResult {
         end: outcome.map(|outcome| RunEnd::without_exit(outcome, "its guard was killed")),
-        program: None,
+        program: used.map(|used| Box::new(ProgramRun::lost(used))),
         group_empty,
         lacks_room: false,
     }

@@ -13,6 +13,7 @@ use workforce_domain::time::{Month, Timestamp};
 
 use crate::process_cleanup::{Clearing, kill_leftover_processes, lost_run_end};
 use crate::retention::{Retention, is_due};
+use crate::run_metering::use_of_lost;
 use crate::state::EngineState;
 
 /// Runs whose lease expired are taken over so many at a time.
@@ -206,10 +207,14 @@ async fn take_over_expired(state: &EngineState) -> Result<(), StoreError> {
         tracing::warn!(run = %run.id, instance = ?run.instance, "a run lost its server");
         let error = "the server of the run did not renew its lease";
         let end = lost_run_end(state, &run, RunErrorCode::LeaseExpired, error).await;
+        let used = use_of_lost(state, run.company, run.id).await;
         state
             .store
             .write(move |tx, ctx| match still_expired(tx, ctx, &run)? {
-                Some(run) => runs::finish(tx, ctx, run.scope(), run.id, run.fence, end.clone()),
+                Some(run) => {
+                    let (end, used) = (end.clone(), used.as_ref());
+                    runs::finish(tx, ctx, run.scope(), run.id, run.fence, end, used)
+                }
                 None => Ok(false),
             })
             .await?;
@@ -222,6 +227,7 @@ async fn take_over_expired(state: &EngineState) -> Result<(), StoreError> {
 /// meanwhile.
 fn still_expired(tx: &mut dyn Tx, ctx: &Context<'_>, run: &Run) -> Result<Option<Run>, StoreError> {
     let company = run.scope();
+    tx.companies_mut().lock(company.into(), run.company)?;
     tx.agents_mut().lock(company.into(), run.agent)?;
     if let Some(issue) = run.issue {
         tx.issues_mut().lock(company.into(), &issue.into())?;

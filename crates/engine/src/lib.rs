@@ -31,6 +31,7 @@ mod retry_time;
 mod run_context;
 mod run_end;
 mod run_environment;
+mod run_metering;
 mod run_owner;
 mod run_task;
 mod run_verdict;

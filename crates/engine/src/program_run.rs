@@ -1,12 +1,12 @@
-//! What the agent program of a run leaves behind: its session, and what it used.
+//! What the agent program of a run uses and leaves behind: its session.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use workforce_agent_programs::{AgentProgram, Conclusion, Outcome};
-use workforce_app::costs::MeteredUse;
+use workforce_app::costs::{ModelUse, RunUse};
 use workforce_app::runs::SessionUse;
 use workforce_domain::agent::AdapterType;
-use workforce_domain::cost::TokenUse;
+use workforce_domain::cost::{BillingType, TokenUse};
 use workforce_domain::money::Cents;
 use workforce_domain::session::FailureClass;
 use workforce_domain::string_enum::StringEnum;
@@ -38,13 +38,56 @@ pub(crate) struct ProgramStart {
     pub(crate) fingerprint: String,
     /// The session that it goes on with.
     pub(crate) resumed: Option<SessionId>,
+    /// Whether its provider bills it by a flat plan.
+    #[serde(default)]
+    pub(crate) is_flat_plan: bool,
+}
+
+impl ProgramStart {
+    /// How its provider bills it.
+    pub(crate) const fn billing(&self) -> BillingType {
+        if self.is_flat_plan {
+            BillingType::Subscription
+        } else {
+            BillingType::Api
+        }
+    }
+
+    /// What it told once that it used of a model; `None` for what nobody can book.
+    pub(crate) fn model_use(&self, usage: &ModelUsage) -> Option<ModelUse> {
+        let named = usage.model.as_deref().or(self.model.as_deref());
+        let model = named.unwrap_or(UNNAMED_MODEL);
+        let provider = self.adapter_type.provider(self.model.as_deref())?;
+        Some(ModelUse {
+            provider: Name::new(provider).ok()?,
+            model: Name::new(model)
+                .or_else(|_unusable| Name::new(UNNAMED_MODEL))
+                .ok()?,
+            tokens: TokenUse {
+                input: count(usage.tokens.input),
+                output: count(usage.tokens.output),
+                cached_input: count(usage.tokens.cached_read),
+                cache_write: count(usage.tokens.cached_write),
+            },
+            cost: usage.cost.map(|cost| Cents::from_micros(count(cost.0))),
+        })
+    }
+
+    /// What its run used as a whole.
+    pub(crate) fn run_use<'a>(&self, usage: impl IntoIterator<Item = &'a ModelUsage>) -> RunUse {
+        let models = usage.into_iter();
+        RunUse {
+            billing: self.billing(),
+            models: models.filter_map(|usage| self.model_use(usage)).collect(),
+        }
+    }
 }
 
 /// What is to be written down with the end of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ProgramRun {
     pub(crate) session: Option<SessionUse>,
-    pub(crate) uses: Vec<MeteredUse>,
+    pub(crate) used: Option<RunUse>,
     /// The account that it used.
     pub(crate) account: Option<AccountKey>,
 }
@@ -53,23 +96,36 @@ impl RunMemo {
     pub(crate) fn to_memo(&self) -> Value {
         serde_json::to_value(self).unwrap_or_default()
     }
+
+    /// What another server kept; nothing of one that cannot be read.
+    pub(crate) fn of(memo: Value) -> Self {
+        serde_json::from_value(memo).unwrap_or_default()
+    }
 }
 
 impl ProgramRun {
+    /// Of a run that has lost its guard: what is known is what it used.
+    pub(crate) const fn lost(used: RunUse) -> Self {
+        Self {
+            session: None,
+            used: Some(used),
+            account: None,
+        }
+    }
+
     /// `None` for a run of another program.
     pub(crate) fn of(report: &RunReport) -> Option<Self> {
         let conclusion = report.conclusion.as_ref()?;
-        let memo: RunMemo = serde_json::from_value(report.memo.clone()).ok()?;
+        let memo = RunMemo::of(report.memo.clone());
         let Some(start) = memo.program else {
             return Some(Self {
                 session: None,
-                uses: Vec::new(),
+                used: None,
                 account: memo.account,
             });
         };
-        let uses = report.usage.iter();
         Some(Self {
-            uses: uses.filter_map(|usage| metered(&start, usage)).collect(),
+            used: Some(start.run_use(&report.usage)),
             account: memo.account,
             session: Some(SessionUse {
                 adapter_type: start.adapter_type,
@@ -99,25 +155,8 @@ fn input_tokens(conclusion: &Conclusion) -> i64 {
         .saturating_add(count(total.cached_write))
 }
 
+/// A count that can be booked; a larger one is no figure of a model.
 fn count(tokens: u64) -> i64 {
-    i64::try_from(tokens).unwrap_or(i64::MAX)
-}
-
-fn metered(start: &ProgramStart, usage: &ModelUsage) -> Option<MeteredUse> {
-    let named = usage.model.as_deref().or(start.model.as_deref());
-    let model = named.unwrap_or(UNNAMED_MODEL);
-    let provider = start.adapter_type.provider(start.model.as_deref())?;
-    Some(MeteredUse {
-        provider: Name::new(provider).ok()?,
-        model: Name::new(model)
-            .or_else(|_unusable| Name::new(UNNAMED_MODEL))
-            .ok()?,
-        tokens: TokenUse {
-            input: count(usage.tokens.input),
-            output: count(usage.tokens.output),
-            cached_input: count(usage.tokens.cached_read),
-            cache_write: count(usage.tokens.cached_write),
-        },
-        cost: Cents::from_micros(usage.cost.map_or(0, |cost| count(cost.0))),
-    })
+    const MOST: i64 = 1_000_000_000_000;
+    i64::try_from(tokens).unwrap_or(MOST).min(MOST)
 }

@@ -15,7 +15,9 @@ use crate::live::{Halt, LiveRun};
 use crate::process_cleanup::{
     Clearing, delete_process, identity_of, kill_leftover_processes, lost_run_end,
 };
+use crate::program_run::RunMemo;
 use crate::run_end::EndedRun;
+use crate::run_metering::use_of_lost;
 use crate::state::EngineState;
 use crate::{instructions, run_end, run_task, run_verdict};
 
@@ -109,7 +111,8 @@ fn go_on(
         live.halt(Halt::Completed);
     }
     let slot = run_task::Slot::take(state, &live);
-    state.runs.spawn(run_task::resume(slot, guard));
+    let memo = RunMemo::of(description.memo.clone());
+    state.runs.spawn(run_task::resume(slot, guard, memo));
 }
 
 /// Writes down how a run ended while it had no server.
@@ -177,10 +180,12 @@ async fn end_left_runs(state: &EngineState) -> Result<(), StoreError> {
             "its server ended before it",
         )
         .await;
+        let used = use_of_lost(state, run.company, run.id).await;
         state
             .store
             .write(move |tx, ctx| {
-                runs::finish(tx, ctx, run.scope(), run.id, run.fence, end.clone())
+                let (end, used) = (end.clone(), used.as_ref());
+                runs::finish(tx, ctx, run.scope(), run.id, run.fence, end, used)
             })
             .await?;
     }

@@ -1,8 +1,7 @@
-use workforce_app::costs::{self, MeteredUse};
-use workforce_app::runs;
+use workforce_app::{costs, runs};
 use workforce_domain::actor::CompanyScope;
 use workforce_domain::id::RunId;
-use workforce_domain::port::{Failure, StoreError};
+use workforce_domain::port::StoreError;
 use workforce_domain::run::RunEnd;
 
 use crate::program_run::ProgramRun;
@@ -33,56 +32,31 @@ pub(crate) async fn write(
         fence,
         had_process,
     } = ended;
-    let (of_program, uses) = match program {
-        Some(program) => (Some((program.session, program.account)), program.uses),
-        None => (None, Vec::new()),
+    let (of_program, used) = match program {
+        Some(program) => (Some((program.session, program.account)), program.used),
+        None => (None, None),
     };
-    let is_booked = uses.is_empty();
-    let written = state
+    state
         .store
         .write(move |tx, ctx| {
             let written = match end.clone() {
-                Some(end) => runs::finish(tx, ctx, company, run, fence, end)?,
+                Some(end) => runs::finish(tx, ctx, company, run, fence, end, used.as_ref())?,
                 None => false,
             };
+            // What it used is known here alone, whoever wrote its end down.
+            if !written && let Some(used) = &used {
+                costs::settle(tx, ctx, company, run, Some(used))?;
+            }
             if written && let Some((session, account)) = &of_program {
                 if let Some(session) = session {
                     runs::keep_session(tx, ctx, company, run, session)?;
                 }
                 runs::heed_refusal(tx, ctx, company, run, account.as_ref())?;
             }
-            if had_process && is_booked {
+            if had_process {
                 tx.engine_mut().delete_process(company, run)?;
             }
             Ok(written)
-        })
-        .await?;
-    if !is_booked {
-        book(state, company, run, uses).await?;
-    }
-    Ok(written)
-}
-
-/// Books what a run used, and then forgets its process: until then a server that
-/// starts finds what is to be booked. It comes after the end, so that a run that
-/// uses its budget up is not stopped by that when it is done.
-async fn book(
-    state: &EngineState,
-    company: CompanyScope,
-    run: RunId,
-    uses: Vec<MeteredUse>,
-) -> Result<(), StoreError> {
-    state
-        .store
-        .write(move |tx, ctx| {
-            match costs::meter(tx, ctx, company, run, &uses) {
-                Ok(()) => {}
-                Err(Failure::Store(error)) => return Err(Failure::Store(error)),
-                Err(Failure::Refused(error)) => {
-                    tracing::error!(%error, %run, "what a run used cannot be booked");
-                }
-            }
-            Ok(tx.engine_mut().delete_process(company, run)?)
         })
         .await
 }

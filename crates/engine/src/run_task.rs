@@ -11,6 +11,7 @@ use workforce_guard::leftovers;
 use crate::adapter::{Adapter, adapter};
 use crate::execution_result::ExecutionResult;
 use crate::live::{Halt, LiveRun};
+use crate::program_run::RunMemo;
 use crate::run_context::{self, RunContext};
 use crate::run_end::EndedRun;
 use crate::secret_resolution::ResolutionError;
@@ -62,11 +63,11 @@ pub(crate) async fn run(slot: Slot, claimed: ClaimedRun, token: MintedToken) {
 }
 
 /// Stays with a run that another server began and whose guard was found.
-pub(crate) async fn resume(slot: Slot, guard: Guard) {
+pub(crate) async fn resume(slot: Slot, guard: Guard, memo: RunMemo) {
     let Slot { state, live } = &slot;
     let (of_task, its_live) = (Arc::clone(state), Arc::clone(live));
     let stay = tokio::spawn(async move {
-        let mut ending = guarded_run::stay(&of_task, &its_live, guard).await;
+        let mut ending = guarded_run::stay(&of_task, &its_live, guard, memo).await;
         scrub(&mut ending, &its_live);
         ending
     });

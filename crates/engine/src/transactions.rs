@@ -48,6 +48,7 @@ impl Transactions {
                 ids: &*ports.ids,
                 tokens: &*ports.tokens,
                 vault: &*ports.vault,
+                prices: &ports.prices,
                 strict_secrets: false,
                 signal: &signal,
             };

@@ -63,6 +63,15 @@ pub struct Guard {
     sender: Sender,
 }
 
+/// What a guard tells of its run.
+#[derive(Debug)]
+pub enum News {
+    /// Its program told what it used; see [`GuardFiles::uses_from`].
+    Used,
+    /// Nothing of the run is left.
+    Ended(Box<RunReport>),
+}
+
 /// What is left of the guard of a run.
 #[derive(Debug)]
 pub enum Found {
@@ -218,12 +227,13 @@ impl Guard {
         self.receiver.next().await.ok().flatten()
     }
 
-    /// Waits until nothing of the run is left; `None` when the guard ended without
-    /// a word. Loses nothing when it is dropped before it is done.
-    pub async fn ended(&mut self) -> Option<RunReport> {
+    /// Waits for what the guard tells next of its run; `None` when it ended without a
+    /// word. Loses nothing when it is dropped before it is done.
+    pub async fn news(&mut self) -> Option<News> {
         loop {
             match self.next().await? {
-                FromGuard::Ended(report) => return Some(*report),
+                FromGuard::Ended(report) => return Some(News::Ended(report)),
+                FromGuard::Used => return Some(News::Used),
                 FromGuard::Probed(_)
                 | FromGuard::Entered(_)
                 | FromGuard::Surveyed(_)
@@ -231,6 +241,16 @@ impl Guard {
                 | FromGuard::Started
                 | FromGuard::Refused(_)
                 | FromGuard::Described(_) => {}
+            }
+        }
+    }
+
+    /// Waits until nothing of the run is left; `None` when the guard ended without a
+    /// word. Loses nothing when it is dropped before it is done.
+    pub async fn ended(&mut self) -> Option<RunReport> {
+        loop {
+            if let News::Ended(report) = self.news().await? {
+                return Some(*report);
             }
         }
     }
@@ -301,6 +321,7 @@ async fn connect(files: &GuardFiles) -> Option<(Guard, Description)> {
                 | FromGuard::Surveyed(_)
                 | FromGuard::Prepared(_)
                 | FromGuard::Started
+                | FromGuard::Used
                 | FromGuard::Refused(_) => {}
             }
         }

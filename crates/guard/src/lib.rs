@@ -26,7 +26,7 @@ mod wire;
 
 pub use containment::{Containment, Means, Shown, names as containment_names};
 pub use environment::{ChildEnvironment, InvalidVariable, RunTag};
-pub use files::GuardFiles;
+pub use files::{GuardFiles, NumberedUse};
 pub use guard::main;
 pub use launch::LaunchError;
 pub use log::{DEFAULT_LOG_CAP, LogNote, LogSummary, RunLog, TAIL_LEN, read_log, read_log_notes};

@@ -156,6 +156,8 @@ pub(crate) enum FromGuard {
     Refused(LaunchError),
     /// The answer to [`ToGuard::Describe`].
     Described(Box<Description>),
+    /// The program told what it used, which stands in the events.
+    Used,
     /// Nothing of the run executes any more.
     Ended(Box<RunReport>),
 }
@@ -216,7 +218,7 @@ pub struct ModelUsage {
 
 impl ModelUsage {
     /// Adds what a further call used.
-    pub(crate) fn add(&mut self, tokens: TokenUsage, cost: Option<MicroCents>) {
+    pub fn add(&mut self, tokens: TokenUsage, cost: Option<MicroCents>) {
         let sum = &mut self.tokens;
         sum.input = sum.input.saturating_add(tokens.input);
         sum.cached_read = sum.cached_read.saturating_add(tokens.cached_read);

@@ -2,6 +2,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use workforce_app::authenticate::AuthPolicy;
+use workforce_domain::cost::PriceTable;
 use workforce_domain::port::{
     AdapterChecks, Clock, EngineSignal, Ids, InstructionFiles, ObjectStore, RunLogs, Store, Tokens,
     Vault,
@@ -36,6 +37,8 @@ pub struct Ports {
     pub instructions: Arc<dyn InstructionFiles>,
     /// Where the bytes of attachments are kept.
     pub objects: Arc<dyn ObjectStore>,
+    /// What the models cost by list.
+    pub prices: Arc<PriceTable>,
     /// Told when the engine has something to do at once.
     pub engine: Arc<dyn EngineSignal>,
     /// Looks at whether agents could run.

@@ -6,6 +6,7 @@ pub mod ids;
 pub mod instance_file;
 pub mod instruction_files;
 pub mod objects;
+pub mod prices;
 mod private_file;
 pub mod start_token;
 pub mod store;

@@ -38,6 +38,10 @@ pub(crate) struct ServeArgs {
     #[arg(long, env = "WORKFORCE_DATABASE_URL", hide_env_values = true)]
     pub(crate) database_url: Option<String>,
 
+    /// A list of what models cost in the place of the one that comes with workforce.
+    #[arg(long, env = "WORKFORCE_PRICES")]
+    pub(crate) prices: Option<PathBuf>,
+
     /// How callers prove who they are.
     #[arg(
         long,

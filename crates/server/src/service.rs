@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use actix_web::web::Data;
 use anyhow::Context;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use workforce_domain::id::InstanceId;
@@ -26,6 +26,7 @@ use workforce_infra::ids::UuidV7Ids;
 use workforce_infra::instance_file::InstanceFile;
 use workforce_infra::instruction_files::DiskInstructionFiles;
 use workforce_infra::objects::Objects;
+use workforce_infra::prices;
 use workforce_infra::start_token::FILE_NAME;
 use workforce_infra::store::{self, OpenOptions};
 use workforce_infra::tokens::RandomTokens;
@@ -53,7 +54,7 @@ const SHUTDOWN_BOUND: Duration = Duration::from_secs(45);
 /// How long requests get to be answered once the service stops.
 const REQUEST_DRAIN: Duration = Duration::from_secs(5);
 
-/// Serves until SIGTERM or SIGINT.
+/// Serves until SIGTERM, SIGINT or SIGHUP.
 pub(crate) fn serve(args: &ServeArgs) -> anyhow::Result<()> {
     // No process of the same user may look into this one, which knows every secret.
     nix::sys::prctl::set_dumpable(false)?;
@@ -61,23 +62,48 @@ pub(crate) fn serve(args: &ServeArgs) -> anyhow::Result<()> {
     logging::begin(args.log_format, "info,actix_server=warn", &vitals)?;
     let runtime = runtime()?;
     runtime.block_on(async {
-        let mut terminate = signal(SignalKind::terminate())?;
-        let mut interrupt = signal(SignalKind::interrupt())?;
+        let mut signals = StopSignals::listen()?;
         let mut service = Service::start(args, vitals).await?;
         banner(&service, args);
         tokio::select! {
-            _ = terminate.recv() => tracing::info!("SIGTERM: stopping"),
-            _ = interrupt.recv() => tracing::info!("SIGINT: stopping"),
+            signal = signals.next() => tracing::info!("{signal}: stopping"),
             outcome = &mut service.http => outcome.context("the listener failed")??,
         }
         // A second signal does not wait for the runs.
         tokio::select! {
             () = service.stop() => {}
-            _ = terminate.recv() => tracing::warn!("second signal: stopping at once"),
-            _ = interrupt.recv() => tracing::warn!("second signal: stopping at once"),
+            _ = signals.next() => tracing::warn!("second signal: stopping at once"),
         }
         Ok(())
     })
+}
+
+/// The signals that ask a process to stop in order: that of a service manager, that of
+/// Ctrl-C, and that of a terminal that is closed.
+pub(crate) struct StopSignals {
+    terminate: Signal,
+    interrupt: Signal,
+    hang_up: Signal,
+}
+
+impl StopSignals {
+    /// Takes them from now on.
+    pub(crate) fn listen() -> std::io::Result<Self> {
+        Ok(Self {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            hang_up: signal(SignalKind::hangup())?,
+        })
+    }
+
+    /// Waits for the next one; its name.
+    pub(crate) async fn next(&mut self) -> &'static str {
+        tokio::select! {
+            _ = self.terminate.recv() => "SIGTERM",
+            _ = self.interrupt.recv() => "SIGINT",
+            _ = self.hang_up.recv() => "SIGHUP",
+        }
+    }
 }
 
 /// The runtime of the service. Rules and queries run on the web server's
@@ -147,6 +173,10 @@ impl Service {
         let vault = master_key::open_vault(&data_dir)?;
         let (checked, key) = (Arc::clone(&store), Arc::clone(&vault));
         tokio::task::spawn_blocking(move || master_key::check(&*checked, &*key)).await??;
+        let prices = Arc::new(match &args.prices {
+            Some(file) => prices::read(file)?,
+            None => prices::shipped()?,
+        });
         let roots = args.instruction_roots(std::env::var_os("HOME").as_deref())?;
         let instructions: Arc<dyn InstructionFiles> =
             Arc::new(DiskInstructionFiles::new(&data_dir, roots));
@@ -201,6 +231,7 @@ impl Service {
                 ids: Arc::clone(&ids),
                 tokens: Arc::clone(&tokens),
                 vault: Arc::clone(&vault),
+                prices: Arc::clone(&prices),
                 instructions: Arc::clone(&instructions),
             },
         );
@@ -240,6 +271,7 @@ impl Service {
                 logs: Arc::new(FileRunLogs::new(runs_dir)),
                 objects,
                 engine: engine.clone(),
+                prices,
                 adapters: engine.clone(),
             },
             auth,

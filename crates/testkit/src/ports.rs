@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use workforce_domain::cost::PriceTable;
 use workforce_domain::port::{Clock, Ids, InstructionFiles, ObjectStore, Tokens, Vault};
 use workforce_infra::clock::SystemClock;
 use workforce_infra::ids::UuidV7Ids;
@@ -44,6 +45,18 @@ pub fn instruction_files(home: &Path) -> Arc<dyn InstructionFiles> {
 pub fn make_fifo(path: &Path) {
     if let Err(error) = nix::unistd::mkfifo(path, nix::sys::stat::Mode::S_IRWXU) {
         panic!("{}: {error}", path.display());
+    }
+}
+
+/// The prices that come with workforce.
+///
+/// # Panics
+/// When they cannot be used.
+#[must_use]
+pub fn prices() -> Arc<PriceTable> {
+    match workforce_infra::prices::shipped() {
+        Ok(prices) => Arc::new(prices),
+        Err(error) => panic!("the shipped prices: {error}"),
     }
 }
 

@@ -12,6 +12,7 @@ use std::time::Duration;
 use workforce_app::{Caller, Context, Failure, Signal};
 use workforce_domain::actor::{Actor, AgentActor, AgentCredential, Scope};
 use workforce_domain::board::BoardMember;
+use workforce_domain::cost::PriceTable;
 use workforce_domain::id::{AgentId, Id, RunId};
 use workforce_domain::port::{Clock, Ids, Reads, Store, StoreError, Tx, Vault};
 use workforce_domain::run::RunKind;
@@ -35,6 +36,7 @@ pub struct World {
     ids: UuidV7Ids<SettableClock>,
     tokens: RandomTokens,
     vault: Arc<dyn Vault>,
+    prices: Arc<PriceTable>,
     strict_secrets: AtomicBool,
     signalled: AtomicBool,
     exemptions: Arc<Exemptions>,
@@ -72,6 +74,7 @@ impl World {
             clock,
             tokens: RandomTokens,
             vault: crate::ports::vault(),
+            prices: crate::ports::prices(),
             strict_secrets: AtomicBool::new(false),
             signalled: AtomicBool::new(false),
             exemptions: Arc::default(),
@@ -242,6 +245,7 @@ impl Acting<'_> {
             ids: &world.ids,
             tokens: &world.tokens,
             vault: &*world.vault,
+            prices: &world.prices,
             strict_secrets: world.strict_secrets.load(Ordering::SeqCst),
             signal: &signal,
         });

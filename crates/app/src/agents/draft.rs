@@ -85,7 +85,8 @@ pub(crate) fn activate(
     draft.updated_at = ctx.now;
     let details = json!({ "name": draft.name, "role": draft.role });
     log_change(tx, ctx, Action::AgentHired, &mut draft, details);
-    budgets::enforce_agent(tx, ctx, &mut draft, Month::of(ctx.now))?;
+    let basis = budgets::basis_of(tx.reads(), draft.scope())?;
+    budgets::enforce_agent(tx, ctx, &mut draft, basis, Month::of(ctx.now))?;
     tx.agents_mut().save(&draft)
 }
 

@@ -4,7 +4,6 @@ use serde_json::json;
 use workforce_domain::activity::Action;
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::agent::{Agent, AgentState};
-use workforce_domain::budget::BudgetUsage;
 use workforce_domain::company::PauseReason;
 use workforce_domain::id::AgentId;
 use workforce_domain::issue::{Assignment, Author, Comment};
@@ -65,13 +64,10 @@ pub fn resume(
     if let (Some(reason), Ok(enabled)) = (agent.lifecycle.pause_reason(), agent.lifecycle.enable())
     {
         let month = Month::of(ctx.now);
-        let spent = tx
-            .ledger()
-            .spent(agent.scope(), Spender::Agent(id), month)?;
-        let usage = BudgetUsage {
-            spent,
-            budget: agent.budget,
-        };
+        let scope = agent.scope();
+        let basis = budgets::basis_of(tx.reads(), scope)?;
+        let spender = Spender::Agent(id);
+        let usage = budgets::usage(tx.reads(), scope, spender, agent.budget, basis, month)?;
         let overspent = usage.exhausted() && !agent.may_overspend(month);
         if overspent && !force {
             let utilization = usage.utilization();

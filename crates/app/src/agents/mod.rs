@@ -24,8 +24,8 @@ use serde_json::{Value, json};
 use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::agent::{Agent, AgentState, AgentStatus, CHAIN_LIMIT, ChainLink};
 use workforce_domain::budget::Percent;
+use workforce_domain::budget::Spend;
 use workforce_domain::id::AgentId;
-use workforce_domain::money::Cents;
 use workforce_domain::port::{Failure, Locked, Reads, Spender, StoreError, Tx};
 use workforce_domain::time::Month;
 
@@ -160,8 +160,8 @@ pub struct AgentView {
     pub agent: Agent,
     /// Its status.
     pub status: AgentStatus,
-    /// What it spent this month.
-    pub spent: Cents,
+    /// What it spent this month, and its live runs hold.
+    pub spend: Spend,
     /// Whether the caller may see its configuration: the board, the agent
     /// itself, and those above it.
     pub shows_config: bool,
@@ -188,7 +188,7 @@ pub(crate) fn detail(
     let chain_of_command = reads.agents().chain_of_command(scope, agent.id)?;
     let revision = reads.revisions().last_number(scope, agent.id)?;
     let running = !reads.agents().running(scope, &[agent.id])?.is_empty();
-    let spent = reads
+    let spend = reads
         .ledger()
         .spent(scope, Spender::Agent(agent.id), Month::of(ctx.now))?;
     let shows_config = ctx.agent().is_none_or(|caller| {
@@ -196,7 +196,7 @@ pub(crate) fn detail(
     });
     let view = AgentView {
         status: agent.status(running),
-        spent,
+        spend,
         shows_config,
         agent,
     };

@@ -2,9 +2,9 @@ use std::collections::{HashMap, HashSet};
 
 use workforce_domain::actor::CompanyScope;
 use workforce_domain::agent::{Agent, AgentStatus};
+use workforce_domain::budget::Spend;
 use workforce_domain::id::{AgentId, CompanyId};
 use workforce_domain::mention::only_alike;
-use workforce_domain::money::Cents;
 use workforce_domain::page::{Page, PageRequest};
 use workforce_domain::port::{AgentCursor, AgentFilter, Failure, Reads, StoreError};
 use workforce_domain::time::Month;
@@ -112,7 +112,7 @@ fn views(
 ) -> Result<Vec<AgentView>, StoreError> {
     let ids: Vec<AgentId> = agents.iter().map(|agent| agent.id).collect();
     let running: HashSet<AgentId> = reads.agents().running(scope, &ids)?.into_iter().collect();
-    let spent: HashMap<AgentId, Cents> = reads
+    let spent: HashMap<AgentId, Spend> = reads
         .ledger()
         .spent_by(scope, &ids, Month::of(ctx.now))?
         .into_iter()
@@ -127,7 +127,7 @@ fn views(
         .into_iter()
         .map(|agent| AgentView {
             status: agent.status(running.contains(&agent.id)),
-            spent: spent.get(&agent.id).copied().unwrap_or_default(),
+            spend: spent.get(&agent.id).copied().unwrap_or_default(),
             shows_config: managed
                 .as_ref()
                 .is_none_or(|(caller, managers)| stands_above(managers, *caller, agent.id)),

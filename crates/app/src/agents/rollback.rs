@@ -73,7 +73,8 @@ pub fn rollback(
     if after != before {
         agent.updated_at = ctx.now;
         if agent.budget != had {
-            budgets::enforce_agent(tx, ctx, &mut agent, Month::of(ctx.now))?;
+            let basis = budgets::basis_of(tx.reads(), agent.scope())?;
+            budgets::enforce_agent(tx, ctx, &mut agent, basis, Month::of(ctx.now))?;
         }
         tx.agents_mut().save(&agent)?;
         if after.instructions != before.instructions {

@@ -13,6 +13,7 @@ use workforce_domain::wake::Wake;
 
 use super::{AgentError, waits};
 use crate::access::Denied;
+use crate::budgets;
 use crate::context::Context;
 
 /// At most so many pending wakes are shown.
@@ -62,19 +63,15 @@ pub fn runtime_state(
     };
     let newest = reads.runs().list(scope, &filter, &page)?.items;
     let live = reads.runs().live_of(scope, id)?;
-    let spent = reads
-        .ledger()
-        .spent(scope, Spender::Agent(id), Month::of(ctx.now))?;
+    let (spender, month) = (Spender::Agent(id), Month::of(ctx.now));
+    let basis = budgets::basis_of(reads, scope)?;
     Ok(RuntimeState {
         status: agent.status(!live.is_empty()),
         live,
         pending: reads.runs().pending_of(scope, id, SHOWN_WAKES)?,
         last: newest.into_iter().find(|run| run.status.is_terminal()),
         timer: reads.agents().timer(scope, id)?.unwrap_or_default(),
-        usage: BudgetUsage {
-            spent,
-            budget: agent.budget,
-        },
+        usage: budgets::usage(reads, scope, spender, agent.budget, basis, month)?,
         gate: waits::gate(reads, &agent, ctx.now)?,
         agent,
     })

@@ -139,7 +139,8 @@ pub fn update(
         }
         log_activity_with(tx, ctx, Action::AgentUpdated, &agent, json!({}), changes);
         if agent.budget != before.budget {
-            budgets::enforce_agent(tx, ctx, &mut agent, Month::of(ctx.now))?;
+            let basis = budgets::basis_of(tx.reads(), agent.scope())?;
+            budgets::enforce_agent(tx, ctx, &mut agent, basis, Month::of(ctx.now))?;
         }
         tx.agents_mut().save(&agent)?;
         let pointer = tx.instructions().pointer(scope, id)?.unwrap_or_default();

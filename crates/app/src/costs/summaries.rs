@@ -72,7 +72,7 @@ pub fn summary(
     let window = query.window(ctx.now);
     let total = reads.ledger().total(company.scope(), window)?;
     let usage = BudgetUsage {
-        spent: total.cost,
+        spent: total.counted(company.budget_basis),
         budget: company.budget,
     };
     Ok(CostSummary {
@@ -103,7 +103,8 @@ pub fn by_agent(
     company: CompanyId,
     query: WindowQuery,
 ) -> Result<Vec<AgentCost>, Failure<CostError>> {
-    let scope = access::company_scope(reads, ctx, company)?;
+    let company = access::company(reads, ctx, company)?;
+    let (scope, basis) = (company.scope(), company.budget_basis);
     let totals: std::collections::HashMap<AgentId, CostTotal> = reads
         .ledger()
         .by_agent(scope, query.window(ctx.now))?
@@ -119,7 +120,7 @@ pub fn by_agent(
             AgentCost {
                 status: agent.status(running.contains(&agent.id)),
                 usage: BudgetUsage {
-                    spent: total.cost,
+                    spent: total.counted(basis),
                     budget: agent.budget,
                 },
                 total,

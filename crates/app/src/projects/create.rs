@@ -4,6 +4,7 @@ use workforce_domain::ObjectOnly;
 use workforce_domain::activity::Action;
 use workforce_domain::agent::{first_free, url_key_stem};
 use workforce_domain::id::{AgentId, CompanyId, GoalId};
+use workforce_domain::money::Budget;
 use workforce_domain::port::{Failure, Tx};
 use workforce_domain::project::{Project, ProjectStatus, TargetDate};
 use workforce_domain::text::{Description, Label, Name};
@@ -40,6 +41,12 @@ pub struct CreateProject {
     pub color: Option<Label>,
     /// Whether every issue must be reviewed before it is done.
     pub review_required: Option<bool>,
+    /// Monthly limit on what is spent on its issues; none when left out. For the board
+    /// to give.
+    pub budget_monthly_cents: Option<Budget>,
+    /// Limit on what is spent on its issues in all; none when left out. For the board
+    /// to give.
+    pub budget_total_cents: Option<Budget>,
     /// Its first workspace; for the board to give.
     pub workspace: Option<ObjectOnly<CreateWorkspace>>,
 }
@@ -57,6 +64,9 @@ pub fn create(
 ) -> Result<ProjectView, Failure<ProjectError>> {
     let scope = access::company_scope(tx.reads(), ctx, company)?;
     ctx.require_working_company()?;
+    if command.budget_monthly_cents.is_some() || command.budget_total_cents.is_some() {
+        ctx.require_board()?;
+    }
     let goals = check_goals(
         tx.reads(),
         scope,
@@ -78,6 +88,8 @@ pub fn create(
         target_date: command.target_date,
         color: command.color,
         review_required: command.review_required.unwrap_or(false),
+        budget: command.budget_monthly_cents.unwrap_or_default(),
+        total_budget: command.budget_total_cents.unwrap_or_default(),
         archived_at: None,
         created_at: ctx.now,
         updated_at: ctx.now,

@@ -4,14 +4,16 @@ use workforce_domain::activity::Action;
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::change::{Change, Replace};
 use workforce_domain::id::{AgentId, GoalId, ProjectId};
+use workforce_domain::money::Budget;
 use workforce_domain::port::{Failure, Tx};
 use workforce_domain::project::{ProjectStatus, TargetDate};
 use workforce_domain::text::{Description, Label, Name};
-use workforce_domain::time::Timestamp;
+use workforce_domain::time::{Month, Timestamp};
 
 use super::{PLACES, ProjectError, ProjectView, check_goals, check_lead, lock, read};
 use crate::access::Denied;
 use crate::activity_log::log_activity_with;
+use crate::budgets;
 use crate::changes::{Changes, Shown};
 use crate::context::Context;
 use crate::refusal::{Code, Codes};
@@ -50,6 +52,12 @@ pub struct UpdateProject {
     /// Whether every issue must be reviewed before it is done; for the board.
     #[serde(default)]
     pub review_required: Replace<bool>,
+    /// Monthly limit on what is spent on its issues; for the board.
+    #[serde(default)]
+    pub budget_monthly_cents: Replace<Budget>,
+    /// Limit on what is spent on its issues in all; for the board.
+    #[serde(default)]
+    pub budget_total_cents: Replace<Budget>,
     /// When it was archived.
     #[serde(default)]
     pub archived_at: Change<Timestamp>,
@@ -66,9 +74,17 @@ pub fn update(
     id: ProjectId,
     command: UpdateProject,
 ) -> Result<ProjectView, Failure<ProjectError>> {
+    let budgets_stay =
+        command.budget_monthly_cents.is_keep() && command.budget_total_cents.is_keep();
+    let company = match tx.projects().find(ctx.actor().scope(), id)? {
+        Some(project) if !budgets_stay => tx
+            .companies_mut()
+            .lock(project.scope().into(), project.company)?,
+        _ => None,
+    };
     let mut project = lock(tx, ctx, id)?;
     let scope = project.scope();
-    if !command.review_required.is_keep() {
+    if !command.review_required.is_keep() || !budgets_stay {
         ctx.require_board()?;
     }
     check_lead(tx.reads(), scope, command.lead_agent_id.value().copied())?;
@@ -99,6 +115,8 @@ pub fn update(
     project.target_date = command.target_date.apply(project.target_date);
     project.color = command.color.apply(project.color.take());
     project.review_required = command.review_required.apply(project.review_required);
+    project.budget = command.budget_monthly_cents.apply(project.budget);
+    project.total_budget = command.budget_total_cents.apply(project.total_budget);
     project.archived_at = command.archived_at.apply(project.archived_at);
     let mut linked = Changes::none();
     if let Some(goals) = &goals {
@@ -113,6 +131,11 @@ pub fn update(
         tx.projects_mut().save(&project)?;
         let (action, details) = (Action::ProjectUpdated, json!({ "status": project.status }));
         log_activity_with(tx, ctx, action, &project, details, changes);
+    }
+    if let Some(company) = company {
+        budgets::enforce_project(tx, ctx, &company, id, Month::of(ctx.now))?;
+        // What waited for its budget may start.
+        ctx.signal.raise();
     }
     Ok(read::view(tx.reads(), project.into_inner())?)
 }

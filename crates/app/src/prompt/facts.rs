@@ -12,6 +12,7 @@ use workforce_domain::time::{Month, Timestamp};
 use workforce_domain::wake::WakeReason;
 
 use super::comments::{self, NewComments};
+use crate::budgets;
 
 /// So many parents of an issue are told, the nearest.
 pub const MAX_PARENTS: usize = 5;
@@ -38,6 +39,8 @@ pub struct PromptFacts {
     pub agent_budget: BudgetUsage,
     /// The company's spend of the month.
     pub company_budget: BudgetUsage,
+    /// How that of the project of its issue stands.
+    pub project_budget: Option<BudgetUsage>,
     /// The children of the issue, where their end woke the agent.
     pub children: IssueLines,
     /// Other issues that wait for the agent, for a run about none.
@@ -155,14 +158,15 @@ pub fn facts(
         IssueLines::default()
     };
     let month = Month::of(now);
-    let mut spent = |spender| reads.ledger().spent(company, spender, month);
-    let agent_budget = BudgetUsage {
-        spent: spent(Spender::Agent(agent.id))?,
-        budget: agent.budget,
-    };
-    let company_budget = BudgetUsage {
-        spent: spent(Spender::Company)?,
-        budget: claimed.company.budget,
+    let (firm, basis) = (&claimed.company, claimed.company.budget_basis);
+    let spender = Spender::Agent(agent.id);
+    let agent_budget = budgets::usage(reads, company, spender, agent.budget, basis, month)?;
+    let company_budget =
+        budgets::usage(reads, company, Spender::Company, firm.budget, basis, month)?;
+    let project = issue.as_ref().and_then(|it| it.project.as_ref());
+    let project_budget = match project {
+        Some(project) => Some(budgets::project_usage(reads, firm, project, month)?),
+        None => None,
     };
     Ok(PromptFacts {
         manager,
@@ -172,6 +176,7 @@ pub fn facts(
         workspace,
         agent_budget,
         company_budget,
+        project_budget,
         children,
         waiting,
     })

@@ -126,8 +126,13 @@ fn index(draft: &mut Draft, input: &PromptInput<'_>) {
 fn budget(draft: &mut Draft, input: &PromptInput<'_>) {
     let facts = input.facts;
     let mut notes = Vec::new();
-    notes.extend(note("Your", facts.agent_budget));
-    notes.extend(note("Your company's", facts.company_budget));
+    notes.extend(note("Your budget of the month", facts.agent_budget));
+    notes.extend(note(
+        "Your company's budget of the month",
+        facts.company_budget,
+    ));
+    let of_project = facts.project_budget;
+    notes.extend(of_project.and_then(|usage| note("The budget of your project", usage)));
     if notes.is_empty() {
         return;
     }
@@ -143,7 +148,7 @@ the rest for the next month, or ask the board with an approval of the type \
 }
 
 /// What is told of a budget from 80 % of it on.
-fn note(whose: &str, usage: BudgetUsage) -> Option<String> {
+fn note(budget: &str, usage: BudgetUsage) -> Option<String> {
     let reached = usage.reached()?;
     let limit = usage.budget.limit()?;
     let (percent, spent) = (usage.utilization(), usage.spent);
@@ -152,6 +157,6 @@ fn note(whose: &str, usage: BudgetUsage) -> Option<String> {
         Threshold::Hard => "is used up",
     };
     Some(format!(
-        "{whose} budget of the month {state}: {percent} %, {spent} of {limit} cents."
+        "{budget} {state}: {percent} %, {spent} of {limit} cents."
     ))
 }

@@ -15,6 +15,7 @@ use workforce_domain::wake::{WakeReason, WakeSource};
 
 use crate::activity_log::log_activity;
 use crate::context::Context;
+use crate::costs::{self, RunUse};
 use crate::wakes::{self, WakeRequest};
 
 /// Work lost with its server is tried again at most once in this time per
@@ -42,7 +43,9 @@ pub fn start(
 /// Ends a run: in one transaction its token dies, its leases end, its agent
 /// shows the outcome and everybody hears of it. What its agent said about the end
 /// goes before `end`. What was lost is queued once more, unless it was retried
-/// recently. False when the run was not this
+/// recently. What it used, as far as its program told, is booked after its end, so
+/// that a run which uses its budget up is not stopped by that when it is done; what it
+/// held of the budgets is free. False when the run was not this
 /// server's any more (`fence` differs or it has ended), and then nothing is
 /// written.
 pub fn finish(
@@ -52,10 +55,12 @@ pub fn finish(
     id: RunId,
     fence: i64,
     end: RunEnd,
+    used: Option<&RunUse>,
 ) -> Result<bool, Failure<Infallible>> {
     let Some(seen) = tx.runs().find(company.into(), id)? else {
         return Ok(false);
     };
+    tx.companies_mut().lock(company.into(), company.company())?;
     let agent = tx.agents_mut().lock(company.into(), seen.agent)?;
     if let Some(issue) = seen.issue {
         tx.issues_mut().lock(company.into(), &issue.into())?;
@@ -92,6 +97,7 @@ pub fn finish(
         "signal": run.signal,
     });
     log_activity(tx, ctx, Action::HeartbeatFinished, &run, details);
+    costs::settle(tx, ctx, company, id, used)?;
     if matches!(outcome, RunOutcome::Lost(_)) {
         retry_lost(tx, ctx, &run)?;
     }

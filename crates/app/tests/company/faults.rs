@@ -92,7 +92,7 @@ fn the_end_of_a_run_with_its_leases() {
             |world, run| {
                 let end = ended(outcome);
                 world.system().write(|tx, ctx| {
-                    runs::finish(tx, ctx, run.scope(), run.id, run.fence, end.clone())
+                    runs::finish(tx, ctx, run.scope(), run.id, run.fence, end.clone(), None)
                 })
             },
         );
@@ -109,9 +109,9 @@ fn the_loss_of_a_run_that_is_tried_again() {
         |world, run| {
             let lost = RunOutcome::Lost(RunErrorCode::LeaseExpired);
             let end = RunEnd::without_exit(lost, "its server is gone");
-            world
-                .system()
-                .write(|tx, ctx| runs::finish(tx, ctx, run.scope(), run.id, run.fence, end.clone()))
+            world.system().write(|tx, ctx| {
+                runs::finish(tx, ctx, run.scope(), run.id, run.fence, end.clone(), None)
+            })
         },
     );
 }

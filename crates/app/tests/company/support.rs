@@ -160,13 +160,14 @@ pub(crate) fn agent_detail(who: Acting<'_>, id: AgentId) -> AgentDetail {
 /// What an agent spent this month.
 #[track_caller]
 pub(crate) fn spent(world: &World, agent: &Agent) -> Cents {
-    agent_detail(world.board(), agent.id).view.spent
+    agent_detail(world.board(), agent.id).view.spend.actual
 }
 
 pub(crate) fn spent_in(world: &World, company: CompanyId, spender: Spender, month: Month) -> Cents {
     look(world, |reads| {
         reads.ledger().spent(scope(company), spender, month)
     })
+    .actual
 }
 
 /// The alerts that were noted for a month, the soft one first.

@@ -235,7 +235,7 @@ deeds! {
         let Some(run) = &scene.run else { return Ok(Err("no run".into())) };
         let end = RunEnd::without_exit(RunOutcome::Succeeded, "it ended");
         as_somebody(world.system(), |tx, ctx| {
-            runs::finish(tx, ctx, run.scope(), run.id, run.fence, end.clone())
+            runs::finish(tx, ctx, run.scope(), run.id, run.fence, end.clone(), None)
         })
     };
     lose_run after [Running] = |world, scene| {
@@ -243,7 +243,7 @@ deeds! {
         let lost = RunOutcome::Lost(RunErrorCode::ProcessLost);
         let end = RunEnd::without_exit(lost, "its server is gone");
         as_somebody(world.system(), |tx, ctx| {
-            runs::finish(tx, ctx, run.scope(), run.id, run.fence, end.clone())
+            runs::finish(tx, ctx, run.scope(), run.id, run.fence, end.clone(), None)
         })
     };
     pause_company after [] = |world, scene| {

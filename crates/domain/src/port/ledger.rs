@@ -2,9 +2,9 @@ use alloc::vec::Vec;
 
 use super::StoreError;
 use crate::actor::CompanyScope;
-use crate::budget::{BudgetScope, Threshold};
-use crate::cost::{CostEvent, CostTotal, Window};
-use crate::id::{AgentId, CostEventId, ProjectId};
+use crate::budget::{BudgetScope, RunSpend, Spend, Threshold};
+use crate::cost::{BillingType, CostEvent, CostTotal, TokenUse, Window};
+use crate::id::{AgentId, CostEventId, ProjectId, RunId};
 use crate::money::Cents;
 use crate::page::{CreationKey, Page, PageRequest};
 use crate::text::Name;
@@ -17,6 +17,8 @@ pub enum Spender {
     Company,
     /// One agent.
     Agent(AgentId),
+    /// Everybody who works on the issues of a project.
+    Project(ProjectId),
 }
 
 impl Spender {
@@ -25,6 +27,7 @@ impl Spender {
         match self {
             Self::Company => BudgetScope::Company,
             Self::Agent(_) => BudgetScope::Agent,
+            Self::Project(_) => BudgetScope::Project,
         }
     }
 }
@@ -39,27 +42,61 @@ pub struct ProjectCost {
     pub total: CostTotal,
 }
 
+/// What is metered of a run and one of its models.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MeteredModel {
+    /// How the provider bills it.
+    pub billing: BillingType,
+    /// The model provider.
+    pub provider: Name,
+    /// The model.
+    pub model: Name,
+    /// Tokens used.
+    pub tokens: TokenUse,
+    /// What is booked for them.
+    pub cost: Cents,
+    /// The same by list.
+    pub estimated: Cents,
+}
+
 /// The place of a cost event in a list.
 pub type CostEventCursor = CreationKey<CostEventId>;
 
 /// Reads of the ledger.
 pub trait LedgerReads {
-    /// What was spent in a month, from the running total.
+    /// What was spent in a month, from the running total, and what live runs hold.
     fn spent(
         &mut self,
         company: CompanyScope,
         spender: Spender,
         month: Month,
-    ) -> Result<Cents, StoreError>;
+    ) -> Result<Spend, StoreError>;
 
-    /// What each of `agents` spent in a month; those who spent nothing may be
-    /// missing.
+    /// What was spent in all months, from the running totals, and what live runs hold.
+    fn spent_ever(&mut self, company: CompanyScope, spender: Spender) -> Result<Spend, StoreError>;
+
+    /// What a run has used and holds; `None` for one that never started.
+    fn run_spend(
+        &mut self,
+        company: CompanyScope,
+        run: RunId,
+    ) -> Result<Option<RunSpend>, StoreError>;
+
+    /// What is metered of a run, by model.
+    fn metered(
+        &mut self,
+        company: CompanyScope,
+        run: RunId,
+    ) -> Result<Vec<MeteredModel>, StoreError>;
+
+    /// What each of `agents` spent in a month; those who spent and hold nothing may
+    /// be missing.
     fn spent_by(
         &mut self,
         company: CompanyScope,
         agents: &[AgentId],
         month: Month,
-    ) -> Result<Vec<(AgentId, Cents)>, StoreError>;
+    ) -> Result<Vec<(AgentId, Spend)>, StoreError>;
 
     /// What each of these companies spent in a month; those that spent nothing
     /// may be missing.
@@ -67,7 +104,7 @@ pub trait LedgerReads {
         &mut self,
         companies: &[CompanyScope],
         month: Month,
-    ) -> Result<Vec<(CompanyScope, Cents)>, StoreError>;
+    ) -> Result<Vec<(CompanyScope, Spend)>, StoreError>;
 
     /// The sum over a company's counted events in a window.
     fn total(&mut self, company: CompanyScope, window: Window) -> Result<CostTotal, StoreError>;
@@ -114,11 +151,28 @@ pub trait LedgerReads {
 /// that a budget cannot change beside a decision over it.
 pub trait LedgerWrites {
     /// Records an event and adds it, when counted, to the running totals of
-    /// its agent and its company for the month it occurred in.
+    /// its agent, its company and its project for the month it occurred in.
     ///
     /// # Errors
     /// When the store fails, or a total cannot be counted exactly any more.
     fn record(&mut self, event: &CostEvent) -> Result<(), StoreError>;
+
+    /// Keeps what a run has used and `held`, what it holds of its budgets from now on.
+    fn save_run_spend(
+        &mut self,
+        company: CompanyScope,
+        run: RunId,
+        spend: &RunSpend,
+        held: Cents,
+    ) -> Result<(), StoreError>;
+
+    /// Lets go of what a run holds: it has ended.
+    fn release(
+        &mut self,
+        company: CompanyScope,
+        run: RunId,
+        now: Timestamp,
+    ) -> Result<(), StoreError>;
 
     /// Notes that an alert was raised; false when it was noted before.
     fn raise_alert(

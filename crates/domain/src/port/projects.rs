@@ -30,6 +30,9 @@ pub trait ProjectReads {
         ids: &[ProjectId],
     ) -> Result<Vec<Project>, StoreError>;
 
+    /// The projects of a company that have a budget, in no particular order.
+    fn with_budgets(&mut self, company: CompanyScope) -> Result<Vec<ProjectId>, StoreError>;
+
     /// Projects of a company, oldest first.
     fn list(
         &mut self,

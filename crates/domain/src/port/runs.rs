@@ -2,7 +2,7 @@ use alloc::vec::Vec;
 
 use super::{Locked, StoreError, WakeableAgent};
 use crate::actor::{CompanyScope, InstanceScope, Scope};
-use crate::id::{AgentId, InstanceId, IssueId, RunId, WakeId};
+use crate::id::{AgentId, InstanceId, IssueId, ProjectId, RunId, WakeId};
 use crate::page::{CreationKey, Page, PageRequest};
 use crate::run::{Completion, CompletionReport, Run, RunErrorCode, RunStatus, StartCondition};
 use crate::time::Timestamp;
@@ -29,6 +29,10 @@ pub enum StopScope {
     Agent(AgentId),
     /// Those about one issue.
     Issue(IssueId),
+    /// Those about the issues of one project.
+    Project(ProjectId),
+    /// This one.
+    Run(RunId),
     /// All of the company.
     Company,
 }

@@ -20,11 +20,15 @@ string_enum! {
         AgentPaused = "agent_paused",
         /// The company is paused, archived, or stopped by its budget.
         CompanyNotActive = "company_not_active",
-        /// The agent has used up its budget of the month, and the board has
-        /// not let it go on.
+        /// The agent has used up its budget of the month, or its live runs hold the
+        /// rest, and the board has not let it go on.
         BudgetAgent = "budget_agent",
-        /// The company has used up its budget of the month.
+        /// The company has used up its budget of the month, or its live runs hold the
+        /// rest.
         BudgetCompany = "budget_company",
+        /// The project of the issue has used up its budget, or the live runs on its
+        /// issues hold the rest.
+        BudgetProject = "budget_project",
         /// The server has as many live runs as it may have.
         CapInstance = "cap_instance",
         /// The company has as many live runs as it may have.

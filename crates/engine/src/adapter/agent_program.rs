@@ -3,18 +3,20 @@ use std::sync::Arc;
 use nix::unistd::geteuid;
 use workforce_agent_programs::{
     self as agent_programs, AgentProgram, HomeFileWhen, ProgramSettings, RunUser, Session,
-    UsageBaseline, command_line,
+    SignInHint, UsageBaseline, command_line,
 };
 use workforce_app::prompt::{self, PromptFacts};
 use workforce_domain::Document;
 use workforce_domain::actor::CompanyOwned;
+use workforce_domain::cost::BillingType;
 use workforce_domain::port::StoreError;
 use workforce_domain::run::RunStart;
 use workforce_domain::session::{SessionPlan, SessionWish};
+use workforce_domain::string_enum::StringEnum;
 use workforce_guard::{HomeFile, JudgedBy, Start};
 
 use super::composed_prompt::{PromptTerms, compose, digest, preamble, unread};
-use super::local::{Command, make_place, unusable};
+use super::local::{Command, Place, make_place, unusable};
 use super::{Adapter, RunFuture};
 use crate::execution_result::ExecutionResult;
 use crate::guarded_run;
@@ -87,6 +89,7 @@ async fn prepare(
         directory,
         fingerprint,
         resumed: resumed.clone(),
+        is_flat_plan: is_flat_plan(program, &context.settings, &place),
     };
     let memo = RunMemo {
         account: context.account.clone(),
@@ -113,6 +116,21 @@ async fn prepare(
         may_be_completed: false,
     };
     Ok((place.start(state, live, context, command), told))
+}
+
+/// Whether the provider bills a run by a flat plan: what the configuration says, or
+/// else how its program is signed in.
+fn is_flat_plan(program: AgentProgram, settings: &Document, place: &Place) -> bool {
+    let said = settings.get("billingType").and_then(|said| said.as_str());
+    if let Some(billing) = said.and_then(BillingType::parse) {
+        return billing == BillingType::Subscription;
+    }
+    let sign_in = &program.definition().signed_in_by;
+    match sign_in.look(|name| place.environment.get(name)) {
+        // Who has not signed in has a key that only the program knows of.
+        SignInHint::File(login) if !login.exists() => false,
+        hint => sign_in.is_flat_plan(&hint),
+    }
 }
 
 /// What the store tells of a run whose program is about to start.

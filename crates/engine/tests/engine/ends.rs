@@ -176,6 +176,7 @@ async fn a_used_up_budget_stops_the_agents_run() {
             model: name("something"),
             billing_type: None,
             tokens: TokenUse::default(),
+            estimated: None,
             cost: Cents::from_whole(100).expect("an amount"),
             issue: None,
             project: None,

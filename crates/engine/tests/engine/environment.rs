@@ -137,6 +137,8 @@ fn project(house: &House) -> Workspace {
         target_date: None,
         color: None,
         review_required: Some(false),
+        budget_monthly_cents: None,
+        budget_total_cents: None,
         workspace: Some(ObjectOnly(projects::CreateWorkspace {
             name: None,
             cwd: Some(location(&house.path("checkout").display().to_string())),

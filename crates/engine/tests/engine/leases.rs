@@ -27,7 +27,7 @@ async fn a_run_that_lost_its_lease_writes_nothing_more() {
     let taken = RunEnd::without_exit(lost, "taken over");
     assert!(house.act(|tx, ctx| {
         let (company, fence) = (before.scope(), before.fence);
-        runs::finish(tx, ctx, company, before.id, fence, taken.clone())
+        runs::finish(tx, ctx, company, before.id, fence, taken.clone(), None)
     }));
     let written = house.run(run);
 

@@ -20,6 +20,8 @@ fn project(house: &House) -> ProjectId {
         target_date: None,
         color: None,
         review_required: Some(false),
+        budget_monthly_cents: None,
+        budget_total_cents: None,
         workspace: None,
     };
     house

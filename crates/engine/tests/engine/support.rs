@@ -43,6 +43,7 @@ pub(crate) fn act<T, E: Debug>(
         ids: &*ports.ids,
         tokens: &*ports.tokens,
         vault: &*ports.vault,
+        prices: &ports.prices,
         strict_secrets: false,
         signal: &signal,
     };
@@ -57,6 +58,7 @@ pub(crate) fn a_company(name: &str) -> companies::CreateCompany {
         name: Name::new(name).expect("a name"),
         description: None,
         budget_monthly_cents: Some(Budget::default()),
+        budget_basis: None,
         require_board_approval_for_new_agents: None,
         review_required: Some(false),
         attachment_max_bytes: None,

@@ -28,6 +28,8 @@ pub(super) struct Control {
     kill: watch::Sender<bool>,
     report: watch::Sender<Option<Arc<RunReport>>>,
     delivered: watch::Sender<bool>,
+    /// Changes whenever the program told what it used.
+    used: watch::Sender<()>,
 }
 
 impl Control {
@@ -39,7 +41,13 @@ impl Control {
             kill: watch::Sender::new(false),
             report: watch::Sender::new(None),
             delivered: watch::Sender::new(false),
+            used: watch::Sender::new(()),
         }
+    }
+
+    /// Tells every server that listens of a use that stands in the events.
+    pub(super) fn note_use(&self) {
+        self.used.send_replace(());
     }
 
     /// Waits until a server wants the run to end.
@@ -87,7 +95,18 @@ impl Control {
     }
 
     async fn obey(&self, receiver: &mut Receiver, sender: &mut Sender) -> io::Result<()> {
-        while let Some(message) = receiver.next().await? {
+        let mut used = self.used.subscribe();
+        loop {
+            let message = tokio::select! {
+                message = receiver.next() => message?,
+                Ok(()) = used.changed() => {
+                    sender.send(&FromGuard::Used).await?;
+                    continue;
+                }
+            };
+            let Some(message) = message else {
+                return Ok(());
+            };
             match message {
                 ToGuard::Describe => {
                     let description = Box::new(self.description.clone());
@@ -107,7 +126,6 @@ impl Control {
                 | ToGuard::Go => {}
             }
         }
-        Ok(())
     }
 
     /// The first reason counts.

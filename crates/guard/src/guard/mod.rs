@@ -135,6 +135,9 @@ fn prepare(
     files: &GuardFiles,
 ) -> Result<(StdListener, RunLog, Launched), LaunchError> {
     let listener = listen(files).map_err(|error| unwritten(&error))?;
+    files
+        .note_memo(&start.memo)
+        .map_err(|error| unwritten(&error))?;
     let log = RunLog::open(&start.log, start.log_cap)
         .map_err(|error| unwritten(&error))?
         .noted_by(Arc::new(SystemClock));

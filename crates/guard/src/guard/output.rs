@@ -11,6 +11,7 @@ use workforce_agent_programs::{Conclusion, OutputParser, ProgramExit, SelfReport
 use workforce_domain::port::LogStream;
 
 use super::clocks::Clocks;
+use super::control::Control;
 use crate::files::EventFile;
 use crate::launch::Streams;
 use crate::log::{LogSummary, OutputScrubber, OutputSource, RunLog};
@@ -28,8 +29,8 @@ pub(super) struct Sinks {
     pub(super) scrubber: OutputScrubber,
     pub(super) judge: Judge,
     pub(super) events: EventFile,
-    /// Those of the run, for a program that says that it waits.
-    pub(super) clocks: Arc<Clocks>,
+    /// Who is told of uses, and of a program that waits.
+    pub(super) control: Arc<Control>,
 }
 
 /// Reads what a program tells.
@@ -115,7 +116,7 @@ impl Sinks {
             (Judge::SelfReport(reader), OutputSource::Stderr) => {
                 let mut other = Vec::new();
                 if reader.push(clean, &mut other) {
-                    self.clocks.lift_idle_limit();
+                    self.control.clocks.lift_idle_limit();
                 }
                 self.log.append(noted, &other);
             }
@@ -123,7 +124,9 @@ impl Sinks {
                 self.log.append(noted, clean);
                 let mut events = Vec::new();
                 parser.push(stream, clean, &mut events);
-                self.events.append(&events);
+                if self.events.append(&events) {
+                    self.control.note_use();
+                }
             }
             (Judge::Nothing | Judge::SelfReport(_), _) => self.log.append(noted, clean),
         }

@@ -46,7 +46,7 @@ pub(super) async fn supervise(
         scrubber: OutputScrubber::of(&start.secrets),
         judge: judge(start),
         events: files.events(),
-        clocks: Arc::clone(&control.clocks),
+        control: Arc::clone(control),
     };
     let reach = Arc::new(reach);
 

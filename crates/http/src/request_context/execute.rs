@@ -199,6 +199,7 @@ impl RequestContext {
             ids: &*self.state.ports.ids,
             tokens: &*self.state.ports.tokens,
             vault: &*self.state.ports.vault,
+            prices: &self.state.ports.prices,
             strict_secrets: self.state.strict_secrets,
             signal,
         }

@@ -50,6 +50,9 @@ struct ReportCostBody {
     cache_write_tokens: Option<Count>,
     /// What it cost.
     cost_cents: Cents,
+    /// What its tokens cost by list; what they cost, or else what the server's prices
+    /// say, when left out.
+    estimated_cost_cents: Option<Cents>,
     /// How the provider bills; `api` when left out.
     billing_type: Option<BillingType>,
     /// The issue worked on, by id or identifier; the run's when left out.
@@ -90,6 +93,7 @@ impl ReportCostBody {
                 cache_write: count(self.cache_write_tokens),
             },
             cost: self.cost_cents,
+            estimated: self.estimated_cost_cents,
             issue: self.issue_id,
             project: self.project_id,
             goal: self.goal_id,

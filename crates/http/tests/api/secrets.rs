@@ -3,6 +3,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use workforce_app::activity_log::document;
 use workforce_app::{Caller, Context, Signal, runs, secrets};
+use workforce_domain::cost::PriceTable;
 use workforce_domain::port::{ClaimRequest, TokenKind};
 use workforce_testkit::ports;
 
@@ -36,6 +37,7 @@ pub(crate) fn start(api: &Api, config: &Value) -> (String, String) {
         ids: &*ids,
         tokens: &*tokens,
         vault: &*vault,
+        prices: &PriceTable::EMPTY,
         strict_secrets: false,
         signal: &signal,
     };

@@ -90,6 +90,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     wakes,
     cost_events,
     spend_totals,
+    run_spends,
     budget_alerts,
     approvals,
     approval_issues,

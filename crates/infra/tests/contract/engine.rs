@@ -41,6 +41,7 @@ pub(crate) fn cost(world: &World<'_>, cents: &str) -> CostEvent {
         billing_type: BillingType::Api,
         tokens: TokenUse::default(),
         cost: Cents::parse_json(cents).unwrap(),
+        estimated: None,
         source: CostSource::Reported,
         counted: true,
         idempotency_key: None,

@@ -4,10 +4,12 @@
 use workforce_domain::actor::InstanceScope;
 use workforce_domain::agent::{AdapterType, Agent, AgentLifecycle};
 use workforce_domain::company::{CompanyStatus, PauseReason};
+use workforce_domain::cost::CostEvent;
 use workforce_domain::id::WakeId;
 use workforce_domain::issue::{Holder, IssueStatus, Progress};
 use workforce_domain::money::Budget;
 use workforce_domain::port::{ClaimRequest, WakeableAgent};
+use workforce_domain::project::Project;
 use workforce_domain::run::StartCondition;
 use workforce_domain::string_enum::StringEnum;
 use workforce_testkit::on_both_databases;
@@ -16,7 +18,7 @@ use crate::claim_conditions::{busy_colleague, end_lease, take, worktree};
 use crate::engine::cost;
 use crate::issues::approval;
 use crate::sessions::gate;
-use crate::world::{World, archive, claim, id, later, now, request, wake};
+use crate::world::{World, archive, claim, id, later, now, project, request, wake};
 
 /// What a wake for the world's agent and issue waits for.
 fn blocking(
@@ -67,6 +69,20 @@ fn break_only(condition: StartCondition, world: &World<'_>, request: &mut ClaimR
         StartCondition::BudgetCompany => {
             world.change_company(|company| company.budget = budget(10));
             world.write(|tx| tx.ledger_mut().record(&cost(world, "10")));
+        }
+        StartCondition::BudgetProject => {
+            let project = Project {
+                total_budget: budget(10),
+                ..project(&world.company)
+            };
+            world.write(|tx| {
+                tx.projects_mut().insert(project.clone())?;
+                tx.ledger_mut().record(&CostEvent {
+                    project: Some(project.id),
+                    ..cost(world, "10")
+                })
+            });
+            world.change_issue(&world.issue, |issue| issue.project = Some(project.id));
         }
         StartCondition::CapInstance => request.instance_cap = 0,
         StartCondition::CapCompany => {

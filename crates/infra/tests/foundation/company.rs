@@ -1,5 +1,6 @@
 //! Companies for tests.
 
+use workforce_domain::budget::BudgetBasis;
 use workforce_domain::company::{Company, CompanyLifecycle};
 use workforce_domain::id::CompanyId;
 use workforce_domain::money::Budget;
@@ -21,6 +22,7 @@ pub(crate) fn company(prefix: &str) -> Company {
         description: None,
         lifecycle: CompanyLifecycle::ACTIVE,
         budget: Budget::UNLIMITED,
+        budget_basis: BudgetBasis::Actual,
         issue_prefix: prefix.to_owned(),
         require_board_approval_for_new_agents: false,
         review_required: false,

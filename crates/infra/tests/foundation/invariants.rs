@@ -22,7 +22,9 @@ const MAKE_SOUND: [&str; 10] = [
     "INSERT INTO issue_texts (company_id, issue_id, comment_id, pending)
         SELECT company_id, id, NULL, false FROM issues",
     "INSERT INTO spend_totals (company_id, scope_type, scope_id, month, spent_micros)
-        SELECT company_id, 'company', company_id, month, spent_micros FROM spend_totals",
+        SELECT company_id, 'company', company_id, month, spent_micros FROM spend_totals
+        UNION ALL SELECT t.company_id, 'project', e.project_id, t.month, t.spent_micros
+        FROM spend_totals t JOIN cost_events e ON e.company_id = t.company_id",
     "DELETE FROM approval_drafts",
 ];
 
@@ -36,7 +38,7 @@ const CANCEL_RUN: &str = "UPDATE heartbeat_runs SET status = 'cancelled', \
     finished_at = created_at WHERE status = 'queued'";
 
 /// What breaks each of them.
-const BREAKING: [(&str, &str); 46] = [
+const BREAKING: [(&str, &str); 48] = [
     ("only_working_companies_queue", PAUSE_COMPANY),
     ("stopped_work_was_asked_to_stop", PAUSE_COMPANY),
     (
@@ -76,6 +78,14 @@ const BREAKING: [(&str, &str); 46] = [
     (
         "leases_expire_or_have_a_run",
         "UPDATE issue_leases SET run_id = NULL",
+    ),
+    (
+        "only_live_runs_hold_money",
+        "UPDATE run_spends SET run_id = (SELECT id FROM heartbeat_runs WHERE status = 'queued')",
+    ),
+    (
+        "runs_spent_what_is_booked_on_them",
+        "UPDATE run_spends SET spent_micros = 2",
     ),
     (
         "completed_runs_end_as_they_were_completed",

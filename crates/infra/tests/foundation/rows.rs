@@ -34,7 +34,7 @@ pub(crate) use issue::{child_key, comment, issue, issue_label, issue_text, label
 pub(crate) use money::{alert, cost, spend_total};
 pub(crate) use planning::{conventions, goal, project, project_goal, workspace, worktree};
 pub(crate) use record::{activity, event, stream_ticket};
-pub(crate) use run::{completion, gate, live_run, process, run, session, wake};
+pub(crate) use run::{completion, gate, live_run, process, run, session, spend, wake};
 pub(crate) use secret::{agent_secret, run_secret, secret, secret_version};
 
 /// The things of the company that [`every_table`] makes.
@@ -85,6 +85,7 @@ pub(crate) fn every_table(c: u8) -> Vec<Row> {
         lease(c),
         process(c),
         completion(c),
+        spend(c),
         session(c),
         session(c)
             .with("task_key", Text("k"))

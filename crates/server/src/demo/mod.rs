@@ -17,7 +17,7 @@ use crate::board_token;
 use crate::client::Client;
 use crate::config::{AuthMode, ServeArgs};
 use crate::logging;
-use crate::service::{self, Service};
+use crate::service::{self, Service, StopSignals};
 
 use real_agent::Agent;
 
@@ -70,6 +70,7 @@ pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<()> {
     let runtime = service::runtime()?;
     let linger = !args.exit && std::io::stdout().is_terminal();
     let outcome = runtime.block_on(async {
+        let mut signals = StopSignals::listen()?;
         let settings = settings(&folder, args.agent);
         let mut service = Service::start(&settings, vitals).await?;
         let base = format!("http://{}", service.address);
@@ -80,7 +81,7 @@ pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<()> {
         let board = Client::new(&base, token.map(|token| token.reveal().to_owned()));
         let outcome = tokio::select! {
             outcome = play(board, base, &folder, args, linger) => outcome,
-            interrupted = tokio::signal::ctrl_c() => interrupted.context("waiting for Ctrl-C"),
+            _ = signals.next() => Ok(()),
         };
         service.stop().await;
         outcome

@@ -86,13 +86,18 @@ pub(super) fn play(
     let company = id(&board.call(
         "POST",
         "/api/companies",
-        &json!({ "name": "Morning Greetings", "description": "Greets people by letter." }),
+        &json!({
+            "name": "Morning Greetings", "description": "Greets people by letter.",
+            // What a flat plan does not bill counts as well.
+            "budgetBasis": "estimated",
+        }),
     )?)?;
     let of_company = |what: &str| format!("/api/companies/{company}/{what}");
     let mut config = json!({ "timeoutSec": 600 });
     if let Some(model) = model {
         config["model"] = model.into();
     }
+    check(board, &company, agent, &config)?;
     let engineer = id(&board.call(
         "POST",
         &of_company("agents"),
@@ -155,6 +160,27 @@ pub(super) fn play(
     print_costs(board, &company)
 }
 
+/// Says at once what the program needs and is not there.
+fn check(board: &Client, company: &str, agent: Agent, config: &Value) -> anyhow::Result<()> {
+    let checked = board.call(
+        "POST",
+        &format!("/api/companies/{company}/adapter-check"),
+        &json!({ "adapterType": agent.adapter_type, "adapterConfig": config }),
+    )?;
+    let checks = checked["checks"].as_array().into_iter().flatten();
+    let failed = checks.filter(|check| check["status"] == "failed");
+    let faults: Vec<&str> = failed
+        .filter_map(|check| check["message"].as_str())
+        .collect();
+    ensure!(
+        faults.is_empty(),
+        "{}: {}",
+        help(agent.program.definition()),
+        faults.join("; ")
+    );
+    Ok(())
+}
+
 /// What to do where the program does not work.
 fn help(definition: &ProgramDefinition) -> String {
     let install = match &definition.package {
@@ -162,7 +188,7 @@ fn help(definition: &ProgramDefinition) -> String {
         None => "see its own page".to_owned(),
     };
     format!(
-        "the agent did not do its work. Is {name} there, and signed in?\n  Install: {install}\n  \
+        "the agent cannot do its work. Is {name} there, and signed in?\n  Install: {install}\n  \
          Sign in: {sign_in}\n  What happened",
         name = definition.name,
         sign_in = definition.sign_in,
@@ -207,6 +233,15 @@ fn watch(
                 "the run failed: {} ({})",
                 failed["error"].as_str().unwrap_or_default(),
                 failed["errorCode"].as_str().unwrap_or_default()
+            );
+        }
+        if let Some(stopped) = runs
+            .iter()
+            .find(|run| run["errorCode"] == "budget_exhausted")
+        {
+            bail!(
+                "the agent was stopped at its budget of {BUDGET_CENTS} cents ({})",
+                stopped["status"].as_str().unwrap_or_default()
             );
         }
         if runs.iter().filter(ended).count() >= count && runs.iter().all(|run| ended(&run)) {

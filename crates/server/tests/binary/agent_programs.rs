@@ -224,7 +224,7 @@ fn works(program: Program, flags: &[&str]) {
         "Paint the door"
     );
     assert_eq!(git(&repository, &["status", "--short"]), "");
-    assert_booked(&shop, &runs[0], WORK.len() + 1);
+    assert_booked(&shop, program, &runs[0], WORK.len() + 1);
 
     shop.play(
         &[r#"workforce api POST "/api/issues/$WORKFORCE_TASK_ID/comments" '{"body": "Two coats."}' >/dev/null && echo told"#],
@@ -254,19 +254,15 @@ fn works(program: Program, flags: &[&str]) {
             .iter()
             .any(|prompt| prompt.contains("how many coats?"))
     );
-    assert_booked(&shop, &runs[1], 2);
+    assert_booked(&shop, program, &runs[1], 2);
 }
 
 /// Each call of the model is booked once, with the run and its issue.
 #[track_caller]
-fn assert_booked(shop: &Workshop, run: &Value, calls: usize) {
-    // It is booked as soon as the end of the run is written down.
+fn assert_booked(shop: &Workshop, program: Program, run: &Value, calls: usize) {
     let path = format!("/api/companies/{}/cost-events", shop.company);
     let of_it = |event: &&Value| event["runId"] == run["id"];
-    let events = shop.server.wait_for(&path, |events| {
-        events.as_array().unwrap().iter().any(|event| of_it(&event))
-    });
-    let events = events.as_array().unwrap().clone();
+    let events = shop.server.get(&path).as_array().unwrap().clone();
     let of_run = events.iter().filter(of_it);
     let sum = |key: &str| {
         let tokens = of_run.clone().map(|event| event[key].as_u64().unwrap());
@@ -275,6 +271,20 @@ fn assert_booked(shop: &Workshop, run: &Value, calls: usize) {
     let calls = u64::try_from(calls).unwrap();
     let told = ["inputTokens", "cachedInputTokens", "outputTokens"].map(sum);
     assert_eq!(told, [1000 * calls, 500 * calls, 40 * calls], "{events:#?}");
+    // What the program tells, or else the list of prices.
+    let of_a_call = match program {
+        Program::Claude => Some(375_000),
+        Program::Codex | Program::Gemini => Some(171_250),
+        Program::Opencode | Program::Pi => None,
+    };
+    let cost: i64 = of_run
+        .clone()
+        .map(|event| micros(&event["costCents"]))
+        .sum();
+    if let Some(of_a_call) = of_a_call {
+        let all = of_a_call * i64::try_from(calls).unwrap();
+        assert_eq!(cost, all, "{events:#?}");
+    }
     for event in of_run {
         assert_eq!(
             (&event["source"], &event["issueId"]),
@@ -283,7 +293,62 @@ fn assert_booked(shop: &Workshop, run: &Value, calls: usize) {
     }
 }
 
+/// An amount of cents in millionths.
+fn micros(cents: &Value) -> i64 {
+    let text = cents.to_string();
+    let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
+    format!("{whole}{fraction:0<6}").parse().unwrap()
+}
+
+/// The rate of the model makes each call cost 3 dollars.
+const DEAR: Usage = Usage {
+    input: 0,
+    cached: 0,
+    cache_write: 0,
+    output: 200_000,
+    reasoning: 0,
+};
+const COST_OF_DEAR: i64 = 300_000_000;
+
+/// A run whose calls cost 3 dollars each stops at the one that uses up a limit of 10
+/// dollars.
+fn stops_at_its_budget(program: Program, flags: &[&str]) {
+    let Some(shop) = Workshop::open(program, flags) else {
+        return;
+    };
+    let budget = json!({ "budgetMonthlyCents": 1000 });
+    let agent = format!("/api/agents/{}", shop.agent);
+    let (status, answer) = shop.server.send("PATCH", &agent, None, &budget);
+    assert_eq!(status, 200, "{answer}");
+    let rule = (0..12).fold(Rule::new(), |rule, step| {
+        let command = format!("echo step {step} && sleep 2");
+        rule.then(Reply::shell(command).usage(DEAR))
+    });
+    shop.imitation.set_script(Script::from(rule));
+    shop.assign();
+    let live = shop.server.wait_for(&agent, |agent| {
+        micros(&agent["spentMonthlyCents"]) + micros(&agent["reservedCents"]) >= COST_OF_DEAR
+    });
+    assert_eq!(live["status"], "running", "{live:#}");
+    let runs = shop.ended(1);
+    let log = shop.log(&runs[0]);
+    assert_eq!(runs[0]["status"], "cancelled", "{:#}\n{log}", runs[0]);
+    assert_eq!(runs[0]["errorCode"], "budget_exhausted");
+    let agent = shop.server.get(&agent);
+    assert_eq!(agent["pauseReason"], "budget", "{agent:#}");
+    assert_eq!(
+        micros(&agent["spentMonthlyCents"]),
+        4 * COST_OF_DEAR,
+        "{log}"
+    );
+    assert_eq!(micros(&agent["reservedCents"]), 0);
+}
+
 on_both! {
+    fn claude_code_stops_in_mid_run_at_its_budget(database) {
+        stops_at_its_budget(Program::Claude, &database.flags());
+    }
+
     fn claude_code_works_in_a_repository_and_answers_a_mention(database) {
         works(Program::Claude, &database.flags());
     }
@@ -358,6 +423,45 @@ fn the_demo_shows_a_real_program_at_work() {
 }
 
 #[test]
+fn a_demo_whose_terminal_is_closed_ends_its_agent() {
+    let program = Program::Claude;
+    let Some(executable) = installed_for_test(program) else {
+        return;
+    };
+    let imitation = ModelImitation::start(Script::new()).unwrap();
+    let home = folder();
+    let begun = home.path().join("begun");
+    let command = format!("touch {} && sleep 48731", begun.display());
+    let work = Rule::new().then(Reply::shell(command));
+    imitation.set_script(Script::from(work));
+    let path = std::env::var("PATH").unwrap();
+    let own = executable.parent().unwrap().display();
+    let mut demo = binary()
+        .args(["demo", "--agent", "claude"])
+        .envs(imitation.environment_for(program))
+        .env("HOME", home.path())
+        .env("PATH", format!("{own}:{path}"))
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let started = Instant::now();
+    while !begun.exists() {
+        assert!(started.elapsed() < LONG, "the agent does not begin");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let pid = demo.id().to_string();
+    let hang_up = Command::new("kill").args(["-HUP", &pid]).status();
+    assert!(hang_up.unwrap().success());
+    demo.wait().unwrap();
+    let left = Command::new("pgrep")
+        .args(["-f", "sleep 48731"])
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8_lossy(&left.stdout), "");
+}
+
+#[test]
 fn the_demo_says_what_a_program_needs_that_is_not_there() {
     let empty = folder();
     let told = binary()
@@ -369,7 +473,7 @@ fn the_demo_says_what_a_program_needs_that_is_not_there() {
     let err = String::from_utf8_lossy(&told.stderr);
     assert_eq!(told.status.code(), Some(1), "{err}");
     assert!(
-        err.contains("codex") && err.contains("spawn_failed"),
+        err.contains("Install: npm") && err.contains("\"codex\" was not found"),
         "{err}"
     );
 }

@@ -65,6 +65,7 @@ pub fn new_company(called: &str) -> CreateCompany {
         name: name(called),
         description: None,
         budget_monthly_cents: Some(Budget::UNLIMITED),
+        budget_basis: None,
         require_board_approval_for_new_agents: Some(false),
         review_required: Some(false),
         attachment_max_bytes: None,
@@ -121,6 +122,8 @@ pub fn new_project(called: &str) -> CreateProject {
         target_date: None,
         color: None,
         review_required: Some(false),
+        budget_monthly_cents: None,
+        budget_total_cents: None,
         workspace: None,
     }
 }
@@ -184,6 +187,7 @@ pub fn report_of(agent: AgentId, cents: &str) -> ReportCost {
             ..TokenUse::default()
         },
         cost: Cents::parse_json(cents).unwrap_or_else(|error| panic!("{cents}: {error}")),
+        estimated: None,
         issue: None,
         project: None,
         goal: None,

@@ -35,7 +35,10 @@ fn a_thousand_fractions_of_a_cent_add_up_exactly() {
         spend(&world, &agent, "0.3");
     }
     assert_eq!(spent(&world, &agent), cents("300"));
-    assert_eq!(company_view(&world, company.id).spent.to_string(), "300");
+    assert_eq!(
+        company_view(&world, company.id).spend.actual.to_string(),
+        "300"
+    );
 }
 
 #[test]
@@ -102,7 +105,7 @@ fn a_key_stands_for_the_reports_of_one_agent() {
         };
         assert!(done(report(world.board(), company.id, &keyed)).created);
     }
-    assert_eq!(company_view(&world, company.id).spent, cents("15"));
+    assert_eq!(company_view(&world, company.id).spend.actual, cents("15"));
 }
 
 #[test]

@@ -288,7 +288,7 @@ fn holds(world: &World, agent: &Agent) -> Result<(), TestCaseError> {
     let view = company_view(world, agent.company);
     let company = view.company;
     let limit = company.budget.limit();
-    let exhausted = limit.is_some_and(|limit| view.spent >= limit);
+    let exhausted = limit.is_some_and(|limit| view.spend.actual >= limit);
     match company.status() {
         CompanyStatus::Active => {
             let reason = exhausted.then_some(PauseReason::Budget);

@@ -29,7 +29,7 @@ fn lose(world: &World, run: &Run) -> bool {
     let outcome: Result<bool, Failure<Infallible>> = world.system().write(|tx, ctx| {
         let lost = RunOutcome::Lost(RunErrorCode::LeaseExpired);
         let end = RunEnd::without_exit(lost, "its server is gone");
-        runs::finish(tx, ctx, run.scope(), run.id, run.fence, end)
+        runs::finish(tx, ctx, run.scope(), run.id, run.fence, end, None)
     });
     done(outcome)
 }

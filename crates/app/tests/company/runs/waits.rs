@@ -50,7 +50,8 @@ fn refuse(world: &World, run: &Run, outcome: RunOutcome, retry_at: Option<Timest
             run.scope(),
             run.id,
             run.fence,
-            end.clone()
+            end.clone(),
+            None
         )?);
         runs::heed_refusal(tx, ctx, run.scope(), run.id, account.as_ref())?;
         Ok::<_, Failure<Infallible>>(())

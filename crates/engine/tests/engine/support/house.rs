@@ -58,6 +58,7 @@ impl House {
             ids: ports::ids(),
             tokens: ports::tokens(),
             vault: ports::vault(),
+            prices: ports::prices(),
             instructions: ports::instruction_files(folder.path()),
         };
         let company = act(&ports, |tx, ctx| {

@@ -4,8 +4,8 @@ use workforce_app::agents::{AgentDetail, AgentView};
 use workforce_app::masking::masked;
 use workforce_domain::Document;
 use workforce_domain::agent::{Agent, AgentStatus, ChainLink};
+use workforce_domain::budget::Spend;
 use workforce_domain::company::PauseReason;
-use workforce_domain::money::Cents;
 use workforce_domain::time::Timestamp;
 
 /// An agent.
@@ -31,8 +31,9 @@ pub(super) struct AgentBody {
     /// up, as `2026-11`.
     #[schema(pattern = "^[0-9]{4}-[0-9]{2}$")]
     budget_override_month: Option<String>,
-    /// What it spent in the current month.
-    spent_monthly_cents: Cents,
+    /// What it spent in the current month, and its live runs hold.
+    #[serde(flatten)]
+    spend: Spend,
 }
 
 /// What an agent may do beyond its work.
@@ -64,7 +65,7 @@ impl From<AgentView> for AgentBody {
                 can_create_agents: agent.can_create_agents,
             },
             budget_override_month: agent.budget_override.map(|month| month.to_string()),
-            spent_monthly_cents: view.spent,
+            spend: view.spend,
             agent,
         }
     }

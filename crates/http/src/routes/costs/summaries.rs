@@ -44,6 +44,8 @@ struct SummaryBody {
     company_id: CompanyId,
     /// What was spent.
     spend_cents: Cents,
+    /// What it was by list, as far as that is known.
+    estimated_cost_cents: Cents,
     /// The monthly limit.
     budget_cents: Budget,
     /// The part of the limit that is used, to two decimals; 0 without a limit.
@@ -59,6 +61,7 @@ impl From<CostSummary> for SummaryBody {
         Self {
             company_id: summary.company,
             spend_cents: summary.total.cost,
+            estimated_cost_cents: summary.total.estimated,
             budget_cents: summary.usage.budget,
             utilization_percent: percent(summary.usage.utilization()),
             window: summary.window,
@@ -96,6 +99,8 @@ struct AgentCostBody {
     agent_status: AgentStatus,
     /// What it spent.
     cost_cents: Cents,
+    /// What it was by list, as far as that is known.
+    estimated_cost_cents: Cents,
     /// Its monthly limit.
     budget_cents: Budget,
     /// The part of the limit that is used, to two decimals; 0 without a limit.
@@ -119,6 +124,7 @@ impl From<AgentCost> for AgentCostBody {
             agent_name: row.agent.name,
             agent_status: row.status,
             cost_cents: row.total.cost,
+            estimated_cost_cents: row.total.estimated,
             budget_cents: row.usage.budget,
             utilization_percent: percent(row.usage.utilization()),
             api_run_count: Count(row.total.api_runs),
@@ -156,6 +162,8 @@ struct ProjectCostBody {
     project_name: Option<Name>,
     /// What it cost.
     cost_cents: Cents,
+    /// What it was by list, as far as that is known.
+    estimated_cost_cents: Cents,
     #[serde(flatten)]
     tokens: TokenUse,
 }
@@ -167,6 +175,7 @@ impl From<ProjectCost> for ProjectCostBody {
             project_id,
             project_name,
             cost_cents: row.total.cost,
+            estimated_cost_cents: row.total.estimated,
             tokens: row.total.tokens,
         }
     }

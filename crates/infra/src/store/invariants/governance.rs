@@ -58,27 +58,55 @@ pub(super) const INVARIANTS: &[Invariant] = &[
     },
     Invariant {
         name: "totals_equal_the_ledger",
-        sentence: "What an agent and a company spent in a month is the sum of its counted costs.",
+        sentence: "What an agent, a company and a project spent in a month, as it was billed and \
+            by list, is the sum of its counted costs.",
         rows: "SELECT company_id AS company,
                 scope_type || ' ' || scope_id || ' in ' || month || ': total ' || sum(total)
-                || ', ledger ' || sum(spent) AS what
+                || ', ledger ' || sum(spent) || '; by list ' || sum(total_by_list)
+                || ', ledger ' || sum(by_list) AS what
             FROM (
                 SELECT e.company_id AS company_id, CAST('agent' AS text) AS scope_type,
-                    e.agent_id AS scope_id, {month} AS month, e.cost_micros AS spent, 0 AS total
+                    e.agent_id AS scope_id, {month} AS month, e.cost_micros AS spent, 0 AS total,
+                    COALESCE(e.estimated_micros, 0) AS by_list, 0 AS total_by_list
                 FROM cost_events e WHERE e.counted
                 UNION ALL
-                SELECT e.company_id, 'company', e.company_id, {month}, e.cost_micros, 0
+                SELECT e.company_id, 'company', e.company_id, {month}, e.cost_micros, 0,
+                    COALESCE(e.estimated_micros, 0), 0
                 FROM cost_events e WHERE e.counted
                 UNION ALL
-                SELECT t.company_id, t.scope_type, t.scope_id, t.month, 0, t.spent_micros
+                SELECT e.company_id, 'project', e.project_id, {month}, e.cost_micros, 0,
+                    COALESCE(e.estimated_micros, 0), 0
+                FROM cost_events e WHERE e.counted AND e.project_id IS NOT NULL
+                UNION ALL
+                SELECT t.company_id, t.scope_type, t.scope_id, t.month, 0, t.spent_micros,
+                    0, t.estimated_micros
                 FROM spend_totals t
             ) AS booked
             GROUP BY company_id, scope_type, scope_id, month
-            HAVING sum(spent) <> sum(total)",
+            HAVING sum(spent) <> sum(total) OR sum(by_list) <> sum(total_by_list)",
+    },
+    Invariant {
+        name: "runs_spent_what_is_booked_on_them",
+        sentence: "What a run spent, as it was billed and by list, is the sum of its counted costs.",
+        rows: "SELECT s.company_id AS company, 'run ' || s.run_id AS what
+            FROM run_spends s LEFT JOIN cost_events e
+                ON e.company_id = s.company_id AND e.run_id = s.run_id AND e.counted
+            GROUP BY s.company_id, s.run_id, s.spent_micros, s.estimated_micros
+            HAVING s.spent_micros <> COALESCE(sum(e.cost_micros), 0)
+            OR s.estimated_micros <> COALESCE(sum(e.estimated_micros), 0)",
+    },
+    Invariant {
+        name: "only_live_runs_hold_money",
+        sentence: "A run that reserved money lets go of it at its end, and not before.",
+        rows: "SELECT s.company_id AS company, 'run ' || s.run_id AS what
+            FROM run_spends s JOIN heartbeat_runs r
+                ON r.company_id = s.company_id AND r.id = s.run_id
+            WHERE (s.released_at IS NULL) <> (r.status = 'running')",
     },
     Invariant {
         name: "spenders_are_of_the_company",
-        sentence: "Totals and alerts are those of the company itself or of an agent of it.",
+        sentence: "Totals and alerts are those of the company itself, or of an agent or a \
+            project of it.",
         rows: "SELECT s.company_id AS company, s.scope_type || ' ' || s.scope_id AS what
             FROM (
                 SELECT company_id, scope_type, scope_id FROM spend_totals
@@ -87,6 +115,8 @@ pub(super) const INVARIANTS: &[Invariant] = &[
             ) AS s
             WHERE (s.scope_type = 'company' AND s.scope_id <> s.company_id)
             OR (s.scope_type = 'agent' AND NOT EXISTS (SELECT 1 FROM agents a
-                WHERE a.company_id = s.company_id AND a.id = s.scope_id))",
+                WHERE a.company_id = s.company_id AND a.id = s.scope_id))
+            OR (s.scope_type = 'project' AND NOT EXISTS (SELECT 1 FROM projects p
+                WHERE p.company_id = s.company_id AND p.id = s.scope_id))",
     },
 ];

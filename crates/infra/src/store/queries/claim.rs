@@ -21,12 +21,12 @@ use super::super::{Connection, for_update};
 use super::advisory::advisory_lock;
 use super::agent_row::AgentRow;
 use super::companies::CompanyRow;
-use super::issue_leases;
 use super::row::{Row, exactly_one};
 use super::run_row::RunRow;
 use super::runs::queued;
 use super::start_conditions::STARTABLE;
 use super::wakes::{WakeRow, pending};
+use super::{issue_leases, run_spends};
 use crate::store::columns::{
     DigestColumn, IdColumn, Instant, InstantColumn, Key, StringEnumColumn,
 };
@@ -214,11 +214,13 @@ fn start(
     {
         occupy(conn, &run, issue)?;
     }
+    let (agent, company) = (agent.restore()?, company.restore()?);
+    run_spends::reserve(conn, &run, &agent, &company, request.now)?;
     Ok(ClaimedRun {
         run,
         wake,
-        agent: agent.restore()?,
-        company: company.restore()?,
+        agent,
+        company,
     })
 }
 

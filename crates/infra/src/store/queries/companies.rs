@@ -2,6 +2,7 @@ use diesel::prelude::*;
 use uuid::Uuid;
 use workforce_domain::actor::{CompanyScope, InstanceScope, Scope};
 use workforce_domain::attachment::AttachmentLimit;
+use workforce_domain::budget::BudgetBasis;
 use workforce_domain::company::{
     Company, CompanyLifecycle, CompanyLifecycleRecord, CompanyStatus, PauseReason,
 };
@@ -35,6 +36,7 @@ pub(super) struct CompanyRow {
     description: Option<String>,
     status: StringEnumColumn<CompanyStatus>,
     budget_monthly_cents: i64,
+    budget_basis: StringEnumColumn<BudgetBasis>,
     issue_prefix: String,
     require_board_approval_for_new_agents: bool,
     review_required: bool,
@@ -70,6 +72,7 @@ impl Row for CompanyRow {
             })?,
             budget: Budget::from_cents(self.budget_monthly_cents)
                 .map_err(|error| Corrupt::new(KIND, error.to_string()))?,
+            budget_basis: self.budget_basis.0,
             issue_prefix: self.issue_prefix,
             require_board_approval_for_new_agents: self.require_board_approval_for_new_agents,
             review_required: self.review_required,
@@ -92,6 +95,7 @@ impl From<&Company> for CompanyRow {
             description: company.description.as_ref().map(ToString::to_string),
             status: StringEnumColumn(lifecycle.status),
             budget_monthly_cents: company.budget.cents(),
+            budget_basis: StringEnumColumn(company.budget_basis),
             issue_prefix: company.issue_prefix.clone(),
             require_board_approval_for_new_agents: company.require_board_approval_for_new_agents,
             review_required: company.review_required,

@@ -6,17 +6,17 @@ use diesel::prelude::*;
 use diesel::sql_query;
 use diesel::sql_types::{BigInt, Nullable, Text};
 use workforce_domain::actor::CompanyScope;
-use workforce_domain::cost::{BillingType, CostTotal, TokenUse, Window};
-use workforce_domain::id::{AgentId, ProjectId};
+use workforce_domain::cost::{BillingType, CostSource, CostTotal, TokenUse, Window};
+use workforce_domain::id::{AgentId, ProjectId, RunId};
 use workforce_domain::money::Cents;
-use workforce_domain::port::{ProjectCost, StoreError};
+use workforce_domain::port::{MeteredModel, ProjectCost, StoreError};
 use workforce_domain::text::Name;
 
 use super::super::Connection;
 use super::page::MAX_WHOLE;
-use super::predicates::BILLING_TYPE;
+use super::predicates::{BILLING_TYPE, COST_SOURCE};
 use super::row::admit;
-use crate::store::columns::{IdColumn, Instant, InstantColumn, Key};
+use crate::store::columns::{IdColumn, Instant, InstantColumn, Key, StringEnumColumn};
 use crate::store::errors::failed;
 
 /// A statement that sums up the counted cost events `e` of a company: it selects
@@ -28,6 +28,7 @@ fn sums(beside: &str, with: &str, groups: &str) -> String {
     format!(
         "SELECT {beside}\
             CAST(COALESCE(SUM(e.cost_micros), 0) AS BIGINT) AS cost, \
+            CAST(COALESCE(SUM(e.estimated_micros), 0) AS BIGINT) AS estimated, \
             CAST(COALESCE(SUM(e.input_tokens), 0) AS BIGINT) AS input, \
             CAST(COALESCE(SUM(e.output_tokens), 0) AS BIGINT) AS output, \
             CAST(COALESCE(SUM(e.cached_input_tokens), 0) AS BIGINT) AS cached_input, \
@@ -67,6 +68,8 @@ struct Sums {
     #[diesel(sql_type = BigInt)]
     cost: i64,
     #[diesel(sql_type = BigInt)]
+    estimated: i64,
+    #[diesel(sql_type = BigInt)]
     input: i64,
     #[diesel(sql_type = BigInt)]
     output: i64,
@@ -88,6 +91,7 @@ impl From<Sums> for CostTotal {
     fn from(sums: Sums) -> Self {
         Self {
             cost: Cents::from_micros(sums.cost),
+            estimated: Cents::from_micros(sums.estimated),
             tokens: TokenUse {
                 input: sums.input,
                 output: sums.output,
@@ -176,6 +180,74 @@ pub(super) fn by_project(
             Ok(ProjectCost {
                 project,
                 total: row.sums.into(),
+            })
+        })
+        .collect()
+}
+
+static METERED: LazyLock<String> = LazyLock::new(|| {
+    let metered = COST_SOURCE.is("e", CostSource::Metered);
+    format!(
+        "SELECT e.provider AS provider, e.model AS model, MIN(e.billing_type) AS billing, \
+            CAST(SUM(e.cost_micros) AS BIGINT) AS cost, \
+            CAST(COALESCE(SUM(e.estimated_micros), 0) AS BIGINT) AS estimated, \
+            CAST(SUM(e.input_tokens) AS BIGINT) AS input, \
+            CAST(SUM(e.output_tokens) AS BIGINT) AS output, \
+            CAST(SUM(e.cached_input_tokens) AS BIGINT) AS cached_input, \
+            CAST(SUM(e.cache_write_tokens) AS BIGINT) AS cache_write \
+        FROM cost_events e \
+        WHERE e.company_id = $1 AND e.run_id = $2 AND {metered} \
+        GROUP BY e.provider, e.model ORDER BY e.provider, e.model"
+    )
+});
+
+#[derive(QueryableByName)]
+struct MeteredRow {
+    #[diesel(sql_type = Text)]
+    provider: String,
+    #[diesel(sql_type = Text)]
+    model: String,
+    #[diesel(sql_type = Text)]
+    billing: StringEnumColumn<BillingType>,
+    #[diesel(sql_type = BigInt)]
+    cost: i64,
+    #[diesel(sql_type = BigInt)]
+    estimated: i64,
+    #[diesel(sql_type = BigInt)]
+    input: i64,
+    #[diesel(sql_type = BigInt)]
+    output: i64,
+    #[diesel(sql_type = BigInt)]
+    cached_input: i64,
+    #[diesel(sql_type = BigInt)]
+    cache_write: i64,
+}
+
+/// What is metered of a run, by model.
+pub(super) fn metered(
+    conn: &mut Connection,
+    company: CompanyScope,
+    run: RunId,
+) -> Result<Vec<MeteredModel>, StoreError> {
+    let rows: Vec<MeteredRow> = sql_query(METERED.as_str())
+        .bind::<Key, _>(IdColumn(company.company()))
+        .bind::<Key, _>(IdColumn(run))
+        .load(conn)
+        .map_err(failed)?;
+    rows.into_iter()
+        .map(|row| {
+            Ok(MeteredModel {
+                billing: row.billing.0,
+                provider: admit("cost event", &row.provider, Name::new)?,
+                model: admit("cost event", &row.model, Name::new)?,
+                tokens: TokenUse {
+                    input: row.input,
+                    output: row.output,
+                    cached_input: row.cached_input,
+                    cache_write: row.cache_write,
+                },
+                cost: Cents::from_micros(row.cost),
+                estimated: Cents::from_micros(row.estimated),
             })
         })
         .collect()

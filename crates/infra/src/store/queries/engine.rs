@@ -16,7 +16,7 @@ use workforce_domain::wake::WakeReason;
 
 use super::super::transaction::Transaction;
 use super::page::row_limit;
-use super::predicates::{budget_left_to_agent, budget_left_to_company, stopped_by_budget};
+use super::predicates::{budget_unspent_by_agent, budget_unspent_by_company, stopped_by_budget};
 use super::row::{Row, all};
 use super::run_row::RunRow;
 use super::runs::running;
@@ -73,7 +73,7 @@ struct StoppedAgent {
 /// index needs the condition that there is a reason at all.
 static STOPPED_COMPANIES: LazyLock<String> = LazyLock::new(|| {
     let stopped = stopped_by_budget("c");
-    let left = budget_left_to_company("c", "$1");
+    let left = budget_unspent_by_company("c", "$1");
     format!(
         "SELECT c.id AS company_id FROM companies c
          WHERE c.pause_reason IS NOT NULL AND {stopped} AND {left}
@@ -85,9 +85,10 @@ static STOPPED_COMPANIES: LazyLock<String> = LazyLock::new(|| {
 /// Agents that are stopped by a budget they have not used up.
 static STOPPED_AGENTS: LazyLock<String> = LazyLock::new(|| {
     let stopped = stopped_by_budget("a");
-    let left = budget_left_to_agent("a", "$1");
+    let left = budget_unspent_by_agent("a", "c", "$1");
     format!(
         "SELECT a.company_id AS company_id, a.id AS agent_id FROM agents a
+         JOIN companies c ON c.id = a.company_id
          WHERE {stopped} AND {left}
          ORDER BY a.company_id, a.id
          LIMIT $2"

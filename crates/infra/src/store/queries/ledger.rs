@@ -5,13 +5,13 @@ use diesel::sql_query;
 use diesel::sql_types::{BigInt, Integer, Text};
 use uuid::Uuid;
 use workforce_domain::actor::CompanyScope;
-use workforce_domain::budget::{BudgetScope, Threshold};
+use workforce_domain::budget::{RunSpend, Spend, Threshold};
 use workforce_domain::cost::{CostEvent, CostTotal, Window};
-use workforce_domain::id::{AgentId, CompanyId, CostEventId, Id};
+use workforce_domain::id::{AgentId, CompanyId, CostEventId, Id, RunId};
 use workforce_domain::money::Cents;
 use workforce_domain::page::{CreationKey, Page, PageRequest};
 use workforce_domain::port::{
-    CostEventCursor, LedgerReads, LedgerWrites, ProjectCost, Spender, StoreError,
+    CostEventCursor, LedgerReads, LedgerWrites, MeteredModel, ProjectCost, Spender, StoreError,
 };
 use workforce_domain::time::{Month, Timestamp};
 
@@ -21,14 +21,15 @@ use super::cost_events::CostEventRow;
 use super::cost_sums;
 use super::page::{fetch_limit, page_of};
 use super::row::one;
+use super::{run_spends, spends};
 use crate::store::cached::cached;
 use crate::store::columns::{IdColumn, InstantColumn, Key, StringEnumColumn};
 use crate::store::errors::failed;
-use crate::store::schema::{budget_alerts, cost_events, spend_totals};
+use crate::store::schema::{budget_alerts, cost_events};
 
 /// The id of whoever spends: a company or an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct SpenderId(Uuid);
+pub(super) struct SpenderId(Uuid);
 
 impl Id for SpenderId {
     const KIND: &'static str = "spender";
@@ -53,10 +54,11 @@ impl fmt::Display for SpenderId {
 }
 
 impl SpenderId {
-    fn of(company: CompanyId, spender: Spender) -> IdColumn<Self> {
+    pub(super) fn of(company: CompanyId, spender: Spender) -> IdColumn<Self> {
         IdColumn(Self(match spender {
             Spender::Company => company.into(),
             Spender::Agent(agent) => agent.into(),
+            Spender::Project(project) => project.into(),
         }))
     }
 }
@@ -67,19 +69,14 @@ impl LedgerReads for Transaction<'_> {
         company: CompanyScope,
         spender: Spender,
         month: Month,
-    ) -> Result<Cents, StoreError> {
-        let spent: Option<i64> = spend_totals::table
-            .find((
-                IdColumn(company.company()),
-                StringEnumColumn(spender.budget_scope()),
-                SpenderId::of(company.company(), spender),
-                month.number(),
-            ))
-            .select(spend_totals::spent_micros)
-            .first(self.conn)
-            .optional()
-            .map_err(failed)?;
-        Ok(spent.map_or(Cents::ZERO, Cents::from_micros))
+    ) -> Result<Spend, StoreError> {
+        let id = SpenderId::of(company.company(), spender);
+        spends::of(self.conn, company, spender.budget_scope(), id, Some(month))
+    }
+
+    fn spent_ever(&mut self, company: CompanyScope, spender: Spender) -> Result<Spend, StoreError> {
+        let id = SpenderId::of(company.company(), spender);
+        spends::of(self.conn, company, spender.budget_scope(), id, None)
     }
 
     fn spent_by(
@@ -87,48 +84,32 @@ impl LedgerReads for Transaction<'_> {
         company: CompanyScope,
         agents: &[AgentId],
         month: Month,
-    ) -> Result<Vec<(AgentId, Cents)>, StoreError> {
-        let agents: Vec<_> = agents.iter().copied().map(IdColumn).collect();
-        let rows: Vec<(IdColumn<AgentId>, i64)> = spend_totals::table
-            .filter(spend_totals::company_id.eq(IdColumn(company.company())))
-            .filter(spend_totals::scope_type.eq(StringEnumColumn(BudgetScope::Agent)))
-            .filter(spend_totals::scope_id.eq_any(agents))
-            .filter(spend_totals::month.eq(month.number()))
-            .select((spend_totals::scope_id, spend_totals::spent_micros))
-            .load(self.conn)
-            .map_err(failed)?;
-        Ok(rows
-            .into_iter()
-            .map(|(agent, spent)| (agent.0, Cents::from_micros(spent)))
-            .collect())
+    ) -> Result<Vec<(AgentId, Spend)>, StoreError> {
+        spends::by_agents(self.conn, company, agents, month)
     }
 
     fn spent_by_companies(
         &mut self,
         companies: &[CompanyScope],
         month: Month,
-    ) -> Result<Vec<(CompanyScope, Cents)>, StoreError> {
-        let ids: Vec<_> = companies
-            .iter()
-            .map(|scope| IdColumn(scope.company()))
-            .collect();
-        let rows: Vec<(IdColumn<CompanyId>, i64)> = spend_totals::table
-            .filter(spend_totals::company_id.eq_any(ids))
-            .filter(spend_totals::scope_type.eq(StringEnumColumn(BudgetScope::Company)))
-            .filter(spend_totals::scope_id.eq(spend_totals::company_id))
-            .filter(spend_totals::month.eq(month.number()))
-            .select((spend_totals::company_id, spend_totals::spent_micros))
-            .load(self.conn)
-            .map_err(failed)?;
-        Ok(rows
-            .into_iter()
-            .filter_map(|(company, spent)| {
-                let scope = companies
-                    .iter()
-                    .find(|scope| scope.company() == company.0)?;
-                Some((*scope, Cents::from_micros(spent)))
-            })
-            .collect())
+    ) -> Result<Vec<(CompanyScope, Spend)>, StoreError> {
+        spends::by_companies(self.conn, companies, month)
+    }
+
+    fn run_spend(
+        &mut self,
+        company: CompanyScope,
+        run: RunId,
+    ) -> Result<Option<RunSpend>, StoreError> {
+        run_spends::find(self.conn, company, run)
+    }
+
+    fn metered(
+        &mut self,
+        company: CompanyScope,
+        run: RunId,
+    ) -> Result<Vec<MeteredModel>, StoreError> {
+        cost_sums::metered(self.conn, company, run)
     }
 
     fn total(&mut self, company: CompanyScope, window: Window) -> Result<CostTotal, StoreError> {
@@ -219,23 +200,27 @@ impl LedgerReads for Transaction<'_> {
 /// left as it is and refused.
 fn add_to_total(
     conn: &mut Connection,
-    company: CompanyId,
+    event: &CostEvent,
     spender: Spender,
     month: Month,
-    cost: Cents,
 ) -> Result<(), StoreError> {
+    let estimated = event.estimated.unwrap_or_default();
     let sum = sql_query(
-        "INSERT INTO spend_totals (company_id, scope_type, scope_id, month, spent_micros)
-         VALUES ($1, $2, $3, $4, $5)
+        "INSERT INTO spend_totals
+            (company_id, scope_type, scope_id, month, spent_micros, estimated_micros)
+         VALUES ($1, $2, $3, $4, $5, $6)
          ON CONFLICT (company_id, scope_type, scope_id, month)
-         DO UPDATE SET spent_micros = spend_totals.spent_micros + excluded.spent_micros
-         WHERE spend_totals.spent_micros <= 9223372036854775807 - excluded.spent_micros",
+         DO UPDATE SET spent_micros = spend_totals.spent_micros + excluded.spent_micros,
+            estimated_micros = spend_totals.estimated_micros + excluded.estimated_micros
+         WHERE spend_totals.spent_micros <= 9223372036854775807 - excluded.spent_micros
+         AND spend_totals.estimated_micros <= 9223372036854775807 - excluded.estimated_micros",
     )
-    .bind::<Key, _>(IdColumn(company))
+    .bind::<Key, _>(IdColumn(event.company))
     .bind::<Text, _>(StringEnumColumn(spender.budget_scope()))
-    .bind::<Key, _>(SpenderId::of(company, spender))
+    .bind::<Key, _>(SpenderId::of(event.company, spender))
     .bind::<Integer, _>(month.number())
-    .bind::<BigInt, _>(cost.micros());
+    .bind::<BigInt, _>(event.cost.micros())
+    .bind::<BigInt, _>(estimated.micros());
     let counted = cached(sum).execute(conn).map_err(failed)?;
     if counted == 1 {
         Ok(())
@@ -256,10 +241,33 @@ impl LedgerWrites for Transaction<'_> {
             return Ok(());
         }
         let month = Month::of(event.occurred_at);
-        for spender in [Spender::Company, Spender::Agent(event.agent)] {
-            add_to_total(self.conn, event.company, spender, month, event.cost)?;
+        let of_all = [Spender::Company, Spender::Agent(event.agent)];
+        for spender in of_all
+            .into_iter()
+            .chain(event.project.map(Spender::Project))
+        {
+            add_to_total(self.conn, event, spender, month)?;
         }
         Ok(())
+    }
+
+    fn save_run_spend(
+        &mut self,
+        company: CompanyScope,
+        run: RunId,
+        spend: &RunSpend,
+        held: Cents,
+    ) -> Result<(), StoreError> {
+        run_spends::save(self.conn, company, run, spend, held)
+    }
+
+    fn release(
+        &mut self,
+        company: CompanyScope,
+        run: RunId,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        run_spends::release(self.conn, company, run, now)
     }
 
     fn raise_alert(

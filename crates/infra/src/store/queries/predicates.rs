@@ -9,9 +9,9 @@ use core::marker::PhantomData;
 
 use workforce_domain::agent::AgentState;
 use workforce_domain::approval::{ApprovalStatus, ApprovalType};
-use workforce_domain::budget::BudgetScope;
+use workforce_domain::budget::{BudgetBasis, BudgetScope};
 use workforce_domain::company::{CompanyStatus, PauseReason};
-use workforce_domain::cost::BillingType;
+use workforce_domain::cost::{BillingType, CostSource};
 use workforce_domain::issue::IssueStatus;
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::run::{RunKind, RunStatus, StartCondition, WakeStatus};
@@ -26,9 +26,11 @@ pub(super) struct Words<W> {
 pub(super) const AGENT_LIFECYCLE: Words<AgentState> = Words::of("lifecycle");
 pub(super) const APPROVAL_STATUS: Words<ApprovalStatus> = Words::of("status");
 pub(super) const BILLING_TYPE: Words<BillingType> = Words::of("billing_type");
+pub(super) const COST_SOURCE: Words<CostSource> = Words::of("source");
 pub(super) const ISSUE_STATUS: Words<IssueStatus> = Words::of("status");
 const APPROVAL_TYPE: Words<ApprovalType> = Words::of("type");
-const BUDGET_SCOPE: Words<BudgetScope> = Words::of("scope_type");
+pub(super) const BUDGET_SCOPE: Words<BudgetScope> = Words::of("scope_type");
+const BUDGET_BASIS: Words<BudgetBasis> = Words::of("budget_basis");
 const COMPANY_STATUS: Words<CompanyStatus> = Words::of("status");
 const PAUSE_REASON: Words<PauseReason> = Words::of("pause_reason");
 const RUN_KIND: Words<RunKind> = Words::of("kind");
@@ -158,28 +160,116 @@ pub(super) fn stopped_by_budget(spender: &str) -> String {
     PAUSE_REASON.is(spender, PauseReason::Budget)
 }
 
-/// An agent that has not used up its budget of `month`.
-pub(super) fn budget_left_to_agent(agent: &str, month: &str) -> String {
-    let company = format!("{agent}.company_id");
-    budget_left(agent, &company, BudgetScope::Agent, month)
+/// Runs that hold money of a spender. Every live run holds money of its company.
+pub(super) fn holding(run: &str, company: &str, scope: BudgetScope, spender: &str) -> String {
+    let own = match scope {
+        BudgetScope::Company => String::new(),
+        BudgetScope::Agent => format!(" AND {run}.agent_id = {spender}"),
+        BudgetScope::Project => format!(" AND {run}.project_id = {spender}"),
+    };
+    format!("{run}.held_micros > 0 AND {run}.company_id = {company}{own}")
 }
 
-/// A company that has not used up its budget of `month`.
+/// A limit, and what counts against it.
+struct Limit<'a> {
+    scope: BudgetScope,
+    /// Whose limit it is.
+    spender: &'a str,
+    /// The column of the limit.
+    column: &'a str,
+    /// The company that says what counts.
+    company: &'a str,
+    /// The month; all of them when `None`.
+    month: Option<&'a str>,
+}
+
+impl Limit<'_> {
+    /// No limit is none; a limit is used up when all of it is spent, or held by live
+    /// runs where `with_holds` says so.
+    fn is_left(&self, with_holds: bool) -> String {
+        let Self {
+            scope,
+            spender,
+            column,
+            company,
+            month,
+        } = self;
+        let (limit, id) = (format!("{spender}.{column}"), format!("{spender}.id"));
+        let company_id = format!("{company}.id");
+        let total = BUDGET_SCOPE.is("t", *scope);
+        let in_month = month.map_or_else(String::new, |month| format!(" AND t.month = {month}"));
+        let estimated = BUDGET_BASIS.is(company, BudgetBasis::Estimated);
+        let held = if with_holds {
+            let holding = holding("h", &company_id, *scope, &id);
+            format!(" + COALESCE((SELECT SUM(h.held_micros) FROM run_spends h WHERE {holding}), 0)")
+        } else {
+            String::new()
+        };
+        format!(
+            "({limit} = 0 OR {limit} * 1000000 > \
+                COALESCE((SELECT SUM(CASE WHEN {estimated} \
+                    THEN t.estimated_micros ELSE t.spent_micros END) FROM spend_totals t \
+                    WHERE t.company_id = {company_id} AND {total} \
+                    AND t.scope_id = {id}{in_month}), 0){held})"
+        )
+    }
+}
+
+fn of_agent<'a>(agent: &'a str, company: &'a str, month: &'a str) -> Limit<'a> {
+    Limit {
+        scope: BudgetScope::Agent,
+        spender: agent,
+        column: "budget_monthly_cents",
+        company,
+        month: Some(month),
+    }
+}
+
+fn of_company<'a>(company: &'a str, month: &'a str) -> Limit<'a> {
+    Limit {
+        scope: BudgetScope::Company,
+        spender: company,
+        column: "budget_monthly_cents",
+        company,
+        month: Some(month),
+    }
+}
+
+/// An agent that has something left of its budget of `month`, beside what its live
+/// runs hold.
+pub(super) fn budget_left_to_agent(agent: &str, company: &str, month: &str) -> String {
+    of_agent(agent, company, month).is_left(true)
+}
+
+/// An agent that has not spent its budget of `month`.
+pub(super) fn budget_unspent_by_agent(agent: &str, company: &str, month: &str) -> String {
+    of_agent(agent, company, month).is_left(false)
+}
+
+/// A company that has something left of its budget of `month`, beside what its live
+/// runs hold.
 pub(super) fn budget_left_to_company(company: &str, month: &str) -> String {
-    let id = format!("{company}.id");
-    budget_left(company, &id, BudgetScope::Company, month)
+    of_company(company, month).is_left(true)
 }
 
-/// No limit is none; a limit is used up when all of it is spent.
-fn budget_left(spender: &str, company: &str, scope: BudgetScope, month: &str) -> String {
-    let total = BUDGET_SCOPE.is("t", scope);
-    format!(
-        "({spender}.budget_monthly_cents = 0 \
-            OR {spender}.budget_monthly_cents * 1000000 > COALESCE(( \
-                SELECT t.spent_micros FROM spend_totals t \
-                WHERE t.company_id = {company} AND {total} \
-                AND t.scope_id = {spender}.id AND t.month = {month}), 0))"
-    )
+/// A company that has not spent its budget of `month`.
+pub(super) fn budget_unspent_by_company(company: &str, month: &str) -> String {
+    of_company(company, month).is_left(false)
+}
+
+/// A project, if it is one, that has something left of its budgets, beside what live
+/// runs on its issues hold.
+pub(super) fn budget_left_to_project(project: &str, company: &str, month: &str) -> String {
+    let limit = |column, month| Limit {
+        scope: BudgetScope::Project,
+        spender: project,
+        column,
+        company,
+        month,
+    };
+    let in_month = limit("budget_monthly_cents", Some(month)).is_left(true);
+    let in_all = limit("budget_total_cents", None).is_left(true);
+    format!("({project}.id IS NULL OR ({in_month} AND {in_all}))")
 }
 
 /// An approval that may still be decided.

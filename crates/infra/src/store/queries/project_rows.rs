@@ -4,6 +4,7 @@ use diesel::prelude::*;
 use workforce_domain::Document;
 use workforce_domain::corrupt::Corrupt;
 use workforce_domain::id::{AgentId, CompanyId, ProjectId, WorkspaceId};
+use workforce_domain::money::Budget;
 use workforce_domain::project::{Project, ProjectStatus, TargetDate, Workspace, WorkspaceSource};
 use workforce_domain::text::{Description, Label, Location, Name};
 
@@ -25,6 +26,8 @@ pub(super) struct ProjectRow {
     target_is_day: bool,
     color: Option<String>,
     review_required: bool,
+    budget_monthly_cents: i64,
+    budget_total_cents: i64,
     archived_at: Option<InstantColumn>,
     created_at: InstantColumn,
     updated_at: InstantColumn,
@@ -56,11 +59,17 @@ impl Row for ProjectRow {
             }),
             color: admit_some(KIND, self.color.as_deref(), Label::new)?,
             review_required: self.review_required,
+            budget: budget(self.budget_monthly_cents)?,
+            total_budget: budget(self.budget_total_cents)?,
             archived_at: self.archived_at.map(|at| at.0),
             created_at: self.created_at.0,
             updated_at: self.updated_at.0,
         })
     }
+}
+
+fn budget(cents: i64) -> Result<Budget, Corrupt> {
+    Budget::from_cents(cents).map_err(|error| Corrupt::new("project", error.to_string()))
 }
 
 impl From<&Project> for ProjectRow {
@@ -77,6 +86,8 @@ impl From<&Project> for ProjectRow {
             target_is_day: project.target_date.is_some_and(TargetDate::is_day),
             color: project.color.as_ref().map(ToString::to_string),
             review_required: project.review_required,
+            budget_monthly_cents: project.budget.cents(),
+            budget_total_cents: project.total_budget.cents(),
             archived_at: project.archived_at.map(InstantColumn),
             created_at: InstantColumn(project.created_at),
             updated_at: InstantColumn(project.updated_at),

@@ -63,6 +63,19 @@ impl ProjectReads for Transaction<'_> {
         all(rows)
     }
 
+    fn with_budgets(&mut self, company: CompanyScope) -> Result<Vec<ProjectId>, StoreError> {
+        let has_budget = projects::budget_monthly_cents
+            .gt(0)
+            .or(projects::budget_total_cents.gt(0));
+        let ids: Vec<IdColumn<ProjectId>> = projects::table
+            .filter(projects::company_id.eq(IdColumn(company.company())))
+            .filter(has_budget)
+            .select(projects::id)
+            .load(self.conn)
+            .map_err(failed)?;
+        Ok(ids.into_iter().map(|id| id.0).collect())
+    }
+
     fn list(
         &mut self,
         company: CompanyScope,

@@ -25,7 +25,7 @@ use super::run_row::RunRow;
 use super::{run_completions, start_conditions, wakeability, wakes};
 use crate::store::columns::{IdColumn, InstantColumn, StringEnumColumn};
 use crate::store::errors::failed;
-use crate::store::schema::heartbeat_runs;
+use crate::store::schema::{heartbeat_runs, issues};
 
 /// True for running runs.
 pub(super) fn running() -> SqlLiteral<Bool> {
@@ -300,7 +300,7 @@ impl RunWrites for Transaction<'_> {
                 self.locks(Lock::Wake, company.company());
                 wakeability::take_from_company(self.conn, company)?;
             }
-            StopScope::Issue(_) => {}
+            StopScope::Issue(_) | StopScope::Project(_) | StopScope::Run(_) => {}
         }
         let stopped = wakes::Stopped::Of(company.company(), stop);
         wakes::cancel(self.conn, stopped, now)
@@ -331,6 +331,14 @@ impl RunWrites for Transaction<'_> {
         update = match stop {
             StopScope::Agent(agent) => update.filter(heartbeat_runs::agent_id.eq(IdColumn(agent))),
             StopScope::Issue(issue) => update.filter(heartbeat_runs::issue_id.eq(IdColumn(issue))),
+            StopScope::Project(project) => update.filter(
+                heartbeat_runs::issue_id.eq_any(
+                    issues::table
+                        .filter(issues::project_id.eq(IdColumn(project)))
+                        .select(issues::id.nullable()),
+                ),
+            ),
+            StopScope::Run(run) => update.filter(heartbeat_runs::id.eq(IdColumn(run))),
             StopScope::Company => update,
         };
         let asked: Vec<IdColumn<RunId>> = update

@@ -18,21 +18,23 @@ use workforce_domain::time::Month;
 use super::super::Connection;
 use super::issues::MAX_ANCESTORS;
 use super::predicates::{
-    APPROVAL_STATUS, active_company, budget_left_to_agent, budget_left_to_company, employed_agent,
-    execution_wake, open_issue, pending_wake, queued_run, running_run, spaced, undecided_plan,
-    unpaused_agent, working_run,
+    APPROVAL_STATUS, active_company, budget_left_to_agent, budget_left_to_company,
+    budget_left_to_project, employed_agent, execution_wake, open_issue, pending_wake, queued_run,
+    running_run, spaced, undecided_plan, unpaused_agent, working_run,
 };
 use crate::store::columns::{IdColumn, Instant, InstantColumn, Key};
 use crate::store::errors::failed;
 
 /// A pending wake and what its conditions speak of: `w` is the wake, `q` its
-/// run, `a` its agent, `firm` its company with the counters `n`, `i` its issue.
+/// run, `a` its agent, `firm` its company with the counters `n`, `i` its issue, `p` the
+/// project of that.
 const WAITING: &str = "FROM wakes w \
     JOIN heartbeat_runs q ON q.company_id = w.company_id AND q.id = w.run_id \
     JOIN agents a ON a.company_id = w.company_id AND a.id = w.agent_id \
     JOIN companies firm ON firm.id = w.company_id \
     JOIN company_counters n ON n.company_id = w.company_id \
-    LEFT JOIN issues i ON i.company_id = w.company_id AND i.id = w.issue_id";
+    LEFT JOIN issues i ON i.company_id = w.company_id AND i.id = w.issue_id \
+    LEFT JOIN projects p ON p.company_id = i.company_id AND p.id = i.project_id";
 
 /// What a condition demands. `$1` is the present, `$2` the month, `$3` the
 /// server and `$4` its cap. SQLite numbers values in the order in which they
@@ -52,10 +54,11 @@ fn demand(condition: StartCondition) -> String {
         StartCondition::AgentPaused => unpaused_agent("a"),
         StartCondition::CompanyNotActive => active_company("firm"),
         StartCondition::BudgetAgent => {
-            let left = budget_left_to_agent("a", "$2");
+            let left = budget_left_to_agent("a", "firm", "$2");
             format!("(a.budget_override_month = $2 OR {left})")
         }
         StartCondition::BudgetCompany => budget_left_to_company("firm", "$2"),
+        StartCondition::BudgetProject => budget_left_to_project("p", "firm", "$2"),
         StartCondition::CapInstance => {
             format!("{} < $4", live_runs("r.instance_id = $3"))
         }

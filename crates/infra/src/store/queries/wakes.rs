@@ -24,7 +24,7 @@ use super::runs::queued;
 use crate::store::cached::cached;
 use crate::store::columns::{IdColumn, Instant, InstantColumn, JsonColumn, StringEnumColumn};
 use crate::store::errors::failed;
-use crate::store::schema::{heartbeat_runs, wakes};
+use crate::store::schema::{heartbeat_runs, issues, wakes};
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = wakes, treat_none_as_null = true, treat_none_as_default_value = false)]
@@ -212,6 +212,14 @@ pub(super) fn cancel(
             match stop {
                 StopScope::Agent(agent) => change.filter(wakes::agent_id.eq(IdColumn(agent))),
                 StopScope::Issue(issue) => change.filter(wakes::issue_id.eq(IdColumn(issue))),
+                StopScope::Project(project) => change.filter(
+                    wakes::issue_id.eq_any(
+                        issues::table
+                            .filter(issues::project_id.eq(IdColumn(project)))
+                            .select(issues::id.nullable()),
+                    ),
+                ),
+                StopScope::Run(run) => change.filter(wakes::run_id.eq(IdColumn(run))),
                 StopScope::Company => change,
             }
         }

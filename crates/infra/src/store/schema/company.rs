@@ -10,6 +10,7 @@ diesel::table! {
         description -> Nullable<Text>,
         status -> Text,
         budget_monthly_cents -> BigInt,
+        budget_basis -> Text,
         issue_prefix -> Text,
         require_board_approval_for_new_agents -> Bool,
         review_required -> Bool,

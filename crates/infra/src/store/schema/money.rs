@@ -21,6 +21,7 @@ diesel::table! {
         cached_input_tokens -> BigInt,
         cache_write_tokens -> BigInt,
         cost_micros -> BigInt,
+        estimated_micros -> Nullable<BigInt>,
         source -> Text,
         counted -> Bool,
         idempotency_key -> Nullable<Text>,
@@ -39,6 +40,7 @@ diesel::table! {
         scope_id -> Key,
         month -> Integer,
         spent_micros -> BigInt,
+        estimated_micros -> BigInt,
     }
 }
 
@@ -53,5 +55,24 @@ diesel::table! {
         month -> Integer,
         threshold -> Text,
         created_at -> Instant,
+    }
+}
+
+diesel::table! {
+    use crate::store::columns::{Instant, Json, Key};
+    use diesel::sql_types::*;
+
+    run_spends (run_id) {
+        run_id -> Key,
+        company_id -> Key,
+        agent_id -> Key,
+        project_id -> Nullable<Key>,
+        reserved_micros -> BigInt,
+        spent_micros -> BigInt,
+        estimated_micros -> BigInt,
+        untold_micros -> BigInt,
+        held_micros -> BigInt,
+        booked_through -> BigInt,
+        released_at -> Nullable<Instant>,
     }
 }

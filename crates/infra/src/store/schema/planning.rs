@@ -34,6 +34,8 @@ diesel::table! {
         target_is_day -> Bool,
         color -> Nullable<Text>,
         review_required -> Bool,
+        budget_monthly_cents -> BigInt,
+        budget_total_cents -> BigInt,
         archived_at -> Nullable<Instant>,
         created_at -> Instant,
         updated_at -> Instant,

@@ -3,9 +3,9 @@
 
 use workforce_domain::agent::AgentState;
 use workforce_domain::approval::{ApprovalStatus, ApprovalType};
-use workforce_domain::budget::BudgetScope;
+use workforce_domain::budget::{BudgetBasis, BudgetScope};
 use workforce_domain::company::{CompanyStatus, PauseReason};
-use workforce_domain::cost::BillingType;
+use workforce_domain::cost::{BillingType, CostSource};
 use workforce_domain::issue::IssueStatus;
 use workforce_domain::run::{RunKind, RunStatus, StartCondition, WakeStatus};
 use workforce_domain::string_enum::StringEnum;
@@ -17,14 +17,16 @@ fn knows<W: StringEnum>(word: &str) -> bool {
 type Column = (&'static str, &'static str, fn(&str) -> bool);
 
 /// The columns whose words statements spell out.
-const COLUMNS: [Column; 13] = [
+const COLUMNS: [Column; 15] = [
     ("agents", "lifecycle", knows::<AgentState>),
     ("agents", "pause_reason", knows::<PauseReason>),
     ("approvals", "status", knows::<ApprovalStatus>),
     ("approvals", "type", knows::<ApprovalType>),
+    ("companies", "budget_basis", knows::<BudgetBasis>),
     ("companies", "pause_reason", knows::<PauseReason>),
     ("companies", "status", knows::<CompanyStatus>),
     ("cost_events", "billing_type", knows::<BillingType>),
+    ("cost_events", "source", knows::<CostSource>),
     ("heartbeat_runs", "kind", knows::<RunKind>),
     ("heartbeat_runs", "status", knows::<RunStatus>),
     ("issues", "status", knows::<IssueStatus>),

@@ -2,6 +2,7 @@
 
 use workforce_domain::Document;
 use workforce_domain::agent::{AdapterType, Agent, AgentLifecycle};
+use workforce_domain::budget::BudgetBasis;
 use workforce_domain::company::{Company, CompanyLifecycle};
 use workforce_domain::goal::{Goal, GoalLevel, GoalStatus};
 use workforce_domain::issue::{Assignment, Author, Issue, IssueStatus, Priority, Progress};
@@ -27,6 +28,7 @@ pub(crate) fn company() -> Company {
         description: None,
         lifecycle: CompanyLifecycle::ACTIVE,
         budget: Budget::UNLIMITED,
+        budget_basis: BudgetBasis::Actual,
         issue_prefix: format!("C{number}"),
         require_board_approval_for_new_agents: false,
         review_required: false,
@@ -93,6 +95,8 @@ pub(crate) fn project(company: &Company) -> Project {
         target_date: None,
         color: None,
         review_required: false,
+        budget: Budget::UNLIMITED,
+        total_budget: Budget::UNLIMITED,
         archived_at: None,
         created_at: now(),
         updated_at: now(),

@@ -63,6 +63,22 @@ pub(crate) fn process(c: u8) -> Row {
     })
 }
 
+pub(crate) fn spend(c: u8) -> Row {
+    row!(run_spends {
+        run_id: Key(c, RUN),
+        company_id: Key(c, COMPANY),
+        agent_id: Key(c, WORKER),
+        project_id: Null,
+        reserved_micros: Number(0),
+        spent_micros: Number(1),
+        estimated_micros: Number(0),
+        untold_micros: Number(0),
+        held_micros: Number(0),
+        booked_through: Number(0),
+        released_at: Null,
+    })
+}
+
 pub(crate) fn completion(c: u8) -> Row {
     row!(run_completions {
         run_id: Key(c, RUN),

@@ -4,7 +4,7 @@ use workforce_domain::actor::ActorKind;
 use workforce_domain::agent::AgentState;
 use workforce_domain::approval::{ApprovalHistoryKind, ApprovalStatus, ApprovalType};
 use workforce_domain::attachment::Provider;
-use workforce_domain::budget::{BudgetScope, Threshold};
+use workforce_domain::budget::{BudgetBasis, BudgetScope, Threshold};
 use workforce_domain::company::{CompanyStatus, PauseReason};
 use workforce_domain::conventions::CompactSource;
 use workforce_domain::cost::{BillingType, CostSource};
@@ -43,6 +43,7 @@ pub(super) const VOCABULARIES: &[Vocabulary] = &[
     of::<Provider>("assets", "provider"),
     of::<BudgetScope>("budget_alerts", "scope_type"),
     of::<Threshold>("budget_alerts", "threshold"),
+    of::<BudgetBasis>("companies", "budget_basis"),
     of::<PauseReason>("companies", "pause_reason"),
     of::<CompanyStatus>("companies", "status"),
     of::<BillingType>("cost_events", "billing_type"),

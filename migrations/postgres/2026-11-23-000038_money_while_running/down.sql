@@ -1,0 +1,11 @@
+DROP TABLE run_spends;
+DELETE FROM spend_totals WHERE scope_type = 'project';
+ALTER TABLE projects DROP COLUMN budget_total_cents;
+ALTER TABLE projects DROP COLUMN budget_monthly_cents;
+ALTER TABLE companies DROP COLUMN budget_basis;
+ALTER TABLE spend_totals DROP COLUMN estimated_micros;
+DROP INDEX cost_events_by_agent;
+DROP INDEX cost_events_by_project;
+ALTER TABLE cost_events DROP COLUMN estimated_micros;
+CREATE INDEX cost_events_by_agent ON cost_events (company_id, occurred_at, agent_id, billing_type, run_id, cost_micros, input_tokens, output_tokens, cached_input_tokens, cache_write_tokens) WHERE counted;
+CREATE INDEX cost_events_by_project ON cost_events (company_id, occurred_at, project_id, billing_type, run_id, cost_micros, input_tokens, output_tokens, cached_input_tokens, cache_write_tokens) WHERE counted;
