@@ -1,6 +1,7 @@
 //! `workforce`: the service and its command line.
 
 mod api;
+mod backup;
 mod board_token;
 mod client;
 mod config;
@@ -38,6 +39,10 @@ enum Command {
     Api(api::ApiArgs),
     /// Make, list and revoke tokens of the board on the running service.
     Token(token::TokenArgs),
+    /// Copy everything that a server keeps, also while it works.
+    Backup(backup::BackupArgs),
+    /// Fill an empty data folder and database from a backup.
+    Restore(backup::RestoreArgs),
     /// Look after the secrets of a running server.
     Secrets(secrets::SecretsArgs),
     /// Stays with one run; started by the service only.
@@ -59,6 +64,8 @@ fn main() -> ExitCode {
         Command::Api(args) => return api::run(&args),
         Command::Token(args) => token::run(&args),
         Command::Secrets(args) => secrets::run(&args),
+        Command::Backup(args) => backup::run(&args),
+        Command::Restore(args) => backup::restore(&args),
         Command::Guard => return workforce_guard::main(),
         Command::HttpCall => return workforce_http_caller::main(),
     };

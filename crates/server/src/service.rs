@@ -93,7 +93,7 @@ pub(crate) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
 fn banner(service: &Service, args: &ServeArgs) {
     let address = service.address;
     tracing::info!(
-        data_dir = %args.data_dir.display(),
+        data_dir = %args.data.data_dir.display(),
         "workforce {} serves http://{address}/api, documentation at http://{address}/docs/",
         env!("CARGO_PKG_VERSION"),
     );
@@ -106,7 +106,7 @@ fn banner(service: &Service, args: &ServeArgs) {
             tracing::info!("the board's token is that of {}", board_token::VARIABLE);
         }
         config::AuthMode::Token | config::AuthMode::Users => {
-            let file = args.data_dir.join(FILE_NAME);
+            let file = args.data.data_dir.join(FILE_NAME);
             tracing::info!("the board's token is in {}", file.display());
         }
     }
@@ -134,9 +134,9 @@ impl Service {
         let listen = args.checked_listen()?;
         // Before anything is made.
         args.run_as()?;
-        make_private_folder(&args.data_dir)?;
-        let data_dir = args.data_dir.canonicalize()?;
-        let database = args.database()?;
+        make_private_folder(&args.data.data_dir)?;
+        let data_dir = args.data.data_dir.canonicalize()?;
+        let database = args.data.database()?;
         let options = OpenOptions {
             vitals: vitals.clone(),
             ..OpenOptions::default()

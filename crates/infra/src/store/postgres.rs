@@ -1,5 +1,6 @@
 //! PostgreSQL: a pool of connections, rows locked where they are changed.
 
+mod copy;
 mod listener;
 mod open;
 mod outcome;
@@ -11,6 +12,7 @@ mod queries;
 #[path = "transaction.rs"]
 mod transaction;
 
+pub(crate) use copy::{fill_if_empty, forget_processes, inspect, known_migrations};
 pub(crate) use open::{broken_invariants, migrate_down, open};
 use transaction::Transaction;
 

@@ -1,5 +1,6 @@
 //! SQLite: readers in a pool, one writer whose commits are shared.
 
+mod copy;
 mod lock;
 mod open;
 mod statement;
@@ -13,6 +14,7 @@ mod queries;
 #[path = "transaction.rs"]
 mod transaction;
 
+pub(crate) use copy::{forget_processes, inspect, known_migrations, snapshot};
 pub(crate) use open::{broken_invariants, migrate_down, open};
 use transaction::Transaction;
 

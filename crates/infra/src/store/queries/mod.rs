@@ -27,6 +27,7 @@ mod event_retention;
 mod figures;
 mod goals;
 mod idempotency;
+pub(super) mod inspection;
 mod instructions;
 pub(super) mod invariants;
 mod issue_deletion;
