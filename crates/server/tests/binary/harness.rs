@@ -140,6 +140,17 @@ impl Server {
         )
     }
 
+    /// What a path answers, as it stands; streams of events as a list.
+    pub(crate) fn text(&self, path: &str) -> (u16, String) {
+        let request = ureq::http::Request::get(format!("{}{path}", self.base))
+            .header("Accept", "application/json")
+            .body(())
+            .unwrap();
+        let mut answer = self.agent.run(request).unwrap();
+        let text = answer.body_mut().read_to_string().unwrap();
+        (answer.status().as_u16(), text)
+    }
+
     /// Sends a file as multipart form; status and body.
     pub(crate) fn upload(&self, path: &str, content: &str) -> (u16, Value) {
         let form = format!(

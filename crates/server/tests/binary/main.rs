@@ -9,12 +9,14 @@
 mod adapter_checks;
 mod agent_programs;
 mod agents;
+mod backups;
 mod board_tokens;
 mod callbacks;
 mod callers;
 mod canaries;
 mod command_line;
 mod containment;
+mod crawl;
 mod database_faults;
 mod disks;
 mod faulty_disk;
