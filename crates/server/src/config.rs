@@ -108,6 +108,11 @@ pub(crate) struct ServeArgs {
     #[command(flatten)]
     pub(crate) attachments: AttachmentArgs,
 
+    /// Seconds between snapshots of a SQLite database in the data folder; 0 for
+    /// none.
+    #[arg(long, env = "WORKFORCE_SNAPSHOTS_SEC", default_value_t = 24 * 60 * 60)]
+    pub(crate) snapshots_sec: u64,
+
     /// How log lines look.
     #[arg(long, env = "WORKFORCE_LOG_FORMAT", value_enum, default_value = "text")]
     pub(crate) log_format: LogFormat,
@@ -238,6 +243,14 @@ impl ServeArgs {
     /// How often bytes that nothing refers to are taken away, if ever.
     pub(crate) const fn sweep_every(&self) -> Option<Duration> {
         match self.attachments.attachments_sweep_sec {
+            0 => None,
+            seconds => Some(Duration::from_secs(seconds)),
+        }
+    }
+
+    /// How often a SQLite database is copied, if ever.
+    pub(crate) const fn snapshots_every(&self) -> Option<Duration> {
+        match self.snapshots_sec {
             0 => None,
             seconds => Some(Duration::from_secs(seconds)),
         }

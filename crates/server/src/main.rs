@@ -6,10 +6,12 @@ mod board_token;
 mod client;
 mod config;
 mod demo;
+mod doctor;
 mod logging;
 mod master_key;
 mod secrets;
 mod service;
+mod snapshots;
 mod sweeper;
 mod token;
 
@@ -43,6 +45,8 @@ enum Command {
     Backup(backup::BackupArgs),
     /// Fill an empty data folder and database from a backup.
     Restore(backup::RestoreArgs),
+    /// See whether everything that a server keeps is in order.
+    Doctor(doctor::DoctorArgs),
     /// Look after the secrets of a running server.
     Secrets(secrets::SecretsArgs),
     /// Stays with one run; started by the service only.
@@ -66,6 +70,7 @@ fn main() -> ExitCode {
         Command::Secrets(args) => secrets::run(&args),
         Command::Backup(args) => backup::run(&args),
         Command::Restore(args) => backup::restore(&args),
+        Command::Doctor(args) => return doctor::run(&args),
         Command::Guard => return workforce_guard::main(),
         Command::HttpCall => return workforce_http_caller::main(),
     };

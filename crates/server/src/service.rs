@@ -35,6 +35,7 @@ use crate::board_token;
 use crate::config::{self, ServeArgs};
 use crate::logging;
 use crate::master_key;
+use crate::snapshots;
 use crate::sweeper;
 
 /// The subcommand that runs the guard of one run.
@@ -143,6 +144,7 @@ impl Service {
         };
         let pool_size = options.pool_size;
         let exclusive = database.sqlite_path().is_some();
+        let file = database.sqlite_path().map(Path::to_owned);
         let store = tokio::task::spawn_blocking(move || store::open(&database, &options)).await??;
         let vault = master_key::open_vault(&data_dir)?;
         let (checked, key) = (Arc::clone(&store), Arc::clone(&vault));
@@ -216,6 +218,12 @@ impl Service {
             keep(&mut tasks, &vitals, "attachments-sweep", move || {
                 let (store, objects) = (Arc::clone(&store), Arc::clone(&objects));
                 sweeper::run(every, store, objects, Arc::clone(&clock))
+            });
+        }
+        if let (Some(file), Some(every)) = (file, args.snapshots_every()) {
+            let (data_dir, clock) = (data_dir.clone(), Arc::clone(&clock));
+            keep(&mut tasks, &vitals, "snapshots", move || {
+                snapshots::run(every, data_dir.clone(), file.clone(), Arc::clone(&clock))
             });
         }
         {

@@ -37,7 +37,7 @@ pub use client_environment::UnknownParameter;
 pub use invariants::{BrokenInvariant, OffendingRow, broken_invariants, invariant_names};
 pub use open::{Durability, OpenError, OpenOptions, migrate_down, open};
 pub use upkeep::{
-    DatabaseState, Inspection, SchemaState, SnapshotError, TakeOverError, fill_if_empty, is_served,
-    knows_migration, snapshot, take_over,
+    DatabaseState, Inspection, Repair, SchemaState, SnapshotError, TakeOverError, fill_if_empty,
+    is_served, knows_migration, repair, snapshot, take_over,
 };
 pub use url::{DatabaseUrl, DatabaseUrlError};

@@ -14,7 +14,7 @@ mod queries;
 #[path = "transaction.rs"]
 mod transaction;
 
-pub(crate) use copy::{forget_processes, inspect, known_migrations, snapshot};
+pub(crate) use copy::{forget_processes, inspect, known_migrations, repair, snapshot};
 pub(crate) use open::{broken_invariants, migrate_down, open};
 use transaction::Transaction;
 
@@ -25,6 +25,9 @@ pub(crate) type LoadingMode = diesel::connection::DefaultLoadingMode;
 
 /// Transactions have no numbers here: nothing is asked about them later.
 pub(crate) type TransactionNumber = i64;
+
+/// Keeps others from counting costs until the transaction ends: there is one writer.
+const LOCK_LEDGER: &str = "";
 
 /// What is selected in the place of a number.
 pub(crate) fn transaction_number() -> diesel::dsl::AsExprOf<TransactionNumber, BigInt> {

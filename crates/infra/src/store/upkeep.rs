@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use workforce_domain::port::{Reads, StoreError};
 use workforce_domain::time::Timestamp;
 
+use super::OpenError;
 use super::url::{DatabaseUrl, Target};
 
 /// The migrations of a database beside those of this program.
@@ -84,10 +85,20 @@ pub enum TakeOverError {
     Store(#[from] StoreError),
 }
 
+/// What can be made anew from other rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repair {
+    /// What agents and companies spent in each month.
+    SpendTotals,
+    /// The leases on issues: those of runs that do not run are taken back.
+    Leases,
+}
+
 /// What a database is asked for, without opening its store.
 pub(super) trait Inspect {
     fn state(&mut self) -> Result<DatabaseState, StoreError>;
     fn damages(&mut self, limit: usize) -> Result<Vec<String>, StoreError>;
+    fn lines(&mut self, query: &str) -> Result<Vec<String>, StoreError>;
     fn reading(
         &mut self,
         body: &mut dyn FnMut(&mut dyn Reads) -> Result<(), StoreError>,
@@ -130,6 +141,29 @@ impl Inspection {
     /// When the file cannot be read at all.
     pub fn damages(&mut self, limit: usize) -> Result<Vec<String>, StoreError> {
         self.0.damages(limit)
+    }
+
+    /// The kinds of agents that there are.
+    pub fn adapter_types(&mut self) -> Result<Vec<String>, StoreError> {
+        self.0
+            .lines("SELECT DISTINCT adapter_type AS line FROM agents ORDER BY 1")
+    }
+
+    /// The id of every agent.
+    pub fn agents(&mut self) -> Result<Vec<String>, StoreError> {
+        self.0.lines("SELECT CAST(id AS text) AS line FROM agents")
+    }
+
+    /// Every file of an attachment that there must be, as `<company>/<asset>`.
+    pub fn assets(&mut self) -> Result<Vec<String>, StoreError> {
+        self.0
+            .lines("SELECT CAST(company_id AS text) || '/' || CAST(id AS text) AS line FROM assets")
+    }
+
+    /// The id of every run that has not ended.
+    pub fn unended_runs(&mut self) -> Result<Vec<String>, StoreError> {
+        self.0
+            .lines("SELECT CAST(id AS text) AS line FROM heartbeat_runs WHERE finished_at IS NULL")
     }
 
     /// Reads one state of the database.
@@ -222,6 +256,22 @@ pub fn is_served(folder: &Path, url: &DatabaseUrl) -> io::Result<bool> {
         }
     }
     Ok(false)
+}
+
+/// Makes something anew from other rows; how many rows it is about. No server may use a SQLite
+/// database meanwhile.
+///
+/// # Errors
+/// [`OpenError::InUse`] when one does; else what stands in the way. Nothing is changed then.
+pub fn repair(url: &DatabaseUrl, repair: Repair) -> Result<usize, OpenError> {
+    match url.target() {
+        #[cfg(feature = "sqlite")]
+        Target::Sqlite(path) => super::sqlite::repair(path, repair),
+        #[cfg(feature = "postgres")]
+        Target::Postgres(url) => super::postgres::repair(url, repair),
+        #[cfg(not(all(feature = "sqlite", feature = "postgres")))]
+        _ => Err(OpenError::Connect(not_built_in().into())),
+    }
 }
 
 /// Runs `fill` while no server changes the tables of the PostgreSQL database at `url`, if nothing

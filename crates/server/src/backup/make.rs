@@ -8,15 +8,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
 use clap::Args;
-use workforce_domain::port::{Clock, StoreError};
-use workforce_infra::clock::SystemClock;
+use workforce_domain::port::{KeyId, StoreError};
 use workforce_infra::objects::Location;
 use workforce_infra::store::{DatabaseUrl, Inspection, snapshot};
 use workforce_infra::vault::key_of;
 
 use super::files;
 use super::manifest::{
-    Attachments, DatabaseKind, FORMAT, FileEntry, Manifest, NeededKey, is_asset, is_company, is_log,
+    Attachments, DatabaseKind, FileEntry, Manifest, NeededKey, is_asset, is_company, is_log,
 };
 use super::postgres_programs::PostgresProgram;
 use super::{ATTACHMENTS, MASTER_KEY, POSTGRES, RUNS, SQLITE};
@@ -143,33 +142,10 @@ impl Making<'_> {
         if kind == DatabaseKind::Postgres {
             dump(&PostgresProgram::find(pg_dump, url, &state.version)?, &copy)?;
         }
-        let key = inspection.read(|reads| {
-            let canary = reads.sealed().canary()?;
-            let key = canary.map(|canary| key_of(&canary)).transpose();
-            key.map_err(|error| StoreError::Failed(Box::new(error)))
-        });
-        let key = key.with_context(unread)?;
+        let key = sealing_key(&mut inspection).with_context(unread)?;
         let content = files::content(&copy).with_context(|| copy.display().to_string())?;
         self.files.push(FileEntry::new(name.to_owned(), content));
-        Ok(Manifest {
-            format: FORMAT,
-            workforce_version: env!("CARGO_PKG_VERSION").to_owned(),
-            schema_version: state.schema.version().unwrap_or_default().to_owned(),
-            database: kind,
-            database_version: state.version,
-            made_at: SystemClock.now().to_string(),
-            master_key: key.map(|id| NeededKey {
-                id: id.to_string(),
-                is_included: false,
-                source: String::new(),
-            }),
-            attachments: Attachments {
-                place: String::new(),
-                are_included: false,
-            },
-            has_logs: false,
-            files: Vec::new(),
-        })
+        Ok(Manifest::of(kind, state, key))
     }
 
     /// Copies the attachments that were not copied yet. They never change once they have their
@@ -254,6 +230,15 @@ impl Making<'_> {
             ..key
         }))
     }
+}
+
+/// The master key that the database is sealed with; `None` when nothing ever was.
+pub(super) fn sealing_key(inspection: &mut Inspection) -> Result<Option<KeyId>, StoreError> {
+    inspection.read(|reads| {
+        let canary = reads.sealed().canary()?;
+        let key = canary.map(|canary| key_of(&canary)).transpose();
+        key.map_err(|error| StoreError::Failed(Box::new(error)))
+    })
 }
 
 fn is_gone(error: &anyhow::Error) -> bool {

@@ -9,6 +9,9 @@ use data_encoding::HEXLOWER;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use workforce_domain::id::{AssetId, CompanyId, RunId};
+use workforce_domain::port::{Clock, KeyId};
+use workforce_infra::clock::SystemClock;
+use workforce_infra::store::DatabaseState;
 
 use super::files::{self, Content};
 use super::{ATTACHMENTS, MASTER_KEY, POSTGRES, RUNS, SQLITE};
@@ -17,7 +20,7 @@ const NAME: &str = "manifest.json";
 /// The SHA-256 of the manifest.
 const CHECK_NAME: &str = "manifest.sha256";
 /// The form of backups of this version.
-pub(super) const FORMAT: u32 = 1;
+const FORMAT: u32 = 1;
 /// No manifest is so long.
 const MAX_BYTES: u64 = 1 << 30;
 
@@ -95,6 +98,29 @@ impl FileEntry {
 }
 
 impl Manifest {
+    /// That of a backup of this database, without files.
+    pub(super) fn of(database: DatabaseKind, state: DatabaseState, key: Option<KeyId>) -> Self {
+        Self {
+            format: FORMAT,
+            workforce_version: env!("CARGO_PKG_VERSION").to_owned(),
+            schema_version: state.schema.version().unwrap_or_default().to_owned(),
+            database,
+            database_version: state.version,
+            made_at: SystemClock.now().to_string(),
+            master_key: key.map(|id| NeededKey {
+                id: id.to_string(),
+                is_included: false,
+                source: String::new(),
+            }),
+            attachments: Attachments {
+                place: String::new(),
+                are_included: false,
+            },
+            has_logs: false,
+            files: Vec::new(),
+        }
+    }
+
     /// Writes it into the folder of a backup.
     pub(super) fn write(&self, folder: &Path) -> anyhow::Result<()> {
         let text = serde_json::to_vec_pretty(self)?;

@@ -8,6 +8,7 @@ mod postgres_programs;
 mod restore;
 
 pub(crate) use make::{BackupArgs, run};
+pub(crate) use postgres_programs::PostgresProgram;
 pub(crate) use restore::{RestoreArgs, run as restore};
 
 /// The copy of a SQLite database.

@@ -12,7 +12,8 @@ use workforce_infra::store::{
 use workforce_infra::vault::FileVault;
 
 use super::files;
-use super::manifest::{DatabaseKind, Manifest};
+use super::make::sealing_key;
+use super::manifest::{DatabaseKind, FileEntry, Manifest};
 use super::postgres_programs::PostgresProgram;
 use super::{ATTACHMENTS, MASTER_KEY, POSTGRES, RUNS, SQLITE};
 use crate::master_key;
@@ -25,7 +26,7 @@ const LOST_AND_FOUND: &str = "lost+found";
 /// Flags of `workforce restore`.
 #[derive(Args, Debug)]
 pub(crate) struct RestoreArgs {
-    /// The folder that `workforce backup` made.
+    /// The folder that `workforce backup` made, or the file of a snapshot.
     backup: PathBuf,
 
     /// The data folder to fill, new or empty.
@@ -49,7 +50,11 @@ pub(crate) struct RestoreArgs {
 
 /// Fills an empty data folder and database.
 pub(crate) fn run(args: &RestoreArgs) -> anyhow::Result<()> {
-    let manifest = Manifest::read(&args.backup)?;
+    let is_snapshot = args.backup.is_file();
+    let manifest = match is_snapshot {
+        true => of_snapshot(&args.backup)?,
+        false => Manifest::read(&args.backup)?,
+    };
     let database = target_database(args, &manifest)?;
     ensure!(
         knows_migration(&database, &manifest.schema_version),
@@ -58,7 +63,11 @@ pub(crate) fn run(args: &RestoreArgs) -> anyhow::Result<()> {
         manifest.schema_version
     );
     let key = given_key(args, &manifest)?;
-    check_content(&args.backup, &manifest)?;
+    let path_of = |file: &FileEntry| match is_snapshot {
+        true => args.backup.clone(),
+        false => args.backup.join(&file.path),
+    };
+    check_content(&manifest, path_of)?;
     let staging = Staging::make(&args.data_dir, &database)?;
     for file in &manifest.files {
         let to = staging.folder.join(&file.path);
@@ -66,7 +75,7 @@ pub(crate) fn run(args: &RestoreArgs) -> anyhow::Result<()> {
             continue;
         }
         files::make_folder(&files::split(&to)?.0)?;
-        let content = files::copy(&args.backup.join(&file.path), &to)?;
+        let content = files::copy(&path_of(file), &to)?;
         ensure!(file.is(&content), "{} changed meanwhile", file.path);
     }
     if let Some(key) = key {
@@ -83,6 +92,22 @@ pub(crate) fn run(args: &RestoreArgs) -> anyhow::Result<()> {
     }
     staging.install()?;
     tell(args, &manifest)
+}
+
+/// What a snapshot would say of itself.
+fn of_snapshot(file: &Path) -> anyhow::Result<Manifest> {
+    let unread = || format!("{} is neither a backup nor a snapshot", file.display());
+    let mut inspection = Inspection::open(&DatabaseUrl::sqlite(file)).with_context(unread)?;
+    let state = inspection.state().with_context(unread)?;
+    let key = sealing_key(&mut inspection).with_context(unread)?;
+    let content = files::content(file).with_context(unread)?;
+    let mut manifest = Manifest::of(DatabaseKind::Sqlite, state, key);
+    manifest.files = vec![FileEntry::new(SQLITE.to_owned(), content)];
+    manifest.attachments.place = "the folder of the original".to_owned();
+    if let Some(key) = &mut manifest.master_key {
+        key.source = "the original".to_owned();
+    }
+    Ok(manifest)
 }
 
 /// The database to fill.
@@ -134,9 +159,12 @@ fn given_key(args: &RestoreArgs, manifest: &Manifest) -> anyhow::Result<Option<P
 }
 
 /// Compares every file with the manifest before anything is written.
-fn check_content(backup: &Path, manifest: &Manifest) -> anyhow::Result<()> {
+fn check_content(
+    manifest: &Manifest,
+    path_of: impl Fn(&FileEntry) -> PathBuf,
+) -> anyhow::Result<()> {
     for file in &manifest.files {
-        let path = backup.join(&file.path);
+        let path = path_of(file);
         let content =
             files::content(&path).with_context(|| format!("failed to read {}", path.display()))?;
         ensure!(
@@ -276,7 +304,7 @@ fn tell(args: &RestoreArgs, manifest: &Manifest) -> anyhow::Result<()> {
     if !manifest.attachments.are_included {
         writeln!(
             out,
-            "start the server with --attachments-url {}: attachments were not in the backup",
+            "attachments are not in it: let the server use {} (--attachments-url), or a copy of it",
             manifest.attachments.place
         )?;
     }

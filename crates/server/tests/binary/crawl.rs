@@ -111,11 +111,15 @@ pub(crate) fn crawl(server: &Server, company: &str) -> Answers {
 fn ask(server: &Server, path: &str, answers: &mut Answers) -> Value {
     let (status, text) = server.text(path);
     let json: Value = serde_json::from_str(&text).unwrap_or_default();
-    // A refusal has a number of its own.
+    // Its folder is none of what a server knows. A refusal has a number of its own.
+    let text = text.replace(&*server.folder().to_string_lossy(), "DATA");
     let told = match json["requestId"].is_null() {
         true => text,
         false => json["code"].to_string(),
     };
+    // When the engine looked last.
+    let tick = json["lastTickAt"].as_str().unwrap_or("none");
+    let told = told.replace(tick, "NOW");
     answers.insert(path.to_owned(), format!("{status} {told}"));
     json
 }

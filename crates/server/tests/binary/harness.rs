@@ -107,6 +107,11 @@ impl Server {
         }
     }
 
+    /// Its data folder.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// What the server wrote to its log so far.
     pub(crate) fn log(&self) -> Arc<Mutex<String>> {
         Arc::clone(&self.log)

@@ -19,6 +19,7 @@ mod containment;
 mod crawl;
 mod database_faults;
 mod disks;
+mod doctor;
 mod faulty_disk;
 mod harness;
 mod lost_commits;

@@ -47,6 +47,7 @@ mod predicates;
 mod project_rows;
 mod projects;
 mod provider_gates;
+pub(super) mod repairs;
 mod revisions;
 mod row;
 mod run_completions;

@@ -10,13 +10,19 @@ use diesel::sql_query;
 use diesel::sql_types::Text;
 use workforce_domain::port::{Reads, StoreError};
 
+use super::lock::ExclusiveLock;
 use super::open::{MIGRATIONS, connect};
 use super::queries::inspection::{applied_migrations, forget_processes as forget, lines};
-use super::statement::{Begin, Rollback, Statement};
+use super::queries::repairs::{sum_up_costs, take_back_leases};
+use super::statement::{Begin, BeginImmediate, Commit, Rollback, Statement};
 use super::{Connection, Transaction};
+use crate::store::OpenError;
 use crate::store::errors::failed;
 use crate::store::migrations::known_versions;
-use crate::store::upkeep::{DatabaseState, Inspect, SchemaState, SnapshotError};
+use crate::store::upkeep::{DatabaseState, Inspect, Repair, SchemaState, SnapshotError};
+
+/// What SQLite says of a file with which nothing is wrong.
+const WHOLE: &str = "ok";
 
 /// A connection that cannot write, not even by a mistake of ours.
 struct ReadOnly(Connection);
@@ -38,17 +44,20 @@ impl Inspect for ReadOnly {
     }
 
     fn damages(&mut self, limit: usize) -> Result<Vec<String>, StoreError> {
-        let pages = format!(
-            "SELECT integrity_check AS line FROM pragma_integrity_check \
-             WHERE integrity_check <> 'ok' LIMIT {limit}"
-        );
+        let pages = "SELECT integrity_check AS line FROM pragma_integrity_check";
         let references = format!(
             "SELECT 'a row of ' || \"table\" || ' refers to no row of ' || parent AS line \
              FROM pragma_foreign_key_check LIMIT {limit}"
         );
-        let mut damages = lines(&mut self.0, &pages)?;
+        let mut damages = lines(&mut self.0, pages)?;
+        damages.retain(|line| line != WHOLE);
+        damages.truncate(limit);
         damages.extend(lines(&mut self.0, &references)?);
         Ok(damages)
+    }
+
+    fn lines(&mut self, query: &str) -> Result<Vec<String>, StoreError> {
+        lines(&mut self.0, query)
     }
 
     fn reading(
@@ -112,6 +121,24 @@ pub(crate) fn known_migrations() -> Vec<String> {
 /// Forgets the processes of all runs in the database file at `path`.
 pub(crate) fn forget_processes(path: &Path) -> Result<(), StoreError> {
     forget(&mut connect_existing(path, "rw")?)
+}
+
+/// Makes something anew from other rows, in the database file at `path`.
+pub(crate) fn repair(path: &Path, repair: Repair) -> Result<usize, OpenError> {
+    let failed = |error: StoreError| OpenError::Connect(error.into());
+    // Taking the lock would make a file, too.
+    drop(connect_existing(path, "ro").map_err(failed)?);
+    let _lock = ExclusiveLock::take(path)?;
+    let mut conn = connect_existing(path, "rw").map_err(failed)?;
+    BeginImmediate.run(&mut conn).map_err(failed)?;
+    let repaired = match repair {
+        Repair::SpendTotals => sum_up_costs(&mut conn),
+        Repair::Leases => take_back_leases(&mut conn),
+    };
+    // Unless this is reached, the transaction ends with the connection.
+    let repaired = repaired.map_err(failed)?;
+    Commit.run(&mut conn).map_err(failed)?;
+    Ok(repaired)
 }
 
 /// A connection to a file that is there. Connecting by its name alone would make one.
