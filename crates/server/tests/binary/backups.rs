@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use workforce_testkit::postgres::program;
 
 use crate::crawl::crawl;
-use crate::harness::{Server, binary, folder, is_alive, script, wait_for_pid};
+use crate::harness::{PATIENCE, Server, binary, folder, is_alive, script, wait_for_pid};
 use crate::office::{Database, Office, on_both};
 
 /// Issues of the company that is compared as a whole; each is asked for ten times.
@@ -346,4 +346,98 @@ fn of_two_backups_into_one_folder_one_is_made() {
     assert_eq!(names(place.path()), ["backup"]);
     let target = place.path().join("new");
     succeeds(&workforce("restore", &backup, &target, &[]));
+}
+
+/// The names of the snapshots in a data folder.
+fn snapshots(data: &Path) -> Vec<String> {
+    let mut names = match data.join("snapshots").is_dir() {
+        true => names(&data.join("snapshots")),
+        false => Vec::new(),
+    };
+    names.retain(|name| name.ends_with(".db"));
+    names
+}
+
+#[test]
+fn snapshots_are_made_by_themselves_and_can_be_restored() {
+    let (data, other) = (folder(), folder());
+    let every = [("WORKFORCE_SNAPSHOTS_SEC", "1")];
+    let server = Server::start_with(data.path(), &[], &every);
+    let office = Office::open(&server);
+    let made = |count: usize| {
+        let begun = std::time::Instant::now();
+        while snapshots(data.path()).len() < count {
+            assert!(begun.elapsed() < PATIENCE, "there is no snapshot");
+            thread::sleep(std::time::Duration::from_millis(50));
+        }
+        snapshots(data.path())
+    };
+    let before = made(1);
+    // The one after the next was begun after the office was opened.
+    let last = made(before.len() + 2).pop().unwrap();
+    let snapshot = data.path().join("snapshots").join(last);
+    assert_eq!(
+        snapshot.metadata().unwrap().permissions().mode() & 0o777,
+        0o600
+    );
+    let key = data.path().join("master.key");
+    let flags = ["--master-key", key.to_str().unwrap()];
+    succeeds(&workforce("restore", &snapshot, other.path(), &flags));
+    let copy = Server::start_with(other.path(), &[], &[("WORKFORCE_SNAPSHOTS_SEC", "0")]);
+    let issue = format!("/api/issues/{}", office.issue);
+    assert_eq!(server.get(&issue), copy.get(&issue));
+    office.works(&copy);
+    assert!(snapshots(other.path()).is_empty());
+    let other = folder();
+    is_refused(
+        &workforce("restore", &key, other.path(), &[]),
+        "is neither a backup nor a snapshot",
+    );
+}
+
+#[test]
+fn programs_of_postgres_are_told_nothing_that_others_see() {
+    let Some(database) = Database::postgres() else {
+        return;
+    };
+    let (data, place) = (folder(), folder());
+    let server = Server::start_with(data.path(), &database.flags(), &[]);
+    Office::open(&server);
+    let backup = place.path().join("backup");
+    let make = |pg_dump: &Path| {
+        let mut make = binary();
+        make.arg("backup").arg(&backup).args(database.flags());
+        make.arg("--data-dir")
+            .arg(data.path())
+            .arg("--pg-dump")
+            .arg(pg_dump);
+        make.env("WORKFORCE_MASTER_KEY_PREVIOUS", "")
+            .output()
+            .unwrap()
+    };
+    is_refused(&make(&data.path().join("nowhere")), "failed to start");
+    let program = |version: &str| {
+        let file = script(
+            data.path(),
+            "pg_dump.sh",
+            &format!(
+                "#!/bin/sh\n[ \"$1\" = --version ] && echo 'pg_dump (PostgreSQL) {version}' && exit\n\
+                 echo \"$@\" > {0}/arguments; env > {0}/environment\necho broken >&2; exit 3\n",
+                data.path().display()
+            ),
+        );
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+        file
+    };
+    is_refused(&make(&program("9.6.24")), "older than the server");
+    is_refused(&make(&program("99.1")), "failed: broken");
+    assert!(names(place.path()).is_empty());
+    let read = |name: &str| std::fs::read_to_string(data.path().join(name)).unwrap();
+    assert!(
+        !read("arguments").contains("postgres"),
+        "{}",
+        read("arguments")
+    );
+    assert!(read("environment").contains("PGDATABASE="));
+    assert!(!read("environment").contains("WORKFORCE_"));
 }

@@ -274,13 +274,13 @@ fn a_damaged_file_and_broken_references_are_found() {
     let database = Database::Sqlite;
     let site = Site::new(&database);
     let file = site.data.path().join("workforce.db");
-    let whole = std::fs::read(&file).unwrap();
     let mut connection = SideConnection::to(file.to_str().unwrap());
     connection.execute("PRAGMA foreign_keys = OFF");
     connection.execute("DELETE FROM companies");
     drop(connection);
     site.look().finds("database", "problem");
-    let mut damaged = whole.clone();
+    // The last connection moved everything into the file.
+    let mut damaged = std::fs::read(&file).unwrap();
     let middle = damaged.len() / 2;
     damaged[middle..middle + 40_000].fill(0x5a);
     std::fs::write(&file, &damaged).unwrap();
