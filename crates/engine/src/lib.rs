@@ -19,6 +19,7 @@ mod handle;
 mod housekeeping;
 mod instructions;
 mod live;
+mod log_packing;
 mod log_publisher;
 mod log_store;
 mod private_files;

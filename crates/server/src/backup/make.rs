@@ -84,6 +84,8 @@ pub(crate) fn run(args: &BackupArgs) -> anyhow::Result<()> {
     making.copy_attachments(&location)?;
     if args.with_logs {
         making.copy_logs(&data_dir.join(RUNS))?;
+        // Once more: one that was packed meanwhile had another name.
+        making.copy_logs(&data_dir.join(RUNS))?;
     }
     let mut manifest = Manifest {
         attachments: Attachments {

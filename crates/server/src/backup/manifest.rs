@@ -229,7 +229,7 @@ pub(super) fn is_asset(name: &str) -> bool {
 /// The log of a run, or the notes beside it.
 pub(super) fn is_log(name: &str) -> bool {
     name.split_once('.').is_some_and(|(run, kind)| {
-        ["log", "log.times"].contains(&kind) && run.parse::<RunId>().is_ok()
+        ["log", "log.times", "log.z"].contains(&kind) && run.parse::<RunId>().is_ok()
     })
 }
 
@@ -247,6 +247,7 @@ mod tests {
             format!("attachments/{id}/{id}"),
             format!("runs/{id}/{id}.log"),
             format!("runs/{id}/{id}.log.times"),
+            format!("runs/{id}/{id}.log.z"),
         ] {
             assert!(is_known(&path), "{path}");
         }

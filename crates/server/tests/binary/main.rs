@@ -26,6 +26,7 @@ mod lost_commits;
 mod office;
 mod predecessors;
 mod recovery;
+mod refused_backups;
 mod run_as;
 mod secrets;
 mod standard_error;
