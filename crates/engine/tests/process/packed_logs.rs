@@ -17,7 +17,11 @@ fn written(bench: &Bench, bytes: usize) -> u64 {
             "line {number} \u{e9}\u{20ac}\u{1f600} {:x}\n",
             number.wrapping_mul(2_654_435_761)
         );
-        let stream = if number % 3 == 0 { Stderr } else { Stdout };
+        let stream = if number.is_multiple_of(3) {
+            Stderr
+        } else {
+            Stdout
+        };
         log.append(stream, line.as_bytes());
         total += line.len();
         number += 1;
