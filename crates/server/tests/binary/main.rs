@@ -24,6 +24,7 @@ mod faulty_disk;
 mod harness;
 mod lost_commits;
 mod office;
+mod packed_logs;
 mod predecessors;
 mod recovery;
 mod refused_backups;
