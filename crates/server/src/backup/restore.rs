@@ -3,9 +3,11 @@
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
 use anyhow::{Context, bail, ensure};
 use clap::Args;
+use workforce_domain::time::Timestamp;
 use workforce_infra::store::{
     DatabaseUrl, Inspection, fill_if_empty, is_served, knows_migration, take_over,
 };
@@ -97,12 +99,25 @@ pub(crate) fn run(args: &RestoreArgs) -> anyhow::Result<()> {
 /// What a snapshot would say of itself.
 fn of_snapshot(file: &Path) -> anyhow::Result<Manifest> {
     let unread = || format!("{} is neither a backup nor a snapshot", file.display());
+    for suffix in [".lock", "-wal"] {
+        let mut beside = file.as_os_str().to_owned();
+        beside.push(suffix);
+        // What was written last is not in the file.
+        ensure!(
+            !Path::new(&beside).exists(),
+            "{} is the database of a server and no copy of it: make one with workforce backup",
+            file.display()
+        );
+    }
     let mut inspection = Inspection::open(&DatabaseUrl::sqlite(file)).with_context(unread)?;
     let state = inspection.state().with_context(unread)?;
     let key = sealing_key(&mut inspection).with_context(unread)?;
     let content = files::content(file).with_context(unread)?;
     let mut manifest = Manifest::of(DatabaseKind::Sqlite, state, key);
     manifest.files = vec![FileEntry::new(SQLITE.to_owned(), content)];
+    let made = file.metadata()?.modified()?.duration_since(UNIX_EPOCH)?;
+    let micros = i64::try_from(made.as_micros())?;
+    manifest.made_at = Timestamp::from_micros(micros).to_string();
     manifest.attachments.place = "the folder of the original".to_owned();
     if let Some(key) = &mut manifest.master_key {
         key.source = "the original".to_owned();
@@ -298,8 +313,9 @@ fn tell(args: &RestoreArgs, manifest: &Manifest) -> anyhow::Result<()> {
     let data_dir = args.data_dir.display();
     writeln!(
         out,
-        "restored what version {} had on {}",
-        manifest.workforce_version, manifest.made_at
+        "restored {} as it was on {}",
+        args.backup.display(),
+        manifest.made_at
     )?;
     if !manifest.attachments.are_included {
         writeln!(

@@ -270,6 +270,11 @@ fn snapshots_are_made_by_themselves_and_can_be_restored() {
     office.works(&copy);
     assert!(snapshots(other.path()).is_empty());
     let other = folder();
+    let database = data.path().join("workforce.db");
+    is_refused(
+        &workforce("restore", &database, other.path(), &[]),
+        "is the database of a server",
+    );
     is_refused(
         &workforce("restore", &key, other.path(), &[]),
         "is neither a backup nor a snapshot",
