@@ -279,6 +279,10 @@ pub fn repair(url: &DatabaseUrl, repair: Repair) -> Result<usize, OpenError> {
 ///
 /// # Errors
 /// When the database does not answer, or is not one of PostgreSQL.
+#[cfg_attr(
+    not(feature = "postgres"),
+    expect(unused_variables, reason = "there is no PostgreSQL in this program")
+)]
 pub fn fill_if_empty<T>(
     url: &DatabaseUrl,
     fill: impl FnOnce() -> T,
