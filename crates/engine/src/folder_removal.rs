@@ -28,7 +28,7 @@ const MOST: usize = 20_000_000;
 /// # Errors
 ///
 /// What cannot be removed. The rest may be gone.
-pub(crate) fn remove_folder(folder: &Path) -> io::Result<()> {
+pub fn remove_folder(folder: &Path) -> io::Result<()> {
     let top = OpenOptions::new()
         .read(true)
         .custom_flags(libc::O_DIRECTORY | libc::O_NOFOLLOW)

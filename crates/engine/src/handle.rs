@@ -15,7 +15,9 @@ use crate::config::{EngineConfig, Ports};
 use crate::live::Halt;
 use crate::state::EngineState;
 use crate::transactions::{Notifiers, Transactions};
-use crate::{adapter_check, disk_watch, dispatcher, housekeeping, log_publisher, renewal};
+use crate::{
+    adapter_check, disk_watch, dispatcher, housekeeping, log_packing, log_publisher, renewal,
+};
 
 /// The longest grace a run gets when the server stops, whatever its agent's
 /// configuration says.
@@ -47,6 +49,7 @@ impl Engine {
         let closing = &state.closing;
         loops.spawn(kept("dispatcher", &state, closing, dispatcher::run));
         loops.spawn(kept("housekeeping", &state, closing, housekeeping::run));
+        loops.spawn(kept("log-packing", &state, closing, log_packing::run));
         loops.close();
         let renewals = TaskTracker::new();
         let abandoning = &state.abandoning;

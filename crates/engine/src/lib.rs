@@ -19,6 +19,7 @@ mod handle;
 mod housekeeping;
 mod instructions;
 mod live;
+mod log_packing;
 mod log_publisher;
 mod log_store;
 mod private_files;
@@ -40,8 +41,10 @@ mod state;
 mod transactions;
 mod wake_payload;
 
+pub use adapter::agent_program;
 pub use config::{AgentHome, EngineConfig, Ports};
 pub use containment::{ContainmentMode, ContainmentPlan, NotContained};
+pub use folder_removal::remove_folder;
 pub use handle::{Engine, EngineHandle};
 pub use log_store::FileRunLogs;
 pub use workforce_http_caller::AddressRange;

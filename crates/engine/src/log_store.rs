@@ -9,7 +9,7 @@ use workforce_domain::time::Timestamp;
 
 use crate::config::log_path;
 use crate::folder_removal::remove_folder;
-use workforce_guard::read_log;
+use workforce_guard::{pack_log, read_log};
 
 /// The output of runs, in one file each: `<runs_dir>/<company>/<run>.log`.
 #[derive(Clone, Debug)]
@@ -57,8 +57,7 @@ impl RunLogs for FileRunLogs {
 /// # Errors
 /// The first failure; what could be taken away is gone all the same.
 pub(crate) fn delete_before(runs_dir: &Path, instant: Timestamp) -> io::Result<()> {
-    let since_epoch = u64::try_from(instant.micros()).unwrap_or(0);
-    let oldest = SystemTime::UNIX_EPOCH + Duration::from_micros(since_epoch);
+    let oldest = system_time(instant);
     let mut outcome = Ok(());
     for company in entries(runs_dir)? {
         let folder = company?.path();
@@ -67,6 +66,44 @@ pub(crate) fn delete_before(runs_dir: &Path, instant: Timestamp) -> io::Result<(
         }
     }
     outcome
+}
+
+/// Packs the logs that nobody wrote to since an instant, of the runs that `may_pack` allows; how
+/// many.
+///
+/// # Errors
+/// The first failure; the others are packed all the same.
+pub(crate) fn pack_before(
+    runs_dir: &Path,
+    instant: Timestamp,
+    may_pack: impl Fn(RunId) -> bool,
+) -> io::Result<usize> {
+    let oldest = system_time(instant);
+    let mut outcome = Ok(());
+    let mut packed = 0;
+    for company in entries(runs_dir)? {
+        for file in entries(&company?.path())? {
+            let file = file?;
+            let name = file.file_name();
+            let run = name.to_str().and_then(|it| it.strip_suffix(".log"));
+            let Some(run) = run.and_then(|run| run.parse().ok()) else {
+                continue;
+            };
+            let is_quiet = file.metadata().and_then(|it| it.modified());
+            if is_quiet.is_ok_and(|at| at < oldest) && may_pack(run) {
+                match pack_log(&file.path()) {
+                    Ok(is_packed) => packed += usize::from(is_packed),
+                    Err(error) => outcome = outcome.and(Err(error)),
+                }
+            }
+        }
+    }
+    outcome.map(|()| packed)
+}
+
+fn system_time(instant: Timestamp) -> SystemTime {
+    let since_epoch = u64::try_from(instant.micros()).unwrap_or(0);
+    SystemTime::UNIX_EPOCH + Duration::from_micros(since_epoch)
 }
 
 fn entries(folder: &Path) -> io::Result<impl Iterator<Item = io::Result<DirEntry>>> {

@@ -167,6 +167,15 @@ impl RunTag {
         (Self::NAME, &self.run_id)
     }
 
+    /// The run whose mark a block of NUL-terminated variables carries.
+    pub(crate) fn in_environ(environ: &[u8]) -> Option<RunId> {
+        environ.split(|&byte| byte == 0).find_map(|variable| {
+            let rest = variable.strip_prefix(Self::NAME.as_bytes())?;
+            let id = std::str::from_utf8(rest.strip_prefix(b"=")?).ok()?;
+            id.parse().ok()
+        })
+    }
+
     /// Whether a block of NUL-terminated variables carries this mark.
     pub(crate) fn marks(&self, environ: &[u8]) -> bool {
         environ.split(|&byte| byte == 0).any(|variable| {

@@ -23,6 +23,33 @@ pub fn is_gone(identity: ProcessIdentity, run: RunId, files: &GuardFiles) -> io:
     Ok(is_empty && ProcessGroup::new(identity, RunTag::from(run)).is_empty()?)
 }
 
+/// The runs whose mark a process on this host carries, each with such a process: as far as this
+/// user may look.
+///
+/// # Errors
+///
+/// The process table cannot be read.
+pub fn marked() -> io::Result<Vec<(RunId, ProcessIdentity)>> {
+    let mut found: Vec<(RunId, ProcessIdentity)> = Vec::new();
+    for process in std::fs::read_dir("/proc")? {
+        let process = process?;
+        let pid = process.file_name().to_str().and_then(|it| it.parse().ok());
+        let Some(pid) = pid else { continue };
+        // Others end while we look, or are not ours to look at.
+        let environ = std::fs::read(process.path().join("environ")).unwrap_or_default();
+        let Some(run) = RunTag::in_environ(&environ) else {
+            continue;
+        };
+        if found.iter().any(|(known, _)| *known == run) {
+            continue;
+        }
+        if let Ok(identity) = ProcessIdentity::of(pid) {
+            found.push((run, identity));
+        }
+    }
+    Ok(found)
+}
+
 /// Ends what is left of a run by force: its guard, and whatever can be found of
 /// what it started. Returns whether nothing is left.
 pub async fn end_by_force(identity: ProcessIdentity, run: RunId, files: &GuardFiles) -> bool {

@@ -29,7 +29,9 @@ pub use environment::{ChildEnvironment, InvalidVariable, RunTag};
 pub use files::{GuardFiles, NumberedUse};
 pub use guard::main;
 pub use launch::LaunchError;
-pub use log::{DEFAULT_LOG_CAP, LogNote, LogSummary, RunLog, TAIL_LEN, read_log, read_log_notes};
+pub use log::{
+    DEFAULT_LOG_CAP, LogNote, LogSummary, RunLog, TAIL_LEN, pack_log, read_log, read_log_notes,
+};
 pub use process::{ProcessGroup, ProcessIdentity};
 pub use protocol::{
     Description, Ending, Exit, HomeFile, JudgedBy, Limits, ModelUsage, RunReport, Start,

@@ -15,7 +15,7 @@ use crate::private_file;
 /// The list in the data folder.
 const LIST_NAME: &str = "instances";
 /// What the living server holds.
-const LOCK_NAME: &str = "instances.lock";
+pub(crate) const LOCK_NAME: &str = "instances.lock";
 
 /// For how long a predecessor may take to be gone after it was killed.
 const LOCK_BOUND: Duration = Duration::from_secs(2);

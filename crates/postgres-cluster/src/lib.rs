@@ -17,6 +17,7 @@ mod watcher;
 
 pub use cluster::Cluster;
 pub use error::ClusterError;
+pub use programs::program;
 pub use shared::{CLUSTER_URL_VARIABLE, own_cluster, shared_cluster_url};
 pub use skipped_tests::LEFT_OUT_VARIABLE;
 pub use watcher::Stop;

@@ -27,6 +27,14 @@ pub(crate) fn directory(search_path: Option<&OsStr>) -> Option<PathBuf> {
         .or_else(|| newest_version(Path::new(VERSIONED_INSTALLATIONS)))
 }
 
+/// A program of the PostgreSQL that clusters are made of, such as `pg_dump`; `None` where there is
+/// none.
+#[must_use]
+pub fn program(name: &str) -> Option<PathBuf> {
+    let file = directory(std::env::var_os("PATH").as_deref())?.join(name);
+    file.is_file().then_some(file)
+}
+
 /// Follows links, because a `bin` directory may link to `initdb` alone.
 fn server_directory(directory: &Path) -> Option<PathBuf> {
     let initdb = fs::canonicalize(directory.join("initdb")).ok()?;

@@ -2,6 +2,7 @@
 
 mod callees;
 mod containment;
+mod data;
 
 use std::ffi::OsStr;
 use std::net::SocketAddr;
@@ -9,16 +10,16 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use clap::{Args, ValueEnum};
 use workforce_domain::attachment::AttachmentLimit;
 use workforce_http::{AllowedHosts, RateLimit};
 use workforce_infra::instruction_files::default_roots;
 use workforce_infra::objects::Location;
-use workforce_infra::store::DatabaseUrl;
 
 use self::callees::CalleeArgs;
 use self::containment::ContainmentArgs;
+pub(crate) use self::data::DataArgs;
 
 /// Requests per second where others than this machine may ask.
 const RATE_LIMIT: u32 = 50;
@@ -30,13 +31,9 @@ pub(crate) struct ServeArgs {
     #[arg(long, env = "WORKFORCE_LISTEN", default_value = "127.0.0.1:3100")]
     pub(crate) listen: SocketAddr,
 
-    /// Folder for the database, the logs of runs and the master key.
-    #[arg(long, env = "WORKFORCE_DATA_DIR", default_value = "./data")]
-    pub(crate) data_dir: PathBuf,
-
-    /// `sqlite:PATH` or `postgres://...`; SQLite in the data folder when unsaid.
-    #[arg(long, env = "WORKFORCE_DATABASE_URL", hide_env_values = true)]
-    pub(crate) database_url: Option<String>,
+    /// Where everything is kept.
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
 
     /// A list of what models cost in the place of the one that comes with workforce.
     #[arg(long, env = "WORKFORCE_PRICES")]
@@ -115,6 +112,11 @@ pub(crate) struct ServeArgs {
     #[command(flatten)]
     pub(crate) attachments: AttachmentArgs,
 
+    /// Seconds between snapshots of a SQLite database in the data folder; 0 for
+    /// none.
+    #[arg(long, env = "WORKFORCE_SNAPSHOTS_SEC", default_value_t = 24 * 60 * 60)]
+    pub(crate) snapshots_sec: u64,
+
     /// How log lines look.
     #[arg(long, env = "WORKFORCE_LOG_FORMAT", value_enum, default_value = "text")]
     pub(crate) log_format: LogFormat,
@@ -123,11 +125,6 @@ pub(crate) struct ServeArgs {
 /// Flags about attachments.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct AttachmentArgs {
-    /// Where attachments are kept: `file:///FOLDER` or `s3://BUCKET/PREFIX`; in
-    /// the data folder when unsaid.
-    #[arg(long, env = "WORKFORCE_ATTACHMENTS_URL")]
-    pub(crate) attachments_url: Option<Location>,
-
     /// The server of the bucket, when it is not Amazon's.
     #[arg(long, env = "WORKFORCE_ATTACHMENTS_ENDPOINT")]
     pub(crate) attachments_endpoint: Option<String>,
@@ -216,17 +213,6 @@ impl ServeArgs {
         NonZeroU32::new(self.rate_limit.unwrap_or(unsaid)).map(RateLimit::per_second)
     }
 
-    /// Where records are kept.
-    ///
-    /// # Errors
-    /// When the URL names no known kind of database.
-    pub(crate) fn database(&self) -> anyhow::Result<DatabaseUrl> {
-        match &self.database_url {
-            Some(url) => url.parse().context("--database-url"),
-            None => Ok(DatabaseUrl::sqlite(self.data_dir.join("workforce.db"))),
-        }
-    }
-
     /// The folders beneath which external instructions may be.
     ///
     /// # Errors
@@ -250,19 +236,25 @@ impl ServeArgs {
     /// Where attachments are kept.
     pub(crate) fn attachments(&self, data_dir: &Path) -> Location {
         let AttachmentArgs {
-            attachments_url,
             attachments_endpoint,
             attachments_region,
             ..
         } = self.attachments.clone();
-        attachments_url
-            .unwrap_or_else(|| Location::Folder(data_dir.join("attachments")))
-            .reached_at(attachments_endpoint, attachments_region)
+        let location = self.data.attachments(data_dir);
+        location.reached_at(attachments_endpoint, attachments_region)
     }
 
     /// How often bytes that nothing refers to are taken away, if ever.
     pub(crate) const fn sweep_every(&self) -> Option<Duration> {
         match self.attachments.attachments_sweep_sec {
+            0 => None,
+            seconds => Some(Duration::from_secs(seconds)),
+        }
+    }
+
+    /// How often a SQLite database is copied, if ever.
+    pub(crate) const fn snapshots_every(&self) -> Option<Duration> {
+        match self.snapshots_sec {
             0 => None,
             seconds => Some(Duration::from_secs(seconds)),
         }
@@ -344,14 +336,23 @@ mod tests {
 
     #[test]
     fn the_database_lies_in_the_data_folder_unless_named() {
-        let inside = parse(&["--data-dir", "/srv/workforce"]).database().unwrap();
+        let inside = parse(&["--data-dir", "/srv/workforce"])
+            .data
+            .database()
+            .unwrap();
         assert_eq!(
             inside.sqlite_path().unwrap().to_str(),
             Some("/srv/workforce/workforce.db")
         );
-        assert!(parse(&["--database-url", "mysql://x"]).database().is_err());
+        assert!(
+            parse(&["--database-url", "mysql://x"])
+                .data
+                .database()
+                .is_err()
+        );
         assert!(
             parse(&["--database-url", "postgres://u@localhost/d"])
+                .data
                 .database()
                 .is_ok()
         );

@@ -1,14 +1,17 @@
 //! `workforce`: the service and its command line.
 
 mod api;
+mod backup;
 mod board_token;
 mod client;
 mod config;
 mod demo;
+mod doctor;
 mod logging;
 mod master_key;
 mod secrets;
 mod service;
+mod snapshots;
 mod sweeper;
 mod token;
 
@@ -38,6 +41,12 @@ enum Command {
     Api(api::ApiArgs),
     /// Make, list and revoke tokens of the board on the running service.
     Token(token::TokenArgs),
+    /// Copy everything that a server keeps, also while it works.
+    Backup(backup::BackupArgs),
+    /// Fill an empty data folder and database from a backup.
+    Restore(backup::RestoreArgs),
+    /// See whether everything that a server keeps is in order.
+    Doctor(doctor::DoctorArgs),
     /// Look after the secrets of a running server.
     Secrets(secrets::SecretsArgs),
     /// Stays with one run; started by the service only.
@@ -59,6 +68,9 @@ fn main() -> ExitCode {
         Command::Api(args) => return api::run(&args),
         Command::Token(args) => token::run(&args),
         Command::Secrets(args) => secrets::run(&args),
+        Command::Backup(args) => backup::run(&args),
+        Command::Restore(args) => backup::restore(&args),
+        Command::Doctor(args) => return doctor::run(&args),
         Command::Guard => return workforce_guard::main(),
         Command::HttpCall => return workforce_http_caller::main(),
     };

@@ -9,11 +9,15 @@ use anyhow::Context;
 use workforce_app::secrets::master_key::{self, ResealError, ResealOptions, Resealed};
 use workforce_domain::port::{Failure, KeySource, Store, Vault};
 use workforce_infra::vault::FileVault;
+use zeroize::Zeroizing;
 
 /// The variable with the key that seals.
-const CURRENT: &str = "WORKFORCE_MASTER_KEY";
+pub(crate) const CURRENT: &str = "WORKFORCE_MASTER_KEY";
 /// The variable with a key that only opens.
 const FORMER: &str = "WORKFORCE_MASTER_KEY_PREVIOUS";
+
+/// The file with the keys in the data folder.
+pub(crate) const FILE_NAME: &str = "master.key";
 
 /// How often it is looked for a change that has begun.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
@@ -25,14 +29,50 @@ const SETTLING: Duration = Duration::from_secs(60);
 
 /// The vault with the keys from the environment, else from the data folder.
 pub(crate) fn open_vault(data_dir: &Path) -> anyhow::Result<Arc<dyn Vault>> {
-    // Not flags: arguments are seen by every process of the machine.
-    let given = |name| std::env::var(name).ok().filter(|text| !text.is_empty());
     let vault = match given(CURRENT) {
-        Some(current) => FileVault::from_texts(&current, given(FORMER).as_deref())
-            .with_context(|| format!("{CURRENT} or {FORMER}"))?,
-        None => FileVault::open(&data_dir.join("master.key"))?,
+        Some(current) => given_vault(&current)?,
+        None => FileVault::open(&data_dir.join(FILE_NAME))?,
     };
     Ok(Arc::new(vault))
+}
+
+/// The vault with the keys from the environment, else from the file, without making one:
+/// `None` when there is neither.
+///
+/// # Errors
+/// When what is there is no key, or may be read by others.
+pub(crate) fn existing_vault(file: &Path) -> anyhow::Result<Option<FileVault>> {
+    if let Some(current) = given(CURRENT) {
+        return given_vault(&current).map(Some);
+    }
+    if file.try_exists()? {
+        return Ok(Some(FileVault::open(file)?));
+    }
+    Ok(None)
+}
+
+/// The lines of a key file with the keys from the environment; `None` when there are none.
+pub(crate) fn given_lines() -> Option<Zeroizing<String>> {
+    let current = given(CURRENT)?;
+    let former = given(FORMER).map(|former| format!("former {former}\n"));
+    let lines = [current, "\n".to_owned(), former.unwrap_or_default()].concat();
+    Some(Zeroizing::new(lines))
+}
+
+/// The fingerprints of all keys of a vault.
+pub(crate) fn ids(vault: &dyn Vault) -> Vec<String> {
+    let keys = [vec![vault.current_key()], vault.former_keys()].concat();
+    keys.iter().map(ToString::to_string).collect()
+}
+
+// Not flags: arguments are seen by every process of the machine.
+fn given(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|text| !text.is_empty())
+}
+
+fn given_vault(current: &str) -> anyhow::Result<FileVault> {
+    FileVault::from_texts(current, given(FORMER).as_deref())
+        .with_context(|| format!("{CURRENT} or {FORMER}"))
 }
 
 /// Refuses a vault that is not the one of the database.

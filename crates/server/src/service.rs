@@ -36,6 +36,7 @@ use crate::board_token;
 use crate::config::{self, ServeArgs};
 use crate::logging;
 use crate::master_key;
+use crate::snapshots;
 use crate::sweeper;
 
 /// The subcommand that runs the guard of one run.
@@ -119,7 +120,7 @@ pub(crate) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
 fn banner(service: &Service, args: &ServeArgs) {
     let address = service.address;
     tracing::info!(
-        data_dir = %args.data_dir.display(),
+        data_dir = %args.data.data_dir.display(),
         "workforce {} serves http://{address}/api, documentation at http://{address}/docs/",
         env!("CARGO_PKG_VERSION"),
     );
@@ -132,7 +133,7 @@ fn banner(service: &Service, args: &ServeArgs) {
             tracing::info!("the board's token is that of {}", board_token::VARIABLE);
         }
         config::AuthMode::Token | config::AuthMode::Users => {
-            let file = args.data_dir.join(FILE_NAME);
+            let file = args.data.data_dir.join(FILE_NAME);
             tracing::info!("the board's token is in {}", file.display());
         }
     }
@@ -160,15 +161,16 @@ impl Service {
         let listen = args.checked_listen()?;
         // Before anything is made.
         args.run_as()?;
-        make_private_folder(&args.data_dir)?;
-        let data_dir = args.data_dir.canonicalize()?;
-        let database = args.database()?;
+        make_private_folder(&args.data.data_dir)?;
+        let data_dir = args.data.data_dir.canonicalize()?;
+        let database = args.data.database()?;
         let options = OpenOptions {
             vitals: vitals.clone(),
             ..OpenOptions::default()
         };
         let pool_size = options.pool_size;
         let exclusive = database.sqlite_path().is_some();
+        let file = database.sqlite_path().map(Path::to_owned);
         let store = tokio::task::spawn_blocking(move || store::open(&database, &options)).await??;
         let vault = master_key::open_vault(&data_dir)?;
         let (checked, key) = (Arc::clone(&store), Arc::clone(&vault));
@@ -247,6 +249,12 @@ impl Service {
             keep(&mut tasks, &vitals, "attachments-sweep", move || {
                 let (store, objects) = (Arc::clone(&store), Arc::clone(&objects));
                 sweeper::run(every, store, objects, Arc::clone(&clock))
+            });
+        }
+        if let (Some(file), Some(every)) = (file, args.snapshots_every()) {
+            let (data_dir, clock) = (data_dir.clone(), Arc::clone(&clock));
+            keep(&mut tasks, &vitals, "snapshots", move || {
+                snapshots::run(every, data_dir.clone(), file.clone(), Arc::clone(&clock))
             });
         }
         {

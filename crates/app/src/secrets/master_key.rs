@@ -43,15 +43,17 @@ pub fn check(tx: &mut dyn Tx, vault: &dyn Vault) -> Result<(), Failure<ForeignKe
         tx.sealed_mut().insert_canary(&canary)?;
     }
     // Read again: another server may have been first.
-    let opened = match tx.sealed().canary()? {
-        Some(canary) => vault.open(CANARY_CONTEXT, &canary).is_ok(),
-        None => false,
-    };
-    if opened {
+    if is_of(tx, vault)? == Some(true) {
         return Ok(());
     }
     let current = vault.current_key();
     Err(Failure::Refused(ForeignKey { current }))
+}
+
+/// Whether a vault is the one of this store; `None` when none ever was.
+pub fn is_of(reads: &mut dyn Reads, vault: &dyn Vault) -> Result<Option<bool>, StoreError> {
+    let canary = reads.sealed().canary()?;
+    Ok(canary.map(|canary| vault.open(CANARY_CONTEXT, &canary).is_ok()))
 }
 
 /// Where a change of the master key stands.

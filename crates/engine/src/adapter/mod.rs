@@ -43,6 +43,12 @@ pub(crate) trait Adapter: Send + Sync {
     }
 }
 
+/// The program that agents of a kind run, if that is one of the known ones.
+#[must_use]
+pub fn agent_program(kind: AdapterType) -> Option<AgentProgram> {
+    adapter(kind).program()
+}
+
 /// The adapter for a kind.
 pub(crate) fn adapter(kind: AdapterType) -> &'static dyn Adapter {
     match kind {

@@ -13,6 +13,7 @@ mod limits;
 mod logs;
 mod notes;
 mod output;
+mod packed_logs;
 mod resource_limits;
 mod run_as;
 mod spawning;

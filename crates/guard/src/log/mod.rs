@@ -2,6 +2,7 @@
 
 mod note_writer;
 mod notes;
+mod packed;
 mod reader;
 mod ring;
 mod scrubber;
@@ -9,6 +10,7 @@ mod source;
 mod writer;
 
 pub use notes::{LogNote, read_log_notes};
+pub use packed::pack_log;
 pub use reader::read_log;
 pub(crate) use scrubber::OutputScrubber;
 pub(crate) use source::OutputSource;

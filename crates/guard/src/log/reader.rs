@@ -6,6 +6,7 @@ use std::path::Path;
 use workforce_domain::port::{LogPart, LogSlice, LogStream};
 
 use super::notes::{LogNote, notes_of};
+use super::packed::PackedLog;
 use super::writer::is_continuation;
 
 /// No character is longer, so a slice of this size always has one.
@@ -22,12 +23,11 @@ const LONGEST_SLICE: usize = 1024 * 1024;
 ///
 /// The file does not exist or cannot be read.
 pub fn read_log(path: &Path, offset: u64, limit: usize) -> io::Result<LogSlice> {
-    let file = File::open(path)?;
-    let total = file.metadata()?.len();
+    let source = Source::open(path)?;
+    let total = source.total;
     let limit = limit.clamp(LONGEST_CHAR, LONGEST_SLICE);
     let available = usize::try_from(total.saturating_sub(offset)).unwrap_or(usize::MAX);
-    let mut bytes = vec![0; limit.min(available)];
-    read_full(&file, &mut bytes, offset)?;
+    let bytes = source.read(offset, limit.min(available))?;
     let complete = bytes.len() - unfinished_char(&bytes);
     let next_offset = offset + complete as u64;
     // After the text: what is written later has its notes in time, too.
@@ -40,6 +40,49 @@ pub fn read_log(path: &Path, offset: u64, limit: usize) -> io::Result<LogSlice> 
         next_offset,
         total,
     })
+}
+
+/// Where the text of a log is.
+struct Source {
+    place: Place,
+    total: u64,
+}
+
+enum Place {
+    Plain(File),
+    Packed(PackedLog),
+}
+
+impl Source {
+    /// The log at `path`, as it was written or packed.
+    fn open(path: &Path) -> io::Result<Self> {
+        match File::open(path) {
+            Ok(file) => Ok(Self {
+                total: file.metadata()?.len(),
+                place: Place::Plain(file),
+            }),
+            // It is packed before it goes.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let packed = PackedLog::of(path)?;
+                Ok(Self {
+                    total: packed.total(),
+                    place: Place::Packed(packed),
+                })
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn read(&self, offset: u64, length: usize) -> io::Result<Vec<u8>> {
+        match &self.place {
+            Place::Plain(file) => {
+                let mut bytes = vec![0; length];
+                read_full(file, &mut bytes, offset)?;
+                Ok(bytes)
+            }
+            Place::Packed(packed) => packed.read(offset, length),
+        }
+    }
 }
 
 /// The text that begins at `offset`, in parts of one note each. What of a

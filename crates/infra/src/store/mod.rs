@@ -4,6 +4,7 @@
 //! names its `Connection`, its `LoadingMode` and how it locks rows (`for_update!`, `for_share!`).
 
 mod cached;
+mod client_environment;
 mod columns;
 mod errors;
 mod feed;
@@ -14,6 +15,7 @@ mod open;
 mod pool;
 mod retry;
 mod schema;
+mod upkeep;
 mod url;
 
 #[cfg(not(any(feature = "postgres", feature = "sqlite")))]
@@ -31,6 +33,11 @@ mod postgres;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 
+pub use client_environment::UnknownParameter;
 pub use invariants::{BrokenInvariant, OffendingRow, broken_invariants, invariant_names};
 pub use open::{Durability, OpenError, OpenOptions, migrate_down, open};
+pub use upkeep::{
+    DatabaseState, Inspection, Repair, SchemaState, SnapshotError, TakeOverError, fill_if_empty,
+    is_served, knows_migration, repair, snapshot, take_over,
+};
 pub use url::{DatabaseUrl, DatabaseUrlError};

@@ -1,5 +1,6 @@
 //! PostgreSQL: a pool of connections, rows locked where they are changed.
 
+mod copy;
 mod listener;
 mod open;
 mod outcome;
@@ -11,6 +12,7 @@ mod queries;
 #[path = "transaction.rs"]
 mod transaction;
 
+pub(crate) use copy::{fill_if_empty, forget_processes, inspect, known_migrations, repair};
 pub(crate) use open::{broken_invariants, migrate_down, open};
 use transaction::Transaction;
 
@@ -27,6 +29,9 @@ diesel::define_sql_function! {
     #[sql_name = "pg_current_xact_id"]
     fn current_number() -> diesel::sql_types::BigInt;
 }
+
+/// Keeps others from counting costs until the transaction ends.
+const LOCK_LEDGER: &str = "LOCK TABLE spend_totals, cost_events IN SHARE ROW EXCLUSIVE MODE";
 
 /// The number of the running transaction, to be selected.
 pub(crate) fn transaction_number() -> current_number {

@@ -1,5 +1,6 @@
 //! SQLite: readers in a pool, one writer whose commits are shared.
 
+mod copy;
 mod lock;
 mod open;
 mod statement;
@@ -13,6 +14,7 @@ mod queries;
 #[path = "transaction.rs"]
 mod transaction;
 
+pub(crate) use copy::{forget_processes, inspect, known_migrations, repair, snapshot};
 pub(crate) use open::{broken_invariants, migrate_down, open};
 use transaction::Transaction;
 
@@ -23,6 +25,9 @@ pub(crate) type LoadingMode = diesel::connection::DefaultLoadingMode;
 
 /// Transactions have no numbers here: nothing is asked about them later.
 pub(crate) type TransactionNumber = i64;
+
+/// Keeps others from counting costs until the transaction ends: there is one writer.
+const LOCK_LEDGER: &str = "";
 
 /// What is selected in the place of a number.
 pub(crate) fn transaction_number() -> diesel::dsl::AsExprOf<TransactionNumber, BigInt> {

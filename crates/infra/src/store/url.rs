@@ -162,7 +162,7 @@ fn is_this_machine(host: &str) -> bool {
             .is_ok_and(|address| address.is_loopback())
 }
 
-fn percent_decoded(text: &str) -> String {
+pub(super) fn percent_decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let [first, after @ ..] = rest {

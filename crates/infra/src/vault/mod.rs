@@ -93,7 +93,10 @@ impl Ring {
 }
 
 /// Under which master key a value is sealed, told by its beginning.
-pub(crate) fn key_of(sealed: &[u8]) -> Result<KeyId, SealError> {
+///
+/// # Errors
+/// When it is nothing that a vault sealed.
+pub fn key_of(sealed: &[u8]) -> Result<KeyId, SealError> {
     match sealed.split_first_chunk::<HEADER>() {
         Some(([VERSION, id @ ..], _)) => Ok(KeyId(*id)),
         _ => Err(SealError),

@@ -85,7 +85,7 @@ impl ServeArgs {
         if let Location::Folder(folder) = attachments {
             hidden.push(folder.clone());
         }
-        if let Some(database) = self.database()?.sqlite_path() {
+        if let Some(database) = self.data.database()?.sqlite_path() {
             for suffix in ["", "-wal", "-shm"] {
                 let mut file = database.as_os_str().to_owned();
                 file.push(suffix);

@@ -76,7 +76,7 @@ pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<()> {
         let base = format!("http://{}", service.address);
         let token = match board_token::given()? {
             Some(given) => Some(given),
-            None => board_token::of_folder(&settings.data_dir)?,
+            None => board_token::of_folder(&settings.data.data_dir)?,
         };
         let board = Client::new(&base, token.map(|token| token.reveal().to_owned()));
         let outcome = tokio::select! {
@@ -94,8 +94,8 @@ pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<()> {
 fn settings(folder: &Path, agent: Option<Agent>) -> ServeArgs {
     let mut args = Defaults::parse_from(["workforce"]).serve;
     args.listen = std::net::SocketAddr::from(([127, 0, 0, 1], 0));
-    args.data_dir = folder.join("data");
-    args.database_url = None;
+    args.data.data_dir = folder.join("data");
+    args.data.database_url = None;
     // With a token where that is the operator's habit; accounts are not needed.
     if args.auth == AuthMode::Users {
         args.auth = AuthMode::LocalTrusted;

@@ -107,6 +107,11 @@ impl Server {
         }
     }
 
+    /// Its data folder.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// What the server wrote to its log so far.
     pub(crate) fn log(&self) -> Arc<Mutex<String>> {
         Arc::clone(&self.log)
@@ -138,6 +143,17 @@ impl Server {
             answer.status().as_u16(),
             serde_json::from_str(&text).unwrap_or(Value::Null),
         )
+    }
+
+    /// What a path answers, as it stands; streams of events as a list.
+    pub(crate) fn text(&self, path: &str) -> (u16, String) {
+        let request = ureq::http::Request::get(format!("{}{path}", self.base))
+            .header("Accept", "application/json")
+            .body(())
+            .unwrap();
+        let mut answer = self.agent.run(request).unwrap();
+        let text = answer.body_mut().read_to_string().unwrap();
+        (answer.status().as_u16(), text)
     }
 
     /// Sends a file as multipart form; status and body.

@@ -20,6 +20,19 @@ struct Count {
 }
 
 impl SideConnection {
+    /// A connection to the SQLite file or PostgreSQL database of this name.
+    ///
+    /// # Panics
+    /// When there is none to be had.
+    #[must_use]
+    #[track_caller]
+    pub fn to(connection: &str) -> Self {
+        match connection.contains("://") {
+            true => Self::postgres(connection),
+            false => Self::sqlite(connection),
+        }
+    }
+
     /// A connection to a SQLite file.
     ///
     /// # Panics

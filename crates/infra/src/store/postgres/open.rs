@@ -15,10 +15,10 @@ use crate::store::migrations::{migrate, revert};
 use crate::store::pool::{ConnectError, pool};
 use crate::store::{OpenError, OpenOptions};
 
-const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
+pub(super) const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
 
 /// Names the lock under which one server at a time changes tables.
-const MIGRATION_LOCK: i64 = 0x776f_726b_666f_7263;
+pub(super) const MIGRATION_LOCK: i64 = 0x776f_726b_666f_7263;
 
 /// Nobody waits for a row, or keeps one locked, for ever.
 const SETTINGS: &str = "SET lock_timeout = '10s'; SET idle_in_transaction_session_timeout = '60s'; \
@@ -30,7 +30,7 @@ const NETWORK_LIMITS: &str =
     "tcp_user_timeout=30000&keepalives_idle=30&keepalives_interval=10&keepalives_count=3";
 
 /// Every transaction of a connection sees one state and writes nothing.
-const ONE_PICTURE: &str = "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL \
+pub(super) const ONE_PICTURE: &str = "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL \
     REPEATABLE READ, READ ONLY";
 
 /// Opens the database at `url`.

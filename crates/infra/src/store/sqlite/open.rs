@@ -17,7 +17,7 @@ use crate::store::migrations::{migrate, revert};
 use crate::store::pool::{ConnectError, pool};
 use crate::store::{Durability, OpenError, OpenOptions};
 
-const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
+pub(super) const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
 
 /// What every connection sets. The busy timeout comes first, since each of the others may meet a
 /// lock.
@@ -87,7 +87,8 @@ pub(crate) fn broken_invariants(
     invariants::broken(&mut conn, limit).map_err(failed)
 }
 
-fn connect(path: &Path, settings: &str) -> Result<SqliteConnection, ConnectError> {
+/// A connection to the database at `path`.
+pub(super) fn connect(path: &Path, settings: &str) -> Result<SqliteConnection, ConnectError> {
     let path = path
         .to_str()
         .ok_or("the path of the database is not valid UTF-8")?;
