@@ -7,6 +7,7 @@ use std::path::Path;
 use anyhow::{Context, bail, ensure};
 use workforce_app::{Caller, Context as UseContext, Signal, runs};
 use workforce_domain::actor::CompanyOwned;
+use workforce_domain::cost::PriceTable;
 use workforce_domain::port::Clock;
 use workforce_domain::run::{RunEnd, RunErrorCode, RunOutcome};
 use workforce_engine::remove_folder;
@@ -105,6 +106,7 @@ fn end_stuck_runs(site: &Site<'_>) -> anyhow::Result<String> {
             ids: &ids,
             tokens: &RandomTokens,
             vault: &vault,
+            prices: &PriceTable::EMPTY,
             strict_secrets: false,
             signal: &Signal::default(),
         };
@@ -112,8 +114,17 @@ fn end_stuck_runs(site: &Site<'_>) -> anyhow::Result<String> {
             RunOutcome::Lost(RunErrorCode::LeaseExpired),
             "the server of the run did not renew its lease",
         );
-        let is_ended = store
-            .write(|tx| runs::finish(tx, &context, run.scope(), run.id, run.fence, end.clone()))?;
+        let is_ended = store.write(|tx| {
+            runs::finish(
+                tx,
+                &context,
+                run.scope(),
+                run.id,
+                run.fence,
+                end.clone(),
+                None,
+            )
+        })?;
         ended += usize::from(is_ended);
     }
     Ok(format!(
