@@ -36,6 +36,7 @@ mod run_task;
 mod run_verdict;
 mod secret_resolution;
 mod state;
+pub mod steps;
 mod transactions;
 mod wake_payload;
 

@@ -33,4 +33,6 @@ mod sqlite;
 
 pub use invariants::{BrokenInvariant, OffendingRow, broken_invariants, invariant_names};
 pub use open::{Durability, OpenError, OpenOptions, migrate_down, open};
+#[cfg(feature = "sqlite")]
+pub use sqlite::ScratchStore;
 pub use url::{DatabaseUrl, DatabaseUrlError};

@@ -2,6 +2,7 @@
 
 mod lock;
 mod open;
+mod scratch;
 mod statement;
 mod store;
 mod writer;
@@ -14,6 +15,7 @@ mod queries;
 mod transaction;
 
 pub(crate) use open::{broken_invariants, migrate_down, open};
+pub use scratch::ScratchStore;
 use transaction::Transaction;
 
 /// Where statements run.
