@@ -49,7 +49,7 @@ pub(crate) struct Books {
     pub(crate) used_up: BTreeMap<AgentId, Timestamp>,
     /// Runs whose metered use was booked.
     pub(crate) booked: BTreeSet<RunId>,
-    /// Runs whose claim was not heard of by the server that claimed.
+    /// Runs that their server does not know of, or has given up.
     pub(crate) orphans: BTreeSet<RunId>,
     /// The wakes that waited after the last step, by the run that is to answer.
     pub(crate) waiting: BTreeMap<RunId, Waiting>,

@@ -22,6 +22,9 @@ use crate::world::{Broken, demand};
 impl Simulation {
     /// Everything that one look at the runs tells.
     pub(crate) fn check_runs(&mut self) -> Result<(), Broken> {
+        if !self.world.take_touch() {
+            return Ok(());
+        }
         let running = self.running()?;
         let mut of_agents: BTreeMap<AgentId, usize> = BTreeMap::new();
         let mut of_instances: BTreeMap<InstanceId, usize> = BTreeMap::new();

@@ -27,6 +27,9 @@ impl Simulation {
         };
         live.is_settling = true;
         let end = end.filter(|_| live.halt != Some(Halt::LeaseLost));
+        if end.is_none() {
+            self.books.orphans.insert(run);
+        }
         if end.is_none() && !live.had_process {
             self.hosts[at].live.remove(&run);
             return Ok(());

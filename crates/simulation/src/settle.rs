@@ -33,12 +33,13 @@ impl Simulation {
                 _ => self.hosts[at].health = Health::Well,
             }
         }
+        self.work_off()?;
         if self.random.chance(30) {
             let end = self.world.month().end();
             self.pass(end.since(self.world.now()))?;
             self.note(|_| "the month turns".to_owned());
+            self.work_off()?;
         }
-        self.work_off()?;
         self.check_stops()?;
         self.check_reasons()?;
         self.lift_everything()?;
@@ -70,6 +71,7 @@ impl Simulation {
             let mut is_idle = true;
             for at in 0..self.hosts.len() {
                 self.look_around(at)?;
+                self.check_runs()?;
                 while !self.hosts[at].tasks.is_empty() {
                     is_idle = false;
                     self.next_task(at)?;

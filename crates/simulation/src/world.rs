@@ -83,6 +83,8 @@ pub(crate) struct World {
     vault: Arc<dyn Vault>,
     pub(crate) seeded: Seeded,
     signalled: Cell<bool>,
+    /// Whether anything may have been written since the last look.
+    is_touched: Cell<bool>,
 }
 
 impl World {
@@ -99,6 +101,7 @@ impl World {
             vault: Arc::clone(vault),
             seeded: Seeded::new(seed, now),
             signalled: Cell::new(false),
+            is_touched: Cell::new(true),
         })
     }
 
@@ -115,6 +118,11 @@ impl World {
     /// True when a call since the last look had something for the engines to do.
     pub(crate) fn take_signal(&self) -> bool {
         self.signalled.take()
+    }
+
+    /// True when a call since the last look may have written something.
+    pub(crate) fn take_touch(&self) -> bool {
+        self.is_touched.take()
     }
 
     /// A transaction of a server.
@@ -195,6 +203,7 @@ impl World {
 
     fn calling<T>(&self, caller: &Caller, body: impl FnOnce(&Context<'_>) -> T) -> T {
         let signal = Signal::default();
+        self.is_touched.set(true);
         let outcome = body(&Context {
             caller,
             now: self.now(),

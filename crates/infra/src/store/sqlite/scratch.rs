@@ -57,6 +57,8 @@ impl ScratchStore {
             .map_err(refused)?;
         migrate(&mut conn, MIGRATIONS)?;
         let tables: Vec<Table> = sql_query(TABLES).load(&mut conn).map_err(refused)?;
+        // With a company goes all that is its own. Settings would have every statement prepared
+        // again, so none is changed for this.
         let deletions: String = tables
             .iter()
             .map(|Table { name }| format!("DELETE FROM \"{name}\";"))
@@ -65,10 +67,7 @@ impl ScratchStore {
             writer: Writer::new(conn),
             listeners: Listeners::default(),
             disk_space: DiskSpace::default(),
-            // References are not followed meanwhile: all rows go.
-            emptying: format!(
-                "PRAGMA foreign_keys = OFF; BEGIN; {deletions} COMMIT; PRAGMA foreign_keys = ON;"
-            ),
+            emptying: format!("BEGIN; DELETE FROM companies; {deletions} COMMIT;"),
         }))
     }
 
