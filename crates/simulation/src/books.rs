@@ -56,7 +56,7 @@ pub(crate) struct Books {
     /// When each run ended.
     pub(crate) ended: BTreeMap<RunId, Timestamp>,
     /// When the work of an agent on an issue was last queued again because it was lost.
-    pub(crate) retried: BTreeMap<(AgentId, Option<IssueId>), (RunId, Timestamp)>,
+    pub(crate) retried: BTreeMap<(AgentId, Option<IssueId>), Timestamp>,
     /// When the timer of an agent last beat.
     pub(crate) beaten: BTreeMap<AgentId, Timestamp>,
     /// A run that the board cancelled in this step.

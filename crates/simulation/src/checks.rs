@@ -87,6 +87,9 @@ impl Simulation {
     fn check_waiting(&mut self) -> Result<(), Broken> {
         let waiting = self.waiting()?;
         let before = core::mem::replace(&mut self.books.waiting, waiting);
+        let is_new = |(run, _): &(&RunId, &Waiting)| !before.contains_key(run);
+        let new = self.books.waiting.iter().filter(is_new);
+        let new: Vec<_> = new.map(|(run, wake)| (*run, *wake)).collect();
         let gone = before
             .into_iter()
             .filter(|(run, _)| !self.books.waiting.contains_key(run));
@@ -105,7 +108,7 @@ impl Simulation {
             })?;
         }
         self.books.cancelled = None;
-        self.check_retries()
+        self.check_retries(&new)
     }
 
     fn may_be_taken_back(&self, wake: &Waiting) -> Result<bool, Broken> {
@@ -127,24 +130,15 @@ impl Simulation {
     }
 
     /// Work that was lost is queued again once an hour at most.
-    fn check_retries(&mut self) -> Result<(), Broken> {
-        let new = self.books.waiting.clone();
+    fn check_retries(&mut self, new: &[(RunId, Waiting)]) -> Result<(), Broken> {
         for (id, wake) in new {
-            let key = (wake.agent, wake.issue);
-            if self
-                .books
-                .retried
-                .get(&key)
-                .is_some_and(|(run, _)| *run == id)
-            {
-                continue;
-            }
-            let Some(run) = self.run(id)? else { continue };
+            let Some(run) = self.run(*id)? else { continue };
             if run.reason != WakeReason::ProcessLostRetry {
                 continue;
             }
-            let last = self.books.retried.insert(key, (id, run.created_at));
-            let spacing = last.map(|(_, last)| run.created_at.since(last).as_secs());
+            let key = (wake.agent, wake.issue);
+            let last = self.books.retried.insert(key, run.created_at);
+            let spacing = last.map(|last| run.created_at.since(last).as_secs());
             demand(
                 spacing.is_none_or(|spacing| spacing >= 60 * 60),
                 "lost work is queued again once an hour at most",
@@ -293,8 +287,7 @@ impl Simulation {
             issue: run.issue,
         };
         let last = self.books.retried.get(&(run.agent, run.issue));
-        let was_recent =
-            last.is_some_and(|(_, last)| self.world.now().since(*last).as_secs() < 60 * 60);
+        let was_recent = last.is_some_and(|last| self.world.now().since(*last).as_secs() < 60 * 60);
         let was_asked = self
             .run(run.id)?
             .is_some_and(|run| run.stop_reason.is_some());

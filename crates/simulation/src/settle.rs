@@ -75,7 +75,6 @@ impl Simulation {
                 while !self.hosts[at].tasks.is_empty() {
                     is_idle = false;
                     self.next_task(at)?;
-                    self.check_runs()?;
                 }
                 while self.claim(at)? {
                     is_idle = false;
