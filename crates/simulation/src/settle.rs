@@ -76,6 +76,7 @@ impl Simulation {
                     is_idle = false;
                     self.next_task(at)?;
                 }
+                self.check_runs()?;
                 while self.claim(at)? {
                     is_idle = false;
                     self.check_runs()?;
