@@ -8,7 +8,7 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-use workforce_simulation::{Runner, try_all};
+use workforce_simulation::{Runner, try_on_all_cores};
 
 /// Tries seeds.
 #[derive(Debug, Parser)]
@@ -38,7 +38,7 @@ fn main() -> ExitCode {
 
 fn run(arguments: &Arguments) -> Result<bool, Box<dyn std::error::Error>> {
     let Some(seed) = arguments.seed else {
-        let tally = try_all(arguments.from..arguments.from.saturating_add(arguments.seeds))?;
+        let tally = try_on_all_cores(arguments.from, arguments.seeds)?;
         println!("{tally}");
         return Ok(tally.failed.is_none());
     };

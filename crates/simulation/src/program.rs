@@ -123,9 +123,9 @@ impl Simulation {
         }
     }
 
-    /// Millionths of up to 20 cents.
+    /// Millionths of up to 40 cents.
     fn cost(&mut self) -> i64 {
-        i64::try_from(1 + self.random.below(20_000_000)).unwrap_or(1)
+        i64::try_from(1 + self.random.below(40_000_000)).unwrap_or(1)
     }
 
     fn check_out(

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use workforce_domain::port::Vault;
@@ -140,5 +141,35 @@ pub fn try_all(seeds: Range<u64>) -> Result<Tally, OpenError> {
         seeds: tried,
         time: begun.elapsed(),
         failed: shortest.map(|failed| *failed),
+    })
+}
+
+/// Tries so many seeds, a part of them on each core.
+///
+/// # Errors
+/// When there is no store to be had.
+pub fn try_on_all_cores(from: u64, seeds: u64) -> Result<Tally, OpenError> {
+    let begun = Instant::now();
+    let cores = thread::available_parallelism().map_or(1, |cores| cores.get() as u64);
+    let share = seeds.div_ceil(cores);
+    let parts = thread::scope(|scope| {
+        let threads: Vec<_> = (0..cores)
+            .map(|core| {
+                let first = from + (core * share).min(seeds);
+                let end = from + ((core + 1) * share).min(seeds);
+                scope.spawn(move || try_all(first..end))
+            })
+            .collect();
+        let joined = threads.into_iter().map(|thread| {
+            let outcome = thread.join();
+            outcome.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        });
+        joined.collect::<Result<Vec<Tally>, _>>()
+    })?;
+    let failed = parts.iter().filter_map(|part| part.failed.clone());
+    Ok(Tally {
+        seeds: parts.iter().map(|part| part.seeds).sum(),
+        time: begun.elapsed(),
+        failed: failed.min_by_key(|failed| failed.trace.len()),
     })
 }

@@ -52,6 +52,8 @@ pub(crate) struct Simulation {
     pub(crate) leases: BTreeMap<IssueId, Lease>,
     /// Whether anything goes wrong by chance.
     pub(crate) faults: bool,
+    /// Whether servers break down all the time.
+    is_unlucky: bool,
 }
 
 impl Simulation {
@@ -90,6 +92,7 @@ impl Simulation {
             books: Books::default(),
             leases: BTreeMap::new(),
             faults: true,
+            is_unlucky: seed % 5 == 4,
         };
         simulation.hire()?;
         simulation.hand_out()?;
@@ -177,6 +180,10 @@ impl Simulation {
             38..=47 => self.pass_some_time(),
             48..=54 => self.break_or_mend(),
             55..=57 => self.write_late(),
+            58..=69 if self.is_unlucky => match self.random.chance(60) {
+                true => self.break_or_mend(),
+                false => self.pass(Duration::from_secs(65)),
+            },
             _ => {
                 let at = self.random.below(self.hosts.len());
                 if !self.hosts[at].is_well() {
@@ -237,7 +244,7 @@ impl Simulation {
         let at = self.random.below(self.hosts.len());
         let health = match self.hosts[at].health {
             Health::Down => return self.start_host(at),
-            Health::CutOff | Health::Frozen => Health::Well,
+            Health::CutOff | Health::Frozen => return self.mend(at),
             Health::Well => [Health::CutOff, Health::Frozen, Health::Down][self.random.below(3)],
         };
         let now = self.world.now();
@@ -254,6 +261,18 @@ impl Simulation {
                 self.programs.retain(|program| program.host != at);
                 self.note(|names| format!("and with {} its programs", names.host(at)));
             }
+        }
+        Ok(())
+    }
+
+    /// A server is well again, and may renew at once what it has missed.
+    fn mend(&mut self, at: usize) -> Result<(), Broken> {
+        let host = &mut self.hosts[at];
+        host.health = Health::Well;
+        host.ailed_at = Some(self.world.now());
+        self.note(|names| format!("{} is well again", names.host(at)));
+        if self.random.chance(50) {
+            return self.renew(at);
         }
         Ok(())
     }

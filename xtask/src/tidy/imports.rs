@@ -216,6 +216,17 @@ const PERMISSIONS: &[Permission] = &[
         must_not_see: &[],
     },
     Permission {
+        package: "workforce-simulation",
+        may_use: &[
+            "workforce-domain",
+            "workforce-app",
+            "workforce-engine",
+            "workforce-infra",
+            TESTKIT,
+        ],
+        must_not_see: &["actix-web", "diesel", "r2d2", "tokio", "utoipa"],
+    },
+    Permission {
         package: "workforce-bench",
         may_use: &["workforce-domain", TESTKIT],
         must_not_see: &["actix-web", "utoipa"],

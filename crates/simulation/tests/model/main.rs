@@ -6,6 +6,7 @@
 //! may come about any number of times is bounded here, so that every path ends.
 
 mod lifecycle;
+mod state;
 
 use std::time::Instant;
 
