@@ -2,17 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use workforce_domain::actor::{CompanyOwned, CompanyScope, InstanceScope, Scope};
-use workforce_domain::agent::{Agent, AgentState};
-use workforce_domain::approval::{ApprovalStatus, ApprovalType};
+use workforce_domain::actor::{CompanyScope, InstanceScope, Scope};
 use workforce_domain::company::Company;
 use workforce_domain::id::{AgentId, InstanceId, IssueId, RunId};
-use workforce_domain::issue::Holder;
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::page::PageRequest;
 use workforce_domain::port::RunFilter;
 use workforce_domain::run::{Run, RunKind, RunStatus};
-use workforce_domain::wake::{Wake, WakeReason};
+use workforce_domain::wake::WakeReason;
 
 use crate::books::Waiting;
 use crate::server::INSTANCE_CAP;

@@ -35,7 +35,7 @@ impl Simulation {
             return Ok(());
         }
         let ended = live.ended(run);
-        self.write_end(at, ended, end.clone(), uses)?;
+        self.write_end(at, ended, end.as_ref(), uses)?;
         if self.fault(8) {
             let task = Task::Settle(run, end, uses.to_vec());
             self.hosts[at].tasks.push_back(task);
@@ -55,16 +55,16 @@ impl Simulation {
         &mut self,
         at: usize,
         ended: EndedRun,
-        end: Option<RunEnd>,
+        end: Option<&RunEnd>,
         uses: &[MeteredUse],
     ) -> Result<(), Broken> {
         let left = Leavings::default();
         let is_booked = uses.is_empty();
         let was_written = self.world.engine(|tx, ctx| {
-            steps::write_end(tx, ctx, ended, end.clone(), Some(&left), is_booked)
+            steps::write_end(tx, ctx, ended, end.cloned(), Some(&left), is_booked)
         })?;
         self.note(|names| {
-            let end = end.as_ref().map(|end| end.outcome);
+            let end = end.map(|end| end.outcome);
             format!(
                 "{} writes the end of {} down as {end:?}: {was_written}",
                 names.host(at),
@@ -142,7 +142,7 @@ impl Simulation {
                     fence: run.fence,
                     had_process: true,
                 };
-                self.write_end(at, ended, Some(end), &uses)?;
+                self.write_end(at, ended, Some(&end), &uses)?;
                 if !uses.is_empty() {
                     self.book(at, run.scope(), run.id, &uses)?;
                 }

@@ -95,7 +95,7 @@ impl World {
         seed: u64,
         now: Timestamp,
     ) -> Result<Self, Broken> {
-        store.clear().map_err(failed)?;
+        store.clear().map_err(|error| failed(&error))?;
         Ok(Self {
             store: Arc::clone(store),
             vault: Arc::clone(vault),
@@ -161,7 +161,7 @@ impl World {
         match outcome {
             Ok(value) => Ok(Answer::Done(value)),
             Err(Failure::Refused(refusal)) => Ok(Answer::Refused(refusal.code())),
-            Err(Failure::Store(error)) => Err(failed(error)),
+            Err(Failure::Store(error)) => Err(failed(&error)),
         }
     }
 
@@ -188,13 +188,16 @@ impl World {
             Ok(value) => Ok(Answer::Done(value)),
             Err(Failure::Refused(Refused::Credential(code))) => Ok(Answer::Refused(code)),
             Err(Failure::Refused(Refused::Call(error))) => Ok(Answer::Refused(error.code())),
-            Err(Failure::Store(error)) => Err(failed(error)),
+            Err(Failure::Store(error)) => Err(failed(&error)),
         }
     }
 
     /// Breaks off when an invariant of the store does not hold.
     pub(crate) fn check_store(&self) -> Result<(), Broken> {
-        let broken = self.store.broken_invariants(3).map_err(failed)?;
+        let broken = self
+            .store
+            .broken_invariants(3)
+            .map_err(|error| failed(&error))?;
         demand(broken.is_empty(), "the store's own invariants", || {
             let lines: Vec<_> = broken.iter().map(ToString::to_string).collect();
             lines.join("; ")
@@ -223,12 +226,12 @@ impl World {
 fn store_error(failure: Failure<Infallible>) -> Broken {
     match failure {
         Failure::Refused(never) => match never {},
-        Failure::Store(error) => failed(error),
+        Failure::Store(error) => failed(&error),
     }
 }
 
 /// No store fails here by itself.
-fn failed(error: StoreError) -> Broken {
+fn failed(error: &StoreError) -> Broken {
     Broken {
         name: "the store takes what the use cases write",
         seen: format!("{error:?}"),
