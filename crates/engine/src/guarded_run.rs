@@ -127,9 +127,9 @@ async fn record(
         process_group: identity.process_group,
         start_ticks: identity.start_ticks,
     };
-    let recorded = state.store.write(move |tx, _| {
-        steps::record_process(tx, &process, fence, &told)
-    });
+    let recorded = state
+        .store
+        .write(move |tx, _| steps::record_process(tx, &process, fence, &told));
     let halt = match recorded.await? {
         Standing::Ours => return Ok(()),
         Standing::ToStop(reason) => Halt::Requested(reason),

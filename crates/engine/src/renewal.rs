@@ -50,9 +50,9 @@ async fn renew(state: &EngineState) -> Result<(), StoreError> {
     let begun = Instant::now();
     let runs: Vec<RunId> = live.iter().map(|live| live.run).collect();
     let (instance, lease) = (state.config.instance, state.config.lease);
-    let renewal = state.store.write(move |tx, ctx| {
-        steps::renew(tx, ctx, instance, &runs, lease)
-    });
+    let renewal = state
+        .store
+        .write(move |tx, ctx| steps::renew(tx, ctx, instance, &runs, lease));
     // A store that hangs must not keep this task from giving up its runs.
     let renewal = match timeout(state.config.renew_every, renewal).await {
         Ok(renewal) => renewal?,

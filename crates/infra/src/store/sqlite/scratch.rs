@@ -7,8 +7,8 @@ use diesel::{SqliteConnection, sql_query};
 use workforce_domain::port::{EventFeed, Reads, Store, StoreError, Tx, Verdict};
 use workforce_vitals::DiskSpace;
 
-use super::open::{EACH, MIGRATIONS};
 use super::Transaction;
+use super::open::{EACH, MIGRATIONS};
 use super::queries::invariants;
 use super::statement::{Begin, Rollback, Statement};
 use super::writer::Writer;
