@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use workforce_domain::cost::CostEvent;
 use workforce_domain::id::{AgentId, IssueId, RunId, WakeId};
+use workforce_domain::run::RunKind;
 use workforce_domain::time::{Month, Timestamp};
 
 /// A wake that waits.
@@ -56,7 +57,7 @@ pub(crate) struct Books {
     /// When each run ended.
     pub(crate) ended: BTreeMap<RunId, Timestamp>,
     /// When the work of an agent on an issue was last queued again because it was lost.
-    pub(crate) retried: BTreeMap<(AgentId, Option<IssueId>), Timestamp>,
+    pub(crate) retried: BTreeMap<(AgentId, Option<IssueId>), (RunKind, Timestamp)>,
     /// When the timer of an agent last beat.
     pub(crate) beaten: BTreeMap<AgentId, Timestamp>,
     /// A run that the board cancelled in this step.
