@@ -48,6 +48,9 @@ pub(crate) fn run(repository: &Repository) -> Result<()> {
         println!("\n== dependencies\nskipped: cargo-deny is not installed");
     }
 
+    let simulation = "run --profile simulation -p workforce-simulation -- --seeds 1000";
+    step("simulation", cargo(simulation))?;
+
     println!("\n== tests");
     test::run(repository, &test::Options::default())
 }

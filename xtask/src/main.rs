@@ -52,6 +52,9 @@ enum Task {
     /// Measure the release binary, and print each write beside its baseline
     #[command(disable_help_flag = true)]
     Bench(PassedOn),
+    /// Let two servers, agents and a board meet in every order, and check what must hold
+    #[command(disable_help_flag = true)]
+    Simulate(PassedOn),
     /// Start a throw-away PostgreSQL, print its URL, and keep it until standard input closes
     Postgres,
 }
@@ -66,6 +69,7 @@ fn main() -> ExitCode {
         Task::Agents(options) => agents::run(&repository, &options, test::is_ci()),
         Task::Clients => clients::run(&repository),
         Task::Bench(options) => packages::bench(&repository, &options),
+        Task::Simulate(options) => packages::simulate(&repository, &options),
         Task::Postgres => postgres::run(),
     };
     match outcome {

@@ -14,6 +14,16 @@ const CODEGEN: &str = "workforce-codegen";
 /// The clients and the baselines of the bench have to be optimised like the server.
 const BENCH: [&str; 5] = ["run", "--release", "--package", "workforce-bench", "--"];
 
+/// Thousands of seeds, so that the profile is one of its own.
+const SIMULATION: [&str; 6] = [
+    "run",
+    "--profile",
+    "simulation",
+    "--package",
+    "workforce-simulation",
+    "--",
+];
+
 /// What the package is told.
 #[derive(Debug, Args)]
 pub(crate) struct PassedOn {
@@ -59,6 +69,13 @@ pub(crate) fn program(repository: &Repository, name: &str) -> Result<Command> {
     let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or("target".into());
     let program = repository.root().join(target).join("debug").join(name);
     Ok(command::command(repository, program))
+}
+
+/// Simulates.
+pub(crate) fn simulate(repository: &Repository, options: &PassedOn) -> Result<()> {
+    let mut simulation = cargo(repository, SIMULATION);
+    simulation.args(&options.arguments);
+    command::run(simulation)
 }
 
 /// Measures.

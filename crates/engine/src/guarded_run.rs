@@ -8,8 +8,6 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
-use workforce_domain::actor::CompanyOwned;
-use workforce_domain::port::Failure;
 use workforce_domain::run::{ProcessRecord, RunEnd, RunErrorCode, RunOutcome, RunStart};
 use workforce_guard::client::{self, Guard, GuardError, News};
 use workforce_guard::{LaunchError, ProcessIdentity, Start, leftovers};
@@ -20,6 +18,7 @@ use crate::program_run::{ProgramRun, RunMemo};
 use crate::run_metering::{Meter, use_of_lost};
 use crate::run_verdict;
 use crate::state::EngineState;
+use crate::steps::{self, Standing};
 
 /// How long after the order to kill a guard that does not answer is killed.
 const FORCE_AFTER: Duration = Duration::from_secs(5);
@@ -131,30 +130,16 @@ async fn record(
         process_group: identity.process_group,
         start_ticks: identity.start_ticks,
     };
-    let recorded = state.store.write(move |tx, _| {
-        let run = tx.runs().find(process.scope().into(), process.run)?;
-        let ours = run.filter(|run| run.fence == fence && run.status.is_live());
-        let halt = match ours {
-            None => Some(Halt::LeaseLost),
-            Some(run) => run.stop_reason.map(Halt::Requested),
-        };
-        if halt.is_none() {
-            let (company, run) = (process.scope(), process.run);
-            tx.engine_mut().record_process(&process)?;
-            tx.engine_mut().note_run_start(company, run, fence, &told)?;
-            if told.may_be_completed {
-                tx.runs_mut().await_completion(company, run)?;
-            }
-        }
-        Ok::<_, Failure<_>>(halt)
-    });
-    match recorded.await? {
-        None => Ok(()),
-        Some(halt) => {
-            live.halt(halt);
-            Err(NotWanted.into())
-        }
-    }
+    let recorded = state
+        .store
+        .write(move |tx, _| steps::record_process(tx, &process, fence, &told));
+    let halt = match recorded.await? {
+        Standing::Ours => return Ok(()),
+        Standing::ToStop(reason) => Halt::Requested(reason),
+        Standing::Lost => Halt::LeaseLost,
+    };
+    live.halt(halt);
+    Err(NotWanted.into())
 }
 
 /// Stays with a run whose program is executed. `None` for a run that is left to

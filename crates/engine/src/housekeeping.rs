@@ -3,18 +3,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
-use workforce_app::runs;
-use workforce_app::{Context, budgets, timers};
-use workforce_domain::actor::{CompanyOwned, InstanceScope};
+use workforce_app::{budgets, timers};
+use workforce_domain::actor::InstanceScope;
 use workforce_domain::id::{AgentId, CompanyId};
-use workforce_domain::port::{BudgetStop, Locked, StoreError, Tx};
+use workforce_domain::port::{BudgetStop, StoreError};
 use workforce_domain::run::{ProcessRecord, Run, RunErrorCode};
-use workforce_domain::time::{Month, Timestamp};
+use workforce_domain::time::Month;
 
 use crate::process_cleanup::{Clearing, kill_leftover_processes, lost_run_end};
 use crate::retention::{Retention, is_due};
 use crate::run_metering::use_of_lost;
 use crate::state::EngineState;
+use crate::steps;
 
 /// Runs whose lease expired are taken over so many at a time.
 const TAKEN_OVER: usize = 50;
@@ -210,37 +210,13 @@ async fn take_over_expired(state: &EngineState) -> Result<(), StoreError> {
         let used = use_of_lost(state, run.company, run.id).await;
         state
             .store
-            .write(move |tx, ctx| match still_expired(tx, ctx, &run)? {
-                Some(run) => {
-                    let (end, used) = (end.clone(), used.as_ref());
-                    runs::finish(tx, ctx, run.scope(), run.id, run.fence, end, used)
-                }
-                None => Ok(false),
+            .write(move |tx, ctx| {
+                let (end, used) = (end.clone(), used.as_ref());
+                steps::take_over(tx, ctx, &run, end, used)
             })
             .await?;
     }
     Ok(())
-}
-
-/// The run as it is now, if it still has no server. Takes the locks that ending
-/// it takes, in the same order, so that its server cannot renew the lease
-/// meanwhile.
-fn still_expired(tx: &mut dyn Tx, ctx: &Context<'_>, run: &Run) -> Result<Option<Run>, StoreError> {
-    let company = run.scope();
-    tx.companies_mut().lock(company.into(), run.company)?;
-    tx.agents_mut().lock(company.into(), run.agent)?;
-    if let Some(issue) = run.issue {
-        tx.issues_mut().lock(company.into(), &issue.into())?;
-    }
-    let run = tx.runs_mut().lock(company.into(), run.id)?;
-    Ok(run
-        .map(Locked::into_inner)
-        .filter(|run| run.status.is_live() && !has_server(run, ctx.now)))
-}
-
-/// Whether a server holds the lease of a run.
-pub(crate) fn has_server(run: &Run, now: Timestamp) -> bool {
-    run.status.is_live() && run.lease_expires_at.is_some_and(|until| until > now)
 }
 
 /// The processes that other instances recorded.

@@ -38,6 +38,7 @@ mod run_task;
 mod run_verdict;
 mod secret_resolution;
 mod state;
+pub mod steps;
 mod transactions;
 mod wake_payload;
 

@@ -14,7 +14,7 @@ use workforce_guard::ProcessIdentity;
 
 /// Why a run is made to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Halt {
+pub enum Halt {
     /// Somebody asked for it, for this reason.
     Requested(RunErrorCode),
     /// Its agent has said how it ended.
@@ -26,6 +26,12 @@ pub(crate) enum Halt {
 }
 
 impl Halt {
+    /// Whether it takes the place of the `present` reason. The first one counts, except
+    /// that a lost lease replaces any other.
+    pub fn replaces(self, present: Option<Self>) -> bool {
+        present.is_none() || self == Self::LeaseLost
+    }
+
     /// The reason as a word.
     pub(crate) const fn code(self) -> RunErrorCode {
         match self {
@@ -48,7 +54,7 @@ impl Halt {
 
     /// How a run ends that is made to stop; `None` for one that is another
     /// server's by now, of which this server tells nothing.
-    pub(crate) const fn outcome(self) -> Option<RunOutcome> {
+    pub const fn outcome(self) -> Option<RunOutcome> {
         match self {
             Self::Requested(reason) => Some(RunOutcome::Stopped(reason)),
             Self::Completed => Some(RunOutcome::Stopped(self.code())),
@@ -101,11 +107,10 @@ impl LiveRun {
         InstanceScope::SYSTEM.enter(self.company)
     }
 
-    /// Makes the run stop. The first reason counts, except that a lost lease
-    /// replaces any other and ends the processes at once.
+    /// Makes the run stop. A lost lease ends the processes at once.
     pub(crate) fn halt(&self, reason: Halt) {
         let is_new = self.halt.send_if_modified(|present| {
-            let replaces = present.is_none() || reason == Halt::LeaseLost;
+            let replaces = reason.replaces(*present);
             if replaces {
                 *present = Some(reason);
             }

@@ -10,15 +10,15 @@ use workforce_guard::client::{self, Found, Guard};
 use workforce_guard::{Description, RunReport};
 use workforce_scrub::Patterns;
 
-use crate::housekeeping::{has_server, processes_elsewhere};
+use crate::housekeeping::processes_elsewhere;
 use crate::live::{Halt, LiveRun};
 use crate::process_cleanup::{
     Clearing, delete_process, identity_of, kill_leftover_processes, lost_run_end,
 };
 use crate::program_run::RunMemo;
-use crate::run_end::EndedRun;
 use crate::run_metering::use_of_lost;
 use crate::state::EngineState;
+use crate::steps::{EndedRun, has_server};
 use crate::{instructions, run_end, run_task, run_verdict};
 
 /// How long after the end of its run the record of a process on another host is

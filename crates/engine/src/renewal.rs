@@ -4,12 +4,12 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep_until, timeout};
 use workforce_domain::actor::InstanceScope;
 use workforce_domain::id::RunId;
-use workforce_domain::port::{RenewedRun, StoreError};
+use workforce_domain::port::StoreError;
 use workforce_domain::run::Run;
 
-use crate::config::EngineConfig;
 use crate::live::{Halt, LiveRun};
 use crate::state::EngineState;
+use crate::steps::{self, Standing};
 
 /// After a renewal that failed the next one comes sooner.
 const RETRY: Duration = Duration::from_secs(1);
@@ -50,32 +50,28 @@ async fn renew(state: &EngineState) -> Result<(), StoreError> {
     let begun = Instant::now();
     let runs: Vec<RunId> = live.iter().map(|live| live.run).collect();
     let (instance, lease) = (state.config.instance, state.config.lease);
-    let renewal = state.store.write(move |tx, ctx| {
-        let (scope, until) = (InstanceScope::SYSTEM, ctx.now.plus(lease));
-        let renewed = tx.engine_mut().renew(scope, instance, &runs, until)?;
-        Ok((renewed, tx.runs().completed(scope, &runs)?))
-    });
+    let renewal = state
+        .store
+        .write(move |tx, ctx| steps::renew(tx, ctx, instance, &runs, lease));
     // A store that hangs must not keep this task from giving up its runs.
-    let (renewed, completed) = match timeout(state.config.renew_every, renewal).await {
-        Ok(renewed) => renewed?,
+    let renewal = match timeout(state.config.renew_every, renewal).await {
+        Ok(renewal) => renewal?,
         Err(elapsed) => return Err(StoreError::Unavailable(elapsed.into())),
     };
     for live in live {
-        apply(&live, begun, renewed.iter().find(|row| row.run == live.run));
-        complete(&live, &completed);
+        apply(&live, begun, renewal.standing(live.run, live.fence));
+        complete(&live, renewal.completed());
     }
     Ok(())
 }
 
-fn apply(live: &LiveRun, begun: Instant, renewed: Option<&RenewedRun>) {
-    match renewed {
-        Some(row) if row.fence == live.fence => {
-            live.note_renewal(begun);
-            if let Some(reason) = row.stop_reason {
-                live.halt(Halt::Requested(reason));
-            }
-        }
-        Some(_) | None => live.mark_lost(),
+fn apply(live: &LiveRun, begun: Instant, standing: Standing) {
+    if standing == Standing::Lost {
+        return live.mark_lost();
+    }
+    live.note_renewal(begun);
+    if let Standing::ToStop(reason) = standing {
+        live.halt(Halt::Requested(reason));
     }
 }
 
@@ -120,19 +116,12 @@ async fn apply_stop_requests(state: &EngineState) -> Result<(), StoreError> {
 }
 
 /// On a shared store another server takes a run over when its lease expires,
-/// so its processes must be gone by then, also when the store does not answer.
+/// also when the store does not answer this one.
 fn give_up_unrenewed(state: &EngineState) {
     if state.config.exclusive_store {
         return;
     }
-    let EngineConfig {
-        lease, renew_every, ..
-    } = state.config;
-    // An attempt that hangs takes up to one interval, and so may the killing.
-    let bound = lease
-        .saturating_sub(2 * renew_every)
-        .min(lease * 3 / 4)
-        .max(lease / 2);
+    let bound = steps::patience(state.config.lease, state.config.renew_every);
     for live in state.live.all() {
         if live.renewed_at().elapsed() >= bound {
             live.halt(Halt::LeaseLost);

@@ -13,9 +13,9 @@ use crate::execution_result::ExecutionResult;
 use crate::live::{Halt, LiveRun};
 use crate::program_run::RunMemo;
 use crate::run_context::{self, RunContext};
-use crate::run_end::EndedRun;
 use crate::secret_resolution::ResolutionError;
 use crate::state::EngineState;
+use crate::steps::EndedRun;
 use crate::{guarded_run, instructions, run_end};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(100);

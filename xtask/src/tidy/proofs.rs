@@ -52,6 +52,7 @@ const RESERVED: &[Reserved] = &[
             "crates/engine/src",
             "crates/http/src/routes/health.rs",
             "crates/server/src",
+            "crates/simulation/src",
             "crates/testkit/src",
         ],
         reason: "a caller's reach comes from its credential",

@@ -4,6 +4,7 @@ mod breakdowns;
 mod company;
 mod costs;
 mod reporters;
+mod reservations;
 
 use std::time::Duration;
 

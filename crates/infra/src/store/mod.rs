@@ -36,6 +36,8 @@ mod sqlite;
 pub use client_environment::UnknownParameter;
 pub use invariants::{BrokenInvariant, OffendingRow, broken_invariants, invariant_names};
 pub use open::{Durability, OpenError, OpenOptions, migrate_down, open};
+#[cfg(feature = "sqlite")]
+pub use sqlite::ScratchStore;
 pub use upkeep::{
     DatabaseState, Inspection, Repair, SchemaState, SnapshotError, TakeOverError, fill_if_empty,
     is_served, knows_migration, repair, snapshot, take_over,

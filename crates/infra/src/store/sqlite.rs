@@ -3,6 +3,7 @@
 mod copy;
 mod lock;
 mod open;
+mod scratch;
 mod statement;
 mod store;
 mod writer;
@@ -16,6 +17,7 @@ mod transaction;
 
 pub(crate) use copy::{forget_processes, inspect, known_migrations, repair, snapshot};
 pub(crate) use open::{broken_invariants, migrate_down, open};
+pub use scratch::ScratchStore;
 use transaction::Transaction;
 
 /// Where statements run.

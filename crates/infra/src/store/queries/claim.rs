@@ -27,6 +27,7 @@ use super::runs::queued;
 use super::start_conditions::STARTABLE;
 use super::wakes::{WakeRow, pending};
 use super::{issue_leases, run_spends};
+use crate::store::cached::cached;
 use crate::store::columns::{
     DigestColumn, IdColumn, Instant, InstantColumn, Key, StringEnumColumn,
 };
@@ -101,14 +102,12 @@ pub(super) fn claim(
 
 /// The wake whose turn it is.
 fn next(conn: &mut Connection, request: &ClaimRequest) -> Result<Option<Candidate>, StoreError> {
-    sql_query(NEXT.as_str())
+    let next = sql_query(NEXT.as_str())
         .bind::<Instant, _>(InstantColumn(request.now))
         .bind::<Integer, _>(Month::of(request.now).number())
         .bind::<Key, _>(IdColumn::<InstanceId>(request.instance))
-        .bind::<BigInt, _>(request.instance_cap)
-        .get_result(conn)
-        .optional()
-        .map_err(failed)
+        .bind::<BigInt, _>(request.instance_cap);
+    cached(next).get_result(conn).optional().map_err(failed)
 }
 
 /// True while a wake may be answered.
@@ -117,15 +116,13 @@ fn still(
     request: &ClaimRequest,
     wake: IdColumn<WakeId>,
 ) -> Result<bool, StoreError> {
-    let found: Option<Candidate> = sql_query(STILL.as_str())
+    let still = sql_query(STILL.as_str())
         .bind::<Instant, _>(InstantColumn(request.now))
         .bind::<Integer, _>(Month::of(request.now).number())
         .bind::<Key, _>(IdColumn::<InstanceId>(request.instance))
         .bind::<BigInt, _>(request.instance_cap)
-        .bind::<Key, _>(wake)
-        .get_result(conn)
-        .optional()
-        .map_err(failed)?;
+        .bind::<Key, _>(wake);
+    let found: Option<Candidate> = cached(still).get_result(conn).optional().map_err(failed)?;
     Ok(found.is_some())
 }
 

@@ -21,7 +21,7 @@ pub(super) const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migra
 
 /// What every connection sets. The busy timeout comes first, since each of the others may meet a
 /// lock.
-const EACH: &str = "PRAGMA busy_timeout = 5000; PRAGMA foreign_keys = ON;";
+pub(super) const EACH: &str = "PRAGMA busy_timeout = 5000; PRAGMA foreign_keys = ON;";
 /// Settings that the file keeps. One connection sets them before any other is opened, since two
 /// that set them at once would race.
 const WAL: &str = "PRAGMA journal_mode = WAL; PRAGMA journal_size_limit = 67108864;";

@@ -111,6 +111,11 @@ impl Writer {
         }
     }
 
+    /// Uses the connection between two batches.
+    pub(super) fn alone<T>(&self, work: impl FnOnce(&mut Connection) -> T) -> T {
+        work(&mut self.turn().conn)
+    }
+
     fn turn(&self) -> MutexGuard<'_, Turn> {
         self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
