@@ -12,6 +12,7 @@ mod master_key;
 mod secrets;
 mod service;
 mod snapshots;
+mod stop_signals;
 mod sweeper;
 mod token;
 

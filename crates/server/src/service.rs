@@ -13,7 +13,6 @@ use std::time::Duration;
 
 use actix_web::web::Data;
 use anyhow::Context;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use workforce_domain::id::InstanceId;
@@ -37,6 +36,7 @@ use crate::config::{self, ServeArgs};
 use crate::logging;
 use crate::master_key;
 use crate::snapshots;
+use crate::stop_signals::StopSignals;
 use crate::sweeper;
 
 /// The subcommand that runs the guard of one run.
@@ -77,34 +77,6 @@ pub(crate) fn serve(args: &ServeArgs) -> anyhow::Result<()> {
         }
         Ok(())
     })
-}
-
-/// The signals that ask a process to stop in order: that of a service manager, that of
-/// Ctrl-C, and that of a terminal that is closed.
-pub(crate) struct StopSignals {
-    terminate: Signal,
-    interrupt: Signal,
-    hang_up: Signal,
-}
-
-impl StopSignals {
-    /// Takes them from now on.
-    pub(crate) fn listen() -> std::io::Result<Self> {
-        Ok(Self {
-            terminate: signal(SignalKind::terminate())?,
-            interrupt: signal(SignalKind::interrupt())?,
-            hang_up: signal(SignalKind::hangup())?,
-        })
-    }
-
-    /// Waits for the next one; its name.
-    pub(crate) async fn next(&mut self) -> &'static str {
-        tokio::select! {
-            _ = self.terminate.recv() => "SIGTERM",
-            _ = self.interrupt.recv() => "SIGINT",
-            _ = self.hang_up.recv() => "SIGHUP",
-        }
-    }
 }
 
 /// The runtime of the service. Rules and queries run on the web server's

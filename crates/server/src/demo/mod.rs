@@ -17,7 +17,8 @@ use crate::board_token;
 use crate::client::Client;
 use crate::config::{AuthMode, ServeArgs};
 use crate::logging;
-use crate::service::{self, Service, StopSignals};
+use crate::service::{self, Service};
+use crate::stop_signals::StopSignals;
 
 use real_agent::Agent;
 

@@ -10,11 +10,11 @@ use workforce_model_imitation::{
     LoggedRequest, ModelImitation, Program, Reply, Rule, Script, Usage, installed_for_test,
 };
 
-use crate::harness::{Server, binary, folder};
+use crate::harness::{Server, folder};
 use crate::office::{Database, on_both};
 
 /// A run of a program that starts slowly on a busy computer.
-const LONG: Duration = Duration::from_secs(120);
+pub(crate) const LONG: Duration = Duration::from_secs(120);
 
 /// A company with a git repository, and an agent that is a real program.
 struct Workshop {
@@ -183,7 +183,7 @@ fn config(program: Program, imitation: &ModelImitation, executable: &Path, home:
     })
 }
 
-const WORK: [&str; 4] = [
+pub(crate) const WORK: [&str; 4] = [
     r#"workforce api POST "/api/issues/$WORKFORCE_TASK_ID/checkout" '{}' >/dev/null && echo mine"#,
     "echo blue > door.txt && git commit -qam 'Paint the door' && git log --oneline | head -1",
     r#"workforce api POST "/api/issues/$WORKFORCE_TASK_ID/comments" '{"body": "It is drying."}' >/dev/null && echo told"#,
@@ -371,109 +371,4 @@ fn opencode_works_in_a_repository_and_answers_a_mention() {
 #[test]
 fn pi_works_in_a_repository_and_answers_a_mention() {
     works(Program::Pi, &Database::Sqlite.flags());
-}
-
-#[test]
-fn the_demo_shows_a_real_program_at_work() {
-    let program = Program::Claude;
-    let Some(executable) = installed_for_test(program) else {
-        return;
-    };
-    let imitation = ModelImitation::start(Script::new()).unwrap();
-    let work = [
-        WORK[0],
-        "printf '# Monday\\n\\nGood morning!\\n' > greeting.md",
-        r#"workforce api PATCH "/api/issues/$WORKFORCE_TASK_ID" '{"status": "done", "comment": "It is written."}' >/dev/null && echo done"#,
-    ];
-    let answer = r#"workforce api POST "/api/issues/$WORKFORCE_TASK_ID/comments" '{"body": "Morning."}' >/dev/null && echo told"#;
-    let rule = |commands: &[&str]| {
-        let steps = commands.iter().fold(Rule::new(), |rule, command| {
-            rule.then(Reply::shell(*command))
-        });
-        steps.then(Reply::text("I am done."))
-    };
-    imitation
-        .set_script(Script::from(rule(&[answer]).for_prompt("which word in it")).rule(rule(&work)));
-    let home = folder();
-    let path = std::env::var("PATH").unwrap();
-    let told = binary()
-        .args(["demo", "--agent", "claude", "--model", "claude-sonnet-4-5"])
-        .envs(imitation.environment_for(program))
-        .env("HOME", home.path())
-        .env(
-            "PATH",
-            format!("{}:{path}", executable.parent().unwrap().display()),
-        )
-        .output()
-        .unwrap();
-    let (out, err) = (
-        String::from_utf8_lossy(&told.stdout),
-        String::from_utf8_lossy(&told.stderr),
-    );
-    assert!(told.status.success(), "{out}\n{err}");
-    for part in [
-        "Good morning!",
-        "MOR-1 is done",
-        "the same session",
-        "  Morning.",
-        "cents",
-    ] {
-        assert!(out.contains(part), "no {part:?} in:\n{out}\n{err}");
-    }
-}
-
-#[test]
-fn a_demo_whose_terminal_is_closed_ends_its_agent() {
-    let program = Program::Claude;
-    let Some(executable) = installed_for_test(program) else {
-        return;
-    };
-    let imitation = ModelImitation::start(Script::new()).unwrap();
-    let home = folder();
-    let begun = home.path().join("begun");
-    let command = format!("touch {} && sleep 48731", begun.display());
-    let work = Rule::new().then(Reply::shell(command));
-    imitation.set_script(Script::from(work));
-    let path = std::env::var("PATH").unwrap();
-    let own = executable.parent().unwrap().display();
-    let mut demo = binary()
-        .args(["demo", "--agent", "claude"])
-        .envs(imitation.environment_for(program))
-        .env("HOME", home.path())
-        .env("PATH", format!("{own}:{path}"))
-        .stdout(std::process::Stdio::null())
-        .stderr(std::process::Stdio::null())
-        .spawn()
-        .unwrap();
-    let started = Instant::now();
-    while !begun.exists() {
-        assert!(started.elapsed() < LONG, "the agent does not begin");
-        std::thread::sleep(Duration::from_millis(100));
-    }
-    let pid = demo.id().to_string();
-    let hang_up = Command::new("kill").args(["-HUP", &pid]).status();
-    assert!(hang_up.unwrap().success());
-    demo.wait().unwrap();
-    let left = Command::new("pgrep")
-        .args(["-f", "sleep 48731"])
-        .output()
-        .unwrap();
-    assert_eq!(String::from_utf8_lossy(&left.stdout), "");
-}
-
-#[test]
-fn the_demo_says_what_a_program_needs_that_is_not_there() {
-    let empty = folder();
-    let told = binary()
-        .args(["demo", "--agent", "codex"])
-        .env("HOME", empty.path())
-        .env("PATH", "/usr/bin:/bin")
-        .output()
-        .unwrap();
-    let err = String::from_utf8_lossy(&told.stderr);
-    assert_eq!(told.status.code(), Some(1), "{err}");
-    assert!(
-        err.contains("Install: npm") && err.contains("\"codex\" was not found"),
-        "{err}"
-    );
 }

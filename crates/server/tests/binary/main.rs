@@ -18,6 +18,7 @@ mod command_line;
 mod containment;
 mod crawl;
 mod database_faults;
+mod demos;
 mod disks;
 mod doctor;
 mod faulty_disk;

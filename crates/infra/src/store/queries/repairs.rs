@@ -19,21 +19,27 @@ pub(in crate::store) fn sum_up_costs(conn: &mut Connection) -> Result<usize, Sto
     sql_query("DELETE FROM spend_totals")
         .execute(conn)
         .map_err(failed)?;
-    let counted = format!(
-        "INSERT INTO spend_totals (company_id, scope_type, scope_id, month, spent_micros)
-         SELECT e.company_id, CAST($1 AS text), e.agent_id, {MONTH_OF_COST},
-             CAST(sum(e.cost_micros) AS bigint)
-         FROM cost_events e WHERE e.counted GROUP BY 1, 2, 3, 4
-         UNION ALL
-         SELECT e.company_id, CAST($2 AS text), e.company_id, {MONTH_OF_COST},
-             CAST(sum(e.cost_micros) AS bigint)
-         FROM cost_events e WHERE e.counted GROUP BY 1, 2, 3, 4"
-    );
-    sql_query(counted)
-        .bind::<Text, _>(BudgetScope::Agent.as_str())
-        .bind::<Text, _>(BudgetScope::Company.as_str())
-        .execute(conn)
-        .map_err(failed)
+    let mut totals = 0;
+    for (scope, spender) in [
+        (BudgetScope::Agent, "agent_id"),
+        (BudgetScope::Company, "company_id"),
+        (BudgetScope::Project, "project_id"),
+    ] {
+        let counted = format!(
+            "INSERT INTO spend_totals
+                 (company_id, scope_type, scope_id, month, spent_micros, estimated_micros)
+             SELECT e.company_id, CAST($1 AS text), e.{spender}, {MONTH_OF_COST},
+                 CAST(sum(e.cost_micros) AS bigint),
+                 CAST(COALESCE(sum(e.estimated_micros), 0) AS bigint)
+             FROM cost_events e WHERE e.counted AND e.{spender} IS NOT NULL
+             GROUP BY 1, 2, 3, 4"
+        );
+        totals += sql_query(counted)
+            .bind::<Text, _>(scope.as_str())
+            .execute(conn)
+            .map_err(failed)?;
+    }
+    Ok(totals)
 }
 
 /// Takes back the leases on issues of runs that do not run; how many there were.
