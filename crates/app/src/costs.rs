@@ -225,7 +225,10 @@ fn record(
         "model": event.model,
         "costCents": event.cost.to_string(),
     });
-    log_activity(tx, ctx, Action::CostReported, &event, details);
+    // What programs tell in the course of a run is summed up with its end.
+    if source == CostSource::Reported {
+        log_activity(tx, ctx, Action::CostReported, &event, details);
+    }
     // A late report for a past month counts there and stops nobody today.
     if month == Month::of(ctx.now) {
         let (before, company_before) = (agent.lifecycle, locked_company.lifecycle);

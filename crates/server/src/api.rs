@@ -68,7 +68,14 @@ fn call(args: &ApiArgs) -> anyhow::Result<ExitCode> {
     let answer = client.send(&method, &args.path, &body)?;
     if !(200..300).contains(&answer.status) {
         let (path, status) = (&args.path, answer.status);
-        logging::say(&format!("workforce api: {method} {path} answered {status}"));
+        let hint = if path.starts_with("/api/") {
+            ""
+        } else {
+            "; paths begin with /api/"
+        };
+        logging::say(&format!(
+            "workforce api: {method} {path} answered {status}{hint}"
+        ));
         writeln!(std::io::stdout(), "{}", answer.body)?;
         return Ok(ExitCode::from(REFUSED));
     }

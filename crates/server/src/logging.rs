@@ -71,6 +71,7 @@ pub(crate) fn begin(format: LogFormat, default: &str, vitals: &Vitals) -> anyhow
         .spawn(move || supervisor.keep_thread("log", || false, || written.write()))
         .context("failed to start the thread that writes the log")?;
     let chosen = std::env::var("WORKFORCE_LOG").ok();
+    let chosen = chosen.filter(|chosen| !chosen.trim().is_empty());
     let log = tracing_subscriber::fmt()
         .with_env_filter(filter(chosen.as_deref(), default))
         .with_ansi(io::stderr().is_terminal())

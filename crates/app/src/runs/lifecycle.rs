@@ -90,14 +90,17 @@ pub fn finish(
         tx.agents_mut().save(&agent)?;
     }
     ctx.signal.raise();
+    costs::settle(tx, ctx, company, id, used)?;
+    let spend = tx.ledger().run_spend(company, id)?.unwrap_or_default();
     let details = json!({
         "status": run.status,
         "errorCode": run.error_code,
         "exitCode": run.exit_code,
         "signal": run.signal,
+        "costCents": spend.spent.to_string(),
+        "estimatedCostCents": spend.estimated.to_string(),
     });
     log_activity(tx, ctx, Action::HeartbeatFinished, &run, details);
-    costs::settle(tx, ctx, company, id, used)?;
     if matches!(outcome, RunOutcome::Lost(_)) {
         retry_lost(tx, ctx, &run)?;
     }

@@ -54,7 +54,7 @@ pub enum RunError {
     #[error("the budget of the month is used up")]
     BudgetExhausted,
     /// The run has ended already.
-    #[error("the run has ended: it {status}")]
+    #[error("the run has ended, as {status}")]
     NotLive {
         /// How it ended.
         status: RunStatus,

@@ -189,11 +189,20 @@ async fn goes_on(program: Program) -> Option<(Site, Vec<Run>)> {
             cache_write: 0,
             output: 65,
         };
-        let booked: Vec<_> = events
-            .iter()
-            .map(|event| (event.tokens, event.source, event.issue, event.counted))
-            .collect();
-        assert_eq!(booked, [(expected, CostSource::Metered, run.issue, true)]);
+        let sum = |count: fn(&TokenUse) -> i64| -> i64 {
+            events.iter().map(|event| count(&event.tokens)).sum()
+        };
+        let booked = TokenUse {
+            input: sum(|it| it.input),
+            cached_input: sum(|it| it.cached_input),
+            cache_write: sum(|it| it.cache_write),
+            output: sum(|it| it.output),
+        };
+        assert_eq!(booked, expected);
+        for event in &events {
+            let told = (event.source, event.issue, event.counted);
+            assert_eq!(told, (CostSource::Metered, run.issue, true));
+        }
     }
     Some((site, runs))
 }

@@ -216,9 +216,9 @@ async fn what_the_servers_files_lie_in_cannot_be_moved() {
             root=$(dirname $data)
             mv $root $root.moved && echo moved
             mv $root/data $root/decoy && echo moved
-            mkdir -p $root/apart/x && mv $root/apart/x $root/apart/y && echo as before
+            mkdir -p $root/work/x && mv $root/work/x $root/work/y && echo as before
             mv $(dirname $root) $(dirname $root).moved && echo moved
-            rm -r $root/apart
+            rm -r $root/work/y
             echo end";
         let output = site.output(means, script).await;
         let told: Vec<&str> = output.lines().filter(|line| !line.contains(':')).collect();

@@ -93,9 +93,10 @@ impl Narrator {
             }
             "heartbeat.finished" => {
                 format!(
-                    "sees the run of {} end: {}",
+                    "sees the run of {} end: {}, for {} cents",
                     by_id(&details["agentId"])?,
-                    text("status")
+                    text("status"),
+                    text("costCents")
                 )
             }
             "issue.checked_out" => "checks the issue out".to_owned(),
@@ -142,10 +143,11 @@ impl Narrator {
 pub(super) fn print_costs(board: &Client, company: &str) -> anyhow::Result<()> {
     let costs = format!("/api/companies/{company}/costs");
     let summary = board.get(&format!("{costs}/summary"))?;
-    say(&format!(
-        "It cost {} cents this month:",
-        summary["spendCents"]
-    ))?;
+    let (spent, by_list) = (&summary["spendCents"], &summary["estimatedCostCents"]);
+    say(&match spent == by_list {
+        true => format!("It cost {spent} cents this month."),
+        false => format!("It cost {spent} cents this month, and {by_list} by list."),
+    })?;
     for row in board
         .get(&format!("{costs}/by-agent"))?
         .as_array()

@@ -1,5 +1,6 @@
 use diesel::prelude::*;
 use workforce_domain::actor::{CompanyScope, Scope};
+use workforce_domain::budget::BudgetScope;
 use workforce_domain::conventions::Conventions;
 use workforce_domain::id::{GoalId, ProjectId, WorkspaceId};
 use workforce_domain::page::{CreationKey, Page, PageRequest};
@@ -17,7 +18,7 @@ use super::conventions;
 use super::page::{MAX_WHOLE, characters, fetch_limit, page_of, substr};
 use super::project_rows::{ProjectRow, WorkspaceRow};
 use super::row::{admit, all, exactly_one, in_scope, one};
-use crate::store::columns::{IdColumn, InstantColumn};
+use crate::store::columns::{IdColumn, InstantColumn, StringEnumColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{
     budget_alerts, goals, project_goals, project_workspaces, projects, spend_totals,
@@ -251,24 +252,27 @@ impl ProjectWrites for Transaction<'_> {
 
     fn delete(&mut self, project: Locked<Project>) -> Result<(), StoreError> {
         let project = project.to_store()?;
-        // These name it without a reference, so nothing takes them with it.
         let company = IdColumn(project.company);
-        let totals = spend_totals::table
-            .filter(spend_totals::company_id.eq(company))
-            .filter(spend_totals::scope_type.eq("project"))
-            .filter(spend_totals::scope_id.eq(IdColumn(project.id)));
-        diesel::delete(totals).execute(self.conn).map_err(failed)?;
-        let alerts = budget_alerts::table
-            .filter(budget_alerts::company_id.eq(company))
-            .filter(budget_alerts::scope_type.eq("project"))
-            .filter(budget_alerts::scope_id.eq(IdColumn(project.id)));
-        diesel::delete(alerts).execute(self.conn).map_err(failed)?;
+        // Waits for whoever books a cost on it, so that the total of that is seen below.
         diesel::delete(projects::table)
             .filter(projects::company_id.eq(company))
             .filter(projects::id.eq(IdColumn(project.id)))
             .execute(self.conn)
             .map_err(failed)
-            .and_then(exactly_one)
+            .and_then(exactly_one)?;
+        // These name it without a reference, so nothing takes them with it.
+        let scope = StringEnumColumn(BudgetScope::Project);
+        let totals = spend_totals::table
+            .filter(spend_totals::company_id.eq(company))
+            .filter(spend_totals::scope_type.eq(scope))
+            .filter(spend_totals::scope_id.eq(IdColumn(project.id)));
+        diesel::delete(totals).execute(self.conn).map_err(failed)?;
+        let alerts = budget_alerts::table
+            .filter(budget_alerts::company_id.eq(company))
+            .filter(budget_alerts::scope_type.eq(scope))
+            .filter(budget_alerts::scope_id.eq(IdColumn(project.id)));
+        diesel::delete(alerts).execute(self.conn).map_err(failed)?;
+        Ok(())
     }
 
     fn set_goals(&mut self, project: &Locked<Project>, goals: &[GoalId]) -> Result<(), StoreError> {

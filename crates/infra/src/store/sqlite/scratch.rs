@@ -21,7 +21,7 @@ use crate::store::retry::until_settled;
 
 /// The tables that hold rows of the service. Those of the full text index are filled and emptied
 /// by triggers, and the list of migrations stays.
-const TABLES: &str = "SELECT name FROM sqlite_schema WHERE type = 'table' \
+const TABLES: &str = "SELECT name FROM sqlite_schema WHERE sql LIKE 'CREATE TABLE %' \
     AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT LIKE '\\_\\_%' ESCAPE '\\' \
     AND name NOT LIKE 'issue\\_text\\_index%' ESCAPE '\\' ORDER BY rowid DESC";
 
