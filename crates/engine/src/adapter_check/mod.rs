@@ -32,7 +32,11 @@ pub(crate) async fn admit(
     runtime: &Handle,
     adapter: AdapterToCheck,
 ) -> Result<AdapterCheck, AdapterCheckError> {
-    let waiting = timeout(PATIENCE, Arc::clone(&state.checks).acquire_owned());
+    // Not before what earlier runs left is removed: the folder of a check would go with it.
+    let waiting = timeout(PATIENCE, async {
+        state.recovered.cancelled().await;
+        Arc::clone(&state.checks).acquire_owned().await
+    });
     let Ok(Ok(place)) = waiting.await else {
         return Err(AdapterCheckError::Busy);
     };
