@@ -7,7 +7,7 @@ use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::cost::{BillingType, CostEvent, CostSource, TokenUse};
 use workforce_domain::id::RunId;
 use workforce_domain::money::Cents;
-use workforce_domain::port::{Failure, MeteredModel, Tx};
+use workforce_domain::port::{Failure, MeteredModel, StoreError, Tx};
 use workforce_domain::run::Run;
 use workforce_domain::text::Name;
 
@@ -52,15 +52,7 @@ pub fn meter(
     tells_cost: bool,
     uses: &[(i64, ModelUse)],
 ) -> Result<(), Failure<Infallible>> {
-    // Nobody else books for the run meanwhile.
-    if tx
-        .companies_mut()
-        .lock(scope.into(), scope.company())?
-        .is_none()
-    {
-        return Ok(());
-    }
-    let Some(found) = tx.runs().find(scope.into(), run)? else {
+    let Some(found) = find_to_book(tx, scope, run)?.filter(|run| run.status.is_live()) else {
         return Ok(());
     };
     let Some(mut spend) = tx.ledger().run_spend(scope, run)? else {
@@ -68,9 +60,6 @@ pub fn meter(
     };
     let through = spend.booked_through;
     let new = uses.iter().filter(|(number, _)| *number > through);
-    if !found.status.is_live() {
-        return Ok(());
-    }
     for (number, used) in new {
         let by_list = estimate(ctx, used);
         let is_flat = billing == BillingType::Subscription;
@@ -115,19 +104,9 @@ pub fn settle(
     run: RunId,
     used: Option<&RunUse>,
 ) -> Result<(), Failure<Infallible>> {
-    if tx
-        .companies_mut()
-        .lock(scope.into(), scope.company())?
-        .is_none()
-    {
-        return Ok(());
-    }
-    let Some(found) = tx.runs().find(scope.into(), run)? else {
+    let Some(found) = find_to_book(tx, scope, run)?.filter(|run| !run.status.is_live()) else {
         return Ok(());
     };
-    if found.status.is_live() {
-        return Ok(());
-    }
     let booked = tx.ledger().metered(scope, run)?;
     let wanted = match used {
         Some(used) => totals(ctx, used),
@@ -156,6 +135,19 @@ pub fn settle(
             .save_run_spend(scope, run, &spend, Cents::ZERO)?;
     }
     Ok(tx.ledger_mut().release(scope, run, ctx.now)?)
+}
+
+/// A run, with the lock of its company: nobody else books for it meanwhile.
+fn find_to_book(
+    tx: &mut dyn Tx,
+    scope: CompanyScope,
+    run: RunId,
+) -> Result<Option<Run>, StoreError> {
+    let company = tx.companies_mut().lock(scope.into(), scope.company())?;
+    match company {
+        Some(_) => tx.runs().find(scope.into(), run),
+        None => Ok(None),
+    }
 }
 
 /// What is to be booked for a model.
