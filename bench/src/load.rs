@@ -28,7 +28,7 @@ pub(crate) struct Measurement {
 }
 
 impl Measurement {
-    fn of(mut latencies: Vec<Duration>, elapsed: Duration) -> Result<Self> {
+    pub(crate) fn of(mut latencies: Vec<Duration>, elapsed: Duration) -> Result<Self> {
         latencies.sort_unstable();
         let Some(longest) = latencies.last() else {
             bail!("not one operation ended in time");

@@ -6,6 +6,7 @@
 )]
 
 mod baseline;
+mod claims;
 mod client;
 mod company;
 mod comparison;
@@ -30,13 +31,16 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use clap::{Parser, ValueEnum};
+use diesel::{PgConnection, SqliteConnection};
 use workforce_domain::time::Timestamp;
 use workforce_testkit::postgres::Cluster;
+use workforce_testkit::store::{postgres_store, sqlite_store};
 
+use crate::claims::Claims;
 use crate::figure::Figure;
 use crate::load::Pace;
 use crate::machine::{Machine, load_average};
-use crate::report::{Report, acceptance, acceptance_lines};
+use crate::report::{POSTGRES, Report, Run, SQLITE, acceptance, acceptance_lines};
 use crate::run::Bench;
 
 /// Where the reports go.
@@ -58,9 +62,12 @@ struct Options {
     /// Measure the release binary that is there
     #[arg(long)]
     no_build: bool,
-    /// Measure only these figures
+    /// Measure only these figures, and no claims
     #[arg(long, value_enum, value_name = "FIGURE", value_delimiter = ',')]
     only: Vec<Figure>,
+    /// Measure only what a claim costs, by how many wakes are due
+    #[arg(long, conflicts_with = "only")]
+    claims: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -92,7 +99,6 @@ fn measure(options: &Options) -> Result<()> {
         bail!("the clients need at least {FEWEST_ISSUES} issues to work on");
     }
     let root = repository::root();
-    let program = repository::program(&root, options.no_build)?;
     let machine = Machine::of(&std::env::temp_dir());
     if machine.is_in_memory() {
         eprintln!(
@@ -101,13 +107,48 @@ fn measure(options: &Options) -> Result<()> {
             std::env::temp_dir().display()
         );
     }
-    let bench = Bench {
-        program,
-        pace: pace(options.quick),
-        figures: figures(&options.only),
-    };
     let began_at = Timestamp::from_micros(random::now()).to_string();
     let load_average_at_begin = load_average();
+    let pace = pace(options.quick);
+    let claims = claims(options, pace)?;
+    let (runs, statement_differences) = if options.claims {
+        Default::default()
+    } else {
+        figures_of_program(options, &root, pace)?
+    };
+    let acceptance = acceptance(&runs, &claims);
+    println!("\nTargets\n\n{}", acceptance_lines(&acceptance));
+    for difference in &statement_differences {
+        eprintln!("WARNING: this baseline runs other statements than the server: {difference}");
+    }
+    let report = Report {
+        began_at,
+        machine,
+        load_average_at_begin,
+        load_average_at_end: load_average(),
+        pace,
+        claims,
+        runs,
+        statement_differences,
+        acceptance,
+    };
+    let path = write(&root, &report)?;
+    println!("wrote {}", path.display());
+    Ok(())
+}
+
+/// Every figure of the release binary on each database that is asked for; which writes have a
+/// baseline with other statements.
+fn figures_of_program(
+    options: &Options,
+    root: &Path,
+    pace: Pace,
+) -> Result<(Vec<Run>, Vec<String>)> {
+    let bench = Bench {
+        program: repository::program(root, options.no_build)?,
+        pace,
+        figures: figures(&options.only),
+    };
     let (mut runs, mut statement_differences) = (Vec::new(), Vec::new());
     for count in &options.issues {
         if options.database != Databases::Postgres {
@@ -121,24 +162,27 @@ fn measure(options: &Options) -> Result<()> {
             runs.push(bench.on_postgres(&cluster, *count)?);
         }
     }
-    let acceptance = acceptance(&runs);
-    println!("\nTargets\n\n{}", acceptance_lines(&acceptance));
-    for difference in &statement_differences {
-        eprintln!("WARNING: this baseline runs other statements than the server: {difference}");
+    Ok((runs, statement_differences))
+}
+
+/// What a claim costs on each database that is asked for.
+fn claims(options: &Options, pace: Pace) -> Result<Vec<Claims>> {
+    let mut claims = Vec::new();
+    if !options.only.is_empty() {
+        return Ok(claims);
     }
-    let report = Report {
-        began_at,
-        machine,
-        load_average_at_begin,
-        load_average_at_end: load_average(),
-        pace: bench.pace,
-        runs,
-        statement_differences,
-        acceptance,
-    };
-    let path = write(&root, &report)?;
-    println!("wrote {}", path.display());
-    Ok(())
+    if options.database != Databases::Postgres {
+        let open = || Ok(sqlite_store());
+        claims.push(claims::measure::<SqliteConnection>(SQLITE, pace, open)?);
+    }
+    if options.database != Databases::Sqlite {
+        let open = || postgres_store().context("PostgreSQL is not installed");
+        claims.push(claims::measure::<PgConnection>(POSTGRES, pace, open)?);
+    }
+    for database in &claims {
+        println!("\n{}", database.table());
+    }
+    Ok(claims)
 }
 
 fn pace(is_quick: bool) -> Pace {

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
+use crate::claims::Claims;
 use crate::figure::Figure;
 use crate::load::{Measurement, Pace};
 use crate::machine::Machine;
@@ -18,6 +19,7 @@ pub(crate) struct Report {
     pub(crate) load_average_at_begin: Option<f64>,
     pub(crate) load_average_at_end: Option<f64>,
     pub(crate) pace: Pace,
+    pub(crate) claims: Vec<Claims>,
     pub(crate) runs: Vec<Run>,
     /// Writes whose baseline runs other statements than the server.
     pub(crate) statement_differences: Vec<String>,
@@ -88,6 +90,8 @@ impl Target {
 
 /// How runs on a file are named.
 pub(crate) const SQLITE: &str = "SQLite";
+/// How runs on a database server are named.
+pub(crate) const POSTGRES: &str = "PostgreSQL";
 
 /// A read of one object answers 99 of 100 requests in less, in milliseconds.
 const SINGLE_READ_P99: f64 = 10.0;
@@ -98,8 +102,11 @@ const RESIDENT: f64 = 60.0;
 /// The server answers after less, in milliseconds.
 const START_UP: f64 = 300.0;
 
-/// What `runs` say about the targets.
-pub(crate) fn acceptance(runs: &[Run]) -> Vec<Criterion> {
+/// A claim with the most due wakes costs less than so many with the fewest.
+const CLAIM_GROWTH: f64 = 2.0;
+
+/// What `runs` and `claims` say about the targets.
+pub(crate) fn acceptance(runs: &[Run], claims: &[Claims]) -> Vec<Criterion> {
     let mut criteria = Vec::new();
     let mut add = |what: String, measured: f64, unit: &'static str, target: Target| {
         let met = target.is_met_by(measured);
@@ -111,6 +118,19 @@ pub(crate) fn acceptance(runs: &[Run]) -> Vec<Criterion> {
             met,
         });
     };
+    for claims in claims {
+        if let Some(growth) = claims.growth() {
+            add(
+                format!(
+                    "{}: a claim, from the fewest due wakes to the most",
+                    claims.database
+                ),
+                growth,
+                "times",
+                Target::Below(CLAIM_GROWTH),
+            );
+        }
+    }
     for run in runs {
         let place = format!("{}, {} issues", run.database, thousands(run.issues));
         for row in &run.rows {
@@ -327,7 +347,7 @@ mod tests {
     #[test]
     fn every_target_is_compared_with_what_was_measured() {
         assert_eq!(
-            acceptance_lines(&acceptance(&[run()])),
+            acceptance_lines(&acceptance(&[run()], &[])),
             "met      SQLite, 100,000 issues: GET agent me, p99: 2.00 ms (target < 10)\n\
              NOT MET  SQLite, 100,000 issues: POST issue, part of the baseline: 0.50 (target >= 0.6)\n\
              met      SQLite, 100,000 issues: resident memory: 20.00 MiB (target < 60)\n\

@@ -13,7 +13,7 @@ use crate::company::Company;
 use crate::database::Database;
 use crate::figure::Figure;
 use crate::load::{Measurement, Pace, milliseconds};
-use crate::report::{Baseline, Row, Run, SQLITE};
+use crate::report::{Baseline, POSTGRES, Row, Run, SQLITE};
 use crate::seed::{self, Issues};
 use crate::server::{Server, Start};
 use crate::{FEWEST_ISSUES, comparison};
@@ -68,7 +68,7 @@ impl Bench {
         let home = tempfile::tempdir().context("failed to create a temporary folder")?;
         let database: TestDatabase = postgres::database(cluster.url());
         let place = Place {
-            name: "PostgreSQL",
+            name: POSTGRES,
             home: &home,
             server_url: Some(database.url()),
             url: database.url(),

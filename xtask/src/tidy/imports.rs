@@ -228,7 +228,7 @@ const PERMISSIONS: &[Permission] = &[
     },
     Permission {
         package: "workforce-bench",
-        may_use: &["workforce-domain", TESTKIT],
+        may_use: &["workforce-app", "workforce-domain", TESTKIT],
         must_not_see: &["actix-web", "utoipa"],
     },
     Permission {

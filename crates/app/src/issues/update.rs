@@ -238,6 +238,9 @@ fn change(
         if before.title != issue.title || before.description != issue.description {
             tx.issues_mut().reindex(issue)?;
         }
+        if before.priority != issue.priority {
+            tx.runs_mut().follow_priority(issue)?;
+        }
         let action = match moved {
             Some(moved) if moved.reopened => Action::IssueReopened,
             _ => Action::IssueUpdated,

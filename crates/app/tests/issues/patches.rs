@@ -6,7 +6,7 @@ use workforce_domain::issue::{IssueStatus, Priority};
 use workforce_domain::wake::WakeReason;
 use workforce_testkit::world::{description, done, label, no_change, title};
 
-use crate::deeds::{Deeds, to, words};
+use crate::deeds::{Deeds, given_to, to, words};
 use crate::scene::Scene;
 
 fn saying(body: &str, change: UpdateIssue) -> UpdateIssue {
@@ -68,6 +68,26 @@ fn a_comment_on_work_that_ends_with_it_wakes_nobody_in_vain() {
     let command = saying("Good enough", to(IssueStatus::Done));
     done(scene.world.board().changes(&issue, &command));
     assert!(scene.told(&scene.ada).is_empty());
+}
+
+#[test]
+fn an_issue_that_becomes_urgent_is_worked_on_first() {
+    let scene = Scene::new();
+    let [older, urgent] = [
+        scene.nobodys(IssueStatus::Todo),
+        scene.nobodys(IssueStatus::Todo),
+    ];
+    let board = scene.world.board();
+    for issue in [&older, &urgent] {
+        done(board.changes(issue, &given_to(&scene.ada)));
+    }
+    let critical = UpdateIssue {
+        priority: Replace::Set(Priority::Critical),
+        ..no_change()
+    };
+    done(board.changes(&urgent, &critical));
+    let started = scene.world.start_next().expect("somebody is to work");
+    assert_eq!(started.run.issue, Some(urgent.id));
 }
 
 #[test]

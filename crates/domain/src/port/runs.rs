@@ -3,6 +3,7 @@ use alloc::vec::Vec;
 use super::{Locked, StoreError, WakeableAgent};
 use crate::actor::{CompanyScope, InstanceScope, Scope};
 use crate::id::{AgentId, InstanceId, IssueId, ProjectId, RunId, WakeId};
+use crate::issue::Issue;
 use crate::page::{CreationKey, Page, PageRequest};
 use crate::run::{Completion, CompletionReport, Run, RunErrorCode, RunStatus, StartCondition};
 use crate::time::Timestamp;
@@ -116,7 +117,8 @@ pub trait RunWrites {
         issue: Option<IssueId>,
     ) -> Result<Option<Locked<Wake>>, StoreError>;
 
-    /// Stores a new pending wake and the queued run that will answer it.
+    /// Stores a new pending wake and the queued run that will answer it. The wake is as urgent
+    /// as its issue, whose priority stays as it is until the transaction ends.
     ///
     /// # Errors
     /// [`StoreError::Contended`] when another wake with the same key was
@@ -130,6 +132,9 @@ pub trait RunWrites {
 
     /// Stores a locked wake.
     fn save_wake(&mut self, wake: &Locked<Wake>) -> Result<(), StoreError>;
+
+    /// Makes the pending wakes about a locked issue as urgent as it is now.
+    fn follow_priority(&mut self, issue: &Locked<Issue>) -> Result<(), StoreError>;
 
     /// Cancels a pending wake and its queued run.
     fn cancel_wake(&mut self, wake: Locked<Wake>, now: Timestamp) -> Result<(), StoreError>;

@@ -125,6 +125,22 @@ on_both_databases! {
         assert_eq!(turns[..3], turns[3..], "and then again in the same order");
     }
 
+    fn a_wake_is_as_urgent_as_its_issue_has_become(store: &TestStore) {
+        let world = World::new(store);
+        let [old, young] = [world.open(), world.open()];
+        let (_, of_old) = world.queue(&world.agent, Some(&old));
+        let (_, of_young) = world.queue(&world.hire(), Some(&young));
+        world.write(|tx| {
+            let mut issue = tx.issues_mut().lock(world.scope().into(), &young.id.into())?.unwrap();
+            issue.priority = Priority::High;
+            tx.issues_mut().save(&issue)?;
+            tx.runs_mut().follow_priority(&issue)
+        });
+        let order: Vec<RunId> =
+            std::iter::from_fn(|| claim(store)).map(|claimed| claimed.run.id).collect();
+        assert_eq!(order, [of_young.id, of_old.id]);
+    }
+
     fn the_urgent_comes_first_and_then_the_older(store: &TestStore) {
         let world = World::new(store);
         world.change_company(|company| company.max_concurrent_runs = 10);

@@ -38,7 +38,7 @@ const CANCEL_RUN: &str = "UPDATE heartbeat_runs SET status = 'cancelled', \
     finished_at = created_at WHERE status = 'queued'";
 
 /// What breaks each of them.
-const BREAKING: [(&str, &str); 48] = [
+const BREAKING: [(&str, &str); 49] = [
     ("only_working_companies_queue", PAUSE_COMPANY),
     ("stopped_work_was_asked_to_stop", PAUSE_COMPANY),
     (
@@ -63,6 +63,10 @@ const BREAKING: [(&str, &str); 48] = [
         "UPDATE wakes SET status = 'cancelled'",
     ),
     ("pending_wakes_have_a_queued_run", CANCEL_RUN),
+    (
+        "pending_wakes_have_the_priority_of_their_issue",
+        "UPDATE wakes SET priority = 3",
+    ),
     (
         "stops_have_a_reason",
         "UPDATE heartbeat_runs SET stop_reason = 'cancel_requested'",

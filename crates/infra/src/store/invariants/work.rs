@@ -76,6 +76,13 @@ pub(super) const INVARIANTS: &[Invariant] = &[
                     ELSE 'issue:' || w.issue_id END)",
     },
     Invariant {
+        name: "pending_wakes_have_the_priority_of_their_issue",
+        sentence: "A pending wake is as urgent as its issue.",
+        rows: "SELECT w.company_id AS company, 'wake ' || w.id AS what FROM wakes w
+            JOIN issues i ON i.company_id = w.company_id AND i.id = w.issue_id
+            WHERE w.status = 'pending' AND w.priority <> i.priority",
+    },
+    Invariant {
         name: "stops_have_a_reason",
         sentence: "A run was asked to stop if and only if there is a reason.",
         rows: "SELECT r.company_id AS company, 'run ' || r.id AS what FROM heartbeat_runs r

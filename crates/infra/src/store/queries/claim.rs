@@ -1,9 +1,9 @@
 //! The one place where a run begins (docs/heartbeats.md#claims).
 //!
-//! One statement with every condition chooses a candidate. Then everything that
-//! the conditions depend on is locked, in the order of the port, and the same
-//! conditions are checked again: another server may have changed something
-//! between the choice and the locks.
+//! The company comes first, then its most urgent wake that meets every condition: both are walks
+//! along an index to the first that may start, not sorts of all that wait. Then everything that
+//! the conditions depend on is locked, in the order of the port, and the same conditions are
+//! checked again: another server may have changed something between the choice and the locks.
 
 use std::sync::LazyLock;
 
@@ -11,7 +11,7 @@ use diesel::prelude::*;
 use diesel::sql_query;
 use diesel::sql_types::{BigInt, Integer, Nullable};
 use workforce_domain::id::{AgentId, CompanyId, InstanceId, IssueId, RunId, WakeId};
-use workforce_domain::issue::{Holder, Lease, Priority};
+use workforce_domain::issue::{Holder, Lease};
 use workforce_domain::port::{ClaimRequest, ClaimedRun, Lock, StoreError};
 use workforce_domain::run::{Run, RunKind, RunStatus, WakeStatus};
 use workforce_domain::time::Month;
@@ -24,7 +24,7 @@ use super::companies::CompanyRow;
 use super::row::{Row, exactly_one};
 use super::run_row::RunRow;
 use super::runs::queued;
-use super::start_conditions::STARTABLE;
+use super::start_conditions::{COMPANIES_IN_TURN, STARTABLE, asked};
 use super::wakes::{WakeRow, pending};
 use super::{issue_leases, run_spends};
 use crate::store::cached::cached;
@@ -34,23 +34,23 @@ use crate::store::columns::{
 use crate::store::errors::failed;
 use crate::store::schema::{agents, companies, heartbeat_runs, issues, wakes};
 
-/// After losing so many candidates to other servers a claim gives up, until the
-/// next one.
-const ATTEMPTS: usize = 8;
-
-/// The wake whose turn it is. One about no issue is as urgent as an issue of
-/// medium priority.
-static NEXT: LazyLock<String> = LazyLock::new(|| {
-    let medium = Priority::Medium.rank();
+/// The wake of one company whose turn it is.
+static FIRST: LazyLock<String> = LazyLock::new(|| {
     format!(
-        "{} ORDER BY n.last_dispatched_at ASC NULLS FIRST, COALESCE(i.priority, {medium}), \
-            w.created_at, w.id LIMIT 1",
+        "{} ORDER BY w.priority, w.created_at, w.id LIMIT 1",
         *STARTABLE
     )
 });
 
 /// One wake, if it may be answered.
-static STILL: LazyLock<String> = LazyLock::new(|| format!("{} AND w.id = $5", *STARTABLE));
+static STILL: LazyLock<String> = LazyLock::new(|| format!("{} AND w.id = $6", *STARTABLE));
+
+/// A company that has a pending wake.
+#[derive(QueryableByName)]
+struct Waiting {
+    #[diesel(sql_type = Key)]
+    company: IdColumn<CompanyId>,
+}
 
 /// A wake that may be answered now.
 #[derive(QueryableByName)]
@@ -75,54 +75,59 @@ pub(super) fn claim(
     // The cap of a server counts runs of all companies, so none of the locks
     // below protects it.
     advisory_lock(tx.conn, "claims", request.instance.into()).map_err(failed)?;
-    let mut locked = None;
-    for _ in 0..ATTEMPTS {
-        let Some(candidate) = next(tx.conn, request)? else {
-            return Ok(None);
-        };
-        // A transaction that holds one company must not wait for another, so
-        // the other is left to a fresh transaction.
-        if locked.is_some_and(|company| company != candidate.company) {
-            return Err(StoreError::Contended);
+    for company in companies_in_turn(tx.conn)? {
+        if first(tx.conn, request, company)?.is_some() {
+            return claim_of(tx, request, company).map(Some);
         }
-        let company = lock_company(tx, candidate.company)?;
-        locked = Some(candidate.company);
-        if !still(tx.conn, request, candidate.wake)? {
-            continue;
-        }
-        let agent = lock_rest(tx, &candidate)?;
-        if !still(tx.conn, request, candidate.wake)? {
-            return Err(StoreError::Contended);
-        }
-        tx.note_dispatch(candidate.company.0, request.now);
-        return start(tx.conn, request, &candidate, agent, company).map(Some);
     }
     Ok(None)
 }
 
-/// The wake whose turn it is.
-fn next(conn: &mut Connection, request: &ClaimRequest) -> Result<Option<Candidate>, StoreError> {
-    let next = sql_query(NEXT.as_str())
-        .bind::<Instant, _>(InstantColumn(request.now))
-        .bind::<Integer, _>(Month::of(request.now).number())
-        .bind::<Key, _>(IdColumn::<InstanceId>(request.instance))
-        .bind::<BigInt, _>(request.instance_cap);
-    cached(next).get_result(conn).optional().map_err(failed)
+/// Claims the next run of a company that has one. A transaction that holds one company must not
+/// wait for another, so when this one has none any more, a fresh transaction chooses again.
+fn claim_of(
+    tx: &mut Transaction<'_>,
+    request: &ClaimRequest,
+    id: IdColumn<CompanyId>,
+) -> Result<ClaimedRun, StoreError> {
+    let company = lock_company(tx, id)?;
+    let candidate = first(tx.conn, request, id)?.ok_or(StoreError::Contended)?;
+    let agent = lock_rest(tx, &candidate)?;
+    if !still(tx.conn, request, &candidate)? {
+        return Err(StoreError::Contended);
+    }
+    tx.note_dispatch(id.0, request.now);
+    start(tx.conn, request, &candidate, agent, company)
+}
+
+/// The companies in which a run may start, the one whose turn it is first.
+fn companies_in_turn(conn: &mut Connection) -> Result<Vec<IdColumn<CompanyId>>, StoreError> {
+    let companies = cached(sql_query(COMPANIES_IN_TURN.as_str()));
+    let companies: Vec<Waiting> = companies.load(conn).map_err(failed)?;
+    Ok(companies
+        .into_iter()
+        .map(|waiting| waiting.company)
+        .collect())
+}
+
+/// The wake of a company whose turn it is.
+fn first(
+    conn: &mut Connection,
+    request: &ClaimRequest,
+    company: IdColumn<CompanyId>,
+) -> Result<Option<Candidate>, StoreError> {
+    let first = cached(asked!(FIRST, request, company));
+    first.get_result(conn).optional().map_err(failed)
 }
 
 /// True while a wake may be answered.
 fn still(
     conn: &mut Connection,
     request: &ClaimRequest,
-    wake: IdColumn<WakeId>,
+    candidate: &Candidate,
 ) -> Result<bool, StoreError> {
-    let still = sql_query(STILL.as_str())
-        .bind::<Instant, _>(InstantColumn(request.now))
-        .bind::<Integer, _>(Month::of(request.now).number())
-        .bind::<Key, _>(IdColumn::<InstanceId>(request.instance))
-        .bind::<BigInt, _>(request.instance_cap)
-        .bind::<Key, _>(wake);
-    let found: Option<Candidate> = cached(still).get_result(conn).optional().map_err(failed)?;
+    let still = cached(asked!(STILL, request, candidate.company).bind::<Key, _>(candidate.wake));
+    let found: Option<Candidate> = still.get_result(conn).optional().map_err(failed)?;
     Ok(found.is_some())
 }
 

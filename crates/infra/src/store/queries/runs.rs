@@ -4,6 +4,7 @@ use diesel::prelude::*;
 use diesel::sql_types::Bool;
 use workforce_domain::actor::{CompanyOwned, CompanyScope, InstanceScope, Scope};
 use workforce_domain::id::{AgentId, IssueId, RunId, WakeId};
+use workforce_domain::issue::Issue;
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::page::{CreationKey, Page, PageRequest};
 use workforce_domain::port::{
@@ -222,6 +223,10 @@ impl RunWrites for Transaction<'_> {
 
     fn save_wake(&mut self, wake: &Locked<Wake>) -> Result<(), StoreError> {
         wakes::save(self.conn, wake.to_store()?)
+    }
+
+    fn follow_priority(&mut self, issue: &Locked<Issue>) -> Result<(), StoreError> {
+        wakes::follow_priority(self.conn, issue.to_store()?)
     }
 
     fn cancel_wake(&mut self, wake: Locked<Wake>, now: Timestamp) -> Result<(), StoreError> {

@@ -25,16 +25,21 @@ use super::predicates::{
 use crate::store::columns::{IdColumn, Instant, InstantColumn, Key};
 use crate::store::errors::failed;
 
-/// A pending wake and what its conditions speak of: `w` is the wake, `q` its
-/// run, `a` its agent, `firm` its company with the counters `n`, `i` its issue, `p` the
-/// project of that.
-const WAITING: &str = "FROM wakes w \
-    JOIN heartbeat_runs q ON q.company_id = w.company_id AND q.id = w.run_id \
-    JOIN agents a ON a.company_id = w.company_id AND a.id = w.agent_id \
-    JOIN companies firm ON firm.id = w.company_id \
-    JOIN company_counters n ON n.company_id = w.company_id \
+/// What the conditions of a wake `w` speak of: `a` is its agent, `firm` its company, `q` its run,
+/// `i` its issue, `p` the project of that. SQLite looks them up in this order, so that a busy or
+/// paused agent is met before anything else.
+const CONCERNED: &str = "agents a \
+    CROSS JOIN companies firm \
+    CROSS JOIN heartbeat_runs q \
     LEFT JOIN issues i ON i.company_id = w.company_id AND i.id = w.issue_id \
-    LEFT JOIN projects p ON p.company_id = i.company_id AND p.id = i.project_id";
+    LEFT JOIN projects p ON p.company_id = i.company_id AND p.id = i.project_id \
+    WHERE a.company_id = w.company_id AND a.id = w.agent_id \
+    AND firm.id = w.company_id \
+    AND q.company_id = w.company_id AND q.id = w.run_id";
+
+/// What is asked first of a company that has pending wakes: what needs no value.
+const OF_COMPANIES: [StartCondition; 2] =
+    [StartCondition::CompanyNotActive, StartCondition::CapCompany];
 
 /// What a condition demands. `$1` is the present, `$2` the month, `$3` the
 /// server and `$4` its cap. SQLite numbers values in the order in which they
@@ -63,7 +68,7 @@ fn demand(condition: StartCondition) -> String {
             format!("{} < $4", live_runs("r.instance_id = $3"))
         }
         StartCondition::CapCompany => {
-            let live = live_runs("r.company_id = w.company_id");
+            let live = live_runs("r.company_id = firm.id");
             format!("{live} < firm.max_concurrent_runs")
         }
         StartCondition::CapAgent => {
@@ -135,16 +140,46 @@ fn no_plan_in_the_way() -> String {
     )
 }
 
-/// The wakes that may be answered now, as the claim takes them.
+/// These conditions, all of them.
+fn demands(conditions: &[StartCondition]) -> String {
+    let demands: Vec<String> = conditions.iter().copied().map(demand).collect();
+    demands.join(" AND ")
+}
+
+/// The companies that have a pending wake and, as far as they are asked, may start a run: first
+/// those that never started one, then those that did the longest ago. Steps from one company to
+/// the next in the index of pending wakes, however many wakes each has.
+pub(super) static COMPANIES_IN_TURN: LazyLock<String> = LazyLock::new(|| {
+    let pending = pending_wake("w");
+    let next = format!("SELECT w.company_id FROM wakes w WHERE {pending}");
+    let demands = demands(&OF_COMPANIES);
+    format!(
+        "WITH RECURSIVE waiting (company_id) AS ( \
+            SELECT ({next} ORDER BY w.company_id LIMIT 1) \
+            UNION ALL \
+            SELECT ({next} AND w.company_id > waiting.company_id ORDER BY w.company_id LIMIT 1) \
+            FROM waiting WHERE waiting.company_id IS NOT NULL \
+        ) \
+        SELECT firm.id AS company FROM waiting \
+        CROSS JOIN companies firm CROSS JOIN company_counters n \
+        WHERE firm.id = waiting.company_id AND n.company_id = waiting.company_id AND {demands} \
+        ORDER BY n.last_dispatched_at ASC NULLS FIRST, firm.id"
+    )
+});
+
+/// The wakes of the company `$5` that may be answered now, as the claim takes them.
+///
+/// PostgreSQL takes an `EXISTS` for a join, of which it expects so few rows that it gathers and
+/// sorts them all. Not with an offset: then it asks wake by wake, in the order of the index.
 pub(super) static STARTABLE: LazyLock<String> = LazyLock::new(|| {
     let (pending, queued) = (pending_wake("w"), queued_run("q"));
-    let all = StartCondition::ALL.iter().copied();
-    let demands: Vec<String> = all.map(demand).collect();
-    let demands = demands.join(" AND ");
+    let demands = demands(StartCondition::ALL);
     format!(
         "SELECT w.id AS wake, w.run_id AS run, w.company_id AS company, \
-            w.agent_id AS agent, w.issue_id AS issue \
-        {WAITING} WHERE {pending} AND {queued} AND {demands}"
+            w.agent_id AS agent, w.issue_id AS issue FROM wakes w \
+        WHERE {pending} AND EXISTS ( \
+            SELECT 1 FROM {CONCERNED} AND {queued} AND {demands} LIMIT 1 OFFSET 0) \
+        AND w.company_id = $5"
     )
 });
 
@@ -161,10 +196,23 @@ static BLOCKING: LazyLock<String> = LazyLock::new(|| {
         .collect();
     let names = names.join(" || ");
     format!(
-        "SELECT {names} AS names {WAITING} \
-        WHERE {pending} AND {queued} AND w.company_id = $5 AND w.id = $6"
+        "SELECT {names} AS names FROM wakes w CROSS JOIN {CONCERNED} \
+        AND {pending} AND {queued} AND w.company_id = $5 AND w.id = $6"
     )
 });
+
+/// A statement about a company, with what the conditions of a start are asked about.
+macro_rules! asked {
+    ($statement:expr, $terms:expr, $company:expr) => {
+        sql_query($statement.as_str())
+            .bind::<Instant, _>(InstantColumn($terms.now))
+            .bind::<Integer, _>(Month::of($terms.now).number())
+            .bind::<Key, _>(IdColumn::<InstanceId>($terms.instance))
+            .bind::<BigInt, _>($terms.instance_cap)
+            .bind::<Key, _>($company)
+    };
+}
+pub(super) use asked;
 
 #[derive(QueryableByName)]
 struct Blocking {
@@ -180,12 +228,8 @@ pub(super) fn blocking(
     wake: WakeId,
     terms: &StartConditionInputs,
 ) -> Result<Option<Vec<StartCondition>>, StoreError> {
-    let found: Option<Blocking> = sql_query(BLOCKING.as_str())
-        .bind::<Instant, _>(InstantColumn(terms.now))
-        .bind::<Integer, _>(Month::of(terms.now).number())
-        .bind::<Key, _>(IdColumn::<InstanceId>(terms.instance))
-        .bind::<BigInt, _>(terms.instance_cap)
-        .bind::<Key, _>(IdColumn::<CompanyId>(company.company()))
+    let company = IdColumn::<CompanyId>(company.company());
+    let found: Option<Blocking> = asked!(BLOCKING, terms, company)
         .bind::<Key, _>(IdColumn(wake))
         .get_result(conn)
         .optional()

@@ -11,12 +11,13 @@ use workforce_domain::Document;
 use workforce_domain::actor::CompanyScope;
 use workforce_domain::corrupt::Corrupt;
 use workforce_domain::id::{AgentId, CommentId, CompanyId, IssueId, RunId, WakeId};
+use workforce_domain::issue::{Issue, Priority};
 use workforce_domain::port::{StopScope, StoreError};
 use workforce_domain::run::{RunKind, RunStatus, WakeStatus};
 use workforce_domain::time::Timestamp;
 use workforce_domain::wake::{Wake, WakeReason, WakeSource};
 
-use super::super::{Connection, for_update};
+use super::super::{Connection, for_share, for_update};
 use super::page::row_limit;
 use super::predicates::{ended_wake, pending_wake};
 use super::row::{Row, all, exactly_one, one};
@@ -163,8 +164,29 @@ pub(super) fn pending_of(
 
 /// Stores a new wake.
 pub(super) fn insert(conn: &mut Connection, wake: &Wake) -> Result<(), StoreError> {
+    let of_issue: Option<i16> = match wake.issue {
+        Some(issue) => {
+            let priority = issues::table.find(IdColumn(issue)).select(issues::priority);
+            let shared = cached(for_share!(priority)).get_result(conn).optional();
+            shared.map_err(failed)?
+        }
+        None => None,
+    };
+    let priority = of_issue.unwrap_or(Priority::Medium.rank());
     diesel::insert_into(wakes::table)
-        .values(WakeRow::from(wake))
+        .values((WakeRow::from(wake), wakes::priority.eq(priority)))
+        .execute(conn)
+        .map_err(failed)?;
+    Ok(())
+}
+
+/// Makes the pending wakes about an issue as urgent as it is.
+pub(super) fn follow_priority(conn: &mut Connection, issue: &Issue) -> Result<(), StoreError> {
+    diesel::update(wakes::table)
+        .filter(wakes::company_id.eq(IdColumn(issue.company)))
+        .filter(wakes::issue_id.eq(IdColumn(issue.id)))
+        .filter(pending())
+        .set(wakes::priority.eq(issue.priority.rank()))
         .execute(conn)
         .map_err(failed)?;
     Ok(())

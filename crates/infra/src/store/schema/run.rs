@@ -91,5 +91,6 @@ diesel::table! {
         by_board -> Bool,
         created_at -> Instant,
         updated_at -> Instant,
+        priority -> SmallInt,
     }
 }

@@ -141,5 +141,6 @@ pub(crate) fn wake(c: u8, thing: u8) -> Row {
         by_board: Flag(false),
         created_at: Instant,
         updated_at: Instant,
+        priority: Number(2),
     })
 }
