@@ -145,7 +145,11 @@ pub fn forecast(days: &[Cents], left: Option<Cents>, spent: Cents, now: Timestam
     let end = Month::of(now).end();
     let (rate, spread) = pace.map_or((0, 0), |pace| (micros(pace.rate), micros(pace.spread)));
     // In quarters of a micro-cent, of which 1.25 times the spread is a whole number.
-    let quarters = [4 * rate, 4 * rate + 5 * spread, (4 * rate).saturating_sub(5 * spread)];
+    let quarters = [
+        4 * rate,
+        4 * rate + 5 * spread,
+        (4 * rate).saturating_sub(5 * spread),
+    ];
     let [at, early, late] = quarters.map(|quarters| {
         let left = left.filter(|left| *left > Cents::ZERO)?;
         let lasts = (micros(left) * 4 * LENGTH_OF_DAY).checked_div(quarters)?;

@@ -1,7 +1,7 @@
 use actix_web::HttpResponse;
-use utoipa::IntoParams;
 use workforce_app::Codes;
 use workforce_app::costs::{self, CostForecast};
+use workforce_domain::id::{AgentId, ProjectId};
 use workforce_domain::money::Budget;
 use workforce_domain::port::Spender;
 
@@ -15,22 +15,6 @@ use crate::request_context::{Request, RequestContext};
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints.add(__path_forecast, Access::Anyone, Codes::NONE, forecast)
-}
-
-/// Whose budget is forecast, and against which limit.
-#[derive(IntoParams)]
-#[into_params(parameter_in = Query)]
-#[expect(dead_code, reason = "describes parameters that are read one by one")]
-struct ForecastParams {
-    /// The agent whose budget it is; that of the company when neither is named.
-    #[param(nullable = false, format = "uuid")]
-    agent_id: Option<String>,
-    /// The project whose budget it is. Only one of the two may be named.
-    #[param(nullable = false, format = "uuid")]
-    project_id: Option<String>,
-    /// A monthly limit in whole cents to try, 0 for none; that which is set when left out.
-    #[param(nullable = false, minimum = 0)]
-    limit_cents: Option<i64>,
 }
 
 /// Whose budget a query names.
@@ -69,7 +53,17 @@ fn what_if(rq: &Request) -> Result<Option<Budget>, Problem> {
 /// limit instead, and `whatIf` tells what it would have done this month.
 #[utoipa::path(get, path = "/api/companies/{companyId}/costs/forecast", tag = TAG,
     operation_id = "getCostForecast",
-    params(ForecastParams),
+    params(
+        ("agentId" = Option<AgentId>, Query, nullable = false,
+            description = "The agent whose budget it is. That of the company when neither an \
+                agent nor a project is named."),
+        ("projectId" = Option<ProjectId>, Query, nullable = false,
+            description = "The project whose budget it is. Not beside `agentId`."),
+        ("limitCents" = Option<i64>, Query, minimum = 0, maximum = 9_223_372_036_854_i64,
+            nullable = false,
+            description = "A monthly limit in whole cents to try, 0 for none. That which is set \
+                when left out."),
+    ),
     responses((status = 200, description = "The forecast.", body = CostForecast)))]
 async fn forecast(rqctx: RequestContext) -> HttpResponse {
     rqctx
