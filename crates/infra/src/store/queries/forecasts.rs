@@ -12,8 +12,8 @@ use workforce_domain::time::{Day, Month, Timestamp};
 
 use super::super::{Connection, DAY_OF_COST};
 use super::cost_sums::{Sums, sums};
-use super::ledger::SpenderId;
 use super::predicates::BUDGET_SCOPE;
+use super::spends::SpenderId;
 use crate::store::cached::cached;
 use crate::store::columns::{IdColumn, Instant, InstantColumn, Key};
 use crate::store::errors::failed;

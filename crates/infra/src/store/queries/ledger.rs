@@ -1,13 +1,10 @@
-use core::fmt;
-
 use diesel::prelude::*;
 use diesel::sql_query;
 use diesel::sql_types::{BigInt, Integer, Text};
-use uuid::Uuid;
 use workforce_domain::actor::CompanyScope;
 use workforce_domain::budget::{BudgetBasis, Replay, RunSpend, Spend, Threshold};
 use workforce_domain::cost::{CostEvent, CostTotal, Window};
-use workforce_domain::id::{AgentId, CompanyId, CostEventId, Id, RunId};
+use workforce_domain::id::{AgentId, CostEventId, RunId};
 use workforce_domain::money::Cents;
 use workforce_domain::page::{CreationKey, Page, PageRequest};
 use workforce_domain::port::{
@@ -21,47 +18,12 @@ use super::cost_events::CostEventRow;
 use super::cost_sums;
 use super::page::{fetch_limit, page_of};
 use super::row::one;
+use super::spends::SpenderId;
 use super::{forecasts, run_spends, spends};
 use crate::store::cached::cached;
 use crate::store::columns::{IdColumn, InstantColumn, Key, StringEnumColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{budget_alerts, cost_events};
-
-/// The id of whoever spends: a company or an agent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct SpenderId(Uuid);
-
-impl Id for SpenderId {
-    const KIND: &'static str = "spender";
-}
-
-impl From<Uuid> for SpenderId {
-    fn from(uuid: Uuid) -> Self {
-        Self(uuid)
-    }
-}
-
-impl From<SpenderId> for Uuid {
-    fn from(id: SpenderId) -> Self {
-        id.0
-    }
-}
-
-impl fmt::Display for SpenderId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl SpenderId {
-    pub(super) fn of(company: CompanyId, spender: Spender) -> IdColumn<Self> {
-        IdColumn(Self(match spender {
-            Spender::Company => company.into(),
-            Spender::Agent(agent) => agent.into(),
-            Spender::Project(project) => project.into(),
-        }))
-    }
-}
 
 impl LedgerReads for Transaction<'_> {
     fn spent(
