@@ -28,7 +28,7 @@ fn standing_at(store: TestStore, now: &str) -> Api {
 }
 
 /// The board reports what an agent spent at an instant, with `more` of the report.
-fn spend(api: &Api, agent: &Value, at: &str, cents: i64, more: Value) {
+fn spend(api: &Api, agent: &Value, at: &str, cents: i64, more: &Value) {
     let mut report = json!({
         "agentId": agent["id"], "provider": "p", "model": "m", "costCents": cents,
         "occurredAt": at,
@@ -44,7 +44,7 @@ fn spend(api: &Api, agent: &Value, at: &str, cents: i64, more: Value) {
 fn spend_daily(api: &Api, agent: &Value, days: std::ops::RangeInclusive<u8>, cents: i64) {
     for day in days {
         let at = format!("2026-03-{day:02}T09:30:00Z");
-        spend(api, agent, &at, cents, json!({}));
+        spend(api, agent, &at, cents, &json!({}));
     }
 }
 
@@ -77,7 +77,7 @@ api_tests! {
         let company = api.company("Acme");
         let (ada, bob) = (api.agent(&company, "Ada"), api.agent(&company, "Bob"));
         limit(api, "agents", &ada, &json!({ "budgetMonthlyCents": 1000 }));
-        spend(api, &ada, "2026-03-06T00:00:00Z", 100, json!({}));
+        spend(api, &ada, "2026-03-06T00:00:00Z", 100, &json!({}));
         spend_daily(api, &ada, 7..=9, 100);
         spend_daily(api, &ada, 10..=10, 50);
         spend_daily(api, &bob, 2..=10, 7);
@@ -133,7 +133,7 @@ api_tests! {
     fn another_limit_is_tried_on_the_month(api = at_noon) {
         let company = api.company("Acme");
         let (ada, bob) = (api.agent(&company, "Ada"), api.agent(&company, "Bob"));
-        spend(api, &bob, "2026-02-27T12:00:00Z", 5000, json!({}));
+        spend(api, &bob, "2026-02-27T12:00:00Z", 5000, &json!({}));
         spend_daily(api, &ada, 1..=9, 60);
         spend_daily(api, &bob, 1..=9, 40);
         limit(api, "companies", &company, &json!({ "budgetMonthlyCents": 1000 }));
@@ -172,7 +172,7 @@ api_tests! {
         let site = api.post(&at, &json!({ "name": "Site" })).ok(201);
         let on_site = json!({ "projectId": site["id"] });
         for at in ["2026-02-28T12:00:00Z", "2026-03-08T12:00:00Z"] {
-            spend(api, &ada, at, 300, on_site.clone());
+            spend(api, &ada, at, 300, &on_site);
         }
         spend_daily(api, &ada, 1..=9, 1000);
         let query = format!("projectId={}", id(&site));
@@ -206,7 +206,7 @@ api_tests! {
         let company = api.company("Acme");
         let ada = api.agent(&company, "Ada");
         for day in 25..=28 {
-            spend(api, &ada, &format!("2026-02-{day}T23:59:59.999999Z"), 100, json!({}));
+            spend(api, &ada, &format!("2026-02-{day}T23:59:59.999999Z"), 100, &json!({}));
         }
         limit(api, "agents", &ada, &json!({ "budgetMonthlyCents": 50 }));
         let told = told(api, &company, &format!("{}&limitCents=50", of_agent(&ada)));
@@ -226,7 +226,7 @@ api_tests! {
         for day in 5..=9 {
             let at = format!("2026-03-0{day}T00:00:00Z");
             let plan = json!({ "billingType": "subscription", "estimatedCostCents": 20 });
-            spend(api, &ada, &at, 0, plan);
+            spend(api, &ada, &at, 0, &plan);
         }
         let query = "limitCents=60";
         let actual = told(api, &company, query);
