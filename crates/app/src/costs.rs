@@ -1,10 +1,12 @@
 //! Costs: recording them, and what they add up to
 //! (docs/budgets.md#cost-events).
 
+mod forecast;
 mod metering;
 mod runs;
 mod summaries;
 
+pub use forecast::{CostForecast, forecast};
 pub use metering::{ModelUse, RunUse, meter, settle};
 pub use summaries::{AgentCost, CostSummary, WindowQuery, by_agent, by_project, summary};
 

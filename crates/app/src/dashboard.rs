@@ -9,7 +9,7 @@ use workforce_domain::dashboard::{Badges, Cutoffs, DashboardMetrics};
 use workforce_domain::id::CompanyId;
 use workforce_domain::money::Budget;
 use workforce_domain::port::{Failure, Reads, Spender};
-use workforce_domain::time::{Month, Timestamp};
+use workforce_domain::time::{Day, Month};
 
 use crate::access::{self, Denied};
 use crate::budgets;
@@ -17,7 +17,6 @@ use crate::context::Context;
 use crate::refusal::{Code, Refusal};
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Why a call about the dashboard is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -53,10 +52,10 @@ pub fn get(
     let company = access::company(reads, ctx, company)?;
     let scope = company.scope();
     let month = Month::of(ctx.now);
-    let today = start_of_day(ctx.now);
+    let today = Day::of(ctx.now).start();
     let instants = Cutoffs {
         today,
-        yesterday: today.minus(DAY),
+        yesterday: today.minus(Day::LENGTH),
         hour_ago: ctx.now.minus(HOUR),
     };
     let figures = reads.companies().figures(scope, instants)?;
@@ -79,10 +78,4 @@ pub fn badges(
 ) -> Result<Badges, Failure<DashboardError>> {
     let scope = access::company_scope(reads, ctx, company)?;
     Ok(reads.companies().badges(scope)?)
-}
-
-/// The first instant of a day in UTC.
-fn start_of_day(at: Timestamp) -> Timestamp {
-    const DAY_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
-    Timestamp::from_micros(at.micros() - at.micros().rem_euclid(DAY_MICROS))
 }

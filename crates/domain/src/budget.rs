@@ -1,5 +1,6 @@
 //! Budgets: what a month's spend means (docs/budgets.md#thresholds).
 
+mod forecast;
 mod reservation;
 
 use alloc::vec::Vec;
@@ -14,6 +15,10 @@ use crate::money::{Budget, Cents};
 use crate::string_enum;
 use crate::time::{Month, Timestamp};
 
+pub use forecast::{
+    DAYS_LOOKED_AT, DaySpend, Forecast, ForecastStatus, LEAST_DAYS, LimitPeriod, Pace, Replay,
+    forecast, full_days,
+};
 pub use reservation::{LEAST_RESERVATION, RUNS_LOOKED_AT, RunSpend, expected_cost, reservation};
 
 string_enum! {

@@ -31,7 +31,7 @@ use crate::project::TargetDate;
 use crate::secret::{ExternalRef, SecretValue};
 use crate::session::TaskKey;
 use crate::string_enum::StringEnum;
-use crate::time::Timestamp;
+use crate::time::{Day, Timestamp};
 
 /// Gives types a schema under a name, by default their own.
 macro_rules! schema {
@@ -55,6 +55,7 @@ pub(crate) use schema;
 
 schema! {
     Timestamp as "Timestamp" = formatted(SchemaFormat::KnownFormat(KnownFormat::DateTime));
+    Day as "Day" = formatted(SchemaFormat::KnownFormat(KnownFormat::Date));
     TargetDate as "TargetDate" = AnyOfBuilder::new()
         .item(formatted(SchemaFormat::KnownFormat(KnownFormat::Date)))
         .item(formatted(SchemaFormat::KnownFormat(KnownFormat::DateTime)))

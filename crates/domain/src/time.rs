@@ -1,4 +1,4 @@
-//! Instants and the budget month, both in UTC.
+//! Instants, days and the budget month, all in UTC.
 
 use alloc::string::String;
 use core::fmt;
@@ -136,6 +136,50 @@ impl<'de> serde::Deserialize<'de> for Timestamp {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         Self::parse(&text).map_err(serde::de::Error::custom)
+    }
+}
+
+/// A day in UTC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Day(i64);
+
+impl Day {
+    /// How long each day is: UTC as databases keep it has no leap seconds.
+    pub const LENGTH: Duration = Duration::from_secs(24 * 60 * 60);
+
+    /// The day an instant belongs to.
+    pub const fn of(at: Timestamp) -> Self {
+        Self(at.0.div_euclid(whole_micros(Self::LENGTH)))
+    }
+
+    /// The day with this [`number`](Self::number).
+    pub const fn from_number(number: i64) -> Self {
+        Self(number)
+    }
+
+    /// How many days after 1970-01-01 it is.
+    pub const fn number(self) -> i64 {
+        self.0
+    }
+
+    /// The first instant of the day, or the nearest one that can be counted.
+    pub const fn start(self) -> Timestamp {
+        Timestamp(self.0.saturating_mul(whole_micros(Self::LENGTH)))
+    }
+}
+
+impl fmt::Display for Day {
+    /// `2026-11-20`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let date = self.start().date_time();
+        let month = u8::from(date.month());
+        write!(f, "{:04}-{month:02}-{:02}", date.year(), date.day())
+    }
+}
+
+impl serde::Serialize for Day {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 

@@ -26,7 +26,7 @@ pub struct WindowQuery {
 }
 
 impl WindowQuery {
-    fn window(self, now: Timestamp) -> Window {
+    pub(super) fn window(self, now: Timestamp) -> Window {
         let month = Month::of(now);
         match (self.from, self.to) {
             (Some(start), Some(end)) => Window { start, end },

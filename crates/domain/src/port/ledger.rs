@@ -2,13 +2,13 @@ use alloc::vec::Vec;
 
 use super::StoreError;
 use crate::actor::CompanyScope;
-use crate::budget::{BudgetScope, RunSpend, Spend, Threshold};
+use crate::budget::{BudgetBasis, BudgetScope, Replay, RunSpend, Spend, Threshold};
 use crate::cost::{BillingType, CostEvent, CostTotal, TokenUse, Window};
 use crate::id::{AgentId, CostEventId, ProjectId, RunId};
 use crate::money::Cents;
 use crate::page::{CreationKey, Page, PageRequest};
 use crate::text::Name;
-use crate::time::{Month, Timestamp};
+use crate::time::{Day, Month, Timestamp};
 
 /// Whose spend a running total counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,6 +122,32 @@ pub trait LedgerReads {
         company: CompanyScope,
         window: Window,
     ) -> Result<Vec<ProjectCost>, StoreError>;
+
+    /// When the first counted event of a spender occurred; `None` when there is none.
+    fn first_cost(
+        &mut self,
+        company: CompanyScope,
+        spender: Spender,
+    ) -> Result<Option<Timestamp>, StoreError>;
+
+    /// The sums per day in UTC over a window, in order; days without events are missing.
+    fn by_day(
+        &mut self,
+        company: CompanyScope,
+        spender: Spender,
+        window: Window,
+    ) -> Result<Vec<(Day, CostTotal)>, StoreError>;
+
+    /// When the spend of a window reached `limit`, in the order in which costs occurred,
+    /// and what was spent after it. Costs of one instant count together.
+    fn replay(
+        &mut self,
+        company: CompanyScope,
+        spender: Spender,
+        window: Window,
+        basis: BudgetBasis,
+        limit: Cents,
+    ) -> Result<Replay, StoreError>;
 
     /// The event an agent recorded under its own key before.
     fn find_by_key(

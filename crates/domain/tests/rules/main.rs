@@ -9,6 +9,7 @@ mod attachments;
 mod branches;
 mod budgets;
 mod checkouts;
+mod forecasts;
 mod ids;
 mod issues;
 mod lifecycles;

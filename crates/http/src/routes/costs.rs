@@ -1,3 +1,4 @@
+mod forecast;
 mod summaries;
 mod window;
 
@@ -28,7 +29,7 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     let endpoints = endpoints
         .add(__path_report, Access::Itself, costs::REPORT, report)
         .add(__path_list, Access::Anyone, Codes::NONE, list);
-    summaries::register(endpoints)
+    forecast::register(summaries::register(endpoints))
 }
 
 #[derive(Deserialize, ToSchema)]

@@ -30,6 +30,7 @@ mod callers;
 mod companies;
 mod completions;
 mod conventions;
+mod cost_forecasts;
 mod costs;
 mod databases;
 mod deletes;

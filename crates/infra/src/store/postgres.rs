@@ -58,3 +58,6 @@ pub(crate) use for_share;
 
 /// The month of a cost event, as totals number months.
 const MONTH_OF_COST: &str = "CAST(to_char(e.occurred_at AT TIME ZONE 'UTC', 'YYYYMM') AS integer)";
+
+/// The day of a cost event, counted from 1970-01-01 in UTC.
+const DAY_OF_COST: &str = "CAST(FLOOR(EXTRACT(EPOCH FROM e.occurred_at) / 86400) AS bigint)";

@@ -56,3 +56,6 @@ pub(crate) use for_share;
 /// The month of a cost event, as totals number months.
 const MONTH_OF_COST: &str =
     "CAST(strftime('%Y%m', e.occurred_at / 1000000, 'unixepoch') AS integer)";
+
+/// The day of a cost event, counted from 1970-01-01 in UTC.
+const DAY_OF_COST: &str = "e.occurred_at / 86400000000";

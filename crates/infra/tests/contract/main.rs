@@ -18,6 +18,7 @@ mod event_retention;
 mod explain;
 mod feed;
 mod figures;
+mod forecasts;
 mod goals_and_projects;
 mod idempotency;
 mod instructions;

@@ -4,6 +4,7 @@ use workforce_app::Code;
 use workforce_app::costs::{self, ReportCost, WindowQuery};
 use workforce_domain::id::{AgentId, CompanyId};
 use workforce_domain::page::PageRequest;
+use workforce_domain::port::Spender;
 use workforce_testkit::world::{Acting, World, report_of};
 
 use super::{Answers, Objects, told};
@@ -25,6 +26,10 @@ pub(super) fn of(who: Acting<'_>, company: CompanyId, stranger: AgentId) -> Answ
         (
             "costs::by_project",
             told(who.read(|r, ctx| costs::by_project(r, ctx, company, window))),
+        ),
+        (
+            "costs::forecast",
+            told(who.read(|r, ctx| costs::forecast(r, ctx, company, Spender::Company, None))),
         ),
         (
             "costs::list",

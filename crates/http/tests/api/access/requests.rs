@@ -199,6 +199,7 @@ pub(super) const REQUESTS: &[Request] = &[
     ),
     get("/api/companies/{companyId}/costs/by-agent"),
     get("/api/companies/{companyId}/costs/by-project"),
+    get("/api/companies/{companyId}/costs/forecast"),
     get("/api/companies/{companyId}/costs/summary"),
     get("/api/companies/{companyId}/dashboard"),
     get("/api/companies/{companyId}/events"),

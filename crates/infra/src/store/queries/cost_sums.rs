@@ -22,7 +22,7 @@ use crate::store::errors::failed;
 /// A statement that sums up the counted cost events `e` of a company: it selects
 /// `beside` as well, joins `with`, and ends in `groups`. The casts are for
 /// PostgreSQL, where a sum of whole numbers is a decimal one.
-fn sums(beside: &str, with: &str, groups: &str) -> String {
+pub(super) fn sums(beside: &str, with: &str, groups: &str) -> String {
     let api = BILLING_TYPE.is("e", BillingType::Api);
     let subscription = BILLING_TYPE.is("e", BillingType::Subscription);
     format!(
@@ -64,7 +64,7 @@ static BY_PROJECT: LazyLock<String> = LazyLock::new(|| {
 });
 
 #[derive(QueryableByName)]
-struct Sums {
+pub(super) struct Sums {
     #[diesel(sql_type = BigInt)]
     cost: i64,
     #[diesel(sql_type = BigInt)]

@@ -1,19 +1,16 @@
-use core::fmt;
-
 use diesel::prelude::*;
 use diesel::sql_query;
 use diesel::sql_types::{BigInt, Integer, Text};
-use uuid::Uuid;
 use workforce_domain::actor::CompanyScope;
-use workforce_domain::budget::{RunSpend, Spend, Threshold};
+use workforce_domain::budget::{BudgetBasis, Replay, RunSpend, Spend, Threshold};
 use workforce_domain::cost::{CostEvent, CostTotal, Window};
-use workforce_domain::id::{AgentId, CompanyId, CostEventId, Id, RunId};
+use workforce_domain::id::{AgentId, CostEventId, RunId};
 use workforce_domain::money::Cents;
 use workforce_domain::page::{CreationKey, Page, PageRequest};
 use workforce_domain::port::{
     CostEventCursor, LedgerReads, LedgerWrites, MeteredModel, ProjectCost, Spender, StoreError,
 };
-use workforce_domain::time::{Month, Timestamp};
+use workforce_domain::time::{Day, Month, Timestamp};
 
 use super::super::transaction::Transaction;
 use super::super::{Connection, LoadingMode};
@@ -21,47 +18,12 @@ use super::cost_events::CostEventRow;
 use super::cost_sums;
 use super::page::{fetch_limit, page_of};
 use super::row::one;
-use super::{run_spends, spends};
+use super::spends::SpenderId;
+use super::{forecasts, run_spends, spends};
 use crate::store::cached::cached;
 use crate::store::columns::{IdColumn, InstantColumn, Key, StringEnumColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{budget_alerts, cost_events};
-
-/// The id of whoever spends: a company or an agent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct SpenderId(Uuid);
-
-impl Id for SpenderId {
-    const KIND: &'static str = "spender";
-}
-
-impl From<Uuid> for SpenderId {
-    fn from(uuid: Uuid) -> Self {
-        Self(uuid)
-    }
-}
-
-impl From<SpenderId> for Uuid {
-    fn from(id: SpenderId) -> Self {
-        id.0
-    }
-}
-
-impl fmt::Display for SpenderId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl SpenderId {
-    pub(super) fn of(company: CompanyId, spender: Spender) -> IdColumn<Self> {
-        IdColumn(Self(match spender {
-            Spender::Company => company.into(),
-            Spender::Agent(agent) => agent.into(),
-            Spender::Project(project) => project.into(),
-        }))
-    }
-}
 
 impl LedgerReads for Transaction<'_> {
     fn spent(
@@ -132,6 +94,34 @@ impl LedgerReads for Transaction<'_> {
         window: Window,
     ) -> Result<Vec<ProjectCost>, StoreError> {
         cost_sums::by_project(self.conn, company, window)
+    }
+
+    fn first_cost(
+        &mut self,
+        company: CompanyScope,
+        spender: Spender,
+    ) -> Result<Option<Timestamp>, StoreError> {
+        forecasts::first_cost(self.conn, company, spender)
+    }
+
+    fn by_day(
+        &mut self,
+        company: CompanyScope,
+        spender: Spender,
+        window: Window,
+    ) -> Result<Vec<(Day, CostTotal)>, StoreError> {
+        forecasts::by_day(self.conn, company, spender, window)
+    }
+
+    fn replay(
+        &mut self,
+        company: CompanyScope,
+        spender: Spender,
+        window: Window,
+        basis: BudgetBasis,
+        limit: Cents,
+    ) -> Result<Replay, StoreError> {
+        forecasts::replay(self.conn, company, spender, window, basis, limit)
     }
 
     fn find_by_key(

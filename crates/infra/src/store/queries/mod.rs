@@ -25,6 +25,7 @@ mod credentials;
 mod engine;
 mod event_retention;
 mod figures;
+mod forecasts;
 mod goals;
 mod idempotency;
 pub(super) mod inspection;

@@ -14,9 +14,9 @@ use workforce_domain::run::Run;
 use workforce_domain::time::{Month, Timestamp};
 
 use super::super::Connection;
-use super::ledger::SpenderId;
 use super::row::exactly_one;
 use super::spends;
+use super::spends::SpenderId;
 use crate::store::columns::{IdColumn, InstantColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{issues, projects, run_spends};

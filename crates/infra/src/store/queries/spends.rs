@@ -1,5 +1,6 @@
 //! What was spent in a month, from the running totals, and what live runs hold.
 
+use core::fmt;
 use std::collections::HashMap;
 use std::hash::Hash;
 
@@ -8,20 +9,56 @@ use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
 use diesel::sql_query;
 use diesel::sql_types::{BigInt, Bool, Integer, Nullable};
+use uuid::Uuid;
 use workforce_domain::actor::CompanyScope;
 use workforce_domain::budget::{BudgetScope, Spend};
 use workforce_domain::id::{AgentId, CompanyId, Id};
 use workforce_domain::money::Cents;
-use workforce_domain::port::StoreError;
+use workforce_domain::port::{Spender, StoreError};
 use workforce_domain::time::Month;
 
 use super::super::Connection;
-use super::ledger::SpenderId;
 use super::predicates::{BUDGET_SCOPE, holding};
 use crate::store::cached::cached;
 use crate::store::columns::{IdColumn, Key, StringEnumColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{run_spends, spend_totals};
+
+/// The id of whoever spends: a company, an agent or a project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct SpenderId(Uuid);
+
+impl Id for SpenderId {
+    const KIND: &'static str = "spender";
+}
+
+impl From<Uuid> for SpenderId {
+    fn from(uuid: Uuid) -> Self {
+        Self(uuid)
+    }
+}
+
+impl From<SpenderId> for Uuid {
+    fn from(id: SpenderId) -> Self {
+        id.0
+    }
+}
+
+impl fmt::Display for SpenderId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl SpenderId {
+    pub(super) fn of(company: CompanyId, spender: Spender) -> IdColumn<Self> {
+        IdColumn(Self(match spender {
+            Spender::Company => company.into(),
+            Spender::Agent(agent) => agent.into(),
+            Spender::Project(project) => project.into(),
+        }))
+    }
+}
 
 #[derive(QueryableByName)]
 struct SpendRow {

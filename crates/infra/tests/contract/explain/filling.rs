@@ -298,6 +298,7 @@ fn add_records(
     tx.revisions_mut().insert(&revision(agent, n))?;
     tx.ledger_mut().record(&CostEvent {
         agent: agent.id,
+        project: issue.project,
         created_at: later(seconds),
         ..cost(world, "1")
     })

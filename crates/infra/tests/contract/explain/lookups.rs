@@ -4,7 +4,9 @@ use workforce_domain::actor::{InstanceScope, Scope};
 use workforce_domain::agent::AdapterType;
 use workforce_domain::approval::ApprovalType;
 use workforce_domain::attachment::ObjectName;
+use workforce_domain::budget::BudgetBasis;
 use workforce_domain::cost::Window;
+use workforce_domain::money::Cents;
 use workforce_domain::port::{Reads, SearchCursor, Spender};
 use workforce_domain::search::SearchQuery;
 use workforce_domain::session::TaskKey;
@@ -155,6 +157,19 @@ pub(super) fn others(asked: &Asked) -> Vec<(String, Body<'_>)> {
                 reads.ledger().total(scope, window)?;
                 reads.ledger().by_agent(scope, window)?;
                 reads.ledger().by_project(scope, window)?;
+                for spender in [
+                    Spender::Company,
+                    Spender::Agent(asked.agent),
+                    Spender::Project(asked.project),
+                ] {
+                    let ledger = reads.ledger();
+                    ledger.first_cost(scope, spender)?;
+                    ledger.by_day(scope, spender, window)?;
+                    for basis in [BudgetBasis::Actual, BudgetBasis::Estimated] {
+                        let limit = Cents::from_micros(1);
+                        ledger.replay(scope, spender, window, basis, limit)?;
+                    }
+                }
                 Ok(())
             }),
         ),
