@@ -48,7 +48,7 @@ pub(crate) fn run(repository: &Repository) -> Result<()> {
         println!("\n== dependencies\nskipped: cargo-deny is not installed");
     }
 
-    let simulation = "run --profile simulation -p workforce-simulation -- --seeds 1000";
+    let simulation = "run --profile simulation -p workforce-simulation -- --seeds 10000";
     step("simulation", cargo(simulation))?;
 
     println!("\n== tests");

@@ -61,6 +61,13 @@ string_enum! {
     }
 }
 
+impl WakeReason {
+    /// True when somebody said something, which calls for an answer, not for work.
+    pub const fn is_talk(self) -> bool {
+        matches!(self, Self::IssueCommented | Self::IssueCommentMentioned)
+    }
+}
+
 /// A wake. At most one is pending per agent and key; whatever else happens
 /// meanwhile is added to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -108,6 +115,10 @@ pub struct Wake {
     /// runs failed is tried again.
     #[serde(skip)]
     pub by_board: bool,
+    /// Why there is work to do on the issue, the first such reason. The work waits
+    /// on while the wake is answered with advice.
+    #[serde(skip)]
+    pub work: Option<WakeReason>,
     /// When it was made.
     pub created_at: Timestamp,
     /// When something was last added.

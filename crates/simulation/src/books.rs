@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use workforce_domain::cost::CostEvent;
 use workforce_domain::id::{AgentId, IssueId, RunId, WakeId};
-use workforce_domain::run::RunKind;
 use workforce_domain::time::{Month, Timestamp};
 
 /// A wake that waits.
@@ -59,7 +58,7 @@ pub(crate) struct Books {
     /// When each run ended.
     pub(crate) ended: BTreeMap<RunId, Timestamp>,
     /// When the work of an agent on an issue was last queued again because it was lost.
-    pub(crate) retried: BTreeMap<(AgentId, Option<IssueId>), (RunKind, Timestamp)>,
+    pub(crate) retried: BTreeMap<(AgentId, Option<IssueId>), Timestamp>,
     /// When the timer of an agent last beat.
     pub(crate) beaten: BTreeMap<AgentId, Timestamp>,
     /// A run that the board cancelled in this step.

@@ -134,11 +134,8 @@ impl Simulation {
                 continue;
             }
             let key = (wake.agent, wake.issue);
-            let last = self.books.retried.insert(key, (run.kind, run.created_at));
-            // Advice that is queued again brings work about the agent's own issue with it: the
-            // use case cannot tell whether the lost run was to work (`requeue_waiting_work`).
-            let same = last.filter(|(kind, _)| *kind == run.kind);
-            let spacing = same.map(|(_, last)| run.created_at.since(last).as_secs());
+            let last = self.books.retried.insert(key, run.created_at);
+            let spacing = last.map(|last| run.created_at.since(last).as_secs());
             demand(
                 spacing.is_none_or(|spacing| spacing >= 60 * 60),
                 "lost work is queued again once an hour at most",
@@ -213,8 +210,7 @@ impl Simulation {
             issue: run.issue,
         };
         let last = self.books.retried.get(&(run.agent, run.issue));
-        let was_recent =
-            last.is_some_and(|(_, last)| self.world.now().since(*last).as_secs() < 60 * 60);
+        let was_recent = last.is_some_and(|last| self.world.now().since(*last).as_secs() < 60 * 60);
         let was_asked = self
             .run(run.id)?
             .is_some_and(|run| run.stop_reason.is_some());

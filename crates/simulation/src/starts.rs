@@ -3,6 +3,7 @@
 use workforce_domain::actor::{CompanyOwned, Scope};
 use workforce_domain::agent::{Agent, AgentState};
 use workforce_domain::approval::{ApprovalStatus, ApprovalType};
+use workforce_domain::budget::BudgetBasis;
 use workforce_domain::company::Company;
 use workforce_domain::issue::Holder;
 use workforce_domain::lifecycle::Lifecycle;
@@ -46,13 +47,14 @@ impl Simulation {
         demand(company.is_active(), starts, by("a company that is stopped"))?;
         let is_stopped = company.lifecycle.pause_reason().is_some();
         demand(!is_stopped, starts, by("a company whose budget stops it"))?;
-        let exhausted = "nothing starts once a budget is used up";
-        let spent = self.books.spent_by(agent.id, month);
+        let exhausted = "nothing starts once a budget is used up or held";
+        let (held_of_agent, held) = self.held_beside(run)?;
+        let spent = self.books.spent_by(agent.id, month) + held_of_agent;
         let limit = agent.budget.limit().map(|limit| limit.micros());
         let is_used_up = limit.is_some_and(|limit| spent >= limit) && !agent.may_overspend(month);
         demand(!is_used_up, exhausted, by("an agent without money"))?;
         let limit = company.budget.limit().map(|limit| limit.micros());
-        let is_used_up = limit.is_some_and(|limit| self.books.spent_in(month) >= limit);
+        let is_used_up = limit.is_some_and(|limit| self.books.spent_in(month) + held >= limit);
         demand(!is_used_up, exhausted, by("a company without money"))?;
         let Some(id) = run.issue.filter(|_| run.kind == RunKind::Execution) else {
             return Ok(());
@@ -85,5 +87,23 @@ impl Simulation {
             Holder::Agent(agent) => agent != wake.agent && lease.is_live(now),
         });
         demand(held.is_none(), starts, by("an issue that is held"))
+    }
+
+    /// What the live runs beside this one hold of the budgets of its agent and of the company, in
+    /// millionths of a cent.
+    fn held_beside(&self, run: &Run) -> Result<(i64, i64), Broken> {
+        let company = self.scope();
+        let (mut of_agent, mut of_company) = (0, 0);
+        for other in self.running()?.iter().filter(|other| other.id != run.id) {
+            let spend = self
+                .world
+                .read(|reads| reads.ledger().run_spend(company, other.id))?;
+            let held = spend.unwrap_or_default().held(BudgetBasis::Actual).micros();
+            of_company += held;
+            if other.agent == run.agent {
+                of_agent += held;
+            }
+        }
+        Ok((of_agent, of_company))
     }
 }

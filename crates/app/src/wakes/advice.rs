@@ -138,15 +138,8 @@ pub(crate) fn requeue_waiting_work(
     agent: &Agent,
     answered: &Wake,
 ) -> Result<(), StoreError> {
-    const TALK: [WakeReason; 2] = [
-        WakeReason::IssueCommented,
-        WakeReason::IssueCommentMentioned,
-    ];
-    let work = answered
-        .reasons
-        .iter()
-        .find(|reason| !TALK.contains(reason));
-    let (RunKind::Consult, Some(issue), Some(reason)) = (answered.kind, answered.issue, work)
+    let (RunKind::Consult, Some(issue), Some(reason)) =
+        (answered.kind, answered.issue, answered.work)
     else {
         return Ok(());
     };
@@ -154,7 +147,7 @@ pub(crate) fn requeue_waiting_work(
     let is_its_own =
         found.is_some_and(|it| it.assignee.agent() == Some(agent.id) && !it.status().is_terminal());
     if is_its_own {
-        let request = WakeRequest::about(agent, issue, answered.source, *reason);
+        let request = WakeRequest::about(agent, issue, answered.source, reason);
         super::request(tx, ctx, request)?;
     }
     Ok(())

@@ -61,6 +61,13 @@ impl<'a> WakeRequest<'a> {
     }
 }
 
+impl WakeRequest<'_> {
+    /// Why there is work to do on the issue, if that is what it asks for.
+    fn work(&self) -> Option<WakeReason> {
+        (self.kind == RunKind::Execution && !self.reason.is_talk()).then_some(self.reason)
+    }
+}
+
 /// What became of a wake request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WakeOutcome {
@@ -89,6 +96,7 @@ pub fn request(
     let pending = tx
         .runs_mut()
         .lock_pending_wake(company, request.agent.id, request.issue)?;
+    let work = request.work();
     request.kind = advice::kind(tx, ctx, &request, pending.as_ref())?;
     if let Some(mut wake) = pending {
         change_kind(tx, ctx, &mut wake, request.kind)?;
@@ -100,11 +108,13 @@ pub fn request(
             request.not_before = Some(until);
         }
         wake.by_board |= ctx.actor().is_board();
+        wake.work = wake.work.or(work);
         merge(&mut wake, request, ctx.now);
         tx.runs_mut().save_wake(&wake)?;
         return Ok(WakeOutcome::Coalesced(wake.run));
     }
-    Ok(WakeOutcome::Queued(queue(tx, ctx, wakeable, request)?))
+    let run = queue_with(tx, ctx, wakeable, request, work)?;
+    Ok(WakeOutcome::Queued(run))
 }
 
 /// Keeps an agent wakeable until the transaction ends; `None` when it may not be woken, or not
@@ -126,14 +136,25 @@ pub fn queue(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
     wakeable: WakeableAgent,
+    request: WakeRequest<'_>,
+) -> Result<RunId, StoreError> {
+    let work = request.work();
+    queue_with(tx, ctx, wakeable, request, work)
+}
+
+fn queue_with(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    wakeable: WakeableAgent,
     mut request: WakeRequest<'_>,
+    work: Option<WakeReason>,
 ) -> Result<RunId, StoreError> {
     ctx.signal.raise();
     if let Some(until) = loop_breaker::held_until(tx, ctx, &request)? {
         loop_breaker::log_suspected_loop(tx, ctx, &request, until);
         request.not_before = Some(until);
     }
-    let (wake, run) = fresh(ctx, request);
+    let (wake, run) = fresh(ctx, request, work);
     tx.runs_mut().queue(wakeable, &wake, &run)?;
     tx.journal().event(Event {
         company: run.company,
@@ -179,6 +200,7 @@ pub fn withdraw(
         return Ok(());
     }
     change_kind(tx, ctx, &mut wake, RunKind::Consult)?;
+    wake.work = None;
     wake.updated_at = ctx.now;
     tx.runs_mut().save_wake(&wake)
 }
@@ -221,7 +243,7 @@ fn merge(wake: &mut Locked<Wake>, request: WakeRequest<'_>, now: Timestamp) {
     wake.updated_at = now;
 }
 
-fn fresh(ctx: &Context<'_>, request: WakeRequest<'_>) -> (Wake, Run) {
+fn fresh(ctx: &Context<'_>, request: WakeRequest<'_>, work: Option<WakeReason>) -> (Wake, Run) {
     let (wake, run) = (ctx.id(), ctx.id());
     let requested_by = (request.source == WakeSource::OnDemand).then(|| ctx.actor().name());
     let row = Run {
@@ -274,6 +296,7 @@ fn fresh(ctx: &Context<'_>, request: WakeRequest<'_>) -> (Wake, Run) {
         run,
         requested_by,
         by_board: ctx.actor().is_board(),
+        work,
         created_at: ctx.now,
         updated_at: ctx.now,
     };

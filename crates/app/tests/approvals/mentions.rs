@@ -4,7 +4,7 @@
 use workforce_app::approvals::{self, Decide};
 use workforce_app::issues::{self, AddComment};
 use workforce_domain::approval::{Approval, ApprovalType};
-use workforce_domain::run::RunKind;
+use workforce_domain::run::{RunEnd, RunErrorCode, RunKind, RunOutcome};
 use workforce_domain::text::CommentBody;
 use workforce_domain::wake::{Wake, WakeReason};
 use workforce_testkit::on_both_databases;
@@ -93,6 +93,19 @@ on_both_databases! {
         assert!(desk.world.start_all().is_empty());
         done(decided(desk.world.board(), approvals::approve, asked.id, &Decide::default()));
         runs(&desk, RunKind::Execution);
+        assert!(desk.world.pending_wakes(&desk.ada).is_empty());
+    }
+
+    fn advice_that_was_lost_is_queued_again_without_work(store: &TestStore) {
+        let (desk, _) = waiting(store);
+        says_on_the_issue(&desk, "@Ada, is this enough?");
+        let [lost] = &*desk.world.start_all() else {
+            panic!("one run begins");
+        };
+        let end = RunEnd::without_exit(RunOutcome::Lost(RunErrorCode::ProcessLost), "lost");
+        assert!(desk.world.finish_as(&lost.run, &end));
+        let wake = runs(&desk, RunKind::Consult);
+        assert_eq!(wake.reasons, [WakeReason::ProcessLostRetry]);
         assert!(desk.world.pending_wakes(&desk.ada).is_empty());
     }
 

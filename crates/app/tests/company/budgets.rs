@@ -5,6 +5,7 @@ mod company;
 mod costs;
 mod reporters;
 mod reservations;
+mod rival_servers;
 
 use std::time::Duration;
 

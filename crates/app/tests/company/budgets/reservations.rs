@@ -29,13 +29,13 @@ use crate::support::{
 /// A model with a price: a token that it writes costs 1,500 millionths of a cent.
 const MODEL: &str = "claude-sonnet-4-5";
 /// So many of these tokens cost a cent.
-const TOKENS_OF_A_CENT: i64 = 667;
+pub(super) const TOKENS_OF_A_CENT: i64 = 667;
 
 fn spend_of(world: &World, agent: &Agent) -> Spend {
     agent_detail(world.board(), agent.id).view.spend
 }
 
-fn use_of(tokens: i64, cost: Option<Cents>) -> ModelUse {
+pub(super) fn use_of(tokens: i64, cost: Option<Cents>) -> ModelUse {
     ModelUse {
         provider: name("anthropic"),
         model: name(MODEL),
@@ -48,7 +48,7 @@ fn use_of(tokens: i64, cost: Option<Cents>) -> ModelUse {
 }
 
 /// What its program tells that a live run used: the uses with these numbers, from one.
-fn tell(world: &World, run: &Run, billing: BillingType, tells_cost: bool, uses: &[ModelUse]) {
+pub(super) fn tell(world: &World, run: &Run, billing: BillingType, tells_cost: bool, uses: &[ModelUse]) {
     let numbered: Vec<(i64, ModelUse)> = (1..).zip(uses.iter().cloned()).collect();
     done(world.system().write(|tx, ctx| {
         costs::meter(tx, ctx, run.scope(), run.id, billing, tells_cost, &numbered)
@@ -73,7 +73,7 @@ fn uncap(world: &World, company: workforce_domain::id::CompanyId) {
 }
 
 /// A company with a limit of so many cents, and agents with an issue each.
-fn crowd(world: &World, limit: i64, size: usize) -> Vec<Agent> {
+pub(super) fn crowd(world: &World, limit: i64, size: usize) -> Vec<Agent> {
     let company = world.company("Acme").id;
     uncap(world, company);
     limit_company(world, company, limit);

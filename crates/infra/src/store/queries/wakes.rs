@@ -46,6 +46,7 @@ pub(super) struct WakeRow {
     run_id: IdColumn<RunId>,
     requested_by: Option<String>,
     by_board: bool,
+    work_reason: Option<StringEnumColumn<WakeReason>>,
     created_at: InstantColumn,
     updated_at: InstantColumn,
 }
@@ -74,6 +75,7 @@ impl Row for WakeRow {
             run: self.run_id.0,
             requested_by: self.requested_by,
             by_board: self.by_board,
+            work: self.work_reason.map(|reason| reason.0),
             created_at: self.created_at.0,
             updated_at: self.updated_at.0,
         })
@@ -99,6 +101,7 @@ impl From<&Wake> for WakeRow {
             run_id: IdColumn(wake.run),
             requested_by: wake.requested_by.clone(),
             by_board: wake.by_board,
+            work_reason: wake.work.map(StringEnumColumn),
             created_at: InstantColumn(wake.created_at),
             updated_at: InstantColumn(wake.updated_at),
         }

@@ -92,5 +92,6 @@ diesel::table! {
         created_at -> Instant,
         updated_at -> Instant,
         priority -> SmallInt,
+        work_reason -> Nullable<Text>,
     }
 }

@@ -155,6 +155,7 @@ pub(crate) fn wake(agent: &Agent, issue: Option<&Issue>) -> (Wake, Run) {
         run: run_id,
         requested_by: None,
         by_board: false,
+        work: issue.map(|_| WakeReason::IssueAssigned),
         created_at: now(),
         updated_at: now(),
     };

@@ -142,5 +142,6 @@ pub(crate) fn wake(c: u8, thing: u8) -> Row {
         created_at: Instant,
         updated_at: Instant,
         priority: Number(2),
+        work_reason: Null,
     })
 }

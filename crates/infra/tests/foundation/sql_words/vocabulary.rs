@@ -14,6 +14,7 @@ use workforce_domain::issue::IssueStatus;
 use workforce_domain::project::ProjectStatus;
 use workforce_domain::run::{RunKind, RunStatus, WakeStatus};
 use workforce_domain::string_enum::StringEnum;
+use workforce_domain::wake::WakeReason;
 
 /// A column and its words.
 pub(super) struct Vocabulary {
@@ -59,4 +60,5 @@ pub(super) const VOCABULARIES: &[Vocabulary] = &[
     of::<BudgetScope>("spend_totals", "scope_type"),
     of::<RunKind>("wakes", "kind"),
     of::<WakeStatus>("wakes", "status"),
+    of::<WakeReason>("wakes", "work_reason"),
 ];

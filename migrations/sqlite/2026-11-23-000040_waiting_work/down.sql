@@ -1,0 +1,1 @@
+ALTER TABLE wakes DROP COLUMN work_reason;
