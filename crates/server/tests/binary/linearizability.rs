@@ -16,6 +16,8 @@ use crate::harness::{Server, folder};
 use crate::histories::{Answer, Caller, Deed, Histories, Record, answer_of, seen_in};
 use crate::office::{Database, on_both};
 
+pub(crate) use keys::{key_of, next};
+
 /// What every server on a database opens sealed values with.
 pub(crate) const MASTER_KEY: &str =
     "5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a";

@@ -17,6 +17,7 @@ mod canaries;
 mod client;
 mod command_line;
 mod containment;
+mod crashes;
 mod crawl;
 mod database_faults;
 mod demos;

@@ -1,0 +1,115 @@
+//! Runs, wakes, leases and processes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::checks::{Kept, notes_of_programs};
+use super::killer::Killer;
+use super::notes::{Fate, Kind, Write};
+use super::processes;
+use super::report::{Report, tally};
+use super::scene::Scene;
+
+/// What a run leaves is gone soon after it.
+const GONE_AFTER: Duration = Duration::from_secs(15);
+
+pub(super) fn all(
+    scene: &Scene,
+    writes: &BTreeMap<String, Write>,
+    kept: &Kept,
+    killer: &Killer,
+    report: &mut Report,
+) -> Vec<String> {
+    let began = notes_of_programs(scene, "begun").into_iter();
+    let began: BTreeSet<String> = began.map(|(run, _)| run).collect();
+    let mut ends = BTreeMap::new();
+    let mut findings = Vec::new();
+    for run in &kept.runs {
+        let end = match run["errorCode"].as_str() {
+            Some(code) => format!("{} ({code})", run["status"].as_str().unwrap()),
+            None => run["status"].as_str().unwrap().to_owned(),
+        };
+        *ends.entry(end).or_default() += 1;
+        if !may_have_ended(run, killer, &began) {
+            findings.push(format!("no kill explains the end of {run}"));
+        }
+    }
+    report.add("runs", &tally(&ends));
+    findings.extend(are_answered(writes, kept));
+    findings.extend(are_free(kept));
+    findings.extend(are_gone());
+    findings
+}
+
+/// A run ends well unless its guard or its program was killed, it never began, or its server was
+/// away for too long.
+fn may_have_ended(run: &Value, killer: &Killer, began: &BTreeSet<String>) -> bool {
+    let id = run["id"].as_str().unwrap();
+    let code = run["errorCode"].as_str().unwrap_or_default();
+    match run["status"].as_str().unwrap() {
+        "succeeded" => true,
+        "queued" | "running" => false,
+        // What waited was withdrawn when its issue ended, or was taken from its agent.
+        "cancelled" => run["startedAt"].is_null(),
+        _ => {
+            killer.runs.contains(id)
+                || (code == "process_lost" && !began.contains(id))
+                || (code == "lease_expired" && killer.let_leases_expire)
+        }
+    }
+}
+
+/// Every wake that was acknowledged led to a run that began.
+fn are_answered(writes: &BTreeMap<String, Write>, kept: &Kept) -> Vec<String> {
+    let begun = kept.runs.iter().filter(|run| !run["startedAt"].is_null());
+    let (mut runs, mut issues) = (BTreeSet::new(), BTreeSet::new());
+    for run in begun {
+        runs.extend(run["id"].as_str());
+        issues.extend(run["issueId"].as_str());
+    }
+    let mut findings = Vec::new();
+    for (marker, write) in writes {
+        let Some(made) = write.made.as_deref() else {
+            continue;
+        };
+        let is_answered = match write.kind {
+            Kind::Wake => runs.contains(made),
+            Kind::Assignment => issues.contains(made),
+            Kind::Issue | Kind::Comment | Kind::Cost => true,
+        };
+        if write.fate == Fate::Acknowledged && !is_answered {
+            findings.push(format!("nobody was woken by {marker}: {write:?}"));
+        }
+    }
+    findings
+}
+
+/// No run is live, so none holds an issue.
+fn are_free(kept: &Kept) -> Vec<String> {
+    let is_held = |issue: &&Value| {
+        !issue["checkoutRunId"].is_null() || issue["lease"]["runId"].is_string()
+    };
+    let held = kept.issues.iter().filter(is_held);
+    held.map(|issue| format!("a run that is over holds {issue}"))
+        .collect()
+}
+
+/// No process of a run is left.
+fn are_gone() -> Vec<String> {
+    let begun = Instant::now();
+    loop {
+        let left = processes::of_runs();
+        if left.is_empty() {
+            return Vec::new();
+        }
+        if begun.elapsed() > GONE_AFTER {
+            return left
+                .iter()
+                .map(|process| format!("it is left: {process:?}"))
+                .collect();
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
