@@ -54,7 +54,10 @@ pub(super) fn all(
         compare(agent, &shown["spentMonthlyCents"], spent);
         compare("what an agent reserves", &shown["reservedCents"], 0);
     }
-    let projects = get(&format!("/api/companies/{}/costs/by-project", staff.company));
+    let projects = get(&format!(
+        "/api/companies/{}/costs/by-project",
+        staff.company
+    ));
     for project in projects.as_array().unwrap() {
         let id = &project["projectId"];
         let of_it = counted.iter().filter(|event| event["projectId"] == *id);
@@ -63,7 +66,11 @@ pub(super) fn all(
     }
     report.add(
         "spent",
-        &format!("{} cents in {} costs", company["spentMonthlyCents"], kept.costs.len()),
+        &format!(
+            "{} cents in {} costs",
+            company["spentMonthlyCents"],
+            kept.costs.len()
+        ),
     );
     findings.extend(as_told(scene, kept, killer));
     findings

@@ -74,7 +74,10 @@ impl Killer {
             let victim = if is_long { Victim::Server } else { victim };
             let begun = Instant::now();
             while !self.strike(scene, victim, is_long) {
-                assert!(begun.elapsed() < LONG + PATIENCE, "there is no {victim:?} to kill");
+                assert!(
+                    begun.elapsed() < LONG + PATIENCE,
+                    "there is no {victim:?} to kill"
+                );
                 scene.start_due();
                 thread::sleep(Duration::from_millis(20));
             }

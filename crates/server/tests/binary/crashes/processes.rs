@@ -26,15 +26,18 @@ pub(super) enum RunProcessKind {
 
 /// Every process that carries the mark of a run.
 pub(super) fn of_runs() -> Vec<RunProcess> {
-    let processes: Vec<(i32, String)> = pids()
-        .filter_map(|pid| Some((pid, run_of(pid)?)))
-        .collect();
+    let processes: Vec<(i32, String)> =
+        pids().filter_map(|pid| Some((pid, run_of(pid)?))).collect();
     let is_guard = |pid: i32| {
         let parent = parent(pid);
         let parent_is_marked = processes.iter().any(|&(other, _)| Some(other) == parent);
         !parent_is_marked && arguments(pid).get(1).is_some_and(|it| it == "guard")
     };
-    let guards: Vec<i32> = processes.iter().map(|it| it.0).filter(|&it| is_guard(it)).collect();
+    let guards: Vec<i32> = processes
+        .iter()
+        .map(|it| it.0)
+        .filter(|&it| is_guard(it))
+        .collect();
     let kind = |pid: i32| match () {
         () if guards.contains(&pid) => RunProcessKind::Guard,
         () if parent(pid).is_some_and(|it| guards.contains(&it)) => RunProcessKind::Program,
@@ -72,7 +75,9 @@ fn pids() -> impl Iterator<Item = i32> {
 fn arguments(pid: i32) -> Vec<String> {
     let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let arguments = line.split(|&byte| byte == 0);
-    arguments.map(|it| String::from_utf8_lossy(it).into_owned()).collect()
+    arguments
+        .map(|it| String::from_utf8_lossy(it).into_owned())
+        .collect()
 }
 
 fn parent(pid: i32) -> Option<i32> {

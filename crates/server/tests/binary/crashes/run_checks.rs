@@ -88,9 +88,8 @@ fn are_answered(writes: &BTreeMap<String, Write>, kept: &Kept) -> Vec<String> {
 
 /// No run is live, so none holds an issue.
 fn are_free(kept: &Kept) -> Vec<String> {
-    let is_held = |issue: &&Value| {
-        !issue["checkoutRunId"].is_null() || issue["lease"]["runId"].is_string()
-    };
+    let is_held =
+        |issue: &&Value| !issue["checkoutRunId"].is_null() || issue["lease"]["runId"].is_string();
     let held = kept.issues.iter().filter(is_held);
     held.map(|issue| format!("a run that is over holds {issue}"))
         .collect()

@@ -218,9 +218,8 @@ fn hire(places: &[Place], home: &TempDir) -> Staff {
         id_of(&server.post(&of_company("agents"), &agent))
     };
     let works = json!({ "command": program, "env": env, "graceSec": 2 });
-    let workers = ["Ada", "Bob", "Cyd"].map(|name| {
-        agent(name, "pi_local", &works, &json!({ "maxConcurrentRuns": 2 }))
-    });
+    let workers = ["Ada", "Bob", "Cyd"]
+        .map(|name| agent(name, "pi_local", &works, &json!({ "maxConcurrentRuns": 2 })));
     let beats = json!({
         "command": program, "args": ["timer"], "env": env, "graceSec": 2,
     });
