@@ -9,15 +9,7 @@ use walkdir::WalkDir;
 /// Kills every guard that works in a folder, with its program: a guard outlives
 /// its server, but not its test.
 pub fn kill_guards(folder: &Path) {
-    let runs: Vec<String> = WalkDir::new(folder)
-        .into_iter()
-        .flatten()
-        .filter(|entry| entry.file_name() == "guard.socket")
-        .filter_map(|socket| {
-            let run = socket.path().parent()?.parent()?.file_name()?;
-            Some(run.to_str()?.to_owned())
-        })
-        .collect();
+    let runs = guarded_runs(folder);
     if runs.is_empty() {
         return;
     }
@@ -31,6 +23,21 @@ pub fn kill_guards(folder: &Path) {
             let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
         }
     }
+}
+
+/// The runs that have a guard in a folder.
+#[must_use]
+pub fn guarded_runs(folder: &Path) -> Vec<String> {
+    let sockets = WalkDir::new(folder)
+        .into_iter()
+        .flatten()
+        .filter(|entry| entry.file_name() == "guard.socket");
+    sockets
+        .filter_map(|socket| {
+            let run = socket.path().parent()?.parent()?.file_name()?;
+            Some(run.to_str()?.to_owned())
+        })
+        .collect()
 }
 
 /// The run that the environment of a process names: that of each of its processes does.

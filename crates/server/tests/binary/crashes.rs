@@ -13,6 +13,7 @@ mod processes;
 mod report;
 mod run_checks;
 mod scene;
+mod wake_checks;
 
 use std::time::Instant;
 
@@ -61,6 +62,7 @@ fn crash(name: &str, database: Database) {
     });
     scene.start_all();
     let mut findings = scene.wait_for_quiet();
+    load.read_contested();
     let mut report = Report::of(&killer, &notes, &histories);
     findings.extend(checks::all(&scene, &notes, &killer, &mut report));
     findings.extend(histories.inexplicable());

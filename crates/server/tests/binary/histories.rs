@@ -8,7 +8,7 @@ mod issue;
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use stateright::semantics::{ConsistencyTester as _, LinearizabilityTester};
 
@@ -39,6 +39,17 @@ impl Histories {
     pub(crate) fn count(&self) -> (usize, usize) {
         let histories = self.0.lock().unwrap();
         (histories.len(), histories.values().map(Vec::len).sum())
+    }
+
+    /// The issues to which nothing was done for no longer than this.
+    pub(crate) fn issues_since(&self, age: Duration) -> Vec<String> {
+        let histories = self.0.lock().unwrap();
+        let is_recent = |record: &Record| record.began.elapsed() < age;
+        histories
+            .iter()
+            .filter(|(_, records)| records.iter().any(is_recent))
+            .map(|(issue, _)| issue.clone())
+            .collect()
     }
 
     /// How often each answer was given, and how often there was none.

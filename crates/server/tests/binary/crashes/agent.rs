@@ -1,6 +1,6 @@
 //! What agents do: a program that tells what it uses as pi does, and notes what it is told.
 
-/// Notes each write before it is sent and when it was acknowledged, each cost before it is told,
+/// Notes why it runs, each write before it is sent and when it was acknowledged, each cost before it is told,
 /// and sends again what was not answered.
 ///
 /// Its only argument of interest is `timer`; what an adapter passes is ignored.
@@ -9,6 +9,7 @@ case "$1" in --version) echo 1.5.2; exit 0;; esac
 [ "$1" = timer ] || cat >/dev/null
 run=$WORKFORCE_RUN_ID
 note() { echo "$2" >> "$NOTES/$run.$1"; }
+printf '%s' "$WORKFORCE_WAKE_PAYLOAD_JSON" > "$NOTES/$run.wake"
 note begun "$run"
 
 # METHOD PATH BODY KEY
@@ -64,8 +65,8 @@ for step in 1 2 3; do
 done
 if [ -n "$WORKFORCE_TASK_ID" ]; then
     case $((first % 3)) in
-        0) send POST "$issue/release" '{}' "release-$run" ;;
-        *) send PATCH "$issue" '{"status": "done"}' "done-$run" ;;
+        0) send POST "$issue/release" '{}' "release-$run" && note released "$WORKFORCE_TASK_ID" ;;
+        *) send PATCH "$issue" '{"status": "done"}' "done-$run" && note done "$WORKFORCE_TASK_ID" ;;
     esac
 fi
 step=4

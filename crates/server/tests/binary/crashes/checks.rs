@@ -72,6 +72,7 @@ pub(super) fn all(
     report.add("writes of programs", &tally(&fates));
     writes.extend(of_programs);
     findings.extend(are_kept_once(&writes, &kept));
+    findings.extend(issues_stay(scene, &kept));
     findings.extend(run_checks::all(scene, &writes, &kept, killer, report));
     findings.extend(accounts::all(scene, &client, &kept, killer, report));
     findings.extend(doctor(scene));
@@ -104,6 +105,23 @@ fn are_kept_once(writes: &BTreeMap<String, Write>, kept: &Kept) -> Vec<String> {
         }
     }
     findings
+}
+
+/// What a program ended or gave back stays so: nobody takes it up again.
+fn issues_stay(scene: &Scene, kept: &Kept) -> Vec<String> {
+    let ended = notes_of_programs(scene, "done").into_iter();
+    let released = notes_of_programs(scene, "released").into_iter();
+    let expected = ended.map(|it| (it.1, "done"));
+    let expected = expected.chain(released.map(|it| (it.1, "todo")));
+    let statuses: BTreeMap<_, _> = kept
+        .issues
+        .iter()
+        .map(|issue| (issue["id"].as_str(), issue["status"].as_str()))
+        .collect();
+    expected
+        .filter(|(issue, status)| statuses[&Some(issue.as_str())] != Some(status))
+        .map(|(issue, status)| format!("issue {issue} was acknowledged to be {status}"))
+        .collect()
 }
 
 /// The writes that agents' programs noted.

@@ -11,13 +11,15 @@ use workforce_testkit::random::Random;
 use super::notes::{Fate, Kind, Notes};
 use super::scene::Staff;
 use crate::client::Sender;
-use crate::histories::Histories;
+use crate::histories::{Deed, Histories};
 use crate::linearizability::{Contender, id_of, next};
 
 /// So many runs may wait at most: whoever waits long is no load.
 const QUEUED: usize = 12;
 /// Deeds of each contested issue: few enough that its history is checked soon.
 const DEEDS: usize = 40;
+/// Shorter than the lease of a key.
+const RECENT: Duration = Duration::from_secs(600);
 /// For how long what has a key is sent again. No outage is nearly so long.
 const STUBBORN: Duration = Duration::from_secs(60);
 
@@ -255,6 +257,19 @@ impl<'a> Load<'a> {
                 None => 200,
             };
             thread::sleep(Duration::from_millis(pause));
+        }
+    }
+
+    /// Looks once more at what was contended for, so that what was acknowledged must still hold.
+    /// Older issues are left out: the leases of keys end.
+    pub(super) fn read_contested(&self) {
+        let mut reader = Contender {
+            clients: self.staff.clients.clone(),
+            histories: self.histories,
+            random: Random::new(self.seed),
+        };
+        for issue in self.histories.issues_since(RECENT) {
+            reader.act(&issue, Deed::Read, None);
         }
     }
 

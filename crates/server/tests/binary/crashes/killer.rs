@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use workforce_testkit::guards::guarded_runs;
 use workforce_testkit::random::Random;
 
 use super::processes::{self, RunProcessKind};
@@ -111,8 +112,8 @@ impl Killer {
                 self.let_leases_expire |= is_killed && is_long;
                 is_killed
             }
-            Victim::Guard => self.strike_run(RunProcessKind::Guard),
-            Victim::Program => self.strike_run(RunProcessKind::Program),
+            Victim::Guard => self.strike_run(scene, RunProcessKind::Guard),
+            Victim::Program => self.strike_run(scene, RunProcessKind::Program),
             Victim::Backend => {
                 let Database::Postgres(database) = &scene.database else {
                     return false;
@@ -124,8 +125,9 @@ impl Killer {
         }
     }
 
-    fn strike_run(&mut self, kind: RunProcessKind) -> bool {
-        let mut candidates = processes::of_runs();
+    fn strike_run(&mut self, scene: &Scene, kind: RunProcessKind) -> bool {
+        let runs: Vec<String> = scene.folders().flat_map(|it| guarded_runs(it)).collect();
+        let mut candidates = processes::of_runs(&runs);
         candidates.retain(|process| process.kind == kind);
         let Some(process) = self.random.pick(&candidates) else {
             return false;

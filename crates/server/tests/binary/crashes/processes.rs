@@ -24,10 +24,12 @@ pub(super) enum RunProcessKind {
     Tool,
 }
 
-/// Every process that carries the mark of a run.
-pub(super) fn of_runs() -> Vec<RunProcess> {
-    let processes: Vec<(i32, String)> =
-        pids().filter_map(|pid| Some((pid, run_of(pid)?))).collect();
+/// Every process that carries the mark of one of these runs. Others belong to somebody else.
+pub(super) fn of_runs(runs: &[String]) -> Vec<RunProcess> {
+    let processes: Vec<(i32, String)> = pids()
+        .filter_map(|pid| Some((pid, run_of(pid)?)))
+        .filter(|(_, run)| runs.contains(run))
+        .collect();
     let is_guard = |pid: i32| {
         let parent = parent(pid);
         let parent_is_marked = processes.iter().any(|&(other, _)| Some(other) == parent);

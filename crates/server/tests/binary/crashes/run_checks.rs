@@ -11,6 +11,7 @@ use super::notes::{Fate, Kind, Write};
 use super::processes;
 use super::report::{Report, tally};
 use super::scene::Scene;
+use super::wake_checks;
 
 /// What a run leaves is gone soon after it.
 const GONE_AFTER: Duration = Duration::from_secs(15);
@@ -37,9 +38,16 @@ pub(super) fn all(
         }
     }
     report.add("runs", &tally(&ends));
+    let is_unbegun = |run: &&Value| {
+        let id = run["id"].as_str().unwrap();
+        run["errorCode"] == "process_lost" && !began.contains(id) && !killer.runs.contains(id)
+    };
+    let unbegun = kept.runs.iter().filter(is_unbegun).count();
+    report.add("lost unbegun", &unbegun.to_string());
     findings.extend(are_answered(writes, kept));
+    findings.extend(wake_checks::all(scene, writes, kept, &began));
     findings.extend(are_free(kept));
-    findings.extend(are_gone());
+    findings.extend(are_gone(kept));
     findings
 }
 
@@ -96,10 +104,12 @@ fn are_free(kept: &Kept) -> Vec<String> {
 }
 
 /// No process of a run is left.
-fn are_gone() -> Vec<String> {
+fn are_gone(kept: &Kept) -> Vec<String> {
+    let ids = kept.runs.iter().filter_map(|run| run["id"].as_str());
+    let runs: Vec<String> = ids.map(str::to_owned).collect();
     let begun = Instant::now();
     loop {
-        let left = processes::of_runs();
+        let left = processes::of_runs(&runs);
         if left.is_empty() {
             return Vec::new();
         }
