@@ -23,6 +23,15 @@ pub(crate) struct Sender<'a> {
     pub(crate) key: Option<&'a str>,
 }
 
+/// Whether nobody was there to take a request.
+pub(crate) fn was_not_taken(error: &ureq::Error) -> bool {
+    match error {
+        ureq::Error::ConnectionFailed => true,
+        ureq::Error::Io(error) => error.kind() == std::io::ErrorKind::ConnectionRefused,
+        _ => false,
+    }
+}
+
 /// Status, body, and the cursor of the next page.
 struct Answer {
     status: u16,

@@ -2,7 +2,7 @@
 //! after the other.
 //!
 //! Each issue has a history of its own: linearizability is local, and short histories are checked
-//! soon.
+//! soon (docs/contributing.md#histories).
 
 mod issue;
 

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use workforce_testkit::random::Random;
 
-use crate::client::{Client, Sender};
+use crate::client::{Client, Sender, was_not_taken};
 use crate::harness::{Server, folder};
 use crate::histories::{Answer, Caller, Deed, Histories, Record, answer_of, seen_in};
 use crate::office::{Database, on_both};
@@ -102,12 +102,7 @@ impl Contender<'_> {
         let began = Instant::now();
         let outcome = self.ask(issue, &deed, token);
         let answered = match &outcome {
-            Err(ureq::Error::ConnectionFailed) => return None,
-            Err(ureq::Error::Io(error))
-                if error.kind() == std::io::ErrorKind::ConnectionRefused =>
-            {
-                return None;
-            }
+            Err(error) if was_not_taken(error) => return None,
             Err(_) => None,
             Ok((200, body)) if deed == Deed::Read => Some(seen_in(body)),
             Ok((status, body)) => match answer_of(*status, body) {

@@ -10,7 +10,7 @@ use workforce_testkit::random::Random;
 
 use super::notes::{Fate, Kind, Notes};
 use super::scene::Staff;
-use crate::client::Sender;
+use crate::client::{Sender, was_not_taken};
 use crate::histories::{Deed, Histories};
 use crate::linearizability::{Contender, id_of, next};
 
@@ -201,15 +201,8 @@ impl<'a> Load<'a> {
                     self.notes.answered(&marker, Fate::Acknowledged, made);
                     return;
                 }
-                // Nobody took it.
-                Err(ureq::Error::ConnectionFailed) => false,
-                Err(ureq::Error::Io(error))
-                    if error.kind() == std::io::ErrorKind::ConnectionRefused =>
-                {
-                    false
-                }
-                Err(_) => {
-                    is_unknown = true;
+                Err(error) => {
+                    is_unknown |= !was_not_taken(error);
                     false
                 }
                 Ok((status, answer)) => {
