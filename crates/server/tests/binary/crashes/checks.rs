@@ -182,3 +182,39 @@ fn doctor(scene: &Scene) -> Vec<String> {
     }
     findings
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_lost_refused_or_there_twice_is_found() {
+        let kept = Kept {
+            issues: vec![json!({ "title": "once" }), json!({ "title": "twice" })],
+            comments: vec![json!({ "body": "twice" })],
+            costs: Vec::new(),
+            runs: Vec::new(),
+        };
+        for (marker, fate, is_found) in [
+            ("once", Fate::Acknowledged, false),
+            ("once", Fate::Unknown, false),
+            ("once", Fate::Refused, true),
+            ("never", Fate::Acknowledged, true),
+            ("never", Fate::Unknown, false),
+            ("never", Fate::Refused, false),
+            ("twice", Fate::Acknowledged, true),
+            ("twice", Fate::Unknown, true),
+        ] {
+            let write = Write {
+                kind: Kind::Issue,
+                fate,
+                made: None,
+            };
+            let writes = BTreeMap::from([(marker.to_owned(), write)]);
+            let findings = are_kept_once(&writes, &kept);
+            assert_eq!(!findings.is_empty(), is_found, "{marker} {fate:?}");
+        }
+    }
+}

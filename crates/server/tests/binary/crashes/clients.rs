@@ -131,7 +131,7 @@ impl<'a> Load<'a> {
             _ => (
                 Kind::Wake,
                 format!("/api/agents/{worker}/wakeup"),
-                json!({ "reason": "{marker}" }),
+                json!({ "reason": "ask", "payload": { "{marker}": true } }),
             ),
         };
         let request = Request {

@@ -33,7 +33,7 @@ pub(super) fn all(
             None => run["status"].as_str().unwrap().to_owned(),
         };
         *ends.entry(end).or_default() += 1;
-        if !may_have_ended(run, killer, &began) {
+        if !may_have_ended(run, &killer.runs, killer.let_leases_expire, &began) {
             findings.push(format!("no kill explains the end of {run}"));
         }
     }
@@ -42,8 +42,14 @@ pub(super) fn all(
         let id = run["id"].as_str().unwrap();
         run["errorCode"] == "process_lost" && !began.contains(id) && !killer.runs.contains(id)
     };
-    let unbegun = kept.runs.iter().filter(is_unbegun).count();
-    report.add("lost unbegun", &unbegun.to_string());
+    let unbegun: Vec<&Value> = kept.runs.iter().filter(is_unbegun).collect();
+    let again = unbegun.iter().filter(|run| is_tried_again(run, kept));
+    let again = again.count();
+    let lost = unbegun.len();
+    report.add(
+        "lost unbegun",
+        &format!("{lost}, {again} of them tried again"),
+    );
     findings.extend(are_answered(writes, kept));
     findings.extend(wake_checks::all(scene, writes, kept, &began));
     findings.extend(are_free(kept));
@@ -53,7 +59,12 @@ pub(super) fn all(
 
 /// A run ends well unless its guard or its program was killed, it never began, or its server was
 /// away for too long.
-fn may_have_ended(run: &Value, killer: &Killer, began: &BTreeSet<String>) -> bool {
+fn may_have_ended(
+    run: &Value,
+    killed: &BTreeSet<String>,
+    leases_may_expire: bool,
+    began: &BTreeSet<String>,
+) -> bool {
     let id = run["id"].as_str().unwrap();
     let code = run["errorCode"].as_str().unwrap_or_default();
     match run["status"].as_str().unwrap() {
@@ -62,11 +73,22 @@ fn may_have_ended(run: &Value, killer: &Killer, began: &BTreeSet<String>) -> boo
         // What waited was withdrawn when its issue ended, or was taken from its agent.
         "cancelled" => run["startedAt"].is_null(),
         _ => {
-            killer.runs.contains(id)
+            killed.contains(id)
                 || (code == "process_lost" && !began.contains(id))
-                || (code == "lease_expired" && killer.let_leases_expire)
+                || (code == "lease_expired" && leases_may_expire)
         }
     }
+}
+
+/// Whether its work was queued once more, which happens once an hour at most.
+fn is_tried_again(lost: &Value, kept: &Kept) -> bool {
+    kept.runs.iter().any(|run| {
+        run["reason"] == "process_lost_retry"
+            && ["agentId", "issueId"]
+                .iter()
+                .all(|key| run[key] == lost[key])
+            && run["createdAt"].as_str() > lost["startedAt"].as_str()
+    })
 }
 
 /// Every wake that was acknowledged led to a run that began.
@@ -120,5 +142,34 @@ fn are_gone(kept: &Kept) -> Vec<String> {
                 .collect();
         }
         std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_bad_end_without_a_cause_is_found() {
+        let killed = BTreeSet::from(["killed".to_owned()]);
+        let began = BTreeSet::from(["killed".to_owned(), "begun".to_owned()]);
+        for (id, status, code, is_right) in [
+            ("begun", "succeeded", None, true),
+            ("begun", "running", None, false),
+            ("begun", "failed", Some("process_lost"), false),
+            ("begun", "failed", Some("lease_expired"), false),
+            ("begun", "cancelled", Some("cancel_requested"), false),
+            ("killed", "failed", Some("process_lost"), true),
+            ("other", "failed", Some("process_lost"), true),
+            ("other", "failed", Some("spawn_failed"), false),
+        ] {
+            let run = json!({
+                "id": id, "status": status, "errorCode": code, "startedAt": "2026-01-31",
+            });
+            let found = may_have_ended(&run, &killed, false, &began);
+            assert_eq!(found, is_right, "{run}");
+        }
     }
 }
