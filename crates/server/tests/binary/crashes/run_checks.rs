@@ -11,7 +11,7 @@ use super::notes::{Fate, Kind, Write};
 use super::processes;
 use super::report::{Report, tally};
 use super::scene::Scene;
-use super::wake_checks;
+use super::wake_checks::{self, instant};
 
 /// What a run leaves is gone soon after it.
 const GONE_AFTER: Duration = Duration::from_secs(15);
@@ -43,15 +43,11 @@ pub(super) fn all(
         run["errorCode"] == "process_lost" && !began.contains(id) && !killer.runs.contains(id)
     };
     let unbegun: Vec<&Value> = kept.runs.iter().filter(is_unbegun).collect();
-    let again = unbegun.iter().filter(|run| is_tried_again(run, kept));
-    let again = again.count();
-    let lost = unbegun.len();
-    report.add(
-        "lost unbegun",
-        &format!("{lost}, {again} of them tried again"),
-    );
+    report.add("lost unbegun", &unbegun.len().to_string());
+    let forgotten = unbegun.iter().filter(|run| !is_tried_again(run, kept));
+    findings.extend(forgotten.map(|run| format!("it never began, and nobody tries again: {run}")));
     findings.extend(are_answered(writes, kept));
-    findings.extend(wake_checks::all(scene, writes, kept, &began));
+    findings.extend(wake_checks::all(scene, writes, kept, &began, &killer.runs));
     findings.extend(are_free(kept));
     findings.extend(are_gone(kept));
     findings
@@ -80,14 +76,13 @@ fn may_have_ended(
     }
 }
 
-/// Whether its work was queued once more, which happens once an hour at most.
+/// Whether its work began later on.
 fn is_tried_again(lost: &Value, kept: &Kept) -> bool {
     kept.runs.iter().any(|run| {
-        run["reason"] == "process_lost_retry"
-            && ["agentId", "issueId"]
-                .iter()
-                .all(|key| run[key] == lost[key])
-            && run["createdAt"].as_str() > lost["startedAt"].as_str()
+        ["agentId", "issueId"]
+            .iter()
+            .all(|key| run[key] == lost[key])
+            && instant(&run["startedAt"]) > instant(&lost["startedAt"])
     })
 }
 

@@ -13,6 +13,7 @@ pub(super) fn all(
     writes: &BTreeMap<String, Write>,
     kept: &Kept,
     began: &BTreeSet<String>,
+    killed: &BTreeSet<String>,
 ) -> Vec<String> {
     let payloads = notes_of_programs(scene, "wake");
     let mut findings = Vec::new();
@@ -21,13 +22,25 @@ pub(super) fn all(
             .iter()
             .filter(|(_, payload)| payload.contains(marker.as_str()));
         let told: Vec<&str> = told.map(|(run, _)| run.as_str()).collect();
-        // A run that was lost before its program began told nobody.
-        let made = write.made.as_deref();
-        let is_lost = made.is_some_and(|run| !began.contains(run));
+        // One whose guard was killed before its program noted anything may have told nobody.
+        let is_cut = || {
+            let made = kept
+                .runs
+                .iter()
+                .find(|run| run["id"] == write.made.as_deref());
+            let is_silent = |id: &str| killed.contains(id) && !began.contains(id);
+            made.is_some_and(|made| {
+                let mut of_agent = kept
+                    .runs
+                    .iter()
+                    .filter(|it| it["agentId"] == made["agentId"]);
+                of_agent.any(|run| is_silent(run["id"].as_str().unwrap()))
+            })
+        };
         // One that was lost afterwards may be tried once more.
         let is_retried = || told.iter().any(|run| !succeeded(kept, run));
         let fits = match (write.fate, told.len()) {
-            (Fate::Acknowledged, 0) => is_lost,
+            (Fate::Acknowledged, 0) => is_cut(),
             (Fate::Refused | Fate::Unknown, 0) | (Fate::Acknowledged | Fate::Unknown, 1) => true,
             (Fate::Acknowledged | Fate::Unknown, _) => is_retried(),
             (Fate::Refused, _) => false,
@@ -76,6 +89,6 @@ fn comments(writes: &BTreeMap<String, Write>, kept: &Kept) -> Vec<String> {
 }
 
 /// An instant as a text that sorts as instants do; that of none is the first.
-fn instant(value: &Value) -> &str {
+pub(super) fn instant(value: &Value) -> &str {
     value.as_str().unwrap_or_default().trim_end_matches('Z')
 }
