@@ -27,7 +27,7 @@ pub(super) fn all(
             let made = kept
                 .runs
                 .iter()
-                .find(|run| run["id"] == write.made.as_deref());
+                .find(|run| run["id"].as_str() == write.made.as_deref());
             let is_silent = |id: &str| killed.contains(id) && !began.contains(id);
             made.is_some_and(|made| {
                 let mut of_agent = kept
