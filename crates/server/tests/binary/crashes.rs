@@ -66,7 +66,7 @@ fn crash(name: &str, database: Database) {
     let mut report = Report::of(&killer, &notes, &histories);
     findings.extend(checks::all(&scene, &notes, &killer, &mut report));
     findings.extend(histories.inexplicable());
-    println!(
+    eprintln!(
         "\n{name}, seed {}, {:.0} s\n{report}",
         settings.seed,
         begun.elapsed().as_secs_f64()

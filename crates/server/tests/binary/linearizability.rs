@@ -72,7 +72,7 @@ impl Firm {
     #[track_caller]
     fn assert_linearizable(&self, answers: &[&str]) {
         let counts = self.histories.answers();
-        println!("{:?} {counts:?}", self.histories.count());
+        eprintln!("{:?} {counts:?}", self.histories.count());
         for answer in answers {
             assert!(
                 counts.contains_key(*answer),
