@@ -9,6 +9,7 @@ mod agents;
 mod ci;
 mod clients;
 mod command;
+mod crash;
 mod packages;
 mod postgres;
 mod repository;
@@ -55,6 +56,9 @@ enum Task {
     /// Let two servers, agents and a board meet in every order, and check what must hold
     #[command(disable_help_flag = true)]
     Simulate(PassedOn),
+    /// Kill servers, guards, agents' programs and PostgreSQL's processes under load, and check that
+    /// nothing is lost
+    Crash(crash::Options),
     /// Start a throw-away PostgreSQL, print its URL, and keep it until standard input closes
     Postgres,
 }
@@ -70,6 +74,7 @@ fn main() -> ExitCode {
         Task::Clients => clients::run(&repository),
         Task::Bench(options) => packages::bench(&repository, &options),
         Task::Simulate(options) => packages::simulate(&repository, &options),
+        Task::Crash(options) => crash::run(&repository, &options),
         Task::Postgres => postgres::run(),
     };
     match outcome {

@@ -126,7 +126,7 @@ impl Simulation {
         Ok(is_stopped || is_gone || is_lost)
     }
 
-    /// Work that was lost is queued again once an hour at most.
+    /// Work that was lost is queued again once an hour at most, but for what never began.
     fn check_retries(&mut self, new: &[(RunId, Waiting)]) -> Result<(), Broken> {
         for (id, wake) in new {
             let Some(run) = self.run(*id)? else { continue };
@@ -137,12 +137,29 @@ impl Simulation {
             let last = self.books.retried.insert(key, run.created_at);
             let spacing = last.map(|last| run.created_at.since(last).as_secs());
             demand(
-                spacing.is_none_or(|spacing| spacing >= 60 * 60),
+                spacing.is_none_or(|spacing| spacing >= 60 * 60) || self.follows_unbegun(&run)?,
                 "lost work is queued again once an hour at most",
                 || format!("{spacing:?} s after the last time"),
             )?;
         }
         Ok(())
+    }
+
+    /// Whether a run was queued by the end of one whose program never began.
+    fn follows_unbegun(&self, retry: &Run) -> Result<bool, Broken> {
+        let filter = RunFilter {
+            agent: Some(retry.agent),
+            issue: retry.issue,
+            statuses: vec![RunStatus::Failed],
+        };
+        let company = self.scope();
+        let failed = self
+            .world
+            .read(|reads| reads.runs().list(company, &filter, &PageRequest::first()))?;
+        let ended = failed.items.iter();
+        Ok(ended
+            .filter(|run| run.finished_at == Some(retry.created_at))
+            .any(|run| !run.has_begun()))
     }
 
     /// Whoever checked an issue out holds it.
@@ -198,7 +215,8 @@ impl Simulation {
         self.note_end(run.id)
     }
 
-    /// Lost work that is still its agent's is queued again, unless it was within the hour.
+    /// Lost work that is still its agent's is queued again, unless it was within the hour. What
+    /// never began is queued again in any case.
     pub(crate) fn check_retry(&mut self, run: &Run) -> Result<(), Broken> {
         let waiting = self.waiting()?;
         let waits = waiting
@@ -210,7 +228,8 @@ impl Simulation {
             issue: run.issue,
         };
         let last = self.books.retried.get(&(run.agent, run.issue));
-        let was_recent = last.is_some_and(|last| self.world.now().since(*last).as_secs() < 60 * 60);
+        let was_recent = run.has_begun()
+            && last.is_some_and(|last| self.world.now().since(*last).as_secs() < 60 * 60);
         let was_asked = self
             .run(run.id)?
             .is_some_and(|run| run.stop_reason.is_some());

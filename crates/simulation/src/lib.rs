@@ -13,7 +13,6 @@ mod housekeeping;
 mod late;
 mod money;
 mod program;
-mod random;
 mod recovery;
 mod runner;
 mod seeded;
@@ -25,6 +24,5 @@ mod text;
 mod trace;
 mod world;
 
-pub use random::Random;
 pub use runner::{Failed, Runner, Tally, try_all, try_on_all_cores};
 pub use world::Broken;

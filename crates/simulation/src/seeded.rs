@@ -6,8 +6,7 @@ use uuid::Uuid;
 use workforce_domain::port::{Ids, MintedToken, TokenKind, Tokens};
 use workforce_domain::string_enum::StringEnum;
 use workforce_domain::time::Timestamp;
-
-use crate::random::Random;
+use workforce_testkit::random::Random;
 
 /// A clock that only the simulation moves, and what is numbered by it.
 #[derive(Debug)]

@@ -129,9 +129,13 @@ impl Simulation {
             process_group: 1,
             start_ticks: 1,
         };
-        let standing = self.world.engine(|tx, _| {
-            steps::record_process(tx, &process, live.fence, &RunStart::default())
-        })?;
+        let told = RunStart {
+            containment: Some(String::new()),
+            ..RunStart::default()
+        };
+        let standing = self
+            .world
+            .engine(|tx, _| steps::record_process(tx, &process, live.fence, &told))?;
         self.note(|names| format!("{} starts {}: {standing:?}", names.host(at), names.of(id)));
         let hears_nothing = self.fault(2);
         let Some(known) = self.hosts[at].live.get_mut(&id) else {

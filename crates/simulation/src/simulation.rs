@@ -16,12 +16,12 @@ use workforce_domain::money::Budget;
 use workforce_domain::port::{Ids, Vault};
 use workforce_domain::time::Timestamp;
 use workforce_infra::store::ScratchStore;
+use workforce_testkit::random::Random;
 use workforce_testkit::world::{new_agent, new_company, new_issue};
 
 use crate::books::Books;
 use crate::host::{Health, Host, RENEW_EVERY};
 use crate::program::Program;
-use crate::random::Random;
 use crate::trace::{Names, Trace};
 use crate::world::{Broken, World};
 

@@ -7,6 +7,7 @@ pub mod failing;
 pub mod guards;
 pub mod ports;
 pub mod postgres;
+pub mod random;
 #[cfg(feature = "s3")]
 pub mod s3;
 pub mod store;

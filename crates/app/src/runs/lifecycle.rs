@@ -10,7 +10,8 @@ use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::id::RunId;
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{ClaimRequest, ClaimedRun, Failure, StoreError, Tx};
-use workforce_domain::run::{Completion, Run, RunEnd, RunKind, RunOutcome};
+use workforce_domain::run::{Completion, Run, RunEnd, RunErrorCode, RunKind, RunOutcome};
+use workforce_domain::time::Timestamp;
 use workforce_domain::wake::{WakeReason, WakeSource};
 
 use crate::activity_log::log_activity;
@@ -21,6 +22,9 @@ use crate::wakes::{self, WakeRequest};
 /// Work lost with its server is tried again at most once in this time per
 /// agent and issue.
 const RETRY_SPACING: Duration = Duration::from_secs(60 * 60);
+/// Work that was lost before it began, again within that time, waits for so long: what starts it
+/// may be what ends its server.
+const UNBEGUN_PAUSE: Duration = Duration::from_secs(60);
 
 /// Claims the next run that may start and writes down that it started.
 pub fn start(
@@ -119,40 +123,55 @@ fn is_still_its_own(tx: &mut dyn Tx, run: &Run) -> Result<bool, StoreError> {
     }))
 }
 
-/// Queues the work of a lost run once more, unless it was retried recently.
+/// Queues the work of a lost run once more, unless it was retried recently. What was lost with its
+/// server before its program began is always queued: nobody has heard of it yet.
 fn retry_lost(tx: &mut dyn Tx, ctx: &Context<'_>, run: &Run) -> Result<(), StoreError> {
     let last = tx
         .engine()
         .last_retry_of(run.scope(), run.agent, run.issue)?;
-    if last.is_some_and(|last| ctx.now.since(last) < RETRY_SPACING) {
+    let is_recent = last.is_some_and(|last| ctx.now.since(last) < RETRY_SPACING);
+    // What workforce itself fails at may fail for ever.
+    let is_unheard = !run.has_begun() && run.error_code != Some(RunErrorCode::Internal);
+    if is_recent && !is_unheard {
         return Ok(());
     }
-    queue_again(tx, ctx, run, WakeReason::ProcessLostRetry)
+    let not_before = is_recent.then(|| ctx.now.plus(UNBEGUN_PAUSE));
+    queue_again(tx, ctx, run, WakeReason::ProcessLostRetry, not_before)
 }
 
-/// Queues the work of an ended run once more, if it is still to be done by the
-/// same agent.
+/// Queues the work of an ended run once more, with what its wake told, if it is still to be done
+/// by the same agent.
 pub(super) fn queue_again(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
     run: &Run,
     reason: WakeReason,
+    not_before: Option<Timestamp>,
 ) -> Result<(), StoreError> {
     if !is_still_its_own(tx, run)? {
         return Ok(());
     }
-    if let Some(agent) = tx.agents().find(run.scope().into(), run.agent)? {
-        let request = WakeRequest {
-            agent: &agent,
-            issue: run.issue,
-            kind: run.kind,
-            source: WakeSource::Automation,
-            reason,
-            comment: None,
-            payload: Document::new(),
-            not_before: None,
-        };
-        wakes::request(tx, ctx, request)?;
+    let Some(agent) = tx.agents().find(run.scope().into(), run.agent)? else {
+        return Ok(());
+    };
+    let told = tx.runs().wake_of(run.scope(), run.id)?;
+    let (payload, comments) = told.map_or_else(Default::default, |it| (it.payload, it.comments));
+    let mut comments = comments.into_iter();
+    let mut request = WakeRequest {
+        agent: &agent,
+        issue: run.issue,
+        kind: run.kind,
+        source: WakeSource::Automation,
+        reason,
+        comment: comments.next(),
+        payload,
+        not_before,
+    };
+    wakes::request(tx, ctx, request.clone())?;
+    request.payload = Document::new();
+    for comment in comments {
+        request.comment = Some(comment);
+        wakes::request(tx, ctx, request.clone())?;
     }
     Ok(())
 }

@@ -48,7 +48,7 @@ pub fn heed_refusal(
     if is_given_up(tx, &run)? {
         return Ok(());
     }
-    queue_again(tx, ctx, &run, WakeReason::ProviderRetry)
+    queue_again(tx, ctx, &run, WakeReason::ProviderRetry, None)
 }
 
 fn is_given_up(tx: &mut dyn Tx, run: &Run) -> Result<bool, StoreError> {

@@ -4,6 +4,7 @@ use alloc::string::String;
 
 use serde::{Deserialize, Serialize};
 
+use super::Run;
 use crate::text::SessionId;
 
 /// Which text a run was started with.
@@ -29,4 +30,11 @@ pub struct RunStart {
     /// Whether its agent may say later how it ended
     /// (docs/heartbeats.md#callback).
     pub may_be_completed: bool,
+}
+
+impl Run {
+    /// Whether its program may have executed anything. What it is started with is noted before.
+    pub const fn has_begun(&self) -> bool {
+        self.containment.is_some()
+    }
 }

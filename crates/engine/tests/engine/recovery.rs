@@ -45,7 +45,7 @@ async fn what_a_dead_server_left_is_killed_failed_and_tried_once_more() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_lost_again_at_once_is_not_tried_for_ever() {
+async fn what_is_lost_again_before_it_began_waits_for_a_while() {
     let house = House::new();
     let agent = house.hire_shell("true");
     house.invoke(agent);
@@ -68,7 +68,9 @@ async fn what_is_lost_again_at_once_is_not_tried_for_ever() {
         Some(RunErrorCode::ProcessLost)
     );
     tokio::time::sleep(Duration::from_millis(200)).await;
-    assert_eq!(house.runs(&[]).len(), 2);
+    assert_eq!(house.runs(&[]).len(), 3);
+    let waiting = house.runs(&[RunStatus::Queued]).remove(0);
+    assert_eq!(waiting.reason, WakeReason::ProcessLostRetry);
     engine.shutdown().await;
 }
 

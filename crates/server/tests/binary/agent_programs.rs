@@ -294,7 +294,7 @@ fn assert_booked(shop: &Workshop, program: Program, run: &Value, calls: usize) {
 }
 
 /// An amount of cents in millionths.
-fn micros(cents: &Value) -> i64 {
+pub(crate) fn micros(cents: &Value) -> i64 {
     let text = cents.to_string();
     let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
     format!("{whole}{fraction:0<6}").parse().unwrap()

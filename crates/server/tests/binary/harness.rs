@@ -14,6 +14,8 @@ use serde_json::Value;
 use tempfile::TempDir;
 use workforce_testkit::guards::kill_guards;
 
+use crate::client::{Client, Sender};
+
 /// Nothing in these tests takes nearly so long.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -33,6 +35,7 @@ pub(crate) struct Server {
     child: Child,
     pub(crate) base: String,
     agent: ureq::Agent,
+    client: Client,
     log: Arc<Mutex<String>>,
     folder: PathBuf,
 }
@@ -45,6 +48,16 @@ impl Server {
 
     /// The same with more flags and variables.
     pub(crate) fn start_with(folder: &Path, flags: &[&str], variables: &[(&str, &str)]) -> Self {
+        Self::try_start_with(folder, flags, variables)
+            .unwrap_or_else(|log| panic!("no banner in:\n{log}"))
+    }
+
+    /// The same, or the log of a server that does not start.
+    pub(crate) fn try_start_with(
+        folder: &Path,
+        flags: &[&str],
+        variables: &[(&str, &str)],
+    ) -> Result<Self, String> {
         let mut child = binary()
             .args(["serve", "--data-dir"])
             .arg(folder)
@@ -60,8 +73,14 @@ impl Server {
             .spawn()
             .unwrap();
         let log = Arc::default();
-        let base = address(child.stderr.take().unwrap(), &log);
-        Self::of(folder, child, base, log)
+        match address(child.stderr.take().unwrap(), &log) {
+            Ok(base) => Ok(Self::of(folder, child, base, log)),
+            Err(log) => {
+                let _ = child.kill();
+                let _ = child.wait();
+                Err(log)
+            }
+        }
     }
 
     /// Starts a server whose standard error goes elsewhere. It cannot tell
@@ -100,11 +119,17 @@ impl Server {
             .build();
         Self {
             child,
+            client: Client::to(&base),
             base,
             agent: config.into(),
             log,
             folder: folder.to_owned(),
         }
+    }
+
+    /// A client of its address, which its successor may have as well.
+    pub(crate) fn client(&self) -> Client {
+        self.client.clone()
     }
 
     /// Its data folder.
@@ -125,24 +150,8 @@ impl Server {
         token: Option<&str>,
         body: &Value,
     ) -> (u16, Value) {
-        let mut request = ureq::http::Request::builder()
-            .method(method)
-            .uri(format!("{}{path}", self.base));
-        if let Some(token) = token {
-            request = request.header("Authorization", format!("Bearer {token}"));
-        }
-        let mut answer = if body.is_null() {
-            self.agent.run(request.body(()).unwrap()).unwrap()
-        } else {
-            self.agent
-                .run(request.body(body.to_string()).unwrap())
-                .unwrap()
-        };
-        let text = answer.body_mut().read_to_string().unwrap();
-        (
-            answer.status().as_u16(),
-            serde_json::from_str(&text).unwrap_or(Value::Null),
-        )
+        let sender = Sender { token, key: None };
+        self.client.send(method, path, sender, body).unwrap()
     }
 
     /// What a path answers, as it stands; streams of events as a list.
@@ -185,16 +194,11 @@ impl Server {
     /// Sends a request of the board that is carried out once however often it is
     /// repeated; status and body.
     pub(crate) fn post_once(&self, path: &str, key: &str, body: &Value) -> (u16, Value) {
-        let request = ureq::http::Request::post(format!("{}{path}", self.base))
-            .header("Idempotency-Key", key)
-            .body(body.to_string())
-            .unwrap();
-        let mut answer = self.agent.run(request).unwrap();
-        let text = answer.body_mut().read_to_string().unwrap();
-        (
-            answer.status().as_u16(),
-            serde_json::from_str(&text).unwrap_or(Value::Null),
-        )
+        let sender = Sender {
+            token: None,
+            key: Some(key),
+        };
+        self.client.send("POST", path, sender, body).unwrap()
     }
 
     /// Waits until the server says that it can work.
@@ -288,7 +292,7 @@ impl Drop for Server {
 
 /// The address the banner names. Everything goes to `log`, so that the server
 /// never waits for its log to be read.
-fn address(stderr: impl Read + Send + 'static, log: &Arc<Mutex<String>>) -> String {
+fn address(stderr: impl Read + Send + 'static, log: &Arc<Mutex<String>>) -> Result<String, String> {
     let (sender, receiver) = mpsc::channel();
     let log = Arc::clone(log);
     std::thread::spawn(move || {
@@ -305,8 +309,7 @@ fn address(stderr: impl Read + Send + 'static, log: &Arc<Mutex<String>>) -> Stri
     });
     receiver
         .recv_timeout(PATIENCE)
-        .unwrap()
-        .unwrap_or_else(|log| panic!("no banner in:\n{log}"))
+        .unwrap_or_else(|_| Err("nothing in time".to_owned()))
 }
 
 /// An address that was free just now.

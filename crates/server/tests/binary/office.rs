@@ -40,6 +40,14 @@ impl Database {
         Some(Self::Postgres(database(&shared_cluster_url()?)))
     }
 
+    /// How many servers may share it.
+    pub(crate) const fn servers(&self) -> usize {
+        match self {
+            Self::Sqlite => 1,
+            Self::Postgres(_) => 2,
+        }
+    }
+
     /// The flags of a server on it.
     pub(crate) fn flags(&self) -> Vec<&str> {
         match self {

@@ -4,13 +4,15 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
+use serde_json::json;
 use workforce_app::Failure;
+use workforce_app::activity_log::document;
 use workforce_app::runs;
 use workforce_domain::activity::Action;
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::agent::{Agent, AgentStatus};
 use workforce_domain::run::{
-    CompletionReport, CompletionStatus, Run, RunEnd, RunErrorCode, RunOutcome, RunStatus,
+    CompletionReport, CompletionStatus, Run, RunEnd, RunErrorCode, RunOutcome, RunStart, RunStatus,
 };
 use workforce_domain::wake::WakeReason;
 use workforce_testkit::world::{World, done};
@@ -32,6 +34,20 @@ fn lose(world: &World, run: &Run) -> bool {
         runs::finish(tx, ctx, run.scope(), run.id, run.fence, end, None)
     });
     done(outcome)
+}
+
+/// The program of a run may execute from now on.
+#[track_caller]
+fn begin(world: &World, run: &Run) {
+    let start = RunStart {
+        containment: Some(String::new()),
+        ..RunStart::default()
+    };
+    let noted: Result<bool, Failure<Infallible>> = world.system().write(|tx, _| {
+        let engine = tx.engine_mut();
+        Ok(engine.note_run_start(run.scope(), run.id, run.fence, &start)?)
+    });
+    assert!(done(noted));
 }
 
 fn has_token(world: &World, token: &str) -> bool {
@@ -102,12 +118,14 @@ fn lost_work_is_tried_again_once_in_an_hour() {
     let world = World::sqlite();
     let agent = hired(&world);
     let (issue, first) = working(&world, &agent, "Work");
+    begin(&world, &first.run);
     assert!(lose(&world, &first.run));
     assert_eq!(world.stored_run(first.run.id).status, RunStatus::Failed);
     assert!(!lose(&world, &first.run));
     let retry = world.start_next().unwrap();
     assert_eq!(retry.run.reason, WakeReason::ProcessLostRetry);
     assert_eq!(retry.run.issue, Some(issue.id));
+    begin(&world, &retry.run);
     world.advance(Duration::from_secs(60 * 60 - 1));
     assert!(lose(&world, &retry.run));
     assert!(world.start_next().is_none());
@@ -135,6 +153,33 @@ fn lost_work_is_tried_again_once_in_an_hour() {
         world.start_next().unwrap().run.reason,
         WakeReason::ProcessLostRetry
     );
+}
+
+#[test]
+fn work_that_was_lost_before_it_began_is_always_tried_again() {
+    let world = World::sqlite();
+    let agent = hired(&world);
+    let payload = document(json!({ "what": "the door" }));
+    done(
+        world
+            .board()
+            .write(|tx, ctx| runs::invoke(tx, ctx, agent.id, payload.clone())),
+    );
+    let mut lost = world.start_next().unwrap();
+    for number in 0..3 {
+        assert!(lose(&world, &lost.run));
+        if number > 0 {
+            assert!(world.start_next().is_none(), "it begins at once again");
+            world.advance(Duration::from_secs(60));
+        }
+        lost = world.start_next().unwrap();
+        assert_eq!(lost.run.reason, WakeReason::ProcessLostRetry);
+        assert_eq!(lost.wake.payload, payload, "nobody has heard of it yet");
+    }
+    begin(&world, &lost.run);
+    assert!(lose(&world, &lost.run));
+    world.advance(Duration::from_secs(60));
+    assert!(world.start_next().is_none());
 }
 
 #[test]
