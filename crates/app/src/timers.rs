@@ -41,7 +41,7 @@ pub fn check(
                     kind: RunKind::General,
                     source: WakeSource::Timer,
                     reason: WakeReason::HeartbeatTimer,
-                    comment: None,
+                    comments: Vec::new(),
                     payload: Document::new(),
                     not_before: None,
                 };

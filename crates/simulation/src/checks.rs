@@ -182,7 +182,7 @@ impl Simulation {
     }
 
     /// A run is taken over only when it has no server: its lease was over, and its server was not
-    /// well for a while, or did not know of it. No server that heeds time has its program still.
+    /// well for a while, or did not know of it. No server that heeds time, and knows of its program, has that still.
     pub(crate) fn check_take_over(&mut self, before: Option<&Run>) -> Result<(), Broken> {
         let Some(run) = before else { return Ok(()) };
         let now = self.world.now();
@@ -205,7 +205,9 @@ impl Simulation {
             })?;
         }
         let beside = self.programs.iter().find(|program| {
-            program.run == run.id && program.executes() && self.hosts[program.host].heeds_time()
+            let host = &self.hosts[program.host];
+            let knows = host.heeds_time() && host.is_recovered;
+            program.run == run.id && program.executes() && knows
         });
         demand(
             beside.is_none(),

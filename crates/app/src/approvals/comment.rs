@@ -100,7 +100,7 @@ fn wake(
         },
         source: WakeSource::Automation,
         reason,
-        comment: None,
+        comments: Vec::new(),
         payload: document(json!({
             "approvalId": approval.id,
             "approvalType": approval.kind,

@@ -255,7 +255,7 @@ pub(super) fn wake_requester(
         kind,
         source: WakeSource::Automation,
         reason,
-        comment,
+        comments: comment.into_iter().collect(),
         payload: document(facts(approval, &linked, note)),
         not_before: None,
     };

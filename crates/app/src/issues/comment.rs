@@ -197,7 +197,7 @@ fn wake(
 ) -> Result<(), StoreError> {
     let request = WakeRequest {
         kind,
-        comment: Some(comment.id),
+        comments: vec![comment.id],
         payload: document(json!({ "issueId": issue.id, "commentId": comment.id })),
         ..WakeRequest::about(agent, issue.id, WakeSource::Automation, reason)
     };

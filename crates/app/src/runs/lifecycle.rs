@@ -4,7 +4,6 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use serde_json::json;
-use workforce_domain::Document;
 use workforce_domain::activity::Action;
 use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::id::RunId;
@@ -156,22 +155,16 @@ pub(super) fn queue_again(
     };
     let told = tx.runs().wake_of(run.scope(), run.id)?;
     let (payload, comments) = told.map_or_else(Default::default, |it| (it.payload, it.comments));
-    let mut comments = comments.into_iter();
-    let mut request = WakeRequest {
+    let request = WakeRequest {
         agent: &agent,
         issue: run.issue,
         kind: run.kind,
         source: WakeSource::Automation,
         reason,
-        comment: comments.next(),
+        comments,
         payload,
         not_before,
     };
-    wakes::request(tx, ctx, request.clone())?;
-    request.payload = Document::new();
-    for comment in comments {
-        request.comment = Some(comment);
-        wakes::request(tx, ctx, request.clone())?;
-    }
+    wakes::request(tx, ctx, request)?;
     Ok(())
 }

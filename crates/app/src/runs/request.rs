@@ -183,7 +183,7 @@ fn ask(
         kind: RunKind::General,
         source,
         reason,
-        comment: None,
+        comments: Vec::new(),
         payload,
         not_before: None,
     };

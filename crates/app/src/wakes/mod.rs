@@ -37,8 +37,8 @@ pub struct WakeRequest<'a> {
     pub source: WakeSource,
     /// Why.
     pub reason: WakeReason,
-    /// The comment that causes it.
-    pub comment: Option<CommentId>,
+    /// The comments that cause it, oldest first.
+    pub comments: Vec<CommentId>,
     /// What the caller wants the agent to know.
     pub payload: Document,
     /// Not to be answered before; now when `None`.
@@ -54,7 +54,7 @@ impl<'a> WakeRequest<'a> {
             kind: RunKind::Execution,
             source,
             reason,
-            comment: None,
+            comments: Vec::new(),
             payload: Document::new(),
             not_before: None,
         }
@@ -229,11 +229,9 @@ fn merge(wake: &mut Locked<Wake>, request: WakeRequest<'_>, now: Timestamp) {
     if !wake.reasons.contains(&request.reason) {
         wake.reasons.push(request.reason);
     }
-    if let Some(comment) = request.comment {
-        wake.comments.push(comment);
-        let surplus = wake.comments.len().saturating_sub(Wake::MAX_COMMENTS);
-        wake.comments.drain(..surplus);
-    }
+    wake.comments.extend(request.comments);
+    let surplus = wake.comments.len().saturating_sub(Wake::MAX_COMMENTS);
+    wake.comments.drain(..surplus);
     // One more fact is not worth a wake that no agent could read.
     if wake.payload.len() < MAX_FACTS {
         wake.payload.extend(request.payload);
@@ -289,7 +287,7 @@ fn fresh(ctx: &Context<'_>, request: WakeRequest<'_>, work: Option<WakeReason>) 
         status: WakeStatus::Pending,
         source: request.source,
         reasons: vec![request.reason],
-        comments: request.comment.into_iter().collect(),
+        comments: request.comments,
         payload: request.payload,
         count: 1,
         not_before: request.not_before.unwrap_or(ctx.now),

@@ -48,7 +48,13 @@ pub(super) fn use_of(tokens: i64, cost: Option<Cents>) -> ModelUse {
 }
 
 /// What its program tells that a live run used: the uses with these numbers, from one.
-pub(super) fn tell(world: &World, run: &Run, billing: BillingType, tells_cost: bool, uses: &[ModelUse]) {
+pub(super) fn tell(
+    world: &World,
+    run: &Run,
+    billing: BillingType,
+    tells_cost: bool,
+    uses: &[ModelUse],
+) {
     let numbered: Vec<(i64, ModelUse)> = (1..).zip(uses.iter().cloned()).collect();
     done(world.system().write(|tx, ctx| {
         costs::meter(tx, ctx, run.scope(), run.id, billing, tells_cost, &numbered)
