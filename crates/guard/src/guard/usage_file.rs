@@ -21,7 +21,7 @@ use workforce_agent_programs::{SessionId, UsageFiles};
 use crate::protocol::{JudgedBy, Start};
 
 /// Many more than the sessions of a year.
-const MOST_NAMES: usize = 20_000;
+const MOST_NAMES: usize = 5_000;
 const PIECE_LEN: usize = 64 * 1024;
 const FOLDER: OFlag = OFlag::O_RDONLY
     .union(OFlag::O_DIRECTORY)
@@ -156,7 +156,7 @@ impl Folder {
         session: &SessionId,
         names_left: &mut usize,
     ) -> Option<File> {
-        let names = newest_first(folder, names_left).ok()?;
+        let names = newest_first(folder, names_left).ok()??;
         let names = names.iter().map(String::as_str);
         if depth == 0 {
             let mut names = names.filter(|name| self.files.is_of(name, session));
@@ -165,8 +165,9 @@ impl Folder {
         names
             .filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()))
             .find_map(|name| {
-                let inner = open(folder, name, OFlag::O_DIRECTORY).ok()?;
-                self.find_in(&inner, depth - 1, session, names_left)
+                let is_left = *names_left > 0;
+                let inner = is_left.then(|| open(folder, name, OFlag::O_DIRECTORY));
+                self.find_in(&inner?.ok()?, depth - 1, session, names_left)
             })
     }
 
@@ -186,18 +187,18 @@ fn open(folder: &OwnedFd, name: &str, flags: OFlag) -> io::Result<OwnedFd> {
     Ok(openat(folder, name, flags, Mode::empty())?)
 }
 
-/// The names in a folder. They begin with a time, so the latest sorts last.
-fn newest_first(folder: &OwnedFd, names_left: &mut usize) -> io::Result<Vec<String>> {
+/// The names in a folder, which begin with a time; `None` when there are too many.
+fn newest_first(folder: &OwnedFd, names_left: &mut usize) -> io::Result<Option<Vec<String>>> {
     let mut dir = Dir::openat(folder, c".", FOLDER, Mode::empty())?;
     let mut names = Vec::new();
     for entry in dir.iter() {
         let Some(left) = names_left.checked_sub(1) else {
-            break;
+            return Ok(None);
         };
         *names_left = left;
         let name = OsStr::from_bytes(entry?.file_name().to_bytes()).to_owned();
         names.extend(name.into_string().ok());
     }
     names.sort_unstable_by(|one, other| other.cmp(one));
-    Ok(names)
+    Ok(Some(names))
 }
