@@ -17,19 +17,19 @@ use crate::office::{Database, on_both};
 pub(crate) const LONG: Duration = Duration::from_secs(120);
 
 /// A company with a git repository, and an agent that is a real program.
-struct Workshop {
-    server: Server,
-    imitation: ModelImitation,
+pub(crate) struct Workshop {
+    pub(crate) server: Server,
+    pub(crate) imitation: ModelImitation,
     places: TempDir,
-    company: String,
-    agent: String,
+    pub(crate) company: String,
+    pub(crate) agent: String,
     project: String,
     _data: TempDir,
 }
 
 impl Workshop {
     /// `None` where the program is not installed.
-    fn open(program: Program, flags: &[&str]) -> Option<Self> {
+    pub(crate) fn open(program: Program, flags: &[&str]) -> Option<Self> {
         let executable = installed_for_test(program)?;
         let (data, places) = (folder(), folder());
         let server = Server::start_with(
@@ -68,7 +68,7 @@ impl Workshop {
     }
 
     /// Makes the program run commands and then say something, whatever it is asked.
-    fn play(&self, commands: &[&str], last: &str) {
+    pub(crate) fn play(&self, commands: &[&str], last: &str) {
         let rule = commands.iter().fold(Rule::new(), |rule, command| {
             rule.then(Reply::shell(*command).usage(OF_A_STEP))
         });
@@ -76,7 +76,7 @@ impl Workshop {
         self.imitation.set_script(Script::from(rule));
     }
 
-    fn assign(&self) -> String {
+    pub(crate) fn assign(&self) -> String {
         let issue = self.server.post(
             &format!("/api/companies/{}/issues", self.company),
             &json!({
@@ -88,7 +88,7 @@ impl Workshop {
     }
 
     /// The runs of the agent, oldest first, once `count` have ended.
-    fn ended(&self, count: usize) -> Vec<Value> {
+    pub(crate) fn ended(&self, count: usize) -> Vec<Value> {
         let path = format!("/api/companies/{}/heartbeat-runs", self.company);
         let begun = Instant::now();
         loop {
@@ -104,7 +104,7 @@ impl Workshop {
         }
     }
 
-    fn log(&self, run: &Value) -> String {
+    pub(crate) fn log(&self, run: &Value) -> String {
         let path = format!("/api/heartbeat-runs/{}/log", run["id"].as_str().unwrap());
         let log = self.server.get(&path);
         log["content"].as_str().unwrap_or_default().to_owned()
@@ -259,7 +259,7 @@ fn works(program: Program, flags: &[&str]) {
 
 /// Each call of the model is booked once, with the run and its issue.
 #[track_caller]
-fn assert_booked(shop: &Workshop, program: Program, run: &Value, calls: usize) {
+pub(crate) fn assert_booked(shop: &Workshop, program: Program, run: &Value, calls: usize) {
     let path = format!("/api/companies/{}/cost-events", shop.company);
     let of_it = |event: &&Value| event["runId"] == run["id"];
     let events = shop.server.get(&path).as_array().unwrap().clone();
@@ -294,113 +294,13 @@ fn assert_booked(shop: &Workshop, program: Program, run: &Value, calls: usize) {
 }
 
 /// An amount of cents in millionths.
-fn micros(cents: &Value) -> i64 {
+pub(crate) fn micros(cents: &Value) -> i64 {
     let text = cents.to_string();
     let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
     format!("{whole}{fraction:0<6}").parse().unwrap()
 }
 
-/// The rate of the model makes each call cost 3 dollars with Claude Code and 2 with
-/// Codex.
-const DEAR: Usage = Usage {
-    input: 0,
-    cached: 0,
-    cache_write: 0,
-    output: 200_000,
-    reasoning: 0,
-};
-const COST_WITH_CLAUDE: i64 = 300_000_000;
-const COST_WITH_CODEX: i64 = 200_000_000;
-
-/// A run stops at the call that uses up a limit of 9.50 dollars.
-fn stops_at_its_budget(program: Program, cost: i64, flags: &[&str]) {
-    let Some(shop) = Workshop::open(program, flags) else {
-        return;
-    };
-    let budget = json!({ "budgetMonthlyCents": 950 });
-    let agent = format!("/api/agents/{}", shop.agent);
-    let (status, answer) = shop.server.send("PATCH", &agent, None, &budget);
-    assert_eq!(status, 200, "{answer}");
-    let rule = (0..12).fold(Rule::new(), |rule, step| {
-        let command = format!("echo step {step} && sleep 2");
-        rule.then(Reply::shell(command).usage(DEAR))
-    });
-    shop.imitation.set_script(Script::from(rule));
-    shop.assign();
-    let live = shop.server.wait_for(&agent, |agent| {
-        micros(&agent["spentMonthlyCents"]) + micros(&agent["reservedCents"]) >= cost
-    });
-    assert_eq!(live["status"], "running", "{live:#}");
-    let runs = shop.ended(1);
-    let log = shop.log(&runs[0]);
-    assert_eq!(runs[0]["status"], "cancelled", "{:#}\n{log}", runs[0]);
-    assert_eq!(runs[0]["errorCode"], "budget_exhausted");
-    let agent = shop.server.get(&agent);
-    assert_eq!(agent["pauseReason"], "budget", "{agent:#}");
-    assert_eq!(
-        micros(&agent["spentMonthlyCents"]),
-        cost * (950_000_000 / cost + 1),
-        "{log}"
-    );
-    assert_eq!(micros(&agent["reservedCents"]), 0);
-}
-
-/// Two calls of Codex are booked while it works on; then it is killed, and its next run
-/// goes on with the session, whose own sum lacks the last of them.
-fn is_booked_while_it_runs(flags: &[&str]) {
-    let Some(shop) = Workshop::open(Program::Codex, flags) else {
-        return;
-    };
-    shop.play(&["echo begun", "sleep 100"], "never");
-    let issue = shop.assign();
-    let path = format!("/api/companies/{}/cost-events", shop.company);
-    let events = shop.server.wait_for(&path, |events| {
-        events.as_array().is_some_and(|events| events.len() == 2)
-    });
-    for event in events.as_array().unwrap() {
-        assert_eq!(micros(&event["costCents"]), 171_250, "{event:#}");
-        assert_eq!(event["model"], "gpt-5");
-    }
-    let run = events[0]["runId"].as_str().unwrap();
-    let run = format!("/api/heartbeat-runs/{run}");
-    assert_eq!(shop.server.get(&run)["status"], "running");
-    shop.server.post(&format!("{run}/cancel"), &json!(null));
-    let runs = shop.ended(1);
-    assert_eq!(runs[0]["status"], "cancelled");
-    assert_booked(&shop, Program::Codex, &runs[0], 2);
-    assert!(
-        !shop.log(&runs[0]).contains("usage file"),
-        "{}",
-        shop.log(&runs[0])
-    );
-
-    shop.play(&["echo again"], "I went on.");
-    shop.server.post(
-        &format!("/api/issues/{issue}/comments"),
-        &json!({ "body": "@Ada, go on, please." }),
-    );
-    let runs = shop.ended(2);
-    let log = shop.log(&runs[1]);
-    assert_eq!(runs[1]["status"], "succeeded", "{:#}\n{log}", runs[1]);
-    assert_eq!(runs[1]["sessionResumed"], true);
-    for run in &runs {
-        assert_booked(&shop, Program::Codex, run, 2);
-    }
-}
-
 on_both! {
-    fn claude_code_stops_in_mid_run_at_its_budget(database) {
-        stops_at_its_budget(Program::Claude, COST_WITH_CLAUDE, &database.flags());
-    }
-
-    fn codex_stops_in_mid_run_at_its_budget(database) {
-        stops_at_its_budget(Program::Codex, COST_WITH_CODEX, &database.flags());
-    }
-
-    fn codex_is_booked_after_each_call_and_when_it_is_killed(database) {
-        is_booked_while_it_runs(&database.flags());
-    }
-
     fn claude_code_works_in_a_repository_and_answers_a_mention(database) {
         works(Program::Claude, &database.flags());
     }
