@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use nix::unistd::geteuid;
 use workforce_agent_programs::{AgentProgram, SessionId};
 use workforce_guard::{JudgedBy, RunReport, Start};
 
@@ -160,6 +161,15 @@ async fn only_a_file_right_in_the_home_is_read() {
     }
 }
 
+/// Only root can give a file away.
+#[tokio::test]
+async fn a_file_of_another_user_is_not_read() {
+    let bench = Bench::new();
+    let script = "echo \"$3\" > \"$2\"; chown 54321 \"$2\"; tell";
+    let expected = if geteuid().is_root() { 0 } else { 10 };
+    assert_eq!(used(&bench, script).await.0, expected);
+}
+
 /// What is in the place of the file that was found is not looked at.
 #[tokio::test]
 async fn a_file_that_is_replaced_or_cut_tells_no_more() {
@@ -197,7 +207,9 @@ async fn a_file_of_any_size_holds_nobody_up() {
 /// Neither many folders nor false figures make it more than that.
 #[tokio::test]
 async fn many_folders_and_false_figures_are_borne() {
-    let bench = Bench::new();
+    // In memory, for disks take long to remove so many.
+    let folder = tempfile::tempdir_in("/dev/shm").expect("a folder");
+    let bench = Bench { folder };
     let script = "(cd \"$1\"; seq 3000 9000 | xargs mkdir); tell; echo \"$3\" > \"$2\"; sleep 1";
     assert_eq!(used(&bench, script).await.0, 0);
     let bench = Bench::new();
