@@ -17,6 +17,7 @@ mod command_line;
 mod event;
 mod failure;
 mod failure_text;
+mod home_path;
 mod output;
 mod program;
 mod reset_time;
@@ -26,6 +27,7 @@ mod settings;
 mod sign_in;
 mod text;
 mod usage;
+mod usage_files;
 mod version;
 
 pub use command_line::{
@@ -33,12 +35,14 @@ pub use command_line::{
 };
 pub use event::ProgramEvent;
 pub use failure::{FailureClass, ProgramFailure};
+pub use home_path::HomePath;
 pub use output::{Conclusion, Outcome, OutputParser, ProgramExit, Stream};
 pub use program::{AgentProgram, Package, ProgramDefinition};
 pub use reset_time::{CalendarDay, LocalTime, RetryHint};
 pub use self_report::{SelfReport, SelfReportReader};
 pub use session_id::{InvalidSessionId, SessionId};
 pub use settings::{ProgramSettings, SettingsError};
-pub use sign_in::{LoginFile, SignIn, SignInHint};
+pub use sign_in::{SignIn, SignInHint};
 pub use usage::{MicroCents, TokenUsage, UsageBaseline};
+pub use usage_files::UsageFiles;
 pub use version::version_in;

@@ -1,9 +1,10 @@
-//! Reads what a program prints while it runs.
+//! Reads what a program tells while it runs.
 
 mod claude;
 mod claude_calls;
 mod claude_events;
 mod codex;
+mod codex_thread;
 mod cursor;
 mod ending;
 mod gemini;
@@ -24,13 +25,15 @@ use crate::usage::{MicroCents, TokenUsage, UsageBaseline};
 use lines::{Lines, Tail};
 use run_record::RunRecord;
 
-/// A stream of a program.
+/// What a program writes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
     /// Its standard output.
     Stdout,
     /// Its standard error.
     Stderr,
+    /// What this run has appended to the [usage file](crate::UsageFiles) of its session.
+    UsageFile,
 }
 
 /// How the program's process ended.
@@ -100,6 +103,7 @@ pub struct OutputParser {
     stdout: Lines,
     stderr: Lines,
     stderr_tail: Tail,
+    usage_file: Lines,
 }
 
 impl OutputParser {
@@ -118,6 +122,7 @@ impl OutputParser {
             stdout: Lines::new(Self::LONGEST_LINE),
             stderr: Lines::new(Self::LONGEST_STDERR_LINE),
             stderr_tail: Tail::default(),
+            usage_file: Lines::new(Self::LONGEST_LINE),
         }
     }
 
@@ -132,11 +137,15 @@ impl OutputParser {
                     reader.stderr_line(&String::from_utf8_lossy(line), record);
                 });
             }
+            Stream::UsageFile => {
+                self.usage_file
+                    .push(bytes, |line| reader.usage_line(line, record));
+            }
         }
         events.append(&mut record.events);
     }
 
-    /// The process has ended, and both streams with it. Answers with the last
+    /// The process has ended, and its streams with it. Answers with the last
     /// events and what became of the run.
     #[must_use]
     pub fn finish(self, exit: ProgramExit) -> (Vec<ProgramEvent>, Conclusion) {
@@ -147,7 +156,9 @@ impl OutputParser {
             mut stdout,
             mut stderr,
             stderr_tail,
+            mut usage_file,
         } = self;
+        usage_file.finish(|line| reader.usage_line(line, &mut record));
         stdout.finish(|line| reader.line(line, &mut record));
         stderr.finish(|line| {
             reader.stderr_line(&String::from_utf8_lossy(line), &mut record);
@@ -183,6 +194,9 @@ pub(crate) trait ReadOutput: Send {
 
     /// A line of the standard error.
     fn stderr_line(&mut self, _line: &str, _record: &mut RunRecord) {}
+
+    /// A line of the usage file.
+    fn usage_line(&mut self, _line: &[u8], _record: &mut RunRecord) {}
 
     /// What the last event said, now that the program has ended; `None` when it
     /// was not seen.

@@ -7,9 +7,11 @@ use serde::{Deserialize, Serialize};
 use crate::arguments;
 use crate::command_line::{CommandLine, CommandLineError, RunUser, Session};
 use crate::failure::FailureClass;
+use crate::home_path::HomePath;
 use crate::output::{self, ReadOutput};
 use crate::settings::ProgramSettings;
-use crate::sign_in::{LoginFile, SignIn};
+use crate::sign_in::SignIn;
+use crate::usage_files::UsageFiles;
 
 /// A program that can run an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -88,6 +90,8 @@ pub struct ProgramDefinition {
     pub signed_in_by: SignIn,
     /// Whether it tells what its calls cost, by each call or at its end.
     pub tells_cost: bool,
+    /// Where it tells what it uses while it runs, when its output does not.
+    pub usage_files: Option<UsageFiles>,
     /// Memory in MiB that a run of it took at most, with its own processes and
     /// without those of its commands; `None` when that was not seen.
     pub peak_memory_mib: Option<u32>,
@@ -123,7 +127,7 @@ static CLAUDE: ProgramDefinition = ProgramDefinition {
               CLAUDE_CODE_OAUTH_TOKEN.",
     signed_in_by: SignIn {
         keys: CLAUDE_KEYS,
-        login: Some(LoginFile {
+        login: Some(HomePath {
             folder_variable: Some("CLAUDE_CONFIG_DIR"),
             folder: ".claude",
             path: ".credentials.json",
@@ -133,6 +137,7 @@ static CLAUDE: ProgramDefinition = ProgramDefinition {
         login_is_plan: true,
     },
     tells_cost: true,
+    usage_files: None,
     peak_memory_mib: Some(230),
     key_variables: CLAUDE_KEYS,
     settings: &[
@@ -164,7 +169,7 @@ static CODEX: ProgramDefinition = ProgramDefinition {
     signed_in_by: SignIn {
         // `OPENAI_API_KEY` alone is not used.
         keys: &["CODEX_API_KEY"],
-        login: Some(LoginFile {
+        login: Some(HomePath {
             folder_variable: Some("CODEX_HOME"),
             folder: ".codex",
             path: "auth.json",
@@ -174,6 +179,16 @@ static CODEX: ProgramDefinition = ProgramDefinition {
         login_is_plan: true,
     },
     tells_cost: false,
+    usage_files: Some(UsageFiles {
+        folder: HomePath {
+            folder_variable: Some("CODEX_HOME"),
+            folder: ".codex",
+            path: "sessions",
+        },
+        depth: 3,
+        prefix: "rollout-",
+        suffix: ".jsonl",
+    }),
     peak_memory_mib: Some(150),
     key_variables: &["CODEX_API_KEY", "OPENAI_API_KEY"],
     settings: &[
@@ -203,7 +218,7 @@ static GEMINI: ProgramDefinition = ProgramDefinition {
     sign_in: "Set GEMINI_API_KEY for the agent, or run `gemini` once with its home and sign in.",
     signed_in_by: SignIn {
         keys: GEMINI_KEYS,
-        login: Some(LoginFile {
+        login: Some(HomePath {
             folder_variable: None,
             folder: ".gemini",
             path: "oauth_creds.json",
@@ -213,6 +228,7 @@ static GEMINI: ProgramDefinition = ProgramDefinition {
         login_is_plan: true,
     },
     tells_cost: false,
+    usage_files: None,
     peak_memory_mib: Some(800),
     key_variables: GEMINI_KEYS,
     settings: GENERAL_SETTINGS,
@@ -235,7 +251,7 @@ static OPENCODE: ProgramDefinition = ProgramDefinition {
               `opencode auth login` with its home.",
     signed_in_by: SignIn {
         keys: PROVIDER_KEYS,
-        login: Some(LoginFile {
+        login: Some(HomePath {
             folder_variable: Some("XDG_DATA_HOME"),
             folder: ".local/share",
             path: "opencode/auth.json",
@@ -245,6 +261,7 @@ static OPENCODE: ProgramDefinition = ProgramDefinition {
         login_is_plan: false,
     },
     tells_cost: true,
+    usage_files: None,
     peak_memory_mib: Some(850),
     key_variables: PROVIDER_KEYS,
     settings: GENERAL_SETTINGS,
@@ -267,7 +284,7 @@ static PI: ProgramDefinition = ProgramDefinition {
               its home and type `/login`.",
     signed_in_by: SignIn {
         keys: PROVIDER_KEYS,
-        login: Some(LoginFile {
+        login: Some(HomePath {
             folder_variable: None,
             folder: ".pi/agent",
             path: "auth.json",
@@ -277,6 +294,7 @@ static PI: ProgramDefinition = ProgramDefinition {
         login_is_plan: false,
     },
     tells_cost: true,
+    usage_files: None,
     peak_memory_mib: Some(120),
     key_variables: PROVIDER_KEYS,
     settings: &["command", "extraArgs", "model", "promptTemplate"],
@@ -301,6 +319,7 @@ static CURSOR: ProgramDefinition = ProgramDefinition {
         login_is_plan: true,
     },
     tells_cost: false,
+    usage_files: None,
     peak_memory_mib: None,
     key_variables: CURSOR_KEYS,
     settings: GENERAL_SETTINGS,

@@ -1,7 +1,9 @@
 //! Whether somebody has signed in to a program, as far as that is seen from outside.
 
-use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
+use std::ffi::OsStr;
+use std::path::PathBuf;
+
+use crate::home_path::HomePath;
 
 /// How it is seen that somebody has signed in.
 #[derive(Debug)]
@@ -9,24 +11,13 @@ pub struct SignIn {
     /// Variables any of which is enough.
     pub keys: &'static [&'static str],
     /// Where a login is kept; `None` when that is not known.
-    pub login: Option<LoginFile>,
+    pub login: Option<HomePath>,
     /// Variables that send the program to a cloud, which has logins of its own.
     pub elsewhere: &'static [&'static str],
     /// Those of `keys` that stand for a flat plan; the others are billed by use.
     pub plan_keys: &'static [&'static str],
     /// Whether a login stands for a flat plan.
     pub login_is_plan: bool,
-}
-
-/// Where a program keeps the login of its user.
-#[derive(Debug)]
-pub struct LoginFile {
-    /// The variable that names the folder, when it is not the usual one.
-    pub folder_variable: Option<&'static str>,
-    /// The usual folder, below the home.
-    pub folder: &'static str,
-    /// The file below the folder.
-    pub path: &'static str,
 }
 
 /// What the environment of a program tells of its login.
@@ -61,12 +52,7 @@ impl SignIn {
         if self.elsewhere.iter().any(|name| value(name).is_some()) {
             return SignInHint::Unknown;
         }
-        let file = self.login.as_ref().and_then(|login| {
-            let named = login.folder_variable.and_then(value).map(OsString::from);
-            let usual = || Some(Path::new(value("HOME")?).join(login.folder));
-            let folder = named.map(PathBuf::from).or_else(usual)?;
-            Some(folder.join(login.path))
-        });
+        let file = self.login.as_ref().and_then(|login| login.find(variable));
         file.map_or(SignInHint::Unknown, SignInHint::File)
     }
 }

@@ -75,7 +75,14 @@ impl ProgramStart {
 
     /// What its run used as a whole.
     pub(crate) fn run_use<'a>(&self, usage: impl IntoIterator<Item = &'a ModelUsage>) -> RunUse {
-        let models = usage.into_iter();
+        // What has no name is of the model of the settings, which may have one as well.
+        let mut sums = Vec::new();
+        for usage in usage {
+            let mut usage = usage.clone();
+            usage.model = usage.model.or_else(|| self.model.clone());
+            usage.add_to(&mut sums);
+        }
+        let models = sums.iter();
         RunUse {
             billing: self.billing(),
             models: models.filter_map(|usage| self.model_use(usage)).collect(),

@@ -148,13 +148,7 @@ pub(crate) async fn use_of_lost(
     loop {
         let (uses, next) = read(&files, offset).await.ok()?;
         for used in uses {
-            let same = usage
-                .iter_mut()
-                .find(|known| known.model == used.usage.model);
-            match same {
-                Some(known) => known.add(used.usage.tokens, used.usage.cost),
-                None => usage.push(used.usage),
-            }
+            used.usage.add_to(&mut usage);
         }
         if next == offset {
             break;

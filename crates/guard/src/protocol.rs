@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use workforce_agent_programs::{AgentProgram, Conclusion, MicroCents, TokenUsage, UsageBaseline};
+use workforce_agent_programs::{
+    AgentProgram, Conclusion, MicroCents, SessionId, TokenUsage, UsageBaseline,
+};
 use workforce_domain::id::RunId;
 use workforce_domain::run::RunErrorCode;
 
@@ -50,6 +52,8 @@ pub struct Start {
     pub secrets: Vec<String>,
     /// By what the program is judged.
     pub judged_by: JudgedBy,
+    /// The session that an agent program goes on with.
+    pub resumed: Option<SessionId>,
     /// What the session was counted for before.
     pub usage_baseline: UsageBaseline,
     /// Text that the log begins with.
@@ -217,6 +221,14 @@ pub struct ModelUsage {
 }
 
 impl ModelUsage {
+    /// Adds it to the sum of its model.
+    pub fn add_to(self, sums: &mut Vec<Self>) {
+        match sums.iter_mut().find(|known| known.model == self.model) {
+            Some(known) => known.add(self.tokens, self.cost),
+            None => sums.push(self),
+        }
+    }
+
     /// Adds what a further call used.
     pub fn add(&mut self, tokens: TokenUsage, cost: Option<MicroCents>) {
         let sum = &mut self.tokens;

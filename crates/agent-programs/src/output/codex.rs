@@ -2,14 +2,15 @@
 
 use serde::Deserialize;
 
-use super::json::{Count, Object, Text};
+use super::codex_thread::{Thread, Usage};
+use super::json::{Object, Text};
 use super::run_record::RunRecord;
 use super::{Outcome, ProgramExit, ReadOutput, event};
 use crate::failure::ProgramFailure;
-use crate::usage::TokenUsage;
 
 #[derive(Debug, Default)]
 pub(super) struct Reader {
+    thread: Thread,
     outcome: Option<Outcome>,
 }
 
@@ -37,33 +38,6 @@ struct Error {
     message: Text,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Usage {
-    input_tokens: Count,
-    cached_input_tokens: Count,
-    cache_write_input_tokens: Count,
-    output_tokens: Count,
-}
-
-impl Usage {
-    /// `input_tokens` holds what caches held, and `output_tokens` what the model
-    /// thought.
-    fn tokens(&self) -> Option<TokenUsage> {
-        let cached_read = self.cached_input_tokens.0.unwrap_or(0);
-        let cached_write = self.cache_write_input_tokens.0.unwrap_or(0);
-        let input = self.input_tokens.0?;
-        Some(TokenUsage {
-            input: input
-                .saturating_sub(cached_read)
-                .saturating_sub(cached_write),
-            cached_read,
-            cached_write,
-            output: self.output_tokens.0?,
-        })
-    }
-}
-
 impl ReadOutput for Reader {
     fn line(&mut self, bytes: &[u8], record: &mut RunRecord) {
         let Some(line) = event::<Line>(bytes) else {
@@ -80,7 +54,7 @@ impl ReadOutput for Reader {
             Some("error") => failed(line.message.0.as_deref().unwrap_or(""), record),
             Some("turn.completed") => {
                 if let Some(sums) = line.usage.0.as_ref().and_then(Usage::tokens) {
-                    count_thread(sums, record);
+                    self.thread.summed_up(sums, record);
                 }
                 self.outcome = Some(Outcome::Succeeded);
             }
@@ -91,6 +65,10 @@ impl ReadOutput for Reader {
             }
             _ => {}
         }
+    }
+
+    fn usage_line(&mut self, line: &[u8], record: &mut RunRecord) {
+        self.thread.usage_line(line, record);
     }
 
     fn outcome(&mut self, _exit: ProgramExit, _record: &mut RunRecord) -> Option<Outcome> {
@@ -118,14 +96,4 @@ fn failed(message: &str, record: &mut RunRecord) {
         }
         None => record.trouble = Some(ProgramFailure::from_text(message)),
     }
-}
-
-/// The figures are sums over the thread. They never fall, so a smaller one is no
-/// sum.
-fn count_thread(sums: TokenUsage, record: &mut RunRecord) {
-    let known = record.session_sums.tokens.or(record.before.tokens);
-    if let Some(known) = known {
-        record.count(None, Some(sums.saturating_sub(known)), None);
-    }
-    record.session_sums.tokens = Some(sums.max(known.unwrap_or_default()));
 }

@@ -20,6 +20,10 @@ const CASES: &[Expected] = &[
     // Read as runs of threads of which nothing was counted yet.
     run("resume", "succeeded").used([3000, 5600, 0, 130]),
     run("resume_other_dir", "succeeded").used([4500, 8400, 0, 195]),
+    run("metered", "succeeded").used([1562, 2806, 0, 73]),
+    run("metered_resume", "succeeded").used([1562, 2806, 0, 73]),
+    run("metered_killed", "interrupted").used([1550, 2800, 0, 65]),
+    run("metered_after_kill", "succeeded").used([1562, 2806, 0, 73]),
     run("parallel_calls", "succeeded").used([10, 7, 0, 18]),
     run("failing_command", "succeeded").used([10, 0, 0, 18]),
     run("background_child", "succeeded").used([200, 0, 0, 20]),

@@ -8,6 +8,7 @@
 mod claude;
 mod claude_usage;
 mod codex;
+mod codex_usage_file;
 mod command_lines;
 mod cursor;
 mod cuts;

@@ -24,6 +24,8 @@ pub(crate) struct Recording {
     pub(crate) program: AgentProgram,
     pub(crate) stdout: Vec<u8>,
     pub(crate) stderr: Vec<u8>,
+    /// What it appended to its usage file, where that was recorded.
+    pub(crate) usage_file: Vec<u8>,
     pub(crate) exit: ProgramExit,
 }
 
@@ -68,8 +70,10 @@ impl Recording {
     pub(crate) fn read(program: AgentProgram, case: &str) -> Self {
         let facts = &cases(program)[case];
         let stderr = facts.stderr.iter().map(|line| format!("{line}\n"));
+        let usage_file = folder(program).join(format!("{case}.usage.jsonl"));
         Self {
             program,
+            usage_file: fs::read(usage_file).unwrap_or_default(),
             stdout: fs::read(folder(program).join(format!("{case}.jsonl"))).unwrap(),
             stderr: stderr.collect::<String>().into_bytes(),
             exit: ProgramExit {
@@ -85,6 +89,7 @@ impl Recording {
             program,
             stdout: lines.join("\n").into_bytes(),
             stderr: Vec::new(),
+            usage_file: Vec::new(),
             exit: ENDED_WELL,
         }
     }
@@ -99,6 +104,7 @@ impl Recording {
         let mut parser = OutputParser::new(self.program, before);
         let mut events = Vec::new();
         let streams = [
+            (Stream::UsageFile, &self.usage_file),
             (Stream::Stdout, &self.stdout),
             (Stream::Stderr, &self.stderr),
         ];

@@ -66,10 +66,10 @@ async fn prepare(
     let fingerprint = fingerprint(state, context);
     let known = known(state, context, &directory, &fingerprint).await?;
     let resumed = known.plan.resumed().cloned();
-    let session = resumed
+    let gone_on_with = resumed
         .as_ref()
-        .and_then(|session| workforce_agent_programs::SessionId::new(session.as_str()).ok());
-    let session = session.as_ref().map_or(fresh, Session::Resume);
+        .and_then(|session| agent_programs::SessionId::new(session.as_str()).ok());
+    let session = gone_on_with.as_ref().map_or(fresh, Session::Resume);
     let line = command_line(program, &settings, session, user).map_err(|fault| unusable(&fault))?;
     let cwd = place.cwd.to_string_lossy();
     let prompt = compose(
@@ -104,6 +104,7 @@ async fn prepare(
             None => prompt.joined(),
         }),
         judged_by: JudgedBy::Output(program),
+        resumed: gone_on_with,
         usage_baseline: known.usage_baseline(),
         preamble: preamble(context, &prompt),
         memo: memo.to_memo(),

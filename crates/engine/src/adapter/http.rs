@@ -99,6 +99,7 @@ async fn prepare(
         home_files: Vec::new(),
         stdin: Some(stdin),
         judged_by: JudgedBy::SelfReport,
+        resumed: None,
         usage_baseline: UsageBaseline::UNKNOWN,
         preamble: preamble(context, &prompt),
         memo: memo.to_memo(),

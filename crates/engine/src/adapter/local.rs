@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use workforce_agent_programs::UsageBaseline;
+use workforce_agent_programs::{SessionId, UsageBaseline};
 use workforce_domain::id::AgentId;
 use workforce_domain::project::Workspace;
 use workforce_domain::run::RunErrorCode;
@@ -43,6 +43,8 @@ pub(super) struct Command {
     pub(super) home_files: Vec<HomeFile>,
     pub(super) stdin: Option<String>,
     pub(super) judged_by: JudgedBy,
+    /// The session that it goes on with.
+    pub(super) resumed: Option<SessionId>,
     /// What its session was counted for before.
     pub(super) usage_baseline: UsageBaseline,
     /// What the log begins with.
@@ -156,6 +158,7 @@ impl Place {
             log_cap: TRIAL_LOG_CAP,
             secrets: secrets.to_vec(),
             judged_by: JudgedBy::ExitCode,
+            resumed: None,
             usage_baseline: UsageBaseline::NEW_SESSION,
             preamble: String::new(),
             limits: self.limits,
@@ -190,6 +193,7 @@ impl Place {
             log_cap: DEFAULT_LOG_CAP,
             secrets: context.secrets.clone(),
             judged_by: command.judged_by,
+            resumed: command.resumed,
             usage_baseline: command.usage_baseline,
             preamble: command.preamble,
             limits: self.limits,

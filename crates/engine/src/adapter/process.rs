@@ -47,6 +47,7 @@ async fn prepare(
         home_files: Vec::new(),
         stdin: settings.stdin,
         judged_by: JudgedBy::ExitCode,
+        resumed: None,
         usage_baseline: UsageBaseline::NEW_SESSION,
         preamble: String::new(),
         memo: Value::Null,

@@ -18,3 +18,4 @@ mod resource_limits;
 mod run_as;
 mod spawning;
 mod support;
+mod usage_files;

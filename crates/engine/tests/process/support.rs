@@ -103,6 +103,7 @@ impl Bench {
             log_cap: 1 << 20,
             secrets: Vec::new(),
             judged_by: JudgedBy::ExitCode,
+            resumed: None,
             usage_baseline: UsageBaseline::NEW_SESSION,
             preamble: String::new(),
             limits: NO_LIMITS,

@@ -19,6 +19,11 @@ pub(super) struct Family {
     pub(super) is_gone: bool,
 }
 
+/// Waits until nothing of the run is left.
+pub(super) async fn gone(family: &mut watch::Receiver<Family>) {
+    let _ = family.wait_for(|family| family.is_gone).await;
+}
+
 /// Collects the guard's children as they end.
 pub(super) struct Reaper {
     program: Option<i32>,

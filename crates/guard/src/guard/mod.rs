@@ -5,6 +5,7 @@ mod clocks;
 mod control;
 mod output;
 mod supervision;
+mod usage_file;
 
 use std::io;
 use std::os::fd::AsFd;
@@ -23,6 +24,7 @@ use workforce_domain::time::Timestamp;
 use self::clocks::Clocks;
 use self::control::Control;
 use self::supervision::supervise;
+use self::usage_file::UsageFile;
 use crate::containment;
 use crate::files::GuardFiles;
 use crate::launch::{self, Execution, LaunchError, Launched};
@@ -77,6 +79,7 @@ fn run() -> io::Result<()> {
     // It knows the secrets of its run.
     prctl::set_dumpable(false)?;
     send_blocking(&mut server, &FromGuard::Prepared(identity))?;
+    let usage_file = UsageFile::before(&start);
     // Unless the process is on record, nothing is executed.
     let Some(ToGuard::Go) = receive_blocking(&mut server)? else {
         return Ok(());
@@ -93,7 +96,7 @@ fn run() -> io::Result<()> {
         .block_on(stay(
             *start,
             (identity, execution),
-            log,
+            (log, usage_file),
             (server, listener),
             &files,
         ))
@@ -160,7 +163,7 @@ fn listen(files: &GuardFiles) -> io::Result<StdListener> {
 async fn stay(
     start: Start,
     program: (ProcessIdentity, Execution),
-    log: RunLog,
+    (log, usage_file): (RunLog, Option<UsageFile>),
     connections: (StdStream, StdListener),
     files: &GuardFiles,
 ) -> io::Result<()> {
@@ -178,7 +181,7 @@ async fn stay(
     let control = Arc::new(Control::new(description, clocks));
     tokio::spawn(Arc::clone(&control).serve(UnixStream::from_std(server)?));
     tokio::spawn(Arc::clone(&control).listen(UnixListener::from_std(listener)?));
-    let report = supervise(&start, execution, log, files, &control).await?;
+    let report = supervise(&start, execution, (log, usage_file), files, &control).await?;
     control.conclude(files, report).await;
     Ok(())
 }

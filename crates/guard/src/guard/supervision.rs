@@ -6,9 +6,10 @@ use tokio::time::{sleep, timeout};
 use workforce_agent_programs::{OutputParser, ProgramExit};
 use workforce_domain::port::LogStream;
 
-use super::children::{Family, Reaper};
+use super::children::{Family, Reaper, gone};
 use super::control::Control;
 use super::output::{self, Judge, Pumped, Sinks};
+use super::usage_file::UsageFile;
 use crate::files::GuardFiles;
 use crate::launch::Execution;
 use crate::log::{OutputScrubber, RunLog};
@@ -27,7 +28,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 pub(super) async fn supervise(
     start: &Start,
     execution: Execution,
-    mut log: RunLog,
+    (mut log, usage_file): (RunLog, Option<UsageFile>),
     files: &GuardFiles,
     control: &Arc<Control>,
 ) -> std::io::Result<RunReport> {
@@ -45,19 +46,14 @@ pub(super) async fn supervise(
         log,
         scrubber: OutputScrubber::of(&start.secrets),
         judge: judge(start),
+        usage_file,
         events: files.events(),
         control: Arc::clone(control),
     };
     let reach = Arc::new(reach);
 
-    let ended = {
-        let mut family = family.clone();
-        async move {
-            let _ = family.wait_for(|family| family.is_gone).await;
-        }
-    };
     let clocks = &control.clocks;
-    let pump = output::pump(streams, start.stdin.clone(), sinks, clocks, ended);
+    let pump = output::pump(streams, start.stdin.clone(), sinks, clocks, family.clone());
     let end = async {
         let ended_by = tokio::select! {
             biased;
@@ -154,10 +150,6 @@ async fn end(
         let _ = timeout(pause, gone(family)).await;
         pause = (pause * 2).min(LONGEST_PAUSE);
     }
-}
-
-async fn gone(family: &mut watch::Receiver<Family>) {
-    let _ = family.wait_for(|family| family.is_gone).await;
 }
 
 async fn sweep(reach: &Arc<Reach>, sweep: fn(&Reach) -> std::io::Result<()>) {

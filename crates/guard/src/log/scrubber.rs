@@ -3,10 +3,11 @@ use workforce_scrub::{Patterns, StreamScrubber};
 use super::source::OutputSource;
 
 /// Removes the secrets of a run from its output, also when one comes in several
-/// pieces. Each of the two streams is a text of its own.
+/// pieces. Each source is a text of its own.
 pub(crate) struct OutputScrubber {
     stdout: StreamScrubber,
     stderr: StreamScrubber,
+    usage_file: StreamScrubber,
 }
 
 impl OutputScrubber {
@@ -16,23 +17,26 @@ impl OutputScrubber {
         Self {
             stdout: patterns.stream(),
             stderr: patterns.stream(),
+            usage_file: patterns.stream(),
         }
     }
 
     /// Appends to `clean` what of `chunk` may be stored. What may be the
     /// beginning of something to remove is held back until more comes.
     pub(crate) fn scrub(&mut self, source: OutputSource, chunk: &[u8], clean: &mut Vec<u8>) {
-        match source {
-            OutputSource::Stdout => self.stdout.push(chunk, clean),
-            OutputSource::Stderr => self.stderr.push(chunk, clean),
-        }
+        self.stream(source).push(chunk, clean);
     }
 
     /// Appends to `clean` what was held back of a stream, of which no more comes.
     pub(crate) fn finish(&mut self, source: OutputSource, clean: &mut Vec<u8>) {
+        self.stream(source).finish(clean);
+    }
+
+    const fn stream(&mut self, source: OutputSource) -> &mut StreamScrubber {
         match source {
-            OutputSource::Stdout => self.stdout.finish(clean),
-            OutputSource::Stderr => self.stderr.finish(clean),
+            OutputSource::Stdout => &mut self.stdout,
+            OutputSource::Stderr => &mut self.stderr,
+            OutputSource::UsageFile => &mut self.usage_file,
         }
     }
 }

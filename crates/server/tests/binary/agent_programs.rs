@@ -17,19 +17,19 @@ use crate::office::{Database, on_both};
 pub(crate) const LONG: Duration = Duration::from_secs(120);
 
 /// A company with a git repository, and an agent that is a real program.
-struct Workshop {
-    server: Server,
-    imitation: ModelImitation,
+pub(crate) struct Workshop {
+    pub(crate) server: Server,
+    pub(crate) imitation: ModelImitation,
     places: TempDir,
-    company: String,
-    agent: String,
+    pub(crate) company: String,
+    pub(crate) agent: String,
     project: String,
     _data: TempDir,
 }
 
 impl Workshop {
     /// `None` where the program is not installed.
-    fn open(program: Program, flags: &[&str]) -> Option<Self> {
+    pub(crate) fn open(program: Program, flags: &[&str]) -> Option<Self> {
         let executable = installed_for_test(program)?;
         let (data, places) = (folder(), folder());
         let server = Server::start_with(
@@ -68,7 +68,7 @@ impl Workshop {
     }
 
     /// Makes the program run commands and then say something, whatever it is asked.
-    fn play(&self, commands: &[&str], last: &str) {
+    pub(crate) fn play(&self, commands: &[&str], last: &str) {
         let rule = commands.iter().fold(Rule::new(), |rule, command| {
             rule.then(Reply::shell(*command).usage(OF_A_STEP))
         });
@@ -76,7 +76,7 @@ impl Workshop {
         self.imitation.set_script(Script::from(rule));
     }
 
-    fn assign(&self) -> String {
+    pub(crate) fn assign(&self) -> String {
         let issue = self.server.post(
             &format!("/api/companies/{}/issues", self.company),
             &json!({
@@ -88,7 +88,7 @@ impl Workshop {
     }
 
     /// The runs of the agent, oldest first, once `count` have ended.
-    fn ended(&self, count: usize) -> Vec<Value> {
+    pub(crate) fn ended(&self, count: usize) -> Vec<Value> {
         let path = format!("/api/companies/{}/heartbeat-runs", self.company);
         let begun = Instant::now();
         loop {
@@ -104,7 +104,7 @@ impl Workshop {
         }
     }
 
-    fn log(&self, run: &Value) -> String {
+    pub(crate) fn log(&self, run: &Value) -> String {
         let path = format!("/api/heartbeat-runs/{}/log", run["id"].as_str().unwrap());
         let log = self.server.get(&path);
         log["content"].as_str().unwrap_or_default().to_owned()
@@ -259,7 +259,7 @@ fn works(program: Program, flags: &[&str]) {
 
 /// Each call of the model is booked once, with the run and its issue.
 #[track_caller]
-fn assert_booked(shop: &Workshop, program: Program, run: &Value, calls: usize) {
+pub(crate) fn assert_booked(shop: &Workshop, program: Program, run: &Value, calls: usize) {
     let path = format!("/api/companies/{}/cost-events", shop.company);
     let of_it = |event: &&Value| event["runId"] == run["id"];
     let events = shop.server.get(&path).as_array().unwrap().clone();
@@ -300,55 +300,7 @@ pub(crate) fn micros(cents: &Value) -> i64 {
     format!("{whole}{fraction:0<6}").parse().unwrap()
 }
 
-/// The rate of the model makes each call cost 3 dollars.
-const DEAR: Usage = Usage {
-    input: 0,
-    cached: 0,
-    cache_write: 0,
-    output: 200_000,
-    reasoning: 0,
-};
-const COST_OF_DEAR: i64 = 300_000_000;
-
-/// A run whose calls cost 3 dollars each stops at the one that uses up a limit of 10
-/// dollars.
-fn stops_at_its_budget(program: Program, flags: &[&str]) {
-    let Some(shop) = Workshop::open(program, flags) else {
-        return;
-    };
-    let budget = json!({ "budgetMonthlyCents": 1000 });
-    let agent = format!("/api/agents/{}", shop.agent);
-    let (status, answer) = shop.server.send("PATCH", &agent, None, &budget);
-    assert_eq!(status, 200, "{answer}");
-    let rule = (0..12).fold(Rule::new(), |rule, step| {
-        let command = format!("echo step {step} && sleep 2");
-        rule.then(Reply::shell(command).usage(DEAR))
-    });
-    shop.imitation.set_script(Script::from(rule));
-    shop.assign();
-    let live = shop.server.wait_for(&agent, |agent| {
-        micros(&agent["spentMonthlyCents"]) + micros(&agent["reservedCents"]) >= COST_OF_DEAR
-    });
-    assert_eq!(live["status"], "running", "{live:#}");
-    let runs = shop.ended(1);
-    let log = shop.log(&runs[0]);
-    assert_eq!(runs[0]["status"], "cancelled", "{:#}\n{log}", runs[0]);
-    assert_eq!(runs[0]["errorCode"], "budget_exhausted");
-    let agent = shop.server.get(&agent);
-    assert_eq!(agent["pauseReason"], "budget", "{agent:#}");
-    assert_eq!(
-        micros(&agent["spentMonthlyCents"]),
-        4 * COST_OF_DEAR,
-        "{log}"
-    );
-    assert_eq!(micros(&agent["reservedCents"]), 0);
-}
-
 on_both! {
-    fn claude_code_stops_in_mid_run_at_its_budget(database) {
-        stops_at_its_budget(Program::Claude, &database.flags());
-    }
-
     fn claude_code_works_in_a_repository_and_answers_a_mention(database) {
         works(Program::Claude, &database.flags());
     }

@@ -7,6 +7,7 @@
 )]
 
 mod adapter_checks;
+mod agent_program_costs;
 mod agent_programs;
 mod agents;
 mod backups;
