@@ -130,11 +130,15 @@ async fn record(
         process_group: identity.process_group,
         start_ticks: identity.start_ticks,
     };
+    let (begun, lease) = (Instant::now(), state.config.lease);
     let recorded = state
         .store
-        .write(move |tx, _| steps::record_process(tx, &process, fence, &told));
+        .write(move |tx, ctx| steps::record_process(tx, ctx, &process, fence, &told, lease));
     let halt = match recorded.await? {
-        Standing::Ours => return Ok(()),
+        Standing::Ours => {
+            live.note_renewal(begun);
+            return Ok(());
+        }
         Standing::ToStop(reason) => Halt::Requested(reason),
         Standing::Lost => Halt::LeaseLost,
     };

@@ -104,23 +104,25 @@ pub fn patience(lease: Duration, renew_every: Duration) -> Duration {
         .max(lease / 2)
 }
 
-/// Records the process of a run before it may execute anything, unless it is not to go on.
+/// Records the process of a run before it may execute anything, unless it is not to go on. Renews
+/// its lease until `lease` from now: a server that stood still since the claim must not start a
+/// program that another one is about to take over.
 ///
 /// # Errors
 /// When the store fails.
 pub fn record_process(
     tx: &mut dyn Tx,
+    ctx: &Context<'_>,
     process: &ProcessRecord,
     fence: i64,
     told: &RunStart,
+    lease: Duration,
 ) -> Result<Standing, Failure<Infallible>> {
     let (company, run) = (process.scope(), process.run);
-    let seen = tx.runs().find(company.into(), run)?;
-    let Some(seen) = seen.filter(|run| run.fence == fence && run.status.is_live()) else {
-        return Ok(Standing::Lost);
-    };
-    if let Some(reason) = seen.stop_reason {
-        return Ok(Standing::ToStop(reason));
+    let renewal = renew(tx, ctx, process.instance, &[run], lease)?;
+    let standing = renewal.standing(run, fence);
+    if standing != Standing::Ours {
+        return Ok(standing);
     }
     tx.engine_mut().record_process(process)?;
     tx.engine_mut().note_run_start(company, run, fence, told)?;

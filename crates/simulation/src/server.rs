@@ -135,9 +135,9 @@ impl Simulation {
         };
         let standing = self
             .world
-            .engine(|tx, _| steps::record_process(tx, &process, live.fence, &told))?;
+            .engine(|tx, ctx| steps::record_process(tx, ctx, &process, live.fence, &told, LEASE))?;
         self.note(|names| format!("{} starts {}: {standing:?}", names.host(at), names.of(id)));
-        let hears_nothing = self.fault(2);
+        let (hears_nothing, now) = (self.fault(2), self.world.now());
         let Some(known) = self.hosts[at].live.get_mut(&id) else {
             return Ok(());
         };
@@ -149,6 +149,7 @@ impl Simulation {
             }
             Standing::Ours => {
                 known.had_process = true;
+                known.renewed_at = now;
                 if let Some(run) = self.run(id)? {
                     self.programs.push(Program::of(&run, token, at));
                 }

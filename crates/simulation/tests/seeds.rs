@@ -16,6 +16,18 @@ fn whatever_comes_in_between_all_holds() {
     assert_eq!(tally.seeds, SEEDS);
 }
 
+/// Seeds that showed a fault, of workforce or of the simulation itself.
+const TELLING: [u64; 4] = [908, 1652, 2922, 6742];
+
+#[test]
+fn what_once_failed_holds() {
+    let runner = Runner::new().unwrap();
+    for seed in TELLING {
+        let outcome = runner.try_seed(seed);
+        assert!(outcome.is_ok(), "{}", outcome.unwrap_err());
+    }
+}
+
 #[test]
 fn a_seed_comes_about_again_line_by_line() {
     let runner = Runner::new().unwrap();
