@@ -52,6 +52,8 @@ pub struct Tally {
     pub time: Duration,
     /// The failure with the fewest steps.
     pub failed: Option<Failed>,
+    /// Every seed that failed.
+    pub failing: Vec<u64>,
 }
 
 impl fmt::Display for Tally {
@@ -60,9 +62,11 @@ impl fmt::Display for Tally {
             seeds,
             time,
             failed,
+            failing,
         } = self;
         if let Some(failed) = failed {
             writeln!(f, "{failed}")?;
+            writeln!(f, "failed: {failing:?}")?;
         }
         let millis = time.as_millis().max(1);
         let rate = u128::from(*seeds) * 1000 / millis;
@@ -136,11 +140,13 @@ pub fn try_all(seeds: Range<u64>) -> Result<Tally, OpenError> {
             break;
         }
     }
+    let failing = failures.iter().map(|failed| failed.seed).collect();
     let shortest = failures.into_iter().min_by_key(|failed| failed.trace.len());
     Ok(Tally {
         seeds: tried,
         time: begun.elapsed(),
         failed: shortest.map(|failed| *failed),
+        failing,
     })
 }
 
@@ -171,5 +177,10 @@ pub fn try_on_all_cores(from: u64, seeds: u64) -> Result<Tally, OpenError> {
         seeds: parts.iter().map(|part| part.seeds).sum(),
         time: begun.elapsed(),
         failed: failed.min_by_key(|failed| failed.trace.len()),
+        failing: parts
+            .iter()
+            .flat_map(|part| &part.failing)
+            .copied()
+            .collect(),
     })
 }

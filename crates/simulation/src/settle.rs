@@ -43,7 +43,9 @@ impl Simulation {
             self.work_off()?;
         }
         self.check_stops()?;
-        self.check_reasons()?;
+        if self.running()?.is_empty() {
+            self.check_reasons()?;
+        }
         self.lift_everything()?;
         for _ in 0..ROUNDS {
             self.work_off()?;

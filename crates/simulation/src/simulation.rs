@@ -272,8 +272,10 @@ impl Simulation {
         host.ailed_at = Some(self.world.now());
         self.note(|names| format!("{} is well again", names.host(at)));
         if self.random.chance(50) {
-            return self.renew(at);
+            self.renew(at)?;
         }
+        // The clocks of a server that stood still go off before it does anything else.
+        self.heed_time(at);
         Ok(())
     }
 
