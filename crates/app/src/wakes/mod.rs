@@ -59,9 +59,7 @@ impl<'a> WakeRequest<'a> {
             not_before: None,
         }
     }
-}
 
-impl WakeRequest<'_> {
     /// Why there is work to do on the issue, if that is what it asks for.
     fn work(&self) -> Option<WakeReason> {
         (self.kind == RunKind::Execution && !self.reason.is_talk()).then_some(self.reason)

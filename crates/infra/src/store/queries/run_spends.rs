@@ -15,8 +15,7 @@ use workforce_domain::time::{Month, Timestamp};
 
 use super::super::Connection;
 use super::row::exactly_one;
-use super::spends;
-use super::spends::SpenderId;
+use super::spends::{self, SpenderId};
 use crate::store::columns::{IdColumn, InstantColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{issues, projects, run_spends};
