@@ -95,7 +95,25 @@ pub(super) fn details(code: Code) -> Option<Details> {
             ]),
             decided_approval(),
         ] })),
-        Code::ApprovalNotPending => always(decided_approval()),
+        Code::ApprovalNotPending => always(json!({ "oneOf": [decided_approval(), failed_step()] })),
+        Code::ServerStopping => sometimes(failed_step()),
+        Code::ExecutionInProgress => {
+            always(object(&[("approvalId", id("The approval."))]))
+        }
+        Code::WorkspaceUnavailable
+        | Code::SourceRepoDirty
+        | Code::BaseBranchMissing
+        | Code::BranchInUse
+        | Code::TicketInUse
+        | Code::WorkspaceBusy
+        | Code::WorkspaceMissing
+        | Code::UnsafeFiles
+        | Code::GitCommitFailed
+        | Code::SyncConflict
+        | Code::GitPushRejected
+        | Code::GitRemoteFailed
+        | Code::GitFailed
+        | Code::PrCreateFailed => always(failed_step()),
         Code::AgentPaused => always(object(&[(
             "pauseReason",
             reference("schemas", "PauseReason"),
@@ -167,6 +185,11 @@ fn decided_approval() -> Value {
         ("status", reference("schemas", "ApprovalStatus")),
         ("allowed", list_of(reference("schemas", "ApprovalStatus"))),
     ])
+}
+
+/// The step of an execution that failed; more about it depends on the code.
+fn failed_step() -> Value {
+    object(&[("step", reference("schemas", "ExecutionStep"))])
 }
 
 fn object(fields: &[(&str, Value)]) -> Value {

@@ -37,6 +37,7 @@ pub mod refusal;
 pub mod runs;
 pub mod secrets;
 pub mod stream_tickets;
+pub mod tickets;
 pub mod timers;
 pub mod wakes;
 

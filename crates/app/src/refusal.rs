@@ -119,6 +119,30 @@ string_enum! {
         CheckoutConflict = "checkout_conflict",
         /// A plan over the issue must be decided first.
         ApprovalPending = "approval_pending",
+        /// What an approval asks for is being done outside of the store.
+        ExecutionInProgress = "execution_in_progress",
+        /// The workspace has no repository that can be used.
+        WorkspaceUnavailable = "workspace_unavailable",
+        /// The source repository is not as a worktree needs it.
+        SourceRepoDirty = "source_repo_dirty",
+        /// The base branch does not exist.
+        BaseBranchMissing = "base_branch_missing",
+        /// The branch is checked out elsewhere.
+        BranchInUse = "branch_in_use",
+        /// Another issue, or another branch, has the worktree of the ticket.
+        TicketInUse = "ticket_in_use",
+        /// A run works in the worktree, or another server with its repository.
+        WorkspaceBusy = "workspace_busy",
+        /// The worktree is gone, or is not what it was.
+        WorkspaceMissing = "workspace_missing",
+        /// Files that must not be committed.
+        UnsafeFiles = "unsafe_files",
+        /// Nothing can be committed.
+        GitCommitFailed = "git_commit_failed",
+        /// The base branch and the branch of the ticket changed the same.
+        SyncConflict = "sync_conflict",
+        /// The remote refuses the branch.
+        GitPushRejected = "git_push_rejected",
         /// The caller does not hold the issue.
         NotHolder = "not_holder",
         /// The agent is paused.
@@ -192,6 +216,14 @@ string_enum! {
         // How much is asked for.
         /// Too many streams are open, or tickets for them unused.
         TooManyStreams = "too_many_streams",
+
+        // What others do for workforce.
+        /// The remote of a repository cannot be reached, or takes no credentials of ours.
+        GitRemoteFailed = "git_remote_failed",
+        /// git failed.
+        GitFailed = "git_failed",
+        /// The forge does not open the pull request.
+        PrCreateFailed = "pr_create_failed",
 
         // workforce itself.
         /// The server stops.

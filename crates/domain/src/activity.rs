@@ -134,6 +134,10 @@ string_enum! {
         ApprovalCommentAdded = "approval.comment_added",
         /// An approval was withdrawn.
         ApprovalCancelled = "approval.cancelled",
+        /// What the board agrees to began to be done outside of the store.
+        ApprovalExecutionStarted = "approval.execution_started",
+        /// A step of that failed; the approval is undecided still.
+        ApprovalExecutionFailed = "approval.execution_failed",
         /// A secret was made.
         SecretCreated = "secret.created",
         /// A secret's name, description or reference changed.

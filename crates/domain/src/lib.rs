@@ -28,6 +28,7 @@ pub mod corrupt;
 pub mod cost;
 pub mod dashboard;
 mod document;
+pub mod execution_workspace;
 mod fields;
 pub mod goal;
 pub mod id;

@@ -4,7 +4,7 @@ use std::time::Duration;
 use workforce_app::authenticate::AuthPolicy;
 use workforce_domain::cost::PriceTable;
 use workforce_domain::port::{
-    AdapterChecks, Clock, EngineSignal, Ids, InstructionFiles, ObjectStore, RunLogs, Store, Tokens,
+    AdapterChecks, Clock, EngineSignal, GovernedWork, Ids, InstructionFiles, ObjectStore, RunLogs, Store, Tokens,
     Vault,
 };
 use workforce_domain::time::Timestamp;
@@ -43,6 +43,8 @@ pub struct Ports {
     pub engine: Arc<dyn EngineSignal>,
     /// Looks at whether agents could run.
     pub adapters: Arc<dyn AdapterChecks>,
+    /// Does outside of the store what approvals ask for.
+    pub governed: Arc<dyn GovernedWork>,
 }
 
 /// For how long a body may take to arrive in all, unless told otherwise.

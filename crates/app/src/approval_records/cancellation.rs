@@ -11,6 +11,7 @@ use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{Locked, StoreError, Tx};
 
 use super::save::save_transition;
+use super::worktrees::release_worktrees;
 use super::{history, linked_issues};
 use crate::context::Context;
 
@@ -39,7 +40,8 @@ fn cancel_undecided(
     approval.state = cancelled;
     approval.updated_at = ctx.now;
     save_transition(tx, &approval, from)?;
-    append_cancelled(tx, ctx, &mut approval, reason)
+    append_cancelled(tx, ctx, &mut approval, reason)?;
+    release_worktrees(tx, ctx, &approval)
 }
 
 /// Cancels the undecided approvals whose last open issue was `issue`

@@ -10,6 +10,7 @@ pub(crate) mod history;
 pub(crate) mod linked_issues;
 pub(crate) mod review_flags;
 mod save;
+mod worktrees;
 
 pub(crate) use cancellation::{
     append_cancelled, cancel_for_terminated_draft, cancel_orphaned, cancel_replaced_plans,
@@ -17,3 +18,4 @@ pub(crate) use cancellation::{
 pub use draft_snapshot::DRAFT_EDITED;
 pub(crate) use draft_snapshot::draft_edited;
 pub(crate) use save::save_transition;
+pub(crate) use worktrees::release_worktrees;

@@ -11,11 +11,12 @@ use workforce_domain::text::DecisionNote;
 use workforce_domain::wake::WakeReason;
 
 use super::error::{ApprovalError, not_pending};
+use super::execution::Way;
 use super::lookup::{lock, seen};
 use super::view::ApprovalView;
-use super::{hire, issue_effects, links, read};
+use super::{execution, hire, issue_effects, links, read};
 use crate::access::Denied;
-use crate::approval_records::{history, save_transition};
+use crate::approval_records::{self, history, save_transition};
 use crate::context::Context;
 use crate::refusal::{Code, Codes};
 
@@ -34,10 +35,20 @@ pub struct Decide {
     pub force: Option<bool>,
 }
 
+impl Decide {
+    /// What the board adds, unless that is blank.
+    pub(super) fn note(&self) -> Option<String> {
+        let note = self.decision_note.as_ref()?;
+        (!note.trim().is_empty()).then(|| note.to_string())
+    }
+}
+
 /// What the board says.
 #[derive(Clone, Copy)]
 enum BoardVerdict {
     Approve,
+    /// The same, after all that it asks for outside of the store was done.
+    ApproveExecuted,
     Reject,
     RequestRevision,
 }
@@ -49,15 +60,23 @@ impl BoardVerdict {
         decision: Decision,
     ) -> Result<ApprovalState, IllegalTransition<ApprovalStatus>> {
         match self {
-            Self::Approve => state.approve(decision),
+            Self::Approve | Self::ApproveExecuted => state.approve(decision),
             Self::Reject => state.reject(decision),
             Self::RequestRevision => state.request_revision(decision),
         }
     }
 
+    const fn way(self) -> Way {
+        match self {
+            Self::Approve => Way::Agreement,
+            Self::ApproveExecuted => Way::Executed,
+            Self::Reject | Self::RequestRevision => Way::Refusal,
+        }
+    }
+
     const fn history(self) -> ApprovalHistoryKind {
         match self {
-            Self::Approve => ApprovalHistoryKind::Approved,
+            Self::Approve | Self::ApproveExecuted => ApprovalHistoryKind::Approved,
             Self::Reject => ApprovalHistoryKind::Rejected,
             Self::RequestRevision => ApprovalHistoryKind::RevisionRequested,
         }
@@ -65,7 +84,7 @@ impl BoardVerdict {
 
     const fn wake(self) -> WakeReason {
         match self {
-            Self::Approve => WakeReason::ApprovalApproved,
+            Self::Approve | Self::ApproveExecuted => WakeReason::ApprovalApproved,
             Self::Reject => WakeReason::ApprovalRejected,
             Self::RequestRevision => WakeReason::ApprovalRevisionRequested,
         }
@@ -73,7 +92,7 @@ impl BoardVerdict {
 }
 
 /// What [`approve`], [`reject`] and [`request_revision`] refuse with.
-pub const DECIDE: Codes = Codes::of(&[Code::ApprovalNotPending]);
+pub const DECIDE: Codes = Codes::of(&[Code::ApprovalNotPending, Code::ExecutionInProgress]);
 
 /// Agrees to an approval. Of several decisions at the same time one succeeds.
 pub fn approve(
@@ -83,6 +102,16 @@ pub fn approve(
     command: Decide,
 ) -> Result<ApprovalView, Failure<ApprovalError>> {
     decide(tx, ctx, id, BoardVerdict::Approve, command)
+}
+
+/// Agrees to an approval whose execution has taken its last step.
+pub(super) fn approve_executed(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    id: ApprovalId,
+    command: Decide,
+) -> Result<ApprovalView, Failure<ApprovalError>> {
+    decide(tx, ctx, id, BoardVerdict::ApproveExecuted, command)
 }
 
 /// Refuses what an approval asks for. What waited for it goes back to whoever
@@ -108,7 +137,7 @@ pub fn request_revision(
 }
 
 /// Who of the board decides.
-fn require_board(ctx: &Context<'_>) -> Result<BoardMember, Failure<ApprovalError>> {
+pub(super) fn require_board(ctx: &Context<'_>) -> Result<BoardMember, Failure<ApprovalError>> {
     let nobody = || Denied::BoardRequired.into();
     ctx.actor().board().ok_or_else(nobody)
 }
@@ -128,10 +157,8 @@ fn decide(
     let mut issues = links::lock_of(tx, &found)?;
     let mut approval = lock(tx, &found)?;
     let from = approval.status();
-    let note = command
-        .decision_note
-        .filter(|note| !note.trim().is_empty())
-        .map(String::from);
+    execution::require_way(tx, ctx, &approval, verdict.way())?;
+    let note = command.note();
     let decision = Decision {
         by: Decider(by),
         note: note.clone(),
@@ -153,13 +180,15 @@ fn decide(
     let kind = verdict.history();
     history::append(tx, ctx, &mut approval, kind, note.as_deref(), details)?;
     let comment = match verdict {
-        BoardVerdict::Approve => {
+        BoardVerdict::Approve | BoardVerdict::ApproveExecuted => {
             hire::activate(tx, ctx, draft)?;
+            execution::give_worktrees(tx, ctx, &approval, &mut issues)?;
             issue_effects::approved(tx, ctx, &approval, &mut issues, requester.as_ref())?;
             None
         }
         BoardVerdict::Reject => {
             hire::discard(tx, ctx, draft)?;
+            approval_records::release_worktrees(tx, ctx, &approval)?;
             issue_effects::unblock_issues(tx, ctx, &approval, &mut issues, requester.as_ref())?;
             let said = "rejected";
             issue_effects::comment(tx, ctx, &approval, &issues, said, note.as_deref())?
@@ -172,7 +201,7 @@ fn decide(
     };
     issue_effects::wake_requester(tx, ctx, &approval, &issues, verdict.wake(), comment)?;
     let mut view = read::view(tx.reads(), ctx, approval.into_inner())?;
-    if note.is_none() && !matches!(verdict, BoardVerdict::Approve) {
+    if note.is_none() && matches!(verdict, BoardVerdict::Reject | BoardVerdict::RequestRevision) {
         view.warnings.push(NO_REASON);
     }
     Ok(view)

@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 use workforce_domain::approval::ApprovalStatus;
 use workforce_domain::id::ApprovalId;
 use workforce_domain::lifecycle::IllegalTransition;
-use workforce_domain::port::Failure;
+use workforce_domain::port::{Failure, StepFailure, StepFault};
 
 use crate::access::{Denied, FieldFault};
 use crate::agents::AgentError;
@@ -41,6 +41,43 @@ pub enum ApprovalError {
         /// Where it stands, and what it can become.
         refused: IllegalTransition<ApprovalStatus>,
     },
+    /// What it asks for is being done outside of the store.
+    #[error("what the approval asks for is being done; wait until it has ended")]
+    ExecutionInProgress {
+        /// The approval.
+        approval: ApprovalId,
+    },
+    /// Something outside of the store is in the way.
+    #[error("{}", .0.message)]
+    Step(Box<StepFailure>),
+}
+
+impl From<StepFailure> for ApprovalError {
+    fn from(failure: StepFailure) -> Self {
+        Self::Step(Box::new(failure))
+    }
+}
+
+/// The code that a step that failed is refused with.
+const fn code_of(fault: StepFault) -> Code {
+    match fault {
+        StepFault::WorkspaceUnavailable => Code::WorkspaceUnavailable,
+        StepFault::SourceRepoDirty => Code::SourceRepoDirty,
+        StepFault::BaseBranchMissing => Code::BaseBranchMissing,
+        StepFault::BranchInUse => Code::BranchInUse,
+        StepFault::TicketInUse => Code::TicketInUse,
+        StepFault::WorkspaceBusy => Code::WorkspaceBusy,
+        StepFault::WorkspaceMissing => Code::WorkspaceMissing,
+        StepFault::UnsafeFiles => Code::UnsafeFiles,
+        StepFault::GitCommitFailed => Code::GitCommitFailed,
+        StepFault::SyncConflict => Code::SyncConflict,
+        StepFault::GitPushRejected => Code::GitPushRejected,
+        StepFault::GitRemoteFailed => Code::GitRemoteFailed,
+        StepFault::GitFailed => Code::GitFailed,
+        StepFault::PrCreateFailed => Code::PrCreateFailed,
+        StepFault::Interrupted => Code::ServerStopping,
+        StepFault::ApprovalNotPending => Code::ApprovalNotPending,
+    }
 }
 
 impl Refusal for ApprovalError {
@@ -52,6 +89,8 @@ impl Refusal for ApprovalError {
             Self::Issue(error) => error.code(),
             Self::NotPending { .. } => Code::ApprovalNotPending,
             Self::NotInRevision { .. } => Code::InvalidTransition,
+            Self::ExecutionInProgress { .. } => Code::ExecutionInProgress,
+            Self::Step(failure) => code_of(failure.fault),
         }
     }
 
@@ -61,6 +100,12 @@ impl Refusal for ApprovalError {
             Self::Field(fault) => Some(fault.details()),
             Self::Agent(error) => error.details(),
             Self::Issue(error) => error.details(),
+            Self::ExecutionInProgress { approval } => Some(json!({ "approvalId": approval })),
+            Self::Step(failure) => {
+                let mut details = failure.details.clone();
+                details.insert("step".to_owned(), json!(failure.step));
+                Some(Value::Object(details.into()))
+            }
             Self::NotPending { approval, refused } | Self::NotInRevision { approval, refused } => {
                 Some(json!({
                     "approvalId": approval,

@@ -3,12 +3,14 @@
 //!
 //! One transaction holds a decision, its entry in the history, its activity and
 //! events, its effects on issues and drafts, and the wake of the requester. Work
-//! outside of the store, such as a commit or a pull request, is no part of it.
+//! outside of the store, such as a worktree or a pull request, comes before it, as
+//! the steps of an [`execution`].
 
 mod cancel;
 mod comment;
 mod decide;
 mod error;
+pub mod execution;
 mod hire;
 mod hire_fields;
 mod insert;
@@ -27,7 +29,7 @@ pub use decide::{DECIDE, Decide, approve, reject, request_revision};
 pub use error::ApprovalError;
 pub use hire::{HIRE, HireAgent, Hired, hire};
 pub use insert::SubmittedApproval;
-pub use read::{get, history, issues, list, of_issue};
+pub use read::{get, history, issues, list, of_issue, undecided_plan};
 pub use resubmit::{RESUBMIT, resubmit};
 pub use submit::{SUBMIT, SubmitApproval, submit};
 pub use view::ApprovalView;

@@ -2,7 +2,10 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 use workforce_domain::actor::{CompanyOwned, CompanyScope};
-use workforce_domain::approval::{Approval, ApprovalEvent, ApprovalHistoryEntry, ApprovalType};
+use workforce_domain::approval::{
+    Approval, ApprovalEvent, ApprovalHistoryEntry, ApprovalStatus, ApprovalType,
+    ExecutionStepRecord, ExecutionView,
+};
 use workforce_domain::id::{ApprovalId, CompanyId, IssueId};
 use workforce_domain::issue::IssueRef;
 use workforce_domain::page::{Page, PageRequest};
@@ -18,6 +21,7 @@ use crate::approval_records::linked_issues;
 use crate::context::Context;
 use crate::issues::{self, IssueView};
 use crate::masking::masked;
+use crate::tickets::planned;
 
 /// Approvals of a company, newest first. Anyone of the company.
 pub fn list(
@@ -57,6 +61,18 @@ pub fn get(
 ) -> Result<ApprovalView, Failure<ApprovalError>> {
     let approval = find(reads, ctx, id)?;
     Ok(view(reads, ctx, approval)?)
+}
+
+/// The approval, if it is a plan with worktrees that the board has not decided.
+pub fn undecided_plan(
+    reads: &mut dyn Reads,
+    ctx: &Context<'_>,
+    id: ApprovalId,
+) -> Result<Option<Approval>, Failure<ApprovalError>> {
+    let approval = find(reads, ctx, id)?;
+    let is_undecided = ApprovalStatus::ACTIONABLE.contains(&approval.status());
+    let asks = is_undecided && !planned(&approval).is_empty();
+    Ok(asks.then_some(approval))
 }
 
 /// The history of an approval with every payload that was submitted, oldest
@@ -116,7 +132,32 @@ pub(super) fn view(
     let events = reads
         .approvals()
         .history(approval.scope(), &[approval.id])?;
-    Ok(shown(ctx, approval, linked_issues, events))
+    let execution = executions(reads, approval.scope(), &[approval.id])?.remove(&approval.id);
+    Ok(shown(ctx, approval, linked_issues, events, execution))
+}
+
+/// How far the executions of approvals have come, with their steps.
+fn executions(
+    reads: &mut dyn Reads,
+    company: CompanyScope,
+    ids: &[ApprovalId],
+) -> Result<HashMap<ApprovalId, ExecutionView>, StoreError> {
+    let executions = reads.approvals().executions(company, ids)?;
+    if executions.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let mut steps: HashMap<ApprovalId, Vec<ExecutionStepRecord>> = HashMap::new();
+    for step in reads.approvals().execution_steps(company, ids)? {
+        steps.entry(step.approval).or_default().push(step);
+    }
+    Ok(executions
+        .into_iter()
+        .map(|execution| {
+            let id = execution.approval;
+            let steps = steps.remove(&id).unwrap_or_default();
+            (id, ExecutionView::new(execution, steps))
+        })
+        .collect())
 }
 
 fn shown(
@@ -124,6 +165,7 @@ fn shown(
     mut approval: Approval,
     linked_issues: Vec<IssueId>,
     events: Vec<ApprovalEvent>,
+    execution: Option<ExecutionView>,
 ) -> ApprovalView {
     let hides = hides_configuration(ctx, &approval);
     approval.payload = shown_payload(approval.payload, hides);
@@ -131,6 +173,7 @@ fn shown(
         approval,
         linked_issues,
         events,
+        execution,
         warnings: Vec::new(),
     }
 }
@@ -179,13 +222,15 @@ fn views(
     for event in reads.approvals().history(scope, &ids)? {
         events.entry(event.approval).or_default().push(event);
     }
+    let mut executions = executions(reads, scope, &ids)?;
     Ok(approvals
         .into_iter()
         .map(|approval| {
             let issues = linked.remove(&approval.id).unwrap_or_default();
             let issues = linked_issues::primary_first(&approval, issues);
             let events = events.remove(&approval.id).unwrap_or_default();
-            shown(ctx, approval, issues, events)
+            let execution = executions.remove(&approval.id);
+            shown(ctx, approval, issues, events, execution)
         })
         .collect())
 }

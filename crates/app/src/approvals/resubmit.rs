@@ -8,18 +8,23 @@ use workforce_domain::port::{Failure, Tx};
 
 use super::error::{ApprovalError, not_pending};
 use super::lookup::{lock, require_requester, seen};
+use super::submit::resolved;
 use super::view::ApprovalView;
-use super::{hire, issue_effects, links, payload, read};
+use super::{execution, hire, issue_effects, links, payload, read};
 use crate::access::FieldFault;
 use crate::agents;
 use crate::approval_records::{history, save_transition};
 use crate::context::Context;
-use crate::masking::masked;
 use crate::refusal::{Code, Codes};
 
 /// What [`resubmit`] refuses with; a draft is checked like a new agent.
 pub const RESUBMIT: Codes = Codes::with(
-    &[Code::ApprovalNotPending, Code::InvalidTransition],
+    &[
+        Code::ApprovalNotPending,
+        Code::ExecutionInProgress,
+        Code::InvalidTransition,
+        Code::WorkspaceUnavailable,
+    ],
     &[agents::INSERT_AGENT],
 );
 
@@ -41,6 +46,7 @@ pub fn resubmit(
     let mut issues = links::lock_of(tx, &found)?;
     let mut approval = lock(tx, &found)?;
     let from = approval.status();
+    execution::require_idle(tx, ctx, &approval)?;
     approval.state = approval
         .state
         .resubmit()
@@ -51,7 +57,10 @@ pub fn resubmit(
         require_same_issue(tx, &approval, &payload)?;
         match draft {
             Some(draft) => hire::revise(tx, ctx, &mut approval, draft, payload)?,
-            None => approval.payload = masked(payload),
+            None => {
+                let (by, primary) = (approval.requested_by, approval.primary_issue);
+                approval.payload = resolved(tx, approval.kind, by, &issues, primary, payload)?;
+            }
         }
     }
     approval.resubmit_count = approval.resubmit_count.saturating_add(1);

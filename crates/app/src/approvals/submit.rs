@@ -1,4 +1,5 @@
 use serde::Deserialize;
+use serde_json::json;
 use workforce_domain::Document;
 use workforce_domain::actor::CompanyScope;
 use workforce_domain::approval::ApprovalType;
@@ -19,6 +20,7 @@ use crate::context::Context;
 use crate::issues;
 use crate::masking::masked;
 use crate::refusal::{Code, Codes};
+use crate::tickets;
 
 /// Asks the board for an approval.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -38,7 +40,7 @@ pub struct SubmitApproval {
 }
 
 /// What [`submit`] refuses with, which for a hire includes [`HIRE`].
-pub const SUBMIT: Codes = Codes::with(&[Code::Forbidden], &[HIRE]);
+pub const SUBMIT: Codes = Codes::with(&[Code::Forbidden, Code::WorkspaceUnavailable], &[HIRE]);
 
 /// Asks the board for an approval. Anyone of the company; what governs the
 /// movements of issues only who has a stake in them.
@@ -81,10 +83,11 @@ pub fn submit(
     if command.kind == ApprovalType::ApproveIssuePlan {
         approval_records::cancel_replaced_plans(tx, ctx, scope, requested_by, &ids)?;
     }
+    let payload = resolved(tx, command.kind, requested_by, &issues, primary, payload)?;
     let new = NewApproval {
         kind: command.kind,
         requested_by,
-        payload: masked(payload),
+        payload,
         attention: Vec::new(),
         primary_issue: primary,
     };
@@ -94,6 +97,32 @@ pub fn submit(
         view: read::view(tx.reads(), ctx, approval.into_inner())?,
         existing: false,
     })
+}
+
+/// The payload as it is stored: without secrets, and a plan with the worktrees that
+/// it asks for.
+pub(super) fn resolved(
+    tx: &mut dyn Tx,
+    kind: ApprovalType,
+    requested_by: Author,
+    issues: &[Locked<Issue>],
+    primary: Option<IssueId>,
+    payload: Document,
+) -> Result<Document, Failure<ApprovalError>> {
+    let mut payload = masked(payload);
+    if kind != ApprovalType::ApproveIssuePlan {
+        return Ok(payload);
+    }
+    payload.remove(tickets::RESOLVED);
+    if let Some(issue) = issues.iter().find(|issue| Some(issue.id) == primary) {
+        let by_board = requested_by.agent().is_none();
+        let planned =
+            tickets::resolve::<ApprovalError>(tx.reads(), issue, by_board, &payload)?;
+        if !planned.is_empty() {
+            payload.insert(tickets::RESOLVED.to_owned(), json!(planned));
+        }
+    }
+    Ok(payload)
 }
 
 /// Who asks, as the credential says. The board may ask for any agent of the

@@ -1,4 +1,4 @@
-use workforce_domain::approval::{Approval, ApprovalEvent};
+use workforce_domain::approval::{Approval, ApprovalEvent, ExecutionView};
 use workforce_domain::id::IssueId;
 
 /// An approval with what belongs to its answer.
@@ -10,6 +10,8 @@ pub struct ApprovalView {
     pub linked_issues: Vec<IssueId>,
     /// What happened to it, oldest first.
     pub events: Vec<ApprovalEvent>,
+    /// How far what it asks for outside of the store has come.
+    pub execution: Option<ExecutionView>,
     /// What the caller might want to do better next time.
     pub warnings: Vec<&'static str>,
 }

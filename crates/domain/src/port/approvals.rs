@@ -1,15 +1,16 @@
 use alloc::vec::Vec;
 
 use super::{Locked, StoreError};
-use crate::actor::{CompanyScope, Scope};
+use crate::actor::{CompanyScope, InstanceScope, Scope};
 use crate::agent::Agent;
 use crate::approval::{
-    Approval, ApprovalComment, ApprovalEvent, ApprovalHistoryEntry, ApprovalStanding,
-    ApprovalStatus, ApprovalType,
+    Approval, ApprovalComment, ApprovalEvent, ApprovalExecution, ApprovalHistoryEntry,
+    ApprovalStanding, ApprovalStatus, ApprovalType, ExecutionStepRecord,
 };
 use crate::id::{AgentId, ApprovalCommentId, ApprovalEventId, ApprovalId, IssueId};
 use crate::issue::Issue;
 use crate::page::{CreationKey, Order, Page, PageRequest};
+use crate::time::Timestamp;
 
 /// The place of an approval in a list.
 pub type ApprovalCursor = CreationKey<ApprovalId>;
@@ -120,6 +121,29 @@ pub trait ApprovalReads {
         company: CompanyScope,
         issue: IssueId,
     ) -> Result<Option<ApprovalId>, StoreError>;
+
+    /// What approvals did outside of the store, as far as any did.
+    fn executions(
+        &mut self,
+        company: CompanyScope,
+        approvals: &[ApprovalId],
+    ) -> Result<Vec<ApprovalExecution>, StoreError>;
+
+    /// The steps that these took, in the order in which they began.
+    fn execution_steps(
+        &mut self,
+        company: CompanyScope,
+        approvals: &[ApprovalId],
+    ) -> Result<Vec<ExecutionStepRecord>, StoreError>;
+
+    /// Executions that no server goes on with any more: their lease expired
+    /// before `before`.
+    fn abandoned_executions(
+        &mut self,
+        instance: InstanceScope,
+        before: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<ApprovalExecution>, StoreError>;
 }
 
 /// Writes of approvals.
@@ -155,6 +179,21 @@ pub trait ApprovalWrites {
 
     /// Adds an entry to the history of an approval.
     fn add_event(&mut self, entry: &ApprovalHistoryEntry) -> Result<(), StoreError>;
+
+    /// Stores the execution of a locked approval, in place of any it has.
+    fn save_execution(
+        &mut self,
+        approval: &Locked<Approval>,
+        execution: &ApprovalExecution,
+    ) -> Result<(), StoreError>;
+
+    /// Stores a step of the execution of a locked approval, in place of the same
+    /// step in the same worktree.
+    fn save_execution_step(
+        &mut self,
+        approval: &Locked<Approval>,
+        step: &ExecutionStepRecord,
+    ) -> Result<(), StoreError>;
 
     /// Stores a new comment.
     fn add_comment(&mut self, comment: &ApprovalComment) -> Result<(), StoreError>;

@@ -23,8 +23,10 @@ pub enum Lock {
     Hierarchy,
     /// A file attached to an issue.
     Attachment,
-    /// An approval.
+    /// An approval, with what it does outside of the store.
     Approval,
+    /// The worktree of a governed ticket.
+    ExecutionWorkspace,
     /// A secret that a configuration refers to.
     Secret,
     /// The choice of a short name that nobody has.

@@ -7,7 +7,7 @@ use super::{
     ActivityReads, AgentReads, AgentWrites, ApprovalReads, ApprovalWrites, AttachmentReads,
     AttachmentWrites, BoardTokenReads, BoardTokenWrites, CommentReads, CommentWrites, CompanyReads,
     CompanyWrites, CredentialReads, CredentialWrites, EngineReads, EngineWrites, EventFeed,
-    GoalReads, GoalWrites, IdempotencyWrites, InstructionReads, InstructionWrites, IssueReads,
+    ExecutionWorkspaceReads, ExecutionWorkspaceWrites, GoalReads, GoalWrites, IdempotencyWrites, InstructionReads, InstructionWrites, IssueReads,
     IssueWrites, Journal, LabelReads, LabelWrites, LedgerReads, LedgerWrites, ProjectReads,
     ProjectWrites, RevisionReads, RevisionWrites, RunReads, RunWrites, SealedReads, SealedWrites,
     SecretReads, SecretWrites, SessionReads, SessionWrites, StreamTicketReads, StreamTicketWrites,
@@ -203,6 +203,8 @@ pub trait Reads {
     fn attachments(&mut self) -> &mut dyn AttachmentReads;
     /// Approvals.
     fn approvals(&mut self) -> &mut dyn ApprovalReads;
+    /// The worktrees of governed tickets.
+    fn execution_workspaces(&mut self) -> &mut dyn ExecutionWorkspaceReads;
     /// Runs and wakes.
     fn runs(&mut self) -> &mut dyn RunReads;
     /// Sessions of agents, and what keeps their accounts waiting.
@@ -251,6 +253,8 @@ pub trait Tx: Reads {
     fn approvals_mut(&mut self) -> &mut dyn ApprovalWrites;
     /// Files attached to issues.
     fn attachments_mut(&mut self) -> &mut dyn AttachmentWrites;
+    /// The worktrees of governed tickets.
+    fn execution_workspaces_mut(&mut self) -> &mut dyn ExecutionWorkspaceWrites;
     /// Runs and wakes.
     fn runs_mut(&mut self) -> &mut dyn RunWrites;
     /// Sessions of agents, and what keeps their accounts waiting.

@@ -168,6 +168,81 @@ pub const fn entry(code: Code) -> Entry {
             "Approval pending",
             "Wait until the board decides on the plan that `details.approvalId` names.",
         ),
+        Code::ExecutionInProgress => (
+            StatusCode::CONFLICT,
+            "Approval being carried out",
+            "Look at `execution` of the approval, and go on when its state is no longer executing.",
+        ),
+        Code::WorkspaceUnavailable => (
+            StatusCode::CONFLICT,
+            "Workspace unavailable",
+            "Give the issue's project a workspace with a git repository that the server can read.",
+        ),
+        Code::SourceRepoDirty => (
+            StatusCode::CONFLICT,
+            "Source repository not clean",
+            "Commit or put away what `details` names, or approve with `force: true`.",
+        ),
+        Code::BaseBranchMissing => (
+            StatusCode::CONFLICT,
+            "Base branch missing",
+            "Make the branch, or name another in `defaultBaseBranch` of the workspace.",
+        ),
+        Code::BranchInUse => (
+            StatusCode::CONFLICT,
+            "Branch in use",
+            "Name another branch, or free the one that `details` names.",
+        ),
+        Code::TicketInUse => (
+            StatusCode::CONFLICT,
+            "Ticket in use",
+            "End the issue that has the ticket, or name another ticket or branch.",
+        ),
+        Code::WorkspaceBusy => (
+            StatusCode::CONFLICT,
+            "Worktree busy",
+            "Approve again when the run that `details` names has ended.",
+        ),
+        Code::WorkspaceMissing => (
+            StatusCode::CONFLICT,
+            "Worktree missing",
+            "Look at the worktree; what was found is in the message.",
+        ),
+        Code::UnsafeFiles => (
+            StatusCode::CONFLICT,
+            "Files that must not be committed",
+            "Remove the files that `details.files` names, or have git ignore them.",
+        ),
+        Code::GitCommitFailed => (
+            StatusCode::CONFLICT,
+            "Commit failed",
+            "Bring the worktree in order as the message says, then approve again.",
+        ),
+        Code::SyncConflict => (
+            StatusCode::CONFLICT,
+            "Conflict with the base branch",
+            "Merge the base branch into the branch of the ticket, then ask again.",
+        ),
+        Code::GitPushRejected => (
+            StatusCode::CONFLICT,
+            "Push rejected",
+            "Look at the branch at the remote; what it said is in the message.",
+        ),
+        Code::GitRemoteFailed => (
+            StatusCode::BAD_GATEWAY,
+            "Remote failed",
+            "Check address, network and credentials of the remote, then approve again.",
+        ),
+        Code::GitFailed => (
+            StatusCode::BAD_GATEWAY,
+            "git failed",
+            "What git said is in the message. Approve again to go on.",
+        ),
+        Code::PrCreateFailed => (
+            StatusCode::BAD_GATEWAY,
+            "Pull request failed",
+            "What the forge said is in the message. Approve again to go on.",
+        ),
         Code::NotHolder => (
             StatusCode::CONFLICT,
             "Issue not held",

@@ -76,6 +76,56 @@ impl RequestContext {
         looked.map(|(found, _ignored_run)| Planned::Found(found))
     }
 
+    /// A part of a request that writes, for a handler that does something lengthy
+    /// outside of the store afterwards and then lets [`write`](Self::write) or
+    /// [`read`](Self::read) serve the request. It is committed whatever comes then.
+    ///
+    /// # Errors
+    /// The answer, when there is nothing to go on with.
+    pub(crate) async fn write_part<I, T, E>(
+        self,
+        parse: impl FnOnce(&Request) -> Result<I, Problem> + Send + 'static,
+        act: impl Fn(&mut dyn Tx, &Context<'_>, &I) -> Result<T, Failure<E>> + Send + 'static,
+    ) -> Result<(Self, T), HttpResponse>
+    where
+        T: Send + 'static,
+        E: Refusal,
+    {
+        let request_id = self.request.request_id.clone();
+        let span = tracing::Span::current();
+        let written = web::block(move || {
+            let _entered = span.enter();
+            let written = parse(&self.request).and_then(|input| self.write_part_now(&input, act));
+            written.map(|written| (self, written))
+        });
+        match written.await {
+            Ok(Ok(written)) => Ok(written),
+            Ok(Err(problem)) => Err(problem.answer(&request_id)),
+            Err(panicked) => Err(Problem::internal(&panicked).answer(&request_id)),
+        }
+    }
+
+    fn write_part_now<I, T, E: Refusal>(
+        &self,
+        input: &I,
+        act: impl Fn(&mut dyn Tx, &Context<'_>, &I) -> Result<T, Failure<E>>,
+    ) -> Result<T, Problem> {
+        let ports = &self.state.ports;
+        let written = ports.store.write(|tx| {
+            let now = ports.clock.now();
+            let caller = self.admit(tx.reads(), now)?;
+            let signal = Signal::default();
+            let value = act(tx, &self.context(&caller, now, &signal), input)
+                .map_err(|failure| failure.map(Problem::refused))?;
+            Ok((value, signal.is_raised()))
+        });
+        let (value, raised) = written.map_err(into_problem)?;
+        if raised {
+            ports.engine.nudge();
+        }
+        Ok(value)
+    }
+
     pub(super) fn write_with_side_effect_now<I, P, X, T, E: Refusal, B: Serialize>(
         &self,
         parse: impl FnOnce(&Request) -> Result<I, Problem>,

@@ -8,6 +8,7 @@ use workforce_app::Codes;
 use workforce_app::approvals::{self, SubmitApproval};
 use workforce_app::issues::IssueView;
 use workforce_domain::approval::ApprovalHistoryEntry;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::id::ApprovalId;
 use workforce_domain::port::{ApprovalCursor, ApprovalFilter, ApprovalHistoryCursor};
 
@@ -16,7 +17,7 @@ use crate::access_rules::Access;
 use crate::endpoints::Endpoints;
 use crate::paging::Paging;
 use crate::reply::Reply;
-use crate::request_context::RequestContext;
+use crate::request_context::{Request, RequestContext};
 use bodies::ApprovalBody;
 
 const TAG: &str = "Approvals";
@@ -90,16 +91,37 @@ async fn create(rqctx: RequestContext) -> HttpResponse {
         .await
 }
 
-/// One approval with its history.
+/// One approval with its history. An undecided plan tells what approving it would
+/// find.
 #[utoipa::path(get, path = "/api/approvals/{approvalId}", tag = TAG,
     operation_id = "getApproval",
     responses((status = 200, description = "The approval.", body = ApprovalBody)))]
 async fn get(rqctx: RequestContext) -> HttpResponse {
+    let parse = |rq: &Request| rq.id("approvalId");
+    let looked = rqctx
+        .preflight(parse, |reads, ctx, id| {
+            approvals::undecided_plan(reads, ctx, *id)
+        })
+        .await;
+    let (rqctx, plan) = match looked {
+        Ok(looked) => looked,
+        Err(answer) => return answer,
+    };
+    let preflight = match plan {
+        None => None,
+        Some(plan) => {
+            let governed = &rqctx.state.ports.governed;
+            match governed.preflight(plan.scope(), plan.id).await {
+                Ok(found) => Some(found),
+                Err(error) => return rqctx.refuse(error.into()),
+            }
+        }
+    };
     rqctx
         .read(
-            |rq| rq.id("approvalId"),
+            parse,
             |reads, ctx, id| approvals::get(reads, ctx, *id),
-            |view| Reply::ok(ApprovalBody::from(view)),
+            move |view| Reply::ok(ApprovalBody::from(view).with_preflight(preflight.clone())),
         )
         .await
 }

@@ -7,7 +7,7 @@ use workforce_domain::port::StoreError;
 /// Unique constraints that only a lost race breaks, since the rules check before they write.
 /// PostgreSQL reports them by name, SQLite by columns. The loser runs again and then sees what
 /// the winner wrote.
-const RACES: [(&str, &str); 10] = [
+const RACES: [(&str, &str); 12] = [
     (
         "approvals_one_actionable",
         "approvals.company_id, approvals.type, approvals.primary_issue_id",
@@ -41,6 +41,16 @@ const RACES: [(&str, &str); 10] = [
     (
         "cost_events_by_key",
         "cost_events.company_id, cost_events.agent_id, cost_events.idempotency_key",
+    ),
+    (
+        "execution_workspaces_company_id_project_workspace_id_ticket_key",
+        "execution_workspaces.company_id, execution_workspaces.project_workspace_id, \
+         execution_workspaces.ticket_key",
+    ),
+    (
+        "execution_workspaces_one_branch",
+        "execution_workspaces.company_id, execution_workspaces.project_workspace_id, \
+         execution_workspaces.branch",
     ),
 ];
 

@@ -97,6 +97,8 @@ diesel::allow_tables_to_appear_in_same_query!(
     approval_drafts,
     approval_events,
     approval_comments,
+    approval_executions,
+    approval_execution_steps,
     secrets,
     secret_versions,
     agent_secrets,

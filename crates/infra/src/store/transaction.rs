@@ -15,7 +15,8 @@ use workforce_domain::id::CompanyId;
 use workforce_domain::port::{
     ActivityReads, AgentReads, AgentWrites, ApprovalReads, ApprovalWrites, AttachmentReads,
     AttachmentWrites, BoardTokenReads, BoardTokenWrites, CommentReads, CommentWrites, CompanyReads,
-    CompanyWrites, CredentialReads, CredentialWrites, EngineReads, EngineWrites, GoalReads,
+    CompanyWrites, CredentialReads, CredentialWrites, EngineReads, EngineWrites,
+    ExecutionWorkspaceReads, ExecutionWorkspaceWrites, GoalReads,
     GoalWrites, IdempotencyWrites, InstructionReads, InstructionWrites, IssueReads, IssueWrites,
     Journal, LabelReads, LabelWrites, LedgerReads, LedgerWrites, Lock, ProjectReads, ProjectWrites,
     Reads, RevisionReads, RevisionWrites, RunReads, RunWrites, SealedReads, SealedWrites,
@@ -239,6 +240,10 @@ impl Reads for Transaction<'_> {
         self
     }
 
+    fn execution_workspaces(&mut self) -> &mut dyn ExecutionWorkspaceReads {
+        self
+    }
+
     fn runs(&mut self) -> &mut dyn RunReads {
         self
     }
@@ -322,6 +327,10 @@ impl Tx for Transaction<'_> {
     }
 
     fn attachments_mut(&mut self) -> &mut dyn AttachmentWrites {
+        self
+    }
+
+    fn execution_workspaces_mut(&mut self) -> &mut dyn ExecutionWorkspaceWrites {
         self
     }
 

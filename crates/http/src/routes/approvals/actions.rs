@@ -2,21 +2,23 @@ use actix_web::HttpResponse;
 use serde::Deserialize;
 use utoipa::ToSchema;
 use workforce_app::Context;
-use workforce_app::approvals::{self, ApprovalError, ApprovalView, Decide};
+use workforce_app::approvals::{self, ApprovalError, ApprovalView, Decide, execution};
 use workforce_domain::Document;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::id::ApprovalId;
-use workforce_domain::port::{Failure, Tx};
+use workforce_domain::port::{CarryOutError, Failure, Tx};
 
 use super::TAG;
 use super::bodies::ApprovalBody;
 use crate::access_rules::Access;
 use crate::endpoints::Endpoints;
+use crate::problem::Problem;
 use crate::reply::Reply;
-use crate::request_context::RequestContext;
+use crate::request_context::{Request, RequestContext};
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
-        .add(__path_approve, Access::Board, approvals::DECIDE, approve)
+        .add(__path_approve, Access::Board, execution::BEGIN, approve)
         .add(__path_reject, Access::Board, approvals::DECIDE, reject)
         .add(
             __path_request_revision,
@@ -51,13 +53,48 @@ async fn decide(rqctx: RequestContext, decision: Decision) -> HttpResponse {
 }
 
 /// Agrees to an approval. It is decided exactly once: of two decisions at the
-/// same time one is refused as `approval_not_pending`.
+/// same time one is refused as `approval_not_pending`. What it asks for outside of
+/// the store, such as a worktree, is done first. If that fails, the approval stays
+/// undecided, and approving it again goes on where it failed.
 #[utoipa::path(post, path = "/api/approvals/{approvalId}/approve", tag = TAG,
     operation_id = "approveApproval",
     request_body = Option<Decide>,
     responses((status = 200, description = "The approval.", body = ApprovalBody)))]
 async fn approve(rqctx: RequestContext) -> HttpResponse {
-    decide(rqctx, approvals::approve).await
+    let parse = |rq: &Request| Ok((rq.id::<ApprovalId>("approvalId")?, rq.json::<Decide>()?));
+    let planned = rqctx
+        .plan(parse, |reads, ctx, (id, _)| {
+            execution::is_executed(reads, ctx, *id)
+        })
+        .await;
+    let (rqctx, approval) = match planned {
+        Ok((rqctx, Some(approval))) => (rqctx, approval),
+        Ok((rqctx, None)) => return decide(rqctx, approvals::approve).await,
+        Err(answer) => return answer,
+    };
+    let begun = rqctx
+        .write_part(parse, |tx, ctx, (id, command)| {
+            execution::begin(tx, ctx, *id, command.clone())
+        })
+        .await;
+    let rqctx = match begun {
+        Ok((rqctx, ())) => rqctx,
+        Err(answer) => return answer,
+    };
+    let governed = &rqctx.state.ports.governed;
+    if let Err(error) = governed.carry_out(approval.scope(), approval.id).await {
+        return rqctx.refuse(match error {
+            CarryOutError::Step(failure) => Problem::refused(ApprovalError::Step(failure)),
+            CarryOutError::Store(error) => error.into(),
+        });
+    }
+    rqctx
+        .write(
+            parse,
+            |tx, ctx, (id, _)| execution::executed(tx.reads(), ctx, *id),
+            |view| Reply::ok(ApprovalBody::from(view)),
+        )
+        .await
 }
 
 /// Refuses what an approval asks for.

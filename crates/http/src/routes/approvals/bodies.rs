@@ -1,10 +1,10 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 use workforce_app::approvals::ApprovalView;
-use workforce_domain::Document;
-use workforce_domain::approval::{Approval, ApprovalEvent, ApprovalStatus};
+use workforce_domain::approval::{Approval, ApprovalEvent, ApprovalStatus, ExecutionView};
 use workforce_domain::board::BoardMember;
 use workforce_domain::id::{AgentId, IssueId, UserId};
+use workforce_domain::port::Preflight;
 use workforce_domain::time::Timestamp;
 
 /// An approval: something that the board must agree to.
@@ -39,8 +39,18 @@ pub(super) struct ApprovalBody {
     events: Vec<ApprovalEvent>,
     /// What the caller might want to do better next time.
     warnings: Vec<&'static str>,
-    /// How far the work that follows the decision has come; none so far.
-    execution: Option<Document>,
+    /// How far what it asks for outside of the store has come; none where it
+    /// asks for nothing there, or the board has not approved yet.
+    execution: Option<ExecutionView>,
+    /// What approving an undecided plan would find now, workspace by workspace;
+    /// only in the answer about a single approval.
+    preflight: Option<Vec<Preflight>>,
+}
+
+impl ApprovalBody {
+    pub(super) fn with_preflight(self, preflight: Option<Vec<Preflight>>) -> Self {
+        Self { preflight, ..self }
+    }
 }
 
 impl From<ApprovalView> for ApprovalBody {
@@ -61,7 +71,8 @@ impl From<ApprovalView> for ApprovalBody {
             linked_issue_ids: view.linked_issues,
             events: view.events,
             warnings: view.warnings,
-            execution: None,
+            execution: view.execution,
+            preflight: None,
             approval,
         }
     }

@@ -5,10 +5,11 @@ use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
 use diesel::sql_query;
 use diesel::sql_types::{Bool, Integer};
-use workforce_domain::actor::{CompanyScope, Scope};
+use workforce_domain::actor::{CompanyScope, InstanceScope, Scope};
 use workforce_domain::agent::Agent;
 use workforce_domain::approval::{
-    Approval, ApprovalComment, ApprovalEvent, ApprovalHistoryEntry, ApprovalStatus, ApprovalType,
+    Approval, ApprovalComment, ApprovalEvent, ApprovalExecution, ApprovalHistoryEntry,
+    ApprovalStatus, ApprovalType, ExecutionStepRecord,
 };
 use workforce_domain::id::{AgentId, ApprovalId, CompanyId, IssueId};
 use workforce_domain::issue::Issue;
@@ -17,10 +18,11 @@ use workforce_domain::port::{
     ApprovalCommentCursor, ApprovalCursor, ApprovalFilter, ApprovalHistoryCursor, ApprovalReads,
     ApprovalWrites, Lock, Locked, StoreError,
 };
+use workforce_domain::time::Timestamp;
 
 use super::super::for_update;
 use super::super::transaction::Transaction;
-use super::approval_list;
+use super::{approval_executions, approval_list};
 use super::approval_rows::{ApprovalCommentRow, ApprovalEventRow, ApprovalRow, HistoryRow};
 use super::issues::MAX_ANCESTORS;
 use super::page::MAX_WHOLE;
@@ -250,6 +252,31 @@ impl ApprovalReads for Transaction<'_> {
             .map_err(failed)?;
         Ok(found.map(|found| found.id.0))
     }
+
+    fn executions(
+        &mut self,
+        company: CompanyScope,
+        approvals: &[ApprovalId],
+    ) -> Result<Vec<ApprovalExecution>, StoreError> {
+        approval_executions::of(self.conn, company, approvals)
+    }
+
+    fn execution_steps(
+        &mut self,
+        company: CompanyScope,
+        approvals: &[ApprovalId],
+    ) -> Result<Vec<ExecutionStepRecord>, StoreError> {
+        approval_executions::steps(self.conn, company, approvals)
+    }
+
+    fn abandoned_executions(
+        &mut self,
+        _instance: InstanceScope,
+        before: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<ApprovalExecution>, StoreError> {
+        approval_executions::abandoned(self.conn, before, limit)
+    }
 }
 
 impl ApprovalWrites for Transaction<'_> {
@@ -329,6 +356,22 @@ impl ApprovalWrites for Transaction<'_> {
             .execute(self.conn)
             .map_err(failed)?;
         Ok(())
+    }
+
+    fn save_execution(
+        &mut self,
+        approval: &Locked<Approval>,
+        execution: &ApprovalExecution,
+    ) -> Result<(), StoreError> {
+        approval_executions::save(self.conn, approval, execution)
+    }
+
+    fn save_execution_step(
+        &mut self,
+        approval: &Locked<Approval>,
+        step: &ExecutionStepRecord,
+    ) -> Result<(), StoreError> {
+        approval_executions::save_step(self.conn, approval, step)
     }
 
     fn add_comment(&mut self, comment: &ApprovalComment) -> Result<(), StoreError> {

@@ -81,3 +81,40 @@ diesel::table! {
         created_at -> Instant,
     }
 }
+
+diesel::table! {
+    use crate::store::columns::{Instant, Json, Key};
+    use diesel::sql_types::*;
+
+    approval_executions (approval_id) {
+        approval_id -> Key,
+        company_id -> Key,
+        state -> Text,
+        step -> Text,
+        error_code -> Nullable<Text>,
+        error -> Nullable<Text>,
+        details -> Json,
+        attempts -> Integer,
+        forced -> Bool,
+        decided_by -> Text,
+        note -> Nullable<Text>,
+        lease_expires_at -> Nullable<Instant>,
+        started_at -> Instant,
+        updated_at -> Instant,
+    }
+}
+
+diesel::table! {
+    use crate::store::columns::{Instant, Json, Key};
+    use diesel::sql_types::*;
+
+    approval_execution_steps (approval_id, workspace_id, step) {
+        approval_id -> Key,
+        company_id -> Key,
+        workspace_id -> Key,
+        step -> Text,
+        begun_at -> Instant,
+        done_at -> Nullable<Instant>,
+        result -> Json,
+    }
+}

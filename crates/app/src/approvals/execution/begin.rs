@@ -1,0 +1,249 @@
+//! The board approves what needs work outside of the store.
+
+use serde_json::{Value, json};
+use workforce_domain::activity::Action;
+use workforce_domain::actor::CompanyOwned;
+use workforce_domain::approval::{
+    Approval, ApprovalExecution, ApprovalType, Decider, Decision, ExecutionState, ExecutionStep,
+};
+use workforce_domain::execution_workspace::{ExecutionWorkspace, ExecutionWorkspaceStatus};
+use workforce_domain::id::{ApprovalId, IssueId};
+use workforce_domain::lifecycle::Lifecycle;
+use workforce_domain::port::{Failure, Locked, Reads, StepFailure, StepFault, StoreError, Tx};
+use workforce_domain::Document;
+
+use super::super::decide::{DECIDE, Decide, require_board};
+use super::super::error::{ApprovalError, not_pending};
+use super::super::lookup::{lock, seen};
+use super::super::{links, read};
+use super::LEASE;
+use crate::activity_log::{document, log_activity};
+use crate::context::Context;
+use crate::refusal::{Code, Codes};
+use crate::tickets::{PlannedWorkspace, planned};
+
+/// What [`begin`], and the steps that it begins, refuse with.
+pub const BEGIN: Codes = Codes::with(
+    &[
+        Code::BaseBranchMissing,
+        Code::BranchInUse,
+        Code::ExecutionInProgress,
+        Code::GitCommitFailed,
+        Code::GitFailed,
+        Code::GitPushRejected,
+        Code::GitRemoteFailed,
+        Code::PrCreateFailed,
+        Code::ServerStopping,
+        Code::SourceRepoDirty,
+        Code::SyncConflict,
+        Code::TicketInUse,
+        Code::UnsafeFiles,
+        Code::WorkspaceBusy,
+        Code::WorkspaceMissing,
+        Code::WorkspaceUnavailable,
+    ],
+    &[DECIDE],
+);
+
+/// True where approving needs work outside of the store first. The board alone
+/// may ask, since it alone approves.
+pub fn is_executed(
+    reads: &mut dyn Reads,
+    ctx: &Context<'_>,
+    id: ApprovalId,
+) -> Result<Option<Approval>, Failure<ApprovalError>> {
+    let approval = read::find(reads, ctx, id)?;
+    require_board(ctx)?;
+    Ok(needs_execution(&approval).then_some(approval))
+}
+
+/// True for approvals that are decided by their execution alone.
+pub(in super::super) fn needs_execution(approval: &Approval) -> bool {
+    approval.kind == ApprovalType::ApproveIssuePlan && !planned(approval).is_empty()
+}
+
+/// Begins the execution of an approval, or goes on with one that failed. The
+/// worktrees that it needs are reserved: no other ticket gets them.
+///
+/// # Errors
+/// [`ApprovalError`]; then nothing was begun.
+pub fn begin(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    id: ApprovalId,
+    command: Decide,
+) -> Result<(), Failure<ApprovalError>> {
+    let found = seen(tx, ctx, id)?;
+    let by = require_board(ctx)?;
+    let issues = links::lock_of(tx, &found)?;
+    let approval = lock(tx, &found)?;
+    let note = command.note();
+    let decision = Decision {
+        by: Decider(by),
+        note: note.clone(),
+        at: ctx.now,
+    };
+    approval
+        .state
+        .approve(decision)
+        .map_err(|refused| not_pending(id, refused))?;
+    let before = require_idle(tx, ctx, &approval)?;
+    let Some(owner) = approval.primary_issue else {
+        return Err(Failure::Refused(gone().into()));
+    };
+    if !issues.iter().any(|it| it.id == owner && !it.status().is_terminal()) {
+        return Err(Failure::Refused(gone().into()));
+    }
+    let company = approval.scope();
+    let mut reserved = Vec::new();
+    for planned in planned(&approval) {
+        let (workspace, key) = (planned.project_workspace_id, &planned.ticket_key);
+        let known = tx
+            .execution_workspaces()
+            .of_ticket(company, workspace, key)?;
+        reserved.push((known, planned));
+    }
+    // In the order of locks.
+    reserved.sort_by_key(|(known, _)| known.as_ref().map(|known| known.id));
+    for (known, planned) in reserved {
+        reserve(tx, ctx, &approval, owner, known, &planned)?;
+    }
+    let forced = command.force == Some(true);
+    let execution = ApprovalExecution {
+        approval: id,
+        company: approval.company,
+        state: ExecutionState::Executing,
+        step: before.as_ref().map_or(ExecutionStep::Source, |it| it.step),
+        error_code: None,
+        error: None,
+        details: Document::new(),
+        attempts: before.as_ref().map_or(0, |it| it.attempts).saturating_add(1),
+        forced,
+        decided_by: by,
+        note,
+        lease_expires_at: Some(ctx.now.plus(LEASE)),
+        started_at: before.map_or(ctx.now, |it| it.started_at),
+        updated_at: ctx.now,
+    };
+    tx.approvals_mut().save_execution(&approval, &execution)?;
+    let mut details = json!({ "attempt": execution.attempts });
+    if forced {
+        details["override"] = json!(true);
+    }
+    log_activity(tx, ctx, Action::ApprovalExecutionStarted, &*approval, details);
+    Ok(())
+}
+
+/// Refuses while a server takes the steps of an approval.
+pub(in super::super) fn require_idle(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    approval: &Locked<Approval>,
+) -> Result<Option<ApprovalExecution>, Failure<ApprovalError>> {
+    let company = approval.scope();
+    let execution = tx.approvals().executions(company, &[approval.id])?.pop();
+    match execution {
+        Some(execution) if execution.is_live(ctx.now) => {
+            let approval = approval.id;
+            Err(Failure::Refused(ApprovalError::ExecutionInProgress { approval }))
+        }
+        execution => Ok(execution),
+    }
+}
+
+fn gone() -> StepFailure {
+    StepFailure {
+        step: ExecutionStep::Source,
+        fault: StepFault::WorkspaceUnavailable,
+        message: "the issue of the plan has ended".into(),
+        details: Document::new(),
+    }
+}
+
+/// Has the worktree of a ticket for an issue: a new one, or the one that it has,
+/// or that of an issue that has ended.
+fn reserve(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    approval: &Locked<Approval>,
+    owner: IssueId,
+    known: Option<ExecutionWorkspace>,
+    planned: &PlannedWorkspace,
+) -> Result<(), Failure<ApprovalError>> {
+    let company = approval.scope();
+    let workspace = planned.project_workspace_id;
+    let other = tx
+        .execution_workspaces()
+        .on_branch(company, workspace, &planned.branch)?;
+    if let Some(other) = other.filter(|other| known.as_ref().is_none_or(|it| it.id != other.id)) {
+        let facts = json!({ "branch": planned.branch, "ticketKey": other.ticket_key });
+        let message = format!("the ticket {} has the branch already", other.ticket_key);
+        return Err(refused(StepFault::BranchInUse, message, facts));
+    }
+    let base_branch = planned.base_branch.clone().unwrap_or_default();
+    let Some(known) = known else {
+        let new = ExecutionWorkspace {
+            id: ctx.id(),
+            company: company.company(),
+            owner: Some(owner),
+            project_workspace: workspace,
+            ticket_key: planned.ticket_key.clone(),
+            branch: planned.branch.clone(),
+            base_branch,
+            path: ExecutionWorkspace::path_of(company.company(), workspace, &planned.ticket_key),
+            status: ExecutionWorkspaceStatus::Provisioning,
+            remote: None,
+            base_commit: None,
+            head_commit: None,
+            pushed_commit: None,
+            pull_request: None,
+            conflict_wakes: 0,
+            created_at: ctx.now,
+            updated_at: ctx.now,
+        };
+        tx.execution_workspaces_mut().insert(new)?;
+        return Ok(());
+    };
+    if let Some(holder) = known.owner.filter(|holder| *holder != owner) {
+        let holder = tx.issues().find(company.into(), &holder.into())?;
+        if let Some(holder) = holder.filter(|it| !it.status().is_terminal()) {
+            let facts = json!({ "issueId": holder.id, "ticketKey": known.ticket_key });
+            let message = format!("{} has the worktree of the ticket", holder.identifier);
+            return Err(refused(StepFault::TicketInUse, message, facts));
+        }
+    }
+    let Some(mut known) = tx.execution_workspaces_mut().lock(company.into(), known.id)? else {
+        return Err(StoreError::Contended.into());
+    };
+    let is_ready = known.status == ExecutionWorkspaceStatus::Ready;
+    if is_ready && known.branch != planned.branch {
+        let facts = json!({ "branch": known.branch, "ticketKey": known.ticket_key });
+        let message = format!("the worktree of the ticket is on the branch {}", known.branch);
+        return Err(refused(StepFault::TicketInUse, message, facts));
+    }
+    known.owner = Some(owner);
+    if !is_ready {
+        known.status = ExecutionWorkspaceStatus::Provisioning;
+        known.branch.clone_from(&planned.branch);
+        known.base_branch = base_branch;
+        known.base_commit = None;
+        known.pull_request = None;
+    }
+    known.updated_at = ctx.now;
+    tx.execution_workspaces_mut().save(&known)?;
+    Ok(())
+}
+
+fn refused(
+    fault: StepFault,
+    message: String,
+    facts: Value,
+) -> Failure<ApprovalError> {
+    let failure = StepFailure {
+        step: ExecutionStep::Source,
+        fault,
+        message,
+        details: document(facts),
+    };
+    Failure::Refused(failure.into())
+}

@@ -1,0 +1,141 @@
+//! The last step of an execution: the approval is decided.
+
+use workforce_domain::actor::CompanyOwned;
+use workforce_domain::approval::{Approval, ApprovalStatus, ExecutionState, ExecutionStep};
+use workforce_domain::execution_workspace::{ExecutionWorkspace, ExecutionWorkspaceStatus};
+use workforce_domain::id::ApprovalId;
+use workforce_domain::issue::Issue;
+use workforce_domain::lifecycle::Lifecycle;
+use workforce_domain::port::{Failure, Locked, Reads, StoreError, Tx};
+use workforce_domain::text::DecisionNote;
+
+use super::super::decide::{Decide, approve_executed};
+use super::super::error::ApprovalError;
+use super::super::read;
+use super::super::view::ApprovalView;
+use super::begin::{needs_execution, require_idle};
+use crate::context::Context;
+use crate::tickets::planned;
+
+/// Decides an approval whose steps were all taken, for the member of the board
+/// that began its execution: the caller is that member.
+///
+/// # Errors
+/// [`ApprovalError`] when the approval was withdrawn meanwhile.
+pub fn complete(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    id: ApprovalId,
+    attempt: i32,
+) -> Result<ApprovalView, Failure<ApprovalError>> {
+    let approval = read::find(tx.reads(), ctx, id)?;
+    let execution = tx.approvals().executions(approval.scope(), &[id])?.pop();
+    let Some(execution) = execution.filter(|it| it.attempts == attempt) else {
+        return Err(StoreError::Contended.into());
+    };
+    let command = Decide {
+        decision_note: execution
+            .note
+            .as_deref()
+            .and_then(|note| DecisionNote::new(note).ok()),
+        force: execution.forced.then_some(true),
+    };
+    approve_executed(tx, ctx, id, command)
+}
+
+/// An approval whose execution has ended, as its answer shows it.
+pub fn executed(
+    reads: &mut dyn Reads,
+    ctx: &Context<'_>,
+    id: ApprovalId,
+) -> Result<ApprovalView, Failure<ApprovalError>> {
+    let approval = read::find(reads, ctx, id)?;
+    if approval.status() == ApprovalStatus::Approved {
+        return Ok(read::view(reads, ctx, approval)?);
+    }
+    Err(Failure::Refused(ApprovalError::ExecutionInProgress {
+        approval: id,
+    }))
+}
+
+/// How the board comes to a decision.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in super::super) enum Way {
+    /// It agrees, and that is all.
+    Agreement,
+    /// It agreed, and all that follows outside of the store was done.
+    Executed,
+    /// It does not agree.
+    Refusal,
+}
+
+/// Refuses a decision while a server takes the steps of the approval, and an
+/// agreement before it has taken them.
+pub(in super::super) fn require_way(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    approval: &Locked<Approval>,
+    way: Way,
+) -> Result<(), Failure<ApprovalError>> {
+    if way == Way::Executed {
+        let company = approval.scope();
+        let execution = tx.approvals().executions(company, &[approval.id])?.pop();
+        return match execution {
+            Some(mut execution) if execution.state == ExecutionState::Executing => {
+                execution.state = ExecutionState::Completed;
+                execution.step = ExecutionStep::Complete;
+                execution.lease_expires_at = None;
+                execution.updated_at = ctx.now;
+                Ok(tx.approvals_mut().save_execution(approval, &execution)?)
+            }
+            _ => Err(StoreError::Contended.into()),
+        };
+    }
+    require_idle(tx, ctx, approval)?;
+    // The payload was replaced after the look at it.
+    if way == Way::Agreement && needs_execution(approval) {
+        return Err(StoreError::Contended.into());
+    }
+    Ok(())
+}
+
+/// Lets the issues of an approved plan be worked on in its worktrees.
+pub(in super::super) fn give_worktrees(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    approval: &Locked<Approval>,
+    issues: &mut [Locked<Issue>],
+) -> Result<(), Failure<ApprovalError>> {
+    let (company, planned) = (approval.scope(), planned(approval));
+    let (Some(owner), false) = (approval.primary_issue, planned.is_empty()) else {
+        return Ok(());
+    };
+    let mut worktrees: Vec<ExecutionWorkspace> = Vec::new();
+    for planned in planned {
+        let workspace = planned.project_workspace_id;
+        let found = tx
+            .execution_workspaces()
+            .of_ticket(company, workspace, &planned.ticket_key)?
+            .filter(|found| found.owner == Some(owner));
+        worktrees.extend(found);
+    }
+    let Some(first) = worktrees.first().map(|first| first.id) else {
+        return Err(StoreError::Contended.into());
+    };
+    for issue in issues.iter_mut().filter(|it| !it.status().is_terminal()) {
+        issue.execution_workspace = Some(first);
+    }
+    worktrees.sort_unstable_by_key(|worktree| worktree.id);
+    for worktree in worktrees {
+        let locked = tx
+            .execution_workspaces_mut()
+            .lock(company.into(), worktree.id)?;
+        let Some(mut worktree) = locked else {
+            return Err(StoreError::Contended.into());
+        };
+        worktree.status = ExecutionWorkspaceStatus::Ready;
+        worktree.updated_at = ctx.now;
+        tx.execution_workspaces_mut().save(&worktree)?;
+    }
+    Ok(())
+}

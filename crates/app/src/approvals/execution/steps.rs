@@ -1,0 +1,247 @@
+//! The journal of an execution: each step is written down before it is taken and
+//! after, so that whoever goes on knows what may have been done.
+
+use serde_json::{Value, json};
+use workforce_domain::Document;
+use workforce_domain::activity::Action;
+use workforce_domain::actor::{CompanyOwned, CompanyScope};
+use workforce_domain::approval::{
+    Approval, ApprovalExecution, ExecutionState, ExecutionStep, ExecutionStepRecord,
+};
+use workforce_domain::execution_workspace::ExecutionWorkspace;
+use workforce_domain::id::{ApprovalId, ExecutionWorkspaceId};
+use workforce_domain::issue::Issue;
+use workforce_domain::port::{Failure, Locked, Reads, StepFailure, StepFault, StoreError, Tx};
+use workforce_domain::project::Workspace;
+
+use super::LEASE;
+use crate::activity_log::{document, log_activity};
+use crate::context::Context;
+use crate::tickets::planned;
+
+/// What an execution is to do.
+#[derive(Clone, Debug)]
+pub struct Order {
+    /// The approval.
+    pub approval: Approval,
+    /// How far it has come.
+    pub execution: ApprovalExecution,
+    /// The issue that it is about.
+    pub issue: Issue,
+    /// The worktrees of the ticket, each with the workspace of the project.
+    pub worktrees: Vec<(ExecutionWorkspace, Workspace)>,
+}
+
+/// What an execution that was begun is to do; `None` when it is not being
+/// executed any more.
+pub fn order(
+    reads: &mut dyn Reads,
+    company: CompanyScope,
+    id: ApprovalId,
+) -> Result<Option<Order>, StoreError> {
+    let Some(approval) = reads.approvals().find(company.into(), id)? else {
+        return Ok(None);
+    };
+    let execution = reads.approvals().executions(company, &[id])?.pop();
+    let Some(execution) = execution.filter(|it| it.state == ExecutionState::Executing) else {
+        return Ok(None);
+    };
+    let Some(owner) = approval.primary_issue else {
+        return Ok(None);
+    };
+    let Some(issue) = reads.issues().find(company.into(), &owner.into())? else {
+        return Ok(None);
+    };
+    let planned = planned(&approval);
+    let mut worktrees = Vec::new();
+    for worktree in reads.execution_workspaces().owned_by(company, owner)? {
+        let workspace = worktree.project_workspace;
+        if !planned.iter().any(|it| it.project_workspace_id == workspace) {
+            continue;
+        }
+        if let Some(workspace) = reads.projects().find_workspace(company, workspace)? {
+            worktrees.push((worktree, workspace));
+        }
+    }
+    Ok(Some(Order {
+        approval,
+        execution,
+        issue,
+        worktrees,
+    }))
+}
+
+/// Locks an execution that is going on. One that another server was given
+/// meanwhile, or that was given up, is lost.
+fn lock_live(
+    tx: &mut dyn Tx,
+    company: CompanyScope,
+    id: ApprovalId,
+    attempt: i32,
+) -> Result<Option<(Locked<Approval>, ApprovalExecution)>, StoreError> {
+    let Some(approval) = tx.approvals_mut().lock(company.into(), id)? else {
+        return Ok(None);
+    };
+    let execution = tx.approvals().executions(company, &[id])?.pop();
+    let execution = execution
+        .filter(|it| it.state == ExecutionState::Executing && it.attempts == attempt);
+    Ok(execution.map(|execution| (approval, execution)))
+}
+
+/// Which step of which execution.
+#[derive(Clone, Copy, Debug)]
+pub struct StepRef {
+    /// The company.
+    pub company: CompanyScope,
+    /// The approval.
+    pub approval: ApprovalId,
+    /// The attempt that takes the step.
+    pub attempt: i32,
+    /// The worktree.
+    pub workspace: ExecutionWorkspaceId,
+    /// The step.
+    pub step: ExecutionStep,
+}
+
+/// Writes down that a step is about to be taken; false when the execution is not
+/// this attempt's any more, and then nothing may be done for it.
+pub fn begin_step(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    step: StepRef,
+) -> Result<bool, StoreError> {
+    let locked = lock_live(tx, step.company, step.approval, step.attempt)?;
+    let Some((approval, mut execution)) = locked else {
+        return Ok(false);
+    };
+    execution.step = step.step;
+    execution.lease_expires_at = Some(ctx.now.plus(LEASE));
+    execution.updated_at = ctx.now;
+    tx.approvals_mut().save_execution(&approval, &execution)?;
+    let record = ExecutionStepRecord {
+        approval: approval.id,
+        company: approval.company,
+        workspace: step.workspace,
+        step: step.step,
+        begun_at: ctx.now,
+        done_at: None,
+        result: Document::new(),
+    };
+    tx.approvals_mut().save_execution_step(&approval, &record)?;
+    Ok(true)
+}
+
+/// Writes down what came of a step, in the journal and, by `note`, on the
+/// worktree; false when the execution is not this attempt's any more.
+pub fn finish_step(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    step: StepRef,
+    result: Value,
+    note: impl FnOnce(&mut ExecutionWorkspace),
+) -> Result<bool, StoreError> {
+    let locked = lock_live(tx, step.company, step.approval, step.attempt)?;
+    let Some((approval, mut execution)) = locked else {
+        return Ok(false);
+    };
+    execution.lease_expires_at = Some(ctx.now.plus(LEASE));
+    execution.updated_at = ctx.now;
+    tx.approvals_mut().save_execution(&approval, &execution)?;
+    let steps = tx.approvals().execution_steps(step.company, &[approval.id])?;
+    let begun = steps
+        .iter()
+        .find(|it| it.workspace == step.workspace && it.step == step.step);
+    let record = ExecutionStepRecord {
+        approval: approval.id,
+        company: approval.company,
+        workspace: step.workspace,
+        step: step.step,
+        begun_at: begun.map_or(ctx.now, |it| it.begun_at),
+        done_at: Some(ctx.now),
+        result: document(result),
+    };
+    tx.approvals_mut().save_execution_step(&approval, &record)?;
+    let locked = tx
+        .execution_workspaces_mut()
+        .lock(step.company.into(), step.workspace)?;
+    if let Some(mut workspace) = locked {
+        note(&mut workspace);
+        if workspace.is_changed() {
+            workspace.updated_at = ctx.now;
+            tx.execution_workspaces_mut().save(&workspace)?;
+        }
+    }
+    Ok(true)
+}
+
+/// Writes down that an execution failed. The approval stays undecided, and
+/// approving it again goes on with the step that failed.
+pub fn fail(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    company: CompanyScope,
+    id: ApprovalId,
+    attempt: i32,
+    failure: &StepFailure,
+) -> Result<(), StoreError> {
+    let Some((approval, execution)) = lock_live(tx, company, id, attempt)? else {
+        return Ok(());
+    };
+    write_failure(tx, ctx, &approval, execution, failure)
+}
+
+fn write_failure(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    approval: &Locked<Approval>,
+    mut execution: ApprovalExecution,
+    failure: &StepFailure,
+) -> Result<(), StoreError> {
+    execution.state = ExecutionState::Failed;
+    execution.step = failure.step;
+    execution.error_code = Some(failure.fault.to_string());
+    execution.error = Some(failure.message.clone());
+    execution.details = failure.details.clone();
+    execution.lease_expires_at = None;
+    execution.updated_at = ctx.now;
+    tx.approvals_mut().save_execution(approval, &execution)?;
+    let details = json!({
+        "step": failure.step,
+        "code": failure.fault,
+        "error": failure.message,
+        "attempt": execution.attempts,
+    });
+    log_activity(tx, ctx, Action::ApprovalExecutionFailed, &**approval, details);
+    Ok(())
+}
+
+/// Gives up an execution that no server goes on with.
+pub fn abandon(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    abandoned: &ApprovalExecution,
+) -> Result<(), Failure<std::convert::Infallible>> {
+    let approval = tx
+        .approvals_mut()
+        .lock(abandoned.scope().into(), abandoned.approval)?;
+    let Some(approval) = approval else {
+        return Ok(());
+    };
+    let now = tx
+        .approvals()
+        .executions(approval.scope(), &[approval.id])?
+        .pop();
+    let Some(execution) = now.filter(|it| {
+        it.state == ExecutionState::Executing && it.attempts == abandoned.attempts
+            && it.updated_at == abandoned.updated_at
+    }) else {
+        return Ok(());
+    };
+    let failure = StepFailure {
+        step: execution.step,
+        fault: StepFault::Interrupted,
+        message: "the server stopped in the midst of the step; approve again to go on".into(),
+        details: Document::new(),
+    };
+    Ok(write_failure(tx, ctx, &approval, execution, &failure)?)
+}

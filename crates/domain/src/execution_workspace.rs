@@ -1,0 +1,114 @@
+//! Execution workspaces: the worktrees in which governed tickets are worked on
+//! (docs/tickets.md#execution-workspaces).
+
+use serde::Serialize;
+
+use alloc::string::String;
+
+use crate::actor::company_owned;
+use crate::id::{CompanyId, ExecutionWorkspaceId, IssueId, WorkspaceId};
+use crate::string_enum;
+use crate::time::Timestamp;
+
+string_enum! {
+    /// Where an execution workspace stands.
+    pub enum ExecutionWorkspaceStatus {
+        /// Its worktree is being made, or that failed and may be tried again.
+        Provisioning = "provisioning",
+        /// Its worktree can be worked in.
+        Ready = "ready",
+        /// Its worktree is gone; the branch is kept.
+        Removed = "removed",
+    }
+}
+
+string_enum! {
+    /// Where a pull request stands at its forge.
+    pub enum PullRequestState {
+        /// Waiting to be merged.
+        Open = "open",
+        /// Merged.
+        Merged = "merged",
+        /// Closed without a merge.
+        Closed = "closed",
+    }
+}
+
+/// A pull request at a forge.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct PullRequest {
+    /// Its number in the repository.
+    pub number: i64,
+    /// Its address for people.
+    pub url: String,
+    /// Where it stands.
+    pub state: PullRequestState,
+}
+
+/// The worktree of one ticket in one workspace of a project. All that git is
+/// told about the ticket comes from this record, never from a payload.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ExecutionWorkspaceRecord))]
+#[serde(rename_all = "camelCase")]
+pub struct ExecutionWorkspace {
+    /// Unique id.
+    pub id: ExecutionWorkspaceId,
+    /// Its company.
+    #[serde(rename = "companyId")]
+    pub company: CompanyId,
+    /// The issue whose plan was approved; absent once that is deleted.
+    #[serde(rename = "ownerIssueId")]
+    pub owner: Option<IssueId>,
+    /// The workspace of the project whose repository it belongs to.
+    #[serde(rename = "projectWorkspaceId")]
+    pub project_workspace: WorkspaceId,
+    /// The ticket; one worktree exists per ticket and workspace.
+    pub ticket_key: String,
+    /// The branch of the ticket.
+    pub branch: String,
+    /// The branch that the work is merged into.
+    pub base_branch: String,
+    /// Where the worktree lies, below the folder of all worktrees.
+    #[serde(skip)]
+    pub path: String,
+    /// Where it stands.
+    pub status: ExecutionWorkspaceStatus,
+    /// The address that the branch is pushed to, as it was when the worktree was
+    /// made; absent for a repository without a remote.
+    #[serde(skip)]
+    pub remote: Option<String>,
+    /// The commit that the branch started from.
+    pub base_commit: Option<String>,
+    /// The last commit of the branch that workforce made or pushed.
+    pub head_commit: Option<String>,
+    /// The commit of the branch that its remote has.
+    pub pushed_commit: Option<String>,
+    /// Its pull request.
+    pub pull_request: Option<PullRequest>,
+    /// How often the assignee was woken to solve a conflict with the base
+    /// branch, since the last time that they agreed.
+    pub conflict_wakes: i32,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it last changed.
+    pub updated_at: Timestamp,
+}
+
+company_owned!(ExecutionWorkspace, company);
+
+impl ExecutionWorkspace {
+    /// A plan makes at most so many.
+    pub const MAX_PER_PLAN: usize = 10;
+
+    /// The assignee is woken at most so often to solve a conflict with the base
+    /// branch; then the board is told.
+    pub const MAX_CONFLICT_WAKES: i32 = 2;
+
+    /// Where the worktree of a ticket lies, below the folder of all worktrees.
+    pub fn path_of(company: CompanyId, workspace: WorkspaceId, ticket_key: &str) -> String {
+        let slug = ticket_key.to_ascii_lowercase();
+        alloc::format!("{company}/{workspace}/{slug}/repo")
+    }
+}

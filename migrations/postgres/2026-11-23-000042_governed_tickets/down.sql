@@ -1,0 +1,16 @@
+DROP TABLE approval_execution_steps;
+DROP TABLE approval_executions;
+DELETE FROM execution_workspaces;
+DROP INDEX execution_workspaces_of_owner;
+DROP INDEX execution_workspaces_one_branch;
+ALTER TABLE execution_workspaces
+    DROP COLUMN conflict_wakes,
+    DROP COLUMN pull_request_state,
+    DROP COLUMN pull_request_url,
+    DROP COLUMN pull_request_number,
+    DROP COLUMN pushed_commit,
+    DROP COLUMN head_commit,
+    DROP COLUMN base_commit,
+    DROP COLUMN remote,
+    DROP COLUMN status,
+    DROP COLUMN owner_issue_id;
