@@ -54,6 +54,7 @@ pub(crate) fn cancel_orphaned(
     issue: &Locked<Issue>,
 ) -> Result<(), StoreError> {
     let company = issue.scope();
+    let mut orphaned = Vec::new();
     for approval in tx.approvals().undecided_linked_to(company, issue.id)? {
         if approval.kind == ApprovalType::HireAgent {
             continue;
@@ -67,8 +68,22 @@ pub(crate) fn cancel_orphaned(
         others.retain(|other| *other != issue.id);
         let others = tx.issues().find_all(company, &others)?;
         if others.iter().all(|other| other.status().is_terminal()) {
-            cancel_undecided(tx, ctx, locked, "issues_ended")?;
+            orphaned.push(locked);
         }
+    }
+    cancel_all(tx, ctx, orphaned, "issues_ended")
+}
+
+/// Cancels approvals that were locked, all of them before anything that is locked
+/// after approvals.
+fn cancel_all(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    approvals: Vec<Locked<Approval>>,
+    reason: &str,
+) -> Result<(), StoreError> {
+    for approval in approvals {
+        cancel_undecided(tx, ctx, approval, reason)?;
     }
     Ok(())
 }
@@ -93,15 +108,14 @@ pub(crate) fn cancel_replaced_plans(
             }
         }
     }
+    let mut replaced = Vec::new();
     for approval in older {
         let linked = linked_issues::of(tx.reads(), &approval)?;
-        if linked.iter().all(|issue| issues.contains(issue))
-            && let Some(locked) = tx.approvals_mut().lock(company.into(), approval.id)?
-        {
-            cancel_undecided(tx, ctx, locked, "superseded")?;
+        if linked.iter().all(|issue| issues.contains(issue)) {
+            replaced.extend(tx.approvals_mut().lock(company.into(), approval.id)?);
         }
     }
-    Ok(())
+    cancel_all(tx, ctx, replaced, "superseded")
 }
 
 /// Cancels the approval of a draft that was terminated.

@@ -16,14 +16,14 @@ use actix_web::web::Data;
 use serde_json::Value;
 use tempfile::TempDir;
 use workforce_app::authenticate::AuthPolicy;
-use workforce_domain::port::{AdapterChecks, EngineSignal, RunLogs};
+use workforce_domain::port::{AdapterChecks, EngineSignal, GovernedWork, RunLogs};
 use workforce_http::{AllowedHosts, Options, Ports, State, serve};
 use workforce_testkit::ports;
 use workforce_testkit::store::TestStore;
 
 pub(crate) use self::answer::{Answer, Fetched};
 pub(crate) use self::requests::Bearing;
-pub(crate) use self::stand_ins::{Digits, FitAdapters, Signals};
+pub(crate) use self::stand_ins::{Digits, FitAdapters, Signals, Steps};
 pub(crate) use self::twin::Twin;
 use crate::answers;
 
@@ -37,6 +37,7 @@ pub(crate) struct Api {
     pub(crate) state: Data<State>,
     pub(crate) signals: Arc<Signals>,
     pub(crate) adapters: Arc<FitAdapters>,
+    pub(crate) steps: Arc<Steps>,
     pub(crate) logs: Arc<Digits>,
     /// Beneath it lie external instructions; `data` in it is the server's.
     pub(crate) home: TempDir,
@@ -156,6 +157,7 @@ impl Api {
             objects: ports::objects(self.objects.path()),
             engine: Arc::clone(&self.signals) as Arc<dyn EngineSignal>,
             adapters: Arc::clone(&self.adapters) as Arc<dyn AdapterChecks>,
+            governed: Arc::clone(&self.steps) as Arc<dyn GovernedWork>,
         }
     }
 
@@ -169,6 +171,7 @@ impl Api {
         let objects = tempfile::tempdir().unwrap();
         let signals = Arc::new(Signals::default());
         let adapters = Arc::new(FitAdapters::default());
+        let steps = Arc::new(Steps::on(store.shared()));
         let logs = Arc::new(Digits::new(100));
         let ports = Ports {
             store: store.shared(),
@@ -182,6 +185,7 @@ impl Api {
             objects: ports::objects(objects.path()),
             engine: Arc::clone(&signals) as Arc<dyn EngineSignal>,
             adapters: Arc::clone(&adapters) as Arc<dyn AdapterChecks>,
+            governed: Arc::clone(&steps) as Arc<dyn GovernedWork>,
         };
         let hosts = AllowedHosts::new(["board.example".to_owned()]);
         let ports = change(ports, home.path());
@@ -202,6 +206,7 @@ impl Api {
             state,
             signals,
             adapters,
+            steps,
             logs,
             home,
             objects,

@@ -38,7 +38,7 @@ const CANCEL_RUN: &str = "UPDATE heartbeat_runs SET status = 'cancelled', \
     finished_at = created_at WHERE status = 'queued'";
 
 /// What breaks each of them.
-const BREAKING: [(&str, &str); 49] = [
+const BREAKING: [(&str, &str); 50] = [
     ("only_working_companies_queue", PAUSE_COMPANY),
     ("stopped_work_was_asked_to_stop", PAUSE_COMPANY),
     (
@@ -179,6 +179,10 @@ const BREAKING: [(&str, &str); 49] = [
     (
         "issue_numbers_are_counted",
         "UPDATE company_counters SET issue_number = 8",
+    ),
+    (
+        "executed_approvals_are_approved",
+        "UPDATE approval_executions SET state = 'completed'",
     ),
     (
         "secrets_have_their_versions",

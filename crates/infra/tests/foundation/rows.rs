@@ -27,7 +27,8 @@ pub(crate) use agent::{agent, agent_key, revision};
 pub(crate) use attachment::{asset, attachment};
 pub(crate) use company::{company, counters, kept_answer};
 pub(crate) use governance::{
-    approval, approval_comment, approval_draft, approval_event, approval_issue,
+    approval, approval_comment, approval_draft, approval_event, approval_issue, execution,
+    execution_step,
 };
 pub(crate) use instructions::{bundle, content, version};
 pub(crate) use issue::{child_key, comment, issue, issue_label, issue_text, label, lease};
@@ -78,6 +79,11 @@ pub(crate) fn every_table(c: u8) -> Vec<Row> {
             .with("assignee_agent_id", Key(c, WORKER))
             .with("status", Text("in_progress"))
             .with("execution_workspace_id", Key(c, WORKTREE)),
+        worktree(c)
+            .with("id", Key(c, OTHER))
+            .with("ticket_key", Text("ACM-2"))
+            .with("branch", Text("c"))
+            .with("owner_issue_id", Key(c, PARENT)),
         run(c, RUN),
         run(c, RUN + 1)
             .with("issue_id", Key(c, ISSUE))
@@ -107,6 +113,8 @@ pub(crate) fn every_table(c: u8) -> Vec<Row> {
         approval_draft(c),
         approval_event(c),
         approval_comment(c),
+        execution(c),
+        execution_step(c),
         secret(c),
         secret_version(c),
         bundle(c),

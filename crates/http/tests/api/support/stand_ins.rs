@@ -1,15 +1,25 @@
 //! Ports that tests look into.
 
-use std::sync::Mutex;
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use serde_json::Value;
+use workforce_app::approvals::{ApprovalError, execution};
+use workforce_app::tickets::{PlannedWorkspace, planned};
+use workforce_app::{Caller, Context, Failure, Signal};
+use workforce_domain::actor::{Actor, CompanyScope};
 use workforce_domain::adapter_check::{AdapterCheck, CheckName, CheckStatus, CheckedProgram};
-use workforce_domain::id::{CompanyId, RunId};
+use workforce_domain::approval::ExecutionStep;
+use workforce_domain::id::{ApprovalId, CompanyId, RunId};
 use workforce_domain::port::{
-    AdapterCheckError, AdapterCheckFuture, AdapterChecks, AdapterToCheck, EngineSignal, LogError,
-    LogPart, LogSlice, LogStream, RunLogs,
+    AdapterCheckError, AdapterCheckFuture, AdapterChecks, AdapterToCheck, CarryOutError,
+    CarryOutFuture, EngineSignal, GovernedWork, LogError, LogPart, LogSlice, LogStream, Preflight,
+    PreflightFuture, RunLogs, StepFailure, StepFault, Store, Tx,
 };
 use workforce_domain::time::Timestamp;
+use workforce_testkit::ports;
 
 /// Counts how often the engine was told.
 #[derive(Default)]
@@ -61,6 +71,107 @@ impl AdapterChecks for FitAdapters {
             });
             self.asked.lock().unwrap().push(adapter);
             Ok(check)
+        })
+    }
+}
+
+/// Takes the steps of approvals without git: each is taken at once, or fails as it is told.
+pub(crate) struct Steps {
+    store: Arc<dyn Store>,
+    failures: Mutex<VecDeque<StepFailure>>,
+}
+
+impl Steps {
+    pub(super) fn on(store: Arc<dyn Store>) -> Self {
+        Self {
+            store,
+            failures: Mutex::default(),
+        }
+    }
+
+    /// The next execution fails like this.
+    pub(crate) fn fail(&self, step: ExecutionStep, fault: StepFault, details: Value) {
+        self.failures.lock().unwrap().push_back(StepFailure {
+            step,
+            fault,
+            message: format!("{fault}: it did not work"),
+            details: details.as_object().unwrap().clone().into(),
+        });
+    }
+
+    fn write<T>(
+        &self,
+        actor: Actor,
+        body: impl Fn(&mut dyn Tx, &Context<'_>) -> Result<T, Failure<ApprovalError>>,
+    ) -> Result<T, CarryOutError> {
+        let caller = Caller {
+            actor,
+            company_status: None,
+        };
+        let signal = Signal::default();
+        let (ids, tokens, vault) = (ports::ids(), ports::tokens(), ports::vault());
+        let ctx = Context {
+            caller: &caller,
+            now: ports::clock().now(),
+            ids: &*ids,
+            tokens: &*tokens,
+            vault: &*vault,
+            prices: &ports::prices(),
+            strict_secrets: false,
+            signal: &signal,
+        };
+        let written = self.store.write(|tx| body(tx, &ctx));
+        written.map_err(|failure| match failure {
+            Failure::Store(error) => CarryOutError::Store(error),
+            Failure::Refused(refused) => panic!("{refused}"),
+        })
+    }
+}
+
+impl GovernedWork for Steps {
+    fn preflight(&self, company: CompanyScope, approval: ApprovalId) -> PreflightFuture<'_> {
+        Box::pin(async move {
+            self.store
+                .read(|reads| {
+                    let found = reads.approvals().find(company.into(), approval)?;
+                    let planned = found.as_ref().map(planned).unwrap_or_default();
+                    let of = |planned: PlannedWorkspace| Preflight {
+                        project_workspace_id: planned.project_workspace_id,
+                        ticket_key: planned.ticket_key,
+                        branch: planned.branch,
+                        base_branch: planned.base_branch,
+                        clean: true,
+                        branch_ok: true,
+                        base_exists: true,
+                        changed_paths: Vec::new(),
+                        error: None,
+                    };
+                    Ok::<_, Failure<Infallible>>(planned.into_iter().map(of).collect())
+                })
+                .map_err(|failure| match failure {
+                    Failure::Store(error) => error,
+                    Failure::Refused(never) => match never {},
+                })
+        })
+    }
+
+    fn carry_out(&self, company: CompanyScope, approval: ApprovalId) -> CarryOutFuture<'_> {
+        Box::pin(async move {
+            let order = self
+                .write(Actor::System, |tx, _| {
+                    Ok(execution::order(tx.reads(), company, approval)?)
+                })?
+                .expect("an execution that was begun");
+            let attempt = order.execution.attempts;
+            if let Some(failure) = self.failures.lock().unwrap().pop_front() {
+                self.write(Actor::System, |tx, ctx| {
+                    Ok(execution::fail(tx, ctx, company, approval, attempt, &failure)?)
+                })?;
+                return Err(CarryOutError::Step(Box::new(failure)));
+            }
+            let by = Actor::Board(order.execution.decided_by);
+            self.write(by, |tx, ctx| execution::complete(tx, ctx, approval, attempt))?;
+            Ok(())
         })
     }
 }

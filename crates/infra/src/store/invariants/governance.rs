@@ -57,6 +57,14 @@ pub(super) const INVARIANTS: &[Invariant] = &[
             OR (v.status = 'pending' AND v.decision_note IS NOT NULL)",
     },
     Invariant {
+        name: "executed_approvals_are_approved",
+        sentence: "An approval that was carried out is approved, and one whose steps were not all \
+            taken is not.",
+        rows: "SELECT v.company_id AS company, 'approval ' || v.id AS what FROM approvals v
+            JOIN approval_executions x ON x.company_id = v.company_id AND x.approval_id = v.id
+            WHERE (x.state = 'completed') <> (v.status = 'approved')",
+    },
+    Invariant {
         name: "totals_equal_the_ledger",
         sentence: "What an agent, a company and a project spent in a month, as it was billed and \
             by list, is the sum of its counted costs.",

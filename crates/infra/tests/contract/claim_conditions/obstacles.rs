@@ -50,8 +50,9 @@ pub(crate) fn worktree(world: &World<'_>) -> ExecutionWorkspaceId {
         ),
         format!(
             "INSERT INTO execution_workspaces (id, company_id, project_workspace_id, ticket_key, \
-             branch, base_branch, path, created_at, updated_at) \
-             VALUES ('{workspace}', '{company}', '{place}', 'T', 'b', 'main', '/x', {at}, {at})"
+             branch, base_branch, path, status, conflict_wakes, created_at, updated_at) \
+             VALUES ('{workspace}', '{company}', '{place}', 'T', 'b', 'main', '/x', 'ready', 0, \
+             {at}, {at})"
         ),
     ] {
         execute(world.store, &statement);

@@ -1,8 +1,8 @@
 //! Approvals.
 
-use super::{BOSS, COMPANY, ISSUE, PARENT, RUN, WORKER};
+use super::{BOSS, COMPANY, ISSUE, PARENT, RUN, WORKER, WORKTREE};
 use crate::row::Row;
-use crate::row::Value::{Instant, Json, Key, Null, Number, Text};
+use crate::row::Value::{Flag, Instant, Json, Key, Null, Number, Text};
 
 pub(crate) fn approval(c: u8, thing: u8) -> Row {
     row!(approvals {
@@ -68,5 +68,36 @@ pub(crate) fn approval_comment(c: u8) -> Row {
         body: Text("x"),
         mentions: Json("[]"),
         created_at: Instant,
+    })
+}
+
+pub(crate) fn execution(c: u8) -> Row {
+    row!(approval_executions {
+        approval_id: Key(c, 1),
+        company_id: Key(c, COMPANY),
+        state: Text("failed"),
+        step: Text("base"),
+        error_code: Text("git_failed"),
+        error: Text("x"),
+        details: Json("{}"),
+        attempts: Number(1),
+        forced: Flag(false),
+        decided_by: Text("local-board"),
+        note: Null,
+        lease_expires_at: Null,
+        started_at: Instant,
+        updated_at: Instant,
+    })
+}
+
+pub(crate) fn execution_step(c: u8) -> Row {
+    row!(approval_execution_steps {
+        approval_id: Key(c, 1),
+        company_id: Key(c, COMPANY),
+        workspace_id: Key(c, WORKTREE),
+        step: Text("base"),
+        begun_at: Instant,
+        done_at: Null,
+        result: Json("{}"),
     })
 }

@@ -2,12 +2,15 @@
 
 use workforce_domain::actor::ActorKind;
 use workforce_domain::agent::AgentState;
-use workforce_domain::approval::{ApprovalHistoryKind, ApprovalStatus, ApprovalType};
+use workforce_domain::approval::{
+    ApprovalHistoryKind, ApprovalStatus, ApprovalType, ExecutionState, ExecutionStep,
+};
 use workforce_domain::attachment::Provider;
 use workforce_domain::budget::{BudgetBasis, BudgetScope, Threshold};
 use workforce_domain::company::{CompanyStatus, PauseReason};
 use workforce_domain::conventions::CompactSource;
 use workforce_domain::cost::{BillingType, CostSource};
+use workforce_domain::execution_workspace::{ExecutionWorkspaceStatus, PullRequestState};
 use workforce_domain::goal::{GoalLevel, GoalStatus};
 use workforce_domain::instructions::BundleMode;
 use workforce_domain::issue::IssueStatus;
@@ -39,6 +42,9 @@ pub(super) const VOCABULARIES: &[Vocabulary] = &[
     of::<PauseReason>("agents", "pause_reason"),
     of::<ActorKind>("approval_events", "actor_type"),
     of::<ApprovalHistoryKind>("approval_events", "kind"),
+    of::<ExecutionStep>("approval_execution_steps", "step"),
+    of::<ExecutionState>("approval_executions", "state"),
+    of::<ExecutionStep>("approval_executions", "step"),
     of::<ApprovalStatus>("approvals", "status"),
     of::<ApprovalType>("approvals", "type"),
     of::<Provider>("assets", "provider"),
@@ -49,6 +55,8 @@ pub(super) const VOCABULARIES: &[Vocabulary] = &[
     of::<CompanyStatus>("companies", "status"),
     of::<BillingType>("cost_events", "billing_type"),
     of::<CostSource>("cost_events", "source"),
+    of::<PullRequestState>("execution_workspaces", "pull_request_state"),
+    of::<ExecutionWorkspaceStatus>("execution_workspaces", "status"),
     of::<GoalLevel>("goals", "level"),
     of::<GoalStatus>("goals", "status"),
     of::<RunKind>("heartbeat_runs", "kind"),
