@@ -119,6 +119,10 @@ string_enum! {
         CheckoutConflict = "checkout_conflict",
         /// A plan over the issue must be decided first.
         ApprovalPending = "approval_pending",
+        /// The project demands a plan that the board has approved.
+        PlanRequired = "plan_required",
+        /// Parts of the issue are still open.
+        ChildrenOpen = "children_open",
         /// The caller does not hold the issue.
         NotHolder = "not_holder",
         /// The agent is paused.

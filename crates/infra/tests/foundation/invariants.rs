@@ -38,7 +38,7 @@ const CANCEL_RUN: &str = "UPDATE heartbeat_runs SET status = 'cancelled', \
     finished_at = created_at WHERE status = 'queued'";
 
 /// What breaks each of them.
-const BREAKING: [(&str, &str); 49] = [
+const BREAKING: [(&str, &str); 50] = [
     ("only_working_companies_queue", PAUSE_COMPANY),
     ("stopped_work_was_asked_to_stop", PAUSE_COMPANY),
     (
@@ -112,6 +112,10 @@ const BREAKING: [(&str, &str); 49] = [
     (
         "work_in_progress_is_somebodys",
         "UPDATE issues SET assignee_agent_id = NULL",
+    ),
+    (
+        "nobody_reviews_its_own_work",
+        "UPDATE issues SET implementer_agent_id = {boss}",
     ),
     ("ended_issues_are_free", END_ISSUE),
     (
