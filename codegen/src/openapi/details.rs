@@ -88,7 +88,10 @@ pub(super) fn details(code: Code) -> Option<Details> {
             ),
         ])),
         Code::PlanRequired => always(object(&[
-            ("issueId", id("The issue that has no approved plan over it.")),
+            (
+                "issueId",
+                id("The issue that has no approved plan over it."),
+            ),
             ("projectId", id("The project that demands one.")),
         ])),
         Code::ChildrenOpen => always(object(&[
@@ -101,7 +104,10 @@ pub(super) fn details(code: Code) -> Option<Details> {
                     ("status", reference("schemas", "IssueStatus")),
                 ])),
             ),
-            ("total", count("How many parts are open; at most 50 are listed.")),
+            (
+                "total",
+                count("How many parts are open; at most 50 are listed."),
+            ),
         ])),
         Code::InvalidTransition => always(json!({ "oneOf": [
             object(&[
