@@ -87,6 +87,28 @@ pub(super) fn details(code: Code) -> Option<Details> {
                 json!({ "type": "string", "const": ConflictReason::ApprovalPending }),
             ),
         ])),
+        Code::PlanRequired => always(object(&[
+            (
+                "issueId",
+                id("The issue that has no approved plan over it."),
+            ),
+            ("projectId", id("The project that demands one.")),
+        ])),
+        Code::ChildrenOpen => always(object(&[
+            ("issueId", id("The issue.")),
+            (
+                "children",
+                list_of(object(&[
+                    ("id", id("The part.")),
+                    ("identifier", text("Its identifier.")),
+                    ("status", reference("schemas", "IssueStatus")),
+                ])),
+            ),
+            (
+                "total",
+                count("How many parts are open; at most 50 are listed."),
+            ),
+        ])),
         Code::InvalidTransition => always(json!({ "oneOf": [
             object(&[
                 ("from", reference("schemas", "IssueStatus")),

@@ -143,6 +143,10 @@ string_enum! {
         SyncConflict = "sync_conflict",
         /// The remote refuses the branch.
         GitPushRejected = "git_push_rejected",
+        /// The project demands a plan that the board has approved.
+        PlanRequired = "plan_required",
+        /// Parts of the issue are still open.
+        ChildrenOpen = "children_open",
         /// The caller does not hold the issue.
         NotHolder = "not_holder",
         /// The agent is paused.

@@ -29,6 +29,17 @@ string_enum! {
     }
 }
 
+string_enum! {
+    /// Whether the board must agree to how the work of a project is done
+    /// (docs/issues.md#governed-issues).
+    pub enum ProjectGovernance {
+        /// Only where a plan or a worktree governs an issue; the default.
+        None = "none",
+        /// Every issue is governed and needs an approved plan.
+        Required = "required",
+    }
+}
+
 /// A project: what is delivered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ProjectRecord))]
@@ -57,6 +68,9 @@ pub struct Project {
     /// Whether every issue must be reviewed before it is done
     /// (docs/issues.md#reviews).
     pub review_required: bool,
+    /// Whether agents need an approved plan for its issues
+    /// (docs/issues.md#governed-issues).
+    pub governance: ProjectGovernance,
     /// Monthly limit on what is spent on its issues.
     #[serde(rename = "budgetMonthlyCents")]
     pub budget: Budget,

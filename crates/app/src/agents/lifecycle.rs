@@ -161,6 +161,7 @@ fn give_back_issues(
     for mut issue in tx.issues_mut().lock_open_of(agent.scope(), agent.id)? {
         issue.progress = issue.progress.release(ctx.now);
         issue.assignee = Assignment::NOBODY;
+        issue.settle_review();
         issue.updated_at = ctx.now;
         tx.issues_mut().end_lease(&issue)?;
         tx.issues_mut().save(&issue)?;

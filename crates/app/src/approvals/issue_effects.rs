@@ -130,6 +130,9 @@ fn return_to_work(
 
 /// True when an issue is for the requester to go on with.
 fn is_for(requester: &EmployedAgent, approval: &Approval, issue: &Issue) -> bool {
+    if issue.is_under_review() && issue.implementer == Some(requester.id) {
+        return true;
+    }
     match *issue.assignee {
         Assignee::Agent(assignee) => assignee == requester.id,
         Assignee::Nobody => approval.primary_issue == Some(issue.id),
@@ -164,6 +167,7 @@ fn transition(
         return Ok(());
     };
     issue.progress = moved.progress;
+    issue.settle_review();
     issue.updated_at = ctx.now;
     tx.issues_mut().save(issue)?;
     let details = json!({ "from": moved.from, "to": to });

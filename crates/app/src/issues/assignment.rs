@@ -1,7 +1,7 @@
 //! Who may assign work to whom, and who hears of it
 //! (docs/issues.md#assignment).
 
-use serde_json::json;
+use serde_json::{Value, json};
 use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::agent::Agent;
 use workforce_domain::board::BoardMember;
@@ -53,21 +53,26 @@ pub(super) fn board_member(
     reads: &mut dyn Reads,
     named: &str,
 ) -> Result<BoardMember, Failure<IssueError>> {
-    let member = match BoardMember::parse_identity(named) {
-        Ok(BoardMember::Token(id)) => {
-            let token = reads.board_tokens().find(id)?;
-            token
-                .filter(|token| token.revoked_at.is_none())
-                .map(|_| BoardMember::Token(id))
+    match BoardMember::parse_identity(named) {
+        Ok(member) if is_present(reads, member)? => Ok(member),
+        Ok(_) | Err(_) => {
+            let message = "names nobody of the board";
+            let fault = FieldFault::coded(Code::ReferenceNotFound, BOARD, message);
+            Err(Failure::Refused(fault.into()))
         }
-        Ok(BoardMember::User(_)) | Err(_) => None,
-        Ok(member) => Some(member),
-    };
-    member.ok_or_else(|| {
-        let message = "names nobody of the board";
-        let fault = FieldFault::coded(Code::ReferenceNotFound, BOARD, message);
-        Failure::Refused(fault.into())
-    })
+    }
+}
+
+/// True when a member of the board may be given work now.
+pub(super) fn is_present(reads: &mut dyn Reads, member: BoardMember) -> Result<bool, StoreError> {
+    match member {
+        BoardMember::Local | BoardMember::StartToken => Ok(true),
+        BoardMember::Token(id) => {
+            let token = reads.board_tokens().find(id)?;
+            Ok(token.is_some_and(|token| token.revoked_at.is_none()))
+        }
+        BoardMember::User(_) => Ok(false),
+    }
 }
 
 /// Refuses two assignees at once.
@@ -178,6 +183,25 @@ pub(super) fn wake_assignee(
     wake(tx, ctx, issue, agent, WakeSource::Assignment, reason)
 }
 
+/// Wakes the agent an issue was handed to for a review, or after one, unless it did
+/// that itself.
+pub(super) fn wake_after_handover(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    issue: &Issue,
+    agent: &Agent,
+    told: Value,
+) -> Result<(), StoreError> {
+    if ctx.actor().agent_id() == Some(agent.id) {
+        return Ok(());
+    }
+    let (source, reason) = (WakeSource::Assignment, WakeReason::IssueAssigned);
+    let mut request = wake_about(issue, agent, source, reason);
+    request.payload.extend(document(told));
+    wakes::request(tx, ctx, request)?;
+    Ok(())
+}
+
 /// Keeps the assignee of a new issue wakeable, if it is to be woken.
 pub(super) fn lock_wakeable(
     tx: &mut dyn Tx,
@@ -230,9 +254,6 @@ pub(super) fn wake_for_children(
     parent: &Locked<Issue>,
 ) -> Result<(), StoreError> {
     let company = parent.scope();
-    if tx.issues().open_children(company, parent.id)? > 0 {
-        return Ok(());
-    }
     let Some(assignee) = parent.assignee.agent() else {
         return Ok(());
     };

@@ -180,6 +180,7 @@ pub(super) fn take(
             let from = issue.status();
             issue.progress = progress;
             issue.assignee = Assignment::to_agent(agent);
+            issue.settle_review();
             issue.updated_at = ctx.now;
             tx.issues_mut().save(issue)?;
             put_lease(tx, ctx, issue, agent, run)?;

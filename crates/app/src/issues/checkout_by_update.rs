@@ -5,15 +5,15 @@ use workforce_domain::issue::{DEFAULT_EXPECTED, Issue, IssueStatus};
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{EmployedAgent, Failure, Locked, Tx};
 
-use super::status;
 use super::update_command::UpdateIssue;
-use super::{IssueError, checkout};
+use super::{IssueError, checkout, reviews, status};
 use crate::access::Denied;
 use crate::context::Context;
 
 /// True when setting in_progress means that the calling agent begins to work,
-/// which is a checkout (docs/issues.md#status-changes). What stands in review
-/// goes back to its assignee when somebody else sends it there.
+/// which is a checkout (docs/issues.md#status-changes). Reviewed work goes back to
+/// whoever did it, and what else stands in review to its assignee when somebody
+/// else sends it there.
 pub(super) fn takes_up(
     ctx: &Context<'_>,
     before: &Issue,
@@ -22,6 +22,9 @@ pub(super) fn takes_up(
     let Some(caller) = ctx.agent() else {
         return Ok(false);
     };
+    if reviews::is_sent_back(ctx, before, command) {
+        return Ok(false);
+    }
     let own = before.assignee.agent() == Some(caller.agent);
     let (status, in_review) = (before.status(), before.status() == IssueStatus::InReview);
     let goes_on = status == IssueStatus::InProgress && own;

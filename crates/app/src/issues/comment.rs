@@ -74,17 +74,31 @@ pub fn add_comment(
         log_change(tx, ctx, Action::IssueReopened, &mut issue, details);
     }
     working_run::renew_lease(tx, ctx, &issue)?;
-    insert(tx, ctx, &issue, command.body, reopened)
+    let occasion = match reopened {
+        true => Occasion::Reopening,
+        false => Occasion::Talk,
+    };
+    insert(tx, ctx, &issue, command.body, occasion)
 }
 
-/// Writes the comment down and wakes whom it concerns. `reopened` says that the
-/// comment has just reopened the issue.
+/// What a comment comes with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Occasion {
+    /// Nothing else.
+    Talk,
+    /// It has just reopened the issue.
+    Reopening,
+    /// The issue has just gone back to whoever did the work, who is told in any case.
+    Return,
+}
+
+/// Writes the comment down and wakes whom it concerns.
 pub(super) fn insert(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
     issue: &Locked<Issue>,
     body: CommentBody,
-    reopened: bool,
+    occasion: Occasion,
 ) -> Result<Comment, Failure<IssueError>> {
     let comment = Comment {
         id: ctx.id(),
@@ -100,7 +114,7 @@ pub(super) fn insert(
     let details = json!({ "commentId": comment.id, "mentions": comment.mentions });
     log_activity(tx, ctx, Action::IssueCommentAdded, issue, details);
     wake_mentioned(tx, ctx, issue, &comment)?;
-    wake_owner(tx, ctx, issue, &comment, reopened)?;
+    wake_owner(tx, ctx, issue, &comment, occasion)?;
     Ok(comment)
 }
 
@@ -156,14 +170,14 @@ fn wake_mentioned(
 }
 
 /// The assignee hears of what others write: of people always, of agents only
-/// when they mention nobody. A reopened issue is its work again, whoever
-/// reopened it.
+/// when they mention nobody. A reopened or returned issue is its work again, whoever
+/// did that.
 fn wake_owner(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
     issue: &Issue,
     comment: &Comment,
-    reopened: bool,
+    occasion: Occasion,
 ) -> Result<(), StoreError> {
     let Some(owner) = issue.assignee.agent() else {
         return Ok(());
@@ -172,16 +186,21 @@ fn wake_owner(
     let by_agent_to_others = author.is_some() && !comment.mentions.is_empty();
     let told_already = comment.mentions.contains(&owner);
     let only_recorded = issue.status().is_terminal() || by_agent_to_others || told_already;
-    if author == Some(owner) || (only_recorded && !reopened) {
+    let is_work = match occasion {
+        Occasion::Talk => false,
+        Occasion::Reopening => true,
+        Occasion::Return => !told_already,
+    };
+    if author == Some(owner) || (only_recorded && !is_work) {
         return Ok(());
     }
     let Some(agent) = tx.agents().find(issue.scope().into(), owner)? else {
         return Ok(());
     };
-    let reason = if reopened {
-        WakeReason::IssueReopenedViaComment
-    } else {
-        WakeReason::IssueCommented
+    let reason = match occasion {
+        Occasion::Talk => WakeReason::IssueCommented,
+        Occasion::Reopening => WakeReason::IssueReopenedViaComment,
+        Occasion::Return => WakeReason::IssueAssigned,
     };
     wake(tx, ctx, issue, comment, &agent, RunKind::Execution, reason)
 }

@@ -13,8 +13,8 @@ use workforce_domain::text::{Description, Label, Title};
 use workforce_domain::wake::{WakeReason, WakeSource};
 
 use super::{
-    IssueError, IssueView, MAX_DOCUMENT, PLACED, approval, assignment, duplicates, hierarchy,
-    labels, read,
+    IssueError, IssueView, MAX_DOCUMENT, PLACED, approval, assignment, duplicates, governance,
+    hierarchy, labels, read,
 };
 use crate::access::{self};
 use crate::activity_log::log_activity;
@@ -153,6 +153,7 @@ pub fn create(
         Some(parent) => {
             let parent = hierarchy::parent_of_new(tx.reads(), scope, parent)?;
             approval::require_decided(tx.reads(), scope, parent.id)?;
+            governance::require_plan(tx.reads(), ctx, &parent)?;
             Some(parent)
         }
         None => None,
@@ -199,6 +200,7 @@ pub fn create(
             (None, Some(member)) => Assignment::to_board(member),
             (None, None) => Assignment::NOBODY,
         },
+        implementer: None,
         created_by: ctx.actor().author(),
         billing_code: command
             .billing_code

@@ -1,13 +1,18 @@
 //! Parents of issues: of the same company, never a cycle, never too deep
 //! (docs/issues.md#hierarchy).
 
-use workforce_domain::actor::CompanyScope;
-use workforce_domain::id::{GoalId, IssueId, ProjectId};
+use serde_json::json;
+use workforce_domain::activity::Action;
+use workforce_domain::actor::{CompanyOwned, CompanyScope};
+use workforce_domain::id::{ExecutionWorkspaceId, GoalId, IssueId, ProjectId};
 use workforce_domain::issue::{Issue, IssueRef};
-use workforce_domain::port::{Failure, Reads, Tx};
+use workforce_domain::port::{Failure, Locked, Reads, StoreError, Tx};
 
-use super::IssueError;
+use super::update_command::UpdateIssue;
+use super::{IssueError, seen};
 use crate::access::FieldFault;
+use crate::activity_log::log_change;
+use crate::context::Context;
 
 /// The parent a new issue is put below.
 pub(super) fn parent_of_new(
@@ -42,6 +47,79 @@ pub(super) fn check_move(
         return Err(Failure::Refused(IssueError::TooDeep));
     }
     Ok(parent)
+}
+
+/// The issues below one that moves to another worktree.
+pub(super) struct Followers {
+    /// The worktree of the new parent.
+    worktree: Option<ExecutionWorkspaceId>,
+    /// All that lie below, locked.
+    below: Vec<Locked<Issue>>,
+}
+
+/// Locks what lies below an issue that a change takes to another worktree; `None` when it
+/// stays with its worktree. Comes before the lock on the issue.
+pub(super) fn lock_followers(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    issue: &IssueRef,
+    command: &UpdateIssue,
+) -> Result<Option<Followers>, Failure<IssueError>> {
+    if command.parent_id.is_keep() {
+        return Ok(None);
+    }
+    let issue = seen(tx.reads(), ctx, issue)?;
+    let scope = issue.scope();
+    let parent = match command.parent_id.value() {
+        Some(parent) => tx.issues().find(scope.into(), parent)?,
+        None => None,
+    };
+    let worktree = parent.and_then(|parent| parent.execution_workspace);
+    if worktree == issue.execution_workspace || owns_its_worktree(tx.reads(), &issue)? {
+        return Ok(None);
+    }
+    let below = tx.issues_mut().lock_below(scope, issue.id)?;
+    Ok(Some(Followers { worktree, below }))
+}
+
+/// True when an issue has a worktree that it did not inherit. It keeps that wherever it is
+/// moved.
+fn owns_its_worktree(reads: &mut dyn Reads, issue: &Issue) -> Result<bool, StoreError> {
+    let (Some(worktree), Some(parent)) = (issue.execution_workspace, issue.parent) else {
+        return Ok(issue.execution_workspace.is_some());
+    };
+    let parent = reads.issues().find(issue.scope().into(), &parent.into())?;
+    Ok(parent.is_none_or(|parent| parent.execution_workspace != Some(worktree)))
+}
+
+/// Puts an issue below another, or at the top. It and all below it that have inherited its
+/// worktree take over that of the new parent. The issue is changed, not saved.
+pub(super) fn move_below(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    issue: &mut Locked<Issue>,
+    parent: Option<IssueId>,
+    followers: Option<Followers>,
+) -> Result<(), StoreError> {
+    let (former, inherited) = (issue.parent, issue.execution_workspace);
+    issue.parent = parent;
+    let Some(Followers { worktree, below }) = followers else {
+        return Ok(());
+    };
+    if former == parent || inherited == worktree {
+        return Ok(());
+    }
+    issue.execution_workspace = worktree;
+    for mut follower in below {
+        if follower.execution_workspace != inherited {
+            continue;
+        }
+        follower.execution_workspace = worktree;
+        follower.updated_at = ctx.now;
+        tx.issues_mut().save(&follower)?;
+        log_change(tx, ctx, Action::IssueUpdated, &mut follower, json!({}));
+    }
+    Ok(())
 }
 
 fn existing(

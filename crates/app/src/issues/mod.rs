@@ -1,18 +1,23 @@
 //! Issues: make, read, change, check out, release, comment (docs/issues.md).
 
+mod advance;
 mod approval;
 mod assignment;
+mod candidates;
 mod checkout;
 mod checkout_by_update;
 mod comment;
 mod create;
 mod delete;
+mod describe;
 mod duplicates;
+mod governance;
 mod hierarchy;
 mod labels;
 mod read;
 mod reassign;
 mod release;
+mod reviews;
 mod status;
 mod update;
 mod update_command;
@@ -74,6 +79,25 @@ pub enum IssueError {
         /// The approval of the plan.
         approval: workforce_domain::id::ApprovalId,
     },
+    /// The project of the issue, or of one above it, demands a plan that the board
+    /// approved (docs/issues.md#governed-issues).
+    #[error("the project demands a plan that the board has approved; request `approve_issue_plan`")]
+    PlanRequired {
+        /// The issue that has no approved plan over it.
+        issue: workforce_domain::id::IssueId,
+        /// The project.
+        project: workforce_domain::id::ProjectId,
+    },
+    /// Parts of the issue are still open.
+    #[error("{total} parts of the issue are open")]
+    ChildrenOpen {
+        /// The issue.
+        issue: workforce_domain::id::IssueId,
+        /// The first of them, most urgent first.
+        children: Vec<OpenChild>,
+        /// How many there are.
+        total: i64,
+    },
     /// Only who holds an issue can release it.
     #[error("you do not hold this issue")]
     NotHolder,
@@ -100,6 +124,27 @@ pub enum IssueError {
     TooDeep,
 }
 
+/// A part of an issue that is still open.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct OpenChild {
+    /// Its id.
+    pub id: workforce_domain::id::IssueId,
+    /// Its identifier.
+    pub identifier: String,
+    /// Where it stands.
+    pub status: IssueStatus,
+}
+
+impl From<Issue> for OpenChild {
+    fn from(issue: Issue) -> Self {
+        Self {
+            id: issue.id,
+            status: issue.status(),
+            identifier: issue.identifier,
+        }
+    }
+}
+
 impl Refusal for IssueError {
     fn code(&self) -> Code {
         match self {
@@ -108,6 +153,8 @@ impl Refusal for IssueError {
             Self::Transition(_) => Code::InvalidTransition,
             Self::Conflict { .. } => Code::CheckoutConflict,
             Self::ApprovalPending { .. } => Code::ApprovalPending,
+            Self::PlanRequired { .. } => Code::PlanRequired,
+            Self::ChildrenOpen { .. } => Code::ChildrenOpen,
             Self::NotHolder => Code::NotHolder,
             Self::AssigneeRequired => Code::AssigneeRequired,
             Self::ConsultRun => Code::ConsultRun,
@@ -143,6 +190,15 @@ impl Refusal for IssueError {
                 "approvalId": approval,
                 "reason": ConflictReason::ApprovalPending,
             })),
+            Self::PlanRequired { issue, project } => Some(json!({
+                "issueId": issue,
+                "projectId": project,
+            })),
+            Self::ChildrenOpen {
+                issue,
+                children,
+                total,
+            } => Some(json!({ "issueId": issue, "children": children, "total": total })),
             Self::AssigneeRequired => at("/assigneeAgentId"),
             Self::Cycle | Self::TooDeep => at("/parentId"),
             Self::AgentPaused { reason } => Some(json!({ "pauseReason": reason })),
@@ -160,6 +216,7 @@ const PLACED: Codes = Codes::of(&[
     Code::ApprovalPending,
     Code::Forbidden,
     Code::InvalidField,
+    Code::PlanRequired,
     Code::ReferenceNotFound,
     Code::TooDeep,
 ]);

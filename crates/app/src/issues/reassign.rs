@@ -1,14 +1,30 @@
+use serde_json::json;
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::agent::Agent;
 use workforce_domain::change::Change;
 use workforce_domain::id::AgentId;
 use workforce_domain::issue::{Assignment, Issue, IssueStatus};
 use workforce_domain::port::{EmployedAgent, Failure, Locked, Shared, StoreError, Tx};
+use workforce_domain::wake::WakeReason;
 
 use super::{IssueError, assignment, working_run};
 use crate::access::Denied;
 use crate::context::Context;
 use crate::wakes;
+
+/// Why an issue gets another assignee.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Occasion {
+    /// It is assigned.
+    Assignment,
+    /// The work of this agent is to be reviewed.
+    Review {
+        /// Who did it.
+        implementer: AgentId,
+    },
+    /// Reviewed work goes back to whoever did it.
+    Return,
+}
 
 /// Another assignee of an issue.
 pub(super) struct Reassignment {
@@ -17,7 +33,9 @@ pub(super) struct Reassignment {
     /// The agent that gets it.
     pub(super) new: Option<EmployedAgent>,
     /// Who gets it.
-    to: Assignment,
+    pub(super) to: Assignment,
+    /// Why.
+    pub(super) occasion: Occasion,
 }
 
 /// Decides whom an issue is given to: an agent, a member of the board or
@@ -59,22 +77,54 @@ pub(super) fn decide(
         )
         .into());
     }
-    Ok(Some(Reassignment { former, new, to }))
+    Ok(Some(Reassignment {
+        former,
+        new,
+        to,
+        occasion: Occasion::Assignment,
+    }))
 }
 
 impl Reassignment {
     /// Gives the issue over: the lease ends, and whoever works on it is asked
-    /// to stop, except the caller's own run. The issue is changed, not saved.
+    /// to stop, except the caller's own run and the runs of an agent that asks for
+    /// a review, which end their turn. The issue is changed, not saved.
     pub(super) fn carry_out(
         &self,
         tx: &mut dyn Tx,
         ctx: &Context<'_>,
         issue: &mut Locked<Issue>,
     ) -> Result<(), StoreError> {
-        working_run::stop(tx, ctx, issue)?;
+        match self.occasion {
+            Occasion::Review { implementer } => issue.implementer = Some(implementer),
+            Occasion::Assignment | Occasion::Return => working_run::stop(tx, ctx, issue)?,
+        }
         tx.issues_mut().end_lease(issue)?;
         issue.assignee = self.to;
         Ok(())
+    }
+
+    /// Tells the new assignee of it.
+    pub(super) fn wake(
+        &self,
+        tx: &mut dyn Tx,
+        ctx: &Context<'_>,
+        issue: &Issue,
+    ) -> Result<(), StoreError> {
+        let Some(agent) = &self.new else {
+            return Ok(());
+        };
+        let told = match self.occasion {
+            Occasion::Assignment => {
+                let reason = WakeReason::IssueAssigned;
+                return assignment::wake_assignee(tx, ctx, issue, agent, reason);
+            }
+            Occasion::Review { implementer } => {
+                json!({ "review": true, "implementerAgentId": implementer })
+            }
+            Occasion::Return => json!({ "returned": true, "reviewerAgentId": self.former }),
+        };
+        assignment::wake_after_handover(tx, ctx, issue, agent, told)
     }
 
     /// Withdraws the wake of the former assignee to work on the issue.

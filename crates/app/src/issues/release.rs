@@ -57,6 +57,7 @@ pub fn release(
         }
         issue.progress = issue.progress.release(ctx.now);
         issue.assignee = Assignment::NOBODY;
+        issue.settle_review();
         issue.updated_at = ctx.now;
         tx.issues_mut().save(&issue)?;
     }

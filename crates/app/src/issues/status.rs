@@ -4,17 +4,19 @@ use serde::Serialize;
 
 use serde_json::{Value, json};
 use workforce_domain::actor::CompanyOwned;
-use workforce_domain::issue::{Issue, IssueStatus, Moved, Mover};
+use workforce_domain::board::BoardMember;
+use workforce_domain::id::AgentId;
+use workforce_domain::issue::{Assignee, Issue, IssueStatus, Moved, Mover};
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{Failure, Locked, StoreError, Tx};
 
-use super::{IssueError, assignment, working_run};
+use super::{IssueError, advance, assignment, working_run};
 use crate::approval_records;
 use crate::context::Context;
 
 /// A status that was asked for and replaced by another, so that the agent
 /// understands what happened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = StatusRewrite))]
 #[serde(rename_all = "camelCase")]
 pub struct Rewrite {
@@ -22,10 +24,39 @@ pub struct Rewrite {
     pub from: IssueStatus,
     /// Why it was replaced.
     pub reason: &'static str,
+    /// The agent that the review was given to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub reviewer_agent_id: Option<AgentId>,
+    /// The member of the board that the review was given to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub reviewer_user_id: Option<String>,
+}
+
+impl Rewrite {
+    /// A review, or the word of the board, must come first.
+    pub(super) const fn of(from: IssueStatus, reason: &'static str) -> Self {
+        Self {
+            from,
+            reason,
+            reviewer_agent_id: None,
+            reviewer_user_id: None,
+        }
+    }
+
+    /// The review of `reviewer` must come first.
+    pub(super) fn for_review(from: IssueStatus, reviewer: Assignee) -> Self {
+        Self {
+            reviewer_agent_id: reviewer.agent(),
+            reviewer_user_id: reviewer.board().map(BoardMember::identity),
+            ..Self::of(from, "review_required")
+        }
+    }
 }
 
 /// The status an issue really goes to when `to` is asked for: an agent's done
-/// becomes in_review where a review is demanded (docs/issues.md#reviews),
+/// becomes in_review where a review is demanded (docs/issues.md#demanded-reviews),
 /// unless it reviews the work of somebody else.
 pub(super) fn rewritten(
     tx: &mut dyn Tx,
@@ -49,13 +80,8 @@ pub(super) fn rewritten(
     if reviews_another || !review_required(tx, issue)? {
         return Ok((to, None));
     }
-    Ok((
-        IssueStatus::InReview,
-        Some(Rewrite {
-            from: to,
-            reason: "review_required",
-        }),
-    ))
+    let rewrite = Rewrite::of(to, "review_required");
+    Ok((IssueStatus::InReview, Some(rewrite)))
 }
 
 fn review_required(tx: &mut dyn Tx, issue: &Issue) -> Result<bool, StoreError> {
@@ -91,11 +117,21 @@ pub(super) fn transition(
     issue: &mut Locked<Issue>,
     to: IssueStatus,
 ) -> Result<Step, Failure<IssueError>> {
-    let mover = if ctx.agent().is_some() {
-        Mover::Agent
-    } else {
-        Mover::Board
+    let mover = match ctx.agent() {
+        Some(_) => Mover::Agent,
+        None => Mover::Board,
     };
+    transition_as(tx, ctx, issue, mover, to)
+}
+
+/// The same, as somebody moves it whose table is another than the caller's.
+pub(super) fn transition_as(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    issue: &mut Locked<Issue>,
+    mover: Mover,
+    to: IssueStatus,
+) -> Result<Step, Failure<IssueError>> {
     let moved = issue.progress.transition_to(mover, to, ctx.now)?;
     issue.progress = moved.progress.clone();
     let mut parent = None;
@@ -107,6 +143,7 @@ pub(super) fn transition(
         approval_records::cancel_orphaned(tx, ctx, issue)?;
         working_run::stop(tx, ctx, issue)?;
         tx.issues_mut().end_lease(issue)?;
+        issue.settle_review();
     }
     Ok(Step { moved, parent })
 }
@@ -114,9 +151,21 @@ pub(super) fn transition(
 /// What follows once the moved issue is saved: whoever waits for its parent's
 /// last child is told.
 pub(super) fn after(tx: &mut dyn Tx, ctx: &Context<'_>, step: &Step) -> Result<(), StoreError> {
-    match &step.parent {
-        Some(parent) => assignment::wake_for_children(tx, ctx, parent),
-        None => Ok(()),
+    let Some(parent) = &step.parent else {
+        return Ok(());
+    };
+    let company = parent.scope();
+    if tx.issues().open_children(company, parent.id)? > 0 {
+        return Ok(());
+    }
+    let done = [IssueStatus::Done];
+    match tx
+        .issues()
+        .children(company, parent.id, &done, 1)?
+        .is_empty()
+    {
+        true => assignment::wake_for_children(tx, ctx, parent),
+        false => advance::children_ended(tx, ctx, parent),
     }
 }
 

@@ -2,21 +2,21 @@ use serde::Serialize;
 use serde_json::json;
 use workforce_domain::activity::Action;
 use workforce_domain::actor::{AgentCredential, CompanyOwned};
-use workforce_domain::agent::Agent;
-use workforce_domain::change::{Change, Replace};
+use workforce_domain::change::Replace;
 use workforce_domain::issue::{Assignment, Comment, Issue, IssueRef, IssueStatus};
-use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{Failure, Locked, Shared, Tx};
 use workforce_domain::wake::WakeReason;
 
+use super::candidates::Candidates;
 use super::checkout_by_update::{check_out_itself, takes_up};
-use super::comment::{self};
+use super::describe::describe;
+use super::hierarchy::Followers;
 use super::reassign::Reassignment;
 use super::status::{self, Rewrite};
 use super::update_command::UpdateIssue;
 use super::{
-    IssueError, IssueView, MAX_DOCUMENT, PLACED, approval, assignment, checkout, hierarchy, labels,
-    lock, read, reassign, seen, working_run,
+    IssueError, IssueView, MAX_DOCUMENT, PLACED, approval, assignment, checkout, comment,
+    governance, hierarchy, lock, read, reassign, reviews, working_run,
 };
 use crate::access::{self, Denied};
 use crate::activity_log::log_activity_with;
@@ -48,6 +48,7 @@ pub const UPDATE: Codes = Codes::with(
     &[
         Code::AssigneeRequired,
         Code::BoardRequired,
+        Code::ChildrenOpen,
         Code::ConsultRun,
         Code::Cycle,
         Code::InvalidTransition,
@@ -66,9 +67,15 @@ pub fn update(
     issue: &IssueRef,
     mut command: UpdateIssue,
 ) -> Result<UpdatedIssue, Failure<IssueError>> {
-    let candidates = lock_candidates(tx, ctx, issue, &command)?;
+    let candidates = Candidates::lock(tx, ctx, issue, &command)?;
+    let followers = hierarchy::lock_followers(tx, ctx, issue, &command)?;
     let mut issue = lock(tx, ctx, issue)?;
     ctx.require_working_company()?;
+    let sent_back = reviews::is_sent_back(ctx, &issue, &command);
+    if sent_back && ctx.agent().is_some() {
+        // The agent that did the work goes on with it, which is no new work.
+        command.status = Replace::Set(IssueStatus::InProgress);
+    }
     let words = command.comment.take();
     let rewritten = if command.only_comments() {
         None
@@ -78,55 +85,23 @@ pub fn update(
             .assignee_adapter_overrides
             .map(|overrides| agents::unmasked_document(overrides, present));
         check_rights(tx, ctx, &issue, &command)?;
-        change(tx, ctx, &mut issue, command, candidates)?
+        change(tx, ctx, &mut issue, command, candidates, followers)?
     };
     working_run::renew_lease(tx, ctx, &issue)?;
     let comment = match words {
-        Some(body) => Some(comment::insert(tx, ctx, &issue, body, false)?),
+        Some(body) => {
+            let occasion = match sent_back {
+                true => comment::Occasion::Return,
+                false => comment::Occasion::Talk,
+            };
+            Some(comment::insert(tx, ctx, &issue, body, occasion)?)
+        }
         None => None,
     };
     Ok(UpdatedIssue {
         view: read::view(tx.reads(), ctx, issue.into_inner())?,
         rewritten,
         comment,
-    })
-}
-
-/// The agents that a change may leave the issue with. They are held before the
-/// issue, and looked at when their turn comes.
-#[derive(Default)]
-struct Candidates {
-    /// Who is to get it: the agent that the change names, or the caller that
-    /// takes it up.
-    new: Option<Shared<Agent>>,
-    /// Who had it when it ended, where it is reopened.
-    former: Option<Shared<Agent>>,
-}
-
-fn lock_candidates(
-    tx: &mut dyn Tx,
-    ctx: &Context<'_>,
-    issue: &IssueRef,
-    command: &UpdateIssue,
-) -> Result<Candidates, Failure<IssueError>> {
-    let begins = command.status == Replace::Set(IssueStatus::InProgress);
-    let named = command.assignee_agent_id.value().copied();
-    let new = named.or(ctx.actor().agent_id().filter(|_| begins));
-    let may_reopen =
-        ctx.agent().is_none() && command.status.value().is_some_and(|to| !to.is_terminal());
-    if new.is_none() && !may_reopen {
-        return Ok(Candidates::default());
-    }
-    let seen = seen(tx.reads(), ctx, issue)?;
-    Ok(Candidates {
-        new: match new {
-            Some(agent) => tx.agents_mut().share(seen.scope(), agent)?,
-            None => None,
-        },
-        former: match may_reopen {
-            true => assignment::lock_former(tx, &seen)?,
-            false => None,
-        },
     })
 }
 
@@ -183,7 +158,8 @@ fn change(
     ctx: &Context<'_>,
     issue: &mut Locked<Issue>,
     command: UpdateIssue,
-    candidates: Candidates,
+    mut candidates: Candidates,
+    followers: Option<Followers>,
 ) -> Result<Option<Rewrite>, Failure<IssueError>> {
     let before = Issue::clone(issue);
     let asked = command.status;
@@ -192,30 +168,39 @@ fn change(
     if !takes_up {
         approval::require_none_in_the_way(tx, &before, &command)?;
     }
-    let (worker, reassigned) = match takes_up {
+    let moves = !command.parent_id.is_keep() || !command.project_id.is_keep();
+    let governed = governance::before_move(tx.reads(), ctx, &before, moves)?;
+    let mut decided = match asked {
+        Replace::Set(to) if reviews::is_sent_back(ctx, &before, &command) => {
+            Some(reviews::give_back(&before, to, &mut candidates)?)
+        }
+        Replace::Set(to) if !takes_up => {
+            Some(reviews::decide(tx, ctx, &before, to, &mut candidates)?)
+        }
+        Replace::Set(_) | Replace::Keep => None,
+    };
+    let handed = decided.as_mut().and_then(|decided| decided.handed.take());
+    let (worker, reassigned) = match (takes_up, handed) {
         // The checkout decides who gets it.
-        true => (candidates.new.and_then(Shared::employed), None),
-        false => {
+        (true, _) => (candidates.new.and_then(Shared::employed), None),
+        (false, Some(handed)) => (None, Some(handed)),
+        (false, None) => {
             let (agent, board) = (command.assignee_agent_id, &command.assignee_user_id);
             let candidate = candidates.new;
             let reassigned = reassign::decide(tx, ctx, issue, agent, board, candidate)?;
             (None, reassigned)
         }
     };
-    let labelled = describe(tx, ctx, issue, command)?;
+    let labelled = describe(tx, ctx, issue, command, followers)?;
     let is_labelled = labelled != Changes::none();
     // A checkout tells of itself, so that what was described is taken out first.
     let described = Changes::of(issue).then(labelled);
-    let (step, rewritten) = match asked {
-        Replace::Set(IssueStatus::InProgress) if takes_up => {
-            check_out_itself(tx, ctx, issue, worker.as_ref())?;
-            (None, None)
-        }
-        Replace::Set(to) => {
-            let (to, rewritten) = status::rewritten(tx, ctx, &before, to)?;
-            (Some(status::transition(tx, ctx, issue, to)?), rewritten)
-        }
-        Replace::Keep => (None, None),
+    if takes_up {
+        check_out_itself(tx, ctx, issue, worker.as_ref())?;
+    }
+    let step = match &decided {
+        Some(decided) => Some(decided.transition(tx, ctx, issue, asked)?),
+        None => None,
     };
     let moved = step.as_ref().map(|step| &step.moved);
     if moved.is_some_and(|moved| moved.reopened) {
@@ -231,6 +216,7 @@ fn change(
         // Taking the assignee away gives the work back.
         issue.progress = issue.progress.release(ctx.now);
     }
+    issue.settle_review();
     let changes = described.then(Changes::of(issue));
     if **issue != before || is_labelled {
         issue.updated_at = ctx.now;
@@ -246,58 +232,18 @@ fn change(
             _ => Action::IssueUpdated,
         };
         let moved = moved.filter(|moved| moved.is_change());
-        let details = moved.map_or_else(|| json!({}), status::move_details);
+        let mut details = moved.map_or_else(|| json!({}), status::move_details);
+        if decided.as_ref().is_some_and(|decided| decided.self_review) {
+            details["selfReview"] = json!(true);
+        }
         log_activity_with(tx, ctx, action, issue, details, changes);
+        governance::check_move(tx.reads(), &before, governed, issue)?;
     }
     if let Some(step) = &step {
         status::after(tx, ctx, step)?;
     }
     wake(tx, ctx, issue, &before, reassigned)?;
-    Ok(rewritten)
-}
-
-/// Takes over the fields that follow no lifecycle; tells what changed of the
-/// labels, which are no field of the issue's own.
-fn describe(
-    tx: &mut dyn Tx,
-    ctx: &Context<'_>,
-    issue: &mut Locked<Issue>,
-    command: UpdateIssue,
-) -> Result<Changes, Failure<IssueError>> {
-    let scope = issue.scope();
-    let (project, goal) = (
-        command.project_id.value().copied(),
-        command.goal_id.value().copied(),
-    );
-    hierarchy::check_places(tx.reads(), scope, project, goal)?;
-    let parent = match command.parent_id {
-        Change::Keep => issue.parent,
-        Change::Clear => None,
-        Change::Set(parent) => Some(hierarchy::check_move(tx, scope, issue, &parent)?),
-    };
-    if let Replace::Set(title) = command.title {
-        issue.title = title;
-    }
-    issue.description = command.description.apply(issue.description.take());
-    issue.priority = command.priority.apply(issue.priority);
-    issue.project = command.project_id.apply(issue.project);
-    issue.goal = command.goal_id.apply(issue.goal);
-    issue.parent = parent;
-    issue.billing_code = command.billing_code.apply(issue.billing_code.take());
-    issue.ticket_key = command.ticket_key.apply(issue.ticket_key.take());
-    issue.assignee_adapter_overrides = command
-        .assignee_adapter_overrides
-        .apply(issue.assignee_adapter_overrides.take());
-    match command.hidden_at {
-        Change::Set(_) if issue.hidden_at.is_none() => issue.hidden_at = Some(ctx.now),
-        Change::Clear => issue.hidden_at = None,
-        Change::Set(_) | Change::Keep => {}
-    }
-    match command.label_ids {
-        Change::Keep => Ok(Changes::none()),
-        Change::Clear => labels::replace(tx, issue, Vec::new()),
-        Change::Set(asked) => labels::replace(tx, issue, asked),
-    }
+    Ok(decided.and_then(|decided| decided.rewritten))
 }
 
 /// Tells the assignee of work that is new to it: given to it now, or taken out
@@ -311,12 +257,11 @@ fn wake(
 ) -> Result<(), Failure<IssueError>> {
     if let Some(reassigned) = &reassigned {
         reassigned.withdraw_wake(tx, ctx, issue)?;
+        if reassigned.new.is_some() {
+            return Ok(reassigned.wake(tx, ctx, issue)?);
+        }
     }
     let reason = WakeReason::IssueAssigned;
-    if let Some(agent) = reassigned.and_then(|reassigned| reassigned.new) {
-        assignment::wake_assignee(tx, ctx, issue, &agent, reason)?;
-        return Ok(());
-    }
     let started = before.status() != issue.status()
         && matches!(issue.status(), IssueStatus::Todo | IssueStatus::InProgress);
     if let Some(assignee) = issue.assignee.agent().filter(|_| started)

@@ -6,7 +6,7 @@ use workforce_domain::agent::{first_free, url_key_stem};
 use workforce_domain::id::{AgentId, CompanyId, GoalId};
 use workforce_domain::money::Budget;
 use workforce_domain::port::{Failure, Tx};
-use workforce_domain::project::{Project, ProjectStatus, TargetDate};
+use workforce_domain::project::{Project, ProjectGovernance, ProjectStatus, TargetDate};
 use workforce_domain::text::{Description, Label, Name};
 
 use super::workspaces::{CreateWorkspace, WORKSPACE, insert_workspace};
@@ -41,6 +41,8 @@ pub struct CreateProject {
     pub color: Option<Label>,
     /// Whether every issue must be reviewed before it is done.
     pub review_required: Option<bool>,
+    /// Whether agents need an approved plan for its issues; `none` when left out.
+    pub governance: Option<ProjectGovernance>,
     /// Monthly limit on what is spent on its issues; none when left out. For the board
     /// to give.
     pub budget_monthly_cents: Option<Budget>,
@@ -88,6 +90,7 @@ pub fn create(
         target_date: command.target_date,
         color: command.color,
         review_required: command.review_required.unwrap_or(false),
+        governance: command.governance.unwrap_or(ProjectGovernance::None),
         budget: command.budget_monthly_cents.unwrap_or_default(),
         total_budget: command.budget_total_cents.unwrap_or_default(),
         archived_at: None,

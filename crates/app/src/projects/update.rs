@@ -6,7 +6,7 @@ use workforce_domain::change::{Change, Replace};
 use workforce_domain::id::{AgentId, GoalId, ProjectId};
 use workforce_domain::money::Budget;
 use workforce_domain::port::{Failure, Tx};
-use workforce_domain::project::{ProjectStatus, TargetDate};
+use workforce_domain::project::{ProjectGovernance, ProjectStatus, TargetDate};
 use workforce_domain::text::{Description, Label, Name};
 use workforce_domain::time::{Month, Timestamp};
 
@@ -52,6 +52,9 @@ pub struct UpdateProject {
     /// Whether every issue must be reviewed before it is done; for the board.
     #[serde(default)]
     pub review_required: Replace<bool>,
+    /// Whether agents need an approved plan for its issues; for the board.
+    #[serde(default)]
+    pub governance: Replace<ProjectGovernance>,
     /// Monthly limit on what is spent on its issues; for the board.
     #[serde(default)]
     pub budget_monthly_cents: Replace<Budget>,
@@ -84,7 +87,8 @@ pub fn update(
     };
     let mut project = lock(tx, ctx, id)?;
     let scope = project.scope();
-    if !command.review_required.is_keep() || !budgets_stay {
+    let rules_stay = command.review_required.is_keep() && command.governance.is_keep();
+    if !rules_stay || !budgets_stay {
         ctx.require_board()?;
     }
     check_lead(tx.reads(), scope, command.lead_agent_id.value().copied())?;
@@ -115,6 +119,7 @@ pub fn update(
     project.target_date = command.target_date.apply(project.target_date);
     project.color = command.color.apply(project.color.take());
     project.review_required = command.review_required.apply(project.review_required);
+    project.governance = command.governance.apply(project.governance);
     project.budget = command.budget_monthly_cents.apply(project.budget);
     project.total_budget = command.budget_total_cents.apply(project.total_budget);
     project.archived_at = command.archived_at.apply(project.archived_at);

@@ -1,5 +1,5 @@
 //! Work that somebody else must look at before it is done
-//! (docs/issues.md#reviews).
+//! (docs/issues.md#demanded-reviews).
 
 use workforce_app::access::Denied;
 use workforce_app::companies::CreateCompany;
@@ -18,6 +18,8 @@ use crate::scene::Scene;
 const REWRITTEN: Option<Rewrite> = Some(Rewrite {
     from: IssueStatus::Done,
     reason: "review_required",
+    reviewer_agent_id: None,
+    reviewer_user_id: None,
 });
 
 /// A company where all work is reviewed, with an author, a worker and its manager.

@@ -1,6 +1,7 @@
 //! Issues: the unit of work (docs/issues.md).
 
 mod checkout;
+mod governance;
 mod lease;
 mod lifecycle;
 
@@ -14,6 +15,7 @@ pub use checkout::{
     CheckoutConflict, CheckoutDecision, CheckoutFacts, CheckoutRequest, ConflictReason,
     DEFAULT_EXPECTED,
 };
+pub use governance::Governance;
 pub use lease::{AGENT_LEASE, Holder, Lease};
 pub use lifecycle::{
     IssueStatus, Moved, Mover, Priority, Progress, ProgressRecord, StatusMismatch,
@@ -132,6 +134,10 @@ pub struct Issue {
     #[serde(flatten, serialize_with = "fields::show::<_, fields::AssignedTo, _>")]
     #[cfg_attr(feature = "openapi", schema(value_type = fields::AssignedTo))]
     pub assignee: Assignment,
+    /// The agent whose work is reviewed, or was sent back to it
+    /// (docs/issues.md#reviews).
+    #[serde(rename = "implementerAgentId")]
+    pub implementer: Option<AgentId>,
     /// Who made it.
     #[serde(flatten, serialize_with = "fields::show::<_, fields::CreatedBy, _>")]
     #[cfg_attr(feature = "openapi", schema(value_type = fields::CreatedBy))]
@@ -165,6 +171,29 @@ impl Issue {
     /// Where it stands.
     pub const fn status(&self) -> IssueStatus {
         self.progress.status()
+    }
+
+    /// True while somebody else is to say whether the implementer's work is
+    /// good: in review, or parked by the reviewer.
+    pub fn is_under_review(&self) -> bool {
+        let waits = matches!(self.status(), IssueStatus::InReview | IssueStatus::Blocked);
+        waits && self.implementer.is_some() && self.implementer != self.assignee.agent()
+    }
+
+    /// Forgets the implementer where there is no review of its work any more: when
+    /// the issue ends, when it is the reviewer itself, and when somebody else has
+    /// begun to work. To be called after a change of status or assignee.
+    pub fn settle_review(&mut self) {
+        let is_its_own = self.implementer == self.assignee.agent();
+        let keeps = match self.status() {
+            IssueStatus::Done | IssueStatus::Cancelled => false,
+            IssueStatus::InReview => !is_its_own,
+            IssueStatus::Blocked => true,
+            IssueStatus::Backlog | IssueStatus::Todo | IssueStatus::InProgress => is_its_own,
+        };
+        if !keeps {
+            self.implementer = None;
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use super::{Locked, NewLease, StoreError};
 use crate::actor::{CompanyScope, Scope};
 use crate::board::BoardMember;
 use crate::id::{AgentId, CommentId, GoalId, IssueId, LabelId, ProjectId};
-use crate::issue::{Comment, Issue, IssueRef, IssueStatus, Lease, Priority};
+use crate::issue::{Comment, Governance, Issue, IssueRef, IssueStatus, Lease, Priority};
 use crate::page::{CreationKey, Order, Page, PageRequest};
 use crate::run::Run;
 use crate::search::SearchQuery;
@@ -142,6 +142,24 @@ pub trait IssueReads {
     /// How many children of an issue are neither done nor cancelled.
     fn open_children(&mut self, company: CompanyScope, issue: IssueId) -> Result<i64, StoreError>;
 
+    /// Children of an issue in any of these statuses, at most `limit`; hidden ones
+    /// too, most urgent first.
+    fn children(
+        &mut self,
+        company: CompanyScope,
+        issue: IssueId,
+        statuses: &[IssueStatus],
+        limit: usize,
+    ) -> Result<Vec<Issue>, StoreError>;
+
+    /// What governs an issue, of its own or from above it. One that does not exist
+    /// is not governed.
+    fn governance(
+        &mut self,
+        company: CompanyScope,
+        issue: IssueId,
+    ) -> Result<Governance, StoreError>;
+
     /// The lease on an issue, expired or not.
     fn lease(&mut self, company: CompanyScope, issue: IssueId)
     -> Result<Option<Lease>, StoreError>;
@@ -197,6 +215,14 @@ pub trait IssueWrites {
         &mut self,
         company: CompanyScope,
         agent: AgentId,
+    ) -> Result<Vec<Locked<Issue>>, StoreError>;
+
+    /// Locks every issue below another, youngest first. It comes before the lock on
+    /// that one.
+    fn lock_below(
+        &mut self,
+        company: CompanyScope,
+        issue: IssueId,
     ) -> Result<Vec<Locked<Issue>>, StoreError>;
 
     /// Ends every lease that a locked run holds. The issues need no lock: only

@@ -137,6 +137,7 @@ fn project(house: &House) -> Workspace {
         target_date: None,
         color: None,
         review_required: Some(false),
+        governance: None,
         budget_monthly_cents: None,
         budget_total_cents: None,
         workspace: Some(ObjectOnly(projects::CreateWorkspace {

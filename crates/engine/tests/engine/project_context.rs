@@ -20,6 +20,7 @@ fn project(house: &House) -> ProjectId {
         target_date: None,
         color: None,
         review_required: Some(false),
+        governance: None,
         budget_monthly_cents: None,
         budget_total_cents: None,
         workspace: None,

@@ -243,6 +243,16 @@ pub const fn entry(code: Code) -> Entry {
             "Pull request failed",
             "What the forge said is in the message. Approve again to go on.",
         ),
+        Code::PlanRequired => (
+            StatusCode::CONFLICT,
+            "Plan required",
+            "Request the approval `approve_issue_plan` for the issue, and wait until the board approves it.",
+        ),
+        Code::ChildrenOpen => (
+            StatusCode::CONFLICT,
+            "Parts of the issue are open",
+            "End the parts in `details.children` first.",
+        ),
         Code::NotHolder => (
             StatusCode::CONFLICT,
             "Issue not held",

@@ -113,6 +113,10 @@ const BREAKING: [(&str, &str); 50] = [
         "work_in_progress_is_somebodys",
         "UPDATE issues SET assignee_agent_id = NULL",
     ),
+    (
+        "nobody_reviews_its_own_work",
+        "UPDATE issues SET implementer_agent_id = {boss}",
+    ),
     ("ended_issues_are_free", END_ISSUE),
     (
         "issues_end_at_an_instant",

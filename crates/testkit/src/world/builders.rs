@@ -122,6 +122,7 @@ pub fn new_project(called: &str) -> CreateProject {
         target_date: None,
         color: None,
         review_required: Some(false),
+        governance: None,
         budget_monthly_cents: None,
         budget_total_cents: None,
         workspace: None,

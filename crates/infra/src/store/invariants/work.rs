@@ -165,6 +165,17 @@ pub(super) const INVARIANTS: &[Invariant] = &[
             AND i.assignee_agent_id IS NULL AND i.assignee_user_id IS NULL",
     },
     Invariant {
+        name: "nobody_reviews_its_own_work",
+        sentence: "An issue that has an implementer waits for somebody else, in review or \
+            blocked, or has gone back to it; an ended one has none.",
+        rows: "SELECT i.company_id AS company, 'issue ' || i.id AS what FROM issues i
+            WHERE i.implementer_agent_id IS NOT NULL
+            AND (i.status IN ('done', 'cancelled')
+                OR (i.status = 'in_review' AND i.assignee_agent_id = i.implementer_agent_id)
+                OR (i.status IN ('backlog', 'todo', 'in_progress')
+                    AND i.assignee_agent_id IS DISTINCT FROM i.implementer_agent_id))",
+    },
+    Invariant {
         name: "ended_issues_are_free",
         sentence: "Nobody holds an issue that has ended.",
         rows: "SELECT i.company_id AS company, 'lease on issue ' || i.id AS what

@@ -24,7 +24,7 @@ use super::super::for_update;
 use super::super::transaction::Transaction;
 use super::{approval_executions, approval_list};
 use super::approval_rows::{ApprovalCommentRow, ApprovalEventRow, ApprovalRow, HistoryRow};
-use super::issues::MAX_ANCESTORS;
+use super::issue_tree::MAX_ANCESTORS;
 use super::page::MAX_WHOLE;
 use super::predicates::{undecided_approval, undecided_plan};
 use super::row::{all, in_scope, one};

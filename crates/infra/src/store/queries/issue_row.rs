@@ -50,6 +50,7 @@ pub(super) struct IssueRow {
     created_at: InstantColumn,
     updated_at: InstantColumn,
     created_by_board: Option<String>,
+    implementer_agent_id: Option<IdColumn<AgentId>>,
 }
 
 impl Row for IssueRow {
@@ -93,6 +94,7 @@ impl Row for IssueRow {
             priority: Priority::from_rank(self.priority)
                 .ok_or_else(|| Corrupt::new(KIND, "its priority is unknown"))?,
             assignee: Assignment::stored(assignee),
+            implementer: self.implementer_agent_id.map(|id| id.0),
             created_by: author(
                 KIND,
                 self.created_by_agent_id,
@@ -146,6 +148,7 @@ impl From<&Issue> for IssueRow {
             created_at: InstantColumn(issue.created_at),
             updated_at: InstantColumn(issue.updated_at),
             created_by_board: author_board(issue.created_by),
+            implementer_agent_id: issue.implementer.map(IdColumn),
         }
     }
 }

@@ -1,13 +1,10 @@
-use std::collections::BTreeSet;
-
 use diesel::dsl::sql;
 use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
-use diesel::sql_query;
-use diesel::sql_types::{BigInt, Bool, Integer};
+use diesel::sql_types::Bool;
 use workforce_domain::actor::{CompanyOwned, CompanyScope, Scope};
 use workforce_domain::id::{AgentId, IssueId};
-use workforce_domain::issue::{Issue, IssueRef, Lease};
+use workforce_domain::issue::{Governance, Issue, IssueRef, IssueStatus, Lease};
 use workforce_domain::page::{Page, PageRequest};
 use workforce_domain::port::{
     IssueCursor, IssueFilter, IssueReads, IssueWrites, Lock, Locked, NewLease, SearchCursor,
@@ -23,20 +20,11 @@ use super::advisory::advisory_lock;
 use super::issue_row::IssueRow;
 use super::predicates::open_issue;
 use super::row::{all, exactly_one, in_scope, one};
-use super::{issue_deletion, issue_leases, issue_list, issue_search, issue_texts};
+use super::{issue_deletion, issue_leases, issue_list, issue_search, issue_texts, issue_tree};
 use crate::store::cached::cached;
-use crate::store::columns::{DigestColumn, IdColumn, Key};
+use crate::store::columns::{DigestColumn, IdColumn, StringEnumColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{issue_child_keys, issues};
-
-/// How far a chain of parents is followed.
-pub(super) const MAX_ANCESTORS: i32 = 50;
-
-#[derive(QueryableByName)]
-struct Depth {
-    #[diesel(sql_type = BigInt)]
-    depth: i64,
-}
 
 fn find(conn: &mut Connection, scope: Scope, issue: &IssueRef) -> QueryResult<Option<IssueRow>> {
     match issue {
@@ -142,54 +130,11 @@ impl IssueReads for Transaction<'_> {
         company: CompanyScope,
         issue: IssueId,
     ) -> Result<Vec<Issue>, StoreError> {
-        // Columns are named, since a migration may add others while the statement is prepared.
-        let chain = sql_query(
-            "WITH RECURSIVE chain (id, depth) AS (
-                SELECT parent_id, 1 FROM issues WHERE company_id = $1 AND id = $2
-                UNION ALL
-                SELECT i.parent_id, chain.depth + 1
-                FROM chain CROSS JOIN issues i
-                WHERE i.company_id = $1 AND i.id = chain.id AND chain.depth < $3
-            )
-            SELECT i.id, i.company_id, i.number, i.identifier, i.project_id, i.goal_id,
-                i.parent_id, i.title, i.description, i.status, i.priority,
-                i.assignee_agent_id, i.assignee_user_id, i.created_by_agent_id,
-                i.created_by_user_id, i.billing_code, i.ticket_key, i.request_depth,
-                i.delegation, i.assignee_adapter_overrides, i.execution_workspace_id,
-                i.workflow_epoch, i.started_at, i.last_started_at, i.completed_at,
-                i.cancelled_at, i.hidden_at, i.created_at, i.updated_at, i.created_by_board
-            FROM chain CROSS JOIN issues i
-            WHERE i.company_id = $1 AND i.id = chain.id
-            ORDER BY chain.depth",
-        )
-        .bind::<Key, _>(IdColumn(company.company()))
-        .bind::<Key, _>(IdColumn(issue))
-        .bind::<Integer, _>(MAX_ANCESTORS);
-        let rows: Vec<IssueRow> = cached(chain).load(self.conn).map_err(failed)?;
-        let mut seen = BTreeSet::from([issue]);
-        // An issue that comes up twice closes a cycle.
-        all(rows
-            .into_iter()
-            .take_while(|row| seen.insert(row.id.0))
-            .collect())
+        issue_tree::ancestors(self.conn, company, issue)
     }
 
     fn depth_below(&mut self, company: CompanyScope, issue: IssueId) -> Result<usize, StoreError> {
-        let below = sql_query(
-            "WITH RECURSIVE below (id, depth) AS (
-                SELECT id, 0 FROM issues WHERE company_id = $1 AND id = $2
-                UNION
-                SELECT i.id, below.depth + 1
-                FROM below CROSS JOIN issues i
-                WHERE i.company_id = $1 AND i.parent_id = below.id AND below.depth < $3
-            )
-            SELECT CAST(COALESCE(MAX(depth), 0) AS BIGINT) AS depth FROM below",
-        )
-        .bind::<Key, _>(IdColumn(company.company()))
-        .bind::<Key, _>(IdColumn(issue))
-        .bind::<Integer, _>(i32::try_from(Issue::MAX_DEPTH).unwrap_or(i32::MAX));
-        let deepest: Depth = cached(below).get_result(self.conn).map_err(failed)?;
-        Ok(usize::try_from(deepest.depth).unwrap_or(0))
+        issue_tree::depth_below(self.conn, company, issue)
     }
 
     fn open_children(&mut self, company: CompanyScope, issue: IssueId) -> Result<i64, StoreError> {
@@ -199,6 +144,34 @@ impl IssueReads for Transaction<'_> {
             .filter(open())
             .count();
         cached(open).get_result(self.conn).map_err(failed)
+    }
+
+    fn children(
+        &mut self,
+        company: CompanyScope,
+        issue: IssueId,
+        statuses: &[IssueStatus],
+        limit: usize,
+    ) -> Result<Vec<Issue>, StoreError> {
+        let statuses: Vec<_> = statuses.iter().copied().map(StringEnumColumn).collect();
+        let rows: Vec<IssueRow> = issues::table
+            .filter(issues::company_id.eq(IdColumn(company.company())))
+            .filter(issues::parent_id.eq(IdColumn(issue)))
+            .filter(issues::status.eq_any(statuses))
+            .select(IssueRow::as_select())
+            .order((issues::priority, issues::updated_at.desc(), issues::id))
+            .limit(i64::try_from(limit).unwrap_or(i64::MAX))
+            .load(self.conn)
+            .map_err(failed)?;
+        all(rows)
+    }
+
+    fn governance(
+        &mut self,
+        company: CompanyScope,
+        issue: IssueId,
+    ) -> Result<Governance, StoreError> {
+        issue_tree::governance(self.conn, company, issue)
     }
 
     fn lease(
@@ -313,6 +286,25 @@ impl IssueWrites for Transaction<'_> {
             .filter(issues::company_id.eq(IdColumn(company.company())))
             .filter(issues::assignee_agent_id.eq(IdColumn(agent)))
             .filter(open())
+            .select(IssueRow::as_select())
+            .order((issues::created_at.desc(), issues::id.desc()));
+        let rows: Vec<IssueRow> = for_update!(query).load(self.conn).map_err(failed)?;
+        let issues = all(rows)?;
+        for issue in &issues {
+            self.locks(Lock::Issue, issue.id);
+        }
+        Ok(issues.into_iter().map(Locked::assume_locked).collect())
+    }
+
+    fn lock_below(
+        &mut self,
+        company: CompanyScope,
+        issue: IssueId,
+    ) -> Result<Vec<Locked<Issue>>, StoreError> {
+        let below = issue_tree::below(self.conn, company, issue)?;
+        let query = issues::table
+            .filter(issues::company_id.eq(IdColumn(company.company())))
+            .filter(issues::id.eq_any(below))
             .select(IssueRow::as_select())
             .order((issues::created_at.desc(), issues::id.desc()));
         let rows: Vec<IssueRow> = for_update!(query).load(self.conn).map_err(failed)?;

@@ -41,6 +41,7 @@ mod issue_matches;
 mod issue_row;
 mod issue_search;
 pub(super) mod issue_texts;
+mod issue_tree;
 mod issues;
 mod labels;
 mod ledger;

@@ -14,6 +14,7 @@ use workforce_domain::company::{CompanyStatus, PauseReason};
 use workforce_domain::cost::{BillingType, CostSource};
 use workforce_domain::issue::IssueStatus;
 use workforce_domain::lifecycle::Lifecycle;
+use workforce_domain::project::ProjectGovernance;
 use workforce_domain::run::{RunKind, RunStatus, StartCondition, WakeStatus};
 use workforce_domain::string_enum::StringEnum;
 
@@ -33,6 +34,7 @@ pub(super) const BUDGET_SCOPE: Words<BudgetScope> = Words::of("scope_type");
 const BUDGET_BASIS: Words<BudgetBasis> = Words::of("budget_basis");
 const COMPANY_STATUS: Words<CompanyStatus> = Words::of("status");
 const PAUSE_REASON: Words<PauseReason> = Words::of("pause_reason");
+const PROJECT_GOVERNANCE: Words<ProjectGovernance> = Words::of("governance");
 const RUN_KIND: Words<RunKind> = Words::of("kind");
 const RUN_STATUS: Words<RunStatus> = Words::of("status");
 const WAKE_STATUS: Words<WakeStatus> = Words::of("status");
@@ -290,4 +292,16 @@ pub(super) fn undecided_plan(approval: &str) -> String {
     let plan = APPROVAL_TYPE.is(approval, ApprovalType::ApproveIssuePlan);
     let undecided = undecided_approval(approval);
     format!("{plan} AND {undecided}")
+}
+
+/// A plan that the board approved.
+pub(super) fn approved_plan(approval: &str) -> String {
+    let plan = APPROVAL_TYPE.is(approval, ApprovalType::ApproveIssuePlan);
+    let approved = APPROVAL_STATUS.is(approval, ApprovalStatus::Approved);
+    format!("{plan} AND {approved}")
+}
+
+/// A project that demands an approved plan.
+pub(super) fn governed_project(project: &str) -> String {
+    PROJECT_GOVERNANCE.is(project, ProjectGovernance::Required)
 }

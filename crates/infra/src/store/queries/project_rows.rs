@@ -5,7 +5,9 @@ use workforce_domain::Document;
 use workforce_domain::corrupt::Corrupt;
 use workforce_domain::id::{AgentId, CompanyId, ProjectId, WorkspaceId};
 use workforce_domain::money::Budget;
-use workforce_domain::project::{Project, ProjectStatus, TargetDate, Workspace, WorkspaceSource};
+use workforce_domain::project::{
+    Project, ProjectGovernance, ProjectStatus, TargetDate, Workspace, WorkspaceSource,
+};
 use workforce_domain::text::{Description, Label, Location, Name};
 
 use super::row::{Row, admit, admit_some, length};
@@ -31,6 +33,7 @@ pub(super) struct ProjectRow {
     archived_at: Option<InstantColumn>,
     created_at: InstantColumn,
     updated_at: InstantColumn,
+    governance: StringEnumColumn<ProjectGovernance>,
 }
 
 impl Row for ProjectRow {
@@ -59,6 +62,7 @@ impl Row for ProjectRow {
             }),
             color: admit_some(KIND, self.color.as_deref(), Label::new)?,
             review_required: self.review_required,
+            governance: self.governance.0,
             budget: budget(self.budget_monthly_cents)?,
             total_budget: budget(self.budget_total_cents)?,
             archived_at: self.archived_at.map(|at| at.0),
@@ -91,6 +95,7 @@ impl From<&Project> for ProjectRow {
             archived_at: project.archived_at.map(InstantColumn),
             created_at: InstantColumn(project.created_at),
             updated_at: InstantColumn(project.updated_at),
+            governance: StringEnumColumn(project.governance),
         }
     }
 }

@@ -16,7 +16,7 @@ use workforce_domain::string_enum::StringEnum;
 use workforce_domain::time::Month;
 
 use super::super::Connection;
-use super::issues::MAX_ANCESTORS;
+use super::issue_tree::MAX_ANCESTORS;
 use super::predicates::{
     APPROVAL_STATUS, active_company, budget_left_to_agent, budget_left_to_company,
     budget_left_to_project, employed_agent, execution_wake, open_issue, pending_wake, queued_run,

@@ -36,6 +36,7 @@ diesel::table! {
         updated_at -> Instant,
         lease_fence -> BigInt,
         created_by_board -> Nullable<Text>,
+        implementer_agent_id -> Nullable<Key>,
     }
 }
 

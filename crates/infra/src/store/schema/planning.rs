@@ -39,6 +39,7 @@ diesel::table! {
         archived_at -> Nullable<Instant>,
         created_at -> Instant,
         updated_at -> Instant,
+        governance -> Text,
     }
 }
 

@@ -6,6 +6,7 @@ use workforce_domain::approval::ApprovalType;
 use workforce_domain::attachment::ObjectName;
 use workforce_domain::budget::BudgetBasis;
 use workforce_domain::cost::Window;
+use workforce_domain::issue::IssueStatus;
 use workforce_domain::money::Cents;
 use workforce_domain::port::{Reads, SearchCursor, Spender};
 use workforce_domain::search::SearchQuery;
@@ -63,6 +64,9 @@ pub(super) fn others(asked: &Asked) -> Vec<(String, Body<'_>)> {
                 reads.issues().ancestors(scope, asked.issue)?;
                 reads.issues().depth_below(scope, asked.issue)?;
                 reads.issues().open_children(scope, asked.issue)?;
+                let done = [IssueStatus::Done];
+                reads.issues().children(scope, asked.issue, &done, 1)?;
+                reads.issues().governance(scope, asked.issue)?;
                 reads.issues().lease(scope, asked.issue)?;
                 reads.issues().leases(scope, &[asked.issue, id()])?;
                 reads.comments().find_all(scope, &[id(), id()])?;

@@ -147,6 +147,7 @@ fn deeds(asked: &Asked) -> Vec<(&'static str, Deed<'_>)> {
                 let agent = agent.expect("it is there");
                 tx.agents_mut().lock_reports_of(&agent)?;
                 tx.issues_mut().lock_open_of(scope, asked.agent)?;
+                tx.issues_mut().lock_below(scope, asked.issue)?;
                 let reason = RunErrorCode::CancelRequested;
                 tx.runs_mut()
                     .lock_pending_wake(scope, asked.agent, Some(asked.issue))?;

@@ -7,6 +7,7 @@ use workforce_domain::budget::{BudgetBasis, BudgetScope};
 use workforce_domain::company::{CompanyStatus, PauseReason};
 use workforce_domain::cost::{BillingType, CostSource};
 use workforce_domain::issue::IssueStatus;
+use workforce_domain::project::ProjectGovernance;
 use workforce_domain::run::{RunKind, RunStatus, StartCondition, WakeStatus};
 use workforce_domain::string_enum::StringEnum;
 
@@ -17,7 +18,7 @@ fn knows<W: StringEnum>(word: &str) -> bool {
 type Column = (&'static str, &'static str, fn(&str) -> bool);
 
 /// The columns whose words statements spell out.
-const COLUMNS: [Column; 15] = [
+const COLUMNS: [Column; 16] = [
     ("agents", "lifecycle", knows::<AgentState>),
     ("agents", "pause_reason", knows::<PauseReason>),
     ("approvals", "status", knows::<ApprovalStatus>),
@@ -30,6 +31,7 @@ const COLUMNS: [Column; 15] = [
     ("heartbeat_runs", "kind", knows::<RunKind>),
     ("heartbeat_runs", "status", knows::<RunStatus>),
     ("issues", "status", knows::<IssueStatus>),
+    ("projects", "governance", knows::<ProjectGovernance>),
     ("spend_totals", "scope_type", knows::<BudgetScope>),
     ("wakes", "kind", knows::<RunKind>),
     ("wakes", "status", knows::<WakeStatus>),

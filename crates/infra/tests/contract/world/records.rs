@@ -7,7 +7,7 @@ use workforce_domain::company::{Company, CompanyLifecycle};
 use workforce_domain::goal::{Goal, GoalLevel, GoalStatus};
 use workforce_domain::issue::{Assignment, Author, Issue, IssueStatus, Priority, Progress};
 use workforce_domain::money::Budget;
-use workforce_domain::project::{Project, ProjectStatus};
+use workforce_domain::project::{Project, ProjectGovernance, ProjectStatus};
 use workforce_domain::run::{Run, RunKind, RunStatus, WakeStatus};
 use workforce_domain::text::{Name, Role, Title};
 use workforce_domain::wake::{Wake, WakeReason, WakeSource};
@@ -95,6 +95,7 @@ pub(crate) fn project(company: &Company) -> Project {
         target_date: None,
         color: None,
         review_required: false,
+        governance: ProjectGovernance::None,
         budget: Budget::UNLIMITED,
         total_budget: Budget::UNLIMITED,
         archived_at: None,
@@ -125,6 +126,7 @@ pub(crate) fn issue(company: &Company) -> Issue {
         delegation: None,
         assignee_adapter_overrides: None,
         execution_workspace: None,
+        implementer: None,
         hidden_at: None,
         created_at: now(),
         updated_at: now(),

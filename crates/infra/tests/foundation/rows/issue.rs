@@ -57,6 +57,7 @@ pub(crate) fn issue(c: u8, thing: u8) -> Row {
         created_at: Instant,
         updated_at: Instant,
         created_by_board: Null,
+        implementer_agent_id: Null,
     })
 }
 

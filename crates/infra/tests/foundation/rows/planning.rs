@@ -32,6 +32,7 @@ pub(crate) fn project(c: u8) -> Row {
         target_is_day: Flag(false),
         color: Null,
         review_required: Flag(false),
+        governance: Text("none"),
         archived_at: Null,
         created_at: Instant,
         updated_at: Instant,

@@ -64,6 +64,7 @@ pub(super) const VOCABULARIES: &[Vocabulary] = &[
     of::<BundleMode>("instruction_bundles", "mode"),
     of::<IssueStatus>("issues", "status"),
     of::<CompactSource>("project_conventions", "compact_source"),
+    of::<ProjectGovernance>("projects", "governance"),
     of::<ProjectStatus>("projects", "status"),
     of::<BudgetScope>("spend_totals", "scope_type"),
     of::<RunKind>("wakes", "kind"),
