@@ -129,6 +129,11 @@ const PERMISSIONS: &[Permission] = &[
         must_not_see: HEAVY,
     },
     Permission {
+        package: "workforce-git",
+        may_use: &["workforce-domain"],
+        must_not_see: NO_INTERFACE_NOR_DATABASE,
+    },
+    Permission {
         package: "workforce-guard",
         may_use: &[
             "workforce-agent-programs",

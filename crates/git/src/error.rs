@@ -1,0 +1,172 @@
+//! What can go wrong, for callers to branch on.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::operation::Operation;
+
+/// Why something was not done. No message holds a credential.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum GitError {
+    /// There is no `git` program.
+    #[error("the program `git` was not found")]
+    Missing,
+    /// The `git` program is older than [`crate::OLDEST_VERSION`].
+    #[error("git {found} is too old")]
+    TooOld {
+        /// What it says its version is.
+        found: String,
+    },
+    /// The folder is not in a repository.
+    #[error("{} is not in a git repository", path.display())]
+    NotARepository {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The repository uses something that is not supported.
+    #[error("the repository is not supported: {what}")]
+    Unsupported {
+        /// What it uses.
+        what: String,
+    },
+    /// A folder or file of the repository is not what git would have made of
+    /// it, such as a symbolic link in its place.
+    #[error("{what} is not as git leaves it")]
+    Tampered {
+        /// Which file, and what is wrong.
+        what: String,
+    },
+    /// A path does not lie below the managed root.
+    #[error("{} is not a path below the managed root", path.display())]
+    OutsideRoot {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The branch is checked out in another folder.
+    #[error("the branch is checked out at {}", path.display())]
+    BranchInUse {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// There is no such branch.
+    #[error("there is no branch {branch}")]
+    NoBranch {
+        /// Its name.
+        branch: String,
+    },
+    /// The repository does not have the commit.
+    #[error("there is no commit {commit}")]
+    NoCommit {
+        /// Its id.
+        commit: String,
+    },
+    /// The worktree is on another branch than its own, or on none.
+    #[error("the worktree is on {}", found.as_deref().unwrap_or("no branch"))]
+    OffBranch {
+        /// The other branch; none if the head is detached.
+        found: Option<String>,
+    },
+    /// An operation was begun in the worktree and is not ended.
+    #[error("{operation} is in progress")]
+    OperationInProgress {
+        /// Which.
+        operation: Operation,
+    },
+    /// The worktree has changes that are not committed.
+    #[error("{total} changed paths are not committed")]
+    Uncommitted {
+        /// The first of them.
+        paths: Vec<String>,
+        /// How many there are.
+        total: usize,
+    },
+    /// The head of the worktree is not part of what was pushed.
+    #[error("the branch has commits that were not pushed")]
+    Unpushed,
+    /// Ignored files lie where a merge would write.
+    #[error("{} files lie where the merge writes", paths.len())]
+    InTheWay {
+        /// Which.
+        paths: Vec<String>,
+    },
+    /// The branch moved while the command ran. Try again.
+    #[error("{branch} moved meanwhile")]
+    Moved {
+        /// The ref.
+        branch: String,
+    },
+    /// A ref was taken or another name stands in its way.
+    #[error("{branch} cannot be written: {reason}")]
+    RefConflict {
+        /// The ref.
+        branch: String,
+        /// What stands in the way.
+        reason: String,
+    },
+    /// Somebody else works on the repository.
+    #[error("the repository is busy")]
+    Busy,
+    /// The remote wants another credential, or one at all.
+    #[error("the remote refused the credential: {reason}")]
+    Unauthorized {
+        /// What it said.
+        reason: String,
+    },
+    /// The remote cannot be reached, or is no repository.
+    #[error("the remote cannot be reached: {reason}")]
+    Unreachable {
+        /// What was tried.
+        reason: String,
+    },
+    /// A command took longer than its limit, and was ended with all that it
+    /// started.
+    #[error("git {command} took too long")]
+    Timeout {
+        /// The command.
+        command: &'static str,
+    },
+    /// A command printed more than is read.
+    #[error("git {command} printed too much")]
+    TooMuchOutput {
+        /// The command.
+        command: &'static str,
+    },
+    /// A command failed for another reason.
+    #[error("git {command} failed: {message}")]
+    Failed {
+        /// The command.
+        command: &'static str,
+        /// What it printed.
+        message: String,
+    },
+    /// A file could not be read or written.
+    #[error("{what}")]
+    Io {
+        /// What was tried.
+        what: String,
+        /// Why it failed.
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl GitError {
+    pub(crate) fn tampered(what: impl Into<String>) -> Self {
+        Self::Tampered { what: what.into() }
+    }
+}
+
+/// Says what was tried when a call of the system failed.
+pub(crate) trait Tried<T> {
+    fn tried(self, what: impl FnOnce() -> String) -> Result<T, GitError>;
+}
+
+impl<T, E: Into<io::Error>> Tried<T> for Result<T, E> {
+    fn tried(self, what: impl FnOnce() -> String) -> Result<T, GitError> {
+        self.map_err(|error| GitError::Io {
+            what: format!("failed to {}", what()),
+            source: error.into(),
+        })
+    }
+}

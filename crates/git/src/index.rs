@@ -1,0 +1,48 @@
+//! The index of a view, and of a worktree.
+
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use nix::sys::stat::futimens;
+use nix::sys::time::TimeSpec;
+
+use crate::GitError;
+use crate::folder::Folder;
+use crate::view::View;
+
+/// Copies the index of a view into the folder of a worktree. Whatever stands
+/// there as `index` is replaced, also a link.
+pub(crate) fn place(view: &View, folder: &Folder) -> io::Result<()> {
+    let mut source = File::open(view.index())?;
+    let temporary = folder.temporary("index")?;
+    let placed = folder.new_file(&temporary, 0o666).and_then(|mut file| {
+        io::copy(&mut source, &mut file)?;
+        file.flush()?;
+        // Git looks again at files that changed after their index was written.
+        let metadata = source.metadata()?;
+        let time = TimeSpec::new(metadata.mtime(), metadata.mtime_nsec());
+        futimens(&file, &time, &time)?;
+        file.sync_all()?;
+        folder.rename(&temporary, folder, "index".as_ref())
+    });
+    if placed.is_err() {
+        let _ = folder.remove_file(&temporary);
+    }
+    placed
+}
+
+/// Lets an index know what the files look like, so that later looks are quick.
+pub(crate) async fn refresh(view: &View, files: &Path) -> Result<(), GitError> {
+    // It says by its exit code whether files differ.
+    let output = view
+        .command_in("update-index", files)
+        .args(["-q", "--ignore-submodules", "--refresh"])
+        .run()
+        .await?;
+    match output.code {
+        Some(0 | 1) => Ok(()),
+        _ => Err(output.failed("update-index")),
+    }
+}

@@ -1,0 +1,56 @@
+//! Runs git for governed tickets: a ticket gets a linked worktree of a source
+//! repository, in which an agent works; the server commits, merges the base and
+//! pushes.
+//!
+//! The agent can write anything into its worktree and into the folder that the
+//! source repository keeps its objects, refs and settings in. None of it makes the
+//! server run a program, write outside of the worktree, or reach another branch,
+//! repository or remote:
+//!
+//! - Git runs in a [view](view) of the server's own, so that it reads no setting,
+//!   hook or attribute of the repository, and writes its objects there.
+//! - Whatever is written into the repository is written here, from open folders, in
+//!   which no link is followed: objects, refs, and what is kept about worktrees.
+//!
+//! Whoever changes a repository or a worktree holds [`Repository::lock`]. A call
+//! that was interrupted, by the end of the server or by dropping its future, is made
+//! again.
+
+mod commit;
+mod config;
+mod diff;
+mod environment;
+mod error;
+mod folder;
+mod index;
+mod lock;
+mod mirror;
+mod network;
+mod objects;
+mod operation;
+mod process;
+mod program;
+mod refs;
+mod refusal;
+mod remote;
+mod repository;
+mod scan;
+mod source;
+mod values;
+mod view;
+mod worktree;
+
+pub use commit::{CommitMessage, CommitOutcome, MergeOutcome};
+pub use diff::{AheadBehind, Change, Changes, Diff, DiffTo, FileDiff, LogEntry};
+pub use error::GitError;
+pub use lock::RepositoryLock;
+pub use network::{PushOutcome, Rejection};
+pub use operation::Operation;
+pub use program::{Git, OLDEST_VERSION, Settings};
+pub use refusal::{MAX_FILE, Reason, Refusal};
+pub use remote::{AddressFault, Credential, Remote};
+pub use repository::Repository;
+pub use scan::Status;
+pub use source::{ConfiguredRemote, SourceState};
+pub use values::{Branch, CommitId, Identity, NotACommitId, NotAnIdentity};
+pub use worktree::Worktree;

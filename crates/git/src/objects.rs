@@ -1,0 +1,105 @@
+//! Moves new objects into a repository, as git does with those that it received:
+//! loose ones first, and of a pack its index last.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io::{self, Read as _, Write as _};
+use std::path::Path;
+
+use nix::sys::stat::{Mode, fchmod};
+use nix::unistd::{Gid, Uid, fchown};
+
+use crate::folder::Folder;
+
+/// The order in which the files of a pack become visible, by their endings.
+const PACK_ORDER: [&str; 4] = [".pack", ".rev", ".keep", ".idx"];
+
+/// Moves all objects below `from` into the repository's folder.
+pub(crate) fn publish(from: &Path, repository: &Folder) -> io::Result<()> {
+    let objects = repository.child(OsStr::new("objects"))?;
+    let from = Folder::open(from)?;
+    let mut names = from.names()?;
+    names.sort();
+    for name in names {
+        match name.to_str() {
+            Some("pack") => publish_packs(&from.child(&name)?, &objects, &name)?,
+            Some(fan_out) if fan_out.len() == 2 => {
+                let loose = from.child(&name)?;
+                let files = loose.names()?;
+                if !files.is_empty() {
+                    publish_files(&loose, &files, &shared_child(&objects, &name)?)?;
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn publish_packs(packs: &Folder, objects: &Folder, name: &OsStr) -> io::Result<()> {
+    let all = packs.names()?;
+    if all.is_empty() {
+        return Ok(());
+    }
+    let target = shared_child(objects, name)?;
+    for ending in PACK_ORDER {
+        // A `.keep` would hold the pack for ever.
+        let files: Vec<_> = all
+            .iter()
+            .filter(|name| ending != ".keep" && name.to_string_lossy().ends_with(ending))
+            .cloned()
+            .collect();
+        publish_files(packs, &files, &target)?;
+    }
+    Ok(())
+}
+
+fn publish_files(from: &Folder, names: &[OsString], to: &Folder) -> io::Result<()> {
+    for name in names {
+        // Same name, same content: objects are named after what they hold.
+        if to.kind(name)?.is_some() {
+            continue;
+        }
+        let Some(mut source) = from.open_file(name)? else {
+            continue;
+        };
+        let temporary = to.temporary("tmp_obj")?;
+        let written = to.new_file(&temporary, 0o444).and_then(|mut file| {
+            copy(&mut source, &mut file)?;
+            file.sync_all()?;
+            to.rename(&temporary, to, name)
+        });
+        if let Err(error) = written {
+            let _ = to.remove_file(&temporary);
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
+fn copy(source: &mut fs::File, target: &mut fs::File) -> io::Result<()> {
+    let mut buffer = vec![0; 128 * 1024];
+    loop {
+        let read = source.read(&mut buffer)?;
+        if read == 0 {
+            return Ok(());
+        }
+        target.write_all(&buffer[..read])?;
+    }
+}
+
+/// A folder among the objects, for the same users as these.
+fn shared_child(objects: &Folder, name: &OsStr) -> io::Result<Folder> {
+    match objects.new_child(name, 0o755) {
+        Ok(folder) => {
+            let stat = objects.stat()?;
+            fchmod(&folder, Mode::from_bits_truncate(stat.st_mode & 0o7777))?;
+            // An agent with another account must be able to add objects to it.
+            let (user, group) = (Uid::from_raw(stat.st_uid), Gid::from_raw(stat.st_gid));
+            let _ = fchown(&folder, Some(user), Some(group));
+            Ok(folder)
+        }
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => objects.child(name),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,231 @@
+//! A source repository.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::config::Config;
+use crate::error::Tried as _;
+use crate::folder::{Folder, path_of};
+use crate::program::Command;
+use crate::refs::Refs;
+use crate::values::ObjectFormat;
+use crate::view::View;
+use crate::{Branch, CommitId, Git, GitError};
+
+/// Settings that are taken over: values alone, none names a program or a file.
+const TAKEN_OVER: [&str; 6] = [
+    "core.filemode",
+    "core.autocrlf",
+    "core.eol",
+    "core.ignorecase",
+    "core.symlinks",
+    "core.precomposeunicode",
+];
+
+/// A repository that tickets are worked on in. Clones are the same repository.
+#[derive(Clone, Debug)]
+pub struct Repository(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    git: Git,
+    common: PathBuf,
+    /// Held open: nobody can put another folder in its place.
+    folder: Folder,
+    git_dir: PathBuf,
+    top: Option<PathBuf>,
+    format: ObjectFormat,
+    settings: BTreeMap<&'static str, String>,
+}
+
+impl Git {
+    /// Opens the repository that a folder lies in: a bare one, one with files, a
+    /// submodule, or a linked worktree.
+    ///
+    /// # Errors
+    /// [`GitError::NotARepository`]; [`GitError::Unsupported`] for a partial
+    /// clone, one that borrows objects from another, and one whose refs are no
+    /// files.
+    pub async fn open(&self, path: &Path) -> Result<Repository, GitError> {
+        let not_found = || GitError::NotARepository {
+            path: path.to_owned(),
+        };
+        let dir = path.canonicalize().map_err(|_io| not_found())?;
+        if !dir.is_dir() {
+            return Err(not_found());
+        }
+        let ask = |question| {
+            Command::new(self, "rev-parse", &dir)
+                .args(["--path-format=absolute", question])
+                .run()
+        };
+        let (common, git_dir) = (ask("--git-common-dir").await?, ask("--git-dir").await?);
+        if common.code != Some(0) || git_dir.code != Some(0) {
+            return Err(not_found());
+        }
+        let resolve = |printed: &[u8]| {
+            let path = path_of(printed.strip_suffix(b"\n").unwrap_or(printed));
+            path.canonicalize().map_err(|_io| not_found())
+        };
+        let common = resolve(&common.stdout)?;
+        let git_dir = resolve(&git_dir.stdout)?;
+        let folder = Folder::open(&common).tried(|| format!("open {}", common.display()))?;
+        let config = Config::of_repository(self, &folder).await?;
+        let format = supported(&config, &folder)?;
+        let settings = TAKEN_OVER
+            .into_iter()
+            .filter_map(|key| Some((key, plain(config.last(key)?)?)))
+            .collect();
+        Ok(Repository(Arc::new(Inner {
+            git: self.clone(),
+            top: top_of(&dir, &git_dir),
+            common,
+            folder,
+            git_dir,
+            format,
+            settings,
+        })))
+    }
+}
+
+/// A value that is a word.
+fn plain(value: &str) -> Option<String> {
+    let is_word = !value.is_empty() && value.bytes().all(|b| b.is_ascii_alphanumeric());
+    is_word.then(|| value.to_owned())
+}
+
+fn supported(config: &Config, folder: &Folder) -> Result<ObjectFormat, GitError> {
+    let unsupported = |what: &str| {
+        Err(GitError::Unsupported {
+            what: what.to_owned(),
+        })
+    };
+    let is_partial = config.last("extensions.partialclone").is_some()
+        || config.has_key(|key| key.starts_with("remote.") && key.ends_with(".promisor"));
+    if is_partial {
+        return unsupported("it is a partial clone; fetch all of it");
+    }
+    if config
+        .last("extensions.refstorage")
+        .is_some_and(|storage| !storage.eq_ignore_ascii_case("files"))
+    {
+        return unsupported("its refs are not stored as files");
+    }
+    let objects = folder
+        .below(Path::new("objects/info"))
+        .and_then(|info| info.read("alternates", 1024 * 1024));
+    if objects.is_ok_and(|text| text.is_some_and(|text| !text.trim_ascii().is_empty())) {
+        return unsupported(
+            "it borrows objects from another; run `git repack -a -d` and remove objects/info/alternates",
+        );
+    }
+    match config.last("extensions.objectformat") {
+        None | Some("sha1") => Ok(ObjectFormat::Sha1),
+        Some("sha256") => Ok(ObjectFormat::Sha256),
+        Some(_) => unsupported("its object format is unknown"),
+    }
+}
+
+/// The folder of the files that belong to a repository's folder, without asking
+/// `core.worktree`, which could name any.
+fn top_of(dir: &Path, git_dir: &Path) -> Option<PathBuf> {
+    let top = dir
+        .ancestors()
+        .find(|ancestor| ancestor.join(".git").symlink_metadata().is_ok())?;
+    let entry = top.join(".git");
+    let leads_here = if entry.is_dir() {
+        entry.canonicalize().ok()? == git_dir
+    } else {
+        let text = std::fs::read(&entry).ok()?;
+        let target = text.strip_prefix(b"gitdir: ")?.trim_ascii_end();
+        let target = top.join(OsStr::from_bytes(target));
+        target.canonicalize().ok()? == git_dir
+    };
+    leads_here.then(|| top.to_owned())
+}
+
+impl Repository {
+    /// The folder that holds objects and refs, without links in its path. Two
+    /// paths lead to the same repository exactly if these are equal.
+    #[must_use]
+    pub fn common_dir(&self) -> &Path {
+        &self.0.common
+    }
+
+    /// The folder of its files; none if it is bare.
+    #[must_use]
+    pub fn work_dir(&self) -> Option<&Path> {
+        self.0.top.as_deref()
+    }
+
+    /// The commit that a branch points to.
+    ///
+    /// # Errors
+    /// [`GitError::Tampered`] if its ref is a link or points to another ref.
+    pub fn branch_head(&self, branch: &Branch) -> Result<Option<CommitId>, GitError> {
+        self.refs().read(&branch.reference())
+    }
+
+    /// True if the repository has the commit.
+    ///
+    /// # Errors
+    /// Git cannot be run.
+    pub async fn has_commit(&self, commit: &CommitId) -> Result<bool, GitError> {
+        let view = View::new(self, None).await?;
+        view.has_commit(commit).await
+    }
+
+    /// True if all that `ancestor` holds is part of `descendant`.
+    ///
+    /// # Errors
+    /// [`GitError::NoCommit`].
+    pub async fn is_ancestor(
+        &self,
+        ancestor: &CommitId,
+        descendant: &CommitId,
+    ) -> Result<bool, GitError> {
+        let view = View::new(self, None).await?;
+        view.is_ancestor(ancestor, descendant).await
+    }
+
+    pub(crate) fn git(&self) -> &Git {
+        &self.0.git
+    }
+
+    pub(crate) fn folder(&self) -> &Folder {
+        &self.0.folder
+    }
+
+    /// The folder that git keeps about the files in `work_dir`.
+    pub(crate) fn git_dir(&self) -> &Path {
+        &self.0.git_dir
+    }
+
+    pub(crate) fn format(&self) -> ObjectFormat {
+        self.0.format
+    }
+
+    pub(crate) fn refs(&self) -> Refs<'_> {
+        Refs::new(&self.0.folder)
+    }
+
+    /// The settings of a view of it.
+    pub(crate) fn isolated_config(&self) -> String {
+        let mut text = String::from("[core]\n\tbare = false\n");
+        text.push_str(match self.format() {
+            ObjectFormat::Sha1 => "\trepositoryformatversion = 0\n",
+            ObjectFormat::Sha256 => "\trepositoryformatversion = 1\n",
+        });
+        for (key, value) in &self.0.settings {
+            let name = key.trim_start_matches("core.");
+            text.push_str(&format!("\t{name} = {value}\n"));
+        }
+        if self.format() == ObjectFormat::Sha256 {
+            text.push_str("[extensions]\n\tobjectformat = sha256\n");
+        }
+        text
+    }
+}

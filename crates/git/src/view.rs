@@ -1,0 +1,179 @@
+//! An isolated view of a repository: a folder of the server's own in the place of
+//! the repository's, so that no setting, hook, attribute or ref of it is read.
+//!
+//! New objects are written into the view. They get into the repository only when
+//! the view is published.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use crate::error::Tried as _;
+use crate::objects;
+use crate::process::run_blocking;
+use crate::program::{Command, make_private};
+use crate::{CommitId, GitError, Repository};
+
+/// Files of a repository that a view gets a copy of, with their largest size.
+const COPIED: [(&str, &str, usize); 2] = [
+    ("", "shallow", 16 * 1024 * 1024),
+    ("info", "exclude", 1024 * 1024),
+];
+
+/// A view. Dropping it removes its folder.
+#[derive(Debug)]
+pub(crate) struct View {
+    repository: Repository,
+    dir: TempDir,
+}
+
+impl View {
+    /// Makes a view whose head is a commit, or nothing.
+    pub(crate) async fn new(
+        repository: &Repository,
+        head: Option<&CommitId>,
+    ) -> Result<Self, GitError> {
+        let repository = repository.clone();
+        let head = match head {
+            Some(commit) => format!("{commit}\n"),
+            None => "ref: refs/heads/none\n".to_owned(),
+        };
+        run_blocking(move || {
+            let dir = lay_out(&repository, &head).tried(|| "make a scratch folder".to_owned())?;
+            Ok(Self { repository, dir })
+        })
+        .await
+    }
+
+    pub(crate) fn repository(&self) -> &Repository {
+        &self.repository
+    }
+
+    /// Its folder, for files of a moment.
+    pub(crate) fn path(&self) -> &Path {
+        self.dir.path()
+    }
+
+    /// The path of its index.
+    pub(crate) fn index(&self) -> PathBuf {
+        self.path().join("index")
+    }
+
+    /// A command that sees no files but those of the view.
+    pub(crate) fn command(&self, name: &'static str) -> Command {
+        Command::new(self.repository.git(), name, self.path())
+            .env("GIT_DIR", self.path())
+            .env("GIT_OBJECT_DIRECTORY", self.path().join("objects"))
+            .env("GIT_INDEX_FILE", self.index())
+            .env(
+                "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+                self.path().join("borrowed"),
+            )
+    }
+
+    /// A command that sees the files in a folder.
+    pub(crate) fn command_in(&self, name: &'static str, files: &Path) -> Command {
+        self.command(name).env("GIT_WORK_TREE", files).dir(files)
+    }
+
+    /// True if the repository has the commit.
+    pub(crate) async fn has_commit(&self, commit: &CommitId) -> Result<bool, GitError> {
+        let output = self
+            .command("cat-file")
+            .arg("-e")
+            .arg(format!("{commit}^{{commit}}"))
+            .run()
+            .await?;
+        Ok(output.code == Some(0))
+    }
+
+    /// Fails if the repository does not have the commit.
+    pub(crate) async fn need_commit(&self, commit: &CommitId) -> Result<(), GitError> {
+        if self.has_commit(commit).await? {
+            return Ok(());
+        }
+        Err(GitError::NoCommit {
+            commit: commit.to_string(),
+        })
+    }
+
+    pub(crate) async fn is_ancestor(
+        &self,
+        ancestor: &CommitId,
+        descendant: &CommitId,
+    ) -> Result<bool, GitError> {
+        self.need_commit(ancestor).await?;
+        self.need_commit(descendant).await?;
+        self.command("merge-base")
+            .args(["--is-ancestor", ancestor.as_str(), descendant.as_str()])
+            .answer()
+            .await
+    }
+
+    /// The id of the tree of a commit.
+    pub(crate) async fn tree_of(&self, commit: &CommitId) -> Result<String, GitError> {
+        self.command("rev-parse")
+            .args(["--verify", "--end-of-options"])
+            .arg(format!("{commit}^{{tree}}"))
+            .text()
+            .await
+    }
+
+    /// Fills the index with the files of a commit or tree.
+    pub(crate) async fn read_tree(&self, tree: &str) -> Result<(), GitError> {
+        // What is there already would lend its entries what it knows of files.
+        let _ = fs::remove_file(self.index());
+        self.command("read-tree").arg(tree).output().await?;
+        Ok(())
+    }
+
+    /// Writes the index as a tree.
+    pub(crate) async fn write_tree(&self) -> Result<String, GitError> {
+        self.command("write-tree").text().await
+    }
+
+    /// Moves the new objects into the repository.
+    pub(crate) async fn publish(&self) -> Result<(), GitError> {
+        let from = self.path().join("objects");
+        let repository = self.repository.clone();
+        run_blocking(move || {
+            objects::publish(&from, repository.folder())
+                .tried(|| "write to the objects of the repository".to_owned())
+        })
+        .await
+    }
+}
+
+fn lay_out(repository: &Repository, head: &str) -> io::Result<TempDir> {
+    let views = repository.git().settings().scratch.join("views");
+    make_private(&views)?;
+    let dir = tempfile::Builder::new().prefix("view-").tempdir_in(views)?;
+    let path = dir.path();
+    for folder in ["refs", "objects", "objects/pack", "borrowed", "info"] {
+        fs::create_dir(path.join(folder))?;
+    }
+    fs::write(path.join("HEAD"), head)?;
+    fs::write(path.join("config"), repository.isolated_config())?;
+    // Only folders of objects are borrowed, not `info/alternates`, which may name
+    // the objects of any repository.
+    let objects = repository.common_dir().join("objects");
+    let borrow = |name: &str| symlink(objects.join(name), path.join("borrowed").join(name));
+    borrow("pack")?;
+    for n in 0..=u8::MAX {
+        borrow(&format!("{n:02x}"))?;
+    }
+    for (folder, name, limit) in COPIED {
+        let found = repository
+            .folder()
+            .below(Path::new(folder))
+            .and_then(|folder| folder.read(name, limit));
+        // What an agent made unreadable is as good as not there.
+        if let Ok(Some(bytes)) = found {
+            fs::write(path.join(folder).join(name), bytes)?;
+        }
+    }
+    Ok(dir)
+}
