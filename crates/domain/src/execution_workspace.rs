@@ -5,7 +5,8 @@ use serde::Serialize;
 
 use alloc::string::String;
 
-use crate::actor::company_owned;
+use crate::actor::sealed::Sealed;
+use crate::actor::{CompanyOwned, company_owned};
 use crate::id::{CompanyId, ExecutionWorkspaceId, IssueId, WorkspaceId};
 use crate::string_enum;
 use crate::time::Timestamp;
@@ -110,5 +111,37 @@ impl ExecutionWorkspace {
     pub fn path_of(company: CompanyId, workspace: WorkspaceId, ticket_key: &str) -> String {
         let slug = ticket_key.to_ascii_lowercase();
         alloc::format!("{company}/{workspace}/{slug}/repo")
+    }
+}
+
+/// A ticket whose work has come to its end: it is committed and brought up to its
+/// base branch, and then the board is asked (docs/tickets.md#when-the-work-is-done).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TicketAdvance {
+    /// The issue that the ticket belongs to.
+    pub issue: IssueId,
+    /// Its company.
+    pub company: CompanyId,
+    /// How often it failed.
+    pub attempts: i32,
+    /// It is tried no earlier.
+    pub not_before: Timestamp,
+    /// Why it failed last: a stable code.
+    pub error_code: Option<String>,
+    /// The same for people.
+    pub error: Option<String>,
+    /// When it was asked for.
+    pub created_at: Timestamp,
+}
+
+impl Sealed for TicketAdvance {
+    fn identity(&self) -> uuid::Uuid {
+        self.issue.into()
+    }
+}
+
+impl CompanyOwned for TicketAdvance {
+    fn company(&self) -> CompanyId {
+        self.company
     }
 }

@@ -1,3 +1,4 @@
+DROP TABLE ticket_advances;
 DROP TABLE approval_execution_steps;
 DROP TABLE approval_executions;
 DELETE FROM execution_workspaces;

@@ -49,3 +49,16 @@ CREATE TABLE approval_execution_steps (
     FOREIGN KEY (company_id, approval_id) REFERENCES approvals (company_id, id) ON DELETE CASCADE,
     FOREIGN KEY (company_id, workspace_id) REFERENCES execution_workspaces (company_id, id) ON DELETE CASCADE
 );
+
+-- Tickets whose work has come to its end, until the board is asked.
+CREATE TABLE ticket_advances (
+    issue_id uuid NOT NULL PRIMARY KEY,
+    company_id uuid NOT NULL,
+    attempts integer NOT NULL CHECK (attempts >= 0),
+    not_before timestamptz NOT NULL,
+    error_code text,
+    error text,
+    created_at timestamptz NOT NULL,
+    FOREIGN KEY (company_id, issue_id) REFERENCES issues (company_id, id) ON DELETE CASCADE
+);
+CREATE INDEX ticket_advances_due ON ticket_advances (not_before, issue_id);

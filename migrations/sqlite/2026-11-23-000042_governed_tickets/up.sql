@@ -71,3 +71,16 @@ CREATE TABLE approval_execution_steps (
     FOREIGN KEY (company_id, approval_id) REFERENCES approvals (company_id, id) ON DELETE CASCADE,
     FOREIGN KEY (company_id, workspace_id) REFERENCES execution_workspaces (company_id, id) ON DELETE CASCADE
 ) STRICT;
+
+-- Tickets whose work has come to its end, until the board is asked.
+CREATE TABLE ticket_advances (
+    issue_id TEXT NOT NULL PRIMARY KEY,
+    company_id TEXT NOT NULL,
+    attempts INTEGER NOT NULL CHECK (attempts >= 0),
+    not_before INTEGER NOT NULL,
+    error_code TEXT,
+    error TEXT,
+    created_at INTEGER NOT NULL,
+    FOREIGN KEY (company_id, issue_id) REFERENCES issues (company_id, id) ON DELETE CASCADE
+) STRICT;
+CREATE INDEX ticket_advances_due ON ticket_advances (not_before, issue_id);

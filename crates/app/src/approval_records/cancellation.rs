@@ -6,7 +6,6 @@ use workforce_domain::agent::Agent;
 use workforce_domain::approval::{Approval, ApprovalHistoryKind, ApprovalType};
 use workforce_domain::board::Author;
 use workforce_domain::id::IssueId;
-use workforce_domain::issue::Issue;
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{Locked, StoreError, Tx};
 
@@ -44,31 +43,34 @@ fn cancel_undecided(
     release_worktrees(tx, ctx, &approval)
 }
 
-/// Cancels the undecided approvals whose last open issue was `issue`
-/// (docs/approvals.md#cancellation). Call it when the issue has ended, or before
-/// it is deleted. A hire goes on: its object is the draft, whatever becomes of
+/// Cancels the undecided approvals whose last open issues were `ended`
+/// (docs/approvals.md#cancellation). Call it when the issues have ended, or before
+/// they are deleted. A hire goes on: its object is the draft, whatever becomes of
 /// the issue that it was thought for.
 pub(crate) fn cancel_orphaned(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
-    issue: &Locked<Issue>,
+    company: CompanyScope,
+    ended: &[IssueId],
 ) -> Result<(), StoreError> {
-    let company = issue.scope();
-    let mut orphaned = Vec::new();
-    for approval in tx.approvals().undecided_linked_to(company, issue.id)? {
-        if approval.kind == ApprovalType::HireAgent {
-            continue;
-        }
-        // Of two issues that end at once, the lock on the approval makes one the last, which sees
-        // that the other has ended.
-        let Some(locked) = tx.approvals_mut().lock(company.into(), approval.id)? else {
-            continue;
-        };
-        let mut others = linked_issues::of(tx.reads(), &locked)?;
-        others.retain(|other| *other != issue.id);
-        let others = tx.issues().find_all(company, &others)?;
-        if others.iter().all(|other| other.status().is_terminal()) {
-            orphaned.push(locked);
+    let mut orphaned: Vec<Locked<Approval>> = Vec::new();
+    for issue in ended {
+        for approval in tx.approvals().undecided_linked_to(company, *issue)? {
+            let is_known = orphaned.iter().any(|known| known.id == approval.id);
+            if is_known || approval.kind == ApprovalType::HireAgent {
+                continue;
+            }
+            // Of two issues that end at once, the lock on the approval makes one the last, which
+            // sees that the other has ended.
+            let Some(locked) = tx.approvals_mut().lock(company.into(), approval.id)? else {
+                continue;
+            };
+            let mut others = linked_issues::of(tx.reads(), &locked)?;
+            others.retain(|other| !ended.contains(other));
+            let others = tx.issues().find_all(company, &others)?;
+            if others.iter().all(|other| other.status().is_terminal()) {
+                orphaned.push(locked);
+            }
         }
     }
     cancel_all(tx, ctx, orphaned, "issues_ended")

@@ -6,14 +6,15 @@ use workforce_domain::activity::Action;
 use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::change::{Change, Replace};
 use workforce_domain::id::{CommentId, IssueId};
-use workforce_domain::issue::{Comment, Issue, IssueStatus};
+use workforce_domain::issue::{Comment, Issue, IssueStatus, Mover};
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{Failure, Locked, Reads, StoreError, Tx};
 use workforce_domain::text::CommentBody;
 
 use super::update_command::UpdateIssue;
-use super::{IssueError, status};
+use super::{IssueError, status, working_run};
 use crate::activity_log::{log_activity, log_change};
+use crate::approval_records;
 use crate::context::Context;
 
 /// Refuses while a plan over the issue is undecided.
@@ -64,20 +65,48 @@ pub(super) fn require_none_in_the_way(
     }
 }
 
-/// Ends an issue as done, because the board agreed to its completion.
+/// Ends issues as done, because the board agreed to it; `details` says why for
+/// each. They are locked, the younger ones first, and so are their parents.
 pub(crate) fn complete(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
-    issue: &mut Locked<Issue>,
-    mut details: Value,
+    issues: &mut [Locked<Issue>],
+    details: impl Fn(&Issue) -> Value,
 ) -> Result<(), Failure<IssueError>> {
-    let step = status::transition(tx, ctx, issue, IssueStatus::Done)?;
-    issue.updated_at = ctx.now;
-    tx.issues_mut().save(issue)?;
-    details["from"] = json!(step.moved.from);
-    details["to"] = json!(IssueStatus::Done);
-    log_change(tx, ctx, Action::IssueUpdated, issue, details);
-    Ok(status::after(tx, ctx, &step)?)
+    let Some(company) = issues.first().map(|issue| issue.scope()) else {
+        return Ok(());
+    };
+    let ended: Vec<IssueId> = issues.iter().map(|issue| issue.id).collect();
+    let mut parents: Vec<Locked<Issue>> = Vec::new();
+    for parent in issues.iter().filter_map(|issue| issue.parent) {
+        if !ended.contains(&parent) && parents.iter().all(|known| known.id != parent) {
+            parents.extend(tx.issues_mut().lock(company.into(), &parent.into())?);
+        }
+    }
+    // In the order of locks: all issues, then approvals, then runs.
+    let mut moves = Vec::with_capacity(issues.len());
+    for issue in issues.iter_mut() {
+        let (by, to) = (Mover::Board, IssueStatus::Done);
+        let moved = issue.progress.transition_to(by, to, ctx.now)?;
+        issue.progress = moved.progress;
+        issue.settle_review();
+        issue.updated_at = ctx.now;
+        tx.issues_mut().save(issue)?;
+        moves.push(moved.from);
+    }
+    approval_records::cancel_orphaned(tx, ctx, company, &ended)?;
+    for (issue, from) in issues.iter_mut().zip(moves) {
+        working_run::stop(tx, ctx, issue)?;
+        tx.issues_mut().end_lease(issue)?;
+        let mut details = details(issue);
+        details["from"] = json!(from);
+        details["to"] = json!(IssueStatus::Done);
+        log_change(tx, ctx, Action::IssueUpdated, issue, details);
+    }
+    for parent in &parents {
+        status::child_ended(tx, ctx, parent)?;
+    }
+    Ok(())
 }
 
 /// Writes a comment that wakes nobody: the wake of the decision carries it.

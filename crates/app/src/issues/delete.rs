@@ -19,7 +19,7 @@ pub fn delete(
 ) -> Result<(), Failure<IssueError>> {
     ctx.require_board()?;
     let issue = lock(tx, ctx, issue)?;
-    approval_records::cancel_orphaned(tx, ctx, &issue)?;
+    approval_records::cancel_orphaned(tx, ctx, issue.scope(), &[issue.id])?;
     working_run::stop(tx, ctx, &issue)?;
     tx.issues_mut().end_lease(&issue)?;
     let details = json!({ "title": issue.title, "status": issue.status() });

@@ -140,7 +140,7 @@ pub(super) fn transition_as(
         if let Some(id) = issue.parent {
             parent = tx.issues_mut().lock(issue.scope().into(), &id.into())?;
         }
-        approval_records::cancel_orphaned(tx, ctx, issue)?;
+        approval_records::cancel_orphaned(tx, ctx, issue.scope(), &[issue.id])?;
         working_run::stop(tx, ctx, issue)?;
         tx.issues_mut().end_lease(issue)?;
         issue.settle_review();
@@ -151,9 +151,18 @@ pub(super) fn transition_as(
 /// What follows once the moved issue is saved: whoever waits for its parent's
 /// last child is told.
 pub(super) fn after(tx: &mut dyn Tx, ctx: &Context<'_>, step: &Step) -> Result<(), StoreError> {
-    let Some(parent) = &step.parent else {
-        return Ok(());
-    };
+    match &step.parent {
+        Some(parent) => child_ended(tx, ctx, parent),
+        None => Ok(()),
+    }
+}
+
+/// What follows for an issue of which a child has ended.
+pub(super) fn child_ended(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    parent: &Locked<Issue>,
+) -> Result<(), StoreError> {
     let company = parent.scope();
     if tx.issues().open_children(company, parent.id)? > 0 {
         return Ok(());

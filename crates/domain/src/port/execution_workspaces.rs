@@ -1,9 +1,11 @@
 use alloc::vec::Vec;
 
 use super::{Locked, StoreError};
-use crate::actor::{CompanyScope, Scope};
-use crate::execution_workspace::ExecutionWorkspace;
-use crate::id::{ExecutionWorkspaceId, IssueId, WorkspaceId};
+use crate::actor::{CompanyScope, InstanceScope, Scope};
+use crate::execution_workspace::{ExecutionWorkspace, TicketAdvance};
+use crate::id::{ExecutionWorkspaceId, IssueId, RunId, WorkspaceId};
+use crate::issue::Issue;
+use crate::time::Timestamp;
 
 /// Reads of the worktrees of governed tickets.
 pub trait ExecutionWorkspaceReads {
@@ -44,6 +46,28 @@ pub trait ExecutionWorkspaceReads {
         company: CompanyScope,
         workspace: WorkspaceId,
     ) -> Result<Option<ExecutionWorkspace>, StoreError>;
+
+    /// The run that works in a worktree.
+    fn live_run(
+        &mut self,
+        company: CompanyScope,
+        id: ExecutionWorkspaceId,
+    ) -> Result<Option<RunId>, StoreError>;
+
+    /// The advance of the ticket of an issue that is to be made.
+    fn advance(
+        &mut self,
+        company: CompanyScope,
+        issue: IssueId,
+    ) -> Result<Option<TicketAdvance>, StoreError>;
+
+    /// Advances that are due, the longest first.
+    fn due_advances(
+        &mut self,
+        instance: InstanceScope,
+        now: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<TicketAdvance>, StoreError>;
 }
 
 /// Writes of the worktrees of governed tickets.
@@ -70,4 +94,14 @@ pub trait ExecutionWorkspaceWrites {
     /// # Errors
     /// [`StoreError::Contended`] when another was made meanwhile on its branch.
     fn save(&mut self, workspace: &Locked<ExecutionWorkspace>) -> Result<(), StoreError>;
+
+    /// Stores the advance of the ticket of a locked issue, in place of any it has.
+    fn save_advance(
+        &mut self,
+        issue: &Locked<Issue>,
+        advance: &TicketAdvance,
+    ) -> Result<(), StoreError>;
+
+    /// Removes the advance of the ticket of a locked issue.
+    fn end_advance(&mut self, issue: &Locked<Issue>) -> Result<(), StoreError>;
 }

@@ -73,6 +73,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     project_workspaces,
     project_conventions,
     execution_workspaces,
+    ticket_advances,
     issues,
     issue_leases,
     issue_comments,

@@ -1,23 +1,26 @@
 //! The worktrees of governed tickets.
 
 use diesel::prelude::*;
-use workforce_domain::actor::{CompanyScope, Scope};
+use workforce_domain::actor::{CompanyScope, InstanceScope, Scope};
 use workforce_domain::corrupt::Corrupt;
 use workforce_domain::execution_workspace::{
-    ExecutionWorkspace, ExecutionWorkspaceStatus, PullRequest, PullRequestState,
+    ExecutionWorkspace, ExecutionWorkspaceStatus, PullRequest, PullRequestState, TicketAdvance,
 };
-use workforce_domain::id::{CompanyId, ExecutionWorkspaceId, IssueId, WorkspaceId};
+use workforce_domain::id::{CompanyId, ExecutionWorkspaceId, IssueId, RunId, WorkspaceId};
+use workforce_domain::issue::Issue;
 use workforce_domain::port::{
     ExecutionWorkspaceReads, ExecutionWorkspaceWrites, Lock, Locked, StoreError,
 };
+use workforce_domain::run::RunStatus;
+use workforce_domain::time::Timestamp;
 
 use super::super::for_update;
 use super::super::transaction::Transaction;
-use super::page::MAX_WHOLE;
+use super::page::{MAX_WHOLE, row_limit};
 use super::row::{Row, all, in_scope, length, one};
 use crate::store::columns::{IdColumn, InstantColumn, StringEnumColumn};
 use crate::store::errors::failed;
-use crate::store::schema::execution_workspaces;
+use crate::store::schema::{execution_workspaces, heartbeat_runs, ticket_advances};
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(
@@ -120,6 +123,43 @@ impl From<&ExecutionWorkspace> for WorkspaceRow {
     }
 }
 
+#[derive(Queryable, Selectable, Insertable, AsChangeset)]
+#[diesel(
+    table_name = ticket_advances,
+    primary_key(issue_id),
+    treat_none_as_null = true,
+    treat_none_as_default_value = false
+)]
+struct AdvanceRow {
+    issue_id: IdColumn<IssueId>,
+    company_id: IdColumn<CompanyId>,
+    attempts: i32,
+    not_before: InstantColumn,
+    error_code: Option<String>,
+    error: Option<String>,
+    created_at: InstantColumn,
+}
+
+impl Row for AdvanceRow {
+    type Record = TicketAdvance;
+
+    fn weight(&self) -> usize {
+        length(self.error.as_ref())
+    }
+
+    fn restore(self) -> Result<TicketAdvance, Corrupt> {
+        Ok(TicketAdvance {
+            issue: self.issue_id.0,
+            company: self.company_id.0,
+            attempts: self.attempts,
+            not_before: self.not_before.0,
+            error_code: self.error_code,
+            error: self.error,
+            created_at: self.created_at.0,
+        })
+    }
+}
+
 impl ExecutionWorkspaceReads for Transaction<'_> {
     fn find(
         &mut self,
@@ -200,6 +240,52 @@ impl ExecutionWorkspaceReads for Transaction<'_> {
             .optional();
         one(row.map_err(failed)?)
     }
+
+    fn live_run(
+        &mut self,
+        company: CompanyScope,
+        id: ExecutionWorkspaceId,
+    ) -> Result<Option<RunId>, StoreError> {
+        let run: Option<IdColumn<RunId>> = heartbeat_runs::table
+            .filter(heartbeat_runs::company_id.eq(IdColumn(company.company())))
+            .filter(heartbeat_runs::execution_workspace_id.eq(IdColumn(id)))
+            .filter(heartbeat_runs::status.eq(StringEnumColumn(RunStatus::Running)))
+            .select(heartbeat_runs::id)
+            .first(self.conn)
+            .optional()
+            .map_err(failed)?;
+        Ok(run.map(|run| run.0))
+    }
+
+    fn advance(
+        &mut self,
+        company: CompanyScope,
+        issue: IssueId,
+    ) -> Result<Option<TicketAdvance>, StoreError> {
+        let row = ticket_advances::table
+            .filter(ticket_advances::company_id.eq(IdColumn(company.company())))
+            .filter(ticket_advances::issue_id.eq(IdColumn(issue)))
+            .select(AdvanceRow::as_select())
+            .first(self.conn)
+            .optional();
+        one(row.map_err(failed)?)
+    }
+
+    fn due_advances(
+        &mut self,
+        _instance: InstanceScope,
+        now: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<TicketAdvance>, StoreError> {
+        let rows: Vec<AdvanceRow> = ticket_advances::table
+            .filter(ticket_advances::not_before.le(InstantColumn(now)))
+            .order((ticket_advances::not_before, ticket_advances::issue_id))
+            .limit(row_limit(limit))
+            .select(AdvanceRow::as_select())
+            .load(self.conn)
+            .map_err(failed)?;
+        all(rows)
+    }
 }
 
 impl ExecutionWorkspaceWrites for Transaction<'_> {
@@ -235,6 +321,38 @@ impl ExecutionWorkspaceWrites for Transaction<'_> {
             .filter(execution_workspaces::company_id.eq(IdColumn(record.company)))
             .filter(execution_workspaces::id.eq(IdColumn(record.id)))
             .set(WorkspaceRow::from(record))
+            .execute(self.conn)
+            .map_err(failed)?;
+        Ok(())
+    }
+    fn save_advance(
+        &mut self,
+        issue: &Locked<Issue>,
+        advance: &TicketAdvance,
+    ) -> Result<(), StoreError> {
+        let row = AdvanceRow {
+            issue_id: IdColumn(issue.id),
+            company_id: IdColumn(issue.company),
+            attempts: advance.attempts,
+            not_before: InstantColumn(advance.not_before),
+            error_code: advance.error_code.clone(),
+            error: advance.error.clone(),
+            created_at: InstantColumn(advance.created_at),
+        };
+        diesel::insert_into(ticket_advances::table)
+            .values(&row)
+            .on_conflict(ticket_advances::issue_id)
+            .do_update()
+            .set(&row)
+            .execute(self.conn)
+            .map_err(failed)?;
+        Ok(())
+    }
+
+    fn end_advance(&mut self, issue: &Locked<Issue>) -> Result<(), StoreError> {
+        diesel::delete(ticket_advances::table)
+            .filter(ticket_advances::company_id.eq(IdColumn(issue.company)))
+            .filter(ticket_advances::issue_id.eq(IdColumn(issue.id)))
             .execute(self.conn)
             .map_err(failed)?;
         Ok(())

@@ -119,3 +119,18 @@ diesel::table! {
         updated_at -> Instant,
     }
 }
+
+diesel::table! {
+    use crate::store::columns::{Instant, Key};
+    use diesel::sql_types::*;
+
+    ticket_advances (issue_id) {
+        issue_id -> Key,
+        company_id -> Key,
+        attempts -> Integer,
+        not_before -> Instant,
+        error_code -> Nullable<Text>,
+        error -> Nullable<Text>,
+        created_at -> Instant,
+    }
+}

@@ -103,3 +103,15 @@ pub(crate) fn project_goal(c: u8) -> Row {
         position: Number(0),
     })
 }
+
+pub(crate) fn advance(c: u8) -> Row {
+    row!(ticket_advances {
+        issue_id: Key(c, PARENT),
+        company_id: Key(c, COMPANY),
+        attempts: Number(0),
+        not_before: Instant,
+        error_code: Null,
+        error: Null,
+        created_at: Instant,
+    })
+}
