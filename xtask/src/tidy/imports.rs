@@ -129,6 +129,11 @@ const PERMISSIONS: &[Permission] = &[
         must_not_see: HEAVY,
     },
     Permission {
+        package: "workforce-forges",
+        may_use: &["workforce-domain"],
+        must_not_see: &["tokio"],
+    },
+    Permission {
         package: "workforce-guard",
         may_use: &[
             "workforce-agent-programs",
