@@ -79,7 +79,7 @@ pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
         return Some(Duration::from_secs(seconds));
     }
     let date = httpdate::parse_http_date(value).ok()?;
-    Some(date.duration_since(now(headers)).unwrap_or_default())
+    Some(date.duration_since(now(headers)?).unwrap_or_default())
 }
 
 /// GitHub writes `X-RateLimit-Remaining`, GitLab `RateLimit-Remaining`.
@@ -95,14 +95,13 @@ fn until_reset(headers: &HeaderMap) -> Option<Duration> {
     let reset: u64 = told.find_map(|reset| reset.trim().parse().ok())?;
     let reset = UNIX_EPOCH.checked_add(Duration::from_secs(reset))?;
     // The count begins anew with the second after.
-    let left = reset.duration_since(now(headers)).unwrap_or_default();
+    let left = reset.duration_since(now(headers)?).unwrap_or_default();
     Some(left + Duration::from_secs(1))
 }
 
-/// The forge's clock, where it tells it: its instants are meant by that one.
-fn now(headers: &HeaderMap) -> SystemTime {
-    let date = text(headers, "date").and_then(|date| httpdate::parse_http_date(date).ok());
-    date.unwrap_or_else(SystemTime::now)
+/// The forge's clock: its instants are meant by that one, not by ours.
+fn now(headers: &HeaderMap) -> Option<SystemTime> {
+    httpdate::parse_http_date(text(headers, "date")?).ok()
 }
 
 /// GitHub's secondary limits are told in words alone now and then.

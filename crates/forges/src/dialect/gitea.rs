@@ -68,9 +68,8 @@ fn pages(
             path_of(wanted.repository)
         );
         let (pulls, headers) = api.get::<Vec<Pull>>(&path)?;
-        for pull in pulls.into_iter().filter(Pull::is_of_one_repository) {
-            let pull = pull.checked(api, wanted.repository)?;
-            found.extend(wanted.fits(&pull).then_some(pull));
+        for pull in pulls.into_iter().filter(|pull| pull.is_one_of(wanted)) {
+            found.push(pull.checked(api, wanted.repository)?);
         }
         if !has_next_page(&headers) {
             break;
@@ -118,8 +117,9 @@ fn path_of(repository: &RepositoryAddress) -> String {
 
 impl Pull {
     /// A branch of a fork may have the same name.
-    fn is_of_one_repository(&self) -> bool {
-        self.head.repo_id == self.base.repo_id
+    fn is_one_of(&self, wanted: &Wanted<'_>) -> bool {
+        let is_of_one_repository = self.head.repo_id == self.base.repo_id;
+        is_of_one_repository && wanted.fits(&self.head.label, &self.base.label)
     }
 
     fn checked(self, api: &Api, repository: &RepositoryAddress) -> Result<PullRequest, ForgeError> {

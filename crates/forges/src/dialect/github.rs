@@ -68,9 +68,8 @@ pub(crate) fn list(
             path_of(wanted.repository)
         );
         let (pulls, headers) = api.get::<Vec<Pull>>(&path)?;
-        for pull in pulls.into_iter().filter(Pull::is_of_one_repository) {
-            let pull = pull.checked(api, wanted.repository)?;
-            found.extend(wanted.fits(&pull).then_some(pull));
+        for pull in pulls.into_iter().filter(|pull| pull.is_one_of(wanted)) {
+            found.push(pull.checked(api, wanted.repository)?);
         }
         if !has_next_page(&headers) {
             break;
@@ -148,9 +147,10 @@ fn path_of(repository: &RepositoryAddress) -> String {
 
 impl Pull {
     /// A branch of a fork may have the same name, and a fork the same owner.
-    fn is_of_one_repository(&self) -> bool {
+    fn is_one_of(&self, wanted: &Wanted<'_>) -> bool {
         let id = |branch: &Branch| branch.repo.as_ref().map(|repository| repository.id);
-        id(&self.head).is_some() && id(&self.head) == id(&self.base)
+        let is_of_one_repository = id(&self.head).is_some() && id(&self.head) == id(&self.base);
+        is_of_one_repository && wanted.fits(&self.head.r#ref, &self.base.r#ref)
     }
 
     fn checked(self, api: &Api, repository: &RepositoryAddress) -> Result<PullRequest, ForgeError> {

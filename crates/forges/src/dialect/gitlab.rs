@@ -67,9 +67,8 @@ pub(crate) fn list(
         );
         let (requests, headers) = api.get::<Vec<MergeRequest>>(&path)?;
         let requests = requests.into_iter();
-        for request in requests.filter(MergeRequest::is_of_one_project) {
-            let request = request.checked(api, wanted.repository)?;
-            found.extend(wanted.fits(&request).then_some(request));
+        for request in requests.filter(|request| request.is_one_of(wanted)) {
+            found.push(request.checked(api, wanted.repository)?);
         }
         if !has_next_page(&headers) {
             break;
@@ -151,8 +150,9 @@ fn path_of(repository: &RepositoryAddress) -> String {
 
 impl MergeRequest {
     /// A branch of a fork may have the same name.
-    fn is_of_one_project(&self) -> bool {
-        self.source_project_id == Some(self.target_project_id)
+    fn is_one_of(&self, wanted: &Wanted<'_>) -> bool {
+        let is_of_one_project = self.source_project_id == Some(self.target_project_id);
+        is_of_one_project && wanted.fits(&self.source_branch, &self.target_branch)
     }
 
     fn checked(self, api: &Api, repository: &RepositoryAddress) -> Result<PullRequest, ForgeError> {

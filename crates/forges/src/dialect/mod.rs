@@ -57,8 +57,8 @@ impl<'a> Wanted<'a> {
     }
 
     /// Whether a pull request is of these branches.
-    pub(crate) fn fits(&self, found: &PullRequest) -> bool {
-        found.head_branch == self.head && found.base_branch == self.base
+    pub(crate) fn fits(&self, head: &str, base: &str) -> bool {
+        head == self.head && base == self.base
     }
 }
 

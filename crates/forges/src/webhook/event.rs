@@ -60,24 +60,25 @@ pub fn parse(name: &str, body: &[u8]) -> Option<Event> {
             let delivery: CheckRunDelivery = read(body)?;
             let run = delivery.check_run;
             let branch = run.check_suite.and_then(|suite| suite.head_branch);
-            let (pulls, sha) = (run.pull_requests, run.head_sha);
-            completed(&delivery.action, delivery.repository, pulls, sha, branch)
+            let pulls = &run.pull_requests;
+            let commit = (run.head_sha.as_str(), branch);
+            completed(&delivery.action, &delivery.repository, pulls, commit)
         }
         "check_suite" => {
             let delivery: CheckSuiteDelivery = read(body)?;
             let suite = delivery.check_suite;
-            let (pulls, sha) = (suite.pull_requests, suite.head_sha);
-            let branch = suite.head_branch;
-            completed(&delivery.action, delivery.repository, pulls, sha, branch)
+            let pulls = &suite.pull_requests;
+            let commit = (suite.head_sha.as_str(), suite.head_branch);
+            completed(&delivery.action, &delivery.repository, pulls, commit)
         }
         "status" => {
             let delivery: StatusDelivery = read(body)?;
             let branches = delivery.branches.into_iter().map(|branch| branch.name);
             Event::new(
                 EventKind::StatusChanged,
-                delivery.repository,
+                &delivery.repository,
                 Vec::new(),
-                delivery.sha,
+                &delivery.sha,
                 branches.collect(),
             )
         }
@@ -91,10 +92,9 @@ fn read<T: DeserializeOwned>(body: &[u8]) -> Option<T> {
 
 fn completed(
     action: &str,
-    repository: Repository,
-    pulls: Vec<Pull>,
-    head_sha: String,
-    branch: Option<String>,
+    repository: &Repository,
+    pulls: &[Pull],
+    (head_sha, branch): (&str, Option<String>),
 ) -> Option<Event> {
     if action != "completed" {
         return None;
@@ -113,9 +113,9 @@ fn completed(
 impl Event {
     fn new(
         kind: EventKind,
-        repository: Repository,
+        repository: &Repository,
         mut numbers: Vec<u64>,
-        head_sha: String,
+        head_sha: &str,
         mut head_branches: Vec<String>,
     ) -> Option<Self> {
         let is_hex = head_sha.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -236,9 +236,9 @@ impl PullRequestDelivery {
         let branches = vec![pull.head.r#ref];
         Event::new(
             kind,
-            self.repository,
+            &self.repository,
             vec![pull.number],
-            pull.head.sha,
+            &pull.head.sha,
             branches,
         )
     }
