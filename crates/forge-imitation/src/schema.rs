@@ -138,11 +138,7 @@ mod tests {
         let expected = ["/more is not described", "/sizes/1 is \"2\" and no integer"];
         check(&schema, &odd, &expected);
         let null = json!({"name": "b", "sizes": null});
-        check(
-            schema.clone(),
-            null.clone(),
-            &["/sizes is null and no array"],
-        );
+        check(&schema, &null, &["/sizes is null and no array"]);
         assert!(faults(&schema, &null, true).is_empty());
         assert_eq!(faults(&schema, &json!({"name": "c"}), true).len(), 1);
     }

@@ -125,7 +125,7 @@ impl Stage {
         if !self.knows_credential(state, request) {
             return self.finish(
                 request,
-                Reply::new(401, self.refusal(401, "Bad credentials")),
+                &Reply::new(401, self.refusal(401, "Bad credentials")),
             );
         }
         if let Some(location) = self.new_place(state, request, path) {
