@@ -76,10 +76,16 @@ pub struct ExecutionWorkspace {
     pub path: String,
     /// Where it stands.
     pub status: ExecutionWorkspaceStatus,
-    /// The address that the branch is pushed to, as it was when the worktree was
-    /// made; absent for a repository without a remote.
+    /// The address of the repository, which names its forge, as it was when the
+    /// worktree was made; absent for a repository without a remote.
+    pub repository_url: Option<String>,
+    /// Where its base branch is fetched from: that address, after the rules of the
+    /// source repository that rewrite addresses.
     #[serde(skip)]
-    pub remote: Option<String>,
+    pub fetch_address: Option<String>,
+    /// Where its branch is pushed to.
+    #[serde(skip)]
+    pub push_address: Option<String>,
     /// The commit that the branch started from.
     pub base_commit: Option<String>,
     /// The last commit of the branch that workforce made or pushed.

@@ -3,6 +3,7 @@ use std::sync::Arc;
 
 use tokio::sync::Notify;
 use workforce_app::{Caller, Context, Signal};
+use workforce_domain::actor::Actor;
 use workforce_domain::port::{Failure, Reads, StoreError, Tx};
 
 use crate::config::Ports;
@@ -34,16 +35,36 @@ pub(crate) struct Transactions {
 impl Transactions {
     /// Runs `body` in a transaction of its own, commits it, and passes on what
     /// it signalled.
-    pub(crate) async fn write<T, F>(&self, mut body: F) -> Result<T, StoreError>
+    pub(crate) async fn write<T, F>(&self, body: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
         F: FnMut(&mut dyn Tx, &Context<'_>) -> Result<T, Failure<Infallible>> + Send + 'static,
     {
+        self.write_as(Actor::System, body)
+            .await
+            .map_err(store_error)
+    }
+
+    /// The same for somebody else, whom the rules may refuse.
+    pub(crate) async fn write_as<T, E, F>(
+        &self,
+        actor: Actor,
+        mut body: F,
+    ) -> Result<T, Failure<E>>
+    where
+        T: Send + 'static,
+        E: Send + 'static,
+        F: FnMut(&mut dyn Tx, &Context<'_>) -> Result<T, Failure<E>> + Send + 'static,
+    {
         let Self { ports, notifiers } = self.clone();
         blocking(move || {
             let signal = Signal::default();
+            let caller = Caller {
+                actor,
+                company_status: None,
+            };
             let ctx = Context {
-                caller: &Caller::SYSTEM,
+                caller: &caller,
                 now: ports.clock.now(),
                 ids: &*ports.ids,
                 tokens: &*ports.tokens,
@@ -52,10 +73,7 @@ impl Transactions {
                 strict_secrets: false,
                 signal: &signal,
             };
-            let outcome = ports
-                .store
-                .write(|tx| body(tx, &ctx))
-                .map_err(store_error)?;
+            let outcome = ports.store.write(|tx| body(tx, &ctx))?;
             if signal.is_raised() {
                 notifiers.nudge();
             }
@@ -71,12 +89,9 @@ impl Transactions {
         F: FnMut(&mut dyn Reads) -> Result<T, StoreError> + Send + 'static,
     {
         let store = Arc::clone(&self.ports.store);
-        blocking(move || {
-            store
-                .read(|reads| Ok::<_, Failure<Infallible>>(body(reads)?))
-                .map_err(store_error)
-        })
-        .await
+        blocking(move || store.read(|reads| Ok::<_, Failure<Infallible>>(body(reads)?)))
+            .await
+            .map_err(store_error)
     }
 }
 
@@ -87,10 +102,10 @@ fn store_error(failure: Failure<Infallible>) -> StoreError {
     }
 }
 
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
-) -> Result<T, StoreError> {
+async fn blocking<T: Send + 'static, E: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Failure<E>> + Send + 'static,
+) -> Result<T, Failure<E>> {
     tokio::task::spawn_blocking(work)
         .await
-        .unwrap_or_else(|error| Err(StoreError::Failed(error.into())))
+        .unwrap_or_else(|error| Err(StoreError::Failed(error.into()).into()))
 }

@@ -35,6 +35,8 @@ pub struct SourceState {
 /// The addresses of a configured remote, after the rules that rewrite them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfiguredRemote {
+    /// As it is named, before any rule.
+    pub named: String,
     /// Where is fetched from.
     pub fetch: String,
     /// Where is pushed to.
@@ -123,18 +125,33 @@ impl Repository {
         let Some(fetch) = url("url") else {
             return Ok(None);
         };
-        let push = match url("pushurl") {
-            Some(push) => rewritten(&config, push, "insteadof").unwrap_or_else(|| push.to_owned()),
+        Ok(Some(self.by_rules(&config, fetch, url("pushurl"))))
+    }
+
+    /// What the rules of the repository that rewrite addresses make of one. Ask
+    /// once, and keep the answer: an agent may change these rules.
+    ///
+    /// # Errors
+    /// The settings cannot be read.
+    pub async fn rewritten_address(&self, address: &str) -> Result<ConfiguredRemote, GitError> {
+        let config = Config::of_repository(self.git(), self.folder()).await?;
+        Ok(self.by_rules(&config, address, None))
+    }
+
+    fn by_rules(&self, config: &Config, named: &str, push: Option<&str>) -> ConfiguredRemote {
+        let push = match push {
+            Some(push) => rewritten(config, push, "insteadof").unwrap_or_else(|| push.to_owned()),
             // Rules for pushes alone count only where no address for pushes is.
-            None => rewritten(&config, fetch, "pushinsteadof")
-                .or_else(|| rewritten(&config, fetch, "insteadof"))
-                .unwrap_or_else(|| fetch.to_owned()),
+            None => rewritten(config, named, "pushinsteadof")
+                .or_else(|| rewritten(config, named, "insteadof"))
+                .unwrap_or_else(|| named.to_owned()),
         };
-        let fetch = rewritten(&config, fetch, "insteadof").unwrap_or_else(|| fetch.to_owned());
-        Ok(Some(ConfiguredRemote {
+        let fetch = rewritten(config, named, "insteadof").unwrap_or_else(|| named.to_owned());
+        ConfiguredRemote {
+            named: named.to_owned(),
             fetch: self.resolved(fetch),
             push: self.resolved(push),
-        }))
+        }
     }
 
     fn resolved(&self, address: String) -> String {

@@ -12,6 +12,8 @@ ALTER TABLE execution_workspaces
     DROP COLUMN pushed_commit,
     DROP COLUMN head_commit,
     DROP COLUMN base_commit,
-    DROP COLUMN remote,
+    DROP COLUMN push_address,
+    DROP COLUMN fetch_address,
+    DROP COLUMN repository_url,
     DROP COLUMN status,
     DROP COLUMN owner_issue_id;

@@ -2,7 +2,9 @@
 ALTER TABLE execution_workspaces
     ADD COLUMN owner_issue_id uuid,
     ADD COLUMN status text NOT NULL CHECK (status IN ('provisioning', 'ready', 'removed')),
-    ADD COLUMN remote text,
+    ADD COLUMN repository_url text,
+    ADD COLUMN fetch_address text,
+    ADD COLUMN push_address text,
     ADD COLUMN base_commit text,
     ADD COLUMN head_commit text,
     ADD COLUMN pushed_commit text,

@@ -24,6 +24,9 @@ const POSTGRES_CLUSTER: &str = "workforce-postgres-cluster";
 /// The models that agents talk to; test code may depend on it from everywhere.
 const MODEL_IMITATION: &str = "workforce-model-imitation";
 
+/// The forges that pull requests are made at; test code may depend on it from everywhere.
+const FORGE_IMITATION: &str = "workforce-forge-imitation";
+
 /// What takes long to build and no rule needs: `cargo xtask tidy` answers within seconds from
 /// nothing.
 const HEAVY: &[&str] = &[
@@ -129,9 +132,15 @@ const PERMISSIONS: &[Permission] = &[
         must_not_see: HEAVY,
     },
     Permission {
+<<<<<<< HEAD
         package: "workforce-git",
         may_use: &["workforce-domain"],
         must_not_see: NO_INTERFACE_NOR_DATABASE,
+=======
+        package: "workforce-forges",
+        may_use: &["workforce-domain"],
+        must_not_see: &["tokio"],
+>>>>>>> forges
     },
     Permission {
         package: "workforce-guard",
@@ -158,6 +167,8 @@ const PERMISSIONS: &[Permission] = &[
             "workforce-domain",
             "workforce-agent-programs",
             "workforce-app",
+            "workforce-forges",
+            "workforce-git",
             "workforce-guard",
             "workforce-http-caller",
             "workforce-scrub",
@@ -204,6 +215,11 @@ const PERMISSIONS: &[Permission] = &[
     },
     Permission {
         package: MODEL_IMITATION,
+        may_use: &[],
+        must_not_see: NO_INTERFACE_NOR_DATABASE,
+    },
+    Permission {
+        package: FORGE_IMITATION,
         may_use: &[],
         must_not_see: NO_INTERFACE_NOR_DATABASE,
     },
@@ -303,7 +319,7 @@ impl Edge<'_> {
             .find(|permission| permission.package == from)
             .ok_or_else(|| format!("{from} is not in the table of permitted dependencies"))?;
         // A package may name itself for its tests, to switch on a feature.
-        let is_for_all_tests = [TESTKIT, MODEL_IMITATION, from].contains(&to);
+        let is_for_all_tests = [TESTKIT, MODEL_IMITATION, FORGE_IMITATION, from].contains(&to);
         let is_test_code = is_for_tests && is_for_all_tests;
         if is_ours && !permission.may_use.contains(&to) && !is_test_code {
             return Err(format!("{from} must not depend on {to}"));

@@ -40,8 +40,8 @@ pub trait ExecutionWorkspaceReads {
         issue: IssueId,
     ) -> Result<Vec<ExecutionWorkspace>, StoreError>;
 
-    /// The address that the oldest worktree of a workspace is pushed to.
-    fn remote_of(
+    /// A worktree of a workspace of a project that is ready, if there is one.
+    fn first_ready_of(
         &mut self,
         company: CompanyScope,
         workspace: WorkspaceId,

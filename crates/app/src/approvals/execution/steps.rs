@@ -138,7 +138,7 @@ pub fn finish_step(
     ctx: &Context<'_>,
     step: StepRef,
     result: Value,
-    note: impl FnOnce(&mut ExecutionWorkspace),
+    note: &dyn Fn(&mut ExecutionWorkspace),
 ) -> Result<bool, StoreError> {
     let locked = lock_live(tx, step.company, step.approval, step.attempt)?;
     let Some((approval, mut execution)) = locked else {

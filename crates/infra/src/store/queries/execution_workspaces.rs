@@ -38,7 +38,9 @@ struct WorkspaceRow {
     path: String,
     owner_issue_id: Option<IdColumn<IssueId>>,
     status: StringEnumColumn<ExecutionWorkspaceStatus>,
-    remote: Option<String>,
+    repository_url: Option<String>,
+    fetch_address: Option<String>,
+    push_address: Option<String>,
     base_commit: Option<String>,
     head_commit: Option<String>,
     pushed_commit: Option<String>,
@@ -54,7 +56,7 @@ impl Row for WorkspaceRow {
     type Record = ExecutionWorkspace;
 
     fn weight(&self) -> usize {
-        self.branch.len() + self.path.len() + length(self.remote.as_ref())
+        self.branch.len() + self.path.len() + length(self.push_address.as_ref())
     }
 
     fn restore(self) -> Result<ExecutionWorkspace, Corrupt> {
@@ -84,7 +86,9 @@ impl Row for WorkspaceRow {
             base_branch: self.base_branch,
             path: self.path,
             status: self.status.0,
-            remote: self.remote,
+            repository_url: self.repository_url,
+            fetch_address: self.fetch_address,
+            push_address: self.push_address,
             base_commit: self.base_commit,
             head_commit: self.head_commit,
             pushed_commit: self.pushed_commit,
@@ -109,7 +113,9 @@ impl From<&ExecutionWorkspace> for WorkspaceRow {
             path: workspace.path.clone(),
             owner_issue_id: workspace.owner.map(IdColumn),
             status: StringEnumColumn(workspace.status),
-            remote: workspace.remote.clone(),
+            repository_url: workspace.repository_url.clone(),
+            fetch_address: workspace.fetch_address.clone(),
+            push_address: workspace.push_address.clone(),
             base_commit: workspace.base_commit.clone(),
             head_commit: workspace.head_commit.clone(),
             pushed_commit: workspace.pushed_commit.clone(),
@@ -224,7 +230,7 @@ impl ExecutionWorkspaceReads for Transaction<'_> {
         all(rows)
     }
 
-    fn remote_of(
+    fn first_ready_of(
         &mut self,
         company: CompanyScope,
         workspace: WorkspaceId,

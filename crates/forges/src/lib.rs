@@ -1,0 +1,42 @@
+//! A client for the forges that keep repositories and pull requests: GitHub and GitHub
+//! Enterprise, GitLab, Gitea and Forgejo.
+//!
+//! [`Forges`] chooses a [`Forge`] by the host of a [`RepositoryAddress`]. A forge makes a pull
+//! request exactly once, however often it is asked to ([`Forge::find_or_create`]), and tells
+//! cheaply what became of it ([`Forge::state`]). [`webhook`] reads what GitHub tells by itself.
+//!
+//! Everything blocks; callers run it on threads of their own. The crate knows no store, no
+//! program and no use case. A token goes to the host of the configured interface and nowhere
+//! else, and stands in no text.
+
+mod address;
+mod api;
+mod config;
+mod dialect;
+mod error;
+mod exchange;
+mod forge;
+mod forges;
+mod host;
+mod kind;
+mod limits;
+mod pause;
+mod pull_request;
+mod refusal;
+mod token;
+mod turns;
+mod validators;
+pub mod webhook;
+
+pub use address::RepositoryAddress;
+pub use config::{ConfigError, ForgeConfig};
+pub use error::ForgeError;
+pub use forge::Forge;
+pub use forges::Forges;
+pub use kind::ForgeKind;
+pub use limits::Limits;
+pub use pull_request::{
+    Checks, ChecksState, FailedCheck, NewPullRequest, PullRequest, PullRequestState, Snapshot,
+};
+pub use token::Token;
+pub use validators::{Validators, Watched};
