@@ -134,6 +134,11 @@ string_enum! {
         ApprovalCommentAdded = "approval.comment_added",
         /// An approval was withdrawn.
         ApprovalCancelled = "approval.cancelled",
+        /// The worktree of a ticket cannot be merged or committed, and its agent was
+        /// asked to mend it.
+        TicketConflict = "ticket.conflict",
+        /// The same, after its agent was asked in vain: the board has to look.
+        TicketConflictEscalated = "ticket.conflict_escalated",
         /// What the board agrees to began to be done outside of the store.
         ApprovalExecutionStarted = "approval.execution_started",
         /// A step of that failed; the approval is undecided still.

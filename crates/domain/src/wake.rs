@@ -48,6 +48,8 @@ string_enum! {
         ApprovalRevisionRequested = "approval_revision_requested",
         /// The last open child of its issue ended.
         ChildrenCompleted = "children_completed",
+        /// The worktree of its ticket cannot be merged or committed as it is.
+        WorkspaceConflictRecovery = "execution_workspace_conflict_recovery",
         /// Its last run was lost with its server.
         ProcessLostRetry = "process_lost_retry",
         /// The provider of its model refused its last run.

@@ -9,6 +9,7 @@ use std::time::Duration;
 use crate::containment::ContainmentPlan;
 use crate::default_cap::default_cap;
 use crate::private_files::make_folder;
+use crate::tickets::TicketSettings;
 use workforce_domain::cost::PriceTable;
 use workforce_domain::id::{AgentId, CompanyId, InstanceId, RunId};
 use workforce_domain::port::{Clock, Ids, InstructionFiles, Store, Tokens, Vault};
@@ -28,11 +29,13 @@ const EXCLUSIVE_PATIENCE: Duration = Duration::from_secs(10 * 60);
 const HOMES: &str = "agents";
 /// The folder that servers keep runs in, there.
 const RUNS: &str = "runs";
+/// The folder of the worktrees of tickets, there.
+pub(crate) const WORKTREES: &str = "worktrees";
 
 /// Whether a folder of the data folder has parts that are the runs'. The engine
 /// makes those in it as open as they must be.
 pub(crate) fn is_way(name: &OsStr) -> bool {
-    name == HOMES || name == RUNS
+    name == HOMES || name == RUNS || name == WORKTREES
 }
 
 /// Whose home folder agents have.
@@ -102,6 +105,8 @@ pub struct EngineConfig {
     pub vitals: Vitals,
     /// Where room is looked for, on disks of this server.
     pub watched_folders: Vec<(StorageArea, PathBuf)>,
+    /// How governed tickets are worked on.
+    pub tickets: TicketSettings,
     /// The environment of the server, of which agents see the allowed part.
     pub server_environment: Vec<(OsString, OsString)>,
 }
@@ -117,12 +122,14 @@ impl EngineConfig {
         server_environment: impl IntoIterator<Item = (OsString, OsString)>,
         guard: GuardProgram,
     ) -> Self {
+        let runs_dir = runs_dir.into();
         Self {
+            tickets: TicketSettings::beside(&runs_dir),
             instance,
             api_url: api_url.into(),
             public_url: None,
             http_allow: Vec::new(),
-            runs_dir: runs_dir.into(),
+            runs_dir,
             instance_cap: default_cap(),
             lease: Duration::from_secs(60),
             renew_every: Duration::from_secs(10),

@@ -2,12 +2,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::runtime::Handle;
+use tokio::task::JoinError;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use workforce_domain::id::RunId;
+use workforce_domain::actor::CompanyScope;
+use workforce_domain::id::{ApprovalId, IssueId, RunId};
 use workforce_domain::port::{
-    AdapterCheckFuture, AdapterChecks, AdapterToCheck, EngineSignal, TextScrubber,
+    AdapterCheckFuture, AdapterChecks, AdapterToCheck, CarryOutError, CarryOutFuture, EngineSignal,
+    GovernedWork, PreflightFuture, StoreError, TextScrubber,
 };
 use workforce_domain::time::Timestamp;
 
@@ -16,7 +19,7 @@ use crate::live::Halt;
 use crate::state::EngineState;
 use crate::transactions::{Notifiers, Transactions};
 use crate::{
-    adapter_check, disk_watch, dispatcher, housekeeping, log_packing, log_publisher, renewal,
+    adapter_check, disk_watch, dispatcher, housekeeping, log_packing, log_publisher, renewal, tickets,
 };
 
 /// The longest grace a run gets when the server stops, whatever its agent's
@@ -50,6 +53,7 @@ impl Engine {
         loops.spawn(kept("dispatcher", &state, closing, dispatcher::run));
         loops.spawn(kept("housekeeping", &state, closing, housekeeping::run));
         loops.spawn(kept("log-packing", &state, closing, log_packing::run));
+        loops.spawn(kept("tickets", &state, closing, tickets::run_advances));
         loops.close();
         let renewals = TaskTracker::new();
         let abandoning = &state.abandoning;
@@ -129,6 +133,11 @@ impl EngineHandle {
         let state = &self.state;
         state.closing.cancel();
         self.loops.wait().await;
+        // What git was told to do is written down, so that nothing is done twice.
+        state.tickets.close();
+        if timeout(SHUTDOWN_BOUND, state.tickets.wait()).await.is_err() {
+            tracing::warn!("an approval is left to be carried out after the next start");
+        }
         state.runs.close();
         if state.config.keep_runs {
             self.leave_runs().await;
@@ -172,6 +181,29 @@ impl EngineHandle {
             let left = state.live.len();
             tracing::error!(left, "runs are left to the next start of the server");
         }
+    }
+}
+
+impl GovernedWork for EngineHandle {
+    fn preflight(&self, company: CompanyScope, approval: ApprovalId) -> PreflightFuture<'_> {
+        Box::pin(tickets::preflight(&self.state, company, approval))
+    }
+
+    fn carry_out(&self, company: CompanyScope, approval: ApprovalId) -> CarryOutFuture<'_> {
+        let state = Arc::clone(&self.state);
+        Box::pin(tickets::carry_out(state, &self.runtime, company, approval))
+    }
+
+    fn sync(&self, company: CompanyScope, issue: IssueId) -> CarryOutFuture<'_> {
+        let state = Arc::clone(&self.state);
+        let task = self.state.tickets.spawn_on(
+            async move { tickets::sync(&state, company, issue).await },
+            &self.runtime,
+        );
+        Box::pin(async move {
+            let lost = |error: JoinError| CarryOutError::Store(StoreError::Failed(error.into()));
+            task.await.unwrap_or_else(|error| Err(lost(error)))
+        })
     }
 }
 

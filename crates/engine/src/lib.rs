@@ -39,6 +39,7 @@ mod run_verdict;
 mod secret_resolution;
 mod state;
 pub mod steps;
+mod tickets;
 mod transactions;
 mod wake_payload;
 
@@ -48,4 +49,5 @@ pub use containment::{ContainmentMode, ContainmentPlan, NotContained};
 pub use folder_removal::remove_folder;
 pub use handle::{Engine, EngineHandle};
 pub use log_store::FileRunLogs;
+pub use tickets::{CommitIdentity, TicketSettings};
 pub use workforce_http_caller::AddressRange;

@@ -16,6 +16,7 @@ use crate::config::AgentHome;
 use crate::instructions::RunCopy;
 use crate::secret_resolution::{self, ResolutionError};
 use crate::state::EngineState;
+use crate::tickets::Place;
 
 /// All that an adapter needs to know about a run.
 pub(crate) struct RunContext {
@@ -37,6 +38,8 @@ pub(crate) struct RunContext {
     pub(crate) account: Option<AccountKey>,
     /// The instructions of its agent.
     pub(crate) instructions: RunInstructions,
+    /// The worktree of its ticket, in which it works.
+    pub(crate) worktree: Option<Place>,
     /// The copy of the instructions that the run reads, once there is one.
     pub(crate) copy: Option<RunCopy>,
     /// The values that the run must not write.
@@ -99,6 +102,7 @@ pub(crate) async fn prepare(
         settings,
         account,
         instructions: known.instructions,
+        worktree: None,
         copy: None,
     })
 }

@@ -141,11 +141,14 @@ pub(crate) fn facts(
         "TASK_IDENTIFIER",
         issue.map(|issue| text(&issue.identifier)),
     );
+    let worktree = context.worktree.as_ref();
+    let own_key = issue.and_then(|issue| issue.ticket_key.as_deref());
+    let ticket_key = worktree.map(|it| it.record.ticket_key.as_str());
+    add("TICKET_KEY", ticket_key.or(own_key).map(text));
+    add("WORKSPACE_BRANCH", worktree.map(|it| text(&it.record.branch)));
     add(
-        "TICKET_KEY",
-        issue
-            .and_then(|issue| issue.ticket_key.as_deref())
-            .map(text),
+        "WORKSPACE_BASE_BRANCH",
+        worktree.map(|it| text(&it.record.base_branch)),
     );
     add("WAKE_COMMENT_ID", claimed.wake.comments.last().map(text));
     add("LINKED_ISSUE_IDS", linked_issues(context));
@@ -166,9 +169,13 @@ pub(crate) fn facts(
         status.and_then(ApprovalStatus::parse).map(text),
     );
     add("LOCALE", claimed.company.locale.as_deref().map(text));
-    let workspace = context.workspace.as_ref();
+    let of_ticket = worktree.map(|worktree| &worktree.workspace);
+    let workspace = of_ticket.or(context.workspace.as_ref());
     let workspace_cwd = workspace.and_then(|workspace| workspace.source.cwd());
-    let in_workspace = workspace_cwd.map(|cwd| text(cwd.as_str()));
+    let in_workspace = match worktree {
+        Some(worktree) => Some(worktree.path.clone().into_os_string()),
+        None => workspace_cwd.map(|cwd| text(cwd.as_str())),
+    };
     add(
         "WORKSPACE_CWD",
         Some(in_workspace.unwrap_or_else(|| cwd.into())),

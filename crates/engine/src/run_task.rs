@@ -16,6 +16,7 @@ use crate::run_context::{self, RunContext};
 use crate::secret_resolution::ResolutionError;
 use crate::state::EngineState;
 use crate::steps::EndedRun;
+use crate::tickets::{NoPlace, place_of};
 use crate::{guarded_run, instructions, run_end};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
@@ -124,6 +125,10 @@ async fn execute(
     match run_context::prepare(&state, claimed, token).await {
         Ok(mut context) => {
             live.note_patterns(context.patterns.clone());
+            match place_of(&state, &context.claimed.run).await {
+                Ok(place) => context.worktree = place,
+                Err(no_place) => return Some(without_place(&live, no_place)),
+            }
             let mut ending = attempt(&state, &live, adapter, &mut context).await;
             while ending.as_ref().is_some_and(|ending| ending.lacks_room) {
                 ending = match until_room(&state, &live).await {
@@ -144,6 +149,20 @@ async fn execute(
         Err(error @ ResolutionError::Store(_)) => {
             tracing::error!(%error, cause = ?error, run = %live.run, "a run cannot be prepared");
             Some(ExecutionResult::broken("the store failed before the start"))
+        }
+    }
+}
+
+/// A run that does not begin, since it has no worktree to work in: elsewhere its work
+/// would be in the wrong place.
+fn without_place(live: &LiveRun, no_place: NoPlace) -> ExecutionResult {
+    match no_place {
+        NoPlace::Missing(failure) => {
+            ExecutionResult::failed(RunErrorCode::WorkspaceMissing, failure.message)
+        }
+        NoPlace::Store(error) => {
+            tracing::error!(%error, cause = ?error, run = %live.run, "a run cannot be placed");
+            ExecutionResult::broken("the store failed before the start")
         }
     }
 }

@@ -4,11 +4,13 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use workforce_domain::time::Timestamp;
+use workforce_git::{Git, GitError};
 use workforce_vitals::{StorageArea, is_full};
 
 use crate::adapter_check::CHECKS_AT_ONCE;
 use crate::config::EngineConfig;
 use crate::live::LiveRuns;
+use crate::tickets::LazyGit;
 use crate::transactions::Transactions;
 
 /// What the tasks of an engine share.
@@ -28,6 +30,9 @@ pub(crate) struct EngineState {
     pub(crate) recovered: CancellationToken,
     /// A permit for each check of an adapter that may go on.
     pub(crate) checks: Arc<Semaphore>,
+    /// The tasks that carry out approvals.
+    pub(crate) tickets: TaskTracker,
+    git: LazyGit,
     last_tick: Mutex<Option<Timestamp>>,
 }
 
@@ -43,8 +48,18 @@ impl EngineState {
             abandoning: CancellationToken::new(),
             recovered: CancellationToken::new(),
             checks: Arc::new(Semaphore::new(CHECKS_AT_ONCE)),
+            tickets: TaskTracker::new(),
+            git: LazyGit::default(),
             last_tick: Mutex::default(),
         })
+    }
+
+    /// git, for governed tickets.
+    ///
+    /// # Errors
+    /// There is none that can be used.
+    pub(crate) async fn git(&self) -> Result<&Git, GitError> {
+        self.git.get(&self.config.tickets).await
     }
 
     /// Whether there is room for what runs write.

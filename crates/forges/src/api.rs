@@ -69,6 +69,10 @@ impl Api {
         self.token.is_some()
     }
 
+    pub(crate) fn token(&self) -> Option<&Token> {
+        self.token.as_ref()
+    }
+
     /// The host of the forge's web pages.
     pub(crate) fn host(&self) -> &Host {
         &self.host

@@ -15,12 +15,23 @@ use crate::validators::{Validators, Watched};
 #[derive(Clone)]
 pub struct Forge {
     api: Api,
+    is_named: bool,
     turns: Arc<Turns>,
 }
 
 impl Forge {
-    pub(crate) const fn new(api: Api, turns: Arc<Turns>) -> Self {
-        Self { api, turns }
+    pub(crate) const fn new(api: Api, is_named: bool, turns: Arc<Turns>) -> Self {
+        Self {
+            api,
+            is_named,
+            turns,
+        }
+    }
+
+    /// Whether the operator named it, or it has a token: nobody else makes pull requests.
+    #[must_use]
+    pub const fn is_usable(&self) -> bool {
+        self.is_named || self.has_token()
     }
 
     /// Which interface it speaks.
@@ -35,11 +46,25 @@ impl Forge {
         self.api.has_token()
     }
 
+    /// User and password with which git reaches the repositories of this forge over HTTP;
+    /// `None` without a token. Never write them anywhere.
+    #[must_use]
+    pub fn git_password(&self) -> Option<(&'static str, String)> {
+        let user = match self.api.kind {
+            ForgeKind::GitHub => "x-access-token",
+            ForgeKind::GitLab => "oauth2",
+            ForgeKind::Gitea => "token",
+        };
+        let token = self.api.token()?;
+        Some((user, token.reveal().to_owned()))
+    }
+
     /// The same forge, asked with another token.
     #[must_use]
     pub fn with_token(self, token: Token) -> Self {
         Self {
             api: self.api.with_token(token),
+            is_named: self.is_named,
             turns: self.turns,
         }
     }

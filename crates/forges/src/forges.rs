@@ -1,3 +1,4 @@
+use std::fmt;
 use std::sync::Arc;
 
 use crate::address::RepositoryAddress;
@@ -32,6 +33,7 @@ struct Known {
     host: Host,
     api_url: ApiUrl,
     token: Option<Token>,
+    is_named: bool,
 }
 
 impl Forges {
@@ -52,12 +54,13 @@ impl Forges {
             known.push(forge);
         }
         for (kind, host) in PUBLIC {
-            let public = Known::of(ForgeConfig {
+            let mut public = Known::of(ForgeConfig {
                 kind,
                 host: host.to_owned(),
                 api_url: None,
                 token: None,
             })?;
+            public.is_named = false;
             if known.iter().all(|other| other.host != public.host) {
                 known.push(public);
             }
@@ -81,7 +84,16 @@ impl Forges {
             known.token.clone(),
             Arc::clone(&self.exchange),
         );
-        Some(Forge::new(api, Arc::clone(&self.turns)))
+        Some(Forge::new(api, known.is_named, Arc::clone(&self.turns)))
+    }
+}
+
+/// Shows how many there are, and nothing of their tokens.
+impl fmt::Debug for Forges {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Forges")
+            .field("known", &self.known.len())
+            .finish_non_exhaustive()
     }
 }
 
@@ -100,6 +112,7 @@ impl Known {
             api_url: api_url.map_err(refused)?,
             host,
             token: config.token,
+            is_named: true,
         })
     }
 }

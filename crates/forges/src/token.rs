@@ -30,6 +30,11 @@ impl Token {
         Some(value)
     }
 
+    /// The token itself.
+    pub(crate) fn reveal(&self) -> &str {
+        &self.0
+    }
+
     /// A text without this token.
     pub(crate) fn scrub(&self, text: &str) -> String {
         text.replace(self.0.as_str(), SCRUBBED)

@@ -3,6 +3,7 @@
 mod callees;
 mod containment;
 mod data;
+mod tickets;
 
 use std::ffi::OsStr;
 use std::net::SocketAddr;
@@ -20,6 +21,7 @@ use workforce_infra::objects::Location;
 use self::callees::CalleeArgs;
 use self::containment::ContainmentArgs;
 pub(crate) use self::data::DataArgs;
+use self::tickets::TicketArgs;
 
 /// Requests per second where others than this machine may ask.
 const RATE_LIMIT: u32 = 50;
@@ -64,6 +66,10 @@ pub(crate) struct ServeArgs {
     /// Agents that are called by HTTP.
     #[command(flatten)]
     pub(crate) callees: CalleeArgs,
+
+    /// Governed tickets.
+    #[command(flatten)]
+    pub(crate) tickets: TicketArgs,
 
     /// Runs that may be live at once on this server; when unsaid four per core,
     /// at least 8, as far as they fit into the memory at 512 MiB each.

@@ -195,6 +195,7 @@ impl Service {
             config.predecessors = hold.predecessors().to_vec();
         }
         config.secret_files.clone_from(&args.secret_files);
+        config.tickets = args.tickets.settings(&runs_dir)?;
         config.vitals = vitals.clone();
         config.watched_folders = watched_folders(&data_dir, &location);
         let engine = Engine::start(
@@ -253,6 +254,7 @@ impl Service {
                 engine: engine.clone(),
                 prices,
                 adapters: engine.clone(),
+                governed: engine.clone(),
             },
             auth,
             args.hosts(),

@@ -1,3 +1,4 @@
+DROP INDEX heartbeat_runs_of_worktree;
 DROP TABLE ticket_advances;
 DROP TABLE approval_execution_steps;
 DROP TABLE approval_executions;

@@ -64,3 +64,4 @@ CREATE TABLE ticket_advances (
     FOREIGN KEY (company_id, issue_id) REFERENCES issues (company_id, id) ON DELETE CASCADE
 );
 CREATE INDEX ticket_advances_due ON ticket_advances (not_before, issue_id);
+CREATE INDEX heartbeat_runs_of_worktree ON heartbeat_runs (company_id, execution_workspace_id, id) WHERE execution_workspace_id IS NOT NULL;

@@ -201,6 +201,7 @@ const PERMISSIONS: &[Permission] = &[
             "workforce-app",
             "workforce-infra",
             "workforce-engine",
+            "workforce-forges",
             "workforce-guard",
             "workforce-http",
             "workforce-http-caller",

@@ -154,10 +154,14 @@ fn decide(
     // In the order of locks: agents, issues, the approval.
     let requester = issue_effects::lock_requester(tx, &found)?;
     let draft = hire::lock_draft_of(tx, &found)?;
+    let parts = match verdict.way() {
+        Way::Executed => links::lock_parts(tx, &found)?,
+        Way::Agreement | Way::Refusal => Vec::new(),
+    };
     let mut issues = links::lock_of(tx, &found)?;
     let mut approval = lock(tx, &found)?;
     let from = approval.status();
-    execution::require_way(tx, ctx, &approval, verdict.way())?;
+    execution::require_way(tx, ctx, &mut approval, verdict.way())?;
     let note = command.note();
     let decision = Decision {
         by: Decider(by),
@@ -183,8 +187,15 @@ fn decide(
         BoardVerdict::Approve | BoardVerdict::ApproveExecuted => {
             hire::activate(tx, ctx, draft)?;
             execution::give_worktrees(tx, ctx, &approval, &mut issues)?;
-            issue_effects::approved(tx, ctx, &approval, &mut issues, requester.as_ref())?;
-            None
+            let effects = issue_effects::Approved {
+                approval: &approval,
+                requester: requester.as_ref(),
+            };
+            effects.apply(tx, ctx, &mut issues, parts)?;
+            match execution::announcement(&approval) {
+                Some(text) => issue_effects::comment_with(tx, ctx, &approval, &issues, &text)?,
+                None => None,
+            }
         }
         BoardVerdict::Reject => {
             hire::discard(tx, ctx, draft)?;

@@ -50,37 +50,77 @@ pub(super) fn block_issues(
     Ok(())
 }
 
-/// The board agreed.
-pub(super) fn approved(
-    tx: &mut dyn Tx,
-    ctx: &Context<'_>,
-    approval: &Approval,
-    issues: &mut [Locked<Issue>],
-    requester: Option<&EmployedAgent>,
-) -> Result<(), Failure<ApprovalError>> {
-    match approval.kind {
-        ApprovalType::ApproveIssuePlan => {
-            for issue in issues.iter_mut().filter(|it| !it.status().is_terminal()) {
-                issue.progress = issue.progress.next_epoch();
-                if issue.status() == IssueStatus::Blocked {
-                    return_to_work(tx, ctx, approval, issue, requester)?;
-                } else {
-                    issue.updated_at = ctx.now;
-                    tx.issues_mut().save(issue)?;
-                    log_issue_change(tx, ctx, approval, issue, json!({}));
-                }
-            }
+/// The board agreed to an approval.
+pub(super) struct Approved<'a> {
+    pub(super) approval: &'a Approval,
+    /// The agent that asked, if it may still be given work.
+    pub(super) requester: Option<&'a EmployedAgent>,
+}
+
+impl Approved<'_> {
+    /// Does to the issues what the approval asks for. `parts` lie below them and are
+    /// not linked to the approval.
+    pub(super) fn apply(
+        &self,
+        tx: &mut dyn Tx,
+        ctx: &Context<'_>,
+        issues: &mut Vec<Locked<Issue>>,
+        parts: Vec<Locked<Issue>>,
+    ) -> Result<(), Failure<ApprovalError>> {
+        match self.approval.kind {
+            ApprovalType::ApproveIssuePlan => Ok(self.go_on(tx, ctx, issues)?),
+            ApprovalType::ApproveCompletion
+            | ApprovalType::ApprovePullRequest
+            | ApprovalType::ApprovePushToExistingPr => self.complete(tx, ctx, issues, parts),
+            _ => Ok(()),
         }
-        ApprovalType::ApproveCompletion => {
-            for issue in issues.iter_mut().filter(|it| !it.status().is_terminal()) {
-                let details = json!({ "approvalId": approval.id });
-                issues::complete(tx, ctx, issue, details)
-                    .map_err(|failure| failure.map(ApprovalError::from))?;
-            }
-        }
-        _ => {}
     }
-    Ok(())
+
+    /// The work on the issues of a plan goes on.
+    fn go_on(
+        &self,
+        tx: &mut dyn Tx,
+        ctx: &Context<'_>,
+        issues: &mut [Locked<Issue>],
+    ) -> Result<(), StoreError> {
+        for issue in issues.iter_mut().filter(|it| !it.status().is_terminal()) {
+            issue.progress = issue.progress.next_epoch();
+            if issue.status() == IssueStatus::Blocked {
+                return_to_work(tx, ctx, self.approval, issue, self.requester)?;
+            } else {
+                issue.updated_at = ctx.now;
+                tx.issues_mut().save(issue)?;
+                log_issue_change(tx, ctx, self.approval, issue, json!({}));
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the issues, and what is open still of their parts.
+    fn complete(
+        &self,
+        tx: &mut dyn Tx,
+        ctx: &Context<'_>,
+        issues: &mut Vec<Locked<Issue>>,
+        parts: Vec<Locked<Issue>>,
+    ) -> Result<(), Failure<ApprovalError>> {
+        let linked: Vec<IssueId> = issues.iter().map(|issue| issue.id).collect();
+        issues.extend(parts.into_iter().filter(|part| !linked.contains(&part.id)));
+        // Whoever has ended comes last, and is left out.
+        issues.sort_by_key(|issue| issue.status().is_terminal());
+        let open = issues.partition_point(|issue| !issue.status().is_terminal());
+        let details = |issue: &Issue| {
+            let mut details = json!({ "approvalId": self.approval.id });
+            if !linked.contains(&issue.id) {
+                details["completedBy"] = json!("cascade");
+            }
+            details
+        };
+        issues::complete(tx, ctx, &mut issues[..open], details)
+            .map_err(|failure| failure.map(ApprovalError::from))?;
+        issues.retain(|issue| linked.contains(&issue.id));
+        Ok(())
+    }
 }
 
 /// The board did not agree, or the approval was withdrawn: the issues that
@@ -201,7 +241,18 @@ pub(super) fn comment(
         Some(note) => format!("The board {said} `{}`.\n\n{note}", approval.kind),
         None => format!("The board {said} `{}`.", approval.kind),
     };
-    let Ok(body) = CommentBody::new(&text) else {
+    comment_with(tx, ctx, approval, issues, &text)
+}
+
+/// The same with a text of its own.
+pub(super) fn comment_with(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    approval: &Approval,
+    issues: &[Locked<Issue>],
+    text: &str,
+) -> Result<Option<CommentId>, StoreError> {
+    let Ok(body) = CommentBody::new(text) else {
         return Ok(None);
     };
     let (about, mut on_it) = (subject(approval, issues).map(|issue| issue.id), None);

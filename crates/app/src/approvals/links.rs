@@ -94,7 +94,7 @@ pub(super) fn lock_of(
     let ids = linked_issues::of(tx.reads(), approval)?;
     let issues = lock(tx, company, ids)?;
     // Ending an issue locks its parent, and issues come before the approval.
-    if approval.kind == ApprovalType::ApproveCompletion {
+    if ends_issues(approval.kind) {
         lock(
             tx,
             company,
@@ -102,4 +102,29 @@ pub(super) fn lock_of(
         )?;
     }
     Ok(issues)
+}
+
+/// True where the board's agreement ends the issues.
+const fn ends_issues(kind: ApprovalType) -> bool {
+    matches!(
+        kind,
+        ApprovalType::ApproveCompletion
+            | ApprovalType::ApprovePullRequest
+            | ApprovalType::ApprovePushToExistingPr
+    )
+}
+
+/// Locks what lies below the issue that an approval is about, where the board's
+/// agreement ends that as well. It comes before the locks on the linked issues.
+pub(super) fn lock_parts(
+    tx: &mut dyn Tx,
+    approval: &Approval,
+) -> Result<Vec<Locked<Issue>>, StoreError> {
+    match (approval.kind, approval.primary_issue) {
+        (
+            ApprovalType::ApprovePullRequest | ApprovalType::ApprovePushToExistingPr,
+            Some(issue),
+        ) => tx.issues_mut().lock_below(approval.scope(), issue),
+        _ => Ok(Vec::new()),
+    }
 }

@@ -6,6 +6,7 @@
 //! outside of the store, such as a worktree or a pull request, comes before it, as
 //! the steps of an [`execution`].
 
+pub mod advance;
 mod cancel;
 mod comment;
 mod decide;

@@ -1,14 +1,19 @@
 //! How a governed issue with children comes to its end
 //! (docs/issues.md#governed-issues).
 
+use serde_json::json;
+use workforce_domain::activity::Action;
 use workforce_domain::actor::CompanyOwned;
-use workforce_domain::issue::{Issue, IssueStatus};
+use workforce_domain::execution_workspace::TicketAdvance;
+use workforce_domain::issue::{Issue, IssueStatus, Mover};
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{Failure, Locked, Reads, StoreError, Tx};
 use workforce_domain::string_enum::StringEnum;
 
+use super::governance::governance_of;
 use super::status::Rewrite;
 use super::{IssueError, OpenChild, assignment};
+use crate::activity_log::log_change;
 use crate::context::Context;
 
 /// So many open children are named in a refusal.
@@ -34,9 +39,47 @@ pub(super) fn requested(
 pub(super) fn children_ended(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
-    parent: &Locked<Issue>,
+    parent: &mut Locked<Issue>,
 ) -> Result<(), StoreError> {
+    if is_ticket(tx.reads(), parent)? {
+        let (by, to) = (Mover::Board, IssueStatus::InReview);
+        if let Ok(moved) = parent.progress.transition_to(by, to, ctx.now)
+            && moved.is_change()
+        {
+            parent.progress = moved.progress;
+            parent.updated_at = ctx.now;
+            tx.issues_mut().save(parent)?;
+            let details = json!({ "from": moved.from, "to": to });
+            log_change(tx, &ctx.as_system(), Action::IssueUpdated, parent, details);
+        }
+        request(tx, ctx, parent)?;
+    }
     assignment::wake_for_children(tx, ctx, parent)
+}
+
+/// True for the issue that a governed ticket belongs to.
+fn is_ticket(reads: &mut dyn Reads, issue: &Issue) -> Result<bool, StoreError> {
+    if issue.status().is_terminal() || !governance_of(reads, issue)?.governed {
+        return Ok(false);
+    }
+    let owned = reads.execution_workspaces().owned_by(issue.scope(), issue.id)?;
+    Ok(issue.parent.is_none() || !owned.is_empty())
+}
+
+/// Has the ticket brought before the board: what git must do for it comes first.
+pub(super) fn request(tx: &mut dyn Tx, ctx: &Context<'_>, issue: &Locked<Issue>) -> Result<(), StoreError> {
+    let advance = TicketAdvance {
+        issue: issue.id,
+        company: issue.company,
+        attempts: 0,
+        not_before: ctx.now,
+        error_code: None,
+        error: None,
+        created_at: ctx.now,
+    };
+    tx.execution_workspaces_mut().save_advance(issue, &advance)?;
+    ctx.signal.raise();
+    Ok(())
 }
 
 /// Refuses while children of an issue are open.

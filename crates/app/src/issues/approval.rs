@@ -103,7 +103,7 @@ pub(crate) fn complete(
         details["to"] = json!(IssueStatus::Done);
         log_change(tx, ctx, Action::IssueUpdated, issue, details);
     }
-    for parent in &parents {
+    for parent in &mut parents {
         status::child_ended(tx, ctx, parent)?;
     }
     Ok(())

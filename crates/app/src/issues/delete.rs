@@ -1,5 +1,6 @@
 use serde_json::json;
 use workforce_domain::activity::Action;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::issue::IssueRef;
 use workforce_domain::port::{Failure, Tx};
 

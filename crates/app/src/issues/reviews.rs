@@ -29,6 +29,8 @@ pub(super) struct Decided {
     handed_back: bool,
     /// The agent ends its own work, since there is nobody else to look at it.
     pub(super) self_review: bool,
+    /// The ticket is to be brought before the board.
+    pub(super) advances: bool,
 }
 
 impl Decided {
@@ -39,6 +41,7 @@ impl Decided {
             handed: None,
             handed_back: false,
             self_review: false,
+            advances: false,
         }
     }
 
@@ -142,7 +145,10 @@ pub(super) fn decide(
         if issue.parent.is_none() {
             refuse_without_plan(governance, issue)?;
             let taken = advance::requested(tx, issue, asked)?;
-            return Ok(Decided::rewritten(taken));
+            return Ok(Decided {
+                advances: true,
+                ..Decided::rewritten(taken)
+            });
         }
         advance::require_children_ended(tx.reads(), issue)?;
     }

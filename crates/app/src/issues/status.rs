@@ -150,8 +150,12 @@ pub(super) fn transition_as(
 
 /// What follows once the moved issue is saved: whoever waits for its parent's
 /// last child is told.
-pub(super) fn after(tx: &mut dyn Tx, ctx: &Context<'_>, step: &Step) -> Result<(), StoreError> {
-    match &step.parent {
+pub(super) fn after(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    step: &mut Step,
+) -> Result<(), StoreError> {
+    match &mut step.parent {
         Some(parent) => child_ended(tx, ctx, parent),
         None => Ok(()),
     }
@@ -161,7 +165,7 @@ pub(super) fn after(tx: &mut dyn Tx, ctx: &Context<'_>, step: &Step) -> Result<(
 pub(super) fn child_ended(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
-    parent: &Locked<Issue>,
+    parent: &mut Locked<Issue>,
 ) -> Result<(), StoreError> {
     let company = parent.scope();
     if tx.issues().open_children(company, parent.id)? > 0 {

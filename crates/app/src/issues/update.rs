@@ -15,7 +15,7 @@ use super::reassign::Reassignment;
 use super::status::{self, Rewrite};
 use super::update_command::UpdateIssue;
 use super::{
-    IssueError, IssueView, MAX_DOCUMENT, PLACED, approval, assignment, checkout, comment,
+    IssueError, IssueView, MAX_DOCUMENT, PLACED, advance, approval, assignment, checkout, comment,
     governance, hierarchy, lock, read, reassign, reviews, working_run,
 };
 use crate::access::{self, Denied};
@@ -198,7 +198,7 @@ fn change(
     if takes_up {
         check_out_itself(tx, ctx, issue, worker.as_ref())?;
     }
-    let step = match &decided {
+    let mut step = match &decided {
         Some(decided) => Some(decided.transition(tx, ctx, issue, asked)?),
         None => None,
     };
@@ -239,8 +239,11 @@ fn change(
         log_activity_with(tx, ctx, action, issue, details, changes);
         governance::check_move(tx.reads(), &before, governed, issue)?;
     }
-    if let Some(step) = &step {
+    if let Some(step) = &mut step {
         status::after(tx, ctx, step)?;
+    }
+    if decided.as_ref().is_some_and(|decided| decided.advances) {
+        advance::request(tx, ctx, issue)?;
     }
     wake(tx, ctx, issue, &before, reassigned)?;
     Ok(decided.and_then(|decided| decided.rewritten))

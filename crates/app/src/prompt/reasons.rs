@@ -14,6 +14,9 @@ pub(super) const fn sentence(reason: WakeReason) -> &'static str {
             "The board wants a change of what you asked for before it decides."
         }
         WakeReason::ChildrenCompleted => "The last open child of the issue ended.",
+        WakeReason::WorkspaceConflictRecovery => {
+            "The worktree of the issue's ticket cannot be committed or merged as it is."
+        }
         WakeReason::ProcessLostRetry => "Your last run was lost before it ended.",
         WakeReason::ProviderRetry => "The provider of your model had refused your last run.",
         WakeReason::BudgetResumed => "A budget that had stopped you lets you go on.",
@@ -37,6 +40,10 @@ board agrees.",
         WakeReason::ChildrenCompleted => Some(
             "Look at what the children came to. Finish the issue if that is all, or make the \
 children that are missing.",
+        ),
+        WakeReason::WorkspaceConflictRecovery => Some(
+            "Mend what the wake tells in the worktree: merge the base branch and solve the conflicts, or \
+remove what must not be committed. Commit, and set the issue to `done` again.",
         ),
         WakeReason::ProcessLostRetry | WakeReason::ProviderRetry => Some(
             "Look first at what your last run left behind, in files and in comments. Do not do it \

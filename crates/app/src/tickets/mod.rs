@@ -3,7 +3,11 @@
 //! The use cases of `approvals` call this; nothing here imports from them.
 
 mod plan;
+mod pull_request;
 mod ticket_key;
+mod worktrees;
 
 pub use plan::{PlannedWorkspace, planned};
 pub(crate) use plan::{RESOLVED, resolve};
+pub(crate) use pull_request::{announcement, tell_pull_requests};
+pub(crate) use worktrees::{pushed_from, reserved_for};

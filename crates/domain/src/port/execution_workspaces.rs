@@ -47,8 +47,22 @@ pub trait ExecutionWorkspaceReads {
         workspace: WorkspaceId,
     ) -> Result<Option<ExecutionWorkspace>, StoreError>;
 
+    /// The worktree that a run works in.
+    fn of_run(
+        &mut self,
+        company: CompanyScope,
+        run: RunId,
+    ) -> Result<Option<ExecutionWorkspace>, StoreError>;
+
     /// The run that works in a worktree.
     fn live_run(
+        &mut self,
+        company: CompanyScope,
+        id: ExecutionWorkspaceId,
+    ) -> Result<Option<RunId>, StoreError>;
+
+    /// The run that worked in a worktree last, also one that still does.
+    fn last_run(
         &mut self,
         company: CompanyScope,
         id: ExecutionWorkspaceId,

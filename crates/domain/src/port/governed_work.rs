@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::Document;
 use crate::actor::CompanyScope;
 use crate::approval::ExecutionStep;
-use crate::id::{ApprovalId, WorkspaceId};
+use crate::id::{ApprovalId, IssueId, WorkspaceId};
 use crate::port::StoreError;
 use crate::string_enum;
 
@@ -124,4 +124,8 @@ pub trait GovernedWork: Send + Sync {
     /// Takes the steps of an execution that was begun, and decides the approval.
     /// It goes to its end when the future is dropped.
     fn carry_out(&self, company: CompanyScope, approval: ApprovalId) -> CarryOutFuture<'_>;
+
+    /// Commits the work of the ticket of an issue and merges its base branch, for
+    /// somebody who is about to ask the board for a pull request.
+    fn sync(&self, company: CompanyScope, issue: IssueId) -> CarryOutFuture<'_>;
 }

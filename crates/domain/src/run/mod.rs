@@ -61,6 +61,8 @@ string_enum! {
         InstructionsUnavailable = "instructions_unavailable",
         /// A secret that its configuration names has no value.
         SecretUnresolved = "secret_unresolved",
+        /// The worktree of its ticket is gone and cannot be made again.
+        WorkspaceMissing = "workspace_missing",
         /// The server could not run this kind of adapter; only runs of earlier
         /// versions show it.
         AdapterUnavailable = "adapter_unavailable",

@@ -67,16 +67,30 @@ pub(super) async fn make_place(
 ) -> Result<Place, ExecutionResult> {
     let settings = LocalSettings::read(&context.settings).map_err(|fault| unusable(&fault))?;
     let occupant = context.occupant();
-    let workspace = context.workspace.as_ref();
-    let cwd = working_directory(state, occupant, &settings, workspace).await?;
+    let cwd = match &context.worktree {
+        Some(worktree) => worktree.path.clone(),
+        None => {
+            let workspace = context.workspace.as_ref();
+            working_directory(state, occupant, &settings, workspace).await?
+        }
+    };
     let own = own_variables(variables, &settings);
     let environment =
         environment(&state.config, context, &own, &cwd).map_err(|fault| unusable(&fault))?;
     let copy = context.copy.iter();
     let copy = copy.flat_map(|copy| [copy.folder.clone(), copy.skill.clone()]);
     let told = write_context(state, context).await?.into_iter().chain(copy);
-    let told: Vec<PathBuf> = told.collect();
-    let containment = contain(state, occupant, &told, &cwd, &environment).await?;
+    let mut shares = Shares {
+        told: told.collect(),
+        ..Shares::default()
+    };
+    if let Some(worktree) = &context.worktree {
+        shares.told.extend(worktree.read.iter().cloned());
+        shares.own.push(worktree.path.clone());
+        shares.own.extend(worktree.own.iter().cloned());
+        shares.places.extend(worktree.written.iter().cloned());
+    }
+    let containment = contain(state, occupant, &shares, &cwd, &environment).await?;
     Ok(Place {
         cwd,
         environment,
@@ -96,7 +110,8 @@ pub(super) async fn make_bare_place(
 ) -> Result<Place, ExecutionResult> {
     let occupant = context.occupant();
     let cwd = make_home(state, occupant.agent).await?;
-    let containment = contain(state, occupant, &[], &cwd, &environment).await?;
+    let shares = Shares::default();
+    let containment = contain(state, occupant, &shares, &cwd, &environment).await?;
     Ok(Place {
         cwd,
         environment,
@@ -123,7 +138,8 @@ pub(crate) async fn make_trial_place(
     let own = own_variables(variables, settings);
     let environment =
         base_environment(&state.config, occupant, &own).map_err(|fault| unusable(&fault))?;
-    let containment = contain(state, occupant, &[], &cwd, &environment).await?;
+    let shares = Shares::default();
+    let containment = contain(state, occupant, &shares, &cwd, &environment).await?;
     Ok(Place {
         cwd,
         environment,
@@ -234,15 +250,28 @@ fn own_variables(
         .collect()
 }
 
+/// What a run is shown of the server's files beside its home, and where else it
+/// writes.
+#[derive(Default)]
+struct Shares {
+    /// Files and folders to read.
+    told: Vec<PathBuf>,
+    /// Folders of the server's that are the run's own.
+    own: Vec<PathBuf>,
+    /// Folders elsewhere that it writes to.
+    places: Vec<PathBuf>,
+}
+
 /// What the run is kept from, and what of the server's files it is shown.
 async fn contain(
     state: &EngineState,
     occupant: Occupant,
-    told: &[PathBuf],
+    shares: &Shares,
     cwd: &Path,
     environment: &ChildEnvironment,
 ) -> Result<Containment, ExecutionResult> {
     let mut own = vec![make_home(state, occupant.agent).await?];
+    own.extend(shares.own.iter().cloned());
     if let Some(folder) = state
         .config
         .temporary_folder(occupant.company, occupant.run)
@@ -257,8 +286,12 @@ async fn contain(
         own.push(folder);
     }
     let mut places = vec![cwd.to_owned()];
+    places.extend(shares.places.iter().cloned());
     places.extend(environment.get("HOME").map(PathBuf::from));
-    Ok(state.config.containment.of_run(&own, told, &places))
+    Ok(state
+        .config
+        .containment
+        .of_run(&own, &shares.told, &places))
 }
 
 /// The folder that is the agent's alone.

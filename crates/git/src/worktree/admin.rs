@@ -45,6 +45,11 @@ impl Admin {
         Ok(admin.filter(|admin| admin.files == path))
     }
 
+    /// Where it lies.
+    pub(crate) fn path(&self, repository: &Repository) -> PathBuf {
+        repository.common_dir().join(WORKTREES).join(&self.name)
+    }
+
     fn named(repository: &Repository, name: &OsStr) -> Result<Option<Self>, GitError> {
         let opened = repository
             .folder()

@@ -56,6 +56,28 @@ impl Worktree {
             })
     }
 
+    /// The folders of its repository that git writes to when somebody commits in the
+    /// worktree: those of objects, of the branch and its log, and what is kept about
+    /// the worktree. They exist.
+    ///
+    /// # Errors
+    /// [`GitError::Tampered`] if the worktree is not whole.
+    pub fn shared_folders(&self) -> Result<Vec<PathBuf>, GitError> {
+        let admin = self.admin()?.ok_or_else(|| {
+            GitError::tampered(format!("{} (no worktree)", self.path().display()))
+        })?;
+        let common = self.repository.common_dir();
+        let reference = self.branch.reference();
+        let of_branch = Path::new(&reference).parent().unwrap_or(Path::new("refs"));
+        let mut folders = vec![common.join("objects"), admin.path(&self.repository)];
+        for folder in [common.join(of_branch), common.join("logs").join(of_branch)] {
+            if folder.is_dir() {
+                folders.push(folder);
+            }
+        }
+        Ok(folders)
+    }
+
     /// The folder that git keeps about it, once it is sure that the agent left
     /// the worktree on its branch and in no operation.
     pub(crate) fn admin_on_branch(&self) -> Result<Admin, GitError> {

@@ -20,7 +20,7 @@ use super::LEASE;
 use crate::activity_log::{document, log_activity};
 use crate::context::Context;
 use crate::refusal::{Code, Codes};
-use crate::tickets::{PlannedWorkspace, planned};
+use crate::tickets::{self, PlannedWorkspace, planned};
 
 /// What [`begin`], and the steps that it begins, refuse with.
 pub const BEGIN: Codes = Codes::with(
@@ -54,12 +54,20 @@ pub fn is_executed(
 ) -> Result<Option<Approval>, Failure<ApprovalError>> {
     let approval = read::find(reads, ctx, id)?;
     require_board(ctx)?;
-    Ok(needs_execution(&approval).then_some(approval))
+    let needs = needs_execution(reads, &approval)?;
+    Ok(needs.then_some(approval))
 }
 
-/// True for approvals that are decided by their execution alone.
-pub(in super::super) fn needs_execution(approval: &Approval) -> bool {
-    approval.kind == ApprovalType::ApproveIssuePlan && !planned(approval).is_empty()
+/// True for approvals that are decided by their execution alone: plans with
+/// worktrees, and whatever is pushed from one.
+pub(in super::super) fn needs_execution(
+    reads: &mut dyn Reads,
+    approval: &Approval,
+) -> Result<bool, StoreError> {
+    if approval.kind == ApprovalType::ApproveIssuePlan {
+        return Ok(!planned(approval).is_empty());
+    }
+    Ok(!tickets::pushed_from(reads, approval)?.is_empty())
 }
 
 /// Begins the execution of an approval, or goes on with one that failed. The
@@ -113,7 +121,7 @@ pub fn begin(
         approval: id,
         company: approval.company,
         state: ExecutionState::Executing,
-        step: before.as_ref().map_or(ExecutionStep::Source, |it| it.step),
+        step: before.as_ref().map_or(first_step(approval.kind), |it| it.step),
         error_code: None,
         error: None,
         details: Document::new(),
@@ -151,11 +159,18 @@ pub(in super::super) fn require_idle(
     }
 }
 
+const fn first_step(kind: ApprovalType) -> ExecutionStep {
+    match kind {
+        ApprovalType::ApproveIssuePlan => ExecutionStep::Source,
+        _ => ExecutionStep::Commit,
+    }
+}
+
 fn gone() -> StepFailure {
     StepFailure {
         step: ExecutionStep::Source,
         fault: StepFault::WorkspaceUnavailable,
-        message: "the issue of the plan has ended".into(),
+        message: "the issue that the approval is about has ended".into(),
         details: Document::new(),
     }
 }

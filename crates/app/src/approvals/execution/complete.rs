@@ -2,7 +2,7 @@
 
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::approval::{Approval, ApprovalStatus, ExecutionState, ExecutionStep};
-use workforce_domain::execution_workspace::{ExecutionWorkspace, ExecutionWorkspaceStatus};
+use workforce_domain::execution_workspace::ExecutionWorkspaceStatus;
 use workforce_domain::id::ApprovalId;
 use workforce_domain::issue::Issue;
 use workforce_domain::lifecycle::Lifecycle;
@@ -15,7 +15,7 @@ use super::super::read;
 use super::super::view::ApprovalView;
 use super::begin::{needs_execution, require_idle};
 use crate::context::Context;
-use crate::tickets::planned;
+use crate::tickets::{self, planned};
 
 /// Decides an approval whose steps were all taken, for the member of the board
 /// that began its execution: the caller is that member.
@@ -74,7 +74,7 @@ pub(in super::super) enum Way {
 pub(in super::super) fn require_way(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
-    approval: &Locked<Approval>,
+    approval: &mut Locked<Approval>,
     way: Way,
 ) -> Result<(), Failure<ApprovalError>> {
     if way == Way::Executed {
@@ -86,6 +86,8 @@ pub(in super::super) fn require_way(
                 execution.step = ExecutionStep::Complete;
                 execution.lease_expires_at = None;
                 execution.updated_at = ctx.now;
+                let pushed = tickets::pushed_from(tx.reads(), approval)?;
+                tickets::tell_pull_requests(&mut approval.payload, &pushed);
                 Ok(tx.approvals_mut().save_execution(approval, &execution)?)
             }
             _ => Err(StoreError::Contended.into()),
@@ -93,7 +95,7 @@ pub(in super::super) fn require_way(
     }
     require_idle(tx, ctx, approval)?;
     // The payload was replaced after the look at it.
-    if way == Way::Agreement && needs_execution(approval) {
+    if way == Way::Agreement && needs_execution(tx.reads(), approval)? {
         return Err(StoreError::Contended.into());
     }
     Ok(())
@@ -106,19 +108,11 @@ pub(in super::super) fn give_worktrees(
     approval: &Locked<Approval>,
     issues: &mut [Locked<Issue>],
 ) -> Result<(), Failure<ApprovalError>> {
-    let (company, planned) = (approval.scope(), planned(approval));
-    let (Some(owner), false) = (approval.primary_issue, planned.is_empty()) else {
+    if planned(approval).is_empty() {
         return Ok(());
-    };
-    let mut worktrees: Vec<ExecutionWorkspace> = Vec::new();
-    for planned in planned {
-        let workspace = planned.project_workspace_id;
-        let found = tx
-            .execution_workspaces()
-            .of_ticket(company, workspace, &planned.ticket_key)?
-            .filter(|found| found.owner == Some(owner));
-        worktrees.extend(found);
     }
+    let company = approval.scope();
+    let mut worktrees = tickets::reserved_for(tx.reads(), approval)?;
     let Some(first) = worktrees.first().map(|first| first.id) else {
         return Err(StoreError::Contended.into());
     };
@@ -138,4 +132,9 @@ pub(in super::super) fn give_worktrees(
         tx.execution_workspaces_mut().save(&worktree)?;
     }
     Ok(())
+}
+
+/// What the issues of an approval are told when its pull requests are there.
+pub(in super::super) fn announcement(approval: &Approval) -> Option<String> {
+    tickets::announcement(&approval.payload)
 }

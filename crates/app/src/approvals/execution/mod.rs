@@ -10,11 +10,11 @@ mod steps;
 pub use begin::{BEGIN, begin, is_executed};
 pub(super) use begin::require_idle;
 pub use complete::{complete, executed};
-pub(super) use complete::{Way, give_worktrees, require_way};
+pub(super) use complete::{Way, announcement, give_worktrees, require_way};
 pub use steps::{Order, StepRef, abandon, begin_step, fail, finish_step, order};
 
 use std::time::Duration;
 
 /// An execution without a sign of life for so long is abandoned. Each step is a
 /// sign of life, and takes at most a few minutes.
-pub(super) const LEASE: Duration = Duration::from_secs(10 * 60);
+pub const LEASE: Duration = Duration::from_secs(10 * 60);

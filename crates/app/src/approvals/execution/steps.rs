@@ -6,7 +6,7 @@ use workforce_domain::Document;
 use workforce_domain::activity::Action;
 use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::approval::{
-    Approval, ApprovalExecution, ExecutionState, ExecutionStep, ExecutionStepRecord,
+    Approval, ApprovalExecution, ApprovalType, ExecutionState, ExecutionStep, ExecutionStepRecord,
 };
 use workforce_domain::execution_workspace::ExecutionWorkspace;
 use workforce_domain::id::{ApprovalId, ExecutionWorkspaceId};
@@ -17,7 +17,7 @@ use workforce_domain::project::Workspace;
 use super::LEASE;
 use crate::activity_log::{document, log_activity};
 use crate::context::Context;
-use crate::tickets::planned;
+use crate::tickets;
 
 /// What an execution is to do.
 #[derive(Clone, Debug)]
@@ -52,13 +52,13 @@ pub fn order(
     let Some(issue) = reads.issues().find(company.into(), &owner.into())? else {
         return Ok(None);
     };
-    let planned = planned(&approval);
+    let of_ticket = match approval.kind {
+        ApprovalType::ApproveIssuePlan => tickets::reserved_for(reads, &approval)?,
+        _ => tickets::pushed_from(reads, &approval)?,
+    };
     let mut worktrees = Vec::new();
-    for worktree in reads.execution_workspaces().owned_by(company, owner)? {
+    for worktree in of_ticket {
         let workspace = worktree.project_workspace;
-        if !planned.iter().any(|it| it.project_workspace_id == workspace) {
-            continue;
-        }
         if let Some(workspace) = reads.projects().find_workspace(company, workspace)? {
             worktrees.push((worktree, workspace));
         }

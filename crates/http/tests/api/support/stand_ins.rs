@@ -12,7 +12,7 @@ use workforce_app::{Caller, Context, Failure, Signal};
 use workforce_domain::actor::{Actor, CompanyScope};
 use workforce_domain::adapter_check::{AdapterCheck, CheckName, CheckStatus, CheckedProgram};
 use workforce_domain::approval::ExecutionStep;
-use workforce_domain::id::{ApprovalId, CompanyId, RunId};
+use workforce_domain::id::{ApprovalId, CompanyId, IssueId, RunId};
 use workforce_domain::port::{
     AdapterCheckError, AdapterCheckFuture, AdapterChecks, AdapterToCheck, CarryOutError,
     CarryOutFuture, EngineSignal, GovernedWork, LogError, LogPart, LogSlice, LogStream, Preflight,
@@ -152,6 +152,15 @@ impl GovernedWork for Steps {
                     Failure::Store(error) => error,
                     Failure::Refused(never) => match never {},
                 })
+        })
+    }
+
+    fn sync(&self, _company: CompanyScope, _issue: IssueId) -> CarryOutFuture<'_> {
+        Box::pin(async move {
+            match self.failures.lock().unwrap().pop_front() {
+                Some(failure) => Err(CarryOutError::Step(Box::new(failure))),
+                None => Ok(()),
+            }
         })
     }
 

@@ -247,6 +247,25 @@ impl ExecutionWorkspaceReads for Transaction<'_> {
         one(row.map_err(failed)?)
     }
 
+    fn of_run(
+        &mut self,
+        company: CompanyScope,
+        run: RunId,
+    ) -> Result<Option<ExecutionWorkspace>, StoreError> {
+        let its = heartbeat_runs::table
+            .filter(heartbeat_runs::company_id.eq(IdColumn(company.company())))
+            .filter(heartbeat_runs::id.eq(IdColumn(run)))
+            .select(heartbeat_runs::execution_workspace_id)
+            .single_value();
+        let row = execution_workspaces::table
+            .filter(execution_workspaces::company_id.eq(IdColumn(company.company())))
+            .filter(execution_workspaces::id.nullable().eq(its))
+            .select(WorkspaceRow::as_select())
+            .first(self.conn)
+            .optional();
+        one(row.map_err(failed)?)
+    }
+
     fn live_run(
         &mut self,
         company: CompanyScope,
@@ -256,6 +275,22 @@ impl ExecutionWorkspaceReads for Transaction<'_> {
             .filter(heartbeat_runs::company_id.eq(IdColumn(company.company())))
             .filter(heartbeat_runs::execution_workspace_id.eq(IdColumn(id)))
             .filter(heartbeat_runs::status.eq(StringEnumColumn(RunStatus::Running)))
+            .select(heartbeat_runs::id)
+            .first(self.conn)
+            .optional()
+            .map_err(failed)?;
+        Ok(run.map(|run| run.0))
+    }
+
+    fn last_run(
+        &mut self,
+        company: CompanyScope,
+        id: ExecutionWorkspaceId,
+    ) -> Result<Option<RunId>, StoreError> {
+        let run: Option<IdColumn<RunId>> = heartbeat_runs::table
+            .filter(heartbeat_runs::company_id.eq(IdColumn(company.company())))
+            .filter(heartbeat_runs::execution_workspace_id.eq(IdColumn(id)))
+            .order(heartbeat_runs::id.desc())
             .select(heartbeat_runs::id)
             .first(self.conn)
             .optional()

@@ -1,0 +1,343 @@
+//! A ticket whose work has come to its end is brought before the board
+//! (docs/tickets.md#when-the-work-is-done).
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use workforce_domain::Document;
+use workforce_domain::activity::Action;
+use workforce_domain::actor::{CompanyOwned, CompanyScope};
+use workforce_domain::approval::ApprovalType;
+use workforce_domain::board::Author;
+use workforce_domain::execution_workspace::{
+    ExecutionWorkspace, ExecutionWorkspaceStatus, PullRequestState, TicketAdvance,
+};
+use workforce_domain::id::{ExecutionWorkspaceId, IssueId};
+use workforce_domain::issue::{Assignment, Issue, IssueStatus, Mover};
+use workforce_domain::lifecycle::Lifecycle;
+use workforce_domain::port::{EmployedAgent, Locked, Reads, Shared, StepFailure, StoreError, Tx};
+use workforce_domain::project::Workspace;
+use workforce_domain::run::RunKind;
+use workforce_domain::wake::{WakeReason, WakeSource};
+
+use super::insert::{NewApproval, insert};
+use crate::activity_log::{document, log_activity, log_change};
+use crate::context::Context;
+use crate::wakes::{self, WakeRequest};
+
+/// An advance that failed is tried again after so long, and longer each time.
+const FIRST_PAUSE: Duration = Duration::from_secs(15);
+const LONGEST_PAUSE: Duration = Duration::from_secs(10 * 60);
+
+/// A ticket that is to be brought before the board.
+#[derive(Clone, Debug)]
+pub struct Advance {
+    /// What was asked for.
+    pub advance: TicketAdvance,
+    /// The issue that the ticket belongs to.
+    pub issue: Issue,
+    /// Its worktrees, each with the workspace of the project.
+    pub worktrees: Vec<(ExecutionWorkspace, Workspace)>,
+}
+
+/// The worktrees of the ticket of an issue that can be worked in.
+pub fn worktrees_of(
+    reads: &mut dyn Reads,
+    company: CompanyScope,
+    issue: IssueId,
+) -> Result<Vec<(ExecutionWorkspace, Workspace)>, StoreError> {
+    let mut worktrees = Vec::new();
+    for worktree in reads.execution_workspaces().owned_by(company, issue)? {
+        if worktree.status != ExecutionWorkspaceStatus::Ready {
+            continue;
+        }
+        let workspace = worktree.project_workspace;
+        if let Some(workspace) = reads.projects().find_workspace(company, workspace)? {
+            worktrees.push((worktree, workspace));
+        }
+    }
+    Ok(worktrees)
+}
+
+/// What is to be done for an advance; `None` when it is not wanted any more.
+pub fn advance_of(
+    reads: &mut dyn Reads,
+    company: CompanyScope,
+    issue: IssueId,
+) -> Result<Option<Advance>, StoreError> {
+    let Some(advance) = reads.execution_workspaces().advance(company, issue)? else {
+        return Ok(None);
+    };
+    let Some(issue) = reads.issues().find(company.into(), &issue.into())? else {
+        return Ok(None);
+    };
+    let worktrees = worktrees_of(reads, company, issue.id)?;
+    Ok(Some(Advance {
+        advance,
+        issue,
+        worktrees,
+    }))
+}
+
+/// What git found about the work of a ticket.
+#[derive(Clone, Debug)]
+pub enum WorkState {
+    /// All of it is committed and has its base branch; `differs` is false where no
+    /// worktree has anything that its base branch has not.
+    Ready {
+        /// Whether there is anything to merge.
+        differs: bool,
+        /// What the board is told of the work.
+        summary: Value,
+    },
+    /// Somebody who works in the worktree must mend it first.
+    Unfit {
+        /// The worktree.
+        workspace: ExecutionWorkspaceId,
+        /// What is wrong with it.
+        failure: StepFailure,
+    },
+}
+
+/// Locks an issue and the agent that it is assigned to, in the order of locks.
+fn lock_assigned(
+    tx: &mut dyn Tx,
+    company: CompanyScope,
+    issue: IssueId,
+) -> Result<Option<(Locked<Issue>, Option<EmployedAgent>)>, StoreError> {
+    let Some(seen) = tx.issues().find(company.into(), &issue.into())? else {
+        return Ok(None);
+    };
+    let agent = match seen.assignee.agent() {
+        Some(agent) => tx.agents_mut().share(company, agent)?,
+        None => None,
+    };
+    let Some(issue) = tx.issues_mut().lock(company.into(), &issue.into())? else {
+        return Ok(None);
+    };
+    if issue.assignee.agent() != seen.assignee.agent() {
+        return Err(StoreError::Contended);
+    }
+    Ok(Some((issue, agent.and_then(Shared::employed))))
+}
+
+/// Ends an advance with what git found: asks the board, or has the worktree mended.
+pub fn finish_advance(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    advance: &TicketAdvance,
+    state: &WorkState,
+) -> Result<(), StoreError> {
+    let company = advance.scope();
+    let Some((mut issue, agent)) = lock_assigned(tx, company, advance.issue)? else {
+        return Ok(());
+    };
+    let present = tx.execution_workspaces().advance(company, issue.id)?;
+    if present.as_ref() != Some(advance) {
+        return Ok(());
+    }
+    tx.execution_workspaces_mut().end_advance(&issue)?;
+    if issue.status() != IssueStatus::InReview {
+        return Ok(());
+    }
+    match state {
+        WorkState::Ready { differs, summary } => {
+            if tx.issues().open_children(company, issue.id)? > 0 {
+                return Ok(());
+            }
+            ask(tx, ctx, &mut issue, agent.as_ref(), *differs, summary)
+        }
+        WorkState::Unfit { workspace, failure } => {
+            give_back(tx, ctx, &mut issue, agent.as_ref())?;
+            have_mended(tx, ctx, &issue, agent.as_ref(), *workspace, failure)
+        }
+    }
+}
+
+/// Tries an advance again later: something outside was in the way.
+pub fn put_off_advance(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    advance: &TicketAdvance,
+    failure: &StepFailure,
+) -> Result<(), StoreError> {
+    let company = advance.scope();
+    let locked = tx
+        .issues_mut()
+        .lock(company.into(), &advance.issue.into())?;
+    let Some(issue) = locked else {
+        return Ok(());
+    };
+    let present = tx.execution_workspaces().advance(company, issue.id)?;
+    let Some(mut present) = present.filter(|present| present == advance) else {
+        return Ok(());
+    };
+    let doublings = u32::try_from(present.attempts).unwrap_or_default().min(10);
+    let pause = FIRST_PAUSE.saturating_mul(1 << doublings).min(LONGEST_PAUSE);
+    present.attempts = present.attempts.saturating_add(1);
+    present.not_before = ctx.now.plus(pause);
+    present.error_code = Some(failure.fault.to_string());
+    present.error = Some(failure.message.clone());
+    tx.execution_workspaces_mut().save_advance(&issue, &present)
+}
+
+/// Asks the board for what the ticket has come to: its pull requests, a push to
+/// those that there are, or its completion where nothing is to be merged.
+fn ask(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    issue: &mut Locked<Issue>,
+    agent: Option<&EmployedAgent>,
+    differs: bool,
+    summary: &Value,
+) -> Result<(), StoreError> {
+    let company = issue.scope();
+    let worktrees = worktrees_of(tx.reads(), company, issue.id)?;
+    let is_open = |(worktree, _): &(ExecutionWorkspace, Workspace)| {
+        let pull_request = worktree.pull_request.as_ref();
+        pull_request.is_some_and(|it| it.state == PullRequestState::Open)
+    };
+    let kind = match (differs, worktrees.iter().any(is_open)) {
+        (false, false) => ApprovalType::ApproveCompletion,
+        (true, false) => ApprovalType::ApprovePullRequest,
+        (_, true) => ApprovalType::ApprovePushToExistingPr,
+    };
+    let known = tx
+        .approvals()
+        .undecided_primary_for(company, kind, issue.id)?;
+    if known.is_some() {
+        return Ok(());
+    }
+    let requested_by = match (agent, issue.assignee.board()) {
+        (Some(agent), _) => Author::Agent(agent.id),
+        (None, Some(member)) => Author::Board(member),
+        (None, None) => issue.created_by,
+    };
+    let new = NewApproval {
+        kind,
+        requested_by,
+        payload: payload(issue, &worktrees, summary),
+        attention: Vec::new(),
+        primary_issue: Some(issue.id),
+    };
+    let locked = std::slice::from_ref(issue);
+    insert(tx, ctx, company, new, locked, None)?;
+    Ok(())
+}
+
+/// What the board reads about the work of a ticket.
+fn payload(
+    issue: &Issue,
+    worktrees: &[(ExecutionWorkspace, Workspace)],
+    summary: &Value,
+) -> Document {
+    let first = worktrees.first().map(|(worktree, _)| worktree);
+    let mut payload = json!({
+        "issueId": issue.id,
+        "issueIdentifier": issue.identifier,
+        "title": format!("{}: {}", issue.identifier, issue.title),
+        "work": summary,
+    });
+    if let Some(first) = first {
+        payload["ticketKey"] = json!(first.ticket_key);
+        payload["branch"] = json!(first.branch);
+        payload["baseBranch"] = json!(first.base_branch);
+    }
+    document(payload)
+}
+
+/// Puts the issue of a ticket back to work.
+fn give_back(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    issue: &mut Locked<Issue>,
+    agent: Option<&EmployedAgent>,
+) -> Result<(), StoreError> {
+    let to = match (agent, issue.assignee.board()) {
+        (None, None) => IssueStatus::Todo,
+        _ => IssueStatus::InProgress,
+    };
+    if to == IssueStatus::Todo {
+        issue.assignee = Assignment::NOBODY;
+    }
+    let Ok(moved) = issue.progress.transition_to(Mover::Board, to, ctx.now) else {
+        return Ok(());
+    };
+    issue.progress = moved.progress;
+    issue.settle_review();
+    issue.updated_at = ctx.now;
+    tx.issues_mut().save(issue)?;
+    let details = json!({ "from": moved.from, "to": to });
+    log_change(tx, ctx, Action::IssueUpdated, issue, details);
+    Ok(())
+}
+
+/// Has a worktree mended that cannot be committed or merged as it is: its agent is
+/// woken so often, then the board is told.
+pub fn have_mended(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    issue: &Locked<Issue>,
+    agent: Option<&EmployedAgent>,
+    workspace: ExecutionWorkspaceId,
+    failure: &StepFailure,
+) -> Result<(), StoreError> {
+    let company = issue.scope();
+    let locked = tx
+        .execution_workspaces_mut()
+        .lock(company.into(), workspace)?;
+    let Some(mut worktree) = locked else {
+        return Ok(());
+    };
+    let mut details = json!({
+        "code": failure.fault,
+        "error": failure.message,
+        "facts": failure.details,
+        "branch": worktree.branch,
+        "baseBranch": worktree.base_branch,
+    });
+    let tried = worktree.conflict_wakes;
+    let agent = agent.filter(|_| tried < ExecutionWorkspace::MAX_CONFLICT_WAKES);
+    let Some(agent) = agent else {
+        log_activity(tx, ctx, Action::TicketConflictEscalated, &**issue, details);
+        return Ok(());
+    };
+    worktree.conflict_wakes = tried.saturating_add(1);
+    worktree.updated_at = ctx.now;
+    tx.execution_workspaces_mut().save(&worktree)?;
+    details["attempt"] = json!(worktree.conflict_wakes);
+    log_activity(tx, ctx, Action::TicketConflict, &**issue, details.clone());
+    let kind = match issue.status().is_terminal() {
+        true => RunKind::Consult,
+        false => RunKind::Execution,
+    };
+    let mut payload = document(details);
+    payload.insert("issueId".to_owned(), json!(issue.id));
+    let request = WakeRequest {
+        agent,
+        issue: Some(issue.id),
+        kind,
+        source: WakeSource::Automation,
+        reason: WakeReason::WorkspaceConflictRecovery,
+        comments: Vec::new(),
+        payload,
+        not_before: None,
+    };
+    wakes::request(tx, ctx, request)?;
+    Ok(())
+}
+
+/// Has a worktree mended that the board cannot let be pushed.
+pub fn mend_for_approval(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    company: CompanyScope,
+    issue: IssueId,
+    workspace: ExecutionWorkspaceId,
+    failure: &StepFailure,
+) -> Result<(), StoreError> {
+    let Some((issue, agent)) = lock_assigned(tx, company, issue)? else {
+        return Ok(());
+    };
+    have_mended(tx, ctx, &issue, agent.as_ref(), workspace, failure)
+}

@@ -1,0 +1,45 @@
+//! Which worktrees an approval is about.
+
+use workforce_domain::actor::CompanyOwned;
+use workforce_domain::approval::{Approval, ApprovalType};
+use workforce_domain::execution_workspace::{ExecutionWorkspace, ExecutionWorkspaceStatus};
+use workforce_domain::port::{Reads, StoreError};
+
+use super::plan::planned;
+
+/// The worktrees that a plan was given, in the order in which it names them.
+pub(crate) fn reserved_for(
+    reads: &mut dyn Reads,
+    approval: &Approval,
+) -> Result<Vec<ExecutionWorkspace>, StoreError> {
+    let Some(owner) = approval.primary_issue else {
+        return Ok(Vec::new());
+    };
+    let mut reserved = Vec::new();
+    for planned in planned(approval) {
+        let (workspace, key) = (planned.project_workspace_id, &planned.ticket_key);
+        let found = reads
+            .execution_workspaces()
+            .of_ticket(approval.scope(), workspace, key)?;
+        reserved.extend(found.filter(|found| found.owner == Some(owner)));
+    }
+    Ok(reserved)
+}
+
+/// The worktrees whose work an approval pushes, oldest first.
+pub(crate) fn pushed_from(
+    reads: &mut dyn Reads,
+    approval: &Approval,
+) -> Result<Vec<ExecutionWorkspace>, StoreError> {
+    let pushes = matches!(
+        approval.kind,
+        ApprovalType::ApprovePullRequest | ApprovalType::ApprovePushToExistingPr
+    );
+    let Some(owner) = approval.primary_issue.filter(|_| pushes) else {
+        return Ok(Vec::new());
+    };
+    let company = approval.scope();
+    let mut owned = reads.execution_workspaces().owned_by(company, owner)?;
+    owned.retain(|it| it.status == ExecutionWorkspaceStatus::Ready);
+    Ok(owned)
+}

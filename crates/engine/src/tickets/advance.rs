@@ -1,0 +1,257 @@
+//! Tickets whose work has come to its end are committed and brought up to their base
+//! branch, and then the board is asked (docs/tickets.md#when-the-work-is-done).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::time::sleep;
+use workforce_app::approvals::advance::{self, Advance, WorkState};
+use workforce_domain::actor::{CompanyOwned, CompanyScope, InstanceScope};
+use workforce_domain::approval::ExecutionStep;
+use workforce_domain::execution_workspace::{ExecutionWorkspace, TicketAdvance};
+use workforce_domain::id::{ExecutionWorkspaceId, IssueId};
+use workforce_domain::issue::Issue;
+use workforce_domain::port::{CarryOutError, StepFailure, StepFault, StoreError};
+use workforce_domain::project::Workspace;
+
+use super::execution::abandon_left;
+use super::fault::{failure, of_git};
+use super::plan::{PATIENCE, git_of};
+use super::remotes::fetched_from;
+use super::source::branch;
+use super::work::{self, Credit};
+use super::{forge, worktree};
+use crate::state::EngineState;
+
+/// So many are looked up at a time.
+const AT_ONCE: usize = 20;
+/// How often they are looked for without a nudge.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// Brings tickets before the board until the engine closes.
+pub(crate) async fn run(state: Arc<EngineState>) {
+    let mut all = state.config.exclusive_store;
+    while !state.closing.is_cancelled() {
+        match abandon_left(&state, all).await {
+            Ok(0) => all = false,
+            Ok(_) => {}
+            Err(error) => tracing::error!(%error, "executions that were left are not given up"),
+        }
+        if let Err(error) = bring_due(&state).await {
+            tracing::error!(%error, "tickets are not brought before the board");
+        }
+        let pause = state.config.poll_every.max(EVERY);
+        state.closing.run_until_cancelled(sleep(pause)).await;
+    }
+}
+
+async fn bring_due(state: &Arc<EngineState>) -> Result<(), StoreError> {
+    let now = state.store.ports.clock.now();
+    let due = state
+        .store
+        .read(move |reads| {
+            reads
+                .execution_workspaces()
+                .due_advances(InstanceScope::SYSTEM, now, AT_ONCE)
+        })
+        .await?;
+    for advance in due {
+        if state.closing.is_cancelled() {
+            break;
+        }
+        bring(state, advance).await?;
+    }
+    Ok(())
+}
+
+async fn bring(state: &Arc<EngineState>, due: TicketAdvance) -> Result<(), StoreError> {
+    let (company, issue) = (due.scope(), due.issue);
+    let found = state
+        .store
+        .read(move |reads| advance::advance_of(reads, company, issue))
+        .await?;
+    let Some(found) = found else {
+        return Ok(());
+    };
+    let due = found.advance.clone();
+    match look(state, &found).await {
+        Ok(work) => {
+            state
+                .store
+                .write(move |tx, ctx| Ok(advance::finish_advance(tx, ctx, &due, &work)?))
+                .await
+        }
+        Err(CarryOutError::Step(failure)) => {
+            tracing::info!(issue = %issue, "a ticket waits: {}", failure.message);
+            state
+                .store
+                .write(move |tx, ctx| Ok(advance::put_off_advance(tx, ctx, &due, &failure)?))
+                .await
+        }
+        Err(CarryOutError::Store(error)) => Err(error),
+    }
+}
+
+/// Commits the work of a ticket and brings it up to its base branch.
+///
+/// # Errors
+/// What may be otherwise the next time.
+async fn look(state: &Arc<EngineState>, found: &Advance) -> Result<WorkState, CarryOutError> {
+    let mut differs = false;
+    let mut told: Vec<Value> = Vec::new();
+    for (record, workspace) in &found.worktrees {
+        let company = found.issue.scope();
+        require_free(state, company, record).await?;
+        let credit = credit(state, &found.issue, record.id).await?;
+        match bring_up(state, record, workspace, &found.issue, &credit).await {
+            Ok((head, has_changes, summary)) => {
+                differs |= has_changes;
+                told.push(summary);
+                note_head(state, company, record.id, head).await?;
+            }
+            Err(failure) if is_for_agent(failure.fault) => {
+                return Ok(WorkState::Unfit {
+                    workspace: record.id,
+                    failure,
+                });
+            }
+            Err(failure) => return Err(CarryOutError::Step(Box::new(failure))),
+        }
+    }
+    Ok(WorkState::Ready {
+        differs,
+        summary: Value::Array(told),
+    })
+}
+
+const fn is_for_agent(fault: StepFault) -> bool {
+    matches!(
+        fault,
+        StepFault::SyncConflict | StepFault::UnsafeFiles | StepFault::GitCommitFailed
+    )
+}
+
+/// Refuses while a run works in the worktree.
+pub(super) async fn require_free(
+    state: &EngineState,
+    company: CompanyScope,
+    record: &ExecutionWorkspace,
+) -> Result<(), CarryOutError> {
+    let id = record.id;
+    let run = state
+        .store
+        .read(move |reads| reads.execution_workspaces().live_run(company, id))
+        .await?;
+    let Some(run) = run else {
+        return Ok(());
+    };
+    let message = "a run works in the worktree";
+    let facts = json!({ "runId": run, "executionWorkspaceId": id });
+    let (step, fault) = (ExecutionStep::Commit, StepFault::WorkspaceBusy);
+    Err(CarryOutError::Step(Box::new(failure(step, fault, message, facts))))
+}
+
+async fn bring_up(
+    state: &EngineState,
+    record: &ExecutionWorkspace,
+    workspace: &Workspace,
+    issue: &Issue,
+    credit: &Credit,
+) -> Result<(String, bool, Value), StepFailure> {
+    let step = ExecutionStep::Commit;
+    let settings = &state.config.tickets;
+    let git = git_of(state, step).await?;
+    let (source, opened) = worktree::open(git, settings, record, workspace, step).await?;
+    let lock = source.repository.lock(PATIENCE).await;
+    let _lock = lock.map_err(|error| of_git(step, &error))?;
+    work::commit(settings, &opened, issue, credit).await?;
+    let head = work::sync(settings, record, &opened, issue, credit).await?;
+    let base = branch(&record.base_branch)?;
+    let from = fetched_from(settings, record, step)?;
+    let base = work::head_of(&source.repository, &base, from.as_ref(), step).await?;
+    let (has_changes, summary) = forge::summary(record, &opened, &base).await;
+    Ok((head.value.as_str().to_owned(), has_changes, summary))
+}
+
+async fn note_head(
+    state: &EngineState,
+    company: CompanyScope,
+    id: ExecutionWorkspaceId,
+    head: String,
+) -> Result<(), StoreError> {
+    state
+        .store
+        .write(move |tx, ctx| {
+            let locked = tx.execution_workspaces_mut().lock(company.into(), id)?;
+            if let Some(mut worktree) = locked {
+                worktree.head_commit = Some(head.clone());
+                worktree.conflict_wakes = 0;
+                worktree.updated_at = ctx.now;
+                tx.execution_workspaces_mut().save(&worktree)?;
+            }
+            Ok(())
+        })
+        .await
+}
+
+/// Whose work lies in a worktree.
+pub(super) async fn credit(
+    state: &EngineState,
+    issue: &Issue,
+    worktree: ExecutionWorkspaceId,
+) -> Result<Credit, StoreError> {
+    let (company, assignee) = (issue.scope(), issue.assignee.agent());
+    state
+        .store
+        .read(move |reads| {
+            let agent = match assignee {
+                Some(agent) => reads.agents().find(company.into(), agent)?,
+                None => None,
+            };
+            Ok(Credit {
+                agent: agent.map(|agent| (agent.id, agent.name.to_string())),
+                run: reads.execution_workspaces().last_run(company, worktree)?,
+                approval: None,
+            })
+        })
+        .await
+}
+
+/// Brings up the work of a ticket while somebody waits who asks the board for it.
+pub(crate) async fn sync(
+    state: &Arc<EngineState>,
+    company: CompanyScope,
+    issue: IssueId,
+) -> Result<(), CarryOutError> {
+    let worktrees = worktree::of_issue(state, company, issue).await?;
+    let found = state
+        .store
+        .read(move |reads| reads.issues().find(company.into(), &issue.into()))
+        .await?;
+    let Some(found) = found else {
+        return Ok(());
+    };
+    for (record, workspace) in &worktrees {
+        require_free(state, company, record).await?;
+        let credit = credit(state, &found, record.id).await?;
+        let brought = bring_up(state, record, workspace, &found, &credit).await;
+        let (head, _, _) = match brought {
+            Ok(brought) => brought,
+            Err(failure) => {
+                if is_for_agent(failure.fault) {
+                    let (id, told) = (record.id, failure.clone());
+                    state
+                        .store
+                        .write(move |tx, ctx| {
+                            Ok(advance::mend_for_approval(tx, ctx, company, issue, id, &told)?)
+                        })
+                        .await?;
+                }
+                return Err(CarryOutError::Step(Box::new(failure)));
+            }
+        };
+        note_head(state, company, record.id, head).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,78 @@
+//! What becomes of a failure of git.
+
+use serde_json::{Value, json};
+use workforce_app::activity_log::document;
+use workforce_domain::approval::ExecutionStep;
+use workforce_domain::port::{StepFailure, StepFault};
+use workforce_git::{GitError, Refusal};
+
+/// A step that failed, with facts.
+pub(super) fn failure(
+    step: ExecutionStep,
+    fault: StepFault,
+    message: impl Into<String>,
+    details: Value,
+) -> StepFailure {
+    StepFailure {
+        step,
+        fault,
+        message: message.into(),
+        details: document(details),
+    }
+}
+
+/// The failure of a step that git caused.
+pub(super) fn of_git(step: ExecutionStep, error: &GitError) -> StepFailure {
+    let fault = match error {
+        GitError::NotARepository { .. } | GitError::Unsupported { .. } => {
+            StepFault::WorkspaceUnavailable
+        }
+        GitError::Tampered { .. } | GitError::OutsideRoot { .. } | GitError::NoBranch { .. } => {
+            StepFault::WorkspaceMissing
+        }
+        GitError::BranchInUse { .. } => StepFault::BranchInUse,
+        GitError::OffBranch { .. }
+        | GitError::OperationInProgress { .. }
+        | GitError::Uncommitted { .. }
+        | GitError::Unpushed
+        | GitError::InTheWay { .. }
+        | GitError::Moved { .. }
+        | GitError::RefConflict { .. } => StepFault::GitCommitFailed,
+        GitError::Busy => StepFault::WorkspaceBusy,
+        GitError::Unauthorized { .. } | GitError::Unreachable { .. } => StepFault::GitRemoteFailed,
+        _ => StepFault::GitFailed,
+    };
+    let details = match error {
+        GitError::BranchInUse { path } => json!({ "path": path }),
+        GitError::OffBranch { found } => json!({ "found": found }),
+        GitError::InTheWay { paths } | GitError::Uncommitted { paths, .. } => {
+            json!({ "paths": paths })
+        }
+        _ => json!({}),
+    };
+    failure(step, fault, with_causes(error), details)
+}
+
+/// The message of an error and of what caused it.
+fn with_causes(error: &GitError) -> String {
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
+}
+
+/// Files that must not be committed.
+pub(super) fn unsafe_files(step: ExecutionStep, files: &[Refusal]) -> StepFailure {
+    let named: Vec<Value> = files
+        .iter()
+        .map(|file| json!({ "path": file.path, "reason": file.reason.to_string() }))
+        .collect();
+    let first = files.first().map_or_else(String::new, |file| {
+        format!(": {} ({})", file.path, file.reason)
+    });
+    let message = format!("{} files must not be committed{first}", files.len());
+    failure(step, StepFault::UnsafeFiles, message, json!({ "files": named }))
+}

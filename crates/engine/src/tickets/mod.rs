@@ -1,0 +1,23 @@
+//! What approvals ask for outside of the store: worktrees, commits, pushes and pull
+//! requests (docs/tickets.md). Everything that git is told comes from rows of the
+//! server's own.
+
+mod advance;
+mod execution;
+mod fault;
+mod forge;
+mod plan;
+mod preflight;
+mod push;
+mod remotes;
+mod settings;
+mod source;
+mod work;
+mod worktree;
+
+pub(crate) use advance::{run as run_advances, sync};
+pub(crate) use execution::carry_out;
+pub(crate) use preflight::preflight;
+pub(crate) use settings::LazyGit;
+pub use settings::{CommitIdentity, TicketSettings};
+pub(crate) use worktree::{NoPlace, Place, place_of};

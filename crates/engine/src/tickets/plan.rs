@@ -1,0 +1,202 @@
+//! The steps of an approved plan: a worktree for each of its workspaces.
+
+use std::time::Duration;
+
+use serde_json::json;
+use workforce_domain::approval::ExecutionStep;
+use workforce_domain::execution_workspace::ExecutionWorkspace;
+use workforce_domain::port::{CarryOutError, StepFailure};
+use workforce_domain::project::Workspace;
+use workforce_git::{Branch, CommitId, Git, Remote};
+
+use super::execution::{Attempt, Done};
+use super::fault::of_git;
+use super::remotes::{addresses, with_credential};
+use super::source::{self, Source, base_branch, branch, guard, missing_base};
+use super::worktree::path_of;
+
+/// How long a step waits for somebody else who works with the repository.
+pub(super) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Where a ticket comes from and goes to.
+struct Origin {
+    source: Source,
+    base: Branch,
+    fetched_from: Option<Remote>,
+}
+
+/// Makes the worktree of a ticket in one workspace.
+pub(super) async fn provision(
+    attempt: &Attempt,
+    worktree: &ExecutionWorkspace,
+    workspace: &Workspace,
+) -> Result<(), CarryOutError> {
+    let id = worktree.id;
+    let origin = attempt
+        .step(
+            id,
+            ExecutionStep::Source,
+            open_source(attempt, worktree, workspace),
+        )
+        .await?;
+    let start = attempt
+        .step(id, ExecutionStep::Base, find_base(&origin))
+        .await?;
+    attempt
+        .step(
+            id,
+            ExecutionStep::Worktree,
+            make_worktree(attempt, worktree, &origin, start),
+        )
+        .await
+}
+
+async fn open_source(
+    attempt: &Attempt,
+    worktree: &ExecutionWorkspace,
+    workspace: &Workspace,
+) -> Result<Done<Origin>, StepFailure> {
+    let step = ExecutionStep::Source;
+    let settings = &attempt.state.config.tickets;
+    let git = attempt.state.git().await.map_err(|error| of_git(step, &error))?;
+    let source = source::open(git, settings, workspace, true).await?;
+    // What a worktree was made with is kept.
+    let known = worktree.base_commit.as_ref().map(|_| {
+        let (named, fetch, push) = (
+            worktree.repository_url.clone(),
+            worktree.fetch_address.clone(),
+            worktree.push_address.clone(),
+        );
+        (named, fetch, push)
+    });
+    let (named, fetch, push) = match known {
+        Some(known) => known,
+        None => match addresses(&source.repository, workspace)
+            .await
+            .map_err(|error| of_git(step, &error))?
+        {
+            Some(found) => (Some(found.named), Some(found.fetch), Some(found.push)),
+            None => (None, None, None),
+        },
+    };
+    let fetched_from = match &fetch {
+        Some(address) => Some(
+            with_credential(settings, named.as_deref(), address).map_err(|message| {
+                let fault = workforce_domain::port::StepFault::WorkspaceUnavailable;
+                super::fault::failure(step, fault, message, json!({}))
+            })?,
+        ),
+        None => None,
+    };
+    let base = base_branch(git, &source, &worktree.base_branch, fetched_from.as_ref()).await?;
+    let state = source
+        .repository
+        .source_state()
+        .await
+        .map_err(|error| of_git(step, &error))?;
+    if !attempt.order.execution.forced
+        && let Some(dirty) = guard(&source, &state, &base)
+    {
+        return Err(dirty);
+    }
+    let result = json!({
+        "repository": named,
+        "baseBranch": base.as_str(),
+        "clean": state.total == 0 && state.operation.is_none(),
+        "branch": state.branch,
+    });
+    let named_base = base.as_str().to_owned();
+    Ok(Done {
+        value: Origin {
+            source,
+            base,
+            fetched_from,
+        },
+        result,
+        note: Box::new(move |worktree| {
+            worktree.repository_url.clone_from(&named);
+            worktree.fetch_address.clone_from(&fetch);
+            worktree.push_address.clone_from(&push);
+            worktree.base_branch.clone_from(&named_base);
+        }),
+    })
+}
+
+/// The commit that the ticket starts from: that of the base branch at the remote,
+/// and where that cannot be had, of the repository itself.
+async fn find_base(origin: &Origin) -> Result<Done<CommitId>, StepFailure> {
+    let step = ExecutionStep::Base;
+    let repository = &origin.source.repository;
+    let lock = repository.lock(PATIENCE).await;
+    let _lock = lock.map_err(|error| of_git(step, &error))?;
+    let mut unreached = None;
+    let mut found = None;
+    if let Some(remote) = &origin.fetched_from {
+        match repository.fetch(remote, &origin.base).await {
+            Ok(commit) => found = commit.map(|commit| (commit, "remote")),
+            Err(error) => unreached = Some(of_git(step, &error)),
+        }
+    }
+    if found.is_none() {
+        let own = repository.branch_head(&origin.base);
+        let own = own.map_err(|error| of_git(step, &error))?;
+        found = own.map(|commit| (commit, "local"));
+    }
+    let Some((commit, from)) = found else {
+        let base = origin.base.as_str();
+        let message = format!("there is no branch {base}");
+        return Err(unreached.unwrap_or_else(|| missing_base(message, base)));
+    };
+    let unreached = unreached.map(|failure| failure.message);
+    let result = json!({
+        "branch": origin.base.as_str(),
+        "commit": commit.as_str(),
+        "from": from,
+        "warning": unreached,
+    });
+    Ok(Done::new(commit, result))
+}
+
+async fn make_worktree(
+    attempt: &Attempt,
+    worktree: &ExecutionWorkspace,
+    origin: &Origin,
+    start: CommitId,
+) -> Result<Done<()>, StepFailure> {
+    let step = ExecutionStep::Worktree;
+    let of_git = |error| of_git(step, &error);
+    let path = path_of(&attempt.state.config.tickets, worktree);
+    let branch = branch(&worktree.branch)?;
+    let repository = &origin.source.repository;
+    let _lock = repository.lock(PATIENCE).await.map_err(of_git)?;
+    let made = repository
+        .add_worktree(&path, &branch, &start)
+        .await
+        .map_err(of_git)?;
+    let owner = attempt.state.config.containment.owner();
+    let given = made.path().to_owned();
+    let handed = crate::adapter::local::offload(move || owner.give_home(&given)).await;
+    handed.map_err(|error| {
+        let fault = workforce_domain::port::StepFault::GitFailed;
+        super::fault::failure(step, fault, format!("the worktree: {error}"), json!({}))
+    })?;
+    let head = made.head().map_err(of_git)?;
+    let result = json!({ "path": path, "branch": branch.as_str(), "commit": head.as_str() });
+    let start = start.as_str().to_owned();
+    Ok(Done {
+        value: (),
+        result,
+        note: Box::new(move |worktree| {
+            worktree.base_commit.get_or_insert_with(|| start.clone());
+            worktree.head_commit = Some(head.as_str().to_owned());
+        }),
+    })
+}
+
+/// git, for whoever only looks.
+pub(super) async fn git_of(
+    state: &crate::state::EngineState,
+    step: ExecutionStep,
+) -> Result<&Git, StepFailure> {
+    state.git().await.map_err(|error| of_git(step, &error))
+}

@@ -1,0 +1,89 @@
+use std::path::{Path, PathBuf};
+
+use tokio::sync::OnceCell;
+use workforce_forges::{Forge, Forges, RepositoryAddress};
+use workforce_git::{Git, GitError, Identity, Settings};
+
+use crate::config::WORKTREES;
+
+/// Who the commits of workforce are by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommitIdentity {
+    /// A name, as git takes it.
+    pub name: String,
+    /// A mail address, as git takes it.
+    pub mail: String,
+}
+
+impl Default for CommitIdentity {
+    fn default() -> Self {
+        Self {
+            name: "workforce".to_owned(),
+            mail: "workforce@localhost".to_owned(),
+        }
+    }
+}
+
+/// How governed tickets are worked on.
+#[derive(Clone, Debug)]
+pub struct TicketSettings {
+    /// The folder of all worktrees. Agents see their own alone.
+    pub worktrees: PathBuf,
+    /// A folder for what git needs for a moment. No agent writes there.
+    pub scratch: PathBuf,
+    /// Who commits. The author is the agent that the issue is assigned to.
+    pub identity: CommitIdentity,
+    /// The forges that pull requests are opened at; nowhere when `None`.
+    pub forges: Option<Forges>,
+}
+
+impl TicketSettings {
+    /// Folders beside that of the runs, the usual identity, and no forge.
+    #[must_use]
+    pub fn beside(runs_dir: &Path) -> Self {
+        let parent = runs_dir.parent().unwrap_or(runs_dir);
+        Self {
+            worktrees: parent.join(WORKTREES),
+            scratch: parent.join("git"),
+            identity: CommitIdentity::default(),
+            forges: None,
+        }
+    }
+}
+
+impl TicketSettings {
+    /// The forge of a repository, if pull requests are opened there.
+    pub(crate) fn forge_of(&self, repository: &RepositoryAddress) -> Option<Forge> {
+        let forge = self.forges.as_ref()?.of(repository)?;
+        forge.is_usable().then_some(forge)
+    }
+}
+
+/// git, looked for when it is first needed.
+#[derive(Debug, Default)]
+pub(crate) struct LazyGit(OnceCell<Git>);
+
+impl LazyGit {
+    /// git with these settings.
+    ///
+    /// # Errors
+    /// [`GitError::Missing`], [`GitError::TooOld`]; it is looked for again then.
+    pub(crate) async fn get(&self, settings: &TicketSettings) -> Result<&Git, GitError> {
+        let make = || Git::new(Settings::new(&settings.worktrees, &settings.scratch));
+        self.0.get_or_try_init(make).await
+    }
+}
+
+/// Somebody whom a commit names; characters that git does not take are left out.
+pub(crate) fn identity(name: &str, mail: &str) -> Identity {
+    let clean = |text: &str| -> String {
+        let kept = text
+            .chars()
+            .filter(|c| !c.is_control() && !matches!(c, '<' | '>'));
+        kept.take(200).collect::<String>().trim().to_owned()
+    };
+    let usual = CommitIdentity::default();
+    Identity::new(clean(name), clean(mail))
+        .or_else(|_| Identity::new(usual.name, usual.mail))
+        .unwrap_or_else(|_| unreachable!("the usual identity is one"))
+}

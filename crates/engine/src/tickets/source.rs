@@ -1,0 +1,158 @@
+//! The repository that a ticket is worked on in.
+
+use serde_json::json;
+use workforce_domain::approval::ExecutionStep;
+use workforce_domain::port::{StepFailure, StepFault};
+use workforce_domain::project::Workspace;
+use workforce_git::{Branch, Git, GitError, Remote, Repository, SourceState};
+
+use super::fault::{failure, of_git};
+use super::remotes::with_credential;
+use super::settings::TicketSettings;
+
+/// So many changed paths are named.
+const NAMED: usize = 50;
+
+/// Base branches that are looked for where nothing names one.
+const USUAL: [&str; 2] = ["main", "master"];
+
+/// A repository, and whether it is a copy of the server's own.
+pub(super) struct Source {
+    pub(super) repository: Repository,
+    /// The workspace has no directory.
+    pub(super) is_mirror: bool,
+}
+
+/// Opens the repository of a workspace: that of its directory, else a copy of the
+/// one at its address, which is made or brought up to date where `refresh` says so.
+///
+/// # Errors
+/// Why it cannot be used.
+pub(super) async fn open(
+    git: &Git,
+    settings: &TicketSettings,
+    workspace: &Workspace,
+    refresh: bool,
+) -> Result<Source, StepFailure> {
+    let step = ExecutionStep::Source;
+    let of_git = |error: GitError| of_git(step, &error);
+    if let Some(cwd) = workspace.source.cwd() {
+        let repository = git.open(cwd.as_str().as_ref()).await.map_err(of_git)?;
+        return Ok(Source {
+            repository,
+            is_mirror: false,
+        });
+    }
+    let company = workspace.company.to_string();
+    let folder = settings
+        .worktrees
+        .join(company)
+        .join(workspace.id.to_string())
+        .join("mirror");
+    if !refresh && let Ok(repository) = git.open(&folder).await {
+        return Ok(Source {
+            repository,
+            is_mirror: true,
+        });
+    }
+    let unavailable = |message: String| {
+        failure(step, StepFault::WorkspaceUnavailable, message, json!({}))
+    };
+    let Some(url) = workspace.source.repo_url() else {
+        return Err(unavailable("the workspace has neither a directory nor an address".into()));
+    };
+    let remote = with_credential(settings, Some(url), url).map_err(unavailable)?;
+    let repository = git.mirror(&folder, &remote).await.map_err(of_git)?;
+    Ok(Source {
+        repository,
+        is_mirror: true,
+    })
+}
+
+/// The base branch of a ticket: the one that is named, else the one that the remote
+/// shows first, else a usual one that the repository has.
+///
+/// # Errors
+/// There is none, or its name is none.
+pub(super) async fn base_branch(
+    git: &Git,
+    source: &Source,
+    named: &str,
+    remote: Option<&Remote>,
+) -> Result<Branch, StepFailure> {
+    if !named.is_empty() {
+        return branch(named);
+    }
+    if let Some(remote) = remote
+        && let Ok(Some(first)) = git.default_branch(remote).await
+    {
+        return Ok(first);
+    }
+    for usual in USUAL {
+        let usual = branch(usual)?;
+        if let Ok(Some(_)) = source.repository.branch_head(&usual) {
+            return Ok(usual);
+        }
+    }
+    let message = "nothing names the base branch, and there is neither main nor master";
+    Err(missing_base(message.to_owned(), ""))
+}
+
+pub(super) fn missing_base(message: String, branch: &str) -> StepFailure {
+    let facts = json!({ "baseBranch": branch });
+    failure(ExecutionStep::Base, StepFault::BaseBranchMissing, message, facts)
+}
+
+/// A branch as git takes it.
+pub(super) fn branch(name: &str) -> Result<Branch, StepFailure> {
+    Branch::new(name).map_err(|fault| {
+        let message = format!("the name of the branch {fault}");
+        let (step, fault) = (ExecutionStep::Source, StepFault::WorkspaceUnavailable);
+        failure(step, fault, message, json!({ "branch": name }))
+    })
+}
+
+/// What stands against a worktree of a source repository, if anything does: changes
+/// of tracked files, an operation that is not ended, another branch than the base.
+pub(super) fn guard(source: &Source, state: &SourceState, base: &Branch) -> Option<StepFailure> {
+    let is_clean = state.total == 0 && state.operation.is_none();
+    if source.is_mirror || (is_clean && is_on(state, base)) {
+        return None;
+    }
+    let mut reasons = Vec::new();
+    if state.total > 0 {
+        reasons.push(format!("{} tracked files are changed", state.total));
+    }
+    if let Some(operation) = state.operation {
+        reasons.push(format!("{operation} is in progress"));
+    }
+    if !is_on(state, base) {
+        let on = state.branch.as_deref().unwrap_or_default();
+        reasons.push(format!("{on} is checked out and not {base}"));
+    }
+    let paths: Vec<&String> = state.changed.iter().take(NAMED).collect();
+    let facts = json!({
+        "repo": source.repository.work_dir().unwrap_or(source.repository.common_dir()),
+        "changedPaths": paths,
+        "total": state.total,
+        "branch": state.branch,
+        "expectedBranch": base.as_str(),
+        "operation": state.operation.map(|operation| operation.to_string()),
+        "canForce": true,
+    });
+    let message = format!("the source repository is not clean: {}", reasons.join(", "));
+    Some(failure(
+        ExecutionStep::Source,
+        StepFault::SourceRepoDirty,
+        message,
+        facts,
+    ))
+}
+
+/// True where the base branch is checked out, or none at all.
+pub(super) fn is_on(state: &SourceState, base: &Branch) -> bool {
+    state
+        .branch
+        .as_deref()
+        .is_none_or(|branch| branch == base.as_str())
+}

@@ -1,0 +1,160 @@
+//! The worktree of a ticket as runs find it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use workforce_app::approvals::advance::worktrees_of;
+use workforce_domain::actor::{CompanyOwned, CompanyScope};
+use workforce_domain::approval::ExecutionStep;
+use workforce_domain::execution_workspace::{ExecutionWorkspace, ExecutionWorkspaceStatus};
+use workforce_domain::id::IssueId;
+use workforce_domain::port::{StepFailure, StepFault, StoreError};
+use workforce_domain::project::Workspace;
+use workforce_domain::run::Run;
+use workforce_git::{Git, Worktree};
+
+use super::fault::{failure, of_git};
+use super::plan::{PATIENCE, git_of};
+use super::settings::TicketSettings;
+use super::source::{self, Source, branch};
+use crate::state::EngineState;
+
+/// Where the worktree of a ticket lies.
+pub(super) fn path_of(settings: &TicketSettings, worktree: &ExecutionWorkspace) -> PathBuf {
+    settings.worktrees.join(&worktree.path)
+}
+
+/// A worktree in which a run works.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    /// The worktree.
+    pub(crate) record: ExecutionWorkspace,
+    /// The workspace of the project.
+    pub(crate) workspace: Workspace,
+    /// Its folder.
+    pub(crate) path: PathBuf,
+    /// The repository, where it is the server's own: the run reads it.
+    pub(crate) read: Vec<PathBuf>,
+    /// What of that repository the run writes to when it commits.
+    pub(crate) own: Vec<PathBuf>,
+    /// The same of a repository that is not the server's.
+    pub(crate) written: Vec<PathBuf>,
+}
+
+/// Opens the worktree of a ticket, with its repository.
+pub(super) async fn open(
+    git: &Git,
+    settings: &TicketSettings,
+    record: &ExecutionWorkspace,
+    workspace: &Workspace,
+    step: ExecutionStep,
+) -> Result<(Source, Worktree), StepFailure> {
+    let source = source::open(git, settings, workspace, false).await?;
+    let path = path_of(settings, record);
+    let opened = source
+        .repository
+        .open_worktree(&path, &branch(&record.branch)?)
+        .await
+        .map_err(|error| of_git(step, &error))?;
+    match opened {
+        Some(worktree) => Ok((source, worktree)),
+        None => Err(missing(step, &path)),
+    }
+}
+
+fn missing(step: ExecutionStep, path: &Path) -> StepFailure {
+    let message = format!("{} is not the worktree of the ticket", path.display());
+    let facts = serde_json::json!({ "path": path });
+    failure(step, StepFault::WorkspaceMissing, message, facts)
+}
+
+/// Why a run has no worktree to work in.
+#[derive(Debug)]
+pub(crate) enum NoPlace {
+    /// The worktree cannot be had.
+    Missing(StepFailure),
+    /// The store failed.
+    Store(StoreError),
+}
+
+/// The worktree that a run is to work in, made again if its folder is gone; `None`
+/// for a run without one.
+pub(crate) async fn place_of(state: &Arc<EngineState>, run: &Run) -> Result<Option<Place>, NoPlace> {
+    let (company, id) = (run.scope(), run.id);
+    let found = state
+        .store
+        .read(move |reads| {
+            let Some(record) = reads.execution_workspaces().of_run(company, id)? else {
+                return Ok(None);
+            };
+            let workspace = record.project_workspace;
+            let workspace = reads.projects().find_workspace(company, workspace)?;
+            Ok(Some((record, workspace)))
+        })
+        .await
+        .map_err(NoPlace::Store)?;
+    let Some((record, workspace)) = found else {
+        return Ok(None);
+    };
+    let is_ready = record.status == ExecutionWorkspaceStatus::Ready;
+    let Some(workspace) = workspace.filter(|_| is_ready) else {
+        let path = path_of(&state.config.tickets, &record);
+        return Err(NoPlace::Missing(missing(ExecutionStep::Worktree, &path)));
+    };
+    let placed = place(state, record, workspace).await;
+    placed.map(Some).map_err(NoPlace::Missing)
+}
+
+async fn place(
+    state: &Arc<EngineState>,
+    record: ExecutionWorkspace,
+    workspace: Workspace,
+) -> Result<Place, StepFailure> {
+    let step = ExecutionStep::Worktree;
+    let settings = &state.config.tickets;
+    let git = git_of(state, step).await?;
+    let source = source::open(git, settings, &workspace, false).await?;
+    let of_git = |error| of_git(step, &error);
+    let (path, branch) = (path_of(settings, &record), branch(&record.branch)?);
+    let repository = &source.repository;
+    let found = repository.open_worktree(&path, &branch).await.map_err(of_git)?;
+    let worktree = match found {
+        Some(worktree) => worktree,
+        None => {
+            // The branch is what it was; its folder alone is gone.
+            let head = repository.branch_head(&branch).map_err(of_git)?;
+            let head = head.ok_or_else(|| missing(step, &path))?;
+            let _lock = repository.lock(PATIENCE).await.map_err(of_git)?;
+            tracing::warn!(path = %path.display(), "the worktree of a ticket is made again");
+            repository
+                .add_worktree(&path, &branch, &head)
+                .await
+                .map_err(of_git)?
+        }
+    };
+    let shared = worktree.shared_folders().map_err(of_git)?;
+    let (read, own, written) = match source.is_mirror {
+        true => (vec![repository.common_dir().to_owned()], shared, Vec::new()),
+        false => (Vec::new(), Vec::new(), shared),
+    };
+    Ok(Place {
+        record,
+        workspace,
+        path,
+        read,
+        own,
+        written,
+    })
+}
+
+/// The worktrees of the ticket of an issue.
+pub(super) async fn of_issue(
+    state: &EngineState,
+    company: CompanyScope,
+    issue: IssueId,
+) -> Result<Vec<(ExecutionWorkspace, Workspace)>, StoreError> {
+    state
+        .store
+        .read(move |reads| worktrees_of(reads, company, issue))
+        .await
+}

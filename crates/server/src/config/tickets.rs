@@ -1,0 +1,150 @@
+//! Flags about governed tickets: worktrees, commits and pull requests.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use clap::Args;
+use workforce_engine::{CommitIdentity, TicketSettings};
+use workforce_forges::{ForgeConfig, ForgeKind, Forges, Limits, Token};
+
+/// How the variables of a forge begin, and its usual host. Their ends are `_HOST`,
+/// `_API_URL` and `_TOKEN`.
+const FORGES: [(ForgeKind, &str, &str); 3] = [
+    (ForgeKind::GitHub, "WORKFORCE_GITHUB", "github.com"),
+    (ForgeKind::GitLab, "WORKFORCE_GITLAB", "gitlab.com"),
+    (ForgeKind::Gitea, "WORKFORCE_GITEA", "codeberg.org"),
+];
+
+/// Where tickets are worked on, who commits, and where pull requests are opened.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct TicketArgs {
+    /// The folder of the worktrees of tickets; `worktrees` in the data folder when
+    /// unsaid.
+    #[arg(long, env = "WORKFORCE_WORKTREES", value_name = "FOLDER")]
+    pub(crate) worktrees: Option<PathBuf>,
+
+    /// The name of the committer of what workforce commits.
+    #[arg(long, env = "WORKFORCE_GIT_NAME", default_value = "workforce")]
+    pub(crate) git_name: String,
+
+    /// The mail address of the committer of what workforce commits.
+    #[arg(
+        long,
+        env = "WORKFORCE_GIT_EMAIL",
+        default_value = "workforce@localhost"
+    )]
+    pub(crate) git_email: String,
+}
+
+impl TicketArgs {
+    /// The settings, with the forges that variables of the environment name: a token
+    /// has no flag, since everybody reads the command line of a process.
+    ///
+    /// # Errors
+    /// A forge that cannot be used as it is named.
+    pub(crate) fn settings(&self, runs_dir: &Path) -> anyhow::Result<TicketSettings> {
+        let mut settings = TicketSettings::beside(runs_dir);
+        if let Some(folder) = &self.worktrees {
+            settings.worktrees = std::path::absolute(folder)?;
+        }
+        settings.identity = CommitIdentity {
+            name: self.git_name.clone(),
+            mail: self.git_email.clone(),
+        };
+        let named = named_forges(|name| env::var(name).ok())?;
+        settings.forges = Some(Forges::new(named, Limits::default())?);
+        Ok(settings)
+    }
+}
+
+/// The forges that variables name. A forge is known by its usual host, by the host
+/// that is given, and by that of its interface.
+fn named_forges(
+    variable: impl Fn(&str) -> Option<String>,
+) -> anyhow::Result<Vec<ForgeConfig>> {
+    let mut named = Vec::new();
+    for (kind, begin, usual) in FORGES {
+        let of = |end: &str| {
+            let value = variable(&format!("{begin}_{end}"))?;
+            let value = value.trim().to_owned();
+            (!value.is_empty()).then_some(value)
+        };
+        let (host, api_url, token) = (of("HOST"), of("API_URL"), of("TOKEN"));
+        if host.is_none() && api_url.is_none() && token.is_none() {
+            continue;
+        }
+        let token = match token {
+            Some(token) => Some(
+                Token::parse(&token)
+                    .with_context(|| format!("{begin}_TOKEN has characters that no token has"))?,
+            ),
+            None => None,
+        };
+        let mut hosts = vec![host.unwrap_or_else(|| usual.to_owned())];
+        hosts.extend(api_url.as_deref().and_then(host_of).filter(|api| {
+            !api.starts_with("api.") && !hosts.contains(api)
+        }));
+        for host in hosts {
+            named.push(ForgeConfig {
+                kind,
+                host,
+                api_url: api_url.clone(),
+                token: token.clone(),
+            });
+        }
+    }
+    Ok(named)
+}
+
+/// The host of an address, with its port.
+fn host_of(url: &str) -> Option<String> {
+    let (_, rest) = url.split_once("://")?;
+    let host = rest.split(['/', '?', '#']).next()?;
+    (!host.is_empty() && !host.contains('@')).then(|| host.to_ascii_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hosts(variables: &[(&str, &str)]) -> Vec<(ForgeKind, String, bool)> {
+        let variable = |name: &str| {
+            let found = variables.iter().find(|(known, _)| *known == name);
+            found.map(|(_, value)| (*value).to_owned())
+        };
+        let named = named_forges(variable).expect("forges");
+        let shown = |it: ForgeConfig| (it.kind, it.host, it.token.is_some());
+        named.into_iter().map(shown).collect()
+    }
+
+    #[test]
+    fn a_forge_is_known_by_its_usual_host_and_that_of_its_interface() {
+        assert_eq!(hosts(&[]), []);
+        assert_eq!(
+            hosts(&[("WORKFORCE_GITHUB_TOKEN", "t")]),
+            [(ForgeKind::GitHub, "github.com".to_owned(), true)]
+        );
+        assert_eq!(
+            hosts(&[
+                ("WORKFORCE_GITHUB_API_URL", "https://git.example/api/v3"),
+                ("WORKFORCE_GITEA_HOST", "code.example:3000"),
+            ]),
+            [
+                (ForgeKind::GitHub, "github.com".to_owned(), false),
+                (ForgeKind::GitHub, "git.example".to_owned(), false),
+                (ForgeKind::Gitea, "code.example:3000".to_owned(), false),
+            ]
+        );
+        let usual = [("WORKFORCE_GITHUB_API_URL", "https://api.github.com")];
+        assert_eq!(hosts(&usual).len(), 1);
+    }
+
+    #[test]
+    fn a_token_that_no_header_carries_is_refused() {
+        let variable = |name: &str| (name == "WORKFORCE_GITLAB_TOKEN").then(|| "a b".to_owned());
+        let error = named_forges(variable).expect_err("a fault").to_string();
+        assert!(error.contains("WORKFORCE_GITLAB_TOKEN"), "{error}");
+        assert!(!error.contains("a b"), "{error}");
+    }
+}
