@@ -1,8 +1,10 @@
 //! The imitation is strict about what it is asked, and does what a test tells it to.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::disallowed_methods, reason = "git of a test is no agent")]
 
-use std::fs;
+use std::path::Path;
+use std::process::Command;
 
 use serde_json::{Value, json};
 use ureq::http::{Request, Response};
@@ -204,34 +206,45 @@ fn it_gives_tags_where_the_forge_does() {
     }
 }
 
+/// Runs git, and tells what it prints.
+fn git(folder: &Path, arguments: &[&str]) -> String {
+    let ran = Command::new("git")
+        .current_dir(folder)
+        .args(["-c", "user.name=Test", "-c", "user.email=test@example.com"])
+        .args(arguments)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_SYSTEM", "/dev/null")
+        .output()
+        .unwrap();
+    assert!(ran.status.success(), "{ran:?}");
+    String::from_utf8(ran.stdout).unwrap().trim().to_owned()
+}
+
 #[test]
 fn it_follows_the_branches_of_a_repository_of_git() {
     let folder = tempfile::tempdir().unwrap();
-    let heads = folder.path().join("refs/heads/team");
-    fs::create_dir_all(&heads).unwrap();
-    fs::write(heads.join("fix"), format!("{SHA}\n")).unwrap();
-    let packed = format!(
-        "# pack-refs with: peeled\n{} refs/heads/main\n",
-        "0".repeat(40)
-    );
-    fs::write(folder.path().join("packed-refs"), packed).unwrap();
+    let git = |arguments: &[&str]| git(folder.path(), arguments);
+    let commit = || {
+        git(&["commit", "--quiet", "--allow-empty", "--message", "Change"]);
+        git(&["rev-parse", "HEAD"])
+    };
+    git(&["init", "--quiet", "--initial-branch=main"]);
+    commit();
+    git(&["checkout", "--quiet", "-b", "team/fix"]);
+    let first = commit();
+    git(&["pack-refs", "--all"]);
     let imitation = ForgeImitation::start(ImitatedForge::Gitea).unwrap();
-    imitation.add_repository_of("acme/shop", folder.path());
+    imitation.add_repository_of("acme/shop", &folder.path().join(".git"));
     let (headers, list) = manners(ImitatedForge::Gitea);
     let new = json!({"title": "t", "head": "team/fix", "base": "main"});
     let made = send(&imitation, list, &headers, Some(new)).unwrap();
     assert_eq!(made.status(), 201, "{}", made.body());
-    assert_eq!(made.body()["head"]["sha"], SHA);
-    fs::write(heads.join("fix"), "2".repeat(40)).unwrap();
-    assert_eq!(
-        imitation.pull_requests("acme/shop")[0].head_sha,
-        "2".repeat(40)
-    );
+    assert_eq!(made.body()["head"]["sha"], first.as_str());
+    let second = commit();
+    assert_ne!(first, second);
+    assert_eq!(imitation.pull_requests("acme/shop")[0].head_sha, second);
     // What was merged stays as it was.
     imitation.set_state("acme/shop", 1, PullRequestState::Merged);
-    fs::write(heads.join("fix"), "3".repeat(40)).unwrap();
-    assert_eq!(
-        imitation.pull_requests("acme/shop")[0].head_sha,
-        "2".repeat(40)
-    );
+    commit();
+    assert_eq!(imitation.pull_requests("acme/shop")[0].head_sha, second);
 }

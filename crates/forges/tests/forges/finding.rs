@@ -1,6 +1,6 @@
 //! Which pull requests count as that of two branches.
 
-use workforce_forge_imitation::{ForgeImitation, ImitatedForge, PullRequestState};
+use workforce_forge_imitation::{Failure, ForgeImitation, ImitatedForge, PullRequestState};
 use workforce_forges::{Forges, RepositoryAddress, Token};
 
 use crate::site::{HEAD, HEAD_SHA, REPOSITORY, Site, config, limits, on_every_forge};
@@ -33,6 +33,24 @@ fn only_these_branches_of_this_repository_count() {
         let made = site.forge().find_or_create(&site.new_pull_request());
         assert_eq!(made.unwrap().number, 5);
         assert_eq!(find(), Some(5));
+    });
+}
+
+#[test]
+fn a_forge_that_filters_in_another_way_misleads_nobody() {
+    on_every_forge(|site| {
+        let page = format!("http://{}/page", site.imitation.host());
+        for (head, base, is_found) in [
+            (HEAD, "main", true),
+            ("agents/SHOP-1", "main", false),
+            ("agents/shop-12", "main", false),
+            (HEAD, "next", false),
+            ("main", HEAD, false),
+        ] {
+            let told = site.list_of_one(head, base, &page);
+            site.imitation.fail(Failure::answer(200, &told));
+            assert_eq!(site.find().unwrap().is_some(), is_found, "{head} {base}");
+        }
     });
 }
 

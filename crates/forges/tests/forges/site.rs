@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use serde_json::json;
 use workforce_forge_imitation::{ForgeImitation, ImitatedForge, LoggedRequest, PullRequest, TOKEN};
 use workforce_forges::{
     Forge, ForgeConfig, ForgeKind, Forges, Limits, NewPullRequest, RepositoryAddress, Token,
@@ -71,6 +72,25 @@ impl Site {
         requests
             .filter(|request| request.method == method)
             .collect()
+    }
+
+    /// A list of one open pull request, as any of the forges would answer it.
+    pub(crate) fn list_of_one(&self, head: &str, base: &str, url: &str) -> String {
+        let is_gitlab = self.imitation.kind() == ImitatedForge::GitLab;
+        let state = if is_gitlab { "opened" } else { "open" };
+        let branch = |name: &str| {
+            json!({
+                "label": name, "ref": name, "sha": HEAD_SHA, "repo_id": 1, "repo": {"id": 1},
+            })
+        };
+        let pull = json!({
+            "number": 1, "iid": 1, "html_url": url, "web_url": url, "title": "t",
+            "state": state, "draft": false, "merged_at": null,
+            "head": branch(head), "base": branch(base), "sha": HEAD_SHA,
+            "source_branch": head, "target_branch": base,
+            "source_project_id": 1, "target_project_id": 1,
+        });
+        format!("[{pull}]")
     }
 
     /// What stands in the path of every request for pull requests.

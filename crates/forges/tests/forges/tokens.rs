@@ -82,30 +82,11 @@ fn no_text_holds_the_token() {
 }
 
 impl Site {
-    /// Shows what a forge that leads elsewhere would get.
-    fn led_to(&self, place: &str) -> String {
-        let elsewhere = Failure::answer(200, &self.pull_request_at(place));
-        self.imitation.fail(elsewhere);
-        let found = self.find().unwrap();
-        found.unwrap().url
-    }
-
-    fn pull_request_at(&self, url: &str) -> String {
-        let made = self.forge().find_or_create(&self.new_pull_request());
-        let made = made.unwrap();
-        let branch = |name: &str| {
-            serde_json::json!({
-                "label": name, "ref": name, "sha": made.head_sha, "repo_id": 1, "repo": {"id": 1},
-            })
-        };
-        let pull = serde_json::json!({
-            "number": 1, "iid": 1, "html_url": url, "web_url": url, "title": "t",
-            "state": if self.imitation.kind() == ImitatedForge::GitLab { "opened" } else { "open" },
-            "draft": false, "merged_at": null, "head": branch(HEAD), "base": branch("main"),
-            "sha": made.head_sha, "source_branch": HEAD, "target_branch": "main",
-            "source_project_id": 1, "target_project_id": 1,
-        });
-        format!("[{pull}]")
+    /// The page of a pull request whose forge says that it is there.
+    fn page_told(&self, url: &str) -> String {
+        let told = Failure::answer(200, &self.list_of_one(HEAD, "main", url));
+        self.imitation.fail(told);
+        self.find().unwrap().unwrap().url
     }
 }
 
@@ -114,7 +95,7 @@ fn the_page_of_a_pull_request_is_on_the_host_of_the_repository() {
     on_every_forge(|site| {
         let host = site.imitation.host();
         let own = format!("http://{host}/anywhere");
-        assert_eq!(site.led_to(&own), own);
+        assert_eq!(site.page_told(&own), own);
         let usual = match site.imitation.kind() {
             ImitatedForge::GitHub => format!("http://{host}/acme/shop/pull/1"),
             ImitatedForge::GitLab => format!("http://{host}/acme/shop/-/merge_requests/1"),
@@ -129,7 +110,7 @@ fn the_page_of_a_pull_request_is_on_the_host_of_the_repository() {
             &format!("http://user:password@{host}/"),
             &format!("http://{host}/{}", "x".repeat(3000)),
         ] {
-            assert_eq!(site.led_to(odd), usual, "{odd}");
+            assert_eq!(site.page_told(odd), usual, "{odd}");
         }
     });
 }
