@@ -1,3 +1,4 @@
+use std::fmt;
 use std::sync::Arc;
 
 use crate::address::RepositoryAddress;
@@ -101,5 +102,13 @@ impl Known {
             host,
             token: config.token,
         })
+    }
+}
+
+/// Shows the hosts, and nothing of tokens.
+impl fmt::Debug for Forges {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let hosts = self.known.iter().map(|known| known.host.to_string());
+        f.debug_list().entries(hosts).finish()
     }
 }

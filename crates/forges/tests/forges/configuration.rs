@@ -86,6 +86,9 @@ fn an_operator_names_others_and_gives_tokens_to_the_public_ones() {
         assert_eq!(asked(&forges, repository).as_deref(), Some(expected));
     }
     assert_eq!(asked(&forges, "https://git.example.com/a/b"), None);
+    let shown = format!("{forges:?}");
+    assert!(shown.contains("git.example.com:8443"), "{shown}");
+    assert!(!shown.contains("geheim"), "{shown}");
     let repository = RepositoryAddress::parse("https://github.com/a/b").unwrap();
     assert!(forges.of(&repository).unwrap().has_token());
 }

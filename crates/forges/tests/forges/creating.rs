@@ -160,6 +160,18 @@ fn somebody_else_may_be_quicker() {
 }
 
 #[test]
+fn a_forge_that_is_busy_with_it_may_be_asked_again() {
+    let site = Site::of(ImitatedForge::GitLab);
+    let busy = "{\"message\": \"409 Conflict: Resource lock\"}";
+    site.imitation
+        .fail(Failure::answer(409, busy).on("POST", ""));
+    let new = site.new_pull_request();
+    let error = site.forge().find_or_create(&new).unwrap_err();
+    assert_eq!(error.code(), "unavailable", "{error}");
+    assert_eq!(site.forge().find_or_create(&new).unwrap().number, 1);
+}
+
+#[test]
 fn one_that_ended_counts_if_it_was_of_this_commit() {
     on_every_forge(|site| {
         let mut new = site.new_pull_request();

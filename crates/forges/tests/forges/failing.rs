@@ -1,11 +1,12 @@
 //! What goes wrong, and what a caller is told.
 
 use std::net::TcpListener;
+use std::thread;
 use std::time::Duration;
 
-use workforce_forge_imitation::{Failure, ForgeImitation, ImitatedForge};
+use workforce_forge_imitation::{Failure, ForgeImitation, ImitatedForge, TOKEN};
 use workforce_forges::{
-    ForgeConfig, ForgeError, ForgeKind, Forges, PullRequest, RepositoryAddress,
+    ForgeConfig, ForgeError, ForgeKind, Forges, PullRequest, RepositoryAddress, Token,
 };
 
 use crate::site::{HEAD, Site, limits, on_every_forge};
@@ -90,9 +91,9 @@ fn nothing_is_tried_for_ever() {
 
 #[test]
 fn an_answer_that_takes_too_long_is_not_waited_for() {
-    for kind in ImitatedForge::ALL {
+    let check = |kind| {
         let mut limits = limits();
-        limits.request = Duration::from_millis(300);
+        limits.request = Duration::from_secs(2);
         let site = Site::with(kind, limits);
         // Longer than any test: it ends with the imitation.
         let slow = Failure::wait(Duration::from_secs(3600));
@@ -103,7 +104,12 @@ fn an_answer_that_takes_too_long_is_not_waited_for() {
         let made = site.forge().find_or_create(&site.new_pull_request());
         assert_eq!(made.unwrap().number, 1);
         assert_eq!(site.requests_of("POST").len(), 1);
-    }
+    };
+    thread::scope(|scope| {
+        for kind in ImitatedForge::ALL {
+            scope.spawn(move || check(kind));
+        }
+    });
 }
 
 #[test]
@@ -191,22 +197,38 @@ fn what_changes_something_is_never_led_elsewhere() {
     });
 }
 
-#[test]
-fn nobody_there_is_not_available() {
-    // Nothing listens on a port that was just given back.
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr();
-    let host = port.unwrap().to_string();
+/// What becomes of a question to this place.
+fn asked_at(host: &str, api_url: String) -> ForgeError {
     let config = ForgeConfig {
         kind: ForgeKind::Gitea,
-        host: host.clone(),
-        api_url: Some(format!("http://{host}/api/v1")),
-        token: None,
+        host: host.to_owned(),
+        api_url: Some(api_url),
+        token: Token::parse(TOKEN),
     };
     let forges = Forges::new(vec![config], limits()).unwrap();
     let repository = RepositoryAddress::parse(&format!("http://{host}/a/b")).unwrap();
     let forge = forges.of(&repository).unwrap();
-    let error = forge.find_open(&repository, HEAD, "main").unwrap_err();
+    forge.find_open(&repository, HEAD, "main").unwrap_err()
+}
+
+#[test]
+fn nobody_there_is_not_available() {
+    // Nothing listens on a port that was just given back, at an address that no imitation has.
+    let there = TcpListener::bind("127.0.0.2:0").unwrap().local_addr();
+    let host = there.unwrap().to_string();
+    let error = asked_at(&host, format!("http://{host}/api/v1"));
     assert_eq!(error.code(), "unavailable", "{error}");
+    let error = asked_at(&host, "http://forge.invalid/api/v1".to_owned());
+    assert_eq!(error.code(), "unavailable", "{error}");
+}
+
+#[test]
+fn who_speaks_no_tls_is_told_nothing() {
+    let imitation = ForgeImitation::start(ImitatedForge::Gitea).unwrap();
+    let host = imitation.host();
+    let error = asked_at(host, format!("https://{host}/api/v1"));
+    assert_eq!(error.code(), "unavailable", "{error}");
+    assert!(imitation.requests().is_empty());
 }
 
 #[test]
