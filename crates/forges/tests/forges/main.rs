@@ -7,6 +7,7 @@ mod creating;
 mod failing;
 mod finding;
 mod limits;
+mod published;
 mod site;
 mod tokens;
 mod watching;
