@@ -70,11 +70,19 @@ impl Exchange {
     ) -> Result<Answer, Failure> {
         let (parts, body) = response.map_err(|error| failure(&error))?.into_parts();
         let limit = self.limits.answer_bytes;
-        let body = body.into_with_config().limit(limit).read_to_vec();
+        // Reading stops at this limit even if nothing follows.
+        let body = body.into_with_config().limit(limit.saturating_add(1));
+        let body = match body.read_to_vec() {
+            Err(Error::BodyExceedsLimit(_)) => {
+                let text = format!("it has more than {limit} bytes");
+                return Err(Failure::Unreadable(text));
+            }
+            body => body.map_err(|error| failure(&error))?,
+        };
         Ok(Answer {
             status: parts.status,
             headers: parts.headers,
-            body: body.map_err(|error| failure(&error))?,
+            body,
         })
     }
 }
@@ -108,9 +116,6 @@ fn failure(error: &Error) -> Failure {
     match error {
         Error::Io(cause) if is_break(cause.kind()) => Failure::Broken(text),
         Error::ConnectionFailed | Error::HostNotFound => Failure::Broken(text),
-        Error::BodyExceedsLimit(limit) => {
-            Failure::Unreadable(format!("it has more than {limit} bytes"))
-        }
         Error::Protocol(_) | Error::Http(_) | Error::LargeResponseHeader(..) => {
             Failure::Unreadable(text)
         }

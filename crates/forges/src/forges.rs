@@ -116,3 +116,11 @@ impl Known {
         })
     }
 }
+
+/// Shows the hosts, and nothing of tokens.
+impl fmt::Debug for Forges {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let hosts = self.known.iter().map(|known| known.host.to_string());
+        f.debug_list().entries(hosts).finish()
+    }
+}

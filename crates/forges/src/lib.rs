@@ -5,6 +5,32 @@
 //! request exactly once, however often it is asked to ([`Forge::find_or_create`]), and tells
 //! cheaply what became of it ([`Forge::state`]). [`webhook`] reads what GitHub tells by itself.
 //!
+//! ```no_run
+//! use workforce_forges::{Forges, Limits, NewPullRequest, RepositoryAddress, Token, Watched};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let forges = Forges::new(Vec::new(), Limits::default())?;
+//! let repository = RepositoryAddress::parse("git@github.com:acme/shop.git").ok_or("no forge")?;
+//! let forge = forges.of(&repository).ok_or("a forge that is not known")?;
+//! let forge = forge.with_token(Token::parse("ghp_...").ok_or("no token")?);
+//! let made = forge.find_or_create(&NewPullRequest {
+//!     repository: repository.clone(),
+//!     head: "agents/SHOP-12".to_owned(),
+//!     head_sha: None,
+//!     base: "main".to_owned(),
+//!     title: "SHOP-12: Sell shoes".to_owned(),
+//!     body: String::new(),
+//!     draft: false,
+//! })?;
+//! if let Watched::Changed(snapshot, validators) = forge.state(&repository, made.number, None)? {
+//!     assert_eq!(snapshot.pull_request.number, made.number);
+//!     // The validators are kept for the next look.
+//!     forge.state(&repository, made.number, Some(&validators))?;
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! Everything blocks; callers run it on threads of their own. The crate knows no store, no
 //! program and no use case. A token goes to the host of the configured interface and nowhere
 //! else, and stands in no text.

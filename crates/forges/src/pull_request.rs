@@ -43,7 +43,8 @@ pub struct PullRequest {
     pub state: PullRequestState,
     /// Whether it is not to be merged yet.
     pub is_draft: bool,
-    /// The newest commit that it wants to merge, in hexadecimal digits.
+    /// The newest commit that it wants to merge, in hexadecimal digits; empty while the forge has
+    /// not looked at it.
     pub head_sha: String,
     /// The branch that it wants to merge.
     pub head_branch: String,

@@ -19,6 +19,8 @@ pub(crate) fn judge(answer: &Answer, scrub: impl Fn(&str) -> String) -> ForgeErr
     let said = said(&answer.body);
     // GitHub tells it in words alone.
     let exists = said.contains("pull request already exists");
+    // GitLab says so while something else is at work on the same thing.
+    let is_busy = said.contains("Resource lock");
     let said = shown(&scrub(&said));
     let text = match said.as_str() {
         "" => answer.status.to_string(),
@@ -27,6 +29,7 @@ pub(crate) fn judge(answer: &Answer, scrub: impl Fn(&str) -> String) -> ForgeErr
     match answer.status.as_u16() {
         401 | 403 => ForgeError::Unauthorized(text),
         404 | 410 => ForgeError::NotFound(text),
+        409 if is_busy => ForgeError::Unavailable(text),
         409 => ForgeError::AlreadyExists(text),
         422 if exists => ForgeError::AlreadyExists(text),
         301 | 302 | 307 | 308 => ForgeError::Invalid(format!(

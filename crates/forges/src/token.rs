@@ -13,11 +13,12 @@ pub struct Token(Zeroizing<String>);
 
 impl Token {
     /// Reads a token; blanks and line ends around it are dropped. `None` if nothing is left, or
-    /// if it has characters that no header may carry.
+    /// if it has characters that no header may carry, or that texts write in another way.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
-        let fits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
+        let fits = |byte: u8| byte.is_ascii_graphic() && !b"\"'\\".contains(&byte);
+        let fits = !text.is_empty() && text.bytes().all(fits);
         fits.then(|| Self(Zeroizing::new(text.to_owned())))
     }
 
@@ -62,7 +63,14 @@ mod tests {
         for good in ["ghp_16C7e42F292c6912E7710c838347Ae178B4a", " glpat-x\n"] {
             assert!(Token::parse(good).is_some(), "{good:?}");
         }
-        for bad in ["", " \n", "two words", "line\r\nX-Other: 1", "schlüssel"] {
+        for bad in [
+            "",
+            " \n",
+            "two words",
+            "line\r\nX-Other: 1",
+            "schlüssel",
+            "a\"b",
+        ] {
             assert!(Token::parse(bad).is_none(), "{bad:?}");
         }
     }

@@ -9,7 +9,7 @@ use super::{Told, Wanted, body, encoded, title, unless_hidden};
 use crate::address::RepositoryAddress;
 use crate::api::{Api, Memory, has_next_page};
 use crate::error::ForgeError;
-use crate::pull_request::{Checks, NewPullRequest, PullRequest, PullRequestState};
+use crate::pull_request::{Checks, ChecksState, NewPullRequest, PullRequest, PullRequestState};
 
 /// The most that a server gives without being told otherwise.
 const PER_PAGE: u32 = 50;
@@ -26,6 +26,8 @@ struct Pull {
     title: String,
     #[serde(default)]
     draft: bool,
+    #[serde(default)]
+    merged: bool,
     merged_at: Option<String>,
     head: Branch,
     base: Branch,
@@ -105,6 +107,9 @@ pub(crate) fn look(
     let root = path_of(repository);
     let path = format!("{root}/pulls/{number}");
     let pull = api.get_known(&path, memory, |pull: Pull, _| pull.checked(api, repository))?;
+    if pull.head_sha.is_empty() {
+        return Ok((pull, Checks::only(ChecksState::Unknown)));
+    }
     let statuses = format!("{root}/commits/{}/status?limit={PER_PAGE}", pull.head_sha);
     let checks = all_pages(api, &statuses, memory, StatusPage::checks);
     Ok((pull, unless_hidden(checks)?))
@@ -123,10 +128,10 @@ impl Pull {
     }
 
     fn checked(self, api: &Api, repository: &RepositoryAddress) -> Result<PullRequest, ForgeError> {
-        let state = match (self.state.as_str(), &self.merged_at) {
-            (_, Some(_)) => PullRequestState::Merged,
-            ("open", None) => PullRequestState::Open,
-            ("closed", None) => PullRequestState::Closed,
+        let state = match self.state.as_str() {
+            _ if self.merged || self.merged_at.is_some() => PullRequestState::Merged,
+            "open" => PullRequestState::Open,
+            "closed" => PullRequestState::Closed,
             _ => return Err(api.unexpected("the pull request is neither open nor closed")),
         };
         let told = Told {

@@ -106,6 +106,9 @@ pub(crate) fn look(
     let root = path_of(repository);
     let path = format!("{root}/pulls/{number}");
     let pull = api.get_known(&path, memory, |pull: Pull, _| pull.checked(api, repository))?;
+    if pull.head_sha.is_empty() {
+        return Ok((pull, Checks::only(ChecksState::Unknown)));
+    }
     let commit = format!("{root}/commits/{}", pull.head_sha);
     let runs = format!("{commit}/check-runs?per_page={PER_PAGE}");
     let runs = all_pages(api, &runs, memory, CheckRunPage::checks);

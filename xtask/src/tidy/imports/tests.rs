@@ -31,6 +31,13 @@ fn the_permitted_dependencies_are_those_of_the_table() {
     check("workforce", "workforce-infra", false, Ok(()));
     check("workforce-app", "workforce-testkit", true, Ok(()));
     check("workforce-engine", MODEL_IMITATION, true, Ok(()));
+    check("workforce-forges", FORGE_IMITATION, true, Ok(()));
+    check(
+        "workforce-forges",
+        "workforce-forge-imitation",
+        false,
+        Err("workforce-forges must not depend on workforce-forge-imitation"),
+    );
     check(
         "workforce-engine",
         "workforce-model-imitation",
