@@ -88,15 +88,6 @@ impl Forges {
     }
 }
 
-/// Shows how many there are, and nothing of their tokens.
-impl fmt::Debug for Forges {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Forges")
-            .field("known", &self.known.len())
-            .finish_non_exhaustive()
-    }
-}
-
 impl Known {
     fn of(config: ForgeConfig) -> Result<Self, ConfigError> {
         let refused = |reason| ConfigError::new(&config.host, reason);
