@@ -1,6 +1,10 @@
 //! Execution workspaces: the worktrees in which governed tickets are worked on
 //! (docs/tickets.md#execution-workspaces).
 
+mod state;
+
+pub use state::*;
+
 use serde::Serialize;
 
 use alloc::string::String;

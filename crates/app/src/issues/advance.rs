@@ -83,7 +83,7 @@ pub(super) fn request(tx: &mut dyn Tx, ctx: &Context<'_>, issue: &Locked<Issue>)
 }
 
 /// Refuses while children of an issue are open.
-pub(super) fn require_children_ended(
+pub(crate) fn require_children_ended(
     reads: &mut dyn Reads,
     issue: &Issue,
 ) -> Result<(), Failure<IssueError>> {

@@ -62,7 +62,7 @@ pub(super) async fn open(
     }
 }
 
-fn missing(step: ExecutionStep, path: &Path) -> StepFailure {
+pub(super) fn missing(step: ExecutionStep, path: &Path) -> StepFailure {
     let message = format!("{} is not the worktree of the ticket", path.display());
     let facts = serde_json::json!({ "path": path });
     failure(step, StepFault::WorkspaceMissing, message, facts)
