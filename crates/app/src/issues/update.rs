@@ -242,7 +242,7 @@ fn change(
     if let Some(step) = &step {
         status::after(tx, ctx, step)?;
     }
-    wake(tx, ctx, issue, &before, reassigned)?;
+    wake(tx, ctx, issue, &before, reassigned.as_ref())?;
     Ok(decided.and_then(|decided| decided.rewritten))
 }
 
@@ -253,9 +253,9 @@ fn wake(
     ctx: &Context<'_>,
     issue: &Issue,
     before: &Issue,
-    reassigned: Option<Reassignment>,
+    reassigned: Option<&Reassignment>,
 ) -> Result<(), Failure<IssueError>> {
-    if let Some(reassigned) = &reassigned {
+    if let Some(reassigned) = reassigned {
         reassigned.withdraw_wake(tx, ctx, issue)?;
         if reassigned.new.is_some() {
             return Ok(reassigned.wake(tx, ctx, issue)?);
