@@ -123,10 +123,7 @@ fn issue(draft: &mut Draft, input: &PromptInput<'_>, facts: &IssueFacts) {
         draft.line(&format!("Goal: \"{goal}\"."));
     }
     if facts.reviews {
-        draft.line(
-            "Another agent did the work, and you are to review it: set `done`, or send it back \
-             to that agent with `in_progress` and a comment.",
-        );
+        draft.line("Another agent did the work, and you are to review it.");
     } else if facts.review_required {
         draft.line("Somebody else must review it before it is done.");
     }
