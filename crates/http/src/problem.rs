@@ -1,6 +1,7 @@
 //! What a caller learns when something was not done: problem documents of RFC
 //! 9457 (docs/errors.md).
 
+mod advice;
 mod table;
 
 use std::error::Error;

@@ -79,6 +79,7 @@ pub(crate) fn every_table(c: u8) -> Vec<Row> {
             .with("goal_id", Key(c, GOAL))
             .with("created_by_agent_id", Key(c, BOSS))
             .with("assignee_agent_id", Key(c, WORKER))
+            .with("implementer_agent_id", Key(c, BOSS))
             .with("status", Text("in_progress"))
             .with("execution_workspace_id", Key(c, WORKTREE)),
         worktree(c)
