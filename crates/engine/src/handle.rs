@@ -20,7 +20,8 @@ use crate::live::Halt;
 use crate::state::EngineState;
 use crate::transactions::{Notifiers, Transactions};
 use crate::{
-    adapter_check, disk_watch, dispatcher, housekeeping, log_packing, log_publisher, renewal, tickets,
+    adapter_check, disk_watch, dispatcher, housekeeping, log_packing, log_publisher, renewal,
+    tickets,
 };
 
 /// The longest grace a run gets when the server stops, whatever its agent's
@@ -223,7 +224,9 @@ impl GovernedWork for EngineHandle {
         request: DiffRequest,
     ) -> WorktreeFuture<'_, WorktreeDiff> {
         let state = Arc::clone(&self.state);
-        Box::pin(self.looking(async move { tickets::diff(state, company, worktree, request).await }))
+        Box::pin(
+            self.looking(async move { tickets::diff(state, company, worktree, request).await }),
+        )
     }
 
     fn sync(&self, company: CompanyScope, issue: IssueId) -> CarryOutFuture<'_> {

@@ -173,7 +173,9 @@ pub fn put_off_advance(
         return Ok(());
     };
     let doublings = u32::try_from(present.attempts).unwrap_or_default().min(10);
-    let pause = FIRST_PAUSE.saturating_mul(1 << doublings).min(LONGEST_PAUSE);
+    let pause = FIRST_PAUSE
+        .saturating_mul(1 << doublings)
+        .min(LONGEST_PAUSE);
     present.attempts = present.attempts.saturating_add(1);
     present.not_before = ctx.now.plus(pause);
     present.error_code = Some(failure.fault.to_string());

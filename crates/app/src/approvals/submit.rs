@@ -131,8 +131,7 @@ pub(super) fn resolved(
     payload.remove(tickets::RESOLVED);
     if let Some(issue) = issues.iter().find(|issue| Some(issue.id) == primary) {
         let by_board = requested_by.agent().is_none();
-        let planned =
-            tickets::resolve::<ApprovalError>(tx.reads(), issue, by_board, &payload)?;
+        let planned = tickets::resolve::<ApprovalError>(tx.reads(), issue, by_board, &payload)?;
         if !planned.is_empty() {
             payload.insert(tickets::RESOLVED.to_owned(), json!(planned));
         }

@@ -31,8 +31,8 @@ use workforce_domain::issue::{CheckoutConflict, ConflictReason, Issue, IssueRef,
 use workforce_domain::lifecycle::IllegalTransition;
 use workforce_domain::port::{Failure, Locked, Reads, Tx};
 
-pub(crate) use approval::{complete, remark};
 pub(crate) use advance::require_children_ended;
+pub(crate) use approval::{complete, remark};
 pub(crate) use assignment::require_stake;
 pub use checkout::{CHECK_OUT, CheckOut, check_out};
 pub use comment::{ADD_COMMENT, AddComment, Commented, add_comment, comments};

@@ -242,14 +242,10 @@ fn change(
     if let Some(step) = &mut step {
         status::after(tx, ctx, step)?;
     }
-<<<<<<< HEAD
     if decided.as_ref().is_some_and(|decided| decided.advances) {
         advance::request(tx, ctx, issue)?;
     }
-    wake(tx, ctx, issue, &before, reassigned)?;
-=======
     wake(tx, ctx, issue, &before, reassigned.as_ref())?;
->>>>>>> review
     Ok(decided.and_then(|decided| decided.rewritten))
 }
 

@@ -149,7 +149,9 @@ pub(super) async fn require_free(
     let message = "a run works in the worktree";
     let facts = json!({ "runId": run, "executionWorkspaceId": id });
     let (step, fault) = (ExecutionStep::Commit, StepFault::WorkspaceBusy);
-    Err(CarryOutError::Step(Box::new(failure(step, fault, message, facts))))
+    Err(CarryOutError::Step(Box::new(failure(
+        step, fault, message, facts,
+    ))))
 }
 
 async fn bring_up(
@@ -244,7 +246,9 @@ pub(crate) async fn sync(
                     state
                         .store
                         .write(move |tx, ctx| {
-                            Ok(advance::mend_for_approval(tx, ctx, company, issue, id, &told)?)
+                            Ok(advance::mend_for_approval(
+                                tx, ctx, company, issue, id, &told,
+                            )?)
                         })
                         .await?;
                 }

@@ -13,9 +13,7 @@ use workforce_domain::actor::{Actor, CompanyOwned, CompanyScope, InstanceScope};
 use workforce_domain::approval::{ApprovalType, ExecutionStep};
 use workforce_domain::execution_workspace::ExecutionWorkspace;
 use workforce_domain::id::{ApprovalId, ExecutionWorkspaceId};
-use workforce_domain::port::{
-    CarryOutError, Failure, StepFailure, StepFault, StoreError,
-};
+use workforce_domain::port::{CarryOutError, Failure, StepFailure, StepFault, StoreError};
 use workforce_domain::project::Workspace;
 
 use super::fault::failure;

@@ -134,7 +134,12 @@ where
         Ok(looked) => looked.map_err(|error| refused(of_git(STEP, &error))),
         Err(_elapsed) => {
             let message = "the worktree cannot be looked at in time";
-            Err(refused(failure(STEP, StepFault::GitFailed, message, json!({}))))
+            Err(refused(failure(
+                STEP,
+                StepFault::GitFailed,
+                message,
+                json!({}),
+            )))
         }
     }
 }

@@ -79,7 +79,10 @@ pub(crate) enum NoPlace {
 
 /// The worktree that a run is to work in, made again if its folder is gone; `None`
 /// for a run without one.
-pub(crate) async fn place_of(state: &Arc<EngineState>, run: &Run) -> Result<Option<Place>, NoPlace> {
+pub(crate) async fn place_of(
+    state: &Arc<EngineState>,
+    run: &Run,
+) -> Result<Option<Place>, NoPlace> {
     let (company, id) = (run.scope(), run.id);
     let found = state
         .store
@@ -117,7 +120,10 @@ async fn place(
     let of_git = |error| of_git(step, &error);
     let (path, branch) = (path_of(settings, &record), branch(&record.branch)?);
     let repository = &source.repository;
-    let found = repository.open_worktree(&path, &branch).await.map_err(of_git)?;
+    let found = repository
+        .open_worktree(&path, &branch)
+        .await
+        .map_err(of_git)?;
     let worktree = match found {
         Some(worktree) => worktree,
         None => {

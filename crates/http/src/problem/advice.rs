@@ -52,6 +52,37 @@ pub(super) const fn advice(code: Code) -> &'static str {
             "Request the approval `approve_issue_plan` for the issue, and wait until the board approves it."
         }
         Code::ChildrenOpen => "End the parts in `details.children` first.",
+        Code::ExecutionInProgress => {
+            "Look at `execution` of the approval, and go on when its state is no longer executing."
+        }
+        Code::WorkspaceUnavailable => {
+            "Give the issue's project a workspace with a git repository that the server can read."
+        }
+        Code::SourceRepoDirty => {
+            "Commit or put away what `details` names, or approve with `force: true`."
+        }
+        Code::BaseBranchMissing => {
+            "Make the branch, or name another in `defaultBaseBranch` of the workspace."
+        }
+        Code::BranchInUse => "Name another branch, or free the one that `details` names.",
+        Code::TicketInUse => "End the issue that has the ticket, or name another ticket or branch.",
+        Code::WorkspaceBusy => "Ask again when the run that `details` names has ended.",
+        Code::WorkspaceMissing => "Look at the worktree; what was found is in the message.",
+        Code::UnsafeFiles => {
+            "Remove the files that `details.files` names, or have git ignore them."
+        }
+        Code::GitCommitFailed => "Bring the worktree in order as the message says, then ask again.",
+        Code::SyncConflict => {
+            "Merge the base branch into the branch of the ticket, then ask again."
+        }
+        Code::GitPushRejected => {
+            "Look at the branch at the remote; what it said is in the message."
+        }
+        Code::GitRemoteFailed => {
+            "Check address, network and credentials of the remote, then ask again."
+        }
+        Code::GitFailed => "What git said is in the message. Ask again to go on.",
+        Code::PrCreateFailed => "What the forge said is in the message. Approve again to go on.",
         Code::NotHolder => "Check the issue out first, or leave it to its holder.",
         Code::AgentPaused => "Wait until the board resumes the agent.",
         Code::AgentTerminated => "Choose another agent; this cannot be undone.",

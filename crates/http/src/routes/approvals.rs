@@ -7,8 +7,8 @@ use actix_web::HttpResponse;
 use workforce_app::Codes;
 use workforce_app::approvals::{self, SubmitApproval};
 use workforce_app::issues::IssueView;
-use workforce_domain::approval::ApprovalHistoryEntry;
 use workforce_domain::actor::CompanyOwned;
+use workforce_domain::approval::ApprovalHistoryEntry;
 use workforce_domain::id::{ApprovalId, CompanyId};
 use workforce_domain::port::{ApprovalCursor, ApprovalFilter, ApprovalHistoryCursor};
 
@@ -75,8 +75,12 @@ async fn list(rqctx: RequestContext) -> HttpResponse {
             body = ApprovalBody),
     ))]
 async fn create(rqctx: RequestContext) -> HttpResponse {
-    let parse =
-        |rq: &Request| Ok((rq.id::<CompanyId>("companyId")?, rq.json::<SubmitApproval>()?));
+    let parse = |rq: &Request| {
+        Ok((
+            rq.id::<CompanyId>("companyId")?,
+            rq.json::<SubmitApproval>()?,
+        ))
+    };
     let planned = rqctx
         .plan(parse, |reads, ctx, (company, command)| {
             approvals::pushed_issue(reads, ctx, *company, command)

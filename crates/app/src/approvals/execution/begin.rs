@@ -1,6 +1,7 @@
 //! The board approves what needs work outside of the store.
 
 use serde_json::{Value, json};
+use workforce_domain::Document;
 use workforce_domain::activity::Action;
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::approval::{
@@ -10,7 +11,6 @@ use workforce_domain::execution_workspace::{ExecutionWorkspace, ExecutionWorkspa
 use workforce_domain::id::{ApprovalId, IssueId};
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{Failure, Locked, Reads, StepFailure, StepFault, StoreError, Tx};
-use workforce_domain::Document;
 
 use super::super::decide::{DECIDE, Decide, require_board};
 use super::super::error::{ApprovalError, not_pending};
@@ -99,7 +99,10 @@ pub fn begin(
     let Some(owner) = approval.primary_issue else {
         return Err(Failure::Refused(gone().into()));
     };
-    if !issues.iter().any(|it| it.id == owner && !it.status().is_terminal()) {
+    if !issues
+        .iter()
+        .any(|it| it.id == owner && !it.status().is_terminal())
+    {
         return Err(Failure::Refused(gone().into()));
     }
     let company = approval.scope();
@@ -121,11 +124,16 @@ pub fn begin(
         approval: id,
         company: approval.company,
         state: ExecutionState::Executing,
-        step: before.as_ref().map_or(first_step(approval.kind), |it| it.step),
+        step: before
+            .as_ref()
+            .map_or(first_step(approval.kind), |it| it.step),
         error_code: None,
         error: None,
         details: Document::new(),
-        attempts: before.as_ref().map_or(0, |it| it.attempts).saturating_add(1),
+        attempts: before
+            .as_ref()
+            .map_or(0, |it| it.attempts)
+            .saturating_add(1),
         forced,
         decided_by: by,
         note,
@@ -138,7 +146,13 @@ pub fn begin(
     if forced {
         details["override"] = json!(true);
     }
-    log_activity(tx, ctx, Action::ApprovalExecutionStarted, &*approval, details);
+    log_activity(
+        tx,
+        ctx,
+        Action::ApprovalExecutionStarted,
+        &*approval,
+        details,
+    );
     Ok(())
 }
 
@@ -153,7 +167,9 @@ pub(in super::super) fn require_idle(
     match execution {
         Some(execution) if execution.is_live(ctx.now) => {
             let approval = approval.id;
-            Err(Failure::Refused(ApprovalError::ExecutionInProgress { approval }))
+            Err(Failure::Refused(ApprovalError::ExecutionInProgress {
+                approval,
+            }))
         }
         execution => Ok(execution),
     }
@@ -229,13 +245,19 @@ fn reserve(
             return Err(refused(StepFault::TicketInUse, message, facts));
         }
     }
-    let Some(mut known) = tx.execution_workspaces_mut().lock(company.into(), known.id)? else {
+    let Some(mut known) = tx
+        .execution_workspaces_mut()
+        .lock(company.into(), known.id)?
+    else {
         return Err(StoreError::Contended.into());
     };
     let is_ready = known.status == ExecutionWorkspaceStatus::Ready;
     if is_ready && known.branch != planned.branch {
         let facts = json!({ "branch": known.branch, "ticketKey": known.ticket_key });
-        let message = format!("the worktree of the ticket is on the branch {}", known.branch);
+        let message = format!(
+            "the worktree of the ticket is on the branch {}",
+            known.branch
+        );
         return Err(refused(StepFault::TicketInUse, message, facts));
     }
     known.owner = Some(owner);
@@ -251,11 +273,7 @@ fn reserve(
     Ok(())
 }
 
-fn refused(
-    fault: StepFault,
-    message: String,
-    facts: Value,
-) -> Failure<ApprovalError> {
+fn refused(fault: StepFault, message: String, facts: Value) -> Failure<ApprovalError> {
     let failure = StepFailure {
         step: ExecutionStep::Source,
         fault,

@@ -6,13 +6,13 @@ use workforce_domain::id::ExecutionWorkspaceId;
 use workforce_domain::issue::IssueRef;
 
 use super::TAG;
-use crate::routes::issue_ref;
 use crate::access_rules::Access;
 use crate::endpoints::Endpoints;
 use crate::problem::Problem;
 use crate::query::fault;
 use crate::reply::Reply;
 use crate::request_context::{Request, RequestContext};
+use crate::routes::issue_ref;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
-use std::sync::{Arc, Mutex};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 use workforce_app::approvals::{ApprovalError, execution};
@@ -229,12 +229,16 @@ impl GovernedWork for Steps {
             let attempt = order.execution.attempts;
             if let Some(failure) = self.failures.lock().unwrap().pop_front() {
                 self.write(Actor::System, |tx, ctx| {
-                    Ok(execution::fail(tx, ctx, company, approval, attempt, &failure)?)
+                    Ok(execution::fail(
+                        tx, ctx, company, approval, attempt, &failure,
+                    )?)
                 })?;
                 return Err(CarryOutError::Step(Box::new(failure)));
             }
             let by = Actor::Board(order.execution.decided_by);
-            self.write(by, |tx, ctx| execution::complete(tx, ctx, approval, attempt))?;
+            self.write(by, |tx, ctx| {
+                execution::complete(tx, ctx, approval, attempt)
+            })?;
             Ok(())
         })
     }
