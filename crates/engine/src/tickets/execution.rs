@@ -155,7 +155,23 @@ async fn execute(
     if let Err(CarryOutError::Step(failure)) = &taken {
         note_failure(&attempt, failure).await?;
     }
+    if attempt.order.approval.kind != ApprovalType::ApproveIssuePlan {
+        let worktrees = attempt.order.worktrees.iter().map(|(it, _)| it.id);
+        release(&attempt.state, company, worktrees.collect()).await?;
+    }
     taken
+}
+
+/// Lets runs into worktrees again that were held.
+pub(super) async fn release(
+    state: &EngineState,
+    company: CompanyScope,
+    worktrees: Vec<ExecutionWorkspaceId>,
+) -> Result<(), StoreError> {
+    state
+        .store
+        .write(move |tx, ctx| Ok(advance::release(tx, ctx, company, &worktrees)?))
+        .await
 }
 
 /// Decides the approval, as the member of the board that approved it.

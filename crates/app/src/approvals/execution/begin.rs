@@ -15,7 +15,7 @@ use workforce_domain::port::{Failure, Locked, Reads, StepFailure, StepFault, Sto
 use super::super::decide::{DECIDE, Decide, require_board};
 use super::super::error::{ApprovalError, not_pending};
 use super::super::lookup::{lock, seen};
-use super::super::{links, read};
+use super::super::{advance, links, read};
 use super::LEASE;
 use crate::activity_log::{document, log_activity};
 use crate::context::Context;
@@ -119,6 +119,9 @@ pub fn begin(
     for (known, planned) in reserved {
         reserve(tx, ctx, &approval, owner, known, &planned)?;
     }
+    let pushed = tickets::pushed_from(tx.reads(), &approval)?;
+    let pushed: Vec<_> = pushed.into_iter().map(|worktree| worktree.id).collect();
+    advance::hold(tx, ctx, company, &pushed).map_err(|busy| busy.map(ApprovalError::from))?;
     let forced = command.force == Some(true);
     let execution = ApprovalExecution {
         approval: id,
@@ -231,6 +234,7 @@ fn reserve(
             pushed_commit: None,
             pull_request: None,
             conflict_wakes: 0,
+            held_until: None,
             created_at: ctx.now,
             updated_at: ctx.now,
         };
