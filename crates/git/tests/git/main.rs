@@ -2,9 +2,11 @@
 //! try everything.
 
 #![expect(
+    clippy::unwrap_used,
     clippy::disallowed_methods,
-    reason = "the tests run git as its users and as agents do"
+    reason = "tests fail by panicking, and run git as its users and as agents do"
 )]
 
+mod configured_programs;
 mod flow;
 mod support;
