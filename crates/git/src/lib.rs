@@ -36,6 +36,7 @@ mod remote;
 mod repository;
 mod scan;
 mod source;
+mod survey;
 mod values;
 mod view;
 mod worktree;

@@ -20,6 +20,8 @@ pub const OLDEST_VERSION: (u32, u32) = (2, 39);
 
 /// Standard output is read up to so many bytes, if nothing else is said.
 pub(crate) const STDOUT_LIMIT: usize = 8 * 1024 * 1024;
+/// Lists of paths are read up to so many bytes.
+pub(crate) const LIST_LIMIT: usize = 256 * 1024 * 1024;
 /// A message about a failed command has at most so many bytes.
 const MESSAGE_LIMIT: usize = 2000;
 

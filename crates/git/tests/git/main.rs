@@ -9,4 +9,9 @@
 
 mod configured_programs;
 mod flow;
+mod left_behind;
+mod links;
+mod refused;
+mod source;
 mod support;
+mod tampering;
