@@ -9,8 +9,11 @@
 
 mod configured_programs;
 mod flow;
+mod http;
+mod interrupted;
 mod left_behind;
 mod links;
+mod locks;
 mod refused;
 mod source;
 mod support;
