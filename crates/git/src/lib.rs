@@ -7,7 +7,7 @@
 //! server run a program, write outside of the worktree, or reach another branch,
 //! repository or remote:
 //!
-//! - Git runs in a [view](view) of the server's own, so that it reads no setting,
+//! - Git runs in a view of the server's own, so that it reads no setting,
 //!   hook or attribute of the repository, and writes its objects there.
 //! - Whatever is written into the repository is written here, from open folders, in
 //!   which no link is followed: objects, refs, and what is kept about worktrees.

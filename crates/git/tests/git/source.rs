@@ -80,8 +80,8 @@ async fn the_state_of_the_source_is_told() {
     let merge = std::process::Command::new("git")
         .args(["merge", "-q", "main"])
         .current_dir(&source)
-        .status();
-    assert!(!merge.unwrap().success());
+        .output();
+    assert!(!merge.unwrap().status.success());
     let state = repository.source_state().await.unwrap();
     assert_eq!(state.operation, Some(Operation::Merge));
     assert!(state.changed.contains(&"src/a.txt".to_owned()), "{state:?}");

@@ -176,6 +176,36 @@ async fn objects_of_other_repositories_are_not_borrowed() {
 }
 
 #[tokio::test]
+async fn objects_that_are_links_are_not_read() {
+    let world = World::new().await;
+    let worktree = world.worktree().await;
+    let other = World::new().await;
+    let secret = other.move_main("secret", "secret\n");
+    let (theirs, ours) = (
+        other.source().join(".git/objects"),
+        world.source().join(".git/objects"),
+    );
+    let (folder, file) = secret.as_str().split_at(2);
+    let _ = fs::create_dir(ours.join(folder));
+    symlink(theirs.join(folder).join(file), ours.join(folder).join(file)).unwrap();
+    let pushed = worktree.push(&world.remote(), &secret).await;
+    assert!(
+        matches!(pushed, Err(GitError::Tampered { .. })),
+        "{pushed:?}"
+    );
+    fs::remove_file(ours.join(folder).join(file)).unwrap();
+
+    git(&other.source(), &["repack", "-q", "-a", "-d"]);
+    let _ = fs::remove_dir_all(ours.join("pack"));
+    symlink(theirs.join("pack"), ours.join("pack")).unwrap();
+    let pushed = worktree.push(&world.remote(), &secret).await;
+    assert!(
+        matches!(pushed, Err(GitError::Tampered { .. })),
+        "{pushed:?}"
+    );
+}
+
+#[tokio::test]
 async fn an_address_that_was_read_is_kept() {
     let world = World::new().await;
     let worktree = world.worktree().await;
