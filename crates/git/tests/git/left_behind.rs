@@ -139,4 +139,31 @@ async fn a_mirror_keeps_branches_of_tickets() {
         base.as_str()
     );
     git(&path, &["fsck", "--strict"]);
+
+    // A branch in the way of another one that is gone.
+    let source = world.source();
+    git(&source, &["push", "-q", "origin", "main:refs/heads/a"]);
+    world
+        .git
+        .mirror(Path::new("mirror"), &world.remote())
+        .await
+        .unwrap();
+    git(&source, &["push", "-q", "origin", ":refs/heads/a"]);
+    let base = world.move_main("z", "z");
+    git(&source, &["push", "-q", "origin", "main:refs/heads/a/b"]);
+    let mirror = world
+        .git
+        .mirror(Path::new("mirror"), &world.remote())
+        .await
+        .unwrap();
+    assert!(mirror.has_commit(&base).await.unwrap());
+}
+
+#[tokio::test]
+async fn a_lock_that_was_left_behind_is_removed() {
+    let world = World::new().await;
+    let worktree = world.worktree().await;
+    write(&world.source(), ".git/refs/heads/feature/one.lock", "");
+    write(worktree.path(), "x", "x");
+    committed(worktree.commit(&message("Work")).await.unwrap());
 }

@@ -107,3 +107,35 @@ async fn kinds_of_files_may_change() {
     );
     assert_eq!(git(path, &["status", "--porcelain"]), "");
 }
+
+#[tokio::test]
+async fn commits_of_the_agent_are_looked_through() {
+    let world = World::new().await;
+    let worktree = world.worktree().await;
+    let path = worktree.path();
+    write(path, "conf/.env", "A=secret\n");
+    write(path, "a/key.txt", "-----BEGIN PRIVATE KEY-----\n");
+    write(path, "good.txt", "good\n");
+    write(path, "empty", "");
+    git(path, &["add", "--force", "."]);
+    git(path, &["commit", "-q", "-m", "by the agent"]);
+    git(path, &["rm", "-q", "-r", "conf", "a"]);
+    git(path, &["commit", "-q", "-m", "as if nothing had been"]);
+    let (main, head) = (world.main(), worktree.head().unwrap());
+    let refused = worktree.refused_in_commits(&[main], &head).await.unwrap();
+    let refused: Vec<_> = refused
+        .iter()
+        .map(|r| (r.path.as_str(), r.reason))
+        .collect();
+    assert_eq!(
+        refused,
+        [
+            ("a/key.txt", Reason::PrivateKey),
+            ("conf/.env", Reason::SecretName)
+        ]
+    );
+    let refused = worktree
+        .refused_in_commits(std::slice::from_ref(&head), &head)
+        .await;
+    assert_eq!(refused.unwrap(), []);
+}

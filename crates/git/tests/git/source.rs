@@ -78,6 +78,7 @@ async fn the_state_of_the_source_is_told() {
     write(&source, "src/a.txt", "side\n");
     git(&source, &["commit", "-q", "-a", "-m", "side"]);
     let merge = std::process::Command::new("git")
+        .args(["-c", "user.name=a", "-c", "user.email=a@b"])
         .args(["merge", "-q", "main"])
         .current_dir(&source)
         .output();
