@@ -265,7 +265,7 @@ api_tests! {
     fn a_worktree_is_looked_at_and_compared(api) {
         let office = Office::new(api);
         let path = format!("{}/workspace", office.path());
-        api.get(&path).problem(404, "not_found");
+        api.get(&path).problem(409, "workspace_missing");
         office.approved(api);
         let diff = api.get(&format!("{path}/diff")).ok(200);
         assert_eq!(diff["truncated"], true);
