@@ -106,12 +106,7 @@ pub(super) fn lock_of(
 
 /// True where the board's agreement ends the issues.
 const fn ends_issues(kind: ApprovalType) -> bool {
-    matches!(
-        kind,
-        ApprovalType::ApproveCompletion
-            | ApprovalType::ApprovePullRequest
-            | ApprovalType::ApprovePushToExistingPr
-    )
+    kind.pushes() || matches!(kind, ApprovalType::ApproveCompletion)
 }
 
 /// Locks what lies below the issue that an approval is about, where the board's

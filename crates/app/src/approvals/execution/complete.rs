@@ -16,6 +16,7 @@ use super::super::error::ApprovalError;
 use super::super::read;
 use super::super::view::ApprovalView;
 use super::begin::{needs_execution, require_idle};
+use crate::access::FieldFault;
 use crate::activity_log::log_change;
 use crate::context::Context;
 use crate::tickets::{self, planned};
@@ -97,9 +98,16 @@ pub(in super::super) fn require_way(
         };
     }
     require_idle(tx, ctx, approval)?;
-    // The payload was replaced after the look at it.
-    if way == Way::Agreement && needs_execution(tx.reads(), approval)? {
+    if way != Way::Agreement {
+        return Ok(());
+    }
+    if needs_execution(tx.reads(), approval)? {
+        // The payload was replaced after the look at it.
         return Err(StoreError::Contended.into());
+    }
+    if approval.kind.pushes() {
+        let message = "the issue has no worktree to push from: an approved plan makes one";
+        return Err(FieldFault::invalid("/payload/issueId", message).into());
     }
     Ok(())
 }
