@@ -31,12 +31,9 @@ const EVERY: Duration = Duration::from_secs(1);
 
 /// Brings tickets before the board until the engine closes.
 pub(crate) async fn run(state: Arc<EngineState>) {
-    let mut all = state.config.exclusive_store;
     while !state.closing.is_cancelled() {
-        match abandon_left(&state, all).await {
-            Ok(0) => all = false,
-            Ok(_) => {}
-            Err(error) => tracing::error!(%error, "executions that were left are not given up"),
+        if let Err(error) = abandon_left(&state).await {
+            tracing::error!(%error, "executions that were left are not given up");
         }
         if let Err(error) = bring_due(&state).await {
             tracing::error!(%error, "tickets are not brought before the board");

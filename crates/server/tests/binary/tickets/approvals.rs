@@ -101,9 +101,9 @@ impl Scene<'_> {
 
     /// A part of a ticket that the developer works on.
     #[track_caller]
-    pub(super) fn begin_part(&self, ticket: &Ticket) -> String {
+    pub(super) fn begin_part(&self, ticket: &Ticket, title: &str) -> String {
         let part = json!({
-            "title": format!("A part of {}", ticket.key),
+            "title": title,
             "status": "todo",
             "parentId": ticket.issue,
             "projectId": self.project,
@@ -137,7 +137,7 @@ impl Scene<'_> {
         self.wait_for(reason, || {
             let runs = self.get(&path);
             let mut runs = runs.as_array().unwrap().iter();
-            runs.find(|run| run["wakeReason"] == reason).cloned()
+            runs.find(|run| run["reason"] == reason).cloned()
         })
     }
 
@@ -155,7 +155,7 @@ impl Scene<'_> {
     /// The one part of a ticket is done; its id.
     #[track_caller]
     pub(super) fn do_work(&self, ticket: &Ticket, work: impl FnOnce(&Path)) -> String {
-        let part = self.begin_part(ticket);
+        let part = self.begin_part(ticket, "A part");
         work(&ticket.worktree);
         self.end_part(&part);
         part

@@ -93,9 +93,9 @@ fn at_forge(database: &Database, kind: ImitatedForge) {
     let others = refs_but(&scene.remote, "refs/heads/feature/");
     let ticket = scene.begin_ticket("ABC-1");
     assert_eq!(ticket.branch, "feature/ABC-1");
-    let part = scene.begin_part(&ticket);
+    let part = scene.begin_part(&ticket, "A part");
     // One that nobody ends.
-    let left = scene.begin_part(&ticket);
+    let left = scene.begin_part(&ticket, "Another");
     let seen = scene.get(&format!("/api/issues/{part}"));
     let plan = scene.get(&format!("/api/issues/{}", ticket.issue));
     assert_eq!(seen["executionWorkspaceId"], plan["executionWorkspaceId"]);

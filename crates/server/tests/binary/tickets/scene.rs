@@ -10,9 +10,9 @@ use tempfile::TempDir;
 use workforce_forge_imitation::{ForgeImitation, ImitatedForge, TOKEN};
 
 use super::repositories::{file_url, git, make_remote, make_source};
-use super::watch::Watch;
+use super::watch::{Watch, When};
 use crate::client::Sender;
-use crate::harness::{Server, folder};
+use crate::harness::{Server, folder, is_alive};
 use crate::office::Database;
 
 /// The name of the repository at the forge.
@@ -179,25 +179,47 @@ impl<'a> Scene<'a> {
             .map(|(name, value)| (name.as_str(), value.as_str()))
             .collect();
         let server = Server::start_with(&data, &self.database.flags(), &variables);
-        server.wait_until_ready();
         self.logs.push(server.log());
         self.server = Some(server);
     }
 
-    /// Kills the server, unless somebody did.
-    pub(super) fn kill(&mut self) {
-        let server = self.server.take().unwrap();
-        server.signal(Signal::SIGKILL);
-        server.leave();
+    /// Kills the server.
+    pub(super) fn kill_now(&self) {
+        self.server().signal(Signal::SIGKILL);
+    }
+
+    /// True when somebody killed the server.
+    pub(super) fn is_killed(&self) -> bool {
+        !is_alive(self.server().pid().try_into().unwrap())
     }
 
     /// Starts the server again after its end, which is waited for.
     pub(super) fn start_again(&mut self) {
+        self.watch.kill_nobody();
+        self.start_after_end();
+    }
+
+    /// The same for one that is killed as well.
+    pub(super) fn start_again_and_kill_at(&mut self, when: When, number: usize) {
+        self.watch.kill_at(when, number);
+        self.start_after_end();
+    }
+
+    fn start_after_end(&mut self) {
         if let Some(server) = self.server.take() {
             server.leave();
         }
-        self.watch.kill_nobody();
         self.start();
+    }
+
+    /// Ends the leases of servers that were killed. Where several servers share a database, nobody
+    /// knows at once that one is gone.
+    pub(super) fn end_leases(&self) {
+        if let Database::Postgres(database) = self.database {
+            let ended = "UPDATE approval_executions SET lease_expires_at = now() \
+                         WHERE state = 'executing' RETURNING approval_id::text";
+            database.texts(ended);
+        }
     }
 
     /// Sends a request of the board, or of a member; `None` when there is no answer.
