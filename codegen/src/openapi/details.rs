@@ -119,9 +119,7 @@ pub(super) fn details(code: Code) -> Option<Details> {
         ] })),
         Code::ApprovalNotPending => always(json!({ "oneOf": [decided_approval(), failed_step()] })),
         Code::ServerStopping => sometimes(failed_step()),
-        Code::ExecutionInProgress => {
-            always(object(&[("approvalId", id("The approval."))]))
-        }
+        Code::ExecutionInProgress => always(object(&[("approvalId", id("The approval."))])),
         Code::WorkspaceUnavailable
         | Code::SourceRepoDirty
         | Code::BaseBranchMissing

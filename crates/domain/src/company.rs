@@ -42,7 +42,7 @@ pub struct Company {
     /// Whether new agents need an approval.
     pub require_board_approval_for_new_agents: bool,
     /// Whether every issue must be reviewed before it is done
-    /// (docs/issues.md#reviews).
+    /// (docs/issues.md#demanded-reviews).
     pub review_required: bool,
     /// At most so many of its runs are live at once (docs/heartbeats.md#caps).
     pub max_concurrent_runs: i32,

@@ -1,6 +1,10 @@
 //! Execution workspaces: the worktrees in which governed tickets are worked on
 //! (docs/tickets.md#execution-workspaces).
 
+mod state;
+
+pub use state::*;
+
 use serde::Serialize;
 
 use alloc::string::String;
@@ -97,6 +101,10 @@ pub struct ExecutionWorkspace {
     /// How often the assignee was woken to solve a conflict with the base
     /// branch, since the last time that they agreed.
     pub conflict_wakes: i32,
+    /// No run begins to work in it before then: workforce itself commits and merges
+    /// there.
+    #[serde(skip)]
+    pub held_until: Option<Timestamp>,
     /// When it was made.
     pub created_at: Timestamp,
     /// When it last changed.

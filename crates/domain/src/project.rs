@@ -66,7 +66,7 @@ pub struct Project {
     /// Colour of its badge.
     pub color: Option<Label>,
     /// Whether every issue must be reviewed before it is done
-    /// (docs/issues.md#reviews).
+    /// (docs/issues.md#demanded-reviews).
     pub review_required: bool,
     /// Whether agents need an approved plan for its issues
     /// (docs/issues.md#governed-issues).

@@ -7,10 +7,11 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use workforce_domain::actor::CompanyScope;
-use workforce_domain::id::{ApprovalId, IssueId, RunId};
+use workforce_domain::execution_workspace::{DiffRequest, WorktreeDiff, WorktreeState};
+use workforce_domain::id::{ApprovalId, ExecutionWorkspaceId, IssueId, RunId};
 use workforce_domain::port::{
     AdapterCheckFuture, AdapterChecks, AdapterToCheck, CarryOutError, CarryOutFuture, EngineSignal,
-    GovernedWork, PreflightFuture, StoreError, TextScrubber,
+    GovernedWork, PreflightFuture, StoreError, TextScrubber, WorktreeFuture,
 };
 use workforce_domain::time::Timestamp;
 
@@ -19,7 +20,8 @@ use crate::live::Halt;
 use crate::state::EngineState;
 use crate::transactions::{Notifiers, Transactions};
 use crate::{
-    adapter_check, disk_watch, dispatcher, housekeeping, log_packing, log_publisher, renewal, tickets,
+    adapter_check, disk_watch, dispatcher, housekeeping, log_packing, log_publisher, renewal,
+    tickets,
 };
 
 /// The longest grace a run gets when the server stops, whatever its agent's
@@ -184,6 +186,18 @@ impl EngineHandle {
     }
 }
 
+impl EngineHandle {
+    /// Runs work with git on the runtime of the engine, to its end.
+    async fn looking<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<T, CarryOutError>> + Send + 'static,
+    ) -> Result<T, CarryOutError> {
+        let lost = |error: JoinError| CarryOutError::Store(StoreError::Failed(error.into()));
+        let task = self.state.tickets.spawn_on(work, &self.runtime);
+        task.await.unwrap_or_else(|error| Err(lost(error)))
+    }
+}
+
 impl GovernedWork for EngineHandle {
     fn preflight(&self, company: CompanyScope, approval: ApprovalId) -> PreflightFuture<'_> {
         Box::pin(tickets::preflight(&self.state, company, approval))
@@ -194,16 +208,30 @@ impl GovernedWork for EngineHandle {
         Box::pin(tickets::carry_out(state, &self.runtime, company, approval))
     }
 
+    fn inspect(
+        &self,
+        company: CompanyScope,
+        worktree: ExecutionWorkspaceId,
+    ) -> WorktreeFuture<'_, WorktreeState> {
+        let state = Arc::clone(&self.state);
+        Box::pin(self.looking(async move { tickets::inspect(state, company, worktree).await }))
+    }
+
+    fn diff(
+        &self,
+        company: CompanyScope,
+        worktree: ExecutionWorkspaceId,
+        request: DiffRequest,
+    ) -> WorktreeFuture<'_, WorktreeDiff> {
+        let state = Arc::clone(&self.state);
+        Box::pin(
+            self.looking(async move { tickets::diff(state, company, worktree, request).await }),
+        )
+    }
+
     fn sync(&self, company: CompanyScope, issue: IssueId) -> CarryOutFuture<'_> {
         let state = Arc::clone(&self.state);
-        let task = self.state.tickets.spawn_on(
-            async move { tickets::sync(&state, company, issue).await },
-            &self.runtime,
-        );
-        Box::pin(async move {
-            let lost = |error: JoinError| CarryOutError::Store(StoreError::Failed(error.into()));
-            task.await.unwrap_or_else(|error| Err(lost(error)))
-        })
+        Box::pin(self.looking(async move { tickets::sync(&state, company, issue).await }))
     }
 }
 

@@ -145,7 +145,10 @@ pub(crate) fn facts(
     let own_key = issue.and_then(|issue| issue.ticket_key.as_deref());
     let ticket_key = worktree.map(|it| it.record.ticket_key.as_str());
     add("TICKET_KEY", ticket_key.or(own_key).map(text));
-    add("WORKSPACE_BRANCH", worktree.map(|it| text(&it.record.branch)));
+    add(
+        "WORKSPACE_BRANCH",
+        worktree.map(|it| text(&it.record.branch)),
+    );
     add(
         "WORKSPACE_BASE_BRANCH",
         worktree.map(|it| text(&it.record.base_branch)),

@@ -46,11 +46,7 @@ impl Transactions {
     }
 
     /// The same for somebody else, whom the rules may refuse.
-    pub(crate) async fn write_as<T, E, F>(
-        &self,
-        actor: Actor,
-        mut body: F,
-    ) -> Result<T, Failure<E>>
+    pub(crate) async fn write_as<T, E, F>(&self, actor: Actor, mut body: F) -> Result<T, Failure<E>>
     where
         T: Send + 'static,
         E: Send + 'static,

@@ -4,8 +4,8 @@ use std::time::Duration;
 use workforce_app::authenticate::AuthPolicy;
 use workforce_domain::cost::PriceTable;
 use workforce_domain::port::{
-    AdapterChecks, Clock, EngineSignal, GovernedWork, Ids, InstructionFiles, ObjectStore, RunLogs, Store, Tokens,
-    Vault,
+    AdapterChecks, Clock, EngineSignal, GovernedWork, Ids, InstructionFiles, ObjectStore, RunLogs,
+    Store, Tokens, Vault,
 };
 use workforce_domain::time::Timestamp;
 use workforce_vitals::Vitals;

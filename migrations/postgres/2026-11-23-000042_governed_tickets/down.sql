@@ -6,6 +6,7 @@ DELETE FROM execution_workspaces;
 DROP INDEX execution_workspaces_of_owner;
 DROP INDEX execution_workspaces_one_branch;
 ALTER TABLE execution_workspaces
+    DROP COLUMN held_until,
     DROP COLUMN conflict_wakes,
     DROP COLUMN pull_request_state,
     DROP COLUMN pull_request_url,

@@ -12,6 +12,7 @@ ALTER TABLE execution_workspaces
     ADD COLUMN pull_request_url text,
     ADD COLUMN pull_request_state text CHECK (pull_request_state IN ('open', 'merged', 'closed')),
     ADD COLUMN conflict_wakes integer NOT NULL CHECK (conflict_wakes >= 0),
+    ADD COLUMN held_until timestamptz,
     ADD FOREIGN KEY (company_id, owner_issue_id) REFERENCES issues (company_id, id) ON DELETE SET NULL (owner_issue_id),
     ADD CHECK ((pull_request_number IS NULL) = (pull_request_url IS NULL) AND (pull_request_number IS NULL) = (pull_request_state IS NULL));
 CREATE UNIQUE INDEX execution_workspaces_one_branch ON execution_workspaces (company_id, project_workspace_id, branch) WHERE status <> 'removed';

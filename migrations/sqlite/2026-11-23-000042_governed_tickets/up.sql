@@ -21,6 +21,7 @@ CREATE TABLE execution_workspaces (
     pull_request_url TEXT,
     pull_request_state TEXT CHECK (pull_request_state IN ('open', 'merged', 'closed')),
     conflict_wakes INTEGER NOT NULL CHECK (conflict_wakes >= 0),
+    held_until INTEGER,
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     UNIQUE (company_id, id),

@@ -132,15 +132,14 @@ const PERMISSIONS: &[Permission] = &[
         must_not_see: HEAVY,
     },
     Permission {
-<<<<<<< HEAD
         package: "workforce-git",
         may_use: &["workforce-domain"],
         must_not_see: NO_INTERFACE_NOR_DATABASE,
-=======
+    },
+    Permission {
         package: "workforce-forges",
         may_use: &["workforce-domain"],
         must_not_see: &["tokio"],
->>>>>>> forges
     },
     Permission {
         package: "workforce-guard",

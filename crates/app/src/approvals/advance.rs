@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use workforce_domain::Document;
 use workforce_domain::activity::Action;
 use workforce_domain::actor::{CompanyOwned, CompanyScope};
-use workforce_domain::approval::ApprovalType;
+use workforce_domain::approval::{ApprovalType, ExecutionStep};
 use workforce_domain::board::Author;
 use workforce_domain::execution_workspace::{
     ExecutionWorkspace, ExecutionWorkspaceStatus, PullRequestState, TicketAdvance,
@@ -15,11 +15,14 @@ use workforce_domain::execution_workspace::{
 use workforce_domain::id::{ExecutionWorkspaceId, IssueId};
 use workforce_domain::issue::{Assignment, Issue, IssueStatus, Mover};
 use workforce_domain::lifecycle::Lifecycle;
-use workforce_domain::port::{EmployedAgent, Locked, Reads, Shared, StepFailure, StoreError, Tx};
+use workforce_domain::port::{
+    EmployedAgent, Failure, Locked, Reads, Shared, StepFailure, StepFault, StoreError, Tx,
+};
 use workforce_domain::project::Workspace;
 use workforce_domain::run::RunKind;
 use workforce_domain::wake::{WakeReason, WakeSource};
 
+use super::execution::LEASE;
 use super::insert::{NewApproval, insert};
 use crate::activity_log::{document, log_activity, log_change};
 use crate::context::Context;
@@ -121,6 +124,59 @@ fn lock_assigned(
     Ok(Some((issue, agent.and_then(Shared::employed))))
 }
 
+/// Keeps runs out of worktrees while workforce itself commits and merges there. They
+/// are locked by their id.
+///
+/// # Errors
+/// [`StepFault::WorkspaceBusy`] while a run works in one of them.
+pub fn hold(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    company: CompanyScope,
+    worktrees: &[ExecutionWorkspaceId],
+) -> Result<(), Failure<StepFailure>> {
+    let mut worktrees = worktrees.to_vec();
+    worktrees.sort_unstable();
+    for id in worktrees {
+        let locked = tx.execution_workspaces_mut().lock(company.into(), id)?;
+        let Some(mut worktree) = locked else {
+            continue;
+        };
+        if let Some(run) = tx.execution_workspaces().live_run(company, id)? {
+            return Err(Failure::Refused(StepFailure {
+                step: ExecutionStep::Commit,
+                fault: StepFault::WorkspaceBusy,
+                message: "a run works in the worktree".into(),
+                details: document(json!({ "runId": run, "executionWorkspaceId": id })),
+            }));
+        }
+        worktree.held_until = Some(ctx.now.plus(LEASE));
+        tx.execution_workspaces_mut().save(&worktree)?;
+    }
+    Ok(())
+}
+
+/// Lets runs into worktrees again.
+pub fn release(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    company: CompanyScope,
+    worktrees: &[ExecutionWorkspaceId],
+) -> Result<(), StoreError> {
+    let mut worktrees = worktrees.to_vec();
+    worktrees.sort_unstable();
+    for id in worktrees {
+        let locked = tx.execution_workspaces_mut().lock(company.into(), id)?;
+        if let Some(mut worktree) = locked.filter(|it| it.held_until.is_some()) {
+            worktree.held_until = None;
+            tx.execution_workspaces_mut().save(&worktree)?;
+        }
+    }
+    // A run may wait for it.
+    ctx.signal.raise();
+    Ok(())
+}
+
 /// Ends an advance with what git found: asks the board, or has the worktree mended.
 pub fn finish_advance(
     tx: &mut dyn Tx,
@@ -173,7 +229,9 @@ pub fn put_off_advance(
         return Ok(());
     };
     let doublings = u32::try_from(present.attempts).unwrap_or_default().min(10);
-    let pause = FIRST_PAUSE.saturating_mul(1 << doublings).min(LONGEST_PAUSE);
+    let pause = FIRST_PAUSE
+        .saturating_mul(1 << doublings)
+        .min(LONGEST_PAUSE);
     present.attempts = present.attempts.saturating_add(1);
     present.not_before = ctx.now.plus(pause);
     present.error_code = Some(failure.fault.to_string());

@@ -212,7 +212,12 @@ fn decide(
     };
     issue_effects::wake_requester(tx, ctx, &approval, &issues, verdict.wake(), comment)?;
     let mut view = read::view(tx.reads(), ctx, approval.into_inner())?;
-    if note.is_none() && matches!(verdict, BoardVerdict::Reject | BoardVerdict::RequestRevision) {
+    if note.is_none()
+        && matches!(
+            verdict,
+            BoardVerdict::Reject | BoardVerdict::RequestRevision
+        )
+    {
         view.warnings.push(NO_REASON);
     }
     Ok(view)

@@ -121,10 +121,9 @@ pub(super) fn lock_parts(
     approval: &Approval,
 ) -> Result<Vec<Locked<Issue>>, StoreError> {
     match (approval.kind, approval.primary_issue) {
-        (
-            ApprovalType::ApprovePullRequest | ApprovalType::ApprovePushToExistingPr,
-            Some(issue),
-        ) => tx.issues_mut().lock_below(approval.scope(), issue),
+        (ApprovalType::ApprovePullRequest | ApprovalType::ApprovePushToExistingPr, Some(issue)) => {
+            tx.issues_mut().lock_below(approval.scope(), issue)
+        }
         _ => Ok(Vec::new()),
     }
 }

@@ -32,7 +32,7 @@ pub use hire::{HIRE, HireAgent, Hired, hire};
 pub use insert::SubmittedApproval;
 pub use read::{get, history, issues, list, of_issue, undecided_plan};
 pub use resubmit::{RESUBMIT, resubmit};
-pub use submit::{SUBMIT, SubmitApproval, submit};
+pub use submit::{SUBMIT, SubmitApproval, pushed_issue, submit};
 pub use view::ApprovalView;
 
 pub use crate::approval_records::DRAFT_EDITED;

@@ -7,7 +7,7 @@ use workforce_domain::board::Author;
 use workforce_domain::id::{AgentId, CompanyId, IssueId};
 use workforce_domain::issue::Issue;
 use workforce_domain::lifecycle::Lifecycle;
-use workforce_domain::port::{Failure, Locked, Tx};
+use workforce_domain::port::{Failure, Locked, Reads, Tx};
 
 use super::error::ApprovalError;
 use super::hire::HIRE;
@@ -40,7 +40,22 @@ pub struct SubmitApproval {
 }
 
 /// What [`submit`] refuses with, which for a hire includes [`HIRE`].
-pub const SUBMIT: Codes = Codes::with(&[Code::Forbidden, Code::WorkspaceUnavailable], &[HIRE]);
+pub const SUBMIT: Codes = Codes::with(
+    &[
+        Code::BaseBranchMissing,
+        Code::ChildrenOpen,
+        Code::Forbidden,
+        Code::GitCommitFailed,
+        Code::GitFailed,
+        Code::GitRemoteFailed,
+        Code::SyncConflict,
+        Code::UnsafeFiles,
+        Code::WorkspaceBusy,
+        Code::WorkspaceMissing,
+        Code::WorkspaceUnavailable,
+    ],
+    &[HIRE],
+);
 
 /// Asks the board for an approval. Anyone of the company; what governs the
 /// movements of issues only who has a stake in them.
@@ -67,7 +82,7 @@ pub fn submit(
         return hire::submit(tx, ctx, scope, requested_by, payload, &issues);
     }
     if command.kind.governs_issues() {
-        check_governed(tx, ctx, scope, &issues)?;
+        check_governed(tx, ctx, scope, command.kind, &issues)?;
     }
     if let Some(primary) = primary {
         let same = tx
@@ -116,13 +131,48 @@ pub(super) fn resolved(
     payload.remove(tickets::RESOLVED);
     if let Some(issue) = issues.iter().find(|issue| Some(issue.id) == primary) {
         let by_board = requested_by.agent().is_none();
-        let planned =
-            tickets::resolve::<ApprovalError>(tx.reads(), issue, by_board, &payload)?;
+        let planned = tickets::resolve::<ApprovalError>(tx.reads(), issue, by_board, &payload)?;
         if !planned.is_empty() {
             payload.insert(tickets::RESOLVED.to_owned(), json!(planned));
         }
     }
     Ok(payload)
+}
+
+/// The issue whose work must be brought up to its base branch before this is asked
+/// for: that of a pull request, where it has a worktree and all of it is done.
+/// Whatever else is wrong is told when it is asked for.
+pub fn pushed_issue(
+    reads: &mut dyn Reads,
+    ctx: &Context<'_>,
+    company: CompanyId,
+    command: &SubmitApproval,
+) -> Result<Option<Issue>, Failure<ApprovalError>> {
+    let scope = access::company_scope(reads, ctx, company)?;
+    if !pushes(command.kind) {
+        return Ok(None);
+    }
+    ctx.require_working_company()?;
+    let payload = command.payload.clone().unwrap_or_default();
+    let named = links::of_new(reads, scope, &payload, &[])?;
+    let Some(issue) = named.into_iter().next() else {
+        return Ok(None);
+    };
+    if issue.status().is_terminal() {
+        return Ok(None);
+    }
+    issues::require_stake(reads, ctx, scope, &issue, None)
+        .and_then(|()| issues::require_children_ended(reads, &issue))
+        .map_err(|failure| failure.map(ApprovalError::from))?;
+    let owned = reads.execution_workspaces().owned_by(scope, issue.id)?;
+    Ok((!owned.is_empty()).then_some(issue))
+}
+
+const fn pushes(kind: ApprovalType) -> bool {
+    matches!(
+        kind,
+        ApprovalType::ApprovePullRequest | ApprovalType::ApprovePushToExistingPr
+    )
 }
 
 /// Who asks, as the credential says. The board may ask for any agent of the
@@ -160,6 +210,7 @@ fn check_governed(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
     scope: CompanyScope,
+    kind: ApprovalType,
     issues: &[Locked<Issue>],
 ) -> Result<(), Failure<ApprovalError>> {
     let refused = |message: &str| {
@@ -175,6 +226,10 @@ fn check_governed(
     for issue in issues {
         issues::require_stake(tx.reads(), ctx, scope, issue, None)
             .map_err(|failure| failure.map(ApprovalError::from))?;
+        if pushes(kind) && !issue.status().is_terminal() {
+            issues::require_children_ended(tx.reads(), issue)
+                .map_err(|failure| failure.map(ApprovalError::from))?;
+        }
     }
     Ok(())
 }

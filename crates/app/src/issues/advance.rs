@@ -62,12 +62,18 @@ fn is_ticket(reads: &mut dyn Reads, issue: &Issue) -> Result<bool, StoreError> {
     if issue.status().is_terminal() || !governance_of(reads, issue)?.governed {
         return Ok(false);
     }
-    let owned = reads.execution_workspaces().owned_by(issue.scope(), issue.id)?;
+    let owned = reads
+        .execution_workspaces()
+        .owned_by(issue.scope(), issue.id)?;
     Ok(issue.parent.is_none() || !owned.is_empty())
 }
 
 /// Has the ticket brought before the board: what git must do for it comes first.
-pub(super) fn request(tx: &mut dyn Tx, ctx: &Context<'_>, issue: &Locked<Issue>) -> Result<(), StoreError> {
+pub(super) fn request(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    issue: &Locked<Issue>,
+) -> Result<(), StoreError> {
     let advance = TicketAdvance {
         issue: issue.id,
         company: issue.company,
@@ -77,13 +83,14 @@ pub(super) fn request(tx: &mut dyn Tx, ctx: &Context<'_>, issue: &Locked<Issue>)
         error: None,
         created_at: ctx.now,
     };
-    tx.execution_workspaces_mut().save_advance(issue, &advance)?;
+    tx.execution_workspaces_mut()
+        .save_advance(issue, &advance)?;
     ctx.signal.raise();
     Ok(())
 }
 
 /// Refuses while children of an issue are open.
-pub(super) fn require_children_ended(
+pub(crate) fn require_children_ended(
     reads: &mut dyn Reads,
     issue: &Issue,
 ) -> Result<(), Failure<IssueError>> {

@@ -31,6 +31,7 @@ use workforce_domain::issue::{CheckoutConflict, ConflictReason, Issue, IssueRef,
 use workforce_domain::lifecycle::IllegalTransition;
 use workforce_domain::port::{Failure, Locked, Reads, Tx};
 
+pub(crate) use advance::require_children_ended;
 pub(crate) use approval::{complete, remark};
 pub(crate) use assignment::require_stake;
 pub use checkout::{CHECK_OUT, CheckOut, check_out};

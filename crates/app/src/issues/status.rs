@@ -150,11 +150,7 @@ pub(super) fn transition_as(
 
 /// What follows once the moved issue is saved: whoever waits for its parent's
 /// last child is told.
-pub(super) fn after(
-    tx: &mut dyn Tx,
-    ctx: &Context<'_>,
-    step: &mut Step,
-) -> Result<(), StoreError> {
+pub(super) fn after(tx: &mut dyn Tx, ctx: &Context<'_>, step: &mut Step) -> Result<(), StoreError> {
     match &mut step.parent {
         Some(parent) => child_ended(tx, ctx, parent),
         None => Ok(()),

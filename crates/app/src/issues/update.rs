@@ -245,7 +245,7 @@ fn change(
     if decided.as_ref().is_some_and(|decided| decided.advances) {
         advance::request(tx, ctx, issue)?;
     }
-    wake(tx, ctx, issue, &before, reassigned)?;
+    wake(tx, ctx, issue, &before, reassigned.as_ref())?;
     Ok(decided.and_then(|decided| decided.rewritten))
 }
 
@@ -256,9 +256,9 @@ fn wake(
     ctx: &Context<'_>,
     issue: &Issue,
     before: &Issue,
-    reassigned: Option<Reassignment>,
+    reassigned: Option<&Reassignment>,
 ) -> Result<(), Failure<IssueError>> {
-    if let Some(reassigned) = &reassigned {
+    if let Some(reassigned) = reassigned {
         reassigned.withdraw_wake(tx, ctx, issue)?;
         if reassigned.new.is_some() {
             return Ok(reassigned.wake(tx, ctx, issue)?);

@@ -60,6 +60,8 @@ pub struct IssueFacts {
     pub goal: Option<Title>,
     /// Whether somebody else must review it before it is done.
     pub review_required: bool,
+    /// Whether the agent is to review the work of another.
+    pub reviews: bool,
 }
 
 /// The beginning of a list of issues.
@@ -231,8 +233,11 @@ fn around(
     let review_required = claimed.company.review_required
         || project
             .as_ref()
-            .is_some_and(|project| project.review_required);
+            .is_some_and(|project| project.review_required)
+        || reads.issues().governance(company, issue.id)?.governed;
+    let is_assignee = issue.assignee.agent() == Some(claimed.agent.id);
     Ok(IssueFacts {
+        reviews: issue.is_under_review() && is_assignee,
         issue,
         parents,
         project,

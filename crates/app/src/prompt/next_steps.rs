@@ -16,7 +16,9 @@ pub(super) fn write(draft: &mut Draft, input: &PromptInput<'_>) {
         }
     }
     let status = input.facts.issue.as_ref().map(|facts| facts.issue.status());
+    let reviews = input.facts.issue.as_ref().is_some_and(|it| it.reviews);
     match (claimed.run.kind, claimed.run.issue) {
+        (RunKind::Execution, Some(issue)) if reviews => steps.extend(review(issue)),
         (RunKind::Execution, Some(issue)) if status == Some(IssueStatus::InReview) => {
             steps.extend(in_review(issue));
         }
@@ -45,6 +47,14 @@ a 409 do not try again: end the run."
 \"comment\": \"...\"}}'`, or `in_review` for a review, or `blocked` with what you wait for."
         ),
     ]
+}
+
+fn review(issue: IssueId) -> [String; 1] {
+    [format!(
+        "Look at what was done; do not check the issue out for that. Then `workforce api PATCH \
+/api/issues/{issue} '{{\"status\": \"done\", \"comment\": \"...\"}}'`, or `in_progress` with a comment \
+that says what is missing: the issue goes back to whoever did the work."
+    )]
 }
 
 /// Whose review it is cannot be told: a reviewer may be the assignee, or not.

@@ -122,7 +122,9 @@ fn issue(draft: &mut Draft, input: &PromptInput<'_>, facts: &IssueFacts) {
         let goal = draft.name(goal);
         draft.line(&format!("Goal: \"{goal}\"."));
     }
-    if facts.review_required {
+    if facts.reviews {
+        draft.line("Another agent did the work, and you are to review it.");
+    } else if facts.review_required {
         draft.line("Somebody else must review it before it is done.");
     }
     if !facts.parents.lines.is_empty() {

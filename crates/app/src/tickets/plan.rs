@@ -110,12 +110,14 @@ pub(crate) fn resolve<E: From<StepFailure>>(
         let message = format!("a plan is about at most {most} workspaces");
         return Err(refused(unavailable(message, about)));
     }
-    let text = |key| asked.and_then(|asked| asked.get(key)).and_then(Value::as_str);
+    let text = |key| {
+        asked
+            .and_then(|asked| asked.get(key))
+            .and_then(Value::as_str)
+    };
     let ticket_key = text("ticketKey").map_or_else(|| ticket_key::of_issue(issue), String::from);
-    let branch = text("branch").map_or_else(
-        || ticket_key::branch(issue, &ticket_key),
-        String::from,
-    );
+    let branch =
+        text("branch").map_or_else(|| ticket_key::branch(issue, &ticket_key), String::from);
     Ok(chosen
         .into_iter()
         .map(|workspace| {
@@ -124,7 +126,11 @@ pub(crate) fn resolve<E: From<StepFailure>>(
                 .as_deref()
                 .or(workspace.repo_ref.as_deref());
             let proposed = text("baseBranch");
-            let base_branch = if by_board { proposed.or(own) } else { own.or(proposed) };
+            let base_branch = if by_board {
+                proposed.or(own)
+            } else {
+                own.or(proposed)
+            };
             PlannedWorkspace {
                 project_workspace_id: workspace.id,
                 name: workspace.name.to_string(),

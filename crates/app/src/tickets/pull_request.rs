@@ -41,7 +41,9 @@ fn facts(worktree: &ExecutionWorkspace) -> Value {
 fn repository(address: &str) -> &str {
     let path = match address.split_once("://") {
         Some((_, rest)) => rest.split_once('/').map_or(rest, |(_host, path)| path),
-        None => address.split_once(':').map_or(address, |(_host, path)| path),
+        None => address
+            .split_once(':')
+            .map_or(address, |(_host, path)| path),
     };
     let path = path.trim_matches('/');
     path.strip_suffix(".git").unwrap_or(path)

@@ -22,6 +22,7 @@ mod racing;
 mod references;
 mod release;
 mod review;
+mod review_walk;
 mod reviews;
 mod rights;
 mod scene;

@@ -33,9 +33,16 @@ pub(crate) struct Deed {
 }
 
 impl Deed {
-    /// True when the agent itself does it, who must be there to be somebody.
+    /// True when an agent itself does it, who must be there to be somebody.
     fn is_the_agents(&self) -> bool {
-        ["check_out", "release"].contains(&self.name)
+        let its = [
+            "check_out",
+            "release",
+            "ask_for_review",
+            "end_review",
+            "send_back",
+        ];
+        its.contains(&self.name)
     }
 
     /// True when the agent is gone afterwards.
@@ -119,6 +126,29 @@ deeds! {
         board(world, |tx, ctx| {
             issues::update(tx, ctx, &scene.other_issue.id.into(), command.clone())
         })
+    };
+    ask_for_review after [Governed, CheckedOut] = |world, scene| {
+        as_somebody(world.agent(scene.agent.id), |tx, ctx| scene.go(tx, ctx, IssueStatus::Done))
+    };
+    end_review after [Governed, CheckedOut, Reviewed] = |world, scene| {
+        as_somebody(world.agent(scene.other.id), |tx, ctx| scene.go(tx, ctx, IssueStatus::Done))
+    };
+    send_back after [Governed, CheckedOut, Reviewed] = |world, scene| {
+        as_somebody(world.agent(scene.other.id), |tx, ctx| {
+            scene.go(tx, ctx, IssueStatus::InProgress)
+        })
+    };
+    give_parent_away after [Governed] = |world, scene| {
+        let command = UpdateIssue {
+            assignee_agent_id: Change::Set(scene.agent.id),
+            ..no_change()
+        };
+        board(world, |tx, ctx| {
+            issues::update(tx, ctx, &scene.other_issue.id.into(), command.clone())
+        })
+    };
+    terminate_reviewer after [Governed] = |world, scene| {
+        board(world, |tx, ctx| agents::terminate(tx, ctx, scene.other.id))
     };
     mention after [] = |world, scene| {
         board(world, |tx, ctx| {

@@ -4,7 +4,7 @@ use serde_json::json;
 use uuid::Uuid;
 use workforce_app::activity_log::document;
 use workforce_app::agents::{self, CreateAgent, UpdateAgent};
-use workforce_app::approvals::{self, HireAgent, SubmitApproval};
+use workforce_app::approvals::{self, Decide, HireAgent, SubmitApproval};
 use workforce_app::companies::{self, CreateCompany, UpdateCompany};
 use workforce_app::issues::{self, CheckOut, UpdateIssue};
 use workforce_app::{Context, Failure, runs};
@@ -25,12 +25,16 @@ use workforce_testkit::world::{World, done, new_agent, new_company, no_change};
 pub(crate) enum Stage {
     /// Agent and company may spend one cent a month.
     Limited,
+    /// The issue is part of the other one, which the other agent has under an approved plan.
+    Governed,
     /// The agent has the issue.
     Assigned,
     /// It works on it by a key.
     CheckedOut,
     /// It works on it in a run.
     Running,
+    /// The other agent is to review its work.
+    Reviewed,
     /// It was asked for by hand.
     Invoked,
     /// The board is to decide on a plan for the issue.
@@ -118,6 +122,11 @@ impl Scene {
     fn reach(&mut self, world: &World, stage: Stage) {
         match stage {
             Stage::Limited => self.limit(world),
+            Stage::Governed => self.govern(world),
+            Stage::Reviewed => {
+                let agent = world.agent(self.agent.id);
+                drop(agent.write(|tx, ctx| self.go(tx, ctx, IssueStatus::Done)));
+            }
             Stage::Assigned => {
                 try_as_board(world, |tx, ctx| self.assign(tx, ctx));
             }
@@ -184,6 +193,38 @@ impl Scene {
         let board = world.board();
         done(board.write(|tx, ctx| agents::update(tx, ctx, self.agent.id, agent.clone())));
         done(board.write(|tx, ctx| companies::update(tx, ctx, self.company.id, company.clone())));
+    }
+
+    /// The other issue is in the backlog, so that nobody is woken for it.
+    fn govern(&self, world: &World) {
+        let whole = UpdateIssue {
+            status: Replace::Set(IssueStatus::Backlog),
+            assignee_agent_id: Change::Set(self.other.id),
+            ..no_change()
+        };
+        let part = UpdateIssue {
+            parent_id: Change::Set(self.other_issue.id.into()),
+            ..no_change()
+        };
+        let plan = SubmitApproval {
+            payload: Some(document(
+                json!({ "issueId": self.other_issue.id, "plan": "all" }),
+            )),
+            requested_by_agent_id: None,
+            ..self.plan_of()
+        };
+        let plainly = Decide {
+            decision_note: None,
+            force: None,
+        };
+        let board = world.board();
+        let (issue, other) = (self.issue.id.into(), self.other_issue.id.into());
+        done(board.write(|tx, ctx| issues::update(tx, ctx, &other, whole.clone())));
+        done(board.write(|tx, ctx| issues::update(tx, ctx, &issue, part.clone())));
+        let filed =
+            board.write(|tx, ctx| approvals::submit(tx, ctx, self.company.id, plan.clone()));
+        let plan = done(filed).view.approval.id;
+        done(board.write(|tx, ctx| approvals::approve(tx, ctx, plan, plainly.clone())));
     }
 
     /// Gives the issue to the agent.

@@ -4,21 +4,21 @@ use serde_json::json;
 use workforce_app::activity_log::document;
 use workforce_app::approvals::{self, Decide, SubmitApproval};
 use workforce_app::companies::{self, UpdateCompany};
-use workforce_app::issues::CreateIssue;
+use workforce_app::issues::{self, CreateIssue, UpdateIssue};
 use workforce_app::projects::CreateProject;
 use workforce_app::prompt::{self, InstructionCopy, PromptInput, WorkingPlace};
 use workforce_app::{costs, runs};
 use workforce_domain::ObjectOnly;
 use workforce_domain::approval::ApprovalType;
 use workforce_domain::budget::BudgetUsage;
-use workforce_domain::change::Change;
+use workforce_domain::change::{Change, Replace};
 use workforce_domain::issue::{IssueStatus, Priority};
 use workforce_domain::money::Budget;
 use workforce_domain::project::TargetDate;
 use workforce_domain::text::DecisionNote;
 use workforce_domain::wake::WakeReason;
 use workforce_testkit::world::{
-    description, done, label, new_issue, new_project, new_workspace, report_of,
+    description, done, label, new_issue, new_project, new_workspace, no_change, report_of,
 };
 
 use crate::scene::{Scene, input, numbered, says};
@@ -202,4 +202,44 @@ fn a_session_that_goes_on_is_told_why_too() {
     assert_ne!(resumed.digest(), fresh.digest());
     insta::assert_snapshot!("a_session_that_goes_on", numbered(&resumed.user));
     insta::assert_snapshot!("a_session_after_another", numbered(&fresh.user));
+}
+
+#[test]
+fn a_reviewer_is_told_that_the_work_is_anothers() {
+    let scene = Scene::new();
+    let (world, company) = (&scene.world, scene.company.id);
+    let whole = CreateIssue {
+        assignee_agent_id: Some(scene.ada.id),
+        ..new_issue("Move the office")
+    };
+    let whole = world.issue_with(company, &whole);
+    let plan = SubmitApproval {
+        kind: ApprovalType::ApproveIssuePlan,
+        requested_by_agent_id: None,
+        payload: Some(document(json!({ "issueId": whole.id, "plan": "Desks." }))),
+        issue_ids: None,
+    };
+    let board = world.board();
+    let plan = done(board.write(|tx, ctx| approvals::submit(tx, ctx, company, plan.clone())));
+    let plainly = Decide {
+        decision_note: None,
+        force: None,
+    };
+    let id = plan.view.approval.id;
+    done(board.write(|tx, ctx| approvals::approve(tx, ctx, id, plainly.clone())));
+    let part = CreateIssue {
+        status: Some(IssueStatus::InProgress),
+        parent_id: Some(whole.id.into()),
+        assignee_agent_id: Some(scene.mara.id),
+        ..new_issue("Desks")
+    };
+    let part = world.issue_with(company, &part);
+    scene.settle();
+    let ask = UpdateIssue {
+        status: Replace::Set(IssueStatus::Done),
+        ..no_change()
+    };
+    let mara = world.agent(scene.mara.id);
+    done(mara.write(|tx, ctx| issues::update(tx, ctx, &part.id.into(), ask.clone())));
+    insta::assert_snapshot!(numbered(&scene.next_prompt().user));
 }

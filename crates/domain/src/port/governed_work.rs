@@ -11,7 +11,8 @@ use serde::Serialize;
 use crate::Document;
 use crate::actor::CompanyScope;
 use crate::approval::ExecutionStep;
-use crate::id::{ApprovalId, IssueId, WorkspaceId};
+use crate::execution_workspace::{DiffRequest, WorktreeDiff, WorktreeState};
+use crate::id::{ApprovalId, ExecutionWorkspaceId, IssueId, WorkspaceId};
 use crate::port::StoreError;
 use crate::string_enum;
 
@@ -115,6 +116,10 @@ pub type PreflightFuture<'a> =
 /// The future of an execution.
 pub type CarryOutFuture<'a> = Pin<Box<dyn Future<Output = Result<(), CarryOutError>> + Send + 'a>>;
 
+/// The future of a look at a worktree.
+pub type WorktreeFuture<'a, T> =
+    Pin<Box<dyn Future<Output = Result<T, CarryOutError>> + Send + 'a>>;
+
 /// Does outside of the store what approvals ask for (docs/tickets.md). Not to be
 /// called in a transaction.
 pub trait GovernedWork: Send + Sync {
@@ -124,6 +129,22 @@ pub trait GovernedWork: Send + Sync {
     /// Takes the steps of an execution that was begun, and decides the approval.
     /// It goes to its end when the future is dropped.
     fn carry_out(&self, company: CompanyScope, approval: ApprovalId) -> CarryOutFuture<'_>;
+
+    /// Looks at a worktree; nothing is changed and nothing is fetched.
+    fn inspect(
+        &self,
+        company: CompanyScope,
+        worktree: ExecutionWorkspaceId,
+    ) -> WorktreeFuture<'_, WorktreeState>;
+
+    /// Compares a worktree with its base branch; nothing is changed and nothing is
+    /// fetched.
+    fn diff(
+        &self,
+        company: CompanyScope,
+        worktree: ExecutionWorkspaceId,
+        request: DiffRequest,
+    ) -> WorktreeFuture<'_, WorktreeDiff>;
 
     /// Commits the work of the ticket of an issue and merges its base branch, for
     /// somebody who is about to ask the board for a pull request.

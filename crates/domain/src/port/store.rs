@@ -7,10 +7,11 @@ use super::{
     ActivityReads, AgentReads, AgentWrites, ApprovalReads, ApprovalWrites, AttachmentReads,
     AttachmentWrites, BoardTokenReads, BoardTokenWrites, CommentReads, CommentWrites, CompanyReads,
     CompanyWrites, CredentialReads, CredentialWrites, EngineReads, EngineWrites, EventFeed,
-    ExecutionWorkspaceReads, ExecutionWorkspaceWrites, GoalReads, GoalWrites, IdempotencyWrites, InstructionReads, InstructionWrites, IssueReads,
-    IssueWrites, Journal, LabelReads, LabelWrites, LedgerReads, LedgerWrites, ProjectReads,
-    ProjectWrites, RevisionReads, RevisionWrites, RunReads, RunWrites, SealedReads, SealedWrites,
-    SecretReads, SecretWrites, SessionReads, SessionWrites, StreamTicketReads, StreamTicketWrites,
+    ExecutionWorkspaceReads, ExecutionWorkspaceWrites, GoalReads, GoalWrites, IdempotencyWrites,
+    InstructionReads, InstructionWrites, IssueReads, IssueWrites, Journal, LabelReads, LabelWrites,
+    LedgerReads, LedgerWrites, ProjectReads, ProjectWrites, RevisionReads, RevisionWrites,
+    RunReads, RunWrites, SealedReads, SealedWrites, SecretReads, SecretWrites, SessionReads,
+    SessionWrites, StreamTicketReads, StreamTicketWrites,
 };
 use crate::corrupt::Corrupt;
 use crate::instructions::BundleFault;

@@ -288,10 +288,7 @@ async fn contain(
     let mut places = vec![cwd.to_owned()];
     places.extend(shares.places.iter().cloned());
     places.extend(environment.get("HOME").map(PathBuf::from));
-    Ok(state
-        .config
-        .containment
-        .of_run(&own, &shares.told, &places))
+    Ok(state.config.containment.of_run(&own, &shares.told, &places))
 }
 
 /// The folder that is the agent's alone.

@@ -1,22 +1,24 @@
 //! Tickets whose work has come to its end are committed and brought up to their base
 //! branch, and then the board is asked (docs/tickets.md#when-the-work-is-done).
 
+use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::time::sleep;
 use workforce_app::approvals::advance::{self, Advance, WorkState};
-use workforce_domain::actor::{CompanyOwned, CompanyScope, InstanceScope};
-use workforce_domain::approval::ExecutionStep;
+use workforce_domain::actor::{Actor, CompanyOwned, CompanyScope, InstanceScope};
+use workforce_domain::approval::{Approval, ApprovalStatus, ApprovalType, ExecutionStep};
 use workforce_domain::execution_workspace::{ExecutionWorkspace, TicketAdvance};
-use workforce_domain::id::{ExecutionWorkspaceId, IssueId};
+use workforce_domain::id::{ApprovalId, ExecutionWorkspaceId, IssueId};
 use workforce_domain::issue::Issue;
-use workforce_domain::port::{CarryOutError, StepFailure, StepFault, StoreError};
+use workforce_domain::page::PageRequest;
+use workforce_domain::port::{CarryOutError, Failure, Reads, StepFailure, StepFault, StoreError};
 use workforce_domain::project::Workspace;
 
-use super::execution::abandon_left;
-use super::fault::{failure, of_git};
+use super::execution::{abandon_left, release};
+use super::fault::of_git;
 use super::plan::{PATIENCE, git_of};
 use super::remotes::fetched_from;
 use super::source::branch;
@@ -72,7 +74,8 @@ async fn bring(state: &Arc<EngineState>, due: TicketAdvance) -> Result<(), Store
         return Ok(());
     };
     let due = found.advance.clone();
-    match look(state, &found).await {
+    let looked = holding(state, company, &found.worktrees, look(state, &found)).await;
+    match looked {
         Ok(work) => {
             state
                 .store
@@ -99,7 +102,6 @@ async fn look(state: &Arc<EngineState>, found: &Advance) -> Result<WorkState, Ca
     let mut told: Vec<Value> = Vec::new();
     for (record, workspace) in &found.worktrees {
         let company = found.issue.scope();
-        require_free(state, company, record).await?;
         let credit = credit(state, &found.issue, record.id).await?;
         match bring_up(state, record, workspace, &found.issue, &credit).await {
             Ok((head, has_changes, summary)) => {
@@ -129,24 +131,28 @@ const fn is_for_agent(fault: StepFault) -> bool {
     )
 }
 
-/// Refuses while a run works in the worktree.
-pub(super) async fn require_free(
-    state: &EngineState,
+/// Keeps runs out of worktrees while `work` goes on in them.
+async fn holding<T>(
+    state: &Arc<EngineState>,
     company: CompanyScope,
-    record: &ExecutionWorkspace,
-) -> Result<(), CarryOutError> {
-    let id = record.id;
-    let run = state
+    worktrees: &[(ExecutionWorkspace, Workspace)],
+    work: impl Future<Output = Result<T, CarryOutError>>,
+) -> Result<T, CarryOutError> {
+    let ids: Vec<ExecutionWorkspaceId> = worktrees.iter().map(|(it, _)| it.id).collect();
+    let held = ids.clone();
+    let held = state
         .store
-        .read(move |reads| reads.execution_workspaces().live_run(company, id))
-        .await?;
-    let Some(run) = run else {
-        return Ok(());
-    };
-    let message = "a run works in the worktree";
-    let facts = json!({ "runId": run, "executionWorkspaceId": id });
-    let (step, fault) = (ExecutionStep::Commit, StepFault::WorkspaceBusy);
-    Err(CarryOutError::Step(Box::new(failure(step, fault, message, facts))))
+        .write_as(Actor::System, move |tx, ctx| {
+            advance::hold(tx, ctx, company, &held)
+        })
+        .await;
+    held.map_err(|error: Failure<StepFailure>| match error {
+        Failure::Refused(busy) => CarryOutError::Step(Box::new(busy)),
+        Failure::Store(error) => CarryOutError::Store(error),
+    })?;
+    let done = work.await;
+    release(state, company, ids).await?;
+    done
 }
 
 async fn bring_up(
@@ -198,7 +204,7 @@ pub(super) async fn credit(
     issue: &Issue,
     worktree: ExecutionWorkspaceId,
 ) -> Result<Credit, StoreError> {
-    let (company, assignee) = (issue.scope(), issue.assignee.agent());
+    let (company, assignee, issue) = (issue.scope(), issue.assignee.agent(), issue.id);
     state
         .store
         .read(move |reads| {
@@ -209,10 +215,25 @@ pub(super) async fn credit(
             Ok(Credit {
                 agent: agent.map(|agent| (agent.id, agent.name.to_string())),
                 run: reads.execution_workspaces().last_run(company, worktree)?,
-                approval: None,
+                approval: approved_plan(reads, company, issue)?,
             })
         })
         .await
+}
+
+/// The plan of an issue that the board approved last.
+fn approved_plan(
+    reads: &mut dyn Reads,
+    company: CompanyScope,
+    issue: IssueId,
+) -> Result<Option<ApprovalId>, StoreError> {
+    let page = reads
+        .approvals()
+        .of_issue(company, issue, &PageRequest::first())?;
+    let is_plan = |it: &&Approval| {
+        it.kind == ApprovalType::ApproveIssuePlan && it.status() == ApprovalStatus::Approved
+    };
+    Ok(page.items.iter().find(is_plan).map(|plan| plan.id))
 }
 
 /// Brings up the work of a ticket while somebody waits who asks the board for it.
@@ -229,10 +250,20 @@ pub(crate) async fn sync(
     let Some(found) = found else {
         return Ok(());
     };
-    for (record, workspace) in &worktrees {
-        require_free(state, company, record).await?;
-        let credit = credit(state, &found, record.id).await?;
-        let brought = bring_up(state, record, workspace, &found, &credit).await;
+    let work = sync_all(state, company, &found, &worktrees);
+    holding(state, company, &worktrees, work).await
+}
+
+async fn sync_all(
+    state: &Arc<EngineState>,
+    company: CompanyScope,
+    found: &Issue,
+    worktrees: &[(ExecutionWorkspace, Workspace)],
+) -> Result<(), CarryOutError> {
+    let issue = found.id;
+    for (record, workspace) in worktrees {
+        let credit = credit(state, found, record.id).await?;
+        let brought = bring_up(state, record, workspace, found, &credit).await;
         let (head, _, _) = match brought {
             Ok(brought) => brought,
             Err(failure) => {
@@ -241,7 +272,9 @@ pub(crate) async fn sync(
                     state
                         .store
                         .write(move |tx, ctx| {
-                            Ok(advance::mend_for_approval(tx, ctx, company, issue, id, &told)?)
+                            Ok(advance::mend_for_approval(
+                                tx, ctx, company, issue, id, &told,
+                            )?)
                         })
                         .await?;
                 }

@@ -13,9 +13,7 @@ use workforce_domain::actor::{Actor, CompanyOwned, CompanyScope, InstanceScope};
 use workforce_domain::approval::{ApprovalType, ExecutionStep};
 use workforce_domain::execution_workspace::ExecutionWorkspace;
 use workforce_domain::id::{ApprovalId, ExecutionWorkspaceId};
-use workforce_domain::port::{
-    CarryOutError, Failure, StepFailure, StepFault, StoreError,
-};
+use workforce_domain::port::{CarryOutError, Failure, StepFailure, StepFault, StoreError};
 use workforce_domain::project::Workspace;
 
 use super::fault::failure;
@@ -157,7 +155,23 @@ async fn execute(
     if let Err(CarryOutError::Step(failure)) = &taken {
         note_failure(&attempt, failure).await?;
     }
+    if attempt.order.approval.kind != ApprovalType::ApproveIssuePlan {
+        let worktrees = attempt.order.worktrees.iter().map(|(it, _)| it.id);
+        release(&attempt.state, company, worktrees.collect()).await?;
+    }
     taken
+}
+
+/// Lets runs into worktrees again that were held.
+pub(super) async fn release(
+    state: &EngineState,
+    company: CompanyScope,
+    worktrees: Vec<ExecutionWorkspaceId>,
+) -> Result<(), StoreError> {
+    state
+        .store
+        .write(move |tx, ctx| Ok(advance::release(tx, ctx, company, &worktrees)?))
+        .await
 }
 
 /// Decides the approval, as the member of the board that approved it.

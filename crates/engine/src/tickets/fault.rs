@@ -74,5 +74,10 @@ pub(super) fn unsafe_files(step: ExecutionStep, files: &[Refusal]) -> StepFailur
         format!(": {} ({})", file.path, file.reason)
     });
     let message = format!("{} files must not be committed{first}", files.len());
-    failure(step, StepFault::UnsafeFiles, message, json!({ "files": named }))
+    failure(
+        step,
+        StepFault::UnsafeFiles,
+        message,
+        json!({ "files": named }),
+    )
 }

@@ -47,7 +47,12 @@ pub(super) async fn pull_request(
     let made = asked
         .map_err(|error| {
             let (step, fault) = (ExecutionStep::PullRequest, StepFault::PrCreateFailed);
-            failure(step, fault, format!("the forge was not asked: {error}"), json!({}))
+            failure(
+                step,
+                fault,
+                format!("the forge was not asked: {error}"),
+                json!({}),
+            )
         })?
         .map_err(|error| refused(&error))?;
     let made = PullRequest {
@@ -143,7 +148,11 @@ async fn changed(record: &ExecutionWorkspace, worktree: &Worktree) -> Vec<String
 }
 
 /// What the board is told of the work in a worktree before it decides.
-pub(super) async fn summary(record: &ExecutionWorkspace, worktree: &Worktree, base: &CommitId) -> (bool, Value) {
+pub(super) async fn summary(
+    record: &ExecutionWorkspace,
+    worktree: &Worktree,
+    base: &CommitId,
+) -> (bool, Value) {
     let files: Vec<Value> = match worktree.diff(base, DiffTo::Head, 0).await {
         Ok(diff) => diff
             .files

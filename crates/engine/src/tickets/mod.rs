@@ -6,6 +6,7 @@ mod advance;
 mod execution;
 mod fault;
 mod forge;
+mod inspect;
 mod plan;
 mod preflight;
 mod push;
@@ -17,6 +18,7 @@ mod worktree;
 
 pub(crate) use advance::{run as run_advances, sync};
 pub(crate) use execution::carry_out;
+pub(crate) use inspect::{diff, inspect};
 pub(crate) use preflight::preflight;
 pub(crate) use settings::LazyGit;
 pub use settings::{CommitIdentity, TicketSettings};

@@ -58,7 +58,11 @@ async fn open_source(
 ) -> Result<Done<Origin>, StepFailure> {
     let step = ExecutionStep::Source;
     let settings = &attempt.state.config.tickets;
-    let git = attempt.state.git().await.map_err(|error| of_git(step, &error))?;
+    let git = attempt
+        .state
+        .git()
+        .await
+        .map_err(|error| of_git(step, &error))?;
     let source = source::open(git, settings, workspace, true).await?;
     // What a worktree was made with is kept.
     let known = worktree.base_commit.as_ref().map(|_| {

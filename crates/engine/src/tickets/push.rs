@@ -28,9 +28,8 @@ pub(super) async fn deliver(
     let opened = open(attempt, record, workspace).await;
     let opened = opened.map_err(|failure| CarryOutError::Step(Box::new(failure)))?;
     let lock = opened.repository().lock(PATIENCE).await;
-    let _lock = lock.map_err(|error| {
-        CarryOutError::Step(Box::new(of_git(ExecutionStep::Commit, &error)))
-    })?;
+    let _lock =
+        lock.map_err(|error| CarryOutError::Step(Box::new(of_git(ExecutionStep::Commit, &error))))?;
     let of_worktree = |failure: StepFailure| with_worktree(failure, record);
     attempt
         .step(id, ExecutionStep::Commit, async {
@@ -45,7 +44,11 @@ pub(super) async fn deliver(
         })
         .await?;
     let is_pushed = attempt
-        .step(id, ExecutionStep::Push, push(attempt, record, &opened, &head))
+        .step(
+            id,
+            ExecutionStep::Push,
+            push(attempt, record, &opened, &head),
+        )
         .await?;
     let work = forge::pull_request(attempt, record, &opened, is_pushed.then_some(&head));
     attempt.step(id, ExecutionStep::PullRequest, work).await
@@ -54,7 +57,9 @@ pub(super) async fn deliver(
 /// Says which worktree has to be mended.
 fn with_worktree(mut failure: StepFailure, record: &ExecutionWorkspace) -> StepFailure {
     let id = json!(record.id);
-    failure.details.insert("executionWorkspaceId".to_owned(), id);
+    failure
+        .details
+        .insert("executionWorkspaceId".to_owned(), id);
     failure
 }
 
@@ -101,7 +106,12 @@ async fn push(
         PushOutcome::Rejected(Rejection::NonFastForward) => {
             let message = "somebody pushed to the branch meanwhile; approve again to merge it";
             let fault = StepFault::GitPushRejected;
-            return Err(failure(step, fault, message, facts(json!("non_fast_forward"))));
+            return Err(failure(
+                step,
+                fault,
+                message,
+                facts(json!("non_fast_forward")),
+            ));
         }
         PushOutcome::Rejected(Rejection::Other(reason)) => {
             let message = format!("the remote refuses the branch: {reason}");

@@ -53,7 +53,12 @@ fn remote(
     with_credential(settings, worktree.repository_url.as_deref(), address)
         .map(Some)
         .map_err(|message| {
-            failure(step, StepFault::WorkspaceUnavailable, message, serde_json::json!({}))
+            failure(
+                step,
+                StepFault::WorkspaceUnavailable,
+                message,
+                serde_json::json!({}),
+            )
         })
 }
 

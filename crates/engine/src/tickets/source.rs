@@ -55,11 +55,12 @@ pub(super) async fn open(
             is_mirror: true,
         });
     }
-    let unavailable = |message: String| {
-        failure(step, StepFault::WorkspaceUnavailable, message, json!({}))
-    };
+    let unavailable =
+        |message: String| failure(step, StepFault::WorkspaceUnavailable, message, json!({}));
     let Some(url) = workspace.source.repo_url() else {
-        return Err(unavailable("the workspace has neither a directory nor an address".into()));
+        return Err(unavailable(
+            "the workspace has neither a directory nor an address".into(),
+        ));
     };
     let remote = with_credential(settings, Some(url), url).map_err(unavailable)?;
     let repository = git.mirror(&folder, &remote).await.map_err(of_git)?;
@@ -100,7 +101,12 @@ pub(super) async fn base_branch(
 
 pub(super) fn missing_base(message: String, branch: &str) -> StepFailure {
     let facts = json!({ "baseBranch": branch });
-    failure(ExecutionStep::Base, StepFault::BaseBranchMissing, message, facts)
+    failure(
+        ExecutionStep::Base,
+        StepFault::BaseBranchMissing,
+        message,
+        facts,
+    )
 }
 
 /// A branch as git takes it.

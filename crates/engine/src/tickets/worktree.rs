@@ -62,7 +62,7 @@ pub(super) async fn open(
     }
 }
 
-fn missing(step: ExecutionStep, path: &Path) -> StepFailure {
+pub(super) fn missing(step: ExecutionStep, path: &Path) -> StepFailure {
     let message = format!("{} is not the worktree of the ticket", path.display());
     let facts = serde_json::json!({ "path": path });
     failure(step, StepFault::WorkspaceMissing, message, facts)
@@ -79,7 +79,10 @@ pub(crate) enum NoPlace {
 
 /// The worktree that a run is to work in, made again if its folder is gone; `None`
 /// for a run without one.
-pub(crate) async fn place_of(state: &Arc<EngineState>, run: &Run) -> Result<Option<Place>, NoPlace> {
+pub(crate) async fn place_of(
+    state: &Arc<EngineState>,
+    run: &Run,
+) -> Result<Option<Place>, NoPlace> {
     let (company, id) = (run.scope(), run.id);
     let found = state
         .store
@@ -117,7 +120,10 @@ async fn place(
     let of_git = |error| of_git(step, &error);
     let (path, branch) = (path_of(settings, &record), branch(&record.branch)?);
     let repository = &source.repository;
-    let found = repository.open_worktree(&path, &branch).await.map_err(of_git)?;
+    let found = repository
+        .open_worktree(&path, &branch)
+        .await
+        .map_err(of_git)?;
     let worktree = match found {
         Some(worktree) => worktree,
         None => {

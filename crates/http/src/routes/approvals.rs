@@ -7,15 +7,16 @@ use actix_web::HttpResponse;
 use workforce_app::Codes;
 use workforce_app::approvals::{self, SubmitApproval};
 use workforce_app::issues::IssueView;
-use workforce_domain::approval::ApprovalHistoryEntry;
 use workforce_domain::actor::CompanyOwned;
-use workforce_domain::id::ApprovalId;
+use workforce_domain::approval::ApprovalHistoryEntry;
+use workforce_domain::id::{ApprovalId, CompanyId};
 use workforce_domain::port::{ApprovalCursor, ApprovalFilter, ApprovalHistoryCursor};
 
 use super::issue_ref;
 use crate::access_rules::Access;
 use crate::endpoints::Endpoints;
 use crate::paging::Paging;
+use crate::problem::Problem;
 use crate::reply::Reply;
 use crate::request_context::{Request, RequestContext};
 use bodies::ApprovalBody;
@@ -74,9 +75,30 @@ async fn list(rqctx: RequestContext) -> HttpResponse {
             body = ApprovalBody),
     ))]
 async fn create(rqctx: RequestContext) -> HttpResponse {
+    let parse = |rq: &Request| {
+        Ok((
+            rq.id::<CompanyId>("companyId")?,
+            rq.json::<SubmitApproval>()?,
+        ))
+    };
+    let planned = rqctx
+        .plan(parse, |reads, ctx, (company, command)| {
+            approvals::pushed_issue(reads, ctx, *company, command)
+        })
+        .await;
+    let (rqctx, pushed) = match planned {
+        Ok(planned) => planned,
+        Err(answer) => return answer,
+    };
+    if let Some(issue) = pushed {
+        let governed = &rqctx.state.ports.governed;
+        if let Err(error) = governed.sync(issue.scope(), issue.id).await {
+            return rqctx.refuse(Problem::not_carried_out(error));
+        }
+    }
     rqctx
         .write(
-            |rq| Ok((rq.id("companyId")?, rq.json::<SubmitApproval>()?)),
+            parse,
             |tx, ctx, (company, command)| approvals::submit(tx, ctx, *company, command.clone()),
             |filed| {
                 let existing = filed.existing;

@@ -1,5 +1,6 @@
 mod checkout;
 mod comments;
+mod worktree;
 
 use actix_web::HttpResponse;
 use workforce_app::issues::{
@@ -36,7 +37,7 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
             update,
         )
         .add(__path_delete, Access::Board, Codes::NONE, delete);
-    comments::register(checkout::register(endpoints))
+    worktree::register(comments::register(checkout::register(endpoints)))
 }
 
 /// Issues of a company: most urgent first, then the latest changed. With `q`

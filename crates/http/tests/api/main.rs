@@ -58,6 +58,7 @@ mod projects;
 mod rate_limit;
 mod readiness;
 mod references;
+mod reviews;
 mod revisions;
 mod runs;
 mod search;

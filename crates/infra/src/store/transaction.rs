@@ -16,12 +16,11 @@ use workforce_domain::port::{
     ActivityReads, AgentReads, AgentWrites, ApprovalReads, ApprovalWrites, AttachmentReads,
     AttachmentWrites, BoardTokenReads, BoardTokenWrites, CommentReads, CommentWrites, CompanyReads,
     CompanyWrites, CredentialReads, CredentialWrites, EngineReads, EngineWrites,
-    ExecutionWorkspaceReads, ExecutionWorkspaceWrites, GoalReads,
-    GoalWrites, IdempotencyWrites, InstructionReads, InstructionWrites, IssueReads, IssueWrites,
-    Journal, LabelReads, LabelWrites, LedgerReads, LedgerWrites, Lock, ProjectReads, ProjectWrites,
-    Reads, RevisionReads, RevisionWrites, RunReads, RunWrites, SealedReads, SealedWrites,
-    SecretReads, SecretWrites, SessionReads, SessionWrites, StoreError, StreamTicketReads,
-    StreamTicketWrites, Tx,
+    ExecutionWorkspaceReads, ExecutionWorkspaceWrites, GoalReads, GoalWrites, IdempotencyWrites,
+    InstructionReads, InstructionWrites, IssueReads, IssueWrites, Journal, LabelReads, LabelWrites,
+    LedgerReads, LedgerWrites, Lock, ProjectReads, ProjectWrites, Reads, RevisionReads,
+    RevisionWrites, RunReads, RunWrites, SealedReads, SealedWrites, SecretReads, SecretWrites,
+    SessionReads, SessionWrites, StoreError, StreamTicketReads, StreamTicketWrites, Tx,
 };
 use workforce_domain::time::Timestamp;
 

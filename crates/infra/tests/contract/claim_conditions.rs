@@ -1,7 +1,7 @@
 //! The conditions of a start, one by one: each alone keeps a run from
 //! starting, and lifting it lets it start.
 
-mod obstacles;
+pub(crate) mod obstacles;
 
 use workforce_domain::actor::InstanceScope;
 use workforce_domain::agent::AgentLifecycle;

@@ -2,7 +2,9 @@ use workforce_domain::actor::{CompanyOwned, Scope};
 use workforce_domain::goal::{Goal, GoalLevel, GoalStatus};
 use workforce_domain::id::GoalId;
 use workforce_domain::port::StoreError;
-use workforce_domain::project::{Project, ProjectStatus, TargetDate, Workspace, WorkspaceSource};
+use workforce_domain::project::{
+    Project, ProjectGovernance, ProjectStatus, TargetDate, Workspace, WorkspaceSource,
+};
 use workforce_domain::text::{Description, Label, Location, Name, Title};
 use workforce_testkit::on_both_databases;
 
@@ -97,6 +99,7 @@ on_both_databases! {
             target_date: Some(TargetDate::instant(later(9))),
             color: Some(Label::new("red").unwrap()),
             review_required: true,
+            governance: ProjectGovernance::Required,
             archived_at: Some(later(8)),
             updated_at: later(7),
             ..plain

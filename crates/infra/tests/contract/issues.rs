@@ -47,7 +47,7 @@ fn end_lease(world: &World<'_>, issue: &Issue) {
     });
 }
 
-fn set_parent(world: &World<'_>, child: &Issue, parent: Option<IssueId>) {
+pub(crate) fn set_parent(world: &World<'_>, child: &Issue, parent: Option<IssueId>) {
     world.write(|tx| {
         let mut held = tx
             .issues_mut()
@@ -124,6 +124,7 @@ on_both_databases! {
             progress: done,
             priority: Priority::Critical,
             assignee: Assignment::stored(Assignee::Agent(world.agent.id)),
+            implementer: Some(world.agent.id),
             created_by: Author::Agent(world.agent.id),
             billing_code: Some(Label::new("b").unwrap()),
             ticket_key: Some(Label::new("T-1").unwrap()),

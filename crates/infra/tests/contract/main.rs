@@ -20,6 +20,7 @@ mod feed;
 mod figures;
 mod forecasts;
 mod goals_and_projects;
+mod governance;
 mod idempotency;
 mod instructions;
 mod issue_list;

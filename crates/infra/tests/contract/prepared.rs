@@ -64,6 +64,7 @@ fn work(tx: &mut dyn Tx, fixture: &Fixture, issue: &Issue, more: bool) -> Result
     tx.issues_mut().take_lease(&held, lease)?;
     tx.issues().ancestors(fixture.scope, issue.id)?;
     tx.issues().open_children(fixture.scope, issue.id)?;
+    tx.issues().governance(fixture.scope, issue.id)?;
     tx.issues_mut().end_lease(&held)?;
     tx.labels().of_issues(fixture.scope, &[issue.id])?;
 

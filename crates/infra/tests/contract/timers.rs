@@ -108,6 +108,13 @@ on_both_databases! {
             put(status);
             assert_eq!((has_work(&worker), has_work(&boss)), (own, managers), "{status}");
         }
+        put(IssueStatus::InReview);
+        let reviewed = |implementer| {
+            world.change_issue(&world.issue, |issue| issue.implementer = implementer);
+        };
+        reviewed(Some(boss.id));
+        assert!(has_work(&worker), "it is to review the work of another");
+        reviewed(None);
         let (_, run) = world.queue(&worker, None);
         assert!(has_work(&worker));
         assert_eq!(

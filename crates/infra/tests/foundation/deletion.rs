@@ -170,6 +170,7 @@ on_both_databases! {
             ("issue_attachments", "created_by_agent_id"),
             ("goals", "owner_agent_id"),
             ("issues", "created_by_agent_id"),
+            ("issues", "implementer_agent_id"),
             ("issue_comments", "author_agent_id"),
             ("approval_comments", "author_agent_id"),
             ("secrets", "created_by_agent_id"),

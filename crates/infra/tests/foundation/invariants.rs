@@ -16,7 +16,7 @@ const MAKE_SOUND: [&str; 10] = [
     "UPDATE wakes SET run_id = (SELECT id FROM heartbeat_runs WHERE status = 'queued'),
         coalesce_key = 'issue:' || issue_id",
     "UPDATE agent_sessions SET task_key = 'issue:' || issue_id WHERE issue_id IS NOT NULL",
-    "UPDATE issues SET lease_fence = 1",
+    "UPDATE issues SET lease_fence = 1, implementer_agent_id = assignee_agent_id",
     "UPDATE approvals SET type = 'approve_issue_plan', primary_issue_id = {issue}",
     "UPDATE issue_texts SET pending = false",
     "INSERT INTO issue_texts (company_id, issue_id, comment_id, pending)

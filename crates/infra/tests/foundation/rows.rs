@@ -33,9 +33,7 @@ pub(crate) use governance::{
 pub(crate) use instructions::{bundle, content, version};
 pub(crate) use issue::{child_key, comment, issue, issue_label, issue_text, label, lease};
 pub(crate) use money::{alert, cost, spend_total};
-pub(crate) use planning::{
-    advance, conventions, goal, project, project_goal, workspace, worktree,
-};
+pub(crate) use planning::{advance, conventions, goal, project, project_goal, workspace, worktree};
 pub(crate) use record::{activity, event, stream_ticket};
 pub(crate) use run::{completion, gate, live_run, process, run, session, spend, wake};
 pub(crate) use secret::{agent_secret, run_secret, secret, secret_version};
@@ -79,6 +77,7 @@ pub(crate) fn every_table(c: u8) -> Vec<Row> {
             .with("goal_id", Key(c, GOAL))
             .with("created_by_agent_id", Key(c, BOSS))
             .with("assignee_agent_id", Key(c, WORKER))
+            .with("implementer_agent_id", Key(c, BOSS))
             .with("status", Text("in_progress"))
             .with("execution_workspace_id", Key(c, WORKTREE)),
         worktree(c)

@@ -60,9 +60,7 @@ impl TicketArgs {
 
 /// The forges that variables name. A forge is known by its usual host, by the host
 /// that is given, and by that of its interface.
-fn named_forges(
-    variable: impl Fn(&str) -> Option<String>,
-) -> anyhow::Result<Vec<ForgeConfig>> {
+fn named_forges(variable: impl Fn(&str) -> Option<String>) -> anyhow::Result<Vec<ForgeConfig>> {
     let mut named = Vec::new();
     for (kind, begin, usual) in FORGES {
         let of = |end: &str| {
@@ -82,9 +80,12 @@ fn named_forges(
             None => None,
         };
         let mut hosts = vec![host.unwrap_or_else(|| usual.to_owned())];
-        hosts.extend(api_url.as_deref().and_then(host_of).filter(|api| {
-            !api.starts_with("api.") && !hosts.contains(api)
-        }));
+        hosts.extend(
+            api_url
+                .as_deref()
+                .and_then(host_of)
+                .filter(|api| !api.starts_with("api.") && !hosts.contains(api)),
+        );
         for host in hosts {
             named.push(ForgeConfig {
                 kind,

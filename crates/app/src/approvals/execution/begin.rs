@@ -1,6 +1,7 @@
 //! The board approves what needs work outside of the store.
 
 use serde_json::{Value, json};
+use workforce_domain::Document;
 use workforce_domain::activity::Action;
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::approval::{
@@ -10,12 +11,11 @@ use workforce_domain::execution_workspace::{ExecutionWorkspace, ExecutionWorkspa
 use workforce_domain::id::{ApprovalId, IssueId};
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{Failure, Locked, Reads, StepFailure, StepFault, StoreError, Tx};
-use workforce_domain::Document;
 
 use super::super::decide::{DECIDE, Decide, require_board};
 use super::super::error::{ApprovalError, not_pending};
 use super::super::lookup::{lock, seen};
-use super::super::{links, read};
+use super::super::{advance, links, read};
 use super::LEASE;
 use crate::activity_log::{document, log_activity};
 use crate::context::Context;
@@ -99,7 +99,10 @@ pub fn begin(
     let Some(owner) = approval.primary_issue else {
         return Err(Failure::Refused(gone().into()));
     };
-    if !issues.iter().any(|it| it.id == owner && !it.status().is_terminal()) {
+    if !issues
+        .iter()
+        .any(|it| it.id == owner && !it.status().is_terminal())
+    {
         return Err(Failure::Refused(gone().into()));
     }
     let company = approval.scope();
@@ -116,16 +119,24 @@ pub fn begin(
     for (known, planned) in reserved {
         reserve(tx, ctx, &approval, owner, known, &planned)?;
     }
+    let pushed = tickets::pushed_from(tx.reads(), &approval)?;
+    let pushed: Vec<_> = pushed.into_iter().map(|worktree| worktree.id).collect();
+    advance::hold(tx, ctx, company, &pushed).map_err(|busy| busy.map(ApprovalError::from))?;
     let forced = command.force == Some(true);
     let execution = ApprovalExecution {
         approval: id,
         company: approval.company,
         state: ExecutionState::Executing,
-        step: before.as_ref().map_or(first_step(approval.kind), |it| it.step),
+        step: before
+            .as_ref()
+            .map_or(first_step(approval.kind), |it| it.step),
         error_code: None,
         error: None,
         details: Document::new(),
-        attempts: before.as_ref().map_or(0, |it| it.attempts).saturating_add(1),
+        attempts: before
+            .as_ref()
+            .map_or(0, |it| it.attempts)
+            .saturating_add(1),
         forced,
         decided_by: by,
         note,
@@ -138,7 +149,13 @@ pub fn begin(
     if forced {
         details["override"] = json!(true);
     }
-    log_activity(tx, ctx, Action::ApprovalExecutionStarted, &*approval, details);
+    log_activity(
+        tx,
+        ctx,
+        Action::ApprovalExecutionStarted,
+        &*approval,
+        details,
+    );
     Ok(())
 }
 
@@ -153,7 +170,9 @@ pub(in super::super) fn require_idle(
     match execution {
         Some(execution) if execution.is_live(ctx.now) => {
             let approval = approval.id;
-            Err(Failure::Refused(ApprovalError::ExecutionInProgress { approval }))
+            Err(Failure::Refused(ApprovalError::ExecutionInProgress {
+                approval,
+            }))
         }
         execution => Ok(execution),
     }
@@ -215,6 +234,7 @@ fn reserve(
             pushed_commit: None,
             pull_request: None,
             conflict_wakes: 0,
+            held_until: None,
             created_at: ctx.now,
             updated_at: ctx.now,
         };
@@ -229,13 +249,19 @@ fn reserve(
             return Err(refused(StepFault::TicketInUse, message, facts));
         }
     }
-    let Some(mut known) = tx.execution_workspaces_mut().lock(company.into(), known.id)? else {
+    let Some(mut known) = tx
+        .execution_workspaces_mut()
+        .lock(company.into(), known.id)?
+    else {
         return Err(StoreError::Contended.into());
     };
     let is_ready = known.status == ExecutionWorkspaceStatus::Ready;
     if is_ready && known.branch != planned.branch {
         let facts = json!({ "branch": known.branch, "ticketKey": known.ticket_key });
-        let message = format!("the worktree of the ticket is on the branch {}", known.branch);
+        let message = format!(
+            "the worktree of the ticket is on the branch {}",
+            known.branch
+        );
         return Err(refused(StepFault::TicketInUse, message, facts));
     }
     known.owner = Some(owner);
@@ -251,11 +277,7 @@ fn reserve(
     Ok(())
 }
 
-fn refused(
-    fault: StepFault,
-    message: String,
-    facts: Value,
-) -> Failure<ApprovalError> {
+fn refused(fault: StepFault, message: String, facts: Value) -> Failure<ApprovalError> {
     let failure = StepFailure {
         step: ExecutionStep::Source,
         fault,

@@ -7,10 +7,10 @@ mod begin;
 mod complete;
 mod steps;
 
-pub use begin::{BEGIN, begin, is_executed};
 pub(super) use begin::require_idle;
-pub use complete::{complete, executed};
+pub use begin::{BEGIN, begin, is_executed};
 pub(super) use complete::{Way, announcement, give_worktrees, require_way};
+pub use complete::{complete, executed};
 pub use steps::{Order, StepRef, abandon, begin_step, fail, finish_step, order};
 
 use std::time::Duration;

@@ -83,8 +83,8 @@ fn lock_live(
         return Ok(None);
     };
     let execution = tx.approvals().executions(company, &[id])?.pop();
-    let execution = execution
-        .filter(|it| it.state == ExecutionState::Executing && it.attempts == attempt);
+    let execution =
+        execution.filter(|it| it.state == ExecutionState::Executing && it.attempts == attempt);
     Ok(execution.map(|execution| (approval, execution)))
 }
 
@@ -105,11 +105,7 @@ pub struct StepRef {
 
 /// Writes down that a step is about to be taken; false when the execution is not
 /// this attempt's any more, and then nothing may be done for it.
-pub fn begin_step(
-    tx: &mut dyn Tx,
-    ctx: &Context<'_>,
-    step: StepRef,
-) -> Result<bool, StoreError> {
+pub fn begin_step(tx: &mut dyn Tx, ctx: &Context<'_>, step: StepRef) -> Result<bool, StoreError> {
     let locked = lock_live(tx, step.company, step.approval, step.attempt)?;
     let Some((approval, mut execution)) = locked else {
         return Ok(false);
@@ -147,7 +143,9 @@ pub fn finish_step(
     execution.lease_expires_at = Some(ctx.now.plus(LEASE));
     execution.updated_at = ctx.now;
     tx.approvals_mut().save_execution(&approval, &execution)?;
-    let steps = tx.approvals().execution_steps(step.company, &[approval.id])?;
+    let steps = tx
+        .approvals()
+        .execution_steps(step.company, &[approval.id])?;
     let begun = steps
         .iter()
         .find(|it| it.workspace == step.workspace && it.step == step.step);
@@ -211,7 +209,13 @@ fn write_failure(
         "error": failure.message,
         "attempt": execution.attempts,
     });
-    log_activity(tx, ctx, Action::ApprovalExecutionFailed, &**approval, details);
+    log_activity(
+        tx,
+        ctx,
+        Action::ApprovalExecutionFailed,
+        &**approval,
+        details,
+    );
     Ok(())
 }
 
@@ -232,7 +236,8 @@ pub fn abandon(
         .executions(approval.scope(), &[approval.id])?
         .pop();
     let Some(execution) = now.filter(|it| {
-        it.state == ExecutionState::Executing && it.attempts == abandoned.attempts
+        it.state == ExecutionState::Executing
+            && it.attempts == abandoned.attempts
             && it.updated_at == abandoned.updated_at
     }) else {
         return Ok(());

@@ -6,7 +6,7 @@ use workforce_app::approvals::{self, ApprovalError, ApprovalView, Decide, execut
 use workforce_domain::Document;
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::id::ApprovalId;
-use workforce_domain::port::{CarryOutError, Failure, Tx};
+use workforce_domain::port::{Failure, Tx};
 
 use super::TAG;
 use super::bodies::ApprovalBody;
@@ -83,10 +83,7 @@ async fn approve(rqctx: RequestContext) -> HttpResponse {
     };
     let governed = &rqctx.state.ports.governed;
     if let Err(error) = governed.carry_out(approval.scope(), approval.id).await {
-        return rqctx.refuse(match error {
-            CarryOutError::Step(failure) => Problem::refused(ApprovalError::Step(failure)),
-            CarryOutError::Store(error) => error.into(),
-        });
+        return rqctx.refuse(Problem::not_carried_out(error));
     }
     rqctx
         .write(

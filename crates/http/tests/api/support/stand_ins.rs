@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
-use std::sync::{Arc, Mutex};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 use workforce_app::approvals::{ApprovalError, execution};
@@ -12,11 +12,14 @@ use workforce_app::{Caller, Context, Failure, Signal};
 use workforce_domain::actor::{Actor, CompanyScope};
 use workforce_domain::adapter_check::{AdapterCheck, CheckName, CheckStatus, CheckedProgram};
 use workforce_domain::approval::ExecutionStep;
-use workforce_domain::id::{ApprovalId, CompanyId, IssueId, RunId};
+use workforce_domain::execution_workspace::{
+    ChangedFile, CommitFacts, DiffRequest, FileStatus, WorktreeDiff, WorktreeState,
+};
+use workforce_domain::id::{ApprovalId, CompanyId, ExecutionWorkspaceId, IssueId, RunId};
 use workforce_domain::port::{
     AdapterCheckError, AdapterCheckFuture, AdapterChecks, AdapterToCheck, CarryOutError,
     CarryOutFuture, EngineSignal, GovernedWork, LogError, LogPart, LogSlice, LogStream, Preflight,
-    PreflightFuture, RunLogs, StepFailure, StepFault, Store, Tx,
+    PreflightFuture, RunLogs, StepFailure, StepFault, Store, Tx, WorktreeFuture,
 };
 use workforce_domain::time::Timestamp;
 use workforce_testkit::ports;
@@ -99,6 +102,13 @@ impl Steps {
         });
     }
 
+    fn next(&self) -> Result<(), CarryOutError> {
+        match self.failures.lock().unwrap().pop_front() {
+            Some(failure) => Err(CarryOutError::Step(Box::new(failure))),
+            None => Ok(()),
+        }
+    }
+
     fn write<T>(
         &self,
         actor: Actor,
@@ -155,13 +165,58 @@ impl GovernedWork for Steps {
         })
     }
 
-    fn sync(&self, _company: CompanyScope, _issue: IssueId) -> CarryOutFuture<'_> {
+    fn inspect(
+        &self,
+        _company: CompanyScope,
+        _worktree: ExecutionWorkspaceId,
+    ) -> WorktreeFuture<'_, WorktreeState> {
         Box::pin(async move {
-            match self.failures.lock().unwrap().pop_front() {
-                Some(failure) => Err(CarryOutError::Step(Box::new(failure))),
-                None => Ok(()),
-            }
+            self.next()?;
+            let commit = CommitFacts {
+                commit: "0123456789abcdef0123456789abcdef01234567".to_owned(),
+                author: "Ada".to_owned(),
+                time: 1,
+                subject: "Begin".to_owned(),
+            };
+            Ok(WorktreeState {
+                cwd: "/worktrees/abc-1/repo".to_owned(),
+                ahead: 1,
+                behind: 0,
+                last_commit: commit.clone(),
+                commits: vec![commit],
+                changed_files: vec![ChangedFile {
+                    path: "new.txt".to_owned(),
+                    status: FileStatus::Added,
+                }],
+                total_changed_files: 1,
+                refused_files: Vec::new(),
+            })
         })
+    }
+
+    fn diff(
+        &self,
+        _company: CompanyScope,
+        _worktree: ExecutionWorkspaceId,
+        request: DiffRequest,
+    ) -> WorktreeFuture<'_, WorktreeDiff> {
+        Box::pin(async move {
+            self.next()?;
+            let patch = "+".repeat(300 * 1024);
+            Ok(WorktreeDiff {
+                merge_base: None,
+                head_commit: "0123456789abcdef0123456789abcdef01234567".to_owned(),
+                includes_uncommitted: !request.committed_only,
+                files: Vec::new(),
+                patch: patch[..request.patch_bytes.min(patch.len())].to_owned(),
+                truncated: request.patch_bytes < patch.len(),
+                refused_files: Vec::new(),
+            })
+        })
+    }
+
+    fn sync(&self, _company: CompanyScope, _issue: IssueId) -> CarryOutFuture<'_> {
+        Box::pin(async move { self.next() })
     }
 
     fn carry_out(&self, company: CompanyScope, approval: ApprovalId) -> CarryOutFuture<'_> {
@@ -174,12 +229,16 @@ impl GovernedWork for Steps {
             let attempt = order.execution.attempts;
             if let Some(failure) = self.failures.lock().unwrap().pop_front() {
                 self.write(Actor::System, |tx, ctx| {
-                    Ok(execution::fail(tx, ctx, company, approval, attempt, &failure)?)
+                    Ok(execution::fail(
+                        tx, ctx, company, approval, attempt, &failure,
+                    )?)
                 })?;
                 return Err(CarryOutError::Step(Box::new(failure)));
             }
             let by = Actor::Board(order.execution.decided_by);
-            self.write(by, |tx, ctx| execution::complete(tx, ctx, approval, attempt))?;
+            self.write(by, |tx, ctx| {
+                execution::complete(tx, ctx, approval, attempt)
+            })?;
             Ok(())
         })
     }

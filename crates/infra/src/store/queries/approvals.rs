@@ -22,12 +22,12 @@ use workforce_domain::time::Timestamp;
 
 use super::super::for_update;
 use super::super::transaction::Transaction;
-use super::{approval_executions, approval_list};
 use super::approval_rows::{ApprovalCommentRow, ApprovalEventRow, ApprovalRow, HistoryRow};
 use super::issue_tree::MAX_ANCESTORS;
 use super::page::MAX_WHOLE;
 use super::predicates::{undecided_approval, undecided_plan};
 use super::row::{all, in_scope, one};
+use super::{approval_executions, approval_list};
 use crate::store::cached::cached;
 use crate::store::columns::{IdColumn, Key, StringEnumColumn};
 use crate::store::errors::failed;

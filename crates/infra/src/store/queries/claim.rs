@@ -10,11 +10,13 @@ use std::sync::LazyLock;
 use diesel::prelude::*;
 use diesel::sql_query;
 use diesel::sql_types::{BigInt, Integer, Nullable};
-use workforce_domain::id::{AgentId, CompanyId, InstanceId, IssueId, RunId, WakeId};
+use workforce_domain::id::{
+    AgentId, CompanyId, ExecutionWorkspaceId, InstanceId, IssueId, RunId, WakeId,
+};
 use workforce_domain::issue::{Holder, Lease};
 use workforce_domain::port::{ClaimRequest, ClaimedRun, Lock, StoreError};
 use workforce_domain::run::{Run, RunKind, RunStatus, WakeStatus};
-use workforce_domain::time::Month;
+use workforce_domain::time::{Month, Timestamp};
 
 use super::super::transaction::Transaction;
 use super::super::{Connection, for_update};
@@ -32,7 +34,9 @@ use crate::store::columns::{
     DigestColumn, IdColumn, Instant, InstantColumn, Key, StringEnumColumn,
 };
 use crate::store::errors::failed;
-use crate::store::schema::{agents, companies, heartbeat_runs, issues, wakes};
+use crate::store::schema::{
+    agents, companies, execution_workspaces, heartbeat_runs, issues, wakes,
+};
 
 /// The wake of one company whose turn it is.
 static FIRST: LazyLock<String> = LazyLock::new(|| {
@@ -214,7 +218,7 @@ fn start(
     if run.kind == RunKind::Execution
         && let Some(issue) = run.issue
     {
-        occupy(conn, &run, issue)?;
+        occupy(conn, &run, issue, request.now)?;
     }
     let (agent, company) = (agent.restore()?, company.restore()?);
     run_spends::reserve(conn, &run, &agent, &company, request.now)?;
@@ -228,11 +232,30 @@ fn start(
 
 /// Gives an execution run the lease of its issue and the worktree of its
 /// ticket, which no other run may have at the same time.
-fn occupy(conn: &mut Connection, run: &Run, issue: IssueId) -> Result<(), StoreError> {
-    let workspace = issues::table
+fn occupy(
+    conn: &mut Connection,
+    run: &Run,
+    issue: IssueId,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let workspace: Option<IdColumn<ExecutionWorkspaceId>> = issues::table
         .find(IdColumn(issue))
         .select(issues::execution_workspace_id)
-        .single_value();
+        .first(conn)
+        .map_err(failed)?;
+    if let Some(workspace) = workspace {
+        // Whoever holds it looks for runs under the same lock.
+        let held: Option<InstantColumn> = for_update!(
+            execution_workspaces::table
+                .find(workspace)
+                .select(execution_workspaces::held_until)
+        )
+        .first(conn)
+        .map_err(failed)?;
+        if held.is_some_and(|until| until.0 > now) {
+            return Err(StoreError::Contended);
+        }
+    }
     diesel::update(heartbeat_runs::table.find(IdColumn(run.id)))
         .set(heartbeat_runs::execution_workspace_id.eq(workspace))
         .execute(conn)

@@ -48,6 +48,7 @@ struct WorkspaceRow {
     pull_request_url: Option<String>,
     pull_request_state: Option<StringEnumColumn<PullRequestState>>,
     conflict_wakes: i32,
+    held_until: Option<InstantColumn>,
     created_at: InstantColumn,
     updated_at: InstantColumn,
 }
@@ -94,6 +95,7 @@ impl Row for WorkspaceRow {
             pushed_commit: self.pushed_commit,
             pull_request,
             conflict_wakes: self.conflict_wakes,
+            held_until: self.held_until.map(|at| at.0),
             created_at: self.created_at.0,
             updated_at: self.updated_at.0,
         })
@@ -123,6 +125,7 @@ impl From<&ExecutionWorkspace> for WorkspaceRow {
             pull_request_url: pull_request.map(|it| it.url.clone()),
             pull_request_state: pull_request.map(|it| StringEnumColumn(it.state)),
             conflict_wakes: workspace.conflict_wakes,
+            held_until: workspace.held_until.map(InstantColumn),
             created_at: InstantColumn(workspace.created_at),
             updated_at: InstantColumn(workspace.updated_at),
         }

@@ -87,7 +87,10 @@ fn demand(condition: StartCondition) -> String {
             let running = running_run("r");
             to_work(&format!(
                 "NOT EXISTS (SELECT 1 FROM heartbeat_runs r \
-                    WHERE {running} AND r.execution_workspace_id = i.execution_workspace_id)"
+                    WHERE {running} AND r.execution_workspace_id = i.execution_workspace_id) \
+                AND NOT EXISTS (SELECT 1 FROM execution_workspaces e \
+                    WHERE e.company_id = i.company_id AND e.id = i.execution_workspace_id \
+                        AND e.held_until > $1)"
             ))
         }
         StartCondition::LeaseHeld => to_work(

@@ -112,7 +112,7 @@ struct Count {
     count: i64,
 }
 
-/// Work of its own, wakes, and what its reports want reviewed.
+/// Work of its own, reviews that were given to it, wakes, and what its reports want reviewed.
 static HAS_WORK: LazyLock<String> = LazyLock::new(|| {
     let own = ISSUE_STATUS.is_among("i", &[IssueStatus::Todo, IssueStatus::InProgress]);
     let in_review = ISSUE_STATUS.is("i", IssueStatus::InReview);
@@ -122,6 +122,10 @@ static HAS_WORK: LazyLock<String> = LazyLock::new(|| {
             SELECT 1 FROM issues i
             WHERE i.company_id = $1 AND i.assignee_agent_id = $2
             AND {own} AND i.hidden_at IS NULL
+        ) OR EXISTS (
+            SELECT 1 FROM issues i
+            WHERE i.company_id = $1 AND i.assignee_agent_id = $2
+            AND {in_review} AND i.implementer_agent_id IS NOT NULL AND i.hidden_at IS NULL
         ) OR EXISTS (
             SELECT 1 FROM wakes w
             WHERE w.company_id = $1 AND w.agent_id = $2 AND {pending}

@@ -117,6 +117,7 @@ diesel::table! {
         pull_request_url -> Nullable<Text>,
         pull_request_state -> Nullable<Text>,
         conflict_wakes -> Integer,
+        held_until -> Nullable<Instant>,
         created_at -> Instant,
         updated_at -> Instant,
     }

@@ -92,6 +92,7 @@ pub(crate) fn worktree(c: u8) -> Row {
         pull_request_url: Null,
         pull_request_state: Null,
         conflict_wakes: Number(0),
+        held_until: Null,
         created_at: Instant,
         updated_at: Instant,
     })

@@ -14,7 +14,7 @@ use workforce_domain::execution_workspace::{ExecutionWorkspaceStatus, PullReques
 use workforce_domain::goal::{GoalLevel, GoalStatus};
 use workforce_domain::instructions::BundleMode;
 use workforce_domain::issue::IssueStatus;
-use workforce_domain::project::ProjectStatus;
+use workforce_domain::project::{ProjectGovernance, ProjectStatus};
 use workforce_domain::run::{RunKind, RunStatus, WakeStatus};
 use workforce_domain::string_enum::StringEnum;
 use workforce_domain::wake::WakeReason;
