@@ -236,7 +236,7 @@ fn to_mend(attempt: &Attempt, failure: &StepFailure) -> Option<ExecutionWorkspac
 }
 
 /// Gives up the executions that no server goes on with.
-pub(crate) async fn abandon_left(state: &EngineState) -> Result<usize, StoreError> {
+pub(crate) async fn abandon_left(state: &EngineState) -> Result<(), StoreError> {
     let now = state.store.ports.clock.now();
     let before = match state.config.exclusive_store {
         // What gave its last sign of life before this server began was a server's that is gone.
@@ -251,12 +251,11 @@ pub(crate) async fn abandon_left(state: &EngineState) -> Result<usize, StoreErro
                 .abandoned_executions(InstanceScope::SYSTEM, before, ABANDONED)
         })
         .await?;
-    let found = abandoned.len();
     for execution in abandoned {
         state
             .store
             .write(move |tx, ctx| execution::abandon(tx, ctx, &execution))
             .await?;
     }
-    Ok(found)
+    Ok(())
 }
