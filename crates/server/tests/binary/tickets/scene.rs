@@ -12,7 +12,7 @@ use workforce_forge_imitation::{ForgeImitation, ImitatedForge, TOKEN};
 use super::repositories::{file_url, git, make_remote, make_source};
 use super::watch::{Watch, When};
 use crate::client::Sender;
-use crate::harness::{Server, folder, is_alive};
+use crate::harness::{Server, folder};
 use crate::office::Database;
 
 /// The name of the repository at the forge.
@@ -124,6 +124,23 @@ impl<'a> Scene<'a> {
         scene
     }
 
+    /// Adds a repository of its own to the project and to the forge; its remote.
+    pub(super) fn add_workspace(&self, full_name: &str) -> PathBuf {
+        let (_, name) = full_name.split_once('/').unwrap();
+        let home = self.home.path().canonicalize().unwrap();
+        let (source, remote) = (home.join(name), home.join(format!("{name}.git")));
+        make_source(&source);
+        make_remote(&source, &remote);
+        let forge = self.forge.as_ref().unwrap();
+        forge.add_repository_of(full_name, &remote);
+        let url = forge.repository_url(full_name);
+        let rewrite = format!("url.{}.insteadOf", file_url(&remote));
+        git(&source, &["config", &rewrite, &url]);
+        let workspace = json!({ "cwd": source, "repoUrl": url, "name": name });
+        self.post(&format!("/api/projects/{}/workspaces", self.project), &workspace);
+        remote
+    }
+
     fn hire(&self, name: &str, reports_to: Option<&Member>) -> Member {
         let agent = json!({
             "name": name,
@@ -188,11 +205,6 @@ impl<'a> Scene<'a> {
         self.server().signal(Signal::SIGKILL);
     }
 
-    /// True when somebody killed the server.
-    pub(super) fn is_killed(&self) -> bool {
-        !is_alive(self.server().pid().try_into().unwrap())
-    }
-
     /// Starts the server again after its end, which is waited for.
     pub(super) fn start_again(&mut self) {
         self.watch.kill_nobody();
@@ -217,7 +229,7 @@ impl<'a> Scene<'a> {
     pub(super) fn end_leases(&self) {
         if let Database::Postgres(database) = self.database {
             let ended = "UPDATE approval_executions SET lease_expires_at = now() \
-                         WHERE state = 'executing' RETURNING approval_id::text";
+                         WHERE state = 'executing' RETURNING approval_id::text AS line";
             database.texts(ended);
         }
     }
