@@ -152,6 +152,9 @@ fn finish(scene: &Scene<'_>, issue: &str, plan: &str) -> String {
     let approval = id_of(&scene.asked(issue, "approve_pull_request"));
     decided(scene, &approval, "approve");
     assert_eq!(scene.status(issue), "done");
-    git(&scene.remote, &["cat-file", "-e", &format!("{}:work.txt", ticket.branch)]);
+    git(
+        &scene.remote,
+        &["cat-file", "-e", &format!("{}:work.txt", ticket.branch)],
+    );
     ticket.branch
 }

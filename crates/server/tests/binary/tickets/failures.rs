@@ -97,18 +97,6 @@ on_both! {
         assert_eq!(scene.status(&ticket.issue), "done");
     }
 
-    fn a_remote_whose_hook_refuses_the_branch_delays_the_push(database) {
-        let scene = Scene::open(database, Host::Remote);
-        let (ticket, approval) = scene.ticket_to_merge("ABC-1");
-        let hook = scene.remote.join("hooks/pre-receive");
-        executable(&hook, "#!/bin/sh\necho 'not on a Friday' >&2\nexit 1\n");
-        let (status, answer) = scene.approve(&approval);
-        failed(&scene, &approval, (status, &answer), 409, "git_push_rejected");
-        fs::remove_file(&hook).unwrap();
-        approved_in_time(&scene, &approval);
-        assert_eq!(scene.status(&ticket.issue), "done");
-    }
-
     fn a_token_is_shown_nowhere(database) {
         let scene = Scene::open(database, Host::Forge(ImitatedForge::GitHub));
         let (_, approval) = scene.ticket_to_merge("ABC-1");
@@ -155,13 +143,6 @@ fn approved_in_time(scene: &Scene<'_>, approval: &str) {
         (status != 502).then_some((status, answer))
     });
     assert_eq!(answer.0, 200, "{}", answer.1);
-}
-
-fn executable(path: &Path, text: &str) {
-    use std::os::unix::fs::PermissionsExt;
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, text).unwrap();
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 /// Nothing below a folder has this text in it.

@@ -155,8 +155,5 @@ fn committed_as_told(scene: &Scene<'_>, ticket: &Ticket) {
     assert_eq!(commits, expected);
     let body = git(&scene.remote, &["log", "-1", "--format=%b", &ticket.branch]);
     assert!(body.contains(&format!("Workforce-Issue: {name}")), "{body}");
-    assert!(
-        body.contains(&format!("Workforce-Agent: {lead}")),
-        "{body}"
-    );
+    assert!(body.contains(&format!("Workforce-Agent: {lead}")), "{body}");
 }

@@ -22,8 +22,8 @@ fn every(database: &Database) -> usize {
     let all = std::env::var("WORKFORCE_TICKET_KILLS").is_ok_and(|it| it == "all");
     match database {
         _ if all => 1,
-        Database::Sqlite => 2,
-        Database::Postgres(_) => 6,
+        Database::Sqlite => 3,
+        Database::Postgres(_) => 9,
     }
 }
 
@@ -70,12 +70,18 @@ on_both! {
             let _ = scene.try_send("PATCH", &path, Some(&scene.lead), &done);
             let is_over = !is_killed_before_asking(&scene, &ticket);
             if !is_over {
-                scene.start_again_and_kill_at(When::After, number);
-                if is_killed_before_asking(&scene, &ticket) {
-                    scene.start_again();
+                for when in [When::Meanwhile, When::After] {
+                    scene.start_again_and_kill_at(when, number);
+                    if !is_killed_before_asking(&scene, &ticket) {
+                        break;
+                    }
                 }
             }
-            scene.watch.kill_nobody();
+            if is_over {
+                scene.watch.kill_nobody();
+            } else {
+                scene.end_and_start_again();
+            }
             let approval = id_of(&scene.asked(&ticket.issue, "approve_pull_request"));
             assert_eq!(scene.status(&ticket.issue), "in_review");
             let (status, answer) = scene.approve(&approval);
@@ -152,11 +158,11 @@ on_both! {
     }
 }
 
-/// Approves with a server that is killed before a call of git, again with one that is killed after
-/// one, and in the end with one that lives. True when there is no such call.
+/// Approves with servers that are killed at a call of git, and in the end with one that lives. True
+/// when there is no such call.
 fn approve_with_kills(scene: &mut Scene<'_>, approval: &str, number: usize) -> bool {
     let path = format!("/api/approvals/{approval}/approve");
-    for when in [When::Before, When::After] {
+    for when in [When::Before, When::Meanwhile, When::After] {
         scene.watch.kill_at(when, number);
         let answer = scene.try_send("POST", &path, None, &json!({}));
         if let Some((status, answer)) = answer {
@@ -229,7 +235,10 @@ fn is_merged_once(scene: &Scene<'_>, ticket: &Ticket) {
     assert_eq!(git(&scene.source, &["rev-parse", branch]), head);
     assert_eq!(git(&ticket.worktree, &["rev-parse", "HEAD"]), head);
     assert_eq!(git(&ticket.worktree, &["status", "--porcelain"]), "");
-    git(&scene.remote, &["merge-base", "--is-ancestor", "main", branch]);
+    git(
+        &scene.remote,
+        &["merge-base", "--is-ancestor", "main", branch],
+    );
     let pulls = scene.forge.as_ref().unwrap().pull_requests(REPOSITORY);
     let pulls: Vec<_> = pulls.iter().filter(|it| it.head == *branch).collect();
     assert_eq!(pulls.len(), 1, "{pulls:?}");
@@ -244,7 +253,9 @@ fn is_merged_once(scene: &Scene<'_>, ticket: &Ticket) {
 fn nothing_is_left(scene: &Scene<'_>) {
     for repository in [&scene.source, &scene.remote] {
         let files = files(repository, &[]);
-        let locks = files.keys().filter(|path| path.extension().is_some_and(|it| it == "lock"));
+        let locks = files
+            .keys()
+            .filter(|path| path.extension().is_some_and(|it| it == "lock"));
         assert_eq!(locks.count(), 0, "locks in {}", repository.display());
         git(repository, &["fsck", "--no-dangling"]);
     }

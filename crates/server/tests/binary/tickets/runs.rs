@@ -72,8 +72,8 @@ on_both! {
         let ticket = scene.begin_ticket("ABC-1");
         let part = scene.begin_part(&ticket, "A part");
         employ(&scene);
-        let path = format!("/api/agents/{}/wakeup", scene.lead.id);
-        scene.post(&path, &json!({ "issueId": ticket.issue, "reason": "manual" }));
+        let path = format!("/api/issues/{}/comments", ticket.issue);
+        scene.post(&path, &json!({ "body": "How far is it?" }));
         scene.wait_for("a run", || scene.home().join("turn").exists().then_some(()));
         scene.end_part(&part);
         let issue = format!("/api/issues/{}/approvals", ticket.issue);
@@ -103,7 +103,12 @@ fn employ(scene: &Scene<'_>) {
             },
             "runtimeConfig": { "heartbeat": { "wakeOnDemand": true, "maxConcurrentRuns": 3 } },
         });
-        scene.ask("PATCH", &format!("/api/agents/{}", member.id), None, &change);
+        scene.ask(
+            "PATCH",
+            &format!("/api/agents/{}", member.id),
+            None,
+            &change,
+        );
     }
 }
 

@@ -137,7 +137,10 @@ impl<'a> Scene<'a> {
         let rewrite = format!("url.{}.insteadOf", file_url(&remote));
         git(&source, &["config", &rewrite, &url]);
         let workspace = json!({ "cwd": source, "repoUrl": url, "name": name });
-        self.post(&format!("/api/projects/{}/workspaces", self.project), &workspace);
+        self.post(
+            &format!("/api/projects/{}/workspaces", self.project),
+            &workspace,
+        );
         remote
     }
 
@@ -215,6 +218,12 @@ impl<'a> Scene<'a> {
     pub(super) fn start_again_and_kill_at(&mut self, when: When, number: usize) {
         self.watch.kill_at(when, number);
         self.start_after_end();
+    }
+
+    /// The same whether somebody killed it or not.
+    pub(super) fn end_and_start_again(&mut self) {
+        self.kill_now();
+        self.start_again();
     }
 
     fn start_after_end(&mut self) {

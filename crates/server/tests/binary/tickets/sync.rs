@@ -100,7 +100,10 @@ fn conflicts(scene: &Scene<'_>, ticket: &Ticket, action: &str, times: usize) -> 
 /// The lead merges the base branch in its worktree.
 fn merge_base(scene: &Scene<'_>, ticket: &Ticket) {
     let address = super::repositories::file_url(&scene.remote);
-    let merged = try_git(&ticket.worktree, &["pull", "-q", "--no-rebase", &address, "main"]);
+    let merged = try_git(
+        &ticket.worktree,
+        &["pull", "-q", "--no-rebase", &address, "main"],
+    );
     assert!(!merged.status.success(), "there is no conflict");
     write(&ticket.worktree, "README.md", "both\n");
     git(&ticket.worktree, &["commit", "-qam", "Merge main"]);

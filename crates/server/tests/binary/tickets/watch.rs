@@ -22,20 +22,22 @@ done
 echo "$name" >> "$here/calls"
 read -r when number < "$here/kill"
 [ "$(wc -l < "$here/calls")" -eq "$number" ] || exec REAL "$@"
-if [ "$when" = before ]; then
-    kill -9 $PPID
-    exit 1
-fi
-REAL "$@"
-code=$?
-kill -9 $PPID
-exit $code
+case $when in
+    before) kill -9 $PPID ;;
+    meanwhile) kill -9 $PPID; exec REAL "$@" ;;
+    after) REAL "$@"; kill -9 $PPID ;;
+esac
+exit 1
 "#;
 
-/// Whether the server dies before a call of git does anything, or after.
+/// When the server dies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum When {
+    /// Before a call of git does anything.
     Before,
+    /// While it works; it goes on.
+    Meanwhile,
+    /// After its end, of which the server does not learn.
     After,
 }
 
@@ -73,6 +75,7 @@ impl Watch {
     pub(super) fn kill_at(&self, when: When, number: usize) {
         let word = match when {
             When::Before => "before",
+            When::Meanwhile => "meanwhile",
             When::After => "after",
         };
         self.write("calls", "");
@@ -82,12 +85,6 @@ impl Watch {
     /// Lets every call through.
     pub(super) fn kill_nobody(&self) {
         self.write("kill", "never 0\n");
-    }
-
-    /// The commands that were called, in their order.
-    pub(super) fn calls(&self) -> Vec<String> {
-        let calls = read(&self.0.join("calls"));
-        calls.lines().map(str::to_owned).collect()
     }
 
     /// All arguments of all calls.

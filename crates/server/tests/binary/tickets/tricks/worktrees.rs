@@ -168,7 +168,11 @@ fn merged(scene: &Scene<'_>, ticket: &Ticket, work: impl FnOnce(&Path)) -> u16 {
 fn leave_unsafe(scene: &Scene<'_>, worktree: &Path) {
     write(worktree, ".env", "TOKEN=x\n");
     write(worktree, "config/key.pem", "x\n");
-    write(worktree, "notes.txt", "-----BEGIN RSA PRIVATE KEY-----\nx\n");
+    write(
+        worktree,
+        "notes.txt",
+        "-----BEGIN RSA PRIVATE KEY-----\nx\n",
+    );
     let big = fs::File::create(worktree.join("big.bin")).unwrap();
     big.set_len(60 * 1024 * 1024).unwrap();
     let nested = worktree.join("nested");
