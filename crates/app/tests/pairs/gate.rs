@@ -8,11 +8,11 @@ use workforce_domain::port::{
     ActivityReads, AgentReads, AgentWrites, ApprovalReads, ApprovalWrites, AttachmentReads,
     AttachmentWrites, BoardTokenReads, BoardTokenWrites, CommentReads, CommentWrites, CompanyReads,
     CompanyWrites, CredentialReads, CredentialWrites, EngineReads, EngineWrites, EventFeed,
-    GoalReads, GoalWrites, IdempotencyWrites, InstructionReads, InstructionWrites, IssueReads,
-    IssueWrites, Journal, LabelReads, LabelWrites, LedgerReads, LedgerWrites, ProjectReads,
-    ProjectWrites, Reads, RevisionReads, RevisionWrites, RunReads, RunWrites, SealedReads,
-    SealedWrites, SecretReads, SecretWrites, SessionReads, SessionWrites, Store, StoreError,
-    StreamTicketReads, StreamTicketWrites, Tx, Verdict,
+    ExecutionWorkspaceReads, ExecutionWorkspaceWrites, GoalReads, GoalWrites, IdempotencyWrites,
+    InstructionReads, InstructionWrites, IssueReads, IssueWrites, Journal, LabelReads, LabelWrites,
+    LedgerReads, LedgerWrites, ProjectReads, ProjectWrites, Reads, RevisionReads, RevisionWrites,
+    RunReads, RunWrites, SealedReads, SealedWrites, SecretReads, SecretWrites, SessionReads,
+    SessionWrites, Store, StoreError, StreamTicketReads, StreamTicketWrites, Tx, Verdict,
 };
 
 /// Longer than any step of a test takes.
@@ -190,6 +190,7 @@ impl Reads for GatedTx<'_> {
         runs: RunReads,
         sessions: SessionReads,
         ledger: LedgerReads,
+        execution_workspaces: ExecutionWorkspaceReads,
     }
     ports! {
         revisions: RevisionReads,
@@ -219,6 +220,7 @@ impl Tx for GatedTx<'_> {
         runs_mut: RunWrites,
         sessions_mut: SessionWrites,
         ledger_mut: LedgerWrites,
+        execution_workspaces_mut: ExecutionWorkspaceWrites,
         engine_mut: EngineWrites,
     }
     ports! {

@@ -38,7 +38,7 @@ const CANCEL_RUN: &str = "UPDATE heartbeat_runs SET status = 'cancelled', \
     finished_at = created_at WHERE status = 'queued'";
 
 /// What breaks each of them.
-const BREAKING: [(&str, &str); 50] = [
+const BREAKING: [(&str, &str); 51] = [
     ("only_working_companies_queue", PAUSE_COMPANY),
     ("stopped_work_was_asked_to_stop", PAUSE_COMPANY),
     (

@@ -261,6 +261,8 @@ pub(super) const REQUESTS: &[Request] = &[
     // Who does not hold it is no stranger, but in conflict with who does.
     post("/api/issues/{issueId}/release", "{}").or("not_holder"),
     get("/api/issues/{issueId}/runs"),
+    get("/api/issues/{issueId}/workspace").or("not_found"),
+    get("/api/issues/{issueId}/workspace/diff").or("not_found"),
     // Labels.
     patch("/api/labels/{labelId}", r#"{"name":"L{unique}"}"#),
     delete("/api/labels/{labelId}"),

@@ -19,7 +19,7 @@ use workforce_domain::id::{ApprovalId, CompanyId, ExecutionWorkspaceId, IssueId,
 use workforce_domain::port::{
     AdapterCheckError, AdapterCheckFuture, AdapterChecks, AdapterToCheck, CarryOutError,
     CarryOutFuture, EngineSignal, GovernedWork, LogError, LogPart, LogSlice, LogStream, Preflight,
-    PreflightFuture, RunLogs, StepFailure, StepFault, Store, Tx, WorktreeFuture,
+    PreflightFuture, RunLogs, StepFailure, StepFault, Store, StoreError, Tx, WorktreeFuture,
 };
 use workforce_domain::time::Timestamp;
 use workforce_testkit::ports;
@@ -82,6 +82,7 @@ impl AdapterChecks for FitAdapters {
 pub(crate) struct Steps {
     store: Arc<dyn Store>,
     failures: Mutex<VecDeque<StepFailure>>,
+    stops: AtomicBool,
 }
 
 impl Steps {
@@ -89,7 +90,13 @@ impl Steps {
         Self {
             store,
             failures: Mutex::default(),
+            stops: AtomicBool::default(),
         }
+    }
+
+    /// The next execution stops in the midst of a step.
+    pub(crate) fn stop_once(&self) {
+        self.stops.store(true, Ordering::SeqCst);
     }
 
     /// The next execution fails like this.
@@ -226,6 +233,10 @@ impl GovernedWork for Steps {
                     Ok(execution::order(tx.reads(), company, approval)?)
                 })?
                 .expect("an execution that was begun");
+            if self.stops.swap(false, Ordering::SeqCst) {
+                let lost = StoreError::Failed("the server stopped".into());
+                return Err(CarryOutError::Store(lost));
+            }
             let attempt = order.execution.attempts;
             if let Some(failure) = self.failures.lock().unwrap().pop_front() {
                 self.write(Actor::System, |tx, ctx| {

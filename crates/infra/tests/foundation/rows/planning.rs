@@ -1,6 +1,6 @@
 //! Goals, projects and their places.
 
-use super::{BOSS, COMPANY, PROJECT, SUBGOAL, WORKSPACE, WORKTREE};
+use super::{BOSS, COMPANY, PARENT, PROJECT, SUBGOAL, WORKSPACE, WORKTREE};
 use crate::row::Row;
 use crate::row::Value::{Flag, Instant, Json, Key, Null, Number, Text};
 
