@@ -1,7 +1,9 @@
 //! The board says no, or asks for a change: whoever asked goes on, and nobody is stuck.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
-use workforce_forge_imitation::ImitatedForge;
+use workforce_forge_imitation::{Failure, ImitatedForge};
 
 use super::repositories::{git, write};
 use super::scene::{Host, REPOSITORY, Scene, id_of};
@@ -82,6 +84,29 @@ on_both! {
         let pulls = scene.forge.as_ref().unwrap().pull_requests(REPOSITORY);
         assert_eq!(pulls.len(), 1, "{pulls:?}");
         assert_eq!(pulls[0].title, "Better");
+    }
+
+    fn one_of_many_decisions_at_once_is_taken(database) {
+        let scene = Scene::open(database, Host::Forge(ImitatedForge::GitHub));
+        let (ticket, approval) = scene.ticket_to_merge("ABC-1");
+        let forge = scene.forge.as_ref().unwrap();
+        forge.fail(Failure::wait(Duration::from_secs(10)).on("POST", "/pulls"));
+        let statuses = std::thread::scope(|scope| {
+            let first = scope.spawn(|| scene.approve(&approval));
+            scene.wait_for("a request", || (!forge.requests().is_empty()).then_some(()));
+            let mut others = Vec::new();
+            for decision in ["approve", "reject", "request-revision"] {
+                let (status, answer) = scene.decide(&approval, decision, &json!({}));
+                assert_eq!(answer["code"], "execution_in_progress", "{decision}: {answer}");
+                others.push(status);
+            }
+            let (status, answer) = first.join().unwrap();
+            assert_eq!(status, 200, "{answer}");
+            others
+        });
+        assert_eq!(statuses, [409, 409, 409]);
+        assert_eq!(scene.status(&ticket.issue), "done");
+        assert_eq!(forge.pull_requests(REPOSITORY).len(), 1);
     }
 
     fn revised_work_that_a_part_ends_is_asked_for_once(database) {

@@ -120,42 +120,54 @@ on_both! {
         eprintln!("a pull request: killed up to call {number}");
     }
 
-    fn a_pull_request_survives_kills_at_requests_to_the_forge(database) {
-        for kind in ImitatedForge::ALL {
-            let mut scene = Scene::open(database, Host::Forge(kind));
-            for (number, (method, failure)) in [
-                ("GET", Failure::silence()),
-                ("POST", Failure::silence()),
-                ("POST", Failure::wait(FOR_EVER)),
-            ]
-            .into_iter()
-            .enumerate()
-            {
-                let (ticket, approval) = scene.ticket_to_merge(&format!("ABC-{number}"));
-                let forge = scene.forge.as_ref().unwrap();
-                forge.forget_requests();
-                forge.fail(failure.on(method, ""));
-                std::thread::scope(|scope| {
-                    let approving = scope.spawn(|| {
-                        let path = format!("/api/approvals/{approval}/approve");
-                        scene.try_send("POST", &path, None, &json!({}))
-                    });
-                    scene.wait_for("a request", || {
-                        let requests = forge.requests();
-                        requests.iter().any(|it| it.method == method).then_some(())
-                    });
-                    scene.kill_now();
-                    assert_eq!(approving.join().unwrap(), None);
-                });
-                scene.start_again();
-                is_interrupted(&scene, &approval);
-                let (status, answer) = scene.approve(&approval);
-                assert_eq!(status, 200, "{answer}");
-                is_merged_once(&scene, &ticket);
-            }
-            nothing_is_left(&scene);
-        }
+    fn a_pull_request_survives_kills_at_requests_to_github(database) {
+        kill_at_requests(database, ImitatedForge::GitHub);
     }
+
+    fn a_pull_request_survives_kills_at_requests_to_gitlab(database) {
+        kill_at_requests(database, ImitatedForge::GitLab);
+    }
+
+    fn a_pull_request_survives_kills_at_requests_to_gitea(database) {
+        kill_at_requests(database, ImitatedForge::Gitea);
+    }
+}
+
+/// Kills the server while the forge is asked, before a pull request is opened, and after.
+fn kill_at_requests(database: &Database, kind: ImitatedForge) {
+    let mut scene = Scene::open(database, Host::Forge(kind));
+    for (number, (method, failure)) in [
+        ("GET", Failure::silence()),
+        ("POST", Failure::silence()),
+        ("POST", Failure::wait(FOR_EVER)),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (ticket, approval) = scene.ticket_to_merge(&format!("ABC-{number}"));
+        let forge = scene.forge.as_ref().unwrap();
+        forge.forget_requests();
+        forge.fail(failure.on(method, ""));
+        std::thread::scope(|scope| {
+            let approving = scope.spawn(|| {
+                let path = format!("/api/approvals/{approval}/approve");
+                scene.try_send("POST", &path, None, &json!({}))
+            });
+            scene.wait_for("a request", || {
+                let requests = forge.requests();
+                let found = requests.iter().any(|it| it.method == method);
+                found.then_some(())
+            });
+            scene.kill_now();
+            assert_eq!(approving.join().unwrap(), None);
+        });
+        scene.start_again();
+        is_interrupted(&scene, &approval);
+        let (status, answer) = scene.approve(&approval);
+        assert_eq!(status, 200, "{answer}");
+        is_merged_once(&scene, &ticket);
+    }
+    nothing_is_left(&scene);
 }
 
 /// Approves with servers that are killed at a call of git, and in the end with one that lives. True

@@ -67,6 +67,23 @@ on_both! {
         assert_eq!(status, "?? work.txt");
     }
 
+    fn work_whose_worktree_is_gone_is_merged_all_the_same(database) {
+        let scene = Scene::open(database, Host::Remote);
+        let ticket = scene.begin_ticket("ABC-1");
+        scene.do_work(&ticket, |worktree| {
+            fs::write(worktree.join("work.txt"), "work").unwrap();
+            git(worktree, &["add", "."]);
+            git(worktree, &["commit", "-q", "-m", "of the agent"]);
+            fs::remove_dir_all(worktree).unwrap();
+        });
+        let approval = id_of(&scene.asked(&ticket.issue, "approve_pull_request"));
+        fs::remove_dir_all(&ticket.worktree).unwrap();
+        let (status, answer) = scene.approve(&approval);
+        assert_eq!(status, 200, "{answer}");
+        git(&scene.remote, &["cat-file", "-e", "feature/ABC-1:work.txt"]);
+        assert_eq!(scene.status(&ticket.issue), "done");
+    }
+
     fn nothing_is_asked_for_while_a_run_works(database) {
         let scene = Scene::open(database, Host::Remote);
         let ticket = scene.begin_ticket("ABC-1");

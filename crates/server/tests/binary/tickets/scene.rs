@@ -239,7 +239,7 @@ impl<'a> Scene<'a> {
         if let Database::Postgres(database) = self.database {
             let ended = "UPDATE approval_executions SET lease_expires_at = now() \
                          WHERE state = 'executing' RETURNING approval_id::text AS line";
-            database.texts(ended);
+            let _ = database.texts(ended);
         }
     }
 
