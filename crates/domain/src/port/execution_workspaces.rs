@@ -82,6 +82,16 @@ pub trait ExecutionWorkspaceReads {
         now: Timestamp,
         limit: usize,
     ) -> Result<Vec<TicketAdvance>, StoreError>;
+
+    /// Worktrees that are ready although the issue of their ticket ended no later than
+    /// `ended_by`, and that are to be looked at by `now`.
+    fn to_clean_up(
+        &mut self,
+        instance: InstanceScope,
+        ended_by: Timestamp,
+        now: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<ExecutionWorkspace>, StoreError>;
 }
 
 /// Writes of the worktrees of governed tickets.

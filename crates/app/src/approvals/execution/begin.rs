@@ -235,6 +235,8 @@ fn reserve(
             pull_request: None,
             conflict_wakes: 0,
             held_until: None,
+            clean_up_after: ctx.now,
+            kept_because: None,
             created_at: ctx.now,
             updated_at: ctx.now,
         };
