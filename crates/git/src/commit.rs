@@ -1,8 +1,11 @@
 //! Commits what an agent did, and merges into it.
 
-use crate::program::{lossy, records};
+use crate::error::Tried as _;
+use crate::folder::Kind;
+use crate::program::{LIST_LIMIT, lossy, records};
 use crate::scan::{Scan, scan, stage};
 use crate::view::View;
+use crate::worktree::{is_free, kind_at};
 use crate::{CommitId, GitError, Identity, Refusal, Worktree};
 
 /// An error names at most so many paths.
@@ -138,22 +141,25 @@ impl Worktree {
         head: &CommitId,
         tree: &str,
     ) -> Result<(), GitError> {
-        let printed = view
-            .command("diff-tree")
-            .args(["-r", "-z", "--name-only", "--no-renames", "--diff-filter=A"])
-            .args([head.as_str(), tree])
-            .stdout_limit(256 * 1024 * 1024)
-            .output()
-            .await?;
-        let folder = self.folder()?;
-        let is_there = |path: &&[u8]| {
-            let path = crate::folder::path_of(path);
-            folder
-                .below(path.parent().unwrap_or("".as_ref()))
-                .and_then(|parent| parent.kind(path.file_name().unwrap_or_default()))
-                .is_ok_and(|kind| kind.is_some())
+        let names = async |filter: &str| {
+            view.command("diff-tree")
+                .args(["-r", "-z", "--name-only", "--no-renames", filter])
+                .args([head.as_str(), tree])
+                .stdout_limit(LIST_LIMIT)
+                .output()
+                .await
         };
-        let paths: Vec<_> = records(&printed).filter(is_there).map(lossy).collect();
+        let removed = names("--diff-filter=D").await?;
+        let removed = records(&removed).map(<[u8]>::to_vec).collect();
+        let folder = self.folder()?;
+        let mut paths = Vec::new();
+        for path in records(&names("--diff-filter=A").await?) {
+            let kind = kind_at(&folder, path);
+            let is_other = matches!(kind, Ok(Some(kind)) if kind != Kind::Folder);
+            if is_other || !is_free(&folder, path, &removed).tried(|| "look at files".to_owned())? {
+                paths.push(lossy(path));
+            }
+        }
         if paths.is_empty() {
             return Ok(());
         }
@@ -167,7 +173,7 @@ async fn check_tree(view: &View, head: &CommitId, tree: &str, scan: &Scan) -> Re
     let printed = view
         .command("diff-tree")
         .args(["-r", "-z", "--raw", "--no-renames", head.as_str(), tree])
-        .stdout_limit(256 * 1024 * 1024)
+        .stdout_limit(LIST_LIMIT)
         .output()
         .await?;
     let mut records = records(&printed);

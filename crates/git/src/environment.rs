@@ -99,7 +99,7 @@ const FIXED: &[(&str, &str)] = &[
 ];
 
 /// The options before the name of a command.
-pub(crate) fn settings() -> impl Iterator<Item = OsString> {
+pub(crate) fn options() -> impl Iterator<Item = OsString> {
     SETTINGS
         .iter()
         .flat_map(|setting| [OsString::from("-c"), OsString::from(setting)])

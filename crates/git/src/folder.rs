@@ -10,7 +10,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Component, Path, PathBuf};
 
-use nix::dir::Dir;
+use nix::dir::{Dir, Type};
 use nix::errno::Errno;
 use nix::fcntl::{AtFlags, OFlag, RenameFlags, openat, renameat, renameat2};
 use nix::sys::stat::{FileStat, Mode, SFlag, fstat, fstatat, mkdirat};
@@ -232,17 +232,46 @@ impl Folder {
 
     /// The names of all entries.
     pub(crate) fn names(&self) -> io::Result<Vec<OsString>> {
+        let entries = self.list(|_| None)?;
+        Ok(entries.into_iter().map(|(name, _)| name).collect())
+    }
+
+    /// All entries with what they are; none for one that was removed meanwhile.
+    pub(crate) fn kinds(&self) -> io::Result<Vec<(OsString, Option<Kind>)>> {
+        let mut entries = self.list(|kind| {
+            Some(match kind {
+                Type::Directory => Kind::Folder,
+                Type::File => Kind::File,
+                Type::Symlink => Kind::Link,
+                _ => Kind::Special,
+            })
+        })?;
+        for (name, kind) in &mut entries {
+            // Some file systems do not tell.
+            if kind.is_none() {
+                *kind = self.kind(name)?;
+            }
+        }
+        Ok(entries)
+    }
+
+    fn list(
+        &self,
+        kind: impl Fn(Type) -> Option<Kind>,
+    ) -> io::Result<Vec<(OsString, Option<Kind>)>> {
         let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
         // A folder of its own: reading moves a position that clones share.
         let mut dir = Dir::openat(self.0.as_fd(), ".", flags, Mode::empty())?;
-        let mut names = Vec::new();
+        let mut entries = Vec::new();
         for entry in dir.iter() {
-            let name = entry?.file_name().to_bytes().to_vec();
+            let entry = entry?;
+            let name = entry.file_name().to_bytes().to_vec();
             if name != b"." && name != b".." {
-                names.push(OsString::from_vec(name));
+                let kind = entry.file_type().and_then(&kind);
+                entries.push((OsString::from_vec(name), kind));
             }
         }
-        Ok(names)
+        Ok(entries)
     }
 }
 

@@ -7,7 +7,7 @@
 //! server run a program, write outside of the worktree, or reach another branch,
 //! repository or remote:
 //!
-//! - Git runs in a [view](view) of the server's own, so that it reads no setting,
+//! - Git runs in a view of the server's own, so that it reads no setting,
 //!   hook or attribute of the repository, and writes its objects there.
 //! - Whatever is written into the repository is written here, from open folders, in
 //!   which no link is followed: objects, refs, and what is kept about worktrees.
@@ -22,7 +22,9 @@ mod diff;
 mod environment;
 mod error;
 mod folder;
+mod history;
 mod index;
+mod inspection;
 mod lock;
 mod mirror;
 mod network;
@@ -36,13 +38,15 @@ mod remote;
 mod repository;
 mod scan;
 mod source;
+mod survey;
 mod values;
 mod view;
 mod worktree;
 
 pub use commit::{CommitMessage, CommitOutcome, MergeOutcome};
-pub use diff::{AheadBehind, Change, Changes, Diff, DiffTo, FileDiff, LogEntry};
+pub use diff::{Change, Changes, Diff, DiffTo, FileDiff};
 pub use error::GitError;
+pub use history::{AheadBehind, LogEntry};
 pub use lock::RepositoryLock;
 pub use network::{PushOutcome, Rejection};
 pub use operation::Operation;

@@ -45,8 +45,15 @@ impl Git {
                 continue;
             };
             let old = known.get(name);
-            if old != Some(&commit) {
-                refs.update(name, &commit, old).await?;
+            if old == Some(&commit) {
+                continue;
+            }
+            match refs.update(name, &commit, old).await {
+                // A branch that is gone may be in its way. What it holds is there.
+                Err(GitError::RefConflict { branch, reason }) => {
+                    tracing::debug!(branch, reason, "a branch of a mirror has no ref");
+                }
+                updated => updated?,
             }
         }
         Ok(repository)

@@ -9,7 +9,38 @@ use std::path::Path;
 use nix::sys::stat::{Mode, fchmod};
 use nix::unistd::{Gid, Uid, fchown};
 
-use crate::folder::Folder;
+use crate::GitError;
+use crate::error::Tried as _;
+use crate::folder::{Folder, Kind};
+
+/// Fails if an object, or a folder of them, is a link: it could lead to those of
+/// another repository.
+pub(crate) fn check(repository: &Folder) -> Result<(), GitError> {
+    let objects = repository
+        .child(OsStr::new("objects"))
+        .map_err(|error| GitError::tampered(format!("objects ({error})")))?;
+    let looking = || "look at the objects of the repository".to_owned();
+    for (name, kind) in objects.kinds().tried(looking)? {
+        let holds_objects = name == "pack" || name.len() == 2;
+        let is_linked = match kind {
+            _ if !holds_objects => false,
+            Some(Kind::Folder) => match objects.child(&name) {
+                Ok(folder) => folder
+                    .kinds()
+                    .tried(looking)?
+                    .iter()
+                    .any(|(_, kind)| *kind == Some(Kind::Link)),
+                Err(_) => true,
+            },
+            _ => true,
+        };
+        if is_linked {
+            let name = name.to_string_lossy();
+            return Err(GitError::tampered(format!("objects/{name} (a link)")));
+        }
+    }
+    Ok(())
+}
 
 /// The order in which the files of a pack become visible, by their endings.
 const PACK_ORDER: [&str; 4] = [".pack", ".rev", ".keep", ".idx"];

@@ -9,10 +9,11 @@ use std::time::Duration;
 use tokio::sync::Mutex;
 
 use crate::GitError;
-use crate::environment::{settings, variables};
+use crate::environment::{options, variables};
 use crate::error::Tried as _;
-use crate::process::{Invocation, Output, RunError, find_program, run};
+use crate::process::{Invocation, Output, RunError, find_program, run, run_blocking};
 use crate::remote::without_passwords;
+use crate::view;
 
 /// The oldest version that is used: `git merge-tree --write-tree` and all else
 /// that is called here came before it.
@@ -20,6 +21,8 @@ pub const OLDEST_VERSION: (u32, u32) = (2, 39);
 
 /// Standard output is read up to so many bytes, if nothing else is said.
 pub(crate) const STDOUT_LIMIT: usize = 8 * 1024 * 1024;
+/// Lists of paths are read up to so many bytes.
+pub(crate) const LIST_LIMIT: usize = 256 * 1024 * 1024;
 /// A message about a failed command has at most so many bytes.
 const MESSAGE_LIMIT: usize = 2000;
 
@@ -80,24 +83,22 @@ impl Git {
                 .canonicalize()
                 .tried(|| format!("open {}", folder.display()))?;
         }
-        let mut git = Inner {
+        let mut inner = Inner {
             settings,
             version: String::new(),
             locks: SyncMutex::default(),
         };
-        let unknown = Self(Arc::new(Inner {
-            settings: git.settings.clone(),
-            version: String::new(),
-            locks: SyncMutex::default(),
-        }));
-        let command = Command::new(&unknown, "version", &unknown.settings().scratch);
-        let printed = command.text().await?;
+        let scratch = inner.settings.scratch.clone();
+        let printed = Command::of(&inner.settings, "version", &scratch).text();
+        let printed = printed.await?;
         let found = printed.trim_start_matches("git version ").trim().to_owned();
         if version(&found).is_none_or(|version| version < OLDEST_VERSION) {
             return Err(GitError::TooOld { found });
         }
-        git.version = found;
-        let git = Self(Arc::new(git));
+        inner.version = found;
+        let swept = run_blocking(move || view::sweep(&scratch)).await;
+        swept.tried(|| "look at the scratch folder".to_owned())?;
+        let git = Self(Arc::new(inner));
         git.sweep_removed().await;
         Ok(git)
     }
@@ -141,18 +142,21 @@ pub(crate) struct Command {
 impl Command {
     /// A command that stays on this machine.
     pub(crate) fn new(git: &Git, name: &'static str, dir: &Path) -> Self {
-        let settings_ = git.settings();
-        let mut arguments: Vec<OsString> = settings().collect();
+        Self::of(git.settings(), name, dir)
+    }
+
+    fn of(settings: &Settings, name: &'static str, dir: &Path) -> Self {
+        let mut arguments: Vec<OsString> = options().collect();
         arguments.push(name.into());
         Self {
             name,
             invocation: Invocation {
-                program: settings_.program.clone(),
+                program: settings.program.clone(),
                 arguments,
                 environment: variables(),
                 dir: dir.to_owned(),
                 input: Vec::new(),
-                limit: settings_.local_limit,
+                limit: settings.local_limit,
                 stdout_limit: STDOUT_LIMIT,
             },
             is_cut: false,

@@ -28,6 +28,9 @@ const MAX_DEPTH: usize = 32;
 /// left behind.
 const LOCK_LOOKS: u32 = 60;
 const LOCK_PAUSE: Duration = Duration::from_millis(50);
+/// So often a lock that was left behind is removed: one that comes back is held
+/// against us.
+const LOCK_REMOVALS: u32 = 2;
 
 /// The refs of a repository, by its common folder.
 #[derive(Debug)]
@@ -159,7 +162,7 @@ impl<'a> Lock<'a> {
         let mut lock = file.to_owned();
         lock.push(".lock");
         let mut first = None;
-        let mut looks = 0;
+        let (mut looks, mut all_looks) = (0, 0);
         loop {
             match folder.new_file(&lock, 0o666) {
                 Ok(file) => {
@@ -180,6 +183,10 @@ impl<'a> Lock<'a> {
                 looks = 0;
             }
             looks += 1;
+            all_looks += 1;
+            if all_looks > LOCK_LOOKS * (LOCK_REMOVALS + 1) {
+                return Err(conflict(name, "its lock is taken again and again"));
+            }
             if looks > LOCK_LOOKS {
                 let left = folder.remove_file(&lock);
                 left.map_err(|_io| conflict(name, "its lock cannot be removed"))?;

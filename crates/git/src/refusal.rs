@@ -8,8 +8,8 @@ use crate::folder::{Folder, Kind};
 
 /// The largest file that is committed, in bytes.
 pub const MAX_FILE: u64 = 50 * 1024 * 1024;
-/// So much of a file is searched for a private key.
-const SEARCHED: u64 = 64 * 1024;
+/// So much of a file is searched for a private key, in bytes.
+pub(crate) const SEARCHED: u64 = 64 * 1024;
 
 /// Names of files that hold secrets, in lower case.
 const SECRET_NAMES: &[&str] = &[
@@ -187,7 +187,7 @@ fn look(folder: &Folder, path: &Path) -> io::Result<Option<Reason>> {
 }
 
 /// True for the first line of a private key in the form of PEM.
-fn holds_private_key(bytes: &[u8]) -> bool {
+pub(crate) fn holds_private_key(bytes: &[u8]) -> bool {
     const BEGIN: &[u8] = b"-----BEGIN ";
     const END: &[u8] = b"PRIVATE KEY";
     bytes.contains(&b'-')

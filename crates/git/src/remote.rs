@@ -41,7 +41,8 @@ impl fmt::Debug for Credential {
     }
 }
 
-/// A remote repository. Its address holds no credential.
+/// A remote repository. Its address holds no credential. The hooks of one that is
+/// a folder on this machine do not run: its server would be this one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remote {
     address: String,

@@ -4,25 +4,18 @@
 //! changes. So the files are compared with a fresh index of the commit.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsStr;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::error::Tried as _;
-use crate::folder::{Folder, Kind, path_of};
+use crate::folder::{Folder, path_of};
 use crate::index::refresh;
 use crate::process::run_blocking;
-use crate::program::{lossy, records};
-use crate::refusal::{self, MAX_FILE, Reason, Refusal};
+use crate::program::{LIST_LIMIT, lossy, records};
+use crate::refusal::{self, Reason, Refusal};
+use crate::survey::{Found, look_at, tracked};
 use crate::view::View;
 use crate::{CommitId, GitError};
-
-/// Lists of paths are read up to so many bytes.
-const LIST_LIMIT: usize = 256 * 1024 * 1024;
-/// The mode of a submodule.
-const SUBMODULE: &[u8] = b"160000";
-/// Git opens these wherever they are, and would wait for a pipe.
-const READ_BY_GIT: [&str; 2] = [".gitignore", ".gitattributes"];
 
 /// What happened to a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,13 +88,12 @@ pub(crate) async fn scan(view: &View, head: &CommitId, files: &Path) -> Result<S
     }
     let entries = found.entries;
     forget(view, left_out).await?;
-    refresh(view, files).await?;
-    let printed = view
-        .command_in("ls-files", files)
-        .args(["-z", "-t", "--others", "--modified", "--exclude-standard"])
-        .stdout_limit(LIST_LIMIT)
-        .output()
-        .await?;
+    let printed = if found.stops_git {
+        Vec::new()
+    } else {
+        refresh(view, files).await?;
+        list(view, files).await?
+    };
     let mut candidates = Vec::new();
     for record in records(&printed) {
         let (tag, path) = record.split_at(record.len().min(2));
@@ -134,6 +126,15 @@ pub(crate) async fn scan(view: &View, head: &CommitId, files: &Path) -> Result<S
     Ok(scan)
 }
 
+/// The paths that are modified or unknown, each after a letter for which.
+async fn list(view: &View, files: &Path) -> Result<Vec<u8>, GitError> {
+    view.command_in("ls-files", files)
+        .args(["-z", "-t", "--others", "--modified", "--exclude-standard"])
+        .stdout_limit(LIST_LIMIT)
+        .output()
+        .await
+}
+
 /// Puts what was found into the index of the view, and makes a tree of it. What
 /// is refused stays as it was in the commit, or out.
 pub(crate) async fn stage(view: &View, files: &Path, scan: &Scan) -> Result<String, GitError> {
@@ -160,136 +161,6 @@ pub(crate) async fn stage(view: &View, files: &Path, scan: &Scan) -> Result<Stri
             .await?;
     }
     view.write_tree().await
-}
-
-struct Tracked {
-    is_submodule: bool,
-    is_file: bool,
-    entry: Vec<u8>,
-}
-
-/// The entries of the view's index, by path.
-async fn tracked(view: &View) -> Result<BTreeMap<Vec<u8>, Tracked>, GitError> {
-    let printed = view
-        .command("ls-files")
-        .args(["-s", "-z"])
-        .stdout_limit(LIST_LIMIT)
-        .output()
-        .await?;
-    let mut tracked = BTreeMap::new();
-    for record in records(&printed) {
-        let Some(tab) = record.iter().position(|&b| b == b'\t') else {
-            continue;
-        };
-        let path = record[tab + 1..].to_vec();
-        let mut entry = record.to_vec();
-        entry.push(0);
-        tracked.insert(
-            path,
-            Tracked {
-                is_submodule: record.starts_with(SUBMODULE),
-                is_file: record.starts_with(b"100"),
-                entry,
-            },
-        );
-    }
-    Ok(tracked)
-}
-
-/// What a look at the files alone tells, before any of them is opened.
-#[derive(Default)]
-struct Found {
-    gone: BTreeSet<Vec<u8>>,
-    refused: BTreeMap<Vec<u8>, Reason>,
-    /// Files that are larger than one may be, and may have been so before; with
-    /// the id of what they were.
-    large: Vec<(Vec<u8>, String, u64)>,
-    submodules: Vec<u8>,
-    /// What the index of the commit says of all other paths.
-    entries: BTreeMap<Vec<u8>, Vec<u8>>,
-}
-
-async fn look_at(files: &Path, tracked: BTreeMap<Vec<u8>, Tracked>) -> Result<Found, GitError> {
-    let files = files.to_owned();
-    run_blocking(move || {
-        let root = Folder::open(&files)?;
-        let mut found = Found::default();
-        let mut parent: (PathBuf, Option<Folder>) =
-            (PathBuf::new(), Some(root.below(Path::new(""))?));
-        for (path, entry) in tracked {
-            if entry.is_submodule {
-                found.submodules.extend_from_slice(&entry.entry);
-                continue;
-            }
-            found.entries.insert(path.clone(), entry.entry.clone());
-            let file = path_of(&path);
-            let above = file.parent().unwrap_or(Path::new(""));
-            // Paths come in their order, so that most have the folder of the last.
-            if parent.0 != above {
-                parent = (above.to_owned(), root.below(above).ok());
-            }
-            let stat = match &parent.1 {
-                Some(folder) => folder.stat_of(file.file_name().unwrap_or_default())?,
-                None => None,
-            };
-            match stat.as_ref().map(Kind::of) {
-                None | Some(Kind::Folder) => {
-                    found.gone.insert(path);
-                }
-                Some(Kind::Special) => {
-                    found.refused.insert(path, Reason::SpecialFile);
-                }
-                Some(Kind::File) => {
-                    let size = stat.map_or(0, |stat| stat.st_size.unsigned_abs());
-                    if size > MAX_FILE && entry.is_file {
-                        let id = String::from_utf8_lossy(&entry.entry);
-                        let id = id.split(' ').nth(1).unwrap_or_default().to_owned();
-                        found.large.push((path, id, size));
-                    } else if size > MAX_FILE {
-                        found.refused.insert(path, Reason::TooLarge);
-                    }
-                }
-                Some(Kind::Link) => {}
-            }
-        }
-        find_pipes(&root, Path::new(""), &mut found.refused)?;
-        io::Result::Ok(found)
-    })
-    .await
-    .tried(|| "look at the files of the worktree".to_owned())
-}
-
-/// Finds files that git would open without looking at what they are.
-fn find_pipes(
-    folder: &Folder,
-    path: &Path,
-    refused: &mut BTreeMap<Vec<u8>, Reason>,
-) -> io::Result<()> {
-    for name in folder.names()? {
-        if name == ".git" {
-            continue;
-        }
-        let at = path.join(&name);
-        let is_read = READ_BY_GIT.iter().any(|read| name == *read);
-        match folder.kind(&name)? {
-            Some(Kind::Folder) => {
-                // Git does not enter what is a repository of its own.
-                if let Ok(child) = folder.child(&name)
-                    && child.kind(OsStr::new(".git"))?.is_none()
-                {
-                    find_pipes(&child, &at, refused)?;
-                }
-            }
-            Some(Kind::Special) if is_read => {
-                refused.insert(
-                    at.into_os_string().into_encoded_bytes(),
-                    Reason::SpecialFile,
-                );
-            }
-            _ => {}
-        }
-    }
-    Ok(())
 }
 
 /// Refuses large files that have not the size that they had.

@@ -7,7 +7,7 @@ use crate::config::Config;
 use crate::error::Tried as _;
 use crate::folder::Folder;
 use crate::operation::Operation;
-use crate::program::{lossy, records};
+use crate::program::{LIST_LIMIT, lossy, records};
 use crate::remote::AddressFault;
 use crate::view::View;
 use crate::worktree::branch_of;
@@ -104,7 +104,7 @@ impl Repository {
         ]);
         let mut changed = BTreeSet::new();
         for command in [staged, unstaged] {
-            let printed = command.stdout_limit(256 * 1024 * 1024).output().await?;
+            let printed = command.stdout_limit(LIST_LIMIT).output().await?;
             changed.extend(records(&printed).map(lossy));
         }
         Ok(changed)

@@ -6,9 +6,12 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use sha2::{Digest as _, Sha256};
 use tempfile::TempDir;
 
 use crate::error::Tried as _;
@@ -23,11 +26,16 @@ const COPIED: [(&str, &str, usize); 2] = [
     ("info", "exclude", 1024 * 1024),
 ];
 
+/// A view that was made so long ago is used by nobody any more.
+const LEFT_BEHIND: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// A view. Dropping it removes its folder.
 #[derive(Debug)]
 pub(crate) struct View {
     repository: Repository,
     dir: TempDir,
+    /// Leads to the objects of the repository.
+    borrowed: PathBuf,
 }
 
 impl View {
@@ -42,8 +50,13 @@ impl View {
             None => "ref: refs/heads/none\n".to_owned(),
         };
         run_blocking(move || {
-            let dir = lay_out(&repository, &head).tried(|| "make a scratch folder".to_owned())?;
-            Ok(Self { repository, dir })
+            objects::check(repository.folder())?;
+            let making = || "make a scratch folder".to_owned();
+            Ok(Self {
+                dir: lay_out(&repository, &head).tried(making)?,
+                borrowed: borrowed(&repository).tried(making)?,
+                repository,
+            })
         })
         .await
     }
@@ -68,10 +81,7 @@ impl View {
             .env("GIT_DIR", self.path())
             .env("GIT_OBJECT_DIRECTORY", self.path().join("objects"))
             .env("GIT_INDEX_FILE", self.index())
-            .env(
-                "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-                self.path().join("borrowed"),
-            )
+            .env("GIT_ALTERNATE_OBJECT_DIRECTORIES", &self.borrowed)
     }
 
     /// A command that sees the files in a folder.
@@ -152,19 +162,11 @@ fn lay_out(repository: &Repository, head: &str) -> io::Result<TempDir> {
     make_private(&views)?;
     let dir = tempfile::Builder::new().prefix("view-").tempdir_in(views)?;
     let path = dir.path();
-    for folder in ["refs", "objects", "objects/pack", "borrowed", "info"] {
+    for folder in ["refs", "objects", "objects/pack", "info"] {
         fs::create_dir(path.join(folder))?;
     }
     fs::write(path.join("HEAD"), head)?;
     fs::write(path.join("config"), repository.isolated_config())?;
-    // Only folders of objects are borrowed, not `info/alternates`, which may name
-    // the objects of any repository.
-    let objects = repository.common_dir().join("objects");
-    let borrow = |name: &str| symlink(objects.join(name), path.join("borrowed").join(name));
-    borrow("pack")?;
-    for n in 0..=u8::MAX {
-        borrow(&format!("{n:02x}"))?;
-    }
     for (folder, name, limit) in COPIED {
         let found = repository
             .folder()
@@ -176,4 +178,50 @@ fn lay_out(repository: &Repository, head: &str) -> io::Result<TempDir> {
         }
     }
     Ok(dir)
+}
+
+/// The folder that leads to the objects of a repository. It is made once. Only
+/// folders of objects are borrowed, not `info/alternates`, which may name the
+/// objects of any repository, nor what else lies there.
+fn borrowed(repository: &Repository) -> io::Result<PathBuf> {
+    let common = repository.common_dir();
+    let key = Sha256::digest(common.as_os_str().as_bytes());
+    let all = repository.git().settings().scratch.join("borrowed");
+    let path = all.join(data_encoding::HEXLOWER.encode(&key));
+    if path.is_dir() {
+        return Ok(path);
+    }
+    make_private(&all)?;
+    let new = tempfile::tempdir_in(&all)?;
+    let objects = common.join("objects");
+    symlink(objects.join("pack"), new.path().join("pack"))?;
+    for n in 0..=u8::MAX {
+        let name = format!("{n:02x}");
+        symlink(objects.join(&name), new.path().join(&name))?;
+    }
+    match fs::rename(new.path(), &path) {
+        // Somebody else made it meanwhile.
+        Err(_) if path.is_dir() => Ok(path),
+        moved => moved.map(|()| path),
+    }
+}
+
+/// Removes the views that servers left which were ended. One that is in use is
+/// younger.
+pub(crate) fn sweep(scratch: &Path) -> io::Result<()> {
+    let views = scratch.join("views");
+    make_private(&views)?;
+    // The clock of the file system, by which the others are dated.
+    let now = tempfile::tempfile_in(&views)?.metadata()?.modified()?;
+    for entry in fs::read_dir(&views)? {
+        let entry = entry?;
+        let Ok(metadata) = entry.metadata() else {
+            continue;
+        };
+        let age = now.duration_since(metadata.modified()?).unwrap_or_default();
+        if age > LEFT_BEHIND {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+    Ok(())
 }

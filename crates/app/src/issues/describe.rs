@@ -3,6 +3,7 @@
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::change::{Change, Replace};
 use workforce_domain::issue::Issue;
+use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{Failure, Locked, Tx};
 
 use super::hierarchy::Followers;
@@ -26,10 +27,11 @@ pub(super) fn describe(
         command.goal_id.value().copied(),
     );
     hierarchy::check_places(tx.reads(), scope, project, goal)?;
+    let ends = command.status.value().is_some_and(|to| to.is_terminal());
     let parent = match command.parent_id {
         Change::Keep => issue.parent,
         Change::Clear => None,
-        Change::Set(parent) => Some(hierarchy::check_move(tx, scope, issue, &parent)?),
+        Change::Set(parent) => Some(hierarchy::check_move(tx, scope, issue, &parent, ends)?),
     };
     if let Replace::Set(title) = command.title {
         issue.title = title;

@@ -28,14 +28,20 @@ pub(super) fn parent_of_new(
     Ok(found)
 }
 
-/// Checks that an issue may be moved below another, and tells the other's id.
+/// Checks that an issue may be moved below another, and tells the other's id. `ends` says that
+/// the issue is to end with the move, which its new parent is locked for.
 pub(super) fn check_move(
     tx: &mut dyn Tx,
     company: CompanyScope,
     issue: &Issue,
     parent: &IssueRef,
+    ends: bool,
 ) -> Result<IssueId, Failure<IssueError>> {
     let parent = existing(tx.reads(), company, parent)?.id;
+    if ends {
+        // In the order of locks: issues, then their hierarchy.
+        tx.issues_mut().lock(company.into(), &parent.into())?;
+    }
     // Two moves at once could make a cycle that neither makes alone.
     tx.issues_mut().lock_hierarchy(company)?;
     let above = tx.issues().ancestors(company, parent)?;

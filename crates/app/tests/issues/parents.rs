@@ -1,9 +1,9 @@
 //! The tree of issues: no cycle, not too deep (docs/issues.md#hierarchy).
 
 use workforce_app::issues::{self, CreateIssue, IssueError, UpdateIssue};
-use workforce_domain::change::Change;
+use workforce_domain::change::{Change, Replace};
 use workforce_domain::id::IssueId;
-use workforce_domain::issue::{Issue, IssueRef};
+use workforce_domain::issue::{Issue, IssueRef, IssueStatus};
 use workforce_domain::text::Label;
 use workforce_testkit::world::{done, label, new_issue, no_change, refused};
 
@@ -148,4 +148,20 @@ fn one_issue_is_shown_with_its_parents_nearest_first() {
         );
         assert_eq!((detail.goal, detail.view.issue), (None, low.clone()));
     }
+}
+
+#[test]
+fn an_issue_is_moved_and_ended_at_once() {
+    let scene = Scene::new();
+    let (one, other) = (
+        scene.nobodys(IssueStatus::Todo),
+        scene.nobodys(IssueStatus::Todo),
+    );
+    let both = UpdateIssue {
+        parent_id: Change::Set(other.id.into()),
+        status: Replace::Set(IssueStatus::Done),
+        ..no_change()
+    };
+    done(scene.world.board().changes(&one, &both));
+    assert_eq!(scene.status(&one), IssueStatus::Done);
 }

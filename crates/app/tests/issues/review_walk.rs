@@ -81,17 +81,27 @@ impl Walk {
     fn step(&mut self) {
         let draws = &mut self.draws;
         let issue = draws.one_of(&self.issues).clone();
-        let agent = draws.one_of(&self.agents).clone();
+        // Mostly whoever has the issue, who may do most with it.
+        let assignee = self.it.now(&issue).assignee.agent();
+        let assignee = self.agents.iter().find(|agent| Some(agent.id) == assignee);
+        let agent = match assignee {
+            Some(assignee) if draws.below(4) != 0 => assignee.clone(),
+            _ => draws.one_of(&self.agents).clone(),
+        };
         let present = self.it.world.stored_agent(agent.id).is_employed();
-        let by_board = !present || draws.below(4) == 0;
+        let by_board = !present || draws.below(8) == 0;
         let caller: Acting<'_> = match by_board {
             true => self.it.world.board(),
             false => self.it.world.agent(agent.id),
         };
-        let status = *draws.one_of(&STATUSES);
+        let status = match draws.below(3) {
+            0 => *draws.one_of(&STATUSES),
+            1 => IssueStatus::InProgress,
+            _ => IssueStatus::Done,
+        };
         let other = draws.one_of(&self.agents).clone();
-        match draws.below(16) {
-            0..=7 => may_be_refused(caller.changes(&issue, &to(status))),
+        match draws.below(24) {
+            0..=7 | 16.. => may_be_refused(caller.changes(&issue, &to(status))),
             8 => may_be_refused(caller.changes(
                 &issue,
                 &UpdateIssue {
@@ -122,7 +132,7 @@ impl Walk {
                 may_be_refused(made);
             }
             14 => may_be_refused(caller.adds(&issue, &crate::deeds::reopening("Once more."))),
-            _ if draws.below(6) == 0 => {
+            _ if draws.below(12) == 0 => {
                 let board = self.it.world.board();
                 may_be_refused(board.write(|tx, ctx| agents::terminate(tx, ctx, agent.id)));
             }

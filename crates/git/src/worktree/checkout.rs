@@ -6,33 +6,21 @@
 //! will be is left; and so is one that is neither, which an agent changed.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsStr;
-use std::io;
-use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Path, PathBuf};
-
-use sha2::{Digest as _, Sha256};
+use std::path::Path;
 
 use crate::error::Tried as _;
 use crate::folder::{Folder, Kind, path_of};
 use crate::index::refresh;
-use crate::program::{make_private, records};
+use crate::program::{LIST_LIMIT, records};
 use crate::view::View;
 use crate::{CommitId, GitError, Worktree};
 
-use super::Admin;
+use super::paths::{is_free, kind_at, remove_at};
+use super::{Admin, Pending};
 
 /// A file that is compared to tell whether it is half written has at most this
 /// size.
 const MAX_COMPARED: usize = 256 * 1024 * 1024;
-
-/// What was begun and not ended.
-#[derive(Debug)]
-pub(crate) struct Pending {
-    /// None if there were no files.
-    pub(crate) old: Option<CommitId>,
-    pub(crate) new: CommitId,
-}
 
 /// A path that differs between two trees.
 struct Difference {
@@ -48,54 +36,6 @@ struct Entry {
 }
 
 impl Worktree {
-    fn note(&self) -> (PathBuf, String) {
-        let key = Sha256::digest(self.path().as_os_str().as_bytes());
-        let folder = self.repository.git().settings().scratch.join("checkouts");
-        (folder, data_encoding::HEXLOWER.encode(&key))
-    }
-
-    /// Notes that the files are about to become those of another commit.
-    pub(crate) fn note_pending(
-        &self,
-        old: Option<&CommitId>,
-        new: &CommitId,
-    ) -> Result<(), GitError> {
-        let (folder, name) = self.note();
-        let text = format!("{} {new}\n", old.map_or("-", CommitId::as_str));
-        make_private(&folder)
-            .and_then(|()| Folder::open(&folder)?.replace(&name, text.as_bytes()))
-            .tried(|| "note what is begun".to_owned())
-    }
-
-    /// What was begun.
-    pub(crate) fn pending(&self) -> Result<Option<Pending>, GitError> {
-        let (folder, name) = self.note();
-        let text = match Folder::open(&folder).and_then(|folder| folder.read(&name, 1024)) {
-            Ok(text) => text.unwrap_or_default(),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(error).tried(|| "read what was begun".to_owned()),
-        };
-        let text = String::from_utf8_lossy(&text);
-        let mut words = text.split_whitespace();
-        let (old, new) = (words.next(), words.next());
-        let commit = |word: &str| CommitId::new(word).ok();
-        Ok(new.and_then(commit).map(|new| Pending {
-            old: old.and_then(commit),
-            new,
-        }))
-    }
-
-    /// Forgets what was begun.
-    pub(crate) fn forget_pending(&self) -> Result<(), GitError> {
-        let (folder, name) = self.note();
-        match Folder::open(&folder).and_then(|folder| folder.remove_file(OsStr::new(&name))) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(error).tried(|| "forget what was begun".to_owned())
-            }
-            _ => Ok(()),
-        }
-    }
-
     /// Brings what was begun to its end.
     pub(crate) async fn finish_pending(&self) -> Result<(), GitError> {
         let Some(pending) = self.pending()? else {
@@ -165,13 +105,16 @@ impl Worktree {
             remove_at(&folder, path).tried(|| self.writing())?;
         }
         view.read_tree(pending.new.as_str()).await?;
-        if write.is_empty() {
-            return Ok(());
-        }
         let mut input = Vec::new();
         for path in write {
-            input.extend_from_slice(path);
-            input.push(0);
+            // What an agent put in the way since is left, and counts as a change.
+            if is_free(&folder, path, &BTreeSet::new()).tried(|| self.writing())? {
+                input.extend_from_slice(path);
+                input.push(0);
+            }
+        }
+        if input.is_empty() {
+            return Ok(());
         }
         view.command_in("checkout-index", self.path())
             .args(["--force", "-z", "--stdin"])
@@ -227,7 +170,7 @@ impl Worktree {
         let printed = view
             .command_in("diff-files", self.path())
             .args(["--name-only", "-z", "--ignore-submodules=all"])
-            .stdout_limit(256 * 1024 * 1024)
+            .stdout_limit(LIST_LIMIT)
             .output()
             .await?;
         found.extend(records(&printed).map(<[u8]>::to_vec));
@@ -280,7 +223,7 @@ async fn differences(view: &View, pending: &Pending) -> Result<Vec<Difference>, 
         .command("diff-tree")
         .args(["-r", "-z", "--raw", "--no-renames", "--full-index"])
         .args([old, pending.new.as_str()])
-        .stdout_limit(256 * 1024 * 1024)
+        .stdout_limit(LIST_LIMIT)
         .output()
         .await?;
     let mut found = BTreeMap::new();
@@ -305,38 +248,4 @@ async fn differences(view: &View, pending: &Pending) -> Result<Vec<Difference>, 
         found.insert(path.to_vec(), difference);
     }
     Ok(found.into_values().collect())
-}
-
-/// What stands at a path, if no link is on the way.
-fn kind_at(folder: &Folder, path: &[u8]) -> io::Result<Option<Kind>> {
-    let path = path_of(path);
-    match folder.below(path.parent().unwrap_or(Path::new(""))) {
-        Ok(parent) => parent.kind(path.file_name().unwrap_or_default()),
-        Err(_) => Ok(None),
-    }
-}
-
-/// Removes a file, and the folders that are empty then.
-fn remove_at(folder: &Folder, path: &[u8]) -> io::Result<()> {
-    let path = path_of(path);
-    let mut at = path.as_path();
-    while let Some(above) = at.parent() {
-        let name = at.file_name().unwrap_or_default();
-        let Ok(parent) = folder.below(above) else {
-            return Ok(());
-        };
-        if at == path {
-            if parent.kind(name)? == Some(Kind::Folder) {
-                return Ok(());
-            }
-            parent.remove_file(name)?;
-        } else if parent.remove_empty(name).is_err() {
-            return Ok(());
-        }
-        at = above;
-        if at.as_os_str().is_empty() {
-            break;
-        }
-    }
-    Ok(())
 }

@@ -3,6 +3,8 @@
 mod add;
 mod admin;
 mod checkout;
+mod paths;
+mod pending;
 mod place;
 mod remove;
 
@@ -14,6 +16,8 @@ use crate::operation::Operation;
 use crate::{Branch, CommitId, GitError, Repository};
 
 pub(crate) use admin::{Admin, branch_of, entries};
+pub(crate) use paths::{is_free, kind_at};
+pub(crate) use pending::Pending;
 pub(crate) use place::Place;
 
 /// A linked worktree of a repository, on the branch of one ticket. Whoever calls

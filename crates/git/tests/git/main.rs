@@ -2,9 +2,19 @@
 //! try everything.
 
 #![expect(
+    clippy::unwrap_used,
     clippy::disallowed_methods,
-    reason = "the tests run git as its users and as agents do"
+    reason = "tests fail by panicking, and run git as its users and as agents do"
 )]
 
+mod configured_programs;
 mod flow;
+mod http;
+mod interrupted;
+mod left_behind;
+mod links;
+mod locks;
+mod refused;
+mod source;
 mod support;
+mod tampering;

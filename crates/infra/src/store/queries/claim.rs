@@ -10,11 +10,13 @@ use std::sync::LazyLock;
 use diesel::prelude::*;
 use diesel::sql_query;
 use diesel::sql_types::{BigInt, Integer, Nullable};
-use workforce_domain::id::{AgentId, CompanyId, InstanceId, IssueId, RunId, WakeId};
+use workforce_domain::id::{
+    AgentId, CompanyId, ExecutionWorkspaceId, InstanceId, IssueId, RunId, WakeId,
+};
 use workforce_domain::issue::{Holder, Lease};
 use workforce_domain::port::{ClaimRequest, ClaimedRun, Lock, StoreError};
 use workforce_domain::run::{Run, RunKind, RunStatus, WakeStatus};
-use workforce_domain::time::Month;
+use workforce_domain::time::{Month, Timestamp};
 
 use super::super::transaction::Transaction;
 use super::super::{Connection, for_update};
@@ -32,7 +34,9 @@ use crate::store::columns::{
     DigestColumn, IdColumn, Instant, InstantColumn, Key, StringEnumColumn,
 };
 use crate::store::errors::failed;
-use crate::store::schema::{agents, companies, heartbeat_runs, issues, wakes};
+use crate::store::schema::{
+    agents, companies, execution_workspaces, heartbeat_runs, issues, wakes,
+};
 
 /// The wake of one company whose turn it is.
 static FIRST: LazyLock<String> = LazyLock::new(|| {

@@ -1,0 +1,141 @@
+//! What is not committed.
+
+use std::fs::{self, File};
+
+use workforce_git::{CommitOutcome, DiffTo, MAX_FILE, Reason};
+
+use crate::support::{World, committed, git, message, write};
+
+#[tokio::test]
+async fn one_path_that_may_not_be_committed_refuses_all() {
+    let world = World::new().await;
+    let worktree = world.worktree().await;
+    let path = worktree.path();
+    let before = worktree.head().unwrap();
+    write(path, "good.txt", "good\n");
+    write(path, ".env.example", "A=\n");
+    write(path, "conf/.env", "A=secret\n");
+    write(path, "key.txt", "x\n-----BEGIN RSA PRIVATE KEY-----\n");
+    File::create(path.join("huge"))
+        .unwrap()
+        .set_len(MAX_FILE + 1)
+        .unwrap();
+    fs::create_dir(path.join("nested")).unwrap();
+    git(&path.join("nested"), &["init", "-q"]);
+    write(path, "nested/x", "x");
+    write(path, "dir/.GIT/config", "x");
+    let outcome = worktree.commit(&message("Work")).await.unwrap();
+    let CommitOutcome::Refused(refused) = outcome else {
+        panic!("{outcome:?}");
+    };
+    let refused: Vec<_> = refused
+        .iter()
+        .map(|r| (r.path.as_str(), r.reason))
+        .collect();
+    assert_eq!(
+        refused,
+        [
+            ("conf/.env", Reason::SecretName),
+            ("dir/.GIT/config", Reason::GitFolder),
+            ("huge", Reason::TooLarge),
+            ("key.txt", Reason::PrivateKey),
+            ("nested/", Reason::NestedRepository),
+        ]
+    );
+    assert_eq!(worktree.head().unwrap(), before);
+    // Nor shown as a part of a diff.
+    let diff = worktree
+        .diff(&before, DiffTo::Files, 100_000)
+        .await
+        .unwrap();
+    let names: Vec<_> = diff.files.iter().map(|file| file.path.as_str()).collect();
+    assert_eq!(names, [".env.example", "good.txt"]);
+    assert_eq!(diff.refused.len(), 5);
+
+    for name in ["conf", "nested", "dir"] {
+        fs::remove_dir_all(path.join(name)).unwrap();
+    }
+    fs::remove_file(path.join("huge")).unwrap();
+    fs::remove_file(path.join("key.txt")).unwrap();
+    committed(worktree.commit(&message("Work")).await.unwrap());
+}
+
+#[tokio::test]
+async fn a_large_file_may_stay_as_it_is() {
+    let world = World::new().await;
+    let file = File::create(world.source().join("data.bin")).unwrap();
+    file.set_len(MAX_FILE + 1).unwrap();
+    world.move_main("x", "x");
+    let worktree = world.worktree().await;
+    write(worktree.path(), "y", "y");
+    committed(worktree.commit(&message("Work")).await.unwrap());
+    let file = File::options()
+        .write(true)
+        .open(worktree.path().join("data.bin"))
+        .unwrap();
+    file.set_len(MAX_FILE + 2).unwrap();
+    let outcome = worktree.commit(&message("Work")).await.unwrap();
+    assert!(matches!(outcome, CommitOutcome::Refused(_)), "{outcome:?}");
+    assert_eq!(worktree.changes(5).await.unwrap().total, 1);
+    let diff = worktree
+        .diff(&world.main(), DiffTo::Files, 1000)
+        .await
+        .unwrap();
+    assert_eq!(diff.files.len(), 1);
+}
+
+#[tokio::test]
+async fn kinds_of_files_may_change() {
+    let world = World::new().await;
+    let worktree = world.worktree().await;
+    let path = worktree.path();
+    // A file becomes a folder, a folder a file, a file a link.
+    fs::remove_file(path.join("README.md")).unwrap();
+    write(path, "README.md/inner", "x");
+    fs::remove_dir_all(path.join("src")).unwrap();
+    write(path, "src", "x");
+    fs::remove_file(path.join(".gitignore")).unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", path.join(".gitignore")).unwrap();
+    committed(worktree.commit(&message("Work")).await.unwrap());
+    let listed = git(
+        path,
+        &["ls-tree", "-r", "HEAD", "--format=%(objectmode) %(path)"],
+    );
+    assert_eq!(
+        listed,
+        "120000 .gitignore\n100644 README.md/inner\n100644 src"
+    );
+    assert_eq!(git(path, &["status", "--porcelain"]), "");
+}
+
+#[tokio::test]
+async fn commits_of_the_agent_are_looked_through() {
+    let world = World::new().await;
+    let worktree = world.worktree().await;
+    let path = worktree.path();
+    write(path, "conf/.env", "A=secret\n");
+    write(path, "a/key.txt", "-----BEGIN PRIVATE KEY-----\n");
+    write(path, "good.txt", "good\n");
+    write(path, "empty", "");
+    git(path, &["add", "--force", "."]);
+    git(path, &["commit", "-q", "-m", "by the agent"]);
+    git(path, &["rm", "-q", "-r", "conf", "a"]);
+    git(path, &["commit", "-q", "-m", "as if nothing had been"]);
+    let (main, head) = (world.main(), worktree.head().unwrap());
+    let refused = worktree.refused_in_commits(&[main], &head).await.unwrap();
+    let refused: Vec<_> = refused
+        .iter()
+        .map(|r| (r.path.as_str(), r.reason))
+        .collect();
+    assert_eq!(
+        refused,
+        [
+            ("a/key.txt", Reason::PrivateKey),
+            ("conf/.env", Reason::SecretName)
+        ]
+    );
+    let refused = worktree
+        .refused_in_commits(std::slice::from_ref(&head), &head)
+        .await;
+    assert_eq!(refused.unwrap(), []);
+}
