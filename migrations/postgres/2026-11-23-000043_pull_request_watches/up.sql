@@ -26,3 +26,4 @@ ALTER TABLE execution_workspaces
     ADD COLUMN clean_up_after timestamptz NOT NULL DEFAULT to_timestamp(0),
     ADD COLUMN kept_because text;
 CREATE INDEX execution_workspaces_to_clean_up ON execution_workspaces (clean_up_after, id) WHERE status = 'ready';
+CREATE INDEX issues_of_worktree ON issues (company_id, execution_workspace_id) WHERE execution_workspace_id IS NOT NULL;

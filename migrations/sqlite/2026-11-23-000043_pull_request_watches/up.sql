@@ -25,3 +25,4 @@ FROM execution_workspaces WHERE pull_request_state = 'open';
 ALTER TABLE execution_workspaces ADD COLUMN clean_up_after INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE execution_workspaces ADD COLUMN kept_because TEXT;
 CREATE INDEX execution_workspaces_to_clean_up ON execution_workspaces (clean_up_after, id) WHERE status = 'ready';
+CREATE INDEX issues_of_worktree ON issues (company_id, execution_workspace_id) WHERE execution_workspace_id IS NOT NULL;

@@ -83,6 +83,13 @@ pub trait ExecutionWorkspaceReads {
         limit: usize,
     ) -> Result<Vec<TicketAdvance>, StoreError>;
 
+    /// An issue that has not ended and is worked on in a worktree.
+    fn open_issue_in(
+        &mut self,
+        company: CompanyScope,
+        id: ExecutionWorkspaceId,
+    ) -> Result<Option<IssueId>, StoreError>;
+
     /// Worktrees that are ready although the issue of their ticket ended no later than
     /// `ended_by`, and that are to be looked at by `now`.
     fn to_clean_up(

@@ -273,6 +273,8 @@ fn reserve(
         known.base_branch = base_branch;
         known.base_commit = None;
         known.pull_request = None;
+        known.kept_because = None;
+        tx.pull_request_watches_mut().end(&known)?;
     }
     known.updated_at = ctx.now;
     tx.execution_workspaces_mut().save(&known)?;

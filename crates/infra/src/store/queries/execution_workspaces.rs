@@ -24,6 +24,13 @@ use crate::store::columns::{IdColumn, InstantColumn, StringEnumColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{execution_workspaces, heartbeat_runs, issues, ticket_advances};
 
+/// The statuses of issues that have ended.
+fn ended() -> Vec<StringEnumColumn<IssueStatus>> {
+    let all = IssueStatus::ALL.iter().copied();
+    let ended = all.filter(|status| status.is_terminal());
+    ended.map(StringEnumColumn).collect()
+}
+
 impl ExecutionWorkspaceReads for Transaction<'_> {
     fn find(
         &mut self,
@@ -186,6 +193,22 @@ impl ExecutionWorkspaceReads for Transaction<'_> {
         all(rows)
     }
 
+    fn open_issue_in(
+        &mut self,
+        company: CompanyScope,
+        id: ExecutionWorkspaceId,
+    ) -> Result<Option<IssueId>, StoreError> {
+        let issue: Option<IdColumn<IssueId>> = issues::table
+            .filter(issues::company_id.eq(IdColumn(company.company())))
+            .filter(issues::execution_workspace_id.eq(IdColumn(id)))
+            .filter(issues::status.ne_all(ended()))
+            .select(issues::id)
+            .first(self.conn)
+            .optional()
+            .map_err(failed)?;
+        Ok(issue.map(|issue| issue.0))
+    }
+
     fn to_clean_up(
         &mut self,
         _instance: InstanceScope,
@@ -193,8 +216,6 @@ impl ExecutionWorkspaceReads for Transaction<'_> {
         now: Timestamp,
         limit: usize,
     ) -> Result<Vec<ExecutionWorkspace>, StoreError> {
-        let statuses = IssueStatus::ALL.iter().copied();
-        let ended = statuses.filter(|status| status.is_terminal());
         let ended_by = InstantColumn(ended_by);
         let rows: Vec<WorkspaceRow> = execution_workspaces::table
             .inner_join(
@@ -206,7 +227,7 @@ impl ExecutionWorkspaceReads for Transaction<'_> {
                 execution_workspaces::status.eq(StringEnumColumn(ExecutionWorkspaceStatus::Ready)),
             )
             .filter(execution_workspaces::clean_up_after.le(InstantColumn(now)))
-            .filter(issues::status.eq_any(ended.map(StringEnumColumn).collect::<Vec<_>>()))
+            .filter(issues::status.eq_any(ended()))
             .filter(
                 issues::completed_at
                     .le(ended_by)
