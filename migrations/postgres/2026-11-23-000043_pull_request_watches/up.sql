@@ -10,6 +10,7 @@ CREATE TABLE pull_request_watches (
     head_commit text,
     drift_due_at timestamptz NOT NULL,
     merged_base text,
+    merged_head text,
     obstacle text,
     escalated boolean NOT NULL,
     created_at timestamptz NOT NULL,

@@ -10,6 +10,7 @@ CREATE TABLE pull_request_watches (
     head_commit TEXT,
     drift_due_at INTEGER NOT NULL,
     merged_base TEXT,
+    merged_head TEXT,
     obstacle TEXT,
     escalated INTEGER NOT NULL CHECK (escalated IN (0, 1)),
     created_at INTEGER NOT NULL,

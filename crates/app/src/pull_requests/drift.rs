@@ -49,13 +49,25 @@ pub enum DriftOutcome {
     },
     /// The base branch was not merged.
     Stopped {
-        /// What was in the way: equal as long as nothing else is.
-        obstacle: String,
+        /// What was in the way.
+        obstacle: Obstacle,
         /// The same for people.
         failure: StepFailure,
-        /// Whether somebody has to solve a conflict.
-        is_conflict: bool,
+        /// The newest commit of the branch, if workforce made what is not pushed of it.
+        head: Option<String>,
     },
+}
+
+/// What keeps a base branch from being merged. A text is the same as long as nothing
+/// else is in the way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Obstacle {
+    /// It passes by itself.
+    Passing,
+    /// The board may want to look.
+    Told(String),
+    /// Both branches changed the same.
+    Conflict(String),
 }
 
 /// Takes a look at a base branch that is due, so that no other server does; `None`
@@ -168,7 +180,6 @@ pub fn finish_drift(
             });
             log_activity(tx, ctx, Action::TicketDriftMerged, &*issue, details);
         }
-        DriftOutcome::Stopped { .. } if watch.is_none() => return Ok(()),
         DriftOutcome::Stopped { .. } => {}
     }
     let Some(mut watch) = watch else {
@@ -184,35 +195,46 @@ pub fn finish_drift(
         DriftOutcome::Stopped {
             obstacle,
             failure,
-            is_conflict,
+            head,
         } => {
-            if watch.obstacle.as_ref() == Some(obstacle) {
-                return Ok(());
+            if head.is_some() {
+                watch.merged_head.clone_from(head);
             }
-            watch.obstacle = Some(obstacle.clone());
-            if !is_conflict {
-                let details = json!({
-                    "code": failure.fault,
-                    "error": failure.message,
-                    "facts": failure.details,
-                    "branch": worktree.branch,
-                    "baseBranch": worktree.base_branch,
-                    "executionWorkspaceId": id,
-                });
-                log_activity(tx, ctx, Action::TicketDriftPostponed, &*issue, details);
-            } else if !watch.escalated {
-                let wakes = worktree.conflict_wakes;
-                watch.escalated =
-                    agent.is_none() || wakes >= ExecutionWorkspace::MAX_CONFLICT_WAKES;
-                have_mended(tx, ctx, &issue, agent.as_ref(), id, failure)?;
+            match obstacle {
+                Obstacle::Told(told) if is_news(&mut watch, told) => {
+                    let details = json!({
+                        "code": failure.fault,
+                        "error": failure.message,
+                        "facts": failure.details,
+                        "branch": worktree.branch,
+                        "baseBranch": worktree.base_branch,
+                        "executionWorkspaceId": id,
+                    });
+                    log_activity(tx, ctx, Action::TicketDriftPostponed, &*issue, details);
+                }
+                Obstacle::Conflict(told) if is_news(&mut watch, told) && !watch.escalated => {
+                    let wakes = worktree.conflict_wakes;
+                    watch.escalated =
+                        agent.is_none() || wakes >= ExecutionWorkspace::MAX_CONFLICT_WAKES;
+                    have_mended(tx, ctx, &issue, agent.as_ref(), id, failure)?;
+                }
+                Obstacle::Passing | Obstacle::Told(_) | Obstacle::Conflict(_) => {}
             }
         }
     }
     tx.pull_request_watches_mut().save(&worktree, &watch)
 }
 
+/// Whether something else was in the way before, which is forgotten.
+fn is_news(watch: &mut PullRequestWatch, obstacle: &str) -> bool {
+    let is_news = watch.obstacle.as_deref() != Some(obstacle);
+    watch.obstacle = Some(obstacle.to_owned());
+    is_news
+}
+
 fn keep_base(watch: &mut PullRequestWatch, base: &str) {
     watch.merged_base = Some(base.to_owned());
+    watch.merged_head = None;
     watch.obstacle = None;
     watch.escalated = false;
 }

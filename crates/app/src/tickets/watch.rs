@@ -33,6 +33,7 @@ pub(crate) fn watch_pull_request(
     watch.attempts = 0;
     watch.drift_due_at = ctx.now.plus(DRIFT_EVERY);
     watch.merged_base = merged_base.or(watch.merged_base);
+    watch.merged_head = None;
     watch.obstacle = None;
     watch.escalated = false;
     tx.pull_request_watches_mut().save(worktree, &watch)

@@ -50,6 +50,8 @@ pub struct PullRequestWatch {
     pub drift_due_at: Timestamp,
     /// The commit of the base branch that was merged last, as far as it is known.
     pub merged_base: Option<String>,
+    /// The commit in which workforce merged a newer one that is not pushed yet.
+    pub merged_head: Option<String>,
     /// What kept a newer one from being merged, so that it is told once.
     pub obstacle: Option<String>,
     /// Whether the board was told of a conflict that nobody solved.
@@ -72,6 +74,7 @@ impl PullRequestWatch {
             head_commit: None,
             drift_due_at: now,
             merged_base: None,
+            merged_head: None,
             obstacle: None,
             escalated: false,
             created_at: now,

@@ -155,6 +155,7 @@ diesel::table! {
         head_commit -> Nullable<Text>,
         drift_due_at -> Instant,
         merged_base -> Nullable<Text>,
+        merged_head -> Nullable<Text>,
         obstacle -> Nullable<Text>,
         escalated -> Bool,
         created_at -> Instant,

@@ -133,6 +133,7 @@ pub(crate) fn watch(c: u8) -> Row {
         head_commit: Null,
         drift_due_at: Instant,
         merged_base: Null,
+        merged_head: Null,
         obstacle: Null,
         escalated: Flag(false),
         created_at: Instant,
