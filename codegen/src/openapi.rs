@@ -126,7 +126,7 @@ fn operation(route: &Listed) -> Value {
         let told = "The run on whose behalf an agent asks with its key.";
         parameters.push(header(RUN_ID, told, 36));
     }
-    if route.method == "POST" {
+    if route.method == "POST" && route.access != Access::Public {
         let told = "A repetition of the request under the same key within 24 hours gets the first \
                     answer.";
         parameters.push(header(IDEMPOTENCY_KEY, told, 200));

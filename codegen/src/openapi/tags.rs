@@ -40,6 +40,7 @@ const TAGS: &[(&str, &str)] = &[
         "Values that runs get to see and answers never show.",
     ),
     ("Board tokens", "Credentials of the board."),
+    ("Webhooks", "What others tell by themselves."),
     ("Health", "Whether the server can work."),
 ];
 

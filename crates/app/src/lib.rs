@@ -33,6 +33,7 @@ pub mod labels;
 pub mod masking;
 pub mod projects;
 pub mod prompt;
+pub mod pull_requests;
 pub mod refusal;
 pub mod runs;
 pub mod secrets;

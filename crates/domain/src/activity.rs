@@ -139,6 +139,22 @@ string_enum! {
         TicketConflict = "ticket.conflict",
         /// The same, after its agent was asked in vain: the board has to look.
         TicketConflictEscalated = "ticket.conflict_escalated",
+        /// The base branch of a pull request is not merged for now.
+        TicketDriftPostponed = "ticket.drift_postponed",
+        /// The base branch was merged into a pull request.
+        TicketDriftMerged = "ticket.drift_merged",
+        /// The pull request of a ticket was merged.
+        PullRequestMerged = "pull_request.merged",
+        /// The pull request of a ticket was closed without a merge.
+        PullRequestClosed = "pull_request.closed",
+        /// Checks of the pull request of a ticket failed.
+        PullRequestChecksFailed = "pull_request.checks_failed",
+        /// All checks of the pull request of a ticket passed.
+        PullRequestChecksPassed = "pull_request.checks_passed",
+        /// The worktree of a ticket that ended is kept: something would be lost.
+        WorktreeKept = "worktree.kept",
+        /// The worktree of a ticket that ended was removed; its branch is kept.
+        WorktreeRemoved = "worktree.removed",
         /// What the board agrees to began to be done outside of the store.
         ApprovalExecutionStarted = "approval.execution_started",
         /// A step of that failed; the approval is undecided still.

@@ -2,8 +2,10 @@
 //! (docs/tickets.md#execution-workspaces).
 
 mod state;
+mod watch;
 
 pub use state::*;
+pub use watch::*;
 
 use serde::Serialize;
 
@@ -105,6 +107,12 @@ pub struct ExecutionWorkspace {
     /// there.
     #[serde(skip)]
     pub held_until: Option<Timestamp>,
+    /// Its folder is looked at no earlier once its ticket has ended, to be removed.
+    #[serde(skip)]
+    pub clean_up_after: Timestamp,
+    /// Why its folder was kept although its ticket ended long ago, as a stable code
+    /// (docs/tickets.md#clean-up).
+    pub kept_because: Option<String>,
     /// When it was made.
     pub created_at: Timestamp,
     /// When it last changed.

@@ -50,6 +50,12 @@ string_enum! {
         ChildrenCompleted = "children_completed",
         /// The worktree of its ticket cannot be merged or committed as it is.
         WorkspaceConflictRecovery = "execution_workspace_conflict_recovery",
+        /// The pull request of its ticket was merged.
+        PullRequestMerged = "pull_request_merged",
+        /// The pull request of its ticket was closed without a merge.
+        PullRequestClosed = "pull_request_closed",
+        /// Checks of the pull request of its ticket failed.
+        PullRequestChecksFailed = "pull_request_checks_failed",
         /// Its last run was lost with its server.
         ProcessLostRetry = "process_lost_retry",
         /// The provider of its model refused its last run.

@@ -1,17 +1,15 @@
+mod governed;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::runtime::Handle;
-use tokio::task::JoinError;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use workforce_domain::actor::CompanyScope;
-use workforce_domain::execution_workspace::{DiffRequest, WorktreeDiff, WorktreeState};
-use workforce_domain::id::{ApprovalId, ExecutionWorkspaceId, IssueId, RunId};
+use workforce_domain::id::RunId;
 use workforce_domain::port::{
-    AdapterCheckFuture, AdapterChecks, AdapterToCheck, CarryOutError, CarryOutFuture, EngineSignal,
-    GovernedWork, PreflightFuture, StoreError, TextScrubber, WorktreeFuture,
+    AdapterCheckFuture, AdapterChecks, AdapterToCheck, EngineSignal, TextScrubber,
 };
 use workforce_domain::time::Timestamp;
 
@@ -56,6 +54,8 @@ impl Engine {
         loops.spawn(kept("housekeeping", &state, closing, housekeeping::run));
         loops.spawn(kept("log-packing", &state, closing, log_packing::run));
         loops.spawn(kept("tickets", &state, closing, tickets::run_advances));
+        loops.spawn(kept("pull-requests", &state, closing, tickets::run_watches));
+        loops.spawn(kept("worktrees", &state, closing, tickets::run_upkeep));
         loops.close();
         let renewals = TaskTracker::new();
         let abandoning = &state.abandoning;
@@ -183,55 +183,6 @@ impl EngineHandle {
             let left = state.live.len();
             tracing::error!(left, "runs are left to the next start of the server");
         }
-    }
-}
-
-impl EngineHandle {
-    /// Runs work with git on the runtime of the engine, to its end.
-    async fn looking<T: Send + 'static>(
-        &self,
-        work: impl Future<Output = Result<T, CarryOutError>> + Send + 'static,
-    ) -> Result<T, CarryOutError> {
-        let lost = |error: JoinError| CarryOutError::Store(StoreError::Failed(error.into()));
-        let task = self.state.tickets.spawn_on(work, &self.runtime);
-        task.await.unwrap_or_else(|error| Err(lost(error)))
-    }
-}
-
-impl GovernedWork for EngineHandle {
-    fn preflight(&self, company: CompanyScope, approval: ApprovalId) -> PreflightFuture<'_> {
-        Box::pin(tickets::preflight(&self.state, company, approval))
-    }
-
-    fn carry_out(&self, company: CompanyScope, approval: ApprovalId) -> CarryOutFuture<'_> {
-        let state = Arc::clone(&self.state);
-        Box::pin(tickets::carry_out(state, &self.runtime, company, approval))
-    }
-
-    fn inspect(
-        &self,
-        company: CompanyScope,
-        worktree: ExecutionWorkspaceId,
-    ) -> WorktreeFuture<'_, WorktreeState> {
-        let state = Arc::clone(&self.state);
-        Box::pin(self.looking(async move { tickets::inspect(state, company, worktree).await }))
-    }
-
-    fn diff(
-        &self,
-        company: CompanyScope,
-        worktree: ExecutionWorkspaceId,
-        request: DiffRequest,
-    ) -> WorktreeFuture<'_, WorktreeDiff> {
-        let state = Arc::clone(&self.state);
-        Box::pin(
-            self.looking(async move { tickets::diff(state, company, worktree, request).await }),
-        )
-    }
-
-    fn sync(&self, company: CompanyScope, issue: IssueId) -> CarryOutFuture<'_> {
-        let state = Arc::clone(&self.state);
-        Box::pin(self.looking(async move { tickets::sync(&state, company, issue).await }))
     }
 }
 

@@ -49,5 +49,5 @@ pub use containment::{ContainmentMode, ContainmentPlan, NotContained};
 pub use folder_removal::remove_folder;
 pub use handle::{Engine, EngineHandle};
 pub use log_store::FileRunLogs;
-pub use tickets::{CommitIdentity, TicketSettings};
+pub use tickets::{CommitIdentity, TicketSettings, WebhookSecret};
 pub use workforce_http_caller::AddressRange;

@@ -15,6 +15,8 @@ pub(crate) struct Notifiers {
     pub(crate) dispatch: Notify,
     /// For whoever stops them.
     pub(crate) stops: Notify,
+    /// For whoever asks forges.
+    pub(crate) forges: Notify,
 }
 
 impl Notifiers {

@@ -125,7 +125,9 @@ impl Endpoints {
                 move |head: HttpRequest, state: web::Data<State>, payload: Payload| {
                     let handler = handler.clone();
                     async move {
-                        match read(&head, payload, state.body_deadline).await {
+                        match read(&head, payload, state.body_deadline, "a JSON body", MAX_BODY)
+                            .await
+                        {
                             Ok(body) => {
                                 handler(RequestContext {
                                     state: Arc::clone(&state),
@@ -271,20 +273,22 @@ pub(crate) const fn name(method: &HttpMethod) -> Method {
 
 /// Reads a body within its limit and its time. One that says itself that it is
 /// above the limit is refused unread.
-async fn read(
+pub(crate) async fn read(
     request: &HttpRequest,
     payload: Payload,
     deadline: Duration,
+    what: &str,
+    max: usize,
 ) -> Result<Bytes, Problem> {
     let announced = request
         .headers()
         .get(header::CONTENT_LENGTH)
         .and_then(|length| length.to_str().ok())
         .and_then(|length| length.parse::<u64>().ok());
-    if announced.is_some_and(|length| length > MAX_BODY as u64) {
-        return Err(too_large());
+    if announced.is_some_and(|length| length > max as u64) {
+        return Err(Problem::too_large(what, max as u64));
     }
-    timeout(deadline, collect(request, payload))
+    timeout(deadline, collect(request, payload, what, max))
         .await
         .unwrap_or_else(|_elapsed| {
             let detail = "the body did not arrive in time";
@@ -294,7 +298,12 @@ async fn read(
 
 /// Takes a body off the connection. One above the limit is still taken, within
 /// reason, so that the caller sees the answer.
-async fn collect(request: &HttpRequest, mut payload: Payload) -> Result<Bytes, Problem> {
+async fn collect(
+    request: &HttpRequest,
+    mut payload: Payload,
+    what: &str,
+    max: usize,
+) -> Result<Bytes, Problem> {
     const DRAINED: usize = 8 * MAX_BODY;
     let mut body = BytesMut::new();
     let mut length = 0_usize;
@@ -304,18 +313,14 @@ async fn collect(request: &HttpRequest, mut payload: Payload) -> Result<Bytes, P
             Problem::new(Code::InvalidRequest, "the body ended early")
         })?;
         length = length.saturating_add(chunk.len());
-        if length <= MAX_BODY {
+        if length <= max {
             body.extend_from_slice(&chunk);
         } else if length > DRAINED {
             break;
         }
     }
-    if length > MAX_BODY {
-        return Err(too_large());
+    if length > max {
+        return Err(Problem::too_large(what, max as u64));
     }
     Ok(body.freeze())
-}
-
-fn too_large() -> Problem {
-    Problem::too_large("a JSON body", MAX_BODY as u64)
 }

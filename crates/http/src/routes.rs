@@ -16,6 +16,7 @@ mod labels;
 mod projects;
 mod runs;
 mod secrets;
+mod webhooks;
 
 pub(crate) use health::HEALTH_PATH;
 
@@ -50,6 +51,7 @@ pub fn all() -> Endpoints {
         secrets::register,
         activity::register,
         events::register,
+        webhooks::register,
     ];
     resources
         .into_iter()

@@ -4,8 +4,8 @@ use std::time::Duration;
 use workforce_app::authenticate::AuthPolicy;
 use workforce_domain::cost::PriceTable;
 use workforce_domain::port::{
-    AdapterChecks, Clock, EngineSignal, GovernedWork, Ids, InstructionFiles, ObjectStore, RunLogs,
-    Store, Tokens, Vault,
+    AdapterChecks, Clock, EngineSignal, ForgeWebhooks, GovernedWork, Ids, InstructionFiles,
+    ObjectStore, RunLogs, Store, Tokens, Vault,
 };
 use workforce_domain::time::Timestamp;
 use workforce_vitals::Vitals;
@@ -45,6 +45,8 @@ pub struct Ports {
     pub adapters: Arc<dyn AdapterChecks>,
     /// Does outside of the store what approvals ask for.
     pub governed: Arc<dyn GovernedWork>,
+    /// Takes what forges tell by themselves.
+    pub webhooks: Arc<dyn ForgeWebhooks>,
 }
 
 /// For how long a body may take to arrive in all, unless told otherwise.

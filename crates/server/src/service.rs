@@ -255,6 +255,7 @@ impl Service {
                 prices,
                 adapters: engine.clone(),
                 governed: engine.clone(),
+                webhooks: engine.clone(),
             },
             auth,
             args.hosts(),

@@ -12,9 +12,10 @@ use workforce_domain::port::{
     CompanyWrites, CredentialReads, CredentialWrites, EngineReads, EngineWrites, EventFeed,
     ExecutionWorkspaceReads, ExecutionWorkspaceWrites, GoalReads, GoalWrites, IdempotencyWrites,
     InstructionReads, InstructionWrites, IssueReads, IssueWrites, Journal, LabelReads, LabelWrites,
-    LedgerReads, LedgerWrites, ProjectReads, ProjectWrites, Reads, RevisionReads, RevisionWrites,
-    RunReads, RunWrites, SealedReads, SealedWrites, SecretReads, SecretWrites, SessionReads,
-    SessionWrites, Store, StoreError, StreamTicketReads, StreamTicketWrites, Tx, Verdict,
+    LedgerReads, LedgerWrites, ProjectReads, ProjectWrites, PullRequestWatchReads,
+    PullRequestWatchWrites, Reads, RevisionReads, RevisionWrites, RunReads, RunWrites, SealedReads,
+    SealedWrites, SecretReads, SecretWrites, SessionReads, SessionWrites, Store, StoreError,
+    StreamTicketReads, StreamTicketWrites, Tx, Verdict,
 };
 use workforce_infra::store::{DatabaseUrl, OpenOptions, open};
 
@@ -245,6 +246,7 @@ impl<T: Reads + ?Sized> Reads for Failing<'_, T> {
         attachments: AttachmentReads,
         approvals: ApprovalReads,
         execution_workspaces: ExecutionWorkspaceReads,
+        pull_request_watches: PullRequestWatchReads,
         runs: RunReads,
         sessions: SessionReads,
         secrets: SecretReads,
@@ -272,6 +274,7 @@ impl<T: Tx + ?Sized> Tx for Failing<'_, T> {
         approvals_mut: ApprovalWrites,
         attachments_mut: AttachmentWrites,
         execution_workspaces_mut: ExecutionWorkspaceWrites,
+        pull_request_watches_mut: PullRequestWatchWrites,
         runs_mut: RunWrites,
         sessions_mut: SessionWrites,
         secrets_mut: SecretWrites,

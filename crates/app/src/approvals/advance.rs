@@ -103,7 +103,7 @@ pub enum WorkState {
 }
 
 /// Locks an issue and the agent that it is assigned to, in the order of locks.
-fn lock_assigned(
+pub(crate) fn lock_assigned(
     tx: &mut dyn Tx,
     company: CompanyScope,
     issue: IssueId,

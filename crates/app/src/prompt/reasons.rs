@@ -17,6 +17,13 @@ pub(super) const fn sentence(reason: WakeReason) -> &'static str {
         WakeReason::WorkspaceConflictRecovery => {
             "The worktree of the issue's ticket cannot be committed or merged as it is."
         }
+        WakeReason::PullRequestMerged => "The pull request of the issue's ticket was merged.",
+        WakeReason::PullRequestClosed => {
+            "The pull request of the issue's ticket was closed without a merge."
+        }
+        WakeReason::PullRequestChecksFailed => {
+            "Checks of the pull request of the issue's ticket failed."
+        }
         WakeReason::ProcessLostRetry => "Your last run was lost before it ended.",
         WakeReason::ProviderRetry => "The provider of your model had refused your last run.",
         WakeReason::BudgetResumed => "A budget that had stopped you lets you go on.",
@@ -44,6 +51,19 @@ children that are missing.",
         WakeReason::WorkspaceConflictRecovery => Some(
             "Mend what the wake tells in the worktree: merge the base branch and solve the conflicts, or \
 remove what must not be committed. Commit, and set the issue to `done` again.",
+        ),
+        WakeReason::PullRequestMerged => Some(
+            "The work is in the base branch. See whether anything is to be done because of that; if \
+not, there is nothing to do.",
+        ),
+        WakeReason::PullRequestClosed => Some(
+            "Find out why, as far as issues and comments tell, and say in a comment what it means for \
+the ticket. Do not open the pull request again by yourself.",
+        ),
+        WakeReason::PullRequestChecksFailed => Some(
+            "The wake names the failed checks. Find out what is wrong. If it is the work of the ticket, \
+say so in a comment and set the issue to `in_progress` to mend it; its end brings the change before \
+the board.",
         ),
         WakeReason::ProcessLostRetry | WakeReason::ProviderRetry => Some(
             "Look first at what your last run left behind, in files and in comments. Do not do it \

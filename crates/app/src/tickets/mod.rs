@@ -6,10 +6,12 @@ mod plan;
 mod pull_request;
 mod read;
 mod ticket_key;
+mod watch;
 mod worktrees;
 
 pub use plan::{PlannedWorkspace, planned};
 pub(crate) use plan::{RESOLVED, resolve};
 pub(crate) use pull_request::{announcement, tell_pull_requests};
 pub use read::{LOOK, WorktreeView, worktree};
+pub(crate) use watch::{DRIFT_EVERY, watch_pull_request};
 pub(crate) use worktrees::{pushed_from, reserved_for};

@@ -82,6 +82,23 @@ pub trait ExecutionWorkspaceReads {
         now: Timestamp,
         limit: usize,
     ) -> Result<Vec<TicketAdvance>, StoreError>;
+
+    /// An issue that has not ended and is worked on in a worktree.
+    fn open_issue_in(
+        &mut self,
+        company: CompanyScope,
+        id: ExecutionWorkspaceId,
+    ) -> Result<Option<IssueId>, StoreError>;
+
+    /// Worktrees that are ready although the issue of their ticket ended no later than
+    /// `ended_by`, and that are to be looked at by `now`.
+    fn to_clean_up(
+        &mut self,
+        instance: InstanceScope,
+        ended_by: Timestamp,
+        now: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<ExecutionWorkspace>, StoreError>;
 }
 
 /// Writes of the worktrees of governed tickets.

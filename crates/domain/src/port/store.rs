@@ -9,9 +9,10 @@ use super::{
     CompanyWrites, CredentialReads, CredentialWrites, EngineReads, EngineWrites, EventFeed,
     ExecutionWorkspaceReads, ExecutionWorkspaceWrites, GoalReads, GoalWrites, IdempotencyWrites,
     InstructionReads, InstructionWrites, IssueReads, IssueWrites, Journal, LabelReads, LabelWrites,
-    LedgerReads, LedgerWrites, ProjectReads, ProjectWrites, RevisionReads, RevisionWrites,
-    RunReads, RunWrites, SealedReads, SealedWrites, SecretReads, SecretWrites, SessionReads,
-    SessionWrites, StreamTicketReads, StreamTicketWrites,
+    LedgerReads, LedgerWrites, ProjectReads, ProjectWrites, PullRequestWatchReads,
+    PullRequestWatchWrites, RevisionReads, RevisionWrites, RunReads, RunWrites, SealedReads,
+    SealedWrites, SecretReads, SecretWrites, SessionReads, SessionWrites, StreamTicketReads,
+    StreamTicketWrites,
 };
 use crate::corrupt::Corrupt;
 use crate::instructions::BundleFault;
@@ -206,6 +207,8 @@ pub trait Reads {
     fn approvals(&mut self) -> &mut dyn ApprovalReads;
     /// The worktrees of governed tickets.
     fn execution_workspaces(&mut self) -> &mut dyn ExecutionWorkspaceReads;
+    /// The watches of their open pull requests.
+    fn pull_request_watches(&mut self) -> &mut dyn PullRequestWatchReads;
     /// Runs and wakes.
     fn runs(&mut self) -> &mut dyn RunReads;
     /// Sessions of agents, and what keeps their accounts waiting.
@@ -256,6 +259,8 @@ pub trait Tx: Reads {
     fn attachments_mut(&mut self) -> &mut dyn AttachmentWrites;
     /// The worktrees of governed tickets.
     fn execution_workspaces_mut(&mut self) -> &mut dyn ExecutionWorkspaceWrites;
+    /// The watches of their open pull requests.
+    fn pull_request_watches_mut(&mut self) -> &mut dyn PullRequestWatchWrites;
     /// Runs and wakes.
     fn runs_mut(&mut self) -> &mut dyn RunWrites;
     /// Sessions of agents, and what keeps their accounts waiting.

@@ -78,7 +78,7 @@ fn refused(error: &ForgeError) -> StepFailure {
     failure(step, fault, error.to_string(), facts)
 }
 
-const fn state_of(state: forges::PullRequestState) -> PullRequestState {
+pub(super) const fn state_of(state: forges::PullRequestState) -> PullRequestState {
     match state {
         forges::PullRequestState::Open => PullRequestState::Open,
         forges::PullRequestState::Merged => PullRequestState::Merged,

@@ -3,6 +3,8 @@
 //! server's own.
 
 mod advance;
+mod clean_up;
+mod drift;
 mod execution;
 mod fault;
 mod forge;
@@ -13,6 +15,9 @@ mod push;
 mod remotes;
 mod settings;
 mod source;
+mod upkeep;
+mod watch;
+mod webhook;
 mod work;
 mod worktree;
 
@@ -21,5 +26,8 @@ pub(crate) use execution::carry_out;
 pub(crate) use inspect::{diff, inspect};
 pub(crate) use preflight::preflight;
 pub(crate) use settings::LazyGit;
-pub use settings::{CommitIdentity, TicketSettings};
+pub use settings::{CommitIdentity, TicketSettings, WebhookSecret};
+pub(crate) use upkeep::run as run_upkeep;
+pub(crate) use watch::run as run_watches;
+pub(crate) use webhook::take as take_delivery;
 pub(crate) use worktree::{NoPlace, Place, place_of};

@@ -1,4 +1,7 @@
+use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::OnceCell;
 use workforce_forges::{Forge, Forges, RepositoryAddress};
@@ -35,10 +38,40 @@ pub struct TicketSettings {
     pub identity: CommitIdentity,
     /// The forges that pull requests are opened at; nowhere when `None`.
     pub forges: Option<Forges>,
+    /// What GitHub signs its messages with; none are taken when `None`.
+    pub webhook_secret: Option<WebhookSecret>,
+    /// How long after the end of a ticket its worktree is removed.
+    pub worktree_age: Duration,
 }
 
+/// What a forge signs its messages with.
+#[derive(Clone)]
+pub struct WebhookSecret(Arc<str>);
+
+impl WebhookSecret {
+    /// A secret; `None` for an empty one, which proves nothing.
+    #[must_use]
+    pub fn new(secret: &str) -> Option<Self> {
+        (!secret.is_empty()).then(|| Self(secret.into()))
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        self.0.as_bytes()
+    }
+}
+
+/// Shows nothing of it.
+impl fmt::Debug for WebhookSecret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("WebhookSecret")
+    }
+}
+
+/// The usual age of a worktree that is removed.
+const WORKTREE_AGE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
 impl TicketSettings {
-    /// Folders beside that of the runs, the usual identity, and no forge.
+    /// Folders beside that of the runs, the usual identity and age, and no forge.
     #[must_use]
     pub fn beside(runs_dir: &Path) -> Self {
         let parent = runs_dir.parent().unwrap_or(runs_dir);
@@ -47,6 +80,8 @@ impl TicketSettings {
             scratch: parent.join("git"),
             identity: CommitIdentity::default(),
             forges: None,
+            webhook_secret: None,
+            worktree_age: WORKTREE_AGE,
         }
     }
 }

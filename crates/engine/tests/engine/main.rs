@@ -24,4 +24,5 @@ mod secrets;
 mod shutdown;
 mod support;
 mod taken_up;
+mod tickets;
 mod timers;

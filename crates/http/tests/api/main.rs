@@ -8,6 +8,7 @@ mod schema_check;
 mod sse;
 mod support;
 mod uploads;
+mod webhooks;
 mod ws;
 
 mod access;

@@ -51,11 +51,13 @@ impl Asked {
         self.route.method == method
     }
 
-    /// Whether it receives or sends a file, and so has rules of its own about
-    /// bodies.
+    /// Whether it receives or sends a file or a signed message, and so has rules of
+    /// its own about bodies.
     fn moves_a_file(&self) -> bool {
         let path = &self.route.path;
-        path.ends_with("/content") || (self.is("POST") && path.ends_with("/attachments"))
+        path.starts_with("/api/webhooks/")
+            || path.ends_with("/content")
+            || (self.is("POST") && path.ends_with("/attachments"))
     }
 
     /// Whether the document names a parameter of its query.

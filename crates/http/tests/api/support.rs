@@ -16,14 +16,14 @@ use actix_web::web::Data;
 use serde_json::Value;
 use tempfile::TempDir;
 use workforce_app::authenticate::AuthPolicy;
-use workforce_domain::port::{AdapterChecks, EngineSignal, GovernedWork, RunLogs};
+use workforce_domain::port::{AdapterChecks, EngineSignal, ForgeWebhooks, GovernedWork, RunLogs};
 use workforce_http::{AllowedHosts, Options, Ports, State, serve};
 use workforce_testkit::ports;
 use workforce_testkit::store::TestStore;
 
 pub(crate) use self::answer::{Answer, Fetched};
 pub(crate) use self::requests::Bearing;
-pub(crate) use self::stand_ins::{Digits, FitAdapters, Signals, Steps};
+pub(crate) use self::stand_ins::{Digits, FitAdapters, Signals, Steps, Webhooks};
 pub(crate) use self::twin::Twin;
 use crate::answers;
 
@@ -38,6 +38,7 @@ pub(crate) struct Api {
     pub(crate) signals: Arc<Signals>,
     pub(crate) adapters: Arc<FitAdapters>,
     pub(crate) steps: Arc<Steps>,
+    pub(crate) webhooks: Arc<Webhooks>,
     pub(crate) logs: Arc<Digits>,
     /// Beneath it lie external instructions; `data` in it is the server's.
     pub(crate) home: TempDir,
@@ -158,6 +159,7 @@ impl Api {
             engine: Arc::clone(&self.signals) as Arc<dyn EngineSignal>,
             adapters: Arc::clone(&self.adapters) as Arc<dyn AdapterChecks>,
             governed: Arc::clone(&self.steps) as Arc<dyn GovernedWork>,
+            webhooks: Arc::clone(&self.webhooks) as Arc<dyn ForgeWebhooks>,
         }
     }
 
@@ -172,6 +174,7 @@ impl Api {
         let signals = Arc::new(Signals::default());
         let adapters = Arc::new(FitAdapters::default());
         let steps = Arc::new(Steps::on(store.shared()));
+        let webhooks = Arc::new(Webhooks::default());
         let logs = Arc::new(Digits::new(100));
         let ports = Ports {
             store: store.shared(),
@@ -186,6 +189,7 @@ impl Api {
             engine: Arc::clone(&signals) as Arc<dyn EngineSignal>,
             adapters: Arc::clone(&adapters) as Arc<dyn AdapterChecks>,
             governed: Arc::clone(&steps) as Arc<dyn GovernedWork>,
+            webhooks: Arc::clone(&webhooks) as Arc<dyn ForgeWebhooks>,
         };
         let hosts = AllowedHosts::new(["board.example".to_owned()]);
         let ports = change(ports, home.path());
@@ -207,6 +211,7 @@ impl Api {
             signals,
             adapters,
             steps,
+            webhooks,
             logs,
             home,
             objects,

@@ -74,6 +74,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     project_conventions,
     execution_workspaces,
     ticket_advances,
+    pull_request_watches,
     issues,
     issue_leases,
     issue_comments,

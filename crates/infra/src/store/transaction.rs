@@ -18,9 +18,10 @@ use workforce_domain::port::{
     CompanyWrites, CredentialReads, CredentialWrites, EngineReads, EngineWrites,
     ExecutionWorkspaceReads, ExecutionWorkspaceWrites, GoalReads, GoalWrites, IdempotencyWrites,
     InstructionReads, InstructionWrites, IssueReads, IssueWrites, Journal, LabelReads, LabelWrites,
-    LedgerReads, LedgerWrites, Lock, ProjectReads, ProjectWrites, Reads, RevisionReads,
-    RevisionWrites, RunReads, RunWrites, SealedReads, SealedWrites, SecretReads, SecretWrites,
-    SessionReads, SessionWrites, StoreError, StreamTicketReads, StreamTicketWrites, Tx,
+    LedgerReads, LedgerWrites, Lock, ProjectReads, ProjectWrites, PullRequestWatchReads,
+    PullRequestWatchWrites, Reads, RevisionReads, RevisionWrites, RunReads, RunWrites, SealedReads,
+    SealedWrites, SecretReads, SecretWrites, SessionReads, SessionWrites, StoreError,
+    StreamTicketReads, StreamTicketWrites, Tx,
 };
 use workforce_domain::time::Timestamp;
 
@@ -243,6 +244,10 @@ impl Reads for Transaction<'_> {
         self
     }
 
+    fn pull_request_watches(&mut self) -> &mut dyn PullRequestWatchReads {
+        self
+    }
+
     fn runs(&mut self) -> &mut dyn RunReads {
         self
     }
@@ -330,6 +335,10 @@ impl Tx for Transaction<'_> {
     }
 
     fn execution_workspaces_mut(&mut self) -> &mut dyn ExecutionWorkspaceWrites {
+        self
+    }
+
+    fn pull_request_watches_mut(&mut self) -> &mut dyn PullRequestWatchWrites {
         self
     }
 

@@ -154,6 +154,13 @@ impl Inspection {
         self.0.lines("SELECT CAST(id AS text) AS line FROM agents")
     }
 
+    /// Every worktree of a ticket, as its status, a space, and its place below the folder
+    /// of worktrees.
+    pub fn worktrees(&mut self) -> Result<Vec<String>, StoreError> {
+        self.0
+            .lines("SELECT status || ' ' || path AS line FROM execution_workspaces ORDER BY 1")
+    }
+
     /// Every file of an attachment that there must be, as `<company>/<asset>`.
     pub fn assets(&mut self) -> Result<Vec<String>, StoreError> {
         self.0

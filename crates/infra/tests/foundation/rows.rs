@@ -33,7 +33,9 @@ pub(crate) use governance::{
 pub(crate) use instructions::{bundle, content, version};
 pub(crate) use issue::{child_key, comment, issue, issue_label, issue_text, label, lease};
 pub(crate) use money::{alert, cost, spend_total};
-pub(crate) use planning::{advance, conventions, goal, project, project_goal, workspace, worktree};
+pub(crate) use planning::{
+    advance, conventions, goal, project, project_goal, watch, workspace, worktree,
+};
 pub(crate) use record::{activity, event, stream_ticket};
 pub(crate) use run::{completion, gate, live_run, process, run, session, spend, wake};
 pub(crate) use secret::{agent_secret, run_secret, secret, secret_version};
@@ -86,6 +88,7 @@ pub(crate) fn every_table(c: u8) -> Vec<Row> {
             .with("branch", Text("c"))
             .with("owner_issue_id", Key(c, PARENT)),
         advance(c),
+        watch(c),
         run(c, RUN),
         run(c, RUN + 1)
             .with("issue_id", Key(c, ISSUE))

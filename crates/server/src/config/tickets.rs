@@ -2,10 +2,11 @@
 
 use std::env;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::Args;
-use workforce_engine::{CommitIdentity, TicketSettings};
+use workforce_engine::{CommitIdentity, TicketSettings, WebhookSecret};
 use workforce_forges::{ForgeConfig, ForgeKind, Forges, Limits, Token};
 
 /// How the variables of a forge begin, and its usual host. Their ends are `_HOST`,
@@ -35,7 +36,23 @@ pub(crate) struct TicketArgs {
         default_value = "workforce@localhost"
     )]
     pub(crate) git_email: String,
+
+    /// Days after which the worktree of a ticket that ended is removed, if nothing in
+    /// it would be lost.
+    #[arg(
+        long,
+        env = "WORKFORCE_WORKTREE_DAYS",
+        value_name = "DAYS",
+        default_value_t = 7,
+        value_parser = clap::value_parser!(u32).range(..=36_500)
+    )]
+    pub(crate) worktree_days: u32,
 }
+
+/// What GitHub signs its messages with. It has no flag, since everybody reads the
+/// command line of a process.
+const WEBHOOK_SECRET: &str = "WORKFORCE_GITHUB_WEBHOOK_SECRET";
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 impl TicketArgs {
     /// The settings, with the forges that variables of the environment name: a token
@@ -52,6 +69,9 @@ impl TicketArgs {
             name: self.git_name.clone(),
             mail: self.git_email.clone(),
         };
+        settings.worktree_age = DAY.saturating_mul(self.worktree_days);
+        let secret = env::var(WEBHOOK_SECRET).ok();
+        settings.webhook_secret = secret.and_then(|secret| WebhookSecret::new(secret.trim()));
         let named = named_forges(|name| env::var(name).ok())?;
         settings.forges = Some(Forges::new(named, Limits::default())?);
         Ok(settings)

@@ -7,6 +7,7 @@ mod finding;
 mod programs;
 mod repair;
 mod runs;
+mod worktrees;
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -46,6 +47,10 @@ pub(crate) struct DoctorArgs {
     #[arg(long, env = "WORKFORCE_MIN_FREE_BYTES", default_value_t = 256 * 1024 * 1024)]
     min_free_bytes: u64,
 
+    /// The folder of the worktrees of tickets, as the server is told.
+    #[arg(long, env = "WORKFORCE_WORKTREES", value_name = "FOLDER")]
+    worktrees: Option<PathBuf>,
+
     /// The program `pg_dump`, which backups of a PostgreSQL database need.
     #[arg(long, default_value = "pg_dump")]
     pg_dump: PathBuf,
@@ -75,6 +80,11 @@ impl<'a> Site<'a> {
             data_dir,
             database,
         })
+    }
+
+    fn worktrees(&self) -> PathBuf {
+        let named = self.args.worktrees.clone();
+        named.unwrap_or_else(|| self.data_dir.join("worktrees"))
     }
 
     fn runs_dir(&self) -> PathBuf {
@@ -120,6 +130,7 @@ fn look(site: &Site<'_>) -> (Vec<Finding>, bool) {
             let state = database::look(site, &mut inspection, &mut findings)?;
             files::look_with_database(site, &mut inspection, &mut findings)?;
             runs::look(site, &mut inspection, &mut findings)?;
+            worktrees::look(site, &mut inspection, &mut findings)?;
             programs::look(site, &mut inspection, &state, &mut findings)
         })
         .inspect_err(|error| findings.push(database::unreadable(site, error)));

@@ -248,6 +248,18 @@ on_both! {
         assert!(site.data.path().join("agents/nobody").exists());
         std::fs::remove_dir(site.data.path().join("agents/nobody")).unwrap();
 
+        let stray = site.data.path().join("worktrees/a/b/abc-1/repo");
+        std::fs::create_dir_all(&stray).unwrap();
+        std::fs::create_dir_all(site.data.path().join("worktrees/a/b/mirror/objects")).unwrap();
+        told(&site, "worktrees", "warning");
+        assert!(stray.exists());
+        std::fs::remove_dir_all(&stray).unwrap();
+        site.look().finds_nothing_in("worktrees");
+        let elsewhere = folder();
+        std::fs::create_dir_all(elsewhere.path().join("a/b/abc-1/repo")).unwrap();
+        let place = elsewhere.path().to_str().unwrap();
+        site.doctor(&["--worktrees", place], &[]).finds("worktrees", "warning");
+
         let token = site.data.path().join("board-token");
         std::fs::write(&token, "two words\n").unwrap();
         permit(&token, 0o600);

@@ -236,6 +236,8 @@ fn reserve(
             pull_request: None,
             conflict_wakes: 0,
             held_until: None,
+            clean_up_after: ctx.now,
+            kept_because: None,
             created_at: ctx.now,
             updated_at: ctx.now,
         };
@@ -272,6 +274,8 @@ fn reserve(
         known.base_branch = base_branch;
         known.base_commit = None;
         known.pull_request = None;
+        known.kept_because = None;
+        tx.pull_request_watches_mut().end(&known)?;
     }
     known.updated_at = ctx.now;
     tx.execution_workspaces_mut().save(&known)?;

@@ -168,8 +168,21 @@ pub fn finish_step(
             workspace.updated_at = ctx.now;
             tx.execution_workspaces_mut().save(&workspace)?;
         }
+        if step.step == ExecutionStep::PullRequest {
+            let merged = merged_base(&steps, step.workspace);
+            tickets::watch_pull_request(tx, ctx, &workspace, merged)?;
+        }
     }
     Ok(true)
+}
+
+/// The commit of the base branch that the steps before merged into a worktree.
+fn merged_base(steps: &[ExecutionStepRecord], workspace: ExecutionWorkspaceId) -> Option<String> {
+    let synced = steps
+        .iter()
+        .find(|it| it.workspace == workspace && it.step == ExecutionStep::Sync)?;
+    let commit = synced.result.get("baseCommit")?.as_str()?;
+    Some(commit.to_owned())
 }
 
 /// Writes down that an execution failed. The approval stays undecided, and

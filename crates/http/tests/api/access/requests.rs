@@ -88,6 +88,8 @@ pub(super) const REQUESTS: &[Request] = &[
     get("/metrics"),
     get("/api/health"),
     get("/api/health/ready"),
+    // What the caller says does not matter here, but what it signed.
+    post("/api/webhooks/github", "{}").or("credential_invalid"),
     // Agents.
     get("/api/agents/me"),
     get("/api/agents/{agentId}"),

@@ -18,8 +18,9 @@ use workforce_domain::execution_workspace::{
 use workforce_domain::id::{ApprovalId, CompanyId, ExecutionWorkspaceId, IssueId, RunId};
 use workforce_domain::port::{
     AdapterCheckError, AdapterCheckFuture, AdapterChecks, AdapterToCheck, CarryOutError,
-    CarryOutFuture, EngineSignal, GovernedWork, LogError, LogPart, LogSlice, LogStream, Preflight,
-    PreflightFuture, RunLogs, StepFailure, StepFault, Store, StoreError, Tx, WorktreeFuture,
+    CarryOutFuture, DeliveryFuture, DeliveryOutcome, EngineSignal, ForgeDelivery, ForgeWebhooks,
+    GovernedWork, LogError, LogPart, LogSlice, LogStream, Preflight, PreflightFuture, RunLogs,
+    StepFailure, StepFault, Store, StoreError, Tx, WorktreeFuture,
 };
 use workforce_domain::time::Timestamp;
 use workforce_testkit::ports;
@@ -251,6 +252,52 @@ impl GovernedWork for Steps {
                 execution::complete(tx, ctx, approval, attempt)
             })?;
             Ok(())
+        })
+    }
+}
+
+/// Takes every message with the signature [`Webhooks::SIGNATURE`].
+#[derive(Default)]
+pub(crate) struct Webhooks {
+    is_off: AtomicBool,
+    is_broken: AtomicBool,
+    taken: Mutex<Vec<ForgeDelivery>>,
+}
+
+impl Webhooks {
+    pub(crate) const SIGNATURE: &str = "sha256=0123";
+
+    /// From now on nobody signs messages.
+    pub(crate) fn switch_off(&self) {
+        self.is_off.store(true, Ordering::SeqCst);
+    }
+
+    /// From now on its store does not answer.
+    pub(crate) fn break_store(&self) {
+        self.is_broken.store(true, Ordering::SeqCst);
+    }
+
+    /// What was taken, oldest first.
+    pub(crate) fn taken(&self) -> Vec<ForgeDelivery> {
+        self.taken.lock().unwrap().clone()
+    }
+}
+
+impl ForgeWebhooks for Webhooks {
+    fn is_configured(&self) -> bool {
+        !self.is_off.load(Ordering::SeqCst)
+    }
+
+    fn take(&self, delivery: ForgeDelivery) -> DeliveryFuture<'_> {
+        Box::pin(async move {
+            if self.is_broken.load(Ordering::SeqCst) {
+                return Err(StoreError::Unavailable("it is away".into()));
+            }
+            if delivery.signature != Self::SIGNATURE {
+                return Ok(DeliveryOutcome::Forged);
+            }
+            self.taken.lock().unwrap().push(delivery);
+            Ok(DeliveryOutcome::Taken)
         })
     }
 }

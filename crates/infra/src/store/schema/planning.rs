@@ -118,6 +118,8 @@ diesel::table! {
         pull_request_state -> Nullable<Text>,
         conflict_wakes -> Integer,
         held_until -> Nullable<Instant>,
+        clean_up_after -> Instant,
+        kept_because -> Nullable<Text>,
         created_at -> Instant,
         updated_at -> Instant,
     }
@@ -134,6 +136,28 @@ diesel::table! {
         not_before -> Instant,
         error_code -> Nullable<Text>,
         error -> Nullable<Text>,
+        created_at -> Instant,
+    }
+}
+
+diesel::table! {
+    use crate::store::columns::{Instant, Json, Key};
+    use diesel::sql_types::*;
+
+    pull_request_watches (workspace_id) {
+        workspace_id -> Key,
+        company_id -> Key,
+        due_at -> Instant,
+        fence -> BigInt,
+        attempts -> Integer,
+        validators -> Json,
+        checks -> Text,
+        head_commit -> Nullable<Text>,
+        drift_due_at -> Instant,
+        merged_base -> Nullable<Text>,
+        merged_head -> Nullable<Text>,
+        obstacle -> Nullable<Text>,
+        escalated -> Bool,
         created_at -> Instant,
     }
 }

@@ -93,6 +93,8 @@ pub(crate) fn worktree(c: u8) -> Row {
         pull_request_state: Null,
         conflict_wakes: Number(0),
         held_until: Null,
+        clean_up_after: Instant,
+        kept_because: Null,
         created_at: Instant,
         updated_at: Instant,
     })
@@ -115,6 +117,25 @@ pub(crate) fn advance(c: u8) -> Row {
         not_before: Instant,
         error_code: Null,
         error: Null,
+        created_at: Instant,
+    })
+}
+
+pub(crate) fn watch(c: u8) -> Row {
+    row!(pull_request_watches {
+        workspace_id: Key(c, WORKTREE),
+        company_id: Key(c, COMPANY),
+        due_at: Instant,
+        fence: Number(0),
+        attempts: Number(0),
+        validators: Json("{}"),
+        checks: Text("none"),
+        head_commit: Null,
+        drift_due_at: Instant,
+        merged_base: Null,
+        merged_head: Null,
+        obstacle: Null,
+        escalated: Flag(false),
         created_at: Instant,
     })
 }

@@ -10,7 +10,9 @@ use workforce_domain::budget::{BudgetBasis, BudgetScope, Threshold};
 use workforce_domain::company::{CompanyStatus, PauseReason};
 use workforce_domain::conventions::CompactSource;
 use workforce_domain::cost::{BillingType, CostSource};
-use workforce_domain::execution_workspace::{ExecutionWorkspaceStatus, PullRequestState};
+use workforce_domain::execution_workspace::{
+    ChecksState, ExecutionWorkspaceStatus, PullRequestState,
+};
 use workforce_domain::goal::{GoalLevel, GoalStatus};
 use workforce_domain::instructions::BundleMode;
 use workforce_domain::issue::IssueStatus;
@@ -66,6 +68,7 @@ pub(super) const VOCABULARIES: &[Vocabulary] = &[
     of::<CompactSource>("project_conventions", "compact_source"),
     of::<ProjectGovernance>("projects", "governance"),
     of::<ProjectStatus>("projects", "status"),
+    of::<ChecksState>("pull_request_watches", "checks"),
     of::<BudgetScope>("spend_totals", "scope_type"),
     of::<RunKind>("wakes", "kind"),
     of::<WakeStatus>("wakes", "status"),

@@ -1,0 +1,48 @@
+//! A worktree in which nobody works is kept for workforce alone.
+
+use workforce_domain::actor::{CompanyOwned, CompanyScope};
+use workforce_domain::execution_workspace::{ExecutionWorkspace, ExecutionWorkspaceStatus};
+use workforce_domain::id::ExecutionWorkspaceId;
+use workforce_domain::port::{Locked, StoreError, Tx};
+use workforce_domain::time::Timestamp;
+
+use crate::approvals::execution::LEASE;
+use crate::context::Context;
+
+/// Keeps runs out of a locked worktree, without storing that yet: until when. `None`
+/// where a run works in it, or somebody else keeps runs out already.
+pub(super) fn hold_idle(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    worktree: &mut Locked<ExecutionWorkspace>,
+) -> Result<Option<Timestamp>, StoreError> {
+    let (company, id) = (worktree.scope(), worktree.id);
+    let is_held = worktree.held_until.is_some_and(|until| until > ctx.now);
+    if is_held
+        || worktree.status != ExecutionWorkspaceStatus::Ready
+        || tx.execution_workspaces().live_run(company, id)?.is_some()
+    {
+        return Ok(None);
+    }
+    let until = ctx.now.plus(LEASE);
+    worktree.held_until = Some(until);
+    Ok(Some(until))
+}
+
+/// Lets runs into a worktree again, unless somebody else keeps them out by now.
+pub fn release_held(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    company: CompanyScope,
+    id: ExecutionWorkspaceId,
+    until: Timestamp,
+) -> Result<(), StoreError> {
+    let locked = tx.execution_workspaces_mut().lock(company.into(), id)?;
+    if let Some(mut worktree) = locked.filter(|it| it.held_until == Some(until)) {
+        worktree.held_until = None;
+        tx.execution_workspaces_mut().save(&worktree)?;
+        // A run may wait for it.
+        ctx.signal.raise();
+    }
+    Ok(())
+}

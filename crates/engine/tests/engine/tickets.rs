@@ -1,0 +1,8 @@
+//! Governed tickets after their pull request was opened, with real repositories and an
+//! imitated forge.
+
+mod clean_up;
+mod drift;
+mod site;
+mod watches;
+mod webhook;

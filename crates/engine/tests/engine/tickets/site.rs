@@ -1,0 +1,360 @@
+//! A ticket whose worktree is ready, and what it is worked on with.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use workforce_app::activity_log::document;
+use workforce_app::approvals::{self, Decide, SubmitApproval, execution};
+use workforce_app::{Failure, activity, agents, issues, projects};
+use workforce_domain::activity::Activity;
+use workforce_domain::actor::{CompanyOwned, CompanyScope};
+use workforce_domain::approval::ApprovalType;
+use workforce_domain::execution_workspace::{ExecutionWorkspace, PullRequestWatch};
+use workforce_domain::id::{AgentId, IssueId};
+use workforce_domain::issue::{Issue, IssueStatus};
+use workforce_domain::page::PageRequest;
+use workforce_domain::port::GovernedWork;
+use workforce_domain::string_enum::StringEnum;
+use workforce_domain::wake::Wake;
+use workforce_engine::{EngineConfig, EngineHandle, WebhookSecret};
+use workforce_forge_imitation::{ForgeImitation, ImitatedForge, TOKEN};
+use workforce_forges::{ForgeConfig, ForgeKind, Forges, Limits, Token};
+use workforce_testkit::store::TestStore;
+use workforce_testkit::world::{label, new_project, new_workspace, no_change};
+
+use crate::support::{House, eventually};
+
+pub(crate) const REPOSITORY: &str = "acme/shop";
+pub(crate) const SECRET: &str = "a secret of the webhook";
+const BRANCH: &str = "feature/ABC-1";
+
+/// A company with an agent who is paused, so that its wakes wait, and a ticket of it.
+pub(crate) struct Site {
+    pub(crate) house: House,
+    pub(crate) forge: ForgeImitation,
+    pub(crate) agent: AgentId,
+    pub(crate) issue: IssueId,
+    engine: Option<EngineHandle>,
+}
+
+impl Site {
+    /// A ticket whose pull request is open and whose issue is done.
+    pub(crate) async fn delivered(store: TestStore) -> Self {
+        let site = Self::provisioned(store, true).await;
+        site.write("work.txt", "the work of the agent\n");
+        site.approve(ApprovalType::ApprovePullRequest, json!({}))
+            .await;
+        assert_eq!(site.issue().status(), IssueStatus::Done);
+        site
+    }
+
+    /// A ticket with a worktree and nothing else, in a repository with a remote or
+    /// without. An engine works for it.
+    pub(crate) async fn provisioned(store: TestStore, with_remote: bool) -> Self {
+        let house = House::on(store);
+        let forge = ForgeImitation::start(ImitatedForge::GitHub).expect("a forge");
+        let source = house.path("source");
+        fs::create_dir(&source).expect("a folder");
+        git(&source, &["init", "-q", "-b", "main"]);
+        fs::write(source.join("README.md"), "shop\n").expect("a file");
+        commit_all(&source, "Begin");
+        if with_remote {
+            let remote = house.path("remote.git");
+            git(
+                house.folder.path(),
+                &["clone", "-q", "--bare", "source", "remote.git"],
+            );
+            let named = forge.repository_url(REPOSITORY);
+            git(&source, &["remote", "add", "origin", &named]);
+            let key = format!("url.file://{}.insteadOf", remote.display());
+            git(&source, &["config", &key, &named]);
+            forge.add_repository_of(REPOSITORY, &remote);
+        }
+        let agent = house.hire_shell(&until_go(&house));
+        house.act(|tx, ctx| agents::pause(tx, ctx, agent));
+        let project =
+            house.act(|tx, ctx| projects::create(tx, ctx, house.company, new_project("Shop")));
+        let project = project.project.id;
+        let cwd = source.to_str().expect("a path").to_owned();
+        house.act(|tx, ctx| {
+            let mut workspace = new_workspace(&cwd);
+            workspace.is_primary = Some(true);
+            projects::create_workspace(tx, ctx, project, workspace)
+        });
+        let issue = house.assign(agent, |command| {
+            command.project_id = Some(project);
+            command.ticket_key = Some(label("ABC-1"));
+        });
+        let mut site = Self {
+            house,
+            forge,
+            agent,
+            issue,
+            engine: None,
+        };
+        site.start(|_| ());
+        site.approve(ApprovalType::ApproveIssuePlan, json!({ "workspace": {} }))
+            .await;
+        site
+    }
+
+    pub(crate) fn config(&self) -> EngineConfig {
+        let mut config = self.house.config();
+        let forge = ForgeConfig {
+            kind: ForgeKind::GitHub,
+            host: self.forge.host().to_owned(),
+            api_url: Some(self.forge.api_url()),
+            token: Token::parse(TOKEN),
+        };
+        let mut limits = Limits::default();
+        limits.backoff = Duration::from_millis(1);
+        config.tickets.forges = Some(Forges::new(vec![forge], limits).expect("a forge"));
+        config.tickets.webhook_secret = WebhookSecret::new(SECRET);
+        config
+    }
+
+    /// Starts an engine in the place of the one that works.
+    pub(crate) fn start(&mut self, adjust: impl FnOnce(&mut EngineConfig)) {
+        let mut config = self.config();
+        adjust(&mut config);
+        self.engine = Some(self.house.start_with(config));
+    }
+
+    pub(crate) async fn restart(&mut self, adjust: impl FnOnce(&mut EngineConfig)) {
+        self.engine().shutdown().await;
+        self.start(adjust);
+    }
+
+    pub(crate) fn engine(&self) -> &EngineHandle {
+        self.engine.as_ref().expect("an engine")
+    }
+
+    pub(crate) fn scope(&self) -> CompanyScope {
+        self.issue().scope()
+    }
+
+    /// Has the board approve something, with all its steps.
+    pub(crate) async fn approve(&self, kind: ApprovalType, mut payload: Value) {
+        payload["issueId"] = json!(self.issue);
+        let submit = SubmitApproval {
+            kind,
+            requested_by_agent_id: Some(self.agent),
+            payload: Some(document(payload)),
+            issue_ids: None,
+        };
+        let company = self.house.company;
+        let asked = self
+            .house
+            .act(|tx, ctx| approvals::submit(tx, ctx, company, submit.clone()));
+        let id = asked.view.approval.id;
+        self.house
+            .act(|tx, ctx| execution::begin(tx, ctx, id, Decide::default()));
+        let done = self.engine().carry_out(self.scope(), id).await;
+        done.unwrap_or_else(|error| panic!("the approval is not carried out: {error:?}"));
+    }
+
+    pub(crate) fn issue(&self) -> Issue {
+        let id = self.issue;
+        self.house
+            .act(|tx, ctx| issues::get(tx.reads(), ctx, &id.into()))
+            .view
+            .issue
+    }
+
+    pub(crate) fn set_status(&self, status: IssueStatus) {
+        let id = self.issue;
+        self.house.act(|tx, ctx| {
+            let mut change = no_change();
+            change.status = workforce_domain::change::Replace::Set(status);
+            issues::update(tx, ctx, &id.into(), change)
+        });
+    }
+
+    pub(crate) fn record(&self) -> ExecutionWorkspace {
+        let (scope, issue) = (self.scope(), self.issue);
+        let mut all = self
+            .house
+            .act(|tx, _| Ok::<_, Failure<()>>(tx.execution_workspaces().owned_by(scope, issue)?));
+        all.remove(0)
+    }
+
+    pub(crate) fn watch(&self) -> Option<PullRequestWatch> {
+        let (scope, id) = (self.scope(), self.record().id);
+        self.house
+            .act(|tx, _| Ok::<_, Failure<()>>(tx.pull_request_watches().find(scope, id)?))
+    }
+
+    /// Changes the record of the worktree and its watch.
+    pub(crate) fn adjust(
+        &self,
+        change: impl Fn(&mut ExecutionWorkspace, Option<&mut PullRequestWatch>),
+    ) {
+        let (scope, id) = (self.scope(), self.record().id);
+        self.house.act(|tx, _| {
+            let locked = tx.execution_workspaces_mut().lock(scope.into(), id)?;
+            let mut record = locked.expect("a worktree");
+            let mut watch = tx.pull_request_watches().find(scope, id)?;
+            change(&mut record, watch.as_mut());
+            tx.execution_workspaces_mut().save(&record)?;
+            if let Some(watch) = watch {
+                tx.pull_request_watches_mut().save(&record, &watch)?;
+            }
+            Ok::<_, Failure<()>>(())
+        });
+    }
+
+    /// Makes the question due, and waits until it is answered.
+    pub(crate) async fn ask(&self) {
+        let before = self.watch().expect("a watch").fence;
+        self.make_due();
+        eventually("an answer", || {
+            let watch = self.watch();
+            let is_answered = watch.is_none_or(|it| it.fence > before && !is_asked(&it, self));
+            is_answered.then_some(())
+        })
+        .await;
+    }
+
+    pub(crate) fn make_due(&self) {
+        let now = self.house.ports.clock.now();
+        self.adjust(|_, watch| watch.expect("a watch").due_at = now);
+    }
+
+    /// Has the base branch looked at, and waits until that is over.
+    pub(crate) async fn look_at_base(&self) {
+        let now = self.house.ports.clock.now();
+        self.adjust(|_, watch| watch.expect("a watch").drift_due_at = now);
+        self.base_was_looked_at().await;
+    }
+
+    async fn base_was_looked_at(&self) {
+        eventually("a look at the base branch", || {
+            let watch = self.watch().expect("a watch");
+            (watch.drift_due_at > self.house.ports.clock.now()).then_some(())
+        })
+        .await;
+    }
+
+    /// What was told of the ticket, oldest first, as `noun.verb` that begins so.
+    pub(crate) fn told(&self, begin: &str) -> Vec<Activity> {
+        let id = self.issue;
+        let page = self
+            .house
+            .act(|tx, ctx| activity::of_issue(tx.reads(), ctx, &id.into(), &PageRequest::first()));
+        let mut told: Vec<_> = page.items;
+        told.retain(|it| it.action.as_str().starts_with(begin));
+        told.reverse();
+        told
+    }
+
+    pub(crate) fn actions(&self, begin: &str) -> Vec<String> {
+        let told = self.told(begin).into_iter();
+        told.map(|it| it.action.to_string()).collect()
+    }
+
+    pub(crate) async fn wait_for(&self, action: &str, count: usize) -> Vec<Activity> {
+        eventually(action, || {
+            Some(self.told(action)).filter(|told| told.len() >= count)
+        })
+        .await
+    }
+
+    /// The wake of the agent about the ticket that waits.
+    pub(crate) fn wake(&self) -> Option<Wake> {
+        let (scope, agent, issue) = (self.scope(), self.agent, self.issue);
+        self.house.act(|tx, _| {
+            let found = tx.runs_mut().lock_pending_wake(scope, agent, Some(issue))?;
+            Ok::<_, Failure<()>>(found.map(|wake| (*wake).clone()))
+        })
+    }
+
+    pub(crate) fn worktree(&self) -> PathBuf {
+        self.config().tickets.worktrees.join(self.record().path)
+    }
+
+    pub(crate) fn write(&self, file: &str, text: &str) {
+        fs::write(self.worktree().join(file), text).expect("a file");
+    }
+
+    /// Somebody pushes a change of a file to a branch of the remote.
+    pub(crate) fn push_to(&self, branch: &str, file: &str, text: &str) -> String {
+        let clone = self.house.path("clone");
+        if !clone.exists() {
+            git(
+                self.house.folder.path(),
+                &["clone", "-q", "remote.git", "clone"],
+            );
+        }
+        git(&clone, &["fetch", "-q"]);
+        git(
+            &clone,
+            &["checkout", "-q", "--detach", &format!("origin/{branch}")],
+        );
+        fs::write(clone.join(file), text).expect("a file");
+        commit_all(&clone, "Somebody else's work");
+        git(&clone, &["push", "-q", "origin", &format!("HEAD:{branch}")]);
+        git(&clone, &["rev-parse", "HEAD"])
+    }
+
+    /// The head of the ticket's branch at the remote.
+    pub(crate) fn pushed(&self) -> String {
+        git(&self.house.path("remote.git"), &["rev-parse", BRANCH])
+    }
+
+    /// The head of the ticket's branch in the source repository.
+    pub(crate) fn head(&self) -> String {
+        git(&self.house.path("source"), &["rev-parse", BRANCH])
+    }
+
+    /// Whether a commit is part of the ticket's branch at the remote.
+    pub(crate) fn has_pushed(&self, commit: &str) -> bool {
+        let remote = self.house.path("remote.git");
+        let merged = Command::new("git")
+            .args(["merge-base", "--is-ancestor", commit, BRANCH])
+            .current_dir(remote)
+            .status();
+        merged.expect("git").success()
+    }
+
+    pub(crate) async fn close(self) {
+        self.engine().shutdown().await;
+    }
+}
+
+/// A question that nobody has answered waits for longer than any pause but the usual
+/// one, which is longer.
+fn is_asked(watch: &PullRequestWatch, site: &Site) -> bool {
+    let left = watch.due_at.since(site.house.ports.clock.now());
+    watch.attempts == 0 && left > Duration::from_secs(90) && left <= Duration::from_secs(180)
+}
+
+/// A script that says `ready` by a file, and ends when it may go. It leaves nothing in
+/// its own folder.
+fn until_go(house: &House) -> String {
+    let folder = house.folder.path().display();
+    format!(
+        "echo $$ > {folder}/pid; mv {folder}/pid {folder}/ready; \
+         while [ ! -e {folder}/go ]; do sleep 0.02; done"
+    )
+}
+
+pub(crate) fn git(folder: &Path, args: &[&str]) -> String {
+    let output = Command::new("git")
+        .args(["-c", "user.name=Bob", "-c", "user.email=bob@example.com"])
+        .args(args)
+        .current_dir(folder)
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .output()
+        .expect("git");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "git {args:?}: {told}");
+    String::from_utf8_lossy(&output.stdout).trim().to_owned()
+}
+
+pub(crate) fn commit_all(folder: &Path, message: &str) {
+    git(folder, &["add", "-A"]);
+    git(folder, &["commit", "-q", "-m", message]);
+}
