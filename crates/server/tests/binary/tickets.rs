@@ -8,6 +8,7 @@ mod flow;
 mod guard;
 mod kills;
 mod repositories;
+mod requests;
 mod runs;
 mod scene;
 mod sync;

@@ -4,7 +4,7 @@ use serde_json::json;
 use workforce_forge_imitation::ImitatedForge;
 
 use super::approvals::step;
-use super::repositories::{differences, git, refs_but, untouchable, write};
+use super::repositories::{differences, file_url, git, refs_but, untouchable, write};
 use super::scene::{Host, REPOSITORY, Scene, Ticket, id_of};
 use crate::office::{Database, on_both};
 
@@ -42,6 +42,22 @@ on_both! {
         assert_eq!(done["payload"]["pullRequestUrl"], json!(null), "{done}");
         assert_eq!(done["payload"]["pushed"], json!(false), "{done}");
         let head = git(&scene.source, &["rev-parse", &ticket.branch]);
+        assert_eq!(done["payload"]["commitSha"], json!(head));
+        assert_eq!(scene.status(&ticket.issue), "done");
+        assert!(differences(&before, &untouchable(&scene.source)).is_empty());
+    }
+
+    fn a_repository_without_a_folder_is_worked_on_in_a_copy(database) {
+        let mut scene = Scene::open(database, Host::Remote);
+        let before = untouchable(&scene.source);
+        let workspace = json!({ "repoUrl": file_url(&scene.remote) });
+        let project = json!({ "name": "Copied", "workspace": workspace });
+        scene.project = id_of(&scene.post(&scene.of_company("projects"), &project));
+        let (ticket, approval) = scene.ticket_to_merge("ABC-1");
+        let (status, done) = scene.approve(&approval);
+        assert_eq!(status, 200, "{done}");
+        assert!(ticket.worktree.starts_with(scene.data()), "{ticket:?}");
+        let head = git(&scene.remote, &["rev-parse", &ticket.branch]);
         assert_eq!(done["payload"]["commitSha"], json!(head));
         assert_eq!(scene.status(&ticket.issue), "done");
         assert!(differences(&before, &untouchable(&scene.source)).is_empty());

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 use workforce_forge_imitation::{Failure, ImitatedForge};
 
@@ -118,6 +119,35 @@ on_both! {
         assert!(changed.is_empty(), "the source differs in {changed:?}");
         nothing_is_left(&scene);
         eprintln!("a pull request: killed up to call {number}");
+    }
+
+    fn a_pull_request_survives_a_stop(database) {
+        let mut scene = Scene::open(database, Host::Forge(ImitatedForge::GitHub));
+        let (ticket, approval) = scene.ticket_to_merge("ABC-1");
+        let forge = scene.forge.as_ref().unwrap();
+        forge.fail(Failure::wait(Duration::from_secs(2)).on("POST", ""));
+        let answer = std::thread::scope(|scope| {
+            let approving = scope.spawn(|| {
+                let path = format!("/api/approvals/{approval}/approve");
+                scene.try_send("POST", &path, None, &json!({}))
+            });
+            scene.wait_for("a request", || {
+                let requests = forge.requests();
+                let found = requests.iter().any(|it| it.method == "POST");
+                found.then_some(())
+            });
+            scene.server().signal(Signal::SIGTERM);
+            approving.join().unwrap()
+        });
+        scene.start_again();
+        // Whoever asked may not have been told.
+        if scene.approval(&approval)["status"] == "pending" {
+            assert_ne!(answer.map(|it| it.0), Some(200));
+            is_interrupted(&scene, &approval);
+            let (status, answer) = scene.approve(&approval);
+            assert_eq!(status, 200, "{answer}");
+        }
+        is_merged_once(&scene, &ticket);
     }
 
     fn a_pull_request_survives_kills_at_requests_to_github(database) {

@@ -11,7 +11,6 @@ use workforce_forge_imitation::{ForgeImitation, ImitatedForge, TOKEN};
 
 use super::repositories::{file_url, git, make_remote, make_source};
 use super::watch::{Watch, When};
-use crate::client::Sender;
 use crate::harness::{Server, folder};
 use crate::office::Database;
 
@@ -241,61 +240,6 @@ impl<'a> Scene<'a> {
                          WHERE state = 'executing' RETURNING approval_id::text AS line";
             let _ = database.texts(ended);
         }
-    }
-
-    /// Sends a request of the board, or of a member; `None` when there is no answer.
-    pub(super) fn try_send(
-        &self,
-        method: &str,
-        path: &str,
-        member: Option<&Member>,
-        body: &Value,
-    ) -> Option<(u16, Value)> {
-        let token = member.map(|member| member.key.as_str());
-        let sender = Sender { token, key: None };
-        let client = self.server().client();
-        client.send(method, path, sender, body).ok()
-    }
-
-    /// The same for what is answered.
-    pub(super) fn send(
-        &self,
-        method: &str,
-        path: &str,
-        member: Option<&Member>,
-        body: &Value,
-    ) -> (u16, Value) {
-        let answer = self.try_send(method, path, member, body);
-        answer.unwrap_or_else(|| panic!("{method} {path} is not answered:\n{}", self.logs()))
-    }
-
-    /// What must succeed.
-    #[track_caller]
-    pub(super) fn ask(
-        &self,
-        method: &str,
-        path: &str,
-        member: Option<&Member>,
-        body: &Value,
-    ) -> Value {
-        let (status, answer) = self.send(method, path, member, body);
-        assert!(
-            (200..300).contains(&status),
-            "{method} {path}: {status} {answer}"
-        );
-        answer
-    }
-
-    /// What must succeed as the board.
-    #[track_caller]
-    pub(super) fn post(&self, path: &str, body: &Value) -> Value {
-        self.ask("POST", path, None, body)
-    }
-
-    /// What must be there.
-    #[track_caller]
-    pub(super) fn get(&self, path: &str) -> Value {
-        self.ask("GET", path, None, &Value::Null)
     }
 
     /// Asks until there is something to be had.
