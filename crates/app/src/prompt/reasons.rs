@@ -62,7 +62,7 @@ the ticket. Do not open the pull request again by yourself.",
         ),
         WakeReason::PullRequestChecksFailed => Some(
             "The wake names the failed checks. Find out what is wrong. If it is the work of the ticket, \
-say so in a comment and set the issue to `in_progress` to mend it; its end brings the change before \
+say so in a comment and set the issue to `todo` to mend it; its end brings the change before \
 the board.",
         ),
         WakeReason::ProcessLostRetry | WakeReason::ProviderRetry => Some(

@@ -40,11 +40,11 @@ async fn a_conflict_changes_nothing_and_wakes_the_agent_at_most_twice() {
     let site = Site::delivered(sqlite_store()).await;
     let (pushed, head) = (site.pushed(), site.head());
     for turn in 1..=4 {
-        site.push_to("main", "work.txt", &format!("something else {turn}\n"));
+        let base = site.push_to("main", "work.txt", &format!("something else {turn}\n"));
         site.look_at_base().await;
         eventually("what is in the way", || {
-            let watch = site.watch()?;
-            (watch.merged_base != watch.obstacle && watch.obstacle.is_some()).then_some(())
+            let obstacle = site.watch()?.obstacle?;
+            obstacle.contains(&base).then_some(())
         })
         .await;
         eventually("the end", || {
@@ -121,11 +121,10 @@ async fn what_the_board_has_not_agreed_to_is_not_pushed() {
 async fn a_merge_that_could_not_be_pushed_is_pushed_later() {
     let site = Site::delivered(sqlite_store()).await;
     let base = site.push_to("main", "other.txt", "more\n");
-    let hook = site.house.path("remote.git/hooks/pre-receive");
-    fs::create_dir_all(hook.parent().expect("a folder")).expect("a folder");
-    fs::write(&hook, "#!/bin/sh\necho not now >&2\nexit 1\n").expect("a hook");
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    fs::set_permissions(&hook, mode).expect("a mode");
+    // Somebody holds the branch at the remote.
+    let lock = site.house.path("remote.git/refs/heads/feature/ABC-1.lock");
+    fs::create_dir_all(lock.parent().expect("a folder")).expect("a folder");
+    fs::write(&lock, "").expect("a file");
     site.look_at_base().await;
     let told = site.wait_for("ticket.drift_postponed", 1).await;
     assert_eq!(json!(told[0].details)["code"], "git_push_rejected");
@@ -135,7 +134,7 @@ async fn a_merge_that_could_not_be_pushed_is_pushed_later() {
     })
     .await;
 
-    fs::remove_file(&hook).expect("a hook");
+    fs::remove_file(&lock).expect("a file");
     site.look_at_base().await;
     site.wait_for("ticket.drift_merged", 1).await;
     assert!(site.has_pushed(&base));

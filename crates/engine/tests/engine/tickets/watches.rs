@@ -101,7 +101,7 @@ async fn checks_are_told_when_they_fail_and_when_they_pass() {
 async fn an_open_issue_is_worked_on_when_its_checks_fail() {
     let site = Site::delivered(sqlite_store()).await;
     site.ask().await;
-    site.set_status(IssueStatus::InProgress);
+    site.set_status(IssueStatus::Todo);
     let head = site.pushed();
     site.forge
         .set_check(REPOSITORY, &head, "build", Outcome::Failed);
@@ -135,11 +135,8 @@ async fn a_forge_that_fails_is_asked_less_and_less_often() {
 
 /// Every question is asked once, whoever asks.
 async fn one_server_asks(store: TestStore) {
-    let mut site = Site::delivered(store).await;
-    site.restart(|config| config.exclusive_store = false).await;
-    let mut second = site.config();
-    second.exclusive_store = false;
-    let second = site.house.start_with(second);
+    let site = Site::delivered(store).await;
+    let second = site.house.start_with(site.config());
     site.ask().await;
     site.forge.forget_requests();
     for _ in 0..4 {
