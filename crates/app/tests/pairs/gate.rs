@@ -10,9 +10,10 @@ use workforce_domain::port::{
     CompanyWrites, CredentialReads, CredentialWrites, EngineReads, EngineWrites, EventFeed,
     ExecutionWorkspaceReads, ExecutionWorkspaceWrites, GoalReads, GoalWrites, IdempotencyWrites,
     InstructionReads, InstructionWrites, IssueReads, IssueWrites, Journal, LabelReads, LabelWrites,
-    LedgerReads, LedgerWrites, ProjectReads, ProjectWrites, Reads, RevisionReads, RevisionWrites,
-    RunReads, RunWrites, SealedReads, SealedWrites, SecretReads, SecretWrites, SessionReads,
-    SessionWrites, Store, StoreError, StreamTicketReads, StreamTicketWrites, Tx, Verdict,
+    LedgerReads, LedgerWrites, ProjectReads, ProjectWrites, PullRequestWatchReads,
+    PullRequestWatchWrites, Reads, RevisionReads, RevisionWrites, RunReads, RunWrites, SealedReads,
+    SealedWrites, SecretReads, SecretWrites, SessionReads, SessionWrites, Store, StoreError,
+    StreamTicketReads, StreamTicketWrites, Tx, Verdict,
 };
 
 /// Longer than any step of a test takes.
@@ -191,6 +192,7 @@ impl Reads for GatedTx<'_> {
         sessions: SessionReads,
         ledger: LedgerReads,
         execution_workspaces: ExecutionWorkspaceReads,
+        pull_request_watches: PullRequestWatchReads,
     }
     ports! {
         revisions: RevisionReads,
@@ -221,6 +223,7 @@ impl Tx for GatedTx<'_> {
         sessions_mut: SessionWrites,
         ledger_mut: LedgerWrites,
         execution_workspaces_mut: ExecutionWorkspaceWrites,
+        pull_request_watches_mut: PullRequestWatchWrites,
         engine_mut: EngineWrites,
     }
     ports! {
