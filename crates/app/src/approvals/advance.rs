@@ -1,6 +1,10 @@
 //! A ticket whose work has come to its end is brought before the board
 //! (docs/tickets.md#when-the-work-is-done).
 
+mod hold;
+
+pub use hold::{hold, release};
+
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -122,59 +126,6 @@ pub(crate) fn lock_assigned(
         return Err(StoreError::Contended);
     }
     Ok(Some((issue, agent.and_then(Shared::employed))))
-}
-
-/// Keeps runs out of worktrees while workforce itself commits and merges there. They
-/// are locked by their id.
-///
-/// # Errors
-/// [`StepFault::WorkspaceBusy`] while a run works in one of them.
-pub fn hold(
-    tx: &mut dyn Tx,
-    ctx: &Context<'_>,
-    company: CompanyScope,
-    worktrees: &[ExecutionWorkspaceId],
-) -> Result<(), Failure<StepFailure>> {
-    let mut worktrees = worktrees.to_vec();
-    worktrees.sort_unstable();
-    for id in worktrees {
-        let locked = tx.execution_workspaces_mut().lock(company.into(), id)?;
-        let Some(mut worktree) = locked else {
-            continue;
-        };
-        if let Some(run) = tx.execution_workspaces().live_run(company, id)? {
-            return Err(Failure::Refused(StepFailure {
-                step: ExecutionStep::Commit,
-                fault: StepFault::WorkspaceBusy,
-                message: "a run works in the worktree".into(),
-                details: document(json!({ "runId": run, "executionWorkspaceId": id })),
-            }));
-        }
-        worktree.held_until = Some(ctx.now.plus(LEASE));
-        tx.execution_workspaces_mut().save(&worktree)?;
-    }
-    Ok(())
-}
-
-/// Lets runs into worktrees again.
-pub fn release(
-    tx: &mut dyn Tx,
-    ctx: &Context<'_>,
-    company: CompanyScope,
-    worktrees: &[ExecutionWorkspaceId],
-) -> Result<(), StoreError> {
-    let mut worktrees = worktrees.to_vec();
-    worktrees.sort_unstable();
-    for id in worktrees {
-        let locked = tx.execution_workspaces_mut().lock(company.into(), id)?;
-        if let Some(mut worktree) = locked.filter(|it| it.held_until.is_some()) {
-            worktree.held_until = None;
-            tx.execution_workspaces_mut().save(&worktree)?;
-        }
-    }
-    // A run may wait for it.
-    ctx.signal.raise();
-    Ok(())
 }
 
 /// Ends an advance with what git found: asks the board, or has the worktree mended.
