@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use workforce_domain::Document;
 use workforce_domain::activity::Action;
 use workforce_domain::actor::{CompanyOwned, CompanyScope};
-use workforce_domain::approval::{ApprovalType, ExecutionStep};
+use workforce_domain::approval::ApprovalType;
 use workforce_domain::board::Author;
 use workforce_domain::execution_workspace::{
     ExecutionWorkspace, ExecutionWorkspaceStatus, PullRequestState, TicketAdvance,
@@ -19,14 +19,11 @@ use workforce_domain::execution_workspace::{
 use workforce_domain::id::{ExecutionWorkspaceId, IssueId};
 use workforce_domain::issue::{Assignment, Issue, IssueStatus, Mover};
 use workforce_domain::lifecycle::Lifecycle;
-use workforce_domain::port::{
-    EmployedAgent, Failure, Locked, Reads, Shared, StepFailure, StepFault, StoreError, Tx,
-};
+use workforce_domain::port::{EmployedAgent, Locked, Reads, Shared, StepFailure, StoreError, Tx};
 use workforce_domain::project::Workspace;
 use workforce_domain::run::RunKind;
 use workforce_domain::wake::{WakeReason, WakeSource};
 
-use super::execution::LEASE;
 use super::insert::{NewApproval, insert};
 use crate::activity_log::{document, log_activity, log_change};
 use crate::context::Context;
