@@ -6,8 +6,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 use workforce_forge_imitation::{Failure, ImitatedForge, TOKEN};
 
-use super::repositories::git;
-use super::scene::{Host, REPOSITORY, Scene};
+use super::repositories::{git, write};
+use super::scene::{Host, REPOSITORY, Scene, id_of};
 use crate::office::on_both;
 
 on_both! {
@@ -82,6 +82,20 @@ on_both! {
         let (status, answer) = scene.approve(&approval);
         failed(&scene, &approval, (status, &answer), 502, "git_remote_failed");
         fs::rename(&away, &scene.remote).unwrap();
+        approved_in_time(&scene, &approval);
+        assert_eq!(scene.status(&ticket.issue), "done");
+    }
+
+    fn a_remote_that_is_away_delays_what_the_board_is_asked(database) {
+        let scene = Scene::open(database, Host::Forge(ImitatedForge::GitHub));
+        let ticket = scene.begin_ticket("ABC-1");
+        let away = scene.home().join("away.git");
+        fs::rename(&scene.remote, &away).unwrap();
+        scene.do_work(&ticket, |worktree| write(worktree, "work.txt", "work\n"));
+        scene.wait_for("a failure", || scene.logs().contains("a ticket waits").then_some(()));
+        assert_eq!(scene.status(&ticket.issue), "in_review");
+        fs::rename(&away, &scene.remote).unwrap();
+        let approval = id_of(&scene.asked(&ticket.issue, "approve_pull_request"));
         approved_in_time(&scene, &approval);
         assert_eq!(scene.status(&ticket.issue), "done");
     }
