@@ -103,12 +103,15 @@ pub enum WorkState {
     },
 }
 
+/// A locked issue, and the agent that it is assigned to, if that may be given work.
+type Assigned = (Locked<Issue>, Option<EmployedAgent>);
+
 /// Locks an issue and the agent that it is assigned to, in the order of locks.
 pub(crate) fn lock_assigned(
     tx: &mut dyn Tx,
     company: CompanyScope,
     issue: IssueId,
-) -> Result<Option<(Locked<Issue>, Option<EmployedAgent>)>, StoreError> {
+) -> Result<Option<Assigned>, StoreError> {
     let Some(seen) = tx.issues().find(company.into(), &issue.into())? else {
         return Ok(None);
     };

@@ -37,9 +37,9 @@ pub struct Decide {
 
 impl Decide {
     /// What the board adds, unless that is blank.
-    pub(super) fn note(&self) -> Option<String> {
-        let note = self.decision_note.as_ref()?;
-        (!note.trim().is_empty()).then(|| note.to_string())
+    pub(super) fn into_note(self) -> Option<String> {
+        let note = self.decision_note.filter(|note| !note.trim().is_empty());
+        note.map(String::from)
     }
 }
 
@@ -162,7 +162,8 @@ fn decide(
     let mut approval = lock(tx, &found)?;
     let from = approval.status();
     execution::require_way(tx, ctx, &mut approval, verdict.way())?;
-    let note = command.note();
+    let forced = command.force == Some(true);
+    let note = command.into_note();
     let decision = Decision {
         by: Decider(by),
         note: note.clone(),
@@ -174,7 +175,7 @@ fn decide(
     approval.updated_at = ctx.now;
     save_transition(tx, &approval, from)?;
     let mut details = json!({});
-    if command.force == Some(true) {
+    if forced {
         let key = match approval.kind {
             ApprovalType::ApproveIssuePlan => "override",
             _ => "force",

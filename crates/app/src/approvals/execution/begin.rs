@@ -86,7 +86,8 @@ pub fn begin(
     let by = require_board(ctx)?;
     let issues = links::lock_of(tx, &found)?;
     let approval = lock(tx, &found)?;
-    let note = command.note();
+    let forced = command.force == Some(true);
+    let note = command.into_note();
     let decision = Decision {
         by: Decider(by),
         note: note.clone(),
@@ -123,7 +124,6 @@ pub fn begin(
     let pushed = tickets::pushed_from(tx.reads(), &approval)?;
     let pushed: Vec<_> = pushed.into_iter().map(|worktree| worktree.id).collect();
     advance::hold(tx, ctx, company, &pushed).map_err(|busy| busy.map(ApprovalError::from))?;
-    let forced = command.force == Some(true);
     let execution = ApprovalExecution {
         approval: id,
         company: approval.company,
