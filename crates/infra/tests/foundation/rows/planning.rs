@@ -1,6 +1,6 @@
 //! Goals, projects and their places.
 
-use super::{BOSS, COMPANY, PROJECT, SUBGOAL, WORKSPACE, WORKTREE};
+use super::{BOSS, COMPANY, PARENT, PROJECT, SUBGOAL, WORKSPACE, WORKTREE};
 use crate::row::Row;
 use crate::row::Value::{Flag, Instant, Json, Key, Null, Number, Text};
 
@@ -88,9 +88,9 @@ pub(crate) fn worktree(c: u8) -> Row {
         base_commit: Null,
         head_commit: Null,
         pushed_commit: Null,
-        pull_request_number: Null,
-        pull_request_url: Null,
-        pull_request_state: Null,
+        pull_request_number: Number(1),
+        pull_request_url: Text("https://forge.example/acme/shop/pulls/1"),
+        pull_request_state: Text("open"),
         conflict_wakes: Number(0),
         held_until: Null,
         clean_up_after: Instant,
