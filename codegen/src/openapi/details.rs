@@ -209,7 +209,9 @@ fn decided_approval() -> Value {
 
 /// The step of an execution that failed; more about it depends on the code.
 fn failed_step() -> Value {
-    object(&[("step", reference("schemas", "ExecutionStep"))])
+    let mut step = object(&[("step", reference("schemas", "ExecutionStep"))]);
+    step["additionalProperties"] = json!(true);
+    step
 }
 
 fn object(fields: &[(&str, Value)]) -> Value {

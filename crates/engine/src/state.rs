@@ -17,6 +17,8 @@ use crate::transactions::Transactions;
 pub(crate) struct EngineState {
     pub(crate) config: EngineConfig,
     pub(crate) store: Transactions,
+    /// When this engine began.
+    pub(crate) started: Timestamp,
     pub(crate) live: LiveRuns,
     /// The tasks of live runs.
     pub(crate) runs: TaskTracker,
@@ -40,6 +42,7 @@ impl EngineState {
     pub(crate) fn new(config: EngineConfig, store: Transactions) -> Arc<Self> {
         Arc::new(Self {
             config,
+            started: store.ports.clock.now(),
             store,
             live: LiveRuns::default(),
             runs: TaskTracker::new(),

@@ -19,6 +19,7 @@ pub(crate) enum What {
     },
     Drop,
     Wait(Duration),
+    Silence,
 }
 
 impl Failure {
@@ -70,6 +71,12 @@ impl Failure {
     #[must_use]
     pub fn wait(time: Duration) -> Self {
         Self::of(What::Wait(time))
+    }
+
+    /// Never answers, and keeps the connection.
+    #[must_use]
+    pub fn silence() -> Self {
+        Self::of(What::Silence)
     }
 
     /// With a header, where it is an answer.

@@ -111,6 +111,12 @@ impl Stage {
                 delay,
                 ..self.answer(state, request, path)
             }),
+            What::Silence => Some(Answer {
+                status: 504,
+                headers: Vec::new(),
+                body: String::new(),
+                delay: Duration::MAX,
+            }),
         }
     }
 

@@ -2,6 +2,7 @@
 //! 9457 (docs/errors.md).
 
 mod advice;
+mod outside;
 mod table;
 
 use std::error::Error;
@@ -14,9 +15,8 @@ use actix_web::http::header::{self, HeaderValue};
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
-use workforce_app::approvals::ApprovalError;
 use workforce_app::{Code, Failure, Refusal};
-use workforce_domain::port::{CarryOutError, ObjectError, StoreError};
+use workforce_domain::port::{ObjectError, StoreError};
 use workforce_vitals::Shortage;
 
 pub use table::{Entry, catalogue, entry};
@@ -121,14 +121,6 @@ impl Problem {
         let mut problem = Self::new(Code::RateLimited, "too many requests; slow down");
         problem.0.retry_after = Some(wait);
         problem
-    }
-
-    /// The answer to what was not done outside of the store.
-    pub(crate) fn not_carried_out(error: CarryOutError) -> Self {
-        match error {
-            CarryOutError::Step(failure) => Self::refused(ApprovalError::Step(failure)),
-            CarryOutError::Store(error) => error.into(),
-        }
     }
 
     /// The refusal of a use case.

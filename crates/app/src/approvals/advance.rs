@@ -1,13 +1,17 @@
 //! A ticket whose work has come to its end is brought before the board
 //! (docs/tickets.md#when-the-work-is-done).
 
+mod hold;
+
+pub use hold::{hold, release};
+
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use workforce_domain::Document;
 use workforce_domain::activity::Action;
 use workforce_domain::actor::{CompanyOwned, CompanyScope};
-use workforce_domain::approval::{ApprovalType, ExecutionStep};
+use workforce_domain::approval::ApprovalType;
 use workforce_domain::board::Author;
 use workforce_domain::execution_workspace::{
     ExecutionWorkspace, ExecutionWorkspaceStatus, PullRequestState, TicketAdvance,
@@ -15,14 +19,11 @@ use workforce_domain::execution_workspace::{
 use workforce_domain::id::{ExecutionWorkspaceId, IssueId};
 use workforce_domain::issue::{Assignment, Issue, IssueStatus, Mover};
 use workforce_domain::lifecycle::Lifecycle;
-use workforce_domain::port::{
-    EmployedAgent, Failure, Locked, Reads, Shared, StepFailure, StepFault, StoreError, Tx,
-};
+use workforce_domain::port::{EmployedAgent, Locked, Reads, Shared, StepFailure, StoreError, Tx};
 use workforce_domain::project::Workspace;
 use workforce_domain::run::RunKind;
 use workforce_domain::wake::{WakeReason, WakeSource};
 
-use super::execution::LEASE;
 use super::insert::{NewApproval, insert};
 use crate::activity_log::{document, log_activity, log_change};
 use crate::context::Context;
@@ -122,59 +123,6 @@ pub(crate) fn lock_assigned(
         return Err(StoreError::Contended);
     }
     Ok(Some((issue, agent.and_then(Shared::employed))))
-}
-
-/// Keeps runs out of worktrees while workforce itself commits and merges there. They
-/// are locked by their id.
-///
-/// # Errors
-/// [`StepFault::WorkspaceBusy`] while a run works in one of them.
-pub fn hold(
-    tx: &mut dyn Tx,
-    ctx: &Context<'_>,
-    company: CompanyScope,
-    worktrees: &[ExecutionWorkspaceId],
-) -> Result<(), Failure<StepFailure>> {
-    let mut worktrees = worktrees.to_vec();
-    worktrees.sort_unstable();
-    for id in worktrees {
-        let locked = tx.execution_workspaces_mut().lock(company.into(), id)?;
-        let Some(mut worktree) = locked else {
-            continue;
-        };
-        if let Some(run) = tx.execution_workspaces().live_run(company, id)? {
-            return Err(Failure::Refused(StepFailure {
-                step: ExecutionStep::Commit,
-                fault: StepFault::WorkspaceBusy,
-                message: "a run works in the worktree".into(),
-                details: document(json!({ "runId": run, "executionWorkspaceId": id })),
-            }));
-        }
-        worktree.held_until = Some(ctx.now.plus(LEASE));
-        tx.execution_workspaces_mut().save(&worktree)?;
-    }
-    Ok(())
-}
-
-/// Lets runs into worktrees again.
-pub fn release(
-    tx: &mut dyn Tx,
-    ctx: &Context<'_>,
-    company: CompanyScope,
-    worktrees: &[ExecutionWorkspaceId],
-) -> Result<(), StoreError> {
-    let mut worktrees = worktrees.to_vec();
-    worktrees.sort_unstable();
-    for id in worktrees {
-        let locked = tx.execution_workspaces_mut().lock(company.into(), id)?;
-        if let Some(mut worktree) = locked.filter(|it| it.held_until.is_some()) {
-            worktree.held_until = None;
-            tx.execution_workspaces_mut().save(&worktree)?;
-        }
-    }
-    // A run may wait for it.
-    ctx.signal.raise();
-    Ok(())
 }
 
 /// Ends an advance with what git found: asks the board, or has the worktree mended.

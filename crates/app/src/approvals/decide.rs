@@ -154,7 +154,7 @@ fn decide(
     // In the order of locks: agents, issues, the approval.
     let requester = issue_effects::lock_requester(tx, &found)?;
     let draft = hire::lock_draft_of(tx, &found)?;
-    let parts = match verdict.way() {
+    let mut parts = match verdict.way() {
         Way::Executed => links::lock_parts(tx, &found)?,
         Way::Agreement | Way::Refusal => Vec::new(),
     };
@@ -186,7 +186,7 @@ fn decide(
     let comment = match verdict {
         BoardVerdict::Approve | BoardVerdict::ApproveExecuted => {
             hire::activate(tx, ctx, draft)?;
-            execution::give_worktrees(tx, ctx, &approval, &mut issues)?;
+            execution::give_worktrees(tx, ctx, &approval, &mut issues, &mut parts)?;
             let effects = issue_effects::Approved {
                 approval: &approval,
                 requester: requester.as_ref(),

@@ -165,7 +165,12 @@ fn return_to_work(
         }
         _ => IssueStatus::Todo,
     };
-    transition(tx, ctx, approval, issue, to)
+    transition(tx, ctx, approval, issue, to)?;
+    match to {
+        // The requester is woken with the decision, and nobody else.
+        IssueStatus::Todo => issues::wake_for_work(tx, ctx, issue),
+        _ => Ok(()),
+    }
 }
 
 /// True when an issue is for the requester to go on with.

@@ -106,24 +106,22 @@ pub(super) fn lock_of(
 
 /// True where the board's agreement ends the issues.
 const fn ends_issues(kind: ApprovalType) -> bool {
-    matches!(
-        kind,
-        ApprovalType::ApproveCompletion
-            | ApprovalType::ApprovePullRequest
-            | ApprovalType::ApprovePushToExistingPr
-    )
+    kind.pushes() || matches!(kind, ApprovalType::ApproveCompletion)
 }
 
 /// Locks what lies below the issue that an approval is about, where the board's
-/// agreement ends that as well. It comes before the locks on the linked issues.
+/// agreement ends that as well or gives it a worktree. It comes before the locks on the linked issues.
 pub(super) fn lock_parts(
     tx: &mut dyn Tx,
     approval: &Approval,
 ) -> Result<Vec<Locked<Issue>>, StoreError> {
     match (approval.kind, approval.primary_issue) {
-        (ApprovalType::ApprovePullRequest | ApprovalType::ApprovePushToExistingPr, Some(issue)) => {
-            tx.issues_mut().lock_below(approval.scope(), issue)
-        }
+        (
+            ApprovalType::ApproveIssuePlan
+            | ApprovalType::ApprovePullRequest
+            | ApprovalType::ApprovePushToExistingPr,
+            Some(issue),
+        ) => tx.issues_mut().lock_below(approval.scope(), issue),
         _ => Ok(Vec::new()),
     }
 }

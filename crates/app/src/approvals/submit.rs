@@ -149,7 +149,7 @@ pub fn pushed_issue(
     command: &SubmitApproval,
 ) -> Result<Option<Issue>, Failure<ApprovalError>> {
     let scope = access::company_scope(reads, ctx, company)?;
-    if !pushes(command.kind) {
+    if !command.kind.pushes() {
         return Ok(None);
     }
     ctx.require_working_company()?;
@@ -166,13 +166,6 @@ pub fn pushed_issue(
         .map_err(|failure| failure.map(ApprovalError::from))?;
     let owned = reads.execution_workspaces().owned_by(scope, issue.id)?;
     Ok((!owned.is_empty()).then_some(issue))
-}
-
-const fn pushes(kind: ApprovalType) -> bool {
-    matches!(
-        kind,
-        ApprovalType::ApprovePullRequest | ApprovalType::ApprovePushToExistingPr
-    )
 }
 
 /// Who asks, as the credential says. The board may ask for any agent of the
@@ -226,7 +219,7 @@ fn check_governed(
     for issue in issues {
         issues::require_stake(tx.reads(), ctx, scope, issue, None)
             .map_err(|failure| failure.map(ApprovalError::from))?;
-        if pushes(kind) && !issue.status().is_terminal() {
+        if kind.pushes() && !issue.status().is_terminal() {
             issues::require_children_ended(tx.reads(), issue)
                 .map_err(|failure| failure.map(ApprovalError::from))?;
         }

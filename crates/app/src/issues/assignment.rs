@@ -183,6 +183,21 @@ pub(super) fn wake_assignee(
     wake(tx, ctx, issue, agent, WakeSource::Assignment, reason)
 }
 
+/// Wakes the agent that an issue is assigned to, since it can be worked on again.
+pub(crate) fn wake_for_work(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    issue: &Issue,
+) -> Result<(), StoreError> {
+    let Some(assignee) = issue.assignee.agent() else {
+        return Ok(());
+    };
+    match tx.agents().find(issue.scope().into(), assignee)? {
+        Some(agent) => wake_assignee(tx, ctx, issue, &agent, WakeReason::IssueAssigned),
+        None => Ok(()),
+    }
+}
+
 /// Wakes the agent an issue was handed to for a review, or after one, unless it did
 /// that itself.
 pub(super) fn wake_after_handover(

@@ -5,7 +5,7 @@ use serde_json::json;
 use workforce_domain::Document;
 use workforce_domain::activity::Action;
 use workforce_domain::actor::CompanyOwned;
-use workforce_domain::id::{AgentId, CompanyId, GoalId, LabelId, ProjectId};
+use workforce_domain::id::{AgentId, CompanyId, ExecutionWorkspaceId, GoalId, LabelId, ProjectId};
 use workforce_domain::issue::{Assignment, Issue, IssueRef, IssueStatus, Priority, Progress};
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{Failure, Tx};
@@ -14,7 +14,7 @@ use workforce_domain::wake::{WakeReason, WakeSource};
 
 use super::{
     IssueError, IssueView, MAX_DOCUMENT, PLACED, approval, assignment, duplicates, governance,
-    hierarchy, labels, read,
+    hierarchy, labels, read, worktree_choice,
 };
 use crate::access::{self};
 use crate::activity_log::log_activity;
@@ -51,6 +51,9 @@ pub struct CreateIssue {
     pub billing_code: Option<Label>,
     /// The ticket that branches are named after.
     pub ticket_key: Option<Label>,
+    /// Another worktree of its parent's ticket than the one that the plan gives to its
+    /// assignee, or else its parent has.
+    pub execution_workspace_id: Option<ExecutionWorkspaceId>,
     /// How it was delegated.
     pub delegation: Option<Document>,
     /// Adapter settings for this issue alone; for the board to give.
@@ -176,6 +179,10 @@ pub fn create(
             deduplicated: true,
         });
     }
+    let named = command.execution_workspace_id;
+    let agent = assignee.as_deref();
+    let execution_workspace =
+        worktree_choice::for_child(tx.reads(), parent.as_ref(), named, agent)?;
     // The counters of the company are locked last, after everything else.
     let wakeable = match &assignee {
         Some(agent) => assignment::lock_wakeable(tx, ctx, agent, status)?,
@@ -209,7 +216,7 @@ pub fn create(
         request_depth: parent.map_or(0, |parent| parent.request_depth.saturating_add(1)),
         delegation: command.delegation,
         assignee_adapter_overrides: command.assignee_adapter_overrides,
-        execution_workspace: parent.and_then(|parent| parent.execution_workspace),
+        execution_workspace,
         hidden_at: None,
         created_at: ctx.now,
         updated_at: ctx.now,

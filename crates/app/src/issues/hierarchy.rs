@@ -94,6 +94,12 @@ fn owns_its_worktree(reads: &mut dyn Reads, issue: &Issue) -> Result<bool, Store
     let (Some(worktree), Some(parent)) = (issue.execution_workspace, issue.parent) else {
         return Ok(issue.execution_workspace.is_some());
     };
+    let record = reads
+        .execution_workspaces()
+        .find(issue.scope().into(), worktree)?;
+    if let Some(owner) = record.and_then(|record| record.owner) {
+        return Ok(owner == issue.id);
+    }
     let parent = reads.issues().find(issue.scope().into(), &parent.into())?;
     Ok(parent.is_none_or(|parent| parent.execution_workspace != Some(worktree)))
 }

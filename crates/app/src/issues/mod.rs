@@ -23,6 +23,7 @@ mod update;
 mod update_command;
 mod view;
 mod working_run;
+mod worktree_choice;
 
 use serde_json::{Value, json};
 use workforce_domain::agent::Agent;
@@ -33,7 +34,7 @@ use workforce_domain::port::{Failure, Locked, Reads, Tx};
 
 pub(crate) use advance::require_children_ended;
 pub(crate) use approval::{complete, remark};
-pub(crate) use assignment::require_stake;
+pub(crate) use assignment::{require_stake, wake_for_work};
 pub use checkout::{CHECK_OUT, CheckOut, check_out};
 pub use comment::{ADD_COMMENT, AddComment, Commented, add_comment, comments};
 pub use create::{CREATE, CreateIssue, CreatedIssue, create};

@@ -1,15 +1,18 @@
 //! The worktree of an issue as its answer shows it.
 
 use serde::Serialize;
+use serde_json::json;
 use workforce_domain::actor::CompanyOwned;
+use workforce_domain::approval::ExecutionStep;
 use workforce_domain::execution_workspace::{
     ExecutionWorkspace, ExecutionWorkspaceStatus, WorktreeState,
 };
 use workforce_domain::id::{AgentId, ExecutionWorkspaceId, RunId};
-use workforce_domain::issue::IssueRef;
-use workforce_domain::port::{Failure, Reads};
+use workforce_domain::issue::{Issue, IssueRef};
+use workforce_domain::port::{Failure, Reads, StepFailure, StepFault};
 
 use crate::access::Denied;
+use crate::activity_log::document;
 use crate::context::Context;
 use crate::refusal::{Code, Codes};
 
@@ -43,21 +46,21 @@ pub const LOOK: Codes = Codes::of(&[
 
 /// The worktree that an issue is worked on in, without what lies in it; `named` for
 /// another one of its ticket. Anyone of the company.
-pub fn worktree(
+pub fn worktree<E: From<Denied> + From<StepFailure>>(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,
     issue: &IssueRef,
     named: Option<ExecutionWorkspaceId>,
-) -> Result<WorktreeView, Failure<Denied>> {
-    let missing = |what| Failure::Refused(Denied::NotFound(what));
+) -> Result<WorktreeView, Failure<E>> {
+    let missing = |what| Failure::Refused(E::from(Denied::NotFound(what)));
     let issue = reads
         .issues()
         .find(ctx.actor().scope(), issue)?
         .ok_or_else(|| missing("issue"))?;
     let company = issue.scope();
-    let own = issue
-        .execution_workspace
-        .ok_or_else(|| missing("worktree"))?;
+    let Some(own) = issue.execution_workspace else {
+        return Err(Failure::Refused(none(&issue).into()));
+    };
     let own = reads.execution_workspaces().find(company.into(), own)?;
     let own = own.ok_or_else(|| missing("worktree"))?;
     let mut of_ticket = match own.owner {
@@ -79,6 +82,16 @@ pub fn worktree(
         state: None,
         record,
     })
+}
+
+/// The issue has no worktree.
+fn none(issue: &Issue) -> StepFailure {
+    StepFailure {
+        step: ExecutionStep::Worktree,
+        fault: StepFault::WorkspaceMissing,
+        message: "the issue has no worktree: an approved plan makes one".into(),
+        details: document(json!({ "issueId": issue.id })),
+    }
 }
 
 impl WorktreeView {

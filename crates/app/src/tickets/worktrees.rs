@@ -1,7 +1,7 @@
 //! Which worktrees an approval is about.
 
 use workforce_domain::actor::CompanyOwned;
-use workforce_domain::approval::{Approval, ApprovalType};
+use workforce_domain::approval::Approval;
 use workforce_domain::execution_workspace::{ExecutionWorkspace, ExecutionWorkspaceStatus};
 use workforce_domain::port::{Reads, StoreError};
 
@@ -31,11 +31,7 @@ pub(crate) fn pushed_from(
     reads: &mut dyn Reads,
     approval: &Approval,
 ) -> Result<Vec<ExecutionWorkspace>, StoreError> {
-    let pushes = matches!(
-        approval.kind,
-        ApprovalType::ApprovePullRequest | ApprovalType::ApprovePushToExistingPr
-    );
-    let Some(owner) = approval.primary_issue.filter(|_| pushes) else {
+    let Some(owner) = approval.primary_issue.filter(|_| approval.kind.pushes()) else {
         return Ok(Vec::new());
     };
     let company = approval.scope();

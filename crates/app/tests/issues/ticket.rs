@@ -179,8 +179,8 @@ pub(crate) fn worktree(store: &TestStore, it: &Ticket) -> ExecutionWorkspaceId {
     let (id, company): (ExecutionWorkspaceId, _) = (it.world.id(), it.company.id);
     store.execute(&format!(
         "INSERT INTO execution_workspaces (id, company_id, project_workspace_id, ticket_key, \
-         branch, base_branch, path, created_at, updated_at) \
-         VALUES ('{id}', '{company}', '{place}', 'ABC-1', 'feature/x', 'main', '/srv/x', {at}, {at})"
+         branch, base_branch, path, status, conflict_wakes, created_at, updated_at) \
+         VALUES ('{id}', '{company}', '{place}', 'ABC-1', 'feature/x', 'main', '/srv/x', 'ready', 0, {at}, {at})"
     ));
     id
 }

@@ -8,9 +8,10 @@ use workforce_domain::port::{
     ActivityReads, AgentReads, AgentWrites, ApprovalReads, ApprovalWrites, AttachmentReads,
     AttachmentWrites, BoardTokenReads, BoardTokenWrites, CommentReads, CommentWrites, CompanyReads,
     CompanyWrites, CredentialReads, CredentialWrites, EngineReads, EngineWrites, EventFeed,
-    GoalReads, GoalWrites, IdempotencyWrites, InstructionReads, InstructionWrites, IssueReads,
-    IssueWrites, Journal, LabelReads, LabelWrites, LedgerReads, LedgerWrites, ProjectReads,
-    ProjectWrites, Reads, RevisionReads, RevisionWrites, RunReads, RunWrites, SealedReads,
+    ExecutionWorkspaceReads, ExecutionWorkspaceWrites, GoalReads, GoalWrites, IdempotencyWrites,
+    InstructionReads, InstructionWrites, IssueReads, IssueWrites, Journal, LabelReads, LabelWrites,
+    LedgerReads, LedgerWrites, ProjectReads, ProjectWrites, PullRequestWatchReads,
+    PullRequestWatchWrites, Reads, RevisionReads, RevisionWrites, RunReads, RunWrites, SealedReads,
     SealedWrites, SecretReads, SecretWrites, SessionReads, SessionWrites, Store, StoreError,
     StreamTicketReads, StreamTicketWrites, Tx, Verdict,
 };
@@ -190,6 +191,8 @@ impl Reads for GatedTx<'_> {
         runs: RunReads,
         sessions: SessionReads,
         ledger: LedgerReads,
+        execution_workspaces: ExecutionWorkspaceReads,
+        pull_request_watches: PullRequestWatchReads,
     }
     ports! {
         revisions: RevisionReads,
@@ -219,6 +222,8 @@ impl Tx for GatedTx<'_> {
         runs_mut: RunWrites,
         sessions_mut: SessionWrites,
         ledger_mut: LedgerWrites,
+        execution_workspaces_mut: ExecutionWorkspaceWrites,
+        pull_request_watches_mut: PullRequestWatchWrites,
         engine_mut: EngineWrites,
     }
     ports! {

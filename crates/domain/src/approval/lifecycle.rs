@@ -112,6 +112,14 @@ impl ApprovalStanding {
 }
 
 impl ApprovalType {
+    /// True where approving pushes the work of an issue.
+    pub const fn pushes(self) -> bool {
+        matches!(
+            self,
+            Self::ApprovePullRequest | Self::ApprovePushToExistingPr
+        )
+    }
+
     /// True where the approval governs how its issues move, so that only those
     /// who have a stake in an issue may file it.
     pub const fn governs_issues(self) -> bool {

@@ -19,7 +19,7 @@ use workforce_domain::project::Workspace;
 
 use super::execution::{abandon_left, release};
 use super::fault::of_git;
-use super::plan::{PATIENCE, git_of};
+use super::plan::PATIENCE;
 use super::remotes::fetched_from;
 use super::source::branch;
 use super::work::{self, Credit};
@@ -33,12 +33,9 @@ const EVERY: Duration = Duration::from_secs(1);
 
 /// Brings tickets before the board until the engine closes.
 pub(crate) async fn run(state: Arc<EngineState>) {
-    let mut all = state.config.exclusive_store;
     while !state.closing.is_cancelled() {
-        match abandon_left(&state, all).await {
-            Ok(0) => all = false,
-            Ok(_) => {}
-            Err(error) => tracing::error!(%error, "executions that were left are not given up"),
+        if let Err(error) = abandon_left(&state).await {
+            tracing::error!(%error, "executions that were left are not given up");
         }
         if let Err(error) = bring_due(&state).await {
             tracing::error!(%error, "tickets are not brought before the board");
@@ -167,8 +164,8 @@ async fn bring_up(
 ) -> Result<(String, bool, Value), StepFailure> {
     let step = ExecutionStep::Commit;
     let settings = &state.config.tickets;
-    let git = git_of(state, step).await?;
-    let (source, opened) = worktree::open(git, settings, record, workspace, step).await?;
+    let opened = worktree::open_or_make_again(state, record, workspace, step).await;
+    let (source, opened) = opened?;
     let lock = source.repository.lock(PATIENCE).await;
     let _lock = lock.map_err(|error| of_git(step, &error))?;
     work::commit(settings, &opened, issue, credit).await?;

@@ -235,13 +235,12 @@ fn to_mend(attempt: &Attempt, failure: &StepFailure) -> Option<ExecutionWorkspac
     worktrees.find(|id| by_agent && id.to_string() == named)
 }
 
-/// Gives up the executions that no server goes on with; `all` for those of every
-/// server, where there is no other.
-pub(crate) async fn abandon_left(state: &EngineState, all: bool) -> Result<usize, StoreError> {
+/// Gives up the executions that no server goes on with.
+pub(crate) async fn abandon_left(state: &EngineState) -> Result<(), StoreError> {
     let now = state.store.ports.clock.now();
-    let before = match all {
-        // No lease is longer.
-        true => now.plus(execution::LEASE * 2),
+    let before = match state.config.exclusive_store {
+        // What gave its last sign of life before this server began was a server's that is gone.
+        true => now.max(state.started.plus(execution::LEASE)),
         false => now,
     };
     let abandoned = state
@@ -252,12 +251,11 @@ pub(crate) async fn abandon_left(state: &EngineState, all: bool) -> Result<usize
                 .abandoned_executions(InstanceScope::SYSTEM, before, ABANDONED)
         })
         .await?;
-    let found = abandoned.len();
     for execution in abandoned {
         state
             .store
             .write(move |tx, ctx| execution::abandon(tx, ctx, &execution))
             .await?;
     }
-    Ok(found)
+    Ok(())
 }

@@ -13,7 +13,7 @@ use super::execution::{Attempt, Done};
 use super::fault::of_git;
 use super::remotes::{addresses, with_credential};
 use super::source::{self, Source, base_branch, branch, guard, missing_base};
-use super::worktree::path_of;
+use super::worktree::{self, path_of};
 
 /// How long a step waits for somebody else who works with the repository.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
@@ -163,27 +163,18 @@ async fn find_base(origin: &Origin) -> Result<Done<CommitId>, StepFailure> {
 
 async fn make_worktree(
     attempt: &Attempt,
-    worktree: &ExecutionWorkspace,
+    record: &ExecutionWorkspace,
     origin: &Origin,
     start: CommitId,
 ) -> Result<Done<()>, StepFailure> {
     let step = ExecutionStep::Worktree;
     let of_git = |error| of_git(step, &error);
-    let path = path_of(&attempt.state.config.tickets, worktree);
-    let branch = branch(&worktree.branch)?;
+    let path = path_of(&attempt.state.config.tickets, record);
+    let branch = branch(&record.branch)?;
     let repository = &origin.source.repository;
     let _lock = repository.lock(PATIENCE).await.map_err(of_git)?;
-    let made = repository
-        .add_worktree(&path, &branch, &start)
-        .await
-        .map_err(of_git)?;
-    let owner = attempt.state.config.containment.owner();
-    let given = made.path().to_owned();
-    let handed = crate::adapter::local::offload(move || owner.give_home(&given)).await;
-    handed.map_err(|error| {
-        let fault = workforce_domain::port::StepFault::GitFailed;
-        super::fault::failure(step, fault, format!("the worktree: {error}"), json!({}))
-    })?;
+    let state = &attempt.state;
+    let made = worktree::add(state, repository, &path, &branch, &start, step).await?;
     let head = made.head().map_err(of_git)?;
     let result = json!({ "path": path, "branch": branch.as_str(), "commit": head.as_str() });
     let start = start.as_str().to_owned();

@@ -9,7 +9,7 @@ use workforce_git::{CommitId, PushOutcome, Rejection, Worktree};
 
 use super::execution::{Attempt, Done};
 use super::fault::{failure, of_git};
-use super::plan::{PATIENCE, git_of};
+use super::plan::PATIENCE;
 use super::remotes::pushed_to;
 use super::work::{self, Credit};
 use super::{forge, worktree};
@@ -25,8 +25,9 @@ pub(super) async fn deliver(
     let issue = &attempt.order.issue;
     let id = record.id;
     let credit = credit(attempt, record).await?;
-    let opened = open(attempt, record, workspace).await;
-    let opened = opened.map_err(|failure| CarryOutError::Step(Box::new(failure)))?;
+    let step = ExecutionStep::Commit;
+    let opened = worktree::open_or_make_again(state, record, workspace, step).await;
+    let (_, opened) = opened.map_err(|failure| CarryOutError::Step(Box::new(failure)))?;
     let lock = opened.repository().lock(PATIENCE).await;
     let _lock =
         lock.map_err(|error| CarryOutError::Step(Box::new(of_git(ExecutionStep::Commit, &error))))?;
@@ -61,18 +62,6 @@ fn with_worktree(mut failure: StepFailure, record: &ExecutionWorkspace) -> StepF
         .details
         .insert("executionWorkspaceId".to_owned(), id);
     failure
-}
-
-async fn open(
-    attempt: &Attempt,
-    record: &ExecutionWorkspace,
-    workspace: &Workspace,
-) -> Result<Worktree, StepFailure> {
-    let step = ExecutionStep::Commit;
-    let state = &attempt.state;
-    let git = git_of(state, step).await?;
-    let opened = worktree::open(git, &state.config.tickets, record, workspace, step).await?;
-    Ok(opened.1)
 }
 
 /// Whose work is committed.

@@ -108,6 +108,7 @@ pub(super) async fn sync(
         let theirs = theirs.map_err(|error| of_git(step, &error))?;
         merged.extend(theirs.map(|head| (own.as_str().to_owned(), head)));
     }
+    check_commits(record, worktree, &merged, step).await?;
     for (name, head) in &merged {
         let subject = format!("Merge {name} into {}", record.branch);
         let message = credit.message(settings, issue, &subject);
@@ -132,6 +133,30 @@ pub(super) async fn sync(
             worktree.conflict_wakes = 0;
         }),
     })
+}
+
+/// Refuses what an agent committed itself and workforce would not have: what others
+/// have already is left out.
+async fn check_commits(
+    record: &ExecutionWorkspace,
+    worktree: &Worktree,
+    merged: &[(String, CommitId)],
+    step: ExecutionStep,
+) -> Result<(), StepFailure> {
+    let of_git = |error| of_git(step, &error);
+    let started = [&record.base_commit, &record.pushed_commit].into_iter();
+    let started = started.flatten();
+    let known: Vec<CommitId> = started
+        .filter_map(|commit| CommitId::new(commit.as_str()).ok())
+        .chain(merged.iter().map(|(_, head)| head.clone()))
+        .collect();
+    let head = worktree.head().map_err(of_git)?;
+    let refused = worktree.refused_in_commits(&known, &head).await;
+    let refused = refused.map_err(of_git)?;
+    match refused.is_empty() {
+        true => Ok(()),
+        false => Err(unsafe_files(step, &refused)),
+    }
 }
 
 /// The head of a branch at a remote, and without one in the repository itself.

@@ -1,5 +1,6 @@
 //! The worktree of a ticket as runs find it.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,12 +12,13 @@ use workforce_domain::id::IssueId;
 use workforce_domain::port::{StepFailure, StepFault, StoreError};
 use workforce_domain::project::Workspace;
 use workforce_domain::run::Run;
-use workforce_git::{Git, Worktree};
+use workforce_git::{Branch, CommitId, Git, Repository, Worktree};
 
 use super::fault::{failure, of_git};
 use super::plan::{PATIENCE, git_of};
 use super::settings::TicketSettings;
 use super::source::{self, Source, branch};
+use crate::adapter::local::offload;
 use crate::state::EngineState;
 
 /// Where the worktree of a ticket lies.
@@ -60,6 +62,64 @@ pub(super) async fn open(
         Some(worktree) => Ok((source, worktree)),
         None => Err(missing(step, &path)),
     }
+}
+
+/// Opens the worktree of a ticket that the server itself goes on with. One whose
+/// folder is gone is made again; whatever else stands there is left alone.
+pub(super) async fn open_or_make_again(
+    state: &EngineState,
+    record: &ExecutionWorkspace,
+    workspace: &Workspace,
+    step: ExecutionStep,
+) -> Result<(Source, Worktree), StepFailure> {
+    let (git, settings) = (git_of(state, step).await?, &state.config.tickets);
+    let path = path_of(settings, record);
+    let is_gone = fs::symlink_metadata(&path)
+        .is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound);
+    if !is_gone {
+        return open(git, settings, record, workspace, step).await;
+    }
+    let source = source::open(git, settings, workspace, false).await?;
+    let branch = branch(&record.branch)?;
+    let worktree = make_again(state, &source.repository, &path, &branch, step).await?;
+    Ok((source, worktree))
+}
+
+/// Makes a worktree again. The branch is what it was; its folder alone is gone.
+async fn make_again(
+    state: &EngineState,
+    repository: &Repository,
+    path: &Path,
+    branch: &Branch,
+    step: ExecutionStep,
+) -> Result<Worktree, StepFailure> {
+    let of_git = |error| of_git(step, &error);
+    let head = repository.branch_head(branch).map_err(of_git)?;
+    let head = head.ok_or_else(|| missing(step, path))?;
+    let _lock = repository.lock(PATIENCE).await.map_err(of_git)?;
+    tracing::warn!(path = %path.display(), "the worktree of a ticket is made again");
+    add(state, repository, path, branch, &head, step).await
+}
+
+/// Makes a worktree, and gives it to whoever works there. The repository is locked.
+pub(super) async fn add(
+    state: &EngineState,
+    repository: &Repository,
+    path: &Path,
+    branch: &Branch,
+    start: &CommitId,
+    step: ExecutionStep,
+) -> Result<Worktree, StepFailure> {
+    let made = repository.add_worktree(path, branch, start).await;
+    let made = made.map_err(|error| of_git(step, &error))?;
+    let owner = state.config.containment.owner();
+    let given = made.path().to_owned();
+    let handed = offload(move || owner.give_home(&given)).await;
+    handed.map_err(|error| {
+        let message = format!("the worktree: {error}");
+        failure(step, StepFault::GitFailed, message, serde_json::json!({}))
+    })?;
+    Ok(made)
 }
 
 pub(super) fn missing(step: ExecutionStep, path: &Path) -> StepFailure {
@@ -126,17 +186,7 @@ async fn place(
         .map_err(of_git)?;
     let worktree = match found {
         Some(worktree) => worktree,
-        None => {
-            // The branch is what it was; its folder alone is gone.
-            let head = repository.branch_head(&branch).map_err(of_git)?;
-            let head = head.ok_or_else(|| missing(step, &path))?;
-            let _lock = repository.lock(PATIENCE).await.map_err(of_git)?;
-            tracing::warn!(path = %path.display(), "the worktree of a ticket is made again");
-            repository
-                .add_worktree(&path, &branch, &head)
-                .await
-                .map_err(of_git)?
-        }
+        None => make_again(state, repository, &path, &branch, step).await?,
     };
     let shared = worktree.shared_folders().map_err(of_git)?;
     let (read, own, written) = match source.is_mirror {

@@ -200,10 +200,9 @@ api_tests! {
         assert_eq!(desk.status(api), "in_progress");
         api.bearing(&desk.key).post(&act(&asked, "resubmit"), &json!({})).ok(200);
         assert_eq!(desk.status(api), "in_review");
-        let granted = api.post(&act(&asked, "approve"), &json!({ "force": true })).ok(200);
-        assert_eq!(granted["events"][3]["details"], json!({ "force": true }));
-        assert_eq!(granted["execution"], Value::Null);
-        assert_eq!(desk.status(api), "in_review", "the work outside of the store is not done");
+        let nowhere = api.post(&act(&asked, "approve"), &json!({ "force": true }));
+        faulty(&nowhere, "invalid_field", "/payload/issueId");
+        assert_eq!(desk.status(api), "in_review", "there is no worktree to push from");
         let other = desk.asked(api, "approve_push_to_existing_pr");
         api.post(&act(&other, "reject"), &json!({ "decisionNote": "no" })).ok(200);
         assert_eq!(desk.status(api), "in_progress");
@@ -213,8 +212,10 @@ api_tests! {
         let desk = Desk::new(api);
         desk.move_to(api, "in_review");
         let asked = desk.asked(api, "approve_completion");
-        let granted = api.post(&act(&asked, "approve"), &json!({})).ok(200);
+        let granted = api.post(&act(&asked, "approve"), &json!({ "force": true })).ok(200);
         assert_eq!(history(&granted), ["created", "approved"]);
+        assert_eq!(granted["events"][1]["details"], json!({ "force": true }));
+        assert_eq!(granted["execution"], Value::Null);
         let done = issue(api, &desk.issue);
         assert_eq!(done["status"], "done");
         assert!(done["completedAt"].is_string());
@@ -337,7 +338,12 @@ api_tests! {
             "extra": { "kept": [1, 2] },
         });
         let body = json!({ "type": "approve_issue_plan", "payload": payload });
-        assert_eq!(api.post(&path, &body).ok(201)["payload"], payload);
+        let place = json!({ "projectId": project["id"] });
+        api.patch(&format!("/api/issues/{own}"), &place).ok(200);
+        let mut kept = api.post(&path, &body).ok(201)["payload"].clone();
+        let resolved = kept.as_object_mut().unwrap().remove("resolvedWorkspaces").unwrap();
+        assert_eq!(resolved[0]["branch"], "feature/ABC-12");
+        assert_eq!(kept, payload);
         let mole = api.company("Evil");
         let foreign = api.post(&format!("/api/companies/{}/projects", id(&mole)), &json!({
             "name": "Theirs", "workspace": { "cwd": "/srv/theirs" },

@@ -68,3 +68,4 @@ mod shapes;
 mod stream_tickets;
 mod switches;
 mod task_sessions;
+mod tickets;

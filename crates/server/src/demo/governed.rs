@@ -65,7 +65,10 @@ impl Place {
         }
         let (source, remote) = (folder.join("letters"), folder.join("letters.git"));
         git(folder, &["init", "--quiet", "--bare", "letters.git"])?;
-        git(folder, &["init", "--quiet", "--initial-branch=main", "letters"])?;
+        git(
+            folder,
+            &["init", "--quiet", "--initial-branch=main", "letters"],
+        )?;
         std::fs::write(source.join("README.md"), "# Letters\n")?;
         git(&source, &["add", "README.md"])?;
         git(&source, &["commit", "--quiet", "--message=Begin"])?;
@@ -156,11 +159,8 @@ impl Cast {
         for approval in waiting.as_array().into_iter().flatten() {
             let (id, kind) = (id(approval)?, approval["type"].as_str().unwrap_or_default());
             say(&format!("  The board      reads {kind} and approves it"))?;
-            let approved = board.call(
-                "POST",
-                &format!("/api/approvals/{id}/approve"),
-                &json!({}),
-            )?;
+            let approved =
+                board.call("POST", &format!("/api/approvals/{id}/approve"), &json!({}))?;
             let steps = approved["execution"]["steps"].as_array();
             for step in steps.into_iter().flatten() {
                 let name = step["step"].as_str().unwrap_or_default();

@@ -2,6 +2,7 @@
 //! to done, in a service of its own and through its public interface; or one real
 //! agent program does.
 
+mod governed;
 mod narrator;
 mod real_agent;
 mod story;
@@ -37,6 +38,16 @@ pub(crate) struct DemoArgs {
     /// The model of that program; its own default when unsaid.
     #[arg(long, requires = "agent")]
     model: Option<String>,
+
+    /// Tell of a ticket from its plan to its pull request, in a repository that is made
+    /// for it.
+    #[arg(long, conflicts_with = "agent")]
+    governed: bool,
+
+    /// The address of the repository of that ticket, whose forge is asked for a pull
+    /// request: its token is in a variable such as WORKFORCE_GITHUB_TOKEN.
+    #[arg(long, requires = "governed", value_name = "URL")]
+    repository: Option<String>,
 
     /// End as soon as the story is told, also in a terminal.
     #[arg(long)]
@@ -115,8 +126,10 @@ async fn play(
     linger: bool,
 ) -> anyhow::Result<()> {
     let (place, agent, model) = (folder.to_owned(), args.agent, args.model.clone());
+    let (governed, repository) = (args.governed, args.repository.clone());
     tokio::task::spawn_blocking(move || match agent {
         Some(agent) => real_agent::play(&board, &place, agent, model.as_deref()),
+        None if governed => governed::play(&board, &place, repository.as_deref()),
         None => story::play(&board, &place),
     })
     .await??;

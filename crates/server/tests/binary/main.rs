@@ -39,4 +39,5 @@ mod secrets;
 mod standard_error;
 mod start_and_stop;
 mod streams;
+mod tickets;
 mod timers;

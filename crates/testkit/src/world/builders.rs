@@ -163,6 +163,7 @@ pub fn new_issue(titled: &str) -> CreateIssue {
         delegation: None,
         assignee_adapter_overrides: None,
         label_ids: Some(Vec::new()),
+        execution_workspace_id: None,
         request_key: None,
     }
 }

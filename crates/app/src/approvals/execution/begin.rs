@@ -32,6 +32,7 @@ pub const BEGIN: Codes = Codes::with(
         Code::GitFailed,
         Code::GitPushRejected,
         Code::GitRemoteFailed,
+        Code::InvalidField,
         Code::PrCreateFailed,
         Code::ServerStopping,
         Code::SourceRepoDirty,

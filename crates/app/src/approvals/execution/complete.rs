@@ -1,5 +1,7 @@
 //! The last step of an execution: the approval is decided.
 
+use serde_json::json;
+use workforce_domain::activity::Action;
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::approval::{Approval, ApprovalStatus, ExecutionState, ExecutionStep};
 use workforce_domain::execution_workspace::ExecutionWorkspaceStatus;
@@ -14,6 +16,8 @@ use super::super::error::ApprovalError;
 use super::super::read;
 use super::super::view::ApprovalView;
 use super::begin::{needs_execution, require_idle};
+use crate::access::FieldFault;
+use crate::activity_log::log_change;
 use crate::context::Context;
 use crate::tickets::{self, planned};
 
@@ -94,19 +98,28 @@ pub(in super::super) fn require_way(
         };
     }
     require_idle(tx, ctx, approval)?;
-    // The payload was replaced after the look at it.
-    if way == Way::Agreement && needs_execution(tx.reads(), approval)? {
+    if way != Way::Agreement {
+        return Ok(());
+    }
+    if needs_execution(tx.reads(), approval)? {
+        // The payload was replaced after the look at it.
         return Err(StoreError::Contended.into());
+    }
+    if approval.kind.pushes() {
+        let message = "the issue has no worktree to push from: an approved plan makes one";
+        return Err(FieldFault::invalid("/payload/issueId", message).into());
     }
     Ok(())
 }
 
-/// Lets the issues of an approved plan be worked on in its worktrees.
+/// Lets the issues of an approved plan be worked on in its worktrees, and those of
+/// their open `parts` that have none yet.
 pub(in super::super) fn give_worktrees(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
     approval: &Locked<Approval>,
     issues: &mut [Locked<Issue>],
+    parts: &mut [Locked<Issue>],
 ) -> Result<(), Failure<ApprovalError>> {
     if planned(approval).is_empty() {
         return Ok(());
@@ -118,6 +131,18 @@ pub(in super::super) fn give_worktrees(
     };
     for issue in issues.iter_mut().filter(|it| !it.status().is_terminal()) {
         issue.execution_workspace = Some(first);
+    }
+    for part in parts {
+        let is_linked = issues.iter().any(|issue| issue.id == part.id);
+        let has_one = part.execution_workspace.is_some();
+        if is_linked || has_one || part.status().is_terminal() {
+            continue;
+        }
+        part.execution_workspace = Some(first);
+        part.updated_at = ctx.now;
+        tx.issues_mut().save(part)?;
+        let details = json!({ "approvalId": approval.id });
+        log_change(tx, ctx, Action::IssueUpdated, part, details);
     }
     worktrees.sort_unstable_by_key(|worktree| worktree.id);
     for worktree in worktrees {

@@ -201,6 +201,7 @@ impl House {
             delegation: None,
             assignee_adapter_overrides: None,
             label_ids: Some(Vec::new()),
+            execution_workspace_id: None,
             request_key: None,
         };
         change(&mut command);

@@ -1,4 +1,6 @@
 use actix_web::HttpResponse;
+use workforce_app::Failure;
+use workforce_app::approvals::ApprovalError;
 use workforce_app::tickets::{self, WorktreeView};
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::execution_workspace::{DiffRequest, WorktreeDiff};
@@ -38,7 +40,7 @@ fn asked(rq: &Request) -> Result<Asked, Problem> {
 async fn get(rqctx: RequestContext) -> HttpResponse {
     let looked = rqctx
         .preflight(asked, |reads, ctx, (issue, named)| {
-            tickets::worktree(reads, ctx, issue, *named)
+            tickets::worktree::<ApprovalError>(reads, ctx, issue, *named)
         })
         .await;
     let (rqctx, view) = match looked {
@@ -57,7 +59,9 @@ async fn get(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .read(
             asked,
-            |reads, ctx, (issue, named)| tickets::worktree(reads, ctx, issue, *named),
+            |reads, ctx, (issue, named)| {
+                tickets::worktree::<ApprovalError>(reads, ctx, issue, *named)
+            },
             move |view| {
                 Reply::ok(WorktreeView {
                     state: state.clone(),
@@ -99,7 +103,7 @@ async fn diff(rqctx: RequestContext) -> HttpResponse {
     let looked = rqctx
         .preflight(parse, |reads, ctx, ((issue, named), request)| {
             let view = tickets::worktree(reads, ctx, issue, *named)?;
-            Ok::<_, workforce_app::Failure<workforce_app::access::Denied>>((view, *request))
+            Ok::<_, Failure<ApprovalError>>((view, *request))
         })
         .await;
     let (rqctx, (view, request)) = match looked {
@@ -114,7 +118,9 @@ async fn diff(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .read(
             asked,
-            |reads, ctx, (issue, named)| tickets::worktree(reads, ctx, issue, *named),
+            |reads, ctx, (issue, named)| {
+                tickets::worktree::<ApprovalError>(reads, ctx, issue, *named)
+            },
             move |_view| Reply::ok(found.clone()),
         )
         .await

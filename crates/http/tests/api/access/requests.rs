@@ -268,6 +268,8 @@ pub(super) const REQUESTS: &[Request] = &[
     // Who does not hold it is no stranger, but in conflict with who does.
     post("/api/issues/{issueId}/release", "{}").or("not_holder"),
     get("/api/issues/{issueId}/runs"),
+    get("/api/issues/{issueId}/workspace").or("workspace_missing"),
+    get("/api/issues/{issueId}/workspace/diff").or("workspace_missing"),
     // Labels.
     patch("/api/labels/{labelId}", r#"{"name":"L{unique}"}"#),
     delete("/api/labels/{labelId}"),

@@ -83,6 +83,7 @@ impl AdapterChecks for FitAdapters {
 pub(crate) struct Steps {
     store: Arc<dyn Store>,
     failures: Mutex<VecDeque<StepFailure>>,
+    stops: AtomicBool,
 }
 
 impl Steps {
@@ -90,7 +91,13 @@ impl Steps {
         Self {
             store,
             failures: Mutex::default(),
+            stops: AtomicBool::default(),
         }
+    }
+
+    /// The next execution stops in the midst of a step.
+    pub(crate) fn stop_once(&self) {
+        self.stops.store(true, Ordering::SeqCst);
     }
 
     /// The next execution fails like this.
@@ -227,6 +234,10 @@ impl GovernedWork for Steps {
                     Ok(execution::order(tx.reads(), company, approval)?)
                 })?
                 .expect("an execution that was begun");
+            if self.stops.swap(false, Ordering::SeqCst) {
+                let lost = StoreError::Failed("the server stopped".into());
+                return Err(CarryOutError::Store(lost));
+            }
             let attempt = order.execution.attempts;
             if let Some(failure) = self.failures.lock().unwrap().pop_front() {
                 self.write(Actor::System, |tx, ctx| {

@@ -1,0 +1,16 @@
+//! Governed tickets from the plan to the pull request, with real repositories, a
+//! remote that is a bare repository, and an imitation of the forge.
+
+mod approvals;
+mod decisions;
+mod failures;
+mod flow;
+mod guard;
+mod kills;
+mod repositories;
+mod requests;
+mod runs;
+mod scene;
+mod sync;
+mod tricks;
+mod watch;

@@ -1,0 +1,185 @@
+//! The board says no, or asks for a change: whoever asked goes on, and nobody is stuck.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use workforce_forge_imitation::{Failure, ImitatedForge};
+
+use super::repositories::{git, write};
+use super::scene::{Host, REPOSITORY, Scene, id_of};
+use crate::office::on_both;
+
+on_both! {
+    fn a_rejected_plan_is_planned_again(database) {
+        let scene = Scene::open(database, Host::Forge(ImitatedForge::GitHub));
+        let (issue, plan) = scene.planned("ABC-1");
+        assert_eq!(scene.status(&issue), "blocked");
+        decided(&scene, &plan, "reject");
+        works(&scene, &issue);
+        let (status, plan) = scene.file_plan(&issue, &json!({ "ticketKey": "ABC-1" }));
+        assert_eq!(status, 201, "{plan}");
+        finish(&scene, &issue, &id_of(&plan));
+    }
+
+    fn a_plan_is_revised_twice_and_then_approved(database) {
+        let scene = Scene::open(database, Host::Forge(ImitatedForge::GitHub));
+        let (issue, plan) = scene.planned("ABC-1");
+        for branch in ["fix/one", "feature/two"] {
+            decided(&scene, &plan, "request-revision");
+            works(&scene, &issue);
+            let payload = json!({
+                "issueId": issue,
+                "workspace": { "ticketKey": "ABC-1", "branch": branch },
+            });
+            resubmitted(&scene, &plan, &payload);
+            assert_eq!(scene.status(&issue), "blocked");
+        }
+        let ticket = finish(&scene, &issue, &plan);
+        assert_eq!(ticket, "feature/two");
+    }
+
+    fn a_plan_that_failed_can_be_revised(database) {
+        let scene = Scene::open(database, Host::Remote);
+        let (issue, plan) = scene.planned("ABC-1");
+        write(&scene.source, "README.md", "changed\n");
+        let (status, answer) = scene.approve(&plan);
+        assert_eq!(status, 409, "{answer}");
+        decided(&scene, &plan, "request-revision");
+        works(&scene, &issue);
+        git(&scene.source, &["checkout", "-q", "README.md"]);
+        let payload = json!({
+            "issueId": issue,
+            "workspace": { "ticketKey": "ABC-2", "branch": "chore/two" },
+        });
+        resubmitted(&scene, &plan, &payload);
+        assert_eq!(finish(&scene, &issue, &plan), "chore/two");
+    }
+
+    fn rejected_work_goes_on_and_is_asked_for_again(database) {
+        let scene = Scene::open(database, Host::Forge(ImitatedForge::GitHub));
+        let (ticket, approval) = scene.ticket_to_merge("ABC-1");
+        decided(&scene, &approval, "reject");
+        works(&scene, &ticket.issue);
+        let part = scene.begin_part(&ticket, "Better");
+        write(&ticket.worktree, "better.txt", "better\n");
+        scene.end_part(&part);
+        let approval = id_of(&scene.asked(&ticket.issue, "approve_pull_request"));
+        decided(&scene, &approval, "approve");
+        assert_eq!(scene.status(&ticket.issue), "done");
+        git(&scene.remote, &["cat-file", "-e", "feature/ABC-1:better.txt"]);
+        assert_eq!(scene.forge.as_ref().unwrap().pull_requests(REPOSITORY).len(), 1);
+    }
+
+    fn revised_work_is_sent_again_with_all_of_it(database) {
+        let scene = Scene::open(database, Host::Forge(ImitatedForge::GitHub));
+        let (ticket, approval) = scene.ticket_to_merge("ABC-1");
+        decided(&scene, &approval, "request-revision");
+        works(&scene, &ticket.issue);
+        write(&ticket.worktree, "better.txt", "better\n");
+        resubmitted(&scene, &approval, &json!({ "issueId": ticket.issue, "title": "Better" }));
+        assert_eq!(scene.status(&ticket.issue), "in_review");
+        decided(&scene, &approval, "approve");
+        assert_eq!(scene.status(&ticket.issue), "done");
+        git(&scene.remote, &["cat-file", "-e", "feature/ABC-1:better.txt"]);
+        let pulls = scene.forge.as_ref().unwrap().pull_requests(REPOSITORY);
+        assert_eq!(pulls.len(), 1, "{pulls:?}");
+        assert_eq!(pulls[0].title, "Better");
+    }
+
+    fn one_of_many_decisions_at_once_is_taken(database) {
+        let scene = Scene::open(database, Host::Forge(ImitatedForge::GitHub));
+        let (ticket, approval) = scene.ticket_to_merge("ABC-1");
+        let forge = scene.forge.as_ref().unwrap();
+        forge.fail(Failure::wait(Duration::from_secs(10)).on("POST", "/pulls"));
+        let statuses = std::thread::scope(|scope| {
+            let first = scope.spawn(|| scene.approve(&approval));
+            scene.wait_for("a request", || (!forge.requests().is_empty()).then_some(()));
+            let mut others = Vec::new();
+            for decision in ["approve", "reject", "request-revision"] {
+                let (status, answer) = scene.decide(&approval, decision, &json!({}));
+                assert_eq!(answer["code"], "execution_in_progress", "{decision}: {answer}");
+                others.push(status);
+            }
+            let (status, answer) = first.join().unwrap();
+            assert_eq!(status, 200, "{answer}");
+            others
+        });
+        assert_eq!(statuses, [409, 409, 409]);
+        assert_eq!(scene.status(&ticket.issue), "done");
+        assert_eq!(forge.pull_requests(REPOSITORY).len(), 1);
+    }
+
+    fn revised_work_that_a_part_ends_is_asked_for_once(database) {
+        let scene = Scene::open(database, Host::Forge(ImitatedForge::GitHub));
+        let (ticket, approval) = scene.ticket_to_merge("ABC-1");
+        decided(&scene, &approval, "request-revision");
+        let part = scene.begin_part(&ticket, "Better");
+        write(&ticket.worktree, "better.txt", "better\n");
+        scene.end_part(&part);
+        scene.wait_for("review", || (scene.status(&ticket.issue) == "in_review").then_some(()));
+        resubmitted(&scene, &approval, &json!({ "issueId": ticket.issue }));
+        let path = format!("/api/issues/{}/approvals", ticket.issue);
+        let found = scene.get(&path);
+        let waiting = |it: &&Value| it["type"] == "approve_pull_request" && it["status"] == "pending";
+        assert_eq!(found.as_array().unwrap().iter().filter(waiting).count(), 1, "{found}");
+        decided(&scene, &approval, "approve");
+        assert_eq!(scene.status(&ticket.issue), "done");
+    }
+
+    fn work_that_was_merged_is_pushed_to_its_pull_request_again(database) {
+        let scene = Scene::open(database, Host::Forge(ImitatedForge::GitHub));
+        let (ticket, approval) = scene.ticket_to_merge("ABC-1");
+        decided(&scene, &approval, "approve");
+        let path = format!("/api/issues/{}", ticket.issue);
+        scene.ask("PATCH", &path, None, &json!({ "status": "todo" }));
+        scene.check_out(&ticket.issue, &scene.lead);
+        write(&ticket.worktree, "more.txt", "more\n");
+        let done = json!({ "status": "done" });
+        let answer = scene.ask("PATCH", &path, Some(&scene.lead), &done);
+        assert_eq!(answer["status"], "in_review", "{answer}");
+        let approval = id_of(&scene.asked(&ticket.issue, "approve_push_to_existing_pr"));
+        decided(&scene, &approval, "approve");
+        assert_eq!(scene.status(&ticket.issue), "done");
+        git(&scene.remote, &["cat-file", "-e", "feature/ABC-1:more.txt"]);
+        assert_eq!(scene.forge.as_ref().unwrap().pull_requests(REPOSITORY).len(), 1);
+    }
+}
+
+#[track_caller]
+fn decided(scene: &Scene<'_>, approval: &str, decision: &str) {
+    let note = json!({ "decisionNote": "Think again." });
+    let (status, answer) = scene.decide(approval, decision, &note);
+    assert_eq!(status, 200, "{decision}: {answer}");
+}
+
+#[track_caller]
+fn resubmitted(scene: &Scene<'_>, approval: &str, payload: &Value) {
+    let path = format!("/api/approvals/{approval}/resubmit");
+    let body = json!({ "payload": payload });
+    let answer = scene.ask("POST", &path, Some(&scene.lead), &body);
+    assert_eq!(answer["status"], "pending", "{answer}");
+}
+
+/// The lead works on an issue, and nobody waits for anybody.
+#[track_caller]
+fn works(scene: &Scene<'_>, issue: &str) {
+    let found = scene.get(&format!("/api/issues/{issue}"));
+    assert_eq!(found["status"], "in_progress", "{found}");
+    assert_eq!(found["assigneeAgentId"], json!(scene.lead.id), "{found}");
+}
+
+/// Approves a plan and goes the whole way; the branch.
+#[track_caller]
+fn finish(scene: &Scene<'_>, issue: &str, plan: &str) -> String {
+    decided(scene, plan, "approve");
+    let ticket = scene.ticket_of(issue, plan);
+    scene.do_work(&ticket, |worktree| write(worktree, "work.txt", "work\n"));
+    let approval = id_of(&scene.asked(issue, "approve_pull_request"));
+    decided(scene, &approval, "approve");
+    assert_eq!(scene.status(issue), "done");
+    git(
+        &scene.remote,
+        &["cat-file", "-e", &format!("{}:work.txt", ticket.branch)],
+    );
+    ticket.branch
+}
