@@ -1,4 +1,4 @@
--- Open pull requests, and when each is looked at next.
+-- Open pull requests, and when each is looked at next. No version before this one opened any.
 CREATE TABLE pull_request_watches (
     workspace_id TEXT NOT NULL PRIMARY KEY,
     company_id TEXT NOT NULL,
@@ -18,9 +18,6 @@ CREATE TABLE pull_request_watches (
 ) STRICT;
 CREATE INDEX pull_request_watches_due ON pull_request_watches (due_at, workspace_id);
 CREATE INDEX pull_request_watches_drift_due ON pull_request_watches (drift_due_at, workspace_id);
-INSERT INTO pull_request_watches (workspace_id, company_id, due_at, fence, attempts, validators, checks, drift_due_at, escalated, created_at)
-SELECT id, company_id, updated_at, 0, 0, '{}', 'none', updated_at, 0, updated_at
-FROM execution_workspaces WHERE pull_request_state = 'open';
 
 -- When the folder of a ticket that has ended is looked at next, and why it was kept the last time.
 ALTER TABLE execution_workspaces ADD COLUMN clean_up_after INTEGER NOT NULL DEFAULT 0;

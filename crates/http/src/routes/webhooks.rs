@@ -1,5 +1,6 @@
 use actix_web::HttpResponse;
 use actix_web::http::header::HeaderName;
+use utoipa::ToSchema;
 use workforce_app::{Code, Codes, Failure};
 use workforce_domain::port::{DeliveryOutcome, ForgeDelivery};
 
@@ -36,6 +37,10 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints.add_streaming(__path_github, Access::Public, TAKE, github)
 }
 
+/// A message of GitHub, which describes its fields.
+#[derive(ToSchema)]
+struct GithubMessage {}
+
 /// Takes a message of GitHub about a repository.
 ///
 /// Its signature stands in the place of a credential; nothing is read before it is
@@ -48,7 +53,7 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
         ("X-Hub-Signature-256" = Option<String>, Header,
             description = "`sha256=` and the HMAC of the body with the secret, in hexadecimal digits."),
     ),
-    request_body(content = serde_json::Value, description = "The message, at most 1 MiB."),
+    request_body(content = GithubMessage, description = "The message, at most 1 MiB."),
     responses((status = 202, description = "It was taken.", body = Done)))]
 async fn github(rqctx: RequestContext, connection: StreamedRequest) -> HttpResponse {
     match take(&rqctx, connection).await {

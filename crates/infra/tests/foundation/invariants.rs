@@ -38,7 +38,7 @@ const CANCEL_RUN: &str = "UPDATE heartbeat_runs SET status = 'cancelled', \
     finished_at = created_at WHERE status = 'queued'";
 
 /// What breaks each of them.
-const BREAKING: [(&str, &str); 51] = [
+const BREAKING: [(&str, &str); 52] = [
     ("only_working_companies_queue", PAUSE_COMPANY),
     ("stopped_work_was_asked_to_stop", PAUSE_COMPANY),
     (
@@ -207,6 +207,10 @@ const BREAKING: [(&str, &str); 51] = [
     (
         "what_belongs_to_a_comment_belongs_to_its_issue",
         "UPDATE issue_attachments SET issue_id = {parent}",
+    ),
+    (
+        "open_pull_requests_are_watched",
+        "UPDATE execution_workspaces SET pull_request_state = 'merged'",
     ),
     (
         "everything_is_found_once",

@@ -86,6 +86,9 @@ pub(crate) fn every_table(c: u8) -> Vec<Row> {
             .with("id", Key(c, OTHER))
             .with("ticket_key", Text("ACM-2"))
             .with("branch", Text("c"))
+            .with("pull_request_number", Value::Null)
+            .with("pull_request_url", Value::Null)
+            .with("pull_request_state", Value::Null)
             .with("owner_issue_id", Key(c, PARENT)),
         advance(c),
         watch(c),

@@ -45,6 +45,11 @@ impl Request {
         }
     }
 
+    /// Whether a signature stands in the place of a credential and of a key.
+    pub(super) fn is_signed(&self) -> bool {
+        self.path.starts_with("/api/webhooks/")
+    }
+
     /// The name of its route.
     pub(super) fn route(&self) -> String {
         format!("{} {}", self.method, self.path)

@@ -166,7 +166,8 @@ impl Fallible {
 /// Whether this is what the route answers when nothing fails.
 fn is_good(answer: &Answer, request: &Request) -> bool {
     (200..300).contains(&answer.status)
-        || request.method == "GET" && request.besides.is_some_and(|code| has_code(answer, code))
+        || (request.method == "GET" || request.is_signed())
+            && request.besides.is_some_and(|code| has_code(answer, code))
         || has_code(answer, "key_rotation_unavailable")
 }
 

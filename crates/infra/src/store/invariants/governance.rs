@@ -65,6 +65,15 @@ pub(super) const INVARIANTS: &[Invariant] = &[
             WHERE (x.state = 'completed') <> (v.status = 'approved')",
     },
     Invariant {
+        name: "open_pull_requests_are_watched",
+        sentence: "A pull request is watched exactly while it is open.",
+        rows: "SELECT x.company_id AS company, 'worktree ' || x.id AS what
+            FROM execution_workspaces x
+            WHERE (x.pull_request_state IS NOT DISTINCT FROM 'open')
+                <> EXISTS (SELECT 1 FROM pull_request_watches w
+                    WHERE w.company_id = x.company_id AND w.workspace_id = x.id)",
+    },
+    Invariant {
         name: "totals_equal_the_ledger",
         sentence: "What an agent, a company and a project spent in a month, as it was billed and \
             by list, is the sum of its counted costs.",
