@@ -102,6 +102,10 @@ fn safe_commit(
     known(&record.base_commit).ok_or_else(|| of_error(GitError::Unpushed))
 }
 
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "it is the function given to Result::map_err"
+)]
 fn of_error(error: GitError) -> CleanUpOutcome {
     let reason = match &error {
         GitError::Uncommitted { .. } => "uncommitted",

@@ -312,6 +312,7 @@ impl Site {
     }
 
     /// Whether a commit is part of the ticket's branch at the remote.
+    #[expect(clippy::disallowed_methods, reason = "git of a test is no agent")]
     pub(crate) fn has_pushed(&self, commit: &str) -> bool {
         let remote = self.house.path("remote.git");
         let merged = Command::new("git")
@@ -343,6 +344,7 @@ fn until_go(house: &House) -> String {
     )
 }
 
+#[expect(clippy::disallowed_methods, reason = "git of a test is no agent")]
 pub(crate) fn git(folder: &Path, args: &[&str]) -> String {
     let output = Command::new("git")
         .args(["-c", "user.name=Bob", "-c", "user.email=bob@example.com"])
