@@ -132,7 +132,7 @@ api_tests! {
             (ExecutionStep::PullRequest, StepFault::PrCreateFailed, 502),
             (ExecutionStep::Complete, StepFault::Interrupted, 503),
         ] {
-            api.steps.fail(step, fault, json!({ "paths": ["a.txt"] }));
+            api.steps.fail(step, fault, &json!({ "paths": ["a.txt"] }));
             let code = match fault {
                 StepFault::Interrupted => "server_stopping".to_owned(),
                 fault => fault.to_string(),
@@ -242,7 +242,7 @@ api_tests! {
             (StepFault::GitRemoteFailed, 502),
             (StepFault::GitFailed, 502),
         ] {
-            api.steps.fail(ExecutionStep::Sync, fault, json!({}));
+            api.steps.fail(ExecutionStep::Sync, fault, &json!({}));
             let refused = lead.post(&of(&office.company), &office.pull_request());
             refused.problem(status, &fault.to_string());
         }
@@ -287,7 +287,7 @@ api_tests! {
                 (StepFault::GitCommitFailed, 409),
                 (StepFault::GitFailed, 502),
             ] {
-                api.steps.fail(ExecutionStep::Worktree, fault, json!({}));
+                api.steps.fail(ExecutionStep::Worktree, fault, &json!({}));
                 api.get(&place).problem(status, &fault.to_string());
             }
         }

@@ -101,7 +101,7 @@ impl Steps {
     }
 
     /// The next execution fails like this.
-    pub(crate) fn fail(&self, step: ExecutionStep, fault: StepFault, details: Value) {
+    pub(crate) fn fail(&self, step: ExecutionStep, fault: StepFault, details: &Value) {
         self.failures.lock().unwrap().push_back(StepFailure {
             step,
             fault,
@@ -233,7 +233,7 @@ impl GovernedWork for Steps {
                 .write(Actor::System, |tx, _| {
                     Ok(execution::order(tx.reads(), company, approval)?)
                 })?
-                .expect("an execution that was begun");
+                .unwrap();
             if self.stops.swap(false, Ordering::SeqCst) {
                 let lost = StoreError::Failed("the server stopped".into());
                 return Err(CarryOutError::Store(lost));
