@@ -128,7 +128,7 @@ fn a_history_tells_every_step_and_no_other() {
     let kinds = select(std::vec![
         ApprovalType::AgentQuestion,
         ApprovalType::ApproveIssuePlan,
-        ApprovalType::ApprovePullRequest,
+        ApprovalType::RequestBoardApproval,
     ]);
     let events = vec((select(EVENTS), any::<bool>()), 0..12);
     let config = Config {
