@@ -23,7 +23,7 @@ pub(crate) fn watch_pull_request(
     merged_base: Option<String>,
 ) -> Result<(), StoreError> {
     let pull_request = worktree.pull_request.as_ref();
-    if !pull_request.is_some_and(|it| it.state == PullRequestState::Open) {
+    if pull_request.is_none_or(|it| it.state != PullRequestState::Open) {
         return tx.pull_request_watches_mut().end(worktree);
     }
     let company = worktree.scope();

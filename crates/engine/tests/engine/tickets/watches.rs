@@ -189,8 +189,8 @@ async fn an_answer_that_comes_too_late_is_dropped() {
     };
     let finish = |question, outcome: &LookOutcome| {
         site.house.act(|tx, ctx| {
-            let done = pull_requests::finish_question(tx, ctx, question, outcome)?;
-            Ok::<_, workforce_app::Failure<()>>(done)
+            pull_requests::finish_question(tx, ctx, question, outcome)?;
+            Ok::<_, workforce_app::Failure<()>>(())
         });
     };
     finish(&early, &told(PullRequestState::Closed));
