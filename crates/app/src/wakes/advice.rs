@@ -29,7 +29,14 @@ pub(super) fn kind(
     // A run that may do more answers a reason that needs less, not the other
     // way round.
     let kind = match pending {
-        Some(wake) if request.kind != RunKind::Execution => wake.kind,
+        // Nobody works on an issue that has ended: such a wake would be cancelled,
+        // and with it what is asked for now.
+        Some(wake)
+            if request.kind != RunKind::Execution
+                && !(wake.kind == RunKind::Execution && has_ended(tx.reads(), request)?) =>
+        {
+            wake.kind
+        }
         _ => request.kind,
     };
     let called = |reason: &WakeReason| *reason == WakeReason::IssueCommentMentioned;
@@ -47,6 +54,16 @@ pub(super) fn kind(
     let prevented = awaits_plan(tx.reads(), company, issue, agent)?
         || pending.is_none() && is_held(tx.reads(), ctx, company, issue, agent)?;
     Ok(if prevented { RunKind::Consult } else { kind })
+}
+
+/// True when the issue of a request has ended.
+fn has_ended(reads: &mut dyn Reads, request: &WakeRequest<'_>) -> Result<bool, StoreError> {
+    let Some(issue) = request.issue else {
+        return Ok(false);
+    };
+    let scope = request.agent.scope().into();
+    let found = reads.issues().find(scope, &issue.into())?;
+    Ok(found.is_some_and(|issue| issue.status().is_terminal()))
 }
 
 /// True when an undecided plan keeps the agent from the work on an issue.

@@ -71,12 +71,18 @@ async fn remove(state: &EngineState, begun: &CleanUp) -> Result<(), CleanUpOutco
     let source = source::open(git, settings, &begun.workspace, false);
     let repository = source.await.map_err(kept)?.repository;
     let own = branch(&record.branch).map_err(kept)?;
-    let _lock = repository.lock(PATIENCE).await.map_err(of_error)?;
+    let _lock = repository
+        .lock(PATIENCE)
+        .await
+        .map_err(|error| of_error(&error))?;
     let opened = repository.open_worktree(&path, &own).await;
-    let opened = opened.map_err(of_error)?;
+    let opened = opened.map_err(|error| of_error(&error))?;
     let worktree = opened.ok_or_else(|| kept(missing(STEP, &path)))?;
     let safe = safe_commit(&repository, record)?;
-    worktree.remove(&safe).await.map_err(of_error)
+    worktree
+        .remove(&safe)
+        .await
+        .map_err(|error| of_error(&error))
 }
 
 /// The commit whose history is kept elsewhere than in the branch: the one that was
@@ -95,29 +101,28 @@ fn safe_commit(
     }
     if record.push_address.is_none() {
         let base = branch(&record.base_branch).map_err(kept)?;
-        if let Some(base) = repository.branch_head(&base).map_err(of_error)? {
+        if let Some(base) = repository
+            .branch_head(&base)
+            .map_err(|error| of_error(&error))?
+        {
             return Ok(base);
         }
     }
-    known(&record.base_commit).ok_or_else(|| of_error(GitError::Unpushed))
+    known(&record.base_commit).ok_or_else(|| of_error(&GitError::Unpushed))
 }
 
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "it is the function given to Result::map_err"
-)]
-fn of_error(error: GitError) -> CleanUpOutcome {
-    let reason = match &error {
+fn of_error(error: &GitError) -> CleanUpOutcome {
+    let reason = match error {
         GitError::Uncommitted { .. } => "uncommitted",
         GitError::Unpushed => "unpushed",
         GitError::OffBranch { .. } => "off_branch",
         GitError::OperationInProgress { .. } => "operation_in_progress",
         GitError::Timeout { .. } | GitError::Io { .. } => return CleanUpOutcome::PutOff,
-        _ => return kept(of_git(STEP, &error)),
+        _ => return kept(of_git(STEP, error)),
     };
     CleanUpOutcome::Kept {
         reason: reason.to_owned(),
-        message: of_git(STEP, &error).message,
+        message: of_git(STEP, error).message,
     }
 }
 

@@ -147,7 +147,8 @@ async fn nothing_moves_under_a_run() {
     let (pushed, record) = (site.pushed(), site.record());
     let scope = site.scope();
     // Somebody still works in the worktree although the ticket is done.
-    let other = site.house.assign(site.agent, |_| ());
+    let worker = site.hire_paused();
+    let other = site.house.assign(worker, |_| ());
     site.house.act(|tx, _| {
         let locked = tx.issues_mut().lock(scope.into(), &other.into())?;
         let mut issue = locked.expect("an issue");
@@ -155,9 +156,8 @@ async fn nothing_moves_under_a_run() {
         tx.issues_mut().save(&issue)?;
         Ok::<_, Failure<()>>(())
     });
-    let agent = site.agent;
     site.house
-        .act(|tx, ctx| workforce_app::agents::resume(tx, ctx, agent, false));
+        .act(|tx, ctx| workforce_app::agents::resume(tx, ctx, worker, false));
     site.house.file("ready").await;
     eventually("a run in the worktree", || {
         let id = record.id;
@@ -171,7 +171,14 @@ async fn nothing_moves_under_a_run() {
     assert!(!site.worktree().join("other.txt").exists());
 
     site.house.go();
-    site.house.all_ended().await;
+    eventually("the end of the run", || {
+        let id = record.id;
+        let live = site
+            .house
+            .act(|tx, _| Ok::<_, Failure<()>>(tx.execution_workspaces().live_run(scope, id)?));
+        live.is_none().then_some(())
+    })
+    .await;
     site.look_at_base().await;
     site.wait_for("ticket.drift_merged", 1).await;
     assert!(site.has_pushed(&base));

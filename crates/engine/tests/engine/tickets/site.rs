@@ -101,6 +101,13 @@ impl Site {
         site
     }
 
+    /// Another agent, whose runs wait until they may go.
+    pub(crate) fn hire_paused(&self) -> AgentId {
+        let agent = self.house.hire_shell(&until_go(&self.house));
+        self.house.act(|tx, ctx| agents::pause(tx, ctx, agent));
+        agent
+    }
+
     pub(crate) fn config(&self) -> EngineConfig {
         let mut config = self.house.config();
         let forge = ForgeConfig {
@@ -210,7 +217,13 @@ impl Site {
 
     /// Makes the question due, and waits until it is answered.
     pub(crate) async fn ask(&self) {
-        let before = self.watch().expect("a watch").fence;
+        // The question before is answered first.
+        let before = eventually("an earlier answer", || {
+            let watch = self.watch().expect("a watch");
+            let is_due = watch.due_at <= self.house.ports.clock.now();
+            (!is_due && !is_asked(&watch, self)).then_some(watch.fence)
+        })
+        .await;
         self.make_due();
         eventually("an answer", || {
             let watch = self.watch();
@@ -312,14 +325,10 @@ impl Site {
     }
 
     /// Whether a commit is part of the ticket's branch at the remote.
-    #[expect(clippy::disallowed_methods, reason = "git of a test is no agent")]
     pub(crate) fn has_pushed(&self, commit: &str) -> bool {
         let remote = self.house.path("remote.git");
-        let merged = Command::new("git")
-            .args(["merge-base", "--is-ancestor", commit, BRANCH])
-            .current_dir(remote)
-            .status();
-        merged.expect("git").success()
+        let known = git(&remote, &["rev-list", BRANCH]);
+        known.lines().any(|line| line == commit)
     }
 
     pub(crate) async fn close(self) {
@@ -344,7 +353,10 @@ fn until_go(house: &House) -> String {
     )
 }
 
-#[expect(clippy::disallowed_methods, reason = "git of a test is no agent")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "it stands for people who work with the repositories"
+)]
 pub(crate) fn git(folder: &Path, args: &[&str]) -> String {
     let output = Command::new("git")
         .args(["-c", "user.name=Bob", "-c", "user.email=bob@example.com"])
