@@ -36,6 +36,8 @@ async fn removed(site: &Site) {
 async fn a_worktree_is_removed(store: workforce_testkit::store::TestStore) {
     let mut site = Site::delivered(store).await;
     let (folder, head) = (site.worktree(), site.head());
+    // What a server asked that stops now is asked again later.
+    site.ask().await;
     // Not before its time.
     site.look_at_base().await;
     assert!(folder.exists());
