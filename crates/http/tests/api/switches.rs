@@ -122,7 +122,7 @@ api_tests! {
                 let path = fill(&route.path).replace(['{', '}'], "");
                 if route.method == "GET" {
                     let answer = api.bearing(&key).send_with("GET", &path, &[("Accept", "application/json")], &Value::Null);
-                    assert!(answer.status != 409, "{name}: {}", answer.text);
+                    assert!(!answer.text.contains("company_not_active"), "{name}: {}", answer.text);
                     continue;
                 }
                 let sent = body(&route.method, &route.path, &boss, &issue);
