@@ -140,6 +140,15 @@ pub(crate) mod texts {
             .into()
     }
 
+    pub(crate) fn repository_prefix(max: usize) -> RefOr<Schema> {
+        text()
+            .max_length(Some(max))
+            .pattern(Some(
+                r"^[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]{1,5})?(/[A-Za-z0-9._~+-]+)*$",
+            ))
+            .into()
+    }
+
     pub(crate) fn color(_max: usize) -> RefOr<Schema> {
         text().pattern(Some("^#[0-9A-Fa-f]{6}$")).into()
     }

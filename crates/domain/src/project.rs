@@ -71,6 +71,9 @@ pub struct Project {
     /// Whether agents need an approved plan for its issues
     /// (docs/issues.md#governed-issues).
     pub governance: ProjectGovernance,
+    /// Whether its tickets need a repository with a remote, so that none ends with a
+    /// branch on the server alone (docs/tickets.md#pull-requests).
+    pub remote_required: bool,
     /// Monthly limit on what is spent on its issues.
     #[serde(rename = "budgetMonthlyCents")]
     pub budget: Budget,

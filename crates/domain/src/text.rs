@@ -209,6 +209,30 @@ fn media_type(text: &str, max: usize) -> Result<String, TextError> {
     }
 }
 
+/// A host with or without a port, and perhaps a path, in lower case.
+fn repository_prefix(text: &str, max: usize) -> Result<String, TextError> {
+    const FORM: &str = "a host, or a host and a path, such as github.com/acme";
+    let is_host = |host: &str| {
+        let (name, port) = host.split_once(':').unwrap_or((host, "443"));
+        let is_name = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-');
+        let is_port = (1..=5).contains(&port.len()) && port.bytes().all(|b| b.is_ascii_digit());
+        name.starts_with(|first: char| first.is_ascii_alphanumeric())
+            && name.bytes().all(is_name)
+            && is_port
+    };
+    let is_segment = |segment: &str| {
+        let fits = |b: u8| b.is_ascii_alphanumeric() || b"._-~+".contains(&b);
+        !matches!(segment, "" | "." | "..") && segment.bytes().all(fits)
+    };
+    let text = text.trim();
+    let (host, path) = text.split_once('/').unwrap_or((text, "path"));
+    if text.len() <= max && is_host(host) && path.split('/').all(is_segment) {
+        Ok(text.to_ascii_lowercase())
+    } else {
+        Err(TextError::Form(FORM))
+    }
+}
+
 fn body(text: &str, max: usize) -> Result<String, TextError> {
     if text.trim().is_empty() {
         Err(TextError::Empty)
@@ -247,6 +271,9 @@ texts! {
     Role(40) = slug;
     /// A directory path or repository address of a workspace.
     Location(4096) = place;
+    /// Repositories: those of a host, those of an owner there, or a single one, as in
+    /// `github.com/acme`.
+    RepositoryPrefix(512) = repository_prefix;
     /// The id by which an agent's program finds a session again.
     SessionId(128) = place;
     /// What tells an account at the provider of a model from others.
@@ -264,6 +291,18 @@ impl Role {
     /// The role of an agent that was given none.
     pub fn general() -> Self {
         Self("general".into())
+    }
+}
+
+impl RepositoryPrefix {
+    /// True for a repository that it is about: `host` with its port where that is not
+    /// the usual one, and `path` with owner and name. Case says nothing.
+    pub fn covers(&self, host: &str, path: &str) -> bool {
+        let mut parts = core::iter::once(host).chain(path.split('/'));
+        self.0.split('/').all(|wanted| {
+            let part = parts.next();
+            part.is_some_and(|part| part.eq_ignore_ascii_case(wanted))
+        })
     }
 }
 

@@ -9,9 +9,9 @@ use workforce_domain::Document;
 use workforce_domain::actor::CompanyScope;
 use workforce_domain::port::{Failure, MintedToken, StoreError};
 use workforce_domain::run::Run;
-use workforce_domain::secret::references;
+use workforce_domain::secret::{ExternalRef, SecretProvider, references};
 
-use crate::external_secrets;
+use crate::external_secrets::{self, ExternalSecretError};
 use crate::state::EngineState;
 
 /// Why a run cannot have what its configuration names.
@@ -95,17 +95,22 @@ async fn value_of(state: &EngineState, found: Found) -> Result<String, Resolutio
     match found.source {
         Source::Stored(value) => Ok(value),
         Source::Outside(provider, reference) => {
-            let engine = state.config.clone();
-            let read = tokio::task::spawn_blocking(move || {
-                external_secrets::read(&engine, provider, &reference)
-            });
-            match read.await {
-                Ok(Ok(value)) => Ok(value),
-                Ok(Err(error)) => Err(Unresolved::new(found.variable, &error).into()),
-                Err(error) => Err(StoreError::Failed(error.into()).into()),
-            }
+            let read = read_outside(state, provider, reference).await?;
+            Ok(read.map_err(|error| Unresolved::new(found.variable, &error))?)
         }
     }
+}
+
+/// The value that a provider keeps.
+pub(crate) async fn read_outside(
+    state: &EngineState,
+    provider: SecretProvider,
+    reference: ExternalRef,
+) -> Result<Result<String, ExternalSecretError>, StoreError> {
+    let engine = state.config.clone();
+    let read =
+        tokio::task::spawn_blocking(move || external_secrets::read(&engine, provider, &reference));
+    read.await.map_err(|error| StoreError::Failed(error.into()))
 }
 
 fn bind(config: &mut Document, variable: String, value: &str) {

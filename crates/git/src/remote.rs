@@ -109,6 +109,12 @@ impl Remote {
         self
     }
 
+    /// True for a remote that is sent a credential.
+    #[must_use]
+    pub fn takes_credential(&self) -> bool {
+        self.kind == Kind::Http
+    }
+
     /// The address, without a credential.
     #[must_use]
     pub fn address(&self) -> &str {
@@ -122,7 +128,7 @@ impl Remote {
     /// The setting that sends the credential to this host alone.
     pub(crate) fn header(&self) -> Option<(String, String)> {
         let credential = self.credential.as_ref()?;
-        if self.kind != Kind::Http {
+        if !self.takes_credential() {
             return None;
         }
         let (scheme, rest) = self.address.split_once("://")?;

@@ -158,6 +158,7 @@ impl Recorded for Secret {
             provider: _,
             external_ref,
             description,
+            token_for,
             latest_version,
             created_by_agent: _,
             created_by_user: _,
@@ -169,6 +170,7 @@ impl Recorded for Secret {
             Field::new("name", Shown::HiddenText(Some(name))),
             Field::new("externalRef", Shown::HiddenText(external_ref)),
             Field::new("description", Shown::HiddenText(description.as_deref())),
+            Field::new("tokenFor", Shown::HiddenText(token_for.as_deref())),
             Field::plain("latestVersion", latest_version),
         ]
     }

@@ -43,6 +43,8 @@ pub struct CreateProject {
     pub review_required: Option<bool>,
     /// Whether agents need an approved plan for its issues; `none` when left out.
     pub governance: Option<ProjectGovernance>,
+    /// Whether its tickets need a repository with a remote; `false` when left out.
+    pub remote_required: Option<bool>,
     /// Monthly limit on what is spent on its issues; none when left out. For the board
     /// to give.
     pub budget_monthly_cents: Option<Budget>,
@@ -91,6 +93,7 @@ pub fn create(
         color: command.color,
         review_required: command.review_required.unwrap_or(false),
         governance: command.governance.unwrap_or(ProjectGovernance::None),
+        remote_required: command.remote_required.unwrap_or(false),
         budget: command.budget_monthly_cents.unwrap_or_default(),
         total_budget: command.budget_total_cents.unwrap_or_default(),
         archived_at: None,

@@ -55,6 +55,9 @@ pub struct UpdateProject {
     /// Whether agents need an approved plan for its issues; for the board.
     #[serde(default)]
     pub governance: Replace<ProjectGovernance>,
+    /// Whether its tickets need a repository with a remote; for the board.
+    #[serde(default)]
+    pub remote_required: Replace<bool>,
     /// Monthly limit on what is spent on its issues; for the board.
     #[serde(default)]
     pub budget_monthly_cents: Replace<Budget>,
@@ -87,7 +90,9 @@ pub fn update(
     };
     let mut project = lock(tx, ctx, id)?;
     let scope = project.scope();
-    let rules_stay = command.review_required.is_keep() && command.governance.is_keep();
+    let rules_stay = command.review_required.is_keep()
+        && command.governance.is_keep()
+        && command.remote_required.is_keep();
     if !rules_stay || !budgets_stay {
         ctx.require_board()?;
     }
@@ -120,6 +125,7 @@ pub fn update(
     project.color = command.color.apply(project.color.take());
     project.review_required = command.review_required.apply(project.review_required);
     project.governance = command.governance.apply(project.governance);
+    project.remote_required = command.remote_required.apply(project.remote_required);
     project.budget = command.budget_monthly_cents.apply(project.budget);
     project.total_budget = command.budget_total_cents.apply(project.total_budget);
     project.archived_at = command.archived_at.apply(project.archived_at);

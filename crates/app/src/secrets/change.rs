@@ -6,9 +6,12 @@ use workforce_domain::change::{Change, Replace};
 use workforce_domain::id::{AgentId, SecretId};
 use workforce_domain::port::{Failure, SecretUser, Tx};
 use workforce_domain::secret::{Secret, SecretProvider, SecretValue};
-use workforce_domain::text::{Description, SecretName};
+use workforce_domain::text::{Description, RepositoryPrefix, SecretName};
 
-use super::{SecretError, at_fault, external_ref, insert_version, lock, require_free_name};
+use super::{
+    SecretError, at_fault, external_ref, insert_version, lock, require_free_name,
+    require_only_token,
+};
 use crate::access::Denied;
 use crate::activity_log::{log_activity, log_change};
 use crate::context::Context;
@@ -31,6 +34,9 @@ pub struct UpdateSecret {
     /// What the provider knows it by, where its value is kept elsewhere.
     #[serde(default)]
     pub external_ref: Replace<String>,
+    /// The repositories that it is the token for.
+    #[serde(default)]
+    pub token_for: Change<RepositoryPrefix>,
 }
 
 /// What [`update`] refuses with.
@@ -55,6 +61,8 @@ pub fn update(
         secret.name = name;
     }
     secret.description = command.description.apply(secret.description.take());
+    require_only_token(tx.reads(), scope, Some(id), command.token_for.value())?;
+    secret.token_for = command.token_for.apply(secret.token_for.take());
     let is_local = secret.provider == SecretProvider::LocalEncrypted;
     if let Replace::Set(text) = command.external_ref {
         if is_local {

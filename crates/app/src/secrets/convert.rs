@@ -68,6 +68,7 @@ pub fn convert(
         provider: SecretProvider::LocalEncrypted,
         value: Some(value),
         external_ref: None,
+        token_for: None,
     };
     let secret = create(tx, ctx, company, command)?;
     let reference = json!({ "type": "secret_ref", "secretId": secret.id, "version": "latest" });

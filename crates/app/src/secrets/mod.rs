@@ -5,6 +5,7 @@ mod change;
 mod convert;
 pub mod master_key;
 mod resolve;
+mod tokens;
 mod usage;
 
 use serde_json::{Value, json};
@@ -16,13 +17,14 @@ use workforce_domain::port::{Failure, Locked, Reads, SecretCursor, StoreError, T
 use workforce_domain::secret::{
     ExternalRef, Secret, SecretProvider, SecretValue, SecretVersion, seal_context,
 };
-use workforce_domain::text::{Description, SecretName};
+use workforce_domain::text::{Description, RepositoryPrefix, SecretName};
 
 pub use change::{
     DELETE, DELETE_VERSION, ROTATE, UPDATE, UpdateSecret, delete, delete_version, update,
 };
 pub use convert::{CONVERT, Converted, convert};
 pub use resolve::{Found, Source, Unresolved, preview, resolve, values_of_run};
+pub use tokens::{RepositoryToken, repository_token};
 pub use usage::{SecretUsage, usage, versions};
 
 use crate::access::{self, Denied, FieldFault};
@@ -107,6 +109,8 @@ pub struct CreateSecret {
     pub value: Option<SecretValue>,
     /// What the provider knows it by, when it is not.
     pub external_ref: Option<String>,
+    /// The repositories that it is the token for.
+    pub token_for: Option<RepositoryPrefix>,
 }
 
 /// What [`create`] refuses with.
@@ -141,6 +145,7 @@ pub fn create(
         (provider, None, Some(text)) => Some(external_ref(provider, text)?),
     };
     require_free_name(tx.reads(), scope, None, &command.name)?;
+    require_only_token(tx.reads(), scope, None, command.token_for.as_ref())?;
     let secret = Secret {
         id: ctx.id(),
         company,
@@ -148,6 +153,7 @@ pub fn create(
         provider: command.provider,
         external_ref,
         description: command.description,
+        token_for: command.token_for,
         latest_version: i32::from(command.value.is_some()),
         created_by_agent: None,
         created_by_user: ctx.actor().user(),
@@ -217,6 +223,25 @@ fn require_free_name(
         return Err(Failure::Refused(SecretError::NameTaken));
     }
     Ok(())
+}
+
+/// Two secrets that are the token for the same repositories meet at the unique index
+/// as well.
+fn require_only_token(
+    reads: &mut dyn Reads,
+    scope: CompanyScope,
+    own: Option<SecretId>,
+    token_for: Option<&RepositoryPrefix>,
+) -> Result<(), Failure<SecretError>> {
+    let Some(wanted) = token_for else {
+        return Ok(());
+    };
+    let others = reads.secrets().tokens(scope)?;
+    let mut others = others.iter().filter(|other| Some(other.id) != own);
+    match others.any(|other| other.token_for.as_ref() == Some(wanted)) {
+        true => at_fault("/tokenFor", "another secret is the token for the same"),
+        false => Ok(()),
+    }
 }
 
 /// Seals a value as the newest version of a secret.

@@ -127,7 +127,7 @@ pub fn preview(
 }
 
 /// Where the value of a reference is, and its version; else what is wrong.
-fn look_up(
+pub(super) fn look_up(
     reads: &mut dyn Reads,
     vault: &dyn Vault,
     secret: Option<&Secret>,

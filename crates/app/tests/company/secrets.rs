@@ -39,6 +39,7 @@ fn new_secret(name: &str, text: &str) -> CreateSecret {
         provider: SecretProvider::LocalEncrypted,
         value: Some(value(text)),
         external_ref: None,
+        token_for: None,
     }
 }
 
@@ -170,6 +171,7 @@ fn a_value_belongs_where_it_is_kept() {
         provider: SecretProvider::Env,
         value: None,
         external_ref: Some("TOKEN".into()),
+        token_for: None,
         ..new_secret("outside", "x")
     };
     for (faulty, pointer) in [
@@ -183,6 +185,7 @@ fn a_value_belongs_where_it_is_kept() {
         (
             CreateSecret {
                 external_ref: Some("A".into()),
+                token_for: None,
                 ..new_secret("a", "x")
             },
             "/externalRef",
@@ -197,6 +200,7 @@ fn a_value_belongs_where_it_is_kept() {
         (
             CreateSecret {
                 external_ref: None,
+                token_for: None,
                 ..outside.clone()
             },
             "/externalRef",
@@ -204,6 +208,7 @@ fn a_value_belongs_where_it_is_kept() {
         (
             CreateSecret {
                 external_ref: Some("WORKFORCE_MASTER_KEY".into()),
+                token_for: None,
                 ..outside.clone()
             },
             "/externalRef",
@@ -212,6 +217,7 @@ fn a_value_belongs_where_it_is_kept() {
             CreateSecret {
                 provider: SecretProvider::File,
                 external_ref: Some("../../etc/passwd".into()),
+                token_for: None,
                 ..outside.clone()
             },
             "/externalRef",

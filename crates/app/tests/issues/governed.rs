@@ -24,6 +24,7 @@ const FOR_APPROVAL: Option<Rewrite> = Some(Rewrite {
 fn demanding(it: &Ticket) -> ProjectId {
     let command = CreateProject {
         governance: Some(ProjectGovernance::Required),
+        remote_required: None,
         ..new_project("Governed")
     };
     it.world.project_with(it.company.id, &command).project.id

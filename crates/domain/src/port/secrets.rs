@@ -77,6 +77,9 @@ pub trait SecretReads {
         name: &SecretName,
     ) -> Result<Option<SecretId>, StoreError>;
 
+    /// The secrets of a company that are tokens for repositories.
+    fn tokens(&mut self, company: CompanyScope) -> Result<Vec<Secret>, StoreError>;
+
     /// Secrets of a company, oldest first.
     fn list(
         &mut self,

@@ -14,7 +14,7 @@ pub use sensitive::is_sensitive_name;
 use crate::actor::company_owned;
 use crate::id::{AgentId, CompanyId, SecretId, UserId};
 use crate::string_enum;
-use crate::text::{Description, SecretName, TextError};
+use crate::text::{Description, RepositoryPrefix, SecretName, TextError};
 use crate::time::Timestamp;
 
 /// The mark that stands in the place of a hidden value. In a change it keeps the
@@ -53,6 +53,9 @@ pub struct Secret {
     pub external_ref: Option<ExternalRef>,
     /// What it is for.
     pub description: Option<Description>,
+    /// The repositories that it is the token for; no two of a company say the same
+    /// (docs/tickets.md#forges).
+    pub token_for: Option<RepositoryPrefix>,
     /// The number of its newest version; 0 when its value is kept elsewhere.
     #[cfg_attr(feature = "openapi", schema(minimum = 0))]
     pub latest_version: i32,

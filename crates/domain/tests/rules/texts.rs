@@ -1,7 +1,9 @@
 //! Bounded texts.
 
 use proptest::prelude::*;
-use workforce_domain::text::{CommentBody, Description, Name, Role, TextError, Title};
+use workforce_domain::text::{
+    CommentBody, Description, Name, RepositoryPrefix, Role, TextError, Title,
+};
 
 #[test]
 fn a_line_is_trimmed_and_counted_in_characters() {
@@ -34,6 +36,45 @@ fn a_comment_says_something() {
     assert!(CommentBody::new(&"a".repeat(CommentBody::MAX)).is_ok());
     let too_long = CommentBody::new(&"a".repeat(CommentBody::MAX + 1)).unwrap_err();
     assert_eq!(too_long.to_string(), "must be at most 102400 bytes long");
+}
+
+#[test]
+fn repositories_are_named_by_the_beginning_of_their_address() {
+    let prefix = |text: &str| RepositoryPrefix::new(text);
+    for bad in [
+        "",
+        "https://github.com",
+        "github.com/",
+        "/acme",
+        "github.com//shop",
+        "github.com/../acme",
+        "user@github.com",
+        "github.com:",
+        "github.com:123456",
+        "-x.com",
+        "git hub.com",
+        &"a".repeat(513),
+    ] {
+        assert!(matches!(prefix(bad), Err(TextError::Form(_))), "{bad}");
+    }
+    let whole = [("github.com", "acme/shop"), ("git.example:3000", "a/b/c")];
+    for (text, host, path, covers) in [
+        ("GitHub.com", "github.com", "acme/shop", true),
+        ("github.com/ACME", "github.com", "acme/shop", true),
+        ("github.com/acme/shop", "github.com", "Acme/Shop", true),
+        ("github.com/acme/shop", "github.com", "acme/shoppers", false),
+        ("github.com/acm", "github.com", "acme/shop", false),
+        ("github.com/acme/shop/x", "github.com", "acme/shop", false),
+        ("hub.com", "github.com", "acme/shop", false),
+        ("git.example:3000/a/b", "git.example:3000", "a/b/c", true),
+        ("git.example", "git.example:3000", "a/b/c", false),
+    ] {
+        assert_eq!(prefix(text).unwrap().covers(host, path), covers, "{text}");
+    }
+    for (host, path) in whole {
+        let whole = prefix(&format!("{host}/{path}")).unwrap();
+        assert!(whole.covers(host, path));
+    }
 }
 
 #[test]

@@ -169,9 +169,9 @@ async fn bring_up(
     let lock = source.repository.lock(PATIENCE).await;
     let _lock = lock.map_err(|error| of_git(step, &error))?;
     work::commit(settings, &opened, issue, credit).await?;
-    let head = work::sync(settings, record, &opened, issue, credit).await?;
+    let head = work::sync(state, record, &opened, issue, credit).await?;
     let base = branch(&record.base_branch)?;
-    let from = fetched_from(settings, record, step)?;
+    let from = fetched_from(state, record, step).await?;
     let base = work::head_of(&source.repository, &base, from.as_ref(), step).await?;
     let (has_changes, summary) = forge::summary(record, &opened, &base).await;
     Ok((head.value.as_str().to_owned(), has_changes, summary))

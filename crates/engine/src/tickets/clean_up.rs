@@ -68,7 +68,7 @@ async fn remove(state: &EngineState, begun: &CleanUp) -> Result<(), CleanUpOutco
         };
     }
     let git = git_of(state, STEP).await.map_err(kept)?;
-    let source = source::open(git, settings, &begun.workspace, false);
+    let source = source::open(state, git, &begun.workspace, false);
     let repository = source.await.map_err(kept)?.repository;
     let own = branch(&record.branch).map_err(kept)?;
     let _lock = repository

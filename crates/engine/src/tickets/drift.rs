@@ -83,9 +83,9 @@ async fn moved_base(
     git: &Git,
     drift: &Drift,
 ) -> Result<Option<CommitId>, StepFailure> {
-    let (settings, record) = (&state.config.tickets, &drift.worktree);
+    let record = &drift.worktree;
     let base = branch(&record.base_branch)?;
-    let Some(remote) = fetched_from(settings, record, STEP)? else {
+    let Some(remote) = fetched_from(state, record, STEP).await? else {
         return Ok(None);
     };
     let found = git.remote_head(&remote, &base).await;
@@ -96,7 +96,7 @@ async fn moved_base(
         return Ok(None);
     }
     if watch.obstacle.is_some() {
-        let source = source::open(git, settings, &drift.workspace, false).await?;
+        let source = source::open(state, git, &drift.workspace, false).await?;
         let own = branch(&record.branch)?;
         let head = source.repository.branch_head(&own);
         let head = head.map_err(|error| of_git(STEP, &error))?;
@@ -126,14 +126,14 @@ async fn merge(
     base: &CommitId,
 ) -> Result<DriftOutcome, CarryOutError> {
     let of_step = |failure: StepFailure| CarryOutError::Step(Box::new(failure));
-    let (settings, record) = (&state.config.tickets, &drift.worktree);
+    let record = &drift.worktree;
     let credit = credit(state, &drift.issue, record.id).await?;
-    let opened = worktree::open(git, settings, record, &drift.workspace, STEP).await;
+    let opened = worktree::open(state, git, record, &drift.workspace, STEP).await;
     let (source, opened) = opened.map_err(of_step)?;
     let lock = source.repository.lock(PATIENCE).await;
     let _lock = lock.map_err(|error| of_step(of_git(STEP, &error)))?;
     let pushed = pushed(drift, &opened).await.map_err(of_step)?;
-    let synced = work::sync(settings, record, &opened, &drift.issue, &credit).await;
+    let synced = work::sync(state, record, &opened, &drift.issue, &credit).await;
     let done = match synced {
         Ok(done) => done,
         Err(failure) => {
@@ -196,7 +196,7 @@ async fn push(
     head: &CommitId,
 ) -> Result<(), StepFailure> {
     let record = &drift.worktree;
-    let remote = pushed_to(&state.config.tickets, record, STEP)?;
+    let remote = pushed_to(state, record, STEP).await?;
     let Some(remote) = remote else {
         return Err(unpushed(drift));
     };

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::approval::ExecutionStep;
 use workforce_domain::execution_workspace::{ExecutionWorkspace, PullRequest, PullRequestState};
 use workforce_domain::port::{StepFailure, StepFault};
@@ -12,6 +13,7 @@ use workforce_git::{CommitId, DiffTo, Worktree};
 use super::execution::{Attempt, Done};
 use super::fault::failure;
 use super::source::branch;
+use super::token::forge_of;
 
 /// So many changed paths are named.
 const NAMED: usize = 100;
@@ -31,7 +33,9 @@ pub(super) async fn pull_request(
     let Some(repository) = address.and_then(RepositoryAddress::parse) else {
         return Ok(none("the repository is at no forge"));
     };
-    let Some(forge) = attempt.state.config.tickets.forge_of(&repository) else {
+    let step = ExecutionStep::PullRequest;
+    let asked = forge_of(&attempt.state, record.scope(), &repository, step).await?;
+    let Some(forge) = asked else {
         return Ok(none("the forge of the repository is not configured"));
     };
     let new = NewPullRequest {

@@ -128,7 +128,7 @@ where
         return Err(refused(missing(STEP, &path_of(settings, &record))));
     }
     let git = git_of(state, STEP).await.map_err(refused)?;
-    let opened = worktree::open(git, settings, &record, &workspace, STEP).await;
+    let opened = worktree::open(state, git, &record, &workspace, STEP).await;
     let (_source, worktree) = opened.map_err(refused)?;
     match timeout(LIMIT, look(record, worktree)).await {
         Ok(looked) => looked.map_err(|error| refused(of_git(STEP, &error))),

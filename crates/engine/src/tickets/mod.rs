@@ -15,6 +15,7 @@ mod push;
 mod remotes;
 mod settings;
 mod source;
+mod token;
 mod upkeep;
 mod watch;
 mod webhook;

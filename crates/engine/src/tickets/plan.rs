@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::approval::ExecutionStep;
 use workforce_domain::execution_workspace::ExecutionWorkspace;
 use workforce_domain::port::{CarryOutError, StepFailure};
@@ -11,7 +12,7 @@ use workforce_git::{Branch, CommitId, Git, Remote};
 
 use super::execution::{Attempt, Done};
 use super::fault::of_git;
-use super::remotes::{addresses, with_credential};
+use super::remotes::{addresses, with_credential, without_remote};
 use super::source::{self, Source, base_branch, branch, guard, missing_base};
 use super::worktree::{self, path_of};
 
@@ -57,13 +58,12 @@ async fn open_source(
     workspace: &Workspace,
 ) -> Result<Done<Origin>, StepFailure> {
     let step = ExecutionStep::Source;
-    let settings = &attempt.state.config.tickets;
     let git = attempt
         .state
         .git()
         .await
         .map_err(|error| of_git(step, &error))?;
-    let source = source::open(git, settings, workspace, true).await?;
+    let source = source::open(&attempt.state, git, workspace, true).await?;
     // What a worktree was made with is kept.
     let known = worktree.base_commit.as_ref().map(|_| {
         let (named, fetch, push) = (
@@ -84,12 +84,13 @@ async fn open_source(
         },
     };
     let fetched_from = match &fetch {
-        Some(address) => Some(
-            with_credential(settings, named.as_deref(), address).map_err(|message| {
-                let fault = workforce_domain::port::StepFault::WorkspaceUnavailable;
-                super::fault::failure(step, fault, message, json!({}))
-            })?,
-        ),
+        Some(address) => {
+            let (state, company) = (&attempt.state, workspace.scope());
+            Some(with_credential(state, company, named.as_deref(), address, step).await?)
+        }
+        None if attempt.order.remote_required => {
+            return Err(without_remote(step));
+        }
         None => None,
     };
     let base = base_branch(git, &source, &worktree.base_branch, fetched_from.as_ref()).await?;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::timeout;
+use workforce_app::approvals::execution;
 use workforce_app::tickets::{PlannedWorkspace, planned};
 use workforce_domain::actor::CompanyScope;
 use workforce_domain::approval::ExecutionStep;
@@ -13,6 +14,7 @@ use workforce_domain::project::Workspace;
 
 use super::fault::of_git;
 use super::plan::git_of;
+use super::remotes::{addresses, without_remote};
 use super::source::{self, base_branch, is_on};
 use crate::state::EngineState;
 
@@ -26,16 +28,25 @@ pub(crate) async fn preflight(
     company: CompanyScope,
     approval: ApprovalId,
 ) -> Result<Vec<Preflight>, StoreError> {
-    let found = state
+    let (found, remote_required) = state
         .store
         .read(move |reads| {
             let approval = reads.approvals().find(company.into(), approval)?;
             let mut found = Vec::new();
+            let about = approval.as_ref().and_then(|it| it.primary_issue);
+            let issue = match about {
+                Some(issue) => reads.issues().find(company.into(), &issue.into())?,
+                None => None,
+            };
+            let remote_required = match &issue {
+                Some(issue) => execution::remote_required(reads, issue)?,
+                None => false,
+            };
             for planned in approval.as_ref().map(planned).unwrap_or_default() {
                 let id = planned.project_workspace_id;
                 found.push((planned, reads.projects().find_workspace(company, id)?));
             }
-            Ok(found)
+            Ok((found, remote_required))
         })
         .await?;
     let mut looked = Vec::with_capacity(found.len());
@@ -43,7 +54,12 @@ pub(crate) async fn preflight(
         let mut preflight = unknown(planned);
         let seen = match &workspace {
             None => Err("the workspace is gone".to_owned()),
-            Some(workspace) => match timeout(LIMIT, look(state, workspace, &mut preflight)).await {
+            Some(workspace) => match timeout(
+                LIMIT,
+                look(state, workspace, remote_required, &mut preflight),
+            )
+            .await
+            {
                 Ok(Ok(())) => Ok(()),
                 Ok(Err(failure)) => Err(failure.message),
                 Err(_elapsed) => Err("the repository cannot be looked at in time".to_owned()),
@@ -72,10 +88,10 @@ fn unknown(planned: PlannedWorkspace) -> Preflight {
 async fn look(
     state: &EngineState,
     workspace: &Workspace,
+    remote_required: bool,
     preflight: &mut Preflight,
 ) -> Result<(), StepFailure> {
     let step = ExecutionStep::Source;
-    let settings = &state.config.tickets;
     let git = git_of(state, step).await?;
     if workspace.source.cwd().is_none() {
         // What would be fetched is not looked at.
@@ -84,8 +100,12 @@ async fn look(
         preflight.base_exists = preflight.base_branch.is_some();
         return Ok(());
     }
-    let source = source::open(git, settings, workspace, false).await?;
+    let source = source::open(state, git, workspace, false).await?;
     let of_git = |error| of_git(step, &error);
+    if remote_required {
+        let named = addresses(&source.repository, workspace).await;
+        named.map_err(of_git)?.ok_or_else(|| without_remote(step))?;
+    }
     let found = source.repository.source_state().await.map_err(of_git)?;
     preflight.clean = found.total == 0 && found.operation.is_none();
     preflight.changed_paths = found.changed.iter().take(50).cloned().collect();

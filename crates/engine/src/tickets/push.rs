@@ -10,7 +10,7 @@ use workforce_git::{CommitId, PushOutcome, Rejection, Worktree};
 use super::execution::{Attempt, Done};
 use super::fault::{failure, of_git};
 use super::plan::PATIENCE;
-use super::remotes::pushed_to;
+use super::remotes::{pushed_to, without_remote};
 use super::work::{self, Credit};
 use super::{forge, worktree};
 
@@ -40,7 +40,7 @@ pub(super) async fn deliver(
         .await?;
     let head = attempt
         .step(id, ExecutionStep::Sync, async {
-            let done = work::sync(settings, record, &opened, issue, &credit).await;
+            let done = work::sync(state, record, &opened, issue, &credit).await;
             done.map_err(of_worktree)
         })
         .await?;
@@ -83,7 +83,10 @@ async fn push(
     head: &CommitId,
 ) -> Result<Done<bool>, StepFailure> {
     let step = ExecutionStep::Push;
-    let Some(remote) = pushed_to(&attempt.state.config.tickets, record, step)? else {
+    let Some(remote) = pushed_to(&attempt.state, record, step).await? else {
+        if attempt.order.remote_required {
+            return Err(without_remote(step));
+        }
         let result = json!({ "pushed": false, "reason": "the repository has no remote" });
         return Ok(Done::new(false, result));
     };

@@ -1,5 +1,7 @@
 //! Where a ticket is fetched from and pushed to.
 
+use serde_json::json;
+use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::approval::ExecutionStep;
 use workforce_domain::execution_workspace::ExecutionWorkspace;
 use workforce_domain::port::{StepFailure, StepFault};
@@ -8,7 +10,8 @@ use workforce_forges::RepositoryAddress;
 use workforce_git::{ConfiguredRemote, Credential, GitError, Remote, Repository};
 
 use super::fault::failure;
-use super::settings::TicketSettings;
+use super::token::forge_of;
+use crate::state::EngineState;
 
 /// The addresses of a workspace, as its rows and the settings of its repository say
 /// now. An agent may change these settings, so that they are read once, before a
@@ -24,25 +27,25 @@ pub(super) async fn addresses(
 }
 
 /// Where the base branch of a ticket is fetched from; `None` without a remote.
-pub(super) fn fetched_from(
-    settings: &TicketSettings,
+pub(super) async fn fetched_from(
+    state: &EngineState,
     worktree: &ExecutionWorkspace,
     step: ExecutionStep,
 ) -> Result<Option<Remote>, StepFailure> {
-    remote(settings, worktree, worktree.fetch_address.as_deref(), step)
+    remote(state, worktree, worktree.fetch_address.as_deref(), step).await
 }
 
 /// Where the branch of a ticket is pushed to; `None` without a remote.
-pub(super) fn pushed_to(
-    settings: &TicketSettings,
+pub(super) async fn pushed_to(
+    state: &EngineState,
     worktree: &ExecutionWorkspace,
     step: ExecutionStep,
 ) -> Result<Option<Remote>, StepFailure> {
-    remote(settings, worktree, worktree.push_address.as_deref(), step)
+    remote(state, worktree, worktree.push_address.as_deref(), step).await
 }
 
-fn remote(
-    settings: &TicketSettings,
+async fn remote(
+    state: &EngineState,
     worktree: &ExecutionWorkspace,
     address: Option<&str>,
     step: ExecutionStep,
@@ -50,35 +53,43 @@ fn remote(
     let Some(address) = address else {
         return Ok(None);
     };
-    with_credential(settings, worktree.repository_url.as_deref(), address)
+    let named = worktree.repository_url.as_deref();
+    with_credential(state, worktree.scope(), named, address, step)
+        .await
         .map(Some)
-        .map_err(|message| {
-            failure(
-                step,
-                StepFault::WorkspaceUnavailable,
-                message,
-                serde_json::json!({}),
-            )
-        })
+}
+
+/// The project takes no ticket that cannot be pushed.
+pub(super) fn without_remote(step: ExecutionStep) -> StepFailure {
+    let message = "the project demands a remote, and the repository has none";
+    failure(step, StepFault::WorkspaceUnavailable, message, json!({}))
 }
 
 /// A remote, with the token of the forge that the repository is at. The token goes
 /// to the host of that forge alone.
-pub(super) fn with_credential(
-    settings: &TicketSettings,
+///
+/// # Errors
+/// The address is none, or the token cannot be had.
+pub(super) async fn with_credential(
+    state: &EngineState,
+    company: CompanyScope,
     repository_url: Option<&str>,
     address: &str,
-) -> Result<Remote, String> {
-    let remote = Remote::new(address).map_err(|fault| format!("the remote {fault}"))?;
+    step: ExecutionStep,
+) -> Result<Remote, StepFailure> {
+    let remote = Remote::new(address).map_err(|fault| {
+        let message = format!("the remote {fault}");
+        failure(step, StepFault::WorkspaceUnavailable, message, json!({}))
+    })?;
     let of = |url: &str| RepositoryAddress::parse(url);
     let (Some(named), Some(spoken)) = (repository_url.and_then(of), of(address)) else {
         return Ok(remote);
     };
-    let token = settings
-        .forge_of(&named)
-        .filter(|_| named.host() == spoken.host())
-        .and_then(|forge| forge.git_password());
-    Ok(match token {
+    if named.host() != spoken.host() || !remote.takes_credential() {
+        return Ok(remote);
+    }
+    let forge = forge_of(state, company, &named, step).await?;
+    Ok(match forge.and_then(|forge| forge.git_password()) {
         Some((user, secret)) => remote.with_credential(Credential::password(user, secret)),
         None => remote,
     })

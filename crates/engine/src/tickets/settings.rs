@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::OnceCell;
-use workforce_forges::{Forge, Forges, RepositoryAddress};
+use workforce_forges::Forges;
 use workforce_git::{Git, GitError, Identity, Settings};
 
 use crate::config::WORKTREES;
@@ -83,14 +83,6 @@ impl TicketSettings {
             webhook_secret: None,
             worktree_age: WORKTREE_AGE,
         }
-    }
-}
-
-impl TicketSettings {
-    /// The forge of a repository, if pull requests are opened there.
-    pub(crate) fn forge_of(&self, repository: &RepositoryAddress) -> Option<Forge> {
-        let forge = self.forges.as_ref()?.of(repository)?;
-        forge.is_usable().then_some(forge)
     }
 }
 

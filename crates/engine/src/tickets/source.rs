@@ -1,6 +1,7 @@
 //! The repository that a ticket is worked on in.
 
 use serde_json::json;
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::approval::ExecutionStep;
 use workforce_domain::port::{StepFailure, StepFault};
 use workforce_domain::project::Workspace;
@@ -8,7 +9,7 @@ use workforce_git::{Branch, Git, GitError, Remote, Repository, SourceState};
 
 use super::fault::{failure, of_git};
 use super::remotes::with_credential;
-use super::settings::TicketSettings;
+use crate::state::EngineState;
 
 /// So many changed paths are named.
 const NAMED: usize = 50;
@@ -29,8 +30,8 @@ pub(super) struct Source {
 /// # Errors
 /// Why it cannot be used.
 pub(super) async fn open(
+    state: &EngineState,
     git: &Git,
-    settings: &TicketSettings,
     workspace: &Workspace,
     refresh: bool,
 ) -> Result<Source, StepFailure> {
@@ -44,7 +45,9 @@ pub(super) async fn open(
         });
     }
     let company = workspace.company.to_string();
-    let folder = settings
+    let folder = state
+        .config
+        .tickets
         .worktrees
         .join(company)
         .join(workspace.id.to_string())
@@ -55,14 +58,12 @@ pub(super) async fn open(
             is_mirror: true,
         });
     }
-    let unavailable =
-        |message: String| failure(step, StepFault::WorkspaceUnavailable, message, json!({}));
     let Some(url) = workspace.source.repo_url() else {
-        return Err(unavailable(
-            "the workspace has neither a directory nor an address".into(),
-        ));
+        let message = "the workspace has neither a directory nor an address";
+        let fault = StepFault::WorkspaceUnavailable;
+        return Err(failure(step, fault, message, json!({})));
     };
-    let remote = with_credential(settings, Some(url), url).map_err(unavailable)?;
+    let remote = with_credential(state, workspace.scope(), Some(url), url, step).await?;
     let repository = git.mirror(&folder, &remote).await.map_err(of_git)?;
     Ok(Source {
         repository,

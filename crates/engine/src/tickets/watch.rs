@@ -10,11 +10,13 @@ use workforce_app::activity_log::document;
 use workforce_app::pull_requests::{self, FailedCheck, Look, LookOutcome, Question};
 use workforce_domain::Document;
 use workforce_domain::actor::{CompanyOwned, InstanceScope};
+use workforce_domain::approval::ExecutionStep;
 use workforce_domain::execution_workspace::{ChecksState, PullRequestWatch};
 use workforce_domain::port::StoreError;
 use workforce_forges::{self as forges, ForgeError, RepositoryAddress, Validators, Watched};
 
 use super::forge::state_of;
+use super::token::forge_of;
 use crate::state::EngineState;
 
 /// So many are asked about at a time.
@@ -87,9 +89,17 @@ async fn look(state: &EngineState, question: &Question) -> LookOutcome {
     let worktree = &question.worktree;
     let address = worktree.repository_url.as_deref();
     let repository = address.and_then(RepositoryAddress::parse);
-    let forge = repository
-        .as_ref()
-        .and_then(|it| state.config.tickets.forge_of(it));
+    let forge = match &repository {
+        Some(repository) => {
+            let step = ExecutionStep::PullRequest;
+            let forge = forge_of(state, worktree.scope(), repository, step).await;
+            forge.unwrap_or_else(|failure| {
+                tracing::warn!(worktree = %worktree.id, "{}", failure.message);
+                None
+            })
+        }
+        None => None,
+    };
     let number = worktree
         .pull_request
         .as_ref()

@@ -15,6 +15,7 @@ use super::fault::{failure, of_git, unsafe_files};
 use super::remotes::{fetched_from, pushed_to};
 use super::settings::{TicketSettings, identity};
 use super::source::{branch, missing_base};
+use crate::state::EngineState;
 
 /// So many conflicting paths are named.
 const NAMED: usize = 50;
@@ -90,7 +91,7 @@ fn with_head(commit: CommitId, result: serde_json::Value) -> Done<CommitId> {
 
 /// Merges the base branch, and what others pushed to the branch of the ticket.
 pub(super) async fn sync(
-    settings: &TicketSettings,
+    state: &EngineState,
     record: &ExecutionWorkspace,
     worktree: &Worktree,
     issue: &Issue,
@@ -99,10 +100,10 @@ pub(super) async fn sync(
     let step = ExecutionStep::Sync;
     let repository = worktree.repository();
     let base = branch(&record.base_branch)?;
-    let from = fetched_from(settings, record, step)?;
+    let from = fetched_from(state, record, step).await?;
     let base_head = head_of(repository, &base, from.as_ref(), step).await?;
     let mut merged = vec![(base.as_str().to_owned(), base_head.clone())];
-    if let Some(remote) = pushed_to(settings, record, step)? {
+    if let Some(remote) = pushed_to(state, record, step).await? {
         let own = branch(&record.branch)?;
         let theirs = repository.fetch(&remote, &own).await;
         let theirs = theirs.map_err(|error| of_git(step, &error))?;
@@ -111,7 +112,7 @@ pub(super) async fn sync(
     check_commits(record, worktree, &merged, step).await?;
     for (name, head) in &merged {
         let subject = format!("Merge {name} into {}", record.branch);
-        let message = credit.message(settings, issue, &subject);
+        let message = credit.message(&state.config.tickets, issue, &subject);
         let outcome = worktree.merge(head, &message).await;
         match outcome.map_err(|error| of_git(step, &error))? {
             MergeOutcome::Merged(_) | MergeOutcome::UpToDate => {}

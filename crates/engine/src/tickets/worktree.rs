@@ -45,14 +45,14 @@ pub(crate) struct Place {
 
 /// Opens the worktree of a ticket, with its repository.
 pub(super) async fn open(
+    state: &EngineState,
     git: &Git,
-    settings: &TicketSettings,
     record: &ExecutionWorkspace,
     workspace: &Workspace,
     step: ExecutionStep,
 ) -> Result<(Source, Worktree), StepFailure> {
-    let source = source::open(git, settings, workspace, false).await?;
-    let path = path_of(settings, record);
+    let source = source::open(state, git, workspace, false).await?;
+    let path = path_of(&state.config.tickets, record);
     let opened = source
         .repository
         .open_worktree(&path, &branch(&record.branch)?)
@@ -77,9 +77,9 @@ pub(super) async fn open_or_make_again(
     let is_gone = fs::symlink_metadata(&path)
         .is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound);
     if !is_gone {
-        return open(git, settings, record, workspace, step).await;
+        return open(state, git, record, workspace, step).await;
     }
-    let source = source::open(git, settings, workspace, false).await?;
+    let source = source::open(state, git, workspace, false).await?;
     let branch = branch(&record.branch)?;
     let worktree = make_again(state, &source.repository, &path, &branch, step).await?;
     Ok((source, worktree))
@@ -176,7 +176,7 @@ async fn place(
     let step = ExecutionStep::Worktree;
     let settings = &state.config.tickets;
     let git = git_of(state, step).await?;
-    let source = source::open(git, settings, &workspace, false).await?;
+    let source = source::open(state, git, &workspace, false).await?;
     let of_git = |error| of_git(step, &error);
     let (path, branch) = (path_of(settings, &record), branch(&record.branch)?);
     let repository = &source.repository;

@@ -138,6 +138,7 @@ fn project(house: &House) -> Workspace {
         color: None,
         review_required: Some(false),
         governance: None,
+        remote_required: None,
         budget_monthly_cents: None,
         budget_total_cents: None,
         workspace: Some(ObjectOnly(projects::CreateWorkspace {

@@ -21,6 +21,7 @@ fn project(house: &House) -> ProjectId {
         color: None,
         review_required: Some(false),
         governance: None,
+        remote_required: None,
         budget_monthly_cents: None,
         budget_total_cents: None,
         workspace: None,

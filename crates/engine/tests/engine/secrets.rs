@@ -22,6 +22,7 @@ pub(super) fn make(house: &House, name: &str, text: &str) -> Secret {
         provider: SecretProvider::LocalEncrypted,
         value: Some(value(text)),
         external_ref: None,
+        token_for: None,
     };
     house.act(|tx, ctx| secrets::create(tx, ctx, house.company, command.clone()))
 }
@@ -33,6 +34,7 @@ pub(super) fn make_outside(house: &House, provider: SecretProvider, reference: &
         provider,
         value: None,
         external_ref: Some(reference.to_owned()),
+        token_for: None,
     };
     house.act(|tx, ctx| secrets::create(tx, ctx, house.company, command.clone()))
 }

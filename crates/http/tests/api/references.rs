@@ -84,7 +84,9 @@ api_tests! {
         let own = api.bearing(&key);
         let seeded = json!({ "name": "New", "workspace": { "cwd": "/srv/x" } });
         own.post(&projects, &seeded).problem(403, "board_required");
-        own.patch(&path, &json!({ "reviewRequired": true })).problem(403, "board_required");
+        for rule in [json!({ "reviewRequired": true }), json!({ "remoteRequired": false })] {
+            own.patch(&path, &rule).problem(403, "board_required");
+        }
     }
 
     fn costs_name_what_there_is_and_what_can_be(api) {

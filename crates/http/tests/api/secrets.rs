@@ -58,6 +58,34 @@ pub(crate) fn start(api: &Api, config: &Value) -> (String, String) {
 }
 
 api_tests! {
+    fn a_secret_is_the_token_for_repositories(api) {
+        let company = api.company("Acme");
+        let body = |name: &str, prefix: &str| {
+            json!({ "name": name, "value": VALUE, "tokenFor": prefix })
+        };
+        let made = make(api, &company, &body("one", "GitHub.com/Acme"));
+        assert_eq!(made["tokenFor"], "github.com/acme");
+        let list = format!("/api/companies/{}/secrets", id(&company));
+        let same = api.post(&list, &body("two", "github.com/acme"));
+        let same = same.problem(422, "invalid_field");
+        assert_eq!(same["details"][0]["pointer"], "/tokenFor", "{same}");
+        for bad in ["https://github.com", "github.com/", "", "a b"] {
+            let refused = api.post(&list, &body("two", bad)).problem(400, "invalid_json");
+            assert!(!refused.to_string().contains("hunter2"), "{refused}");
+        }
+        let other = make(api, &company, &body("two", "github.com"));
+        let path = |secret: &Value| format!("/api/secrets/{}", id(secret));
+        let taken = json!({ "tokenFor": "github.com/acme" });
+        api.patch(&path(&other), &taken).problem(422, "invalid_field");
+        api.patch(&path(&made), &taken).ok(200);
+        let cleared = api.patch(&path(&made), &json!({ "tokenFor": null })).ok(200);
+        assert_eq!(cleared["tokenFor"], Value::Null);
+        assert_eq!(cleared["latestVersion"], 1);
+        api.patch(&path(&other), &taken).ok(200);
+        // Another company may have a token for the same.
+        make(api, &api.company("Other"), &body("one", "github.com/acme"));
+    }
+
     fn a_secret_is_made_and_only_told_about(api) {
         let company = api.company("Acme");
         let body = json!({ "name": "token", "value": VALUE, "description": "what for" });

@@ -100,6 +100,7 @@ on_both_databases! {
             color: Some(Label::new("red").unwrap()),
             review_required: true,
             governance: ProjectGovernance::Required,
+            remote_required: false,
             archived_at: Some(later(8)),
             updated_at: later(7),
             ..plain

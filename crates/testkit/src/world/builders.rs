@@ -123,6 +123,7 @@ pub fn new_project(called: &str) -> CreateProject {
         color: None,
         review_required: Some(false),
         governance: None,
+        remote_required: None,
         budget_monthly_cents: None,
         budget_total_cents: None,
         workspace: None,

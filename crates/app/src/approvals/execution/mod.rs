@@ -11,7 +11,7 @@ pub(super) use begin::require_idle;
 pub use begin::{BEGIN, begin, is_executed};
 pub(super) use complete::{Way, announcement, give_worktrees, require_way};
 pub use complete::{complete, executed};
-pub use steps::{Order, StepRef, abandon, begin_step, fail, finish_step, order};
+pub use steps::{Order, StepRef, abandon, begin_step, fail, finish_step, order, remote_required};
 
 use std::time::Duration;
 

@@ -30,6 +30,8 @@ pub struct Order {
     pub issue: Issue,
     /// The worktrees of the ticket, each with the workspace of the project.
     pub worktrees: Vec<(ExecutionWorkspace, Workspace)>,
+    /// Whether its project takes no ticket that cannot be pushed.
+    pub remote_required: bool,
 }
 
 /// What an execution that was begun is to do; `None` when it is not being
@@ -64,11 +66,21 @@ pub fn order(
         }
     }
     Ok(Some(Order {
+        remote_required: remote_required(reads, &issue)?,
         approval,
         execution,
         issue,
         worktrees,
     }))
+}
+
+/// True where the project of an issue takes no ticket that cannot be pushed.
+pub fn remote_required(reads: &mut dyn Reads, issue: &Issue) -> Result<bool, StoreError> {
+    let Some(project) = issue.project else {
+        return Ok(false);
+    };
+    let project = reads.projects().find(issue.scope().into(), project)?;
+    Ok(project.is_some_and(|project| project.remote_required))
 }
 
 /// Locks an execution that is going on. One that another server was given

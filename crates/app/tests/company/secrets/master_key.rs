@@ -24,6 +24,7 @@ fn fill(world: &World, vault: &dyn Vault, versions: i32) -> (CompanyScope, Secre
         name: SecretName::new("s").unwrap(),
         provider: SecretProvider::LocalEncrypted,
         external_ref: None,
+        token_for: None,
         description: None,
         latest_version: versions,
         created_by_agent: None,

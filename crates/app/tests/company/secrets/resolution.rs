@@ -21,6 +21,7 @@ fn a_run_is_given_the_newest_version_or_the_pinned_one() {
             provider: SecretProvider::Env,
             value: None,
             external_ref: Some("TOKEN".into()),
+            token_for: None,
             ..new_secret("outside", "x")
         },
     ));

@@ -5,7 +5,7 @@ use workforce_app::secrets::{CreateSecret, UpdateSecret};
 use workforce_domain::change::Replace;
 use workforce_domain::secret::{ExternalRef, SecretProvider, SecretValue};
 use workforce_domain::string_enum::StringEnum;
-use workforce_domain::text::{Description, SecretName};
+use workforce_domain::text::{Description, RepositoryPrefix, SecretName};
 
 use crate::problem::Problem;
 
@@ -25,6 +25,9 @@ pub(super) struct CreateSecretBody {
     /// file below the folder that the operator allows.
     #[schema(value_type = Option<ExternalRef>)]
     external_ref: Option<String>,
+    /// The repositories that it is the token for: a host, or a host and a path, such
+    /// as `github.com/acme`.
+    token_for: Option<RepositoryPrefix>,
 }
 
 impl CreateSecretBody {
@@ -46,6 +49,7 @@ impl CreateSecretBody {
             provider,
             value: self.value,
             external_ref: self.external_ref,
+            token_for: self.token_for,
         })
     }
 }

@@ -201,7 +201,7 @@ api_tests! {
         for change in [
             json!({ "goalIds": ["{goalId}"], "status": "planned", "targetDate": "2030-01-01" }),
             json!({ "leadAgentId": "{agentId}", "color": "red", "reviewRequired": true }),
-            json!({ "governance": "required" }),
+            json!({ "governance": "required", "remoteRequired": true }),
             json!({ "goalIds": [], "archivedAt": "2030-01-01T00:00:00Z", "name": "Other" }),
         ] {
             changed.patch(project, &change);

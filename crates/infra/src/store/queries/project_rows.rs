@@ -34,6 +34,7 @@ pub(super) struct ProjectRow {
     created_at: InstantColumn,
     updated_at: InstantColumn,
     governance: StringEnumColumn<ProjectGovernance>,
+    remote_required: bool,
 }
 
 impl Row for ProjectRow {
@@ -63,6 +64,7 @@ impl Row for ProjectRow {
             color: admit_some(KIND, self.color.as_deref(), Label::new)?,
             review_required: self.review_required,
             governance: self.governance.0,
+            remote_required: self.remote_required,
             budget: budget(self.budget_monthly_cents)?,
             total_budget: budget(self.budget_total_cents)?,
             archived_at: self.archived_at.map(|at| at.0),
@@ -96,6 +98,7 @@ impl From<&Project> for ProjectRow {
             created_at: InstantColumn(project.created_at),
             updated_at: InstantColumn(project.updated_at),
             governance: StringEnumColumn(project.governance),
+            remote_required: project.remote_required,
         }
     }
 }

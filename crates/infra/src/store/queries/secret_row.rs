@@ -3,7 +3,7 @@ use workforce_domain::corrupt::Corrupt;
 use workforce_domain::id::{AgentId, CompanyId, RunId, SecretId, UserId};
 use workforce_domain::port::RunSecret;
 use workforce_domain::secret::{ExternalRef, Secret, SecretProvider, SecretVersion};
-use workforce_domain::text::{Description, SecretName};
+use workforce_domain::text::{Description, RepositoryPrefix, SecretName};
 
 use super::row::{Row, admit, admit_some, length};
 use crate::store::columns::{IdColumn, InstantColumn, StringEnumColumn};
@@ -26,13 +26,16 @@ pub(super) struct SecretRow {
     created_by_user_id: Option<IdColumn<UserId>>,
     created_at: InstantColumn,
     updated_at: InstantColumn,
+    token_for: Option<String>,
 }
 
 impl Row for SecretRow {
     type Record = Secret;
 
     fn weight(&self) -> usize {
-        length(self.description.as_ref()) + length(self.external_ref.as_ref())
+        length(self.description.as_ref())
+            + length(self.external_ref.as_ref())
+            + length(self.token_for.as_ref())
     }
 
     fn restore(self) -> Result<Secret, Corrupt> {
@@ -49,6 +52,7 @@ impl Row for SecretRow {
             provider,
             external_ref,
             description: admit_some(KIND, self.description.as_deref(), Description::new)?,
+            token_for: admit_some(KIND, self.token_for.as_deref(), RepositoryPrefix::new)?,
             latest_version: self.latest_version,
             created_by_agent: self.created_by_agent_id.map(|id| id.0),
             created_by_user: self.created_by_user_id.map(|id| id.0),
@@ -75,6 +79,7 @@ impl From<&Secret> for SecretRow {
             created_by_user_id: secret.created_by_user.map(IdColumn),
             created_at: InstantColumn(secret.created_at),
             updated_at: InstantColumn(secret.updated_at),
+            token_for: secret.token_for.as_ref().map(ToString::to_string),
         }
     }
 }

@@ -70,6 +70,18 @@ impl SecretReads for Transaction<'_> {
         Ok(found.map(|id| id.0))
     }
 
+    fn tokens(&mut self, company: CompanyScope) -> Result<Vec<Secret>, StoreError> {
+        let rows: Vec<SecretRow> = secrets::table
+            .filter(secrets::company_id.eq(IdColumn(company.company())))
+            .filter(secrets::token_for.is_not_null())
+            .order(secrets::token_for)
+            .limit(MAX_WHOLE)
+            .select(SecretRow::as_select())
+            .load(self.conn)
+            .map_err(failed)?;
+        all(rows)
+    }
+
     fn list(
         &mut self,
         company: CompanyScope,

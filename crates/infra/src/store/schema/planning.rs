@@ -40,6 +40,7 @@ diesel::table! {
         created_at -> Instant,
         updated_at -> Instant,
         governance -> Text,
+        remote_required -> Bool,
     }
 }
 

@@ -16,6 +16,7 @@ diesel::table! {
         created_by_user_id -> Nullable<Key>,
         created_at -> Instant,
         updated_at -> Instant,
+        token_for -> Nullable<Text>,
     }
 }
 

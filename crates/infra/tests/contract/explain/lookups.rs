@@ -126,6 +126,7 @@ pub(super) fn others(asked: &Asked) -> Vec<(String, Body<'_>)> {
                 let secrets = reads.secrets();
                 secrets.find(Scope::SYSTEM, asked.secret)?;
                 secrets.find_by_name(scope, &SecretName::new("x").unwrap())?;
+                secrets.tokens(scope)?;
                 secrets.version(scope, asked.secret, 1)?;
                 secrets.users(scope, asked.secret)?;
                 secrets.of_run(scope, id())?;

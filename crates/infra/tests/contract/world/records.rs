@@ -96,6 +96,7 @@ pub(crate) fn project(company: &Company) -> Project {
         color: None,
         review_required: false,
         governance: ProjectGovernance::None,
+        remote_required: false,
         budget: Budget::UNLIMITED,
         total_budget: Budget::UNLIMITED,
         archived_at: None,

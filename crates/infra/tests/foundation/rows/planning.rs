@@ -33,6 +33,7 @@ pub(crate) fn project(c: u8) -> Row {
         color: Null,
         review_required: Flag(false),
         governance: Text("none"),
+        remote_required: Flag(false),
         archived_at: Null,
         created_at: Instant,
         updated_at: Instant,

@@ -29,6 +29,7 @@ pub(crate) fn secret(c: u8) -> Row {
         created_by_user_id: Null,
         created_at: Instant,
         updated_at: Instant,
+        token_for: Null,
     })
 }
 
