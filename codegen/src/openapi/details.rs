@@ -134,6 +134,10 @@ pub(super) fn details(code: Code) -> Option<Details> {
         | Code::GitRemoteFailed
         | Code::GitFailed
         | Code::PrCreateFailed => always(failed_step()),
+        Code::WorkspaceInUse => always(object(&[
+            ("workspaceId", id("The workspace.")),
+            ("issueId", id("The open issue that has a worktree there.")),
+        ])),
         Code::AgentPaused => always(object(&[(
             "pauseReason",
             reference("schemas", "PauseReason"),

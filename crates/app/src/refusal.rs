@@ -131,6 +131,8 @@ string_enum! {
         BranchInUse = "branch_in_use",
         /// Another issue, or another branch, has the worktree of the ticket.
         TicketInUse = "ticket_in_use",
+        /// Open issues are worked on in worktrees of the workspace.
+        WorkspaceInUse = "workspace_in_use",
         /// A run works in the worktree, or another server with its repository.
         WorkspaceBusy = "workspace_busy",
         /// The worktree is gone, or is not what it was.

@@ -88,6 +88,23 @@ impl Worktree {
         })
     }
 
+    /// Whether the head has other files than where the branch and a base parted. Told
+    /// by their trees, however much differs.
+    ///
+    /// # Errors
+    /// [`GitError::NoCommit`].
+    pub async fn differs(&self, base: &CommitId) -> Result<bool, GitError> {
+        let head = self.head()?;
+        let view = View::new(self.repository(), Some(&head)).await?;
+        view.need_commit(base).await?;
+        view.need_commit(&head).await?;
+        let from = match merge_base(&view, base, &head).await? {
+            Some(parted) => view.tree_of(&parted).await?,
+            None => self.repository().format().empty_tree().to_owned(),
+        };
+        Ok(view.tree_of(&head).await? != from)
+    }
+
     /// What differs from where the branch and a base parted, with a patch of at
     /// most `patch_limit` bytes.
     ///

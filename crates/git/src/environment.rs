@@ -45,10 +45,12 @@ const SETTINGS: &[&str] = &[
     "color.ui=false",
 ];
 
+/// What keeps hooks from running.
+const NO_HOOKS: &str = "core.hooksPath=/dev/null";
+
 /// The programs at the other end of a remote on this machine read its settings,
-/// not ours: these are given to them. Its hooks do not run.
+/// not ours: these are given to them.
 const AT_LOCAL_REMOTE: &[&str] = &[
-    "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
     "core.alternateRefsCommand=true",
     "receive.denyCurrentBranch=refuse",
@@ -115,9 +117,10 @@ pub(crate) fn variables() -> Vec<(OsString, OsString)> {
 }
 
 /// The command that serves a remote on this machine, for a shell.
-pub(crate) fn local_service(name: &str) -> String {
+pub(crate) fn local_service(name: &str, with_hooks: bool) -> String {
     let mut command = String::from("git");
-    for setting in AT_LOCAL_REMOTE {
+    let hooks = (!with_hooks).then_some(&NO_HOOKS);
+    for setting in hooks.into_iter().chain(AT_LOCAL_REMOTE) {
         command.push_str(" -c '");
         command.push_str(setting);
         command.push('\'');

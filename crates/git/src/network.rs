@@ -10,6 +10,8 @@ use crate::values::ObjectFormat;
 use crate::view::View;
 use crate::{Branch, CommitId, Git, GitError, Remote, Repository, Worktree};
 
+/// So many lines of what a remote says are told.
+const SAID: usize = 20;
 /// So many refs of a repository tell a remote what need not be sent.
 const HAVES: usize = 512;
 
@@ -44,11 +46,14 @@ impl Worktree {
     pub async fn push(&self, remote: &Remote, commit: &CommitId) -> Result<PushOutcome, GitError> {
         let view = View::new(self.repository(), Some(commit)).await?;
         view.need_commit(commit).await?;
+        let service = Service::ReceivePack {
+            with_hooks: self.repository().runs_hooks_of(remote),
+        };
         let output = to_remote(
             view.command("push"),
             self.repository().git(),
             remote,
-            "receive-pack",
+            service,
         )
         .args([
             "--porcelain",
@@ -69,23 +74,50 @@ impl Worktree {
         match flag {
             "=" => Ok(PushOutcome::UpToDate),
             " " | "*" if output.code == Some(0) => Ok(PushOutcome::Pushed),
-            "!" => Ok(PushOutcome::Rejected(rejection(rest))),
+            "!" => Ok(PushOutcome::Rejected(rejection(
+                rest,
+                &remote.scrub(&lossy(&output.stderr)),
+            ))),
             _ => Err(failed(remote, "push", &output)),
         }
     }
 }
 
-fn rejection(line: &str) -> Rejection {
+/// What stands in `line`, and what the remote printed.
+fn rejection(line: &str, printed: &str) -> Rejection {
     let summary = line.rsplit('\t').next().unwrap_or_default();
     let is_behind = summary.contains("non-fast-forward") || summary.contains("fetch first");
     if is_behind {
         Rejection::NonFastForward
     } else {
-        Rejection::Other(summary.to_owned())
+        let said = printed
+            .lines()
+            .filter_map(|line| line.strip_prefix("remote:"));
+        let said = said.map(str::trim).filter(|line| !line.is_empty());
+        let lines = std::iter::once(summary).chain(said).take(SAID);
+        Rejection::Other(lines.collect::<Vec<_>>().join("\n"))
     }
 }
 
 impl Repository {
+    /// Whether a push runs the hooks of the remote. Who writes to the repository or to a
+    /// worktree must not choose them.
+    fn runs_hooks_of(&self, remote: &Remote) -> bool {
+        let settings = self.git().settings();
+        let (true, Some(folder)) = (settings.remote_hooks, remote.folder()) else {
+            return false;
+        };
+        let places = (
+            folder.canonicalize(),
+            self.common_dir().canonicalize(),
+            settings.managed_root.canonicalize(),
+        );
+        let (Ok(folder), Ok(own), Ok(managed)) = places else {
+            return false;
+        };
+        !own.starts_with(&folder) && !folder.starts_with(&own) && !folder.starts_with(&managed)
+    }
+
     /// Gets the head of a branch of a remote, with all that it holds. No ref of
     /// the repository changes. None if the remote has no such branch.
     ///
@@ -122,7 +154,7 @@ impl View {
     pub(crate) async fn fetch(&self, remote: &Remote, refspec: &str) -> Result<(), GitError> {
         self.offer_haves().await?;
         let git = self.repository().git();
-        let output = to_remote(self.command("fetch"), git, remote, "upload-pack")
+        let output = to_remote(self.command("fetch"), git, remote, Service::UploadPack)
             .args([
                 "--quiet",
                 "--no-tags",
@@ -221,7 +253,7 @@ impl Git {
             Command::new(self, "ls-remote", scratch),
             self,
             remote,
-            "upload-pack",
+            Service::UploadPack,
         )
         // No repository: what lies around the folder is not asked.
         .env("GIT_DIR", "/dev/null")
@@ -237,12 +269,23 @@ impl Git {
     }
 }
 
+/// The program at the other end.
+#[derive(Clone, Copy)]
+enum Service {
+    UploadPack,
+    ReceivePack { with_hooks: bool },
+}
+
 /// A command that talks to a remote, with its credential and its time limit.
-fn to_remote(command: Command, git: &Git, remote: &Remote, service: &str) -> Command {
+fn to_remote(command: Command, git: &Git, remote: &Remote, service: Service) -> Command {
     let mut command = command.limit(git.settings().network_limit);
     if remote.kind() == Kind::Local {
-        let mut option = OsString::from(format!("--{service}="));
-        option.push(local_service(service));
+        let (name, with_hooks) = match service {
+            Service::UploadPack => ("upload-pack", false),
+            Service::ReceivePack { with_hooks } => ("receive-pack", with_hooks),
+        };
+        let mut option = OsString::from(format!("--{name}="));
+        option.push(local_service(name, with_hooks));
         command = command.arg(option);
     }
     if let Some((key, value)) = remote.header() {

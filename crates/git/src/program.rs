@@ -40,10 +40,14 @@ pub struct Settings {
     pub local_limit: Duration,
     /// How long a command may take that talks to a remote.
     pub network_limit: Duration,
+    /// Whether the hooks of a remote that is a folder on this machine run when it is
+    /// pushed to, with the rights of this process. Never those of the repository that is
+    /// pushed from, nor of one below `managed_root`: agents write there.
+    pub remote_hooks: bool,
 }
 
 impl Settings {
-    /// The usual program and limits: 60 s, and 120 s for remotes.
+    /// The usual program and limits: 60 s, and 120 s for remotes. No hooks.
     #[must_use]
     pub fn new(managed_root: impl Into<PathBuf>, scratch: impl Into<PathBuf>) -> Self {
         Self {
@@ -52,6 +56,7 @@ impl Settings {
             scratch: scratch.into(),
             local_limit: Duration::from_secs(60),
             network_limit: Duration::from_secs(120),
+            remote_hooks: false,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Where a branch is pushed to, and with what.
 
 use std::fmt;
+use std::path::Path;
 
 use data_encoding::BASE64;
 
@@ -42,7 +43,8 @@ impl fmt::Debug for Credential {
 }
 
 /// A remote repository. Its address holds no credential. The hooks of one that is
-/// a folder on this machine do not run: its server would be this one.
+/// a folder on this machine run only where [`Settings`](crate::Settings) say so: its
+/// server is this one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remote {
     address: String,
@@ -119,6 +121,13 @@ impl Remote {
     #[must_use]
     pub fn address(&self) -> &str {
         &self.address
+    }
+
+    /// The folder of a remote on this machine.
+    pub(crate) fn folder(&self) -> Option<&Path> {
+        let path = self.address.strip_prefix("file://");
+        let path = path.unwrap_or(&self.address);
+        (self.kind == Kind::Local).then(|| Path::new(path))
     }
 
     pub(crate) const fn kind(&self) -> Kind {

@@ -156,11 +156,18 @@ fn give_back_issues(
     ctx: &Context<'_>,
     agent: &Locked<Agent>,
 ) -> Result<(), Failure<AgentError>> {
-    let body = format!("{} was terminated; the issue is free again.", agent.name);
-    let body = CommentBody::new(&body).ok();
+    let told =
+        |what: &str| CommentBody::new(&format!("{} was terminated; {what}.", agent.name)).ok();
+    let (free, to_board) = (
+        told("the issue is free again"),
+        told("its review is for the board"),
+    );
     for mut issue in tx.issues_mut().lock_open_of(agent.scope(), agent.id)? {
+        // Work that is handed in waits for whoever took its reviewer away.
+        let heir = ctx.actor().board().filter(|_| issue.is_under_review());
+        let body = if heir.is_some() { &to_board } else { &free };
         issue.progress = issue.progress.release(ctx.now);
-        issue.assignee = Assignment::NOBODY;
+        issue.assignee = heir.map_or(Assignment::NOBODY, Assignment::to_board);
         issue.settle_review();
         issue.updated_at = ctx.now;
         tx.issues_mut().end_lease(&issue)?;

@@ -120,6 +120,25 @@ pub(crate) fn cancel_replaced_plans(
     cancel_all(tx, ctx, replaced, "superseded")
 }
 
+/// Cancels what the board was asked for the end of a ticket before it is asked for
+/// something else.
+pub(crate) fn cancel_replaced_ends(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    company: CompanyScope,
+    issue: IssueId,
+    by: ApprovalType,
+) -> Result<(), StoreError> {
+    let mut replaced = Vec::new();
+    for approval in tx.approvals().undecided_linked_to(company, issue)? {
+        let ends = approval.kind.pushes() || approval.kind == ApprovalType::ApproveCompletion;
+        if ends && approval.kind != by && approval.primary_issue == Some(issue) {
+            replaced.extend(tx.approvals_mut().lock(company.into(), approval.id)?);
+        }
+    }
+    cancel_all(tx, ctx, replaced, "superseded")
+}
+
 /// Cancels the approval of a draft that was terminated.
 pub(crate) fn cancel_for_terminated_draft(
     tx: &mut dyn Tx,

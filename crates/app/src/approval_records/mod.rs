@@ -13,7 +13,8 @@ mod save;
 mod worktrees;
 
 pub(crate) use cancellation::{
-    append_cancelled, cancel_for_terminated_draft, cancel_orphaned, cancel_replaced_plans,
+    append_cancelled, cancel_for_terminated_draft, cancel_orphaned, cancel_replaced_ends,
+    cancel_replaced_plans,
 };
 pub use draft_snapshot::DRAFT_EDITED;
 pub(crate) use draft_snapshot::draft_edited;

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use workforce_domain::Document;
 use workforce_domain::activity::Action;
 use workforce_domain::actor::{CompanyOwned, CompanyScope};
-use workforce_domain::approval::ApprovalType;
+use workforce_domain::approval::{Approval, ApprovalType};
 use workforce_domain::board::Author;
 use workforce_domain::execution_workspace::{
     ExecutionWorkspace, ExecutionWorkspaceStatus, PullRequestState, TicketAdvance,
@@ -25,7 +25,9 @@ use workforce_domain::run::RunKind;
 use workforce_domain::wake::{WakeReason, WakeSource};
 
 use super::insert::{NewApproval, insert};
+use super::resubmit;
 use crate::activity_log::{document, log_activity, log_change};
+use crate::approval_records;
 use crate::context::Context;
 use crate::wakes::{self, WakeRequest};
 
@@ -214,9 +216,10 @@ fn ask(
     let known = tx
         .approvals()
         .undecided_primary_for(company, kind, issue.id)?;
-    if known.is_some() {
-        return Ok(());
+    if let Some(known) = known {
+        return ask_again(tx, ctx, &known, payload(issue, &worktrees, summary));
     }
+    approval_records::cancel_replaced_ends(tx, ctx, company, issue.id, kind)?;
     let requested_by = match (agent, issue.assignee.board()) {
         (Some(agent), _) => Author::Agent(agent.id),
         (None, Some(member)) => Author::Board(member),
@@ -232,6 +235,27 @@ fn ask(
     let locked = std::slice::from_ref(issue);
     insert(tx, ctx, company, new, locked, None)?;
     Ok(())
+}
+
+/// Asks the board again for what it wanted changed. What it has not looked at yet
+/// stays as it is.
+fn ask_again(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    known: &Approval,
+    payload: Document,
+) -> Result<(), StoreError> {
+    let company = known.scope();
+    let Some(mut approval) = tx.approvals_mut().lock(company.into(), known.id)? else {
+        return Ok(());
+    };
+    let from = approval.status();
+    let Ok(pending) = approval.state.resubmit() else {
+        return Ok(());
+    };
+    approval.state = pending;
+    approval.payload.extend(payload);
+    resubmit::note(tx, ctx, &mut approval, from, true)
 }
 
 /// What the board reads about the work of a ticket.

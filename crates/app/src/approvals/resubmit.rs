@@ -4,7 +4,7 @@ use workforce_domain::actor::CompanyOwned;
 use workforce_domain::approval::{Approval, ApprovalHistoryKind, ApprovalStatus, ApprovalType};
 use workforce_domain::id::ApprovalId;
 use workforce_domain::lifecycle::IllegalTransition;
-use workforce_domain::port::{Failure, Tx};
+use workforce_domain::port::{Failure, Locked, StoreError, Tx};
 
 use super::error::{ApprovalError, not_pending};
 use super::lookup::{lock, require_requester, seen};
@@ -63,14 +63,25 @@ pub fn resubmit(
             }
         }
     }
-    approval.resubmit_count = approval.resubmit_count.saturating_add(1);
-    approval.updated_at = ctx.now;
-    save_transition(tx, &approval, from)?;
-    let details = json!({ "payloadReplaced": replaced, "resubmitCount": approval.resubmit_count });
-    let kind = ApprovalHistoryKind::Resubmitted;
-    history::append(tx, ctx, &mut approval, kind, None, details)?;
+    note(tx, ctx, &mut approval, from, replaced)?;
     issue_effects::block_issues(tx, ctx, &approval, &mut issues, false)?;
     Ok(read::view(tx.reads(), ctx, approval.into_inner())?)
+}
+
+/// Writes down an approval that was sent again.
+pub(super) fn note(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    approval: &mut Locked<Approval>,
+    from: ApprovalStatus,
+    replaced: bool,
+) -> Result<(), StoreError> {
+    approval.resubmit_count = approval.resubmit_count.saturating_add(1);
+    approval.updated_at = ctx.now;
+    save_transition(tx, approval, from)?;
+    let details = json!({ "payloadReplaced": replaced, "resubmitCount": approval.resubmit_count });
+    let kind = ApprovalHistoryKind::Resubmitted;
+    history::append(tx, ctx, approval, kind, None, details)
 }
 
 fn refusal(

@@ -154,7 +154,7 @@ pub fn create(
     };
     let parent = match &command.parent_id {
         Some(parent) => {
-            let parent = hierarchy::parent_of_new(tx.reads(), scope, parent)?;
+            let parent = hierarchy::parent_of_new(tx.reads(), ctx, scope, parent)?;
             approval::require_decided(tx.reads(), scope, parent.id)?;
             governance::require_plan(tx.reads(), ctx, &parent)?;
             Some(parent)

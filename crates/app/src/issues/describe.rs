@@ -31,7 +31,7 @@ pub(super) fn describe(
     let parent = match command.parent_id {
         Change::Keep => issue.parent,
         Change::Clear => None,
-        Change::Set(parent) => Some(hierarchy::check_move(tx, scope, issue, &parent, ends)?),
+        Change::Set(parent) => Some(hierarchy::check_move(tx, ctx, scope, issue, &parent, ends)?),
     };
     if let Replace::Set(title) = command.title {
         issue.title = title;

@@ -5,11 +5,14 @@ use serde_json::json;
 use workforce_domain::activity::Action;
 use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::id::{ExecutionWorkspaceId, GoalId, IssueId, ProjectId};
-use workforce_domain::issue::{Issue, IssueRef};
-use workforce_domain::port::{Failure, Locked, Reads, StoreError, Tx};
+use workforce_domain::issue::{Issue, IssueRef, IssueStatus};
+use workforce_domain::lifecycle::Lifecycle;
+use workforce_domain::page::PageRequest;
+use workforce_domain::port::{AssigneeFilter, Failure, IssueFilter, Locked, Reads, StoreError, Tx};
+use workforce_domain::string_enum::StringEnum;
 
 use super::update_command::UpdateIssue;
-use super::{IssueError, seen};
+use super::{IssueError, assignment, seen};
 use crate::access::FieldFault;
 use crate::activity_log::log_change;
 use crate::context::Context;
@@ -17,10 +20,12 @@ use crate::context::Context;
 /// The parent a new issue is put below.
 pub(super) fn parent_of_new(
     reads: &mut dyn Reads,
+    ctx: &Context<'_>,
     company: CompanyScope,
     parent: &IssueRef,
 ) -> Result<Issue, Failure<IssueError>> {
     let found = existing(reads, company, parent)?;
+    require_part_in_ticket(reads, ctx, &found)?;
     let above = reads.issues().ancestors(company, found.id)?.len();
     if above + 2 > Issue::MAX_DEPTH {
         return Err(Failure::Refused(IssueError::TooDeep));
@@ -28,16 +33,64 @@ pub(super) fn parent_of_new(
     Ok(found)
 }
 
+/// Refuses an agent that puts work below an issue with a worktree and has no part in
+/// the ticket: its work would go to the same branch, and the ticket wait for it. Those
+/// may who may change the issue or one above it, and who has an open part of it.
+fn require_part_in_ticket(
+    reads: &mut dyn Reads,
+    ctx: &Context<'_>,
+    parent: &Issue,
+) -> Result<(), Failure<IssueError>> {
+    let (Some(caller), true) = (ctx.agent(), parent.execution_workspace.is_some()) else {
+        return Ok(());
+    };
+    let company = parent.scope();
+    let refused = match assignment::require_stake(reads, ctx, company, parent, None) {
+        Err(refused @ Failure::Refused(_)) => refused,
+        settled => return settled,
+    };
+    for above in reads.issues().ancestors(company, parent.id)? {
+        if assignment::require_stake(reads, ctx, company, &above, None).is_ok() {
+            return Ok(());
+        }
+    }
+    let open = IssueStatus::ALL.iter().filter(|it| !it.is_terminal());
+    let own_parts = IssueFilter {
+        statuses: open.copied().collect(),
+        assignee: Some(AssigneeFilter::Agent(caller.agent)),
+        parent: Some(parent.id),
+        ..IssueFilter::default()
+    };
+    let one = PageRequest {
+        limit: 1,
+        ..PageRequest::first()
+    };
+    match reads
+        .issues()
+        .list(company, &own_parts, &one)?
+        .items
+        .is_empty()
+    {
+        true => Err(refused),
+        false => Ok(()),
+    }
+}
+
 /// Checks that an issue may be moved below another, and tells the other's id. `ends` says that
 /// the issue is to end with the move, which its new parent is locked for.
 pub(super) fn check_move(
     tx: &mut dyn Tx,
+    ctx: &Context<'_>,
     company: CompanyScope,
     issue: &Issue,
     parent: &IssueRef,
     ends: bool,
 ) -> Result<IssueId, Failure<IssueError>> {
-    let parent = existing(tx.reads(), company, parent)?.id;
+    let parent = existing(tx.reads(), company, parent)?;
+    if issue.parent != Some(parent.id) {
+        require_part_in_ticket(tx.reads(), ctx, &parent)?;
+    }
+    let parent = parent.id;
     if ends {
         // In the order of locks: issues, then their hierarchy.
         tx.issues_mut().lock(company.into(), &parent.into())?;

@@ -12,12 +12,12 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 use workforce_domain::actor::CompanyScope;
-use workforce_domain::id::{AgentId, GoalId, ProjectId};
+use workforce_domain::id::{AgentId, GoalId, IssueId, ProjectId, WorkspaceId};
 use workforce_domain::port::{Failure, Locked, MAX_PROJECT_GOALS, Reads, Tx};
 use workforce_domain::project::{GoalLink, Project, Workspace};
 
 pub use create::{CREATE, CreateProject, create};
-pub use delete::delete;
+pub use delete::{DELETE, delete};
 pub(crate) use read::views;
 pub use read::{ProjectRef, get, list, workspaces};
 pub use update::{UPDATE, UpdateProject, update};
@@ -45,6 +45,14 @@ pub enum ProjectError {
         /// Where the workspace stands in the body.
         pointer: &'static str,
     },
+    /// A ticket has a worktree of the workspace, and its issue is open.
+    #[error("an open ticket has a worktree of this workspace")]
+    WorkspaceInUse {
+        /// The workspace.
+        workspace: WorkspaceId,
+        /// The issue of the ticket.
+        issue: IssueId,
+    },
 }
 
 impl Refusal for ProjectError {
@@ -53,6 +61,7 @@ impl Refusal for ProjectError {
             Self::Denied(denied) => denied.code(),
             Self::Field(fault) => fault.code(),
             Self::NoSource { .. } => Code::InvalidField,
+            Self::WorkspaceInUse { .. } => Code::WorkspaceInUse,
         }
     }
 
@@ -60,6 +69,9 @@ impl Refusal for ProjectError {
         match self {
             Self::Denied(denied) => denied.details(),
             Self::Field(fault) => Some(fault.details()),
+            Self::WorkspaceInUse { workspace, issue } => {
+                Some(json!({ "workspaceId": workspace, "issueId": issue }))
+            }
             Self::NoSource { pointer } => Some(json!([
                 { "pointer": format!("{pointer}/cwd"), "message": self.to_string() },
                 { "pointer": format!("{pointer}/repoUrl"), "message": self.to_string() },

@@ -9,6 +9,7 @@ use workforce_domain::port::{Failure, Locked, MAX_WORKSPACES, Tx};
 use workforce_domain::project::{Project, Workspace, WorkspaceSource};
 use workforce_domain::text::{Label, Location, Name};
 
+use super::delete::require_no_ticket;
 use super::{ProjectError, lock};
 use crate::access::{Denied, FieldFault, check_document};
 use crate::activity_log::{log_activity, log_activity_with};
@@ -157,6 +158,7 @@ pub fn delete_workspace(
 ) -> Result<(), Failure<ProjectError>> {
     let project = lock(tx, ctx, project)?;
     let (gone, others) = split_workspaces(tx, ctx, &project, id)?;
+    require_no_ticket(tx.reads(), project.scope(), id)?;
     tx.projects_mut().delete_workspace(&project, id)?;
     if gone.is_primary {
         let eldest = others

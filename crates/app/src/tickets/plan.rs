@@ -57,6 +57,12 @@ fn unavailable(message: impl Into<String>, details: Value) -> StepFailure {
     }
 }
 
+/// Work goes to a branch of its own, which the board merges.
+fn own_base(branch: &str, issue: &Issue) -> StepFailure {
+    let message = format!("{branch} is a base branch; a ticket needs a branch of its own");
+    unavailable(message, json!({ "issueId": issue.id, "branch": branch }))
+}
+
 /// Finds out which worktrees the payload of a plan asks for. Paths and addresses
 /// in it mean nothing; a base branch counts from an agent only where the
 /// workspace names none.
@@ -118,7 +124,7 @@ pub(crate) fn resolve<E: From<StepFailure>>(
     let ticket_key = text("ticketKey").map_or_else(|| ticket_key::of_issue(issue), String::from);
     let branch =
         text("branch").map_or_else(|| ticket_key::branch(issue, &ticket_key), String::from);
-    Ok(chosen
+    chosen
         .into_iter()
         .map(|workspace| {
             let own = workspace
@@ -131,15 +137,19 @@ pub(crate) fn resolve<E: From<StepFailure>>(
             } else {
                 own.or(proposed)
             };
-            PlannedWorkspace {
+            let is_base = |named: Option<&str>| named == Some(branch.as_str());
+            if is_base(base_branch) || is_base(own) || is_base(workspace.repo_ref.as_deref()) {
+                return Err(refused(own_base(&branch, issue)));
+            }
+            Ok(PlannedWorkspace {
                 project_workspace_id: workspace.id,
                 name: workspace.name.to_string(),
                 ticket_key: ticket_key.clone(),
                 branch: branch.clone(),
                 base_branch: base_branch.map(String::from),
-            }
+            })
         })
-        .collect())
+        .collect()
 }
 
 /// True where an object of a plan says which workspace it is about.

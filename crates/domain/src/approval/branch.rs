@@ -52,8 +52,16 @@ impl fmt::Display for BranchFault {
     }
 }
 
+/// True for characters that show nothing, or turn what stands beside them: the board
+/// would read another name than git.
+const fn is_unseen(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
 /// Admits what `git check-ref-format --branch` admits, without its shorthands
-/// such as `@{-1}`.
+/// such as `@{-1}`, and without what nobody sees.
 ///
 /// # Errors
 /// Says what is wrong with the name.
@@ -68,7 +76,8 @@ pub fn check_branch(name: &str) -> Result<(), BranchFault> {
         return Err(BranchFault::Option);
     }
     let forbidden = |c: char| {
-        c.is_ascii_control() || matches!(c, ' ' | '~' | '^' | ':' | '?' | '*' | '[' | '\\')
+        let marks = matches!(c, ' ' | '~' | '^' | ':' | '?' | '*' | '[' | '\\');
+        c.is_control() || c.is_whitespace() || marks || is_unseen(c)
     };
     let malformed = name == "@"
         || name == "HEAD"

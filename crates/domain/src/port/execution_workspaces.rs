@@ -40,12 +40,13 @@ pub trait ExecutionWorkspaceReads {
         issue: IssueId,
     ) -> Result<Vec<ExecutionWorkspace>, StoreError>;
 
-    /// A worktree of a workspace of a project that is ready, if there is one.
-    fn first_ready_of(
+    /// An open issue whose ticket has a worktree of this workspace of a project, if
+    /// there is one.
+    fn open_ticket_of(
         &mut self,
         company: CompanyScope,
         workspace: WorkspaceId,
-    ) -> Result<Option<ExecutionWorkspace>, StoreError>;
+    ) -> Result<Option<IssueId>, StoreError>;
 
     /// The worktree that a run works in.
     fn of_run(

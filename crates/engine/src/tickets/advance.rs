@@ -109,7 +109,7 @@ async fn look(state: &Arc<EngineState>, found: &Advance) -> Result<WorkState, Ca
                 told.push(summary);
                 note_head(state, company, record.id, head).await?;
             }
-            Err(failure) if is_for_agent(failure.fault) => {
+            Err(failure) if has_to_mend(&found.advance, failure.fault) => {
                 return Ok(WorkState::Unfit {
                     workspace: record.id,
                     failure,
@@ -122,6 +122,18 @@ async fn look(state: &Arc<EngineState>, found: &Advance) -> Result<WorkState, Ca
         differs,
         summary: Value::Array(told),
     })
+}
+
+/// After so many attempts what is wrong with a worktree does not pass by itself.
+const PASSING: i32 = 3;
+
+/// Whether the agent of a ticket must do something about what keeps it from the board.
+const fn has_to_mend(advance: &TicketAdvance, fault: StepFault) -> bool {
+    let of_worktree = matches!(
+        fault,
+        StepFault::WorkspaceMissing | StepFault::GitFailed | StepFault::BranchInUse
+    );
+    is_for_agent(fault) || (of_worktree && advance.attempts >= PASSING)
 }
 
 const fn is_for_agent(fault: StepFault) -> bool {
@@ -173,7 +185,7 @@ async fn bring_up(
     let base = branch(&record.base_branch)?;
     let from = fetched_from(state, record, step).await?;
     let base = work::head_of(&source.repository, &base, from.as_ref(), step).await?;
-    let (has_changes, summary) = forge::summary(record, &opened, &base).await;
+    let (has_changes, summary) = forge::summary(record, &opened, &base, step).await?;
     Ok((head.value.as_str().to_owned(), has_changes, summary))
 }
 

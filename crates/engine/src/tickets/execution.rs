@@ -187,6 +187,7 @@ async fn complete(attempt: &Attempt) -> Result<(), CarryOutError> {
         .await;
     completed.map_err(|error: Failure<ApprovalError>| match error {
         Failure::Store(error) => CarryOutError::Store(error),
+        Failure::Refused(ApprovalError::Step(failure)) => CarryOutError::Step(failure),
         Failure::Refused(refused) => {
             let (step, fault) = (ExecutionStep::Complete, StepFault::ApprovalNotPending);
             let message = format!("what was done cannot be approved any more: {refused}");

@@ -30,20 +30,20 @@ pub(super) fn of_git(step: ExecutionStep, error: &GitError) -> StepFailure {
         GitError::Tampered { .. } | GitError::OutsideRoot { .. } | GitError::NoBranch { .. } => {
             StepFault::WorkspaceMissing
         }
-        GitError::BranchInUse { .. } => StepFault::BranchInUse,
+        GitError::BranchInUse { .. } | GitError::RefConflict { .. } => StepFault::BranchInUse,
         GitError::OffBranch { .. }
         | GitError::OperationInProgress { .. }
         | GitError::Uncommitted { .. }
         | GitError::Unpushed
         | GitError::InTheWay { .. }
-        | GitError::Moved { .. }
-        | GitError::RefConflict { .. } => StepFault::GitCommitFailed,
+        | GitError::Moved { .. } => StepFault::GitCommitFailed,
         GitError::Busy => StepFault::WorkspaceBusy,
         GitError::Unauthorized { .. } | GitError::Unreachable { .. } => StepFault::GitRemoteFailed,
         _ => StepFault::GitFailed,
     };
     let details = match error {
         GitError::BranchInUse { path } => json!({ "path": path }),
+        GitError::RefConflict { branch, .. } => json!({ "branch": branch }),
         GitError::OffBranch { found } => json!({ "found": found }),
         GitError::InTheWay { paths } | GitError::Uncommitted { paths, .. } => {
             json!({ "paths": paths })

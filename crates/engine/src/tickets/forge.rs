@@ -11,7 +11,7 @@ use workforce_forges::{self as forges, ForgeError, NewPullRequest, RepositoryAdd
 use workforce_git::{CommitId, DiffTo, Worktree};
 
 use super::execution::{Attempt, Done};
-use super::fault::failure;
+use super::fault::{failure, of_git};
 use super::source::branch;
 use super::token::forge_of;
 
@@ -151,38 +151,42 @@ async fn changed(record: &ExecutionWorkspace, worktree: &Worktree) -> Vec<String
     }
 }
 
-/// What the board is told of the work in a worktree before it decides.
+/// What the board is told of the work in a worktree before it decides, and whether
+/// there is any.
+///
+/// # Errors
+/// Nobody can tell: that is no sign of work that changes nothing.
 pub(super) async fn summary(
     record: &ExecutionWorkspace,
     worktree: &Worktree,
     base: &CommitId,
-) -> (bool, Value) {
-    let files: Vec<Value> = match worktree.diff(base, DiffTo::Head, 0).await {
-        Ok(diff) => diff
-            .files
-            .iter()
-            .map(|file| {
-                json!({
-                    "path": file.path,
-                    "additions": file.additions,
-                    "deletions": file.deletions,
-                })
-            })
-            .collect(),
+    step: ExecutionStep,
+) -> Result<(bool, Value), StepFailure> {
+    let of_git = |error| of_git(step, &error);
+    let differs = worktree.differs(base).await.map_err(of_git)?;
+    let ahead = worktree.ahead_behind(base).await.map_err(of_git)?.ahead;
+    let files = match worktree.diff(base, DiffTo::Head, 0).await {
+        Ok(diff) => Some(diff.files),
         Err(error) => {
             tracing::warn!(%error, "the changed files of a ticket are not named");
-            Vec::new()
+            None
         }
     };
-    let ahead = worktree.ahead_behind(base).await.map_or(1, |it| it.ahead);
-    let (total, named) = (files.len(), files.into_iter().take(NAMED));
+    let named = files.iter().flatten().take(NAMED).map(|file| {
+        json!({
+            "path": file.path,
+            "additions": file.additions,
+            "deletions": file.deletions,
+        })
+    });
+    let named: Vec<Value> = named.collect();
     let told = json!({
         "executionWorkspaceId": record.id,
         "branch": record.branch,
         "baseBranch": record.base_branch,
         "commits": ahead,
-        "changedFiles": named.collect::<Vec<_>>(),
-        "totalFiles": total,
+        "changedFiles": named,
+        "totalFiles": files.map(|files| files.len()),
     });
-    (ahead > 0 && total > 0, told)
+    Ok((ahead > 0 && differs, told))
 }

@@ -6,12 +6,12 @@ use serde_json::json;
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::approval::ExecutionStep;
 use workforce_domain::execution_workspace::ExecutionWorkspace;
-use workforce_domain::port::{CarryOutError, StepFailure};
+use workforce_domain::port::{CarryOutError, StepFailure, StepFault};
 use workforce_domain::project::Workspace;
 use workforce_git::{Branch, CommitId, Git, Remote};
 
 use super::execution::{Attempt, Done};
-use super::fault::of_git;
+use super::fault::{failure, of_git};
 use super::remotes::{addresses, with_credential, without_remote};
 use super::source::{self, Source, base_branch, branch, guard, missing_base};
 use super::worktree::{self, path_of};
@@ -94,6 +94,23 @@ async fn open_source(
         None => None,
     };
     let base = base_branch(git, &source, &worktree.base_branch, fetched_from.as_ref()).await?;
+    let first = match &fetched_from {
+        Some(remote) => git.default_branch(remote).await.ok().flatten(),
+        None => None,
+    };
+    if base.as_str() == worktree.branch || first.is_some_and(|it| it.as_str() == worktree.branch) {
+        let message = format!(
+            "{} is a base branch; a ticket needs its own",
+            worktree.branch
+        );
+        let facts = json!({ "branch": worktree.branch });
+        return Err(failure(
+            step,
+            StepFault::WorkspaceUnavailable,
+            message,
+            facts,
+        ));
+    }
     let state = source
         .repository
         .source_state()

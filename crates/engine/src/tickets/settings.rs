@@ -40,6 +40,8 @@ pub struct TicketSettings {
     pub forges: Option<Forges>,
     /// What GitHub signs its messages with; none are taken when `None`.
     pub webhook_secret: Option<WebhookSecret>,
+    /// Whether hooks of a remote on this machine run when it is pushed to.
+    pub remote_hooks: bool,
     /// How long after the end of a ticket its worktree is removed.
     pub worktree_age: Duration,
 }
@@ -81,6 +83,7 @@ impl TicketSettings {
             identity: CommitIdentity::default(),
             forges: None,
             webhook_secret: None,
+            remote_hooks: false,
             worktree_age: WORKTREE_AGE,
         }
     }
@@ -96,7 +99,12 @@ impl LazyGit {
     /// # Errors
     /// [`GitError::Missing`], [`GitError::TooOld`]; it is looked for again then.
     pub(crate) async fn get(&self, settings: &TicketSettings) -> Result<&Git, GitError> {
-        let make = || Git::new(Settings::new(&settings.worktrees, &settings.scratch));
+        let make = || {
+            Git::new(Settings {
+                remote_hooks: settings.remote_hooks,
+                ..Settings::new(&settings.worktrees, &settings.scratch)
+            })
+        };
         self.0.get_or_try_init(make).await
     }
 }

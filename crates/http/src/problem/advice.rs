@@ -67,6 +67,7 @@ pub(super) const fn advice(code: Code) -> &'static str {
         Code::BranchInUse => "Name another branch, or free the one that `details` names.",
         Code::TicketInUse => "End the issue that has the ticket, or name another ticket or branch.",
         Code::WorkspaceBusy => "Ask again when the run that `details` names has ended.",
+        Code::WorkspaceInUse => "End the ticket that `details` names first.",
         Code::WorkspaceMissing => "Look at the worktree; what was found is in the message.",
         Code::UnsafeFiles => {
             "Remove the files that `details.files` names, or have git ignore them."

@@ -62,6 +62,7 @@ pub const fn entry(code: Code) -> Entry {
         Code::BranchInUse => (StatusCode::CONFLICT, "Branch in use"),
         Code::TicketInUse => (StatusCode::CONFLICT, "Ticket in use"),
         Code::WorkspaceBusy => (StatusCode::CONFLICT, "Worktree busy"),
+        Code::WorkspaceInUse => (StatusCode::CONFLICT, "Workspace in use"),
         Code::WorkspaceMissing => (StatusCode::CONFLICT, "Worktree missing"),
         Code::UnsafeFiles => (StatusCode::CONFLICT, "Files that must not be committed"),
         Code::GitCommitFailed => (StatusCode::CONFLICT, "Commit failed"),

@@ -24,7 +24,7 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
         .add(__path_create, Access::Anyone, projects::CREATE, create)
         .add(__path_get, Access::Anyone, Codes::NONE, get)
         .add(__path_update, Access::Anyone, projects::UPDATE, update)
-        .add(__path_delete, Access::Board, Codes::NONE, delete);
+        .add(__path_delete, Access::Board, projects::DELETE, delete);
     conventions::register(workspaces::register(endpoints))
 }
 

@@ -47,6 +47,11 @@ pub(crate) struct TicketArgs {
         value_parser = clap::value_parser!(u32).range(..=36_500)
     )]
     pub(crate) worktree_days: u32,
+
+    /// Runs the hooks of a remote that is a folder on this machine when it is pushed
+    /// to. Only for remotes to which no agent can write.
+    #[arg(long, env = "WORKFORCE_REMOTE_HOOKS")]
+    pub(crate) remote_hooks: bool,
 }
 
 /// What GitHub signs its messages with. It has no flag, since everybody reads the
@@ -70,6 +75,7 @@ impl TicketArgs {
             mail: self.git_email.clone(),
         };
         settings.worktree_age = DAY.saturating_mul(self.worktree_days);
+        settings.remote_hooks = self.remote_hooks;
         let secret = env::var(WEBHOOK_SECRET).ok();
         settings.webhook_secret = secret.and_then(|secret| WebhookSecret::new(secret.trim()));
         let named = named_forges(|name| env::var(name).ok())?;

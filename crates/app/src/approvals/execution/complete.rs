@@ -1,6 +1,7 @@
 //! The last step of an execution: the approval is decided.
 
 use serde_json::json;
+use workforce_domain::Document;
 use workforce_domain::activity::Action;
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::approval::{Approval, ApprovalStatus, ExecutionState, ExecutionStep};
@@ -8,7 +9,7 @@ use workforce_domain::execution_workspace::ExecutionWorkspaceStatus;
 use workforce_domain::id::ApprovalId;
 use workforce_domain::issue::Issue;
 use workforce_domain::lifecycle::Lifecycle;
-use workforce_domain::port::{Failure, Locked, Reads, StoreError, Tx};
+use workforce_domain::port::{Failure, Locked, Reads, StepFailure, StepFault, StoreError, Tx};
 use workforce_domain::text::DecisionNote;
 
 use super::super::decide::{Decide, approve_executed};
@@ -126,8 +127,11 @@ pub(in super::super) fn give_worktrees(
     }
     let company = approval.scope();
     let mut worktrees = tickets::reserved_for(tx.reads(), approval)?;
+    if worktrees.len() < planned(approval).len() {
+        return Err(gone());
+    }
     let Some(first) = worktrees.first().map(|first| first.id) else {
-        return Err(StoreError::Contended.into());
+        return Err(gone());
     };
     for issue in issues.iter_mut().filter(|it| !it.status().is_terminal()) {
         issue.execution_workspace = Some(first);
@@ -150,13 +154,23 @@ pub(in super::super) fn give_worktrees(
             .execution_workspaces_mut()
             .lock(company.into(), worktree.id)?;
         let Some(mut worktree) = locked else {
-            return Err(StoreError::Contended.into());
+            return Err(gone());
         };
         worktree.status = ExecutionWorkspaceStatus::Ready;
         worktree.updated_at = ctx.now;
         tx.execution_workspaces_mut().save(&worktree)?;
     }
     Ok(())
+}
+
+/// A worktree was deleted with its workspace.
+fn gone() -> Failure<ApprovalError> {
+    Failure::Refused(ApprovalError::from(StepFailure {
+        step: ExecutionStep::Complete,
+        fault: StepFault::WorkspaceUnavailable,
+        message: "a workspace of the plan was deleted meanwhile".into(),
+        details: Document::new(),
+    }))
 }
 
 /// What the issues of an approval are told when its pull requests are there.

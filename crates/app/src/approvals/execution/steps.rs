@@ -11,6 +11,7 @@ use workforce_domain::approval::{
 use workforce_domain::execution_workspace::ExecutionWorkspace;
 use workforce_domain::id::{ApprovalId, ExecutionWorkspaceId};
 use workforce_domain::issue::Issue;
+use workforce_domain::lifecycle::Lifecycle as _;
 use workforce_domain::port::{Failure, Locked, Reads, StepFailure, StepFault, StoreError, Tx};
 use workforce_domain::project::Workspace;
 
@@ -119,6 +120,8 @@ pub struct StepRef {
 /// this attempt's any more, and then nothing may be done for it.
 pub fn begin_step(tx: &mut dyn Tx, ctx: &Context<'_>, step: StepRef) -> Result<bool, StoreError> {
     let locked = lock_live(tx, step.company, step.approval, step.attempt)?;
+    // What is withdrawn, or ended with its issue, goes no further.
+    let locked = locked.filter(|(approval, _)| !approval.status().is_terminal());
     let Some((approval, mut execution)) = locked else {
         return Ok(false);
     };

@@ -17,7 +17,7 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
         .add(__path_list, Access::Anyone, Codes::NONE, list)
         .add(__path_create, Access::Board, projects::WORKSPACE, create)
         .add(__path_update, Access::Board, projects::WORKSPACE, update)
-        .add(__path_delete, Access::Board, Codes::NONE, delete)
+        .add(__path_delete, Access::Board, projects::DELETE, delete)
 }
 
 /// The workspaces of a project, the primary one first; at most 100 exist.

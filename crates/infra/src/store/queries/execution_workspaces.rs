@@ -95,21 +95,31 @@ impl ExecutionWorkspaceReads for Transaction<'_> {
         all(rows)
     }
 
-    fn first_ready_of(
+    fn open_ticket_of(
         &mut self,
         company: CompanyScope,
         workspace: WorkspaceId,
-    ) -> Result<Option<ExecutionWorkspace>, StoreError> {
-        let ready = StringEnumColumn(ExecutionWorkspaceStatus::Ready);
-        let row = execution_workspaces::table
+    ) -> Result<Option<IssueId>, StoreError> {
+        let removed = StringEnumColumn(ExecutionWorkspaceStatus::Removed);
+        let owners = execution_workspaces::table
             .filter(execution_workspaces::company_id.eq(IdColumn(company.company())))
             .filter(execution_workspaces::project_workspace_id.eq(IdColumn(workspace)))
-            .filter(execution_workspaces::status.eq(ready))
-            .order(execution_workspaces::ticket_key)
-            .select(WorkspaceRow::as_select())
+            .filter(execution_workspaces::status.ne(removed))
+            .filter(execution_workspaces::owner_issue_id.is_not_null())
+            .select(execution_workspaces::owner_issue_id.assume_not_null());
+        let ended = IssueStatus::ALL
+            .iter()
+            .filter(|status| status.is_terminal());
+        let found: Option<IdColumn<IssueId>> = issues::table
+            .filter(issues::company_id.eq(IdColumn(company.company())))
+            .filter(issues::id.eq_any(owners))
+            .filter(issues::status.ne_all(ended.map(|status| StringEnumColumn(*status))))
+            .order(issues::id)
+            .select(issues::id)
             .first(self.conn)
-            .optional();
-        one(row.map_err(failed)?)
+            .optional()
+            .map_err(failed)?;
+        Ok(found.map(|id| id.0))
     }
 
     fn of_run(

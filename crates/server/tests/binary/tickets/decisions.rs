@@ -116,14 +116,125 @@ on_both! {
         let part = scene.begin_part(&ticket, "Better");
         write(&ticket.worktree, "better.txt", "better\n");
         scene.end_part(&part);
-        scene.wait_for("review", || (scene.status(&ticket.issue) == "in_review").then_some(()));
-        resubmitted(&scene, &approval, &json!({ "issueId": ticket.issue }));
+        // The board is asked again by itself, for the same.
+        assert_eq!(id_of(&scene.asked(&ticket.issue, "approve_pull_request")), approval);
         let path = format!("/api/issues/{}/approvals", ticket.issue);
         let found = scene.get(&path);
         let waiting = |it: &&Value| it["type"] == "approve_pull_request" && it["status"] == "pending";
         assert_eq!(found.as_array().unwrap().iter().filter(waiting).count(), 1, "{found}");
         decided(&scene, &approval, "approve");
         assert_eq!(scene.status(&ticket.issue), "done");
+    }
+
+    fn revised_work_that_is_done_is_asked_for_again(database) {
+        let scene = Scene::open(database, Host::Forge(ImitatedForge::GitHub));
+        let (ticket, approval) = scene.ticket_to_merge("ABC-1");
+        decided(&scene, &approval, "request-revision");
+        write(&ticket.worktree, "better.txt", "better\n");
+        let path = format!("/api/issues/{}", ticket.issue);
+        scene.ask("PATCH", &path, Some(&scene.lead), &json!({ "status": "done" }));
+        let asked = scene.asked(&ticket.issue, "approve_pull_request");
+        assert_eq!(id_of(&asked), approval, "{asked}");
+        assert_eq!(asked["resubmitCount"], 1, "{asked}");
+        assert_eq!(asked["payload"]["work"][0]["totalFiles"], 2, "{asked}");
+        decided(&scene, &approval, "approve");
+        assert_eq!(scene.status(&ticket.issue), "done");
+        git(&scene.remote, &["cat-file", "-e", "feature/ABC-1:better.txt"]);
+    }
+
+    fn work_that_is_taken_back_needs_no_pull_request_any_more(database) {
+        let scene = Scene::open(database, Host::Forge(ImitatedForge::GitHub));
+        let (ticket, approval) = scene.ticket_to_merge("ABC-1");
+        decided(&scene, &approval, "request-revision");
+        std::fs::remove_file(ticket.worktree.join("ABC-1.txt")).unwrap();
+        let path = format!("/api/issues/{}", ticket.issue);
+        scene.ask("PATCH", &path, Some(&scene.lead), &json!({ "status": "done" }));
+        let completion = id_of(&scene.asked(&ticket.issue, "approve_completion"));
+        // Nobody can agree to both.
+        assert_eq!(scene.approval(&approval)["status"], "cancelled");
+        decided(&scene, &completion, "approve");
+        assert_eq!(scene.status(&ticket.issue), "done");
+        assert!(scene.forge.as_ref().unwrap().pull_requests(REPOSITORY).is_empty());
+    }
+
+    fn a_ticket_that_is_cancelled_meanwhile_goes_no_further(database) {
+        let scene = Scene::open(database, Host::Forge(ImitatedForge::GitHub));
+        let other = scene.add_workspace("acme/other");
+        let issue = scene.begin_issue("Work on two");
+        let delegations = json!([{ "workspaceName": "shop" }, { "workspaceName": "other" }]);
+        let payload = json!({
+            "issueId": issue, "workspace": { "ticketKey": "ABC-1" }, "delegations": delegations,
+        });
+        let (status, plan) = scene.file("approve_issue_plan", &payload);
+        assert_eq!(status, 201, "{plan}");
+        decided(&scene, &id_of(&plan), "approve");
+        let seen = scene.get(&format!("/api/issues/{issue}/workspace"));
+        let mut ids = vec![seen["id"].clone()];
+        ids.extend(seen["otherWorkspaceIds"].as_array().unwrap().clone());
+        let ticket = scene.ticket_of(&issue, &id_of(&plan));
+        let part = scene.begin_part(&ticket, "A part");
+        for id in &ids {
+            let id = id.as_str().unwrap();
+            let path = format!("/api/issues/{issue}/workspace?executionWorkspaceId={id}");
+            let place = scene.get(&path)["path"].as_str().unwrap().to_owned();
+            write(place.as_ref(), "work.txt", "work\n");
+        }
+        scene.end_part(&part);
+        let approval = id_of(&scene.asked(&issue, "approve_pull_request"));
+        let forge = scene.forge.as_ref().unwrap();
+        forge.fail(Failure::wait(Duration::from_secs(10)).on("POST", "/pulls"));
+        std::thread::scope(|scope| {
+            let approving = scope.spawn(|| scene.approve(&approval));
+            scene.wait_for("a request", || (!forge.requests().is_empty()).then_some(()));
+            let path = format!("/api/issues/{issue}");
+            scene.ask("PATCH", &path, None, &json!({ "status": "cancelled" }));
+            let (status, answer) = approving.join().unwrap();
+            assert!((400..500).contains(&status), "{answer}");
+        });
+        assert_eq!(scene.approval(&approval)["status"], "cancelled");
+        assert_eq!(scene.status(&issue), "cancelled");
+        // What comes after the step that went on is not done.
+        let begun = forge.pull_requests(REPOSITORY).len() + forge.pull_requests("acme/other").len();
+        assert_eq!(begun, 1);
+        let pushed = [&scene.remote, &other].map(|remote| git(remote, &["branch", "--list", "feature/*"]));
+        assert_eq!(pushed.iter().filter(|it| !it.is_empty()).count(), 1, "{pushed:?}");
+    }
+
+    fn the_reviews_of_a_terminated_agent_are_for_the_board(database) {
+        let scene = Scene::open(database, Host::Forge(ImitatedForge::GitHub));
+        let ticket = scene.begin_ticket("ABC-1");
+        let part = scene.begin_part(&ticket, "A part");
+        write(&ticket.worktree, "work.txt", "work\n");
+        let path = format!("/api/issues/{part}");
+        let done = json!({ "status": "done" });
+        scene.ask("PATCH", &path, Some(&scene.developer), &done);
+        let lead = format!("/api/agents/{}/terminate", scene.lead.id);
+        scene.ask("POST", &lead, None, &json!({}));
+        let seen = scene.get(&path);
+        assert_eq!(seen["status"], "in_review", "{seen}");
+        assert_eq!(seen["assigneeUserId"], "local-board", "{seen}");
+        assert_eq!(seen["implementerAgentId"], json!(scene.developer.id), "{seen}");
+        let back = json!({ "status": "in_progress" });
+        let answer = scene.ask("PATCH", &path, None, &back);
+        assert_eq!(answer["assigneeAgentId"], json!(scene.developer.id), "{answer}");
+    }
+
+    fn a_workspace_stays_while_a_ticket_is_open_in_it(database) {
+        let scene = Scene::open(database, Host::Forge(ImitatedForge::GitHub));
+        let (ticket, approval) = scene.ticket_to_merge("ABC-1");
+        let project = format!("/api/projects/{}", scene.project);
+        let workspace = scene.get(&project)["primaryWorkspace"]["id"].clone();
+        let workspace = format!("{project}/workspaces/{}", workspace.as_str().unwrap());
+        for path in [&workspace, &project] {
+            let (status, answer) = scene.send("DELETE", path, None, &json!({}));
+            assert_eq!((status, &answer["code"]), (409, &json!("workspace_in_use")), "{answer}");
+            assert_eq!(answer["details"]["issueId"], json!(ticket.issue), "{answer}");
+        }
+        decided(&scene, &approval, "approve");
+        for path in [&workspace, &project] {
+            let (status, answer) = scene.send("DELETE", path, None, &json!({}));
+            assert_eq!(status, 200, "{answer}");
+        }
     }
 
     fn work_that_was_merged_is_pushed_to_its_pull_request_again(database) {

@@ -143,7 +143,8 @@ impl<'a> Scene<'a> {
         remote
     }
 
-    fn hire(&self, name: &str, reports_to: Option<&Member>) -> Member {
+    /// Hires an agent.
+    pub(super) fn hire(&self, name: &str, reports_to: Option<&Member>) -> Member {
         let agent = json!({
             "name": name,
             "reportsTo": reports_to.map(|member| &member.id),

@@ -30,6 +30,9 @@ on_both! {
             "feature//x",
             "feature/@{-1}",
             "feature/x\n",
+            "feature/x\u{202e}niam",
+            "feature/x\u{200b}",
+            "feature/x\u{a0}y",
             "",
         ] {
             let workspace = json!({ "ticketKey": "ABC-1", "branch": branch });
@@ -47,6 +50,67 @@ on_both! {
         }
         assert_eq!(scene.status(&issue), "in_progress");
         before.are_as_before(&scene);
+    }
+
+    fn a_ticket_has_a_branch_of_its_own(database) {
+        let scene = Scene::open(database, Host::Remote);
+        git(&scene.source, &["checkout", "-q", "-b", "feature/base"]);
+        git(&scene.source, &["push", "-q", "origin", "feature/base"]);
+        git(&scene.remote, &["symbolic-ref", "HEAD", "refs/heads/feature/base"]);
+        let issue = scene.begin_issue("Work");
+        // Nobody says what the base branch is, so that the remote is asked.
+        let workspace = json!({ "ticketKey": "ABC-1", "branch": "feature/base" });
+        let (status, plan) = scene.file_plan(&issue, &workspace);
+        assert_eq!(status, 201, "{plan}");
+        let (status, answer) = scene.approve(&id_of(&plan));
+        assert_eq!((status, &answer["code"]), (409, &json!("workspace_unavailable")), "{answer}");
+        let project = format!("/api/projects/{}", scene.project);
+        let workspace = id_of(&scene.get(&project)["primaryWorkspace"]);
+        let named = json!({ "defaultBaseBranch": "feature/base" });
+        scene.ask("PATCH", &format!("{project}/workspaces/{workspace}"), None, &named);
+        let issue = scene.begin_issue("Other work");
+        for base in ["feature/base", "main"] {
+            let workspace = json!({
+                "ticketKey": "ABC-2", "branch": "feature/base", "baseBranch": base,
+            });
+            for member in [Some(&scene.lead), None] {
+                let payload = json!({ "issueId": issue, "workspace": workspace });
+                let plan = json!({ "type": "approve_issue_plan", "payload": payload });
+                let (status, answer) = scene.send("POST", &scene.of_company("approvals"), member, &plan);
+                assert_eq!(status, 409, "{answer}");
+                assert_eq!(answer["code"], "workspace_unavailable", "{answer}");
+            }
+        }
+    }
+
+    fn nobody_enters_a_ticket_that_it_has_no_part_in(database) {
+        let scene = Scene::open(database, Host::Remote);
+        let ticket = scene.begin_ticket("ABC-1");
+        let part = scene.begin_part(&ticket, "A part");
+        let stranger = scene.hire("Stranger", None);
+        let work = |parent: Option<&str>| {
+            json!({
+                "title": "Mine", "status": "todo", "parentId": parent,
+                "assigneeAgentId": stranger.id,
+            })
+        };
+        let issues = scene.of_company("issues");
+        for parent in [&ticket.issue, &part] {
+            let (status, answer) = scene.send("POST", &issues, Some(&stranger), &work(Some(parent)));
+            assert_eq!((status, &answer["code"]), (403, &json!("forbidden")), "{answer}");
+            let own = id_of(&scene.ask("POST", &issues, Some(&stranger), &work(None)));
+            let path = format!("/api/issues/{own}");
+            let moved = json!({ "parentId": parent });
+            let (status, answer) = scene.send("PATCH", &path, Some(&stranger), &moved);
+            assert_eq!((status, &answer["code"]), (403, &json!("forbidden")), "{answer}");
+            assert_eq!(scene.get(&path)["executionWorkspaceId"], Value::Null);
+        }
+        // Whoever works on a part may split it, and say what else is to be done.
+        let more = |parent: &str| json!({ "title": format!("More of {parent}"), "parentId": parent });
+        for parent in [&part, &ticket.issue] {
+            let made = scene.ask("POST", &issues, Some(&scene.developer), &more(parent));
+            assert_ne!(made["executionWorkspaceId"], Value::Null, "{made}");
+        }
     }
 
     fn a_plan_names_no_workspace_of_another_project(database) {
