@@ -3,8 +3,12 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
 
-use workforce_git::{Branch, CommitOutcome, GitError, MergeOutcome, Reason};
+use nix::fcntl::{RenameFlags, renameat2};
+use workforce_git::{Branch, CommitOutcome, DiffTo, GitError, MergeOutcome, Reason};
 
 use crate::support::{World, branch, committed, git, message, write};
 
@@ -202,4 +206,75 @@ async fn pipes_do_not_stop_the_server() {
         let _ = worktree.changes(5).await;
         fs::remove_file(&path).unwrap();
     }
+}
+
+/// Exchanges two names in a folder as fast as it can until it is told to stop.
+fn exchange(folder: &Path, stop: &Arc<AtomicBool>) -> JoinHandle<()> {
+    let (folder, stop) = (fs::File::open(folder).unwrap(), Arc::clone(stop));
+    std::thread::spawn(move || {
+        while !stop.load(Ordering::Relaxed) {
+            for n in 0..SWAPPED {
+                let (file, link) = (format!("leak-{n}"), format!(".swap/link-{n}"));
+                let flags = RenameFlags::RENAME_EXCHANGE;
+                renameat2(&folder, file.as_str(), &folder, link.as_str(), flags).unwrap();
+            }
+        }
+    })
+}
+
+const SWAPPED: usize = 20;
+
+#[tokio::test]
+async fn files_that_turn_into_links_meanwhile_are_not_read_through() {
+    let world = World::new().await;
+    let worktree = world.worktree().await;
+    let secret = world.path("secret");
+    let (hidden, shown) = ("hidden".repeat(7), "usual.".repeat(7));
+    fs::write(&secret, &hidden).unwrap();
+    fs::create_dir(worktree.path().join(".swap")).unwrap();
+    write(worktree.path(), ".gitignore", ".swap\n");
+    for n in 0..SWAPPED {
+        write(worktree.path(), &format!("leak-{n}"), &shown);
+        symlink(&secret, worktree.path().join(format!(".swap/link-{n}"))).unwrap();
+    }
+    let stop = Arc::new(AtomicBool::new(false));
+    let swapping = exchange(worktree.path(), &stop);
+    let base = world.main();
+    let mut seen = 0;
+    for _ in 0..60 {
+        // It may say that files changed meanwhile.
+        if let Ok(diff) = worktree.diff(&base, DiffTo::Files, 1 << 20).await {
+            assert!(!diff.patch.contains(&hidden), "{}", diff.patch);
+            seen += usize::from(diff.patch.contains(&shown));
+        }
+    }
+    stop.store(true, Ordering::Relaxed);
+    swapping.join().unwrap();
+    assert!(seen > 0, "no look went through");
+}
+
+#[tokio::test]
+async fn a_folder_that_turns_into_a_link_meanwhile_is_not_written_through() {
+    let world = World::new().await;
+    let worktree = world.worktree().await;
+    let outside = world.path("outside");
+    fs::create_dir(&outside).unwrap();
+    write(&world.source(), "leak-0/file.txt", "from the base\n");
+    git(&world.source(), &["add", "."]);
+    git(&world.source(), &["commit", "-q", "-m", "more"]);
+    fs::create_dir_all(worktree.path().join("leak-0")).unwrap();
+    for n in 0..SWAPPED {
+        fs::create_dir_all(worktree.path().join(format!("leak-{n}"))).unwrap();
+        fs::create_dir_all(worktree.path().join(".swap")).unwrap();
+        symlink(&outside, worktree.path().join(format!(".swap/link-{n}"))).unwrap();
+    }
+    let stop = Arc::new(AtomicBool::new(false));
+    let swapping = exchange(worktree.path(), &stop);
+    for _ in 0..20 {
+        // What becomes of the merge is for whoever plays such tricks.
+        let _ = worktree.merge(&world.main(), &message("Merge")).await;
+    }
+    stop.store(true, Ordering::Relaxed);
+    swapping.join().unwrap();
+    assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
 }
