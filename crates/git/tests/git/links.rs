@@ -1,14 +1,10 @@
 //! Links and other files in the place of those that the server writes or reads.
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
 
-use nix::fcntl::{RenameFlags, renameat2};
-use workforce_git::{Branch, CommitOutcome, DiffTo, GitError, MergeOutcome, Reason};
+use workforce_git::{Branch, CommitOutcome, DiffTo, Git, GitError, MergeOutcome, Reason, Settings};
 
 use crate::support::{World, branch, committed, git, message, write};
 
@@ -208,73 +204,56 @@ async fn pipes_do_not_stop_the_server() {
     }
 }
 
-/// Exchanges two names in a folder as fast as it can until it is told to stop.
-fn exchange(folder: &Path, stop: &Arc<AtomicBool>) -> JoinHandle<()> {
-    let (folder, stop) = (fs::File::open(folder).unwrap(), Arc::clone(stop));
-    std::thread::spawn(move || {
-        while !stop.load(Ordering::Relaxed) {
-            for n in 0..SWAPPED {
-                let (file, link) = (format!("leak-{n}"), format!(".swap/link-{n}"));
-                let flags = RenameFlags::RENAME_EXCHANGE;
-                renameat2(&folder, file.as_str(), &folder, link.as_str(), flags).unwrap();
-            }
-        }
-    })
-}
-
-const SWAPPED: usize = 20;
-
+/// A file that is looked at may be a link when it is opened, and so may a folder above it. What git
+/// opens by its path must lie where nobody else writes.
 #[tokio::test]
-async fn files_that_turn_into_links_meanwhile_are_not_read_through() {
-    let world = World::new().await;
+async fn git_reads_and_writes_files_where_nobody_else_does() {
+    let mut world = World::new().await;
+    let (program, log) = (world.path("git.sh"), world.path("log"));
+    let script = format!(
+        "#!/bin/sh\necho \"$GIT_WORK_TREE $*\" >> '{}'\nexec git \"$@\"\n",
+        log.display()
+    );
+    fs::write(&program, script).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let scratch = world.path("scratch");
+    let settings = Settings {
+        program,
+        ..Settings::new(world.path("managed"), &scratch)
+    };
+    world.git = Git::new(settings).await.unwrap();
     let worktree = world.worktree().await;
-    let secret = world.path("secret");
-    let (hidden, shown) = ("hidden".repeat(7), "usual.".repeat(7));
-    fs::write(&secret, &hidden).unwrap();
-    fs::create_dir(worktree.path().join(".swap")).unwrap();
-    write(worktree.path(), ".gitignore", ".swap\n");
-    for n in 0..SWAPPED {
-        write(worktree.path(), &format!("leak-{n}"), &shown);
-        symlink(&secret, worktree.path().join(format!(".swap/link-{n}"))).unwrap();
+    write(worktree.path(), "deep/x.sh", "x");
+    symlink("deep/x.sh", worktree.path().join("link")).unwrap();
+    let runs = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(worktree.path().join("deep/x.sh"), runs).unwrap();
+    let main = world.main();
+    let diff = worktree.diff(&main, DiffTo::Files, 1 << 20).await.unwrap();
+    assert!(
+        diff.patch.contains("new file mode 120000"),
+        "{}",
+        diff.patch
+    );
+    let head = committed(worktree.commit(&message("Work")).await.unwrap());
+    let listed = git(&world.source(), &["ls-tree", "-r", head.as_str()]);
+    for mode in ["100755", "120000"] {
+        assert!(
+            listed.lines().any(|line| line.starts_with(mode)),
+            "{listed}"
+        );
     }
-    let stop = Arc::new(AtomicBool::new(false));
-    let swapping = exchange(worktree.path(), &stop);
-    let base = world.main();
-    let mut seen = 0;
-    for _ in 0..60 {
-        // It may say that files changed meanwhile.
-        if let Ok(diff) = worktree.diff(&base, DiffTo::Files, 1 << 20).await {
-            assert!(!diff.patch.contains(&hidden), "{}", diff.patch);
-            seen += usize::from(diff.patch.contains(&shown));
+    let base = world.move_main("deep/y.txt", "main\n");
+    worktree.merge(&base, &message("Merge")).await.unwrap();
+    assert_eq!(git(worktree.path(), &["status", "--porcelain"]), "");
+    let log = fs::read_to_string(&log).unwrap();
+    for command in [
+        " update-index --ignore-submodules -z --add",
+        " checkout-index ",
+    ] {
+        let mut used = log.lines().filter(|line| line.contains(command)).peekable();
+        assert!(used.peek().is_some(), "{command}");
+        for line in used {
+            assert!(line.starts_with(scratch.to_str().unwrap()), "{line}");
         }
     }
-    stop.store(true, Ordering::Relaxed);
-    swapping.join().unwrap();
-    assert!(seen > 0, "no look went through");
-}
-
-#[tokio::test]
-async fn a_folder_that_turns_into_a_link_meanwhile_is_not_written_through() {
-    let world = World::new().await;
-    let worktree = world.worktree().await;
-    let outside = world.path("outside");
-    fs::create_dir(&outside).unwrap();
-    write(&world.source(), "leak-0/file.txt", "from the base\n");
-    git(&world.source(), &["add", "."]);
-    git(&world.source(), &["commit", "-q", "-m", "more"]);
-    fs::create_dir_all(worktree.path().join("leak-0")).unwrap();
-    for n in 0..SWAPPED {
-        fs::create_dir_all(worktree.path().join(format!("leak-{n}"))).unwrap();
-        fs::create_dir_all(worktree.path().join(".swap")).unwrap();
-        symlink(&outside, worktree.path().join(format!(".swap/link-{n}"))).unwrap();
-    }
-    let stop = Arc::new(AtomicBool::new(false));
-    let swapping = exchange(worktree.path(), &stop);
-    for _ in 0..20 {
-        // What becomes of the merge is for whoever plays such tricks.
-        let _ = worktree.merge(&world.main(), &message("Merge")).await;
-    }
-    stop.store(true, Ordering::Relaxed);
-    swapping.join().unwrap();
-    assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
 }
