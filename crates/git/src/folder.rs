@@ -12,9 +12,9 @@ use std::path::{Component, Path, PathBuf};
 
 use nix::dir::{Dir, Type};
 use nix::errno::Errno;
-use nix::fcntl::{AtFlags, OFlag, RenameFlags, openat, renameat, renameat2};
+use nix::fcntl::{AtFlags, OFlag, RenameFlags, openat, readlinkat, renameat, renameat2};
 use nix::sys::stat::{FileStat, Mode, SFlag, fstat, fstatat, mkdirat};
-use nix::unistd::{UnlinkatFlags, unlinkat};
+use nix::unistd::{UnlinkatFlags, symlinkat, unlinkat};
 
 /// An open folder.
 #[derive(Debug)]
@@ -202,6 +202,56 @@ impl Folder {
             Err(Errno::EINVAL) if folder.stat_of(to)?.is_none() => self.rename(from, folder, to),
             done => Ok(done?),
         }
+    }
+
+    /// Copies a regular file or a link into another folder, under a name that is free
+    /// there; false if there is neither. What it leads to is not read.
+    pub(crate) fn copy(&self, name: &OsStr, folder: &Self, to: &OsStr) -> io::Result<bool> {
+        match self.kind(name)? {
+            Some(Kind::Link) => {
+                let target = match readlinkat(self.0.as_fd(), name) {
+                    Ok(target) => target,
+                    // Something else stands there by now.
+                    Err(Errno::ENOENT | Errno::EINVAL) => return Ok(false),
+                    Err(error) => return Err(error.into()),
+                };
+                symlinkat(target.as_os_str(), folder.0.as_fd(), to)?;
+                Ok(true)
+            }
+            Some(Kind::File) => {
+                let mut file = match self.open_file(name) {
+                    Ok(Some(file)) => file,
+                    Ok(None) => return Ok(false),
+                    Err(error) if error.raw_os_error() == Some(Errno::ELOOP as i32) => {
+                        return Ok(false);
+                    }
+                    Err(error) => return Err(error),
+                };
+                let runs = fstat(&file)?.st_mode & 0o100 != 0;
+                let mode = if runs { 0o777 } else { 0o666 };
+                io::copy(&mut file, &mut folder.new_file(to, mode)?)?;
+                Ok(true)
+            }
+            Some(Kind::Folder | Kind::Special) | None => Ok(false),
+        }
+    }
+
+    /// Moves a file or a link into another folder, over a file that stands there.
+    pub(crate) fn hand_over(&self, name: &OsStr, folder: &Self) -> io::Result<()> {
+        match renameat(self.0.as_fd(), name, folder.0.as_fd(), name) {
+            Err(Errno::EXDEV) => {}
+            done => return Ok(done?),
+        }
+        let temporary = folder.temporary(&name.to_string_lossy())?;
+        let moved = match self.copy(name, folder, &temporary) {
+            Ok(true) => folder.rename(&temporary, folder, name),
+            Ok(false) => Err(Errno::ENOENT.into()),
+            Err(error) => Err(error),
+        };
+        if moved.is_err() {
+            let _ = folder.remove_file(&temporary);
+        }
+        moved
     }
 
     /// Removes an entry that is no folder. It may be gone already.

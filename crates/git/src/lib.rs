@@ -30,6 +30,7 @@ mod mirror;
 mod network;
 mod objects;
 mod operation;
+mod private_files;
 mod process;
 mod program;
 mod refs;

@@ -10,6 +10,7 @@ use std::path::Path;
 use crate::error::Tried as _;
 use crate::folder::{Folder, path_of};
 use crate::index::refresh;
+use crate::private_files::PrivateFiles;
 use crate::process::run_blocking;
 use crate::program::{LIST_LIMIT, lossy, records};
 use crate::refusal::{self, Reason, Refusal};
@@ -142,14 +143,18 @@ pub(crate) async fn stage(view: &View, files: &Path, scan: &Scan) -> Result<Stri
     let mut add = Vec::new();
     for (path, status) in &scan.changes {
         if *status != Status::Deleted && !refused.contains(lossy(path).as_str()) {
-            add.extend_from_slice(path);
-            add.push(0);
+            add.push(path.clone());
         }
     }
     if !add.is_empty() {
-        view.command_in("update-index", files)
+        let copied = PrivateFiles::copy(view, files, add).await?;
+        if let Some(path) = copied.refused.keys().next() {
+            let what = format!("{}, which changed meanwhile,", lossy(path));
+            return Err(GitError::Tampered { what });
+        }
+        view.command_in("update-index", copied.files.path())
             .args(["--ignore-submodules", "-z", "--add", "--stdin"])
-            .input(add)
+            .input(copied.paths.join(&0))
             .output()
             .await?;
     }

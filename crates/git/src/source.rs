@@ -6,6 +6,7 @@ use std::ffi::OsStr;
 use crate::config::Config;
 use crate::error::Tried as _;
 use crate::folder::Folder;
+use crate::index::refresh;
 use crate::operation::Operation;
 use crate::program::{LIST_LIMIT, lossy, records};
 use crate::remote::AddressFault;
@@ -93,6 +94,8 @@ impl Repository {
         let view = View::new(self, head).await?;
         copy_index(folder, &view).tried(|| "copy the index".to_owned())?;
         let tree = head.map_or(self.format().empty_tree(), CommitId::as_str);
+        // Files that were touched or copied are what they were.
+        refresh(&view, files).await?;
         let staged = view
             .command_in("diff-index", files)
             .args(["--cached", "--name-only", "-z", "--ignore-submodules=all"])

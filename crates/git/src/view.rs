@@ -70,6 +70,11 @@ impl View {
         self.dir.path()
     }
 
+    /// The folder that all views lie in. Nobody else writes there.
+    pub(crate) fn folder_of_views(&self) -> PathBuf {
+        self.repository.git().settings().scratch.join("views")
+    }
+
     /// The path of its index.
     pub(crate) fn index(&self) -> PathBuf {
         self.path().join("index")

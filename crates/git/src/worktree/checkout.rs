@@ -11,6 +11,7 @@ use std::path::Path;
 use crate::error::Tried as _;
 use crate::folder::{Folder, Kind, path_of};
 use crate::index::refresh;
+use crate::private_files::PrivateFiles;
 use crate::program::{LIST_LIMIT, records};
 use crate::view::View;
 use crate::{CommitId, GitError, Worktree};
@@ -105,23 +106,23 @@ impl Worktree {
             remove_at(&folder, path).tried(|| self.writing())?;
         }
         view.read_tree(pending.new.as_str()).await?;
-        let mut input = Vec::new();
+        let mut written = Vec::new();
         for path in write {
             // What an agent put in the way since is left, and counts as a change.
             if is_free(&folder, path, &BTreeSet::new()).tried(|| self.writing())? {
-                input.extend_from_slice(path);
-                input.push(0);
+                written.push(path.clone());
             }
         }
-        if input.is_empty() {
+        if written.is_empty() {
             return Ok(());
         }
-        view.command_in("checkout-index", self.path())
+        let files = PrivateFiles::new(view)?;
+        view.command_in("checkout-index", files.path())
             .args(["--force", "-z", "--stdin"])
-            .input(input)
+            .input(written.join(&0))
             .output()
             .await?;
-        Ok(())
+        files.hand_over(self.path(), written).await
     }
 
     fn writing(&self) -> String {

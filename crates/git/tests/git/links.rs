@@ -1,10 +1,10 @@
 //! Links and other files in the place of those that the server writes or reads.
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 
-use workforce_git::{Branch, CommitOutcome, GitError, MergeOutcome, Reason};
+use workforce_git::{Branch, CommitOutcome, DiffTo, Git, GitError, MergeOutcome, Reason, Settings};
 
 use crate::support::{World, branch, committed, git, message, write};
 
@@ -201,5 +201,59 @@ async fn pipes_do_not_stop_the_server() {
         nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).unwrap();
         let _ = worktree.changes(5).await;
         fs::remove_file(&path).unwrap();
+    }
+}
+
+/// A file that is looked at may be a link when it is opened, and so may a folder above it. What git
+/// opens by its path must lie where nobody else writes.
+#[tokio::test]
+async fn git_reads_and_writes_files_where_nobody_else_does() {
+    let mut world = World::new().await;
+    let (program, log) = (world.path("git.sh"), world.path("log"));
+    let script = format!(
+        "#!/bin/sh\necho \"$GIT_WORK_TREE $*\" >> '{}'\nexec git \"$@\"\n",
+        log.display()
+    );
+    fs::write(&program, script).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let scratch = world.path("scratch");
+    let settings = Settings {
+        program,
+        ..Settings::new(world.path("managed"), &scratch)
+    };
+    world.git = Git::new(settings).await.unwrap();
+    let worktree = world.worktree().await;
+    write(worktree.path(), "deep/x.sh", "x");
+    symlink("deep/x.sh", worktree.path().join("link")).unwrap();
+    let runs = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(worktree.path().join("deep/x.sh"), runs).unwrap();
+    let main = world.main();
+    let diff = worktree.diff(&main, DiffTo::Files, 1 << 20).await.unwrap();
+    assert!(
+        diff.patch.contains("new file mode 120000"),
+        "{}",
+        diff.patch
+    );
+    let head = committed(worktree.commit(&message("Work")).await.unwrap());
+    let listed = git(&world.source(), &["ls-tree", "-r", head.as_str()]);
+    for mode in ["100755", "120000"] {
+        assert!(
+            listed.lines().any(|line| line.starts_with(mode)),
+            "{listed}"
+        );
+    }
+    let base = world.move_main("deep/y.txt", "main\n");
+    worktree.merge(&base, &message("Merge")).await.unwrap();
+    assert_eq!(git(worktree.path(), &["status", "--porcelain"]), "");
+    let log = fs::read_to_string(&log).unwrap();
+    for command in [
+        " update-index --ignore-submodules -z --add",
+        " checkout-index ",
+    ] {
+        let mut used = log.lines().filter(|line| line.contains(command)).peekable();
+        assert!(used.peek().is_some(), "{command}");
+        for line in used {
+            assert!(line.starts_with(scratch.to_str().unwrap()), "{line}");
+        }
     }
 }

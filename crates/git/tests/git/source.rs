@@ -179,3 +179,29 @@ async fn settings_of_text_are_taken_over() {
     let listed = git(worktree.path(), &["ls-tree", "--name-only", "HEAD"]);
     assert!(!listed.contains("kept"), "{listed}");
 }
+
+#[tokio::test]
+async fn a_source_that_was_touched_or_copied_is_clean() {
+    let world = World::new().await;
+    let source = world.source();
+    fs::write(
+        source.join("src/a.txt"),
+        fs::read(source.join("src/a.txt")).unwrap(),
+    )
+    .unwrap();
+    git(&world.path(""), &["clone", "-q", "source", "other"]);
+    for folder in [&source, &world.path("other")] {
+        let touched = fs::File::options()
+            .write(true)
+            .open(folder.join("README.md"))
+            .unwrap();
+        touched.set_modified(std::time::UNIX_EPOCH).unwrap();
+        let repository = world.git.open(folder).await.unwrap();
+        let before = fs::read(folder.join(".git/index")).unwrap();
+        let state = repository.source_state().await.unwrap();
+        assert_eq!((state.total, state.changed), (0, Vec::new()));
+        assert_eq!(fs::read(folder.join(".git/index")).unwrap(), before);
+        write(folder, "README.md", "hallo\n");
+        assert_eq!(repository.source_state().await.unwrap().total, 1);
+    }
+}

@@ -1,0 +1,125 @@
+//! Files that git reads and writes for a worktree lie in a folder of the server's own.
+//!
+//! Git opens files by their path. Where somebody else may exchange a file, or a folder
+//! above it, for a link between a look and its use, it would read or write what the
+//! link leads to. So git works in a folder where nobody else writes, and files are
+//! carried between the two through open folders.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use nix::errno::Errno;
+use tempfile::TempDir;
+
+use crate::GitError;
+use crate::error::Tried as _;
+use crate::folder::{Folder, Kind, path_of};
+use crate::process::run_blocking;
+use crate::refusal::{Reason, by_content};
+use crate::view::View;
+
+/// A folder of files for a moment.
+pub(crate) struct PrivateFiles(TempDir);
+
+/// What became of files that were to be copied.
+pub(crate) struct Copied {
+    /// The copies.
+    pub(crate) files: PrivateFiles,
+    /// The paths that are among them.
+    pub(crate) paths: Vec<Vec<u8>>,
+    /// What must not be committed, as the copy shows.
+    pub(crate) refused: BTreeMap<Vec<u8>, Reason>,
+}
+
+impl PrivateFiles {
+    /// An empty folder.
+    pub(crate) fn new(view: &View) -> Result<Self, GitError> {
+        let made = tempfile::Builder::new()
+            .prefix("view-files-")
+            .tempdir_in(view.folder_of_views());
+        made.map(Self).tried(|| "make a scratch folder".to_owned())
+    }
+
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// Copies files and links of a worktree. What is neither any more is left out.
+    pub(crate) async fn copy(
+        view: &View,
+        from: &Path,
+        paths: Vec<Vec<u8>>,
+    ) -> Result<Copied, GitError> {
+        let files = Self::new(view)?;
+        let from = from.to_owned();
+        run_blocking(move || {
+            let (worktree, own) = (Folder::open(&from)?, Folder::open(files.path())?);
+            let mut copied = Copied {
+                files,
+                paths: Vec::new(),
+                refused: BTreeMap::new(),
+            };
+            for path in paths {
+                let file = path_of(&path);
+                if !copy_one(&worktree, &file, &own)? {
+                    continue;
+                }
+                match by_content(&own, &file) {
+                    Some(reason) => {
+                        copied.refused.insert(path, reason);
+                    }
+                    None => copied.paths.push(path),
+                }
+            }
+            io::Result::Ok(copied)
+        })
+        .await
+        .tried(|| "copy the changed files".to_owned())
+    }
+
+    /// Moves files into a worktree, over those that stand there.
+    pub(crate) async fn hand_over(self, to: &Path, paths: Vec<Vec<u8>>) -> Result<(), GitError> {
+        let to = to.to_owned();
+        run_blocking(move || {
+            let (own, worktree) = (Folder::open(self.path())?, Folder::open(&to)?);
+            for path in paths {
+                let file: PathBuf = path_of(&path);
+                let (above, name) = split(&file);
+                let from = own.below(above)?;
+                match from.kind(name)? {
+                    None => {}
+                    // A submodule, whatever is in it.
+                    Some(Kind::Folder) => drop(worktree.below_or_new(&file, 0o777)?),
+                    Some(_) => from.hand_over(name, &worktree.below_or_new(above, 0o777)?)?,
+                }
+            }
+            io::Result::Ok(())
+        })
+        .await
+        .tried(|| "write the files of the worktree".to_owned())
+    }
+}
+
+fn copy_one(worktree: &Folder, file: &Path, own: &Folder) -> io::Result<bool> {
+    let (above, name) = split(file);
+    let from = match worktree.below(above) {
+        Ok(from) => from,
+        // The folder is gone, or a link took its place.
+        Err(error)
+            if [Errno::ENOENT, Errno::ENOTDIR, Errno::ELOOP]
+                .iter()
+                .any(|gone| error.raw_os_error() == Some(*gone as i32)) =>
+        {
+            return Ok(false);
+        }
+        Err(error) => return Err(error),
+    };
+    from.copy(name, &own.below_or_new(above, 0o700)?, name)
+}
+
+fn split(file: &Path) -> (&Path, &std::ffi::OsStr) {
+    let above = file.parent().unwrap_or(Path::new(""));
+    (above, file.file_name().unwrap_or_default())
+}
