@@ -29,6 +29,7 @@ use super::resubmit;
 use crate::activity_log::{document, log_activity, log_change};
 use crate::approval_records;
 use crate::context::Context;
+use crate::tickets;
 use crate::wakes::{self, WakeRequest};
 
 /// An advance that failed is tried again after so long, and longer each time.
@@ -265,18 +266,15 @@ fn payload(
     summary: &Value,
 ) -> Document {
     let first = worktrees.first().map(|(worktree, _)| worktree);
-    let mut payload = json!({
+    let payload = json!({
         "issueId": issue.id,
         "issueIdentifier": issue.identifier,
         "title": format!("{}: {}", issue.identifier, issue.title),
         "work": summary,
     });
-    if let Some(first) = first {
-        payload["ticketKey"] = json!(first.ticket_key);
-        payload["branch"] = json!(first.branch);
-        payload["baseBranch"] = json!(first.base_branch);
-    }
-    document(payload)
+    let mut payload = document(payload);
+    payload.extend(tickets::shown(first));
+    payload
 }
 
 /// Puts the issue of a ticket back to work.

@@ -1,7 +1,7 @@
 use serde::Deserialize;
 use serde_json::json;
 use workforce_domain::Document;
-use workforce_domain::actor::CompanyScope;
+use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::approval::ApprovalType;
 use workforce_domain::board::Author;
 use workforce_domain::id::{AgentId, CompanyId, IssueId};
@@ -114,8 +114,22 @@ pub fn submit(
     })
 }
 
-/// The payload as it is stored: without secrets, and a plan with the worktrees that
-/// it asks for.
+/// What the payload of a pull request tells of the work: that comes from the server.
+const OF_WORK: [&str; 10] = [
+    "work",
+    "ticketKey",
+    "branch",
+    "baseBranch",
+    "repoUrl",
+    "commitSha",
+    "pushed",
+    "pullRequestUrl",
+    "pullRequestNumber",
+    "pullRequests",
+];
+
+/// The payload as it is stored: without secrets, a plan with the worktrees that it
+/// asks for, and a pull request with those of its ticket.
 pub(super) fn resolved(
     tx: &mut dyn Tx,
     kind: ApprovalType,
@@ -125,11 +139,22 @@ pub(super) fn resolved(
     payload: Document,
 ) -> Result<Document, Failure<ApprovalError>> {
     let mut payload = masked(payload);
+    let issue = issues.iter().find(|issue| Some(issue.id) == primary);
+    if kind.pushes() {
+        for key in OF_WORK {
+            payload.remove(key);
+        }
+        if let Some(issue) = issue {
+            let (company, reads) = (issue.scope(), tx.reads());
+            let owned = reads.execution_workspaces().owned_by(company, issue.id)?;
+            payload.extend(tickets::shown(owned.first()));
+        }
+    }
     if kind != ApprovalType::ApproveIssuePlan {
         return Ok(payload);
     }
     payload.remove(tickets::RESOLVED);
-    if let Some(issue) = issues.iter().find(|issue| Some(issue.id) == primary) {
+    if let Some(issue) = issue {
         let by_board = requested_by.agent().is_none();
         let planned = tickets::resolve::<ApprovalError>(tx.reads(), issue, by_board, &payload)?;
         if !planned.is_empty() {

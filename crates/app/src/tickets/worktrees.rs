@@ -1,11 +1,14 @@
 //! Which worktrees an approval is about.
 
+use serde_json::json;
+use workforce_domain::Document;
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::approval::Approval;
 use workforce_domain::execution_workspace::{ExecutionWorkspace, ExecutionWorkspaceStatus};
 use workforce_domain::port::{Reads, StoreError};
 
 use super::plan::planned;
+use crate::activity_log::document;
 
 /// The worktrees that a plan was given, in the order in which it names them.
 pub(crate) fn reserved_for(
@@ -38,4 +41,15 @@ pub(crate) fn pushed_from(
     let mut owned = reads.execution_workspaces().owned_by(company, owner)?;
     owned.retain(|it| it.status == ExecutionWorkspaceStatus::Ready);
     Ok(owned)
+}
+
+/// What the payload of an approval shows of the first worktree of a ticket.
+pub(crate) fn shown(first: Option<&ExecutionWorkspace>) -> Document {
+    first.map_or_else(Document::new, |first| {
+        document(json!({
+            "ticketKey": first.ticket_key,
+            "branch": first.branch,
+            "baseBranch": first.base_branch,
+        }))
+    })
 }

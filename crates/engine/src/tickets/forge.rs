@@ -99,7 +99,9 @@ fn said<'a>(attempt: &'a Attempt, key: &str) -> Option<&'a str> {
 fn title(attempt: &Attempt) -> String {
     let issue = &attempt.order.issue;
     let named = said(attempt, "title").map(ToOwned::to_owned);
-    named.unwrap_or_else(|| format!("{}: {}", issue.identifier, &*issue.title))
+    let title = named.unwrap_or_else(|| format!("{}: {}", issue.identifier, &*issue.title));
+    // A title is one line.
+    title.replace(|c: char| c.is_control(), " ")
 }
 
 async fn body(attempt: &Attempt, record: &ExecutionWorkspace, worktree: &Worktree) -> String {

@@ -13,7 +13,7 @@ use workforce_git::{Branch, CommitId, Git, Remote};
 use super::execution::{Attempt, Done};
 use super::fault::{failure, of_git};
 use super::remotes::{addresses, with_credential, without_remote};
-use super::source::{self, Source, base_branch, branch, guard, missing_base};
+use super::source::{self, Source, base_branch, branch, guard, missing_base, no_branch};
 use super::worktree::{self, path_of};
 
 /// How long a step waits for somebody else who works with the repository.
@@ -151,23 +151,24 @@ async fn find_base(origin: &Origin) -> Result<Done<CommitId>, StepFailure> {
     let repository = &origin.source.repository;
     let lock = repository.lock(PATIENCE).await;
     let _lock = lock.map_err(|error| of_git(step, &error))?;
+    let remote = origin.fetched_from.as_ref();
     let mut unreached = None;
     let mut found = None;
-    if let Some(remote) = &origin.fetched_from {
+    if let Some(remote) = remote {
         match repository.fetch(remote, &origin.base).await {
             Ok(commit) => found = commit.map(|commit| (commit, "remote")),
             Err(error) => unreached = Some(of_git(step, &error)),
         }
     }
-    if found.is_none() {
+    if remote.is_none() || unreached.is_some() {
         let own = repository.branch_head(&origin.base);
         let own = own.map_err(|error| of_git(step, &error))?;
         found = own.map(|commit| (commit, "local"));
     }
     let Some((commit, from)) = found else {
         let base = origin.base.as_str();
-        let message = format!("there is no branch {base}");
-        return Err(unreached.unwrap_or_else(|| missing_base(message, base)));
+        let missing = || missing_base(no_branch(base, remote), base);
+        return Err(unreached.unwrap_or_else(missing));
     };
     let unreached = unreached.map(|failure| failure.message);
     let result = json!({

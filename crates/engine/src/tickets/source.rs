@@ -110,6 +110,14 @@ pub(super) fn missing_base(message: String, branch: &str) -> StepFailure {
     )
 }
 
+/// A base branch is not where it is looked for.
+pub(super) fn no_branch(name: &str, remote: Option<&Remote>) -> String {
+    match remote {
+        Some(_) => format!("the remote has no branch {name}"),
+        None => format!("there is no branch {name}"),
+    }
+}
+
 /// A branch as git takes it.
 pub(super) fn branch(name: &str) -> Result<Branch, StepFailure> {
     Branch::new(name).map_err(|fault| {

@@ -14,7 +14,7 @@ use super::execution::Done;
 use super::fault::{failure, of_git, unsafe_files};
 use super::remotes::{fetched_from, pushed_to};
 use super::settings::{TicketSettings, identity};
-use super::source::{branch, missing_base};
+use super::source::{branch, missing_base, no_branch};
 use crate::state::EngineState;
 
 /// So many conflicting paths are named.
@@ -160,7 +160,7 @@ async fn check_commits(
     }
 }
 
-/// The head of a branch at a remote, and without one in the repository itself.
+/// The head of a branch at the remote, and without a remote in the repository itself.
 pub(super) async fn head_of(
     repository: &Repository,
     branch: &Branch,
@@ -168,16 +168,13 @@ pub(super) async fn head_of(
     step: ExecutionStep,
 ) -> Result<CommitId, StepFailure> {
     let of_git = |error| of_git(step, &error);
-    let mut found = None;
-    if let Some(remote) = remote {
-        found = repository.fetch(remote, branch).await.map_err(of_git)?;
-    }
-    if found.is_none() {
-        found = repository.branch_head(branch).map_err(of_git)?;
-    }
+    let found = match remote {
+        Some(remote) => repository.fetch(remote, branch).await.map_err(of_git)?,
+        None => repository.branch_head(branch).map_err(of_git)?,
+    };
     found.ok_or_else(|| {
         let name = branch.as_str();
-        missing_base(format!("there is no branch {name}"), name)
+        missing_base(no_branch(name, remote), name)
     })
 }
 
