@@ -23,7 +23,7 @@ use crate::attachment::AttachmentLimit;
 use crate::board::BoardMember;
 use crate::change::{Change, Replace};
 use crate::instructions::BundlePath;
-use crate::issue::IssueRef;
+use crate::issue::{IssueRef, LineNumber};
 use crate::money::{Budget, Cents};
 use crate::number::Count;
 use crate::object::ObjectOnly;
@@ -83,6 +83,7 @@ schema! {
         .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
         .minimum(Some(0_i64))
         .into();
+    LineNumber as "LineNumber" = whole(1, LineNumber::MAX).into();
     AttachmentLimit as "AttachmentLimit" = whole(1, AttachmentLimit::MAX.bytes()).into();
 }
 
@@ -137,6 +138,16 @@ pub(crate) mod texts {
         text()
             .max_length(Some(max))
             .pattern(Some("^[a-z][a-z0-9_-]*$"))
+            .into()
+    }
+
+    pub(crate) fn file_path(max: usize) -> RefOr<Schema> {
+        bounded(max).into()
+    }
+
+    pub(crate) fn commit_hash(_max: usize) -> RefOr<Schema> {
+        text()
+            .pattern(Some("^([0-9A-Fa-f]{40}|[0-9A-Fa-f]{64})$"))
             .into()
     }
 
