@@ -42,12 +42,19 @@ fn nobody_hears(it: &Ticket, agents: &[&Agent]) {
     }
 }
 
+/// Lets every agent answer what it was woken for.
+fn settle(it: &Ticket) {
+    while it
+        .world
+        .start_next()
+        .is_some_and(|started| it.world.finish(&started.run))
+    {}
+}
+
 /// Work that waits for its reviewer, of whom the wake for that is gone.
 fn waiting(it: &Ticket) -> Issue {
     let part = it.reviewed();
-    for started in it.world.start_all() {
-        it.world.finish(&started.run);
-    }
+    settle(it);
     nobody_hears(it, &[&it.lead, &it.worker, &it.second]);
     part
 }
@@ -171,9 +178,7 @@ on_both_databases! {
     fn remarks_on_work_in_progress_wake_its_assignee(store: &TestStore) {
         let it = Ticket::on(store);
         let part = it.part();
-        for started in it.world.start_all() {
-            it.world.finish(&started.run);
-        }
+        settle(&it);
         let review = json!({ "verdict": "commented", "comments": [remark(7, "Why?")] });
         let said = done(reviews(it.world.agent(it.outsider.id), &part, review)).comments;
         let wake = only_wake(&it, &it.worker, &part);
@@ -181,9 +186,7 @@ on_both_databases! {
         assert_eq!(wake.comments, ids(&said));
         let board = it.world.board();
         done(board.moves(&part, IssueStatus::Done));
-        for started in it.world.start_all() {
-            it.world.finish(&started.run);
-        }
+        settle(&it);
         let thanks = json!({ "verdict": "commented", "body": "Thank you." });
         done(reviews(it.world.board(), &part, thanks));
         nobody_hears(&it, &[&it.worker, &it.lead]);
@@ -199,9 +202,7 @@ on_both_databases! {
         let refusal = refused(reviews(it.world.agent(it.worker.id), &part, review.clone()));
         assert_eq!(code(&refusal), "forbidden");
         assert_eq!(it.state(&part).0, IssueStatus::InReview);
-        for started in it.world.start_all() {
-            it.world.finish(&started.run);
-        }
+        settle(&it);
         let said = done(reviews(it.world.agent(it.lead.id), &part, review)).comments;
         assert_eq!(it.state(&part).0, IssueStatus::InProgress);
         let wake = only_wake(&it, &it.worker, &part);
