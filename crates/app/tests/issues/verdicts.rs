@@ -184,8 +184,8 @@ on_both_databases! {
         let wake = only_wake(&it, &it.worker, &part);
         assert_eq!(wake.reasons, [WakeReason::IssueCommented]);
         assert_eq!(wake.comments, ids(&said));
-        let board = it.world.board();
-        done(board.moves(&part, IssueStatus::Done));
+        settle(&it);
+        done(it.world.board().moves(&part, IssueStatus::Done));
         settle(&it);
         let thanks = json!({ "verdict": "commented", "body": "Thank you." });
         done(reviews(it.world.board(), &part, thanks));
