@@ -101,7 +101,7 @@ pub const SUBMIT_REVIEW: Codes = Codes::of(&[
     Code::PlanRequired,
 ]);
 
-/// Reviews an issue: writes all remarks down, moves it as [`update::update`] with `done` or
+/// Reviews an issue: writes all remarks down, moves it as an update with `done` or
 /// `in_progress` does, and wakes each agent that is concerned once. Remarks without a verdict are
 /// for anyone of the company, the rest for whoever may change the issue.
 ///
