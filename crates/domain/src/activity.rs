@@ -90,6 +90,8 @@ string_enum! {
         IssueReopened = "issue.reopened",
         /// An issue got a comment.
         IssueCommentAdded = "issue.comment_added",
+        /// Somebody reviewed an issue.
+        IssueReviewed = "issue.reviewed",
         /// A file was attached to an issue.
         IssueAttachmentAdded = "issue.attachment_added",
         /// A file was taken from an issue.

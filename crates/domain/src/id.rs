@@ -84,6 +84,8 @@ ids! {
     IssueId = "issue",
     /// Names a comment on an issue.
     CommentId = "comment",
+    /// Names a review of an issue: what its comments have in common.
+    ReviewId = "review",
     /// Names a label of issues.
     LabelId = "label",
     /// Names a file attached to an issue.

@@ -23,7 +23,7 @@ use crate::attachment::AttachmentLimit;
 use crate::board::BoardMember;
 use crate::change::{Change, Replace};
 use crate::instructions::BundlePath;
-use crate::issue::IssueRef;
+use crate::issue::{IssueRef, LineNumber};
 use crate::money::{Budget, Cents};
 use crate::number::Count;
 use crate::object::ObjectOnly;
@@ -83,6 +83,7 @@ schema! {
         .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
         .minimum(Some(0_i64))
         .into();
+    LineNumber as "LineNumber" = whole(1, LineNumber::MAX).into();
     AttachmentLimit as "AttachmentLimit" = whole(1, AttachmentLimit::MAX.bytes()).into();
 }
 
@@ -146,6 +147,16 @@ pub(crate) mod texts {
             .pattern(Some(
                 r"^[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]{1,5})?(/[A-Za-z0-9._~+-]+)*$",
             ))
+            .into()
+    }
+
+    pub(crate) fn file_path(max: usize) -> RefOr<Schema> {
+        bounded(max).into()
+    }
+
+    pub(crate) fn commit_hash(_max: usize) -> RefOr<Schema> {
+        text()
+            .pattern(Some("^([0-9A-Fa-f]{40}|[0-9A-Fa-f]{64})$"))
             .into()
     }
 

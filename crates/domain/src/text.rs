@@ -156,6 +156,10 @@ macro_rules! texts {
     )+};
 }
 
+mod git;
+
+pub use git::{CommitHash, FilePath};
+
 fn slug(text: &str, max: usize) -> Result<String, TextError> {
     const FORM: &str =
         "a lower-case word: a letter, then letters, digits, `_` or `-`, at most 40 in all";

@@ -135,8 +135,8 @@ pub struct Wake {
 }
 
 impl Wake {
-    /// A wake names at most so many comments.
-    pub const MAX_COMMENTS: usize = 50;
+    /// A wake names at most so many comments: all of a review, and some others.
+    pub const MAX_COMMENTS: usize = 128;
 
     /// The key under which pending wakes of an agent coalesce.
     pub fn key(issue: Option<IssueId>) -> String {

@@ -60,6 +60,8 @@ fn render(context: &RunContext, comments: &[Comment], body_len: usize) -> Value 
             "authorAgentId": comment.author.agent(),
             "authorUserId": comment.author.user(),
             "createdAt": comment.created_at,
+            "reviewId": comment.review,
+            "position": comment.position,
             "body": start_of(&comment.body, body_len),
             "truncated": !is_whole(comment),
         })).collect::<Vec<_>>(),

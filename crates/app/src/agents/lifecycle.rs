@@ -181,6 +181,8 @@ fn give_back_issues(
                 run: None,
                 body,
                 mentions: Vec::new(),
+                review: None,
+                position: None,
                 created_at: ctx.now,
             })?;
         }

@@ -124,6 +124,8 @@ pub(crate) fn remark(
         run: ctx.actor().run(),
         body,
         mentions: Vec::new(),
+        review: None,
+        position: None,
         created_at: ctx.now,
     };
     tx.comments_mut().insert(&comment)?;

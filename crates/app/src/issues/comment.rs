@@ -1,26 +1,23 @@
-//! Comments: what they say, whom they wake (docs/issues.md#comments).
+//! Comments: what they say (docs/issues.md#comments).
 
 use serde::Deserialize;
 use serde_json::json;
 use workforce_domain::activity::Action;
 use workforce_domain::actor::CompanyOwned;
-use workforce_domain::agent::Agent;
-use workforce_domain::id::AgentId;
-use workforce_domain::issue::{Comment, Issue, IssueRef, IssueStatus};
+use workforce_domain::id::{AgentId, ReviewId};
+use workforce_domain::issue::{Comment, Issue, IssueRef, IssueStatus, Position};
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::mention::MentionIndex;
 use workforce_domain::page::{Order, Page, PageRequest};
 use workforce_domain::port::{CommentCursor, Failure, Locked, Reads, StoreError, Tx};
-use workforce_domain::run::RunKind;
 use workforce_domain::text::CommentBody;
-use workforce_domain::wake::{WakeReason, WakeSource};
 
+use super::comment_wakes::{self, Occasion, Said};
 use super::{IssueError, assignment, lock, seen, working_run};
 use crate::access::Denied;
-use crate::activity_log::{document, log_activity, log_change};
+use crate::activity_log::{log_activity, log_change};
 use crate::context::Context;
 use crate::refusal::{Code, Codes};
-use crate::wakes::{self, WakeRequest};
 
 /// Comments on an issue.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -81,17 +78,6 @@ pub fn add_comment(
     insert(tx, ctx, &issue, command.body, occasion)
 }
 
-/// What a comment comes with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Occasion {
-    /// Nothing else.
-    Talk,
-    /// It has just reopened the issue.
-    Reopening,
-    /// The issue has just gone back to whoever did the work, who is told in any case.
-    Return,
-}
-
 /// Writes the comment down and wakes whom it concerns.
 pub(super) fn insert(
     tx: &mut dyn Tx,
@@ -100,128 +86,78 @@ pub(super) fn insert(
     body: CommentBody,
     occasion: Occasion,
 ) -> Result<Comment, Failure<IssueError>> {
+    let words = Words {
+        body,
+        position: None,
+    };
+    let comment = write_down(tx, ctx, issue, &mut Names::default(), None, words)?;
+    let details = json!({ "commentId": comment.id, "mentions": comment.mentions });
+    log_activity(tx, ctx, Action::IssueCommentAdded, issue, details);
+    let comments = std::slice::from_ref(&comment);
+    let said = Said { comments, occasion };
+    comment_wakes::wake_concerned(tx, ctx, issue, said, &json!({}))?;
+    Ok(comment)
+}
+
+/// What a comment is to say.
+pub(super) struct Words {
+    /// The text.
+    pub(super) body: CommentBody,
+    /// The lines that it is about.
+    pub(super) position: Option<Position>,
+}
+
+/// The names of a company's agents, which are read when a comment may mention one.
+#[derive(Default)]
+pub(super) struct Names(Option<MentionIndex>);
+
+impl Names {
+    /// The agents a comment mentions, its author left out.
+    fn mentioned(
+        &mut self,
+        tx: &mut dyn Tx,
+        ctx: &Context<'_>,
+        issue: &Issue,
+        body: &CommentBody,
+    ) -> Result<Vec<AgentId>, StoreError> {
+        // Without a sign of a mention nobody's name is looked up.
+        let signs = ['@', '&'];
+        if !body.contains(signs) && !body.contains("agent://") {
+            return Ok(Vec::new());
+        }
+        let index = match self.0.take() {
+            Some(index) => index,
+            None => MentionIndex::new(tx.agents().mentionable(issue.scope())?),
+        };
+        let author = ctx.actor().agent_id();
+        let mentioned = self.0.insert(index).mentions(body).into_iter();
+        Ok(mentioned.filter(|agent| Some(*agent) != author).collect())
+    }
+}
+
+/// Writes a comment down, and nothing besides.
+pub(super) fn write_down(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    issue: &Issue,
+    names: &mut Names,
+    review: Option<ReviewId>,
+    words: Words,
+) -> Result<Comment, StoreError> {
     let comment = Comment {
         id: ctx.id(),
         company: issue.company,
         issue: issue.id,
         author: ctx.actor().author(),
         run: ctx.actor().run(),
-        mentions: mentioned(tx, ctx, issue, &body)?,
-        body,
+        mentions: names.mentioned(tx, ctx, issue, &words.body)?,
+        body: words.body,
+        review,
+        position: words.position,
         created_at: ctx.now,
     };
     tx.comments_mut().insert(&comment)?;
-    let details = json!({ "commentId": comment.id, "mentions": comment.mentions });
-    log_activity(tx, ctx, Action::IssueCommentAdded, issue, details);
-    wake_mentioned(tx, ctx, issue, &comment)?;
-    wake_owner(tx, ctx, issue, &comment, occasion)?;
     Ok(comment)
-}
-
-/// The agents a comment mentions, its author left out.
-fn mentioned(
-    tx: &mut dyn Tx,
-    ctx: &Context<'_>,
-    issue: &Issue,
-    body: &CommentBody,
-) -> Result<Vec<AgentId>, StoreError> {
-    // Without a sign of a mention nobody's name is looked up.
-    let signs = ['@', '&'];
-    if !body.contains(signs) && !body.contains("agent://") {
-        return Ok(Vec::new());
-    }
-    let index = MentionIndex::new(tx.agents().mentionable(issue.scope())?);
-    let author = ctx.actor().agent_id();
-    Ok(index
-        .mentions(body)
-        .into_iter()
-        .filter(|agent| Some(*agent) != author)
-        .collect())
-}
-
-fn wake_mentioned(
-    tx: &mut dyn Tx,
-    ctx: &Context<'_>,
-    issue: &Issue,
-    comment: &Comment,
-) -> Result<(), StoreError> {
-    for id in &comment.mentions {
-        let Some(agent) = tx.agents().find(issue.scope().into(), *id)? else {
-            continue;
-        };
-        // A mention calls the assignee to work; everybody else to give advice.
-        let owner = issue.assignee.agent() == Some(*id) && !issue.status().is_terminal();
-        let kind = if owner {
-            RunKind::Execution
-        } else {
-            RunKind::Consult
-        };
-        wake(
-            tx,
-            ctx,
-            issue,
-            comment,
-            &agent,
-            kind,
-            WakeReason::IssueCommentMentioned,
-        )?;
-    }
-    Ok(())
-}
-
-/// The assignee hears of what others write: of people always, of agents only
-/// when they mention nobody. A reopened or returned issue is its work again, whoever
-/// did that.
-fn wake_owner(
-    tx: &mut dyn Tx,
-    ctx: &Context<'_>,
-    issue: &Issue,
-    comment: &Comment,
-    occasion: Occasion,
-) -> Result<(), StoreError> {
-    let Some(owner) = issue.assignee.agent() else {
-        return Ok(());
-    };
-    let author = ctx.actor().agent_id();
-    let by_agent_to_others = author.is_some() && !comment.mentions.is_empty();
-    let told_already = comment.mentions.contains(&owner);
-    let only_recorded = issue.status().is_terminal() || by_agent_to_others || told_already;
-    let is_work = match occasion {
-        Occasion::Talk => false,
-        Occasion::Reopening => true,
-        Occasion::Return => !told_already,
-    };
-    if author == Some(owner) || (only_recorded && !is_work) {
-        return Ok(());
-    }
-    let Some(agent) = tx.agents().find(issue.scope().into(), owner)? else {
-        return Ok(());
-    };
-    let reason = match occasion {
-        Occasion::Talk => WakeReason::IssueCommented,
-        Occasion::Reopening => WakeReason::IssueReopenedViaComment,
-        Occasion::Return => WakeReason::IssueAssigned,
-    };
-    wake(tx, ctx, issue, comment, &agent, RunKind::Execution, reason)
-}
-
-fn wake(
-    tx: &mut dyn Tx,
-    ctx: &Context<'_>,
-    issue: &Issue,
-    comment: &Comment,
-    agent: &Agent,
-    kind: RunKind,
-    reason: WakeReason,
-) -> Result<(), StoreError> {
-    let request = WakeRequest {
-        kind,
-        comments: vec![comment.id],
-        payload: document(json!({ "issueId": issue.id, "commentId": comment.id })),
-        ..WakeRequest::about(agent, issue.id, WakeSource::Automation, reason)
-    };
-    wakes::request(tx, ctx, request)?;
-    Ok(())
 }
 
 /// Comments on an issue, newest first unless asked for otherwise.

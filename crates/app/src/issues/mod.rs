@@ -7,6 +7,7 @@ mod candidates;
 mod checkout;
 mod checkout_by_update;
 mod comment;
+mod comment_wakes;
 mod create;
 mod delete;
 mod describe;
@@ -19,8 +20,10 @@ mod reassign;
 mod release;
 mod reviews;
 mod status;
+mod submit_review;
 mod update;
 mod update_command;
+mod update_rights;
 mod view;
 mod working_run;
 mod worktree_choice;
@@ -43,6 +46,9 @@ pub(crate) use read::with_leases;
 pub use read::{IssueDetail, ParentView, get, id_of, list, search};
 pub use release::{RELEASE, release};
 pub use status::Rewrite;
+pub use submit_review::{
+    ReviewComment, SUBMIT_REVIEW, SubmitReview, SubmittedReview, submit_review,
+};
 pub use update::{UPDATE, UpdatedIssue, update};
 pub use update_command::UpdateIssue;
 pub use view::IssueView;

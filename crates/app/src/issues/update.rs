@@ -1,7 +1,7 @@
 use serde::Serialize;
 use serde_json::json;
 use workforce_domain::activity::Action;
-use workforce_domain::actor::{AgentCredential, CompanyOwned};
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::change::Replace;
 use workforce_domain::issue::{Assignment, Comment, Issue, IssueRef, IssueStatus};
 use workforce_domain::port::{Failure, Locked, Shared, Tx};
@@ -9,16 +9,17 @@ use workforce_domain::wake::WakeReason;
 
 use super::candidates::Candidates;
 use super::checkout_by_update::{check_out_itself, takes_up};
+use super::comment_wakes::Occasion;
 use super::describe::describe;
 use super::hierarchy::Followers;
 use super::reassign::Reassignment;
 use super::status::{self, Rewrite};
 use super::update_command::UpdateIssue;
+use super::update_rights::check_rights;
 use super::{
-    IssueError, IssueView, MAX_DOCUMENT, PLACED, advance, approval, assignment, checkout, comment,
-    governance, hierarchy, lock, read, reassign, reviews, working_run,
+    IssueError, IssueView, PLACED, advance, approval, assignment, checkout, comment, governance,
+    hierarchy, lock, read, reassign, reviews, working_run,
 };
-use crate::access::{self, Denied};
 use crate::activity_log::log_activity_with;
 use crate::agents;
 use crate::changes::Changes;
@@ -67,6 +68,67 @@ pub fn update(
     issue: &IssueRef,
     mut command: UpdateIssue,
 ) -> Result<UpdatedIssue, Failure<IssueError>> {
+    let words = command.comment.take();
+    let changed = carry_out(tx, ctx, issue, command, |_| Ok(()))?;
+    let comment = match words {
+        Some(body) => {
+            let occasion = changed.occasion();
+            Some(comment::insert(tx, ctx, &changed.issue, body, occasion)?)
+        }
+        None => None,
+    };
+    changed.answer(tx, ctx, comment)
+}
+
+/// An issue that was changed, with which nothing was said yet.
+pub(super) struct Changed {
+    pub(super) issue: Locked<Issue>,
+    rewritten: Option<Rewrite>,
+    sent_back: bool,
+}
+
+impl Changed {
+    /// An issue that stays as it is.
+    pub(super) const fn not(issue: Locked<Issue>) -> Self {
+        Self {
+            issue,
+            rewritten: None,
+            sent_back: false,
+        }
+    }
+
+    /// What is said with the change comes with this.
+    pub(super) const fn occasion(&self) -> Occasion {
+        match self.sent_back {
+            true => Occasion::Return,
+            false => Occasion::Talk,
+        }
+    }
+
+    /// What the caller is told.
+    pub(super) fn answer(
+        self,
+        tx: &mut dyn Tx,
+        ctx: &Context<'_>,
+        comment: Option<Comment>,
+    ) -> Result<UpdatedIssue, Failure<IssueError>> {
+        Ok(UpdatedIssue {
+            view: read::view(tx.reads(), ctx, self.issue.into_inner())?,
+            rewritten: self.rewritten,
+            comment,
+        })
+    }
+}
+
+/// Changes an issue, without the comment. `require` refuses what the caller may do, but
+/// not with the issue as it is.
+pub(super) fn carry_out(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    issue: &IssueRef,
+    mut command: UpdateIssue,
+    require: impl FnOnce(&Issue) -> Result<(), IssueError>,
+) -> Result<Changed, Failure<IssueError>> {
     let candidates = Candidates::lock(tx, ctx, issue, &command)?;
     let followers = hierarchy::lock_followers(tx, ctx, issue, &command)?;
     let mut issue = lock(tx, ctx, issue)?;
@@ -76,7 +138,6 @@ pub fn update(
         // The agent that did the work goes on with it, which is no new work.
         command.status = Replace::Set(IssueStatus::InProgress);
     }
-    let words = command.comment.take();
     let rewritten = if command.only_comments() {
         None
     } else {
@@ -85,71 +146,15 @@ pub fn update(
             .assignee_adapter_overrides
             .map(|overrides| agents::unmasked_document(overrides, present));
         check_rights(tx, ctx, &issue, &command)?;
+        require(&issue).map_err(Failure::Refused)?;
         change(tx, ctx, &mut issue, command, candidates, followers)?
     };
     working_run::renew_lease(tx, ctx, &issue)?;
-    let comment = match words {
-        Some(body) => {
-            let occasion = match sent_back {
-                true => comment::Occasion::Return,
-                false => comment::Occasion::Talk,
-            };
-            Some(comment::insert(tx, ctx, &issue, body, occasion)?)
-        }
-        None => None,
-    };
-    Ok(UpdatedIssue {
-        view: read::view(tx.reads(), ctx, issue.into_inner())?,
+    Ok(Changed {
+        issue,
         rewritten,
-        comment,
+        sent_back,
     })
-}
-
-fn check_rights(
-    tx: &mut dyn Tx,
-    ctx: &Context<'_>,
-    issue: &Issue,
-    command: &UpdateIssue,
-) -> Result<(), Failure<IssueError>> {
-    if !command.hidden_at.is_keep() || !command.assignee_adapter_overrides.is_keep() {
-        ctx.require_board()?;
-    }
-    if let Some(overrides) = command.assignee_adapter_overrides.value() {
-        access::check_document(overrides, "/assigneeAdapterOverrides", MAX_DOCUMENT)?;
-        let before = issue.assignee_adapter_overrides.as_ref();
-        let scope = issue.scope();
-        agents::check_overrides::<IssueError>(tx, ctx, scope, before, overrides)?;
-    }
-    let Some(caller) = ctx.agent() else {
-        return Ok(());
-    };
-    let begins = command.status == Replace::Set(IssueStatus::InProgress);
-    if let AgentCredential::Run { consult: true, .. } = caller.credential
-        && begins
-    {
-        return Err(Failure::Refused(IssueError::ConsultRun));
-    }
-    // Whoever may check an issue out may do so here as well.
-    let takes_up = begins && takes_up(ctx, issue, command)?;
-    if !takes_up || !command.only_takes_up() {
-        let to = command.assignee_agent_id.value().copied();
-        assignment::require_stake(tx.reads(), ctx, issue.scope(), issue, to)?;
-    }
-    if command
-        .status
-        .value()
-        .is_some_and(|to| to != issue.status())
-    {
-        working_run::require_no_other_run(tx, ctx, issue, caller.agent)?;
-    }
-    // An issue cannot be moved out of the reach of its project's demand.
-    if !command.project_id.is_keep() && status::project_demands_review(tx, issue)? {
-        return Err(Denied::Forbidden(
-            "only the board takes an issue out of a project that demands reviews",
-        )
-        .into());
-    }
-    Ok(())
 }
 
 /// Changes the issue; tells of a status that was taken in place of the one that was asked for.

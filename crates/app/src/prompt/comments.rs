@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use workforce_domain::actor::{ActorKind, CompanyOwned};
 use workforce_domain::id::{AgentId, CommentId, IssueId};
-use workforce_domain::issue::Comment;
+use workforce_domain::issue::{Comment, Position};
 use workforce_domain::page::{Order, PageRequest};
 use workforce_domain::port::{ClaimedRun, Reads, RunFilter, StoreError};
 use workforce_domain::run::RunStatus;
@@ -39,6 +39,8 @@ pub struct NewComment {
     pub author: Writer,
     /// When.
     pub at: Timestamp,
+    /// The lines that it is about.
+    pub position: Option<Position>,
     /// What it says.
     pub body: String,
     /// Whether it woke the agent.
@@ -91,6 +93,7 @@ pub(super) fn new_ones(
                 id: comment.id,
                 at: comment.created_at,
                 woke: causes.contains(&comment.id),
+                position: comment.position,
                 body: comment.body.into(),
             })
         })

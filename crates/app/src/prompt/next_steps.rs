@@ -49,12 +49,16 @@ a 409 do not try again: end the run."
     ]
 }
 
-fn review(issue: IssueId) -> [String; 1] {
-    [format!(
-        "Look at what was done; do not check the issue out for that. Then `workforce api PATCH \
-/api/issues/{issue} '{{\"status\": \"done\", \"comment\": \"...\"}}'`, or `in_progress` with a comment \
-that says what is missing: the issue goes back to whoever did the work."
-    )]
+fn review(issue: IssueId) -> [String; 2] {
+    [
+        "Look at what was done; do not check the issue out for that.".to_owned(),
+        format!(
+            "Then say in one call all that there is to say: `workforce api POST \
+/api/issues/{issue}/reviews '{{\"verdict\": \"approved\", \"body\": \"...\"}}'`, or \
+`changes_requested` with what is missing, on lines of files in `\"comments\": [{{\"path\": \
+\"src/a.rs\", \"line\": 12, \"body\": \"...\"}}]`: the issue goes back to whoever did the work."
+        ),
+    ]
 }
 
 /// Whose review it is cannot be told: a reviewer may be the assignee, or not.
@@ -66,7 +70,8 @@ was asked, and set `in_progress` only if there is more to do."
         format!(
             "If you are to review it, look at what was done. Then `workforce api PATCH \
 /api/issues/{issue} '{{\"status\": \"done\", \"comment\": \"...\"}}'`, or `in_progress` with a comment \
-that says what is missing, and whoever did the work as `assigneeAgentId`."
+that says what is missing, and whoever did the work as `assigneeAgentId`. Remarks on lines of \
+files go to `POST /api/issues/{issue}/reviews` before, all at once."
         ),
     ]
 }

@@ -1,5 +1,6 @@
 use workforce_domain::actor::ActorKind;
 use workforce_domain::approval::ApprovalStatus;
+use workforce_domain::issue::{DiffSide, Position};
 use workforce_domain::run::RunKind;
 
 use super::draft::Draft;
@@ -197,7 +198,22 @@ fn comments(draft: &mut Draft, input: &PromptInput<'_>) {
 fn heading(draft: &mut Draft, comment: &NewComment) -> String {
     let author = author(draft, &comment.author);
     let woke = if comment.woke { ", which woke you" } else { "" };
-    format!("{author} at {}{woke}:", comment.at)
+    let place = comment.position.as_ref().map(|it| position(draft, it));
+    let place = place.unwrap_or_default();
+    format!("{author} at {}{woke}{place}:", comment.at)
+}
+
+/// The lines that a comment is about: `path:line`, and what else is known of them.
+fn position(draft: &mut Draft, position: &Position) -> String {
+    let path = draft.inline(&position.path, MAX_PATH).replace('`', "'");
+    let side = match position.side {
+        DiffSide::Left => ", as it was before the change",
+        DiffSide::Right => "",
+    };
+    let commit = position.commit.as_ref();
+    let commit = commit.map(|commit| format!(", in commit `{commit}`"));
+    let commit = commit.unwrap_or_default();
+    format!(", on `{path}:{}`{side}{commit}", position.lines())
 }
 
 fn author(draft: &mut Draft, author: &Writer) -> String {

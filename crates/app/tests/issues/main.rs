@@ -28,3 +28,4 @@ mod rights;
 mod scene;
 mod ticket;
 mod transitions;
+mod verdicts;

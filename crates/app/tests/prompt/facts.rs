@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 use workforce_app::activity_log::document;
 use workforce_app::approvals::{self, Decide, SubmitApproval};
-use workforce_app::issues::CreateIssue;
+use workforce_app::issues::{self, CreateIssue, SubmitReview};
 use workforce_app::prompt::{MAX_COMMENTS, MAX_PARENTS, MAX_WAITING, compose};
 use workforce_app::{costs, runs};
 use workforce_domain::Document;
@@ -43,6 +43,34 @@ on_both_databases! {
         assert_eq!(bodies, ["during", "after"]);
         assert_eq!(told.comments[1].author.name.as_deref(), Some("Mara"));
         assert!(!told.older);
+    }
+
+    fn a_remark_on_lines_begins_with_them(store: &TestStore) {
+        let scene = Scene::in_world(World::on(store));
+        let world = &scene.world;
+        let issue = world.todo_for(&scene.ada, "Fix the printer");
+        scene.settle();
+        let commit = "0123456789abcdef".repeat(4);
+        let review: SubmitReview = serde_json::from_value(json!({
+            "verdict": "commented",
+            "body": "Nearly.",
+            "comments": [
+                { "path": "src/a`b.rs", "line": 12, "body": "Why?" },
+                { "path": "b.rs", "side": "left", "startLine": 3, "line": 4, "commit": commit,
+                    "body": "This was better." },
+            ],
+        })).unwrap();
+        done(world.board().write(|tx, ctx| {
+            issues::submit_review(tx, ctx, &issue.id.into(), review.clone())
+        }));
+        let claimed = scene.claim();
+        let told = compose(&input(&claimed, &scene.facts(&claimed))).user;
+        let place = |path: &str, rest: &str| format!(", which woke you, on `{path}`{rest}:\n> ");
+        let left = format!(", as it was before the change, in commit `{commit}`");
+        assert!(told.contains(", which woke you:\n> Nearly.\n"), "{told}");
+        assert!(told.contains(&format!("{}Why?\n", place("src/a'b.rs:12", ""))), "{told}");
+        let second = format!("{}This was better.\n", place("b.rs:3-4", &left));
+        assert!(told.contains(&second), "{told}");
     }
 
     fn no_more_comments_are_read_than_shown(store: &TestStore) {

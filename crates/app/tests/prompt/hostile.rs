@@ -3,11 +3,13 @@
 use std::sync::LazyLock;
 
 use proptest::prelude::*;
+use serde_json::json;
 use workforce_app::prompt::{
     self, InstructionCopy, MAX_DESCRIPTION, MAX_PROMPT, NewComment, NewComments, PromptFacts,
     PromptInput, Writer,
 };
 use workforce_domain::actor::ActorKind;
+use workforce_domain::issue::Position;
 use workforce_domain::port::ClaimedRun;
 use workforce_domain::text::{Description, Title};
 use workforce_domain::time::Timestamp;
@@ -37,6 +39,12 @@ static RUN: LazyLock<(ClaimedRun, PromptFacts)> = LazyLock::new(|| {
     let facts = scene.facts(&claimed);
     (claimed, facts)
 });
+
+/// A line of a file with such a name, where one can have it.
+fn position_of(name: &str) -> Option<Position> {
+    let path = name.replace(char::is_control, "");
+    serde_json::from_value(json!({ "path": path, "side": "left", "line": 1 })).ok()
+}
 
 /// Pieces that a naive writer would let through.
 fn fragment() -> impl Strategy<Value = String> {
@@ -99,6 +107,7 @@ fn facts_with(description: &str, title: &str, comments: &[String]) -> PromptFact
                     agent: None,
                 },
                 at: Timestamp::from_micros(0),
+                position: position_of(body),
                 body: body.clone(),
                 woke: false,
             })

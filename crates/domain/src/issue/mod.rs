@@ -4,6 +4,7 @@ mod checkout;
 mod governance;
 mod lease;
 mod lifecycle;
+mod position;
 
 use serde::Serialize;
 
@@ -20,6 +21,7 @@ pub use lease::{AGENT_LEASE, Holder, Lease};
 pub use lifecycle::{
     IssueStatus, Moved, Mover, Priority, Progress, ProgressRecord, StatusMismatch,
 };
+pub use position::{DiffSide, LineNumber, Position, ReviewVerdict};
 
 use crate::Document;
 use crate::actor::company_owned;
@@ -27,7 +29,8 @@ pub use crate::board::Author;
 use crate::board::BoardMember;
 use crate::fields;
 use crate::id::{
-    AgentId, CommentId, CompanyId, ExecutionWorkspaceId, GoalId, IssueId, ProjectId, RunId,
+    AgentId, CommentId, CompanyId, ExecutionWorkspaceId, GoalId, IssueId, ProjectId, ReviewId,
+    RunId,
 };
 use crate::port::EmployedAgent;
 use crate::text::{CommentBody, Description, Label, Title};
@@ -263,6 +266,11 @@ pub struct Comment {
     pub body: CommentBody,
     /// The agents it mentions.
     pub mentions: Vec<AgentId>,
+    /// The review that it is part of.
+    #[serde(rename = "reviewId")]
+    pub review: Option<ReviewId>,
+    /// The lines that it is about.
+    pub position: Option<Position>,
     /// The same instant: comments do not change.
     #[serde(flatten, serialize_with = "fields::show::<_, fields::CreatedOnce, _>")]
     #[cfg_attr(feature = "openapi", schema(value_type = fields::CreatedOnce))]

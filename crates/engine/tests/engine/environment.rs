@@ -244,8 +244,8 @@ async fn however_much_was_said_a_wake_stays_short() {
     let payload: Value = serde_json::from_str(text).expect("JSON");
     assert_eq!(payload["truncated"], json!(true));
     let comments = payload["comments"].as_array().expect("comments");
-    assert_eq!(comments.len(), 50);
-    assert_eq!(seen["WORKFORCE_WAKE_COMMENT_ID"], comments[49]["id"]);
+    assert_eq!(comments.len(), 60);
+    assert_eq!(seen["WORKFORCE_WAKE_COMMENT_ID"], comments[59]["id"]);
     engine.shutdown().await;
 }
 

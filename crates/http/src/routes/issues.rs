@@ -1,5 +1,6 @@
 mod checkout;
 mod comments;
+mod reviews;
 mod worktree;
 
 use actix_web::HttpResponse;
@@ -37,7 +38,8 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
             update,
         )
         .add(__path_delete, Access::Board, Codes::NONE, delete);
-    worktree::register(comments::register(checkout::register(endpoints)))
+    let endpoints = comments::register(checkout::register(endpoints));
+    worktree::register(reviews::register(endpoints))
 }
 
 /// Issues of a company: most urgent first, then the latest changed. With `q`

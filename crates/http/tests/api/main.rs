@@ -48,6 +48,8 @@ mod issue_faults;
 mod issue_holds;
 mod issues;
 mod labels;
+mod line_review_faults;
+mod line_reviews;
 mod lists;
 mod log_lines;
 mod log_streams;

@@ -6,17 +6,18 @@ use crate::approvals::{act, of};
 use crate::support::{Api, api_tests, id};
 
 /// A lead that has an issue, and a worker below it.
-struct Ticket {
-    company: Value,
-    lead: Value,
-    worker: Value,
-    keys: [String; 2],
-    top: Value,
+pub(crate) struct Ticket {
+    pub(crate) company: Value,
+    pub(crate) lead: Value,
+    pub(crate) worker: Value,
+    /// Of the lead and of the worker.
+    pub(crate) keys: [String; 2],
+    pub(crate) top: Value,
 }
 
 impl Ticket {
     /// The issue is of a project that demands plans.
-    fn demanded(api: &Api) -> (Self, Value) {
+    pub(crate) fn demanded(api: &Api) -> (Self, Value) {
         let it = Self::new(api);
         let projects = format!("/api/companies/{}/projects", id(&it.company));
         let body = json!({ "name": "Governed", "governance": "required" });
@@ -26,7 +27,7 @@ impl Ticket {
         (it, project)
     }
 
-    fn new(api: &Api) -> Self {
+    pub(crate) fn new(api: &Api) -> Self {
         let company = api.company("Acme");
         let lead = api.agent(&company, "Lead");
         let hire = format!("/api/companies/{}/agents", id(&company));
@@ -47,7 +48,7 @@ impl Ticket {
     }
 
     /// The board agrees to a plan for the issue.
-    fn plan(&self, api: &Api) {
+    pub(crate) fn plan(&self, api: &Api) {
         let plan = json!({ "type": "approve_issue_plan", "payload": { "issueId": id(&self.top) } });
         let plan = api.post(&of(&self.company), &plan).ok(201);
         api.post(&act(&plan, "approve"), &json!({})).ok(200);
@@ -55,12 +56,12 @@ impl Ticket {
     }
 
     /// The board changes an issue.
-    fn change(&self, api: &Api, issue: &Value, body: &Value) -> Value {
+    pub(crate) fn change(&self, api: &Api, issue: &Value, body: &Value) -> Value {
         api.patch(&path(issue), body).ok(200)
     }
 
     /// A part that the worker works on.
-    fn part(&self, api: &Api) -> Value {
+    pub(crate) fn part(&self, api: &Api) -> Value {
         let part = json!({
             "title": "Part", "status": "todo", "parentId": id(&self.top),
             "assigneeAgentId": id(&self.worker),
@@ -73,7 +74,7 @@ impl Ticket {
     }
 }
 
-fn path(issue: &Value) -> String {
+pub(crate) fn path(issue: &Value) -> String {
     format!("/api/issues/{}", id(issue))
 }
 

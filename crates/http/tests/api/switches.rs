@@ -18,6 +18,9 @@ fn body(method: &str, path: &str, agent: &Value, issue: &Value) -> Value {
         }
         ("PATCH", "/api/projects/{projectId}") => json!({ "name": "Changed" }),
         ("POST", "/api/issues/{issueId}/comments") => json!({ "body": "Said" }),
+        ("POST", "/api/issues/{issueId}/reviews") => {
+            json!({ "verdict": "commented", "body": "Said" })
+        }
         ("POST", "/api/issues/{issueId}/checkout") => {
             json!({ "agentId": id(agent), "expectedStatuses": [issue["status"]] })
         }
@@ -31,7 +34,7 @@ const STILL_ALLOWED: [&str; 1] = ["POST /api/companies/{companyId}/cost-events"]
 
 /// Routes that change something and were sent what they ask for, so that nothing but the
 /// company's status is in the way.
-const BLOCKED: [&str; 12] = [
+const BLOCKED: [&str; 13] = [
     "PATCH /api/agents/{agentId}",
     "PATCH /api/goals/{goalId}",
     "PATCH /api/issues/{issueId}",
@@ -44,6 +47,7 @@ const BLOCKED: [&str; 12] = [
     "POST /api/issues/{issueId}/checkout",
     "POST /api/issues/{issueId}/comments",
     "POST /api/issues/{issueId}/release",
+    "POST /api/issues/{issueId}/reviews",
 ];
 
 api_tests! {

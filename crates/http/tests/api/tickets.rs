@@ -9,16 +9,16 @@ use crate::approvals::{act, now, of};
 use crate::support::{Api, api_tests, id};
 
 /// A company with a lead, whose issue belongs to a project with a repository.
-struct Office {
-    company: Value,
-    lead: Value,
-    key: String,
+pub(crate) struct Office {
+    pub(crate) company: Value,
+    pub(crate) lead: Value,
+    pub(crate) key: String,
     project: Value,
     issue: Value,
 }
 
 impl Office {
-    fn new(api: &Api) -> Self {
+    pub(crate) fn new(api: &Api) -> Self {
         let company = api.company("Acme");
         let lead = api.agent(&company, "Lea");
         let key = api.key(&lead);
@@ -55,16 +55,16 @@ impl Office {
     }
 
     /// The same after the board approved it.
-    fn approved(&self, api: &Api) -> Value {
+    pub(crate) fn approved(&self, api: &Api) -> Value {
         api.post(&act(&self.filed(api), "approve"), &json!({}))
             .ok(200)
     }
 
-    fn path(&self) -> String {
+    pub(crate) fn path(&self) -> String {
         format!("/api/issues/{}", id(&self.issue))
     }
 
-    fn pull_request(&self) -> Value {
+    pub(crate) fn pull_request(&self) -> Value {
         let payload = json!({ "issueId": id(&self.issue) });
         json!({ "type": "approve_pull_request", "payload": payload })
     }

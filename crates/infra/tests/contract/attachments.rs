@@ -71,6 +71,8 @@ on_both_databases! {
             run: None,
             body: CommentBody::new("see").unwrap(),
             mentions: Vec::new(),
+            review: None,
+            position: None,
             created_at: now(),
         };
         let full = Attachment {

@@ -25,6 +25,8 @@ fn comment(world: &World<'_>, issue: &Issue) -> Comment {
         run: None,
         body: CommentBody::new("hello").unwrap(),
         mentions: Vec::new(),
+        review: None,
+        position: None,
         created_at: now(),
     }
 }
@@ -324,6 +326,8 @@ on_both_databases! {
             author: Author::Agent(world.agent.id),
             run: Some(run.id),
             mentions: vec![id::<AgentId>(), id::<AgentId>()],
+            review: Some(id()),
+            position: serde_json::from_str(r#"{"path":"a","side":"left","line":2}"#).unwrap(),
             ..comment(&world, &world.issue)
         };
         let by_user = Comment {

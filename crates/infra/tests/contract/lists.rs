@@ -112,6 +112,8 @@ on_both_databases! {
                 run: None,
                 body: CommentBody::new("x").unwrap(),
                 mentions: Vec::new(),
+                review: None,
+                position: None,
                 created_at: at(n),
             };
             world.write(|tx| tx.comments_mut().insert(&comment));

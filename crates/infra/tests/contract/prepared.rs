@@ -79,6 +79,8 @@ fn work(tx: &mut dyn Tx, fixture: &Fixture, issue: &Issue, more: bool) -> Result
         run: more.then_some(run.id),
         body: CommentBody::new("x").unwrap(),
         mentions: Vec::new(),
+        review: None,
+        position: None,
         created_at: now(),
     })?;
     report_cost(tx, fixture, more)?;

@@ -76,6 +76,8 @@ fn comment(world: &World<'_>, issue: &Issue, body: &str) {
         run: None,
         body: CommentBody::new(body).unwrap(),
         mentions: Vec::new(),
+        review: None,
+        position: None,
         created_at: now(),
     };
     world.write(|tx| tx.comments_mut().insert(&comment));

@@ -105,6 +105,7 @@ impl Narrator {
                 None => "changes the issue".to_owned(),
             },
             "issue.comment_added" => "comments".to_owned(),
+            "issue.reviewed" => "reviews".to_owned(),
             "cost.reported" => format!("reports a cost of {} cents", text("costCents")),
             "budget.soft_alert" => format!(
                 "alerts: {} has used {} % of its budget",

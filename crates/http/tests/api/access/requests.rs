@@ -264,6 +264,10 @@ pub(super) const REQUESTS: &[Request] = &[
     ),
     get("/api/issues/{issueId}/comments"),
     post("/api/issues/{issueId}/comments", r#"{"body":"Hello"}"#),
+    post(
+        "/api/issues/{issueId}/reviews",
+        r#"{"verdict":"commented","body":"Hello"}"#,
+    ),
     get("/api/issues/{issueId}/live-runs"),
     // Who does not hold it is no stranger, but in conflict with who does.
     post("/api/issues/{issueId}/release", "{}").or("not_holder"),

@@ -1,8 +1,8 @@
 use diesel::prelude::*;
 use workforce_domain::actor::CompanyScope;
 use workforce_domain::corrupt::Corrupt;
-use workforce_domain::id::{AgentId, CommentId, CompanyId, IssueId, RunId, UserId};
-use workforce_domain::issue::Comment;
+use workforce_domain::id::{AgentId, CommentId, CompanyId, IssueId, ReviewId, RunId, UserId};
+use workforce_domain::issue::{Comment, Position};
 use workforce_domain::page::{CreationKey, Order, Page, PageRequest};
 use workforce_domain::port::{CommentCursor, CommentReads, CommentWrites, StoreError};
 use workforce_domain::text::CommentBody;
@@ -30,13 +30,16 @@ struct CommentRow {
     mentions: JsonColumn<Vec<AgentId>>,
     created_at: InstantColumn,
     author_board: Option<String>,
+    review_id: Option<IdColumn<ReviewId>>,
+    position: Option<JsonColumn<Position>>,
 }
 
 impl Row for CommentRow {
     type Record = Comment;
 
     fn weight(&self) -> usize {
-        self.body.len()
+        let path = self.position.as_ref().map_or(0, |it| it.0.path.len());
+        self.body.len() + path
     }
 
     fn restore(self) -> Result<Comment, Corrupt> {
@@ -53,6 +56,8 @@ impl Row for CommentRow {
             run: self.run_id.map(|id| id.0),
             body: admit("comment", &self.body, CommentBody::new)?,
             mentions: self.mentions.0,
+            review: self.review_id.map(|id| id.0),
+            position: self.position.map(|position| position.0),
             created_at: self.created_at.0,
         })
     }
@@ -71,6 +76,8 @@ impl From<&Comment> for CommentRow {
             mentions: JsonColumn(comment.mentions.clone()),
             created_at: InstantColumn(comment.created_at),
             author_board: author_board(comment.author),
+            review_id: comment.review.map(IdColumn),
+            position: comment.position.clone().map(JsonColumn),
         }
     }
 }

@@ -69,6 +69,8 @@ diesel::table! {
         mentions -> Json,
         created_at -> Instant,
         author_board -> Nullable<Text>,
+        review_id -> Nullable<Key>,
+        position -> Nullable<Json>,
     }
 }
 

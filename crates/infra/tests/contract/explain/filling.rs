@@ -246,6 +246,8 @@ fn add_records(
         run: None,
         body: CommentBody::new("x").unwrap(),
         mentions: Vec::new(),
+        review: None,
+        position: None,
         created_at: later(seconds),
     })?;
     let asset = tx

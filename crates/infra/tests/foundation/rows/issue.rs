@@ -84,6 +84,8 @@ pub(crate) fn comment(c: u8) -> Row {
         mentions: Json("[]"),
         created_at: Instant,
         author_board: Null,
+        review_id: Null,
+        position: Null,
     })
 }
 

@@ -1,0 +1,2 @@
+ALTER TABLE issue_comments DROP COLUMN position;
+ALTER TABLE issue_comments DROP COLUMN review_id;
