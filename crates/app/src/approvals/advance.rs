@@ -3,7 +3,7 @@
 
 mod hold;
 
-pub use hold::{hold, release};
+pub use hold::{Claim, Occupant, hold, prolong, release, renew_hold};
 
 use std::time::Duration;
 

@@ -229,6 +229,7 @@ impl<'a> Scene<'a> {
         if let Some(server) = self.server.take() {
             server.leave();
         }
+        self.end_leases();
         self.start();
     }
 
@@ -238,6 +239,9 @@ impl<'a> Scene<'a> {
         if let Database::Postgres(database) = self.database {
             let ended = "UPDATE approval_executions SET lease_expires_at = now() \
                          WHERE state = 'executing' RETURNING approval_id::text AS line";
+            let _ = database.texts(ended);
+            let ended = "UPDATE execution_workspaces SET held_until = NULL \
+                         WHERE held_until IS NOT NULL RETURNING id::text AS line";
             let _ = database.texts(ended);
         }
     }
