@@ -9,8 +9,8 @@ use crate::approvals::{act, now, of};
 use crate::support::{Api, api_tests, id};
 
 /// A company with a lead, whose issue belongs to a project with a repository.
-struct Office {
-    company: Value,
+pub(crate) struct Office {
+    pub(crate) company: Value,
     lead: Value,
     key: String,
     project: Value,
@@ -18,7 +18,7 @@ struct Office {
 }
 
 impl Office {
-    fn new(api: &Api) -> Self {
+    pub(crate) fn new(api: &Api) -> Self {
         let company = api.company("Acme");
         let lead = api.agent(&company, "Lea");
         let key = api.key(&lead);
@@ -41,13 +41,13 @@ impl Office {
         }
     }
 
-    fn plan(&self, workspace: &Value) -> Value {
+    pub(crate) fn plan(&self, workspace: &Value) -> Value {
         let payload = json!({ "issueId": id(&self.issue), "workspace": workspace });
         json!({ "type": "approve_issue_plan", "payload": payload })
     }
 
     /// The plan that the lead filed.
-    fn filed(&self, api: &Api) -> Value {
+    pub(crate) fn filed(&self, api: &Api) -> Value {
         let plan = self.plan(&json!({ "ticketKey": "ABC-1" }));
         api.bearing(&self.key)
             .post(&of(&self.company), &plan)
@@ -55,16 +55,16 @@ impl Office {
     }
 
     /// The same after the board approved it.
-    fn approved(&self, api: &Api) -> Value {
+    pub(crate) fn approved(&self, api: &Api) -> Value {
         api.post(&act(&self.filed(api), "approve"), &json!({}))
             .ok(200)
     }
 
-    fn path(&self) -> String {
+    pub(crate) fn path(&self) -> String {
         format!("/api/issues/{}", id(&self.issue))
     }
 
-    fn pull_request(&self) -> Value {
+    pub(crate) fn pull_request(&self) -> Value {
         let payload = json!({ "issueId": id(&self.issue) });
         json!({ "type": "approve_pull_request", "payload": payload })
     }

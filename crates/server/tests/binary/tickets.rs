@@ -12,5 +12,6 @@ mod requests;
 mod runs;
 mod scene;
 mod sync;
+mod takeovers;
 mod tricks;
 mod watch;

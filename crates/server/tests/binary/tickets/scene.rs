@@ -12,6 +12,7 @@ use workforce_forge_imitation::{ForgeImitation, ImitatedForge, TOKEN};
 use super::repositories::{file_url, git, make_remote, make_source};
 use super::watch::{Watch, When};
 use crate::harness::{Server, folder};
+use crate::linearizability::MASTER_KEY;
 use crate::office::Database;
 
 /// The name of the repository at the forge.
@@ -53,7 +54,7 @@ pub(super) struct Scene<'a> {
     /// Does the parts.
     pub(super) developer: Member,
     logs: Vec<Arc<Mutex<String>>>,
-    database: &'a Database,
+    pub(super) database: &'a Database,
     home: TempDir,
 }
 
@@ -186,7 +187,17 @@ impl<'a> Scene<'a> {
     fn start(&mut self) {
         let data = self.data();
         std::fs::create_dir_all(&data).unwrap();
-        let mut variables = vec![("PATH".to_owned(), self.watch.path())];
+        let server = self.launch(&data, &[], &self.watch.path());
+        self.logs.push(server.log());
+        self.server = Some(server);
+    }
+
+    /// Starts a server with the settings that all have.
+    pub(super) fn launch(&self, data: &Path, flags: &[&str], path: &str) -> Server {
+        let mut variables = vec![
+            ("PATH".to_owned(), path.to_owned()),
+            ("WORKFORCE_MASTER_KEY".to_owned(), MASTER_KEY.to_owned()),
+        ];
         if let Some(forge) = &self.forge {
             let begin = format!("WORKFORCE_{}", forge.kind().word().to_uppercase());
             variables.push((format!("{begin}_API_URL"), forge.api_url()));
@@ -197,9 +208,9 @@ impl<'a> Scene<'a> {
             .iter()
             .map(|(name, value)| (name.as_str(), value.as_str()))
             .collect();
-        let server = Server::start_with(&data, &self.database.flags(), &variables);
-        self.logs.push(server.log());
-        self.server = Some(server);
+        let mut all = self.database.flags();
+        all.extend(flags);
+        Server::start_with(data, &all, &variables)
     }
 
     /// Kills the server.
@@ -231,19 +242,6 @@ impl<'a> Scene<'a> {
         }
         self.end_leases();
         self.start();
-    }
-
-    /// Ends the leases of servers that were killed. Where several servers share a database, nobody
-    /// knows at once that one is gone.
-    pub(super) fn end_leases(&self) {
-        if let Database::Postgres(database) = self.database {
-            let ended = "UPDATE approval_executions SET lease_expires_at = now() \
-                         WHERE state = 'executing' RETURNING approval_id::text AS line";
-            let _ = database.texts(ended);
-            let ended = "UPDATE execution_workspaces SET held_until = NULL \
-                         WHERE held_until IS NOT NULL RETURNING id::text AS line";
-            let _ = database.texts(ended);
-        }
     }
 
     /// Asks until there is something to be had.
