@@ -20,7 +20,6 @@ use workforce_domain::execution_workspace::{
 };
 use workforce_domain::id::{ExecutionWorkspaceId, IssueId};
 use workforce_domain::issue::{Assignment, Issue, IssueStatus, Mover};
-use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{
     EmployedAgent, Locked, Reads, Shared, StepFailure, StepFault, StoreError, Tx,
 };

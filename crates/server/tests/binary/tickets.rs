@@ -2,6 +2,7 @@
 //! remote that is a bare repository, and an imitation of the forge.
 
 mod approvals;
+mod commits;
 mod decisions;
 mod failures;
 mod flow;

@@ -134,6 +134,7 @@ pub(in super::super) fn require_way(
         let execution = tx.approvals().executions(company, &[approval.id])?.pop();
         return match execution {
             Some(mut execution) if execution.is_of(attempt) => {
+                require_done(tx, approval)?;
                 lease::end(tx, ctx, approval, &mut execution)?;
                 execution.state = ExecutionState::Completed;
                 execution.step = ExecutionStep::Complete;
@@ -158,6 +159,19 @@ pub(in super::super) fn require_way(
         return Err(FieldFault::invalid("/payload/issueId", message).into());
     }
     Ok(())
+}
+
+/// An approval is never decided in the midst of a step.
+fn require_done(tx: &mut dyn Tx, approval: &Locked<Approval>) -> Result<(), StoreError> {
+    let steps = tx
+        .approvals()
+        .execution_steps(approval.scope(), &[approval.id])?;
+    if steps.iter().all(|step| step.done_at.is_some()) {
+        return Ok(());
+    }
+    Err(StoreError::Constraint {
+        constraint: "an approval is carried out when all steps that were begun are done".into(),
+    })
 }
 
 /// Lets the issues of an approved plan be worked on in its worktrees, and those of

@@ -54,6 +54,7 @@ pub(super) struct Scene<'a> {
     /// Does the parts.
     pub(super) developer: Member,
     logs: Vec<Arc<Mutex<String>>>,
+    variables: Vec<(String, String)>,
     pub(super) database: &'a Database,
     home: TempDir,
 }
@@ -70,6 +71,15 @@ pub(super) struct Ticket {
 impl<'a> Scene<'a> {
     /// Starts a server with all that it needs.
     pub(super) fn open(database: &'a Database, host: Host) -> Self {
+        Self::open_with(database, host, Vec::new())
+    }
+
+    /// The same with more variables, which all its servers get.
+    pub(super) fn open_with(
+        database: &'a Database,
+        host: Host,
+        variables: Vec<(String, String)>,
+    ) -> Self {
         let home = folder();
         let at = |name: &str| home.path().canonicalize().unwrap().join(name);
         let (source, remote) = (at("source"), at("remote.git"));
@@ -106,6 +116,7 @@ impl<'a> Scene<'a> {
             lead: Member::nobody(),
             developer: Member::nobody(),
             logs: Vec::new(),
+            variables,
             database,
             home,
         };
@@ -198,6 +209,7 @@ impl<'a> Scene<'a> {
             ("PATH".to_owned(), path.to_owned()),
             ("WORKFORCE_MASTER_KEY".to_owned(), MASTER_KEY.to_owned()),
         ];
+        variables.extend(self.variables.iter().cloned());
         if let Some(forge) = &self.forge {
             let begin = format!("WORKFORCE_{}", forge.kind().word().to_uppercase());
             variables.push((format!("{begin}_API_URL"), forge.api_url()));

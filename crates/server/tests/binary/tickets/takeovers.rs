@@ -1,8 +1,6 @@
 //! Two servers on one PostgreSQL: what one leaves in the midst of a step, the other goes on with.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
 use std::thread::ScopedJoinHandle;
 use std::time::Duration;
 
@@ -52,20 +50,10 @@ impl Scene<'_> {
              WHERE state = 'executing'",
         )
     }
-
-    /// Has pushes wait until the file that is returned is removed.
-    fn hold_pushes(&self) -> (PathBuf, PathBuf) {
-        let (held, begun) = (self.home().join("held"), self.home().join("begun"));
-        fs::write(&held, "").unwrap();
-        let hook = self.remote.join("hooks/pre-receive");
-        let (held_at, begun_at) = (held.display(), begun.display());
-        let text =
-            format!("#!/bin/sh\n: > {begun_at}\nwhile [ -e {held_at} ]; do sleep 0.1; done\n");
-        fs::write(&hook, text).unwrap();
-        fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
-        (held, begun)
-    }
 }
+
+/// How often a server renews its lease.
+const RENEW_EVERY: Duration = Duration::from_secs(15);
 
 type Answer = Option<(u16, Value)>;
 
@@ -157,18 +145,23 @@ fn a_server_that_is_slow_keeps_its_lease() {
         return;
     };
     let (scene, second, ticket, approval) = opened(&database);
-    let (held, begun) = scene.hold_pushes();
+    let forge = scene.forge.as_ref().unwrap();
+    forge.forget_requests();
+    forge.fail(Failure::wait(RENEW_EVERY + Duration::from_secs(5)).on("POST", ""));
     std::thread::scope(|scope| {
         let first = approving(scope, &scene, &approval);
-        scene.wait_for("a push", || begun.exists().then_some(()));
-        // The push step was written down before it began; nothing is until it ends.
+        scene.wait_for("a request", || {
+            let requests = forge.requests();
+            let found = requests.iter().any(|it| it.method == "POST");
+            found.then_some(())
+        });
+        // The step was written down before it began; nothing is until it ends.
         let lease = scene.lease();
         assert_eq!(lease.len(), 1);
         scene.wait_for("a renewal", || (scene.lease() != lease).then_some(()));
         let (status, answer) = decided(&second, &approval, "approve");
         assert_eq!(status, 409, "{answer}");
         assert_eq!(answer["code"], "execution_in_progress", "{answer}");
-        fs::remove_file(&held).unwrap();
         let (status, answer) = first.join().unwrap().unwrap();
         assert_eq!(status, 200, "{answer}");
         assert_eq!(answer["execution"]["attempts"], 1, "{answer}");
@@ -183,16 +176,14 @@ fn a_server_that_stood_still_while_another_carried_the_approval_out_does_nothing
     };
     let (scene, second, ticket, approval) = opened(&database);
     scene.forge.as_ref().unwrap().forget_requests();
-    let (held, begun) = scene.hold_pushes();
+    // The call of git goes on.
+    scene.watch.freeze_at("push");
     std::thread::scope(|scope| {
         let first = approving(scope, &scene, &approval);
-        scene.wait_for("a push", || begun.exists().then_some(()));
-        scene.server().signal(Signal::SIGSTOP);
         scene.wait_for("a standstill", || is_stopped(scene.server()).then_some(()));
         scene.end_leases();
         let execution = ended(&scene, &second, &approval);
         assert_eq!(execution["code"], "interrupted", "{execution}");
-        fs::remove_file(&held).unwrap();
         let (status, answer) = decided(&second, &approval, "approve");
         assert_eq!(status, 200, "{answer}");
         let before = second.get(&format!("/api/approvals/{approval}"));
