@@ -403,7 +403,7 @@ fn history(events: &[Event], by_approval: bool) -> Result<(), TestCaseError> {
 #[test]
 fn an_approval_is_carried_out_by_one_attempt_at_a_time_and_to_its_end() {
     let config = Config {
-        cases: 120,
+        cases: 60,
         ..Config::default()
     };
     TestRunner::new(config)

@@ -218,7 +218,10 @@ async fn note_failure(attempt: &Attempt, failure: &StepFailure) -> Result<(), St
         .state
         .store
         .write(move |tx, ctx| {
-            if let Some(workspace) = to_mend {
+            let execution = tx.approvals().executions(company, &[id])?.pop();
+            // Whoever overtook this attempt finds the same.
+            let is_own = execution.is_some_and(|it| it.is_of(number));
+            if let Some(workspace) = to_mend.filter(|_| is_own) {
                 advance::mend_for_approval(tx, ctx, company, issue, workspace, &told)?;
             }
             Ok(())
