@@ -81,7 +81,8 @@ async fn bring(state: &Arc<EngineState>, due: TicketAdvance) -> Result<(), Store
         return Ok(());
     };
     let due = found.advance.clone();
-    let looked = holding(state, company, &found.worktrees, look(state, &found)).await;
+    let work = Box::pin(look(state, &found));
+    let looked = holding(state, company, &found.worktrees, work).await;
     match looked {
         Ok(None) | Err(CarryOutError::Overtaken) => Ok(()),
         Ok(Some(work)) => {
@@ -234,7 +235,7 @@ pub(crate) async fn sync(
     let Some(found) = found else {
         return Ok(());
     };
-    let work = sync_all(state, company, &found, &worktrees);
+    let work = Box::pin(sync_all(state, company, &found, &worktrees));
     let done = holding(state, company, &worktrees, work).await?;
     done.ok_or_else(|| {
         let message = "workforce itself works in the worktree; ask again in a moment";

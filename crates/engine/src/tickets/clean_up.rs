@@ -40,7 +40,7 @@ pub(super) async fn clean_up(
         return Ok(());
     };
     let hold = Hold::new(state, company, vec![id], begun.held_until);
-    let outcome = match hold.during(STEP, remove(state, &begun)).await {
+    let outcome = match hold.during(STEP, Box::pin(remove(state, &begun))).await {
         Ok(Ok(())) => CleanUpOutcome::Removed,
         Ok(Err(outcome)) => outcome,
         Err(CarryOutError::Store(error)) => return Err(error),

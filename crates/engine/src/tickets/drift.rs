@@ -71,7 +71,9 @@ async fn look(
         return Ok(None);
     };
     let hold = Hold::new(state, company, vec![id], until);
-    let merged = hold.during(STEP, merge(state, git, drift, &base)).await;
+    let merged = hold
+        .during(STEP, Box::pin(merge(state, git, drift, &base)))
+        .await;
     hold.release().await?;
     merged.flatten().map(Some)
 }

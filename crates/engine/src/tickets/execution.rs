@@ -147,7 +147,7 @@ async fn execute(
     let store = &attempt.state.store;
     let renew =
         || store.write(move |tx, ctx| Ok(execution::renew(tx, ctx, company, approval, number)?));
-    let taken = match under_lease(Terms::USUAL, renew, attempt.take_steps()).await {
+    let taken = match under_lease(Terms::USUAL, renew, Box::pin(attempt.take_steps())).await {
         Ok(Ok(())) => complete(&attempt).await,
         Ok(Err(error)) => Err(error),
         Err(Lost::Overtaken) => Err(CarryOutError::Overtaken),
