@@ -9,31 +9,21 @@ use proptest::prelude::{Just, Strategy, prop_oneof};
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use proptest::{prop_assert, prop_assert_eq};
 use serde_json::json;
-use workforce_app::activity_log::document;
-use workforce_app::approvals::execution::{self, LEASE, StepRef};
-use workforce_app::approvals::{self, ApprovalError, Decide, SubmitApproval};
+use workforce_app::Failure;
+use workforce_app::approvals;
+use workforce_app::approvals::execution::{self, LEASE};
 use workforce_app::issues::{self, UpdateIssue};
-use workforce_app::{Failure, projects};
 use workforce_domain::Document;
 use workforce_domain::actor::{CompanyOwned, InstanceScope};
-use workforce_domain::approval::{
-    ApprovalExecution, ApprovalStatus, ApprovalType, ExecutionState, ExecutionStep,
-    ExecutionStepRecord,
-};
-use workforce_domain::change::{Change, Replace};
-use workforce_domain::id::{ApprovalId, ExecutionWorkspaceId};
+use workforce_domain::approval::{ApprovalStatus, ExecutionState, ExecutionStepRecord};
+use workforce_domain::change::Replace;
 use workforce_domain::issue::IssueStatus;
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{StepFailure, StepFault};
-use workforce_testkit::world::{World, done, new_project, new_workspace, no_change};
+use workforce_testkit::world::{done, no_change};
 
-use crate::desk::{Desk, decided, saying};
-
-const STEPS: [ExecutionStep; 3] = [
-    ExecutionStep::Source,
-    ExecutionStep::Base,
-    ExecutionStep::Worktree,
-];
+use crate::desk::{decided, saying};
+use crate::execution_stage::{Belief, STEPS, Stage};
 
 #[derive(Clone, Copy, Debug)]
 enum Event {
@@ -76,124 +66,7 @@ fn events() -> impl Strategy<Value = Event> {
     ]
 }
 
-/// What a server believes to do.
-#[derive(Clone, Copy, Debug)]
-struct Belief {
-    attempt: i32,
-    /// The steps that it has taken.
-    taken: usize,
-    is_in_step: bool,
-}
-
-struct Stage {
-    desk: Desk,
-    plan: ApprovalId,
-    servers: [Option<Belief>; 2],
-    /// How often the board was allowed to begin.
-    begun: i32,
-}
-
-type Answer = Result<(), Failure<ApprovalError>>;
-
 impl Stage {
-    fn new() -> Self {
-        let desk = Desk::in_world(World::sqlite());
-        let (board, company) = (desk.world.board(), desk.company.id);
-        let project =
-            done(board.write(|tx, ctx| projects::create(tx, ctx, company, new_project("Shop"))));
-        let project = project.project.id;
-        done(board.write(|tx, ctx| {
-            let workspace = new_workspace("/srv/shop");
-            projects::create_workspace(tx, ctx, project, workspace)
-        }));
-        let change = UpdateIssue {
-            project_id: Change::Set(project),
-            ..no_change()
-        };
-        let issue = desk.issue.id.into();
-        done(board.write(|tx, ctx| issues::update(tx, ctx, &issue, change.clone())));
-        let payload = json!({ "issueId": desk.issue.id, "workspace": { "ticketKey": "ABC-1" } });
-        let command = SubmitApproval {
-            kind: ApprovalType::ApproveIssuePlan,
-            requested_by_agent_id: None,
-            payload: Some(document(payload)),
-            issue_ids: Some(Vec::new()),
-        };
-        let ada = desk.world.agent(desk.ada.id);
-        let filed = done(ada.write(|tx, ctx| approvals::submit(tx, ctx, company, command.clone())));
-        let plan = filed.view.approval.id;
-        Self {
-            desk,
-            plan,
-            servers: [None; 2],
-            begun: 0,
-        }
-    }
-
-    fn status(&self) -> ApprovalStatus {
-        self.desk.now(self.plan).approval.status()
-    }
-
-    fn execution(&self) -> Option<ApprovalExecution> {
-        let (scope, plan) = (self.desk.issue.scope(), self.plan);
-        let found: Result<_, Failure<Infallible>> = self
-            .desk
-            .world
-            .store()
-            .read(|reads| Ok(reads.approvals().executions(scope, &[plan])?));
-        done(found).pop()
-    }
-
-    fn steps(&self) -> Vec<ExecutionStepRecord> {
-        let (scope, plan) = (self.desk.issue.scope(), self.plan);
-        let found: Result<_, Failure<Infallible>> = self
-            .desk
-            .world
-            .store()
-            .read(|reads| Ok(reads.approvals().execution_steps(scope, &[plan])?));
-        done(found)
-    }
-
-    fn worktree(&self) -> ExecutionWorkspaceId {
-        let (scope, issue) = (self.desk.issue.scope(), self.desk.issue.id);
-        let found: Result<_, Failure<Infallible>> = self
-            .desk
-            .world
-            .store()
-            .read(|reads| Ok(reads.execution_workspaces().owned_by(scope, issue)?));
-        done(found)[0].id
-    }
-
-    /// Whether the steps are still those of this attempt.
-    fn is_own(&self, belief: Belief) -> bool {
-        self.execution().is_some_and(|it| it.is_of(belief.attempt))
-    }
-
-    fn is_live(&self) -> bool {
-        let now = self.desk.world.now();
-        self.execution().is_some_and(|it| it.is_live(now))
-    }
-
-    fn issue_is_open(&self) -> bool {
-        let issue = self.desk.world.stored_issue(self.desk.issue.id);
-        !issue.status().is_terminal()
-    }
-
-    fn step_of(&self, belief: Belief) -> StepRef {
-        StepRef {
-            company: self.desk.issue.scope(),
-            approval: self.plan,
-            attempt: belief.attempt,
-            workspace: self.worktree(),
-            step: STEPS[belief.taken],
-        }
-    }
-
-    fn begin(&self) -> Answer {
-        let (board, plan) = (self.desk.world.board(), self.plan);
-        board.write(|tx, ctx| execution::begin(tx, ctx, plan, Decide::default()))
-    }
-
     fn perform(&mut self, event: Event) -> Result<(), TestCaseError> {
         let before = self.execution();
         let open = !self.status().is_terminal();

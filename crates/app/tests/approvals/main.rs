@@ -6,6 +6,7 @@
 
 mod advances;
 mod desk;
+mod execution_stage;
 mod executions;
 mod histories;
 mod mentions;
