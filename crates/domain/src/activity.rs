@@ -141,6 +141,9 @@ string_enum! {
         TicketConflict = "ticket.conflict",
         /// The same, after its agent was asked in vain: the board has to look.
         TicketConflictEscalated = "ticket.conflict_escalated",
+        /// A ticket whose work has come to its end is not brought before the board
+        /// for now.
+        TicketAdvancePostponed = "ticket.advance_postponed",
         /// The base branch of a pull request is not merged for now.
         TicketDriftPostponed = "ticket.drift_postponed",
         /// The base branch was merged into a pull request.

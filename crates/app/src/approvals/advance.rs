@@ -2,8 +2,10 @@
 //! (docs/tickets.md#when-the-work-is-done).
 
 mod hold;
+mod mend;
 
-pub use hold::{hold, release};
+pub use hold::{Claim, Occupant, hold, prolong, release, renew_hold};
+pub use mend::{have_mended, mend_for_approval};
 
 use std::time::Duration;
 
@@ -18,11 +20,10 @@ use workforce_domain::execution_workspace::{
 };
 use workforce_domain::id::{ExecutionWorkspaceId, IssueId};
 use workforce_domain::issue::{Assignment, Issue, IssueStatus, Mover};
-use workforce_domain::lifecycle::Lifecycle;
-use workforce_domain::port::{EmployedAgent, Locked, Reads, Shared, StepFailure, StoreError, Tx};
+use workforce_domain::port::{
+    EmployedAgent, Locked, Reads, Shared, StepFailure, StepFault, StoreError, Tx,
+};
 use workforce_domain::project::Workspace;
-use workforce_domain::run::RunKind;
-use workforce_domain::wake::{WakeReason, WakeSource};
 
 use super::insert::{NewApproval, insert};
 use super::resubmit;
@@ -30,7 +31,6 @@ use crate::activity_log::{document, log_activity, log_change};
 use crate::approval_records;
 use crate::context::Context;
 use crate::tickets;
-use crate::wakes::{self, WakeRequest};
 
 /// An advance that failed is tried again after so long, and longer each time.
 const FIRST_PAUSE: Duration = Duration::from_secs(15);
@@ -164,7 +164,8 @@ pub fn finish_advance(
     }
 }
 
-/// Tries an advance again later: something outside was in the way.
+/// Tries an advance again later: something outside was in the way. The issue tells of
+/// it once for each reason, unless that passes by itself.
 pub fn put_off_advance(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -186,11 +187,30 @@ pub fn put_off_advance(
     let pause = FIRST_PAUSE
         .saturating_mul(1 << doublings)
         .min(LONGEST_PAUSE);
+    let code = failure.fault.to_string();
+    // Every ticket whose agent still works waits for a while, and that ends by itself.
+    let passes = matches!(
+        failure.fault,
+        StepFault::WorkspaceBusy | StepFault::Interrupted
+    );
+    let is_news = !passes && present.error_code.as_ref() != Some(&code);
     present.attempts = present.attempts.saturating_add(1);
     present.not_before = ctx.now.plus(pause);
-    present.error_code = Some(failure.fault.to_string());
+    present.error_code = Some(code);
     present.error = Some(failure.message.clone());
-    tx.execution_workspaces_mut().save_advance(&issue, &present)
+    tx.execution_workspaces_mut()
+        .save_advance(&issue, &present)?;
+    if is_news {
+        let details = json!({
+            "code": failure.fault,
+            "error": failure.message,
+            "facts": failure.details,
+            "attempt": present.attempts,
+            "nextAttemptAt": present.not_before,
+        });
+        log_activity(tx, ctx, Action::TicketAdvancePostponed, &*issue, details);
+    }
+    Ok(())
 }
 
 /// Asks the board for what the ticket has come to: its pull requests, a push to
@@ -301,74 +321,4 @@ fn give_back(
     let details = json!({ "from": moved.from, "to": to });
     log_change(tx, ctx, Action::IssueUpdated, issue, details);
     Ok(())
-}
-
-/// Has a worktree mended that cannot be committed or merged as it is: its agent is
-/// woken so often, then the board is told.
-pub fn have_mended(
-    tx: &mut dyn Tx,
-    ctx: &Context<'_>,
-    issue: &Locked<Issue>,
-    agent: Option<&EmployedAgent>,
-    workspace: ExecutionWorkspaceId,
-    failure: &StepFailure,
-) -> Result<(), StoreError> {
-    let company = issue.scope();
-    let locked = tx
-        .execution_workspaces_mut()
-        .lock(company.into(), workspace)?;
-    let Some(mut worktree) = locked else {
-        return Ok(());
-    };
-    let mut details = json!({
-        "code": failure.fault,
-        "error": failure.message,
-        "facts": failure.details,
-        "branch": worktree.branch,
-        "baseBranch": worktree.base_branch,
-    });
-    let tried = worktree.conflict_wakes;
-    let agent = agent.filter(|_| tried < ExecutionWorkspace::MAX_CONFLICT_WAKES);
-    let Some(agent) = agent else {
-        log_activity(tx, ctx, Action::TicketConflictEscalated, &**issue, details);
-        return Ok(());
-    };
-    worktree.conflict_wakes = tried.saturating_add(1);
-    worktree.updated_at = ctx.now;
-    tx.execution_workspaces_mut().save(&worktree)?;
-    details["attempt"] = json!(worktree.conflict_wakes);
-    log_activity(tx, ctx, Action::TicketConflict, &**issue, details.clone());
-    let kind = match issue.status().is_terminal() {
-        true => RunKind::Consult,
-        false => RunKind::Execution,
-    };
-    let mut payload = document(details);
-    payload.insert("issueId".to_owned(), json!(issue.id));
-    let request = WakeRequest {
-        agent,
-        issue: Some(issue.id),
-        kind,
-        source: WakeSource::Automation,
-        reason: WakeReason::WorkspaceConflictRecovery,
-        comments: Vec::new(),
-        payload,
-        not_before: None,
-    };
-    wakes::request(tx, ctx, request)?;
-    Ok(())
-}
-
-/// Has a worktree mended that the board cannot let be pushed.
-pub fn mend_for_approval(
-    tx: &mut dyn Tx,
-    ctx: &Context<'_>,
-    company: CompanyScope,
-    issue: IssueId,
-    workspace: ExecutionWorkspaceId,
-    failure: &StepFailure,
-) -> Result<(), StoreError> {
-    let Some((issue, agent)) = lock_assigned(tx, company, issue)? else {
-        return Ok(());
-    };
-    have_mended(tx, ctx, &issue, agent.as_ref(), workspace, failure)
 }

@@ -48,7 +48,9 @@ impl Decide {
 enum BoardVerdict {
     Approve,
     /// The same, after all that it asks for outside of the store was done.
-    ApproveExecuted,
+    ApproveExecuted {
+        attempt: i32,
+    },
     Reject,
     RequestRevision,
 }
@@ -60,7 +62,7 @@ impl BoardVerdict {
         decision: Decision,
     ) -> Result<ApprovalState, IllegalTransition<ApprovalStatus>> {
         match self {
-            Self::Approve | Self::ApproveExecuted => state.approve(decision),
+            Self::Approve | Self::ApproveExecuted { .. } => state.approve(decision),
             Self::Reject => state.reject(decision),
             Self::RequestRevision => state.request_revision(decision),
         }
@@ -69,14 +71,14 @@ impl BoardVerdict {
     const fn way(self) -> Way {
         match self {
             Self::Approve => Way::Agreement,
-            Self::ApproveExecuted => Way::Executed,
+            Self::ApproveExecuted { attempt } => Way::Executed { attempt },
             Self::Reject | Self::RequestRevision => Way::Refusal,
         }
     }
 
     const fn history(self) -> ApprovalHistoryKind {
         match self {
-            Self::Approve | Self::ApproveExecuted => ApprovalHistoryKind::Approved,
+            Self::Approve | Self::ApproveExecuted { .. } => ApprovalHistoryKind::Approved,
             Self::Reject => ApprovalHistoryKind::Rejected,
             Self::RequestRevision => ApprovalHistoryKind::RevisionRequested,
         }
@@ -84,7 +86,7 @@ impl BoardVerdict {
 
     const fn wake(self) -> WakeReason {
         match self {
-            Self::Approve | Self::ApproveExecuted => WakeReason::ApprovalApproved,
+            Self::Approve | Self::ApproveExecuted { .. } => WakeReason::ApprovalApproved,
             Self::Reject => WakeReason::ApprovalRejected,
             Self::RequestRevision => WakeReason::ApprovalRevisionRequested,
         }
@@ -109,9 +111,11 @@ pub(super) fn approve_executed(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
     id: ApprovalId,
+    attempt: i32,
     command: Decide,
 ) -> Result<ApprovalView, Failure<ApprovalError>> {
-    decide(tx, ctx, id, BoardVerdict::ApproveExecuted, command)
+    let verdict = BoardVerdict::ApproveExecuted { attempt };
+    decide(tx, ctx, id, verdict, command)
 }
 
 /// Refuses what an approval asks for. What waited for it goes back to whoever
@@ -155,7 +159,7 @@ fn decide(
     let requester = issue_effects::lock_requester(tx, &found)?;
     let draft = hire::lock_draft_of(tx, &found)?;
     let mut parts = match verdict.way() {
-        Way::Executed => links::lock_parts(tx, &found)?,
+        Way::Executed { .. } => links::lock_parts(tx, &found)?,
         Way::Agreement | Way::Refusal => Vec::new(),
     };
     let mut issues = links::lock_of(tx, &found)?;
@@ -185,7 +189,7 @@ fn decide(
     let kind = verdict.history();
     history::append(tx, ctx, &mut approval, kind, note.as_deref(), details)?;
     let comment = match verdict {
-        BoardVerdict::Approve | BoardVerdict::ApproveExecuted => {
+        BoardVerdict::Approve | BoardVerdict::ApproveExecuted { .. } => {
             hire::activate(tx, ctx, draft)?;
             execution::give_worktrees(tx, ctx, &approval, &mut issues, &mut parts)?;
             let effects = issue_effects::Approved {

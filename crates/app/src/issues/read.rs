@@ -16,6 +16,7 @@ use super::{IssueError, IssueView, labels};
 use crate::access::{self, Denied};
 use crate::context::Context;
 use crate::projects::{self, ProjectView};
+use crate::tickets::AdvanceView;
 
 /// A parent of an issue with its own project and goal.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -47,6 +48,9 @@ pub struct IssueDetail {
     pub ancestors: Vec<ParentView>,
     /// The projects that its title and description link to, in that order.
     pub mentioned_projects: Vec<ProjectView>,
+    /// What the issue's ticket waits for until the board is asked; `null` unless its
+    /// work has come to its end.
+    pub advance: Option<AdvanceView>,
 }
 
 /// One issue with its project, goal and parents.
@@ -84,6 +88,7 @@ pub fn get(
         })
         .collect();
     let own_labels = labels.take(issue.id);
+    let advance = reads.execution_workspaces().advance(scope, issue.id)?;
     Ok(IssueDetail {
         project: places.project(issue.project),
         goal: places.goal(issue.goal),
@@ -93,6 +98,7 @@ pub fn get(
             .collect(),
         ancestors,
         view: IssueView::new(issue, own_labels, lease),
+        advance: advance.map(AdvanceView::from),
     })
 }
 

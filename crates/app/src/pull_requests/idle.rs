@@ -1,8 +1,7 @@
 //! A worktree in which nobody works is kept for workforce alone.
 
-use workforce_domain::actor::{CompanyOwned, CompanyScope};
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::execution_workspace::{ExecutionWorkspace, ExecutionWorkspaceStatus};
-use workforce_domain::id::ExecutionWorkspaceId;
 use workforce_domain::port::{Locked, StoreError, Tx};
 use workforce_domain::time::Timestamp;
 
@@ -27,22 +26,4 @@ pub(super) fn hold_idle(
     let until = ctx.now.plus(LEASE);
     worktree.held_until = Some(until);
     Ok(Some(until))
-}
-
-/// Lets runs into a worktree again, unless somebody else keeps them out by now.
-pub fn release_held(
-    tx: &mut dyn Tx,
-    ctx: &Context<'_>,
-    company: CompanyScope,
-    id: ExecutionWorkspaceId,
-    until: Timestamp,
-) -> Result<(), StoreError> {
-    let locked = tx.execution_workspaces_mut().lock(company.into(), id)?;
-    if let Some(mut worktree) = locked.filter(|it| it.held_until == Some(until)) {
-        worktree.held_until = None;
-        tx.execution_workspaces_mut().save(&worktree)?;
-        // A run may wait for it.
-        ctx.signal.raise();
-    }
-    Ok(())
 }

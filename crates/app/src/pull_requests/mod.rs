@@ -11,5 +11,4 @@ mod watch;
 
 pub use clean_up::{CleanUp, CleanUpOutcome, begin_clean_up, finish_clean_up};
 pub use drift::{Drift, DriftOutcome, Obstacle, claim_drift, finish_drift, hold_for_drift};
-pub use idle::release_held;
 pub use watch::{FailedCheck, Look, LookOutcome, Question, claim_question, finish_question, hurry};

@@ -2,6 +2,7 @@
 //!
 //! The use cases of `approvals` call this; nothing here imports from them.
 
+mod advance_view;
 mod plan;
 mod pull_request;
 mod read;
@@ -9,6 +10,7 @@ mod ticket_key;
 mod watch;
 mod worktrees;
 
+pub use advance_view::AdvanceView;
 pub use plan::{PlannedWorkspace, planned};
 pub(crate) use plan::{RESOLVED, resolve};
 pub(crate) use pull_request::{announcement, tell_pull_requests};

@@ -19,6 +19,7 @@ use workforce_domain::text::CommentBody;
 use workforce_domain::wake::WakeSource;
 use workforce_testkit::world::{World, key_name, new_issue, no_change, report_of};
 
+use crate::executions;
 use crate::outcome::{Outcome, as_somebody, board};
 use crate::scene::{Scene, Stage};
 
@@ -167,7 +168,19 @@ deeds! {
             approvals::submit(tx, ctx, scene.company.id, scene.plan_of())
         })
     };
-    approve after [Planned] = |world, scene| decide(world, scene, approvals::approve);
+    approve after [Planned] = |world, scene| executions::approve(world, scene);
+    approve_with_steps after [Housed, Planned] = |world, scene| executions::approve(world, scene);
+    resubmit after [Housed, Planned, InRevision] = |world, scene| {
+        let Some(plan) = scene.plan else { return Ok(Err("no plan".into())) };
+        board(world, |tx, ctx| approvals::resubmit(tx, ctx, plan, None))
+    };
+    begin_step after [Housed, Planned, Begun] = |world, scene| executions::begin_step(world, scene);
+    fail_step after [Housed, Planned, Begun] = |world, scene| executions::fail(world, scene);
+    renew_steps after [Housed, Planned, Begun] = |world, scene| executions::renew(world, scene);
+    give_up_steps after [Housed, Planned, Begun] = |world, scene| executions::give_up(world, scene);
+    complete_steps after [Housed, Planned, Begun] = |world, scene| {
+        executions::complete(world, scene)
+    };
     reject after [Planned] = |world, scene| decide(world, scene, approvals::reject);
     request_revision after [Planned] = |world, scene| {
         decide(world, scene, approvals::request_revision)
@@ -299,21 +312,22 @@ fn words<E>() -> Result<CommentBody, Failure<E>> {
         .map_err(|error| Failure::Store(StoreError::Failed(error.into())))
 }
 
-const fn plainly() -> Decide {
+pub(crate) const fn plainly() -> Decide {
     Decide {
         decision_note: None,
         force: Some(false),
     }
 }
 
-type Decision = fn(
+pub(crate) type Decision = fn(
     &mut dyn Tx,
     &Context<'_>,
     workforce_domain::id::ApprovalId,
     Decide,
-) -> Result<approvals::ApprovalView, Failure<approvals::ApprovalError>>;
+)
+    -> Result<approvals::ApprovalView, Failure<approvals::ApprovalError>>;
 
-fn decide(world: &World, scene: &Scene, decision: Decision) -> Outcome {
+pub(crate) fn decide(world: &World, scene: &Scene, decision: Decision) -> Outcome {
     let Some(plan) = scene.plan else {
         return Ok(Err("no plan".into()));
     };

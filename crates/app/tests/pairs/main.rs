@@ -3,6 +3,7 @@
 //! Whatever they answer, no invariant is broken and the store fails nobody.
 
 mod deeds;
+mod executions;
 mod gate;
 mod outcome;
 mod ring;

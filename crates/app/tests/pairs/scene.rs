@@ -4,10 +4,10 @@ use serde_json::json;
 use uuid::Uuid;
 use workforce_app::activity_log::document;
 use workforce_app::agents::{self, CreateAgent, UpdateAgent};
-use workforce_app::approvals::{self, Decide, HireAgent, SubmitApproval};
+use workforce_app::approvals::{self, Decide, HireAgent, SubmitApproval, execution};
 use workforce_app::companies::{self, CreateCompany, UpdateCompany};
 use workforce_app::issues::{self, CheckOut, UpdateIssue};
-use workforce_app::{Context, Failure, runs};
+use workforce_app::{Context, Failure, projects, runs};
 use workforce_domain::Document;
 use workforce_domain::agent::Agent;
 use workforce_domain::approval::ApprovalType;
@@ -18,7 +18,9 @@ use workforce_domain::issue::{Issue, IssueStatus};
 use workforce_domain::money::Budget;
 use workforce_domain::port::Tx;
 use workforce_domain::run::Run;
-use workforce_testkit::world::{World, done, new_agent, new_company, no_change};
+use workforce_testkit::world::{
+    World, done, new_agent, new_company, new_project, new_workspace, no_change,
+};
 
 /// What something is in the midst of when two writes meet, in the order in which it came about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -27,6 +29,8 @@ pub(crate) enum Stage {
     Limited,
     /// The issue is part of the other one, which the other agent has under an approved plan.
     Governed,
+    /// The issue belongs to a project with a repository, in which tickets get worktrees.
+    Housed,
     /// The agent has the issue.
     Assigned,
     /// It works on it by a key.
@@ -39,6 +43,10 @@ pub(crate) enum Stage {
     Invoked,
     /// The board is to decide on a plan for the issue.
     Planned,
+    /// It asked for another plan.
+    InRevision,
+    /// It approved, and a server takes the steps.
+    Begun,
     /// The board is to decide on somebody below the agent.
     Proposed,
     /// The issue has ended.
@@ -62,6 +70,7 @@ pub(crate) struct Scene {
     pub(crate) plan: Option<ApprovalId>,
     pub(crate) hire: Option<ApprovalId>,
     pub(crate) run: Option<Run>,
+    is_housed: bool,
 }
 
 impl Scene {
@@ -84,6 +93,7 @@ impl Scene {
             plan: None,
             hire: None,
             run: None,
+            is_housed: false,
         };
         let mut stages = stages.to_vec();
         stages.sort_unstable();
@@ -157,6 +167,21 @@ impl Scene {
                 });
                 self.plan = filed.map(|filed| filed.view.approval.id);
             }
+            Stage::Housed => self.house(world),
+            Stage::InRevision => {
+                if let Some(plan) = self.plan {
+                    try_as_board(world, |tx, ctx| {
+                        approvals::request_revision(tx, ctx, plan, Decide::default())
+                    });
+                }
+            }
+            Stage::Begun => {
+                if let Some(plan) = self.plan {
+                    try_as_board(world, |tx, ctx| {
+                        execution::begin(tx, ctx, plan, Decide::default())
+                    });
+                }
+            }
             Stage::Proposed => {
                 let hired = try_as_board(world, |tx, ctx| self.propose(tx, ctx));
                 self.hire = hired
@@ -193,6 +218,26 @@ impl Scene {
         let board = world.board();
         done(board.write(|tx, ctx| agents::update(tx, ctx, self.agent.id, agent.clone())));
         done(board.write(|tx, ctx| companies::update(tx, ctx, self.company.id, company.clone())));
+    }
+
+    /// Gives the issue to a project with a repository.
+    fn house(&mut self, world: &World) {
+        let board = world.board();
+        let company = self.company.id;
+        let project =
+            done(board.write(|tx, ctx| projects::create(tx, ctx, company, new_project("Shop"))));
+        let project = project.project.id;
+        done(board.write(|tx, ctx| {
+            let workspace = new_workspace("/srv/shop");
+            projects::create_workspace(tx, ctx, project, workspace)
+        }));
+        let command = UpdateIssue {
+            project_id: Change::Set(project),
+            ..no_change()
+        };
+        let issue = self.issue.id.into();
+        done(board.write(|tx, ctx| issues::update(tx, ctx, &issue, command.clone())));
+        self.is_housed = true;
     }
 
     /// The other issue is in the backlog, so that nobody is woken for it.
@@ -256,12 +301,14 @@ impl Scene {
 
     /// A plan for the issue, for which the agent asks.
     pub(crate) fn plan_of(&self) -> SubmitApproval {
+        let mut payload = json!({ "issueId": self.issue.id, "plan": "first this" });
+        if self.is_housed {
+            payload["workspace"] = json!({ "ticketKey": "ABC-1" });
+        }
         SubmitApproval {
             kind: ApprovalType::ApproveIssuePlan,
             requested_by_agent_id: Some(self.agent.id),
-            payload: Some(document(
-                json!({ "issueId": self.issue.id, "plan": "first this" }),
-            )),
+            payload: Some(document(payload)),
             issue_ids: Some(Vec::new()),
         }
     }

@@ -74,7 +74,8 @@ macro_rules! each_meets_every_other {
 
 each_meets_every_other! {
     check_out check_out_for release assign create_issue create_issue_for_nobody end_issue reopen_issue delete_issue
-    put_below_other put_other_below ask_for_review end_review send_back give_parent_away terminate_reviewer mention reopen_by_comment file_plan approve reject
+    put_below_other put_other_below ask_for_review end_review send_back give_parent_away terminate_reviewer mention reopen_by_comment file_plan approve approve_with_steps
+    resubmit begin_step fail_step renew_steps give_up_steps complete_steps reject
     request_revision cancel_approval hire approve_hire reject_hire terminate pause_agent
     resume_agent delete_agent create_key reset_sessions put_below_agent put_agent_below limit_agent
     limit_company report_cost invoke wake_up claim cancel_run finish_run lose_run pause_company resume_company

@@ -86,8 +86,8 @@ pub struct ApprovalExecution {
     pub decided_by: BoardMember,
     /// What the board adds to it.
     pub note: Option<String>,
-    /// Until when it counts as being executed without a sign of life; absent
-    /// unless it is.
+    /// Until when it counts as being executed without a sign of life, and the
+    /// worktrees that are pushed from are held for it; absent unless it is executed.
     pub lease_expires_at: Option<Timestamp>,
     /// When it began.
     pub started_at: Timestamp,
@@ -112,6 +112,12 @@ impl ApprovalExecution {
     pub fn is_live(&self, now: Timestamp) -> bool {
         self.state == ExecutionState::Executing
             && self.lease_expires_at.is_some_and(|until| now < until)
+    }
+
+    /// True while its steps are this attempt's to take: nobody has given it up, nor
+    /// begun another one.
+    pub fn is_of(&self, attempt: i32) -> bool {
+        self.state == ExecutionState::Executing && self.attempts == attempt
     }
 }
 

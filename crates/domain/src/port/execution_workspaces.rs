@@ -76,6 +76,15 @@ pub trait ExecutionWorkspaceReads {
         issue: IssueId,
     ) -> Result<Option<TicketAdvance>, StoreError>;
 
+    /// Worktrees that runs are kept out of until earlier than `before`, also those
+    /// where that time has passed.
+    fn held_before(
+        &mut self,
+        instance: InstanceScope,
+        before: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<ExecutionWorkspace>, StoreError>;
+
     /// Advances that are due, the longest first.
     fn due_advances(
         &mut self,

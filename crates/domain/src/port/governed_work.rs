@@ -73,6 +73,8 @@ pub struct StepFailure {
 pub enum CarryOutError {
     /// A step failed. It is written down.
     Step(Box<StepFailure>),
+    /// It was decided meanwhile, or is another attempt's, or was given up.
+    Overtaken,
     /// The store or the server failed.
     Store(StoreError),
 }

@@ -1,24 +1,24 @@
 //! Tickets whose work has come to its end are committed and brought up to their base
 //! branch, and then the board is asked (docs/tickets.md#when-the-work-is-done).
 
-use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::time::sleep;
 use workforce_app::approvals::advance::{self, Advance, WorkState};
-use workforce_domain::actor::{Actor, CompanyOwned, CompanyScope, InstanceScope};
+use workforce_domain::actor::{CompanyOwned, CompanyScope, InstanceScope};
 use workforce_domain::approval::{Approval, ApprovalStatus, ApprovalType, ExecutionStep};
 use workforce_domain::execution_workspace::{ExecutionWorkspace, TicketAdvance};
 use workforce_domain::id::{ApprovalId, ExecutionWorkspaceId, IssueId};
 use workforce_domain::issue::Issue;
 use workforce_domain::page::PageRequest;
-use workforce_domain::port::{CarryOutError, Failure, Reads, StepFailure, StepFault, StoreError};
+use workforce_domain::port::{CarryOutError, Reads, StepFailure, StepFault, StoreError};
 use workforce_domain::project::Workspace;
 
-use super::execution::{abandon_left, release};
-use super::fault::of_git;
+use super::execution::abandon_left;
+use super::fault::{failure, of_git};
+use super::hold::{end_left, holding};
 use super::plan::PATIENCE;
 use super::remotes::fetched_from;
 use super::source::branch;
@@ -33,7 +33,14 @@ const EVERY: Duration = Duration::from_secs(1);
 
 /// Brings tickets before the board until the engine closes.
 pub(crate) async fn run(state: Arc<EngineState>) {
+    let mut left = state.config.exclusive_store;
     while !state.closing.is_cancelled() {
+        if left {
+            match end_left(&state).await {
+                Ok(()) => left = false,
+                Err(error) => tracing::error!(%error, "worktrees are held for nobody"),
+            }
+        }
         if let Err(error) = abandon_left(&state).await {
             tracing::error!(%error, "executions that were left are not given up");
         }
@@ -74,9 +81,11 @@ async fn bring(state: &Arc<EngineState>, due: TicketAdvance) -> Result<(), Store
         return Ok(());
     };
     let due = found.advance.clone();
-    let looked = holding(state, company, &found.worktrees, look(state, &found)).await;
+    let work = Box::pin(look(state, &found));
+    let looked = holding(state, company, &found.worktrees, work).await;
     match looked {
-        Ok(work) => {
+        Ok(None) | Err(CarryOutError::Overtaken) => Ok(()),
+        Ok(Some(work)) => {
             state
                 .store
                 .write(move |tx, ctx| Ok(advance::finish_advance(tx, ctx, &due, &work)?))
@@ -141,30 +150,6 @@ const fn is_for_agent(fault: StepFault) -> bool {
         fault,
         StepFault::SyncConflict | StepFault::UnsafeFiles | StepFault::GitCommitFailed
     )
-}
-
-/// Keeps runs out of worktrees while `work` goes on in them.
-async fn holding<T>(
-    state: &Arc<EngineState>,
-    company: CompanyScope,
-    worktrees: &[(ExecutionWorkspace, Workspace)],
-    work: impl Future<Output = Result<T, CarryOutError>>,
-) -> Result<T, CarryOutError> {
-    let ids: Vec<ExecutionWorkspaceId> = worktrees.iter().map(|(it, _)| it.id).collect();
-    let held = ids.clone();
-    let held = state
-        .store
-        .write_as(Actor::System, move |tx, ctx| {
-            advance::hold(tx, ctx, company, &held)
-        })
-        .await;
-    held.map_err(|error: Failure<StepFailure>| match error {
-        Failure::Refused(busy) => CarryOutError::Step(Box::new(busy)),
-        Failure::Store(error) => CarryOutError::Store(error),
-    })?;
-    let done = work.await;
-    release(state, company, ids).await?;
-    done
 }
 
 async fn bring_up(
@@ -262,8 +247,18 @@ pub(crate) async fn sync(
     let Some(found) = found else {
         return Ok(());
     };
-    let work = sync_all(state, company, &found, &worktrees);
-    holding(state, company, &worktrees, work).await
+    let work = Box::pin(sync_all(state, company, &found, &worktrees));
+    let done = holding(state, company, &worktrees, work).await?;
+    done.ok_or_else(|| {
+        let message = "workforce itself works in the worktree; ask again in a moment";
+        let busy = failure(
+            ExecutionStep::Commit,
+            StepFault::WorkspaceBusy,
+            message,
+            json!({}),
+        );
+        CarryOutError::Step(Box::new(busy))
+    })
 }
 
 async fn sync_all(

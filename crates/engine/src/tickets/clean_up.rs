@@ -8,11 +8,12 @@ use workforce_app::pull_requests::{self, CleanUp, CleanUpOutcome};
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::approval::ExecutionStep;
 use workforce_domain::execution_workspace::ExecutionWorkspace;
-use workforce_domain::port::{StepFailure, StepFault, StoreError};
+use workforce_domain::port::{CarryOutError, StepFailure, StepFault, StoreError};
 use workforce_domain::time::Timestamp;
 use workforce_git::{CommitId, GitError, Repository};
 
 use super::fault::of_git;
+use super::hold::Hold;
 use super::plan::{PATIENCE, git_of};
 use super::source::{self, branch};
 use super::worktree::{missing, path_of};
@@ -35,13 +36,17 @@ pub(super) async fn clean_up(
             )?)
         })
         .await?;
-    let Some(begun) = begun else {
+    let Some(mut begun) = begun else {
         return Ok(());
     };
-    let outcome = match remove(state, &begun).await {
-        Ok(()) => CleanUpOutcome::Removed,
-        Err(outcome) => outcome,
+    let hold = Hold::new(state, company, vec![id], begun.held_until);
+    let outcome = match hold.during(STEP, Box::pin(remove(state, &begun))).await {
+        Ok(Ok(())) => CleanUpOutcome::Removed,
+        Ok(Err(outcome)) => outcome,
+        Err(CarryOutError::Store(error)) => return Err(error),
+        Err(CarryOutError::Step(_) | CarryOutError::Overtaken) => CleanUpOutcome::PutOff,
     };
+    begun.held_until = hold.until();
     match &outcome {
         CleanUpOutcome::Removed => tracing::info!(worktree = %id, "a worktree was removed"),
         CleanUpOutcome::Kept { reason, message } => {

@@ -13,6 +13,7 @@ use workforce_git::{Branch, CommitId, Git, PushOutcome, Rejection, Worktree};
 
 use super::advance::credit;
 use super::fault::{failure, of_git};
+use super::hold::Hold;
 use super::plan::{PATIENCE, git_of};
 use super::remotes::{fetched_from, pushed_to};
 use super::source::{self, branch};
@@ -37,6 +38,7 @@ pub(super) async fn keep_up(
     let outcome = match look(state, &drift).await {
         Ok(Some(outcome)) => outcome,
         Ok(None) => return Ok(()),
+        Err(CarryOutError::Overtaken) => return Ok(()),
         Err(CarryOutError::Store(error)) => return Err(error),
         Err(CarryOutError::Step(failure)) => stopped(*failure, None),
     };
@@ -68,12 +70,12 @@ async fn look(
     let Some(until) = held else {
         return Ok(None);
     };
-    let merged = merge(state, git, drift, &base).await;
-    state
-        .store
-        .write(move |tx, ctx| Ok(pull_requests::release_held(tx, ctx, company, id, until)?))
-        .await?;
-    merged.map(Some)
+    let hold = Hold::new(state, company, vec![id], until);
+    let merged = hold
+        .during(STEP, Box::pin(merge(state, git, drift, &base)))
+        .await;
+    hold.release().await?;
+    merged.flatten().map(Some)
 }
 
 /// The commit of the base branch at its remote, if it is not the one that was merged

@@ -17,6 +17,7 @@ use workforce_domain::port::{CarryOutError, Failure, StepFailure, StepFault, Sto
 use workforce_domain::project::Workspace;
 
 use super::fault::failure;
+use super::lease::{Lost, Terms, under_lease};
 use super::{plan, push};
 use crate::state::EngineState;
 
@@ -68,7 +69,7 @@ impl Attempt {
             .write(move |tx, ctx| Ok(execution::begin_step(tx, ctx, place)?))
             .await?;
         if !begun {
-            return Err(overtaken(step));
+            return Err(CarryOutError::Overtaken);
         }
         let done = work.await.map_err(|failure| {
             let failure = StepFailure { step, ..failure };
@@ -86,7 +87,7 @@ impl Attempt {
             })
             .await?;
         if !finished {
-            return Err(overtaken(step));
+            return Err(CarryOutError::Overtaken);
         }
         Ok(value)
     }
@@ -108,12 +109,6 @@ impl Attempt {
             _ => push::deliver(self, worktree, workspace).await,
         }
     }
-}
-
-fn overtaken(step: ExecutionStep) -> CarryOutError {
-    let message = "another attempt goes on with the approval";
-    let fault = StepFault::ApprovalNotPending;
-    CarryOutError::Step(Box::new(failure(step, fault, message, json!({}))))
 }
 
 /// Takes the steps of an execution that was begun, on a task of its own: it goes to
@@ -145,32 +140,40 @@ async fn execute(
         .read(move |reads| execution::order(reads, company, approval))
         .await?;
     let Some(order) = order else {
-        return Err(overtaken(ExecutionStep::Complete));
+        return Err(CarryOutError::Overtaken);
     };
     let attempt = Attempt { state, order };
-    let taken = match attempt.take_steps().await {
-        Ok(()) => complete(&attempt).await,
-        Err(error) => Err(error),
+    let number = attempt.order.execution.attempts;
+    let store = &attempt.state.store;
+    let renew =
+        || store.write(move |tx, ctx| Ok(execution::renew(tx, ctx, company, approval, number)?));
+    let taken = match under_lease(Terms::USUAL, renew, Box::pin(attempt.take_steps())).await {
+        Ok(Ok(())) => complete(&attempt).await,
+        Ok(Err(error)) => Err(error),
+        Err(Lost::Overtaken) => Err(CarryOutError::Overtaken),
+        Err(Lost::Store(error)) => Err(CarryOutError::Store(error)),
     };
-    if let Err(CarryOutError::Step(failure)) = &taken {
-        note_failure(&attempt, failure).await?;
-    }
-    if attempt.order.approval.kind != ApprovalType::ApproveIssuePlan {
-        let worktrees = attempt.order.worktrees.iter().map(|(it, _)| it.id);
-        release(&attempt.state, company, worktrees.collect()).await?;
+    match &taken {
+        Err(CarryOutError::Step(failure)) => note_failure(&attempt, failure).await?,
+        Err(CarryOutError::Overtaken) => end_overtaken(&attempt).await?,
+        Ok(()) | Err(CarryOutError::Store(_)) => {}
     }
     taken
 }
 
-/// Lets runs into worktrees again that were held.
-pub(super) async fn release(
-    state: &EngineState,
-    company: CompanyScope,
-    worktrees: Vec<ExecutionWorkspaceId>,
-) -> Result<(), StoreError> {
-    state
+/// Leaves an approval that was decided or withdrawn while its steps were taken. One
+/// that others go on with is left to them.
+async fn end_overtaken(attempt: &Attempt) -> Result<(), StoreError> {
+    let (company, id) = (attempt.order.approval.scope(), attempt.order.approval.id);
+    let number = attempt.order.execution.attempts;
+    tracing::warn!(approval = %id, attempt = number, "somebody else has the approval by now");
+    let (step, fault) = (ExecutionStep::Complete, StepFault::ApprovalNotPending);
+    let message = "the approval was decided or withdrawn while its steps were taken";
+    let told = failure(step, fault, message, json!({}));
+    attempt
+        .state
         .store
-        .write(move |tx, ctx| Ok(advance::release(tx, ctx, company, &worktrees)?))
+        .write(move |tx, ctx| Ok(execution::fail(tx, ctx, company, id, number, &told)?))
         .await
 }
 
@@ -182,18 +185,23 @@ async fn complete(attempt: &Attempt) -> Result<(), CarryOutError> {
         .state
         .store
         .write_as(by, move |tx, ctx| {
-            execution::complete(tx, ctx, id, number).map(drop)
+            execution::complete(tx, ctx, id, number).map(|done| done.is_some())
         })
         .await;
-    completed.map_err(|error: Failure<ApprovalError>| match error {
-        Failure::Store(error) => CarryOutError::Store(error),
-        Failure::Refused(ApprovalError::Step(failure)) => CarryOutError::Step(failure),
-        Failure::Refused(refused) => {
+    match completed {
+        Ok(true) => Ok(()),
+        Ok(false) | Err(Failure::Refused(ApprovalError::NotPending { .. })) => {
+            Err(CarryOutError::Overtaken)
+        }
+        Err(Failure::Store(error)) => Err(CarryOutError::Store(error)),
+        Err(Failure::Refused(ApprovalError::Step(failure))) => Err(CarryOutError::Step(failure)),
+        Err(Failure::Refused(refused)) => {
             let (step, fault) = (ExecutionStep::Complete, StepFault::ApprovalNotPending);
             let message = format!("what was done cannot be approved any more: {refused}");
-            CarryOutError::Step(Box::new(failure(step, fault, message, json!({}))))
+            let failed = failure(step, fault, message, json!({}));
+            Err(CarryOutError::Step(Box::new(failed)))
         }
-    })
+    }
 }
 
 async fn note_failure(attempt: &Attempt, failure: &StepFailure) -> Result<(), StoreError> {
@@ -211,7 +219,10 @@ async fn note_failure(attempt: &Attempt, failure: &StepFailure) -> Result<(), St
         .state
         .store
         .write(move |tx, ctx| {
-            if let Some(workspace) = to_mend {
+            let execution = tx.approvals().executions(company, &[id])?.pop();
+            // Whoever overtook this attempt finds the same.
+            let is_own = execution.is_some_and(|it| it.is_of(number));
+            if let Some(workspace) = to_mend.filter(|_| is_own) {
                 advance::mend_for_approval(tx, ctx, company, issue, workspace, &told)?;
             }
             Ok(())

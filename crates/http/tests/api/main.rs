@@ -56,6 +56,7 @@ mod log_streams;
 mod naming_races;
 mod openapi;
 mod openapi_for_clients;
+mod overtaken_attempts;
 mod overview;
 mod projects;
 mod rate_limit;

@@ -3,6 +3,7 @@
 mod answer;
 mod requests;
 mod stand_ins;
+mod steps;
 mod twin;
 
 use std::net::{TcpListener, TcpStream};
@@ -23,7 +24,8 @@ use workforce_testkit::store::TestStore;
 
 pub(crate) use self::answer::{Answer, Fetched};
 pub(crate) use self::requests::Bearing;
-pub(crate) use self::stand_ins::{Digits, FitAdapters, Signals, Steps, Webhooks};
+pub(crate) use self::stand_ins::{Digits, FitAdapters, Signals, Webhooks};
+pub(crate) use self::steps::{Overtaker, Steps};
 pub(crate) use self::twin::Twin;
 use crate::answers;
 

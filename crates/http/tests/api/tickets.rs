@@ -41,13 +41,13 @@ impl Office {
         }
     }
 
-    fn plan(&self, workspace: &Value) -> Value {
+    pub(crate) fn plan(&self, workspace: &Value) -> Value {
         let payload = json!({ "issueId": id(&self.issue), "workspace": workspace });
         json!({ "type": "approve_issue_plan", "payload": payload })
     }
 
     /// The plan that the lead filed.
-    fn filed(&self, api: &Api) -> Value {
+    pub(crate) fn filed(&self, api: &Api) -> Value {
         let plan = self.plan(&json!({ "ticketKey": "ABC-1" }));
         api.bearing(&self.key)
             .post(&of(&self.company), &plan)

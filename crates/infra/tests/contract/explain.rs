@@ -11,6 +11,7 @@ mod filling;
 mod lists;
 mod lookups;
 mod sweeps;
+mod tickets;
 mod words;
 
 use std::fmt::Write as _;
@@ -42,16 +43,18 @@ enum Purpose {
     Sweep,
 }
 
-/// What has few rows however many there are elsewhere: one for each company, or
-/// none but those that are looked for.
-const OF_FEW: [&str; 10] = [
+/// What has few rows however many there are elsewhere: one for each company, or for each
+/// open pull request, or none but those that are looked for.
+const OF_FEW: [&str; 12] = [
     "agents_stopped_by_budget",
     "agents_timers_to_set",
     "companies_stopped",
     "company_counters",
     "heartbeat_runs_leases",
     "heartbeat_runs_live",
+    "pull_request_watches_pkey",
     "run_spends_held",
+    "sqlite_autoindex_pull_request_watches_1",
     "wakes_in_turn",
     "wakes_of_agent",
     "wakes_of_issue",
@@ -209,8 +212,14 @@ fn faults(store: &TestStore, asked: &Asked) -> String {
     let lists = lists.map(|(name, body)| (name, body, Purpose::List));
     let others = lookups::others(asked).into_iter();
     let others = others.map(|(name, body)| (name, body, Purpose::LookUp));
+    let queues = tickets::queues(asked).into_iter();
+    let queues = queues.map(|(name, body)| (name, body, Purpose::Walk));
+    let of_tickets = tickets::look_ups(asked).into_iter();
+    let of_tickets = of_tickets.map(|(name, body)| (name, body, Purpose::LookUp));
     lists
         .chain(others)
+        .chain(queues)
+        .chain(of_tickets)
         .map(|(name, body, purpose)| {
             let statements = recorded(|| read(&**store, body));
             faults_of(store, &name, &statements, purpose)

@@ -10,7 +10,7 @@ use workforce_testkit::on_both_databases;
 
 use crate::world::{World, goal, heartbeat, id, later, now, project, try_write};
 
-fn workspace(project: &Project, is_primary: bool, seconds: u64) -> Workspace {
+pub(crate) fn workspace(project: &Project, is_primary: bool, seconds: u64) -> Workspace {
     Workspace {
         id: id(),
         company: project.company,

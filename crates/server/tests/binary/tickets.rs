@@ -2,6 +2,7 @@
 //! remote that is a bare repository, and an imitation of the forge.
 
 mod approvals;
+mod commits;
 mod decisions;
 mod failures;
 mod flow;
@@ -12,6 +13,7 @@ mod requests;
 mod runs;
 mod scene;
 mod sync;
+mod takeovers;
 mod tokens;
 mod tricks;
 mod watch;

@@ -12,11 +12,12 @@ use workforce_domain::id::{ApprovalId, IssueId};
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{Failure, Locked, Reads, StepFailure, StepFault, StoreError, Tx};
 
+use super::super::advance::Claim;
 use super::super::decide::{DECIDE, Decide, require_board};
 use super::super::error::{ApprovalError, not_pending};
 use super::super::lookup::{lock, seen};
 use super::super::{advance, links, read};
-use super::LEASE;
+use super::lease::give_up_expired;
 use crate::activity_log::{document, log_activity};
 use crate::context::Context;
 use crate::refusal::{Code, Codes};
@@ -123,7 +124,8 @@ pub fn begin(
     }
     let pushed = tickets::pushed_from(tx.reads(), &approval)?;
     let pushed: Vec<_> = pushed.into_iter().map(|worktree| worktree.id).collect();
-    advance::hold(tx, ctx, company, &pushed).map_err(|busy| busy.map(ApprovalError::from))?;
+    let held = advance::hold(tx, ctx, company, &pushed, Claim::Over);
+    let until = held.map_err(|busy| busy.map(|it| ApprovalError::from(it.failure())))?;
     let execution = ApprovalExecution {
         approval: id,
         company: approval.company,
@@ -141,7 +143,7 @@ pub fn begin(
         forced,
         decided_by: by,
         note,
-        lease_expires_at: Some(ctx.now.plus(LEASE)),
+        lease_expires_at: Some(until),
         started_at: before.map_or(ctx.now, |it| it.started_at),
         updated_at: ctx.now,
     };
@@ -160,7 +162,8 @@ pub fn begin(
     Ok(())
 }
 
-/// Refuses while a server takes the steps of an approval.
+/// Refuses while a server takes the steps of an approval. One that lost its lease
+/// meanwhile takes none any more.
 pub(in super::super) fn require_idle(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -175,7 +178,8 @@ pub(in super::super) fn require_idle(
                 approval,
             }))
         }
-        execution => Ok(execution),
+        Some(execution) => Ok(Some(give_up_expired(tx, ctx, approval, execution)?)),
+        None => Ok(None),
     }
 }
 

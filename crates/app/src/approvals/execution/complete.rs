@@ -4,26 +4,31 @@ use serde_json::json;
 use workforce_domain::Document;
 use workforce_domain::activity::Action;
 use workforce_domain::actor::CompanyOwned;
-use workforce_domain::approval::{Approval, ApprovalStatus, ExecutionState, ExecutionStep};
+use workforce_domain::approval::{
+    Approval, ApprovalStatus, Decider, Decision, ExecutionState, ExecutionStep,
+};
 use workforce_domain::execution_workspace::ExecutionWorkspaceStatus;
 use workforce_domain::id::ApprovalId;
 use workforce_domain::issue::Issue;
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{Failure, Locked, Reads, StepFailure, StepFault, StoreError, Tx};
+use workforce_domain::string_enum::StringEnum;
 use workforce_domain::text::DecisionNote;
 
-use super::super::decide::{Decide, approve_executed};
-use super::super::error::ApprovalError;
+use super::super::decide::{Decide, approve_executed, require_board};
+use super::super::error::{ApprovalError, not_pending};
 use super::super::read;
 use super::super::view::ApprovalView;
 use super::begin::{needs_execution, require_idle};
+use super::lease;
 use crate::access::FieldFault;
 use crate::activity_log::log_change;
 use crate::context::Context;
 use crate::tickets::{self, planned};
 
 /// Decides an approval whose steps were all taken, for the member of the board
-/// that began its execution: the caller is that member.
+/// that began its execution: the caller is that member. `None` when the execution is
+/// not this attempt's any more.
 ///
 /// # Errors
 /// [`ApprovalError`] when the approval was withdrawn meanwhile.
@@ -32,11 +37,12 @@ pub fn complete(
     ctx: &Context<'_>,
     id: ApprovalId,
     attempt: i32,
-) -> Result<ApprovalView, Failure<ApprovalError>> {
+) -> Result<Option<ApprovalView>, Failure<ApprovalError>> {
     let approval = read::find(tx.reads(), ctx, id)?;
     let execution = tx.approvals().executions(approval.scope(), &[id])?.pop();
-    let Some(execution) = execution.filter(|it| it.attempts == attempt) else {
-        return Err(StoreError::Contended.into());
+    let live = execution.filter(|it| it.is_of(attempt));
+    let Some(execution) = live else {
+        return Ok(None);
     };
     let command = Decide {
         decision_note: execution
@@ -45,7 +51,46 @@ pub fn complete(
             .and_then(|note| DecisionNote::new(note).ok()),
         force: execution.forced.then_some(true),
     };
-    approve_executed(tx, ctx, id, command)
+    approve_executed(tx, ctx, id, attempt, command).map(Some)
+}
+
+/// Why an attempt came to nothing that another decision, or another attempt, overtook.
+/// Always an error.
+///
+/// # Errors
+/// [`ApprovalError`]: the approval is decided, or others take its steps, or they were
+/// given up.
+pub fn overtaken(
+    reads: &mut dyn Reads,
+    ctx: &Context<'_>,
+    id: ApprovalId,
+) -> Result<ApprovalView, Failure<ApprovalError>> {
+    let approval = read::find(reads, ctx, id)?;
+    let decision = Decision {
+        by: Decider(require_board(ctx)?),
+        note: None,
+        at: ctx.now,
+    };
+    if let Err(refused) = approval.state.approve(decision) {
+        return Err(not_pending(id, refused));
+    }
+    let execution = reads.approvals().executions(approval.scope(), &[id])?.pop();
+    let failed = execution.filter(|it| it.state == ExecutionState::Failed);
+    let fault = failed
+        .as_ref()
+        .and_then(|it| StepFault::parse(it.error_code.as_deref()?));
+    let (Some(failed), Some(fault)) = (failed, fault) else {
+        return Err(Failure::Refused(ApprovalError::ExecutionInProgress {
+            approval: id,
+        }));
+    };
+    let failure = StepFailure {
+        step: failed.step,
+        fault,
+        message: failed.error.unwrap_or_default(),
+        details: failed.details,
+    };
+    Err(Failure::Refused(failure.into()))
 }
 
 /// An approval whose execution has ended, as its answer shows it.
@@ -69,7 +114,10 @@ pub(in super::super) enum Way {
     /// It agrees, and that is all.
     Agreement,
     /// It agreed, and all that follows outside of the store was done.
-    Executed,
+    Executed {
+        /// The attempt that did it.
+        attempt: i32,
+    },
     /// It does not agree.
     Refusal,
 }
@@ -82,14 +130,15 @@ pub(in super::super) fn require_way(
     approval: &mut Locked<Approval>,
     way: Way,
 ) -> Result<(), Failure<ApprovalError>> {
-    if way == Way::Executed {
+    if let Way::Executed { attempt } = way {
         let company = approval.scope();
         let execution = tx.approvals().executions(company, &[approval.id])?.pop();
         return match execution {
-            Some(mut execution) if execution.state == ExecutionState::Executing => {
+            Some(mut execution) if execution.is_of(attempt) => {
+                require_done(tx, approval)?;
+                lease::end(tx, ctx, approval, &mut execution)?;
                 execution.state = ExecutionState::Completed;
                 execution.step = ExecutionStep::Complete;
-                execution.lease_expires_at = None;
                 execution.updated_at = ctx.now;
                 let pushed = tickets::pushed_from(tx.reads(), approval)?;
                 tickets::tell_pull_requests(&mut approval.payload, &pushed);
@@ -111,6 +160,19 @@ pub(in super::super) fn require_way(
         return Err(FieldFault::invalid("/payload/issueId", message).into());
     }
     Ok(())
+}
+
+/// An approval is never decided in the midst of a step.
+fn require_done(tx: &mut dyn Tx, approval: &Locked<Approval>) -> Result<(), StoreError> {
+    let steps = tx
+        .approvals()
+        .execution_steps(approval.scope(), &[approval.id])?;
+    if steps.iter().all(|step| step.done_at.is_some()) {
+        return Ok(());
+    }
+    Err(StoreError::Constraint {
+        constraint: "an approval is carried out when all steps that were begun are done".into(),
+    })
 }
 
 /// Lets the issues of an approved plan be worked on in its worktrees, and those of

@@ -5,16 +5,12 @@
 
 mod begin;
 mod complete;
+mod lease;
 mod steps;
 
 pub(super) use begin::require_idle;
 pub use begin::{BEGIN, begin, is_executed};
 pub(super) use complete::{Way, announcement, give_worktrees, require_way};
-pub use complete::{complete, executed};
-pub use steps::{Order, StepRef, abandon, begin_step, fail, finish_step, order, remote_required};
-
-use std::time::Duration;
-
-/// An execution without a sign of life for so long is abandoned. Each step is a
-/// sign of life, and takes at most a few minutes.
-pub const LEASE: Duration = Duration::from_secs(10 * 60);
+pub use complete::{complete, executed, overtaken};
+pub use lease::{LEASE, RENEW_EVERY, abandon, renew};
+pub use steps::{Order, StepRef, begin_step, fail, finish_step, order, remote_required};

@@ -11,11 +11,11 @@ use workforce_domain::approval::{
 use workforce_domain::execution_workspace::ExecutionWorkspace;
 use workforce_domain::id::{ApprovalId, ExecutionWorkspaceId};
 use workforce_domain::issue::Issue;
-use workforce_domain::lifecycle::Lifecycle as _;
-use workforce_domain::port::{Failure, Locked, Reads, StepFailure, StepFault, StoreError, Tx};
+use workforce_domain::lifecycle::Lifecycle;
+use workforce_domain::port::{Locked, Reads, StepFailure, StoreError, Tx};
 use workforce_domain::project::Workspace;
 
-use super::LEASE;
+use super::lease;
 use crate::activity_log::{document, log_activity};
 use crate::context::Context;
 use crate::tickets;
@@ -86,7 +86,7 @@ pub fn remote_required(reads: &mut dyn Reads, issue: &Issue) -> Result<bool, Sto
 
 /// Locks an execution that is going on. One that another server was given
 /// meanwhile, or that was given up, is lost.
-fn lock_live(
+pub(super) fn lock_live(
     tx: &mut dyn Tx,
     company: CompanyScope,
     id: ApprovalId,
@@ -96,8 +96,7 @@ fn lock_live(
         return Ok(None);
     };
     let execution = tx.approvals().executions(company, &[id])?.pop();
-    let execution =
-        execution.filter(|it| it.state == ExecutionState::Executing && it.attempts == attempt);
+    let execution = execution.filter(|it| it.is_of(attempt));
     Ok(execution.map(|execution| (approval, execution)))
 }
 
@@ -117,16 +116,16 @@ pub struct StepRef {
 }
 
 /// Writes down that a step is about to be taken; false when the execution is not
-/// this attempt's any more, and then nothing may be done for it.
+/// this attempt's any more, or the approval was decided or withdrawn meanwhile: then
+/// nothing may be done for it.
 pub fn begin_step(tx: &mut dyn Tx, ctx: &Context<'_>, step: StepRef) -> Result<bool, StoreError> {
     let locked = lock_live(tx, step.company, step.approval, step.attempt)?;
-    // What is withdrawn, or ended with its issue, goes no further.
-    let locked = locked.filter(|(approval, _)| !approval.status().is_terminal());
-    let Some((approval, mut execution)) = locked else {
+    let waiting = locked.filter(|(approval, _)| !approval.status().is_terminal());
+    let Some((approval, mut execution)) = waiting else {
         return Ok(false);
     };
     execution.step = step.step;
-    execution.lease_expires_at = Some(ctx.now.plus(LEASE));
+    lease::prolong(tx, ctx, &approval, &mut execution)?;
     execution.updated_at = ctx.now;
     tx.approvals_mut().save_execution(&approval, &execution)?;
     let record = ExecutionStepRecord {
@@ -155,7 +154,7 @@ pub fn finish_step(
     let Some((approval, mut execution)) = locked else {
         return Ok(false);
     };
-    execution.lease_expires_at = Some(ctx.now.plus(LEASE));
+    lease::prolong(tx, ctx, &approval, &mut execution)?;
     execution.updated_at = ctx.now;
     tx.approvals_mut().save_execution(&approval, &execution)?;
     let steps = tx
@@ -210,19 +209,20 @@ pub fn fail(
     attempt: i32,
     failure: &StepFailure,
 ) -> Result<(), StoreError> {
-    let Some((approval, execution)) = lock_live(tx, company, id, attempt)? else {
+    let Some((approval, mut execution)) = lock_live(tx, company, id, attempt)? else {
         return Ok(());
     };
-    write_failure(tx, ctx, &approval, execution, failure)
+    lease::end(tx, ctx, &approval, &mut execution)?;
+    write_failure(tx, ctx, &approval, execution, failure).map(drop)
 }
 
-fn write_failure(
+pub(super) fn write_failure(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
     approval: &Locked<Approval>,
     mut execution: ApprovalExecution,
     failure: &StepFailure,
-) -> Result<(), StoreError> {
+) -> Result<ApprovalExecution, StoreError> {
     execution.state = ExecutionState::Failed;
     execution.step = failure.step;
     execution.error_code = Some(failure.fault.to_string());
@@ -244,37 +244,5 @@ fn write_failure(
         &**approval,
         details,
     );
-    Ok(())
-}
-
-/// Gives up an execution that no server goes on with.
-pub fn abandon(
-    tx: &mut dyn Tx,
-    ctx: &Context<'_>,
-    abandoned: &ApprovalExecution,
-) -> Result<(), Failure<std::convert::Infallible>> {
-    let approval = tx
-        .approvals_mut()
-        .lock(abandoned.scope().into(), abandoned.approval)?;
-    let Some(approval) = approval else {
-        return Ok(());
-    };
-    let now = tx
-        .approvals()
-        .executions(approval.scope(), &[approval.id])?
-        .pop();
-    let Some(execution) = now.filter(|it| {
-        it.state == ExecutionState::Executing
-            && it.attempts == abandoned.attempts
-            && it.updated_at == abandoned.updated_at
-    }) else {
-        return Ok(());
-    };
-    let failure = StepFailure {
-        step: execution.step,
-        fault: StepFault::Interrupted,
-        message: "the server stopped in the midst of the step; approve again to go on".into(),
-        details: Document::new(),
-    };
-    Ok(write_failure(tx, ctx, &approval, execution, &failure)?)
+    Ok(execution)
 }

@@ -6,7 +6,7 @@ use workforce_app::approvals::{self, ApprovalError, ApprovalView, Decide, execut
 use workforce_domain::Document;
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::id::ApprovalId;
-use workforce_domain::port::{Failure, Tx};
+use workforce_domain::port::{CarryOutError, Failure, Tx};
 
 use super::TAG;
 use super::bodies::ApprovalBody;
@@ -82,13 +82,20 @@ async fn approve(rqctx: RequestContext) -> HttpResponse {
         Err(answer) => return answer,
     };
     let governed = &rqctx.state.ports.governed;
-    if let Err(error) = governed.carry_out(approval.scope(), approval.id).await {
+    let carried_out = governed.carry_out(approval.scope(), approval.id).await;
+    let is_overtaken = matches!(carried_out, Err(CarryOutError::Overtaken));
+    if let Err(error) = carried_out
+        && !is_overtaken
+    {
         return rqctx.refuse(Problem::not_carried_out(error));
     }
     rqctx
         .write(
             parse,
-            |tx, ctx, (id, _)| execution::executed(tx.reads(), ctx, *id),
+            move |tx, ctx, (id, _)| match is_overtaken {
+                true => execution::overtaken(tx.reads(), ctx, *id),
+                false => execution::executed(tx.reads(), ctx, *id),
+            },
             |view| Reply::ok(ApprovalBody::from(view)),
         )
         .await

@@ -186,9 +186,12 @@ pub(super) fn abandoned(
     limit: usize,
 ) -> Result<Vec<ApprovalExecution>, StoreError> {
     let rows: Vec<ExecutionRow> = approval_executions::table
-        .filter(approval_executions::state.eq(StringEnumColumn(ExecutionState::Executing)))
+        // Those that are executed have a lease, and no others.
         .filter(approval_executions::lease_expires_at.lt(InstantColumn(before)))
-        .order(approval_executions::lease_expires_at)
+        .order((
+            approval_executions::lease_expires_at,
+            approval_executions::approval_id,
+        ))
         .limit(row_limit(limit))
         .select(ExecutionRow::as_select())
         .load(conn)

@@ -5,16 +5,21 @@ use workforce_domain::Document;
 use workforce_domain::corrupt::Corrupt;
 use workforce_domain::execution_workspace::{
     ChecksState, ExecutionWorkspace, ExecutionWorkspaceStatus, PullRequest, PullRequestState,
-    PullRequestWatch, TicketAdvance,
+    PullRequestWatch,
 };
 use workforce_domain::id::{CompanyId, ExecutionWorkspaceId, IssueId, WorkspaceId};
 
 use super::row::{Row, length};
 use crate::store::columns::{IdColumn, InstantColumn, JsonColumn, StringEnumColumn};
-use crate::store::schema::{execution_workspaces, pull_request_watches, ticket_advances};
+use crate::store::schema::{execution_workspaces, pull_request_watches};
 
 /// So many bytes.
 const TYPICAL_VALIDATORS: usize = 4096;
+
+pub(super) const READY: StringEnumColumn<ExecutionWorkspaceStatus> =
+    StringEnumColumn(ExecutionWorkspaceStatus::Ready);
+pub(super) const REMOVED: StringEnumColumn<ExecutionWorkspaceStatus> =
+    StringEnumColumn(ExecutionWorkspaceStatus::Removed);
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(
@@ -128,57 +133,6 @@ impl From<&ExecutionWorkspace> for WorkspaceRow {
             kept_because: workspace.kept_because.clone(),
             created_at: InstantColumn(workspace.created_at),
             updated_at: InstantColumn(workspace.updated_at),
-        }
-    }
-}
-
-#[derive(Queryable, Selectable, Insertable, AsChangeset)]
-#[diesel(
-    table_name = ticket_advances,
-    primary_key(issue_id),
-    treat_none_as_null = true,
-    treat_none_as_default_value = false
-)]
-pub(super) struct AdvanceRow {
-    issue_id: IdColumn<IssueId>,
-    company_id: IdColumn<CompanyId>,
-    attempts: i32,
-    not_before: InstantColumn,
-    error_code: Option<String>,
-    error: Option<String>,
-    created_at: InstantColumn,
-}
-
-impl Row for AdvanceRow {
-    type Record = TicketAdvance;
-
-    fn weight(&self) -> usize {
-        length(self.error.as_ref())
-    }
-
-    fn restore(self) -> Result<TicketAdvance, Corrupt> {
-        Ok(TicketAdvance {
-            issue: self.issue_id.0,
-            company: self.company_id.0,
-            attempts: self.attempts,
-            not_before: self.not_before.0,
-            error_code: self.error_code,
-            error: self.error,
-            created_at: self.created_at.0,
-        })
-    }
-}
-
-impl From<&TicketAdvance> for AdvanceRow {
-    fn from(advance: &TicketAdvance) -> Self {
-        Self {
-            issue_id: IdColumn(advance.issue),
-            company_id: IdColumn(advance.company),
-            attempts: advance.attempts,
-            not_before: InstantColumn(advance.not_before),
-            error_code: advance.error_code.clone(),
-            error: advance.error.clone(),
-            created_at: InstantColumn(advance.created_at),
         }
     }
 }

@@ -2,9 +2,7 @@
 
 use diesel::prelude::*;
 use workforce_domain::actor::{CompanyScope, InstanceScope, Scope};
-use workforce_domain::execution_workspace::{
-    ExecutionWorkspace, ExecutionWorkspaceStatus, TicketAdvance,
-};
+use workforce_domain::execution_workspace::{ExecutionWorkspace, TicketAdvance};
 use workforce_domain::id::{ExecutionWorkspaceId, IssueId, RunId, WorkspaceId};
 use workforce_domain::issue::{Issue, IssueStatus};
 use workforce_domain::lifecycle::Lifecycle;
@@ -17,12 +15,13 @@ use workforce_domain::time::Timestamp;
 
 use super::super::for_update;
 use super::super::transaction::Transaction;
-use super::execution_workspace_rows::{AdvanceRow, WorkspaceRow};
+use super::execution_workspace_rows::{READY, REMOVED, WorkspaceRow};
 use super::page::{MAX_WHOLE, row_limit};
 use super::row::{all, in_scope, one};
+use super::ticket_advances;
 use crate::store::columns::{IdColumn, InstantColumn, StringEnumColumn};
 use crate::store::errors::failed;
-use crate::store::schema::{execution_workspaces, heartbeat_runs, issues, ticket_advances};
+use crate::store::schema::{execution_workspaces, heartbeat_runs, issues};
 
 /// The statuses of issues that have ended.
 fn ended() -> Vec<StringEnumColumn<IssueStatus>> {
@@ -67,12 +66,11 @@ impl ExecutionWorkspaceReads for Transaction<'_> {
         workspace: WorkspaceId,
         branch: &str,
     ) -> Result<Option<ExecutionWorkspace>, StoreError> {
-        let removed = StringEnumColumn(ExecutionWorkspaceStatus::Removed);
         let row = execution_workspaces::table
             .filter(execution_workspaces::company_id.eq(IdColumn(company.company())))
             .filter(execution_workspaces::project_workspace_id.eq(IdColumn(workspace)))
             .filter(execution_workspaces::branch.eq(branch))
-            .filter(execution_workspaces::status.ne(removed))
+            .filter(execution_workspaces::status.ne(REMOVED))
             .select(WorkspaceRow::as_select())
             .first(self.conn)
             .optional();
@@ -100,11 +98,10 @@ impl ExecutionWorkspaceReads for Transaction<'_> {
         company: CompanyScope,
         workspace: WorkspaceId,
     ) -> Result<Option<IssueId>, StoreError> {
-        let removed = StringEnumColumn(ExecutionWorkspaceStatus::Removed);
         let owners = execution_workspaces::table
             .filter(execution_workspaces::company_id.eq(IdColumn(company.company())))
             .filter(execution_workspaces::project_workspace_id.eq(IdColumn(workspace)))
-            .filter(execution_workspaces::status.ne(removed))
+            .filter(execution_workspaces::status.ne(REMOVED))
             .filter(execution_workspaces::owner_issue_id.is_not_null())
             .select(execution_workspaces::owner_issue_id.assume_not_null());
         let ended = IssueStatus::ALL
@@ -173,18 +170,28 @@ impl ExecutionWorkspaceReads for Transaction<'_> {
         Ok(run.map(|run| run.0))
     }
 
+    fn held_before(
+        &mut self,
+        _instance: InstanceScope,
+        before: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<ExecutionWorkspace>, StoreError> {
+        let rows: Vec<WorkspaceRow> = execution_workspaces::table
+            .filter(execution_workspaces::held_until.lt(InstantColumn(before)))
+            .order((execution_workspaces::held_until, execution_workspaces::id))
+            .limit(row_limit(limit))
+            .select(WorkspaceRow::as_select())
+            .load(self.conn)
+            .map_err(failed)?;
+        all(rows)
+    }
+
     fn advance(
         &mut self,
         company: CompanyScope,
         issue: IssueId,
     ) -> Result<Option<TicketAdvance>, StoreError> {
-        let row = ticket_advances::table
-            .filter(ticket_advances::company_id.eq(IdColumn(company.company())))
-            .filter(ticket_advances::issue_id.eq(IdColumn(issue)))
-            .select(AdvanceRow::as_select())
-            .first(self.conn)
-            .optional();
-        one(row.map_err(failed)?)
+        ticket_advances::of_issue(self.conn, company, issue)
     }
 
     fn due_advances(
@@ -193,14 +200,7 @@ impl ExecutionWorkspaceReads for Transaction<'_> {
         now: Timestamp,
         limit: usize,
     ) -> Result<Vec<TicketAdvance>, StoreError> {
-        let rows: Vec<AdvanceRow> = ticket_advances::table
-            .filter(ticket_advances::not_before.le(InstantColumn(now)))
-            .order((ticket_advances::not_before, ticket_advances::issue_id))
-            .limit(row_limit(limit))
-            .select(AdvanceRow::as_select())
-            .load(self.conn)
-            .map_err(failed)?;
-        all(rows)
+        ticket_advances::due(self.conn, now, limit)
     }
 
     fn open_issue_in(
@@ -233,9 +233,7 @@ impl ExecutionWorkspaceReads for Transaction<'_> {
                     .eq(execution_workspaces::company_id)
                     .and(execution_workspaces::owner_issue_id.eq(issues::id.nullable()))),
             )
-            .filter(
-                execution_workspaces::status.eq(StringEnumColumn(ExecutionWorkspaceStatus::Ready)),
-            )
+            .filter(execution_workspaces::status.eq(READY))
             .filter(execution_workspaces::clean_up_after.le(InstantColumn(now)))
             .filter(issues::status.eq_any(ended()))
             .filter(
@@ -298,27 +296,10 @@ impl ExecutionWorkspaceWrites for Transaction<'_> {
         issue: &Locked<Issue>,
         advance: &TicketAdvance,
     ) -> Result<(), StoreError> {
-        let row = AdvanceRow::from(&TicketAdvance {
-            issue: issue.id,
-            company: issue.company,
-            ..advance.clone()
-        });
-        diesel::insert_into(ticket_advances::table)
-            .values(&row)
-            .on_conflict(ticket_advances::issue_id)
-            .do_update()
-            .set(&row)
-            .execute(self.conn)
-            .map_err(failed)?;
-        Ok(())
+        ticket_advances::save(self.conn, issue, advance)
     }
 
     fn end_advance(&mut self, issue: &Locked<Issue>) -> Result<(), StoreError> {
-        diesel::delete(ticket_advances::table)
-            .filter(ticket_advances::company_id.eq(IdColumn(issue.company)))
-            .filter(ticket_advances::issue_id.eq(IdColumn(issue.id)))
-            .execute(self.conn)
-            .map_err(failed)?;
-        Ok(())
+        ticket_advances::end(self.conn, issue)
     }
 }

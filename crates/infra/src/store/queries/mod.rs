@@ -69,6 +69,7 @@ mod spends;
 mod start_conditions;
 mod stream_tickets;
 mod text_index;
+mod ticket_advances;
 mod timers;
 mod wakeability;
 mod wakes;

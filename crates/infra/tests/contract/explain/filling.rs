@@ -25,6 +25,7 @@ use workforce_domain::text::{CommentBody, Name};
 use workforce_domain::time::Timestamp;
 use workforce_testkit::store::TestStore;
 
+use super::tickets::{add_execution, add_ticket};
 use crate::attachments::{asset, attachment};
 use crate::engine::cost;
 use crate::instructions::{instruct, revision};
@@ -110,6 +111,9 @@ pub(super) fn fill(store: &TestStore) -> Asked {
                 let gate = gate(&world, &n.to_string(), n as u64);
                 tx.sessions_mut().note_gate(&gate)?;
             }
+            for (n, (issue, project)) in issues.iter().zip(&projects).enumerate() {
+                add_ticket(tx, issue, project, n as u64)?;
+            }
             for (n, secret) in secrets.iter().enumerate() {
                 add_secret(tx, &world, *secret, n)?;
             }
@@ -158,6 +162,7 @@ fn add_approval(
     let issue = Locked::assume_locked(issue.clone());
     let approval = approval(world, agent, at, turn);
     let approval = tx.approvals_mut().insert(approval, &[issue], None)?;
+    add_execution(tx, &approval, seconds)?;
     let event = ApprovalEvent {
         id: id(),
         company: approval.company,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use workforce_forge_imitation::{Failure, ImitatedForge};
 
-use super::repositories::{git, write};
+use super::repositories::{git, refs_but, write};
 use super::scene::{Host, REPOSITORY, Scene, id_of};
 use crate::office::on_both;
 
@@ -168,15 +168,12 @@ on_both! {
         let (status, plan) = scene.file("approve_issue_plan", &payload);
         assert_eq!(status, 201, "{plan}");
         decided(&scene, &id_of(&plan), "approve");
-        let seen = scene.get(&format!("/api/issues/{issue}/workspace"));
-        let mut ids = vec![seen["id"].clone()];
-        ids.extend(seen["otherWorkspaceIds"].as_array().unwrap().clone());
+        let approved = scene.approval(&id_of(&plan));
+        let steps = approved["execution"]["steps"].as_array().unwrap().iter();
+        let places = steps.filter_map(|step| step["result"]["path"].as_str());
         let ticket = scene.ticket_of(&issue, &id_of(&plan));
         let part = scene.begin_part(&ticket, "A part");
-        for id in &ids {
-            let id = id.as_str().unwrap();
-            let path = format!("/api/issues/{issue}/workspace?executionWorkspaceId={id}");
-            let place = scene.get(&path)["path"].as_str().unwrap().to_owned();
+        for place in places {
             write(place.as_ref(), "work.txt", "work\n");
         }
         scene.end_part(&part);
@@ -253,6 +250,48 @@ on_both! {
         assert_eq!(scene.status(&ticket.issue), "done");
         git(&scene.remote, &["cat-file", "-e", "feature/ABC-1:more.txt"]);
         assert_eq!(scene.forge.as_ref().unwrap().pull_requests(REPOSITORY).len(), 1);
+    }
+
+    fn a_part_of_a_ticket_that_is_taken_up_again_is_pushed_to_its_open_pull_request(database) {
+        let scene = Scene::open(database, Host::Forge(ImitatedForge::GitHub));
+        let forge = scene.forge.as_ref().unwrap();
+        let (ticket, approval) = scene.ticket_to_merge("ABC-1");
+        let (status, first) = scene.approve(&approval);
+        assert_eq!(status, 200, "{first}");
+        let pushed = git(&scene.remote, &["rev-parse", &ticket.branch]);
+        let others = refs_but(&scene.remote, "refs/heads/feature/ABC-1");
+        forge.forget_requests();
+
+        let path = format!("/api/issues/{}", ticket.issue);
+        scene.ask("PATCH", &path, None, &json!({ "status": "todo" }));
+        scene.check_out(&ticket.issue, &scene.lead);
+        let part = scene.begin_part(&ticket, "What the review wants");
+        let seen = scene.get(&format!("/api/issues/{part}"));
+        assert_eq!(seen["executionWorkspaceId"], scene.get(&path)["executionWorkspaceId"]);
+        write(&ticket.worktree, "more.txt", "more\n");
+        scene.end_part(&part);
+        let asked = scene.asked(&ticket.issue, "approve_push_to_existing_pr");
+        assert_eq!(scene.status(&ticket.issue), "in_review");
+        // Nothing is pushed before the board agrees.
+        assert_eq!(git(&scene.remote, &["rev-parse", &ticket.branch]), pushed);
+        let (status, second) = scene.approve(&id_of(&asked));
+        assert_eq!(status, 200, "{second}");
+
+        assert_eq!(scene.status(&ticket.issue), "done");
+        let head = git(&scene.remote, &["rev-parse", &ticket.branch]);
+        git(&scene.remote, &["merge-base", "--is-ancestor", &pushed, &head]);
+        git(&scene.remote, &["cat-file", "-e", "feature/ABC-1:more.txt"]);
+        assert_eq!(git(&ticket.worktree, &["rev-parse", "HEAD"]), head);
+        assert_eq!(refs_but(&scene.remote, "refs/heads/feature/ABC-1"), others);
+        assert_eq!(second["payload"]["commitSha"], json!(head));
+        for field in ["pullRequestUrl", "pullRequestNumber", "branch"] {
+            assert_eq!(second["payload"][field], first["payload"][field], "{field}: {second}");
+        }
+        let pulls = forge.pull_requests(REPOSITORY);
+        assert_eq!(pulls.len(), 1, "{pulls:?}");
+        assert_eq!(pulls[0].head_sha, head);
+        let requests = forge.requests();
+        assert!(requests.iter().all(|it| it.method != "POST"), "{requests:?}");
     }
 }
 

@@ -92,10 +92,21 @@ on_both! {
         let away = scene.home().join("away.git");
         fs::rename(&scene.remote, &away).unwrap();
         scene.do_work(&ticket, |worktree| write(worktree, "work.txt", "work\n"));
-        scene.wait_for("a failure", || scene.logs().contains("a ticket waits").then_some(()));
+        let issue = format!("/api/issues/{}", ticket.issue);
+        let advance = scene.wait_for("a failure", || {
+            let advance = scene.get(&issue)["advance"].clone();
+            (advance["code"] == "git_remote_failed").then_some(advance)
+        });
+        assert!(advance["attempts"].as_i64() > Some(0), "{advance}");
+        assert!(advance["error"].as_str().is_some_and(|it| !it.is_empty()), "{advance}");
+        assert!(advance["nextAttemptAt"].as_str() > advance["since"].as_str(), "{advance}");
         assert_eq!(scene.status(&ticket.issue), "in_review");
         fs::rename(&away, &scene.remote).unwrap();
         let approval = id_of(&scene.asked(&ticket.issue, "approve_pull_request"));
+        assert_eq!(scene.get(&issue)["advance"], json!(null));
+        let told = scene.activity(&ticket.issue, "ticket.advance_postponed");
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert_eq!((&told[0]["code"], &told[0]["error"]), (&advance["code"], &advance["error"]));
         approved_in_time(&scene, &approval);
         assert_eq!(scene.status(&ticket.issue), "done");
     }

@@ -222,7 +222,7 @@ fn approve_with_kills(scene: &mut Scene<'_>, approval: &str, number: usize) -> b
 
 /// What was left is given up, and can be approved again.
 #[track_caller]
-fn is_interrupted(scene: &Scene<'_>, approval: &str) {
+pub(super) fn is_interrupted(scene: &Scene<'_>, approval: &str) {
     scene.end_leases();
     let execution = scene.wait_for("an end of the execution", || {
         let approval = scene.approval(approval);
@@ -253,7 +253,7 @@ fn is_killed_before_asking(scene: &Scene<'_>, ticket: &Ticket) -> bool {
 
 /// The work is there once, asked for once, and its issue is done.
 #[track_caller]
-fn is_merged_once(scene: &Scene<'_>, ticket: &Ticket) {
+pub(super) fn is_merged_once(scene: &Scene<'_>, ticket: &Ticket) {
     assert_eq!(scene.status(&ticket.issue), "done");
     let branch = &ticket.branch;
     let range = format!("main..{branch}");

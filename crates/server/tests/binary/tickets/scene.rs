@@ -12,6 +12,7 @@ use workforce_forge_imitation::{ForgeImitation, ImitatedForge, TOKEN};
 use super::repositories::{file_url, git, make_remote, make_source};
 use super::watch::{Watch, When};
 use crate::harness::{Server, folder};
+use crate::linearizability::MASTER_KEY;
 use crate::office::Database;
 
 /// The name of the repository at the forge.
@@ -53,7 +54,8 @@ pub(super) struct Scene<'a> {
     /// Does the parts.
     pub(super) developer: Member,
     logs: Vec<Arc<Mutex<String>>>,
-    database: &'a Database,
+    variables: Vec<(String, String)>,
+    pub(super) database: &'a Database,
     home: TempDir,
 }
 
@@ -69,6 +71,15 @@ pub(super) struct Ticket {
 impl<'a> Scene<'a> {
     /// Starts a server with all that it needs.
     pub(super) fn open(database: &'a Database, host: Host) -> Self {
+        Self::open_with(database, host, Vec::new())
+    }
+
+    /// The same with more variables, which all its servers get.
+    pub(super) fn open_with(
+        database: &'a Database,
+        host: Host,
+        variables: Vec<(String, String)>,
+    ) -> Self {
         let home = folder();
         let at = |name: &str| home.path().canonicalize().unwrap().join(name);
         let (source, remote) = (at("source"), at("remote.git"));
@@ -105,6 +116,7 @@ impl<'a> Scene<'a> {
             lead: Member::nobody(),
             developer: Member::nobody(),
             logs: Vec::new(),
+            variables,
             database,
             home,
         };
@@ -187,7 +199,18 @@ impl<'a> Scene<'a> {
     fn start(&mut self) {
         let data = self.data();
         std::fs::create_dir_all(&data).unwrap();
-        let mut variables = vec![("PATH".to_owned(), self.watch.path())];
+        let server = self.launch(&data, &[], &self.watch.path());
+        self.logs.push(server.log());
+        self.server = Some(server);
+    }
+
+    /// Starts a server with the settings that all have.
+    pub(super) fn launch(&self, data: &Path, flags: &[&str], path: &str) -> Server {
+        let mut variables = vec![
+            ("PATH".to_owned(), path.to_owned()),
+            ("WORKFORCE_MASTER_KEY".to_owned(), MASTER_KEY.to_owned()),
+        ];
+        variables.extend(self.variables.iter().cloned());
         if let Some(forge) = &self.forge {
             let begin = format!("WORKFORCE_{}", forge.kind().word().to_uppercase());
             variables.push((format!("{begin}_API_URL"), forge.api_url()));
@@ -198,9 +221,9 @@ impl<'a> Scene<'a> {
             .iter()
             .map(|(name, value)| (name.as_str(), value.as_str()))
             .collect();
-        let server = Server::start_with(&data, &self.database.flags(), &variables);
-        self.logs.push(server.log());
-        self.server = Some(server);
+        let mut all = self.database.flags();
+        all.extend(flags);
+        Server::start_with(data, &all, &variables)
     }
 
     /// Kills the server.
@@ -230,17 +253,8 @@ impl<'a> Scene<'a> {
         if let Some(server) = self.server.take() {
             server.leave();
         }
+        self.end_leases();
         self.start();
-    }
-
-    /// Ends the leases of servers that were killed. Where several servers share a database, nobody
-    /// knows at once that one is gone.
-    pub(super) fn end_leases(&self) {
-        if let Database::Postgres(database) = self.database {
-            let ended = "UPDATE approval_executions SET lease_expires_at = now() \
-                         WHERE state = 'executing' RETURNING approval_id::text AS line";
-            let _ = database.texts(ended);
-        }
     }
 
     /// Asks until there is something to be had.

@@ -1,5 +1,5 @@
-//! A program `git` that stands before the real one: it counts what the server calls, and kills the
-//! server at a call.
+//! A program `git` that stands before the real one: it counts what the server calls, and kills or
+//! stops the server at a call.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -21,8 +21,12 @@ for argument; do
 done
 echo "$name" >> "$here/calls"
 read -r when number < "$here/kill"
-[ "$(wc -l < "$here/calls")" -eq "$number" ] || exec REAL "$@"
+case $number in
+    *[!0-9]*) [ "$name" = "$number" ] || exec REAL "$@" ;;
+    *) [ "$(wc -l < "$here/calls")" -eq "$number" ] || exec REAL "$@" ;;
+esac
 case $when in
+    freeze) echo 'never 0' > "$here/kill"; kill -STOP $PPID; exec REAL "$@" ;;
     before) kill -9 $PPID ;;
     meanwhile) kill -9 $PPID; exec REAL "$@" ;;
     after) REAL "$@"; kill -9 $PPID ;;
@@ -80,6 +84,11 @@ impl Watch {
         };
         self.write("calls", "");
         self.write("kill", &format!("{word} {number}\n"));
+    }
+
+    /// Stops the server at the next call of this command, which goes on.
+    pub(super) fn freeze_at(&self, command: &str) {
+        self.write("kill", &format!("freeze {command}\n"));
     }
 
     /// Lets every call through.

@@ -1,0 +1,152 @@
+//! Runs are kept out of worktrees while workforce itself works there.
+
+use std::future::Future;
+use std::sync::{Mutex, PoisonError};
+
+use serde_json::json;
+use workforce_app::approvals::advance::{self, Claim, Occupant};
+use workforce_app::approvals::execution::LEASE;
+use workforce_domain::actor::{Actor, CompanyOwned, CompanyScope, InstanceScope};
+use workforce_domain::approval::ExecutionStep;
+use workforce_domain::execution_workspace::ExecutionWorkspace;
+use workforce_domain::id::ExecutionWorkspaceId;
+use workforce_domain::port::{CarryOutError, Failure, StepFailure, StepFault, StoreError};
+use workforce_domain::project::Workspace;
+use workforce_domain::time::Timestamp;
+
+use super::fault::failure;
+use super::lease::{Lost, Terms, under_lease};
+use crate::state::EngineState;
+
+/// So many holds are ended at a time.
+const LEFT: usize = 50;
+
+/// Worktrees that are held, and until when.
+pub(super) struct Hold<'a> {
+    state: &'a EngineState,
+    company: CompanyScope,
+    worktrees: Vec<ExecutionWorkspaceId>,
+    until: Mutex<Timestamp>,
+}
+
+impl<'a> Hold<'a> {
+    /// What was taken until then.
+    pub(super) fn new(
+        state: &'a EngineState,
+        company: CompanyScope,
+        worktrees: Vec<ExecutionWorkspaceId>,
+        until: Timestamp,
+    ) -> Self {
+        Self {
+            state,
+            company,
+            worktrees,
+            until: Mutex::new(until),
+        }
+    }
+
+    /// Until when it lasts, as it was renewed last.
+    pub(super) fn until(&self) -> Timestamp {
+        *self.until.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn renew(&self) -> Result<bool, StoreError> {
+        let (company, worktrees, until) = (self.company, self.worktrees.clone(), self.until());
+        let renewed = self
+            .state
+            .store
+            .write(move |tx, ctx| Ok(advance::renew_hold(tx, ctx, company, &worktrees, until)?))
+            .await?;
+        if let Some(until) = renewed {
+            *self.until.lock().unwrap_or_else(PoisonError::into_inner) = until;
+        }
+        Ok(renewed.is_some())
+    }
+
+    /// Does `work` for as long as the worktrees are held.
+    ///
+    /// # Errors
+    /// [`StepFault::Interrupted`] when they have changed hands meanwhile.
+    pub(super) async fn during<T>(
+        &self,
+        step: ExecutionStep,
+        work: impl Future<Output = T>,
+    ) -> Result<T, CarryOutError> {
+        let done = under_lease(Terms::USUAL, || self.renew(), work).await;
+        done.map_err(|lost| match lost {
+            Lost::Overtaken => CarryOutError::Step(Box::new(interrupted(step))),
+            Lost::Store(error) => CarryOutError::Store(error),
+        })
+    }
+
+    /// Lets runs in again.
+    pub(super) async fn release(self) -> Result<(), StoreError> {
+        let (company, until) = (self.company, self.until());
+        let worktrees = self.worktrees;
+        self.state
+            .store
+            .write(move |tx, ctx| Ok(advance::release(tx, ctx, company, &worktrees, until)?))
+            .await
+    }
+}
+
+/// Keeps runs out of worktrees while `work` goes on in them; `None` where workforce
+/// works there already.
+pub(super) async fn holding<T>(
+    state: &EngineState,
+    company: CompanyScope,
+    worktrees: &[(ExecutionWorkspace, Workspace)],
+    work: impl Future<Output = Result<T, CarryOutError>>,
+) -> Result<Option<T>, CarryOutError> {
+    let ids: Vec<ExecutionWorkspaceId> = worktrees.iter().map(|(it, _)| it.id).collect();
+    let to_hold = ids.clone();
+    let held = state
+        .store
+        .write_as(Actor::System, move |tx, ctx| {
+            advance::hold(tx, ctx, company, &to_hold, Claim::Idle)
+        })
+        .await;
+    let until = match held {
+        Ok(until) => until,
+        Err(Failure::Refused(Occupant::Workforce(_))) => return Ok(None),
+        Err(Failure::Refused(Occupant::Run(busy))) => {
+            return Err(CarryOutError::Step(Box::new(busy)));
+        }
+        Err(Failure::Store(error)) => return Err(CarryOutError::Store(error)),
+    };
+    let hold = Hold::new(state, company, ids, until);
+    let done = hold.during(ExecutionStep::Commit, work).await;
+    hold.release().await?;
+    done.flatten().map(Some)
+}
+
+fn interrupted(step: ExecutionStep) -> StepFailure {
+    let message = "the server stood still for so long that others may work in the worktree";
+    failure(step, StepFault::Interrupted, message, json!({}))
+}
+
+/// Ends the holds that a predecessor left, on a store that is this server's alone.
+pub(super) async fn end_left(state: &EngineState) -> Result<(), StoreError> {
+    let before = state.started.plus(LEASE);
+    loop {
+        let left = state
+            .store
+            .read(move |reads| {
+                reads
+                    .execution_workspaces()
+                    .held_before(InstanceScope::SYSTEM, before, LEFT)
+            })
+            .await?;
+        let is_last = left.len() < LEFT;
+        for worktree in left {
+            let (company, id) = (worktree.scope(), worktree.id);
+            let Some(until) = worktree.held_until else {
+                continue;
+            };
+            Hold::new(state, company, vec![id], until).release().await?;
+        }
+        if is_last {
+            return Ok(());
+        }
+    }
+}
