@@ -3,7 +3,7 @@
 use serde_json::json;
 use workforce_domain::Document;
 use workforce_domain::actor::CompanyOwned;
-use workforce_domain::approval::Approval;
+use workforce_domain::approval::{Approval, ApprovalType};
 use workforce_domain::execution_workspace::{ExecutionWorkspace, ExecutionWorkspaceStatus};
 use workforce_domain::port::{Reads, StoreError};
 
@@ -41,6 +41,17 @@ pub(crate) fn pushed_from(
     let mut owned = reads.execution_workspaces().owned_by(company, owner)?;
     owned.retain(|it| it.status == ExecutionWorkspaceStatus::Ready);
     Ok(owned)
+}
+
+/// The worktrees that the steps of an approval are taken in.
+pub(crate) fn worked_on(
+    reads: &mut dyn Reads,
+    approval: &Approval,
+) -> Result<Vec<ExecutionWorkspace>, StoreError> {
+    match approval.kind {
+        ApprovalType::ApproveIssuePlan => reserved_for(reads, approval),
+        _ => pushed_from(reads, approval),
+    }
 }
 
 /// What the payload of an approval shows of the first worktree of a ticket.

@@ -5,7 +5,7 @@ use workforce_domain::Document;
 use workforce_domain::activity::Action;
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::approval::{
-    Approval, ApprovalStatus, Decider, Decision, ExecutionState, ExecutionStep,
+    Approval, ApprovalStatus, Decider, Decision, ExecutionState, ExecutionStep, ExecutionStepRecord,
 };
 use workforce_domain::execution_workspace::ExecutionWorkspaceStatus;
 use workforce_domain::id::ApprovalId;
@@ -162,12 +162,19 @@ pub(in super::super) fn require_way(
     Ok(())
 }
 
-/// An approval is never decided in the midst of a step.
+/// An approval is never decided in the midst of a step. What was begun for a worktree
+/// that a plan named before it was sent again does not count.
 fn require_done(tx: &mut dyn Tx, approval: &Locked<Approval>) -> Result<(), StoreError> {
+    let worktrees = tickets::worked_on(tx.reads(), approval)?;
     let steps = tx
         .approvals()
         .execution_steps(approval.scope(), &[approval.id])?;
-    if steps.iter().all(|step| step.done_at.is_some()) {
+    let counts = |step: &&ExecutionStepRecord| worktrees.iter().any(|it| it.id == step.workspace);
+    if steps
+        .iter()
+        .filter(counts)
+        .all(|step| step.done_at.is_some())
+    {
         return Ok(());
     }
     Err(StoreError::Constraint {

@@ -6,7 +6,7 @@ use workforce_domain::Document;
 use workforce_domain::activity::Action;
 use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::approval::{
-    Approval, ApprovalExecution, ApprovalType, ExecutionState, ExecutionStep, ExecutionStepRecord,
+    Approval, ApprovalExecution, ExecutionState, ExecutionStep, ExecutionStepRecord,
 };
 use workforce_domain::execution_workspace::ExecutionWorkspace;
 use workforce_domain::id::{ApprovalId, ExecutionWorkspaceId};
@@ -55,12 +55,8 @@ pub fn order(
     let Some(issue) = reads.issues().find(company.into(), &owner.into())? else {
         return Ok(None);
     };
-    let of_ticket = match approval.kind {
-        ApprovalType::ApproveIssuePlan => tickets::reserved_for(reads, &approval)?,
-        _ => tickets::pushed_from(reads, &approval)?,
-    };
     let mut worktrees = Vec::new();
-    for worktree in of_ticket {
+    for worktree in tickets::worked_on(reads, &approval)? {
         let workspace = worktree.project_workspace;
         if let Some(workspace) = reads.projects().find_workspace(company, workspace)? {
             worktrees.push((worktree, workspace));

@@ -62,10 +62,7 @@ pub(super) const INVARIANTS: &[Invariant] = &[
             taken is not.",
         rows: "SELECT v.company_id AS company, 'approval ' || v.id AS what FROM approvals v
             JOIN approval_executions x ON x.company_id = v.company_id AND x.approval_id = v.id
-            WHERE (x.state = 'completed') <> (v.status = 'approved')
-            OR (x.state = 'completed' AND EXISTS (SELECT 1 FROM approval_execution_steps t
-                WHERE t.company_id = x.company_id AND t.approval_id = x.approval_id
-                AND t.done_at IS NULL))",
+            WHERE (x.state = 'completed') <> (v.status = 'approved')",
     },
     Invariant {
         name: "open_pull_requests_are_watched",
