@@ -162,6 +162,24 @@ api_tests! {
             let refused = refused.problem(409, "execution_in_progress");
             assert_eq!(refused["details"]["approvalId"], filed["id"], "{action}");
         }
+        let again = api.bearing(&office.key).post(&act(&filed, "resubmit"), &json!({}));
+        again.problem(409, "execution_in_progress");
+    }
+
+    fn a_workspace_is_kept_while_an_open_ticket_has_a_worktree_of_it(api) {
+        let office = Office::new(api);
+        office.approved(api);
+        let workspace = id(&office.project["workspaces"][0]);
+        let project = format!("/api/projects/{}", id(&office.project));
+        let place = format!("{project}/workspaces/{workspace}");
+        for path in [&place, &project] {
+            let refused = api.send("DELETE", path, &[], b"").problem(409, "workspace_in_use");
+            assert_eq!(refused["details"], json!({ "workspaceId": workspace, "issueId": id(&office.issue) }));
+        }
+        api.patch(&office.path(), &json!({ "status": "cancelled" })).ok(200);
+        for path in [&place, &project] {
+            api.send("DELETE", path, &[], b"").ok(200);
+        }
     }
 
     fn a_plan_without_a_repository_is_refused_when_it_is_filed(api) {

@@ -1,6 +1,9 @@
 //! Messages of GitHub: who signed them is all that matters.
 
-use crate::support::{Api, Webhooks, api_tests};
+use workforce_domain::port::StoreError;
+
+use crate::raw::{answer, begin};
+use crate::support::{Api, Webhooks, api_tests, hasty};
 
 const PATH: &str = "/api/webhooks/github";
 
@@ -54,8 +57,24 @@ api_tests! {
     }
 
     fn a_message_that_cannot_be_noted_is_sent_again(api) {
-        api.webhooks.break_store();
         let signed = [("X-Hub-Signature-256", Webhooks::SIGNATURE)];
-        send(api, &signed, b"{}").problem(503, "store_unavailable");
+        let faults: [(fn() -> StoreError, u16, &str); 4] = [
+            (|| StoreError::Unavailable("it is away".into()), 503, "store_unavailable"),
+            (|| StoreError::Full("it is full".into()), 503, "storage_full"),
+            (|| StoreError::OutcomeUnknown("it went".into()), 503, "outcome_unknown"),
+            (|| StoreError::Contended, 503, "contended"),
+        ];
+        for (fault, status, code) in faults {
+            api.webhooks.break_store(fault);
+            send(api, &signed, b"{}").problem(status, code);
+        }
+    }
+
+    fn a_message_that_trickles_is_given_up(api = hasty) {
+        let head = format!("POST {PATH} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{{");
+        let answer = answer(&mut begin(api, head.as_bytes()));
+        assert!(answer.starts_with("HTTP/1.1 400"), "{answer}");
+        assert!(answer.contains("\"invalid_request\""), "{answer}");
+        assert!(api.webhooks.taken().is_empty());
     }
 }

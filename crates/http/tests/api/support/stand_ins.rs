@@ -70,7 +70,7 @@ impl AdapterChecks for FitAdapters {
 #[derive(Default)]
 pub(crate) struct Webhooks {
     is_off: AtomicBool,
-    is_broken: AtomicBool,
+    fault: Mutex<Option<fn() -> StoreError>>,
     taken: Mutex<Vec<ForgeDelivery>>,
 }
 
@@ -82,9 +82,9 @@ impl Webhooks {
         self.is_off.store(true, Ordering::SeqCst);
     }
 
-    /// From now on its store does not answer.
-    pub(crate) fn break_store(&self) {
-        self.is_broken.store(true, Ordering::SeqCst);
+    /// From now on its store fails in this way.
+    pub(crate) fn break_store(&self, fault: fn() -> StoreError) {
+        *self.fault.lock().unwrap() = Some(fault);
     }
 
     /// What was taken, oldest first.
@@ -100,8 +100,8 @@ impl ForgeWebhooks for Webhooks {
 
     fn take(&self, delivery: ForgeDelivery) -> DeliveryFuture<'_> {
         Box::pin(async move {
-            if self.is_broken.load(Ordering::SeqCst) {
-                return Err(StoreError::Unavailable("it is away".into()));
+            if let Some(fault) = *self.fault.lock().unwrap() {
+                return Err(fault());
             }
             if delivery.signature != Self::SIGNATURE {
                 return Ok(DeliveryOutcome::Forged);
