@@ -58,16 +58,14 @@ api_tests! {
 
     fn a_message_that_cannot_be_noted_is_sent_again(api) {
         let signed = [("X-Hub-Signature-256", Webhooks::SIGNATURE)];
-        let faults: [(fn() -> StoreError, u16, &str); 4] = [
-            (|| StoreError::Unavailable("it is away".into()), 503, "store_unavailable"),
-            (|| StoreError::Full("it is full".into()), 503, "storage_full"),
-            (|| StoreError::OutcomeUnknown("it went".into()), 503, "outcome_unknown"),
-            (|| StoreError::Contended, 503, "contended"),
-        ];
-        for (fault, status, code) in faults {
+        let fails = |fault: fn() -> StoreError, code: &str| {
             api.webhooks.break_store(fault);
-            send(api, &signed, b"{}").problem(status, code);
-        }
+            send(api, &signed, b"{}").problem(503, code);
+        };
+        fails(|| StoreError::Unavailable("it is away".into()), "store_unavailable");
+        fails(|| StoreError::Full("it is full".into()), "storage_full");
+        fails(|| StoreError::OutcomeUnknown("it went".into()), "outcome_unknown");
+        fails(|| StoreError::Contended, "contended");
     }
 
     fn a_message_that_trickles_is_given_up(api = hasty) {
