@@ -23,6 +23,7 @@ mod read;
 mod resubmit;
 mod submit;
 mod view;
+mod written_plan;
 
 pub use cancel::{CANCEL, cancel};
 pub use comment::{add_comment, comments};
@@ -34,5 +35,6 @@ pub use read::{get, history, issues, list, of_issue, undecided_plan};
 pub use resubmit::{RESUBMIT, resubmit};
 pub use submit::{SUBMIT, SubmitApproval, pushed_issue, submit};
 pub use view::ApprovalView;
+pub use written_plan::{UPDATE_ISSUE, update_issue};
 
 pub use crate::approval_records::DRAFT_EDITED;

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::board::BoardMember;
-use workforce_domain::id::AgentId;
+use workforce_domain::id::{AgentId, ApprovalId};
 use workforce_domain::issue::{Assignee, Issue, IssueStatus, Moved, Mover};
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{Failure, Locked, StoreError, Tx};
@@ -32,6 +32,10 @@ pub struct Rewrite {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub reviewer_user_id: Option<String>,
+    /// The approval of the plan that the board was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub approval_id: Option<ApprovalId>,
 }
 
 impl Rewrite {
@@ -42,6 +46,15 @@ impl Rewrite {
             reason,
             reviewer_agent_id: None,
             reviewer_user_id: None,
+            approval_id: None,
+        }
+    }
+
+    /// The board must agree to the plan first.
+    pub(crate) fn for_plan(approval: ApprovalId) -> Self {
+        Self {
+            approval_id: Some(approval),
+            ..Self::of(IssueStatus::InReview, "plan_filed")
         }
     }
 

@@ -7,7 +7,7 @@ use actix_web::HttpResponse;
 use workforce_app::issues::{
     CreateIssue, CreatedIssue, IssueDetail, IssueView, UpdateIssue, UpdatedIssue,
 };
-use workforce_app::{Code, Codes, Context, Failure, issues};
+use workforce_app::{Code, Codes, Context, Failure, approvals, issues};
 use workforce_domain::board::BoardMember;
 use workforce_domain::id::{GoalId, ProjectId};
 use workforce_domain::issue::IssueRef;
@@ -34,7 +34,7 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
         .add(
             __path_update,
             Access::Stakeholder,
-            Codes::with(&[Code::FieldNotWritable], &[issues::UPDATE]),
+            Codes::with(&[Code::FieldNotWritable], &[approvals::UPDATE_ISSUE]),
             update,
         )
         .add(__path_delete, Access::Board, Codes::NONE, delete);
@@ -267,7 +267,7 @@ async fn update(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .write(
             |rq| Ok((issue_ref(rq)?, rq.json_without::<UpdateIssue>("companyId")?)),
-            |tx, ctx, (issue, command)| issues::update(tx, ctx, issue, command.clone()),
+            |tx, ctx, (issue, command)| approvals::update_issue(tx, ctx, issue, command.clone()),
             Reply::ok,
         )
         .await

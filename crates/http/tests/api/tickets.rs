@@ -202,6 +202,28 @@ api_tests! {
         api.post(&act(&filed, "reject"), &json!({ "decisionNote": "no" })).ok(200);
     }
 
+    fn a_plan_in_the_description_asks_for_a_worktree(api) {
+        let office = Office::new(api);
+        let lead = api.bearing(&office.key);
+        let place = &office.project["workspaces"][0];
+        let place = format!("/api/projects/{}/workspaces/{}", id(&office.project), id(place));
+        let base = |branch: &str| api.patch(&place, &json!({ "defaultBaseBranch": branch })).ok(200);
+        base("fix/base");
+        let written = json!({
+            "description": "On fix/base.\n<plan>1. do</plan>", "status": "in_review", "title": "New",
+        });
+        lead.patch(&office.path(), &json!({ "status": "in_progress" })).ok(200);
+        lead.patch(&office.path(), &written).problem(409, "workspace_unavailable");
+        assert_eq!(api.get(&office.path()).ok(200)["title"], "Greet");
+        base("main");
+        let answer = lead.patch(&office.path(), &written).ok(200);
+        let plan = json!({ "id": answer["rewritten"]["approvalId"] });
+        let filed = now(api, &plan);
+        assert_eq!(filed["payload"]["resolvedWorkspaces"][0]["branch"], "fix/base", "{filed}");
+        api.post(&act(&plan, "approve"), &json!({})).ok(200);
+        assert_ne!(api.get(&office.path()).ok(200)["executionWorkspaceId"], Value::Null);
+    }
+
     fn a_plan_that_is_sent_again_is_resolved_again(api) {
         let office = Office::new(api);
         let filed = office.filed(api);
