@@ -75,12 +75,20 @@ const HEADERS: &[Header] = &[
     },
 ];
 
-/// The operations whose answer names the state of an agent's configuration or of a file.
+/// The operations whose answer names the state of an agent's configuration, of an
+/// approval or of a file.
 const TAGGED: &[&str] = &[
+    "approveApproval",
+    "cancelApproval",
     "createAgent",
+    "createApproval",
     "getAgent",
+    "getApproval",
     "getAttachmentContent",
     "getCurrentAgent",
+    "rejectApproval",
+    "requestApprovalRevision",
+    "resubmitApproval",
     "rollBackConfig",
     "updateAgent",
 ];

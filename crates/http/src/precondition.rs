@@ -10,7 +10,7 @@ pub(crate) const IF_MATCH: &str = "If-Match";
 /// A header lists at most so many tags.
 const MAX_TAGS: usize = 20;
 
-/// The tag of a configuration at this revision.
+/// The tag of a revision.
 pub(crate) fn tag(revision: i32) -> String {
     format!("\"{revision}\"")
 }
@@ -46,7 +46,7 @@ pub(crate) fn revisions(header: Option<&str>) -> Result<Option<Vec<i32>>, Proble
 }
 
 fn malformed() -> Problem {
-    let message = "must be the ETag of the agent, such as \"3\", or *";
+    let message = "must be an ETag as it was given, such as \"3\", or *";
     Problem::at(Code::InvalidRequest, IF_MATCH, message)
 }
 

@@ -199,6 +199,7 @@ impl Simulation {
         let decide = Decide {
             decision_note: None,
             force: Some(false),
+            seen: None,
         };
         let answer = self.world.board(|tx, ctx| match drawn >> 32 & 3 {
             0 => approvals::reject(tx, ctx, plan, decide.clone()),

@@ -178,6 +178,7 @@ impl Simulation {
                 let decide = Decide {
                     decision_note: None,
                     force: Some(false),
+                    seen: None,
                 };
                 approvals::approve(tx, ctx, plan, decide)
             })?;

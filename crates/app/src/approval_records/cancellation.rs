@@ -38,7 +38,7 @@ fn cancel_undecided(
     };
     approval.state = cancelled;
     approval.updated_at = ctx.now;
-    save_transition(tx, &approval, from)?;
+    save_transition(tx, &mut approval, from)?;
     append_cancelled(tx, ctx, &mut approval, reason)?;
     release_worktrees(tx, ctx, &approval)
 }

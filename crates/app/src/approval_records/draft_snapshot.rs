@@ -72,7 +72,7 @@ pub(crate) fn draft_edited(
         approval.attention = review_flags::of(draft);
     }
     approval.updated_at = ctx.now;
-    save_transition(tx, &approval, status)?;
+    save_transition(tx, &mut approval, status)?;
     let details = json!({ "agentId": draft.id, "changed": changed });
     let kind = ApprovalHistoryKind::Edited;
     Ok(history::append(

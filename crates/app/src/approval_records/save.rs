@@ -1,12 +1,13 @@
 use workforce_domain::approval::{Approval, ApprovalStatus};
 use workforce_domain::port::{Locked, StoreError, Tx};
 
-/// Saves a locked approval that stood in `from`.
+/// Saves a locked approval that stood in `from`, as its next revision.
 pub(crate) fn save_transition(
     tx: &mut dyn Tx,
-    approval: &Locked<Approval>,
+    approval: &mut Locked<Approval>,
     from: ApprovalStatus,
 ) -> Result<(), StoreError> {
+    approval.revision = approval.revision.saturating_add(1);
     if tx.approvals_mut().transition(approval, &[from])? {
         Ok(())
     } else {

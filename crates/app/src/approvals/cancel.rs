@@ -33,7 +33,7 @@ pub fn cancel(
         .cancel(ctx.now)
         .map_err(|refused| not_pending(id, refused))?;
     approval.updated_at = ctx.now;
-    save_transition(tx, &approval, from)?;
+    save_transition(tx, &mut approval, from)?;
     append_cancelled(tx, ctx, &mut approval, "withdrawn")?;
     hire::discard(tx, ctx, draft)?;
     release_worktrees(tx, ctx, &approval)?;

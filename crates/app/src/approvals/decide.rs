@@ -1,7 +1,7 @@
 use serde::Deserialize;
 use serde_json::json;
 use workforce_domain::approval::{
-    ApprovalHistoryKind, ApprovalState, ApprovalStatus, ApprovalType, Decider, Decision,
+    Approval, ApprovalHistoryKind, ApprovalState, ApprovalStatus, ApprovalType, Decider, Decision,
 };
 use workforce_domain::board::BoardMember;
 use workforce_domain::id::ApprovalId;
@@ -33,6 +33,9 @@ pub struct Decide {
     /// Approves a plan even where the state of the source repository would
     /// forbid it. Recorded, and without effect on other decisions.
     pub force: Option<bool>,
+    /// The revisions of which one must be its present one, from `If-Match`.
+    #[serde(skip)]
+    pub seen: Option<Vec<i32>>,
 }
 
 impl Decide {
@@ -94,7 +97,11 @@ impl BoardVerdict {
 }
 
 /// What [`approve`], [`reject`] and [`request_revision`] refuse with.
-pub const DECIDE: Codes = Codes::of(&[Code::ApprovalNotPending, Code::ExecutionInProgress]);
+pub const DECIDE: Codes = Codes::of(&[
+    Code::ApprovalNotPending,
+    Code::ExecutionInProgress,
+    Code::RevisionConflict,
+]);
 
 /// Agrees to an approval. Of several decisions at the same time one succeeds.
 pub fn approve(
@@ -146,6 +153,20 @@ pub(super) fn require_board(ctx: &Context<'_>) -> Result<BoardMember, Failure<Ap
     ctx.actor().board().ok_or_else(nobody)
 }
 
+/// Refuses a decision on what the caller has not seen.
+pub(super) fn require_seen(
+    approval: &Approval,
+    seen: Option<&[i32]>,
+) -> Result<(), Failure<ApprovalError>> {
+    let current = approval.revision;
+    if seen.is_none_or(|seen| seen.contains(&current)) {
+        return Ok(());
+    }
+    Err(Failure::Refused(ApprovalError::RevisionConflict {
+        current,
+    }))
+}
+
 fn decide(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -167,6 +188,7 @@ fn decide(
     let from = approval.status();
     execution::require_way(tx, ctx, &mut approval, verdict.way())?;
     let forced = command.force == Some(true);
+    let seen = command.seen.clone();
     let note = command.into_note();
     let decision = Decision {
         by: Decider(by),
@@ -176,8 +198,9 @@ fn decide(
     approval.state = verdict
         .transition(&approval.state, decision)
         .map_err(|refused| not_pending(id, refused))?;
+    require_seen(&approval, seen.as_deref())?;
     approval.updated_at = ctx.now;
-    save_transition(tx, &approval, from)?;
+    save_transition(tx, &mut approval, from)?;
     let mut details = json!({});
     if forced {
         let key = match approval.kind {

@@ -41,6 +41,12 @@ pub enum ApprovalError {
         /// Where it stands, and what it can become.
         refused: IllegalTransition<ApprovalStatus>,
     },
+    /// It was changed since the caller saw it.
+    #[error("the approval was changed meanwhile; its revision is {current} now")]
+    RevisionConflict {
+        /// Its revision.
+        current: i32,
+    },
     /// What it asks for is being done outside of the store.
     #[error("what the approval asks for is being done; wait until it has ended")]
     ExecutionInProgress {
@@ -89,6 +95,7 @@ impl Refusal for ApprovalError {
             Self::Issue(error) => error.code(),
             Self::NotPending { .. } => Code::ApprovalNotPending,
             Self::NotInRevision { .. } => Code::InvalidTransition,
+            Self::RevisionConflict { .. } => Code::RevisionConflict,
             Self::ExecutionInProgress { .. } => Code::ExecutionInProgress,
             Self::Step(failure) => code_of(failure.fault),
         }
@@ -100,6 +107,7 @@ impl Refusal for ApprovalError {
             Self::Field(fault) => Some(fault.details()),
             Self::Agent(error) => error.details(),
             Self::Issue(error) => error.details(),
+            Self::RevisionConflict { current } => Some(json!({ "revision": current })),
             Self::ExecutionInProgress { approval } => Some(json!({ "approvalId": approval })),
             Self::Step(failure) => {
                 let mut details = failure.details.clone();

@@ -52,6 +52,7 @@ pub(super) fn insert(
         requested_by: new.requested_by,
         primary_issue: new.primary_issue,
         resubmit_count: 0,
+        revision: 1,
         created_at: ctx.now,
         updated_at: ctx.now,
     };

@@ -188,6 +188,7 @@ impl Recorded for Approval {
             requested_by: _,
             primary_issue: _,
             resubmit_count,
+            revision: _,
             created_at: _,
             updated_at: _,
         } = self;

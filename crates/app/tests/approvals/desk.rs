@@ -67,6 +67,7 @@ pub(crate) fn saying(note: &str) -> Decide {
     Decide {
         decision_note: Some(DecisionNote::new(note).unwrap()),
         force: Some(false),
+        seen: None,
     }
 }
 

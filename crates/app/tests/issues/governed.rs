@@ -18,6 +18,7 @@ const FOR_APPROVAL: Option<Rewrite> = Some(Rewrite {
     reason: "approval_required",
     reviewer_agent_id: None,
     reviewer_user_id: None,
+    approval_id: None,
 });
 
 /// A project that demands plans.
@@ -97,7 +98,7 @@ on_both_databases! {
         use workforce_app::approvals::{self, Decide};
         let it = Ticket::without_plan(store);
         let plan = it.ask_for_plan(&it.top);
-        let plainly = Decide { decision_note: None, force: None };
+        let plainly = Decide::default();
         let board = it.world.board();
         done(board.write(|tx, ctx| approvals::reject(tx, ctx, plan, plainly.clone())));
         assert_eq!(ends_as(&it), IssueStatus::Done);

@@ -20,6 +20,7 @@ const REWRITTEN: Option<Rewrite> = Some(Rewrite {
     reason: "review_required",
     reviewer_agent_id: None,
     reviewer_user_id: None,
+    approval_id: None,
 });
 
 /// A company where all work is reviewed, with an author, a worker and its manager.

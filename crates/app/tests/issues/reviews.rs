@@ -20,6 +20,7 @@ fn by_agent(reviewer: &Agent) -> Option<Rewrite> {
         reason: "review_required",
         reviewer_agent_id: Some(reviewer.id),
         reviewer_user_id: None,
+        approval_id: None,
     })
 }
 
@@ -30,6 +31,7 @@ fn by_board() -> Option<Rewrite> {
         reason: "review_required",
         reviewer_agent_id: None,
         reviewer_user_id: Some("local-board".into()),
+        approval_id: None,
     })
 }
 

@@ -80,10 +80,7 @@ impl Ticket {
     /// Gives an issue an approved plan, and leaves it where it stood.
     pub(crate) fn plan(&self, issue: &Issue) {
         let plan = self.ask_for_plan(issue);
-        let plainly = Decide {
-            decision_note: None,
-            force: None,
-        };
+        let plainly = Decide::default();
         let board = self.world.board();
         done(board.write(|tx, ctx| approvals::approve(tx, ctx, plan, plainly.clone())));
         if self.now(issue).status() != issue.status() {

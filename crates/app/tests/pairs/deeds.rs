@@ -316,6 +316,7 @@ pub(crate) const fn plainly() -> Decide {
     Decide {
         decision_note: None,
         force: Some(false),
+        seen: None,
     }
 }
 

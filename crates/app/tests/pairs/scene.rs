@@ -258,10 +258,7 @@ impl Scene {
             requested_by_agent_id: None,
             ..self.plan_of()
         };
-        let plainly = Decide {
-            decision_note: None,
-            force: None,
-        };
+        let plainly = Decide::default();
         let board = world.board();
         let (issue, other) = (self.issue.id.into(), self.other_issue.id.into());
         done(board.write(|tx, ctx| issues::update(tx, ctx, &other, whole.clone())));

@@ -172,6 +172,7 @@ on_both_databases! {
         let note = Decide {
             decision_note: Some(DecisionNote::new("Cheaper").unwrap()),
             force: None,
+            seen: None,
         };
         let board = scene.world.board();
         done(board.write(|tx, ctx| approvals::request_revision(tx, ctx, id, note.clone())));

@@ -129,6 +129,7 @@ fn a_decision_is_told_with_its_note() {
     let note = Decide {
         decision_note: Some(DecisionNote::new("Cheaper,\nplease.").unwrap()),
         force: None,
+        seen: None,
     };
     let id = asked.view.approval.id;
     let board = scene.world.board();
@@ -221,10 +222,7 @@ fn a_reviewer_is_told_that_the_work_is_anothers() {
     };
     let board = world.board();
     let plan = done(board.write(|tx, ctx| approvals::submit(tx, ctx, company, plan.clone())));
-    let plainly = Decide {
-        decision_note: None,
-        force: None,
-    };
+    let plainly = Decide::default();
     let id = plan.view.approval.id;
     done(board.write(|tx, ctx| approvals::approve(tx, ctx, id, plainly.clone())));
     let part = CreateIssue {

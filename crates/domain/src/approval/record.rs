@@ -47,6 +47,8 @@ pub struct Approval {
     pub primary_issue: Option<IssueId>,
     /// How often it was sent again.
     pub resubmit_count: i32,
+    /// Counts its changes, its decisions among them; its ETag.
+    pub revision: i32,
     /// When it was asked for.
     pub created_at: Timestamp,
     /// When it last changed.

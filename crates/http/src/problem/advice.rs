@@ -99,7 +99,7 @@ pub(super) const fn advice(code: Code) -> &'static str {
         }
         Code::NameTaken => "Choose another name, or use what has it.",
         Code::RevisionConflict => {
-            "Read the agent again, look at what changed, and repeat with its new ETag."
+            "Read it again, look at what changed, and repeat with its new ETag."
         }
         Code::InstructionsFileConflict => {
             "Read the file again, and write with the sha256 it has now."

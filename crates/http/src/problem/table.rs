@@ -81,10 +81,7 @@ pub const fn entry(code: Code) -> Entry {
         Code::RunNotWaiting => (StatusCode::CONFLICT, "Run is not to be completed"),
         Code::RequestInProgress => (StatusCode::CONFLICT, "First request still running"),
         Code::NameTaken => (StatusCode::CONFLICT, "Name taken"),
-        Code::RevisionConflict => (
-            StatusCode::PRECONDITION_FAILED,
-            "Configuration changed meanwhile",
-        ),
+        Code::RevisionConflict => (StatusCode::PRECONDITION_FAILED, "Changed meanwhile"),
         Code::InstructionsFileConflict => (StatusCode::CONFLICT, "File changed meanwhile"),
         Code::InstructionsUnavailable => (StatusCode::CONFLICT, "Instructions out of reach"),
         Code::DuplicateName => (StatusCode::CONFLICT, "Name taken"),

@@ -5,7 +5,7 @@ mod hires;
 
 use actix_web::HttpResponse;
 use workforce_app::Codes;
-use workforce_app::approvals::{self, SubmitApproval};
+use workforce_app::approvals::{self, ApprovalView, SubmitApproval};
 use workforce_app::issues::IssueView;
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::approval::ApprovalHistoryEntry;
@@ -16,6 +16,7 @@ use super::issue_ref;
 use crate::access_rules::Access;
 use crate::endpoints::Endpoints;
 use crate::paging::Paging;
+use crate::precondition;
 use crate::problem::Problem;
 use crate::reply::Reply;
 use crate::request_context::{Request, RequestContext};
@@ -101,13 +102,13 @@ async fn create(rqctx: RequestContext) -> HttpResponse {
             parse,
             |tx, ctx, (company, command)| approvals::submit(tx, ctx, *company, command.clone()),
             |filed| {
-                let existing = filed.existing;
+                let tag = precondition::tag(filed.view.approval.revision);
                 let body = ApprovalBody::from(filed.view);
-                if existing {
-                    Reply::ok(body)
-                } else {
-                    Reply::created(body)
-                }
+                let reply = match filed.existing {
+                    true => Reply::ok(body),
+                    false => Reply::created(body),
+                };
+                reply.tagged(tag)
             },
         )
         .await
@@ -143,9 +144,20 @@ async fn get(rqctx: RequestContext) -> HttpResponse {
         .read(
             parse,
             |reads, ctx, id| approvals::get(reads, ctx, *id),
-            move |view| Reply::ok(ApprovalBody::from(view).with_preflight(preflight.clone())),
+            move |view| {
+                let reply = answer(view);
+                Reply {
+                    body: reply.body.with_preflight(preflight.clone()),
+                    ..reply
+                }
+            },
         )
         .await
+}
+
+fn answer(view: ApprovalView) -> Reply<ApprovalBody> {
+    let tag = precondition::tag(view.approval.revision);
+    Reply::ok(ApprovalBody::from(view)).tagged(tag)
 }
 
 /// What happened to an approval, oldest first. Every payload that was submitted

@@ -1,5 +1,6 @@
 use serde_json::{Value, json};
 
+use crate::approvals::{self, act, now};
 use crate::support::{Api, NOTHING, api_tests, id};
 
 fn configured(api: &Api) -> Value {
@@ -109,5 +110,37 @@ api_tests! {
         api.send("POST", &back, &[("If-Match", "\"1\"")], b"")
             .problem(412, "revision_conflict");
         api.send("POST", &back, &[("If-Match", "\"4\"")], b"").ok(200);
+    }
+
+    fn the_board_agrees_to_what_it_has_seen(api) {
+        let company = api.company("Acme");
+        let key = api.key(&api.agent(&company, "Ada"));
+        let own = api.bearing(&key);
+        let body = json!({ "type": "request_board_approval", "payload": { "question": "May I?" } });
+        let asked = own.post(&approvals::of(&company), &body);
+        assert_eq!(asked.header("etag"), Some("\"1\""));
+        let asked = asked.ok(201);
+        let decide = |decision: &str, tag: &str| {
+            api.send("POST", &act(&asked, decision), &[("If-Match", tag)], b"{}")
+        };
+        let seen = api.get(&format!("/api/approvals/{}", id(&asked)));
+        assert_eq!(seen.header("etag"), Some("\"1\""));
+        let answer = decide("request-revision", "\"1\"");
+        assert_eq!(answer.header("etag"), Some("\"2\""));
+        answer.ok(200);
+        // What the agent makes of it meanwhile is not what the board has read.
+        let more = json!({ "payload": { "question": "May I do more?" } });
+        let again = own.post(&act(&asked, "resubmit"), &more);
+        assert_eq!(again.header("etag"), Some("\"3\""));
+        assert_eq!(again.ok(200)["revision"], 3);
+        for decision in ["approve", "reject", "request-revision"] {
+            let problem = decide(decision, "\"2\"").problem(412, "revision_conflict");
+            assert_eq!(problem["details"]["revision"], 3, "{decision}");
+            decide(decision, "x").problem(400, "invalid_request");
+        }
+        assert_eq!(now(api, &asked)["status"], "pending");
+        decide("approve", "\"3\"").ok(200);
+        // What is decided says so, whatever was seen.
+        decide("reject", "\"3\"").problem(422, "approval_not_pending");
     }
 }

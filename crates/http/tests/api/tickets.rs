@@ -238,6 +238,13 @@ api_tests! {
         let sent = lead.post(&act(&filed, "resubmit"), &again).ok(200);
         let resolved = &sent["payload"]["resolvedWorkspaces"][0];
         assert_eq!(resolved["branch"], "feature/ABC-2");
+        let approve = |tag: Option<&str>| {
+            let tag = tag.map(|tag| ("If-Match", tag));
+            api.send("POST", &act(&filed, "approve"), tag.as_slice(), b"{}")
+        };
+        approve(Some("\"1\"")).problem(412, "revision_conflict");
+        assert_eq!(now(api, &filed)["execution"], Value::Null);
+        approve(api.get(&format!("/api/approvals/{}", id(&filed))).header("etag")).ok(200);
     }
 
     fn a_ticket_has_one_open_issue(api) {

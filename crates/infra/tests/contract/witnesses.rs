@@ -58,6 +58,7 @@ fn approval(world: &World<'_>) -> Approval {
         requested_by: Author::Agent(world.agent.id),
         primary_issue: None,
         resubmit_count: 0,
+        revision: 1,
         created_at: now(),
         updated_at: now(),
     }

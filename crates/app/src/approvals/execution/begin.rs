@@ -13,7 +13,7 @@ use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{Failure, Locked, Reads, StepFailure, StepFault, StoreError, Tx};
 
 use super::super::advance::Claim;
-use super::super::decide::{DECIDE, Decide, require_board};
+use super::super::decide::{DECIDE, Decide, require_board, require_seen};
 use super::super::error::{ApprovalError, not_pending};
 use super::super::lookup::{lock, seen};
 use super::super::{advance, links, read};
@@ -88,6 +88,7 @@ pub fn begin(
     let issues = links::lock_of(tx, &found)?;
     let approval = lock(tx, &found)?;
     let forced = command.force == Some(true);
+    let seen = command.seen.clone();
     let note = command.into_note();
     let decision = Decision {
         by: Decider(by),
@@ -98,6 +99,7 @@ pub fn begin(
         .state
         .approve(decision)
         .map_err(|refused| not_pending(id, refused))?;
+    require_seen(&approval, seen.as_deref())?;
     let before = require_idle(tx, ctx, &approval)?;
     let Some(owner) = approval.primary_issue else {
         return Err(Failure::Refused(gone().into()));

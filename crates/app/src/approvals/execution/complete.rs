@@ -50,6 +50,7 @@ pub fn complete(
             .as_deref()
             .and_then(|note| DecisionNote::new(note).ok()),
         force: execution.forced.then_some(true),
+        seen: None,
     };
     approve_executed(tx, ctx, id, attempt, command).map(Some)
 }

@@ -8,8 +8,8 @@ use workforce_domain::actor::CompanyOwned;
 use workforce_domain::id::ApprovalId;
 use workforce_domain::port::{CarryOutError, Failure, Tx};
 
-use super::TAG;
 use super::bodies::ApprovalBody;
+use super::{TAG, answer};
 use crate::access_rules::Access;
 use crate::endpoints::Endpoints;
 use crate::problem::Problem;
@@ -45,11 +45,19 @@ type Decision = fn(
 async fn decide(rqctx: RequestContext, decision: Decision) -> HttpResponse {
     rqctx
         .write(
-            |rq| Ok((rq.id("approvalId")?, rq.json::<Decide>()?)),
+            decision_of,
             move |tx, ctx, (id, command)| decision(tx, ctx, *id, command.clone()),
-            |view| Reply::ok(ApprovalBody::from(view)),
+            answer,
         )
         .await
+}
+
+fn decision_of(rq: &Request) -> Result<(ApprovalId, Decide), Problem> {
+    let decide = Decide {
+        seen: rq.if_match()?,
+        ..rq.json::<Decide>()?
+    };
+    Ok((rq.id("approvalId")?, decide))
 }
 
 /// Agrees to an approval. It is decided exactly once: of two decisions at the
@@ -58,12 +66,15 @@ async fn decide(rqctx: RequestContext, decision: Decision) -> HttpResponse {
 /// undecided, and approving it again goes on where it failed.
 #[utoipa::path(post, path = "/api/approvals/{approvalId}/approve", tag = TAG,
     operation_id = "approveApproval",
+    params(
+        ("If-Match" = Option<String>, Header,
+            description = "The ETag of the approval as the caller has seen it."),
+    ),
     request_body = Option<Decide>,
     responses((status = 200, description = "The approval.", body = ApprovalBody)))]
 async fn approve(rqctx: RequestContext) -> HttpResponse {
-    let parse = |rq: &Request| Ok((rq.id::<ApprovalId>("approvalId")?, rq.json::<Decide>()?));
     let planned = rqctx
-        .plan(parse, |reads, ctx, (id, _)| {
+        .plan(decision_of, |reads, ctx, (id, _)| {
             execution::is_executed(reads, ctx, *id)
         })
         .await;
@@ -73,7 +84,7 @@ async fn approve(rqctx: RequestContext) -> HttpResponse {
         Err(answer) => return answer,
     };
     let begun = rqctx
-        .write_part(parse, |tx, ctx, (id, command)| {
+        .write_part(decision_of, |tx, ctx, (id, command)| {
             execution::begin(tx, ctx, *id, command.clone())
         })
         .await;
@@ -91,12 +102,12 @@ async fn approve(rqctx: RequestContext) -> HttpResponse {
     }
     rqctx
         .write(
-            parse,
+            decision_of,
             move |tx, ctx, (id, _)| match is_overtaken {
                 true => execution::overtaken(tx.reads(), ctx, *id),
                 false => execution::executed(tx.reads(), ctx, *id),
             },
-            |view| Reply::ok(ApprovalBody::from(view)),
+            answer,
         )
         .await
 }
@@ -104,6 +115,10 @@ async fn approve(rqctx: RequestContext) -> HttpResponse {
 /// Refuses what an approval asks for.
 #[utoipa::path(post, path = "/api/approvals/{approvalId}/reject", tag = TAG,
     operation_id = "rejectApproval",
+    params(
+        ("If-Match" = Option<String>, Header,
+            description = "The ETag of the approval as the caller has seen it."),
+    ),
     request_body = Option<Decide>,
     responses((status = 200, description = "The approval.", body = ApprovalBody)))]
 async fn reject(rqctx: RequestContext) -> HttpResponse {
@@ -113,6 +128,10 @@ async fn reject(rqctx: RequestContext) -> HttpResponse {
 /// Asks for a change of what an approval is about.
 #[utoipa::path(post, path = "/api/approvals/{approvalId}/request-revision", tag = TAG,
     operation_id = "requestApprovalRevision",
+    params(
+        ("If-Match" = Option<String>, Header,
+            description = "The ETag of the approval as the caller has seen it."),
+    ),
     request_body = Option<Decide>,
     responses((status = 200, description = "The approval.", body = ApprovalBody)))]
 async fn request_revision(rqctx: RequestContext) -> HttpResponse {
@@ -136,7 +155,7 @@ async fn resubmit(rqctx: RequestContext) -> HttpResponse {
         .write(
             |rq| Ok((rq.id("approvalId")?, rq.json::<ResubmitBody>()?.payload)),
             |tx, ctx, (id, payload)| approvals::resubmit(tx, ctx, *id, payload.clone()),
-            |view| Reply::ok(ApprovalBody::from(view)),
+            answer,
         )
         .await
 }
@@ -153,7 +172,7 @@ async fn cancel(rqctx: RequestContext) -> HttpResponse {
                 rq.id("approvalId")
             },
             |tx, ctx, id| approvals::cancel(tx, ctx, *id),
-            |view| Reply::ok(ApprovalBody::from(view)),
+            answer,
         )
         .await
 }

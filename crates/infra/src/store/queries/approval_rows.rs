@@ -35,6 +35,7 @@ pub(super) struct ApprovalRow {
     decided_by: Option<String>,
     decided_at: Option<InstantColumn>,
     resubmit_count: i32,
+    revision: i32,
     created_at: InstantColumn,
     updated_at: InstantColumn,
 }
@@ -74,6 +75,7 @@ impl Row for ApprovalRow {
             )?,
             primary_issue: self.primary_issue_id.map(|id| id.0),
             resubmit_count: self.resubmit_count,
+            revision: self.revision,
             created_at: self.created_at.0,
             updated_at: self.updated_at.0,
         })
@@ -98,6 +100,7 @@ impl From<&Approval> for ApprovalRow {
             decided_by: state.decided_by.map(|member| member.to_string()),
             decided_at: state.decided_at.map(InstantColumn),
             resubmit_count: approval.resubmit_count,
+            revision: approval.revision,
             created_at: InstantColumn(approval.created_at),
             updated_at: InstantColumn(approval.updated_at),
         }

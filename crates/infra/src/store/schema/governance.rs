@@ -20,6 +20,7 @@ diesel::table! {
         decided_by -> Nullable<Text>,
         decided_at -> Nullable<Instant>,
         resubmit_count -> Integer,
+        revision -> Integer,
         created_at -> Instant,
         updated_at -> Instant,
     }

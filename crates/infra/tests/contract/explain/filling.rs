@@ -212,6 +212,7 @@ fn approval(world: &World<'_>, agent: &Agent, at: Timestamp, turn: usize) -> App
         requested_by: Author::Agent(agent.id),
         primary_issue: None,
         resubmit_count: 0,
+        revision: 1,
         created_at: at,
         updated_at: at,
     }

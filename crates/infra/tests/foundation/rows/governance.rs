@@ -20,6 +20,7 @@ pub(crate) fn approval(c: u8, thing: u8) -> Row {
         decided_by: Null,
         decided_at: Null,
         resubmit_count: Number(0),
+        revision: Number(1),
         created_at: Instant,
         updated_at: Instant,
     })

@@ -1,0 +1,2 @@
+-- How often an approval was changed, so that the board agrees to what it has seen.
+ALTER TABLE approvals ADD COLUMN revision INTEGER NOT NULL DEFAULT 1 CHECK (revision > 0);
