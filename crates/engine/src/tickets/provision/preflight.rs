@@ -12,11 +12,11 @@ use workforce_domain::id::ApprovalId;
 use workforce_domain::port::{Preflight, StepFailure, StoreError};
 use workforce_domain::project::Workspace;
 
-use super::fault::of_git;
-use super::plan::git_of;
-use super::remotes::{addresses, without_remote};
-use super::source::{self, base_branch, is_on};
 use crate::state::EngineState;
+use crate::tickets::fault::of_git;
+use crate::tickets::repository::git_of;
+use crate::tickets::repository::remotes::{addresses, without_remote};
+use crate::tickets::repository::source::{self, base_branch, is_on};
 
 /// The longest look at one repository.
 const LIMIT: Duration = Duration::from_secs(10);
