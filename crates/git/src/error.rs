@@ -140,6 +140,17 @@ pub enum GitError {
         /// What it printed.
         message: String,
     },
+    /// A command failed in a repository that names objects of another one, which are
+    /// never read: some that are needed may be there alone.
+    #[error("git {command} failed: {message}; {} names objects of another repository, which are not read: remove it, after `git repack -a -d` where they are needed", file.display())]
+    Borrowing {
+        /// The command.
+        command: &'static str,
+        /// What it printed.
+        message: String,
+        /// The file that names them.
+        file: PathBuf,
+    },
     /// A file could not be read or written.
     #[error("{what}")]
     Io {
@@ -152,6 +163,22 @@ pub enum GitError {
 }
 
 impl GitError {
+    /// A command failed in a repository that may name objects which it did not see.
+    pub(crate) fn failed(
+        command: &'static str,
+        message: String,
+        alternates: Option<PathBuf>,
+    ) -> Self {
+        match alternates {
+            Some(file) => Self::Borrowing {
+                command,
+                message,
+                file,
+            },
+            None => Self::Failed { command, message },
+        }
+    }
+
     pub(crate) fn tampered(what: impl Into<String>) -> Self {
         Self::Tampered { what: what.into() }
     }

@@ -47,8 +47,7 @@ impl Git {
     ///
     /// # Errors
     /// [`GitError::NotARepository`]; [`GitError::Unsupported`] for a partial
-    /// clone, one that borrows objects from another, and one whose refs are no
-    /// files.
+    /// clone, and one whose refs are no files.
     pub async fn open(&self, path: &Path) -> Result<Repository, GitError> {
         let not_found = || GitError::NotARepository {
             path: path.to_owned(),
@@ -74,7 +73,7 @@ impl Git {
         let git_dir = resolve(&git_dir.stdout)?;
         let folder = Folder::open(&common).tried(|| format!("open {}", common.display()))?;
         let config = Config::of_repository(self, &folder).await?;
-        let format = supported(&config, &folder)?;
+        let format = supported(&config)?;
         let settings = TAKEN_OVER
             .into_iter()
             .filter_map(|key| Some((key, plain(config.last(key)?)?)))
@@ -97,7 +96,7 @@ fn plain(value: &str) -> Option<String> {
     is_word.then(|| value.to_owned())
 }
 
-fn supported(config: &Config, folder: &Folder) -> Result<ObjectFormat, GitError> {
+fn supported(config: &Config) -> Result<ObjectFormat, GitError> {
     let unsupported = |what: &str| {
         Err(GitError::Unsupported {
             what: what.to_owned(),
@@ -113,14 +112,6 @@ fn supported(config: &Config, folder: &Folder) -> Result<ObjectFormat, GitError>
         .is_some_and(|storage| !storage.eq_ignore_ascii_case("files"))
     {
         return unsupported("its refs are not stored as files");
-    }
-    let objects = folder
-        .below(Path::new("objects/info"))
-        .and_then(|info| info.read("alternates", 1024 * 1024));
-    if objects.is_ok_and(|text| text.is_some_and(|text| !text.trim_ascii().is_empty())) {
-        return unsupported(
-            "it borrows objects from another; run `git repack -a -d` and remove objects/info/alternates",
-        );
     }
     match config.last("extensions.objectformat") {
         None | Some("sha1") => Ok(ObjectFormat::Sha1),

@@ -24,9 +24,9 @@ pub(super) fn failure(
 /// The failure of a step that git caused.
 pub(super) fn of_git(step: ExecutionStep, error: &GitError) -> StepFailure {
     let fault = match error {
-        GitError::NotARepository { .. } | GitError::Unsupported { .. } => {
-            StepFault::WorkspaceUnavailable
-        }
+        GitError::NotARepository { .. }
+        | GitError::Unsupported { .. }
+        | GitError::Borrowing { .. } => StepFault::WorkspaceUnavailable,
         GitError::Tampered { .. } | GitError::OutsideRoot { .. } | GitError::NoBranch { .. } => {
             StepFault::WorkspaceMissing
         }
@@ -42,7 +42,9 @@ pub(super) fn of_git(step: ExecutionStep, error: &GitError) -> StepFailure {
         _ => StepFault::GitFailed,
     };
     let details = match error {
-        GitError::BranchInUse { path } => json!({ "path": path }),
+        GitError::BranchInUse { path } | GitError::Borrowing { file: path, .. } => {
+            json!({ "path": path })
+        }
         GitError::RefConflict { branch, .. } => json!({ "branch": branch }),
         GitError::OffBranch { found } => json!({ "found": found }),
         GitError::InTheWay { paths } | GitError::Uncommitted { paths, .. } => {
