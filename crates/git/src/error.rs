@@ -104,6 +104,15 @@ pub enum GitError {
         /// What stands in the way.
         reason: String,
     },
+    /// A branch that is to be made cannot stand beside another one: the name of one
+    /// would be a folder for the other.
+    #[error("the branch {branch} cannot stand beside {other}, which the repository has")]
+    NameInTheWay {
+        /// The name of the branch that is to be made.
+        branch: String,
+        /// The name of the other one.
+        other: String,
+    },
     /// Somebody else works on the repository.
     #[error("the repository is busy")]
     Busy,

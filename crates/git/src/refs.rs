@@ -134,19 +134,18 @@ impl<'a> Refs<'a> {
     /// Git cannot store `a` beside `a/b`, and a packed ref is no file that would
     /// stand in the way.
     fn check_free(&self, name: &str) -> Result<(), GitError> {
-        let is_in_way = |other: &String| {
-            let (short, long) = match other.len() < name.len() {
-                true => (other.as_str(), name),
-                false => (name, other.as_str()),
-            };
-            long.strip_prefix(short)
-                .is_some_and(|rest| rest.starts_with('/'))
-        };
-        match self.packed()?.keys().find(|other| is_in_way(other)) {
+        match self.packed()?.keys().find(|other| exclude(other, name)) {
             Some(other) => Err(conflict(name, &format!("{other} is a ref"))),
             None => Ok(()),
         }
     }
+}
+
+/// True if only one of two refs can be stored: `a` and `a/b`.
+pub(crate) fn exclude(a: &str, b: &str) -> bool {
+    let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
+    long.strip_prefix(short)
+        .is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// The lock file of a ref, removed when dropped.

@@ -10,7 +10,7 @@ use crate::config::Config;
 use crate::error::Tried as _;
 use crate::folder::{Folder, path_of};
 use crate::program::Command;
-use crate::refs::Refs;
+use crate::refs::{Refs, exclude};
 use crate::values::ObjectFormat;
 use crate::view::View;
 use crate::{Branch, CommitId, Git, GitError};
@@ -158,6 +158,25 @@ impl Repository {
     /// [`GitError::Tampered`] if its ref is a link or points to another ref.
     pub fn branch_head(&self, branch: &Branch) -> Result<Option<CommitId>, GitError> {
         self.refs().read(&branch.reference())
+    }
+
+    /// Fails if a branch that is to be made has no room: git cannot store `a` beside
+    /// `a/b`. One that exists has.
+    ///
+    /// # Errors
+    /// [`GitError::NameInTheWay`].
+    pub fn need_room_for(&self, branch: &Branch) -> Result<(), GitError> {
+        if self.branch_head(branch)?.is_some() {
+            return Ok(());
+        }
+        let names = self.refs().list("refs/heads")?;
+        match names.keys().find(|name| exclude(name, &branch.reference())) {
+            None => Ok(()),
+            Some(name) => Err(GitError::NameInTheWay {
+                branch: branch.to_string(),
+                other: name.trim_start_matches("refs/heads/").to_owned(),
+            }),
+        }
     }
 
     /// True if the repository has the commit.

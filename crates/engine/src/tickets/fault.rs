@@ -30,7 +30,9 @@ pub(super) fn of_git(step: ExecutionStep, error: &GitError) -> StepFailure {
         GitError::Tampered { .. } | GitError::OutsideRoot { .. } | GitError::NoBranch { .. } => {
             StepFault::WorkspaceMissing
         }
-        GitError::BranchInUse { .. } | GitError::RefConflict { .. } => StepFault::BranchInUse,
+        GitError::BranchInUse { .. }
+        | GitError::RefConflict { .. }
+        | GitError::NameInTheWay { .. } => StepFault::BranchInUse,
         GitError::OffBranch { .. }
         | GitError::OperationInProgress { .. }
         | GitError::Uncommitted { .. }
@@ -45,7 +47,9 @@ pub(super) fn of_git(step: ExecutionStep, error: &GitError) -> StepFailure {
         GitError::BranchInUse { path } | GitError::Borrowing { file: path, .. } => {
             json!({ "path": path })
         }
-        GitError::RefConflict { branch, .. } => json!({ "branch": branch }),
+        GitError::RefConflict { branch, .. } | GitError::NameInTheWay { other: branch, .. } => {
+            json!({ "branch": branch })
+        }
         GitError::OffBranch { found } => json!({ "found": found }),
         GitError::InTheWay { paths } | GitError::Uncommitted { paths, .. } => {
             json!({ "paths": paths })

@@ -109,6 +109,10 @@ async fn open_source(
             facts,
         ));
     }
+    source
+        .repository
+        .need_room_for(&branch(&worktree.branch)?)
+        .map_err(|error| of_git(step, &error))?;
     let state = source
         .repository
         .source_state()

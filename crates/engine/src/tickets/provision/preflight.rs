@@ -16,7 +16,7 @@ use crate::state::EngineState;
 use crate::tickets::fault::of_git;
 use crate::tickets::repository::git_of;
 use crate::tickets::repository::remotes::{addresses, without_remote};
-use crate::tickets::repository::source::{self, base_branch, is_on};
+use crate::tickets::repository::source::{self, base_branch, branch, is_on};
 
 /// The longest look at one repository.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -115,5 +115,6 @@ async fn look(
     let own = source.repository.branch_head(&base).map_err(of_git)?;
     preflight.base_exists = own.is_some();
     preflight.base_branch = Some(base.as_str().to_owned());
-    Ok(())
+    let planned = branch(&preflight.branch)?;
+    source.repository.need_room_for(&planned).map_err(of_git)
 }
