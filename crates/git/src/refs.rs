@@ -120,7 +120,12 @@ impl<'a> Refs<'a> {
             Err(error) if error.raw_os_error() == Some(Errno::ENOTDIR as i32) => {
                 return Err(conflict(name, "a shorter name is a ref"));
             }
-            Err(error) => return Err(not_plain(name, &error)),
+            Err(error) => {
+                return Err(match GitError::writing(name, error) {
+                    GitError::Io { source, .. } => not_plain(name, &source),
+                    refused => refused,
+                });
+            }
         };
         let lock = Lock::take(&folder, file, name).await?;
         if self.read(name)?.as_ref() != old {
@@ -173,7 +178,7 @@ impl<'a> Lock<'a> {
                     });
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error).tried(|| format!("lock {name}")),
+                Err(error) => return Err(GitError::writing(name, error)),
             }
             let stat = folder.stat_of(&lock).tried(|| format!("lock {name}"))?;
             let seen = stat.map(|stat| (stat.st_ino, stat.st_mtime, stat.st_mtime_nsec));

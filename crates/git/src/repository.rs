@@ -160,6 +160,19 @@ impl Repository {
         self.refs().read(&branch.reference())
     }
 
+    /// Fails if this user may not add objects, branches and worktrees.
+    ///
+    /// # Errors
+    /// [`GitError::NotWritable`].
+    pub fn need_writable(&self) -> Result<(), GitError> {
+        for folder in [".", "objects", "refs/heads"] {
+            let may = self.folder().may_add_to(Path::new(folder));
+            let path: PathBuf = self.common_dir().join(folder).components().collect();
+            may.map_err(|error| GitError::writing(path.to_string_lossy(), error))?;
+        }
+        Ok(())
+    }
+
     /// Fails if a branch that is to be made has no room: git cannot store `a` beside
     /// `a/b`. One that exists has.
     ///

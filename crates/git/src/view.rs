@@ -177,7 +177,7 @@ impl View {
         let repository = self.repository.clone();
         run_blocking(move || {
             objects::publish(&from, repository.folder())
-                .tried(|| "write to the objects of the repository".to_owned())
+                .map_err(|error| GitError::writing("its objects", error))
         })
         .await
     }

@@ -17,7 +17,7 @@ impl Repository {
     ///
     /// # Errors
     /// [`GitError::BranchInUse`], [`GitError::NoCommit`], [`GitError::Borrowing`],
-    /// [`GitError::OutsideRoot`], [`GitError::NameInTheWay`], [`GitError::RefConflict`]; [`GitError::Tampered`] for a link on the way.
+    /// [`GitError::OutsideRoot`], [`GitError::NameInTheWay`], [`GitError::NotWritable`], [`GitError::RefConflict`]; [`GitError::Tampered`] for a link on the way.
     pub async fn add_worktree(
         &self,
         path: &Path,
@@ -43,6 +43,7 @@ impl Repository {
         if let Some(path) = self.folder_of_branch(branch)? {
             return Err(GitError::BranchInUse { path });
         }
+        self.need_writable()?;
         self.need_room_for(branch)?;
         view.need_whole(start).await?;
         let head = self.make_branch(branch, start).await?;

@@ -295,7 +295,7 @@ async fn a_branch_that_is_in_use_is_told() {
         .add_worktree(Path::new("two"), &inner, &world.main())
         .await;
     assert!(
-        matches!(added, Err(GitError::RefConflict { .. })),
+        matches!(added, Err(GitError::NameInTheWay { .. })),
         "{added:?}"
     );
 }

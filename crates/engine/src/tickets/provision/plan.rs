@@ -96,6 +96,7 @@ async fn open_source(
         Some(remote) => git.default_branch(remote).await.ok().flatten(),
         None => None,
     };
+    let own = branch(&worktree.branch)?;
     if base.as_str() == worktree.branch || first.is_some_and(|it| it.as_str() == worktree.branch) {
         let message = format!(
             "{} is a base branch; a ticket needs its own",
@@ -109,12 +110,12 @@ async fn open_source(
             facts,
         ));
     }
-    source
-        .repository
-        .need_room_for(&branch(&worktree.branch)?)
+    let repository = &source.repository;
+    repository
+        .need_writable()
+        .and_then(|()| repository.need_room_for(&own))
         .map_err(|error| of_git(step, &error))?;
-    let state = source
-        .repository
+    let state = repository
         .source_state()
         .await
         .map_err(|error| of_git(step, &error))?;

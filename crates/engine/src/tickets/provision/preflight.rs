@@ -102,6 +102,7 @@ async fn look(
     }
     let source = source::open(state, git, workspace, false).await?;
     let of_git = |error| of_git(step, &error);
+    source.repository.need_writable().map_err(of_git)?;
     if remote_required {
         let named = addresses(&source.repository, workspace).await;
         named.map_err(of_git)?.ok_or_else(|| without_remote(step))?;
