@@ -104,6 +104,24 @@ pub enum GitError {
         /// What stands in the way.
         reason: String,
     },
+    /// The file system of the repository takes nothing, or nothing from this user.
+    #[error("the repository cannot be written: {what}")]
+    NotWritable {
+        /// Which part of it.
+        what: String,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// A branch that is to be made cannot stand beside another one: the name of one
+    /// would be a folder for the other.
+    #[error("the branch {branch} cannot stand beside {other}, which the repository has")]
+    NameInTheWay {
+        /// The name of the branch that is to be made.
+        branch: String,
+        /// The name of the other one.
+        other: String,
+    },
     /// Somebody else works on the repository.
     #[error("the repository is busy")]
     Busy,
@@ -140,6 +158,17 @@ pub enum GitError {
         /// What it printed.
         message: String,
     },
+    /// A command failed in a repository that names objects of another one, which are
+    /// never read: some that are needed may be there alone.
+    #[error("git {command} failed: {message}; {} names objects of another repository, which are not read: remove it, after `git repack -a -d` where they are needed", file.display())]
+    Borrowing {
+        /// The command.
+        command: &'static str,
+        /// What it printed.
+        message: String,
+        /// The file that names them.
+        file: PathBuf,
+    },
     /// A file could not be read or written.
     #[error("{what}")]
     Io {
@@ -152,6 +181,36 @@ pub enum GitError {
 }
 
 impl GitError {
+    /// A command failed in a repository that may name objects which it did not see.
+    pub(crate) fn failed(
+        command: &'static str,
+        message: String,
+        alternates: Option<PathBuf>,
+    ) -> Self {
+        match alternates {
+            Some(file) => Self::Borrowing {
+                command,
+                message,
+                file,
+            },
+            None => Self::Failed { command, message },
+        }
+    }
+
+    /// A part of a repository could not be written.
+    pub(crate) fn writing(what: impl Into<String>, source: io::Error) -> Self {
+        let what = what.into();
+        match source.kind() {
+            io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => {
+                Self::NotWritable { what, source }
+            }
+            _ => Self::Io {
+                what: format!("failed to write {what}"),
+                source,
+            },
+        }
+    }
+
     pub(crate) fn tampered(what: impl Into<String>) -> Self {
         Self::Tampered { what: what.into() }
     }
@@ -168,5 +227,24 @@ impl<T, E: Into<io::Error>> Tried<T> for Result<T, E> {
             what: format!("failed to {}", what()),
             source: error.into(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nix::errno::Errno;
+
+    use super::*;
+
+    #[test]
+    fn a_repository_that_takes_nothing_is_told_from_other_failures() {
+        for errno in [Errno::EROFS, Errno::EACCES, Errno::EPERM] {
+            let error = GitError::writing("refs/heads/a", errno.into());
+            assert!(matches!(error, GitError::NotWritable { .. }), "{error}");
+            let told = error.to_string();
+            assert_eq!(told, "the repository cannot be written: refs/heads/a");
+        }
+        let full = GitError::writing("refs/heads/a", Errno::ENOSPC.into());
+        assert!(matches!(full, GitError::Io { .. }), "{full}");
     }
 }

@@ -14,7 +14,7 @@ use nix::dir::{Dir, Type};
 use nix::errno::Errno;
 use nix::fcntl::{AtFlags, OFlag, RenameFlags, openat, readlinkat, renameat, renameat2};
 use nix::sys::stat::{FileStat, Mode, SFlag, fstat, fstatat, mkdirat};
-use nix::unistd::{UnlinkatFlags, symlinkat, unlinkat};
+use nix::unistd::{AccessFlags, UnlinkatFlags, faccessat, symlinkat, unlinkat};
 
 /// An open folder.
 #[derive(Debug)]
@@ -45,6 +45,12 @@ impl Kind {
 impl AsFd for Folder {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
+    }
+}
+
+impl From<Folder> for File {
+    fn from(folder: Folder) -> Self {
+        folder.0.into()
     }
 }
 
@@ -103,6 +109,16 @@ impl Folder {
     pub(crate) fn new_child(&self, name: &OsStr, mode: u32) -> io::Result<Self> {
         mkdirat(self.0.as_fd(), name, Mode::from_bits_truncate(mode))?;
         self.child(name)
+    }
+
+    /// Fails if this user may make nothing in a folder below. One that is missing is made
+    /// when it is needed.
+    pub(crate) fn may_add_to(&self, path: &Path) -> io::Result<()> {
+        let access = AccessFlags::W_OK | AccessFlags::X_OK;
+        match faccessat(self.0.as_fd(), path, access, AtFlags::AT_EACCESS) {
+            Ok(()) | Err(Errno::ENOENT) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// What is known about this folder.

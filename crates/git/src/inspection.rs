@@ -88,11 +88,19 @@ impl View {
             .stdout_limit(LIST_LIMIT)
             .text()
             .await?;
-        let blob = |line: &str| {
-            let (id, size) = line.strip_prefix("blob ")?.split_once(' ')?;
-            Some((id.to_owned(), size.parse().ok()?))
-        };
-        Ok(printed.lines().filter_map(blob).collect())
+        let mut blobs = Vec::new();
+        for line in printed.lines() {
+            // What is not there now may be there when it is pushed.
+            if line.ends_with(" missing") {
+                return Err(self.failed("cat-file", line.to_owned()));
+            }
+            let blob = |line: &str| {
+                let (id, size) = line.strip_prefix("blob ")?.split_once(' ')?;
+                Some((id.to_owned(), size.parse().ok()?))
+            };
+            blobs.extend(blob(line));
+        }
+        Ok(blobs)
     }
 
     /// Looks for private keys in files.

@@ -325,9 +325,6 @@ fn failed(remote: &Remote, command: &'static str, output: &Output) -> GitError {
     } else if says(&AWAY) {
         GitError::Unreachable { reason }
     } else {
-        GitError::Failed {
-            command,
-            message: reason,
-        }
+        output.failed_with(command, reason)
     }
 }

@@ -4,14 +4,17 @@
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, Read as _, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use nix::sys::stat::{Mode, fchmod};
 use nix::unistd::{Gid, Uid, fchown};
 
-use crate::GitError;
 use crate::error::Tried as _;
 use crate::folder::{Folder, Kind};
+use crate::{GitError, Repository};
+
+/// A line for each repository whose objects are borrowed.
+const MAX_ALTERNATES: usize = 1024 * 1024;
 
 /// Fails if an object, or a folder of them, is a link: it could lead to those of
 /// another repository.
@@ -40,6 +43,18 @@ pub(crate) fn check(repository: &Folder) -> Result<(), GitError> {
         }
     }
     Ok(())
+}
+
+/// The file in which a repository names the objects of others, where it names any. What
+/// they hold is never read.
+pub(crate) fn alternates(repository: &Repository) -> Option<PathBuf> {
+    let folder = Path::new("objects/info");
+    let info = repository.folder().below(folder).ok()?;
+    let named = info.read("alternates", MAX_ALTERNATES);
+    // A file that cannot be read may name others.
+    let is_empty = named.is_ok_and(|text| text.unwrap_or_default().trim_ascii().is_empty());
+    let path = repository.common_dir().join(folder).join("alternates");
+    (!is_empty).then_some(path)
 }
 
 /// The order in which the files of a pack become visible, by their endings.

@@ -24,6 +24,8 @@ pub(crate) struct Invocation {
     pub(crate) input: Vec<u8>,
     pub(crate) limit: Duration,
     pub(crate) stdout_limit: usize,
+    /// See [`Output::alternates`].
+    pub(crate) alternates: Option<PathBuf>,
 }
 
 /// What a program printed, and how it ended.
@@ -35,6 +37,8 @@ pub(crate) struct Output {
     /// It printed more than was wanted, and was ended.
     pub(crate) is_truncated: bool,
     pub(crate) stderr: Vec<u8>,
+    /// The file in which the repository names objects that the program did not see.
+    pub(crate) alternates: Option<PathBuf>,
 }
 
 /// Why a program has no end that could be told.
@@ -81,6 +85,7 @@ async fn to_end(invocation: Invocation) -> io::Result<Output> {
         stdout,
         is_truncated,
         stderr,
+        alternates: invocation.alternates,
     })
 }
 

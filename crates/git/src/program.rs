@@ -163,6 +163,7 @@ impl Command {
                 input: Vec::new(),
                 limit: settings.local_limit,
                 stdout_limit: STDOUT_LIMIT,
+                alternates: None,
             },
             is_cut: false,
         }
@@ -197,6 +198,12 @@ impl Command {
 
     pub(crate) const fn limit(mut self, limit: Duration) -> Self {
         self.invocation.limit = limit;
+        self
+    }
+
+    /// The file in which the repository names objects that are not read.
+    pub(crate) fn alternates(mut self, file: Option<PathBuf>) -> Self {
+        self.invocation.alternates = file;
         self
     }
 
@@ -261,10 +268,11 @@ impl Command {
 
 impl Output {
     pub(crate) fn failed(&self, command: &'static str) -> GitError {
-        GitError::Failed {
-            command,
-            message: self.message(),
-        }
+        self.failed_with(command, self.message())
+    }
+
+    pub(crate) fn failed_with(&self, command: &'static str, message: String) -> GitError {
+        GitError::failed(command, message, self.alternates.clone())
     }
 
     /// What it complained of, without passwords.

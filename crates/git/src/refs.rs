@@ -120,7 +120,12 @@ impl<'a> Refs<'a> {
             Err(error) if error.raw_os_error() == Some(Errno::ENOTDIR as i32) => {
                 return Err(conflict(name, "a shorter name is a ref"));
             }
-            Err(error) => return Err(not_plain(name, &error)),
+            Err(error) => {
+                return Err(match GitError::writing(name, error) {
+                    GitError::Io { source, .. } => not_plain(name, &source),
+                    refused => refused,
+                });
+            }
         };
         let lock = Lock::take(&folder, file, name).await?;
         if self.read(name)?.as_ref() != old {
@@ -134,19 +139,18 @@ impl<'a> Refs<'a> {
     /// Git cannot store `a` beside `a/b`, and a packed ref is no file that would
     /// stand in the way.
     fn check_free(&self, name: &str) -> Result<(), GitError> {
-        let is_in_way = |other: &String| {
-            let (short, long) = match other.len() < name.len() {
-                true => (other.as_str(), name),
-                false => (name, other.as_str()),
-            };
-            long.strip_prefix(short)
-                .is_some_and(|rest| rest.starts_with('/'))
-        };
-        match self.packed()?.keys().find(|other| is_in_way(other)) {
+        match self.packed()?.keys().find(|other| exclude(other, name)) {
             Some(other) => Err(conflict(name, &format!("{other} is a ref"))),
             None => Ok(()),
         }
     }
+}
+
+/// True if only one of two refs can be stored: `a` and `a/b`.
+pub(crate) fn exclude(a: &str, b: &str) -> bool {
+    let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
+    long.strip_prefix(short)
+        .is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// The lock file of a ref, removed when dropped.
@@ -174,7 +178,7 @@ impl<'a> Lock<'a> {
                     });
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error).tried(|| format!("lock {name}")),
+                Err(error) => return Err(GitError::writing(name, error)),
             }
             let stat = folder.stat_of(&lock).tried(|| format!("lock {name}"))?;
             let seen = stat.map(|stat| (stat.st_ino, stat.st_mtime, stat.st_mtime_nsec));

@@ -10,7 +10,7 @@ use crate::config::Config;
 use crate::error::Tried as _;
 use crate::folder::{Folder, path_of};
 use crate::program::Command;
-use crate::refs::Refs;
+use crate::refs::{Refs, exclude};
 use crate::values::ObjectFormat;
 use crate::view::View;
 use crate::{Branch, CommitId, Git, GitError};
@@ -47,8 +47,7 @@ impl Git {
     ///
     /// # Errors
     /// [`GitError::NotARepository`]; [`GitError::Unsupported`] for a partial
-    /// clone, one that borrows objects from another, and one whose refs are no
-    /// files.
+    /// clone, and one whose refs are no files.
     pub async fn open(&self, path: &Path) -> Result<Repository, GitError> {
         let not_found = || GitError::NotARepository {
             path: path.to_owned(),
@@ -74,7 +73,7 @@ impl Git {
         let git_dir = resolve(&git_dir.stdout)?;
         let folder = Folder::open(&common).tried(|| format!("open {}", common.display()))?;
         let config = Config::of_repository(self, &folder).await?;
-        let format = supported(&config, &folder)?;
+        let format = supported(&config)?;
         let settings = TAKEN_OVER
             .into_iter()
             .filter_map(|key| Some((key, plain(config.last(key)?)?)))
@@ -97,7 +96,7 @@ fn plain(value: &str) -> Option<String> {
     is_word.then(|| value.to_owned())
 }
 
-fn supported(config: &Config, folder: &Folder) -> Result<ObjectFormat, GitError> {
+fn supported(config: &Config) -> Result<ObjectFormat, GitError> {
     let unsupported = |what: &str| {
         Err(GitError::Unsupported {
             what: what.to_owned(),
@@ -113,14 +112,6 @@ fn supported(config: &Config, folder: &Folder) -> Result<ObjectFormat, GitError>
         .is_some_and(|storage| !storage.eq_ignore_ascii_case("files"))
     {
         return unsupported("its refs are not stored as files");
-    }
-    let objects = folder
-        .below(Path::new("objects/info"))
-        .and_then(|info| info.read("alternates", 1024 * 1024));
-    if objects.is_ok_and(|text| text.is_some_and(|text| !text.trim_ascii().is_empty())) {
-        return unsupported(
-            "it borrows objects from another; run `git repack -a -d` and remove objects/info/alternates",
-        );
     }
     match config.last("extensions.objectformat") {
         None | Some("sha1") => Ok(ObjectFormat::Sha1),
@@ -167,6 +158,38 @@ impl Repository {
     /// [`GitError::Tampered`] if its ref is a link or points to another ref.
     pub fn branch_head(&self, branch: &Branch) -> Result<Option<CommitId>, GitError> {
         self.refs().read(&branch.reference())
+    }
+
+    /// Fails if this user may not add objects, branches and worktrees.
+    ///
+    /// # Errors
+    /// [`GitError::NotWritable`].
+    pub fn need_writable(&self) -> Result<(), GitError> {
+        for folder in [".", "objects", "refs/heads"] {
+            let may = self.folder().may_add_to(Path::new(folder));
+            let path: PathBuf = self.common_dir().join(folder).components().collect();
+            may.map_err(|error| GitError::writing(path.to_string_lossy(), error))?;
+        }
+        Ok(())
+    }
+
+    /// Fails if a branch that is to be made has no room: git cannot store `a` beside
+    /// `a/b`. One that exists has.
+    ///
+    /// # Errors
+    /// [`GitError::NameInTheWay`].
+    pub fn need_room_for(&self, branch: &Branch) -> Result<(), GitError> {
+        if self.branch_head(branch)?.is_some() {
+            return Ok(());
+        }
+        let names = self.refs().list("refs/heads")?;
+        match names.keys().find(|name| exclude(name, &branch.reference())) {
+            None => Ok(()),
+            Some(name) => Err(GitError::NameInTheWay {
+                branch: branch.to_string(),
+                other: name.trim_start_matches("refs/heads/").to_owned(),
+            }),
+        }
     }
 
     /// True if the repository has the commit.

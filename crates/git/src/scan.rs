@@ -93,6 +93,13 @@ pub(crate) async fn scan(view: &View, head: &CommitId, files: &Path) -> Result<S
         Vec::new()
     } else {
         refresh(view, files).await?;
+        found
+            .special
+            .retain(|path| !is_submodule(path, &submodules));
+        for path in not_ignored(view, files, found.special).await? {
+            scan.changes.insert(path.clone(), Status::Added);
+            refused.insert(path, Reason::SpecialFile);
+        }
         list(view, files).await?
     };
     let mut candidates = Vec::new();
@@ -134,6 +141,36 @@ async fn list(view: &View, files: &Path) -> Result<Vec<u8>, GitError> {
         .stdout_limit(LIST_LIMIT)
         .output()
         .await
+}
+
+/// Those of some paths that no `.gitignore` names.
+async fn not_ignored(
+    view: &View,
+    files: &Path,
+    mut paths: Vec<Vec<u8>>,
+) -> Result<Vec<Vec<u8>>, GitError> {
+    if paths.is_empty() {
+        return Ok(paths);
+    }
+    // A name that begins with a colon would be more than a name.
+    let plain = |path: &Vec<u8>| [b"./", path.as_slice()].concat();
+    let input: Vec<_> = paths.iter().map(plain).collect();
+    let output = view
+        .command_in("check-ignore", files)
+        // It takes names alone, and refuses to be told so.
+        .env("GIT_LITERAL_PATHSPECS", "0")
+        .args(["--no-index", "-z", "--stdin"])
+        .input(input.join(&0))
+        .stdout_limit(LIST_LIMIT)
+        .run()
+        .await?;
+    // It says by its exit code whether any is ignored.
+    if !matches!(output.code, Some(0 | 1)) {
+        return Err(output.failed("check-ignore"));
+    }
+    let ignored: BTreeSet<&[u8]> = records(&output.stdout).collect();
+    paths.retain(|path| !ignored.contains(plain(path).as_slice()));
+    Ok(paths)
 }
 
 /// Puts what was found into the index of the view, and makes a tree of it. What

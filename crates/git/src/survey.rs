@@ -62,6 +62,8 @@ pub(crate) struct Found {
     /// the id of what they were.
     pub(crate) large: Vec<(Vec<u8>, String, u64)>,
     pub(crate) submodules: Vec<u8>,
+    /// Pipes, sockets and devices that the commit has nothing of. Git does not list them.
+    pub(crate) special: Vec<Vec<u8>>,
     /// There is a pipe that git would wait for.
     pub(crate) stops_git: bool,
     /// What the index of the commit says of all other paths.
@@ -115,15 +117,15 @@ pub(crate) async fn look_at(
                 Some(Kind::Link) => {}
             }
         }
-        find_pipes(&root, Path::new(""), &mut found)?;
+        find_special(&root, Path::new(""), &mut found)?;
         io::Result::Ok(found)
     })
     .await
     .tried(|| "look at the files of the worktree".to_owned())
 }
 
-/// Finds files that git would open without looking at what they are.
-fn find_pipes(folder: &Folder, path: &Path, found: &mut Found) -> io::Result<()> {
+/// Finds what git does not list, and what it would open without looking at what it is.
+fn find_special(folder: &Folder, path: &Path, found: &mut Found) -> io::Result<()> {
     for name in folder.names()? {
         if name == ".git" {
             continue;
@@ -133,13 +135,17 @@ fn find_pipes(folder: &Folder, path: &Path, found: &mut Found) -> io::Result<()>
         match folder.kind(&name)? {
             Some(Kind::Folder) => {
                 if let Ok(child) = folder.child(&name) {
-                    find_pipes(&child, &at, found)?;
+                    find_special(&child, &at, found)?;
                 }
             }
-            Some(Kind::Special) if is_read => {
+            Some(Kind::Special) => {
                 let path = at.into_os_string().into_encoded_bytes();
-                found.refused.insert(path, Reason::SpecialFile);
-                found.stops_git = true;
+                if is_read {
+                    found.refused.insert(path, Reason::SpecialFile);
+                    found.stops_git = true;
+                } else if !found.entries.contains_key(&path) {
+                    found.special.push(path);
+                }
             }
             _ => {}
         }

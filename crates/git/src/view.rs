@@ -36,6 +36,7 @@ pub(crate) struct View {
     dir: TempDir,
     /// Leads to the objects of the repository.
     borrowed: PathBuf,
+    alternates: Option<PathBuf>,
 }
 
 impl View {
@@ -55,6 +56,7 @@ impl View {
             Ok(Self {
                 dir: lay_out(&repository, &head).tried(making)?,
                 borrowed: borrowed(&repository).tried(making)?,
+                alternates: objects::alternates(&repository),
                 repository,
             })
         })
@@ -87,6 +89,7 @@ impl View {
             .env("GIT_OBJECT_DIRECTORY", self.path().join("objects"))
             .env("GIT_INDEX_FILE", self.index())
             .env("GIT_ALTERNATE_OBJECT_DIRECTORIES", &self.borrowed)
+            .alternates(self.alternates.clone())
     }
 
     /// A command that sees the files in a folder.
@@ -110,9 +113,27 @@ impl View {
         if self.has_commit(commit).await? {
             return Ok(());
         }
-        Err(GitError::NoCommit {
-            commit: commit.to_string(),
-        })
+        let commit = commit.to_string();
+        match self.alternates {
+            Some(_) => Err(self.failed("cat-file", format!("there is no commit {commit}"))),
+            None => Err(GitError::NoCommit { commit }),
+        }
+    }
+
+    /// What a command that could not do its work means here.
+    pub(crate) fn failed(&self, command: &'static str, message: String) -> GitError {
+        GitError::failed(command, message, self.alternates.clone())
+    }
+
+    /// Fails if the repository does not have all that a commit holds. Only one that
+    /// names objects of another is looked through: it may have begun as half of it.
+    pub(crate) async fn need_whole(&self, commit: &CommitId) -> Result<(), GitError> {
+        self.need_commit(commit).await?;
+        if self.alternates.is_some() {
+            let all = self.command("rev-list").args(["--objects", "--quiet"]);
+            all.arg(commit.as_str()).output().await?;
+        }
+        Ok(())
     }
 
     pub(crate) async fn is_ancestor(
@@ -156,7 +177,7 @@ impl View {
         let repository = self.repository.clone();
         run_blocking(move || {
             objects::publish(&from, repository.folder())
-                .tried(|| "write to the objects of the repository".to_owned())
+                .map_err(|error| GitError::writing("its objects", error))
         })
         .await
     }

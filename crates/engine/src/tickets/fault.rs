@@ -24,13 +24,16 @@ pub(super) fn failure(
 /// The failure of a step that git caused.
 pub(super) fn of_git(step: ExecutionStep, error: &GitError) -> StepFailure {
     let fault = match error {
-        GitError::NotARepository { .. } | GitError::Unsupported { .. } => {
-            StepFault::WorkspaceUnavailable
-        }
+        GitError::NotARepository { .. }
+        | GitError::Unsupported { .. }
+        | GitError::NotWritable { .. }
+        | GitError::Borrowing { .. } => StepFault::WorkspaceUnavailable,
         GitError::Tampered { .. } | GitError::OutsideRoot { .. } | GitError::NoBranch { .. } => {
             StepFault::WorkspaceMissing
         }
-        GitError::BranchInUse { .. } | GitError::RefConflict { .. } => StepFault::BranchInUse,
+        GitError::BranchInUse { .. }
+        | GitError::RefConflict { .. }
+        | GitError::NameInTheWay { .. } => StepFault::BranchInUse,
         GitError::OffBranch { .. }
         | GitError::OperationInProgress { .. }
         | GitError::Uncommitted { .. }
@@ -42,8 +45,12 @@ pub(super) fn of_git(step: ExecutionStep, error: &GitError) -> StepFailure {
         _ => StepFault::GitFailed,
     };
     let details = match error {
-        GitError::BranchInUse { path } => json!({ "path": path }),
-        GitError::RefConflict { branch, .. } => json!({ "branch": branch }),
+        GitError::BranchInUse { path } | GitError::Borrowing { file: path, .. } => {
+            json!({ "path": path })
+        }
+        GitError::RefConflict { branch, .. } | GitError::NameInTheWay { other: branch, .. } => {
+            json!({ "branch": branch })
+        }
         GitError::OffBranch { found } => json!({ "found": found }),
         GitError::InTheWay { paths } | GitError::Uncommitted { paths, .. } => {
             json!({ "paths": paths })
@@ -80,4 +87,37 @@ pub(super) fn unsafe_files(step: ExecutionStep, files: &[Refusal]) -> StepFailur
         message,
         json!({ "files": named }),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    #[test]
+    fn what_stands_against_a_repository_is_told_as_such() {
+        let (what, source) = ("refs/heads/a".to_owned(), io::ErrorKind::ReadOnlyFilesystem);
+        let locked = GitError::NotWritable {
+            what,
+            source: source.into(),
+        };
+        let told = of_git(ExecutionStep::Source, &locked);
+        assert_eq!(told.fault, StepFault::WorkspaceUnavailable);
+        let expected = "the repository cannot be written: refs/heads/a: read-only filesystem";
+        assert!(told.message.starts_with(expected), "{}", told.message);
+
+        let taken = GitError::NameInTheWay {
+            branch: "feature/DF/sub".to_owned(),
+            other: "feature/DF".to_owned(),
+        };
+        let told = of_git(ExecutionStep::Source, &taken);
+        assert_eq!(told.fault, StepFault::BranchInUse);
+        assert_eq!(told.details["branch"], "feature/DF");
+        assert!(
+            told.message.contains("feature/DF, which"),
+            "{}",
+            told.message
+        );
+    }
 }

@@ -110,7 +110,7 @@ impl LazyGit {
 }
 
 /// Somebody whom a commit names; characters that git does not take are left out.
-pub(crate) fn identity(name: &str, mail: &str) -> Identity {
+pub(super) fn identity(name: &str, mail: &str) -> Identity {
     let clean = |text: &str| -> String {
         let kept = text
             .chars()

@@ -16,8 +16,8 @@ impl Repository {
     /// interrupted.
     ///
     /// # Errors
-    /// [`GitError::BranchInUse`], [`GitError::NoCommit`], [`GitError::OutsideRoot`],
-    /// [`GitError::RefConflict`]; [`GitError::Tampered`] for a link on the way.
+    /// [`GitError::BranchInUse`], [`GitError::NoCommit`], [`GitError::Borrowing`],
+    /// [`GitError::OutsideRoot`], [`GitError::NameInTheWay`], [`GitError::NotWritable`], [`GitError::RefConflict`]; [`GitError::Tampered`] for a link on the way.
     pub async fn add_worktree(
         &self,
         path: &Path,
@@ -43,8 +43,13 @@ impl Repository {
         if let Some(path) = self.folder_of_branch(branch)? {
             return Err(GitError::BranchInUse { path });
         }
+        self.need_writable()?;
+        self.need_room_for(branch)?;
+        view.need_whole(start).await?;
         let head = self.make_branch(branch, start).await?;
-        view.need_commit(&head).await?;
+        if head != *start {
+            view.need_whole(&head).await?;
+        }
         worktree.note_pending(None, &head)?;
         let folder = worktree.place.make(&parent)?;
         let admin = Admin::make(self, worktree.path(), branch)?;

@@ -83,7 +83,7 @@ impl Admin {
         let all = repository
             .folder()
             .child_or_new(OsStr::new(WORKTREES), 0o777)
-            .tried(making)?;
+            .map_err(|error| GitError::writing(WORKTREES, error))?;
         let base = path.file_name().unwrap_or_default();
         let mut name = OsString::from(id_of(&base.to_string_lossy()));
         let mut n = 0;

@@ -7,6 +7,7 @@
     reason = "tests fail by panicking, and run git as its users and as agents do"
 )]
 
+mod borrowing;
 mod configured_programs;
 mod flow;
 mod http;

@@ -1,7 +1,12 @@
 //! What is not committed.
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::net::UnixListener;
 
+use nix::sys::stat::Mode;
+use nix::unistd::mkfifo;
 use workforce_git::{CommitOutcome, DiffTo, MAX_FILE, Reason};
 
 use crate::support::{World, committed, git, message, write};
@@ -138,4 +143,52 @@ async fn commits_of_the_agent_are_looked_through() {
         .refused_in_commits(std::slice::from_ref(&head), &head)
         .await;
     assert_eq!(refused.unwrap(), []);
+}
+
+#[tokio::test]
+async fn what_is_no_file_is_refused_unless_it_is_ignored() {
+    let world = World::new().await;
+    let worktree = world.worktree().await;
+    let path = worktree.path();
+    write(path, "good.txt", "good\n");
+    write(path, "dir/.gitignore", "*.pipe\n!kept.pipe\n");
+    fs::create_dir(path.join("target")).unwrap();
+    let pipes = [
+        "pipe",
+        "target/pipe",
+        ":!*.log",
+        "dir/[a] ?.pipe",
+        "dir/kept.pipe",
+    ];
+    for pipe in pipes {
+        mkfifo(&path.join(pipe), Mode::S_IRWXU).unwrap();
+    }
+    // A name that is no UTF-8.
+    let socket = path.join("dir").join(OsStr::from_bytes(b"s\xff"));
+    let _listener = UnixListener::bind(&socket).unwrap();
+    let outcome = worktree.commit(&message("Work")).await.unwrap();
+    let CommitOutcome::Refused(refused) = outcome else {
+        panic!("{outcome:?}");
+    };
+    let named: Vec<_> = refused.iter().map(|r| (&*r.path, r.reason)).collect();
+    let special = |path| (path, Reason::SpecialFile);
+    assert_eq!(
+        named,
+        [
+            special("dir/kept.pipe"),
+            special("dir/s\u{fffd}"),
+            special("pipe")
+        ]
+    );
+    let base = worktree.head().unwrap();
+    let diff = worktree.diff(&base, DiffTo::Files, 100_000).await.unwrap();
+    let names: Vec<_> = diff.files.iter().map(|file| &*file.path).collect();
+    assert_eq!(names, ["dir/.gitignore", "good.txt"]);
+    assert_eq!(diff.refused.len(), 3);
+
+    for refused in [path.join("dir/kept.pipe"), socket, path.join("pipe")] {
+        fs::remove_file(refused).unwrap();
+    }
+    committed(worktree.commit(&message("Work")).await.unwrap());
+    assert_eq!(worktree.changes(5).await.unwrap().total, 0);
 }

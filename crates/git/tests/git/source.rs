@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use workforce_git::{GitError, Operation};
+use workforce_git::{Branch, GitError, Operation};
 
 use crate::support::{World, branch, committed, git, message, write};
 
@@ -203,5 +203,42 @@ async fn a_source_that_was_touched_or_copied_is_clean() {
         assert_eq!(fs::read(folder.join(".git/index")).unwrap(), before);
         write(folder, "README.md", "hallo\n");
         assert_eq!(repository.source_state().await.unwrap().total, 1);
+    }
+}
+
+#[tokio::test]
+async fn a_branch_that_cannot_stand_beside_another_is_refused_by_its_name() {
+    let world = World::new().await;
+    let (source, start) = (world.source(), world.main());
+    let repository = world.open().await;
+    for (number, (there, wanted)) in [("feature/DF", "feature/DF/sub"), ("topic/a/b/c", "topic/a")]
+        .into_iter()
+        .enumerate()
+    {
+        let wanted = Branch::new(wanted).unwrap();
+        git(&source, &["branch", there]);
+        for is_packed in [false, true] {
+            if is_packed {
+                git(&source, &["pack-refs", "--all"]);
+            }
+            let place = PathBuf::from(format!("tickets/{number}"));
+            let made = repository.add_worktree(&place, &wanted, &start).await;
+            for refused in [repository.need_room_for(&wanted), made.map(drop)] {
+                let Err(GitError::NameInTheWay { other, .. }) = refused else {
+                    panic!("{refused:?}");
+                };
+                assert_eq!(other, there);
+            }
+            assert!(!world.path("managed").join(&place).exists());
+        }
+        git(&source, &["branch", "-q", "-D", there]);
+        repository.need_room_for(&wanted).unwrap();
+        let place = PathBuf::from(format!("tickets/{number}"));
+        repository
+            .add_worktree(&place, &wanted, &start)
+            .await
+            .unwrap();
+        // One that exists has its room.
+        repository.need_room_for(&wanted).unwrap();
     }
 }

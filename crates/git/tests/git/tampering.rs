@@ -150,32 +150,6 @@ async fn commits_of_the_agent_are_built_on() {
 }
 
 #[tokio::test]
-async fn objects_of_other_repositories_are_not_borrowed() {
-    let world = World::new().await;
-    let worktree = world.worktree().await;
-    let other = World::new().await;
-    let secret = other.move_main("secret", "secret\n");
-    let line = format!("{}\n", other.source().join(".git/objects").display());
-    fs::create_dir_all(world.source().join(".git/objects/info")).unwrap();
-    let alternates = world.source().join(".git/objects/info/alternates");
-    fs::write(&alternates, line).unwrap();
-    assert_eq!(
-        git(&world.source(), &["cat-file", "-t", secret.as_str()]),
-        "commit"
-    );
-    let pushed = worktree.push(&world.remote(), &secret).await;
-    assert!(
-        matches!(pushed, Err(GitError::NoCommit { .. })),
-        "{pushed:?}"
-    );
-    let opened = world.git.open(&world.source()).await;
-    assert!(
-        matches!(opened, Err(GitError::Unsupported { .. })),
-        "{opened:?}"
-    );
-}
-
-#[tokio::test]
 async fn objects_that_are_links_are_not_read() {
     let world = World::new().await;
     let worktree = world.worktree().await;
@@ -321,7 +295,7 @@ async fn a_branch_that_is_in_use_is_told() {
         .add_worktree(Path::new("two"), &inner, &world.main())
         .await;
     assert!(
-        matches!(added, Err(GitError::RefConflict { .. })),
+        matches!(added, Err(GitError::NameInTheWay { .. })),
         "{added:?}"
     );
 }

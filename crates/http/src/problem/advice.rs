@@ -56,7 +56,7 @@ pub(super) const fn advice(code: Code) -> &'static str {
             "Look at `execution` of the approval, and go on when its state is no longer executing."
         }
         Code::WorkspaceUnavailable => {
-            "Give the issue's project a workspace with a git repository that the server can read."
+            "Give the issue's project a workspace with a git repository that the server can read and write."
         }
         Code::SourceRepoDirty => {
             "Commit or put away what `details` names, or approve with `force: true`."

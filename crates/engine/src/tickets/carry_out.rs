@@ -1,115 +1,25 @@
-//! An approval that the board began to carry out, step by step. Each step is
-//! written down before it is taken and after; the approval is decided after the
+//! An approval that the board began to carry out, step by step. It is decided after the
 //! last.
 
-use std::future::Future;
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::runtime::Handle;
-use workforce_app::approvals::execution::{self, Order, StepRef};
+use workforce_app::approvals::execution;
 use workforce_app::approvals::{ApprovalError, advance};
-use workforce_domain::actor::{Actor, CompanyOwned, CompanyScope, InstanceScope};
+use workforce_domain::actor::{Actor, CompanyOwned, CompanyScope};
 use workforce_domain::approval::{ApprovalType, ExecutionStep};
 use workforce_domain::execution_workspace::ExecutionWorkspace;
 use workforce_domain::id::{ApprovalId, ExecutionWorkspaceId};
 use workforce_domain::port::{CarryOutError, Failure, StepFailure, StepFault, StoreError};
 use workforce_domain::project::Workspace;
 
+use super::deliver::push;
 use super::fault::failure;
-use super::lease::{Lost, Terms, under_lease};
-use super::{plan, push};
+use super::leases::attempt::Attempt;
+use super::leases::lease::{Lost, Terms, under_lease};
+use super::provision::plan;
 use crate::state::EngineState;
-
-/// So many executions are given up at a time.
-const ABANDONED: usize = 50;
-
-/// What a step came to: a value for the next step, what the journal tells of it, and
-/// what it changes of its worktree.
-pub(super) struct Done<T> {
-    pub(super) value: T,
-    pub(super) result: Value,
-    pub(super) note: Box<dyn Fn(&mut ExecutionWorkspace) + Send + Sync>,
-}
-
-impl<T> Done<T> {
-    /// A step that changes nothing of its worktree.
-    pub(super) fn new(value: T, result: Value) -> Self {
-        Self {
-            value,
-            result,
-            note: Box::new(|_| {}),
-        }
-    }
-}
-
-/// One attempt to carry out an approval.
-pub(super) struct Attempt {
-    pub(super) state: Arc<EngineState>,
-    pub(super) order: Order,
-}
-
-impl Attempt {
-    /// Takes a step in a worktree.
-    pub(super) async fn step<T>(
-        &self,
-        workspace: ExecutionWorkspaceId,
-        step: ExecutionStep,
-        work: impl Future<Output = Result<Done<T>, StepFailure>>,
-    ) -> Result<T, CarryOutError> {
-        let place = StepRef {
-            company: self.order.approval.scope(),
-            approval: self.order.approval.id,
-            attempt: self.order.execution.attempts,
-            workspace,
-            step,
-        };
-        let store = &self.state.store;
-        let begun = store
-            .write(move |tx, ctx| Ok(execution::begin_step(tx, ctx, place)?))
-            .await?;
-        if !begun {
-            return Err(CarryOutError::Overtaken);
-        }
-        let done = work.await.map_err(|failure| {
-            let failure = StepFailure { step, ..failure };
-            CarryOutError::Step(Box::new(failure))
-        })?;
-        let Done {
-            value,
-            result,
-            note,
-        } = done;
-        let finished = store
-            .write(move |tx, ctx| {
-                let result = result.clone();
-                Ok(execution::finish_step(tx, ctx, place, result, &*note)?)
-            })
-            .await?;
-        if !finished {
-            return Err(CarryOutError::Overtaken);
-        }
-        Ok(value)
-    }
-
-    async fn take_steps(&self) -> Result<(), CarryOutError> {
-        for (worktree, workspace) in &self.order.worktrees {
-            self.serve(worktree, workspace).await?;
-        }
-        Ok(())
-    }
-
-    async fn serve(
-        &self,
-        worktree: &ExecutionWorkspace,
-        workspace: &Workspace,
-    ) -> Result<(), CarryOutError> {
-        match self.order.approval.kind {
-            ApprovalType::ApproveIssuePlan => plan::provision(self, worktree, workspace).await,
-            _ => push::deliver(self, worktree, workspace).await,
-        }
-    }
-}
 
 /// Takes the steps of an execution that was begun, on a task of its own: it goes to
 /// its end even when nobody waits for it.
@@ -147,7 +57,7 @@ async fn execute(
     let store = &attempt.state.store;
     let renew =
         || store.write(move |tx, ctx| Ok(execution::renew(tx, ctx, company, approval, number)?));
-    let taken = match under_lease(Terms::USUAL, renew, Box::pin(attempt.take_steps())).await {
+    let taken = match under_lease(Terms::USUAL, renew, Box::pin(take_steps(&attempt))).await {
         Ok(Ok(())) => complete(&attempt).await,
         Ok(Err(error)) => Err(error),
         Err(Lost::Overtaken) => Err(CarryOutError::Overtaken),
@@ -159,6 +69,24 @@ async fn execute(
         Ok(()) | Err(CarryOutError::Store(_)) => {}
     }
     taken
+}
+
+async fn take_steps(attempt: &Attempt) -> Result<(), CarryOutError> {
+    for (worktree, workspace) in &attempt.order.worktrees {
+        serve(attempt, worktree, workspace).await?;
+    }
+    Ok(())
+}
+
+async fn serve(
+    attempt: &Attempt,
+    worktree: &ExecutionWorkspace,
+    workspace: &Workspace,
+) -> Result<(), CarryOutError> {
+    match attempt.order.approval.kind {
+        ApprovalType::ApproveIssuePlan => plan::provision(attempt, worktree, workspace).await,
+        _ => push::deliver(attempt, worktree, workspace).await,
+    }
 }
 
 /// Leaves an approval that was decided or withdrawn while its steps were taken. One
@@ -245,29 +173,4 @@ fn to_mend(attempt: &Attempt, failure: &StepFailure) -> Option<ExecutionWorkspac
     let named = failure.details.get("executionWorkspaceId")?.as_str()?;
     let mut worktrees = attempt.order.worktrees.iter().map(|(it, _)| it.id);
     worktrees.find(|id| by_agent && id.to_string() == named)
-}
-
-/// Gives up the executions that no server goes on with.
-pub(crate) async fn abandon_left(state: &EngineState) -> Result<(), StoreError> {
-    let now = state.store.ports.clock.now();
-    let before = match state.config.exclusive_store {
-        // What gave its last sign of life before this server began was a server's that is gone.
-        true => now.max(state.started.plus(execution::LEASE)),
-        false => now,
-    };
-    let abandoned = state
-        .store
-        .read(move |reads| {
-            reads
-                .approvals()
-                .abandoned_executions(InstanceScope::SYSTEM, before, ABANDONED)
-        })
-        .await?;
-    for execution in abandoned {
-        state
-            .store
-            .write(move |tx, ctx| execution::abandon(tx, ctx, &execution))
-            .await?;
-    }
-    Ok(())
 }

@@ -14,15 +14,15 @@ use workforce_domain::port::{CarryOutError, Failure, StepFailure, StepFault, Sto
 use workforce_domain::project::Workspace;
 use workforce_domain::time::Timestamp;
 
-use super::fault::failure;
 use super::lease::{Lost, Terms, under_lease};
 use crate::state::EngineState;
+use crate::tickets::fault::failure;
 
 /// So many holds are ended at a time.
 const LEFT: usize = 50;
 
 /// Worktrees that are held, and until when.
-pub(super) struct Hold<'a> {
+pub(in crate::tickets) struct Hold<'a> {
     state: &'a EngineState,
     company: CompanyScope,
     worktrees: Vec<ExecutionWorkspaceId>,
@@ -31,7 +31,7 @@ pub(super) struct Hold<'a> {
 
 impl<'a> Hold<'a> {
     /// What was taken until then.
-    pub(super) fn new(
+    pub(in crate::tickets) fn new(
         state: &'a EngineState,
         company: CompanyScope,
         worktrees: Vec<ExecutionWorkspaceId>,
@@ -46,7 +46,7 @@ impl<'a> Hold<'a> {
     }
 
     /// Until when it lasts, as it was renewed last.
-    pub(super) fn until(&self) -> Timestamp {
+    pub(in crate::tickets) fn until(&self) -> Timestamp {
         *self.until.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -67,7 +67,7 @@ impl<'a> Hold<'a> {
     ///
     /// # Errors
     /// [`StepFault::Interrupted`] when they have changed hands meanwhile.
-    pub(super) async fn during<T>(
+    pub(in crate::tickets) async fn during<T>(
         &self,
         step: ExecutionStep,
         work: impl Future<Output = T>,
@@ -80,7 +80,7 @@ impl<'a> Hold<'a> {
     }
 
     /// Lets runs in again.
-    pub(super) async fn release(self) -> Result<(), StoreError> {
+    pub(in crate::tickets) async fn release(self) -> Result<(), StoreError> {
         let (company, until) = (self.company, self.until());
         let worktrees = self.worktrees;
         self.state
@@ -92,7 +92,7 @@ impl<'a> Hold<'a> {
 
 /// Keeps runs out of worktrees while `work` goes on in them; `None` where workforce
 /// works there already.
-pub(super) async fn holding<T>(
+pub(in crate::tickets) async fn holding<T>(
     state: &EngineState,
     company: CompanyScope,
     worktrees: &[(ExecutionWorkspace, Workspace)],
@@ -126,7 +126,7 @@ fn interrupted(step: ExecutionStep) -> StepFailure {
 }
 
 /// Ends the holds that a predecessor left, on a store that is this server's alone.
-pub(super) async fn end_left(state: &EngineState) -> Result<(), StoreError> {
+pub(in crate::tickets) async fn end_left(state: &EngineState) -> Result<(), StoreError> {
     let before = state.started.plus(LEASE);
     loop {
         let left = state

@@ -16,11 +16,11 @@ use workforce_domain::id::ExecutionWorkspaceId;
 use workforce_domain::port::{CarryOutError, StepFailure, StepFault};
 use workforce_git::{CommitId, DiffTo, GitError, LogEntry, Refusal, Status, Worktree};
 
-use super::fault::{failure, of_git};
-use super::plan::git_of;
+use super::git_of;
 use super::source::branch;
 use super::worktree::{self, missing, path_of};
 use crate::state::EngineState;
+use crate::tickets::fault::{failure, of_git};
 
 /// So many files and commits are named.
 const NAMED: usize = 200;

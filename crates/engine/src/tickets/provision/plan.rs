@@ -1,23 +1,21 @@
 //! The steps of an approved plan: a worktree for each of its workspaces.
 
-use std::time::Duration;
-
 use serde_json::json;
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::approval::ExecutionStep;
 use workforce_domain::execution_workspace::ExecutionWorkspace;
 use workforce_domain::port::{CarryOutError, StepFailure, StepFault};
 use workforce_domain::project::Workspace;
-use workforce_git::{Branch, CommitId, Git, Remote};
+use workforce_git::{Branch, CommitId, Remote};
 
-use super::execution::{Attempt, Done};
-use super::fault::{failure, of_git};
-use super::remotes::{addresses, with_credential, without_remote};
-use super::source::{self, Source, base_branch, branch, guard, missing_base, no_branch};
-use super::worktree::{self, path_of};
-
-/// How long a step waits for somebody else who works with the repository.
-pub(super) const PATIENCE: Duration = Duration::from_secs(60);
+use crate::tickets::fault::{failure, of_git};
+use crate::tickets::leases::attempt::{Attempt, Done};
+use crate::tickets::repository::PATIENCE;
+use crate::tickets::repository::remotes::{addresses, with_credential, without_remote};
+use crate::tickets::repository::source::{
+    self, Source, base_branch, branch, guard, missing_base, no_branch,
+};
+use crate::tickets::repository::worktree::{self, path_of};
 
 /// Where a ticket comes from and goes to.
 struct Origin {
@@ -27,7 +25,7 @@ struct Origin {
 }
 
 /// Makes the worktree of a ticket in one workspace.
-pub(super) async fn provision(
+pub(in crate::tickets) async fn provision(
     attempt: &Attempt,
     worktree: &ExecutionWorkspace,
     workspace: &Workspace,
@@ -98,6 +96,7 @@ async fn open_source(
         Some(remote) => git.default_branch(remote).await.ok().flatten(),
         None => None,
     };
+    let own = branch(&worktree.branch)?;
     if base.as_str() == worktree.branch || first.is_some_and(|it| it.as_str() == worktree.branch) {
         let message = format!(
             "{} is a base branch; a ticket needs its own",
@@ -111,8 +110,12 @@ async fn open_source(
             facts,
         ));
     }
-    let state = source
-        .repository
+    let repository = &source.repository;
+    repository
+        .need_writable()
+        .and_then(|()| repository.need_room_for(&own))
+        .map_err(|error| of_git(step, &error))?;
+    let state = repository
         .source_state()
         .await
         .map_err(|error| of_git(step, &error))?;
@@ -205,12 +208,4 @@ async fn make_worktree(
             worktree.head_commit = Some(head.as_str().to_owned());
         }),
     })
-}
-
-/// git, for whoever only looks.
-pub(super) async fn git_of(
-    state: &crate::state::EngineState,
-    step: ExecutionStep,
-) -> Result<&Git, StepFailure> {
-    state.git().await.map_err(|error| of_git(step, &error))
 }

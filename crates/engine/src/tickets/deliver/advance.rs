@@ -16,15 +16,16 @@ use workforce_domain::page::PageRequest;
 use workforce_domain::port::{CarryOutError, Reads, StepFailure, StepFault, StoreError};
 use workforce_domain::project::Workspace;
 
-use super::execution::abandon_left;
-use super::fault::{failure, of_git};
-use super::hold::{end_left, holding};
-use super::plan::PATIENCE;
-use super::remotes::fetched_from;
-use super::source::branch;
+use super::forge;
 use super::work::{self, Credit};
-use super::{forge, worktree};
 use crate::state::EngineState;
+use crate::tickets::fault::{failure, of_git};
+use crate::tickets::leases::attempt::abandon_left;
+use crate::tickets::leases::hold::{end_left, holding};
+use crate::tickets::repository::PATIENCE;
+use crate::tickets::repository::remotes::fetched_from;
+use crate::tickets::repository::source::branch;
+use crate::tickets::repository::worktree;
 
 /// So many are looked up at a time.
 const AT_ONCE: usize = 20;
@@ -196,7 +197,7 @@ async fn note_head(
 }
 
 /// Whose work lies in a worktree.
-pub(super) async fn credit(
+pub(in crate::tickets) async fn credit(
     state: &EngineState,
     issue: &Issue,
     worktree: ExecutionWorkspaceId,

@@ -15,9 +15,9 @@ use workforce_domain::execution_workspace::{ChecksState, PullRequestWatch};
 use workforce_domain::port::StoreError;
 use workforce_forges::{self as forges, ForgeError, RepositoryAddress, Validators, Watched};
 
-use super::forge::state_of;
-use super::token::forge_of;
 use crate::state::EngineState;
+use crate::tickets::deliver::forge::state_of;
+use crate::tickets::repository::token::forge_of;
 
 /// So many are asked about at a time.
 const AT_ONCE: usize = 8;

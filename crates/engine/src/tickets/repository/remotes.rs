@@ -9,14 +9,14 @@ use workforce_domain::project::Workspace;
 use workforce_forges::RepositoryAddress;
 use workforce_git::{ConfiguredRemote, Credential, GitError, Remote, Repository};
 
-use super::fault::failure;
 use super::token::forge_of;
 use crate::state::EngineState;
+use crate::tickets::fault::failure;
 
 /// The addresses of a workspace, as its rows and the settings of its repository say
 /// now. An agent may change these settings, so that they are read once, before a
 /// worktree is made, and kept.
-pub(super) async fn addresses(
+pub(in crate::tickets) async fn addresses(
     repository: &Repository,
     workspace: &Workspace,
 ) -> Result<Option<ConfiguredRemote>, GitError> {
@@ -27,7 +27,7 @@ pub(super) async fn addresses(
 }
 
 /// Where the base branch of a ticket is fetched from; `None` without a remote.
-pub(super) async fn fetched_from(
+pub(in crate::tickets) async fn fetched_from(
     state: &EngineState,
     worktree: &ExecutionWorkspace,
     step: ExecutionStep,
@@ -36,7 +36,7 @@ pub(super) async fn fetched_from(
 }
 
 /// Where the branch of a ticket is pushed to; `None` without a remote.
-pub(super) async fn pushed_to(
+pub(in crate::tickets) async fn pushed_to(
     state: &EngineState,
     worktree: &ExecutionWorkspace,
     step: ExecutionStep,
@@ -60,7 +60,7 @@ async fn remote(
 }
 
 /// The project takes no ticket that cannot be pushed.
-pub(super) fn without_remote(step: ExecutionStep) -> StepFailure {
+pub(in crate::tickets) fn without_remote(step: ExecutionStep) -> StepFailure {
     let message = "the project demands a remote, and the repository has none";
     failure(step, StepFault::WorkspaceUnavailable, message, json!({}))
 }
@@ -70,7 +70,7 @@ pub(super) fn without_remote(step: ExecutionStep) -> StepFailure {
 ///
 /// # Errors
 /// The address is none, or the token cannot be had.
-pub(super) async fn with_credential(
+pub(in crate::tickets) async fn with_credential(
     state: &EngineState,
     company: CompanyScope,
     repository_url: Option<&str>,

@@ -1,5 +1,10 @@
-//! Worktrees of tickets are kept up with their base branch, and removed when they are
-//! needed no more.
+//! What goes on after a pull request was opened: forges are asked what became of it, its
+//! worktree is kept up with the base branch, and removed when it is needed no more.
+
+mod clean_up;
+mod drift;
+pub(super) mod watch;
+pub(super) mod webhook;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +13,6 @@ use tokio::time::{Instant, sleep};
 use workforce_domain::actor::InstanceScope;
 use workforce_domain::port::StoreError;
 
-use super::{clean_up, drift};
 use crate::retention::is_due;
 use crate::state::EngineState;
 

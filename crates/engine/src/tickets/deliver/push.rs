@@ -7,15 +7,16 @@ use workforce_domain::port::{CarryOutError, StepFailure, StepFault};
 use workforce_domain::project::Workspace;
 use workforce_git::{CommitId, PushOutcome, Rejection, Worktree};
 
-use super::execution::{Attempt, Done};
-use super::fault::{failure, of_git};
-use super::plan::PATIENCE;
-use super::remotes::{pushed_to, without_remote};
+use super::forge;
 use super::work::{self, Credit};
-use super::{forge, worktree};
+use crate::tickets::fault::{failure, of_git};
+use crate::tickets::leases::attempt::{Attempt, Done};
+use crate::tickets::repository::PATIENCE;
+use crate::tickets::repository::remotes::{pushed_to, without_remote};
+use crate::tickets::repository::worktree;
 
 /// Commits, merges the base branch, pushes, and opens the pull request.
-pub(super) async fn deliver(
+pub(in crate::tickets) async fn deliver(
     attempt: &Attempt,
     record: &ExecutionWorkspace,
     workspace: &Workspace,

@@ -14,15 +14,18 @@ use workforce_domain::project::Workspace;
 use workforce_domain::run::Run;
 use workforce_git::{Branch, CommitId, Git, Repository, Worktree};
 
-use super::fault::{failure, of_git};
-use super::plan::{PATIENCE, git_of};
-use super::settings::TicketSettings;
 use super::source::{self, Source, branch};
+use super::{PATIENCE, git_of};
 use crate::adapter::local::offload;
 use crate::state::EngineState;
+use crate::tickets::fault::{failure, of_git};
+use crate::tickets::settings::TicketSettings;
 
 /// Where the worktree of a ticket lies.
-pub(super) fn path_of(settings: &TicketSettings, worktree: &ExecutionWorkspace) -> PathBuf {
+pub(in crate::tickets) fn path_of(
+    settings: &TicketSettings,
+    worktree: &ExecutionWorkspace,
+) -> PathBuf {
     settings.worktrees.join(&worktree.path)
 }
 
@@ -44,7 +47,7 @@ pub(crate) struct Place {
 }
 
 /// Opens the worktree of a ticket, with its repository.
-pub(super) async fn open(
+pub(in crate::tickets) async fn open(
     state: &EngineState,
     git: &Git,
     record: &ExecutionWorkspace,
@@ -66,7 +69,7 @@ pub(super) async fn open(
 
 /// Opens the worktree of a ticket that the server itself goes on with. One whose
 /// folder is gone is made again; whatever else stands there is left alone.
-pub(super) async fn open_or_make_again(
+pub(in crate::tickets) async fn open_or_make_again(
     state: &EngineState,
     record: &ExecutionWorkspace,
     workspace: &Workspace,
@@ -102,7 +105,7 @@ async fn make_again(
 }
 
 /// Makes a worktree, and gives it to whoever works there. The repository is locked.
-pub(super) async fn add(
+pub(in crate::tickets) async fn add(
     state: &EngineState,
     repository: &Repository,
     path: &Path,
@@ -122,7 +125,7 @@ pub(super) async fn add(
     Ok(made)
 }
 
-pub(super) fn missing(step: ExecutionStep, path: &Path) -> StepFailure {
+pub(in crate::tickets) fn missing(step: ExecutionStep, path: &Path) -> StepFailure {
     let message = format!("{} is not the worktree of the ticket", path.display());
     let facts = serde_json::json!({ "path": path });
     failure(step, StepFault::WorkspaceMissing, message, facts)
@@ -204,7 +207,7 @@ async fn place(
 }
 
 /// The worktrees of the ticket of an issue.
-pub(super) async fn of_issue(
+pub(in crate::tickets) async fn of_issue(
     state: &EngineState,
     company: CompanyScope,
     issue: IssueId,

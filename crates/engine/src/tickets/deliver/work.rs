@@ -10,19 +10,19 @@ use workforce_git::{
     Branch, CommitId, CommitMessage, CommitOutcome, MergeOutcome, Remote, Repository, Worktree,
 };
 
-use super::execution::Done;
-use super::fault::{failure, of_git, unsafe_files};
-use super::remotes::{fetched_from, pushed_to};
-use super::settings::{TicketSettings, identity};
-use super::source::{branch, missing_base, no_branch};
 use crate::state::EngineState;
+use crate::tickets::fault::{failure, of_git, unsafe_files};
+use crate::tickets::leases::attempt::Done;
+use crate::tickets::repository::remotes::{fetched_from, pushed_to};
+use crate::tickets::repository::source::{branch, missing_base, no_branch};
+use crate::tickets::settings::{TicketSettings, identity};
 
 /// So many conflicting paths are named.
 const NAMED: usize = 50;
 
 /// Whose work it is, and for what: what a commit says.
 #[derive(Clone, Debug)]
-pub(super) struct Credit {
+pub(in crate::tickets) struct Credit {
     /// The agent that the issue is assigned to.
     pub(super) agent: Option<(AgentId, String)>,
     /// The run that worked in the worktree last.
@@ -90,7 +90,7 @@ fn with_head(commit: CommitId, result: serde_json::Value) -> Done<CommitId> {
 }
 
 /// Merges the base branch, and what others pushed to the branch of the ticket.
-pub(super) async fn sync(
+pub(in crate::tickets) async fn sync(
     state: &EngineState,
     record: &ExecutionWorkspace,
     worktree: &Worktree,

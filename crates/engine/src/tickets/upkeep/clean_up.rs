@@ -12,12 +12,12 @@ use workforce_domain::port::{CarryOutError, StepFailure, StepFault, StoreError};
 use workforce_domain::time::Timestamp;
 use workforce_git::{CommitId, GitError, Repository};
 
-use super::fault::of_git;
-use super::hold::Hold;
-use super::plan::{PATIENCE, git_of};
-use super::source::{self, branch};
-use super::worktree::{missing, path_of};
 use crate::state::EngineState;
+use crate::tickets::fault::of_git;
+use crate::tickets::leases::hold::Hold;
+use crate::tickets::repository::source::{self, branch};
+use crate::tickets::repository::worktree::{missing, path_of};
+use crate::tickets::repository::{PATIENCE, git_of};
 
 const STEP: ExecutionStep = ExecutionStep::Worktree;
 

@@ -14,7 +14,7 @@ use crate::steps::patience;
 
 /// How long leases last, and how they are renewed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Terms {
+pub(in crate::tickets) struct Terms {
     /// Others may take over what was not renewed for so long.
     lease: Duration,
     /// How often it is renewed.
@@ -25,7 +25,7 @@ pub(super) struct Terms {
 
 impl Terms {
     /// Those of all that is done outside of the store.
-    pub(super) const USUAL: Self = Self {
+    pub(in crate::tickets) const USUAL: Self = Self {
         lease: LEASE,
         renew_every: RENEW_EVERY,
         retry: Duration::from_secs(1),
@@ -34,7 +34,7 @@ impl Terms {
 
 /// Why work came to no end.
 #[derive(Debug)]
-pub(super) enum Lost {
+pub(in crate::tickets) enum Lost {
     /// Somebody else has the lease, or it was ended.
     Overtaken,
     /// The store did not answer for as long as the lease lasted.
@@ -46,7 +46,7 @@ pub(super) enum Lost {
 ///
 /// # Errors
 /// [`Lost`]; then the work has stopped where it was, with all processes that it started.
-pub(super) async fn under_lease<T, R>(
+pub(in crate::tickets) async fn under_lease<T, R>(
     terms: Terms,
     mut renew: impl FnMut() -> R,
     work: impl Future<Output = T>,

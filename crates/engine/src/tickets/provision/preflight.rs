@@ -12,11 +12,11 @@ use workforce_domain::id::ApprovalId;
 use workforce_domain::port::{Preflight, StepFailure, StoreError};
 use workforce_domain::project::Workspace;
 
-use super::fault::of_git;
-use super::plan::git_of;
-use super::remotes::{addresses, without_remote};
-use super::source::{self, base_branch, is_on};
 use crate::state::EngineState;
+use crate::tickets::fault::of_git;
+use crate::tickets::repository::git_of;
+use crate::tickets::repository::remotes::{addresses, without_remote};
+use crate::tickets::repository::source::{self, base_branch, branch, is_on};
 
 /// The longest look at one repository.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -102,6 +102,7 @@ async fn look(
     }
     let source = source::open(state, git, workspace, false).await?;
     let of_git = |error| of_git(step, &error);
+    source.repository.need_writable().map_err(of_git)?;
     if remote_required {
         let named = addresses(&source.repository, workspace).await;
         named.map_err(of_git)?.ok_or_else(|| without_remote(step))?;
@@ -115,5 +116,6 @@ async fn look(
     let own = source.repository.branch_head(&base).map_err(of_git)?;
     preflight.base_exists = own.is_some();
     preflight.base_branch = Some(base.as_str().to_owned());
-    Ok(())
+    let planned = branch(&preflight.branch)?;
+    source.repository.need_room_for(&planned).map_err(of_git)
 }

@@ -10,10 +10,10 @@ use workforce_domain::port::{StepFailure, StepFault};
 use workforce_forges::{self as forges, ForgeError, NewPullRequest, RepositoryAddress};
 use workforce_git::{CommitId, DiffTo, Worktree};
 
-use super::execution::{Attempt, Done};
-use super::fault::{failure, of_git};
-use super::source::branch;
-use super::token::forge_of;
+use crate::tickets::fault::{failure, of_git};
+use crate::tickets::leases::attempt::{Attempt, Done};
+use crate::tickets::repository::source::branch;
+use crate::tickets::repository::token::forge_of;
 
 /// So many changed paths are named.
 const NAMED: usize = 100;
@@ -82,7 +82,7 @@ fn refused(error: &ForgeError) -> StepFailure {
     failure(step, fault, error.to_string(), facts)
 }
 
-pub(super) const fn state_of(state: forges::PullRequestState) -> PullRequestState {
+pub(in crate::tickets) const fn state_of(state: forges::PullRequestState) -> PullRequestState {
     match state {
         forges::PullRequestState::Open => PullRequestState::Open,
         forges::PullRequestState::Merged => PullRequestState::Merged,

@@ -7,9 +7,9 @@ use workforce_domain::port::{StepFailure, StepFault};
 use workforce_domain::project::Workspace;
 use workforce_git::{Branch, Git, GitError, Remote, Repository, SourceState};
 
-use super::fault::{failure, of_git};
 use super::remotes::with_credential;
 use crate::state::EngineState;
+use crate::tickets::fault::{failure, of_git};
 
 /// So many changed paths are named.
 const NAMED: usize = 50;
@@ -18,10 +18,10 @@ const NAMED: usize = 50;
 const USUAL: [&str; 2] = ["main", "master"];
 
 /// A repository, and whether it is a copy of the server's own.
-pub(super) struct Source {
-    pub(super) repository: Repository,
+pub(in crate::tickets) struct Source {
+    pub(in crate::tickets) repository: Repository,
     /// The workspace has no directory.
-    pub(super) is_mirror: bool,
+    pub(in crate::tickets) is_mirror: bool,
 }
 
 /// Opens the repository of a workspace: that of its directory, else a copy of the
@@ -29,7 +29,7 @@ pub(super) struct Source {
 ///
 /// # Errors
 /// Why it cannot be used.
-pub(super) async fn open(
+pub(in crate::tickets) async fn open(
     state: &EngineState,
     git: &Git,
     workspace: &Workspace,
@@ -76,7 +76,7 @@ pub(super) async fn open(
 ///
 /// # Errors
 /// There is none, or its name is none.
-pub(super) async fn base_branch(
+pub(in crate::tickets) async fn base_branch(
     git: &Git,
     source: &Source,
     named: &str,
@@ -100,7 +100,7 @@ pub(super) async fn base_branch(
     Err(missing_base(message.to_owned(), ""))
 }
 
-pub(super) fn missing_base(message: String, branch: &str) -> StepFailure {
+pub(in crate::tickets) fn missing_base(message: String, branch: &str) -> StepFailure {
     let facts = json!({ "baseBranch": branch });
     failure(
         ExecutionStep::Base,
@@ -111,7 +111,7 @@ pub(super) fn missing_base(message: String, branch: &str) -> StepFailure {
 }
 
 /// A base branch is not where it is looked for.
-pub(super) fn no_branch(name: &str, remote: Option<&Remote>) -> String {
+pub(in crate::tickets) fn no_branch(name: &str, remote: Option<&Remote>) -> String {
     match remote {
         Some(_) => format!("the remote has no branch {name}"),
         None => format!("there is no branch {name}"),
@@ -119,7 +119,7 @@ pub(super) fn no_branch(name: &str, remote: Option<&Remote>) -> String {
 }
 
 /// A branch as git takes it.
-pub(super) fn branch(name: &str) -> Result<Branch, StepFailure> {
+pub(in crate::tickets) fn branch(name: &str) -> Result<Branch, StepFailure> {
     Branch::new(name).map_err(|fault| {
         let message = format!("the name of the branch {fault}");
         let (step, fault) = (ExecutionStep::Source, StepFault::WorkspaceUnavailable);
@@ -129,7 +129,11 @@ pub(super) fn branch(name: &str) -> Result<Branch, StepFailure> {
 
 /// What stands against a worktree of a source repository, if anything does: changes
 /// of tracked files, an operation that is not ended, another branch than the base.
-pub(super) fn guard(source: &Source, state: &SourceState, base: &Branch) -> Option<StepFailure> {
+pub(in crate::tickets) fn guard(
+    source: &Source,
+    state: &SourceState,
+    base: &Branch,
+) -> Option<StepFailure> {
     let is_clean = state.total == 0 && state.operation.is_none();
     if source.is_mirror || (is_clean && is_on(state, base)) {
         return None;
@@ -165,7 +169,7 @@ pub(super) fn guard(source: &Source, state: &SourceState, base: &Branch) -> Opti
 }
 
 /// True where the base branch is checked out, or none at all.
-pub(super) fn is_on(state: &SourceState, base: &Branch) -> bool {
+pub(in crate::tickets) fn is_on(state: &SourceState, base: &Branch) -> bool {
     state
         .branch
         .as_deref()

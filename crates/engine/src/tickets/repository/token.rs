@@ -7,9 +7,9 @@ use workforce_domain::approval::ExecutionStep;
 use workforce_domain::port::{StepFailure, StepFault};
 use workforce_forges::{Forge, RepositoryAddress, Token};
 
-use super::fault::failure;
 use crate::secret_resolution::read_outside;
 use crate::state::EngineState;
+use crate::tickets::fault::failure;
 
 /// The forge of a repository, if pull requests are opened there: with the token of the
 /// company for it, else with that of the operator.
@@ -17,7 +17,7 @@ use crate::state::EngineState;
 /// # Errors
 /// The token of the company cannot be had. That of the operator does not take its
 /// place, since it may reach further.
-pub(super) async fn forge_of(
+pub(in crate::tickets) async fn forge_of(
     state: &EngineState,
     company: CompanyScope,
     repository: &RepositoryAddress,

@@ -11,14 +11,15 @@ use workforce_domain::execution_workspace::PullRequestWatch;
 use workforce_domain::port::{CarryOutError, StepFailure, StepFault, StoreError};
 use workforce_git::{Branch, CommitId, Git, PushOutcome, Rejection, Worktree};
 
-use super::advance::credit;
-use super::fault::{failure, of_git};
-use super::hold::Hold;
-use super::plan::{PATIENCE, git_of};
-use super::remotes::{fetched_from, pushed_to};
-use super::source::{self, branch};
-use super::{work, worktree};
 use crate::state::EngineState;
+use crate::tickets::deliver::advance::credit;
+use crate::tickets::deliver::work;
+use crate::tickets::fault::{failure, of_git};
+use crate::tickets::leases::hold::Hold;
+use crate::tickets::repository::remotes::{fetched_from, pushed_to};
+use crate::tickets::repository::source::{self, branch};
+use crate::tickets::repository::worktree;
+use crate::tickets::repository::{PATIENCE, git_of};
 
 const STEP: ExecutionStep = ExecutionStep::Sync;
 
