@@ -1,7 +1,6 @@
 //! One at a time for each repository.
 
-use std::ffi::OsStr;
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -17,21 +16,11 @@ use crate::{GitError, Repository};
 /// How often the lock of another server is looked at.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// What file systems answer that know no such lock.
-const NOT_KNOWN: [Errno; 6] = [
-    Errno::EBADF,
-    Errno::EINVAL,
-    Errno::EISDIR,
-    Errno::ENOLCK,
-    Errno::ENOSYS,
-    Errno::EOPNOTSUPP,
-];
-
-/// Holds a repository until it is dropped, against all tasks of this server and all
-/// servers on this machine.
+/// Holds a repository until it is dropped, against all tasks of this server and
+/// all servers with the same scratch folder.
 #[derive(Debug)]
 pub struct RepositoryLock {
-    _between_servers: Vec<Flock<File>>,
+    _between_servers: Flock<std::fs::File>,
     _within_server: OwnedMutexGuard<()>,
 }
 
@@ -59,42 +48,26 @@ impl Repository {
             Arc::clone(locks.entry(key).or_default())
         };
         let within_server = mutex.lock_owned().await;
-        let scratch: PathBuf = self.git().settings().scratch.join("locks");
-        make_private(&scratch).tried(locking)?;
-        let path = scratch.join(format!("{}-{}", key.0, key.1));
-        let own = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&path)
-            .tried(locking)?;
-        let mut between_servers = vec![taken(own).await.tried(locking)?];
-        // Nothing is written for it, so that it serves in a folder of anybody's.
-        let common = self.folder().child(OsStr::new(".")).tried(locking)?;
-        match taken(common.into()).await {
-            Ok(lock) => between_servers.push(lock),
-            // A network may not know locks, or none of what is opened for reading alone:
-            // servers with the same scratch folder are kept apart all the same.
-            Err(errno) if NOT_KNOWN.contains(&errno) => {
-                tracing::debug!(path = %self.common_dir().display(), %errno, "a repository cannot be locked for servers with other folders");
+        let folder: PathBuf = self.git().settings().scratch.join("locks");
+        make_private(&folder).tried(locking)?;
+        let path = folder.join(format!("{}-{}", key.0, key.1));
+        loop {
+            let file = OpenOptions::new()
+                .create(true)
+                .truncate(false)
+                .write(true)
+                .open(&path)
+                .tried(locking)?;
+            match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+                Ok(between_servers) => {
+                    return Ok(RepositoryLock {
+                        _between_servers: between_servers,
+                        _within_server: within_server,
+                    });
+                }
+                Err((_, Errno::EWOULDBLOCK)) => tokio::time::sleep(PAUSE).await,
+                Err((_, error)) => return Err(error).tried(locking),
             }
-            Err(errno) => return Err(errno).tried(locking),
         }
-        Ok(RepositoryLock {
-            _between_servers: between_servers,
-            _within_server: within_server,
-        })
-    }
-}
-
-/// Locks an open file or folder, once nobody else has it.
-async fn taken(mut file: File) -> Result<Flock<File>, Errno> {
-    loop {
-        match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
-            Ok(lock) => return Ok(lock),
-            Err((back, Errno::EWOULDBLOCK)) => file = back,
-            Err((_, errno)) => return Err(errno),
-        }
-        tokio::time::sleep(PAUSE).await;
     }
 }
