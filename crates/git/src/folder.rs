@@ -3,6 +3,8 @@
 //! Whoever may write to a folder can replace a file by a link between a look at
 //! it and its use. So every step is taken from an open folder.
 
+mod remove_tree;
+
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
@@ -281,19 +283,6 @@ impl Folder {
     /// Removes an empty folder.
     pub(crate) fn remove_empty(&self, name: &OsStr) -> io::Result<()> {
         Ok(unlinkat(self.0.as_fd(), name, UnlinkatFlags::RemoveDir)?)
-    }
-
-    /// Removes a folder with all that is in it.
-    pub(crate) fn remove_tree(&self, name: &OsStr) -> io::Result<()> {
-        let folder = self.child(name)?;
-        for entry in folder.names()? {
-            match folder.kind(&entry)? {
-                Some(Kind::Folder) => folder.remove_tree(&entry)?,
-                Some(_) => folder.remove_file(&entry)?,
-                None => {}
-            }
-        }
-        self.remove_empty(name)
     }
 
     /// The names of all entries.

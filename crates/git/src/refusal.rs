@@ -77,6 +77,8 @@ pub enum Reason {
     GitFolder,
     /// A pipe, a socket or a device.
     SpecialFile,
+    /// It has folders in folders, hundreds of levels deep.
+    TooDeep,
     /// It cannot be read.
     Unreadable,
 }
@@ -92,6 +94,7 @@ impl Reason {
             Self::NestedRepository => "it is a repository of its own",
             Self::GitFolder => "a part of its path could be taken for `.git`",
             Self::SpecialFile => "it is no regular file",
+            Self::TooDeep => "its folders lie too deep in each other",
             Self::Unreadable => "it cannot be read",
         }
     }

@@ -18,6 +18,9 @@ const SUBMODULE: &[u8] = b"160000";
 /// Git opens these wherever they are, and would wait for a pipe.
 const READ_BY_GIT: [&str; 3] = [".gitignore", ".gitattributes", ".gitmodules"];
 
+/// A folder lies in at most so many others: each level holds stack and an open file.
+const MAX_LEVELS: usize = 256;
+
 /// An entry of the index of a commit.
 pub(crate) struct Tracked {
     pub(crate) is_submodule: bool,
@@ -117,7 +120,7 @@ pub(crate) async fn look_at(
                 Some(Kind::Link) => {}
             }
         }
-        find_special(&root, Path::new(""), &mut found)?;
+        find_special(&root, Path::new(""), 0, &mut found)?;
         io::Result::Ok(found)
     })
     .await
@@ -125,7 +128,17 @@ pub(crate) async fn look_at(
 }
 
 /// Finds what git does not list, and what it would open without looking at what it is.
-fn find_special(folder: &Folder, path: &Path, found: &mut Found) -> io::Result<()> {
+/// `level` counts the folders above.
+fn find_special(folder: &Folder, path: &Path, level: usize, found: &mut Found) -> io::Result<()> {
+    if level > MAX_LEVELS {
+        // The whole path may be longer than anybody reads.
+        let top = path.iter().next().unwrap_or_default();
+        found
+            .refused
+            .insert(top.as_encoded_bytes().to_vec(), Reason::TooDeep);
+        found.stops_git = true;
+        return Ok(());
+    }
     for name in folder.names()? {
         if name == ".git" {
             continue;
@@ -135,7 +148,7 @@ fn find_special(folder: &Folder, path: &Path, found: &mut Found) -> io::Result<(
         match folder.kind(&name)? {
             Some(Kind::Folder) => {
                 if let Ok(child) = folder.child(&name) {
-                    find_special(&child, &at, found)?;
+                    find_special(&child, &at, level + 1, found)?;
                 }
             }
             Some(Kind::Special) => {

@@ -4,8 +4,10 @@ use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::net::UnixListener;
+use std::path::Path;
 
-use nix::sys::stat::Mode;
+use nix::fcntl::{OFlag, openat};
+use nix::sys::stat::{Mode, mkdirat};
 use nix::unistd::mkfifo;
 use workforce_git::{CommitOutcome, DiffTo, MAX_FILE, Reason};
 
@@ -191,4 +193,33 @@ async fn what_is_no_file_is_refused_unless_it_is_ignored() {
     }
     committed(worktree.commit(&message("Work")).await.unwrap());
     assert_eq!(worktree.changes(5).await.unwrap().total, 0);
+}
+
+/// Makes folders in folders, without a path that is longer than the system takes.
+fn nest(top: &Path, levels: usize) {
+    let mut at = File::open(top).unwrap();
+    for _ in 0..levels {
+        mkdirat(&at, "in", Mode::S_IRWXU).unwrap();
+        let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY;
+        at = openat(&at, "in", flags, Mode::empty()).unwrap().into();
+    }
+}
+
+#[tokio::test]
+async fn folders_that_lie_too_deep_are_refused() {
+    let world = World::new().await;
+    let worktree = world.worktree().await;
+    let path = worktree.path();
+    write(path, "good.txt", "good\n");
+    fs::create_dir(path.join("deep")).unwrap();
+    nest(&path.join("deep"), 2_000);
+    let outcome = worktree.commit(&message("Work")).await.unwrap();
+    let CommitOutcome::Refused(refused) = outcome else {
+        panic!("{outcome:?}");
+    };
+    let named: Vec<_> = refused.iter().map(|r| (&*r.path, r.reason)).collect();
+    assert_eq!(named, [("deep", Reason::TooDeep)]);
+    let base = worktree.head().unwrap();
+    let diff = worktree.diff(&base, DiffTo::Files, 100_000).await.unwrap();
+    assert_eq!(diff.refused.len(), 1);
 }

@@ -9,6 +9,7 @@ mod sse;
 mod support;
 mod uploads;
 mod webhooks;
+mod written_plans;
 mod ws;
 
 mod access;

@@ -13,7 +13,6 @@ use super::{TAG, answer};
 use crate::access_rules::Access;
 use crate::endpoints::Endpoints;
 use crate::problem::Problem;
-use crate::reply::Reply;
 use crate::request_context::{Request, RequestContext};
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {

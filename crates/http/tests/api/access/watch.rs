@@ -11,7 +11,7 @@ const HIDDEN: &str = "***REDACTED***";
 
 /// What views show beyond the fields of their records: who holds an issue and what was spent, what
 /// other records say, the same value under a second name, and when the record changed.
-const DERIVED: [&str; 22] = [
+const DERIVED: [&str; 23] = [
     "active_workflow_session_id",
     "activeWorkflowSessionId",
     "chainOfCommand",
@@ -29,6 +29,7 @@ const DERIVED: [&str; 22] = [
     "linkedIssueIds",
     "primaryWorkspace",
     "reservedCents",
+    "revision",
     "spentMonthlyCents",
     "started_at",
     "updatedAt",
