@@ -131,8 +131,10 @@ pub(crate) fn cancel_replaced_ends(
 ) -> Result<(), StoreError> {
     let mut replaced = Vec::new();
     for approval in tx.approvals().undecided_linked_to(company, issue)? {
-        let ends = approval.kind.pushes() || approval.kind == ApprovalType::ApproveCompletion;
-        if ends && approval.kind != by && approval.primary_issue == Some(issue) {
+        if approval.kind.ends_issues()
+            && approval.kind != by
+            && approval.primary_issue == Some(issue)
+        {
             replaced.extend(tx.approvals_mut().lock(company.into(), approval.id)?);
         }
     }

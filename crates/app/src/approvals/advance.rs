@@ -13,11 +13,9 @@ use serde_json::{Value, json};
 use workforce_domain::Document;
 use workforce_domain::activity::Action;
 use workforce_domain::actor::{CompanyOwned, CompanyScope};
-use workforce_domain::approval::{Approval, ApprovalType};
+use workforce_domain::approval::{Approval, ApprovalStatus, ApprovalType};
 use workforce_domain::board::Author;
-use workforce_domain::execution_workspace::{
-    ExecutionWorkspace, ExecutionWorkspaceStatus, PullRequestState, TicketAdvance,
-};
+use workforce_domain::execution_workspace::{ExecutionWorkspace, PullRequestState, TicketAdvance};
 use workforce_domain::id::{ExecutionWorkspaceId, IssueId};
 use workforce_domain::issue::{Assignment, Issue, IssueStatus, Mover};
 use workforce_domain::port::{
@@ -26,7 +24,7 @@ use workforce_domain::port::{
 use workforce_domain::project::Workspace;
 
 use super::insert::{NewApproval, insert};
-use super::resubmit;
+use super::{execution, resubmit};
 use crate::activity_log::{document, log_activity, log_change};
 use crate::approval_records;
 use crate::context::Context;
@@ -47,17 +45,14 @@ pub struct Advance {
     pub worktrees: Vec<(ExecutionWorkspace, Workspace)>,
 }
 
-/// The worktrees of the ticket of an issue that can be worked in.
+/// The worktrees that an issue brings before the board, each with the workspace of the project.
 pub fn worktrees_of(
     reads: &mut dyn Reads,
-    company: CompanyScope,
-    issue: IssueId,
+    issue: &Issue,
 ) -> Result<Vec<(ExecutionWorkspace, Workspace)>, StoreError> {
+    let company = issue.scope();
     let mut worktrees = Vec::new();
-    for worktree in reads.execution_workspaces().owned_by(company, issue)? {
-        if worktree.status != ExecutionWorkspaceStatus::Ready {
-            continue;
-        }
+    for worktree in tickets::brought_by(reads, issue)? {
         let workspace = worktree.project_workspace;
         if let Some(workspace) = reads.projects().find_workspace(company, workspace)? {
             worktrees.push((worktree, workspace));
@@ -78,7 +73,7 @@ pub fn advance_of(
     let Some(issue) = reads.issues().find(company.into(), &issue.into())? else {
         return Ok(None);
     };
-    let worktrees = worktrees_of(reads, company, issue.id)?;
+    let worktrees = worktrees_of(reads, &issue)?;
     Ok(Some(Advance {
         advance,
         issue,
@@ -224,7 +219,11 @@ fn ask(
     summary: &Value,
 ) -> Result<(), StoreError> {
     let company = issue.scope();
-    let worktrees = worktrees_of(tx.reads(), company, issue.id)?;
+    if execution::live_end_of(tx.reads(), ctx, issue)?.is_some() {
+        // The steps that are being taken look at the work themselves.
+        return Ok(());
+    }
+    let worktrees = worktrees_of(tx.reads(), issue)?;
     let is_open = |(worktree, _): &(ExecutionWorkspace, Workspace)| {
         let pull_request = worktree.pull_request.as_ref();
         pull_request.is_some_and(|it| it.state == PullRequestState::Open)
@@ -258,8 +257,8 @@ fn ask(
     Ok(())
 }
 
-/// Asks the board again for what it wanted changed. What it has not looked at yet
-/// stays as it is.
+/// Asks the board again for what it wanted changed, and shows it the work as it is now where
+/// it has not decided yet.
 fn ask_again(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -271,12 +270,17 @@ fn ask_again(
         return Ok(());
     };
     let from = approval.status();
-    let Ok(pending) = approval.state.resubmit() else {
-        return Ok(());
-    };
-    approval.state = pending;
-    approval.payload.extend(payload);
-    resubmit::note(tx, ctx, &mut approval, from, true)
+    let mut shown = approval.payload.clone();
+    shown.extend(payload);
+    match approval.state.resubmit() {
+        Ok(pending) => {
+            approval.state = pending;
+            approval.payload = shown;
+            resubmit::note(tx, ctx, &mut approval, from, true)
+        }
+        Err(_) if from == ApprovalStatus::Pending => resubmit::edit(tx, ctx, &mut approval, shown),
+        Err(_) => Ok(()),
+    }
 }
 
 /// What the board reads about the work of a ticket.

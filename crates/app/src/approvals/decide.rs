@@ -186,7 +186,6 @@ fn decide(
     let mut issues = links::lock_of(tx, &found)?;
     let mut approval = lock(tx, &found)?;
     let from = approval.status();
-    execution::require_way(tx, ctx, &mut approval, verdict.way())?;
     let forced = command.force == Some(true);
     let seen = command.seen.clone();
     let note = command.into_note();
@@ -195,10 +194,12 @@ fn decide(
         note: note.clone(),
         at: ctx.now,
     };
-    approval.state = verdict
+    let decided = verdict
         .transition(&approval.state, decision)
         .map_err(|refused| not_pending(id, refused))?;
     require_seen(&approval, seen.as_deref())?;
+    execution::require_way(tx, ctx, &mut approval, verdict.way())?;
+    approval.state = decided;
     approval.updated_at = ctx.now;
     save_transition(tx, &mut approval, from)?;
     let mut details = json!({});

@@ -94,7 +94,7 @@ pub(super) fn lock_of(
     let ids = linked_issues::of(tx.reads(), approval)?;
     let issues = lock(tx, company, ids)?;
     // Ending an issue locks its parent, and issues come before the approval.
-    if ends_issues(approval.kind) {
+    if approval.kind.ends_issues() {
         lock(
             tx,
             company,
@@ -102,11 +102,6 @@ pub(super) fn lock_of(
         )?;
     }
     Ok(issues)
-}
-
-/// True where the board's agreement ends the issues.
-const fn ends_issues(kind: ApprovalType) -> bool {
-    kind.pushes() || matches!(kind, ApprovalType::ApproveCompletion)
 }
 
 /// Locks what lies below the issue that an approval is about, where the board's

@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use serde_json::json;
 use workforce_domain::Document;
 use workforce_domain::actor::CompanyOwned;
@@ -66,6 +68,58 @@ pub fn resubmit(
     note(tx, ctx, &mut approval, from, replaced)?;
     issue_effects::block_issues(tx, ctx, &approval, &mut issues, false)?;
     Ok(read::view(tx.reads(), ctx, approval.into_inner())?)
+}
+
+/// Replaces what the board was asked for before it decides: whoever asked. What is the same
+/// changes nothing.
+pub(super) fn rewrite(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    id: ApprovalId,
+    payload: Document,
+) -> Result<(), Failure<ApprovalError>> {
+    let found = seen(tx, ctx, id)?;
+    require_requester(ctx, &found)?;
+    let issues = links::lock_of(tx, &found)?;
+    let mut approval = lock(tx, &found)?;
+    if approval.status() != ApprovalStatus::Pending {
+        return Err(StoreError::Contended.into());
+    }
+    execution::require_idle(tx, ctx, &approval)?;
+    payload::check(tx.reads(), approval.scope(), approval.kind, &payload)?;
+    require_same_issue(tx, &approval, &payload)?;
+    let (by, primary) = (approval.requested_by, approval.primary_issue);
+    let payload = resolved(tx, approval.kind, by, &issues, primary, payload)?;
+    Ok(edit(tx, ctx, &mut approval, payload)?)
+}
+
+/// Shows the board something else than it was asked for first; nothing where that is the same.
+pub(super) fn edit(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    approval: &mut Locked<Approval>,
+    payload: Document,
+) -> Result<(), StoreError> {
+    let before = std::mem::replace(&mut approval.payload, payload);
+    let keys = before.keys().chain(approval.payload.keys());
+    let changed: BTreeSet<&String> = keys
+        .filter(|key| before.get(*key) != approval.payload.get(*key))
+        .collect();
+    if changed.is_empty() {
+        return Ok(());
+    }
+    let details = json!({ "changed": changed });
+    let from = approval.status();
+    approval.updated_at = ctx.now;
+    save_transition(tx, approval, from)?;
+    history::append(
+        tx,
+        ctx,
+        approval,
+        ApprovalHistoryKind::Edited,
+        None,
+        details,
+    )
 }
 
 /// Writes down an approval that was sent again.

@@ -1,7 +1,7 @@
 use serde::Deserialize;
 use serde_json::json;
 use workforce_domain::Document;
-use workforce_domain::actor::{CompanyOwned, CompanyScope};
+use workforce_domain::actor::CompanyScope;
 use workforce_domain::approval::ApprovalType;
 use workforce_domain::board::Author;
 use workforce_domain::id::{AgentId, CompanyId, IssueId};
@@ -12,7 +12,7 @@ use workforce_domain::port::{Failure, Locked, Reads, Tx};
 use super::error::ApprovalError;
 use super::hire::HIRE;
 use super::insert::{NewApproval, SubmittedApproval, insert};
-use super::{hire, issue_effects, links, payload, read};
+use super::{execution, hire, issue_effects, links, payload, read};
 use crate::access::{self, Denied, FieldFault};
 use crate::agents;
 use crate::approval_records;
@@ -98,6 +98,18 @@ pub fn submit(
     if command.kind == ApprovalType::ApproveIssuePlan {
         approval_records::cancel_replaced_plans(tx, ctx, scope, requested_by, &ids)?;
     }
+    let ended = issues
+        .iter()
+        .find(|issue| command.kind.ends_issues() && Some(issue.id) == primary);
+    if let Some(ended) = ended {
+        if let Some(live) = execution::live_end_of(tx.reads(), ctx, ended)? {
+            return Ok(SubmittedApproval {
+                view: read::view(tx.reads(), ctx, live)?,
+                existing: true,
+            });
+        }
+        approval_records::cancel_replaced_ends(tx, ctx, scope, ended.id, command.kind)?;
+    }
     let payload = resolved(tx, command.kind, requested_by, &issues, primary, payload)?;
     let new = NewApproval {
         kind: command.kind,
@@ -145,9 +157,8 @@ pub(super) fn resolved(
             payload.remove(key);
         }
         if let Some(issue) = issue {
-            let (company, reads) = (issue.scope(), tx.reads());
-            let owned = reads.execution_workspaces().owned_by(company, issue.id)?;
-            payload.extend(tickets::shown(owned.first()));
+            let brought = tickets::brought_by(tx.reads(), issue)?;
+            payload.extend(tickets::shown(brought.first()));
         }
     }
     if kind != ApprovalType::ApproveIssuePlan {
@@ -189,8 +200,8 @@ pub fn pushed_issue(
     issues::require_stake(reads, ctx, scope, &issue, None)
         .and_then(|()| issues::require_children_ended(reads, &issue))
         .map_err(|failure| failure.map(ApprovalError::from))?;
-    let owned = reads.execution_workspaces().owned_by(scope, issue.id)?;
-    Ok((!owned.is_empty()).then_some(issue))
+    let brought = tickets::brought_by(reads, &issue)?;
+    Ok((!brought.is_empty()).then_some(issue))
 }
 
 /// Who asks, as the credential says. The board may ask for any agent of the
@@ -222,6 +233,10 @@ fn requester(
     }
 }
 
+/// Why nobody asks for the end of a ticket that may have something to push.
+const BROUGHT: &str = "the issue has a worktree: set it to in_review, and the board is asked for \
+     its completion where nothing differs from the base branch";
+
 /// An approval that governs issues needs at least one open issue. An agent files
 /// it only over issues that it may change.
 fn check_governed(
@@ -244,6 +259,12 @@ fn check_governed(
     for issue in issues {
         issues::require_stake(tx.reads(), ctx, scope, issue, None)
             .map_err(|failure| failure.map(ApprovalError::from))?;
+        if kind == ApprovalType::ApproveCompletion
+            && !issue.status().is_terminal()
+            && !tickets::brought_by(tx.reads(), issue)?.is_empty()
+        {
+            return refused(BROUGHT);
+        }
         if kind.pushes() && !issue.status().is_terminal() {
             issues::require_children_ended(tx.reads(), issue)
                 .map_err(|failure| failure.map(ApprovalError::from))?;

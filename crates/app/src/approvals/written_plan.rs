@@ -10,7 +10,7 @@ use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{Failure, Reads, StoreError, Tx};
 
 use super::error::ApprovalError;
-use super::resubmit::resubmit;
+use super::resubmit::{resubmit, rewrite};
 use super::submit::{SubmitApproval, submit};
 use crate::activity_log::document;
 use crate::context::Context;
@@ -99,7 +99,8 @@ fn plan_in(description: &str) -> Option<&str> {
 }
 
 impl WrittenPlan {
-    /// Asks the board, or asks it again where it wanted a change.
+    /// Asks the board, or asks it again where it wanted a change. A plan of the same agent that it
+    /// has not decided is replaced.
     fn file(
         self,
         tx: &mut dyn Tx,
@@ -117,9 +118,14 @@ impl WrittenPlan {
         let known = tx
             .approvals()
             .undecided_primary_for(company, kind, self.issue.id)?;
-        let in_revision = known.filter(|it| it.status() == ApprovalStatus::RevisionRequested);
-        if let Some(known) = in_revision {
-            return Ok(resubmit(tx, ctx, known.id, Some(payload))?.approval.id);
+        if let Some(known) = known {
+            let id = known.id;
+            if known.status() == ApprovalStatus::RevisionRequested {
+                resubmit(tx, ctx, id, Some(payload))?;
+            } else if known.requested_by == ctx.actor().author() {
+                rewrite(tx, ctx, id, payload)?;
+            }
+            return Ok(id);
         }
         let command = SubmitApproval {
             kind,

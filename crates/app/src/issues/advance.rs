@@ -4,7 +4,9 @@
 use serde_json::json;
 use workforce_domain::activity::Action;
 use workforce_domain::actor::CompanyOwned;
+use workforce_domain::approval::Approval;
 use workforce_domain::execution_workspace::TicketAdvance;
+use workforce_domain::id::ApprovalId;
 use workforce_domain::issue::{Issue, IssueStatus, Mover};
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{Failure, Locked, Reads, StoreError, Tx};
@@ -15,13 +17,14 @@ use super::status::Rewrite;
 use super::{IssueError, OpenChild, assignment};
 use crate::activity_log::log_change;
 use crate::context::Context;
+use crate::tickets;
 
 /// So many open children are named in a refusal.
 const NAMED: usize = 50;
 
-/// An agent asks for the end or the review of a governed issue that has no parent.
-/// Only the board ends it, so that it waits in review. Returns the status that is
-/// taken, and what it took the place of.
+/// Somebody asks for the end or the review of a ticket. Only the board's decision on an
+/// approval ends it, so that it waits in review. Returns the status that is taken, and
+/// what it took the place of.
 ///
 /// # Errors
 /// [`IssueError::ChildrenOpen`]
@@ -31,8 +34,23 @@ pub(super) fn requested(
     asked: IssueStatus,
 ) -> Result<(IssueStatus, Option<Rewrite>), Failure<IssueError>> {
     require_children_ended(tx.reads(), issue)?;
-    let rewritten = (asked == IssueStatus::Done).then(|| Rewrite::of(asked, "approval_required"));
+    let rewritten = match asked {
+        IssueStatus::Done => {
+            let pending = undecided_end(tx.reads(), issue)?;
+            Some(Rewrite::for_approval(asked, pending))
+        }
+        _ => None,
+    };
     Ok((IssueStatus::InReview, rewritten))
+}
+
+/// What the board has been asked for the end of a ticket, and has not decided.
+fn undecided_end(reads: &mut dyn Reads, issue: &Issue) -> Result<Option<ApprovalId>, StoreError> {
+    let undecided = reads
+        .approvals()
+        .undecided_linked_to(issue.scope(), issue.id)?;
+    let is_end = |it: &&Approval| it.kind.ends_issues() && it.primary_issue == Some(issue.id);
+    Ok(undecided.iter().find(is_end).map(|approval| approval.id))
 }
 
 /// The last open child of an issue has ended, and one of them at least is done.
@@ -57,15 +75,18 @@ pub(super) fn children_ended(
     assignment::wake_for_children(tx, ctx, parent)
 }
 
-/// True for the issue that a governed ticket belongs to.
+/// True for the issue that a governed ticket belongs to: one at the top, or one with
+/// worktrees of its own wherever it stands.
 fn is_ticket(reads: &mut dyn Reads, issue: &Issue) -> Result<bool, StoreError> {
     if issue.status().is_terminal() || !governance_of(reads, issue)?.governed {
         return Ok(false);
     }
-    let owned = reads
-        .execution_workspaces()
-        .owned_by(issue.scope(), issue.id)?;
-    Ok(issue.parent.is_none() || !owned.is_empty())
+    Ok(issue.parent.is_none() || brings_worktrees(reads, issue)?)
+}
+
+/// True where an issue brings worktrees before the board.
+pub(super) fn brings_worktrees(reads: &mut dyn Reads, issue: &Issue) -> Result<bool, StoreError> {
+    Ok(!tickets::brought_by(reads, issue)?.is_empty())
 }
 
 /// Has the ticket brought before the board: what git must do for it comes first.

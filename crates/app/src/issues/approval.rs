@@ -73,21 +73,36 @@ pub(crate) fn complete(
     issues: &mut [Locked<Issue>],
     details: impl Fn(&Issue) -> Value,
 ) -> Result<(), Failure<IssueError>> {
+    end(tx, ctx, issues, IssueStatus::Done, None, details)
+}
+
+/// Ends issues as [`complete`] does, as done or cancelled. Nobody waits for them at `above`,
+/// which ends with them.
+pub(super) fn end(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    issues: &mut [Locked<Issue>],
+    to: IssueStatus,
+    above: Option<IssueId>,
+    details: impl Fn(&Issue) -> Value,
+) -> Result<(), Failure<IssueError>> {
     let Some(company) = issues.first().map(|issue| issue.scope()) else {
         return Ok(());
     };
     let ended: Vec<IssueId> = issues.iter().map(|issue| issue.id).collect();
     let mut parents: Vec<Locked<Issue>> = Vec::new();
     for parent in issues.iter().filter_map(|issue| issue.parent) {
-        if !ended.contains(&parent) && parents.iter().all(|known| known.id != parent) {
+        if Some(parent) == above || ended.contains(&parent) {
+            continue;
+        }
+        if parents.iter().all(|known| known.id != parent) {
             parents.extend(tx.issues_mut().lock(company.into(), &parent.into())?);
         }
     }
     // In the order of locks: all issues, then approvals, then runs.
     let mut moves = Vec::with_capacity(issues.len());
     for issue in issues.iter_mut() {
-        let (by, to) = (Mover::Board, IssueStatus::Done);
-        let moved = issue.progress.transition_to(by, to, ctx.now)?;
+        let moved = issue.progress.transition_to(Mover::Board, to, ctx.now)?;
         issue.progress = moved.progress;
         issue.settle_review();
         issue.updated_at = ctx.now;
@@ -100,7 +115,7 @@ pub(crate) fn complete(
         tx.issues_mut().end_lease(issue)?;
         let mut details = details(issue);
         details["from"] = json!(from);
-        details["to"] = json!(IssueStatus::Done);
+        details["to"] = json!(to);
         log_change(tx, ctx, Action::IssueUpdated, issue, details);
     }
     for parent in &mut parents {

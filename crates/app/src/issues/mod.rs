@@ -15,6 +15,7 @@ mod duplicates;
 mod governance;
 mod hierarchy;
 mod labels;
+mod parts;
 mod read;
 mod reassign;
 mod release;

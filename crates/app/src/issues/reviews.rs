@@ -14,7 +14,7 @@ use super::governance::{governance_of, refuse_without_plan};
 use super::reassign::{Occasion, Reassignment};
 use super::status::{self, Rewrite, Step};
 use super::update_command::UpdateIssue;
-use super::{IssueError, advance, assignment};
+use super::{IssueError, advance, assignment, parts};
 use crate::context::Context;
 
 /// What becomes of a status that is asked for.
@@ -136,13 +136,16 @@ pub(super) fn decide(
     let Some(caller) = ctx.agent().map(|caller| caller.agent) else {
         return Ok(Decided::plain(asked));
     };
+    if asked == IssueStatus::Cancelled {
+        parts::require_ended(tx.reads(), issue)?;
+    }
     let ends = matches!(asked, IssueStatus::Done | IssueStatus::InReview);
     if !ends || !issue.status().successors().contains(&asked) {
         return Ok(Decided::plain(asked));
     }
     let governance = governance_of(tx.reads(), issue)?;
     if governance.governed {
-        if issue.parent.is_none() {
+        if issue.parent.is_none() || advance::brings_worktrees(tx.reads(), issue)? {
             refuse_without_plan(governance, issue)?;
             let taken = advance::requested(tx, issue, asked)?;
             return Ok(Decided {

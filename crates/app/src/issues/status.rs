@@ -32,7 +32,7 @@ pub struct Rewrite {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub reviewer_user_id: Option<String>,
-    /// The approval of the plan that the board was asked for.
+    /// The approval that the board was asked for: of the plan, or of the end of a ticket.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub approval_id: Option<ApprovalId>,
@@ -56,6 +56,13 @@ impl Rewrite {
             approval_id: Some(approval),
             ..Self::of(IssueStatus::InReview, "plan_filed")
         }
+    }
+
+    /// The board ends the ticket, with this approval where it was asked for it already.
+    pub(super) const fn for_approval(from: IssueStatus, pending: Option<ApprovalId>) -> Self {
+        let mut rewrite = Self::of(from, "approval_required");
+        rewrite.approval_id = pending;
+        rewrite
     }
 
     /// The review of `reviewer` must come first.
@@ -181,13 +188,14 @@ pub(super) fn child_ended(
         return Ok(());
     }
     let done = [IssueStatus::Done];
-    match tx
+    let has_done = !tx
         .issues()
         .children(company, parent.id, &done, 1)?
-        .is_empty()
-    {
-        true => assignment::wake_for_children(tx, ctx, parent),
-        false => advance::children_ended(tx, ctx, parent),
+        .is_empty();
+    // One that waits in review was not brought before the board while the child was open.
+    match has_done || parent.status() == IssueStatus::InReview {
+        true => advance::children_ended(tx, ctx, parent),
+        false => assignment::wake_for_children(tx, ctx, parent),
     }
 }
 

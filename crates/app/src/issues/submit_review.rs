@@ -18,7 +18,7 @@ use super::comment::{self, Names, Words};
 use super::comment_wakes::{self, Occasion, Said};
 use super::update::{self, Changed, UpdatedIssue};
 use super::update_command::UpdateIssue;
-use super::{IssueError, lock, working_run};
+use super::{IssueError, advance, lock, seen, working_run};
 use crate::access::{Denied, FieldFault};
 use crate::activity_log::log_activity;
 use crate::context::Context;
@@ -118,7 +118,7 @@ pub fn submit_review(
     let words = words(command)?;
     let (changed, occasion) = match verdict {
         ReviewVerdict::Approved => {
-            let changed = move_to(tx, ctx, issue, IssueStatus::Done)?;
+            let changed = approve(tx, ctx, issue)?;
             (changed, Occasion::Talk)
         }
         ReviewVerdict::ChangesRequested => {
@@ -167,6 +167,35 @@ fn words(command: SubmitReview) -> Result<Vec<Words>, FieldFault> {
     });
     let remarks = remarks.into_iter().map(|ObjectOnly(remark)| remark.into());
     Ok(whole.into_iter().chain(remarks).collect())
+}
+
+/// Ends the issue whose work the reviewer agrees to. A ticket with worktrees stays in review
+/// all the same: its work is pushed first, and the board decides on that.
+fn approve(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    issue: &IssueRef,
+) -> Result<Changed, Failure<IssueError>> {
+    let found = seen(tx.reads(), ctx, issue)?;
+    // What an agent asks for is decided with the move.
+    if ctx.agent().is_some() {
+        return move_to(tx, ctx, issue, IssueStatus::Done);
+    }
+    let is_pushed = advance::brings_worktrees(tx.reads(), &found)?;
+    let to = match is_pushed {
+        true => IssueStatus::InReview,
+        false => IssueStatus::Done,
+    };
+    let mut changed = move_to(tx, ctx, issue, to)?;
+    if advance::brings_worktrees(tx.reads(), &changed.issue)? != is_pushed {
+        return Err(StoreError::Contended.into());
+    }
+    if is_pushed {
+        let (_, rewritten) = advance::requested(tx, &changed.issue, IssueStatus::Done)?;
+        changed.rewritten = rewritten;
+        advance::request(tx, ctx, &changed.issue)?;
+    }
+    Ok(changed)
 }
 
 fn move_to(

@@ -12,6 +12,7 @@ use super::checkout_by_update::{check_out_itself, takes_up};
 use super::comment_wakes::Occasion;
 use super::describe::describe;
 use super::hierarchy::Followers;
+use super::parts::Parts;
 use super::reassign::Reassignment;
 use super::status::{self, Rewrite};
 use super::update_command::UpdateIssue;
@@ -83,7 +84,7 @@ pub fn update(
 /// An issue that was changed, with which nothing was said yet.
 pub(super) struct Changed {
     pub(super) issue: Locked<Issue>,
-    rewritten: Option<Rewrite>,
+    pub(super) rewritten: Option<Rewrite>,
     sent_back: bool,
 }
 
@@ -131,6 +132,7 @@ pub(super) fn carry_out(
 ) -> Result<Changed, Failure<IssueError>> {
     let candidates = Candidates::lock(tx, ctx, issue, &command)?;
     let followers = hierarchy::lock_followers(tx, ctx, issue, &command)?;
+    let parts = Parts::lock(tx, ctx, issue, &command)?;
     let mut issue = lock(tx, ctx, issue)?;
     ctx.require_working_company()?;
     let sent_back = reviews::is_sent_back(ctx, &issue, &command);
@@ -147,7 +149,7 @@ pub(super) fn carry_out(
             .map(|overrides| agents::unmasked_document(overrides, present));
         check_rights(tx, ctx, &issue, &command)?;
         require(&issue).map_err(Failure::Refused)?;
-        change(tx, ctx, &mut issue, command, candidates, followers)?
+        change(tx, ctx, &mut issue, command, candidates, followers, parts)?
     };
     working_run::renew_lease(tx, ctx, &issue)?;
     Ok(Changed {
@@ -165,6 +167,7 @@ fn change(
     command: UpdateIssue,
     mut candidates: Candidates,
     followers: Option<Followers>,
+    parts: Parts,
 ) -> Result<Option<Rewrite>, Failure<IssueError>> {
     let before = Issue::clone(issue);
     let asked = command.status;
@@ -202,6 +205,9 @@ fn change(
     let described = Changes::of(issue).then(labelled);
     if takes_up {
         check_out_itself(tx, ctx, issue, worker.as_ref())?;
+    }
+    if let Some(decided) = &decided {
+        parts.end_with(tx, ctx, issue, decided.to)?;
     }
     let mut step = match &decided {
         Some(decided) => Some(decided.transition(tx, ctx, issue, asked)?),

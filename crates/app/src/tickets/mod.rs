@@ -16,4 +16,4 @@ pub(crate) use plan::{RESOLVED, resolve};
 pub(crate) use pull_request::{announcement, tell_pull_requests};
 pub use read::{LOOK, WorktreeView, worktree};
 pub(crate) use watch::{DRIFT_EVERY, watch_pull_request};
-pub(crate) use worktrees::{pushed_from, reserved_for, shown, worked_on};
+pub(crate) use worktrees::{brought_by, pushed_from, reserved_for, shown, worked_on};

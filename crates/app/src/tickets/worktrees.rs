@@ -5,6 +5,7 @@ use workforce_domain::Document;
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::approval::{Approval, ApprovalType};
 use workforce_domain::execution_workspace::{ExecutionWorkspace, ExecutionWorkspaceStatus};
+use workforce_domain::issue::Issue;
 use workforce_domain::port::{Reads, StoreError};
 
 use super::plan::planned;
@@ -29,18 +30,44 @@ pub(crate) fn reserved_for(
     Ok(reserved)
 }
 
+/// The worktrees that can be worked in whose work an issue brings before the board, oldest
+/// first: its own, and else, where nothing stands above it, the one that it is worked on in. So
+/// a further issue of a plan, and one whose ticket was deleted, come to an end by themselves.
+pub(crate) fn brought_by(
+    reads: &mut dyn Reads,
+    issue: &Issue,
+) -> Result<Vec<ExecutionWorkspace>, StoreError> {
+    let company = issue.scope();
+    let mut brought = reads.execution_workspaces().owned_by(company, issue.id)?;
+    brought.retain(is_ready);
+    if let (true, None, Some(shared)) =
+        (brought.is_empty(), issue.parent, issue.execution_workspace)
+    {
+        let shared = reads.execution_workspaces().find(company.into(), shared)?;
+        brought.extend(shared.filter(is_ready));
+    }
+    Ok(brought)
+}
+
+fn is_ready(worktree: &ExecutionWorkspace) -> bool {
+    worktree.status == ExecutionWorkspaceStatus::Ready
+}
+
 /// The worktrees whose work an approval pushes, oldest first.
 pub(crate) fn pushed_from(
     reads: &mut dyn Reads,
     approval: &Approval,
 ) -> Result<Vec<ExecutionWorkspace>, StoreError> {
-    let Some(owner) = approval.primary_issue.filter(|_| approval.kind.pushes()) else {
+    let Some(issue) = approval.primary_issue.filter(|_| approval.kind.pushes()) else {
         return Ok(Vec::new());
     };
-    let company = approval.scope();
-    let mut owned = reads.execution_workspaces().owned_by(company, owner)?;
-    owned.retain(|it| it.status == ExecutionWorkspaceStatus::Ready);
-    Ok(owned)
+    match reads
+        .issues()
+        .find(approval.scope().into(), &issue.into())?
+    {
+        Some(issue) => brought_by(reads, &issue),
+        None => Ok(Vec::new()),
+    }
 }
 
 /// The worktrees that the steps of an approval are taken in.

@@ -120,6 +120,11 @@ impl ApprovalType {
         )
     }
 
+    /// True where approving ends the issues.
+    pub const fn ends_issues(self) -> bool {
+        self.pushes() || matches!(self, Self::ApproveCompletion)
+    }
+
     /// True where the approval governs how its issues move, so that only those
     /// who have a stake in an issue may file it.
     pub const fn governs_issues(self) -> bool {

@@ -9,6 +9,7 @@ use workforce_domain::approval::{
 };
 use workforce_domain::execution_workspace::{ExecutionWorkspace, ExecutionWorkspaceStatus};
 use workforce_domain::id::{ApprovalId, IssueId};
+use workforce_domain::issue::Issue;
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{Failure, Locked, Reads, StepFailure, StepFault, StoreError, Tx};
 
@@ -162,6 +163,22 @@ pub fn begin(
         details,
     );
     Ok(())
+}
+
+/// The approval of the end of an issue whose steps a server takes now.
+pub(in super::super) fn live_end_of(
+    reads: &mut dyn Reads,
+    ctx: &Context<'_>,
+    issue: &Issue,
+) -> Result<Option<Approval>, StoreError> {
+    let company = issue.scope();
+    for approval in reads.approvals().undecided_linked_to(company, issue.id)? {
+        let execution = reads.approvals().executions(company, &[approval.id])?.pop();
+        if approval.kind.ends_issues() && execution.is_some_and(|it| it.is_live(ctx.now)) {
+            return Ok(Some(approval));
+        }
+    }
+    Ok(None)
 }
 
 /// Refuses while a server takes the steps of an approval. One that lost its lease

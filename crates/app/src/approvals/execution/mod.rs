@@ -8,8 +8,8 @@ mod complete;
 mod lease;
 mod steps;
 
-pub(super) use begin::require_idle;
 pub use begin::{BEGIN, begin, is_executed};
+pub(super) use begin::{live_end_of, require_idle};
 pub(super) use complete::{Way, announcement, give_worktrees, require_way};
 pub use complete::{complete, executed, overtaken};
 pub use lease::{LEASE, RENEW_EVERY, abandon, renew};
