@@ -33,6 +33,14 @@ pub trait ExecutionWorkspaceReads {
         branch: &str,
     ) -> Result<Option<ExecutionWorkspace>, StoreError>;
 
+    /// Worktrees of a company that have this branch, or start from it, in whatever workspace;
+    /// without removed ones.
+    fn naming_branch(
+        &mut self,
+        company: CompanyScope,
+        branch: &str,
+    ) -> Result<Vec<ExecutionWorkspace>, StoreError>;
+
     /// The worktrees of the ticket of an issue, oldest first.
     fn owned_by(
         &mut self,

@@ -57,6 +57,14 @@ pub trait ProjectReads {
         id: WorkspaceId,
     ) -> Result<Option<Workspace>, StoreError>;
 
+    /// Workspaces of a company whose tickets start from this branch unless they say
+    /// otherwise.
+    fn workspaces_based_on(
+        &mut self,
+        company: CompanyScope,
+        branch: &str,
+    ) -> Result<Vec<Workspace>, StoreError>;
+
     /// The workspaces of projects, per project the primary one first and then
     /// the oldest; at most [`MAX_WORKSPACES`] exist per project.
     fn workspaces(

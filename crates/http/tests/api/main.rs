@@ -72,4 +72,5 @@ mod shapes;
 mod stream_tickets;
 mod switches;
 mod task_sessions;
+mod ticket_ends;
 mod tickets;

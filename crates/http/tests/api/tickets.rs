@@ -60,6 +60,10 @@ impl Office {
             .ok(200)
     }
 
+    pub(crate) fn issue_id(&self) -> &str {
+        id(&self.issue)
+    }
+
     pub(crate) fn path(&self) -> String {
         format!("/api/issues/{}", id(&self.issue))
     }

@@ -4,6 +4,7 @@
 mod approvals;
 mod commits;
 mod decisions;
+mod ends;
 mod failures;
 mod flow;
 mod guard;

@@ -4,13 +4,14 @@ use serde_json::json;
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::approval::ExecutionStep;
 use workforce_domain::execution_workspace::ExecutionWorkspace;
-use workforce_domain::port::{CarryOutError, StepFailure, StepFault};
+use workforce_domain::port::{CarryOutError, StepFailure};
 use workforce_domain::project::Workspace;
 use workforce_git::{Branch, CommitId, Remote};
 
-use crate::tickets::fault::{failure, of_git};
+use crate::tickets::fault::of_git;
 use crate::tickets::leases::attempt::{Attempt, Done};
 use crate::tickets::repository::PATIENCE;
+use crate::tickets::repository::branches::{self, Place};
 use crate::tickets::repository::remotes::{addresses, with_credential, without_remote};
 use crate::tickets::repository::source::{
     self, Source, base_branch, branch, guard, missing_base, no_branch,
@@ -98,18 +99,14 @@ async fn open_source(
     };
     let own = branch(&worktree.branch)?;
     if base.as_str() == worktree.branch || first.is_some_and(|it| it.as_str() == worktree.branch) {
-        let message = format!(
-            "{} is a base branch; a ticket needs its own",
-            worktree.branch
-        );
-        let facts = json!({ "branch": worktree.branch });
-        return Err(failure(
-            step,
-            StepFault::WorkspaceUnavailable,
-            message,
-            facts,
-        ));
+        return Err(branches::is_base(&worktree.branch));
     }
+    let place = Place {
+        addresses: [named.as_deref(), fetch.as_deref(), push.as_deref()],
+        folder: workspace.source.cwd().map(|folder| folder.as_str()),
+    };
+    let (key, own_name) = (&worktree.ticket_key, &worktree.branch);
+    branches::require_own(&attempt.state, workspace, key, own_name, place).await?;
     let repository = &source.repository;
     repository
         .need_writable()

@@ -14,6 +14,7 @@ use workforce_domain::project::Workspace;
 
 use crate::state::EngineState;
 use crate::tickets::fault::of_git;
+use crate::tickets::repository::branches::{self, Place};
 use crate::tickets::repository::git_of;
 use crate::tickets::repository::remotes::{addresses, without_remote};
 use crate::tickets::repository::source::{self, base_branch, branch, is_on};
@@ -93,7 +94,13 @@ async fn look(
 ) -> Result<(), StepFailure> {
     let step = ExecutionStep::Source;
     let git = git_of(state, step).await?;
-    if workspace.source.cwd().is_none() {
+    let (key, branch_name) = (preflight.ticket_key.clone(), preflight.branch.clone());
+    let require_own = |place| branches::require_own(state, workspace, &key, &branch_name, place);
+    let folder = workspace.source.cwd().map(|folder| folder.as_str());
+    if folder.is_none() {
+        let url = workspace.source.repo_url().map(|url| url.as_str());
+        let addresses = [url, None, None];
+        require_own(Place { addresses, folder }).await?;
         // What would be fetched is not looked at.
         preflight.clean = true;
         preflight.branch_ok = true;
@@ -103,10 +110,19 @@ async fn look(
     let source = source::open(state, git, workspace, false).await?;
     let of_git = |error| of_git(step, &error);
     source.repository.need_writable().map_err(of_git)?;
-    if remote_required {
-        let named = addresses(&source.repository, workspace).await;
-        named.map_err(of_git)?.ok_or_else(|| without_remote(step))?;
+    let remote = addresses(&source.repository, workspace)
+        .await
+        .map_err(of_git)?;
+    if remote_required && remote.is_none() {
+        return Err(without_remote(step));
     }
+    let remote = remote.as_ref();
+    let addresses = [
+        remote.map(|remote| remote.named.as_str()),
+        remote.map(|remote| remote.fetch.as_str()),
+        remote.map(|remote| remote.push.as_str()),
+    ];
+    require_own(Place { addresses, folder }).await?;
     let found = source.repository.source_state().await.map_err(of_git)?;
     preflight.clean = found.total == 0 && found.operation.is_none();
     preflight.changed_paths = found.changed.iter().take(50).cloned().collect();

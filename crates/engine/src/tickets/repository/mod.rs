@@ -1,6 +1,7 @@
 //! The repository of a ticket: where it comes from, where it is fetched from and pushed
 //! to and with which token, its worktree, and a look at that from outside.
 
+pub(super) mod branches;
 pub(super) mod inspect;
 pub(super) mod remotes;
 pub(super) mod source;

@@ -77,6 +77,26 @@ impl ExecutionWorkspaceReads for Transaction<'_> {
         one(row.map_err(failed)?)
     }
 
+    fn naming_branch(
+        &mut self,
+        company: CompanyScope,
+        branch: &str,
+    ) -> Result<Vec<ExecutionWorkspace>, StoreError> {
+        let names = execution_workspaces::branch
+            .eq(branch)
+            .or(execution_workspaces::base_branch.eq(branch));
+        let rows: Vec<WorkspaceRow> = execution_workspaces::table
+            .filter(execution_workspaces::company_id.eq(IdColumn(company.company())))
+            .filter(names)
+            .filter(execution_workspaces::status.ne(REMOVED))
+            .order(execution_workspaces::id)
+            .limit(MAX_WHOLE)
+            .select(WorkspaceRow::as_select())
+            .load(self.conn)
+            .map_err(failed)?;
+        all(rows)
+    }
+
     fn owned_by(
         &mut self,
         company: CompanyScope,

@@ -160,6 +160,25 @@ impl ProjectReads for Transaction<'_> {
         one(row.map_err(failed)?)
     }
 
+    fn workspaces_based_on(
+        &mut self,
+        company: CompanyScope,
+        branch: &str,
+    ) -> Result<Vec<Workspace>, StoreError> {
+        let is_base = project_workspaces::default_base_branch
+            .eq(branch)
+            .or(project_workspaces::repo_ref.eq(branch));
+        let rows: Vec<WorkspaceRow> = project_workspaces::table
+            .filter(project_workspaces::company_id.eq(IdColumn(company.company())))
+            .filter(is_base)
+            .order(project_workspaces::id)
+            .limit(MAX_WHOLE)
+            .select(WorkspaceRow::as_select())
+            .load(self.conn)
+            .map_err(failed)?;
+        all(rows)
+    }
+
     fn workspaces(
         &mut self,
         company: CompanyScope,
