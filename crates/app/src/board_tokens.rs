@@ -2,14 +2,20 @@
 //! the instance, so no company's activity tells of them; a token keeps who made
 //! it.
 
-use workforce_domain::board::BoardToken;
+use serde_json::json;
+use workforce_domain::actor::{CompanyOwned, InstanceScope};
+use workforce_domain::board::{BoardMember, BoardToken};
+use workforce_domain::company::CompanyStatus;
 use workforce_domain::id::BoardTokenId;
+use workforce_domain::issue::Assignee;
 use workforce_domain::page::{Page, PageRequest};
 use workforce_domain::port::{BoardTokenCursor, Failure, Reads, TokenKind, Tx};
+use workforce_domain::string_enum::StringEnum;
 use workforce_domain::text::Name;
 
 use crate::access::Denied;
 use crate::context::Context;
+use crate::given_back::{Leaver, give_back};
 
 /// A token just made. The full value is shown this once.
 #[derive(Clone, PartialEq, Eq)]
@@ -73,7 +79,8 @@ pub fn list(
     Ok(reads.board_tokens().list(page)?)
 }
 
-/// Revokes a token. Revoking again changes nothing. Board only.
+/// Revokes a token. Revoking again changes nothing. What its bearer was to do is free again, and
+/// what it was to review is for whoever revokes it. Board only.
 ///
 /// # Errors
 /// [`Denied::BoardRequired`], [`Denied::NotFound`]
@@ -82,7 +89,39 @@ pub fn revoke(
     ctx: &Context<'_>,
     id: BoardTokenId,
 ) -> Result<BoardToken, Failure<Denied>> {
-    ctx.require_board()?;
+    let Some(caller) = ctx.actor().board() else {
+        return Err(Denied::BoardRequired.into());
+    };
+    let seen = tx.board_tokens().find(id)?;
+    let Some(token) = seen.filter(|token| token.revoked_at.is_none()) else {
+        let revoked = tx.board_tokens_mut().revoke(id, ctx.now)?;
+        return revoked.ok_or_else(|| Denied::NotFound("board token").into());
+    };
+    let member = BoardMember::Token(id);
+    // Whoever revokes its own token leaves its reviews to whoever made that.
+    let heir = if caller == member {
+        token.created_by
+    } else {
+        caller
+    };
+    let leaver = Leaver {
+        who: Assignee::Board(member),
+        told: &format!("The token {} of the board was revoked", &*token.name),
+        details: &json!({ "boardTokenRevoked": id }),
+        heir: Some(heir),
+    };
+    let mut page = PageRequest::first();
+    loop {
+        let all = InstanceScope::SYSTEM.into();
+        let companies = tx.companies().list(all, CompanyStatus::ALL, &page)?;
+        for company in &companies.items {
+            give_back(tx, ctx, company.scope(), &leaver)?;
+        }
+        match companies.next {
+            Some(after) => page.after = Some(after),
+            None => break,
+        }
+    }
     tx.board_tokens_mut()
         .revoke(id, ctx.now)?
         .ok_or_else(|| Denied::NotFound("board token").into())

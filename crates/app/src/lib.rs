@@ -27,6 +27,7 @@ mod denied;
 mod digest;
 pub mod disk_alerts;
 pub mod events;
+mod given_back;
 pub mod goals;
 pub mod issues;
 pub mod labels;

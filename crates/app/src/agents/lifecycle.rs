@@ -6,10 +6,9 @@ use workforce_domain::actor::CompanyOwned;
 use workforce_domain::agent::{Agent, AgentState};
 use workforce_domain::company::PauseReason;
 use workforce_domain::id::AgentId;
-use workforce_domain::issue::{Assignment, Author, Comment};
+use workforce_domain::issue::Assignee;
 use workforce_domain::port::{Failure, Locked, Spender, StopScope, StoreError, Tx};
 use workforce_domain::run::RunErrorCode;
-use workforce_domain::text::CommentBody;
 use workforce_domain::time::Month;
 
 use super::revisions::move_reports;
@@ -18,6 +17,7 @@ use crate::activity_log::log_change;
 use crate::approval_records;
 use crate::budgets;
 use crate::context::Context;
+use crate::given_back::{Leaver, give_back};
 use crate::refusal::{Code, Codes};
 
 /// What [`pause`] refuses with.
@@ -132,7 +132,14 @@ pub(super) fn deactivate(
     tx.agents_mut().save(agent)?;
     move_reports(tx, ctx, agent)?;
     tx.credentials_mut().revoke_keys(agent, ctx.now)?;
-    give_back_issues(tx, ctx, agent)?;
+    // Work that is handed in waits for whoever took its reviewer away.
+    let leaver = Leaver {
+        who: Assignee::Agent(agent.id),
+        told: &format!("{} was terminated", agent.name),
+        details: &json!({ "agentTerminated": agent.id }),
+        heir: ctx.actor().board(),
+    };
+    give_back(tx, ctx, agent.scope(), &leaver)?;
     stop(tx, ctx, agent)?;
     tx.runs_mut()
         .cancel_pending(agent.scope(), StopScope::Agent(agent.id), ctx.now)?;
@@ -146,48 +153,5 @@ fn stop(tx: &mut dyn Tx, ctx: &Context<'_>, agent: &Locked<Agent>) -> Result<(),
     tx.runs_mut()
         .request_stop(agent.scope(), stop, None, reason, ctx.now)?;
     ctx.signal.raise();
-    Ok(())
-}
-
-/// Releases what a terminated agent was working on, with a comment that says
-/// why.
-fn give_back_issues(
-    tx: &mut dyn Tx,
-    ctx: &Context<'_>,
-    agent: &Locked<Agent>,
-) -> Result<(), Failure<AgentError>> {
-    let told =
-        |what: &str| CommentBody::new(&format!("{} was terminated; {what}.", agent.name)).ok();
-    let (free, to_board) = (
-        told("the issue is free again"),
-        told("its review is for the board"),
-    );
-    for mut issue in tx.issues_mut().lock_open_of(agent.scope(), agent.id)? {
-        // Work that is handed in waits for whoever took its reviewer away.
-        let heir = ctx.actor().board().filter(|_| issue.is_under_review());
-        let body = if heir.is_some() { &to_board } else { &free };
-        issue.progress = issue.progress.release(ctx.now);
-        issue.assignee = heir.map_or(Assignment::NOBODY, Assignment::to_board);
-        issue.settle_review();
-        issue.updated_at = ctx.now;
-        tx.issues_mut().end_lease(&issue)?;
-        tx.issues_mut().save(&issue)?;
-        if let Some(body) = body.clone() {
-            tx.comments_mut().insert(&Comment {
-                id: ctx.id(),
-                company: issue.company,
-                issue: issue.id,
-                author: Author::default(),
-                run: None,
-                body,
-                mentions: Vec::new(),
-                review: None,
-                position: None,
-                created_at: ctx.now,
-            })?;
-        }
-        let (system, details) = (ctx.as_system(), json!({ "agentTerminated": agent.id }));
-        log_change(tx, &system, Action::IssueReleased, &mut issue, details);
-    }
     Ok(())
 }

@@ -4,7 +4,7 @@ use super::{Locked, NewLease, StoreError};
 use crate::actor::{CompanyScope, Scope};
 use crate::board::BoardMember;
 use crate::id::{AgentId, CommentId, GoalId, IssueId, LabelId, ProjectId};
-use crate::issue::{Comment, Governance, Issue, IssueRef, IssueStatus, Lease, Priority};
+use crate::issue::{Assignee, Comment, Governance, Issue, IssueRef, IssueStatus, Lease, Priority};
 use crate::page::{CreationKey, Order, Page, PageRequest};
 use crate::run::Run;
 use crate::search::SearchQuery;
@@ -209,12 +209,12 @@ pub trait IssueWrites {
     /// Ends the lease on a locked issue, if there is one.
     fn end_lease(&mut self, issue: &Locked<Issue>) -> Result<(), StoreError>;
 
-    /// Locks every issue that is assigned to an agent and not ended, youngest
+    /// Locks every issue that is assigned to somebody and not ended, youngest
     /// first.
     fn lock_open_of(
         &mut self,
         company: CompanyScope,
-        agent: AgentId,
+        assignee: Assignee,
     ) -> Result<Vec<Locked<Issue>>, StoreError>;
 
     /// Locks every issue below another, youngest first. It comes before the lock on

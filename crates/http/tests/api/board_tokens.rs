@@ -3,6 +3,7 @@ use workforce_app::authenticate::AuthPolicy;
 use workforce_testkit::ports;
 use workforce_testkit::store::TestStore;
 
+use crate::approvals::{act, of};
 use crate::support::{Api, NOTHING, api_tests, id};
 
 const PATH: &str = "/api/board-tokens";
@@ -40,6 +41,48 @@ api_tests! {
         refused.problem(401, "credential_invalid");
         assert_eq!(refused.header("www-authenticate"), Some("Bearer"));
         api.bearing(second["token"].as_str().unwrap()).get(PATH).ok(200);
+    }
+
+    fn the_work_of_a_revoked_token_is_not_lost(api) {
+        let company = api.company("Acme");
+        let token = || {
+            let made = api.post(PATH, &json!({ "name": "laptop" })).ok(201);
+            (id(&made).to_owned(), made["token"].as_str().unwrap().to_owned())
+        };
+        let ada = api.agent(&company, "Ada");
+        let own = api.bearing(&api.key(&ada));
+        // The second one revokes itself.
+        for by_itself in [false, true] {
+            let (token, value) = token();
+            let member = format!("token:{token}");
+            let task = json!({ "title": "Task", "status": "todo", "assigneeUserId": member });
+            let task = format!("/api/issues/{}", id(&api.issue(&company, &task)));
+            // The bearer looks at what is done below its epic.
+            let epic = json!({ "title": "Epic", "status": "todo", "assigneeUserId": member });
+            let epic = api.issue(&company, &epic);
+            let plan = json!({ "type": "approve_issue_plan", "payload": { "issueId": id(&epic) } });
+            let plan = api.post(&of(&company), &plan).ok(201);
+            api.post(&act(&plan, "approve"), &json!({})).ok(200);
+            let part = json!({
+                "title": "Part", "status": "todo", "parentId": id(&epic), "assigneeAgentId": id(&ada),
+            });
+            let review = format!("/api/issues/{}", id(&api.issue(&company, &part)));
+            own.patch(&review, &json!({ "status": "in_progress" })).ok(200);
+            let handed_in = own.patch(&review, &json!({ "status": "done" })).ok(200);
+            assert_eq!(handed_in["assigneeUserId"], member.as_str(), "{handed_in}");
+            let path = format!("{PATH}/{token}");
+            match by_itself {
+                true => api.bearing(&value).send("DELETE", &path, &Value::Null).ok(200),
+                false => api.send("DELETE", &path, &[], b"").ok(200),
+            };
+            let task = api.get(&task).ok(200);
+            assert_eq!((&task["status"], &task["assigneeUserId"]), (&json!("todo"), &Value::Null), "{task}");
+            let seen = api.get(&review).ok(200);
+            assert_eq!(seen["status"], "in_review", "{seen}");
+            assert_eq!(seen["assigneeUserId"], "local-board", "{seen}");
+            let comments = api.get(&format!("{review}/comments")).ok(200);
+            assert!(comments[0]["body"].as_str().unwrap().contains("laptop"), "{comments}");
+        }
     }
 
     fn what_a_token_does_is_recorded_under_its_name(api) {

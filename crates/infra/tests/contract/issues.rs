@@ -279,7 +279,7 @@ on_both_databases! {
         let others = Assignment::stored(Assignee::Agent(world.hire().id));
         assign(0, IssueStatus::Todo, others);
         let locked: Vec<IssueId> = world.write(|tx| {
-            let held = tx.issues_mut().lock_open_of(world.scope(), world.agent.id)?;
+            let held = tx.issues_mut().lock_open_of(world.scope(), Assignee::Agent(world.agent.id))?;
             Ok(held.iter().map(|issue| issue.id).collect())
         });
         assert_eq!(locked, [second, first]);

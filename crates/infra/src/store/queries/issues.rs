@@ -3,8 +3,8 @@ use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
 use diesel::sql_types::Bool;
 use workforce_domain::actor::{CompanyOwned, CompanyScope, Scope};
-use workforce_domain::id::{AgentId, IssueId};
-use workforce_domain::issue::{Governance, Issue, IssueRef, IssueStatus, Lease};
+use workforce_domain::id::IssueId;
+use workforce_domain::issue::{Assignee, Governance, Issue, IssueRef, IssueStatus, Lease};
 use workforce_domain::page::{Page, PageRequest};
 use workforce_domain::port::{
     IssueCursor, IssueFilter, IssueReads, IssueWrites, Lock, Locked, NewLease, SearchCursor,
@@ -280,15 +280,25 @@ impl IssueWrites for Transaction<'_> {
     fn lock_open_of(
         &mut self,
         company: CompanyScope,
-        agent: AgentId,
+        assignee: Assignee,
     ) -> Result<Vec<Locked<Issue>>, StoreError> {
         let query = issues::table
             .filter(issues::company_id.eq(IdColumn(company.company())))
-            .filter(issues::assignee_agent_id.eq(IdColumn(agent)))
             .filter(open())
             .select(IssueRow::as_select())
             .order((issues::created_at.desc(), issues::id.desc()));
-        let rows: Vec<IssueRow> = for_update!(query).load(self.conn).map_err(failed)?;
+        let rows: Vec<IssueRow> = match assignee {
+            Assignee::Nobody => return Ok(Vec::new()),
+            Assignee::Agent(agent) => {
+                let query = query.filter(issues::assignee_agent_id.eq(IdColumn(agent)));
+                for_update!(query).load(self.conn)
+            }
+            Assignee::Board(member) => {
+                let query = query.filter(issues::assignee_user_id.eq(member.to_string()));
+                for_update!(query).load(self.conn)
+            }
+        }
+        .map_err(failed)?;
         let issues = all(rows)?;
         for issue in &issues {
             self.locks(Lock::Issue, issue.id);

@@ -3,7 +3,9 @@
 //! all there ever was.
 
 use workforce_domain::actor::{InstanceScope, Scope};
+use workforce_domain::board::BoardMember;
 use workforce_domain::dashboard::Cutoffs;
+use workforce_domain::issue::Assignee;
 use workforce_domain::port::{StopScope, StoreError, Tx};
 use workforce_domain::run::RunErrorCode;
 use workforce_domain::session::TaskKey;
@@ -146,7 +148,10 @@ fn deeds(asked: &Asked) -> Vec<(&'static str, Deed<'_>)> {
                 let agent = tx.agents_mut().lock(Scope::SYSTEM, asked.agent)?;
                 let agent = agent.expect("it is there");
                 tx.agents_mut().lock_reports_of(&agent)?;
-                tx.issues_mut().lock_open_of(scope, asked.agent)?;
+                tx.issues_mut()
+                    .lock_open_of(scope, Assignee::Agent(asked.agent))?;
+                let member = Assignee::Board(BoardMember::Local);
+                tx.issues_mut().lock_open_of(scope, member)?;
                 tx.issues_mut().lock_below(scope, asked.issue)?;
                 let reason = RunErrorCode::CancelRequested;
                 tx.runs_mut()

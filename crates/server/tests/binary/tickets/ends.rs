@@ -114,12 +114,12 @@ on_both! {
 
     fn a_branch_that_anything_of_the_company_is_merged_into_is_no_branch_of_a_ticket(database) {
         let scene = Scene::open(database, Host::Remote);
-        git(&scene.remote, &["branch", "develop", "main"]);
-        git(&scene.remote, &["branch", "release", "main"]);
+        git(&scene.remote, &["branch", "feature/develop", "main"]);
+        git(&scene.remote, &["branch", "feature/release", "main"]);
         let url = file_url(&scene.remote);
         let other = json!({
             "name": "Other",
-            "workspace": { "repoUrl": url, "name": "copy", "defaultBaseBranch": "develop" },
+            "workspace": { "repoUrl": url, "name": "copy", "defaultBaseBranch": "feature/develop" },
         });
         let other = scene.post(&scene.of_company("projects"), &other);
         // An open ticket of the other project starts from a branch that only the board named.
@@ -129,15 +129,15 @@ on_both! {
             "type": "approve_issue_plan",
             "payload": {
                 "issueId": based,
-                "workspace": { "ticketKey": "ABC-9", "baseBranch": "release" },
+                "workspace": { "ticketKey": "ABC-9", "baseBranch": "feature/release" },
             },
         });
         let plan = id_of(&scene.post(&scene.of_company("approvals"), &plan));
         let (status, answer) = scene.approve(&plan);
         assert_eq!(status, 200, "{answer}");
         for (key, branch, code) in [
-            ("ABC-1", "develop", "workspace_unavailable"),
-            ("ABC-2", "release", "workspace_unavailable"),
+            ("ABC-1", "feature/develop", "workspace_unavailable"),
+            ("ABC-2", "feature/release", "workspace_unavailable"),
             ("ABC-3", "feature/ABC-9", "branch_in_use"),
         ] {
             let issue = scene.begin_issue(key);
