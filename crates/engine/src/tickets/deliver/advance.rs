@@ -2,12 +2,10 @@
 //! branch, and then the board is asked (docs/tickets.md#when-the-work-is-done).
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::time::sleep;
 use workforce_app::approvals::advance::{self, Advance, WorkState};
-use workforce_domain::actor::{CompanyOwned, CompanyScope, InstanceScope};
+use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::approval::{Approval, ApprovalStatus, ApprovalType, ExecutionStep};
 use workforce_domain::execution_workspace::{ExecutionWorkspace, TicketAdvance};
 use workforce_domain::id::{ApprovalId, ExecutionWorkspaceId, IssueId};
@@ -20,59 +18,14 @@ use super::forge;
 use super::work::{self, Credit};
 use crate::state::EngineState;
 use crate::tickets::fault::{failure, of_git};
-use crate::tickets::leases::attempt::abandon_left;
-use crate::tickets::leases::hold::{end_left, holding};
+use crate::tickets::leases::hold::holding;
 use crate::tickets::repository::PATIENCE;
 use crate::tickets::repository::remotes::fetched_from;
 use crate::tickets::repository::source::branch;
 use crate::tickets::repository::worktree;
 
-/// So many are looked up at a time.
-const AT_ONCE: usize = 20;
-/// How often they are looked for without a nudge.
-const EVERY: Duration = Duration::from_secs(1);
-
-/// Brings tickets before the board until the engine closes.
-pub(crate) async fn run(state: Arc<EngineState>) {
-    let mut left = state.config.exclusive_store;
-    while !state.closing.is_cancelled() {
-        if left {
-            match end_left(&state).await {
-                Ok(()) => left = false,
-                Err(error) => tracing::error!(%error, "worktrees are held for nobody"),
-            }
-        }
-        if let Err(error) = abandon_left(&state).await {
-            tracing::error!(%error, "executions that were left are not given up");
-        }
-        if let Err(error) = bring_due(&state).await {
-            tracing::error!(%error, "tickets are not brought before the board");
-        }
-        let pause = state.config.poll_every.max(EVERY);
-        state.closing.run_until_cancelled(sleep(pause)).await;
-    }
-}
-
-async fn bring_due(state: &Arc<EngineState>) -> Result<(), StoreError> {
-    let now = state.store.ports.clock.now();
-    let due = state
-        .store
-        .read(move |reads| {
-            reads
-                .execution_workspaces()
-                .due_advances(InstanceScope::SYSTEM, now, AT_ONCE)
-        })
-        .await?;
-    for advance in due {
-        if state.closing.is_cancelled() {
-            break;
-        }
-        bring(state, advance).await?;
-    }
-    Ok(())
-}
-
-async fn bring(state: &Arc<EngineState>, due: TicketAdvance) -> Result<(), StoreError> {
+/// Brings a ticket before the board that is due.
+pub(super) async fn bring(state: &Arc<EngineState>, due: TicketAdvance) -> Result<(), StoreError> {
     let (company, issue) = (due.scope(), due.issue);
     let found = state
         .store
