@@ -57,9 +57,11 @@ async fn execute(
     let store = &attempt.state.store;
     let renew =
         || store.write(move |tx, ctx| Ok(execution::renew(tx, ctx, company, approval, number)?));
-    let taken = match under_lease(Terms::USUAL, renew, Box::pin(take_steps(&attempt))).await {
+    let (stop, steps) = (&attempt.state.breaking_off, Box::pin(take_steps(&attempt)));
+    let taken = match under_lease(Terms::USUAL, stop, renew, steps).await {
         Ok(Ok(())) => complete(&attempt).await,
         Ok(Err(error)) => Err(error),
+        Err(Lost::Stopped) => return Err(give_up(&attempt).await?),
         Err(Lost::Overtaken) => Err(CarryOutError::Overtaken),
         Err(Lost::Store(error)) => Err(CarryOutError::Store(error)),
     };
@@ -69,6 +71,21 @@ async fn execute(
         Ok(()) | Err(CarryOutError::Store(_)) => {}
     }
     taken
+}
+
+/// Gives up an attempt that is broken off, so that the board can approve again at once.
+async fn give_up(attempt: &Attempt) -> Result<CarryOutError, StoreError> {
+    let (company, id) = (attempt.order.approval.scope(), attempt.order.approval.id);
+    let number = attempt.order.execution.attempts;
+    let given_up = attempt
+        .state
+        .store
+        .write(move |tx, ctx| Ok(execution::interrupt(tx, ctx, company, id, number)?))
+        .await?;
+    Ok(match given_up {
+        Some(failure) => CarryOutError::Step(Box::new(failure)),
+        None => CarryOutError::Overtaken,
+    })
 }
 
 async fn take_steps(attempt: &Attempt) -> Result<(), CarryOutError> {

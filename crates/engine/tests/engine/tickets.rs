@@ -3,6 +3,8 @@
 
 mod clean_up;
 mod drift;
+mod hanging;
+mod repositories;
 mod site;
 mod watches;
 mod webhook;
