@@ -15,7 +15,7 @@ use workforce_domain::port::{CarryOutError, Failure, StepFailure, StepFault, Sto
 use workforce_domain::project::Workspace;
 
 use super::deliver::push;
-use super::fault::failure;
+use super::fault::{failure, is_for_agent};
 use super::leases::attempt::Attempt;
 use super::leases::lease::{Lost, Terms, under_lease};
 use super::provision::plan;
@@ -183,11 +183,7 @@ async fn note_failure(attempt: &Attempt, failure: &StepFailure) -> Result<(), St
 
 /// The worktree that an agent has to mend before the approval can go on.
 fn to_mend(attempt: &Attempt, failure: &StepFailure) -> Option<ExecutionWorkspaceId> {
-    let by_agent = matches!(
-        failure.fault,
-        StepFault::SyncConflict | StepFault::UnsafeFiles | StepFault::GitCommitFailed
-    );
     let named = failure.details.get("executionWorkspaceId")?.as_str()?;
     let mut worktrees = attempt.order.worktrees.iter().map(|(it, _)| it.id);
-    worktrees.find(|id| by_agent && id.to_string() == named)
+    worktrees.find(|id| is_for_agent(failure.fault) && id.to_string() == named)
 }

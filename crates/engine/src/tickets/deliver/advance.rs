@@ -17,7 +17,7 @@ use workforce_domain::project::Workspace;
 use super::forge;
 use super::work::{self, Credit};
 use crate::state::EngineState;
-use crate::tickets::fault::{failure, of_git};
+use crate::tickets::fault::{failure, is_for_agent, is_of_files, of_git};
 use crate::tickets::leases::hold::holding;
 use crate::tickets::repository::PATIENCE;
 use crate::tickets::repository::remotes::fetched_from;
@@ -74,7 +74,7 @@ async fn look(state: &Arc<EngineState>, found: &Advance) -> Result<WorkState, Ca
                 told.push(summary);
                 note_head(state, company, record.id, head).await?;
             }
-            Err(failure) if has_to_mend(&found.advance, failure.fault) => {
+            Err(failure) if has_to_mend(&found.advance, &failure) => {
                 return Ok(WorkState::Unfit {
                     workspace: record.id,
                     failure,
@@ -93,19 +93,8 @@ async fn look(state: &Arc<EngineState>, found: &Advance) -> Result<WorkState, Ca
 const PASSING: i32 = 3;
 
 /// Whether the agent of a ticket must do something about what keeps it from the board.
-const fn has_to_mend(advance: &TicketAdvance, fault: StepFault) -> bool {
-    let of_worktree = matches!(
-        fault,
-        StepFault::WorkspaceMissing | StepFault::GitFailed | StepFault::BranchInUse
-    );
-    is_for_agent(fault) || (of_worktree && advance.attempts >= PASSING)
-}
-
-const fn is_for_agent(fault: StepFault) -> bool {
-    matches!(
-        fault,
-        StepFault::SyncConflict | StepFault::UnsafeFiles | StepFault::GitCommitFailed
-    )
+fn has_to_mend(advance: &TicketAdvance, failure: &StepFailure) -> bool {
+    is_for_agent(failure.fault) || (is_of_files(failure) && advance.attempts >= PASSING)
 }
 
 async fn bring_up(
